@@ -53,7 +53,7 @@ pub(crate) fn buffer(f: &FormatInfo) -> F {
 }
 
 /// The features that the first 31 bits can say.
-fn low(f: F) -> vk::FormatFeatureFlags {
+pub(crate) fn low(f: F) -> vk::FormatFeatureFlags {
     // The bits of both types are the same as far as the older goes (up to the attachment shading rate's).
     vk::FormatFeatureFlags::from_raw(f.as_raw() as u32 & 0x7fff_ffff)
 }
@@ -78,6 +78,7 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
             p3.optimal_tiling_features = optimal;
             p3.buffer_features = buffer;
         }
+        crate::drm::tell(info, out.p_next);
         // Tiles resolve every format before they are stored.
         if let Some(q) = chain::find_mut::<vk::SubpassResolvePerformanceQueryEXT>(out.p_next) {
             q.optimal = vk::TRUE;
@@ -187,13 +188,11 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
         let external =
             chain::find::<vk::PhysicalDeviceExternalImageFormatInfo>(info.p_next).map(|e| e.handle_type);
         let stencil = chain::find::<vk::ImageStencilUsageCreateInfo>(info.p_next).map(|s| s.stencil_usage);
-        let result = image_properties(
-            info.format,
-            info.ty,
-            info.tiling,
-            info.usage | stencil.unwrap_or_default(),
-            info.flags,
-        );
+        let usage = info.usage | stencil.unwrap_or_default();
+        let result = match crate::drm::asked(info) {
+            Some(tiling) => image_properties(info.format, info.ty, tiling, usage, info.flags),
+            None => Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED),
+        };
         let memory = external.filter(|e| !e.is_empty()).map(external_memory);
         let importable = memory.is_none_or(|m| !m.external_memory_features.is_empty());
         if let Some(p) = chain::find_mut::<vk::ExternalImageFormatProperties>(out.p_next) {

@@ -37,12 +37,16 @@ unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Image> {
             info.flags & refused
         )));
     }
-    let mut image = texel::image::Image::new(info)?;
     // SAFETY: valid usage: the structure's chain leads to what it is said to.
-    if unsafe { uncompressed(info.p_next) } {
-        image.packed = None;
+    unsafe {
+        let tiling = crate::drm::tiling(info)?;
+        let mut image = texel::image::Image::new(&vk::ImageCreateInfo { tiling, ..*info })?;
+        crate::drm::check(info, &image)?;
+        if uncompressed(info.p_next) {
+            image.packed = None;
+        }
+        Ok(image)
     }
-    Ok(image)
 }
 
 /// Whether a chain asks for an image that is kept as it is (VK_EXT_image_compression_control).

@@ -19,6 +19,7 @@ pub(crate) mod descriptor_pool;
 pub(crate) mod descriptor_set;
 pub(crate) mod device;
 mod device_fault;
+mod drm;
 pub(crate) mod draw_settings;
 pub(crate) mod event;
 pub(crate) mod extensions;

@@ -168,6 +168,56 @@ fn an_image_says_whether_it_is_compressed() {
     }
 }
 
+/// VK_EXT_image_drm_format_modifier: rows one after the other, and no other layout.
+#[test]
+fn linear_images_have_a_modifier() {
+    let g = Gpu::with(
+        &[ash::ext::image_drm_format_modifier::NAME],
+        &mut vk::PhysicalDeviceVulkan11Features::default(),
+    );
+    let fp = ash::ext::image_drm_format_modifier::Device::new(&g.instance, &g.device);
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(vk::Format::R8G8B8A8_UNORM)
+        .extent(vk::Extent3D { width: 20, height: 10, depth: 1 })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .tiling(vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT)
+        .usage(vk::ImageUsageFlags::TRANSFER_DST);
+    unsafe {
+        let mut one = [vk::DrmFormatModifierPropertiesEXT::default()];
+        let mut list =
+            vk::DrmFormatModifierPropertiesListEXT::default().drm_format_modifier_properties(&mut one);
+        let mut format = vk::FormatProperties2::default().push_next(&mut list);
+        let physical = physical_device(&g.instance);
+        g.instance.get_physical_device_format_properties2(physical, info.format, &mut format);
+        assert_eq!((one[0].drm_format_modifier, one[0].drm_format_modifier_plane_count), (0, 1));
+        let mut known = vk::ImageDrmFormatModifierListCreateInfoEXT::default().drm_format_modifiers(&[77, 0]);
+        let image = g.device.create_image(&info.push_next(&mut known), None).expect("an image");
+        let mut told = vk::ImageDrmFormatModifierPropertiesEXT { drm_format_modifier: 9, ..Default::default() };
+        fp.get_image_drm_format_modifier_properties(image, &mut told).expect("it has one");
+        assert_eq!(told.drm_format_modifier, 0);
+        let plane =
+            vk::ImageSubresource { aspect_mask: vk::ImageAspectFlags::MEMORY_PLANE_0_EXT, ..Default::default() };
+        let layout = g.device.get_image_subresource_layout(image, plane);
+        assert!(layout.row_pitch >= 80 && layout.size >= 10 * layout.row_pitch - (layout.row_pitch - 80));
+        g.device.destroy_image(image, None);
+        let explicit = |row_pitch, modifier| {
+            let layouts = [vk::SubresourceLayout { row_pitch, ..Default::default() }];
+            let mut e = vk::ImageDrmFormatModifierExplicitCreateInfoEXT::default()
+                .drm_format_modifier(modifier)
+                .plane_layouts(&layouts);
+            let made = g.device.create_image(&info.push_next(&mut e), None);
+            made.map(|image| g.device.destroy_image(image, None))
+        };
+        assert_eq!(explicit(layout.row_pitch, 0), Ok(()));
+        let bad = vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT;
+        assert_eq!(explicit(layout.row_pitch + 4, 0), Err(bad));
+        assert!(explicit(layout.row_pitch, 77).is_err());
+    }
+}
+
 type Bound = Mutex<Vec<(vk::ObjectType, u64, u64, vk::DeviceAddressBindingTypeEXT)>>;
 
 unsafe extern "system" fn bound(

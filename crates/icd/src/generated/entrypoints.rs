@@ -5176,6 +5176,24 @@ pub unsafe extern "system" fn vkGetFenceStatus(device: vk::Device, fence: vk::Fe
         )
     }
 }
+pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
+    device: vk::Device,
+    image: vk::Image,
+    p_properties: *mut vk::ImageDrmFormatModifierPropertiesEXT<'_>,
+) -> vk::Result {
+    if p_properties.is_null() {
+        return guard::missing(c"vkGetImageDrmFormatModifierPropertiesEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetImageDrmFormatModifierPropertiesEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::drm::get_image_drm_format_modifier_properties_ext(this, image, p_properties),
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetImageMemoryRequirements(
     device: vk::Device,
     image: vk::Image,
@@ -9364,6 +9382,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkGetImageDrmFormatModifierPropertiesEXT",
+        function: vkGetImageDrmFormatModifierPropertiesEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_IMAGE_DRM_FORMAT_MODIFIER],
     },
     Entry {
         name: c"vkGetImageMemoryRequirements",

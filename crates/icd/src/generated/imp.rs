@@ -57,6 +57,7 @@ pub(crate) use crate::device::get_device_queue2;
 pub(crate) use crate::device_fault::get_device_fault_debug_info_khr;
 pub(crate) use crate::device_fault::get_device_fault_info_ext;
 pub(crate) use crate::device_fault::get_device_fault_reports_khr;
+pub(crate) use crate::drm::get_image_drm_format_modifier_properties_ext;
 pub(crate) use crate::event::create_event;
 pub(crate) use crate::event::destroy_event;
 pub(crate) use crate::event::get_event_status;
