@@ -70,11 +70,7 @@ unsafe fn tell(device: &Device, buffer: vk::Buffer, binding: Binding) {
     }
 }
 
-pub(crate) unsafe fn destroy_buffer(
-    device: &Device,
-    buffer: vk::Buffer,
-    _: *const vk::AllocationCallbacks,
-) {
+pub(crate) unsafe fn destroy_buffer(device: &Device, buffer: vk::Buffer, _: *const vk::AllocationCallbacks) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         if buffer != vk::Buffer::null() {

@@ -135,7 +135,10 @@ pub(crate) unsafe fn get_fence_fd_khr(
     }
 }
 
-pub(crate) unsafe fn import_fence_fd_khr(device: &Device, info: *const vk::ImportFenceFdInfoKHR) -> vk::Result {
+pub(crate) unsafe fn import_fence_fd_khr(
+    device: &Device,
+    info: *const vk::ImportFenceFdInfoKHR,
+) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe { code(import(device, &*info)) }
 }

@@ -204,8 +204,9 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
             .usage(info.usage)
             .flags(info.flags)
             .samples(vk::SampleCountFlags::TYPE_1);
-        let packed = texel::format::info(info.format)
-            .is_some_and(|f| texel::image::may_be_packed(&image, f) && !crate::image::uncompressed(info.p_next));
+        let packed = texel::format::info(info.format).is_some_and(|f| {
+            texel::image::may_be_packed(&image, f) && !crate::image::uncompressed(info.p_next)
+        });
         crate::image::tell_compression(out.p_next, packed);
         if let Some(p) = chain::find_mut::<vk::HostImageCopyDevicePerformanceQuery>(out.p_next) {
             p.optimal_device_access = vk::TRUE;

@@ -81,15 +81,16 @@ pub(crate) unsafe fn create_image(
 unsafe fn tell(device: &Device, image: vk::Image, binding: Binding) {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     if let Some(b) = unsafe { object::get::<Image>(image) } {
-        debug::tell_address::<Image>(device, image, (b.gpu.base().map_or(0, |p| p as u64), b.gpu.size()), binding);
+        debug::tell_address::<Image>(
+            device,
+            image,
+            (b.gpu.base().map_or(0, |p| p as u64), b.gpu.size()),
+            binding,
+        );
     }
 }
 
-pub(crate) unsafe fn destroy_image(
-    device: &Device,
-    image: vk::Image,
-    _: *const vk::AllocationCallbacks,
-) {
+pub(crate) unsafe fn destroy_image(device: &Device, image: vk::Image, _: *const vk::AllocationCallbacks) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         if image != vk::Image::null() {

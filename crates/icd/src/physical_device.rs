@@ -16,9 +16,7 @@ pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 4, HEADER_VERSION
 
 /// What the one family can do.
 pub(crate) const QUEUE_FLAGS: vk::QueueFlags = vk::QueueFlags::from_raw(
-    vk::QueueFlags::GRAPHICS.as_raw()
-        | vk::QueueFlags::COMPUTE.as_raw()
-        | vk::QueueFlags::TRANSFER.as_raw(),
+    vk::QueueFlags::GRAPHICS.as_raw() | vk::QueueFlags::COMPUTE.as_raw() | vk::QueueFlags::TRANSFER.as_raw(),
 );
 
 /// Queues of the one family.

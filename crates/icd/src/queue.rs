@@ -23,8 +23,9 @@ impl Object for Queue {
 unsafe fn stripes(buffer: &vk::CommandBufferSubmitInfo) -> Vec<SemaphoreOp> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
-        chain::find::<vk::RenderPassStripeSubmitInfoARM>(buffer.p_next)
-            .map_or(vec![], |s| operations(s.p_stripe_semaphore_infos, s.stripe_semaphore_info_count, Semaphore::gpu))
+        chain::find::<vk::RenderPassStripeSubmitInfoARM>(buffer.p_next).map_or(vec![], |s| {
+            operations(s.p_stripe_semaphore_infos, s.stripe_semaphore_info_count, Semaphore::gpu)
+        })
     }
 }
 
@@ -69,11 +70,7 @@ pub(crate) unsafe fn queue_submit2(
             .iter()
             .map(|s| (s, chain::slice(s.p_command_buffer_infos, s.command_buffer_info_count)))
             .map(|(s, buffers)| Submission {
-                waits: operations(
-                    s.p_wait_semaphore_infos,
-                    s.wait_semaphore_info_count,
-                    Semaphore::waited,
-                ),
+                waits: operations(s.p_wait_semaphore_infos, s.wait_semaphore_info_count, Semaphore::waited),
                 lists: buffers
                     .iter()
                     .filter_map(|c| {

@@ -49,9 +49,7 @@ pub(crate) unsafe fn create_semaphore(
             .is_some_and(|e| e.handle_types.contains(OPAQUE));
         let kind = if initial.is_some() { Kind::Timeline } else { Kind::Binary };
         let made = match (exported, initial) {
-            (true, _) => {
-                shared_sync::shareable(device, kind, initial.unwrap_or(0)).map(sync::Semaphore::of)
-            }
+            (true, _) => shared_sync::shareable(device, kind, initial.unwrap_or(0)).map(sync::Semaphore::of),
             (_, Some(value)) => Ok(sync::Semaphore::timeline(value)),
             _ => Ok(sync::Semaphore::binary()),
         };

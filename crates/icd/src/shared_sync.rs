@@ -70,7 +70,7 @@ pub(crate) fn exported(payload: Option<&Arc<Payload>>) -> Answer<c_int> {
 }
 
 /// How often a wait looks whether anybody works.
-const PATIENCE_NS: u64 = 2_000_000_000;
+const PATIENCE_NS: u64 = 20_000_000;
 
 /// Waits until `take` says that the payload was signalled, and is taken.
 pub(crate) fn until(device: &Device, mut take: impl FnMut() -> bool + Send) -> Answer<c_int> {

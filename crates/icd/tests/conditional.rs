@@ -1,8 +1,8 @@
 //! Conditional rendering (§ Conditional Rendering), and commands that name memory by its address.
 
 use crate::gpu::{Gpu, Mapped};
-use ash::vk;
 use ::vk as new;
+use ash::vk;
 use std::ffi::CStr;
 
 /// Clears, in a pass over one pixel, which are in order and may be discarded.
@@ -135,8 +135,8 @@ fn a_secondary_buffer_inherits_the_condition() {
             .level(vk::CommandBufferLevel::SECONDARY)
             .command_buffer_count(1);
         let s = g.device.allocate_command_buffers(&info).unwrap()[0];
-        let mut inherits =
-            vk::CommandBufferInheritanceConditionalRenderingInfoEXT::default().conditional_rendering_enable(true);
+        let mut inherits = vk::CommandBufferInheritanceConditionalRenderingInfoEXT::default()
+            .conditional_rendering_enable(true);
         let formats = [vk::Format::R8G8B8A8_UNORM];
         let mut rendering = vk::CommandBufferInheritanceRenderingInfo::default()
             .color_attachment_formats(&formats)
@@ -174,7 +174,8 @@ fn a_secondary_buffer_inherits_the_condition() {
 
 /// A command of an extension that ash does not know.
 unsafe fn command<F: Copy>(g: &Gpu, name: &CStr) -> F {
-    let f = unsafe { g.instance.get_device_proc_addr(g.device.handle(), name.as_ptr()) }.expect("it is there");
+    let f =
+        unsafe { g.instance.get_device_proc_addr(g.device.handle(), name.as_ptr()) }.expect("it is there");
     // SAFETY: the caller says what the function is.
     unsafe { std::mem::transmute_copy(&f) }
 }
@@ -213,7 +214,10 @@ fn memory_is_filled_and_copied_by_address() {
                 dst_range: range(to + 4, 24),
                 ..Default::default()
             };
-            copy(c, &new::CopyDeviceMemoryInfoKHR { region_count: 1, p_regions: &region, ..Default::default() });
+            copy(
+                c,
+                &new::CopyDeviceMemoryInfoKHR { region_count: 1, p_regions: &region, ..Default::default() },
+            );
         });
         assert_eq!(a.words[..7], [1, 2, 0xABCD, 0xABCD, 0xABCD, 0xABCD, 0]);
         assert_eq!(b.words[..8], [0, 1, 2, 0xABCD, 0xABCD, 0xABCD, 0xABCD, 0]);

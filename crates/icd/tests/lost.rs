@@ -89,12 +89,8 @@ impl Victim {
 
 /// What the device tells of its end (VK_KHR_device_fault): once; and the older way (VK_EXT_device_fault), ever again.
 fn reported(g: &Gpu, flags: u32, kind: i32, address: u64) {
-    type Reports = unsafe extern "system" fn(
-        vk::Device,
-        u64,
-        *mut u32,
-        *mut ::vk::DeviceFaultInfoKHR<'_>,
-    ) -> vk::Result;
+    type Reports =
+        unsafe extern "system" fn(vk::Device, u64, *mut u32, *mut ::vk::DeviceFaultInfoKHR<'_>) -> vk::Result;
     unsafe {
         let f = g.instance.get_device_proc_addr(g.device.handle(), c"vkGetDeviceFaultReportsKHR".as_ptr());
         let reports: Reports = std::mem::transmute(f.expect("it is there"));

@@ -44,7 +44,8 @@ fn export(g: &Gpu, semaphore: vk::Semaphore, ty: H) -> i32 {
 
 fn import(g: &Gpu, semaphore: vk::Semaphore, ty: H, fd: i32, temporary: bool) -> Result<(), vk::Result> {
     let flags = if temporary { vk::SemaphoreImportFlags::TEMPORARY } else { Default::default() };
-    let info = vk::ImportSemaphoreFdInfoKHR::default().semaphore(semaphore).handle_type(ty).fd(fd).flags(flags);
+    let info =
+        vk::ImportSemaphoreFdInfoKHR::default().semaphore(semaphore).handle_type(ty).fd(fd).flags(flags);
     unsafe { fds(g).import_semaphore_fd(&info) }
 }
 

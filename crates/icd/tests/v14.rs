@@ -79,8 +79,10 @@ fn copies_are_read_from_memory() {
         };
         let to_memory: unsafe extern "system" fn(vk::CommandBuffer, *const new::CopyMemoryIndirectInfoKHR) =
             std::mem::transmute(f(c"vkCmdCopyMemoryIndirectKHR"));
-        let to_image: unsafe extern "system" fn(vk::CommandBuffer, *const new::CopyMemoryToImageIndirectInfoKHR) =
-            std::mem::transmute(f(c"vkCmdCopyMemoryToImageIndirectKHR"));
+        let to_image: unsafe extern "system" fn(
+            vk::CommandBuffer,
+            *const new::CopyMemoryToImageIndirectInfoKHR,
+        ) = std::mem::transmute(f(c"vkCmdCopyMemoryToImageIndirectKHR"));
         let layers = vk::ImageSubresourceLayers {
             aspect_mask: vk::ImageAspectFlags::COLOR,
             layer_count: 1,
@@ -135,7 +137,8 @@ fn copies_are_read_from_memory() {
 /// VK_EXT_image_compression_control: attachments are kept compressed (docs/model.md) unless that is forbidden.
 #[test]
 fn an_image_says_whether_it_is_compressed() {
-    let mut f = vk::PhysicalDeviceImageCompressionControlFeaturesEXT::default().image_compression_control(true);
+    let mut f =
+        vk::PhysicalDeviceImageCompressionControlFeaturesEXT::default().image_compression_control(true);
     let g = Gpu::with(&[ash::ext::image_compression_control::NAME], &mut f);
     let fp = ash::ext::image_compression_control::Device::new(&g.instance, &g.device);
     for (flags, want) in [
@@ -195,11 +198,14 @@ fn linear_images_have_a_modifier() {
         assert_eq!((one[0].drm_format_modifier, one[0].drm_format_modifier_plane_count), (0, 1));
         let mut known = vk::ImageDrmFormatModifierListCreateInfoEXT::default().drm_format_modifiers(&[77, 0]);
         let image = g.device.create_image(&info.push_next(&mut known), None).expect("an image");
-        let mut told = vk::ImageDrmFormatModifierPropertiesEXT { drm_format_modifier: 9, ..Default::default() };
+        let mut told =
+            vk::ImageDrmFormatModifierPropertiesEXT { drm_format_modifier: 9, ..Default::default() };
         fp.get_image_drm_format_modifier_properties(image, &mut told).expect("it has one");
         assert_eq!(told.drm_format_modifier, 0);
-        let plane =
-            vk::ImageSubresource { aspect_mask: vk::ImageAspectFlags::MEMORY_PLANE_0_EXT, ..Default::default() };
+        let plane = vk::ImageSubresource {
+            aspect_mask: vk::ImageAspectFlags::MEMORY_PLANE_0_EXT,
+            ..Default::default()
+        };
         let layout = g.device.get_image_subresource_layout(image, plane);
         assert!(layout.row_pitch >= 80 && layout.size >= 10 * layout.row_pitch - (layout.row_pitch - 80));
         g.device.destroy_image(image, None);
@@ -252,8 +258,7 @@ fn addresses_are_reported_as_they_are_bound() {
     let b = g.buffer(16);
     let at = address(&g, &b);
     g.free(b);
-    let (bind, unbind) =
-        (vk::DeviceAddressBindingTypeEXT::BIND, vk::DeviceAddressBindingTypeEXT::UNBIND);
+    let (bind, unbind) = (vk::DeviceAddressBindingTypeEXT::BIND, vk::DeviceAddressBindingTypeEXT::UNBIND);
     let (memory, buffer) = (vk::ObjectType::DEVICE_MEMORY, vk::ObjectType::BUFFER);
     let want =
         [(memory, at, 64, bind), (buffer, at, 64, bind), (buffer, at, 64, unbind), (memory, at, 64, unbind)];

@@ -84,7 +84,10 @@ impl Payload {
         let fits = unsafe {
             let mut st: libc::stat = std::mem::zeroed();
             let seals = libc::fcntl(fd, libc::F_GET_SEALS);
-            seals >= 0 && seals & SEALS == SEALS && libc::fstat(fd, &mut st) == 0 && st.st_size == BYTES as i64
+            seals >= 0
+                && seals & SEALS == SEALS
+                && libc::fstat(fd, &mut st) == 0
+                && st.st_size == BYTES as i64
         };
         if !fits {
             return None;
@@ -93,7 +96,8 @@ impl Payload {
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
         let opened = map(&fd).and_then(|page| {
             // SAFETY: a page that cannot go away.
-            let (magic, number) = unsafe { ((&raw const (*page).magic).read(), (&raw const (*page).kind).read()) };
+            let (magic, number) =
+                unsafe { ((&raw const (*page).magic).read(), (&raw const (*page).kind).read()) };
             let kind = kinds.iter().copied().find(|k| *k as u32 == number).filter(|_| magic == MAGIC);
             if kind.is_none() {
                 // SAFETY: what was just mapped.

@@ -116,7 +116,8 @@ pub fn is_foreign(address: u64, bytes: u64) -> bool {
 
 /// True when all the bytes lie in one live allocation. Slower than a compare with [`arena`], for what is written seldom.
 pub fn holds(address: u64, bytes: u64) -> bool {
-    let inside = |(&a, &(n, _)): (&u64, &(u64, Weak<DeviceMemory>))| address - a <= n && bytes <= n - (address - a);
+    let inside =
+        |(&a, &(n, _)): (&u64, &(u64, Weak<DeviceMemory>))| address - a <= n && bytes <= n - (address - a);
     range().live.lock().range(..=address).next_back().is_some_and(inside) || is_foreign(address, bytes)
 }
 

@@ -89,7 +89,8 @@ pub(crate) unsafe fn cmd_draw_indexed_indirect2_khr(
 unsafe fn indirect_count(b: &CommandBuffer, i: &vk::DrawIndirectCount2InfoKHR, indexed: bool) {
     const OF: &str = "vkCmdDrawIndirectCount2KHR";
     let a = &i.address_range;
-    let (Some(buffer), Some(count)) = (range(a.address, a.size, OF), plain(&i.count_address_range, OF)) else {
+    let (Some(buffer), Some(count)) = (range(a.address, a.size, OF), plain(&i.count_address_range, OF))
+    else {
         return;
     };
     let (draws, stride, count) = (i.max_draw_count, stride(a.stride), Some((count, 0)));

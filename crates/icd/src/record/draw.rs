@@ -317,8 +317,7 @@ pub(crate) unsafe fn cmd_bind_index_buffer2(
     unsafe {
         let Some(mut r) = b.recording() else { return };
         let buffer = if buffer == vk::Buffer::null() { None } else { buffer::get(buffer) };
-        r.draw.index =
-            Some(IndexBuffer { buffer, offset, size, ty, restart: IndexBuffer::all_ones(ty) });
+        r.draw.index = Some(IndexBuffer { buffer, offset, size, ty, restart: IndexBuffer::all_ones(ty) });
     }
 }
 

@@ -84,15 +84,16 @@ impl Scope {
         let graphics = everything || any(Stages::ALL_GRAPHICS);
         // What draws and dispatches read before they begin.
         let before = any(Stages::DRAW_INDIRECT | Stages::CONDITIONAL_RENDERING_EXT);
-        let early = before || any(Stages::VERTEX_INPUT
-            | Stages::INDEX_INPUT
-            | Stages::VERTEX_ATTRIBUTE_INPUT
-            | Stages::VERTEX_SHADER
-            | Stages::TESSELLATION_CONTROL_SHADER
-            | Stages::TESSELLATION_EVALUATION_SHADER
-            | Stages::GEOMETRY_SHADER
-            | Stages::PRE_RASTERIZATION_SHADERS
-            | Stages::TRANSFORM_FEEDBACK_EXT);
+        let early = before
+            || any(Stages::VERTEX_INPUT
+                | Stages::INDEX_INPUT
+                | Stages::VERTEX_ATTRIBUTE_INPUT
+                | Stages::VERTEX_SHADER
+                | Stages::TESSELLATION_CONTROL_SHADER
+                | Stages::TESSELLATION_EVALUATION_SHADER
+                | Stages::GEOMETRY_SHADER
+                | Stages::PRE_RASTERIZATION_SHADERS
+                | Stages::TRANSFORM_FEEDBACK_EXT);
         let late = any(Stages::FRAGMENT_SHADER
             | Stages::EARLY_FRAGMENT_TESTS
             | Stages::LATE_FRAGMENT_TESTS
@@ -102,8 +103,7 @@ impl Scope {
         let mut classes = [false; CLASSES];
         classes[Class::Binning as usize] = graphics || early || (late && first);
         classes[Class::Main as usize] = graphics || late || (early && !first);
-        classes[Class::Compute as usize] =
-            everything || any(Stages::COMPUTE_SHADER) || (!first && before);
+        classes[Class::Compute as usize] = everything || any(Stages::COMPUTE_SHADER) || (!first && before);
         for (class, stage) in [
             (Class::Copy, Stages::COPY),
             (Class::Blit, Stages::BLIT),

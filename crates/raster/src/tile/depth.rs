@@ -82,7 +82,16 @@ impl Tests {
 
     #[cfg(test)]
     pub fn plain(compare: vk::CompareOp) -> Tests {
-        Tests { test: true, write: true, compare, bounds: None, stencil: None, scale: 0.0, clamp: false, range: None }
+        Tests {
+            test: true,
+            write: true,
+            compare,
+            bounds: None,
+            stencil: None,
+            scale: 0.0,
+            clamp: false,
+            range: None,
+        }
     }
 
     /// Whether one depth passes against another.
@@ -263,9 +272,8 @@ mod tests {
         let vector = Tests { clamp: true, range: set, ..plain };
         let s = simd::Portable;
         // SAFETY: portable code.
-        let z = unsafe {
-            simd::ops::f_lanes(s, vector.value(s, simd::ops::f_from(s, [4.0; 16]), [0.0, 1.0]))
-        };
+        let z =
+            unsafe { simd::ops::f_lanes(s, vector.value(s, simd::ops::f_from(s, [4.0; 16]), [0.0, 1.0])) };
         assert_eq!(z, [3.0; 16]);
     }
 

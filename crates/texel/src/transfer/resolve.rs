@@ -16,8 +16,7 @@ fn accumulate(mode: Mode, stencil: bool, row: &mut [[u32; 4]], sum: &mut [[f64; 
     for ((t, a), n) in row.iter_mut().zip(sum).zip(next) {
         match mode {
             Mode::MIN | Mode::MAX => {
-                let less =
-                    if stencil { n[0] < t[0] } else { number(n[0]) < number(t[0]) };
+                let less = if stencil { n[0] < t[0] } else { number(n[0]) < number(t[0]) };
                 if n[0] != t[0] && less == (mode == Mode::MIN) {
                     *t = *n;
                 }
@@ -71,7 +70,9 @@ pub fn resolve_image(src: &Image, dst: &Image, r: &vk::ImageResolve2, modes: Opt
                 }
                 if samples > 1 && mode == Mode::AVERAGE {
                     let scale = 1.0 / samples as f64;
-                    row.iter_mut().zip(&sum).for_each(|(t, a)| *t = a.map(|v| ((v * scale) as f32).to_bits()));
+                    row.iter_mut()
+                        .zip(&sum)
+                        .for_each(|(t, a)| *t = a.map(|v| ((v * scale) as f32).to_bits()));
                 }
                 write_row(&d.surface, dx, dy + y, dz, 0, dl, &row);
             }
@@ -100,11 +101,13 @@ mod tests {
                 *of(stencil) = s;
             }
         }
-        let sub = vk::ImageSubresourceLayers { aspect_mask: depth | stencil, layer_count: 1, ..Default::default() };
-        let r = vk::ImageResolve2::default()
-            .src_subresource(sub)
-            .dst_subresource(sub)
-            .extent(vk::Extent3D { width: 1, height: 1, depth: 1 });
+        let sub =
+            vk::ImageSubresourceLayers { aspect_mask: depth | stencil, layer_count: 1, ..Default::default() };
+        let r = vk::ImageResolve2::default().src_subresource(sub).dst_subresource(sub).extent(vk::Extent3D {
+            width: 1,
+            height: 1,
+            depth: 1,
+        });
         let resolved = |modes| {
             resolve_image(&src, &dst, &r, modes);
             // SAFETY (both): the image's texel.
