@@ -1526,6 +1526,113 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
+    command_buffer: vk::CommandBuffer,
+    group_count_x: u32,
+    group_count_y: u32,
+    group_count_z: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawMeshTasksEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::mesh::cmd_draw_mesh_tasks_ext(
+                    this,
+                    group_count_x,
+                    group_count_y,
+                    group_count_z,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DrawIndirect2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawMeshTasksIndirect2EXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawMeshTasksIndirect2EXT",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_draw_mesh_tasks_indirect2_ext(this, p_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DrawIndirectCount2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawMeshTasksIndirectCount2EXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawMeshTasksIndirectCount2EXT",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_draw_mesh_tasks_indirect_count2_ext(this, p_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
+    command_buffer: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    count_buffer: vk::Buffer,
+    count_buffer_offset: vk::DeviceSize,
+    max_draw_count: u32,
+    stride: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawMeshTasksIndirectCountEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::mesh::cmd_draw_mesh_tasks_indirect_count_ext(
+                    this,
+                    buffer,
+                    offset,
+                    count_buffer,
+                    count_buffer_offset,
+                    max_draw_count,
+                    stride,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
+    command_buffer: vk::CommandBuffer,
+    buffer: vk::Buffer,
+    offset: vk::DeviceSize,
+    draw_count: u32,
+    stride: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawMeshTasksIndirectEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::mesh::cmd_draw_mesh_tasks_indirect_ext(
+                    this, buffer, offset, draw_count, stride,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdDrawMultiEXT(
     command_buffer: vk::CommandBuffer,
     draw_count: u32,
@@ -7597,6 +7704,41 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_DRAW_INDIRECT_COUNT],
+    },
+    Entry {
+        name: c"vkCmdDrawMeshTasksEXT",
+        function: vkCmdDrawMeshTasksEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_MESH_SHADER],
+    },
+    Entry {
+        name: c"vkCmdDrawMeshTasksIndirect2EXT",
+        function: vkCmdDrawMeshTasksIndirect2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdDrawMeshTasksIndirectCount2EXT",
+        function: vkCmdDrawMeshTasksIndirectCount2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdDrawMeshTasksIndirectCountEXT",
+        function: vkCmdDrawMeshTasksIndirectCountEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_MESH_SHADER],
+    },
+    Entry {
+        name: c"vkCmdDrawMeshTasksIndirectEXT",
+        function: vkCmdDrawMeshTasksIndirectEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_MESH_SHADER],
     },
     Entry {
         name: c"vkCmdDrawMultiEXT",

@@ -183,6 +183,8 @@ pub(crate) use crate::record::address::cmd_draw_indexed_indirect2_khr;
 pub(crate) use crate::record::address::cmd_draw_indirect_byte_count2_ext;
 pub(crate) use crate::record::address::cmd_draw_indirect_count2_khr;
 pub(crate) use crate::record::address::cmd_draw_indirect2_khr;
+pub(crate) use crate::record::address::cmd_draw_mesh_tasks_indirect_count2_ext;
+pub(crate) use crate::record::address::cmd_draw_mesh_tasks_indirect2_ext;
 pub(crate) use crate::record::address::cmd_end_transform_feedback2_ext;
 pub(crate) use crate::record::address::cmd_fill_memory_khr;
 pub(crate) use crate::record::address::cmd_update_memory_khr;

@@ -351,3 +351,30 @@ pub(crate) unsafe fn cmd_draw_indirect_byte_count2_ext(
     let Some(buffer) = plain(at, "vkCmdDrawIndirectByteCount2EXT") else { return };
     draw::record(b, What::ByteCount { buffer, offset: 0, counter_offset, stride, instances, first_instance });
 }
+
+pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect2_ext(
+    b: &CommandBuffer,
+    info: *const vk::DrawIndirect2InfoKHR,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let i = unsafe { &*info };
+    let a = &i.address_range;
+    let Some(buffer) = range(a.address, a.size, "vkCmdDrawMeshTasksIndirect2EXT") else { return };
+    let (draws, stride) = (i.draw_count, stride(a.stride));
+    draw::record(b, What::MeshIndirect { buffer, offset: 0, draws, stride, count: None });
+}
+
+pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect_count2_ext(
+    b: &CommandBuffer,
+    info: *const vk::DrawIndirectCount2InfoKHR,
+) {
+    const OF: &str = "vkCmdDrawMeshTasksIndirectCount2EXT";
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let i = unsafe { &*info };
+    let a = &i.address_range;
+    let (Some(buffer), Some(count)) = (range(a.address, a.size, OF), plain(&i.count_address_range, OF)) else {
+        return;
+    };
+    let (draws, stride, count) = (i.max_draw_count, stride(a.stride), Some((count, 0)));
+    draw::record(b, What::MeshIndirect { buffer, offset: 0, draws, stride, count });
+}
