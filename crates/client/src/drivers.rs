@@ -60,7 +60,7 @@ fn put(folder: &Path, name: &str, text: &str) -> std::io::Result<()> {
 fn beside_this_program() -> Option<PathBuf> {
     let folder = beside(LIBRARY)?;
     let text = format!(
-        "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"./{LIBRARY}\", \"api_version\": \"1.3.0\"}}}}\n"
+        "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"./{LIBRARY}\", \"api_version\": \"1.4.0\"}}}}\n"
     );
     put(&folder, "tuff_icd.json", &text).ok()?;
     Some(folder.join("tuff_icd.json"))

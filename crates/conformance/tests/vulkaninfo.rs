@@ -39,7 +39,7 @@ fn its_summary_names_tuff() {
     assert!(value("deviceName").contains("Tuff"), "{text}");
     assert!(value("driverName").to_lowercase().contains("tuff"), "{text}");
     assert!(value("deviceType").contains("CPU"), "{text}");
-    assert!(value("apiVersion").contains("1.3"), "{text}");
+    assert!(value("apiVersion").contains("1.4"), "{text}");
 }
 
 #[test]

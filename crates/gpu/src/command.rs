@@ -109,6 +109,7 @@ pub enum Command {
         src: Arc<Image>,
         dst: Arc<Image>,
         regions: Vec<vk::ImageResolve2<'static>>,
+        modes: Option<texel::transfer::Modes>,
     },
     ClearColorImage {
         dst: Arc<Image>,
@@ -119,6 +120,20 @@ pub enum Command {
         dst: Arc<Image>,
         value: vk::ClearDepthStencilValue,
         ranges: Vec<vk::ImageSubresourceRange>,
+    },
+
+    /// Copies of which buffer `copies` says where from, where to and how much (VkCopyMemoryIndirectCommandKHR).
+    CopyMemoryIndirect {
+        copies: Arc<Buffer>,
+        stride: u64,
+        count: u32,
+    },
+    /// As many copies as there are layers (VkCopyMemoryToImageIndirectCommandKHR).
+    CopyMemoryToImageIndirect {
+        copies: Arc<Buffer>,
+        stride: u64,
+        dst: Arc<Image>,
+        layers: Vec<vk::ImageSubresourceLayers>,
     },
 
     Barrier(Dependency),
@@ -168,6 +183,14 @@ pub enum Command {
 
     /// Secondary command buffers, in order.
     Execute(Vec<Arc<CommandList>>),
+    /// Draws, dispatches and attachment clears from here to its end are discarded if the u32 in the buffer is 0, or,
+    /// inverted, if it is not.
+    BeginConditional {
+        buffer: Arc<Buffer>,
+        offset: u64,
+        inverted: bool,
+    },
+    EndConditional,
     BeginLabel(String),
     EndLabel,
     /// A label that is a mark ([`crate::channel::mark_name`]).
@@ -175,6 +198,17 @@ pub enum Command {
 }
 
 impl Command {
+    /// Whether conditional rendering may discard it (§ Conditional Rendering).
+    pub fn is_conditional(&self) -> bool {
+        matches!(
+            self,
+            Command::Dispatch { .. }
+                | Command::DispatchIndirect { .. }
+                | Command::Draw(_)
+                | Command::ClearAttachments { .. }
+        )
+    }
+
     /// The call that recorded it.
     pub fn call(&self) -> &'static str {
         match self {
@@ -197,6 +231,8 @@ impl Command {
             Command::ResolveImage { .. } => "vkCmdResolveImage2",
             Command::ClearColorImage { .. } => "vkCmdClearColorImage",
             Command::ClearDepthStencilImage { .. } => "vkCmdClearDepthStencilImage",
+            Command::CopyMemoryIndirect { .. } => "vkCmdCopyMemoryIndirectKHR",
+            Command::CopyMemoryToImageIndirect { .. } => "vkCmdCopyMemoryToImageIndirectKHR",
             Command::Barrier(_) => "vkCmdPipelineBarrier2",
             Command::SetEvent { .. } => "vkCmdSetEvent2",
             Command::ResetEvent { .. } => "vkCmdResetEvent2",
@@ -207,6 +243,8 @@ impl Command {
             Command::ResetQueryPool { .. } => "vkCmdResetQueryPool",
             Command::CopyQueryResults { .. } => "vkCmdCopyQueryPoolResults",
             Command::Execute(_) => "vkCmdExecuteCommands",
+            Command::BeginConditional { .. } => "vkCmdBeginConditionalRenderingEXT",
+            Command::EndConditional => "vkCmdEndConditionalRenderingEXT",
             Command::BeginLabel(_) => "vkCmdBeginDebugUtilsLabelEXT",
             Command::EndLabel => "vkCmdEndDebugUtilsLabelEXT",
             Command::Mark(_) => "vkCmdInsertDebugUtilsLabelEXT",

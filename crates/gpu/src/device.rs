@@ -5,8 +5,11 @@ use crate::command::Submission;
 use crate::executor::Executor;
 use crate::steps::steps;
 use crate::watch::{Pulse, Watch};
+use machine::lost::{Told, Why};
+use machine::payload::Payload;
 use machine::shared::{Report, Shared};
 use machine::sync::Hub;
+use machine::watched::Watched;
 use raster::tile::Scratches;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
@@ -22,6 +25,8 @@ pub struct Device {
     pub number: u32,
     queues: Vec<Queue>,
     watch: Arc<Watch>,
+    /// What it shares with others.
+    watched: Watched,
 }
 
 /// A queue: submissions in order, executed by a thread of its own. The thread starts with the first submission.
@@ -70,7 +75,7 @@ impl Device {
                 thread: Default::default(),
             })
             .collect();
-        Ok(Device { shared, number, queues, watch })
+        Ok(Device { shared, number, queues, watch, watched: Watched::default() })
     }
 
     pub fn queue(&self, index: usize) -> &Queue {
@@ -78,6 +83,14 @@ impl Device {
     }
     pub fn hub(&self) -> &Hub {
         &self.shared.hub
+    }
+    /// Has those look who wait at this device, whenever a shared payload changes.
+    ///
+    /// # Errors
+    /// Out of memory, where there is no thread to watch it.
+    pub fn watch(&self, payload: &Arc<Payload>) -> Result<(), ash::vk::Result> {
+        let none = ash::vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+        self.watched.add(payload, &self.shared).map_err(|_| none)
     }
     pub fn wait_idle(&self) {
         for q in &self.queues {
@@ -161,8 +174,8 @@ impl Inner {
             pulse.rest();
             if panicked {
                 let place = std::mem::take(&mut executor.place);
-                (self.shared.report)(&format!("internal error: {place}; the device is lost"));
-                self.shared.hub.lose();
+                let line = format!("internal error: {place}; the device is lost");
+                self.shared.fault(Told { line, why: Why::Other });
                 self.shared.hub.change(|| self.finished.fetch_add(1, SeqCst));
             }
         }
@@ -214,7 +227,7 @@ impl Inner {
             }
             if let Some(f) = &s.fence {
                 f.time.store(line.latest(), SeqCst);
-                f.signaled.store(true, SeqCst);
+                f.set(true);
             }
         });
     }

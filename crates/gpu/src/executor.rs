@@ -15,7 +15,7 @@ use counters::{Counts, Event, Job, Model, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
-use machine::lost::{Blame, Place};
+use machine::lost::{Blame, Place, Told, Why};
 use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
 use machine::turns::Slot;
@@ -46,6 +46,8 @@ pub struct Executor {
     marks: Vec<(usize, Mark)>,
     /// Lines that cleaning the L2 has written, before the next workload.
     cleaned: Option<u64>,
+    /// Conditional rendering is active, and discards.
+    discards: bool,
     /// The command under way.
     pub place: Place,
     pulse: Arc<Pulse>,
@@ -71,6 +73,7 @@ impl Executor {
             publisher,
             marks: vec![],
             cleaned: None,
+            discards: false,
             place: Place::default(),
             pulse,
         }
@@ -81,8 +84,9 @@ impl Executor {
         self.queries.performance_pass = pass;
     }
 
-    /// A command buffer begins: what those before it wrote, the host is to see.
+    /// A primary command buffer begins: what those before it wrote, the host is to see.
     pub fn clean_l2(&mut self) {
+        self.discards = false;
         *self.cleaned.get_or_insert(0) += self.shared.l2.lock().clean();
     }
 
@@ -113,10 +117,11 @@ impl Executor {
                     Expired::Submission => "the submission",
                 };
                 let limit = why.limit(self.shared.watchdog);
-                (self.shared.report)(&format!(
+                let line = format!(
                     "device fault: {}: {what} did not end within {limit:?}; the device is lost",
                     self.place
-                ));
+                );
+                self.shared.fault(Told { line, why: Why::Watchdog });
             }
             // Another queue's work: that queue says so.
             None => drop(hub.wait(5_000_000_000, || false)),
@@ -125,6 +130,9 @@ impl Executor {
     }
 
     fn command(&mut self, c: &Command) {
+        if self.discards && c.is_conditional() {
+            return;
+        }
         match c {
             Command::Dispatch { dispatch, groups } => self.dispatch(dispatch, *groups),
             Command::DispatchIndirect { dispatch, buffer, offset } => {
@@ -165,7 +173,9 @@ impl Executor {
             | Command::BlitImage { .. }
             | Command::ResolveImage { .. }
             | Command::ClearColorImage { .. }
-            | Command::ClearDepthStencilImage { .. } => self.transfer(c),
+            | Command::ClearDepthStencilImage { .. }
+            | Command::CopyMemoryIndirect { .. }
+            | Command::CopyMemoryToImageIndirect { .. } => self.transfer(c),
             // Commands run one after the other: every dependency within the queue is met already, but in modelled time.
             Command::Barrier(d) => {
                 if let Some(p) = &mut self.pass {
@@ -209,6 +219,13 @@ impl Executor {
                 }
             }
             Command::Execute(lists) => lists.iter().for_each(|l| self.run(l)),
+            Command::BeginConditional { buffer, offset, inverted } => {
+                let (p, n) = buffer.range(*offset, 4);
+                // SAFETY: four bytes of the buffer. What lies outside reads as 0.
+                let predicate = if n == 4 { unsafe { p.cast::<u32>().read_unaligned() } } else { 0 };
+                self.discards = (predicate == 0) != *inverted;
+            }
+            Command::EndConditional => self.discards = false,
             Command::BeginLabel(name) => self.place.begin_label(name),
             Command::EndLabel => self.place.end_label(),
             Command::Mark(name) => {
@@ -395,10 +412,14 @@ impl Executor {
     /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work, or the main queue's.
     fn transfer(&mut self, c: &Command) {
         let _turn = exclusive::shared();
-        let Some(Transferred { name, kind, moved, spans: [reads, writes], covered }) = transfer::run(c)
+        let Some(Transferred { name, kind, moved, spans: [reads, writes], covered, fault }) =
+            transfer::run(c)
         else {
             return;
         };
+        if let Some(address) = fault {
+            self.blame(Blame::of(wave::Fault::Address(address), c.call()));
+        }
         let model = self.shared.model;
         let found = self.shared.find_in_l2(&reads, &writes);
         // Of what is elsewhere nothing is looked for.
@@ -448,7 +469,6 @@ impl Executor {
             // Stopped for what another queue does.
             return;
         }
-        (self.shared.report)(&blame.line(&self.place, self.shared.watchdog));
-        self.shared.hub.lose();
+        self.shared.fault(blame.told(&self.place, self.shared.watchdog));
     }
 }

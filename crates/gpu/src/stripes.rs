@@ -67,7 +67,6 @@ fn ends(pixels: impl Iterator<Item = u64> + Clone, main: Span) -> impl Iterator<
 mod tests {
     use super::*;
     use machine::sync::Semaphore;
-    use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
     fn rendering(stripes: &[u64], resuming: bool) -> Rendering {
         Rendering {
@@ -99,18 +98,18 @@ mod tests {
             value: 0,
             stages: Default::default(),
         };
-        let of = |f: fn(&Semaphore) -> &AtomicU64| all.iter().map(|s| f(s).load(SeqCst)).collect::<Vec<_>>();
+        let values = || all.iter().map(|s| s.value()).collect::<Vec<_>>();
         let mut s = Stripes::default();
         s.list(&all.iter().map(op).collect::<Vec<_>>());
         // Suspended, and resumed by another that says its stripes again.
         s.begin(&rendering(&[1, 1], false));
         s.begin(&rendering(&[1, 1], true));
-        assert_eq!(of(|s| &s.value), [0, 0, 0, 0]);
+        assert_eq!(values(), [0, 0, 0, 0]);
         s.end(&hub, Span { begin: 10, end: 20 });
-        assert_eq!(of(|s| &s.value), [1, 1, 0, 0]);
+        assert_eq!(values(), [1, 1, 0, 0]);
         s.begin(&rendering(&[3], false));
         s.end(&hub, Span { begin: 20, end: 30 });
-        assert_eq!(of(|s| &s.value), [1, 1, 1, 0]);
+        assert_eq!(values(), [1, 1, 1, 0]);
         assert_eq!(all.iter().map(|s| s.time(0)).collect::<Vec<_>>(), [15, 20, 30, 0]);
         // A pass without stripes, and one semaphore too many.
         s.begin(&rendering(&[], false));

@@ -5,6 +5,7 @@ use ash::vk;
 use machine::count::{Covered, Moved};
 use machine::time::Transfer;
 use std::ops::Range;
+use texel::buffer::Buffer;
 use texel::image::Image;
 use texel::transfer::{Slices, aspects};
 
@@ -119,6 +120,19 @@ pub struct Transferred {
     pub spans: [Vec<Range<u64>>; 2],
     /// Of one that tiles do: the main queue's.
     pub covered: Option<Covered>,
+    /// An address that it was to access, and that is not device memory's.
+    pub fault: Option<u64>,
+}
+
+/// Element `i` of an array of structures of `N` words; `None` where the buffer ends before it does.
+fn element<const N: usize>(list: &Buffer, i: u64, stride: u64) -> Option<[u32; N]> {
+    let (p, n) = list.range(i.checked_mul(stride)?, N as u64 * 4);
+    // SAFETY: so many bytes of the buffer.
+    (n == N as u64 * 4).then(|| unsafe { p.cast::<[u32; N]>().read_unaligned() })
+}
+
+fn address(low: u32, high: u32) -> u64 {
+    low as u64 | (high as u64) << 32
 }
 
 /// Runs a transfer command; `None` if it is of another kind.
@@ -136,7 +150,61 @@ pub fn run(c: &Command) -> Option<Transferred> {
             spans[way].push(p as u64..p as u64 + n)
         }
     };
+    let mut fault = None;
     let (name, kind, tiles) = match c {
+        Command::CopyMemoryIndirect { copies, stride, count } => {
+            for i in 0..*count as u64 {
+                let Some([s0, s1, d0, d1, n0, n1]) = element::<6>(copies, i, *stride) else { break };
+                let (from, to, n) = (address(s0, s1), address(d0, d1), address(n0, n1));
+                span(0, copies.range(i * stride, 24).0, 24);
+                m.add(24, 0);
+                let bad = [from, to].into_iter().find(|&a| n > 0 && !texel::memory::holds(a, n));
+                if bad.is_some() {
+                    fault = bad;
+                    break;
+                }
+                let (s, d) = (from as *const u8, to as *mut u8);
+                // SAFETY: live device memory, both.
+                unsafe { std::ptr::copy(s, d, n as usize) }
+                m.add(n, n);
+                span(0, s, n);
+                span(1, d, n);
+            }
+            ("copy memory", Transfer::Copy, false)
+        }
+        Command::CopyMemoryToImageIndirect { copies, stride, dst, layers } => {
+            for (i, l) in layers.iter().enumerate() {
+                let Some(e) = element::<14>(copies, i as u64, *stride) else { break };
+                let from = address(e[0], e[1]);
+                m.add(56, 0);
+                let Some(src) = Buffer::from(from) else {
+                    fault = Some(from);
+                    break;
+                };
+                // Of a 3D image the layers are slices (§ vkCmdCopyMemoryToImageIndirectKHR).
+                let is_3d = dst.image_type == vk::ImageType::TYPE_3D;
+                let (sub, z, depth) = match is_3d {
+                    true => (
+                        vk::ImageSubresourceLayers { base_array_layer: 0, layer_count: 1, ..*l },
+                        l.base_array_layer,
+                        l.layer_count.min(dst.extent[2]),
+                    ),
+                    false => (*l, e[10], e[13]),
+                };
+                let r = vk::BufferImageCopy2::default()
+                    .buffer_row_length(e[2])
+                    .buffer_image_height(e[3])
+                    .image_subresource(sub)
+                    .image_offset(vk::Offset3D { x: e[8] as i32, y: e[9] as i32, z: z as i32 })
+                    .image_extent(vk::Extent3D { width: e[11], height: e[12], depth });
+                let (p, n) = src.range(0, vk::WHOLE_SIZE);
+                // SAFETY: the memory has `n` bytes there; regions are cut to them.
+                unsafe { texel::transfer::copy_buffer_to_image(p, n, dst, &r) }
+                let n = bytes(&parts(dst, &r.image_subresource, r.image_offset, size(r.image_extent)));
+                m.add(n, n);
+            }
+            ("copy memory to image", Transfer::Copy, false)
+        }
         Command::CopyBuffer { src, dst, regions } => {
             for r in regions {
                 let (s, sn) = src.range(r.src_offset, r.size);
@@ -210,9 +278,9 @@ pub fn run(c: &Command) -> Option<Transferred> {
             }
             ("blit image", Transfer::Blit, true)
         }
-        Command::ResolveImage { src, dst, regions } => {
+        Command::ResolveImage { src, dst, regions, modes } => {
             for r in regions {
-                texel::transfer::resolve_image(src, dst, r);
+                texel::transfer::resolve_image(src, dst, r, *modes);
                 let to = parts(dst, &r.dst_subresource, r.dst_offset, size(r.extent));
                 m.add(bytes(&parts(src, &r.src_subresource, r.src_offset, size(r.extent))), bytes(&to));
                 cover(&mut covered, &to);
@@ -235,7 +303,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
         }
         _ => return None,
     };
-    Some(Transferred { name, kind, moved, spans, covered: tiles.then_some(covered) })
+    Some(Transferred { name, kind, moved, spans, covered: tiles.then_some(covered), fault })
 }
 
 fn clear(m: &mut Moved, covered: &mut Covered, dst: &Image, range: &vk::ImageSubresourceRange) {
@@ -290,7 +358,7 @@ mod tests {
             .src_subresource(layers(color, 0, 1))
             .dst_subresource(layers(color, 0, 1))
             .extent(vk::Extent3D { width: 8, height: 8, depth: 1 });
-        let c = Command::ResolveImage { src, dst, regions: vec![region] };
+        let c = Command::ResolveImage { src, dst, regions: vec![region], modes: None };
         let covered = Covered { regions: 1, tiles: 1, pixels: 64, weights: vec![64] };
         let moved = Moved { read: 1024, written: 256 };
         let resolved = Transferred {
@@ -299,6 +367,7 @@ mod tests {
             moved,
             spans: Default::default(),
             covered: Some(covered),
+            fault: None,
         };
         assert_eq!(run(&c), Some(resolved));
         assert_eq!(run(&Command::NextSubpass), None);

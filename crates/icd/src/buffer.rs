@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, created, invalid};
 use crate::chain;
+use crate::debug::{self, Binding};
 use crate::device::Device;
 use crate::limits::MAX_ALLOCATION;
 use crate::memory::Memory;
@@ -62,9 +63,19 @@ unsafe fn new(info: &vk::BufferCreateInfo) -> Answer<Buffer> {
     }
 }
 
-pub(crate) unsafe fn destroy_buffer(_: &Device, buffer: vk::Buffer, _: *const vk::AllocationCallbacks) {
+unsafe fn tell(device: &Device, buffer: vk::Buffer, binding: Binding) {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    if let Some(b) = unsafe { object::get::<Buffer>(buffer) } {
+        debug::tell_address::<Buffer>(device, buffer, (b.gpu.ptr() as u64, b.gpu.size), binding);
+    }
+}
+
+pub(crate) unsafe fn destroy_buffer(device: &Device, buffer: vk::Buffer, _: *const vk::AllocationCallbacks) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
+        if buffer != vk::Buffer::null() {
+            tell(device, buffer, Binding::UNBIND);
+        }
         object::destroy::<Buffer>(buffer);
     }
 }
@@ -118,7 +129,7 @@ pub(crate) unsafe fn get_device_buffer_memory_requirements(
 }
 
 pub(crate) unsafe fn bind_buffer_memory2(
-    _: &Device,
+    device: &Device,
     count: u32,
     infos: *const vk::BindBufferMemoryInfo,
 ) -> vk::Result {
@@ -127,6 +138,9 @@ pub(crate) unsafe fn bind_buffer_memory2(
         let mut result = vk::Result::SUCCESS;
         for i in chain::slice(infos, count) {
             let bound = bind(i);
+            if bound == vk::Result::SUCCESS {
+                tell(device, i.buffer, Binding::BIND);
+            }
             if let Some(status) = chain::find::<vk::BindMemoryStatusKHR>(i.p_next)
                 && !status.p_result.is_null()
             {

@@ -16,16 +16,18 @@ pub(crate) const MAX_BINDINGS: usize = 32;
 pub(crate) struct Dynamic(u64);
 
 macro_rules! dynamic {
-    ($($name:ident)*) => {
+    ($($name:ident)*; newer than ash: $($newer:ident)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
-        enum Index { $($name),* }
+        enum Index { $($name,)* $($newer,)* }
         impl Dynamic {
             $(pub const $name: Dynamic = Dynamic(1 << Index::$name as u64);)*
+            $(pub const $newer: Dynamic = Dynamic(1 << Index::$newer as u64);)*
 
             /// The set of one state; empty for a state the device does not have.
             pub fn of(state: vk::DynamicState) -> Dynamic {
                 match state {
                     $(vk::DynamicState::$name => Self::$name,)*
+                    $(vk::$newer => Self::$newer,)*
                     _ => Dynamic(0),
                 }
             }
@@ -44,7 +46,8 @@ dynamic! {
     ALPHA_TO_ONE_ENABLE_EXT LOGIC_OP_ENABLE_EXT COLOR_BLEND_ENABLE_EXT COLOR_BLEND_EQUATION_EXT COLOR_WRITE_MASK_EXT
     DEPTH_CLIP_ENABLE_EXT LINE_RASTERIZATION_MODE_EXT LINE_STIPPLE_ENABLE_EXT DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT
     PROVOKING_VERTEX_MODE_EXT PATCH_CONTROL_POINTS_EXT TESSELLATION_DOMAIN_ORIGIN_EXT
-    RASTERIZATION_STREAM_EXT
+    RASTERIZATION_STREAM_EXT;
+    newer than ash: DYNAMIC_STATE_DEPTH_CLAMP_RANGE_EXT
 }
 
 impl Dynamic {
@@ -113,6 +116,10 @@ pub(crate) struct Geometry {
     pub negative_one_to_one: bool,
     pub discard: bool,
     pub depth_clamp: bool,
+    /// `None`: the viewport's.
+    pub clamp_range: Option<[f32; 2]>,
+    /// Depth that is not clamped otherwise is to 0 to 1 (depthClampZeroOne).
+    pub zero_one: bool,
     /// `None`: the opposite of `depth_clamp`.
     pub depth_clip: Option<bool>,
     pub polygon_mode: vk::PolygonMode,
@@ -203,6 +210,8 @@ impl Default for Geometry {
             negative_one_to_one: false,
             discard: false,
             depth_clamp: false,
+            clamp_range: None,
+            zero_one: false,
             depth_clip: None,
             polygon_mode: vk::PolygonMode::FILL,
             cull: vk::CullModeFlags::NONE,
@@ -296,6 +305,7 @@ impl Settings {
             DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT negative_one_to_one;
             RASTERIZER_DISCARD_ENABLE discard;
             DEPTH_CLAMP_ENABLE_EXT depth_clamp;
+            DYNAMIC_STATE_DEPTH_CLAMP_RANGE_EXT clamp_range;
             DEPTH_CLIP_ENABLE_EXT depth_clip;
             POLYGON_MODE_EXT polygon_mode;
             CULL_MODE cull;
@@ -375,7 +385,8 @@ impl Settings {
             depth_negative_one_to_one: g.negative_one_to_one,
             raster: Raster {
                 discard: g.discard,
-                depth_clamp: g.depth_clamp,
+                depth_clamp: g.depth_clamp || g.zero_one,
+                clamp_range: if g.depth_clamp { g.clamp_range } else { g.zero_one.then_some([0.0, 1.0]) },
                 depth_clip: g.depth_clip.unwrap_or(!g.depth_clamp),
                 polygon_mode: g.polygon_mode,
                 cull: g.cull,

@@ -1,31 +1,50 @@
-//! VkFence.
+//! VkFence, shared by descriptors or not.
 
-use crate::answer::created;
+use crate::answer::{Answer, code, created, invalid};
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
+use crate::shared_sync::{self, Payloads};
+use machine::payload::Kind;
+use machine::sync;
+use std::ffi::c_int;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
 
 pub struct Fence {
-    pub(crate) gpu: Arc<machine::sync::Fence>,
+    payloads: Payloads<sync::Fence>,
 }
+
+impl Fence {
+    pub(crate) fn gpu(&self) -> Arc<sync::Fence> {
+        self.payloads.now()
+    }
+}
+
+/// Handle types of payloads.
+const OPAQUE: vk::ExternalFenceHandleTypeFlags = vk::ExternalFenceHandleTypeFlags::OPAQUE_FD;
+const SYNC: vk::ExternalFenceHandleTypeFlags = vk::ExternalFenceHandleTypeFlags::SYNC_FD;
 
 impl Object for Fence {
     type Handle = vk::Fence;
 }
 
 pub(crate) unsafe fn create_fence(
-    _device: &Device,
+    device: &Device,
     info: *const vk::FenceCreateInfo,
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Fence,
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let gpu = Arc::new(machine::sync::Fence::default());
-        gpu.signaled.store((*info).flags.contains(vk::FenceCreateFlags::SIGNALED), SeqCst);
-        created(out, Ok(Fence { gpu }))
+        let signaled = (*info).flags.contains(vk::FenceCreateFlags::SIGNALED);
+        let exported = chain::find::<vk::ExportFenceCreateInfo>((*info).p_next)
+            .is_some_and(|e| e.handle_types.contains(OPAQUE));
+        let made = match exported {
+            true => shared_sync::shareable(device, Kind::Fence, signaled as u64).map(sync::Fence::of),
+            false => Ok(sync::Fence::new(signaled)),
+        };
+        created(out, made.map(|own| Fence { payloads: Payloads::new(Arc::new(own)) }))
     }
 }
 
@@ -37,18 +56,16 @@ pub(crate) unsafe fn destroy_fence(_: &Device, fence: vk::Fence, _: *const vk::A
 }
 
 /// The fences of an array; `None` where one is none (which the log then says).
-unsafe fn all(fences: *const vk::Fence, count: u32) -> Option<Vec<Arc<machine::sync::Fence>>> {
+unsafe fn all<'a>(fences: *const vk::Fence, count: u32) -> Option<Vec<&'a Fence>> {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        chain::slice(fences, count).iter().map(|&f| Some(object::get::<Fence>(f)?.gpu.clone())).collect()
-    }
+    unsafe { chain::slice(fences, count).iter().map(|&f| object::get::<Fence>(f)).collect() }
 }
 
 pub(crate) unsafe fn reset_fences(device: &Device, count: u32, fences: *const vk::Fence) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
-        device.hub().change(|| fences.iter().for_each(|f| f.signaled.store(false, SeqCst)));
+        device.hub().change(|| fences.iter().for_each(|f| f.payloads.restored().set(false)));
         vk::Result::SUCCESS
     }
 }
@@ -58,8 +75,8 @@ pub(crate) unsafe fn get_fence_status(device: &Device, fence: vk::Fence) -> vk::
     unsafe {
         match object::get::<Fence>(fence) {
             None => vk::Result::ERROR_VALIDATION_FAILED_EXT,
-            Some(f) if f.gpu.signaled.load(SeqCst) => {
-                device.clock().seen(f.gpu.time.load(SeqCst));
+            Some(f) if f.gpu().is_signaled() => {
+                device.clock().seen(f.gpu().time.load(SeqCst));
                 vk::Result::SUCCESS
             }
             _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
@@ -78,8 +95,9 @@ pub(crate) unsafe fn wait_for_fences(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
+        let fences: Vec<_> = fences.iter().map(|f| f.gpu()).collect();
         let ready = || {
-            let mut signaled = fences.iter().map(|f| f.signaled.load(SeqCst));
+            let mut signaled = fences.iter().map(|f| f.is_signaled());
             if wait_all != 0 { signaled.all(|s| s) } else { signaled.any(|s| s) }
         };
         let result = if ready() {
@@ -87,9 +105,65 @@ pub(crate) unsafe fn wait_for_fences(
         } else {
             device.waited(device.hub().wait(timeout, ready), ready)
         };
-        for f in fences.iter().filter(|f| f.signaled.load(SeqCst)) {
+        for f in fences.iter().filter(|f| f.is_signaled()) {
             device.clock().seen(f.time.load(SeqCst));
         }
         result
     }
+}
+
+pub(crate) unsafe fn get_fence_fd_khr(
+    device: &Device,
+    info: *const vk::FenceGetFdInfoKHR,
+    out: *mut c_int,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(f) = object::get::<Fence>((*info).fence) else { return vk::Result::ERROR_UNKNOWN };
+        let fd = match (*info).handle_type {
+            OPAQUE => shared_sync::exported(f.gpu().payload()),
+            // And is reset, as by vkResetFences.
+            SYNC => {
+                let gpu = f.gpu();
+                let fd = shared_sync::until(device, || gpu.is_signaled());
+                device.hub().change(|| f.payloads.restored().set(false));
+                fd
+            }
+            other => Err(invalid(&format!("vkGetFenceFdKHR: descriptors of type {other:?}"))),
+        };
+        code(fd.map(|fd| *out = fd))
+    }
+}
+
+pub(crate) unsafe fn import_fence_fd_khr(
+    device: &Device,
+    info: *const vk::ImportFenceFdInfoKHR,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { code(import(device, &*info)) }
+}
+
+unsafe fn import(device: &Device, i: &vk::ImportFenceFdInfoKHR) -> Answer {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let f = object::get::<Fence>(i.fence).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        let temporary = i.flags.contains(vk::FenceImportFlags::TEMPORARY);
+        match i.handle_type {
+            OPAQUE => {
+                let payload = shared_sync::opened(device, i.fd, &[Kind::Fence])?;
+                f.payloads.import(Arc::new(sync::Fence::of(payload)), temporary);
+            }
+            SYNC => {
+                shared_sync::signalled(i.fd)?;
+                f.payloads.import(Arc::new(sync::Fence::new(true)), true);
+            }
+            other => return Err(invalid(&format!("vkImportFenceFdKHR: descriptors of type {other:?}"))),
+        }
+        Ok(())
+    }
+}
+
+/// What can be done with a fence shared by one kind of handle.
+pub(crate) fn external(handle: vk::ExternalFenceHandleTypeFlags) -> vk::ExternalFenceHandleTypeFlags {
+    if handle == OPAQUE || handle == SYNC { handle } else { Default::default() }
 }

@@ -19,6 +19,7 @@ pub(crate) fn optimal(f: &FormatInfo) -> F {
     F::TRANSFER_SRC
         | F::TRANSFER_DST
         | F::HOST_IMAGE_TRANSFER_EXT
+        | vk::FORMAT_FEATURE_2_COPY_IMAGE_INDIRECT_DST_BIT_KHR
         | when(f.sampled(), F::SAMPLED_IMAGE)
         | when(f.filterable(), F::SAMPLED_IMAGE_FILTER_LINEAR)
         | when(f.minmax(), F::SAMPLED_IMAGE_FILTER_MINMAX)
@@ -52,7 +53,7 @@ pub(crate) fn buffer(f: &FormatInfo) -> F {
 }
 
 /// The features that the first 31 bits can say.
-fn low(f: F) -> vk::FormatFeatureFlags {
+pub(crate) fn low(f: F) -> vk::FormatFeatureFlags {
     // The bits of both types are the same as far as the older goes (up to the attachment shading rate's).
     vk::FormatFeatureFlags::from_raw(f.as_raw() as u32 & 0x7fff_ffff)
 }
@@ -77,6 +78,7 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
             p3.optimal_tiling_features = optimal;
             p3.buffer_features = buffer;
         }
+        crate::drm::tell(info, out.p_next);
         // Tiles resolve every format before they are stored.
         if let Some(q) = chain::find_mut::<vk::SubpassResolvePerformanceQueryEXT>(out.p_next) {
             q.optimal = vk::TRUE;
@@ -132,7 +134,8 @@ pub(crate) fn image_properties(
         | C::EXTENDED_USAGE
         | C::SPLIT_INSTANCE_BIND_REGIONS
         | C::TYPE_2D_VIEW_COMPATIBLE_EXT
-        | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT;
+        | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT
+        | vk::IMAGE_CREATE_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR;
     if features.is_empty() || !known_usage.contains(usage) || !known_flags.contains(flags) {
         return no;
     }
@@ -185,18 +188,26 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
         let external =
             chain::find::<vk::PhysicalDeviceExternalImageFormatInfo>(info.p_next).map(|e| e.handle_type);
         let stencil = chain::find::<vk::ImageStencilUsageCreateInfo>(info.p_next).map(|s| s.stencil_usage);
-        let result = image_properties(
-            info.format,
-            info.ty,
-            info.tiling,
-            info.usage | stencil.unwrap_or_default(),
-            info.flags,
-        );
+        let usage = info.usage | stencil.unwrap_or_default();
+        let result = match crate::drm::asked(info) {
+            Some(tiling) => image_properties(info.format, info.ty, tiling, usage, info.flags),
+            None => Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED),
+        };
         let memory = external.filter(|e| !e.is_empty()).map(external_memory);
         let importable = memory.is_none_or(|m| !m.external_memory_features.is_empty());
         if let Some(p) = chain::find_mut::<vk::ExternalImageFormatProperties>(out.p_next) {
             p.external_memory_properties = memory.unwrap_or_default();
         }
+        let image = vk::ImageCreateInfo::default()
+            .image_type(info.ty)
+            .tiling(info.tiling)
+            .usage(info.usage)
+            .flags(info.flags)
+            .samples(vk::SampleCountFlags::TYPE_1);
+        let packed = texel::format::info(info.format).is_some_and(|f| {
+            texel::image::may_be_packed(&image, f) && !crate::image::uncompressed(info.p_next)
+        });
+        crate::image::tell_compression(out.p_next, packed);
         if let Some(p) = chain::find_mut::<vk::HostImageCopyDevicePerformanceQuery>(out.p_next) {
             p.optimal_device_access = vk::TRUE;
             p.identical_memory_layout = vk::TRUE;

@@ -30,15 +30,14 @@ pub(crate) const LAYOUTS: [L; 19] = [
     L::ATTACHMENT_FEEDBACK_LOOP_OPTIMAL_EXT,
 ];
 
-/// The two lists of VkPhysicalDeviceHostImageCopyProperties, each in the two-call way.
+/// A list of VkPhysicalDeviceHostImageCopyProperties, or of core 1.4's, in the two-call way.
 ///
 /// # Safety
-/// Arrays that are there have room for their counts.
-pub(crate) unsafe fn layouts(p: &mut vk::PhysicalDeviceHostImageCopyProperties) {
+/// An array that is there has room for its count.
+pub(crate) unsafe fn layouts(count: &mut u32, list: *mut L) {
     // SAFETY: the caller keeps what is asked for above.
     unsafe {
-        let _ = chain::fill(&LAYOUTS, &mut p.copy_src_layout_count, p.p_copy_src_layouts);
-        let _ = chain::fill(&LAYOUTS, &mut p.copy_dst_layout_count, p.p_copy_dst_layouts);
+        let _ = chain::fill(&LAYOUTS, count, list);
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::answer::{Answer, created, invalid};
 use crate::buffer::not_dedicated;
 use crate::chain;
+use crate::debug::{self, Binding};
 use crate::device::Device;
 use crate::memory::Memory;
 use crate::object::{self, Object};
@@ -36,7 +37,35 @@ unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Image> {
             info.flags & refused
         )));
     }
-    texel::image::Image::new(info)
+    // SAFETY: valid usage: the structure's chain leads to what it is said to.
+    unsafe {
+        let tiling = crate::drm::tiling(info)?;
+        let mut image = texel::image::Image::new(&vk::ImageCreateInfo { tiling, ..*info })?;
+        crate::drm::check(info, &image)?;
+        if uncompressed(info.p_next) {
+            image.packed = None;
+        }
+        Ok(image)
+    }
+}
+
+/// Whether a chain asks for an image that is kept as it is (VK_EXT_image_compression_control).
+pub(crate) unsafe fn uncompressed(p_next: *const std::ffi::c_void) -> bool {
+    // SAFETY: valid usage: the chain leads to what it is said to.
+    unsafe { chain::find::<vk::ImageCompressionControlEXT>(p_next) }
+        .is_some_and(|c| c.flags.contains(vk::ImageCompressionFlagsEXT::DISABLED))
+}
+
+/// What is told of an image that is `packed`, if that is asked for. Nothing is lost by it: no rate is fixed.
+pub(crate) unsafe fn tell_compression(p_next: *mut std::ffi::c_void, packed: bool) {
+    // SAFETY: valid usage: the chain leads to what it is said to.
+    if let Some(p) = unsafe { chain::find_mut::<vk::ImageCompressionPropertiesEXT>(p_next) } {
+        p.image_compression_flags = match packed {
+            true => vk::ImageCompressionFlagsEXT::DEFAULT,
+            false => vk::ImageCompressionFlagsEXT::DISABLED,
+        };
+        p.image_compression_fixed_rate_flags = vk::ImageCompressionFixedRateFlagsEXT::NONE;
+    }
 }
 
 pub(crate) unsafe fn create_image(
@@ -49,9 +78,24 @@ pub(crate) unsafe fn create_image(
     unsafe { created(out, new(&*info).map(|i| Image { gpu: Arc::new(i) })) }
 }
 
-pub(crate) unsafe fn destroy_image(_: &Device, image: vk::Image, _: *const vk::AllocationCallbacks) {
+unsafe fn tell(device: &Device, image: vk::Image, binding: Binding) {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    if let Some(b) = unsafe { object::get::<Image>(image) } {
+        debug::tell_address::<Image>(
+            device,
+            image,
+            (b.gpu.base().map_or(0, |p| p as u64), b.gpu.size()),
+            binding,
+        );
+    }
+}
+
+pub(crate) unsafe fn destroy_image(device: &Device, image: vk::Image, _: *const vk::AllocationCallbacks) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
+        if image != vk::Image::null() {
+            tell(device, image, Binding::UNBIND);
+        }
         object::destroy::<Image>(image);
     }
 }
@@ -123,7 +167,7 @@ pub(crate) unsafe fn get_device_image_sparse_memory_requirements(
 }
 
 pub(crate) unsafe fn bind_image_memory2(
-    _: &Device,
+    device: &Device,
     count: u32,
     infos: *const vk::BindImageMemoryInfo,
 ) -> vk::Result {
@@ -132,6 +176,9 @@ pub(crate) unsafe fn bind_image_memory2(
         let mut result = vk::Result::SUCCESS;
         for i in chain::slice(infos, count) {
             let bound = bind(i);
+            if bound == vk::Result::SUCCESS {
+                tell(device, i.image, Binding::BIND);
+            }
             if let Some(status) = chain::find::<vk::BindMemoryStatusKHR>(i.p_next)
                 && !status.p_result.is_null()
             {
@@ -182,6 +229,7 @@ unsafe fn tell_layout(
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
         out.subresource_layout = image.subresource_layout(sub);
+        tell_compression(out.p_next, image.packed.is_some());
         if let Some(s) = chain::find_mut::<vk::SubresourceHostMemcpySize>(out.p_next) {
             s.size = texel::transfer::host_memcpy_size(image, sub.aspect_mask, sub.mip_level);
         }

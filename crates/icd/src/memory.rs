@@ -2,6 +2,7 @@
 
 use crate::answer::{Answer, code, created, invalid};
 use crate::chain;
+use crate::debug::{self, Binding};
 use crate::device::Device;
 use crate::limits::{MAX_ALLOCATION, MIN_HOST_POINTER_ALIGNMENT};
 use crate::object::{self, Object};
@@ -54,7 +55,20 @@ pub(crate) unsafe fn allocate_memory(
     out: *mut vk::DeviceMemory,
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, allocate(device, &*info)) }
+    unsafe {
+        let result = created(out, allocate(device, &*info));
+        if result == vk::Result::SUCCESS {
+            tell(device, *out, Binding::BIND);
+        }
+        result
+    }
+}
+
+unsafe fn tell(device: &Device, memory: vk::DeviceMemory, binding: Binding) {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    if let Some(m) = unsafe { object::get::<Memory>(memory) } {
+        debug::tell_address::<Memory>(device, memory, (m.gpu.ptr() as u64, m.gpu.size()), binding);
+    }
 }
 
 unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Memory> {
@@ -109,9 +123,16 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
     }
 }
 
-pub(crate) unsafe fn free_memory(_: &Device, memory: vk::DeviceMemory, _: *const vk::AllocationCallbacks) {
+pub(crate) unsafe fn free_memory(
+    device: &Device,
+    memory: vk::DeviceMemory,
+    _: *const vk::AllocationCallbacks,
+) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
+        if memory != vk::DeviceMemory::null() {
+            tell(device, memory, Binding::UNBIND);
+        }
         if let Some(m) = object::destroy::<Memory>(memory)
             && Arc::strong_count(&m.gpu) > 1
         {

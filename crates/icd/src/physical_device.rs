@@ -12,7 +12,12 @@ use vk::ExternalMemoryHandleTypeFlags as H;
 use vk::MemoryPropertyFlags as M;
 
 /// The version of Vulkan the device has.
-pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 3, HEADER_VERSION);
+pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 4, HEADER_VERSION);
+
+/// What the one family can do.
+pub(crate) const QUEUE_FLAGS: vk::QueueFlags = vk::QueueFlags::from_raw(
+    vk::QueueFlags::GRAPHICS.as_raw() | vk::QueueFlags::COMPUTE.as_raw() | vk::QueueFlags::TRANSFER.as_raw(),
+);
 
 /// Queues of the one family.
 pub(crate) const QUEUES: u32 = 2;
@@ -122,11 +127,20 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties2(
     unsafe {
         let _ = chain::fill_with(1, p_count, p_properties, |family, _| {
             family.queue_family_properties = vk::QueueFamilyProperties {
-                queue_flags: vk::QueueFlags::GRAPHICS | vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER,
+                queue_flags: QUEUE_FLAGS,
                 queue_count: QUEUES,
                 timestamp_valid_bits: 64,
                 min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
             };
+            if let Some(p) =
+                chain::find_mut::<vk::QueueFamilyOptimalImageTransferGranularityPropertiesKHR>(family.p_next)
+            {
+                p.optimal_image_transfer_granularity = vk::Extent3D { width: 1, height: 1, depth: 1 };
+            }
+            if let Some(p) = chain::find_mut::<vk::QueueFamilyOwnershipTransferPropertiesKHR>(family.p_next) {
+                // The one family, which owns whatever there is; images look the same to all.
+                p.optimal_image_transfer_to_queue_families = 1;
+            }
             if let Some(p) = chain::find_mut::<vk::QueueFamilyGlobalPriorityPropertiesKHR>(family.p_next) {
                 // Any may be asked for; they are hints, and all queues here share the same threads.
                 let all = [
@@ -200,33 +214,40 @@ pub(crate) unsafe fn get_physical_device_external_buffer_properties(
     }
 }
 
-/// No fence can be shared.
 pub(crate) unsafe fn get_physical_device_external_fence_properties(
     _physical_device: &PhysicalDevice,
-    _p_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
+    p_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
     p_properties: *mut vk::ExternalFenceProperties<'_>,
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let out = &mut *p_properties;
-        out.export_from_imported_handle_types = Default::default();
-        out.compatible_handle_types = Default::default();
-        out.external_fence_features = Default::default();
+        let can = crate::fence::external((*p_info).handle_type);
+        out.export_from_imported_handle_types = can;
+        out.compatible_handle_types = can;
+        out.external_fence_features = match can.is_empty() {
+            true => Default::default(),
+            false => vk::ExternalFenceFeatureFlags::EXPORTABLE | vk::ExternalFenceFeatureFlags::IMPORTABLE,
+        };
     }
 }
 
-/// No semaphore can be shared.
 pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
     _physical_device: &PhysicalDevice,
-    _p_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
+    p_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
     p_properties: *mut vk::ExternalSemaphoreProperties<'_>,
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let out = &mut *p_properties;
-        out.export_from_imported_handle_types = Default::default();
-        out.compatible_handle_types = Default::default();
-        out.external_semaphore_features = Default::default();
+        let timeline = chain::find::<vk::SemaphoreTypeCreateInfo>((*p_info).p_next)
+            .is_some_and(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE);
+        let can = crate::semaphore::external((*p_info).handle_type, timeline);
+        out.export_from_imported_handle_types = can;
+        out.compatible_handle_types = can;
+        use vk::ExternalSemaphoreFeatureFlags as Features;
+        out.external_semaphore_features =
+            if can.is_empty() { Features::empty() } else { Features::EXPORTABLE | Features::IMPORTABLE };
     }
 }
 

@@ -215,7 +215,12 @@ impl Build {
     }
 }
 
-unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCreateInfo) -> Answer<Pipeline> {
+/// `zero_one`: depth is clamped to 0 to 1 where nothing else clamps it.
+unsafe fn graphics(
+    cache: Option<&PipelineCache>,
+    info: &vk::GraphicsPipelineCreateInfo,
+    zero_one: bool,
+) -> Answer<Pipeline> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
         let began = Instant::now();
@@ -233,6 +238,7 @@ unsafe fn graphics(cache: Option<&PipelineCache>, info: &vk::GraphicsPipelineCre
             }
         }
         b.describe(cache, info, parts, must_have)?;
+        b.settings.geometry.zero_one = zero_one;
         let layout = b.layout(info)?;
         // A library's shader may have been laid out with holes where the whole has sets.
         for s in &mut b.stages {
@@ -300,6 +306,10 @@ pub(crate) unsafe fn create_graphics_pipelines(
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        pipeline::create_all(device, cache, chain::slice(infos, count), out, flags, |c, i| graphics(c, i))
+        // § Depth Clamping and Range Adjustment
+        let zero_one = device.features.has("depthClampZeroOne")
+            && !device.extensions.has(c"VK_EXT_depth_range_unrestricted");
+        let infos = chain::slice(infos, count);
+        pipeline::create_all(device, cache, infos, out, flags, |c, i| graphics(c, i, zero_one))
     }
 }

@@ -174,6 +174,18 @@ unsafe fn tessellates(info: &vk::GraphicsPipelineCreateInfo) -> bool {
     stages.iter().any(|s| s.stage == vk::ShaderStageFlags::TESSELLATION_CONTROL)
 }
 
+/// What depth is clamped to, if not to the viewport's range (VK_EXT_depth_clamp_control).
+pub(crate) unsafe fn clamp_range(
+    mode: vk::DepthClampModeEXT,
+    range: *const vk::DepthClampRangeEXT,
+) -> Option<[f32; 2]> {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let range = unsafe { range.as_ref() };
+    range
+        .filter(|_| mode == vk::DepthClampModeEXT::USER_DEFINED_RANGE)
+        .map(|r| [r.min_depth_clamp, r.max_depth_clamp])
+}
+
 pub(crate) unsafe fn geometry(info: &vk::GraphicsPipelineCreateInfo, on: Dynamic) -> Geometry {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
@@ -192,6 +204,9 @@ pub(crate) unsafe fn geometry(info: &vk::GraphicsPipelineCreateInfo, on: Dynamic
             return out;
         }
         let Some(v) = info.p_viewport_state.as_ref() else { return out };
+        if let Some(c) = chain::find::<vk::PipelineViewportDepthClampControlCreateInfoEXT>(v.p_next) {
+            out.clamp_range = clamp_range(c.depth_clamp_mode, c.p_depth_clamp_range);
+        }
         if let Some(c) = chain::find::<vk::PipelineViewportDepthClipControlCreateInfoEXT>(v.p_next) {
             out.negative_one_to_one = c.negative_one_to_one != 0;
         }

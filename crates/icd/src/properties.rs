@@ -2,11 +2,12 @@
 //! property structure from both.
 
 use crate::chain;
+use crate::device_fault::MAX_FAULTS;
 use crate::features::known;
 use crate::generated::structs::{CORE_PROPERTIES, PROPERTY_STRUCTS};
-use crate::host_copy::LAYOUTS;
+use crate::host_copy::{LAYOUTS, layouts};
 use crate::limits::*;
-use crate::physical_device::API_VERSION;
+use crate::physical_device::{API_VERSION, QUEUE_FLAGS};
 use crate::structs::PropertyStruct;
 use crate::structs::Value::{self, *};
 use machine::descriptor::DESCRIPTOR_BYTES;
@@ -14,6 +15,7 @@ use machine::descriptor_memory::MAX_DESCRIPTOR_BUFFER_RANGE;
 use raster::regions;
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
+use vk::TaggedStructure;
 
 /// A vendor id in the manner of PCI's ("tu"): Khronos has registered none for us.
 pub(crate) const VENDOR_ID: u32 = 0x7475;
@@ -60,6 +62,9 @@ const RESOLVE_DEPTH: u32 = RESOLVE_STENCIL | vk::ResolveModeFlags::AVERAGE.as_ra
 const INLINE_BLOCKS: u32 = 256;
 /// Workgroups of a draw of mesh tasks, and of a task workgroup's.
 const MESH_GROUPS: u32 = raster::geometry::mesh::MAX_GROUPS as u32;
+/// What vertex shaders read of locations that no attribute has.
+const DEFAULT_ATTRIBUTE: vk::DefaultVertexAttributeValueKHR =
+    vk::DefaultVertexAttributeValueKHR::ZERO_ZERO_ZERO_ZERO;
 
 /// Every other member of the property structures of core 1.3 and the extensions reported, by its name.
 pub(crate) static PROPERTIES: &[(&str, Value)] = &[
@@ -182,6 +187,16 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("maxDescriptorSetUpdateAfterBindTotalStorageBuffersDynamic", U32(MAX_DYNAMIC_BUFFERS)),
     ("maxDescriptorSetUpdateAfterBindTotalBuffersDynamic", U32(2 * MAX_DYNAMIC_BUFFERS)),
     ("layeredApiCount", U32(0)),
+    // 1.4, VK_KHR_maintenance9, 10
+    ("dynamicRenderingLocalReadDepthStencilAttachments", Bool(true)),
+    ("dynamicRenderingLocalReadMultisampledAttachments", Bool(true)),
+    ("maxDeviceFaultCount", U32(MAX_FAULTS)),
+    ("supportedQueues", U32(QUEUE_FLAGS.as_raw())),
+    ("image2DViewOf3DSparse", Bool(false)),
+    ("defaultVertexAttributeValue", U32(DEFAULT_ATTRIBUTE.as_raw() as u32)),
+    ("rgba4OpaqueBlackSwizzled", Bool(true)),
+    ("resolveSrgbFormatAppliesTransferFunction", Bool(true)),
+    ("resolveSrgbFormatSupportsTransferFunctionControl", Bool(false)),
     // other extensions
     ("maxPushDescriptors", U32(MAX_PUSH_DESCRIPTORS)),
     ("combinedImageSamplerDescriptorSingleArray", Bool(true)),
@@ -355,7 +370,13 @@ pub(crate) unsafe fn fill(properties: *mut vk::PhysicalDeviceProperties2<'_>) {
         for s in chain::iter_mut((*properties).p_next) {
             // Its counts are asked for, not told.
             if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_HOST_IMAGE_COPY_PROPERTIES_EXT {
-                crate::host_copy::layouts(&mut *s.cast());
+                let p = &mut *s.cast::<vk::PhysicalDeviceHostImageCopyProperties>();
+                layouts(&mut p.copy_src_layout_count, p.p_copy_src_layouts);
+                layouts(&mut p.copy_dst_layout_count, p.p_copy_dst_layouts);
+            } else if (*s).s_type == vk::PhysicalDeviceVulkan14Properties::STRUCTURE_TYPE {
+                let p = &mut *s.cast::<vk::PhysicalDeviceVulkan14Properties>();
+                layouts(&mut p.copy_src_layout_count, p.p_copy_src_layouts);
+                layouts(&mut p.copy_dst_layout_count, p.p_copy_dst_layouts);
             }
             for m in structure((*s).s_type).map_or(&[][..], |known| known.members) {
                 if let Some(v) = value(m.name).filter(|_| !LISTS.contains(&m.name)) {

@@ -36,7 +36,11 @@ pub(crate) unsafe fn create_query_pool(
         };
         let made = kind.and_then(|k| {
             let pool = gpu::query::QueryPool::new(k, i.query_count);
-            Ok(QueryPool { gpu: Arc::new(pool.ok_or(vk::Result::ERROR_OUT_OF_HOST_MEMORY)?) })
+            let pool = pool.ok_or(vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+            if i.flags.contains(vk::QUERY_POOL_CREATE_RESET_BIT_KHR) {
+                pool.reset(0, i.query_count);
+            }
+            Ok(QueryPool { gpu: Arc::new(pool) })
         });
         created(out, made)
     }

@@ -23,18 +23,23 @@ impl Object for Queue {
 unsafe fn stripes(buffer: &vk::CommandBufferSubmitInfo) -> Vec<SemaphoreOp> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
-        chain::find::<vk::RenderPassStripeSubmitInfoARM>(buffer.p_next)
-            .map_or(vec![], |s| operations(s.p_stripe_semaphore_infos, s.stripe_semaphore_info_count))
+        chain::find::<vk::RenderPassStripeSubmitInfoARM>(buffer.p_next).map_or(vec![], |s| {
+            operations(s.p_stripe_semaphore_infos, s.stripe_semaphore_info_count, Semaphore::gpu)
+        })
     }
 }
 
-unsafe fn operations(infos: *const vk::SemaphoreSubmitInfo, count: u32) -> Vec<SemaphoreOp> {
+unsafe fn operations(
+    infos: *const vk::SemaphoreSubmitInfo,
+    count: u32,
+    payload: fn(&Semaphore) -> Arc<machine::sync::Semaphore>,
+) -> Vec<SemaphoreOp> {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         chain::slice(infos, count)
             .iter()
             .filter_map(|s| {
-                let semaphore = object::get::<Semaphore>(s.semaphore)?.gpu.clone();
+                let semaphore = payload(object::get::<Semaphore>(s.semaphore)?);
                 Some(SemaphoreOp { semaphore, value: s.value, stages: s.stage_mask })
             })
             .collect()
@@ -65,14 +70,18 @@ pub(crate) unsafe fn queue_submit2(
             .iter()
             .map(|s| (s, chain::slice(s.p_command_buffer_infos, s.command_buffer_info_count)))
             .map(|(s, buffers)| Submission {
-                waits: operations(s.p_wait_semaphore_infos, s.wait_semaphore_info_count),
+                waits: operations(s.p_wait_semaphore_infos, s.wait_semaphore_info_count, Semaphore::waited),
                 lists: buffers
                     .iter()
                     .filter_map(|c| {
                         Some((object::get::<CommandBuffer>(c.command_buffer)?.submit()?, stripes(c)))
                     })
                     .collect(),
-                signals: operations(s.p_signal_semaphore_infos, s.signal_semaphore_info_count),
+                signals: operations(
+                    s.p_signal_semaphore_infos,
+                    s.signal_semaphore_info_count,
+                    Semaphore::gpu,
+                ),
                 performance_pass: chain::find::<vk::PerformanceQuerySubmitInfoKHR>(s.p_next)
                     .map_or(0, |p| p.counter_pass_index),
                 submitted: true,
@@ -81,7 +90,7 @@ pub(crate) unsafe fn queue_submit2(
             })
             .collect();
         if fence != vk::Fence::null() {
-            let Some(fence) = object::get::<Fence>(fence).map(|f| f.gpu.clone()) else {
+            let Some(fence) = object::get::<Fence>(fence).map(Fence::gpu) else {
                 return vk::Result::ERROR_UNKNOWN;
             };
             match batch.last_mut() {

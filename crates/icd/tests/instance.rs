@@ -38,7 +38,7 @@ fn the_device_says_what_it_is() {
     let core = p.properties;
     assert!(core.device_name_as_c_str().expect("it ends").to_string_lossy().contains("Tuff"));
     assert_eq!(core.device_type, vk::PhysicalDeviceType::CPU);
-    assert_eq!(vk::api_version_minor(core.api_version), 3);
+    assert_eq!(vk::api_version_minor(core.api_version), 4);
     assert_eq!(driver.driver_name_as_c_str(), Ok(c"Tuff"));
     assert_eq!((v13.min_subgroup_size, v13.max_subgroup_size), (16, 16));
     // WebGPU's default limits.
@@ -70,6 +70,7 @@ fn features_agree_between_structures() {
     unsafe { i.get_physical_device_features2(d, &mut f) };
     assert_eq!(f.features.robust_buffer_access, vk::TRUE);
     assert_eq!(f.features.geometry_shader, vk::TRUE);
+    assert_eq!(f.features.sparse_residency_aliased, vk::FALSE);
     assert_eq!((v12.shader_float16, v12.shader_int8), (f16.shader_float16, f16.shader_int8));
     assert_eq!((v12.shader_float16, v11.multiview), (vk::TRUE, m.multiview));
     assert_eq!((v12.timeline_semaphore, v12.buffer_device_address), (vk::TRUE, vk::TRUE));

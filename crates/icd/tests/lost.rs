@@ -25,8 +25,8 @@ struct Victim {
 impl Victim {
     fn new(heard: &Heard, stage: vk::ShaderStageFlags) -> Victim {
         let (instance, labels, messenger) = listening(heard);
-        let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
-        let gpu = Gpu::of(instance, &[], &mut v11);
+        let mut faults = vk::PhysicalDeviceFaultFeaturesEXT::default().device_fault(true);
+        let gpu = Gpu::of(instance, &[ash::ext::device_fault::NAME, c"VK_KHR_device_fault"], &mut faults);
         let names = ash::ext::debug_utils::Device::new(&gpu.instance, &gpu.device);
         let push = [vk::PushConstantRange { stage_flags: stage, offset: 0, size: 12 }];
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
@@ -87,6 +87,35 @@ impl Victim {
     }
 }
 
+/// What the device tells of its end (VK_KHR_device_fault): once; and the older way (VK_EXT_device_fault), ever again.
+fn reported(g: &Gpu, flags: u32, kind: i32, address: u64) {
+    type Reports =
+        unsafe extern "system" fn(vk::Device, u64, *mut u32, *mut ::vk::DeviceFaultInfoKHR<'_>) -> vk::Result;
+    unsafe {
+        let f = g.instance.get_device_proc_addr(g.device.handle(), c"vkGetDeviceFaultReportsKHR".as_ptr());
+        let reports: Reports = std::mem::transmute(f.expect("it is there"));
+        let (mut n, mut info) = (1, ::vk::DeviceFaultInfoKHR::default());
+        let of = g.device.handle();
+        assert_eq!(reports(of, 0, &mut n, std::ptr::null_mut()), vk::Result::SUCCESS);
+        assert_eq!(reports(of, 1_000_000_000, &mut n, &mut info), vk::Result::SUCCESS);
+        assert_eq!((n, info.flags.as_raw(), info.group_id), (1, flags, 0));
+        let at = info.fault_address_info;
+        assert_eq!((at.address_type.as_raw(), at.reported_address), (kind, address));
+        assert!(std::ffi::CStr::from_ptr(info.description.as_ptr()).to_string_lossy().contains("walls"));
+        n = 1;
+        assert_eq!(reports(of, 0, &mut n, &mut info), vk::Result::TIMEOUT, "each once");
+        let older = ash::ext::device_fault::Device::new(&g.instance, &g.device);
+        let ask = older.fp().get_device_fault_info_ext;
+        let mut counts = vk::DeviceFaultCountsEXT::default();
+        assert_eq!(ask(of, &mut counts, std::ptr::null_mut()), vk::Result::SUCCESS);
+        assert_eq!((counts.address_info_count, counts.vendor_info_count), ((kind != 0) as u32, 1));
+        let mut at = vk::DeviceFaultAddressInfoEXT::default();
+        let mut told = vk::DeviceFaultInfoEXT { p_address_infos: &mut at, ..Default::default() };
+        assert_eq!(ask(of, &mut counts, &mut told), vk::Result::INCOMPLETE, "no room for the vendor's");
+        assert_eq!((at.address_type.as_raw(), at.reported_address), (kind, address));
+    }
+}
+
 /// The one line that says so has all of `parts`.
 fn said(heard: Heard, parts: &[&str]) {
     let heard = heard.into_inner().expect("no panic");
@@ -111,6 +140,8 @@ fn a_dispatch_with_a_wild_address_is_named_to_its_line() {
     v.name(pipeline, c"smash");
     v.run(pipeline, vk::ShaderStageFlags::COMPUTE, |c| unsafe { v.gpu.device.cmd_dispatch(c, 3, 1, 1) });
     unsafe { v.gpu.device.destroy_shader_module(module, None) };
+    // Lost, by an address, the vendor says more; it was to be written.
+    reported(&v.gpu, 0b1011, 2, WILD);
     v.free(pipeline);
     // The store is line 8 of the file; the label is command 0.
     let place =

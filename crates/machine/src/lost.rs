@@ -1,7 +1,7 @@
 //! What lost a device: the command, the pipeline, the shader and its block, for the one line that says so.
 
 use parking_lot::Mutex;
-use shader::bytecode::Program;
+use shader::bytecode::{Code, Program};
 use std::fmt;
 use std::sync::Arc;
 use wave::{Fault, Stop};
@@ -33,8 +33,45 @@ impl fmt::Display for Title {
     }
 }
 
+/// A fault as it is told to the application (VK_KHR_device_fault).
+#[derive(Clone)]
+pub struct Told {
+    pub line: String,
+    pub why: Why,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// Of an address where there is no device memory.
+    Read(u64),
+    Write(u64),
+    Watchdog,
+    Other,
+}
+
+/// Faults of which reports are kept: queues may fault at once.
+pub const MAX_FAULTS: usize = 16;
+
+/// What a device's faults were, and how many the application has asked for.
+#[derive(Default)]
+pub struct Faults {
+    pub all: Vec<Told>,
+    pub read: usize,
+}
+
+impl Faults {
+    pub fn add(&mut self, t: Told) {
+        if self.all.len() < MAX_FAULTS {
+            self.all.push(t);
+        }
+    }
+    pub fn unread(&self) -> &[Told] {
+        self.all.get(self.read..).unwrap_or(&[])
+    }
+}
+
 /// Why.
-enum Why {
+enum Cause {
     Fault(Fault),
     /// There is no memory for something.
     Memory,
@@ -42,7 +79,9 @@ enum Why {
 
 /// What lost a device, and the shader it was in.
 pub struct Blame {
-    why: Why,
+    why: Cause,
+    /// The address was to be written.
+    writes: bool,
     shader: String,
     /// Where the command is that the shader ran for, if that is not the one under way: draws are shaded when their pass
     /// ends.
@@ -52,8 +91,10 @@ pub struct Blame {
 impl Blame {
     /// `stage`: as people call it.
     pub fn new(stop: Stop, stage: &str, program: &Program, title: &Title) -> Blame {
+        let op = program.code.get(stop.op as usize).map(|op| op.code);
         Blame {
-            why: Why::Fault(stop.fault),
+            why: Cause::Fault(stop.fault),
+            writes: matches!(op, Some(Code::ST_GLOBAL | Code::AT_GLOBAL)),
             shader: format!("{stage} shader of {title}, {}", block(program, stop.op)),
             place: None,
         }
@@ -61,17 +102,17 @@ impl Blame {
 
     /// Whether the watchdog stopped it.
     pub fn is_watchdogs(&self) -> bool {
-        matches!(self.why, Why::Fault(Fault::Watchdog))
+        matches!(self.why, Cause::Fault(Fault::Watchdog))
     }
 
     /// No shader's: `what` the driver does for one.
     pub fn of(fault: Fault, what: &str) -> Blame {
-        Blame { why: Why::Fault(fault), shader: what.to_string(), place: None }
+        Blame { why: Cause::Fault(fault), writes: false, shader: what.to_string(), place: None }
     }
 
     /// There is none for `what`.
     pub fn memory(what: &str) -> Blame {
-        Blame { why: Why::Memory, shader: what.to_string(), place: None }
+        Blame { why: Cause::Memory, writes: false, shader: what.to_string(), place: None }
     }
 
     /// Of a command there.
@@ -79,14 +120,25 @@ impl Blame {
         Blame { place: Some(place.clone()), ..self }
     }
 
+    /// What of it is told to the application; parameters as [`Blame::line`]'s.
+    pub fn told(&self, now: &Place, watchdog: std::time::Duration) -> Told {
+        let why = match self.why {
+            Cause::Fault(Fault::Address(a)) if self.writes => Why::Write(a),
+            Cause::Fault(Fault::Address(a)) => Why::Read(a),
+            Cause::Fault(Fault::Watchdog) => Why::Watchdog,
+            _ => Why::Other,
+        };
+        Told { line: self.line(now, watchdog), why }
+    }
+
     /// The line for people. `now`: the command under way; `watchdog`: what a command may take.
     pub fn line(&self, now: &Place, watchdog: std::time::Duration) -> String {
         let place = self.place.as_ref().unwrap_or(now);
         let why = match self.why {
-            Why::Memory => "found no memory".to_string(),
-            Why::Fault(Fault::Address(a)) => format!("accessed {a:#x}, which is not device memory"),
-            Why::Fault(Fault::Code(c)) => format!("has an unknown op {c} (an error of the driver's)"),
-            Why::Fault(Fault::Watchdog) => format!("did not end within {watchdog:?}"),
+            Cause::Memory => "found no memory".to_string(),
+            Cause::Fault(Fault::Address(a)) => format!("accessed {a:#x}, which is not device memory"),
+            Cause::Fault(Fault::Code(c)) => format!("has an unknown op {c} (an error of the driver's)"),
+            Cause::Fault(Fault::Watchdog) => format!("did not end within {watchdog:?}"),
         };
         format!("device fault: {place}: {} {why}; the device is lost", self.shader)
     }

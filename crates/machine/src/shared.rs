@@ -2,6 +2,7 @@
 
 use crate::count;
 use crate::descriptor_memory::Names;
+use crate::lost::{Faults, Told};
 use crate::sync::Hub;
 use crate::time::Clock;
 use crate::turns::Turns;
@@ -95,6 +96,8 @@ pub struct Shared {
     pub names: Names,
     /// What its L2 holds.
     pub l2: Mutex<Held>,
+    /// What lost the device.
+    pub faults: Mutex<Faults>,
     /// The GPU that is modelled.
     pub model: &'static Model,
     /// Host time after which a command that has not ended loses the device.
@@ -125,9 +128,17 @@ impl Shared {
             clock: Default::default(),
             names: Default::default(),
             l2: Default::default(),
+            faults: Default::default(),
             model: counters::model::current(),
             watchdog: settings::get().watchdog,
         })
+    }
+
+    /// Tells of a fault, which loses the device.
+    pub fn fault(&self, told: Told) {
+        (self.report)(&told.line);
+        self.faults.lock().add(told);
+        self.hub.lose();
     }
 
     /// The caches that chunk `c` of so many goes through, if it is one of every `n`th that do ([`count::traced`]); or all do.

@@ -4,6 +4,7 @@
 //! host or from a queue, is then the same. Who changes something looks whether that is what somebody waits for, and
 //! wakes only those: a thread that is woken to find that it has to wait on costs more than the look.
 
+use crate::payload::{Kind, Payload};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -142,9 +143,37 @@ impl Hub {
 /// VkFence.
 #[derive(Default)]
 pub struct Fence {
-    pub signaled: AtomicBool,
-    /// Modelled time of the signal.
+    signaled: AtomicBool,
+    /// What others share, if it may be shared: in place of `signaled`.
+    shared: Option<Arc<Payload>>,
+    /// Modelled time of the signal; of another device's, none.
     pub time: AtomicU64,
+}
+
+impl Fence {
+    pub fn new(signaled: bool) -> Fence {
+        Fence { signaled: signaled.into(), ..Fence::default() }
+    }
+    pub fn of(payload: Arc<Payload>) -> Fence {
+        Fence { shared: Some(payload), ..Fence::default() }
+    }
+    pub fn payload(&self) -> Option<&Arc<Payload>> {
+        self.shared.as_ref()
+    }
+    pub fn is_signaled(&self) -> bool {
+        match &self.shared {
+            Some(p) => p.value() != 0,
+            None => self.signaled.load(SeqCst),
+        }
+    }
+    /// Under the hub's lock.
+    pub fn set(&self, signaled: bool) {
+        match &self.shared {
+            Some(p) if signaled => p.signal(1),
+            Some(p) => p.reset(),
+            None => self.signaled.store(signaled, SeqCst),
+        }
+    }
 }
 
 /// VkEvent.
@@ -160,7 +189,9 @@ pub struct Event {
 /// VkSemaphore. Binary: `value` is 0 or 1 and a wait takes it back to 0.
 pub struct Semaphore {
     pub timeline: bool,
-    pub value: AtomicU64,
+    value: AtomicU64,
+    /// What others share, if it may be shared: in place of `value`.
+    shared: Option<Arc<Payload>>,
     /// The value that it will have when all that has been submitted is done: [`crate::turns`] alone uses it, under its lock.
     promised: AtomicU64,
     /// Modelled times at which values were reached: those of the latest signals, in order.
@@ -178,30 +209,47 @@ const REMEMBERED: usize = 256;
 
 impl Semaphore {
     pub fn binary() -> Arc<Semaphore> {
-        Semaphore::new(false, 0)
+        Semaphore::new(false, 0, None)
     }
     pub fn timeline(initial: u64) -> Arc<Semaphore> {
-        Semaphore::new(true, initial)
+        Semaphore::new(true, initial, None)
     }
-    fn new(timeline: bool, initial: u64) -> Arc<Semaphore> {
+    /// One that others share.
+    pub fn of(payload: Arc<Payload>) -> Arc<Semaphore> {
+        Semaphore::new(payload.kind == Kind::Timeline, payload.value(), Some(payload))
+    }
+    fn new(timeline: bool, initial: u64, shared: Option<Arc<Payload>>) -> Arc<Semaphore> {
         let (value, promised) = (AtomicU64::new(initial), AtomicU64::new(initial));
-        Arc::new(Semaphore { timeline, value, promised, times: Default::default() })
+        Arc::new(Semaphore { timeline, value, shared, promised, times: Default::default() })
+    }
+    pub fn payload(&self) -> Option<&Arc<Payload>> {
+        self.shared.as_ref()
+    }
+    pub fn value(&self) -> u64 {
+        self.shared.as_ref().map_or_else(|| self.value.load(SeqCst), |p| p.value())
     }
     /// Whether a wait for this value has its signal submitted. That of a binary semaphore is then the wait's.
     pub(crate) fn is_promised(&self, value: u64) -> bool {
-        if self.timeline { self.promised.load(Relaxed) >= value } else { self.promised.swap(0, Relaxed) == 1 }
+        let promised = match self.timeline {
+            true => self.promised.load(Relaxed) >= value,
+            false => self.promised.swap(0, Relaxed) == 1,
+        };
+        // Or another device has signalled it.
+        promised || self.shared.is_some() && self.ready(value)
     }
     pub(crate) fn promise(&self, value: u64) {
         self.promised.fetch_max(if self.timeline { value } else { 1 }, Relaxed);
     }
     /// Under the hub's lock.
     pub fn ready(&self, value: u64) -> bool {
-        self.value.load(SeqCst) >= if self.timeline { value } else { 1 }
+        self.value() >= if self.timeline { value } else { 1 }
     }
     /// Under the hub's lock, once ready.
     pub fn take(&self) {
-        if !self.timeline {
-            self.value.store(0, SeqCst);
+        match &self.shared {
+            _ if self.timeline => {}
+            Some(p) => p.reset(),
+            None => self.value.store(0, SeqCst),
         }
     }
     /// Under the hub's lock. A timeline never goes back. `time`: the modelled one of the signal.
@@ -217,7 +265,9 @@ impl Semaphore {
             }
             times.push_back(Reached { value, time });
         }
-        if self.timeline {
+        if let Some(p) = &self.shared {
+            p.signal(value);
+        } else if self.timeline {
             self.value.fetch_max(value, SeqCst);
         } else {
             self.value.store(1, SeqCst);

@@ -194,6 +194,11 @@ impl Turns {
         order.settle();
     }
 
+    /// Something was signalled elsewhere: who was set aside looks again. Within a change of the hub.
+    pub fn look(&self) {
+        self.order.lock().settle();
+    }
+
     /// Waits until it is a submission's turn.
     pub fn begin(&self, hub: &Hub, slot: &mut Slot) {
         if slot.ticket != 0 && self.is(slot.ticket) {

@@ -36,6 +36,19 @@ pub struct IndexBuffer {
     pub offset: u64,
     pub size: u64,
     pub ty: vk::IndexType,
+    /// The index at which primitives restart, where they do.
+    pub restart: u32,
+}
+
+impl IndexBuffer {
+    /// The restart index, unless another is set (VkPipelineInputAssemblyStateCreateInfo): all bits of an index.
+    pub fn all_ones(ty: vk::IndexType) -> u32 {
+        match ty {
+            vk::IndexType::UINT8_EXT => 0xFF,
+            vk::IndexType::UINT16 => 0xFFFF,
+            _ => u32::MAX,
+        }
+    }
 }
 
 /// One or several draws with the same state.

@@ -153,8 +153,10 @@ impl Rect {
 pub struct Raster {
     /// Primitives end before rasterisation.
     pub discard: bool,
-    /// Depth is clamped to the viewport's range (depthClampEnable).
+    /// Depth is clamped to the viewport's range (depthClampEnable), or to `clamp_range`.
     pub depth_clamp: bool,
+    /// Least and most, of all viewports (VK_EXT_depth_clamp_control).
+    pub clamp_range: Option<[f32; 2]>,
     /// Primitives are clipped to the near and far planes.
     pub depth_clip: bool,
     pub polygon_mode: vk::PolygonMode,

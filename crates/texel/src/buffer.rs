@@ -16,6 +16,20 @@ impl Buffer {
         Buffer { size, usage, flags, bound: OnceLock::new() }
     }
 
+    /// That of a range of device memory, which it keeps; `None` where that is not within one allocation.
+    pub fn at(address: u64, size: u64) -> Option<Buffer> {
+        let whole = Buffer::from(address).filter(|b| size <= b.size)?;
+        Some(Buffer { size, ..whole })
+    }
+
+    /// Of all that its allocation has from this address on.
+    pub fn from(address: u64) -> Option<Buffer> {
+        let bound = crate::memory::at(address)?;
+        let size = bound.memory.size() - bound.offset;
+        let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
+        Some(Buffer { size, usage, flags: Default::default(), bound: OnceLock::from(bound) })
+    }
+
     /// Host and device address of byte 0; null while unbound.
     pub fn ptr(&self) -> *mut u8 {
         self.bound.get().map_or(std::ptr::null_mut(), Bound::ptr)

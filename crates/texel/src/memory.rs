@@ -7,7 +7,7 @@ use ash::vk;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 /// Bytes of address space reserved for all devices of the process.
 const ARENA_BYTES: u64 = 1 << 40;
@@ -19,12 +19,12 @@ struct Arena {
     size: u64,
     /// Free ranges by offset, coalesced.
     free: Mutex<BTreeMap<u64, u64>>,
-    /// Live allocations: address and size.
-    live: Mutex<BTreeMap<u64, u64>>,
+    /// Live allocations by address: size, and the allocation.
+    live: Mutex<BTreeMap<u64, (u64, Weak<DeviceMemory>)>>,
 }
 
-/// Imported host memory: (address, size).
-static FOREIGN: Mutex<Vec<(u64, u64)>> = Mutex::new(Vec::new());
+/// Imported host memory: (address, size, allocation).
+static FOREIGN: Mutex<Vec<(u64, u64, Weak<DeviceMemory>)>> = Mutex::new(Vec::new());
 
 /// The arena; an empty one while the system has no address space for it.
 fn range() -> &'static Arena {
@@ -111,13 +111,26 @@ pub fn is_live(address: u64, bytes: u64) -> bool {
 
 /// True when the bytes lie in host memory that a live allocation imported.
 pub fn is_foreign(address: u64, bytes: u64) -> bool {
-    FOREIGN.lock().iter().any(|&(a, n)| address >= a && address.saturating_add(bytes) <= a + n)
+    FOREIGN.lock().iter().any(|&(a, n, _)| address >= a && address.saturating_add(bytes) <= a + n)
 }
 
 /// True when all the bytes lie in one live allocation. Slower than a compare with [`arena`], for what is written seldom.
 pub fn holds(address: u64, bytes: u64) -> bool {
-    let inside = |(&a, &n): (&u64, &u64)| address - a <= n && bytes <= n - (address - a);
+    let inside =
+        |(&a, &(n, _)): (&u64, &(u64, Weak<DeviceMemory>))| address - a <= n && bytes <= n - (address - a);
     range().live.lock().range(..=address).next_back().is_some_and(inside) || is_foreign(address, bytes)
+}
+
+/// The allocation that an address lies in, and where.
+pub fn at(address: u64) -> Option<Bound> {
+    // Upgraded under the lock, dropped outside: an allocation's end takes it.
+    let own = range().live.lock().range(..=address).next_back().and_then(|(_, (_, m))| m.upgrade());
+    let found = own.filter(|m| address - m.ptr as u64 <= m.size).or_else(|| {
+        let within = |&&(a, n, _): &&(u64, u64, Weak<DeviceMemory>)| address >= a && address - a <= n;
+        FOREIGN.lock().iter().find(within).and_then(|(_, _, m)| m.upgrade())
+    })?;
+    let offset = address - found.ptr as u64;
+    Some(Bound { memory: found, offset })
 }
 
 enum Backing {
@@ -157,8 +170,7 @@ impl DeviceMemory {
         } else {
             Backing::Anonymous
         };
-        range().live.lock().insert(ptr as u64, size);
-        Ok(Arc::new(DeviceMemory { ptr, size, reserved, backing, type_index }))
+        Ok(DeviceMemory { ptr, size, reserved, backing, type_index }.live())
     }
 
     /// Memory behind an opaque file descriptor that a Tuff device exported; takes the descriptor on success.
@@ -181,8 +193,7 @@ impl DeviceMemory {
         }
         // SAFETY: the specification passes ownership of the descriptor on success.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        range().live.lock().insert(ptr as u64, size);
-        Ok(Arc::new(DeviceMemory { ptr, size, reserved, backing: Backing::Fd(fd), type_index }))
+        Ok(DeviceMemory { ptr, size, reserved, backing: Backing::Fd(fd), type_index }.live())
     }
 
     /// Memory that the application owns (VK_EXT_external_memory_host).
@@ -190,8 +201,16 @@ impl DeviceMemory {
     /// # Safety
     /// `ptr .. ptr + size` stays valid until the memory is freed.
     pub unsafe fn import_host(ptr: *mut u8, size: u64, type_index: u32) -> Arc<DeviceMemory> {
-        FOREIGN.lock().push((ptr as u64, size));
-        Arc::new(DeviceMemory { ptr, size, reserved: 0, backing: Backing::Host, type_index })
+        let memory = Arc::new(DeviceMemory { ptr, size, reserved: 0, backing: Backing::Host, type_index });
+        FOREIGN.lock().push((ptr as u64, size, Arc::downgrade(&memory)));
+        memory
+    }
+
+    /// Known by its address from here on.
+    fn live(self) -> Arc<DeviceMemory> {
+        let memory = Arc::new(self);
+        range().live.lock().insert(memory.ptr as u64, (memory.size, Arc::downgrade(&memory)));
+        memory
     }
 
     pub fn ptr(&self) -> *mut u8 {
@@ -270,7 +289,7 @@ impl Drop for DeviceMemory {
         match self.backing {
             Backing::Host => {
                 let mut foreign = FOREIGN.lock();
-                if let Some(i) = foreign.iter().position(|&f| f == (self.ptr as u64, self.size)) {
+                if let Some(i) = foreign.iter().position(|f| (f.0, f.1) == (self.ptr as u64, self.size)) {
                     foreign.swap_remove(i);
                 }
             }

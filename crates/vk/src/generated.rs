@@ -7,9 +7,130 @@ use core::ffi::{c_char, c_void};
 use core::marker::PhantomData;
 
 pub type MemoryUnmapFlags = ash::vk::MemoryUnmapFlagsKHR;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkFormatFeatureFlags4KHR.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct FormatFeatureFlags4KHR(pub(crate) Flags64);
+ash::vk_bitflags_wrapped!(FormatFeatureFlags4KHR, Flags64);
+impl FormatFeatureFlags4KHR {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDeviceFaultFlagsKHR.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct DeviceFaultFlagsKHR(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(DeviceFaultFlagsKHR, Flags);
+impl DeviceFaultFlagsKHR {
+    pub const FLAG_DEVICE_LOST: Self = Self(1);
+    pub const FLAG_MEMORY_ADDRESS: Self = Self(2);
+    pub const FLAG_INSTRUCTION_ADDRESS: Self = Self(4);
+    pub const FLAG_VENDOR: Self = Self(8);
+    pub const FLAG_WATCHDOG_TIMEOUT: Self = Self(16);
+    pub const FLAG_OVERFLOW: Self = Self(32);
+}
 pub type PipelineCreateFlags2 = ash::vk::PipelineCreateFlags2KHR;
 pub type BufferUsageFlags2 = ash::vk::BufferUsageFlags2KHR;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkImageUsageFlags2KHR.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct ImageUsageFlags2KHR(pub(crate) Flags64);
+ash::vk_bitflags_wrapped!(ImageUsageFlags2KHR, Flags64);
+impl ImageUsageFlags2KHR {
+    pub const TRANSFER_SRC: Self = Self(1);
+    pub const TRANSFER_DST: Self = Self(2);
+    pub const SAMPLED: Self = Self(4);
+    pub const STORAGE: Self = Self(8);
+    pub const COLOR_ATTACHMENT: Self = Self(16);
+    pub const DEPTH_STENCIL_ATTACHMENT: Self = Self(32);
+    pub const TRANSIENT_ATTACHMENT: Self = Self(64);
+    pub const INPUT_ATTACHMENT: Self = Self(128);
+    pub const FRAGMENT_SHADING_RATE_ATTACHMENT: Self = Self(256);
+    pub const FRAGMENT_DENSITY_MAP_EXT: Self = Self(512);
+    pub const VIDEO_DECODE_DST: Self = Self(1024);
+    pub const VIDEO_DECODE_SRC: Self = Self(2048);
+    pub const VIDEO_DECODE_DPB: Self = Self(4096);
+    pub const VIDEO_ENCODE_DST: Self = Self(8192);
+    pub const VIDEO_ENCODE_SRC: Self = Self(16384);
+    pub const VIDEO_ENCODE_DPB: Self = Self(32768);
+    pub const INVOCATION_MASK_HUAWEI: Self = Self(262144);
+    pub const ATTACHMENT_FEEDBACK_LOOP_EXT: Self = Self(524288);
+    pub const SAMPLE_WEIGHT_QCOM: Self = Self(1048576);
+    pub const SAMPLE_BLOCK_MATCH_QCOM: Self = Self(2097152);
+    pub const HOST_TRANSFER: Self = Self(4194304);
+    pub const TENSOR_ALIASING_ARM: Self = Self(8388608);
+    pub const VIDEO_ENCODE_QUANTIZATION_DELTA_MAP: Self = Self(33554432);
+    pub const VIDEO_ENCODE_EMPHASIS_MAP: Self = Self(67108864);
+    pub const TILE_MEMORY_QCOM: Self = Self(134217728);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkImageCreateFlags2KHR.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct ImageCreateFlags2KHR(pub(crate) Flags64);
+ash::vk_bitflags_wrapped!(ImageCreateFlags2KHR, Flags64);
+impl ImageCreateFlags2KHR {
+    pub const SPARSE_BINDING: Self = Self(1);
+    pub const SPARSE_RESIDENCY: Self = Self(2);
+    pub const SPARSE_ALIASED: Self = Self(4);
+    pub const MUTABLE_FORMAT: Self = Self(8);
+    pub const CUBE_COMPATIBLE: Self = Self(16);
+    pub const ALIAS_SINGLE_LAYER_DESCRIPTOR: Self = Self(4194304);
+    pub const TYPE_2D_ARRAY_COMPATIBLE: Self = Self(32);
+    pub const SPLIT_INSTANCE_BIND_REGIONS: Self = Self(64);
+    pub const BLOCK_TEXEL_VIEW_COMPATIBLE: Self = Self(128);
+    pub const EXTENDED_USAGE: Self = Self(256);
+    pub const DISJOINT: Self = Self(512);
+    pub const ALIAS: Self = Self(1024);
+    pub const PROTECTED: Self = Self(2048);
+    pub const SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_EXT: Self = Self(4096);
+    pub const CORNER_SAMPLED_NV: Self = Self(8192);
+    pub const SUBSAMPLED_EXT: Self = Self(16384);
+    pub const FRAGMENT_DENSITY_MAP_OFFSET_EXT: Self = Self(32768);
+    pub const DESCRIPTOR_BUFFER_CAPTURE_REPLAY_EXT: Self = Self(65536);
+    pub const TYPE_2D_VIEW_COMPATIBLE_EXT: Self = Self(131072);
+    pub const MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT: Self = Self(262144);
+    pub const VIDEO_PROFILE_INDEPENDENT: Self = Self(1048576);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkAddressCopyFlagsKHR.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct AddressCopyFlagsKHR(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(AddressCopyFlagsKHR, Flags);
+impl AddressCopyFlagsKHR {
+    pub const DEVICE_LOCAL: Self = Self(1);
+    pub const SPARSE: Self = Self(2);
+    pub const PROTECTED: Self = Self(4);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkAddressCommandFlagsKHR.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct AddressCommandFlagsKHR(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(AddressCommandFlagsKHR, Flags);
+impl AddressCommandFlagsKHR {
+    pub const PROTECTED: Self = Self(1);
+    pub const FULLY_BOUND: Self = Self(2);
+    pub const STORAGE_BUFFER_USAGE: Self = Self(4);
+    pub const UNKNOWN_STORAGE_BUFFER_USAGE: Self = Self(8);
+    pub const TRANSFORM_FEEDBACK_BUFFER_USAGE: Self = Self(16);
+    pub const UNKNOWN_TRANSFORM_FEEDBACK_BUFFER_USAGE: Self = Self(32);
+}
 pub type HostImageCopyFlags = ash::vk::HostImageCopyFlagsEXT;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkRenderingAttachmentFlagsKHR.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct RenderingAttachmentFlagsKHR(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(RenderingAttachmentFlagsKHR, Flags);
+impl RenderingAttachmentFlagsKHR {
+    pub const INPUT_ATTACHMENT_FEEDBACK: Self = Self(1);
+    pub const RESOLVE_SKIP_TRANSFER_FUNCTION: Self = Self(2);
+    pub const RESOLVE_ENABLE_TRANSFER_FUNCTION: Self = Self(4);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkResolveImageFlagsKHR.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct ResolveImageFlagsKHR(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(ResolveImageFlagsKHR, Flags);
+impl ResolveImageFlagsKHR {
+    pub const SKIP_TRANSFER_FUNCTION: Self = Self(1);
+    pub const ENABLE_TRANSFER_FUNCTION: Self = Self(2);
+}
 pub type PresentScalingFlagsKHR = ash::vk::PresentScalingFlagsEXT;
 pub type PresentGravityFlagsKHR = ash::vk::PresentGravityFlagsEXT;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPerformanceCounterDescriptionFlagsARM.html>"]
@@ -31,6 +152,24 @@ pub struct AccessFlags3KHR(pub(crate) Flags64);
 ash::vk_bitflags_wrapped!(AccessFlags3KHR, Flags64);
 impl AccessFlags3KHR {
     pub const NONE: Self = Self(0);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineBinaryKHR.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct PipelineBinaryKHR(u64);
+impl Handle for PipelineBinaryKHR {
+    const TYPE: ObjectType = ObjectType::from_raw(1000483000);
+    fn as_raw(self) -> u64 {
+        self.0
+    }
+    fn from_raw(x: u64) -> Self {
+        Self(x)
+    }
+}
+impl PipelineBinaryKHR {
+    pub const fn null() -> Self {
+        Self(0)
+    }
 }
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkShaderInstrumentationARM.html>"]
 #[repr(transparent)]
@@ -54,6 +193,7 @@ pub type QueueGlobalPriority = ash::vk::QueueGlobalPriorityEXT;
 pub type LineRasterizationMode = ash::vk::LineRasterizationModeEXT;
 pub type PipelineRobustnessBufferBehavior = ash::vk::PipelineRobustnessBufferBehaviorEXT;
 pub type PipelineRobustnessImageBehavior = ash::vk::PipelineRobustnessImageBehaviorEXT;
+pub type DeviceFaultVendorBinaryHeaderVersionKHR = ash::vk::DeviceFaultVendorBinaryHeaderVersionEXT;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceLayeredApiKHR.html>"]
 #[repr(transparent)]
 #[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
@@ -71,6 +211,21 @@ impl PhysicalDeviceLayeredApiKHR {
     pub const OPENGL: Self = Self(3);
     pub const OPENGLES: Self = Self(4);
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDepthClampModeEXT.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct DepthClampModeEXT(pub(crate) i32);
+impl DepthClampModeEXT {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const VIEWPORT_RANGE: Self = Self(0);
+    pub const USER_DEFINED_RANGE: Self = Self(1);
+}
+pub type DeviceFaultAddressTypeKHR = ash::vk::DeviceFaultAddressTypeEXT;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDefaultVertexAttributeValueKHR.html>"]
 #[repr(transparent)]
 #[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
@@ -86,8 +241,354 @@ impl DefaultVertexAttributeValueKHR {
     pub const ZERO_ZERO_ZERO_ONE: Self = Self(1);
 }
 pub type BufferUsageFlags2CreateInfo<'a> = ash::vk::BufferUsageFlags2CreateInfoKHR<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkImageCreateFlags2CreateInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ImageCreateFlags2CreateInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub flags: ImageCreateFlags2KHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ImageCreateFlags2CreateInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ImageCreateFlags2CreateInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000668001);
+}
+unsafe impl Send for ImageCreateFlags2CreateInfoKHR<'_> {}
+unsafe impl Sync for ImageCreateFlags2CreateInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkImageUsageFlags2CreateInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ImageUsageFlags2CreateInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub usage: ImageUsageFlags2KHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ImageUsageFlags2CreateInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ImageUsageFlags2CreateInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000668002);
+}
+unsafe impl Send for ImageUsageFlags2CreateInfoKHR<'_> {}
+unsafe impl Sync for ImageUsageFlags2CreateInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkStridedDeviceAddressRangeKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct StridedDeviceAddressRangeKHR {
+    pub address: DeviceAddress,
+    pub size: DeviceSize,
+    pub stride: DeviceSize,
+}
+impl Default for StridedDeviceAddressRangeKHR {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+pub type CopyMemoryIndirectCommandKHR = ash::vk::CopyMemoryIndirectCommandNV;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkCopyMemoryIndirectInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct CopyMemoryIndirectInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub src_copy_flags: AddressCopyFlagsKHR,
+    pub dst_copy_flags: AddressCopyFlagsKHR,
+    pub copy_count: u32,
+    pub copy_address_range: StridedDeviceAddressRangeKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for CopyMemoryIndirectInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for CopyMemoryIndirectInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000549002);
+}
+unsafe impl Send for CopyMemoryIndirectInfoKHR<'_> {}
+unsafe impl Sync for CopyMemoryIndirectInfoKHR<'_> {}
+pub type CopyMemoryToImageIndirectCommandKHR = ash::vk::CopyMemoryToImageIndirectCommandNV;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkCopyMemoryToImageIndirectInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct CopyMemoryToImageIndirectInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub src_copy_flags: AddressCopyFlagsKHR,
+    pub copy_count: u32,
+    pub copy_address_range: StridedDeviceAddressRangeKHR,
+    pub dst_image: Image,
+    pub dst_image_layout: ImageLayout,
+    pub p_image_subresources: *const ImageSubresourceLayers,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for CopyMemoryToImageIndirectInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for CopyMemoryToImageIndirectInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000549003);
+}
+unsafe impl Send for CopyMemoryToImageIndirectInfoKHR<'_> {}
+unsafe impl Sync for CopyMemoryToImageIndirectInfoKHR<'_> {}
 pub type PipelineCreateFlags2CreateInfo<'a> = ash::vk::PipelineCreateFlags2CreateInfoKHR<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineBinaryCreateInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PipelineBinaryCreateInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub p_keys_and_data_info: *const PipelineBinaryKeysAndDataKHR<'a>,
+    pub pipeline: Pipeline,
+    pub p_pipeline_create_info: *const PipelineCreateInfoKHR<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PipelineBinaryCreateInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PipelineBinaryCreateInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000483001);
+}
+unsafe impl Send for PipelineBinaryCreateInfoKHR<'_> {}
+unsafe impl Sync for PipelineBinaryCreateInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineBinaryHandlesInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PipelineBinaryHandlesInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub pipeline_binary_count: u32,
+    pub p_pipeline_binaries: *mut PipelineBinaryKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PipelineBinaryHandlesInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PipelineBinaryHandlesInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000483009);
+}
+unsafe impl Send for PipelineBinaryHandlesInfoKHR<'_> {}
+unsafe impl Sync for PipelineBinaryHandlesInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineBinaryDataKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PipelineBinaryDataKHR<'a> {
+    pub data_size: usize,
+    pub p_data: *mut c_void,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PipelineBinaryDataKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineBinaryKeysAndDataKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PipelineBinaryKeysAndDataKHR<'a> {
+    pub binary_count: u32,
+    pub p_pipeline_binary_keys: *const PipelineBinaryKeyKHR<'a>,
+    pub p_pipeline_binary_data: *const PipelineBinaryDataKHR<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PipelineBinaryKeysAndDataKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineBinaryKeyKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PipelineBinaryKeyKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub key_size: u32,
+    pub key: [u8; 32],
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PipelineBinaryKeyKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PipelineBinaryKeyKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000483003);
+}
+unsafe impl Send for PipelineBinaryKeyKHR<'_> {}
+unsafe impl Sync for PipelineBinaryKeyKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineBinaryInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PipelineBinaryInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub binary_count: u32,
+    pub p_pipeline_binaries: *const PipelineBinaryKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PipelineBinaryInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PipelineBinaryInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000483002);
+}
+unsafe impl Send for PipelineBinaryInfoKHR<'_> {}
+unsafe impl Sync for PipelineBinaryInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkReleaseCapturedPipelineDataInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ReleaseCapturedPipelineDataInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub pipeline: Pipeline,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ReleaseCapturedPipelineDataInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ReleaseCapturedPipelineDataInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000483005);
+}
+unsafe impl Send for ReleaseCapturedPipelineDataInfoKHR<'_> {}
+unsafe impl Sync for ReleaseCapturedPipelineDataInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineBinaryDataInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PipelineBinaryDataInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub pipeline_binary: PipelineBinaryKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PipelineBinaryDataInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PipelineBinaryDataInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000483006);
+}
+unsafe impl Send for PipelineBinaryDataInfoKHR<'_> {}
+unsafe impl Sync for PipelineBinaryDataInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineCreateInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PipelineCreateInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PipelineCreateInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PipelineCreateInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000483007);
+}
+unsafe impl Send for PipelineCreateInfoKHR<'_> {}
+unsafe impl Sync for PipelineCreateInfoKHR<'_> {}
 pub type PhysicalDevicePushDescriptorProperties<'a> = ash::vk::PhysicalDevicePushDescriptorPropertiesKHR<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkSharedPresentSurfaceCapabilities2KHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct SharedPresentSurfaceCapabilities2KHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub shared_present_supported_usage_flags: ImageUsageFlags2KHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for SharedPresentSurfaceCapabilities2KHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for SharedPresentSurfaceCapabilities2KHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000668006);
+}
+unsafe impl Send for SharedPresentSurfaceCapabilities2KHR<'_> {}
+unsafe impl Sync for SharedPresentSurfaceCapabilities2KHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkImageViewUsage2CreateInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ImageViewUsage2CreateInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub usage: ImageUsageFlags2KHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ImageViewUsage2CreateInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ImageViewUsage2CreateInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000668003);
+}
+unsafe impl Send for ImageViewUsage2CreateInfoKHR<'_> {}
+unsafe impl Sync for ImageViewUsage2CreateInfoKHR<'_> {}
 pub type PhysicalDeviceMaintenance5Features<'a> = ash::vk::PhysicalDeviceMaintenance5FeaturesKHR<'a>;
 pub type PhysicalDeviceMaintenance5Properties<'a> = ash::vk::PhysicalDeviceMaintenance5PropertiesKHR<'a>;
 pub type PhysicalDeviceMaintenance6Features<'a> = ash::vk::PhysicalDeviceMaintenance6FeaturesKHR<'a>;
@@ -280,6 +781,74 @@ unsafe impl TaggedStructure for PhysicalDeviceMaintenance9PropertiesKHR<'_> {
 }
 unsafe impl Send for PhysicalDeviceMaintenance9PropertiesKHR<'_> {}
 unsafe impl Sync for PhysicalDeviceMaintenance9PropertiesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceMaintenance11FeaturesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceMaintenance11FeaturesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub maintenance11: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceMaintenance11FeaturesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceMaintenance11FeaturesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000657000);
+}
+unsafe impl Send for PhysicalDeviceMaintenance11FeaturesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceMaintenance11FeaturesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceMaintenance10PropertiesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceMaintenance10PropertiesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub rgba4_opaque_black_swizzled: Bool32,
+    pub resolve_srgb_format_applies_transfer_function: Bool32,
+    pub resolve_srgb_format_supports_transfer_function_control: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceMaintenance10PropertiesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceMaintenance10PropertiesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000630001);
+}
+unsafe impl Send for PhysicalDeviceMaintenance10PropertiesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceMaintenance10PropertiesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceMaintenance10FeaturesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceMaintenance10FeaturesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub maintenance10: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceMaintenance10FeaturesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceMaintenance10FeaturesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000630000);
+}
+unsafe impl Send for PhysicalDeviceMaintenance10FeaturesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceMaintenance10FeaturesKHR<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkQueueFamilyOwnershipTransferPropertiesKHR.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -302,6 +871,28 @@ unsafe impl TaggedStructure for QueueFamilyOwnershipTransferPropertiesKHR<'_> {
 }
 unsafe impl Send for QueueFamilyOwnershipTransferPropertiesKHR<'_> {}
 unsafe impl Sync for QueueFamilyOwnershipTransferPropertiesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkQueueFamilyOptimalImageTransferGranularityPropertiesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct QueueFamilyOptimalImageTransferGranularityPropertiesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub optimal_image_transfer_granularity: Extent3D,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for QueueFamilyOptimalImageTransferGranularityPropertiesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for QueueFamilyOptimalImageTransferGranularityPropertiesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000657001);
+}
+unsafe impl Send for QueueFamilyOptimalImageTransferGranularityPropertiesKHR<'_> {}
+unsafe impl Sync for QueueFamilyOptimalImageTransferGranularityPropertiesKHR<'_> {}
 pub type RenderingAreaInfo<'a> = ash::vk::RenderingAreaInfoKHR<'a>;
 pub type DeviceQueueGlobalPriorityCreateInfo<'a> = ash::vk::DeviceQueueGlobalPriorityCreateInfoEXT<'a>;
 pub type PhysicalDeviceGlobalPriorityQueryFeatures<'a> =
@@ -338,6 +929,53 @@ unsafe impl TaggedStructure for PhysicalDeviceComputeShaderDerivativesProperties
 }
 unsafe impl Send for PhysicalDeviceComputeShaderDerivativesPropertiesKHR<'_> {}
 unsafe impl Sync for PhysicalDeviceComputeShaderDerivativesPropertiesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceCopyMemoryIndirectFeaturesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceCopyMemoryIndirectFeaturesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub indirect_memory_copy: Bool32,
+    pub indirect_memory_to_image_copy: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceCopyMemoryIndirectFeaturesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceCopyMemoryIndirectFeaturesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000549000);
+}
+unsafe impl Send for PhysicalDeviceCopyMemoryIndirectFeaturesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceCopyMemoryIndirectFeaturesKHR<'_> {}
+pub type PhysicalDeviceCopyMemoryIndirectPropertiesKHR<'a> =
+    ash::vk::PhysicalDeviceCopyMemoryIndirectPropertiesNV<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkImageStencilUsage2CreateInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ImageStencilUsage2CreateInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub stencil_usage: ImageUsageFlags2KHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ImageStencilUsage2CreateInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ImageStencilUsage2CreateInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000668005);
+}
+unsafe impl Send for ImageStencilUsage2CreateInfoKHR<'_> {}
+unsafe impl Sync for ImageStencilUsage2CreateInfoKHR<'_> {}
 pub type PhysicalDeviceIndexTypeUint8Features<'a> = ash::vk::PhysicalDeviceIndexTypeUint8FeaturesEXT<'a>;
 pub type PhysicalDeviceLineRasterizationFeatures<'a> =
     ash::vk::PhysicalDeviceLineRasterizationFeaturesEXT<'a>;
@@ -433,6 +1071,28 @@ unsafe impl TaggedStructure for PhysicalDeviceVulkan14Properties<'_> {
 }
 unsafe impl Send for PhysicalDeviceVulkan14Properties<'_> {}
 unsafe impl Sync for PhysicalDeviceVulkan14Properties<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceExtendedFlagsFeaturesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceExtendedFlagsFeaturesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub extended_flags: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceExtendedFlagsFeaturesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceExtendedFlagsFeaturesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000668004);
+}
+unsafe impl Send for PhysicalDeviceExtendedFlagsFeaturesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceExtendedFlagsFeaturesKHR<'_> {}
 pub type PhysicalDeviceRobustness2FeaturesKHR<'a> = ash::vk::PhysicalDeviceRobustness2FeaturesEXT<'a>;
 pub type PhysicalDeviceRobustness2PropertiesKHR<'a> = ash::vk::PhysicalDeviceRobustness2PropertiesEXT<'a>;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT.html>"]
@@ -457,6 +1117,51 @@ unsafe impl TaggedStructure for PhysicalDeviceZeroInitializeDeviceMemoryFeatures
 }
 unsafe impl Send for PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT<'_> {}
 unsafe impl Sync for PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDepthClampControlFeaturesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDepthClampControlFeaturesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub depth_clamp_control: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDepthClampControlFeaturesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDepthClampControlFeaturesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000582000);
+}
+unsafe impl Send for PhysicalDeviceDepthClampControlFeaturesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceDepthClampControlFeaturesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPipelineViewportDepthClampControlCreateInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PipelineViewportDepthClampControlCreateInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub depth_clamp_mode: DepthClampModeEXT,
+    pub p_depth_clamp_range: *const DepthClampRangeEXT,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PipelineViewportDepthClampControlCreateInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PipelineViewportDepthClampControlCreateInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000582001);
+}
+unsafe impl Send for PipelineViewportDepthClampControlCreateInfoEXT<'_> {}
+unsafe impl Sync for PipelineViewportDepthClampControlCreateInfoEXT<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderRelaxedExtendedInstructionFeaturesKHR.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -537,6 +1242,121 @@ pub type SubresourceHostMemcpySize<'a> = ash::vk::SubresourceHostMemcpySizeEXT<'
 pub type HostImageCopyDevicePerformanceQuery<'a> = ash::vk::HostImageCopyDevicePerformanceQueryEXT<'a>;
 pub type PhysicalDevicePipelineProtectedAccessFeatures<'a> =
     ash::vk::PhysicalDevicePipelineProtectedAccessFeaturesEXT<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkFormatProperties4KHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct FormatProperties4KHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub linear_tiling_features: FormatFeatureFlags4KHR,
+    pub optimal_tiling_features: FormatFeatureFlags4KHR,
+    pub buffer_features: FormatFeatureFlags4KHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for FormatProperties4KHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for FormatProperties4KHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000668000);
+}
+unsafe impl Send for FormatProperties4KHR<'_> {}
+unsafe impl Sync for FormatProperties4KHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkRenderingEndInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct RenderingEndInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for RenderingEndInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for RenderingEndInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000619003);
+}
+unsafe impl Send for RenderingEndInfoKHR<'_> {}
+unsafe impl Sync for RenderingEndInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDevicePipelineBinaryFeaturesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDevicePipelineBinaryFeaturesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub pipeline_binaries: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDevicePipelineBinaryFeaturesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDevicePipelineBinaryFeaturesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000483000);
+}
+unsafe impl Send for PhysicalDevicePipelineBinaryFeaturesKHR<'_> {}
+unsafe impl Sync for PhysicalDevicePipelineBinaryFeaturesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDevicePipelineBinaryInternalCacheControlKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DevicePipelineBinaryInternalCacheControlKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub disable_internal_cache: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DevicePipelineBinaryInternalCacheControlKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DevicePipelineBinaryInternalCacheControlKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000483008);
+}
+unsafe impl Send for DevicePipelineBinaryInternalCacheControlKHR<'_> {}
+unsafe impl Sync for DevicePipelineBinaryInternalCacheControlKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDevicePipelineBinaryPropertiesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDevicePipelineBinaryPropertiesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub pipeline_binary_internal_cache: Bool32,
+    pub pipeline_binary_internal_cache_control: Bool32,
+    pub pipeline_binary_prefers_internal_cache: Bool32,
+    pub pipeline_binary_precompiled_internal_cache: Bool32,
+    pub pipeline_binary_compressed_data: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDevicePipelineBinaryPropertiesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDevicePipelineBinaryPropertiesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000483004);
+}
+unsafe impl Send for PhysicalDevicePipelineBinaryPropertiesKHR<'_> {}
+unsafe impl Sync for PhysicalDevicePipelineBinaryPropertiesKHR<'_> {}
 pub type ImageSubresource2<'a> = ash::vk::ImageSubresource2EXT<'a>;
 pub type SubresourceLayout2<'a> = ash::vk::SubresourceLayout2EXT<'a>;
 pub type PhysicalDevicePipelineRobustnessFeatures<'a> =
@@ -566,6 +1386,174 @@ unsafe impl TaggedStructure for AttachmentFeedbackLoopInfoEXT<'_> {
 }
 unsafe impl Send for AttachmentFeedbackLoopInfoEXT<'_> {}
 unsafe impl Sync for AttachmentFeedbackLoopInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkRenderingAttachmentFlagsInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct RenderingAttachmentFlagsInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub flags: RenderingAttachmentFlagsKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for RenderingAttachmentFlagsInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for RenderingAttachmentFlagsInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000630002);
+}
+unsafe impl Send for RenderingAttachmentFlagsInfoKHR<'_> {}
+unsafe impl Sync for RenderingAttachmentFlagsInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkResolveImageModeInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ResolveImageModeInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub flags: ResolveImageFlagsKHR,
+    pub resolve_mode: ResolveModeFlags,
+    pub stencil_resolve_mode: ResolveModeFlags,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ResolveImageModeInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ResolveImageModeInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000630004);
+}
+unsafe impl Send for ResolveImageModeInfoKHR<'_> {}
+unsafe impl Sync for ResolveImageModeInfoKHR<'_> {}
+pub type DeviceFaultAddressInfoKHR = ash::vk::DeviceFaultAddressInfoEXT;
+pub type DeviceFaultVendorInfoKHR = ash::vk::DeviceFaultVendorInfoEXT;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDeviceFaultInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DeviceFaultInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub flags: DeviceFaultFlagsKHR,
+    pub group_id: u64,
+    pub description: [c_char; 256],
+    pub fault_address_info: DeviceFaultAddressInfoKHR,
+    pub instruction_address_info: DeviceFaultAddressInfoKHR,
+    pub vendor_info: DeviceFaultVendorInfoKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DeviceFaultInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DeviceFaultInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000573002);
+}
+unsafe impl Send for DeviceFaultInfoKHR<'_> {}
+unsafe impl Sync for DeviceFaultInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDeviceFaultDebugInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DeviceFaultDebugInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub vendor_binary_size: u32,
+    pub p_vendor_binary_data: *mut c_void,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DeviceFaultDebugInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DeviceFaultDebugInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000573003);
+}
+unsafe impl Send for DeviceFaultDebugInfoKHR<'_> {}
+unsafe impl Sync for DeviceFaultDebugInfoKHR<'_> {}
+pub type DeviceFaultVendorBinaryHeaderVersionOneKHR = ash::vk::DeviceFaultVendorBinaryHeaderVersionOneEXT;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceFaultFeaturesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceFaultFeaturesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub device_fault: Bool32,
+    pub device_fault_vendor_binary: Bool32,
+    pub device_fault_report_masked: Bool32,
+    pub device_fault_device_lost_on_masked: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceFaultFeaturesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceFaultFeaturesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000573000);
+}
+unsafe impl Send for PhysicalDeviceFaultFeaturesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceFaultFeaturesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceFaultPropertiesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceFaultPropertiesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub max_device_fault_count: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceFaultPropertiesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceFaultPropertiesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000573001);
+}
+unsafe impl Send for PhysicalDeviceFaultPropertiesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceFaultPropertiesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceInternallySynchronizedQueuesFeaturesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub internally_synchronized_queues: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000504000);
+}
+unsafe impl Send for PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceInternallySynchronizedQueuesFeaturesKHR<'_> {}
 pub type SurfacePresentModeKHR<'a> = ash::vk::SurfacePresentModeEXT<'a>;
 pub type SurfacePresentScalingCapabilitiesKHR<'a> = ash::vk::SurfacePresentScalingCapabilitiesEXT<'a>;
 pub type SurfacePresentModeCompatibilityKHR<'a> = ash::vk::SurfacePresentModeCompatibilityEXT<'a>;
@@ -638,6 +1626,20 @@ unsafe impl TaggedStructure for PhysicalDevicePresentModeFifoLatestReadyFeatures
 }
 unsafe impl Send for PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR<'_> {}
 unsafe impl Sync for PhysicalDevicePresentModeFifoLatestReadyFeaturesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDepthClampRangeEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DepthClampRangeEXT {
+    pub min_depth_clamp: f32,
+    pub max_depth_clamp: f32,
+}
+impl Default for DepthClampRangeEXT {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceVertexAttributeRobustnessFeaturesEXT.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -908,6 +1910,413 @@ impl Default for ShaderInstrumentationMetricDataHeaderARM {
         zero
     }
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDeviceAddressRangeKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DeviceAddressRangeKHR {
+    pub address: DeviceAddress,
+    pub size: DeviceSize,
+}
+impl Default for DeviceAddressRangeKHR {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDeviceMemoryCopyKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DeviceMemoryCopyKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub src_range: DeviceAddressRangeKHR,
+    pub src_flags: AddressCommandFlagsKHR,
+    pub dst_range: DeviceAddressRangeKHR,
+    pub dst_flags: AddressCommandFlagsKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DeviceMemoryCopyKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DeviceMemoryCopyKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318000);
+}
+unsafe impl Send for DeviceMemoryCopyKHR<'_> {}
+unsafe impl Sync for DeviceMemoryCopyKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkCopyDeviceMemoryInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct CopyDeviceMemoryInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub region_count: u32,
+    pub p_regions: *const DeviceMemoryCopyKHR<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for CopyDeviceMemoryInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for CopyDeviceMemoryInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318001);
+}
+unsafe impl Send for CopyDeviceMemoryInfoKHR<'_> {}
+unsafe impl Sync for CopyDeviceMemoryInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDeviceMemoryImageCopyKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DeviceMemoryImageCopyKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub address_range: DeviceAddressRangeKHR,
+    pub address_flags: AddressCommandFlagsKHR,
+    pub address_row_length: u32,
+    pub address_image_height: u32,
+    pub image_subresource: ImageSubresourceLayers,
+    pub image_layout: ImageLayout,
+    pub image_offset: Offset3D,
+    pub image_extent: Extent3D,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DeviceMemoryImageCopyKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DeviceMemoryImageCopyKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318002);
+}
+unsafe impl Send for DeviceMemoryImageCopyKHR<'_> {}
+unsafe impl Sync for DeviceMemoryImageCopyKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkCopyDeviceMemoryImageInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct CopyDeviceMemoryImageInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub image: Image,
+    pub region_count: u32,
+    pub p_regions: *const DeviceMemoryImageCopyKHR<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for CopyDeviceMemoryImageInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for CopyDeviceMemoryImageInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318003);
+}
+unsafe impl Send for CopyDeviceMemoryImageInfoKHR<'_> {}
+unsafe impl Sync for CopyDeviceMemoryImageInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkMemoryRangeBarriersInfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct MemoryRangeBarriersInfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub memory_range_barrier_count: u32,
+    pub p_memory_range_barriers: *const MemoryRangeBarrierKHR<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for MemoryRangeBarriersInfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for MemoryRangeBarriersInfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318004);
+}
+unsafe impl Send for MemoryRangeBarriersInfoKHR<'_> {}
+unsafe impl Sync for MemoryRangeBarriersInfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkMemoryRangeBarrierKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct MemoryRangeBarrierKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub src_stage_mask: PipelineStageFlags2,
+    pub src_access_mask: AccessFlags2,
+    pub dst_stage_mask: PipelineStageFlags2,
+    pub dst_access_mask: AccessFlags2,
+    pub src_queue_family_index: u32,
+    pub dst_queue_family_index: u32,
+    pub address_range: DeviceAddressRangeKHR,
+    pub address_flags: AddressCommandFlagsKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for MemoryRangeBarrierKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for MemoryRangeBarrierKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318005);
+}
+unsafe impl Send for MemoryRangeBarrierKHR<'_> {}
+unsafe impl Sync for MemoryRangeBarrierKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDeviceAddressCommandsFeaturesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDeviceAddressCommandsFeaturesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub device_address_commands: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDeviceAddressCommandsFeaturesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDeviceAddressCommandsFeaturesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318006);
+}
+unsafe impl Send for PhysicalDeviceDeviceAddressCommandsFeaturesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceDeviceAddressCommandsFeaturesKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkConditionalRenderingBeginInfo2EXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ConditionalRenderingBeginInfo2EXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub address_range: DeviceAddressRangeKHR,
+    pub address_flags: AddressCommandFlagsKHR,
+    pub flags: ConditionalRenderingFlagsEXT,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ConditionalRenderingBeginInfo2EXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ConditionalRenderingBeginInfo2EXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318012);
+}
+unsafe impl Send for ConditionalRenderingBeginInfo2EXT<'_> {}
+unsafe impl Sync for ConditionalRenderingBeginInfo2EXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkAccelerationStructureCreateInfo2KHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct AccelerationStructureCreateInfo2KHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub create_flags: AccelerationStructureCreateFlagsKHR,
+    pub address_range: DeviceAddressRangeKHR,
+    pub address_flags: AddressCommandFlagsKHR,
+    pub ty: AccelerationStructureTypeKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for AccelerationStructureCreateInfo2KHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for AccelerationStructureCreateInfo2KHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318015);
+}
+unsafe impl Send for AccelerationStructureCreateInfo2KHR<'_> {}
+unsafe impl Sync for AccelerationStructureCreateInfo2KHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkBindIndexBuffer3InfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct BindIndexBuffer3InfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub address_range: DeviceAddressRangeKHR,
+    pub address_flags: AddressCommandFlagsKHR,
+    pub index_type: IndexType,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for BindIndexBuffer3InfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for BindIndexBuffer3InfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318007);
+}
+unsafe impl Send for BindIndexBuffer3InfoKHR<'_> {}
+unsafe impl Sync for BindIndexBuffer3InfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkBindVertexBuffer3InfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct BindVertexBuffer3InfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub set_stride: Bool32,
+    pub address_range: StridedDeviceAddressRangeKHR,
+    pub address_flags: AddressCommandFlagsKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for BindVertexBuffer3InfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for BindVertexBuffer3InfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318008);
+}
+unsafe impl Send for BindVertexBuffer3InfoKHR<'_> {}
+unsafe impl Sync for BindVertexBuffer3InfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDrawIndirect2InfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DrawIndirect2InfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub address_range: StridedDeviceAddressRangeKHR,
+    pub address_flags: AddressCommandFlagsKHR,
+    pub draw_count: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DrawIndirect2InfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DrawIndirect2InfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318009);
+}
+unsafe impl Send for DrawIndirect2InfoKHR<'_> {}
+unsafe impl Sync for DrawIndirect2InfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDrawIndirectCount2InfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DrawIndirectCount2InfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub address_range: StridedDeviceAddressRangeKHR,
+    pub address_flags: AddressCommandFlagsKHR,
+    pub count_address_range: DeviceAddressRangeKHR,
+    pub count_address_flags: AddressCommandFlagsKHR,
+    pub max_draw_count: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DrawIndirectCount2InfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DrawIndirectCount2InfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318010);
+}
+unsafe impl Send for DrawIndirectCount2InfoKHR<'_> {}
+unsafe impl Sync for DrawIndirectCount2InfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDispatchIndirect2InfoKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DispatchIndirect2InfoKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub address_range: DeviceAddressRangeKHR,
+    pub address_flags: AddressCommandFlagsKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DispatchIndirect2InfoKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DispatchIndirect2InfoKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318011);
+}
+unsafe impl Send for DispatchIndirect2InfoKHR<'_> {}
+unsafe impl Sync for DispatchIndirect2InfoKHR<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkBindTransformFeedbackBuffer2InfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct BindTransformFeedbackBuffer2InfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub address_range: DeviceAddressRangeKHR,
+    pub address_flags: AddressCommandFlagsKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for BindTransformFeedbackBuffer2InfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for BindTransformFeedbackBuffer2InfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318013);
+}
+unsafe impl Send for BindTransformFeedbackBuffer2InfoEXT<'_> {}
+unsafe impl Sync for BindTransformFeedbackBuffer2InfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkMemoryMarkerInfoAMD.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct MemoryMarkerInfoAMD<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub stage: PipelineStageFlags2KHR,
+    pub dst_range: DeviceAddressRangeKHR,
+    pub dst_flags: AddressCommandFlagsKHR,
+    pub marker: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for MemoryMarkerInfoAMD<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for MemoryMarkerInfoAMD<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000318014);
+}
+unsafe impl Send for MemoryMarkerInfoAMD<'_> {}
+unsafe impl Sync for MemoryMarkerInfoAMD<'_> {}
 
 // Values that newer versions and extensions add to enums of ash, under their C names without VK_.
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_4_FEATURES: StructureType = StructureType::from_raw(55);
@@ -1031,6 +2440,11 @@ pub const STRUCTURE_TYPE_SHADER_INSTRUMENTATION_METRIC_DESCRIPTION_ARM: Structur
     StructureType::from_raw(1000607003);
 pub const SHADER_CREATE_INSTRUMENT_SHADER_BIT_ARM: ShaderCreateFlagsEXT =
     ShaderCreateFlagsEXT::from_raw(2048);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_CLAMP_CONTROL_FEATURES_EXT: StructureType =
+    StructureType::from_raw(1000582000);
+pub const STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLAMP_CONTROL_CREATE_INFO_EXT: StructureType =
+    StructureType::from_raw(1000582001);
+pub const DYNAMIC_STATE_DEPTH_CLAMP_RANGE_EXT: DynamicState = DynamicState::from_raw(1000582000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_REPLICATED_COMPOSITES_FEATURES_EXT: StructureType =
     StructureType::from_raw(1000564000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_ROBUSTNESS_FEATURES_EXT: StructureType =
@@ -1079,6 +2493,113 @@ pub const STRUCTURE_TYPE_QUEUE_FAMILY_OWNERSHIP_TRANSFER_PROPERTIES_KHR: Structu
     StructureType::from_raw(1000584002);
 pub const DEPENDENCY_ASYMMETRIC_EVENT_BIT_KHR: DependencyFlags = DependencyFlags::from_raw(64);
 pub const QUERY_POOL_CREATE_RESET_BIT_KHR: QueryPoolCreateFlags = QueryPoolCreateFlags::from_raw(1);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_10_FEATURES_KHR: StructureType =
+    StructureType::from_raw(1000630000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_10_PROPERTIES_KHR: StructureType =
+    StructureType::from_raw(1000630001);
+pub const STRUCTURE_TYPE_RENDERING_ATTACHMENT_FLAGS_INFO_KHR: StructureType =
+    StructureType::from_raw(1000630002);
+pub const STRUCTURE_TYPE_RENDERING_END_INFO_KHR: StructureType = StructureType::from_raw(1000619003);
+pub const STRUCTURE_TYPE_RESOLVE_IMAGE_MODE_INFO_KHR: StructureType = StructureType::from_raw(1000630004);
+pub const ATTACHMENT_DESCRIPTION_RESOLVE_SKIP_TRANSFER_FUNCTION_BIT_KHR: AttachmentDescriptionFlags =
+    AttachmentDescriptionFlags::from_raw(2);
+pub const ATTACHMENT_DESCRIPTION_RESOLVE_ENABLE_TRANSFER_FUNCTION_BIT_KHR: AttachmentDescriptionFlags =
+    AttachmentDescriptionFlags::from_raw(4);
+pub const RENDERING_LOCAL_READ_CONCURRENT_ACCESS_CONTROL_BIT_KHR: RenderingFlags =
+    RenderingFlags::from_raw(256);
+pub const FORMAT_FEATURE_2_DEPTH_COPY_ON_COMPUTE_QUEUE_BIT_KHR: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(4503599627370496);
+pub const FORMAT_FEATURE_2_DEPTH_COPY_ON_TRANSFER_QUEUE_BIT_KHR: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(9007199254740992);
+pub const FORMAT_FEATURE_2_STENCIL_COPY_ON_COMPUTE_QUEUE_BIT_KHR: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(18014398509481984);
+pub const FORMAT_FEATURE_2_STENCIL_COPY_ON_TRANSFER_QUEUE_BIT_KHR: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(36028797018963968);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_11_FEATURES_KHR: StructureType =
+    StructureType::from_raw(1000657000);
+pub const STRUCTURE_TYPE_QUEUE_FAMILY_OPTIMAL_IMAGE_TRANSFER_GRANULARITY_PROPERTIES_KHR: StructureType =
+    StructureType::from_raw(1000657001);
+pub const IMAGE_CREATE_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR: ImageCreateFlags =
+    ImageCreateFlags::from_raw(4194304);
+pub const SHADER_CREATE_INDEPENDENT_SETS_BIT_KHR: ShaderCreateFlagsEXT =
+    ShaderCreateFlagsEXT::from_raw(262144);
+pub const PIPELINE_LAYOUT_CREATE_INDEPENDENT_SETS_BIT_EXT: PipelineLayoutCreateFlags =
+    PipelineLayoutCreateFlags::from_raw(2);
+pub const PIPELINE_LAYOUT_CREATE_NO_TASK_SHADER_BIT_KHR: PipelineLayoutCreateFlags =
+    PipelineLayoutCreateFlags::from_raw(4);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_FEATURES_KHR: StructureType =
+    StructureType::from_raw(1000549000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_COPY_MEMORY_INDIRECT_PROPERTIES_KHR: StructureType =
+    StructureType::from_raw(1000426001);
+pub const STRUCTURE_TYPE_COPY_MEMORY_INDIRECT_INFO_KHR: StructureType = StructureType::from_raw(1000549002);
+pub const STRUCTURE_TYPE_COPY_MEMORY_TO_IMAGE_INDIRECT_INFO_KHR: StructureType =
+    StructureType::from_raw(1000549003);
+pub const PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR: PipelineStageFlags2 =
+    PipelineStageFlags2::from_raw(70368744177664);
+pub const FORMAT_FEATURE_2_COPY_IMAGE_INDIRECT_DST_BIT_KHR: FormatFeatureFlags2 =
+    FormatFeatureFlags2::from_raw(576460752303423488);
+pub const STRUCTURE_TYPE_DEVICE_MEMORY_COPY_KHR: StructureType = StructureType::from_raw(1000318000);
+pub const STRUCTURE_TYPE_COPY_DEVICE_MEMORY_INFO_KHR: StructureType = StructureType::from_raw(1000318001);
+pub const STRUCTURE_TYPE_DEVICE_MEMORY_IMAGE_COPY_KHR: StructureType = StructureType::from_raw(1000318002);
+pub const STRUCTURE_TYPE_COPY_DEVICE_MEMORY_IMAGE_INFO_KHR: StructureType =
+    StructureType::from_raw(1000318003);
+pub const STRUCTURE_TYPE_MEMORY_RANGE_BARRIERS_INFO_KHR: StructureType = StructureType::from_raw(1000318004);
+pub const STRUCTURE_TYPE_MEMORY_RANGE_BARRIER_KHR: StructureType = StructureType::from_raw(1000318005);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DEVICE_ADDRESS_COMMANDS_FEATURES_KHR: StructureType =
+    StructureType::from_raw(1000318006);
+pub const STRUCTURE_TYPE_BIND_INDEX_BUFFER_3_INFO_KHR: StructureType = StructureType::from_raw(1000318007);
+pub const STRUCTURE_TYPE_BIND_VERTEX_BUFFER_3_INFO_KHR: StructureType = StructureType::from_raw(1000318008);
+pub const STRUCTURE_TYPE_DRAW_INDIRECT_2_INFO_KHR: StructureType = StructureType::from_raw(1000318009);
+pub const STRUCTURE_TYPE_DRAW_INDIRECT_COUNT_2_INFO_KHR: StructureType = StructureType::from_raw(1000318010);
+pub const STRUCTURE_TYPE_DISPATCH_INDIRECT_2_INFO_KHR: StructureType = StructureType::from_raw(1000318011);
+pub const STRUCTURE_TYPE_CONDITIONAL_RENDERING_BEGIN_INFO_2_EXT: StructureType =
+    StructureType::from_raw(1000318012);
+pub const STRUCTURE_TYPE_BIND_TRANSFORM_FEEDBACK_BUFFER_2_INFO_EXT: StructureType =
+    StructureType::from_raw(1000318013);
+pub const STRUCTURE_TYPE_MEMORY_MARKER_INFO_AMD: StructureType = StructureType::from_raw(1000318014);
+pub const STRUCTURE_TYPE_ACCELERATION_STRUCTURE_CREATE_INFO_2_KHR: StructureType =
+    StructureType::from_raw(1000318015);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_FEATURES_KHR: StructureType =
+    StructureType::from_raw(1000573000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_FAULT_PROPERTIES_KHR: StructureType =
+    StructureType::from_raw(1000573001);
+pub const STRUCTURE_TYPE_DEVICE_FAULT_INFO_KHR: StructureType = StructureType::from_raw(1000573002);
+pub const STRUCTURE_TYPE_DEVICE_FAULT_DEBUG_INFO_KHR: StructureType = StructureType::from_raw(1000573003);
+pub const STRUCTURE_TYPE_FORMAT_PROPERTIES_4_KHR: StructureType = StructureType::from_raw(1000668000);
+pub const STRUCTURE_TYPE_IMAGE_CREATE_FLAGS_2_CREATE_INFO_KHR: StructureType =
+    StructureType::from_raw(1000668001);
+pub const STRUCTURE_TYPE_IMAGE_USAGE_FLAGS_2_CREATE_INFO_KHR: StructureType =
+    StructureType::from_raw(1000668002);
+pub const STRUCTURE_TYPE_IMAGE_VIEW_USAGE_2_CREATE_INFO_KHR: StructureType =
+    StructureType::from_raw(1000668003);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_EXTENDED_FLAGS_FEATURES_KHR: StructureType =
+    StructureType::from_raw(1000668004);
+pub const STRUCTURE_TYPE_IMAGE_STENCIL_USAGE_2_CREATE_INFO_KHR: StructureType =
+    StructureType::from_raw(1000668005);
+pub const STRUCTURE_TYPE_SHARED_PRESENT_SURFACE_CAPABILITIES_2_KHR: StructureType =
+    StructureType::from_raw(1000668006);
+pub const DEVICE_QUEUE_CREATE_INTERNALLY_SYNCHRONIZED_BIT_KHR: DeviceQueueCreateFlags =
+    DeviceQueueCreateFlags::from_raw(4);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_INTERNALLY_SYNCHRONIZED_QUEUES_FEATURES_KHR: StructureType =
+    StructureType::from_raw(1000504000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_BINARY_FEATURES_KHR: StructureType =
+    StructureType::from_raw(1000483000);
+pub const STRUCTURE_TYPE_PIPELINE_BINARY_CREATE_INFO_KHR: StructureType = StructureType::from_raw(1000483001);
+pub const STRUCTURE_TYPE_PIPELINE_BINARY_INFO_KHR: StructureType = StructureType::from_raw(1000483002);
+pub const STRUCTURE_TYPE_PIPELINE_BINARY_KEY_KHR: StructureType = StructureType::from_raw(1000483003);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_BINARY_PROPERTIES_KHR: StructureType =
+    StructureType::from_raw(1000483004);
+pub const STRUCTURE_TYPE_RELEASE_CAPTURED_PIPELINE_DATA_INFO_KHR: StructureType =
+    StructureType::from_raw(1000483005);
+pub const STRUCTURE_TYPE_PIPELINE_BINARY_DATA_INFO_KHR: StructureType = StructureType::from_raw(1000483006);
+pub const STRUCTURE_TYPE_PIPELINE_CREATE_INFO_KHR: StructureType = StructureType::from_raw(1000483007);
+pub const STRUCTURE_TYPE_DEVICE_PIPELINE_BINARY_INTERNAL_CACHE_CONTROL_KHR: StructureType =
+    StructureType::from_raw(1000483008);
+pub const STRUCTURE_TYPE_PIPELINE_BINARY_HANDLES_INFO_KHR: StructureType =
+    StructureType::from_raw(1000483009);
+pub const OBJECT_TYPE_PIPELINE_BINARY_KHR: ObjectType = ObjectType::from_raw(1000483000);
+pub const PIPELINE_BINARY_MISSING_KHR: Result = Result::from_raw(1000483000);
+pub const ERROR_NOT_ENOUGH_SPACE_KHR: Result = Result::from_raw(-1000483000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_PRESENT_MODE_FIFO_LATEST_READY_FEATURES_KHR: StructureType =
     StructureType::from_raw(1000361000);
 pub const PRESENT_MODE_FIFO_LATEST_READY_KHR: PresentModeKHR = PresentModeKHR::from_raw(1000361000);

@@ -241,6 +241,50 @@ pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
         })
     }
 }
+pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
+    command_buffer: vk::CommandBuffer,
+    p_conditional_rendering_begin: *const vk::ConditionalRenderingBeginInfo2EXT<'_>,
+) {
+    if p_conditional_rendering_begin.is_null() {
+        return guard::missing(c"vkCmdBeginConditionalRendering2EXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginConditionalRendering2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_begin_conditional_rendering2_ext(
+                    this,
+                    p_conditional_rendering_begin,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
+    command_buffer: vk::CommandBuffer,
+    p_conditional_rendering_begin: *const vk::ConditionalRenderingBeginInfoEXT<'_>,
+) {
+    if p_conditional_rendering_begin.is_null() {
+        return guard::missing(c"vkCmdBeginConditionalRenderingEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginConditionalRenderingEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::execute::cmd_begin_conditional_rendering_ext(
+                    this,
+                    p_conditional_rendering_begin,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
     command_buffer: vk::CommandBuffer,
     p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
@@ -354,6 +398,29 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
             command_buffer,
             (),
             |this| crate::instrumentation::cmd_begin_shader_instrumentation_arm(this, instrumentation),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
+    command_buffer: vk::CommandBuffer,
+    first_counter_range: u32,
+    counter_range_count: u32,
+    p_counter_infos: *const vk::BindTransformFeedbackBuffer2InfoEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBeginTransformFeedback2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_begin_transform_feedback2_ext(
+                    this,
+                    first_counter_range,
+                    counter_range_count,
+                    p_counter_infos,
+                )
+            },
         )
     }
 }
@@ -531,6 +598,23 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::BindIndexBuffer3InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdBindIndexBuffer3KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindIndexBuffer3KHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_bind_index_buffer3_khr(this, p_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdBindPipeline(
     command_buffer: vk::CommandBuffer,
     pipeline_bind_point: vk::PipelineBindPoint,
@@ -543,6 +627,29 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
             command_buffer,
             (),
             |this| crate::record::descriptors::cmd_bind_pipeline(this, pipeline_bind_point, pipeline),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
+    command_buffer: vk::CommandBuffer,
+    first_binding: u32,
+    binding_count: u32,
+    p_binding_infos: *const vk::BindTransformFeedbackBuffer2InfoEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindTransformFeedbackBuffers2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_bind_transform_feedback_buffers2_ext(
+                    this,
+                    first_binding,
+                    binding_count,
+                    p_binding_infos,
+                )
+            },
         )
     }
 }
@@ -622,6 +729,29 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
                     p_offsets,
                     p_sizes,
                     p_strides,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
+    command_buffer: vk::CommandBuffer,
+    first_binding: u32,
+    binding_count: u32,
+    p_binding_infos: *const vk::BindVertexBuffer3InfoKHR<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindVertexBuffers3KHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_bind_vertex_buffers3_khr(
+                    this,
+                    first_binding,
+                    binding_count,
+                    p_binding_infos,
                 )
             },
         )
@@ -909,6 +1039,96 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    p_copy_memory_info: *const vk::CopyDeviceMemoryImageInfoKHR<'_>,
+) {
+    if p_copy_memory_info.is_null() {
+        return guard::missing(c"vkCmdCopyImageToMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyImageToMemoryKHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_copy_image_to_memory_khr(this, p_copy_memory_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
+    command_buffer: vk::CommandBuffer,
+    p_copy_memory_indirect_info: *const vk::CopyMemoryIndirectInfoKHR<'_>,
+) {
+    if p_copy_memory_indirect_info.is_null() {
+        return guard::missing(c"vkCmdCopyMemoryIndirectKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMemoryIndirectKHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_copy_memory_indirect_khr(this, p_copy_memory_indirect_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    p_copy_memory_info: *const vk::CopyDeviceMemoryInfoKHR<'_>,
+) {
+    if p_copy_memory_info.is_null() {
+        return guard::missing(c"vkCmdCopyMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMemoryKHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_copy_memory_khr(this, p_copy_memory_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
+    command_buffer: vk::CommandBuffer,
+    p_copy_memory_to_image_indirect_info: *const vk::CopyMemoryToImageIndirectInfoKHR<'_>,
+) {
+    if p_copy_memory_to_image_indirect_info.is_null() {
+        return guard::missing(c"vkCmdCopyMemoryToImageIndirectKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMemoryToImageIndirectKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_copy_memory_to_image_indirect_khr(
+                    this,
+                    p_copy_memory_to_image_indirect_info,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
+    command_buffer: vk::CommandBuffer,
+    p_copy_memory_info: *const vk::CopyDeviceMemoryImageInfoKHR<'_>,
+) {
+    if p_copy_memory_info.is_null() {
+        return guard::missing(c"vkCmdCopyMemoryToImageKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMemoryToImageKHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_copy_memory_to_image_khr(this, p_copy_memory_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
     command_buffer: vk::CommandBuffer,
     query_pool: vk::QueryPool,
@@ -935,6 +1155,38 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
                     dst_offset,
                     stride,
                     flags,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    query_pool: vk::QueryPool,
+    first_query: u32,
+    query_count: u32,
+    p_dst_range: *const vk::StridedDeviceAddressRangeKHR,
+    dst_flags: vk::AddressCommandFlagsKHR,
+    query_result_flags: vk::QueryResultFlags,
+) {
+    if p_dst_range.is_null() {
+        return guard::missing(c"vkCmdCopyQueryPoolResultsToMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyQueryPoolResultsToMemoryKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_copy_query_pool_results_to_memory_khr(
+                    this,
+                    query_pool,
+                    first_query,
+                    query_count,
+                    p_dst_range,
+                    dst_flags,
+                    query_result_flags,
                 )
             },
         )
@@ -997,6 +1249,23 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DispatchIndirect2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDispatchIndirect2KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDispatchIndirect2KHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_dispatch_indirect2_khr(this, p_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdDraw(
     command_buffer: vk::CommandBuffer,
     vertex_count: u32,
@@ -1055,6 +1324,23 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DrawIndirect2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawIndexedIndirect2KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndexedIndirect2KHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_draw_indexed_indirect2_khr(this, p_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
     command_buffer: vk::CommandBuffer,
     buffer: vk::Buffer,
@@ -1084,6 +1370,23 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DrawIndirectCount2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawIndexedIndirectCount2KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndexedIndirectCount2KHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_draw_indexed_indirect_count2_khr(this, p_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdDrawIndirect(
     command_buffer: vk::CommandBuffer,
     buffer: vk::Buffer,
@@ -1098,6 +1401,53 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
             command_buffer,
             (),
             |this| crate::record::draw::cmd_draw_indirect(this, buffer, offset, draw_count, stride),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DrawIndirect2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawIndirect2KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndirect2KHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_draw_indirect2_khr(this, p_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
+    command_buffer: vk::CommandBuffer,
+    instance_count: u32,
+    first_instance: u32,
+    p_counter_info: *const vk::BindTransformFeedbackBuffer2InfoEXT<'_>,
+    counter_offset: u32,
+    vertex_stride: u32,
+) {
+    if p_counter_info.is_null() {
+        return guard::missing(c"vkCmdDrawIndirectByteCount2EXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndirectByteCount2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_draw_indirect_byte_count2_ext(
+                    this,
+                    instance_count,
+                    first_instance,
+                    p_counter_info,
+                    counter_offset,
+                    vertex_stride,
+                )
+            },
         )
     }
 }
@@ -1159,6 +1509,23 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DrawIndirectCount2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawIndirectCount2KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawIndirectCount2KHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_draw_indirect_count2_khr(this, p_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
     command_buffer: vk::CommandBuffer,
     group_count_x: u32,
@@ -1179,6 +1546,40 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
                     group_count_z,
                 )
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DrawIndirect2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawMeshTasksIndirect2EXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawMeshTasksIndirect2EXT",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_draw_mesh_tasks_indirect2_ext(this, p_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::DrawIndirectCount2InfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdDrawMeshTasksIndirectCount2EXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdDrawMeshTasksIndirectCount2EXT",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_draw_mesh_tasks_indirect_count2_ext(this, p_info),
         )
     }
 }
@@ -1288,6 +1689,17 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(command_buffer: vk::CommandBuffer) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndConditionalRenderingEXT",
+            command_buffer,
+            (),
+            |this| crate::record::execute::cmd_end_conditional_rendering_ext(this),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(command_buffer: vk::CommandBuffer) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
@@ -1366,6 +1778,23 @@ pub unsafe extern "system" fn vkCmdEndRendering(command_buffer: vk::CommandBuffe
         )
     }
 }
+pub unsafe extern "system" fn vkCmdEndRendering2KHR(
+    command_buffer: vk::CommandBuffer,
+    p_rendering_end_info: *const vk::RenderingEndInfoKHR<'_>,
+) {
+    if p_rendering_end_info.is_null() {
+        return guard::missing(c"vkCmdEndRendering2KHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndRendering2KHR",
+            command_buffer,
+            (),
+            |this| crate::record::pass::cmd_end_rendering2_khr(this, p_rendering_end_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(command_buffer: vk::CommandBuffer) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
@@ -1374,6 +1803,29 @@ pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(command_buffer: v
             command_buffer,
             (),
             |this| crate::instrumentation::cmd_end_shader_instrumentation_arm(this),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
+    command_buffer: vk::CommandBuffer,
+    first_counter_range: u32,
+    counter_range_count: u32,
+    p_counter_infos: *const vk::BindTransformFeedbackBuffer2InfoEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdEndTransformFeedback2EXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_end_transform_feedback2_ext(
+                    this,
+                    first_counter_range,
+                    counter_range_count,
+                    p_counter_infos,
+                )
+            },
         )
     }
 }
@@ -1431,6 +1883,25 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
         guard::on::<crate::command_buffer::CommandBuffer, _>(c"vkCmdFillBuffer", command_buffer, (), |this| {
             crate::record::transfer::cmd_fill_buffer(this, dst_buffer, dst_offset, size, data)
         })
+    }
+}
+pub unsafe extern "system" fn vkCmdFillMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    p_dst_range: *const vk::DeviceAddressRangeKHR,
+    dst_flags: vk::AddressCommandFlagsKHR,
+    data: u32,
+) {
+    if p_dst_range.is_null() {
+        return guard::missing(c"vkCmdFillMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdFillMemoryKHR",
+            command_buffer,
+            (),
+            |this| crate::record::address::cmd_fill_memory_khr(this, p_dst_range, dst_flags, data),
+        )
     }
 }
 pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
@@ -2032,6 +2503,30 @@ pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
+    command_buffer: vk::CommandBuffer,
+    depth_clamp_mode: vk::DepthClampModeEXT,
+    p_depth_clamp_range: *const vk::DepthClampRangeEXT,
+) {
+    if p_depth_clamp_range.is_null() {
+        return guard::missing(c"vkCmdSetDepthClampRangeEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetDepthClampRangeEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_depth_clamp_range_ext(
+                    this,
+                    depth_clamp_mode,
+                    p_depth_clamp_range,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(
     command_buffer: vk::CommandBuffer,
     depth_clip_enable: vk::Bool32,
@@ -2341,6 +2836,20 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
             |this| {
                 crate::record::dynamic_state::cmd_set_primitive_restart_enable(this, primitive_restart_enable)
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
+    command_buffer: vk::CommandBuffer,
+    primitive_restart_index: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetPrimitiveRestartIndexEXT",
+            command_buffer,
+            (),
+            |this| crate::record::draw::cmd_set_primitive_restart_index_ext(this, primitive_restart_index),
         )
     }
 }
@@ -2687,6 +3196,28 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
             (),
             |this| {
                 crate::record::transfer::cmd_update_buffer(this, dst_buffer, dst_offset, data_size, p_data)
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    p_dst_range: *const vk::DeviceAddressRangeKHR,
+    dst_flags: vk::AddressCommandFlagsKHR,
+    data_size: vk::DeviceSize,
+    p_data: *const c_void,
+) {
+    if p_dst_range.is_null() {
+        return guard::missing(c"vkCmdUpdateMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdUpdateMemoryKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::address::cmd_update_memory_khr(this, p_dst_range, dst_flags, data_size, p_data)
             },
         )
     }
@@ -4466,6 +4997,62 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
         })
     }
 }
+pub unsafe extern "system" fn vkGetDeviceFaultDebugInfoKHR(
+    device: vk::Device,
+    p_debug_info: *mut vk::DeviceFaultDebugInfoKHR<'_>,
+) -> vk::Result {
+    if p_debug_info.is_null() {
+        return guard::missing(c"vkGetDeviceFaultDebugInfoKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceFaultDebugInfoKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::device_fault::get_device_fault_debug_info_khr(this, p_debug_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
+    device: vk::Device,
+    p_fault_counts: *mut vk::DeviceFaultCountsEXT<'_>,
+    p_fault_info: *mut vk::DeviceFaultInfoEXT<'_>,
+) -> vk::Result {
+    if p_fault_counts.is_null() {
+        return guard::missing(c"vkGetDeviceFaultInfoEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceFaultInfoEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::device_fault::get_device_fault_info_ext(this, p_fault_counts, p_fault_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
+    device: vk::Device,
+    timeout: u64,
+    p_fault_counts: *mut u32,
+    p_fault_info: *mut vk::DeviceFaultInfoKHR<'_>,
+) -> vk::Result {
+    if p_fault_counts.is_null() {
+        return guard::missing(c"vkGetDeviceFaultReportsKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceFaultReportsKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::device_fault::get_device_fault_reports_khr(this, timeout, p_fault_counts, p_fault_info)
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
     device: vk::Device,
     heap_index: u32,
@@ -4670,6 +5257,21 @@ pub unsafe extern "system" fn vkGetEventStatus(device: vk::Device, event: vk::Ev
         )
     }
 }
+pub unsafe extern "system" fn vkGetFenceFdKHR(
+    device: vk::Device,
+    p_get_fd_info: *const vk::FenceGetFdInfoKHR<'_>,
+    p_fd: *mut c_int,
+) -> vk::Result {
+    if p_get_fd_info.is_null() || p_fd.is_null() {
+        return guard::missing(c"vkGetFenceFdKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkGetFenceFdKHR", device, vk::Result::ERROR_UNKNOWN, |this| {
+            crate::fence::get_fence_fd_khr(this, p_get_fd_info, p_fd)
+        })
+    }
+}
 pub unsafe extern "system" fn vkGetFenceStatus(device: vk::Device, fence: vk::Fence) -> vk::Result {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
@@ -4678,6 +5280,24 @@ pub unsafe extern "system" fn vkGetFenceStatus(device: vk::Device, fence: vk::Fe
             device,
             vk::Result::ERROR_DEVICE_LOST,
             |this| crate::fence::get_fence_status(this, fence),
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
+    device: vk::Device,
+    image: vk::Image,
+    p_properties: *mut vk::ImageDrmFormatModifierPropertiesEXT<'_>,
+) -> vk::Result {
+    if p_properties.is_null() {
+        return guard::missing(c"vkGetImageDrmFormatModifierPropertiesEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetImageDrmFormatModifierPropertiesEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::drm::get_image_drm_format_modifier_properties_ext(this, image, p_properties),
         )
     }
 }
@@ -5794,6 +6414,24 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
         )
     }
 }
+pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
+    device: vk::Device,
+    p_get_fd_info: *const vk::SemaphoreGetFdInfoKHR<'_>,
+    p_fd: *mut c_int,
+) -> vk::Result {
+    if p_get_fd_info.is_null() || p_fd.is_null() {
+        return guard::missing(c"vkGetSemaphoreFdKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetSemaphoreFdKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::semaphore::get_semaphore_fd_khr(this, p_get_fd_info, p_fd),
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     device: vk::Device,
     instrumentation: vk::ShaderInstrumentationARM,
@@ -5845,6 +6483,46 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
                     p_swapchain_images,
                 )
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkImportFenceFdKHR(
+    device: vk::Device,
+    p_import_fence_fd_info: *const vk::ImportFenceFdInfoKHR<'_>,
+) -> vk::Result {
+    if p_import_fence_fd_info.is_null() {
+        return guard::missing(c"vkImportFenceFdKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkImportFenceFdKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::fence::import_fence_fd_khr(this, p_import_fence_fd_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
+    device: vk::Device,
+    p_import_semaphore_fd_info: *const vk::ImportSemaphoreFdInfoKHR<'_>,
+) -> vk::Result {
+    if p_import_semaphore_fd_info.is_null() {
+        return guard::missing(c"vkImportSemaphoreFdKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkImportSemaphoreFdKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::semaphore::import_semaphore_fd_khr(this, p_import_semaphore_fd_info),
         )
     }
 }
@@ -6191,6 +6869,19 @@ pub unsafe extern "system" fn vkSetEvent(device: vk::Device, event: vk::Event) -
         })
     }
 }
+pub unsafe extern "system" fn vkSetHdrMetadataEXT(
+    device: vk::Device,
+    swapchain_count: u32,
+    p_swapchains: *const vk::SwapchainKHR,
+    p_metadata: *const vk::HdrMetadataEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkSetHdrMetadataEXT", device, (), |this| {
+            crate::wsi::set_hdr_metadata_ext(this, swapchain_count, p_swapchains, p_metadata)
+        })
+    }
+}
 pub unsafe extern "system" fn vkSetPrivateData(
     device: vk::Device,
     object_type: vk::ObjectType,
@@ -6497,6 +7188,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
     },
     Entry {
+        name: c"vkCmdBeginConditionalRendering2EXT",
+        function: vkCmdBeginConditionalRendering2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdBeginConditionalRenderingEXT",
+        function: vkCmdBeginConditionalRenderingEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_CONDITIONAL_RENDERING],
+    },
+    Entry {
         name: c"vkCmdBeginDebugUtilsLabelEXT",
         function: vkCmdBeginDebugUtilsLabelEXT as *const (),
         level: Level::Device,
@@ -6558,6 +7263,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
+        name: c"vkCmdBeginTransformFeedback2EXT",
+        function: vkCmdBeginTransformFeedback2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdBeginTransformFeedbackEXT",
@@ -6630,11 +7342,25 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_MAINTENANCE5],
     },
     Entry {
+        name: c"vkCmdBindIndexBuffer3KHR",
+        function: vkCmdBindIndexBuffer3KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdBindPipeline",
         function: vkCmdBindPipeline as *const (),
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindTransformFeedbackBuffers2EXT",
+        function: vkCmdBindTransformFeedbackBuffers2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdBindTransformFeedbackBuffersEXT",
@@ -6663,6 +7389,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+    },
+    Entry {
+        name: c"vkCmdBindVertexBuffers3KHR",
+        function: vkCmdBindVertexBuffers3KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdBlitImage",
@@ -6791,11 +7524,53 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_COPY_COMMANDS2],
     },
     Entry {
+        name: c"vkCmdCopyImageToMemoryKHR",
+        function: vkCmdCopyImageToMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdCopyMemoryIndirectKHR",
+        function: vkCmdCopyMemoryIndirectKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_COPY_MEMORY_INDIRECT],
+    },
+    Entry {
+        name: c"vkCmdCopyMemoryKHR",
+        function: vkCmdCopyMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdCopyMemoryToImageIndirectKHR",
+        function: vkCmdCopyMemoryToImageIndirectKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_COPY_MEMORY_INDIRECT],
+    },
+    Entry {
+        name: c"vkCmdCopyMemoryToImageKHR",
+        function: vkCmdCopyMemoryToImageKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdCopyQueryPoolResults",
         function: vkCmdCopyQueryPoolResults as *const (),
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyQueryPoolResultsToMemoryKHR",
+        function: vkCmdCopyQueryPoolResultsToMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdDispatch",
@@ -6826,6 +7601,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdDispatchIndirect2KHR",
+        function: vkCmdDispatchIndirect2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdDraw",
         function: vkCmdDraw as *const (),
         level: Level::Device,
@@ -6847,11 +7629,25 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdDrawIndexedIndirect2KHR",
+        function: vkCmdDrawIndexedIndirect2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdDrawIndexedIndirectCount",
         function: vkCmdDrawIndexedIndirectCount as *const (),
         level: Level::Device,
         core: 102,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdDrawIndexedIndirectCount2KHR",
+        function: vkCmdDrawIndexedIndirectCount2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdDrawIndexedIndirectCountKHR",
@@ -6868,6 +7664,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdDrawIndirect2KHR",
+        function: vkCmdDrawIndirect2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdDrawIndirectByteCount2EXT",
+        function: vkCmdDrawIndirectByteCount2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdDrawIndirectByteCountEXT",
         function: vkCmdDrawIndirectByteCountEXT as *const (),
         level: Level::Device,
@@ -6882,6 +7692,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdDrawIndirectCount2KHR",
+        function: vkCmdDrawIndirectCount2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdDrawIndirectCountKHR",
         function: vkCmdDrawIndirectCount as *const (),
         level: Level::Device,
@@ -6894,6 +7711,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_MESH_SHADER],
+    },
+    Entry {
+        name: c"vkCmdDrawMeshTasksIndirect2EXT",
+        function: vkCmdDrawMeshTasksIndirect2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdDrawMeshTasksIndirectCount2EXT",
+        function: vkCmdDrawMeshTasksIndirectCount2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdDrawMeshTasksIndirectCountEXT",
@@ -6922,6 +7753,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_MULTI_DRAW],
+    },
+    Entry {
+        name: c"vkCmdEndConditionalRenderingEXT",
+        function: vkCmdEndConditionalRenderingEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_CONDITIONAL_RENDERING],
     },
     Entry {
         name: c"vkCmdEndDebugUtilsLabelEXT",
@@ -6973,6 +7811,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdEndRendering2KHR",
+        function: vkCmdEndRendering2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_MAINTENANCE10],
+    },
+    Entry {
         name: c"vkCmdEndRenderingKHR",
         function: vkCmdEndRendering as *const (),
         level: Level::Device,
@@ -6985,6 +7830,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_ARM_SHADER_INSTRUMENTATION],
+    },
+    Entry {
+        name: c"vkCmdEndTransformFeedback2EXT",
+        function: vkCmdEndTransformFeedback2EXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdEndTransformFeedbackEXT",
@@ -7006,6 +7858,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdFillMemoryKHR",
+        function: vkCmdFillMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdInsertDebugUtilsLabelEXT",
@@ -7309,6 +8168,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
     },
     Entry {
+        name: c"vkCmdSetDepthClampRangeEXT",
+        function: vkCmdSetDepthClampRangeEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEPTH_CLAMP_CONTROL],
+    },
+    Entry {
         name: c"vkCmdSetDepthClipEnableEXT",
         function: vkCmdSetDepthClipEnableEXT as *const (),
         level: Level::Device,
@@ -7512,6 +8378,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
     },
     Entry {
+        name: c"vkCmdSetPrimitiveRestartIndexEXT",
+        function: vkCmdSetPrimitiveRestartIndexEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_PRIMITIVE_RESTART_INDEX],
+    },
+    Entry {
         name: c"vkCmdSetPrimitiveTopology",
         function: vkCmdSetPrimitiveTopology as *const (),
         level: Level::Device,
@@ -7706,6 +8579,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdUpdateMemoryKHR",
+        function: vkCmdUpdateMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
     },
     Entry {
         name: c"vkCmdWaitEvents",
@@ -8492,6 +9372,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_MAINTENANCE4],
     },
     Entry {
+        name: c"vkGetDeviceFaultDebugInfoKHR",
+        function: vkGetDeviceFaultDebugInfoKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_FAULT],
+    },
+    Entry {
+        name: c"vkGetDeviceFaultInfoEXT",
+        function: vkGetDeviceFaultInfoEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_FAULT],
+    },
+    Entry {
+        name: c"vkGetDeviceFaultReportsKHR",
+        function: vkGetDeviceFaultReportsKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_FAULT],
+    },
+    Entry {
         name: c"vkGetDeviceGroupPeerMemoryFeatures",
         function: vkGetDeviceGroupPeerMemoryFeatures as *const (),
         level: Level::Device,
@@ -8611,11 +9512,25 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkGetFenceFdKHR",
+        function: vkGetFenceFdKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_FENCE_FD],
+    },
+    Entry {
         name: c"vkGetFenceStatus",
         function: vkGetFenceStatus as *const (),
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkGetImageDrmFormatModifierPropertiesEXT",
+        function: vkGetImageDrmFormatModifierPropertiesEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_IMAGE_DRM_FORMAT_MODIFIER],
     },
     Entry {
         name: c"vkGetImageMemoryRequirements",
@@ -8685,7 +9600,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkGetImageSubresourceLayout2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_HOST_IMAGE_COPY],
+        extensions: &[ext::VK_EXT_HOST_IMAGE_COPY, ext::VK_EXT_IMAGE_COMPRESSION_CONTROL],
     },
     Entry {
         name: c"vkGetImageSubresourceLayout2KHR",
@@ -9108,6 +10023,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_TIMELINE_SEMAPHORE],
     },
     Entry {
+        name: c"vkGetSemaphoreFdKHR",
+        function: vkGetSemaphoreFdKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_FD],
+    },
+    Entry {
         name: c"vkGetShaderInstrumentationValuesARM",
         function: vkGetShaderInstrumentationValuesARM as *const (),
         level: Level::Device,
@@ -9120,6 +10042,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
+        name: c"vkImportFenceFdKHR",
+        function: vkImportFenceFdKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_FENCE_FD],
+    },
+    Entry {
+        name: c"vkImportSemaphoreFdKHR",
+        function: vkImportSemaphoreFdKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_FD],
     },
     Entry {
         name: c"vkInvalidateMappedMemoryRanges",
@@ -9234,6 +10170,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_SWAPCHAIN_MAINTENANCE1],
     },
     Entry {
+        name: c"vkReleaseSwapchainImagesKHR",
+        function: vkReleaseSwapchainImagesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SWAPCHAIN_MAINTENANCE1],
+    },
+    Entry {
         name: c"vkResetCommandBuffer",
         function: vkResetCommandBuffer as *const (),
         level: Level::Device,
@@ -9309,6 +10252,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkSetHdrMetadataEXT",
+        function: vkSetHdrMetadataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_HDR_METADATA],
     },
     Entry {
         name: c"vkSetPrivateData",

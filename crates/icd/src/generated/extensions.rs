@@ -15,30 +15,40 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_border_color_swizzle", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_calibrated_timestamps", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_color_write_enable", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_conditional_rendering", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_custom_border_color", spec_version: 12, instance: false },
     Extension { name: c"VK_EXT_debug_report", spec_version: 10, instance: true },
     Extension { name: c"VK_EXT_debug_utils", spec_version: 2, instance: true },
     Extension { name: c"VK_EXT_depth_bias_control", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_depth_clamp_control", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_depth_clamp_zero_one", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_depth_clip_control", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_depth_clip_enable", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_depth_range_unrestricted", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_descriptor_buffer", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_descriptor_indexing", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_device_address_binding_report", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_device_fault", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_dynamic_rendering_unused_attachments", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state3", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_external_memory_acquire_unmodified", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_external_memory_host", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_frame_boundary", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_global_priority", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_global_priority_query", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_graphics_pipeline_library", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_hdr_metadata", spec_version: 3, instance: false },
     Extension { name: c"VK_EXT_headless_surface", spec_version: 1, instance: true },
     Extension { name: c"VK_EXT_host_image_copy", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_host_query_reset", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_2d_view_of_3d", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_image_compression_control", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_image_drm_format_modifier", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_image_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_image_sliced_view_of_3d", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_image_view_min_lod", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_index_type_uint8", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_inline_uniform_block", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_legacy_vertex_attributes", spec_version: 1, instance: false },
@@ -58,6 +68,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_pipeline_protected_access", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_pipeline_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_post_depth_coverage", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_primitive_restart_index", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_primitive_topology_list_restart", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_primitives_generated_query", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_private_data", spec_version: 1, instance: false },
@@ -72,6 +83,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_shader_atomic_float2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_demote_to_helper_invocation", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_image_atomic_int64", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_shader_replicated_composites", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_stencil_export", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_subgroup_ballot", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_subgroup_vote", spec_version: 1, instance: false },
@@ -85,7 +97,9 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_tooling_info", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_transform_feedback", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_vertex_attribute_divisor", spec_version: 3, instance: false },
+    Extension { name: c"VK_EXT_vertex_attribute_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_vertex_input_dynamic_state", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_zero_initialize_device_memory", spec_version: 1, instance: false },
     Extension { name: c"VK_GOOGLE_decorate_string", spec_version: 1, instance: false },
     Extension { name: c"VK_GOOGLE_hlsl_functionality1", spec_version: 0, instance: false },
     Extension { name: c"VK_GOOGLE_user_type", spec_version: 1, instance: false },
@@ -96,10 +110,14 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_calibrated_timestamps", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_compute_shader_derivatives", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_copy_commands2", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_copy_memory_indirect", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_create_renderpass2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_dedicated_allocation", spec_version: 3, instance: false },
+    Extension { name: c"VK_KHR_depth_clamp_zero_one", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_depth_stencil_resolve", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_descriptor_update_template", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_device_address_commands", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_device_fault", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_device_group", spec_version: 4, instance: false },
     Extension { name: c"VK_KHR_device_group_creation", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_draw_indirect_count", spec_version: 1, instance: false },
@@ -108,11 +126,13 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_dynamic_rendering_local_read", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_fence", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_fence_capabilities", spec_version: 1, instance: true },
+    Extension { name: c"VK_KHR_external_fence_fd", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_memory", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_memory_capabilities", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_external_memory_fd", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_semaphore", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_semaphore_capabilities", spec_version: 1, instance: true },
+    Extension { name: c"VK_KHR_external_semaphore_fd", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_format_feature_flags2", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_get_memory_requirements2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_get_physical_device_properties2", spec_version: 2, instance: true },
@@ -122,9 +142,12 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_imageless_framebuffer", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_incremental_present", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_index_type_uint8", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_internally_synchronized_queues", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_line_rasterization", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_load_store_op_none", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance1", spec_version: 0, instance: false },
+    Extension { name: c"VK_KHR_maintenance10", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_maintenance11", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance2", spec_version: 0, instance: false },
     Extension { name: c"VK_KHR_maintenance3", spec_version: 0, instance: false },
     Extension { name: c"VK_KHR_maintenance4", spec_version: 2, instance: false },
@@ -132,6 +155,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_maintenance6", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance7", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_maintenance8", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_maintenance9", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_map_memory2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_multiview", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_performance_query", spec_version: 1, instance: false },
@@ -154,6 +178,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_shader_integer_dot_product", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_maximal_reconvergence", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_non_semantic_info", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_shader_quad_control", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_relaxed_extended_instruction", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_subgroup_extended_types", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_subgroup_rotate", spec_version: 2, instance: false },
@@ -162,11 +187,14 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_spirv_1_4", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_storage_buffer_storage_class", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_surface", spec_version: 25, instance: true },
+    Extension { name: c"VK_KHR_surface_maintenance1", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_surface_protected_capabilities", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_swapchain", spec_version: 70, instance: false },
+    Extension { name: c"VK_KHR_swapchain_maintenance1", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_swapchain_mutable_format", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_synchronization2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_timeline_semaphore", spec_version: 2, instance: false },
+    Extension { name: c"VK_KHR_unified_image_layouts", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_uniform_buffer_standard_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_variable_pointers", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_vertex_attribute_divisor", spec_version: 1, instance: false },
@@ -189,8 +217,11 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_attachment_feedback_loop_layout", &["attachmentFeedbackLoopLayout"]),
     ("VK_EXT_border_color_swizzle", &["borderColorSwizzle"]),
     ("VK_EXT_color_write_enable", &["colorWriteEnable"]),
+    ("VK_EXT_conditional_rendering", &["conditionalRendering"]),
     ("VK_EXT_custom_border_color", &["customBorderColors"]),
     ("VK_EXT_depth_bias_control", &["depthBiasControl"]),
+    ("VK_EXT_depth_clamp_control", &["depthClampControl"]),
+    ("VK_EXT_depth_clamp_zero_one", &["depthClampZeroOne"]),
     ("VK_EXT_depth_clip_control", &["depthClipControl"]),
     ("VK_EXT_depth_clip_enable", &["depthClipEnable"]),
     ("VK_EXT_descriptor_buffer", &["descriptorBuffer"]),
@@ -214,6 +245,8 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
             "runtimeDescriptorArray",
         ],
     ),
+    ("VK_EXT_device_address_binding_report", &["reportAddressBinding"]),
+    ("VK_EXT_device_fault", &["deviceFault"]),
     ("VK_EXT_dynamic_rendering_unused_attachments", &["dynamicRenderingUnusedAttachments"]),
     ("VK_EXT_extended_dynamic_state", &["extendedDynamicState"]),
     ("VK_EXT_extended_dynamic_state2", &["extendedDynamicState2"]),
@@ -223,8 +256,10 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_host_image_copy", &["hostImageCopy"]),
     ("VK_EXT_host_query_reset", &["hostQueryReset"]),
     ("VK_EXT_image_2d_view_of_3d", &["image2DViewOf3D"]),
+    ("VK_EXT_image_compression_control", &["imageCompressionControl"]),
     ("VK_EXT_image_robustness", &["robustImageAccess"]),
     ("VK_EXT_image_sliced_view_of_3d", &["imageSlicedViewOf3D"]),
+    ("VK_EXT_image_view_min_lod", &["minLod"]),
     ("VK_EXT_index_type_uint8", &["indexTypeUint8"]),
     ("VK_EXT_inline_uniform_block", &["inlineUniformBlock"]),
     ("VK_EXT_legacy_vertex_attributes", &["legacyVertexAttributes"]),
@@ -250,6 +285,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_pipeline_creation_cache_control", &["pipelineCreationCacheControl"]),
     ("VK_EXT_pipeline_protected_access", &["pipelineProtectedAccess"]),
     ("VK_EXT_pipeline_robustness", &["pipelineRobustness"]),
+    ("VK_EXT_primitive_restart_index", &["primitiveRestartIndex"]),
     ("VK_EXT_primitive_topology_list_restart", &["primitiveTopologyListRestart"]),
     ("VK_EXT_primitives_generated_query", &["primitivesGeneratedQuery"]),
     ("VK_EXT_private_data", &["privateData"]),
@@ -289,22 +325,30 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ),
     ("VK_EXT_shader_demote_to_helper_invocation", &["shaderDemoteToHelperInvocation"]),
     ("VK_EXT_shader_image_atomic_int64", &["shaderInt64", "shaderImageInt64Atomics"]),
+    ("VK_EXT_shader_replicated_composites", &["shaderReplicatedComposites"]),
     ("VK_EXT_subgroup_size_control", &["subgroupSizeControl", "computeFullSubgroups"]),
     ("VK_EXT_subpass_merge_feedback", &["subpassMergeFeedback"]),
     ("VK_EXT_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_EXT_texel_buffer_alignment", &["texelBufferAlignment"]),
     ("VK_EXT_transform_feedback", &["transformFeedback"]),
     ("VK_EXT_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
+    ("VK_EXT_vertex_attribute_robustness", &["vertexAttributeRobustness"]),
     ("VK_EXT_vertex_input_dynamic_state", &["vertexInputDynamicState"]),
+    ("VK_EXT_zero_initialize_device_memory", &["zeroInitializeDeviceMemory"]),
     ("VK_KHR_16bit_storage", &["storageBuffer16BitAccess"]),
     ("VK_KHR_8bit_storage", &["storageBuffer8BitAccess"]),
     ("VK_KHR_buffer_device_address", &["bufferDeviceAddress"]),
     ("VK_KHR_compute_shader_derivatives", &["computeDerivativeGroupLinear"]),
+    ("VK_KHR_copy_memory_indirect", &["indirectMemoryCopy"]),
+    ("VK_KHR_depth_clamp_zero_one", &["depthClampZeroOne"]),
+    ("VK_KHR_device_address_commands", &["deviceAddressCommands"]),
+    ("VK_KHR_device_fault", &["deviceFault"]),
     ("VK_KHR_dynamic_rendering", &["dynamicRendering"]),
     ("VK_KHR_dynamic_rendering_local_read", &["dynamicRenderingLocalRead"]),
     ("VK_KHR_global_priority", &["globalPriorityQuery"]),
     ("VK_KHR_imageless_framebuffer", &["imagelessFramebuffer"]),
     ("VK_KHR_index_type_uint8", &["indexTypeUint8"]),
+    ("VK_KHR_internally_synchronized_queues", &["internallySynchronizedQueues"]),
     (
         "VK_KHR_line_rasterization",
         &[
@@ -316,11 +360,14 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
             "stippledSmoothLines",
         ],
     ),
+    ("VK_KHR_maintenance10", &["maintenance10"]),
+    ("VK_KHR_maintenance11", &["maintenance11"]),
     ("VK_KHR_maintenance4", &["maintenance4"]),
     ("VK_KHR_maintenance5", &["maintenance5"]),
     ("VK_KHR_maintenance6", &["maintenance6"]),
     ("VK_KHR_maintenance7", &["maintenance7"]),
     ("VK_KHR_maintenance8", &["maintenance8"]),
+    ("VK_KHR_maintenance9", &["maintenance9"]),
     ("VK_KHR_multiview", &["multiview"]),
     ("VK_KHR_performance_query", &["performanceCounterQueryPools"]),
     ("VK_KHR_pipeline_executable_properties", &["pipelineExecutableInfo"]),
@@ -335,13 +382,16 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_shader_float_controls2", &["shaderFloatControls2"]),
     ("VK_KHR_shader_integer_dot_product", &["shaderIntegerDotProduct"]),
     ("VK_KHR_shader_maximal_reconvergence", &["shaderMaximalReconvergence"]),
+    ("VK_KHR_shader_quad_control", &["shaderQuadControl"]),
     ("VK_KHR_shader_relaxed_extended_instruction", &["shaderRelaxedExtendedInstruction"]),
     ("VK_KHR_shader_subgroup_extended_types", &["shaderSubgroupExtendedTypes"]),
     ("VK_KHR_shader_subgroup_rotate", &["shaderSubgroupRotate"]),
     ("VK_KHR_shader_subgroup_uniform_control_flow", &["shaderSubgroupUniformControlFlow"]),
     ("VK_KHR_shader_terminate_invocation", &["shaderTerminateInvocation"]),
+    ("VK_KHR_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_KHR_synchronization2", &["synchronization2"]),
     ("VK_KHR_timeline_semaphore", &["timelineSemaphore"]),
+    ("VK_KHR_unified_image_layouts", &["unifiedImageLayouts"]),
     ("VK_KHR_uniform_buffer_standard_layout", &["uniformBufferStandardLayout"]),
     ("VK_KHR_variable_pointers", &["variablePointersStorageBuffer"]),
     ("VK_KHR_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
@@ -364,169 +414,197 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 8;
     pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 9;
     pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 10;
-    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 11;
-    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 12;
-    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 13;
-    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 14;
-    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 15;
-    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 16;
-    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 17;
-    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 18;
-    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 19;
-    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 20;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 21;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 22;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 23;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 24;
-    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 25;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 26;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 27;
-    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 28;
-    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 29;
-    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 30;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 31;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 32;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 33;
-    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 34;
-    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 35;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 36;
-    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 37;
-    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 38;
-    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 39;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 40;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 41;
-    pub(crate) const VK_EXT_MESH_SHADER: usize = 42;
-    pub(crate) const VK_EXT_MULTI_DRAW: usize = 43;
-    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 44;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 45;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 46;
-    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 47;
-    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 48;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 49;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 50;
-    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 51;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 52;
-    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 53;
-    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 54;
-    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 55;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 56;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 57;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 58;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 59;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 60;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 61;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 62;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 63;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 64;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 65;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 66;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 67;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 68;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 69;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 70;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 71;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 72;
-    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 73;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 74;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 75;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 76;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 77;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 78;
-    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 79;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 80;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 81;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 82;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 83;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 84;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 85;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 86;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 87;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 88;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 89;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 90;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 91;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 92;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 93;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 94;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 95;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 96;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 97;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 98;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 99;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 100;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 101;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 102;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 103;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 104;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 105;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 106;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 107;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 108;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 109;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 110;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 111;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 112;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 113;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 114;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 115;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 116;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 117;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 118;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 119;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 120;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 121;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 122;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 123;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 124;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 125;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 126;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 127;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 128;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 129;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 130;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 131;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 132;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 133;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 134;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 135;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 136;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 137;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 138;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 139;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 140;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 141;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 142;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 143;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 144;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 145;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 146;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 147;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 148;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 149;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 150;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 151;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 152;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 153;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 154;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 155;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 156;
-    pub(crate) const VK_KHR_SURFACE: usize = 157;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 158;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 159;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 160;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 161;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 162;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 163;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 164;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 165;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 166;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 167;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 168;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 169;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 170;
+    pub(crate) const VK_EXT_CONDITIONAL_RENDERING: usize = 11;
+    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 12;
+    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 13;
+    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 14;
+    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 15;
+    pub(crate) const VK_EXT_DEPTH_CLAMP_CONTROL: usize = 16;
+    pub(crate) const VK_EXT_DEPTH_CLAMP_ZERO_ONE: usize = 17;
+    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 18;
+    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 19;
+    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 20;
+    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 21;
+    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 22;
+    pub(crate) const VK_EXT_DEVICE_ADDRESS_BINDING_REPORT: usize = 23;
+    pub(crate) const VK_EXT_DEVICE_FAULT: usize = 24;
+    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 25;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 26;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 27;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 28;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_ACQUIRE_UNMODIFIED: usize = 29;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 30;
+    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 31;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 32;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 33;
+    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 34;
+    pub(crate) const VK_EXT_HDR_METADATA: usize = 35;
+    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 36;
+    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 37;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 38;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 39;
+    pub(crate) const VK_EXT_IMAGE_COMPRESSION_CONTROL: usize = 40;
+    pub(crate) const VK_EXT_IMAGE_DRM_FORMAT_MODIFIER: usize = 41;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 42;
+    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 43;
+    pub(crate) const VK_EXT_IMAGE_VIEW_MIN_LOD: usize = 44;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 45;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 46;
+    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 47;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 48;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 49;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 50;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 51;
+    pub(crate) const VK_EXT_MESH_SHADER: usize = 52;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 53;
+    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 54;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 55;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 56;
+    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 57;
+    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 58;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 59;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 60;
+    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 61;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 62;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 63;
+    pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 64;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 65;
+    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 66;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 67;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 68;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 69;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 70;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 71;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 72;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 73;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 74;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 75;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 76;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 77;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 78;
+    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 79;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 80;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 81;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 82;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 83;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 84;
+    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 85;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 86;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 87;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 88;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 89;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 90;
+    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 91;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 92;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 93;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 94;
+    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 95;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 96;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 97;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 98;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 99;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 100;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 101;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 102;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 103;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 104;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 105;
+    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 106;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 107;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 108;
+    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 109;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 110;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 111;
+    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 112;
+    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 113;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 114;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 115;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 116;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 117;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 118;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 119;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 120;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 121;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 122;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 123;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 124;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 125;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 126;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 127;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 128;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 129;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 130;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 131;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 132;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 133;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 134;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 135;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 136;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 137;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 138;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 139;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 140;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 141;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 142;
+    pub(crate) const VK_KHR_MAINTENANCE11: usize = 143;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 144;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 145;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 146;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 147;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 148;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 149;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 150;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 151;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 152;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 153;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 154;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 155;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 156;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 157;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 158;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 159;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 160;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 161;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 162;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 163;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 164;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 165;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 166;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 167;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 168;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 169;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 170;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 171;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 172;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 173;
+    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 174;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 175;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 176;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 177;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 178;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 179;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 180;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 181;
+    pub(crate) const VK_KHR_SURFACE: usize = 182;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 183;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 184;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 185;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 186;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 187;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 188;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 189;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 190;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 191;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 192;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 193;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 194;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 195;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 196;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 197;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 198;
 }
 
-/// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.
+/// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.
 #[cfg(test)]
 pub(crate) static PROMOTED: &[&str] = &[
     "VK_AMD_draw_indirect_count",
@@ -534,11 +612,19 @@ pub(crate) static PROMOTED: &[&str] = &[
     "VK_EXT_descriptor_indexing",
     "VK_EXT_extended_dynamic_state",
     "VK_EXT_extended_dynamic_state2",
+    "VK_EXT_global_priority",
+    "VK_EXT_global_priority_query",
+    "VK_EXT_host_image_copy",
     "VK_EXT_host_query_reset",
     "VK_EXT_image_robustness",
+    "VK_EXT_index_type_uint8",
     "VK_EXT_inline_uniform_block",
+    "VK_EXT_line_rasterization",
+    "VK_EXT_load_store_op_none",
     "VK_EXT_pipeline_creation_cache_control",
     "VK_EXT_pipeline_creation_feedback",
+    "VK_EXT_pipeline_protected_access",
+    "VK_EXT_pipeline_robustness",
     "VK_EXT_private_data",
     "VK_EXT_sampler_filter_minmax",
     "VK_EXT_scalar_block_layout",
@@ -549,6 +635,7 @@ pub(crate) static PROMOTED: &[&str] = &[
     "VK_EXT_texel_buffer_alignment",
     "VK_EXT_texture_compression_astc_hdr",
     "VK_EXT_tooling_info",
+    "VK_EXT_vertex_attribute_divisor",
     "VK_EXT_ycbcr_2plane_444_formats",
     "VK_KHR_16bit_storage",
     "VK_KHR_8bit_storage",
@@ -564,6 +651,7 @@ pub(crate) static PROMOTED: &[&str] = &[
     "VK_KHR_draw_indirect_count",
     "VK_KHR_driver_properties",
     "VK_KHR_dynamic_rendering",
+    "VK_KHR_dynamic_rendering_local_read",
     "VK_KHR_external_fence",
     "VK_KHR_external_fence_capabilities",
     "VK_KHR_external_memory",
@@ -573,24 +661,35 @@ pub(crate) static PROMOTED: &[&str] = &[
     "VK_KHR_format_feature_flags2",
     "VK_KHR_get_memory_requirements2",
     "VK_KHR_get_physical_device_properties2",
+    "VK_KHR_global_priority",
     "VK_KHR_image_format_list",
     "VK_KHR_imageless_framebuffer",
+    "VK_KHR_index_type_uint8",
+    "VK_KHR_line_rasterization",
+    "VK_KHR_load_store_op_none",
     "VK_KHR_maintenance1",
     "VK_KHR_maintenance2",
     "VK_KHR_maintenance3",
     "VK_KHR_maintenance4",
+    "VK_KHR_maintenance5",
+    "VK_KHR_maintenance6",
+    "VK_KHR_map_memory2",
     "VK_KHR_multiview",
+    "VK_KHR_push_descriptor",
     "VK_KHR_relaxed_block_layout",
     "VK_KHR_sampler_mirror_clamp_to_edge",
     "VK_KHR_sampler_ycbcr_conversion",
     "VK_KHR_separate_depth_stencil_layouts",
     "VK_KHR_shader_atomic_int64",
     "VK_KHR_shader_draw_parameters",
+    "VK_KHR_shader_expect_assume",
     "VK_KHR_shader_float16_int8",
     "VK_KHR_shader_float_controls",
+    "VK_KHR_shader_float_controls2",
     "VK_KHR_shader_integer_dot_product",
     "VK_KHR_shader_non_semantic_info",
     "VK_KHR_shader_subgroup_extended_types",
+    "VK_KHR_shader_subgroup_rotate",
     "VK_KHR_shader_terminate_invocation",
     "VK_KHR_spirv_1_4",
     "VK_KHR_storage_buffer_storage_class",
@@ -598,6 +697,7 @@ pub(crate) static PROMOTED: &[&str] = &[
     "VK_KHR_timeline_semaphore",
     "VK_KHR_uniform_buffer_standard_layout",
     "VK_KHR_variable_pointers",
+    "VK_KHR_vertex_attribute_divisor",
     "VK_KHR_vulkan_memory_model",
     "VK_KHR_zero_initialize_workgroup_memory",
 ];

@@ -25,6 +25,11 @@ unsafe fn stages(info: &vk::DependencyInfo) -> Dependency {
         for m in chain::slice(info.p_image_memory_barriers, info.image_memory_barrier_count) {
             add(m.src_stage_mask, m.dst_stage_mask);
         }
+        if let Some(ranges) = chain::find::<vk::MemoryRangeBarriersInfoKHR>(info.p_next) {
+            for m in chain::slice(ranges.p_memory_range_barriers, ranges.memory_range_barrier_count) {
+                add(m.src_stage_mask, m.dst_stage_mask);
+            }
+        }
         d
     }
 }

@@ -5,7 +5,7 @@ use crate::pipeline::PipelineKind;
 use gpu::command::{Command, Dispatch};
 
 /// The bound compute pipeline with everything bound to it.
-fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>> {
+pub(super) fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>> {
     let instrumentation = r.instrumented();
     let Some(pipeline) = r.compute.pipeline.clone() else {
         crate::debug::log_error("vkCmdDispatch without a bound compute pipeline");

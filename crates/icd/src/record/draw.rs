@@ -21,7 +21,7 @@ pub(crate) struct Graphics {
     last: Option<Arc<State>>,
     buffers: Vec<VertexBuffer>,
     shared_buffers: Option<Arc<[VertexBuffer]>>,
-    index: Option<IndexBuffer>,
+    pub index: Option<IndexBuffer>,
     pub feedback: super::feedback::Bound,
 }
 
@@ -51,6 +51,15 @@ impl Graphics {
         self.last = Some(shared.clone());
         self.state = Some(shared.clone());
         shared
+    }
+
+    /// Binds a vertex buffer; `at` is below [`MAX_BINDINGS`].
+    pub fn bind(&mut self, at: usize, buffer: VertexBuffer) {
+        self.shared_buffers = None;
+        if self.buffers.len() <= at {
+            self.buffers.resize(at + 1, VertexBuffer::default());
+        }
+        self.buffers[at] = buffer;
     }
 
     fn buffers(&mut self) -> Arc<[VertexBuffer]> {
@@ -285,15 +294,11 @@ pub(crate) unsafe fn cmd_bind_vertex_buffers2(
         }
         let end = (first as usize).saturating_add(count as usize).min(MAX_BINDINGS);
         let d = &mut r.draw;
-        d.shared_buffers = None;
-        if d.buffers.len() < end {
-            d.buffers.resize(end, VertexBuffer::default());
-        }
         for (i, at) in (first as usize..end).enumerate() {
             let handle = *buffers.add(i);
             let buffer = if handle == vk::Buffer::null() { None } else { buffer::get(handle) };
             let size = if sizes.is_null() { vk::WHOLE_SIZE } else { *sizes.add(i) };
-            d.buffers[at] = VertexBuffer { buffer, offset: *offsets.add(i), size };
+            d.bind(at, VertexBuffer { buffer, offset: *offsets.add(i), size });
             if !strides.is_null() {
                 d.change().input.strides[at] = (*strides.add(i)).min(u32::MAX as u64) as u32;
             }
@@ -312,7 +317,16 @@ pub(crate) unsafe fn cmd_bind_index_buffer2(
     unsafe {
         let Some(mut r) = b.recording() else { return };
         let buffer = if buffer == vk::Buffer::null() { None } else { buffer::get(buffer) };
-        r.draw.index = Some(IndexBuffer { buffer, offset, size, ty });
+        r.draw.index = Some(IndexBuffer { buffer, offset, size, ty, restart: IndexBuffer::all_ones(ty) });
+    }
+}
+
+/// Until an index buffer is bound (§ vkCmdSetPrimitiveRestartIndexEXT).
+pub(crate) unsafe fn cmd_set_primitive_restart_index_ext(b: &CommandBuffer, index: u32) {
+    let Some(mut r) = b.recording() else { return };
+    match &mut r.draw.index {
+        Some(i) => i.restart = index,
+        None => crate::debug::log_error("vkCmdSetPrimitiveRestartIndexEXT: no index buffer is bound"),
     }
 }
 

@@ -109,6 +109,8 @@ setters! {
     cmd_set_line_stipple(factor: u32, pattern: u16) |s| s.geometry.stipple = (factor, pattern);
     // VK_EXT_extended_dynamic_state3
     cmd_set_depth_clamp_enable_ext(on: vk::Bool32) |s| s.geometry.depth_clamp = on != 0;
+    cmd_set_depth_clamp_range_ext(mode: vk::DepthClampModeEXT, range: *const vk::DepthClampRangeEXT) |s|
+        s.geometry.clamp_range = crate::pipeline_state::clamp_range(mode, range);
     cmd_set_depth_clip_enable_ext(on: vk::Bool32) |s| s.geometry.depth_clip = Some(on != 0);
     cmd_set_depth_clip_negative_one_to_one_ext(on: vk::Bool32) |s| s.geometry.negative_one_to_one = on != 0;
     cmd_set_polygon_mode_ext(mode: vk::PolygonMode) |s| s.geometry.polygon_mode = mode;

@@ -1,4 +1,4 @@
-//! Secondary command buffers.
+//! Secondary command buffers, conditional rendering.
 
 use crate::chain;
 use crate::command_buffer::CommandBuffer;
@@ -25,6 +25,25 @@ pub(crate) unsafe fn cmd_execute_commands(b: &CommandBuffer, count: u32, buffers
         r.compute = Default::default();
         r.graphics = Default::default();
         r.draw = Default::default();
+    }
+}
+
+pub(crate) unsafe fn cmd_begin_conditional_rendering_ext(
+    b: &CommandBuffer,
+    info: *const vk::ConditionalRenderingBeginInfoEXT,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let (Some(buffer), Some(mut r)) = (crate::buffer::get(i.buffer), b.recording()) else { return };
+        let inverted = i.flags.contains(vk::ConditionalRenderingFlagsEXT::INVERTED);
+        r.push(Command::BeginConditional { buffer, offset: i.offset, inverted });
+    }
+}
+
+pub(crate) unsafe fn cmd_end_conditional_rendering_ext(b: &CommandBuffer) {
+    if let Some(mut r) = b.recording() {
+        r.push(Command::EndConditional);
     }
 }
 

@@ -1,5 +1,6 @@
 //! vkCmd*: what each command records. Resources are held by `Arc`, so an object destroyed early cannot hurt a queue.
 
+pub(crate) mod address;
 pub(crate) mod barrier;
 pub(crate) mod bind;
 pub(crate) mod descriptor_buffers;

@@ -71,6 +71,10 @@ pub(crate) unsafe fn cmd_end_rendering(b: &CommandBuffer) {
     end(b);
 }
 
+pub(crate) unsafe fn cmd_end_rendering2_khr(b: &CommandBuffer, _: *const vk::RenderingEndInfoKHR) {
+    end(b);
+}
+
 pub(crate) unsafe fn cmd_clear_attachments(
     b: &CommandBuffer,
     count: u32,

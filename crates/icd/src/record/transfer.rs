@@ -6,6 +6,9 @@ use crate::{buffer, image};
 use gpu::command::Command;
 use std::ffi::c_void;
 
+/// Bytes of an update: the specification's bound, which also keeps a wrong size from reading far.
+pub(crate) const MAX_UPDATE: u64 = 65536;
+
 /// Copies region structures without their chains, which nothing reads later. Unsafe, as [`chain::slice`] is.
 macro_rules! regions {
     ($regions:expr, $count:expr, $ty:ident { $($field:ident),* $(,)? }) => {
@@ -38,8 +41,7 @@ pub(crate) unsafe fn cmd_update_buffer(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(dst) = buffer::get(dst) else { return };
-        // The specification's bound (65536), which also keeps a wrong size from reading far.
-        let data = chain::slice(data.cast::<u8>(), size.min(65536) as u32).to_vec();
+        let data = chain::slice(data.cast::<u8>(), size.min(MAX_UPDATE) as u32).to_vec();
         if let Some(mut r) = b.recording() {
             r.push(Command::UpdateBuffer { dst, offset, data });
         }
@@ -143,7 +145,9 @@ pub(crate) unsafe fn cmd_resolve_image2(b: &CommandBuffer, info: *const vk::Reso
             ImageResolve2 { src_subresource, src_offset, dst_subresource, dst_offset, extent }
         );
         if let Some(mut r) = b.recording() {
-            r.push(Command::ResolveImage { src, dst, regions });
+            let modes = chain::find::<vk::ResolveImageModeInfoKHR>(i.p_next)
+                .map(|m| [m.resolve_mode, m.stencil_resolve_mode]);
+            r.push(Command::ResolveImage { src, dst, regions, modes });
         }
     }
 }

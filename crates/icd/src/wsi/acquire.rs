@@ -9,7 +9,6 @@ use crate::fence::Fence;
 use crate::object;
 use crate::semaphore::Semaphore;
 use machine::turns::Step;
-use std::sync::atomic::Ordering::SeqCst;
 
 /// An image that can be acquired becomes the application's. `None` while there is none.
 fn take(s: &mut State) -> Option<Result<u32, vk::Result>> {
@@ -36,8 +35,8 @@ pub(crate) unsafe fn acquire_next_image2_khr(
             return vk::Result::ERROR_SURFACE_LOST_KHR;
         };
         // Both are looked up before anything is acquired. Null is nothing, a bad handle an error.
-        let semaphore = object::get::<Semaphore>(i.semaphore).map(|s| s.gpu.clone());
-        let fence = object::get::<Fence>(i.fence).map(|f| f.gpu.clone());
+        let semaphore = object::get::<Semaphore>(i.semaphore).map(Semaphore::gpu);
+        let fence = object::get::<Fence>(i.fence).map(Fence::gpu);
         if (semaphore.is_none() && i.semaphore != vk::Semaphore::null())
             || (fence.is_none() && i.fence != vk::Fence::null())
         {
@@ -60,7 +59,7 @@ pub(crate) unsafe fn acquire_next_image2_khr(
                         s.signal(0, 0);
                     }
                     if let Some(f) = &fence {
-                        f.signaled.store(true, SeqCst);
+                        f.set(true);
                     }
                 });
                 swapchain.engine.status()

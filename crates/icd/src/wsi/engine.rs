@@ -64,7 +64,7 @@ impl State {
         self.under_way -= 1;
         self.release(frame.image);
         for f in &frame.fences {
-            f.signaled.store(true, std::sync::atomic::Ordering::SeqCst);
+            f.set(true);
         }
     }
 }

@@ -48,7 +48,7 @@ impl<'a> Chains<'a> {
     unsafe fn frame(&self, i: usize, image: u32, mode: vk::PresentModeKHR) -> Frame {
         // SAFETY: valid usage: nobody destroys the objects meanwhile.
         unsafe {
-            let fence = self.fences.get(i).and_then(|&f| object::get::<Fence>(f)).map(|f| f.gpu.clone());
+            let fence = self.fences.get(i).and_then(|&f| object::get::<Fence>(f)).map(Fence::gpu);
             Frame {
                 image,
                 mode: self.modes.get(i).copied().unwrap_or(mode),
@@ -66,7 +66,7 @@ pub(crate) unsafe fn queue_present_khr(queue: &Queue, info: *const vk::PresentIn
         let waits = chain::slice(i.p_wait_semaphores, i.wait_semaphore_count)
             .iter()
             .filter_map(|&s| {
-                let semaphore = object::get::<Semaphore>(s)?.gpu.clone();
+                let semaphore = object::get::<Semaphore>(s)?.waited();
                 Some(SemaphoreOp { semaphore, value: 0, stages: vk::PipelineStageFlags2::ALL_COMMANDS })
             })
             .collect();

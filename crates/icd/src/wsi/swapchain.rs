@@ -205,6 +205,21 @@ pub(crate) unsafe fn get_swapchain_images_khr(
     }
 }
 
+/// No surface here shows more than its 8 bits: what the content was mastered on changes nothing.
+pub(crate) unsafe fn set_hdr_metadata_ext(
+    _: &Device,
+    count: u32,
+    swapchains: *const vk::SwapchainKHR,
+    _: *const vk::HdrMetadataEXT,
+) {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        for &s in chain::slice(swapchains, count) {
+            object::get::<Swapchain>(s);
+        }
+    }
+}
+
 /// The memory of a swapchain's image, for an image that is to be bound to it (VkBindImageMemorySwapchainInfoKHR).
 pub(crate) unsafe fn memory(swapchain: vk::SwapchainKHR, image: u32) -> Option<Bound> {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.

@@ -23,7 +23,7 @@ pub fn entry() -> &'static ash::Entry {
     ENTRY.get_or_init(|| {
         let json = std::env::temp_dir().join(format!("tuff-icd-{}.json", std::process::id()));
         let text = format!(
-            "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": {:?}, \"api_version\": \"1.3.0\"}}}}",
+            "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": {:?}, \"api_version\": \"1.4.0\"}}}}",
             library()
         );
         std::fs::write(&json, text).expect("the temporary folder is writable");

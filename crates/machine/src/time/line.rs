@@ -17,6 +17,8 @@ enum Class {
     Clear,
 }
 const CLASSES: usize = 7;
+/// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR, which ash lacks.
+const COPY_INDIRECT: u64 = 1 << 46;
 
 /// A transfer, as stages tell them apart (§ Pipeline Stages); on the compute queue or the main queue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,16 +82,18 @@ impl Scope {
         let everything =
             any(Stages::ALL_COMMANDS | if first { Stages::BOTTOM_OF_PIPE } else { Stages::TOP_OF_PIPE });
         let graphics = everything || any(Stages::ALL_GRAPHICS);
-        let early = any(Stages::DRAW_INDIRECT
-            | Stages::VERTEX_INPUT
-            | Stages::INDEX_INPUT
-            | Stages::VERTEX_ATTRIBUTE_INPUT
-            | Stages::VERTEX_SHADER
-            | Stages::TESSELLATION_CONTROL_SHADER
-            | Stages::TESSELLATION_EVALUATION_SHADER
-            | Stages::GEOMETRY_SHADER
-            | Stages::PRE_RASTERIZATION_SHADERS
-            | Stages::TRANSFORM_FEEDBACK_EXT);
+        // What draws and dispatches read before they begin.
+        let before = any(Stages::DRAW_INDIRECT | Stages::CONDITIONAL_RENDERING_EXT);
+        let early = before
+            || any(Stages::VERTEX_INPUT
+                | Stages::INDEX_INPUT
+                | Stages::VERTEX_ATTRIBUTE_INPUT
+                | Stages::VERTEX_SHADER
+                | Stages::TESSELLATION_CONTROL_SHADER
+                | Stages::TESSELLATION_EVALUATION_SHADER
+                | Stages::GEOMETRY_SHADER
+                | Stages::PRE_RASTERIZATION_SHADERS
+                | Stages::TRANSFORM_FEEDBACK_EXT);
         let late = any(Stages::FRAGMENT_SHADER
             | Stages::EARLY_FRAGMENT_TESTS
             | Stages::LATE_FRAGMENT_TESTS
@@ -99,8 +103,7 @@ impl Scope {
         let mut classes = [false; CLASSES];
         classes[Class::Binning as usize] = graphics || early || (late && first);
         classes[Class::Main as usize] = graphics || late || (early && !first);
-        classes[Class::Compute as usize] =
-            everything || any(Stages::COMPUTE_SHADER) || (!first && any(Stages::DRAW_INDIRECT));
+        classes[Class::Compute as usize] = everything || any(Stages::COMPUTE_SHADER) || (!first && before);
         for (class, stage) in [
             (Class::Copy, Stages::COPY),
             (Class::Blit, Stages::BLIT),
@@ -109,6 +112,9 @@ impl Scope {
         ] {
             classes[class as usize] = everything || any(Stages::ALL_TRANSFER | stage);
         }
+        // What says what to copy is read before the copy.
+        let asks = Stages::from_raw(COPY_INDIRECT);
+        classes[Class::Copy as usize] |= any(asks);
         Scope { classes, front: everything }
     }
     fn each(&self) -> impl Iterator<Item = usize> + '_ {

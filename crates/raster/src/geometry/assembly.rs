@@ -258,7 +258,10 @@ impl Assembly {
             patch: state.patch_vertices.max(1),
         };
         match a.indices {
-            Some(i) if state.primitive_restart => a.split(i, call.count),
+            Some(i) if state.primitive_restart => {
+                let stop = draw.index_buffer.as_ref().map_or(u32::MAX, |b| b.restart);
+                a.split(i, call.count, stop)
+            }
             _ => a.segment(0, call.count),
         }
         a.total = a.per_instance as u64 * call.instances as u64;
@@ -275,13 +278,8 @@ impl Assembly {
         }
     }
 
-    /// Finds the restarts.
-    fn split(&mut self, indices: Indices, count: u32) {
-        let stop = match indices.ty {
-            vk::IndexType::UINT8_EXT => 0xFF,
-            vk::IndexType::UINT16 => 0xFFFF,
-            _ => u32::MAX,
-        };
+    /// Finds the restarts, which are where index `stop` is.
+    fn split(&mut self, indices: Indices, count: u32, stop: u32) {
         const BLOCK: u32 = 4096;
         let (mut start, mut at) = (0, 0);
         let mut block = Vec::new();

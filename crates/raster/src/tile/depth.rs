@@ -20,6 +20,8 @@ pub struct Tests {
     /// See [`super::target::Plane::depth_scale`].
     pub scale: f32,
     clamp: bool,
+    /// To this range, not the viewport's.
+    range: Option<[f32; 2]>,
 }
 
 /// Lanes where `a op b` holds.
@@ -74,12 +76,22 @@ impl Tests {
             stencil: s.stencil.filter(|_| stencil),
             scale,
             clamp: s.raster.depth_clamp,
+            range: s.raster.clamp_range,
         }
     }
 
     #[cfg(test)]
     pub fn plain(compare: vk::CompareOp) -> Tests {
-        Tests { test: true, write: true, compare, bounds: None, stencil: None, scale: 0.0, clamp: false }
+        Tests {
+            test: true,
+            write: true,
+            compare,
+            bounds: None,
+            stencil: None,
+            scale: 0.0,
+            clamp: false,
+            range: None,
+        }
     }
 
     /// Whether one depth passes against another.
@@ -95,6 +107,7 @@ impl Tests {
     /// [`Tests::value`] of one number.
     #[inline]
     pub fn bound(&self, z: f32, range: [f32; 2]) -> f32 {
+        let range = self.range.unwrap_or(range);
         let z = if self.clamp { z.max(range[0].min(range[1])).min(range[0].max(range[1])) } else { z };
         quantise(z, self.scale)
     }
@@ -123,6 +136,7 @@ impl Tests {
     #[inline(always)]
     pub fn value<S: Simd>(&self, s: S, mut z: S::F, range: [f32; 2]) -> S::F {
         if self.clamp {
+            let range = self.range.unwrap_or(range);
             let (lo, hi) = (range[0].min(range[1]), range[0].max(range[1]));
             z = s.fmin_raw(s.fmax_raw(z, s.fsplat(lo)), s.fsplat(hi));
         }
@@ -246,6 +260,23 @@ mod tests {
     }
     simd::by_level!(fn rounded = rounded_body, (t: &Tests, all: &[f32]) -> Vec<f32>);
 
+    /// VK_EXT_depth_clamp_control: to one range, whatever the viewport's is; fixed-point depth to 0 to 1 besides.
+    #[test]
+    fn depth_is_clamped_to_the_range_that_is_set() {
+        let plain = Tests::plain(vk::CompareOp::LESS);
+        let clamp = |range, scale, z| Tests { clamp: true, range, scale, ..plain }.bound(z, [0.75, 0.25]);
+        assert_eq!([0.1, 0.5, 0.9].map(|z| clamp(None, 0.0, z)), [0.25, 0.5, 0.75]);
+        let set = Some([-1.0, 3.0]);
+        assert_eq!([-2.0, 0.1, 2.5, 4.0].map(|z| clamp(set, 0.0, z)), [-1.0, 0.1, 2.5, 3.0]);
+        assert_eq!([-2.0, 2.5].map(|z| clamp(set, 65535.0, z)), [0.0, 65535.0]);
+        let vector = Tests { clamp: true, range: set, ..plain };
+        let s = simd::Portable;
+        // SAFETY: portable code.
+        let z =
+            unsafe { simd::ops::f_lanes(s, vector.value(s, simd::ops::f_from(s, [4.0; 16]), [0.0, 1.0])) };
+        assert_eq!(z, [3.0; 16]);
+    }
+
     #[test]
     fn stencil_and_depth_in_order() {
         let face = StencilFace {
@@ -265,6 +296,7 @@ mod tests {
             stencil: Some([face, StencilFace { reference: 0xFF, ..face }]),
             scale: 0.0,
             clamp: false,
+            range: None,
         };
         let mut zs = [0.5; 16];
         zs[3] = 0.2;

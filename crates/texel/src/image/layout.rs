@@ -94,6 +94,10 @@ impl Layout {
 
     /// The plane of `aspect` (the first one asked for, if several are).
     pub fn plane(&self, aspect: vk::ImageAspectFlags) -> Option<&Plane> {
+        // A linear image's memory has one plane (VK_EXT_image_drm_format_modifier).
+        if aspect == vk::ImageAspectFlags::MEMORY_PLANE_0_EXT {
+            return self.planes.first();
+        }
         self.planes.iter().find(|p| aspect.contains(p.aspect))
     }
 }

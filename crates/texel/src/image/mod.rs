@@ -6,7 +6,7 @@ mod packed;
 
 pub use blank::Blank;
 pub use layout::{IMAGE_ALIGN, Layout, Mip, Plane, mip_size};
-pub use packed::Packed;
+pub use packed::{Packed, allowed as may_be_packed};
 
 use crate::format::{self, FormatInfo};
 use crate::memory::Bound;

@@ -13,6 +13,6 @@ pub use blit::blit_image;
 pub use clear::{clear_color_image, clear_depth_stencil_image};
 pub use copy::{copy_buffer_to_image, copy_image, copy_image_to_buffer};
 pub use copy::{copy_image_to_memory, copy_memory_to_image, host_memcpy_size};
-pub use resolve::resolve_image;
+pub use resolve::{Modes, resolve_image};
 pub use rows::{RowReader, write_row};
 pub use slices::{Slices, aspects};

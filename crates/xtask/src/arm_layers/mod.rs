@@ -77,7 +77,7 @@ fn own_programs() -> Result<PathBuf, String> {
     let library = target_folder().join("release/libvulkan_tuff.so");
     let icd = folder().join("tuff_icd.json");
     let text = serde_json::json!({
-        "file_format_version": "1.0.1", "ICD": { "library_path": library, "api_version": "1.3.0" }
+        "file_format_version": "1.0.1", "ICD": { "library_path": library, "api_version": "1.4.0" }
     });
     std::fs::create_dir_all(folder())
         .and_then(|()| std::fs::write(&icd, text.to_string()))

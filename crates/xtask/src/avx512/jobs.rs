@@ -157,7 +157,7 @@ fn clients() -> Result<Vec<Job>, String> {
 pub fn icd_file(library: &Path) -> String {
     let library = library.display();
     format!(
-        "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"{library}\", \"api_version\": \"1.3.0\"}}}}"
+        "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": \"{library}\", \"api_version\": \"1.4.0\"}}}}"
     )
 }
 

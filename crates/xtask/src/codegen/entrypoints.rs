@@ -45,7 +45,7 @@ const MAKING: [&str; 9] = [
 ];
 
 /// Pointers to one thing that may be null (vk.xml: optional).
-const OPTIONAL: [&str; 2] = ["pVertexOffset", "pMetricValues"];
+const OPTIONAL: [&str; 3] = ["pVertexOffset", "pMetricValues", "pFaultInfo"];
 
 /// Whether a parameter leads to something that the command can't do without. Arrays with a count are empty if they are null.
 fn is_needed(d: &Decl) -> bool {
@@ -123,7 +123,7 @@ fn thunk(n: &Names, c: &Command, path: &str) -> String {
     )
 }
 
-/// Whether a `depends` expression (`,` or, `+` and, parentheses) holds for core 1.3 and these extensions.
+/// Whether a `depends` expression (`,` or, `+` and, parentheses) holds for core 1.4 and these extensions.
 pub fn satisfied(depends: &str, extensions: &[String]) -> bool {
     fn or(s: &mut &str, have: &dyn Fn(&str) -> bool) -> bool {
         let mut any = and(s, have);
@@ -154,7 +154,7 @@ pub fn satisfied(depends: &str, extensions: &[String]) -> bool {
         have(name)
     }
     let have = |name: &str| match name.strip_prefix("VK_VERSION_1_") {
-        Some(minor) => minor.parse::<u32>().is_ok_and(|m| m <= 3),
+        Some(minor) => minor.parse::<u32>().is_ok_and(|m| m <= 4),
         None => name.is_empty() || extensions.iter().any(|e| e == name),
     };
     or(&mut &*depends, &have)
@@ -210,10 +210,7 @@ pub fn generate(n: &Names, tables: &Tables) -> Result<Output, String> {
                 "crate::generated::legacy".to_string()
             }
             None => {
-                // Commands of core 1.4 alone are not promised by a 1.3 device.
-                if provider.core <= 103 || !provider.extensions.is_empty() {
-                    missing.insert(c.name.clone());
-                }
+                missing.insert(c.name.clone());
                 continue;
             }
         };

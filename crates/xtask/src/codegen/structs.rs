@@ -215,10 +215,10 @@ pub fn extensions(n: &Names, tables: &Tables) -> Result<String, String> {
         out,
         "];\n\n/// Each extension's place in the table.\n#[allow(dead_code)]\npub(crate) mod id {{\n{ids}}}\n"
     );
-    out.push_str("\n/// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.\n");
+    out.push_str("\n/// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.\n");
     out.push_str("#[cfg(test)]\npub(crate) static PROMOTED: &[&str] = &[\n");
     for name in r.extensions.keys() {
-        if (101..=103).contains(&promoted(r, name)) {
+        if (101..=104).contains(&promoted(r, name)) {
             let _ = writeln!(out, "\"{name}\",");
         }
     }

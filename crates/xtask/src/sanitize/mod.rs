@@ -177,7 +177,7 @@ impl Build {
         let library = self.folder().join("deps/libvulkan_tuff.so");
         let icd = serde_json::json!({
             "file_format_version": "1.0.1",
-            "ICD": { "library_path": library, "api_version": "1.3.0" },
+            "ICD": { "library_path": library, "api_version": "1.4.0" },
         });
         write(&self.icd(), &icd.to_string())?;
         let original = root().join("crates/layer-gpu-performance/VkLayer_TUFF_gpu_performance.json");

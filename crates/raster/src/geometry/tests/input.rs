@@ -67,6 +67,16 @@ fn restart_begins_anew() {
     assert_eq!(ids, [0, 1, 2, 3, 0, 1, 2, 3]);
 }
 
+/// VK_EXT_primitive_restart_index: another index ends a strip, and that of all ones is a vertex's.
+#[test]
+fn restarts_are_where_the_program_says() {
+    let mut s = Scene::new(T::TRIANGLE_STRIP, &zigzag(8)).indices(&[0, 1, 2, 7, 3, 4, 5, 6]);
+    s.varyings = vec![flat(0)];
+    s.state.primitive_restart = true;
+    s.index_buffer.as_mut().unwrap().restart = 7;
+    assert_eq!(provoked(&s), [(0.0, 0), (3.0, 1), (4.0, 2)]);
+}
+
 #[test]
 fn vertex_offsets_and_short_index_buffers() {
     let mut s = Scene::new(T::TRIANGLE_LIST, &zigzag(8)).indices(&[0, 1, 2, 3, 4, 5]);

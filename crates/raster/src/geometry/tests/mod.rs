@@ -91,6 +91,7 @@ impl Scene {
             offset: 0,
             size: vk::WHOLE_SIZE,
             ty: vk::IndexType::UINT16,
+            restart: 0xFFFF,
         });
         self.call.indexed = true;
         self.call.count = indices.len() as u32;

@@ -59,6 +59,7 @@ pub fn state(input: VertexInput, topology: vk::PrimitiveTopology, area: Rect) ->
         raster: Raster {
             discard: false,
             depth_clamp: false,
+            clamp_range: None,
             depth_clip: true,
             polygon_mode: vk::PolygonMode::FILL,
             cull: vk::CullModeFlags::NONE,

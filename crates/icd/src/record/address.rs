@@ -1,0 +1,380 @@
+//! Commands that name memory by its device address (VK_KHR_device_address_commands, VK_KHR_copy_memory_indirect): each
+//! is recorded as the one that names a buffer, of which the range is all.
+
+use super::draw;
+use super::feedback::BUFFERS;
+use crate::chain;
+use crate::command_buffer::CommandBuffer;
+use crate::draw_settings::MAX_BINDINGS;
+use crate::image;
+use crate::object;
+use crate::query_pool::QueryPool;
+use gpu::command::{Command, CounterPlace};
+use raster::draw::{IndexBuffer, VertexBuffer, What};
+use raster::geometry::feedback::Target;
+use std::ffi::c_void;
+use std::sync::Arc;
+use texel::buffer::Buffer;
+
+/// The buffer that a range of device memory makes; `None`, with a line in the log, where there is none.
+fn range(address: u64, size: u64, of: &str) -> Option<Arc<Buffer>> {
+    let made = Buffer::at(address, size);
+    if made.is_none() {
+        crate::debug::log_error(&format!("{of}: {size} bytes at {address:#x} are not device memory"));
+    }
+    made.map(Arc::new)
+}
+
+fn plain(r: &vk::DeviceAddressRangeKHR, of: &str) -> Option<Arc<Buffer>> {
+    range(r.address, r.size, of)
+}
+
+/// As the older commands have it, strides are 32 bits.
+fn stride(s: u64) -> u32 {
+    s.min(u32::MAX as u64) as u32
+}
+
+pub(crate) unsafe fn cmd_bind_index_buffer3_khr(b: &CommandBuffer, info: *const vk::BindIndexBuffer3InfoKHR) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let i = unsafe { &*info };
+    let Some(mut r) = b.recording() else { return };
+    let at = &i.address_range;
+    let buffer = if at.address == 0 { None } else { plain(at, "vkCmdBindIndexBuffer3KHR") };
+    let (ty, restart) = (i.index_type, IndexBuffer::all_ones(i.index_type));
+    r.draw.index = Some(IndexBuffer { buffer, offset: 0, size: vk::WHOLE_SIZE, ty, restart });
+}
+
+pub(crate) unsafe fn cmd_bind_vertex_buffers3_khr(
+    b: &CommandBuffer,
+    first: u32,
+    count: u32,
+    infos: *const vk::BindVertexBuffer3InfoKHR,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let infos = unsafe { chain::slice(infos, count) };
+    let Some(mut r) = b.recording() else { return };
+    for (at, i) in (first as usize..MAX_BINDINGS).zip(infos) {
+        let a = &i.address_range;
+        let buffer = match a.address {
+            0 => None,
+            from => range(from, a.size, "vkCmdBindVertexBuffers3KHR"),
+        };
+        r.draw.bind(at, VertexBuffer { buffer, offset: 0, size: vk::WHOLE_SIZE });
+        if i.set_stride != 0 {
+            r.draw.change().input.strides[at] = stride(a.stride);
+        }
+    }
+}
+
+unsafe fn indirect(b: &CommandBuffer, i: &vk::DrawIndirect2InfoKHR, indexed: bool) {
+    let a = &i.address_range;
+    let Some(buffer) = range(a.address, a.size, "vkCmdDrawIndirect2KHR") else { return };
+    let (draws, stride) = (i.draw_count, stride(a.stride));
+    draw::record(b, What::Indirect { indexed, buffer, offset: 0, draws, stride, count: None });
+}
+
+pub(crate) unsafe fn cmd_draw_indirect2_khr(b: &CommandBuffer, info: *const vk::DrawIndirect2InfoKHR) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { indirect(b, &*info, false) }
+}
+
+pub(crate) unsafe fn cmd_draw_indexed_indirect2_khr(
+    b: &CommandBuffer,
+    info: *const vk::DrawIndirect2InfoKHR,
+) {
+    // SAFETY: as above.
+    unsafe { indirect(b, &*info, true) }
+}
+
+unsafe fn indirect_count(b: &CommandBuffer, i: &vk::DrawIndirectCount2InfoKHR, indexed: bool) {
+    const OF: &str = "vkCmdDrawIndirectCount2KHR";
+    let a = &i.address_range;
+    let (Some(buffer), Some(count)) = (range(a.address, a.size, OF), plain(&i.count_address_range, OF))
+    else {
+        return;
+    };
+    let (draws, stride, count) = (i.max_draw_count, stride(a.stride), Some((count, 0)));
+    draw::record(b, What::Indirect { indexed, buffer, offset: 0, draws, stride, count });
+}
+
+pub(crate) unsafe fn cmd_draw_indirect_count2_khr(
+    b: &CommandBuffer,
+    info: *const vk::DrawIndirectCount2InfoKHR,
+) {
+    // SAFETY: as above.
+    unsafe { indirect_count(b, &*info, false) }
+}
+
+pub(crate) unsafe fn cmd_draw_indexed_indirect_count2_khr(
+    b: &CommandBuffer,
+    info: *const vk::DrawIndirectCount2InfoKHR,
+) {
+    // SAFETY: as above.
+    unsafe { indirect_count(b, &*info, true) }
+}
+
+pub(crate) unsafe fn cmd_dispatch_indirect2_khr(
+    b: &CommandBuffer,
+    info: *const vk::DispatchIndirect2InfoKHR,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let i = unsafe { &*info };
+    let Some(buffer) = plain(&i.address_range, "vkCmdDispatchIndirect2KHR") else { return };
+    let Some(mut r) = b.recording() else { return };
+    if let Some(dispatch) = super::dispatch::prepare(&mut r, [0; 3]) {
+        r.push(Command::DispatchIndirect { dispatch, buffer, offset: 0 });
+    }
+}
+
+pub(crate) unsafe fn cmd_begin_conditional_rendering2_ext(
+    b: &CommandBuffer,
+    info: *const vk::ConditionalRenderingBeginInfo2EXT,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let i = unsafe { &*info };
+    let Some(buffer) = plain(&i.address_range, "vkCmdBeginConditionalRendering2EXT") else { return };
+    let Some(mut r) = b.recording() else { return };
+    let inverted = i.flags.contains(vk::ConditionalRenderingFlagsEXT::INVERTED);
+    r.push(Command::BeginConditional { buffer, offset: 0, inverted });
+}
+
+pub(crate) unsafe fn cmd_copy_memory_khr(b: &CommandBuffer, info: *const vk::CopyDeviceMemoryInfoKHR) {
+    const OF: &str = "vkCmdCopyMemoryKHR";
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let regions = unsafe { chain::slice((*info).p_regions, (*info).region_count) };
+    let Some(mut r) = b.recording() else { return };
+    for c in regions {
+        let size = c.src_range.size.min(c.dst_range.size);
+        let whole = vk::BufferCopy2::default().size(size);
+        if let (Some(src), Some(dst)) = (plain(&c.src_range, OF), plain(&c.dst_range, OF)) {
+            r.push(Command::CopyBuffer { src, dst, regions: vec![whole] });
+        }
+    }
+}
+
+/// The regions of copies between memory and an image, with the memory of each.
+unsafe fn with_image<'a>(
+    info: &'a vk::CopyDeviceMemoryImageInfoKHR,
+    of: &'static str,
+) -> impl Iterator<Item = (Arc<Buffer>, vk::BufferImageCopy2<'static>)> + 'a {
+    // SAFETY: valid usage: the structure's pointers lead to what they are said to.
+    let regions = unsafe { chain::slice(info.p_regions, info.region_count) };
+    regions.iter().filter_map(move |r| {
+        let region = vk::BufferImageCopy2 {
+            buffer_row_length: r.address_row_length,
+            buffer_image_height: r.address_image_height,
+            image_subresource: r.image_subresource,
+            image_offset: r.image_offset,
+            image_extent: r.image_extent,
+            ..Default::default()
+        };
+        Some((plain(&r.address_range, of)?, region))
+    })
+}
+
+pub(crate) unsafe fn cmd_copy_memory_to_image_khr(
+    b: &CommandBuffer,
+    info: *const vk::CopyDeviceMemoryImageInfoKHR,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let (Some(dst), Some(mut r)) = (image::get((*info).image), b.recording()) else { return };
+        for (src, region) in with_image(&*info, "vkCmdCopyMemoryToImageKHR") {
+            r.push(Command::CopyBufferToImage { src, dst: dst.clone(), regions: vec![region] });
+        }
+    }
+}
+
+pub(crate) unsafe fn cmd_copy_image_to_memory_khr(
+    b: &CommandBuffer,
+    info: *const vk::CopyDeviceMemoryImageInfoKHR,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let (Some(src), Some(mut r)) = (image::get((*info).image), b.recording()) else { return };
+        for (dst, region) in with_image(&*info, "vkCmdCopyImageToMemoryKHR") {
+            r.push(Command::CopyImageToBuffer { src: src.clone(), dst, regions: vec![region] });
+        }
+    }
+}
+
+pub(crate) unsafe fn cmd_update_memory_khr(
+    b: &CommandBuffer,
+    to: *const vk::DeviceAddressRangeKHR,
+    _: vk::AddressCommandFlagsKHR,
+    size: u64,
+    data: *const c_void,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to; updates are small.
+    unsafe {
+        let Some(dst) = plain(&*to, "vkCmdUpdateMemoryKHR") else { return };
+        let n = size.min(super::transfer::MAX_UPDATE) as u32;
+        let data = chain::slice(data.cast::<u8>(), n).to_vec();
+        if let Some(mut r) = b.recording() {
+            r.push(Command::UpdateBuffer { dst, offset: 0, data });
+        }
+    }
+}
+
+pub(crate) unsafe fn cmd_fill_memory_khr(
+    b: &CommandBuffer,
+    to: *const vk::DeviceAddressRangeKHR,
+    _: vk::AddressCommandFlagsKHR,
+    value: u32,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let Some(dst) = plain(unsafe { &*to }, "vkCmdFillMemoryKHR") else { return };
+    if let Some(mut r) = b.recording() {
+        r.push(Command::FillBuffer { dst, offset: 0, size: vk::WHOLE_SIZE, value });
+    }
+}
+
+pub(crate) unsafe fn cmd_copy_query_pool_results_to_memory_khr(
+    b: &CommandBuffer,
+    pool: vk::QueryPool,
+    first: u32,
+    count: u32,
+    to: *const vk::StridedDeviceAddressRangeKHR,
+    _: vk::AddressCommandFlagsKHR,
+    flags: vk::QueryResultFlags,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let to = &*to;
+        let Some(pool) = object::get::<QueryPool>(pool).map(|p| p.gpu.clone()) else { return };
+        let Some(dst) = range(to.address, to.size, "vkCmdCopyQueryPoolResultsToMemoryKHR") else { return };
+        let Some(mut r) = b.recording() else { return };
+        let stride = to.stride;
+        r.push(Command::CopyQueryResults { pool, first, count, dst, offset: 0, stride, flags });
+    }
+}
+
+pub(crate) unsafe fn cmd_copy_memory_indirect_khr(
+    b: &CommandBuffer,
+    info: *const vk::CopyMemoryIndirectInfoKHR,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let i = unsafe { &*info };
+    let a = &i.copy_address_range;
+    let Some(copies) = range(a.address, a.size, "vkCmdCopyMemoryIndirectKHR") else { return };
+    if let Some(mut r) = b.recording() {
+        r.push(Command::CopyMemoryIndirect { copies, stride: a.stride, count: i.copy_count });
+    }
+}
+
+pub(crate) unsafe fn cmd_copy_memory_to_image_indirect_khr(
+    b: &CommandBuffer,
+    info: *const vk::CopyMemoryToImageIndirectInfoKHR,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let a = &i.copy_address_range;
+        let Some(copies) = range(a.address, a.size, "vkCmdCopyMemoryToImageIndirectKHR") else { return };
+        let Some(dst) = image::get(i.dst_image) else { return };
+        let layers = chain::slice(i.p_image_subresources, i.copy_count).to_vec();
+        if let Some(mut r) = b.recording() {
+            r.push(Command::CopyMemoryToImageIndirect { copies, stride: a.stride, dst, layers });
+        }
+    }
+}
+
+pub(crate) unsafe fn cmd_bind_transform_feedback_buffers2_ext(
+    b: &CommandBuffer,
+    first: u32,
+    count: u32,
+    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let infos = unsafe { chain::slice(infos, count) };
+    let Some(mut r) = b.recording() else { return };
+    for (place, i) in r.draw.feedback.iter_mut().skip(first as usize).zip(infos) {
+        let buffer = plain(&i.address_range, "vkCmdBindTransformFeedbackBuffers2EXT");
+        *place = buffer.map(|buffer| Target { buffer, offset: 0, size: vk::WHOLE_SIZE, written: 0 });
+    }
+}
+
+/// Where counters are, by buffer; those without an address are none.
+unsafe fn counters(
+    first: u32,
+    count: u32,
+    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+) -> Box<[Option<CounterPlace>; BUFFERS]> {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let infos = unsafe { chain::slice(infos, count) };
+    let mut out = Box::new([const { None }; BUFFERS]);
+    for (place, i) in out.iter_mut().skip(first as usize).zip(infos) {
+        if i.address_range.address != 0 {
+            let buffer = plain(&i.address_range, "vkCmdBeginTransformFeedback2EXT");
+            *place = buffer.map(|buffer| CounterPlace { buffer, offset: 0 });
+        }
+    }
+    out
+}
+
+pub(crate) unsafe fn cmd_begin_transform_feedback2_ext(
+    b: &CommandBuffer,
+    first: u32,
+    count: u32,
+    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+) {
+    // SAFETY: as above.
+    let counters = unsafe { counters(first, count, infos) };
+    let Some(mut r) = b.recording() else { return };
+    let targets = Box::new(r.draw.feedback.clone());
+    r.push(Command::BeginFeedback { targets, counters });
+}
+
+pub(crate) unsafe fn cmd_end_transform_feedback2_ext(
+    b: &CommandBuffer,
+    first: u32,
+    count: u32,
+    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+) {
+    // SAFETY: as above.
+    let counters = unsafe { counters(first, count, infos) };
+    if let Some(mut r) = b.recording() {
+        r.push(Command::EndFeedback { counters });
+    }
+}
+
+pub(crate) unsafe fn cmd_draw_indirect_byte_count2_ext(
+    b: &CommandBuffer,
+    instances: u32,
+    first_instance: u32,
+    counter: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+    counter_offset: u32,
+    stride: u32,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let at = unsafe { &(*counter).address_range };
+    let Some(buffer) = plain(at, "vkCmdDrawIndirectByteCount2EXT") else { return };
+    draw::record(b, What::ByteCount { buffer, offset: 0, counter_offset, stride, instances, first_instance });
+}
+
+pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect2_ext(
+    b: &CommandBuffer,
+    info: *const vk::DrawIndirect2InfoKHR,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let i = unsafe { &*info };
+    let a = &i.address_range;
+    let Some(buffer) = range(a.address, a.size, "vkCmdDrawMeshTasksIndirect2EXT") else { return };
+    let (draws, stride) = (i.draw_count, stride(a.stride));
+    draw::record(b, What::MeshIndirect { buffer, offset: 0, draws, stride, count: None });
+}
+
+pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect_count2_ext(
+    b: &CommandBuffer,
+    info: *const vk::DrawIndirectCount2InfoKHR,
+) {
+    const OF: &str = "vkCmdDrawMeshTasksIndirectCount2EXT";
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    let i = unsafe { &*info };
+    let a = &i.address_range;
+    let (Some(buffer), Some(count)) = (range(a.address, a.size, OF), plain(&i.count_address_range, OF)) else {
+        return;
+    };
+    let (draws, stride, count) = (i.max_draw_count, stride(a.stride), Some((count, 0)));
+    draw::record(b, What::MeshIndirect { buffer, offset: 0, draws, stride, count });
+}
