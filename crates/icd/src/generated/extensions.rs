@@ -12,9 +12,11 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_4444_formats", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_attachment_feedback_loop_dynamic_state", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_attachment_feedback_loop_layout", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_blend_operation_advanced", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_border_color_swizzle", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_calibrated_timestamps", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_color_write_enable", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_conservative_rasterization", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_custom_border_color", spec_version: 12, instance: false },
     Extension { name: c"VK_EXT_debug_report", spec_version: 10, instance: true },
     Extension { name: c"VK_EXT_debug_utils", spec_version: 2, instance: true },
@@ -29,6 +31,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_extended_dynamic_state2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state3", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_external_memory_host", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_fragment_shader_interlock", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_frame_boundary", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_global_priority", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_global_priority_query", spec_version: 1, instance: false },
@@ -65,6 +68,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_queue_family_foreign", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_rasterization_order_attachment_access", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_robustness2", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_sample_locations", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_sampler_filter_minmax", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_scalar_block_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_separate_stencil_usage", spec_version: 1, instance: false },
@@ -75,6 +79,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_shader_stencil_export", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_subgroup_ballot", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_subgroup_vote", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_shader_tile_image", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_viewport_index_layer", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_subgroup_size_control", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_subpass_merge_feedback", spec_version: 2, instance: false },
@@ -114,6 +119,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_external_semaphore", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_external_semaphore_capabilities", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_format_feature_flags2", spec_version: 2, instance: false },
+    Extension { name: c"VK_KHR_fragment_shader_barycentric", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_get_memory_requirements2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_get_physical_device_properties2", spec_version: 2, instance: true },
     Extension { name: c"VK_KHR_get_surface_capabilities2", spec_version: 1, instance: true },
@@ -217,6 +223,14 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_dynamic_rendering_unused_attachments", &["dynamicRenderingUnusedAttachments"]),
     ("VK_EXT_extended_dynamic_state", &["extendedDynamicState"]),
     ("VK_EXT_extended_dynamic_state2", &["extendedDynamicState2"]),
+    (
+        "VK_EXT_fragment_shader_interlock",
+        &[
+            "fragmentShaderSampleInterlock",
+            "fragmentShaderPixelInterlock",
+            "fragmentShaderShadingRateInterlock",
+        ],
+    ),
     ("VK_EXT_frame_boundary", &["frameBoundary"]),
     ("VK_EXT_global_priority_query", &["globalPriorityQuery"]),
     ("VK_EXT_graphics_pipeline_library", &["graphicsPipelineLibrary"]),
@@ -289,6 +303,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ),
     ("VK_EXT_shader_demote_to_helper_invocation", &["shaderDemoteToHelperInvocation"]),
     ("VK_EXT_shader_image_atomic_int64", &["shaderInt64", "shaderImageInt64Atomics"]),
+    ("VK_EXT_shader_tile_image", &["shaderTileImageColorReadAccess"]),
     ("VK_EXT_subgroup_size_control", &["subgroupSizeControl", "computeFullSubgroups"]),
     ("VK_EXT_subpass_merge_feedback", &["subpassMergeFeedback"]),
     ("VK_EXT_swapchain_maintenance1", &["swapchainMaintenance1"]),
@@ -302,6 +317,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_compute_shader_derivatives", &["computeDerivativeGroupLinear"]),
     ("VK_KHR_dynamic_rendering", &["dynamicRendering"]),
     ("VK_KHR_dynamic_rendering_local_read", &["dynamicRenderingLocalRead"]),
+    ("VK_KHR_fragment_shader_barycentric", &["fragmentShaderBarycentric"]),
     ("VK_KHR_global_priority", &["globalPriorityQuery"]),
     ("VK_KHR_imageless_framebuffer", &["imagelessFramebuffer"]),
     ("VK_KHR_index_type_uint8", &["indexTypeUint8"]),
@@ -361,169 +377,175 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_4444_FORMATS: usize = 5;
     pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE: usize = 6;
     pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT: usize = 7;
-    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 8;
-    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 9;
-    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 10;
-    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 11;
-    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 12;
-    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 13;
-    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 14;
-    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 15;
-    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 16;
-    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 17;
-    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 18;
-    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 19;
-    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 20;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 21;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 22;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 23;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 24;
-    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 25;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 26;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 27;
-    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 28;
-    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 29;
-    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 30;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 31;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 32;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 33;
-    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 34;
-    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 35;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 36;
-    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 37;
-    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 38;
-    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 39;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 40;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 41;
-    pub(crate) const VK_EXT_MESH_SHADER: usize = 42;
-    pub(crate) const VK_EXT_MULTI_DRAW: usize = 43;
-    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 44;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 45;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 46;
-    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 47;
-    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 48;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 49;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 50;
-    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 51;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 52;
-    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 53;
-    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 54;
-    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 55;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 56;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 57;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 58;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 59;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 60;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 61;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 62;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 63;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 64;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 65;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 66;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 67;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 68;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 69;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 70;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 71;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 72;
-    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 73;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 74;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 75;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 76;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 77;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 78;
-    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 79;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 80;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 81;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 82;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 83;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 84;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 85;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 86;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 87;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 88;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 89;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 90;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 91;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 92;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 93;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 94;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 95;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 96;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 97;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 98;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 99;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 100;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 101;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 102;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 103;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 104;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 105;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 106;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 107;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 108;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 109;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 110;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 111;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 112;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 113;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 114;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 115;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 116;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 117;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 118;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 119;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 120;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 121;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 122;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 123;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 124;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 125;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 126;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 127;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 128;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 129;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 130;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 131;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 132;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 133;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 134;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 135;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 136;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 137;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 138;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 139;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 140;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 141;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 142;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 143;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 144;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 145;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 146;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 147;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 148;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 149;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 150;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 151;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 152;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 153;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 154;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 155;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 156;
-    pub(crate) const VK_KHR_SURFACE: usize = 157;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 158;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 159;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 160;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 161;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 162;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 163;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 164;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 165;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 166;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 167;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 168;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 169;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 170;
+    pub(crate) const VK_EXT_BLEND_OPERATION_ADVANCED: usize = 8;
+    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 9;
+    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 10;
+    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 11;
+    pub(crate) const VK_EXT_CONSERVATIVE_RASTERIZATION: usize = 12;
+    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 13;
+    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 14;
+    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 15;
+    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 16;
+    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 17;
+    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 18;
+    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 19;
+    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 20;
+    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 21;
+    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 22;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 23;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 24;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 25;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 26;
+    pub(crate) const VK_EXT_FRAGMENT_SHADER_INTERLOCK: usize = 27;
+    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 28;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 29;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 30;
+    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 31;
+    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 32;
+    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 33;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 34;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 35;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 36;
+    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 37;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 38;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 39;
+    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 40;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 41;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 42;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 43;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 44;
+    pub(crate) const VK_EXT_MESH_SHADER: usize = 45;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 46;
+    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 47;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 48;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 49;
+    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 50;
+    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 51;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 52;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 53;
+    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 54;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 55;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 56;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 57;
+    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 58;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 59;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 60;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 61;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 62;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 63;
+    pub(crate) const VK_EXT_SAMPLE_LOCATIONS: usize = 64;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 65;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 66;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 67;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 68;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 69;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 70;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 71;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 72;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 73;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 74;
+    pub(crate) const VK_EXT_SHADER_TILE_IMAGE: usize = 75;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 76;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 77;
+    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 78;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 79;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 80;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 81;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 82;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 83;
+    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 84;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 85;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 86;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 87;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 88;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 89;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 90;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 91;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 92;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 93;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 94;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 95;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 96;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 97;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 98;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 99;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 100;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 101;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 102;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 103;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 104;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 105;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 106;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 107;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 108;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 109;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 110;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 111;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 112;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 113;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 114;
+    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 115;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 116;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 117;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 118;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 119;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 120;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 121;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 122;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 123;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 124;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 125;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 126;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 127;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 128;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 129;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 130;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 131;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 132;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 133;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 134;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 135;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 136;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 137;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 138;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 139;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 140;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 141;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 142;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 143;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 144;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 145;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 146;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 147;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 148;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 149;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 150;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 151;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 152;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 153;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 154;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 155;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 156;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 157;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 158;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 159;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 160;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 161;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 162;
+    pub(crate) const VK_KHR_SURFACE: usize = 163;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 164;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 165;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 166;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 167;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 168;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 169;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 170;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 171;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 172;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 173;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 174;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 175;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 176;
 }
 
 /// Extensions promoted to core 1.1, 1.2 and 1.3: a 1.3 device can have them all.

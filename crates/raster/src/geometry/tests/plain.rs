@@ -69,6 +69,7 @@ pub fn state(input: VertexInput, topology: vk::PrimitiveTopology, area: Rect) ->
             stipple: None,
             provoking_last: false,
             stream: 0,
+            conservative: None,
         },
         samples: Samples {
             count: 1,
@@ -76,6 +77,7 @@ pub fn state(input: VertexInput, topology: vk::PrimitiveTopology, area: Rect) ->
             mask: u32::MAX,
             alpha_to_coverage: false,
             alpha_to_one: false,
+            locations: None,
         },
         depth: Depth { test: false, write: false, compare: vk::CompareOp::ALWAYS, bounds: None },
         stencil: None,
