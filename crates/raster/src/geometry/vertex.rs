@@ -98,7 +98,10 @@ impl Outputs {
                 slot::Source::Weight(k) => (None, None, Some(k)),
             };
             // A vertex leaves its output once, however many of a primitive's are read.
-            let again = |o: &slot::Varying| matches!(slot::Source::of(o.slot), slot::Source::Vertex(s, k) if Some(s) == source && Some(k) < of);
+            let again = |o: &slot::Varying| match slot::Source::of(o.slot) {
+                slot::Source::Vertex(s, k) => Some(s) == source && Some(k) < of,
+                _ => false,
+            };
             if source.is_some() && !fragment.is_some_and(|f| f.interface.varyings.iter().any(again)) {
                 o.bytes += v.bytes();
             }
