@@ -12,7 +12,7 @@ pub fn checks() -> Vec<Check> {
 const TILE: &[u8] = include_bytes!("../../shaders/extensions/tile.frag.spv");
 
 /// Rectangles that add a 255th to red, leave in green what depth they found and in blue what stencil. Depth is cleared to 1
-/// and drawn at ½; stencil begins with 3 and every rectangle adds one.
+/// and drawn at ½; stencil begins with 3 and every rectangle adds one. Of several samples each is shaded, and reads itself.
 fn reads(rig: &Rig, samples: u32) -> Found {
     let format = vk::Format::D32_SFLOAT_S8_UINT;
     let face = vk::StencilOpState {
@@ -23,7 +23,7 @@ fn reads(rig: &Rig, samples: u32) -> Found {
         ..Default::default()
     };
     let p = rig.boxes(|i| {
-        (i.fragment, i.samples) = (Some(TILE), samples);
+        (i.fragment, i.samples, i.sample_shading) = (Some(TILE), samples, samples > 1);
         (i.depth_format, i.depth) = (format, Some((vk::CompareOp::LESS_OR_EQUAL, true)));
         (i.stencil_format, i.stencil) = (format, Some([face; 2]));
     })?;
