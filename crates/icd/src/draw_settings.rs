@@ -3,8 +3,8 @@
 //! settings, with those that it says are dynamic from the command buffer.
 
 use raster::state::{
-    Blend, BlendAttachment, Depth, DepthBias, Raster, Rect, Samples, State, StencilFace, VertexAttribute,
-    VertexBinding, VertexInput, Viewport,
+    Advanced, Blend, BlendAttachment, Conservative, Depth, DepthBias, Raster, Rect, Samples, State,
+    StencilFace, VertexAttribute, VertexBinding, VertexInput, Viewport,
 };
 
 pub(crate) const MAX_VIEWPORTS: usize = 16;
@@ -46,7 +46,9 @@ dynamic! {
     ALPHA_TO_ONE_ENABLE_EXT LOGIC_OP_ENABLE_EXT COLOR_BLEND_ENABLE_EXT COLOR_BLEND_EQUATION_EXT COLOR_WRITE_MASK_EXT
     DEPTH_CLIP_ENABLE_EXT LINE_RASTERIZATION_MODE_EXT LINE_STIPPLE_ENABLE_EXT DEPTH_CLIP_NEGATIVE_ONE_TO_ONE_EXT
     PROVOKING_VERTEX_MODE_EXT PATCH_CONTROL_POINTS_EXT TESSELLATION_DOMAIN_ORIGIN_EXT
-    RASTERIZATION_STREAM_EXT;
+    RASTERIZATION_STREAM_EXT
+    SAMPLE_LOCATIONS_EXT SAMPLE_LOCATIONS_ENABLE_EXT COLOR_BLEND_ADVANCED_EXT
+    CONSERVATIVE_RASTERIZATION_MODE_EXT EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT;
     newer than ash: DYNAMIC_STATE_DEPTH_CLAMP_RANGE_EXT
 }
 
@@ -82,6 +84,9 @@ impl Dynamic {
             | Self::COLOR_BLEND_ENABLE_EXT.0
             | Self::COLOR_BLEND_EQUATION_EXT.0
             | Self::COLOR_WRITE_MASK_EXT.0
+            | Self::COLOR_BLEND_ADVANCED_EXT.0
+            | Self::SAMPLE_LOCATIONS_EXT.0
+            | Self::SAMPLE_LOCATIONS_ENABLE_EXT.0
             | Self::RASTERIZATION_SAMPLES_EXT.0
             | Self::SAMPLE_MASK_EXT.0
             | Self::ALPHA_TO_COVERAGE_ENABLE_EXT.0
@@ -135,6 +140,9 @@ pub(crate) struct Geometry {
     pub stream: u32,
     pub patch_vertices: u32,
     pub domain_origin: vk::TessellationDomainOrigin,
+    pub conservative: vk::ConservativeRasterizationModeEXT,
+    /// Pixels.
+    pub extra_overestimation: f32,
 }
 
 /// Fragment shader.
@@ -158,6 +166,9 @@ pub(crate) struct Output {
     pub mask: u32,
     pub alpha_to_coverage: bool,
     pub alpha_to_one: bool,
+    pub locations_enable: bool,
+    /// In 1/16 pixels.
+    pub sample_locations: [[u8; 2]; 16],
     pub logic_op_enable: bool,
     pub logic_op: vk::LogicOp,
     pub constants: [f32; 4],
@@ -226,6 +237,8 @@ impl Default for Geometry {
             stream: 0,
             patch_vertices: 1,
             domain_origin: vk::TessellationDomainOrigin::UPPER_LEFT,
+            conservative: vk::ConservativeRasterizationModeEXT::DISABLED,
+            extra_overestimation: 0.0,
         }
     }
 }
@@ -253,6 +266,15 @@ const NO_BLEND: BlendAttachment = BlendAttachment {
     dst_alpha: vk::BlendFactor::ZERO,
     alpha_op: vk::BlendOp::ADD,
     write: vk::ColorComponentFlags::RGBA,
+    advanced: NO_ADVANCED,
+};
+
+/// What a pipeline asks of advanced blend operations that says nothing.
+pub(crate) const NO_ADVANCED: Advanced = Advanced {
+    src_premultiplied: true,
+    dst_premultiplied: true,
+    overlap: vk::BlendOverlapEXT::UNCORRELATED,
+    clamp: false,
 };
 
 impl Default for Output {
@@ -263,6 +285,8 @@ impl Default for Output {
             mask: u32::MAX,
             alpha_to_coverage: false,
             alpha_to_one: false,
+            locations_enable: false,
+            sample_locations: [[8; 2]; 16],
             logic_op_enable: false,
             logic_op: vk::LogicOp::COPY,
             constants: [0.0; 4],
@@ -320,6 +344,8 @@ impl Settings {
             PATCH_CONTROL_POINTS_EXT patch_vertices;
             RASTERIZATION_STREAM_EXT stream;
             TESSELLATION_DOMAIN_ORIGIN_EXT domain_origin;
+            CONSERVATIVE_RASTERIZATION_MODE_EXT conservative;
+            EXTRA_PRIMITIVE_OVERESTIMATION_SIZE_EXT extra_overestimation;
         );
         overlay!(on, self.fragment, d.fragment,
             DEPTH_TEST_ENABLE depth_test;
@@ -342,22 +368,24 @@ impl Settings {
             SAMPLE_MASK_EXT mask;
             ALPHA_TO_COVERAGE_ENABLE_EXT alpha_to_coverage;
             ALPHA_TO_ONE_ENABLE_EXT alpha_to_one;
+            SAMPLE_LOCATIONS_ENABLE_EXT locations_enable;
+            SAMPLE_LOCATIONS_EXT sample_locations;
             LOGIC_OP_ENABLE_EXT logic_op_enable;
             LOGIC_OP_EXT logic_op;
             BLEND_CONSTANTS constants;
             COLOR_WRITE_ENABLE_EXT write_enable;
         );
         // The pipeline's count is of no meaning where all that it counts is dynamic.
-        let all = Dynamic::COLOR_BLEND_ENABLE_EXT.0
-            | Dynamic::COLOR_BLEND_EQUATION_EXT.0
-            | Dynamic::COLOR_WRITE_MASK_EXT.0;
-        if on.0 & all == all {
+        let all = Dynamic::COLOR_BLEND_ENABLE_EXT.0 | Dynamic::COLOR_WRITE_MASK_EXT.0;
+        let equations = Dynamic::COLOR_BLEND_EQUATION_EXT.0 | Dynamic::COLOR_BLEND_ADVANCED_EXT.0;
+        if on.0 & all == all && on.0 & equations != 0 {
             self.output.color_count = self.output.color_count.max(d.output.color_count);
         }
         for (b, from) in self.output.blend.iter_mut().zip(&d.output.blend) {
             overlay!(on, b, from,
                 COLOR_BLEND_ENABLE_EXT enable;
                 COLOR_BLEND_EQUATION_EXT src_color dst_color color_op src_alpha dst_alpha alpha_op;
+                COLOR_BLEND_ADVANCED_EXT color_op alpha_op advanced;
                 COLOR_WRITE_MASK_EXT write;
             );
         }
@@ -397,6 +425,13 @@ impl Settings {
                 stipple: g.stipple_enable.then_some(g.stipple),
                 provoking_last: g.provoking_last,
                 stream: g.stream,
+                conservative: match g.conservative {
+                    vk::ConservativeRasterizationModeEXT::OVERESTIMATE => {
+                        Some(Conservative::Over(g.extra_overestimation.clamp(0.0, MAX_OVERESTIMATION)))
+                    }
+                    vk::ConservativeRasterizationModeEXT::UNDERESTIMATE => Some(Conservative::Under),
+                    _ => None,
+                },
             },
             samples: Samples {
                 count: o.samples,
@@ -404,6 +439,7 @@ impl Settings {
                 mask: o.mask,
                 alpha_to_coverage: o.alpha_to_coverage,
                 alpha_to_one: o.alpha_to_one,
+                locations: o.locations_enable.then_some(o.sample_locations),
             },
             depth: Depth {
                 test: depth_test,
@@ -442,6 +478,19 @@ pub(crate) fn viewport(v: &vk::Viewport) -> Viewport {
         min_depth: v.min_depth,
         max_depth: v.max_depth,
     }
+}
+
+/// Pixels by which primitives may grow (maxExtraPrimitiveOverestimationSize).
+pub(crate) const MAX_OVERESTIMATION: f32 = 0.75;
+
+/// Sample locations in 1/16 pixels. The grid has one pixel.
+pub(crate) unsafe fn sample_locations(info: &vk::SampleLocationsInfoEXT) -> [[u8; 2]; 16] {
+    // SAFETY: valid usage: the structure's pointer leads to what it is said to.
+    let given = unsafe { crate::chain::slice(info.p_sample_locations, info.sample_locations_count.min(16)) };
+    let mut out = [[8; 2]; 16];
+    let place = |v: f32| (v * 16.0 + 0.5).clamp(0.0, 15.0) as u8;
+    out.iter_mut().zip(given).for_each(|(o, l)| *o = [place(l.x), place(l.y)]);
+    out
 }
 
 /// A sample count as its number; what is none counts as one.

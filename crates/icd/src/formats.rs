@@ -86,6 +86,17 @@ pub(crate) unsafe fn get_physical_device_format_properties2(
     }
 }
 
+pub(crate) unsafe fn get_physical_device_multisample_properties_ext(
+    _physical_device: &PhysicalDevice,
+    samples: vk::SampleCountFlags,
+    out: *mut vk::MultisamplePropertiesEXT<'_>,
+) {
+    // A grid of one pixel, or none where locations cannot be chosen.
+    let side = (SAMPLE_COUNTS.contains(samples) && samples.as_raw() > 1) as u32;
+    // SAFETY: valid usage: the call's pointer leads to what it is said to.
+    unsafe { (*out).max_sample_location_grid_size = vk::Extent2D { width: side, height: side } };
+}
+
 /// Whether images whose format has `features` can have `usage`.
 fn usable(usage: U, features: F) -> bool {
     let needs = [

@@ -25,12 +25,8 @@ pub(crate) const MAX_ALLOCATION: u64 = 1 << 32;
 pub(crate) const MIN_HOST_POINTER_ALIGNMENT: u64 = 4096;
 /// Of uniform, storage and texel buffers, in bytes.
 pub(crate) const MIN_BUFFER_OFFSET_ALIGNMENT: u64 = 16;
-/// 1, 4 and 8 samples.
-pub(crate) const SAMPLE_COUNTS: vk::SampleCountFlags = vk::SampleCountFlags::from_raw(
-    vk::SampleCountFlags::TYPE_1.as_raw()
-        | vk::SampleCountFlags::TYPE_4.as_raw()
-        | vk::SampleCountFlags::TYPE_8.as_raw(),
-);
+/// 1, 2, 4, 8 and 16 samples.
+pub(crate) const SAMPLE_COUNTS: vk::SampleCountFlags = vk::SampleCountFlags::from_raw(0x1F);
 const SAMPLES: u32 = SAMPLE_COUNTS.as_raw();
 /// Descriptors of one kind, or of all, that a stage or a set can have.
 pub(crate) const MAX_DESCRIPTORS: u32 = 1_000_000;

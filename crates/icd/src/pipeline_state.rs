@@ -7,7 +7,7 @@ use crate::draw_settings::{
     self, Dynamic, Fragment, Geometry, Input, MAX_BINDINGS, MAX_COLORS, MAX_VIEWPORTS, Output,
 };
 use crate::render_pass::{self, Pass};
-use raster::state::{BlendAttachment, DepthBias, StencilFace, VertexAttribute, VertexBinding};
+use raster::state::{Advanced, BlendAttachment, DepthBias, StencilFace, VertexAttribute, VertexBinding};
 use std::sync::Arc;
 
 /// What a pipeline is made for: which attachments there are.
@@ -164,6 +164,10 @@ unsafe fn raster(r: &vk::PipelineRasterizationStateCreateInfo, out: &mut Geometr
         if let Some(s) = chain::find::<vk::PipelineRasterizationStateStreamCreateInfoEXT>(r.p_next) {
             out.stream = s.rasterization_stream;
         }
+        if let Some(c) = chain::find::<vk::PipelineRasterizationConservativeStateCreateInfoEXT>(r.p_next) {
+            out.conservative = c.conservative_rasterization_mode;
+            out.extra_overestimation = c.extra_primitive_overestimation_size;
+        }
     }
 }
 
@@ -278,6 +282,10 @@ unsafe fn multisample(info: &vk::GraphicsPipelineCreateInfo, out: &mut Output) {
         }
         out.alpha_to_coverage = m.alpha_to_coverage_enable != 0;
         out.alpha_to_one = m.alpha_to_one_enable != 0;
+        if let Some(l) = chain::find::<vk::PipelineSampleLocationsStateCreateInfoEXT>(m.p_next) {
+            out.locations_enable = l.sample_locations_enable != 0;
+            out.sample_locations = draw_settings::sample_locations(&l.sample_locations_info);
+        }
     }
 }
 
@@ -291,6 +299,7 @@ pub(crate) fn blend(a: &vk::PipelineColorBlendAttachmentState) -> BlendAttachmen
         dst_alpha: a.dst_alpha_blend_factor,
         alpha_op: a.alpha_blend_op,
         write: a.color_write_mask,
+        advanced: draw_settings::NO_ADVANCED,
     }
 }
 
@@ -321,6 +330,15 @@ pub(crate) unsafe fn output(info: &vk::GraphicsPipelineCreateInfo, targets: &Tar
         // Null where all of it is dynamic.
         let given = chain::slice(b.p_attachments, b.attachment_count);
         out.blend.iter_mut().zip(given).for_each(|(o, a)| *o = blend(a));
+        if let Some(a) = chain::find::<vk::PipelineColorBlendAdvancedStateCreateInfoEXT>(b.p_next) {
+            let advanced = Advanced {
+                src_premultiplied: a.src_premultiplied != 0,
+                dst_premultiplied: a.dst_premultiplied != 0,
+                overlap: a.blend_overlap,
+                clamp: false,
+            };
+            out.blend.iter_mut().for_each(|o| o.advanced = advanced);
+        }
         if let Some(w) = chain::find::<vk::PipelineColorWriteCreateInfoEXT>(b.p_next) {
             for (i, &on) in
                 chain::slice(w.p_color_write_enables, w.attachment_count).iter().take(32).enumerate()

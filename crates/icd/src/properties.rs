@@ -3,6 +3,7 @@
 
 use crate::chain;
 use crate::device_fault::MAX_FAULTS;
+use crate::draw_settings::{MAX_COLORS, MAX_OVERESTIMATION};
 use crate::features::known;
 use crate::generated::structs::{CORE_PROPERTIES, PROPERTY_STRUCTS};
 use crate::host_copy::{LAYOUTS, layouts};
@@ -303,6 +304,33 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("identityTransformOrder", Bool(true)),
     ("renderPassStripeGranularity", U32s(&[regions::REGION; 2])),
     ("maxRenderPassStripes", U32(64)),
+    // VK_EXT_sample_locations: whatever was drawn to an image has no say in later locations.
+    ("sampleLocationSampleCounts", U32(SAMPLE_COUNTS.as_raw() & !1)),
+    ("maxSampleLocationGridSize", U32s(&[1; 2])),
+    ("sampleLocationCoordinateRange", F32s(&[0.0, 0.9375])),
+    ("sampleLocationSubPixelBits", U32(4)),
+    ("variableSampleLocations", Bool(true)),
+    // VK_EXT_blend_operation_advanced
+    ("advancedBlendMaxColorAttachments", U32(MAX_COLORS as u32)),
+    ("advancedBlendIndependentBlend", Bool(true)),
+    ("advancedBlendNonPremultipliedSrcColor", Bool(true)),
+    ("advancedBlendNonPremultipliedDstColor", Bool(true)),
+    ("advancedBlendCorrelatedOverlap", Bool(true)),
+    ("advancedBlendAllOperations", Bool(true)),
+    // VK_EXT_conservative_rasterization
+    ("primitiveOverestimationSize", F32(0.0)),
+    ("maxExtraPrimitiveOverestimationSize", F32(MAX_OVERESTIMATION)),
+    ("extraPrimitiveOverestimationSizeGranularity", F32(1.0 / 256.0)),
+    ("primitiveUnderestimation", Bool(true)),
+    ("conservativePointAndLineRasterization", Bool(true)),
+    ("degenerateTrianglesRasterized", Bool(false)),
+    ("degenerateLinesRasterized", Bool(false)),
+    ("fullyCoveredFragmentShaderInputVariable", Bool(true)),
+    ("conservativeRasterizationPostDepthCoverage", Bool(true)),
+    ("shaderTileImageCoherentReadAccelerated", Bool(true)),
+    ("shaderTileImageReadSampleFromPixelRateInvocation", Bool(true)),
+    ("shaderTileImageReadFromHelperInvocation", Bool(true)),
+    ("triStripVertexOrderIndependentOfProvokingVertex", Bool(false)),
     ("graphicsPipelineLibraryFastLinking", Bool(true)),
     ("graphicsPipelineLibraryIndependentInterpolationDecoration", Bool(true)),
 ];

@@ -124,7 +124,7 @@ unsafe fn subpass(s: &vk::SubpassDescription2) -> Subpass {
 }
 
 /// The most samples of an attachment that there are.
-const MAX_EXPANDED: u32 = 8;
+const MAX_EXPANDED: u32 = 16;
 
 /// The samples that a subpass or dynamic rendering gives attachments of one sample
 /// (VkMultisampledRenderToSingleSampledInfoEXT); 0: they stay as they are.

@@ -117,7 +117,8 @@ pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
             s.resolves.clear();
         }
         b.depth_stencil(info, &mut s);
-        s.inputs = s.colors.clone();
+        // All may be read (VK_KHR_dynamic_rendering_local_read).
+        s.inputs = s.colors.iter().chain([&s.depth, &s.stencil]).copied().collect();
         let used = s.colors.iter().flatten().chain(&s.depth).chain(&s.stencil).next();
         s.samples =
             used.and_then(|&a| b.attachments[a as usize].view.as_ref()).map_or(0, |v| v.image.samples);

@@ -18,6 +18,6 @@ simd::walk! {
     "tile::cover::list" => edges_against_each_sample;
     "tile::blend::generic_at" => the_general_way_is_the_same;
     "tile::transfer::moved" => moves_are_those_of_pixels;
-    "tile::task::draw", "tile::task::smooth", "tile::task::pixels", "tile::shade::shade",
+    "tile::task::draw", "tile::task::smooth", "tile::task::pixels", "tile::task::centers", "tile::shade::shade",
     "tile::deferred::show", "tile::deferred::all_depths_now" => scenes;
 }

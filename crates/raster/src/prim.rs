@@ -15,6 +15,12 @@ pub struct Edge {
     pub c: i64,
 }
 
+/// Samples on an edge belong to the polygon if the edge is a left one, or a top one.
+#[inline(always)]
+pub fn top_left(a: i32, b: i32) -> bool {
+    a > 0 || a == 0 && b > 0
+}
+
 /// A value linear in framebuffer space: `at + dx · (x − x0) + dy · (y − y0)` with x, y in pixels, (x0, y0) the
 /// primitive's [`Prim::origin`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -34,6 +40,8 @@ pub enum Shape {
     Pixels,
     /// Smooth line: as Polygon (a rectangle half a pixel wider on all sides); coverage scales alpha.
     Smooth,
+    /// Conservative: as Polygon at pixels' centres, for all of their samples.
+    Centers,
 }
 
 /// Pixels `x0 <= x < x1`, `y0 <= y < y1` of a framebuffer.
@@ -80,6 +88,8 @@ pub struct Prim {
     pub layer: u16,
     pub point: bool,
     pub front: bool,
+    /// Sub-pixels by which edges were moved outward, along x and y each (conservative rasterization).
+    pub grown: i16,
 }
 
 const _: () = assert!(size_of::<Prim>() == 128);
@@ -90,6 +100,20 @@ impl Prim {
     #[inline(always)]
     pub fn pixels(&self) -> (u32, u32) {
         (self.edges[0].a as u32, self.edges[0].b as u32)
+    }
+    /// Whether all of a pixel lies in the primitive as it was before conservative rasterization moved its edges; of shapes
+    /// without edges none does.
+    pub fn contains(&self, [x, y]: [i32; 2]) -> bool {
+        let inside = |e: &Edge| {
+            let (a, b) = (e.a as i64, e.b as i64);
+            let center = a * (x as i64 * 256 + 128) + b * (y as i64 * 256 + 128) + e.c;
+            // A pixel that an edge only touches is inside: the top-left rule's one is given back.
+            let given = (self.shape == Shape::Polygon && !top_left(e.a, e.b)) as i64;
+            center + given >= (128 + self.grown as i64) * (a.abs() + b.abs())
+        };
+        matches!(self.shape, Shape::Polygon | Shape::Centers)
+            && self.edge_count > 0
+            && self.edges[..(self.edge_count as usize).min(4)].iter().all(inside)
     }
     pub fn set_pixels(&mut self, (first, count): (u32, u32)) {
         (self.edges[0].a, self.edges[0].b) = (first as i32, count as i32);
@@ -119,6 +143,7 @@ pub(crate) mod tests {
             layer: 0,
             id: 0,
             point: false,
+            grown: 0,
         }
     }
 }

@@ -171,6 +171,16 @@ pub struct Raster {
     pub provoking_last: bool,
     /// The vertex stream that is rasterised.
     pub stream: u32,
+    pub conservative: Option<Conservative>,
+}
+
+/// Which pixels a primitive covers other than by its samples (VK_EXT_conservative_rasterization).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Conservative {
+    /// Those that it touches when its edges are moved outward by so many pixels.
+    Over(f32),
+    /// Those that lie in it wholly.
+    Under,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -193,6 +203,8 @@ pub struct Samples {
     pub mask: u32,
     pub alpha_to_coverage: bool,
     pub alpha_to_one: bool,
+    /// Where samples are, in 1/16 pixels, if not at the standard places (VK_EXT_sample_locations).
+    pub locations: Option<[[u8; 2]; 16]>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -237,4 +249,27 @@ pub struct BlendAttachment {
     pub alpha_op: vk::BlendOp,
     /// Empty where colour writes are disabled (VK_EXT_color_write_enable).
     pub write: vk::ColorComponentFlags,
+    /// How `color_op` blends where it is an advanced one.
+    pub advanced: Advanced,
+}
+
+/// What advanced blend operations ask besides (VK_EXT_blend_operation_advanced).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Advanced {
+    pub src_premultiplied: bool,
+    pub dst_premultiplied: bool,
+    pub overlap: vk::BlendOverlapEXT,
+    /// Results are clamped to 0 … 1.
+    pub clamp: bool,
+}
+
+impl Default for Advanced {
+    fn default() -> Advanced {
+        Advanced {
+            src_premultiplied: true,
+            dst_premultiplied: true,
+            overlap: vk::BlendOverlapEXT::UNCORRELATED,
+            clamp: false,
+        }
+    }
 }

@@ -35,6 +35,39 @@ pub const FRAG_DEPTH: u16 = 0x1050;
 pub const STENCIL_REF: u16 = 0x1051;
 /// One 32-bit word of sample mask.
 pub const SAMPLE_MASK: u16 = 0x1052;
+/// Inputs of the fragment stage that are weights of the primitive's vertices, three each: with perspective, and linear in
+/// framebuffer space (BaryCoordKHR, BaryCoordNoPerspKHR).
+pub const WEIGHTS: u16 = 0x1070;
+pub const LINEAR_WEIGHTS: u16 = 0x1074;
+/// Added to the slot of a fragment input, `v + 1` times, that is vertex `v`'s own value (PerVertexKHR).
+pub const PER_VERTEX: u16 = 0x2000;
+
+/// What a read of an input attachment asks for ([`crate::ir::ImageInst::component`]) where it is of no descriptor, but of the
+/// pass's own attachments: the colour attachment less one, depth, or stencil (SPV_EXT_shader_tile_image).
+pub const TILE_DEPTH: u32 = 0x100;
+pub const TILE_STENCIL: u32 = 0x101;
+
+/// What a fragment input's slot is made of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// A slot that the stage before writes.
+    Slot(u16),
+    /// The same of one of the primitive's vertices.
+    Vertex(u16, u8),
+    /// The weight of one of them.
+    Weight(u8),
+}
+
+impl Source {
+    pub fn of(slot: u16) -> Source {
+        match slot {
+            WEIGHTS..=0x1072 => Source::Weight((slot - WEIGHTS) as u8),
+            LINEAR_WEIGHTS..=0x1076 => Source::Weight((slot - LINEAR_WEIGHTS) as u8),
+            PER_VERTEX.. => Source::Vertex(slot % PER_VERTEX, (slot / PER_VERTEX - 1).min(2) as u8),
+            _ => Source::Slot(slot),
+        }
+    }
+}
 
 /// Where within a fragment an input is evaluated.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -111,7 +144,12 @@ pub struct Interface {
     pub per_sample: bool,
     /// Reads input attachments.
     pub reads_tile: bool,
+    /// Reads what depth or stencil is in the tile.
+    pub reads_depth: bool,
     pub post_depth_coverage: bool,
+    /// Has critical sections for fragments of one sample, or of one pixel (SPV_EXT_fragment_shader_interlock).
+    pub sample_interlock: bool,
+    pub pixel_interlock: bool,
     /// Uses derivatives, implicit-lod sampling or quad operations: helper lanes must run.
     pub needs_quads: bool,
     pub io: StageIo,

@@ -70,7 +70,10 @@ macro_rules! switches {
             ("discards", &$($mutable)? $s.interface.discards),
             ("per_sample", &$($mutable)? $s.interface.per_sample),
             ("reads_tile", &$($mutable)? $s.interface.reads_tile),
+            ("reads_depth", &$($mutable)? $s.interface.reads_depth),
             ("post_depth_coverage", &$($mutable)? $s.interface.post_depth_coverage),
+            ("sample_interlock", &$($mutable)? $s.interface.sample_interlock),
+            ("pixel_interlock", &$($mutable)? $s.interface.pixel_interlock),
             ("needs_quads", &$($mutable)? $s.interface.needs_quads),
         ]
     };

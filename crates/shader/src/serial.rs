@@ -156,7 +156,7 @@ structs! {
     Varying { slot, flat, no_perspective, at, half }
     Interface {
         varyings, writes_memory, early_tests, depth, writes_stencil, writes_sample_mask, discards, per_sample,
-        reads_tile, post_depth_coverage, needs_quads, io,
+        reads_tile, reads_depth, post_depth_coverage, sample_interlock, pixel_interlock, needs_quads, io,
     }
     Cell { slot, bits, word, stride, count }
     Capture { slot, buffer, stream, offset, bytes, half }
@@ -224,7 +224,7 @@ enums! {
     Input {
         LocalId(x), WorkgroupId(x), NumWorkgroups(x), SubgroupLane, SubgroupId, NumSubgroups,
         LocalIndex, DeviceIndex, VertexIndex, InstanceIndex, BaseVertex, BaseInstance, DrawIndex, ViewIndex,
-        Varying(x), FragCoord(x), FrontFacing, PointCoord(x), SampleId, SampleMask, HelperInvocation, PrimitiveId,
+        Varying(x), FragCoord(x), FrontFacing, PointCoord(x), SampleId, SampleMask, HelperInvocation, FullyCovered, PrimitiveId,
         Layer, ViewportIndex, SamplePosition(x), PlaneAt(x), PlaneDx(x), PlaneDy(x), InvW(x), CentroidOffset(x),
         InvocationId, PatchVertices, PatchBase, TessCoord(x), SampleOffset(x),
     }

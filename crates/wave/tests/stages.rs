@@ -86,7 +86,7 @@ fn again(
     for (i, &(input, reg)) in p.inputs.iter().enumerate() {
         match input {
             Input::SubgroupLane => {}
-            Input::FrontFacing | Input::HelperInvocation => {
+            Input::FrontFacing | Input::HelperInvocation | Input::FullyCovered => {
                 *lanes.input_mask(i) = mask(p, |l| lane(input, l) != 0);
             }
             _ => {

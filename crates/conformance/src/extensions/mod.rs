@@ -4,17 +4,23 @@
 //! reports all of them, which the test demands. `shaders/extensions` has the GLSL and what
 //! `glslangValidator -V --target-env vulkan1.2` made of it.
 
+mod advanced;
+mod barycentric;
 mod bias;
 mod bounds;
+mod conservative;
 mod coverage;
 pub(crate) mod frame;
 mod host_copy;
+mod interlock;
+mod locations;
 mod loops;
 mod maintenance8;
 mod owned;
 mod rig;
 mod single_sampled;
 mod single_sampled_pass;
+mod tile;
 mod weights;
 
 pub use crate::check::Found;
@@ -38,5 +44,11 @@ pub fn checks() -> Vec<Check> {
     all.extend(maintenance8::checks());
     all.extend(weights::checks());
     all.extend(bounds::checks());
+    all.extend(locations::checks());
+    all.extend(advanced::checks());
+    all.extend(interlock::checks());
+    all.extend(barycentric::checks());
+    all.extend(conservative::checks());
+    all.extend(tile::checks());
     all
 }

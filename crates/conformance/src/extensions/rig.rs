@@ -49,16 +49,41 @@ impl Rig {
         let mut host = vk::PhysicalDeviceHostImageCopyFeaturesEXT::default().host_image_copy(true);
         let mut maintenance8 =
             vk::PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: vk::TRUE, ..Default::default() };
-        let links: [Link; 5] = [
+        let mut blend = vk::PhysicalDeviceBlendOperationAdvancedFeaturesEXT::default()
+            .advanced_blend_coherent_operations(true);
+        let mut interlock = vk::PhysicalDeviceFragmentShaderInterlockFeaturesEXT::default()
+            .fragment_shader_sample_interlock(true)
+            .fragment_shader_pixel_interlock(true);
+        let mut weights = vk::PhysicalDeviceFragmentShaderBarycentricFeaturesKHR::default()
+            .fragment_shader_barycentric(true);
+        let mut states = vk::PhysicalDeviceExtendedDynamicState3FeaturesEXT::default()
+            .extended_dynamic_state3_sample_locations_enable(true)
+            .extended_dynamic_state3_color_blend_advanced(true)
+            .extended_dynamic_state3_conservative_rasterization_mode(true)
+            .extended_dynamic_state3_extra_primitive_overestimation_size(true);
+        let mut tile = vk::PhysicalDeviceShaderTileImageFeaturesEXT::default()
+            .shader_tile_image_color_read_access(true)
+            .shader_tile_image_depth_read_access(true)
+            .shader_tile_image_stencil_read_access(true);
+        let links: [Link; 10] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
             (ash::ext::depth_bias_control::NAME, (&raw mut bias).cast()),
             (ash::ext::host_image_copy::NAME, (&raw mut host).cast()),
             (c"VK_KHR_maintenance8", (&raw mut maintenance8).cast()),
+            (ash::ext::blend_operation_advanced::NAME, (&raw mut blend).cast()),
+            (ash::ext::fragment_shader_interlock::NAME, (&raw mut interlock).cast()),
+            (ash::khr::fragment_shader_barycentric::NAME, (&raw mut weights).cast()),
+            (ash::ext::extended_dynamic_state3::NAME, (&raw mut states).cast()),
+            (ash::ext::shader_tile_image::NAME, (&raw mut tile).cast()),
         ];
         let chain = chained(&links, there);
-        // Promoted ones that host copies need before Vulkan 1.3 are core; post-depth coverage has no feature.
-        let more = [ash::ext::post_depth_coverage::NAME];
+        // Promoted ones that host copies need before Vulkan 1.3 are core; these have no feature.
+        let more = [
+            ash::ext::post_depth_coverage::NAME,
+            ash::ext::sample_locations::NAME,
+            ash::ext::conservative_rasterization::NAME,
+        ];
         let all = links.iter().map(|(name, _)| *name).chain(more);
         let names: Vec<_> = all.filter(|n| there(n)).collect();
         let library = Library::any().map_err(text)?;

@@ -2298,6 +2298,29 @@ pub unsafe extern "system" fn vkCmdSetBlendConstants(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
+    command_buffer: vk::CommandBuffer,
+    first_attachment: u32,
+    attachment_count: u32,
+    p_color_blend_advanced: *const vk::ColorBlendAdvancedEXT,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetColorBlendAdvancedEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_color_blend_advanced_ext(
+                    this,
+                    first_attachment,
+                    attachment_count,
+                    p_color_blend_advanced,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
     command_buffer: vk::CommandBuffer,
     first_attachment: u32,
@@ -2383,6 +2406,25 @@ pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
                     first_attachment,
                     attachment_count,
                     p_color_write_masks,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
+    command_buffer: vk::CommandBuffer,
+    conservative_rasterization_mode: vk::ConservativeRasterizationModeEXT,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetConservativeRasterizationModeEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_conservative_rasterization_mode_ext(
+                    this,
+                    conservative_rasterization_mode,
                 )
             },
         )
@@ -2691,6 +2733,25 @@ pub unsafe extern "system" fn vkCmdSetEvent2(
         })
     }
 }
+pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
+    command_buffer: vk::CommandBuffer,
+    extra_primitive_overestimation_size: f32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetExtraPrimitiveOverestimationSizeEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_extra_primitive_overestimation_size_ext(
+                    this,
+                    extra_primitive_overestimation_size,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetFrontFace(
     command_buffer: vk::CommandBuffer,
     front_face: vk::FrontFace,
@@ -2968,6 +3029,42 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
                 crate::record::dynamic_state::cmd_set_rendering_input_attachment_indices(
                     this,
                     p_input_attachment_index_info,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
+    command_buffer: vk::CommandBuffer,
+    p_sample_locations_info: *const vk::SampleLocationsInfoEXT<'_>,
+) {
+    if p_sample_locations_info.is_null() {
+        return guard::missing(c"vkCmdSetSampleLocationsEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetSampleLocationsEXT",
+            command_buffer,
+            (),
+            |this| crate::record::dynamic_state::cmd_set_sample_locations_ext(this, p_sample_locations_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    sample_locations_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetSampleLocationsEnableEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::dynamic_state::cmd_set_sample_locations_enable_ext(
+                    this,
+                    sample_locations_enable,
                 )
             },
         )
@@ -5783,6 +5880,30 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
         )
     }
 }
+pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
+    physical_device: vk::PhysicalDevice,
+    samples: vk::SampleCountFlags,
+    p_multisample_properties: *mut vk::MultisamplePropertiesEXT<'_>,
+) {
+    if p_multisample_properties.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceMultisamplePropertiesEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceMultisamplePropertiesEXT",
+            physical_device,
+            (),
+            |this| {
+                crate::formats::get_physical_device_multisample_properties_ext(
+                    this,
+                    samples,
+                    p_multisample_properties,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
     physical_device: vk::PhysicalDevice,
     surface: vk::SurfaceKHR,
@@ -8070,6 +8191,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdSetColorBlendAdvancedEXT",
+        function: vkCmdSetColorBlendAdvancedEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
         name: c"vkCmdSetColorBlendEnableEXT",
         function: vkCmdSetColorBlendEnableEXT as *const (),
         level: Level::Device,
@@ -8093,6 +8221,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
     Entry {
         name: c"vkCmdSetColorWriteMaskEXT",
         function: vkCmdSetColorWriteMaskEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetConservativeRasterizationModeEXT",
+        function: vkCmdSetConservativeRasterizationModeEXT as *const (),
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
@@ -8280,6 +8415,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
+        name: c"vkCmdSetExtraPrimitiveOverestimationSizeEXT",
+        function: vkCmdSetExtraPrimitiveOverestimationSizeEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
         name: c"vkCmdSetFrontFace",
         function: vkCmdSetFrontFace as *const (),
         level: Level::Device,
@@ -8460,6 +8602,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_DYNAMIC_RENDERING_LOCAL_READ],
+    },
+    Entry {
+        name: c"vkCmdSetSampleLocationsEXT",
+        function: vkCmdSetSampleLocationsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SAMPLE_LOCATIONS],
+    },
+    Entry {
+        name: c"vkCmdSetSampleLocationsEnableEXT",
+        function: vkCmdSetSampleLocationsEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
     },
     Entry {
         name: c"vkCmdSetSampleMaskEXT",
@@ -9783,6 +9939,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceMultisamplePropertiesEXT",
+        function: vkGetPhysicalDeviceMultisamplePropertiesEXT as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_EXT_SAMPLE_LOCATIONS],
     },
     Entry {
         name: c"vkGetPhysicalDevicePresentRectanglesKHR",

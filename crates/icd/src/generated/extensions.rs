@@ -12,10 +12,12 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_4444_formats", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_attachment_feedback_loop_dynamic_state", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_attachment_feedback_loop_layout", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_blend_operation_advanced", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_border_color_swizzle", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_calibrated_timestamps", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_color_write_enable", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_conditional_rendering", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_conservative_rasterization", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_custom_border_color", spec_version: 12, instance: false },
     Extension { name: c"VK_EXT_debug_report", spec_version: 10, instance: true },
     Extension { name: c"VK_EXT_debug_utils", spec_version: 2, instance: true },
@@ -35,6 +37,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_extended_dynamic_state3", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_external_memory_acquire_unmodified", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_external_memory_host", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_fragment_shader_interlock", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_frame_boundary", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_global_priority", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_global_priority_query", spec_version: 1, instance: false },
@@ -76,6 +79,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_queue_family_foreign", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_rasterization_order_attachment_access", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_robustness2", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_sample_locations", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_sampler_filter_minmax", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_scalar_block_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_separate_stencil_usage", spec_version: 1, instance: false },
@@ -87,6 +91,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_shader_stencil_export", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_subgroup_ballot", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_subgroup_vote", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_shader_tile_image", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_viewport_index_layer", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_subgroup_size_control", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_subpass_merge_feedback", spec_version: 2, instance: false },
@@ -134,6 +139,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_external_semaphore_capabilities", spec_version: 1, instance: true },
     Extension { name: c"VK_KHR_external_semaphore_fd", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_format_feature_flags2", spec_version: 2, instance: false },
+    Extension { name: c"VK_KHR_fragment_shader_barycentric", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_get_memory_requirements2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_get_physical_device_properties2", spec_version: 2, instance: true },
     Extension { name: c"VK_KHR_get_surface_capabilities2", spec_version: 1, instance: true },
@@ -250,6 +256,14 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_dynamic_rendering_unused_attachments", &["dynamicRenderingUnusedAttachments"]),
     ("VK_EXT_extended_dynamic_state", &["extendedDynamicState"]),
     ("VK_EXT_extended_dynamic_state2", &["extendedDynamicState2"]),
+    (
+        "VK_EXT_fragment_shader_interlock",
+        &[
+            "fragmentShaderSampleInterlock",
+            "fragmentShaderPixelInterlock",
+            "fragmentShaderShadingRateInterlock",
+        ],
+    ),
     ("VK_EXT_frame_boundary", &["frameBoundary"]),
     ("VK_EXT_global_priority_query", &["globalPriorityQuery"]),
     ("VK_EXT_graphics_pipeline_library", &["graphicsPipelineLibrary"]),
@@ -326,6 +340,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_shader_demote_to_helper_invocation", &["shaderDemoteToHelperInvocation"]),
     ("VK_EXT_shader_image_atomic_int64", &["shaderInt64", "shaderImageInt64Atomics"]),
     ("VK_EXT_shader_replicated_composites", &["shaderReplicatedComposites"]),
+    ("VK_EXT_shader_tile_image", &["shaderTileImageColorReadAccess"]),
     ("VK_EXT_subgroup_size_control", &["subgroupSizeControl", "computeFullSubgroups"]),
     ("VK_EXT_subpass_merge_feedback", &["subpassMergeFeedback"]),
     ("VK_EXT_swapchain_maintenance1", &["swapchainMaintenance1"]),
@@ -345,6 +360,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_device_fault", &["deviceFault"]),
     ("VK_KHR_dynamic_rendering", &["dynamicRendering"]),
     ("VK_KHR_dynamic_rendering_local_read", &["dynamicRenderingLocalRead"]),
+    ("VK_KHR_fragment_shader_barycentric", &["fragmentShaderBarycentric"]),
     ("VK_KHR_global_priority", &["globalPriorityQuery"]),
     ("VK_KHR_imageless_framebuffer", &["imagelessFramebuffer"]),
     ("VK_KHR_index_type_uint8", &["indexTypeUint8"]),
@@ -411,197 +427,203 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_4444_FORMATS: usize = 5;
     pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE: usize = 6;
     pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT: usize = 7;
-    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 8;
-    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 9;
-    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 10;
-    pub(crate) const VK_EXT_CONDITIONAL_RENDERING: usize = 11;
-    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 12;
-    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 13;
-    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 14;
-    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 15;
-    pub(crate) const VK_EXT_DEPTH_CLAMP_CONTROL: usize = 16;
-    pub(crate) const VK_EXT_DEPTH_CLAMP_ZERO_ONE: usize = 17;
-    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 18;
-    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 19;
-    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 20;
-    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 21;
-    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 22;
-    pub(crate) const VK_EXT_DEVICE_ADDRESS_BINDING_REPORT: usize = 23;
-    pub(crate) const VK_EXT_DEVICE_FAULT: usize = 24;
-    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 25;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 26;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 27;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 28;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_ACQUIRE_UNMODIFIED: usize = 29;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 30;
-    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 31;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 32;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 33;
-    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 34;
-    pub(crate) const VK_EXT_HDR_METADATA: usize = 35;
-    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 36;
-    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 37;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 38;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 39;
-    pub(crate) const VK_EXT_IMAGE_COMPRESSION_CONTROL: usize = 40;
-    pub(crate) const VK_EXT_IMAGE_DRM_FORMAT_MODIFIER: usize = 41;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 42;
-    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 43;
-    pub(crate) const VK_EXT_IMAGE_VIEW_MIN_LOD: usize = 44;
-    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 45;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 46;
-    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 47;
-    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 48;
-    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 49;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 50;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 51;
-    pub(crate) const VK_EXT_MESH_SHADER: usize = 52;
-    pub(crate) const VK_EXT_MULTI_DRAW: usize = 53;
-    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 54;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 55;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 56;
-    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 57;
-    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 58;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 59;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 60;
-    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 61;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 62;
-    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 63;
-    pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 64;
-    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 65;
-    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 66;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 67;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 68;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 69;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 70;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 71;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 72;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 73;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 74;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 75;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 76;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 77;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 78;
-    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 79;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 80;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 81;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 82;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 83;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 84;
-    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 85;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 86;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 87;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 88;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 89;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 90;
-    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 91;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 92;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 93;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 94;
-    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 95;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 96;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 97;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 98;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 99;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 100;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 101;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 102;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 103;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 104;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 105;
-    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 106;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 107;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 108;
-    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 109;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 110;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 111;
-    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 112;
-    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 113;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 114;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 115;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 116;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 117;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 118;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 119;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 120;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 121;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 122;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 123;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 124;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 125;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 126;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 127;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 128;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 129;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 130;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 131;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 132;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 133;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 134;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 135;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 136;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 137;
-    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 138;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 139;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 140;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 141;
-    pub(crate) const VK_KHR_MAINTENANCE10: usize = 142;
-    pub(crate) const VK_KHR_MAINTENANCE11: usize = 143;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 144;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 145;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 146;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 147;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 148;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 149;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 150;
-    pub(crate) const VK_KHR_MAINTENANCE9: usize = 151;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 152;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 153;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 154;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 155;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 156;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 157;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 158;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 159;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 160;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 161;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 162;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 163;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 164;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 165;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 166;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 167;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 168;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 169;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 170;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 171;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 172;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 173;
-    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 174;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 175;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 176;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 177;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 178;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 179;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 180;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 181;
-    pub(crate) const VK_KHR_SURFACE: usize = 182;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 183;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 184;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 185;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 186;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 187;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 188;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 189;
-    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 190;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 191;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 192;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 193;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 194;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 195;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 196;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 197;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 198;
+    pub(crate) const VK_EXT_BLEND_OPERATION_ADVANCED: usize = 8;
+    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 9;
+    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 10;
+    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 11;
+    pub(crate) const VK_EXT_CONDITIONAL_RENDERING: usize = 12;
+    pub(crate) const VK_EXT_CONSERVATIVE_RASTERIZATION: usize = 13;
+    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 14;
+    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 15;
+    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 16;
+    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 17;
+    pub(crate) const VK_EXT_DEPTH_CLAMP_CONTROL: usize = 18;
+    pub(crate) const VK_EXT_DEPTH_CLAMP_ZERO_ONE: usize = 19;
+    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 20;
+    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 21;
+    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 22;
+    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 23;
+    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 24;
+    pub(crate) const VK_EXT_DEVICE_ADDRESS_BINDING_REPORT: usize = 25;
+    pub(crate) const VK_EXT_DEVICE_FAULT: usize = 26;
+    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 27;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 28;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 29;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 30;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_ACQUIRE_UNMODIFIED: usize = 31;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 32;
+    pub(crate) const VK_EXT_FRAGMENT_SHADER_INTERLOCK: usize = 33;
+    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 34;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 35;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 36;
+    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 37;
+    pub(crate) const VK_EXT_HDR_METADATA: usize = 38;
+    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 39;
+    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 40;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 41;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 42;
+    pub(crate) const VK_EXT_IMAGE_COMPRESSION_CONTROL: usize = 43;
+    pub(crate) const VK_EXT_IMAGE_DRM_FORMAT_MODIFIER: usize = 44;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 45;
+    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 46;
+    pub(crate) const VK_EXT_IMAGE_VIEW_MIN_LOD: usize = 47;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 48;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 49;
+    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 50;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 51;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 52;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 53;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 54;
+    pub(crate) const VK_EXT_MESH_SHADER: usize = 55;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 56;
+    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 57;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 58;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 59;
+    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 60;
+    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 61;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 62;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 63;
+    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 64;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 65;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 66;
+    pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 67;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 68;
+    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 69;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 70;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 71;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 72;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 73;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 74;
+    pub(crate) const VK_EXT_SAMPLE_LOCATIONS: usize = 75;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 76;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 77;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 78;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 79;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 80;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 81;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 82;
+    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 83;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 84;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 85;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 86;
+    pub(crate) const VK_EXT_SHADER_TILE_IMAGE: usize = 87;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 88;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 89;
+    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 90;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 91;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 92;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 93;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 94;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 95;
+    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 96;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 97;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 98;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 99;
+    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 100;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 101;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 102;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 103;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 104;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 105;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 106;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 107;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 108;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 109;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 110;
+    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 111;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 112;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 113;
+    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 114;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 115;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 116;
+    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 117;
+    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 118;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 119;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 120;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 121;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 122;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 123;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 124;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 125;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 126;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 127;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 128;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 129;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 130;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 131;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 132;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 133;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 134;
+    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 135;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 136;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 137;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 138;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 139;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 140;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 141;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 142;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 143;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 144;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 145;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 146;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 147;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 148;
+    pub(crate) const VK_KHR_MAINTENANCE11: usize = 149;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 150;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 151;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 152;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 153;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 154;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 155;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 156;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 157;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 158;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 159;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 160;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 161;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 162;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 163;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 164;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 165;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 166;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 167;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 168;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 169;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 170;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 171;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 172;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 173;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 174;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 175;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 176;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 177;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 178;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 179;
+    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 180;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 181;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 182;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 183;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 184;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 185;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 186;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 187;
+    pub(crate) const VK_KHR_SURFACE: usize = 188;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 189;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 190;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 191;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 192;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 193;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 194;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 195;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 196;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 197;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 198;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 199;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 200;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 201;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 202;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 203;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 204;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

@@ -43,7 +43,10 @@ impl Graphics {
         }
         let mut all = pipeline.settings.clone();
         all.overlay(&self.set, pipeline.dynamic);
-        let made = all.build();
+        let mut made = all.build();
+        // Without a geometry shader vertices are of stream 0; a mesh shader's have none.
+        let streams = pipeline.pipeline.as_ref().is_some_and(|p| p.geometry.is_some() || p.is_mesh());
+        made.raster.discard |= made.raster.stream != 0 && !streams;
         let shared = match self.last.take() {
             Some(last) if *last == made => last,
             _ => Arc::new(made),

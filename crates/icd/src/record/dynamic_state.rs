@@ -139,6 +139,22 @@ setters! {
             b.dst_alpha = e.dst_alpha_blend_factor;
             b.alpha_op = e.alpha_blend_op;
         });
+    cmd_set_color_blend_advanced_ext(first: u32, n: u32, a: *const vk::ColorBlendAdvancedEXT) |s|
+        colors(s, first, chain::slice(a, n), |b, a| {
+            (b.color_op, b.alpha_op) = (a.advanced_blend_op, a.advanced_blend_op);
+            b.advanced = raster::state::Advanced {
+                src_premultiplied: a.src_premultiplied != 0,
+                dst_premultiplied: a.dst_premultiplied != 0,
+                overlap: a.blend_overlap,
+                clamp: a.clamp_results != 0,
+            };
+        });
+    cmd_set_sample_locations_ext(info: *const vk::SampleLocationsInfoEXT) |s|
+        s.output.sample_locations = draw_settings::sample_locations(&*info);
+    cmd_set_sample_locations_enable_ext(on: vk::Bool32) |s| s.output.locations_enable = on != 0;
+    cmd_set_conservative_rasterization_mode_ext(mode: vk::ConservativeRasterizationModeEXT) |s|
+        s.geometry.conservative = mode;
+    cmd_set_extra_primitive_overestimation_size_ext(size: f32) |s| s.geometry.extra_overestimation = size;
     cmd_set_color_write_mask_ext(first: u32, n: u32, mask: *const vk::ColorComponentFlags) |s|
         colors(s, first, chain::slice(mask, n), |b, &mask| b.write = mask);
 }

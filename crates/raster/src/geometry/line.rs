@@ -72,7 +72,8 @@ impl Rasterizer<'_> {
         let mut z = g.plane(at.map(|p| p.window[2] as f64));
         z.at = (z.at as f64 + bias) as f32;
         let mode = self.state.raster.line_mode;
-        let bresenham = mode == vk::LineRasterizationModeEXT::BRESENHAM;
+        let conservative = self.state.raster.conservative.is_some();
+        let bresenham = mode == vk::LineRasterizationModeEXT::BRESENHAM && !conservative;
         let blank = Prim {
             front,
             origin: g.origin,
@@ -85,7 +86,7 @@ impl Rasterizer<'_> {
         if bresenham {
             self.pixels(ends, within, blank, stipple, out);
         } else {
-            let smooth = mode == vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
+            let smooth = mode == vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH && !conservative;
             self.rectangle(ends, within, blank, smooth, stipple, out);
         }
         if out.prims.len() > before {
@@ -122,15 +123,16 @@ impl Rasterizer<'_> {
             let (s, e) = (at(from - grow), at(to + grow));
             let low = [0, 1].map(|k| (s[k].min(e[k]) - reach[k]).floor() as i32);
             let high = [0, 1].map(|k| (s[k].max(e[k]) + reach[k]).ceil() as i32);
+            let edges = [sides[0], start, sides[1], end];
+            if let Some(grow) = self.grow() {
+                let p = Prim { edges, ..blank.clone() };
+                out.prims.extend(grow.primitive(p, low, high, &within));
+                return;
+            }
             let bounds = pixels(low, high, self.single && !smooth).intersect(&within);
             if !bounds.is_empty() {
                 let shape = if smooth { Shape::Smooth } else { Shape::Polygon };
-                out.prims.push(Prim {
-                    shape,
-                    edges: [sides[0], start, sides[1], end],
-                    bounds: Bounds::new(bounds),
-                    ..blank.clone()
-                });
+                out.prims.push(Prim { shape, edges, bounds: Bounds::new(bounds), ..blank.clone() });
             }
         };
         let Some(pattern) = self.state.raster.stipple else {
@@ -170,21 +172,22 @@ impl Rasterizer<'_> {
         let side = (size * 256.0).round_ties_even() as i32;
         let low = [0, 1].map(|k| (p.window[k] as f64 * 256.0 - side as f64 * 0.5).round_ties_even() as i32);
         let high = low.map(|c| c + side);
+        let grow = self.grow();
         let bounds = pixels(low, high, self.single).intersect(&map.scissor);
-        if bounds.is_empty() {
+        if bounds.is_empty() && grow.is_none() {
             return;
         }
         let g = Gradients::point(p);
         // Pixels whose centres lie in the square are the bounds; of other samples the edges tell.
         let mut edges = [Edge::default(); 4];
-        if !self.single {
+        if !self.single || grow.is_some() {
             let ([x0, y0], [x1, y1]) = (low, high);
             let corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
             edges = std::array::from_fn(|i| edge(corners[i], corners[(i + 1) % 4]));
         }
-        out.prims.push(Prim {
+        let prim = Prim {
             edges,
-            edge_count: if self.single { 0 } else { 4 },
+            edge_count: if self.single && grow.is_none() { 0 } else { 4 },
             front,
             bounds: Bounds::new(bounds),
             origin: g.origin,
@@ -193,7 +196,13 @@ impl Rasterizer<'_> {
             planes: out.planes.len() as u32,
             point: self.outputs.point_coord,
             ..self.blank(source)
-        });
+        };
+        let made = match grow {
+            Some(grow) => grow.primitive(prim, low, high, &map.scissor),
+            None => Some(prim),
+        };
+        let Some(prim) = made else { return };
+        out.prims.push(prim);
         varyings(self.outputs, v, source.vertices, source.provoking, [p; 3], &g, &mut out.planes);
         if self.outputs.point_coord {
             out.planes.extend(coordinates(g.origin.map(|c| c as f64), p.window, size));

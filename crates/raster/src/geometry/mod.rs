@@ -11,6 +11,7 @@ mod batch;
 pub mod bin;
 pub mod bresenham;
 pub mod clip;
+mod conservative;
 mod counts;
 pub mod feedback;
 pub mod fetch;

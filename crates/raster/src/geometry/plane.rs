@@ -98,11 +98,15 @@ pub fn varyings(
 ) {
     for k in &o.varyings {
         if k.flat {
-            let bits = v.column(k.column)[provoking as usize];
+            let vertex = k.vertex.map_or(provoking, |k| vertices[k as usize % 3]);
+            let bits = v.column(k.column)[vertex as usize];
             out.push(Plane { at: f32::from_bits(bits), dx: 0.0, dy: 0.0 });
             continue;
         }
-        let own = vertices.map(|i| v.float(k.column, i as usize) as f64);
+        let own = match k.weight {
+            Some(w) => [0, 1, 2].map(|i| (i == w) as u8 as f64),
+            None => vertices.map(|i| v.float(k.column, i as usize) as f64),
+        };
         let value = |p: &Placed| {
             let w = if k.no_perspective { p.linear } else { p.weights };
             let f = own[0] + w[1] * (own[1] - own[0]) + w[2] * (own[2] - own[0]);

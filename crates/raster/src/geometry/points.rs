@@ -16,7 +16,10 @@ simd::by_level! {
 
 /// Points of a chunk, in order. False if the draw's points need more than this.
 pub fn points(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) -> bool {
-    let quick = r.single && !r.state.raster.discard && r.outputs.viewport == 0;
+    let quick = r.single
+        && r.state.raster.conservative.is_none()
+        && !r.state.raster.discard
+        && r.outputs.viewport == 0;
     if quick {
         points_at(r.level, r, v, chunk, out);
     }
@@ -85,9 +88,14 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
             point: o.point_coord,
             layer: layer as u16,
             id,
+            grown: 0,
         });
         for k in &o.varyings {
-            let bits = v.column(k.column)[a];
+            let bits = match k.weight {
+                // All of a point is its one vertex.
+                Some(k) => ((k == 0) as u8 as f32).to_bits(),
+                None => v.column(k.column)[a],
+            };
             let exact = k.flat || k.no_perspective;
             let value = f32::from_bits(bits);
             out.planes.push(constant(if exact { value } else { (value as f64 * w) as f32 }));

@@ -7,6 +7,7 @@ use super::line::Stipple;
 use super::plane::{Bias, Gradients, Placed, varyings};
 use super::vertex::{ClipZ, Outputs, Vertices, code};
 use super::viewport::{Map, snap};
+pub use crate::prim::top_left;
 use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
 use crate::state::{Rect, State};
 use ash::vk;
@@ -236,7 +237,15 @@ impl<'a> Rasterizer<'a> {
                 let planes = out.planes.len() as u32;
                 varyings(self.outputs, v, vertices, source.provoking, base, &g, &mut out.planes);
                 let before = out.prims.len();
-                for i in 1..placed.len() - 1 {
+                if let Some(grow) = self.grow() {
+                    let (z, w) = (zp, g.plane(base.map(|p| p.w)));
+                    let blank = Prim { front, origin: g.origin, z, w, planes, ..self.blank(&source) };
+                    let mut corners = [[0; 2]; 24];
+                    corners.iter_mut().zip(placed).for_each(|(c, p)| *c = [p.x, p.y]);
+                    grow.polygon(&corners[..placed.len()], &blank, &map.inside, out);
+                }
+                let fan = if self.state.raster.conservative.is_some() { 1 } else { placed.len() - 1 };
+                for i in 1..fan {
                     let t = [&placed[0], &placed[i], &placed[i + 1]];
                     let xy = t.map(|p| [p.x, p.y]);
                     let Some((edges, bounds)) = self.fan(xy, &map.inside) else { continue };
@@ -318,6 +327,7 @@ impl<'a> Rasterizer<'a> {
             point: false,
             layer: s.layer as u16,
             id: s.id,
+            grown: 0,
         }
     }
 
@@ -401,12 +411,6 @@ pub fn edge(p: [i32; 2], q: [i32; 2]) -> Edge {
     let (a, b) = (p[1] - q[1], q[0] - p[0]);
     let c = -(a as i64 * p[0] as i64 + b as i64 * p[1] as i64);
     Edge { a, b, c: c - !top_left(a, b) as i64 }
-}
-
-/// Samples on an edge belong to the polygon if the edge is a left one, or a top one.
-#[inline(always)]
-pub fn top_left(a: i32, b: i32) -> bool {
-    a > 0 || a == 0 && b > 0
 }
 
 /// Pixels that may have a sample between two corners, in sub-pixels. One at the greatest coordinate belongs to nobody's

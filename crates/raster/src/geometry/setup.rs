@@ -53,7 +53,8 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
     let (x, y, codes) = (&v.x[..], &v.y[..], &v.codes[..]);
     assert!(x.len() >= v.count && y.len() >= v.count && codes.len() >= v.count);
     let raster = &r.state.raster;
-    let quick = raster.polygon_mode == vk::PolygonMode::FILL && !raster.discard && r.outputs.viewport == 0;
+    let plain = raster.polygon_mode == vk::PolygonMode::FILL && raster.conservative.is_none();
+    let quick = plain && !raster.discard && r.outputs.viewport == 0;
     let inside = r.maps[0].inside;
     let clockwise = raster.front == vk::FrontFace::CLOCKWISE;
     let (cull_front, cull_back) = (r.culls(true), r.culls(false));
@@ -282,8 +283,9 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
         let column = v.column(varying.column);
         assert!(column.len() >= v.count);
         if varying.flat {
+            let vertex = varying.vertex.map_or(r.provoking, |k| k as usize % 3);
             for i in 0..n {
-                let bits = column[t[r.provoking][i]];
+                let bits = column[t[vertex][i]];
                 room[i * count + k].write(Plane { at: f32::from_bits(bits), dx: 0.0, dy: 0.0 });
             }
             continue;
@@ -293,6 +295,11 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
             for i in 0..LANES {
                 // SAFETY: as above.
                 f[j][i] = f32::from_bits(unsafe { *column.get_unchecked(t[j][i]) }) as f64;
+            }
+        }
+        if let Some(k) = varying.weight {
+            for j in 0..3 {
+                f[j] = [(j == k as usize) as u8 as f64; LANES];
             }
         }
         if !varying.no_perspective {
@@ -344,6 +351,7 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
             point: false,
             layer: layer as u16,
             id: chunk.ids[group.triangles[i] as usize],
+            grown: 0,
         });
     }
 }

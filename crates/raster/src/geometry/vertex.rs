@@ -17,6 +17,10 @@ pub struct Varying {
     pub column: usize,
     pub flat: bool,
     pub no_perspective: bool,
+    /// Flat: the vertex that it is of, where that is not the provoking one.
+    pub vertex: Option<u8>,
+    /// The weight of this vertex, not an output.
+    pub weight: Option<u8>,
 }
 
 /// Which outputs of a stage's program are kept, as columns. Column 0 is all zeros: outputs that are not written.
@@ -88,9 +92,22 @@ impl Outputs {
             }
         }
         for v in fragment.iter().flat_map(|f| &f.interface.varyings) {
-            let column = o.column(vertex, v.slot);
-            o.bytes += v.bytes();
-            o.varyings.push(Varying { column, flat: v.flat, no_perspective: v.no_perspective });
+            let (source, of, weight) = match slot::Source::of(v.slot) {
+                slot::Source::Slot(s) => (Some(s), None, None),
+                slot::Source::Vertex(s, k) => (Some(s), Some(k), None),
+                slot::Source::Weight(k) => (None, None, Some(k)),
+            };
+            // A vertex leaves its output once, however many of a primitive's are read.
+            let again = |o: &slot::Varying| match slot::Source::of(o.slot) {
+                slot::Source::Vertex(s, k) => Some(s) == source && Some(k) < of,
+                _ => false,
+            };
+            if source.is_some() && !fragment.is_some_and(|f| f.interface.varyings.iter().any(again)) {
+                o.bytes += v.bytes();
+            }
+            let column = source.map_or(0, |s| o.column(vertex, s));
+            let (flat, no_perspective) = (v.flat, v.no_perspective);
+            o.varyings.push(Varying { column, flat, no_perspective, vertex: of, weight });
         }
         o.primitive = o.column(vertex, slot::PRIMITIVE_ID);
         o.point_coord =

@@ -1,12 +1,13 @@
 //! Blending, logic operations and writes of sixteen pixels into a tile (§ The Framebuffer).
 
+use super::blend_advanced::{self, is_advanced};
 use super::blend_shader;
 use super::by_alpha::{self, ByAlpha};
-use crate::state::{Blend, BlendAttachment};
+use crate::state::{Advanced, Blend, BlendAttachment};
 use ash::vk;
 use simd::Simd;
 use texel::format::kernels::{self, GatherFn, ScatterFn};
-use texel::format::{FormatInfo, NumClass};
+use texel::format::{Component, FormatInfo, NumClass};
 use texel::vector;
 
 /// Sixteen lanes of four channels, raw bits.
@@ -117,6 +118,7 @@ impl Writer {
             dst_alpha: vk::BlendFactor::ZERO,
             alpha_op: vk::BlendOp::ADD,
             write: vk::ColorComponentFlags::empty(),
+            advanced: Advanced::default(),
         };
         let mut b = blend.attachments.get(index).copied().unwrap_or(off);
         // Logic operations replace blending; on formats that have none they do nothing (§ Logical Operations).
@@ -145,6 +147,7 @@ impl Writer {
         };
         let kind = match swap {
             _ if write == 0 => BlendPath::None,
+            _ if b.enable && is_advanced(b.color_op) => BlendPath::Generic,
             Some(swap) if keep.is_none() && logic.is_none() && b.enable && simple(&b) => {
                 match ByAlpha::new(&b, &blend.constants.map(|c| c.clamp(0.0, 1.0))) {
                     Some(factors) => BlendPath::ByAlpha { swap, factors },
@@ -387,9 +390,20 @@ impl Writer {
                 a[c] = self.operand(s, &src[c]);
                 a1[c] = self.operand(s, &src1[c]);
             }
-            let blended = self.blended(s, &a, &d, &a1);
-            for c in 0..4 {
-                vector::store(s, &mut out[c], s.bits(blended[c]));
+            if is_advanced(self.blend.color_op) {
+                let [a, d] = [a, d].map(|v| v.map(|c| simd::ops::f_lanes(s, c)));
+                let steps = |c: &Component| ((1u64 << c.bits.clamp(1, 32)) - 1) as f32;
+                let half = match (self.range, self.format.components()) {
+                    (Some([lo, hi]), [c, ..]) => 0.5 * (hi - lo) / steps(c),
+                    _ => 0.0,
+                };
+                let all = blend_advanced::blend(self.blend.color_op, &self.blend.advanced, half, &a, &d);
+                out = all.map(|c| c.map(f32::to_bits));
+            } else {
+                let blended = self.blended(s, &a, &d, &a1);
+                for c in 0..4 {
+                    vector::store(s, &mut out[c], s.bits(blended[c]));
+                }
             }
         }
         if self.keep.is_none() && self.logic.is_none() {

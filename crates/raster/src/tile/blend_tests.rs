@@ -43,6 +43,7 @@ pub(crate) fn the_general_way_is_the_same(level: Level) {
             dst_alpha: factors[pick(4)],
             alpha_op: ops[pick(4)],
             write: vk::ColorComponentFlags::from_raw([15, 5][pick(2)]),
+            advanced: Advanced::default(),
         };
         let blend = Blend {
             logic_op: (n % 4 == 0).then_some(vk::LogicOp::from_raw(pick(16) as i32)),
@@ -100,6 +101,7 @@ fn factors_by_alpha_are_the_general_ones() {
             dst_alpha: pick(3),
             alpha_op: vk::BlendOp::ADD,
             write: vk::ColorComponentFlags::RGBA,
+            advanced: Advanced::default(),
         };
         let blend = Blend {
             logic_op: None,

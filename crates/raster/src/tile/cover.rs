@@ -8,6 +8,8 @@ use simd::Simd;
 
 /// The most samples a pixel has.
 pub const MAX_SAMPLES: usize = 16;
+/// Masks of a warp: by sample what is left of each, then, where the program asks, what was covered.
+pub const MAX_MASKS: usize = 2 * MAX_SAMPLES;
 
 /// One edge for one sample position: `e + dx · x + dy · y >= 0` inside, x and y in pixels from the tile's origin.
 #[derive(Clone, Copy, Default)]

@@ -116,6 +116,10 @@ impl Tests {
     pub fn idle(&self) -> bool {
         !self.test && self.bounds.is_none() && self.stencil.is_none()
     }
+    /// False where nothing of the attachment can change.
+    pub fn writes(&self) -> bool {
+        self.write || self.stencil.is_some()
+    }
     pub fn has_stencil(&self) -> bool {
         self.stencil.is_some()
     }

@@ -1,6 +1,6 @@
 //! Inputs of fragment waves: interpolation (§ Interpolation) and built-ins, a warp at a time.
 
-use super::cover::MAX_SAMPLES;
+use super::cover::MAX_MASKS;
 use crate::prim::{Plane, Prim};
 use shader::bytecode::Program;
 use shader::interface::At;
@@ -26,6 +26,8 @@ pub enum Fill {
     SamplePosition(u8),
     SampleMask,
     Helper,
+    /// Whether all of the pixel lies in the primitive.
+    FullyCovered,
     PrimitiveId,
     Layer,
     Viewport,
@@ -80,6 +82,7 @@ impl Fill {
                 Input::SampleId => Fill::SampleId,
                 Input::SampleMask => Fill::SampleMask,
                 Input::HelperInvocation => Fill::Helper,
+                Input::FullyCovered => Fill::FullyCovered,
                 Input::PrimitiveId => Fill::PrimitiveId,
                 Input::Layer => Fill::Layer,
                 Input::ViewportIndex => Fill::Viewport,
@@ -101,12 +104,12 @@ pub struct Warp<'a, S: Simd> {
     pub x: S::F,
     pub y: S::F,
     /// Covered lanes by sample; the program's SampleMask shows those from `shown` on.
-    pub masks: &'a [u16; MAX_SAMPLES],
+    pub masks: &'a [u16; MAX_MASKS],
     pub shown: usize,
     /// Any sample covered.
     pub covered: u16,
     pub samples: usize,
-    pub locations: &'static [[u8; 2]],
+    pub locations: &'a [[u8; 2]],
     /// The sample that is shaded, when shading is by sample.
     pub sample: Option<u8>,
     pub planes: &'a [Plane],
@@ -333,8 +336,16 @@ pub fn mask<S: Simd>(fill: Fill, warp: &Warp<S>) -> Option<u16> {
     match fill {
         Fill::FrontFacing => Some(front(&warp.prims)),
         Fill::Helper => Some(!warp.covered),
+        Fill::FullyCovered => Some(fully_covered(warp)),
         _ => None,
     }
+}
+
+/// Lanes whose pixels lie in their primitives wholly.
+#[inline(never)]
+fn fully_covered<S: Simd>(warp: &Warp<S>) -> u16 {
+    let (x, y) = (ops::f_lanes(warp.machine, warp.x), ops::f_lanes(warp.machine, warp.y));
+    (0..16).fold(0, |m, l| m | (warp.prims[l / 4].contains([x[l] as i32, y[l] as i32]) as u16) << l)
 }
 
 /// Lanes of front-facing primitives.

@@ -152,7 +152,7 @@ fn other<S: Simd>(
             shown: 0,
             covered: 0xFFFF,
             samples: 1,
-            locations: item.plan.locations,
+            locations: item.plan.locations(),
             sample: None,
             planes: &item.batch.planes,
             view: item.view,

@@ -43,7 +43,7 @@ pub fn find(
     let (mut opaque, mut hideable, mut entries) = (0, 0, 0);
     for (item, list) in draws {
         if let Some(i) = item.filter(|_| !list.is_empty()) {
-            if i.plan.reads_tile {
+            if i.plan.exclusive {
                 return None;
             }
             // The first entry can be hidden only by what comes after it.
@@ -79,7 +79,7 @@ pub fn find(
             if prim.shape != Shape::Polygon {
                 continue;
             }
-            if cover.set(prim, origin, e & COVERS != 0, item.plan.locations, true) {
+            if cover.set(prim, origin, e & COVERS != 0, item.plan.locations(), true) {
                 // Indirect by level: this is one call a primitive and tile.
                 cover.full_blocks(level, room, &mut covered);
             }

@@ -5,8 +5,10 @@ use crate::layout::{PIXELS, TILE, pixel};
 use ash::vk;
 use machine::host::DeviceHost;
 use shader::bytecode::ImageCode;
+use shader::interface::{TILE_DEPTH, TILE_STENCIL};
 use shader::ir::{Dim, ImageOp};
 use std::cell::Cell;
+use texel::format::kernels;
 use texel::sample::{ImageView, few};
 use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
 
@@ -25,6 +27,10 @@ unsafe impl Sync for TileHost<'_> {}
 
 impl Host for TileHost<'_> {
     unsafe fn image(&self, code: &ImageCode, warp: &mut ImageWarp) {
+        if code.dim == Dim::SubpassData && code.component != 0 {
+            // SAFETY: the tile is this thread's.
+            return unsafe { self.own(code, warp) };
+        }
         if code.dim == Dim::SubpassData && code.op == ImageOp::Read && warp.view != 0 {
             // SAFETY: not null: a descriptor write stored an image's view.
             if !unsafe { self.input(code, warp) } {
@@ -45,6 +51,10 @@ impl Host for TileHost<'_> {
         own: &Own,
         each: &mut dyn FnMut(Filtering, u16),
     ) {
+        if code.dim == Dim::SubpassData && code.component != 0 {
+            // SAFETY: as in `image`.
+            return unsafe { self.own(code, warp) };
+        }
         if code.dim != Dim::SubpassData {
             // SAFETY: the caller's descriptors, for the device's host as for this.
             return unsafe { self.device.image_each(code, warp, own, each) };
@@ -103,6 +113,58 @@ impl Host for TileHost<'_> {
 }
 
 impl TileHost<'_> {
+    /// Reads an attachment of the subpass, by its place in it.
+    ///
+    /// # Safety
+    /// The tile buffer is laid out by the targets, and nobody else uses it.
+    unsafe fn own(&self, code: &ImageCode, w: &mut ImageWarp) {
+        let sub = self.targets.subpasses.get(self.subpass.get());
+        let attachment = sub.and_then(|s| match code.component {
+            TILE_DEPTH => s.depth,
+            TILE_STENCIL => s.stencil,
+            k => s.colors.get(k as usize - 1).copied().flatten(),
+        });
+        let target = attachment.and_then(|a| self.targets.list.get(a as usize));
+        let plane = target.and_then(|t| match code.component {
+            TILE_DEPTH => t.depth.as_ref(),
+            TILE_STENCIL => t.stencil.as_ref(),
+            _ => t.color.as_ref(),
+        });
+        let Some(p) = plane else {
+            return (0..4).for_each(|k| w.out[k] = [0; 16]);
+        };
+        let (mut at, mut inside) = ([p.at as u64; 16], 0u16);
+        for l in 0..16 {
+            let (x, y) = (w.coords[0][l] as i32 - self.origin[0], w.coords[1][l] as i32 - self.origin[1]);
+            if w.mask >> l & 1 != 0 && (0..TILE).contains(&x) && (0..TILE).contains(&y) {
+                let s = w.sample[l].min(p.samples - 1) as usize;
+                at[l] += ((s * PIXELS + pixel(x as usize, y as usize)) * p.bytes) as u64;
+                inside |= 1 << l;
+            }
+        }
+        let mut t = [[0; 16]; 4];
+        if code.component < TILE_DEPTH {
+            // SAFETY: pixels of the plane, the first one where the tile has none.
+            unsafe { kernels::gather_fn(p.format)(p.format, self.tile, &at, &mut t) };
+        } else {
+            for l in 0..16 {
+                // SAFETY: as above.
+                let from = unsafe { self.tile.add(at[l] as usize) };
+                t[0][l] = match code.component {
+                    // SAFETY: stencil takes a byte.
+                    TILE_STENCIL => unsafe { *from as u32 },
+                    // SAFETY: depths are floats in tiles, which begin with a cache line.
+                    _ => depth(p, unsafe { *from.cast::<f32>() }).to_bits(),
+                };
+            }
+        }
+        for k in 0..4 {
+            for l in (0..16).filter(|l| w.mask >> l & 1 != 0) {
+                w.out[k][l] = if inside >> l & 1 != 0 { t[k][l] } else { 0 };
+            }
+        }
+    }
+
     /// Reads an input attachment that lives in the tile; false if the view is of something else.
     ///
     /// # Safety
@@ -137,9 +199,7 @@ impl TileHost<'_> {
                     [unsafe { *at } as u32, 0, 0, 1]
                 } else if t.depth.is_some() {
                     // SAFETY: depths are floats in tiles, which begin with a cache line.
-                    let z = unsafe { *at.cast::<f32>() };
-                    let scale = p.depth_scale();
-                    let z = if scale == 0.0 { z } else { (z as f64 / scale as f64) as f32 };
+                    let z = depth(p, unsafe { *at.cast::<f32>() });
                     [z.to_bits(), 0, 0, 1f32.to_bits()]
                 } else {
                     // SAFETY: a colour of the view's format.
@@ -174,4 +234,10 @@ impl TileHost<'_> {
             }
         }
     }
+}
+
+/// Depth as shaders see it, from what the tile holds.
+fn depth(p: &Plane, z: f32) -> f32 {
+    let scale = p.depth_scale();
+    if scale == 0.0 { z } else { (z as f64 / scale as f64) as f32 }
 }

@@ -66,11 +66,15 @@ pub struct Plan {
     /// Warps of a fragment wave.
     pub warps: usize,
     pub samples: usize,
-    pub locations: &'static [[u8; 2]],
+    /// Where the samples are, in 1/16 pixels.
+    pub places: [[u8; 2]; MAX_SAMPLES],
     pub sample_mask: u32,
     pub per_sample: bool,
     pub needs_quads: bool,
-    pub reads_tile: bool,
+    /// A wave may hold no quad twice: fragments read the tile, or have critical sections.
+    pub exclusive: bool,
+    /// Samples of one pixel may not be shaded at once either.
+    pub pixel_interlock: bool,
     /// Hierarchical Z may reject blocks, and must be kept.
     pub hiz: bool,
     /// One sample, which depth alone is tested for, before shading ([`super::tested`]).
@@ -176,7 +180,30 @@ impl Item {
     }
 }
 
+/// Whether a subpass's input attachments have depth or stencil, which may be what it writes.
+fn loops(sub: &Subpass, targets: &Targets) -> bool {
+    let target = |a: &u32| targets.list.get(*a as usize);
+    sub.inputs.iter().flatten().filter_map(target).any(|t| t.depth.is_some() || t.stencil.is_some())
+}
+
+/// Where a draw's samples are: its own locations (VK_EXT_sample_locations), or the standard ones.
+fn places(s: &State, samples: usize) -> [[u8; 2]; MAX_SAMPLES] {
+    let mut places = [[8; 2]; MAX_SAMPLES];
+    match s.samples.locations {
+        // A single sample is at the centre whatever is asked (sampleLocationSampleCounts).
+        Some(own) if samples > 1 => places = own,
+        _ => places[..samples].copy_from_slice(sample_locations(samples as u32)),
+    }
+    places
+}
+
 impl Plan {
+    /// Where the samples are, in 1/16 pixels.
+    #[inline(always)]
+    pub fn locations(&self) -> &[[u8; 2]] {
+        &self.places[..self.samples.min(MAX_SAMPLES)]
+    }
+
     /// `counted`: an occlusion or statistics query looks at the draw.
     pub fn new(p: &GraphicsPipeline, s: &State, sub: &Subpass, targets: &Targets, counted: bool) -> Plan {
         let target = |a: Option<u32>| a.and_then(|a| targets.list.get(a as usize));
@@ -207,6 +234,11 @@ impl Plan {
         let changes = none.discards || none.writes_sample_mask || alpha;
         let when = if tests.idle() {
             When::Never
+        } else if !none.early_tests
+            && (none.reads_depth || (none.reads_tile && tests.writes() && loops(sub, targets)))
+        {
+            // The fragment reads what is there before its own tests.
+            When::Late
         } else if p.fragment.is_none()
             || none.early_tests
             || (!changes && !none.writes_memory && none.depth == DepthMode::Unwritten && !none.writes_stencil)
@@ -228,7 +260,8 @@ impl Plan {
             || s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
         let late = late || alpha || none.writes_sample_mask;
         let smooth = s.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH;
-        let single = samples == 1 && s.samples.mask & 1 != 0 && !none.reads_tile;
+        let exclusive = none.reads_tile || none.sample_interlock || none.pixel_interlock;
+        let single = samples == 1 && s.samples.mask & 1 != 0 && !exclusive;
         let simple = single && when == When::Never && shades && !none.early_tests && !smooth;
         let replaces = !bare
             && !changes
@@ -238,10 +271,8 @@ impl Plan {
         let opaque = replaces && tests.idle();
         // Which samples a shader leaves is known only when it has run, and an occlusion query asks.
         let hideable = !none.writes_memory && tests.idle() && samples == 1 && !(counted && changes);
-        let before_tests = !late_only
-            && !none.post_depth_coverage
-            && fills.iter().any(|f| matches!(f, Fill::SampleMask))
-            && 2 * samples <= MAX_SAMPLES;
+        let before_tests =
+            !late_only && !none.post_depth_coverage && fills.iter().any(|f| matches!(f, Fill::SampleMask));
         let hiz = tests.only_depth() && matches!(when, When::Early | When::Both);
         let depth_alone = hiz && single && !before_tests && !smooth;
         let deferred = replaces && depth_alone && when == When::Early && shades && !none.writes_memory;
@@ -253,11 +284,12 @@ impl Plan {
             shades,
             varyings: p.fragment.as_ref().map_or(0, |f| f.interface.varyings.len()),
             samples,
-            locations: sample_locations(samples as u32),
+            places: places(s, samples),
             sample_mask: s.samples.mask,
             per_sample,
             needs_quads: none.needs_quads,
-            reads_tile: none.reads_tile,
+            exclusive,
+            pixel_interlock: none.pixel_interlock,
             hiz,
             depth_alone,
             deferred,
@@ -274,7 +306,7 @@ impl Plan {
             opaque,
             hideable,
             all_pass: !changes && s.samples.mask & 1 != 0,
-            plain: samples == 1 && !late && !alters_alpha && !none.reads_tile,
+            plain: samples == 1 && !late && !alters_alpha && !exclusive,
             perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
             warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
             interpolated: p.fragment.as_deref().map(|f| Interpolated::new(f, &fills)).unwrap_or_default(),

@@ -1,6 +1,6 @@
 //! What happens to a warp's coverage between shading and blending.
 
-use super::cover::MAX_SAMPLES;
+use super::cover::MAX_MASKS;
 use super::fill;
 use super::item::{Item, When};
 use super::packer::Slot;
@@ -62,7 +62,7 @@ unsafe fn late(
     origin: [i32; 2],
     item: &Item,
     slot: &Slot,
-    masks: &mut [u16; MAX_SAMPLES],
+    masks: &mut [u16; MAX_MASKS],
     written: Option<[f32; 16]>,
     reference: Option<[u32; 16]>,
 ) {
@@ -79,7 +79,7 @@ unsafe fn late(
         let z = match written {
             Some(z) => simd::ops::f_from(simd::Portable, z),
             None => {
-                let places = warp.places(plan.locations[s].map(|v| v as f32 / 16.0));
+                let places = warp.places(plan.places[s].map(|v| v as f32 / 16.0));
                 warp.eval(&places, |p| &p.z)
             }
         };

@@ -6,6 +6,7 @@
 
 pub mod blend;
 mod blend8;
+mod blend_advanced;
 mod blend_shader;
 mod by_alpha;
 pub mod clear;

@@ -5,7 +5,7 @@
 //! another warp than the first's. A block most of whose quads are covered takes a warp of its own, whose pixels lie one
 //! after the other.
 
-use super::cover::MAX_SAMPLES;
+use super::cover::MAX_MASKS;
 use super::full::Places;
 use crate::layout::PIXELS;
 
@@ -16,8 +16,8 @@ pub const WARPS: usize = 16;
 const OPEN: usize = 4;
 
 /// Masks of a block whose pixels' only sample is covered.
-pub const FULL: [u16; MAX_SAMPLES] = {
-    let mut m = [0; MAX_SAMPLES];
+pub const FULL: [u16; MAX_MASKS] = {
+    let mut m = [0; MAX_MASKS];
     m[0] = 0xFFFF;
     m
 };
@@ -52,7 +52,7 @@ pub struct Slot {
     /// The pixels of all four are consecutive.
     pub dense: bool,
     pub sample: Option<u8>,
-    pub masks: [u16; MAX_SAMPLES],
+    pub masks: [u16; MAX_MASKS],
     /// Smooth lines: covered sixteenths of each pixel, which scale its alpha.
     pub coverage: [u8; 16],
 }
@@ -67,7 +67,7 @@ impl Packer {
                 quads: 0,
                 dense: false,
                 sample: None,
-                masks: [0; MAX_SAMPLES],
+                masks: [0; MAX_MASKS],
                 coverage: [16; 16],
             }; WARPS],
             full: 0,

@@ -309,7 +309,7 @@ pub fn warp<'a, S: Simd>(s: S, item: &'a Item, slot: &'a Slot, origin: [i32; 2])
         shown: if item.plan.before_tests { item.plan.samples } else { 0 },
         covered,
         samples: item.plan.samples,
-        locations: item.plan.locations,
+        locations: item.plan.locations(),
         sample: slot.sample,
         planes: &item.batch.planes,
         view: item.view,

@@ -1,7 +1,7 @@
 //! One tile of one layer: load, all draws of all subpasses, resolve, store.
 
 use super::counts::{self, DrawCounts, InTile, TileCounts, any_quads};
-use super::cover::{Cover, Covered, MAX_SAMPLES};
+use super::cover::{Cover, Covered, MAX_MASKS, MAX_SAMPLES};
 use super::deferred::{Log, Shown, Waiting};
 use super::hiz::Hiz;
 use super::item::{Item, Line, When, prefetch};
@@ -173,12 +173,12 @@ impl<'a> Task<'a> {
             if let Some(next) = entries.get(ahead) {
                 prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());
             }
-            if prim.shape == Shape::Pixels {
-                pixels(self.level, self, item, prim, number)?;
-                continue;
-            }
-            if prim.shape == Shape::Smooth {
-                smooth(self.level, self, item, prim, number)?;
+            if prim.shape != Shape::Polygon {
+                match prim.shape {
+                    Shape::Pixels => pixels(self.level, self, item, prim, number)?,
+                    Shape::Smooth => smooth(self.level, self, item, prim, number)?,
+                    _ => centers(self.level, self, item, prim, number)?,
+                }
                 continue;
             }
             let b = &prim.bounds.rect();
@@ -196,8 +196,8 @@ impl<'a> Task<'a> {
                 counts::gone(&mut self.counts, &WHOLE, plan.all_pass);
                 continue;
             }
-            if !small::list(s, prim, origin, plan.locations, plan.samples, self.covered) {
-                if !self.cover.set(prim, origin, e & COVERS != 0, plan.locations, single) {
+            if !small::list(s, prim, origin, plan.locations(), plan.samples, self.covered) {
+                if !self.cover.set(prim, origin, e & COVERS != 0, plan.locations(), single) {
                     continue;
                 }
                 if plan.hiz && self.cover.whole() {
@@ -314,6 +314,21 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
+    /// A primitive that covers the pixels whose centres are in it, all samples of each.
+    #[inline(always)]
+    fn centers_body<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+        if !self.cover.set(prim, self.origin, false, sample_locations(1), true) {
+            return Ok(());
+        }
+        self.cover.list(s, self.covered);
+        for k in 0..self.covered.count {
+            let mut masks = [0; MAX_SAMPLES];
+            masks[..item.plan.samples].fill(self.covered.masks[k][0]);
+            self.block(s, item, prim, index, self.covered.blocks[k] as usize, &masks)?;
+        }
+        Ok(())
+    }
+
     /// A primitive that covers listed pixels.
     #[inline(always)]
     fn pixels_body<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
@@ -366,7 +381,8 @@ impl<'a> Task<'a> {
             }
             return Ok(());
         }
-        let mut masks = *covered;
+        let mut masks = [0; MAX_MASKS];
+        masks[..MAX_SAMPLES].copy_from_slice(covered);
         let mut any = 0;
         for (s, m) in masks[..plan.samples].iter_mut().enumerate() {
             if plan.sample_mask >> s & 1 == 0 {
@@ -427,7 +443,7 @@ impl<'a> Task<'a> {
         }
         item.soon(prim);
         let smooth = item.smooth().then_some(self.coverage);
-        if plan.reads_tile && self.packer.overlaps(block, quads(any)) {
+        if plan.exclusive && self.packer.overlaps(block, quads(any)) {
             self.shade(item)?;
         }
         if !plan.per_sample {
@@ -442,13 +458,16 @@ impl<'a> Task<'a> {
             if masks[s] == 0 {
                 continue;
             }
-            let mut one = [0; MAX_SAMPLES];
+            let mut one = [0; MAX_MASKS];
             one[s] = masks[s];
             if plan.before_tests {
                 one[plan.samples + s] = masks[s];
             }
             let one = &one[..if plan.before_tests { 2 * plan.samples } else { plan.samples }];
             let (q, sample) = (quads(masks[s]), Some(s as u8));
+            if plan.pixel_interlock && self.packer.overlaps(block, q) {
+                self.shade(item)?;
+            }
             if !self.packer.add(plan.warps, index, block, q, one, sample, smooth.as_ref()) {
                 self.shade(item)?;
                 self.packer.add(plan.warps, index, block, q, one, sample, smooth.as_ref());
@@ -470,7 +489,7 @@ impl<'a> Task<'a> {
         corner: [i32; 2],
     ) -> u16 {
         let plan = &item.plan;
-        let [sx, sy] = plan.locations[sample];
+        let [sx, sy] = plan.places[sample];
         // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
         let x = s.fadd(s.fsplat(corner[0] as f32), vector::floats(s, &LANE_X));
         let y = s.fadd(s.fsplat(corner[1] as f32), vector::floats(s, &LANE_Y));
@@ -529,6 +548,15 @@ fn smooth_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: 
 simd::by_level! {
     #[inline(never)]
     fn smooth = smooth_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
+}
+
+#[inline(always)]
+fn centers_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    task.centers_body(s, item, prim, index)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn centers = centers_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
 }
 
 #[inline(always)]

@@ -135,6 +135,9 @@ impl<'m> Builder<'m> {
     }
 }
 
+/// Dimensionality TileImageDataEXT.
+const TILE_IMAGE: u32 = 4173;
+
 pub(crate) fn dim_of(dim: u32) -> Result<crate::ir::Dim> {
     use crate::ir::Dim as D;
     Ok(match dim {
@@ -143,7 +146,7 @@ pub(crate) fn dim_of(dim: u32) -> Result<crate::ir::Dim> {
         2 => D::D3,
         3 => D::Cube,
         5 => D::Buffer,
-        6 => D::SubpassData,
+        6 | TILE_IMAGE => D::SubpassData,
         _ => return Err(unsupported(format!("images of dimensionality {dim}"))),
     })
 }

@@ -152,6 +152,7 @@ impl<'m> Builder<'m> {
                 }
             }
             BuiltIn::FrontFacing => one(out, self.e.input(Input::FrontFacing, Ty::Bool)),
+            BuiltIn::FullyCoveredEXT => one(out, self.e.input(Input::FullyCovered, Ty::Bool)),
             BuiltIn::HelperInvocation => one(out, self.e.input(Input::HelperInvocation, Ty::Bool)),
             BuiltIn::SampleId => one(out, self.e.input(Input::SampleId, Ty::B32)),
             BuiltIn::SamplePosition => {

@@ -96,6 +96,13 @@ fn supported(c: Capability) -> bool {
             | ShaderViewportIndex
             | ShaderViewportIndexLayerEXT
             | SampleMaskPostDepthCoverage
+            | FragmentBarycentricKHR
+            | TileImageColorReadAccessEXT
+            | TileImageDepthReadAccessEXT
+            | TileImageStencilReadAccessEXT
+            | FragmentFullyCoveredEXT
+            | FragmentShaderSampleInterlockEXT
+            | FragmentShaderPixelInterlockEXT
             | StencilExportEXT
             | UniformDecoration
             | SubgroupBallotKHR

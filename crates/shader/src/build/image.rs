@@ -9,7 +9,7 @@ use crate::options::Result;
 use crate::spirv::*;
 
 /// Dimensionality SubpassData.
-const SUBPASS_DATA: u32 = 6;
+pub(super) const SUBPASS_DATA: u32 = 6;
 
 /// How a sampling opcode differs from the plain one.
 struct Form {
@@ -42,7 +42,7 @@ fn sample_form(op: Op) -> Option<Form> {
 
 impl<'m> Builder<'m> {
     /// Image operand `w`: type, descriptor of the image, descriptor of the sampler.
-    fn image_operand(&mut self, i: &Code, w: usize) -> Result<(ImageType, Value, Option<Value>)> {
+    pub(super) fn image_operand(&mut self, i: &Code, w: usize) -> Result<(ImageType, Value, Option<Value>)> {
         let (ty, start, len) = self.value(i.word(w)?, i.at)?;
         match self.types.kind(ty) {
             TypeClass::Image(t) if len == 1 => Ok((t, self.pool[start], None)),
@@ -54,7 +54,13 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn image_inst(&self, op: ImageOp, t: &ImageType, image: Value, o: Operands) -> Result<ImageInst> {
+    pub(super) fn image_inst(
+        &self,
+        op: ImageOp,
+        t: &ImageType,
+        image: Value,
+        o: Operands,
+    ) -> Result<ImageInst> {
         Ok(ImageInst {
             op,
             dim: dim_of(t.dim)?,
@@ -135,13 +141,13 @@ impl<'m> Builder<'m> {
                 let v = self.e.bin(Bin::IEq, code, zero);
                 self.define_list(i, &[v])?;
             }
-            _ => return Ok(false),
+            _ => return self.tile_read(i),
         }
         Ok(true)
     }
 
     /// Emits an image operation and defines the result from its parts.
-    fn query(&mut self, i: &Code, inst: ImageInst, part: Ty) -> Result<()> {
+    pub(super) fn query(&mut self, i: &Code, inst: ImageInst, part: Ty) -> Result<()> {
         let (parts, sparse) = (inst.parts(), inst.sparse);
         let (ty, _) = self.result(i)?;
         let v = self.e.push(Inst::Image(Box::new(inst)), Ty::Tuple);

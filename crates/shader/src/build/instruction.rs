@@ -42,7 +42,8 @@ impl<'m> Builder<'m> {
                 }
                 return Ok(());
             }
-            Op::MemoryBarrier => {
+            // Fragments that overlap run one after the other (`Interface::pixel_interlock`); memory is in that order.
+            Op::MemoryBarrier | Op::BeginInvocationInterlockEXT | Op::EndInvocationInterlockEXT => {
                 self.e.push(Inst::MemoryBarrier, Ty::Void);
                 return Ok(());
             }

@@ -47,6 +47,9 @@ struct Way {
     buffer: Option<u32>,
     offset: Option<u32>,
     stream: u8,
+    per_vertex: bool,
+    /// Added to slots: those of one vertex of the primitive.
+    vertex: u16,
 }
 
 impl Way {
@@ -68,6 +71,7 @@ impl Way {
             Some(Decoration::XfbBuffer) => self.buffer = Some(d.value),
             Some(Decoration::Offset) => self.offset = Some(d.value),
             Some(Decoration::Stream) => self.stream = d.value.min(3) as u8,
+            Some(Decoration::PerVertexKHR) => self.per_vertex = true,
             _ => {}
         }
         Ok(())
@@ -100,6 +104,8 @@ impl Builder<'_> {
             buffer: None,
             offset: None,
             stream: 0,
+            per_vertex: false,
+            vertex: 0,
         };
         // Refuses what is too large to be walked.
         self.types.flatten(ty, &mut Vec::new())?;
@@ -109,6 +115,9 @@ impl Builder<'_> {
         let mut out = Vec::new();
         match way.builtin {
             Some(b) => self.builtin_scalars(ty, b, &way, &mut out)?,
+            None if way.per_vertex || self.members_per_vertex(ty) => {
+                self.per_vertex_scalars(ty, way, &mut out)?
+            }
             None => {
                 self.located_scalars(ty, way, &mut out)?;
             }
@@ -120,6 +129,31 @@ impl Builder<'_> {
         Ok(out)
     }
 
+    /// Whether the variable is an array of blocks whose members are per vertex.
+    fn members_per_vertex(&self, ty: u32) -> bool {
+        let TypeClass::Array(e, _) = self.types.kind(ty) else { return false };
+        matches!(self.types.kind(e), TypeClass::Struct(..))
+            && self
+                .m
+                .decorations(self.types.get(e).id)
+                .iter()
+                .any(|d| d.kind == Decoration::PerVertexKHR as u32)
+    }
+
+    /// Scalars of an input that has an element for each of the primitive's vertices (§ Barycentric Interpolation).
+    fn per_vertex_scalars(&self, ty: u32, way: Way, out: &mut Vec<Scalar>) -> Result<()> {
+        let TypeClass::Array(e, n) = self.types.kind(ty) else {
+            return Err(unsupported("a PerVertexKHR input that is no array"));
+        };
+        if n > 3 || self.opt.stage != Stage::Fragment {
+            return Err(unsupported("a PerVertexKHR input of this size or stage"));
+        }
+        for v in 0..n as u16 {
+            self.located_scalars(e, Way { flat: true, vertex: (v + 1) * PER_VERTEX, ..way }, out)?;
+        }
+        Ok(())
+    }
+
     fn builtin_scalars(&self, ty: u32, b: BuiltIn, way: &Way, out: &mut Vec<Scalar>) -> Result<()> {
         let mut kinds = Vec::new();
         self.types.flatten(ty, &mut kinds)?;
@@ -128,6 +162,28 @@ impl Builder<'_> {
             inner = e;
         }
         let signed = self.types.signed(inner);
+        let weights = match b {
+            BuiltIn::BaryCoordKHR => Some((WEIGHTS, false)),
+            BuiltIn::BaryCoordNoPerspKHR => Some((LINEAR_WEIGHTS, true)),
+            _ => None,
+        };
+        if let Some((first, no_perspective)) = weights {
+            if self.opt.stage != Stage::Fragment || kinds.len() != 3 || kinds[0] != Sk::F32 {
+                return Err(unsupported(format!("{b:?} of this type or stage")));
+            }
+            out.extend((0..3).map(|k| Scalar {
+                kind: Sk::F32,
+                signed,
+                place: Place::Slot(first + k),
+                flat: false,
+                no_perspective,
+                at: way.at,
+                half: false,
+                capture: None,
+                stream: way.stream,
+            }));
+            return Ok(());
+        }
         out.extend(kinds.iter().enumerate().map(|(k, &kind)| Scalar {
             kind,
             signed,
@@ -169,7 +225,11 @@ impl Builder<'_> {
                     out.push(Scalar {
                         kind,
                         signed: self.types.signed(ty),
-                        place: Place::Slot(if way.second_source { slot + SECOND_SOURCE } else { slot }),
+                        place: Place::Slot(if way.second_source {
+                            slot + SECOND_SOURCE
+                        } else {
+                            slot + way.vertex
+                        }),
                         // Integers and doubles are never interpolated.
                         flat: way.flat || !matches!(kind, Sk::F16 | Sk::F32),
                         no_perspective: way.no_perspective,
@@ -246,6 +306,12 @@ impl Builder<'_> {
         match mode {
             ExecutionMode::EarlyFragmentTests => self.interface.early_tests = true,
             ExecutionMode::PostDepthCoverage => self.interface.post_depth_coverage = true,
+            ExecutionMode::SampleInterlockOrderedEXT | ExecutionMode::SampleInterlockUnorderedEXT => {
+                self.interface.sample_interlock = true;
+            }
+            ExecutionMode::PixelInterlockOrderedEXT | ExecutionMode::PixelInterlockUnorderedEXT => {
+                self.interface.pixel_interlock = true;
+            }
             ExecutionMode::DepthReplacing if self.interface.depth == DepthMode::Unwritten => {
                 self.interface.depth = DepthMode::Any;
             }

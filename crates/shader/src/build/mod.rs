@@ -38,6 +38,7 @@ mod simplify;
 mod ssa;
 mod stages;
 mod subgroup;
+mod tile_image;
 mod types;
 mod variables;
 

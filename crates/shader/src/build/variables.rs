@@ -183,6 +183,7 @@ impl<'m> Builder<'m> {
                 p.flags.volatile = self.m.has(id, Decoration::Volatile);
                 p
             }
+            StorageClass::TileImageEXT => Pointer::new(Base::Values(self.tile_images(id, ty)?), class, ty),
             StorageClass::Output => {
                 let base = self.output_variable(id, ty, &i)?;
                 Pointer::new(base, class, ty)

@@ -57,6 +57,8 @@ inputs! {
     SampleId,
     SampleMask,
     HelperInvocation,
+    /// All of the pixel lies in the primitive (FullyCoveredEXT).
+    FullyCovered,
     PrimitiveId,
     Layer,
     ViewportIndex,
@@ -83,6 +85,9 @@ inputs! {
 
 impl Input {
     pub fn ty(self) -> Ty {
-        if matches!(self, Input::FrontFacing | Input::HelperInvocation) { Ty::Bool } else { Ty::B32 }
+        match self {
+            Input::FrontFacing | Input::HelperInvocation | Input::FullyCovered => Ty::Bool,
+            _ => Ty::B32,
+        }
     }
 }

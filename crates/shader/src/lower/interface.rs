@@ -1,7 +1,7 @@
 //! What a program does that its stage needs to know, seen from the code as it is lowered.
 
 use crate::bytecode::Reg;
-use crate::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, STENCIL_REF};
+use crate::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, STENCIL_REF, TILE_DEPTH};
 use crate::ir::{Dim, ImageOp, Input, Inst, Shader, Stage};
 use crate::isa::{Effect, effect};
 
@@ -43,7 +43,10 @@ pub fn interface(shader: &Shader, inputs: &[(Input, Reg)]) -> Interface {
         quads |= reads_quad(inst);
         match inst {
             Inst::Demote => out.discards = true,
-            Inst::Image(image) => out.reads_tile |= image.dim == Dim::SubpassData,
+            Inst::Image(image) if image.dim == Dim::SubpassData => {
+                out.reads_tile = true;
+                out.reads_depth |= image.op == ImageOp::Read && image.component >= TILE_DEPTH;
+            }
             Inst::Output { slot: FRAG_DEPTH, .. } => depth = true,
             Inst::Output { slot: STENCIL_REF, .. } => out.writes_stencil = true,
             Inst::Output { slot: SAMPLE_MASK, .. } => out.writes_sample_mask = true,

@@ -152,7 +152,7 @@ fn draw(worker: &mut Worker, job: &Job, seed: u64) -> Result<Vec<Vec<u32>>, Stop
         let mut r = mutate::Rng(seed ^ (i as u64) << 40);
         match input {
             Input::SubgroupLane => {}
-            Input::FrontFacing | Input::HelperInvocation => {
+            Input::FrontFacing | Input::HelperInvocation | Input::FullyCovered => {
                 lanes.input_mask(i).iter_mut().for_each(|m| *m = r.word() as u16);
             }
             _ => {

@@ -70,6 +70,7 @@ pub fn state(input: VertexInput, topology: vk::PrimitiveTopology, area: Rect) ->
             stipple: None,
             provoking_last: false,
             stream: 0,
+            conservative: None,
         },
         samples: Samples {
             count: 1,
@@ -77,6 +78,7 @@ pub fn state(input: VertexInput, topology: vk::PrimitiveTopology, area: Rect) ->
             mask: u32::MAX,
             alpha_to_coverage: false,
             alpha_to_one: false,
+            locations: None,
         },
         depth: Depth { test: false, write: false, compare: vk::CompareOp::ALWAYS, bounds: None },
         stencil: None,
