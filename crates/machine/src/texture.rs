@@ -48,7 +48,9 @@ pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering 
     }
     // SAFETY: neither is null, so they are a descriptor's.
     let (v, s) = unsafe { (&*(view as *const ImageView), &*(sampler as *const Sampler)) };
-    let (wide, nearest) = (wide(v.format), Filtering { complex: v.format.compressed(), ..nearest });
+    // Each plane of a Y′CbCr image is filtered for itself.
+    let wide = v.ycbcr().map_or_else(|| wide(v.format), |y| y.operations());
+    let (wide, nearest) = (wide, Filtering { complex: v.format.compressed(), ..nearest });
     if code.op == ImageOp::Gather || !(s.mag_linear || s.min_linear) {
         return Filtering { operations: wide, ..nearest };
     }

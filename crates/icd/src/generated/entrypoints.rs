@@ -3972,7 +3972,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::sampler::create_sampler_ycbcr_conversion(
+                crate::ycbcr_conversion::create_sampler_ycbcr_conversion(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4417,7 +4417,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroySamplerYcbcrConversion", device, (), |this| {
-            crate::sampler::destroy_sampler_ycbcr_conversion(this, ycbcr_conversion, p_allocator)
+            crate::ycbcr_conversion::destroy_sampler_ycbcr_conversion(this, ycbcr_conversion, p_allocator)
         })
     }
 }
@@ -8875,6 +8875,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreateSamplerYcbcrConversionKHR",
+        function: vkCreateSamplerYcbcrConversion as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SAMPLER_YCBCR_CONVERSION],
+    },
+    Entry {
         name: c"vkCreateSemaphore",
         function: vkCreateSemaphore as *const (),
         level: Level::Device,
@@ -9097,6 +9104,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 101,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroySamplerYcbcrConversionKHR",
+        function: vkDestroySamplerYcbcrConversion as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SAMPLER_YCBCR_CONVERSION],
     },
     Entry {
         name: c"vkDestroySemaphore",

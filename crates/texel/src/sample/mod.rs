@@ -27,6 +27,7 @@ mod view;
 #[cfg(test)]
 mod weight_tests;
 mod wide;
+mod ycbcr;
 
 pub use alike::Alike;
 pub use args::{SampleArgs, Warp4, few, lanes};
@@ -41,4 +42,5 @@ pub use texel::{
     Grid, TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, has_atomics, load_warp, store_warp,
     texel_pointers,
 };
+pub use ycbcr::{Conversion, Ycbcr};
 pub use view::{BufferView, ImageView, Level, outside};
