@@ -166,7 +166,7 @@ pub(crate) fn image_properties(
     if flags.contains(C::BLOCK_TEXEL_VIEW_COMPATIBLE) && !info.compressed() {
         return no;
     }
-    if flags.contains(C::DISJOINT) && !features.contains(F::DISJOINT) {
+    if flags & (C::DISJOINT | C::ALIAS) == C::DISJOINT && !features.contains(F::DISJOINT) {
         return no;
     }
     let converted = info.requires_conversion();

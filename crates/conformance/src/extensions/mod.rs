@@ -16,6 +16,7 @@ mod rig;
 mod single_sampled;
 mod single_sampled_pass;
 mod weights;
+mod ycbcr;
 
 pub use crate::check::Found;
 pub(crate) use crate::check::{found, holds, same, text};
@@ -38,5 +39,6 @@ pub fn checks() -> Vec<Check> {
     all.extend(maintenance8::checks());
     all.extend(weights::checks());
     all.extend(bounds::checks());
+    all.extend(ycbcr::checks());
     all
 }

@@ -49,12 +49,20 @@ impl Rig {
         let mut host = vk::PhysicalDeviceHostImageCopyFeaturesEXT::default().host_image_copy(true);
         let mut maintenance8 =
             vk::PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: vk::TRUE, ..Default::default() };
-        let links: [Link; 5] = [
+        let mut ycbcr =
+            vk::PhysicalDeviceSamplerYcbcrConversionFeatures::default().sampler_ycbcr_conversion(true);
+        let mut arrays =
+            vk::PhysicalDeviceYcbcrImageArraysFeaturesEXT::default().ycbcr_image_arrays(true);
+        let mut of_two = vk::PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT::default().ycbcr2plane444_formats(true);
+        let links: [Link; 8] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
             (ash::ext::depth_bias_control::NAME, (&raw mut bias).cast()),
             (ash::ext::host_image_copy::NAME, (&raw mut host).cast()),
             (c"VK_KHR_maintenance8", (&raw mut maintenance8).cast()),
+            (ash::khr::sampler_ycbcr_conversion::NAME, (&raw mut ycbcr).cast()),
+            (ash::ext::ycbcr_image_arrays::NAME, (&raw mut arrays).cast()),
+            (ash::ext::ycbcr_2plane_444_formats::NAME, (&raw mut of_two).cast()),
         ];
         let chain = chained(&links, there);
         // Promoted ones that host copies need before Vulkan 1.3 are core; post-depth coverage has no feature.

@@ -142,13 +142,17 @@ impl Image {
             && samples.is_power_of_two();
         // "Valid Usage for VkImageCreateInfo", 06410 to 06412, 04712, 04713, 01577.
         let whole = format.extent_multiple();
-        let disjoint = info.flags.contains(vk::ImageCreateFlags::DISJOINT);
+        let planes = format::planar(info.format).is_some();
+        let disjoint = info.flags.contains(vk::ImageCreateFlags::DISJOINT) && planes;
+        // An alias of one plane may say that it is one of a disjoint image.
+        let apart = vk::ImageCreateFlags::DISJOINT | vk::ImageCreateFlags::ALIAS;
+        let names_planes = planes || info.flags & apart != vk::ImageCreateFlags::DISJOINT;
         let sane = sane
             && (!format.requires_conversion()
                 || info.mip_levels == 1 && samples == 1 && info.image_type == vk::ImageType::TYPE_2D)
             && extent[0].is_multiple_of(whole[0])
             && extent[1].is_multiple_of(whole[1])
-            && (!disjoint || format::planar(info.format).is_some());
+            && names_planes;
         if !sane {
             return Err(vk::Result::ERROR_VALIDATION_FAILED_EXT);
         }
