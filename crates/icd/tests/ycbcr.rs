@@ -45,7 +45,8 @@ const FORMATS: [Row; 32] = [
 ];
 
 const PLANES: [Aspect; 3] = [Aspect::PLANE_0, Aspect::PLANE_1, Aspect::PLANE_2];
-const WIDTH: u32 = 20;
+/// Every plane's bytes are whole words.
+const WIDTH: u32 = 16;
 const HEIGHT: u32 = 6;
 const GENERAL: vk::ImageLayout = vk::ImageLayout::GENERAL;
 
@@ -194,7 +195,7 @@ fn planes_are_copied_one_by_one() {
         let (from, to) = (g.buffer(512), g.buffer(512));
         for (n, (aspect, size, bytes)) in planes(row).into_iter().enumerate() {
             let words = (size[0] * size[1]) as usize * bytes as usize / 4;
-            from.words.iter_mut().enumerate().for_each(|(i, w)| *w = (i as u32 + 7 * n as u32) * 0x9e37_79b9);
+            from.words.iter_mut().enumerate().for_each(|(i, w)| *w = (i as u32 + 7 * n as u32).wrapping_mul(0x9e37_79b9));
             to.words.fill(0);
             let region = region(aspect, size);
             // As a texel of the plane has bytes; two components of eight bits are one of sixteen.
@@ -260,7 +261,6 @@ fn planes_are_copied_one_by_one() {
                 d.free_memory(memory, None);
             }
         }
-        // A plane's copy left the others as they were: the first one's bytes are still those of its own round.
         g.free(from);
         g.free(to);
         end(&g, a);

@@ -28,6 +28,8 @@ mod view;
 mod weight_tests;
 mod wide;
 mod ycbcr;
+#[cfg(test)]
+mod ycbcr_tests;
 
 pub use alike::Alike;
 pub use args::{SampleArgs, Warp4, few, lanes};
