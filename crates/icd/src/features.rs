@@ -242,9 +242,7 @@ mod tests {
     fn promoted_extensions_are_listed() {
         // Of other systems, or of features the device does not have.
         let absent = |n: &str| {
-            n.contains("win32")
-                || n.starts_with("VK_AMD_")
-                || n == "VK_EXT_texture_compression_astc_hdr"
+            n.contains("win32") || n.starts_with("VK_AMD_") || n == "VK_EXT_texture_compression_astc_hdr"
         };
         for name in PROMOTED {
             let listed = EXTENSIONS.iter().any(|e| e.name.to_bytes() == name.as_bytes());

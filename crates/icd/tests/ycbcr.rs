@@ -114,8 +114,7 @@ fn bind(g: &Gpu, image: vk::Image, plane: Option<Aspect>) -> (vk::DeviceMemory, 
 fn image(g: &Gpu, row: &Row, disjoint: bool) -> (vk::Image, Vec<vk::DeviceMemory>) {
     let flags = if disjoint { vk::ImageCreateFlags::DISJOINT } else { Default::default() };
     let image = unsafe { g.device.create_image(&info(row.0).flags(flags), None) }.expect("an image is made");
-    let parts: Vec<_> =
-        if disjoint { planes(row).iter().map(|p| Some(p.0)).collect() } else { vec![None] };
+    let parts: Vec<_> = if disjoint { planes(row).iter().map(|p| Some(p.0)).collect() } else { vec![None] };
     let memory = parts.into_iter().map(|p| {
         let (m, bound) = bind(g, image, p);
         bound.expect("it is bound");
@@ -136,9 +135,11 @@ fn layers(aspect_mask: Aspect) -> vk::ImageSubresourceLayers {
 }
 
 fn region(aspect: Aspect, [width, height]: [u32; 2]) -> vk::BufferImageCopy {
-    vk::BufferImageCopy::default()
-        .image_subresource(layers(aspect))
-        .image_extent(vk::Extent3D { width, height, depth: 1 })
+    vk::BufferImageCopy::default().image_subresource(layers(aspect)).image_extent(vk::Extent3D {
+        width,
+        height,
+        depth: 1,
+    })
 }
 
 #[test]
@@ -175,7 +176,8 @@ fn features_of_formats() {
         ] {
             let ask = vk::PhysicalDeviceImageFormatInfo2::default().format(row.0).ty(ty).usage(usage);
             let mut out = vk::ImageFormatProperties2::default();
-            let r = unsafe { g.instance.get_physical_device_image_format_properties2(physical, &ask, &mut out) };
+            let r =
+                unsafe { g.instance.get_physical_device_image_format_properties2(physical, &ask, &mut out) };
             assert_eq!(r, Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED), "{:?} {ty:?} {usage:?}", row.0);
         }
     }
@@ -195,7 +197,10 @@ fn planes_are_copied_one_by_one() {
         let (from, to) = (g.buffer(512), g.buffer(512));
         for (n, (aspect, size, bytes)) in planes(row).into_iter().enumerate() {
             let words = (size[0] * size[1]) as usize * bytes as usize / 4;
-            from.words.iter_mut().enumerate().for_each(|(i, w)| *w = (i as u32 + 7 * n as u32).wrapping_mul(0x9e37_79b9));
+            from.words
+                .iter_mut()
+                .enumerate()
+                .for_each(|(i, w)| *w = (i as u32 + 7 * n as u32).wrapping_mul(0x9e37_79b9));
             to.words.fill(0);
             let region = region(aspect, size);
             // As a texel of the plane has bytes; two components of eight bits are one of sixteen.
@@ -330,7 +335,10 @@ fn what_formats_forbid_is_refused() {
     // A name that is gone.
     unsafe { d.destroy_sampler_ycbcr_conversion(c, None) };
     let mut of = vk::SamplerYcbcrConversionInfo::default().conversion(c);
-    assert_eq!(unsafe { d.create_sampler(&vk::SamplerCreateInfo::default().push_next(&mut of), None) }.err(), bad);
+    assert_eq!(
+        unsafe { d.create_sampler(&vk::SamplerCreateInfo::default().push_next(&mut of), None) }.err(),
+        bad
+    );
 }
 
 #[test]
@@ -351,7 +359,9 @@ fn wrong_aspects_and_planes_without_memory_touch_nothing() {
     let size = [8, 4];
     g.run(|d, c| unsafe {
         // The second plane has no memory; a third is not there, nor have such images a colour to copy or clear.
-        for (i, aspect) in [(half, PLANES[1]), (whole.0, PLANES[2]), (whole.0, Aspect::COLOR), (whole.0, Aspect::DEPTH)] {
+        for (i, aspect) in
+            [(half, PLANES[1]), (whole.0, PLANES[2]), (whole.0, Aspect::COLOR), (whole.0, Aspect::DEPTH)]
+        {
             let region = [region(aspect, size)];
             d.cmd_copy_image_to_buffer(c, i, GENERAL, buffer.buffer, &region);
             d.cmd_copy_buffer_to_image(c, buffer.buffer, i, GENERAL, &region);
@@ -369,12 +379,14 @@ fn wrong_aspects_and_planes_without_memory_touch_nothing() {
             d.cmd_clear_color_image(c, i, GENERAL, &Default::default(), &[range]);
         }
         // Pairs are not written one by one: a blit onto them does nothing.
-        let blit = vk::ImageBlit::default().src_subresource(layers(PLANES[0])).dst_subresource(layers(PLANES[0]));
+        let blit =
+            vk::ImageBlit::default().src_subresource(layers(PLANES[0])).dst_subresource(layers(PLANES[0]));
         d.cmd_blit_image(c, whole.0, GENERAL, half, GENERAL, &[blit], vk::Filter::LINEAR);
     });
     assert!(buffer.words.iter().all(|w| *w == 0x1234_5678));
     let view = |image, format, aspect_mask| {
-        let range = vk::ImageSubresourceRange { aspect_mask, level_count: 1, layer_count: 1, ..Default::default() };
+        let range =
+            vk::ImageSubresourceRange { aspect_mask, level_count: 1, layer_count: 1, ..Default::default() };
         let i = vk::ImageViewCreateInfo::default()
             .image(image)
             .view_type(vk::ImageViewType::TYPE_2D)
@@ -385,9 +397,13 @@ fn wrong_aspects_and_planes_without_memory_touch_nothing() {
     let (eight, two) = (vk::Format::R8_UNORM, vk::Format::R8G8_UNORM);
     assert_eq!(view(whole.0, eight, PLANES[0]), Ok(()));
     assert_eq!(view(whole.0, two, PLANES[1]), Ok(()));
-    for (format, aspect) in
-        [(two, PLANES[0]), (eight, PLANES[2]), (row.0, PLANES[0]), (eight, Aspect::COLOR), (FORMATS[0].0, PLANES[0])]
-    {
+    for (format, aspect) in [
+        (two, PLANES[0]),
+        (eight, PLANES[2]),
+        (row.0, PLANES[0]),
+        (eight, Aspect::COLOR),
+        (FORMATS[0].0, PLANES[0]),
+    ] {
         assert!(view(whole.0, format, aspect).is_err(), "{format:?} {aspect:?}");
     }
     let plain = g.image([8, 8], vk::ImageUsageFlags::SAMPLED);

@@ -51,9 +51,9 @@ impl Rig {
             vk::PhysicalDeviceMaintenance8FeaturesKHR { maintenance8: vk::TRUE, ..Default::default() };
         let mut ycbcr =
             vk::PhysicalDeviceSamplerYcbcrConversionFeatures::default().sampler_ycbcr_conversion(true);
-        let mut arrays =
-            vk::PhysicalDeviceYcbcrImageArraysFeaturesEXT::default().ycbcr_image_arrays(true);
-        let mut of_two = vk::PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT::default().ycbcr2plane444_formats(true);
+        let mut arrays = vk::PhysicalDeviceYcbcrImageArraysFeaturesEXT::default().ycbcr_image_arrays(true);
+        let mut of_two =
+            vk::PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT::default().ycbcr2plane444_formats(true);
         let links: [Link; 8] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),

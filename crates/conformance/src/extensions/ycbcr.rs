@@ -142,8 +142,13 @@ struct How {
 
 impl How {
     fn of(i: u32) -> How {
-        let models =
-            [Model::YCBCR_709, Model::YCBCR_601, Model::YCBCR_2020, Model::YCBCR_IDENTITY, Model::RGB_IDENTITY];
+        let models = [
+            Model::YCBCR_709,
+            Model::YCBCR_601,
+            Model::YCBCR_2020,
+            Model::YCBCR_IDENTITY,
+            Model::RGB_IDENTITY,
+        ];
         How {
             model: models[i as usize % 5],
             narrow: i & 1 != 0,
@@ -259,7 +264,8 @@ impl<'r> Made<'r> {
                 }
                 d.bind_image_memory2(&[bind]).map_err(text)?;
             }
-            let place = |even| if even { vk::ChromaLocation::COSITED_EVEN } else { vk::ChromaLocation::MIDPOINT };
+            let place =
+                |even| if even { vk::ChromaLocation::COSITED_EVEN } else { vk::ChromaLocation::MIDPOINT };
             let filter = |linear| if linear { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
             let range =
                 if how.narrow { vk::SamplerYcbcrRange::ITU_NARROW } else { vk::SamplerYcbcrRange::ITU_FULL };
@@ -345,15 +351,18 @@ impl Drop for Made<'_> {
 /// Runs the shader on points; the samplers are immutable, the images an array.
 fn run(rig: &Rig, images: &[Made; 2], points: &[[f32; 4]]) -> Result<Vec<[f32; 4]>, String> {
     let bytes: Vec<u8> = points.iter().flatten().flat_map(|v| v.to_le_bytes()).collect();
-    let (from, to) =
-        (Buffer::with(&rig.context, &bytes).map_err(text)?, Buffer::new(&rig.context, bytes.len()).map_err(text)?);
+    let (from, to) = (
+        Buffer::with(&rig.context, &bytes).map_err(text)?,
+        Buffer::new(&rig.context, bytes.len()).map_err(text)?,
+    );
     let d = &rig.context.device;
     let compute = vk::ShaderStageFlags::COMPUTE;
     let (both, storage) = (vk::DescriptorType::COMBINED_IMAGE_SAMPLER, vk::DescriptorType::STORAGE_BUFFER);
     // SAFETY: plain Vulkan calls with structs that outlive them; work is waited for before anything goes.
     unsafe {
         let code = client::words(SHADER);
-        let module = d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None).map_err(text)?;
+        let module =
+            d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None).map_err(text)?;
         let samplers = [images[0].sampler, images[1].sampler];
         let binding = |n, ty, count| {
             vk::DescriptorSetLayoutBinding::default()
@@ -362,18 +371,21 @@ fn run(rig: &Rig, images: &[Made; 2], points: &[[f32; 4]]) -> Result<Vec<[f32; 4
                 .descriptor_count(count)
                 .stage_flags(compute)
         };
-        let bindings =
-            [binding(0, both, 2).immutable_samplers(&samplers), binding(1, storage, 1), binding(2, storage, 1)];
+        let bindings = [
+            binding(0, both, 2).immutable_samplers(&samplers),
+            binding(1, storage, 1),
+            binding(2, storage, 1),
+        ];
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         let layouts = [d.create_descriptor_set_layout(&info, None).map_err(text)?];
         let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&layouts);
         let layout = d.create_pipeline_layout(&info, None).map_err(text)?;
-        let stage =
-            vk::PipelineShaderStageCreateInfo::default().stage(compute).module(module).name(c"main");
+        let stage = vk::PipelineShaderStageCreateInfo::default().stage(compute).module(module).name(c"main");
         let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)];
         let pipeline =
             d.create_compute_pipelines(Default::default(), &info, None).map_err(|(_, e)| text(e))?[0];
-        let sizes = [(both, 2), (storage, 2)].map(|(ty, descriptor_count)| vk::DescriptorPoolSize { ty, descriptor_count });
+        let sizes = [(both, 2), (storage, 2)]
+            .map(|(ty, descriptor_count)| vk::DescriptorPoolSize { ty, descriptor_count });
         let info = vk::DescriptorPoolCreateInfo::default().max_sets(1).pool_sizes(&sizes);
         let pool = d.create_descriptor_pool(&info, None).map_err(text)?;
         let info = vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts);
@@ -385,7 +397,8 @@ fn run(rig: &Rig, images: &[Made; 2], points: &[[f32; 4]]) -> Result<Vec<[f32; 4
         });
         let buffers = [&from, &to]
             .map(|b| [vk::DescriptorBufferInfo { buffer: b.handle, offset: 0, range: vk::WHOLE_SIZE }]);
-        let write = |n, ty| vk::WriteDescriptorSet::default().dst_set(sets[0]).dst_binding(n).descriptor_type(ty);
+        let write =
+            |n, ty| vk::WriteDescriptorSet::default().dst_set(sets[0]).dst_binding(n).descriptor_type(ty);
         let writes = [
             write(0, both).image_info(&views),
             write(1, storage).buffer_info(&buffers[0]),
@@ -424,7 +437,8 @@ fn samples(rig: &Rig) -> Found {
             let mut places = Vec::new();
             let points: Vec<[f32; 4]> = (0..POINTS)
                 .map(|k| {
-                    let uv = SIZE.map(|n| f64::from(random.word() >> 8 & 0xffff) / 65536.0 * f64::from(n + 2) - 1.0);
+                    let uv = SIZE
+                        .map(|n| f64::from(random.word() >> 8 & 0xffff) / 65536.0 * f64::from(n + 2) - 1.0);
                     let uv = uv.map(|u| (u * 8.0).floor() / 8.0 + 1.0 / 16.0);
                     let layer = random.word() >> 8 & 1;
                     places.push((uv, layer));
@@ -443,7 +457,8 @@ fn samples(rig: &Rig) -> Found {
                 let want = how[which].colour(&pair[which], &planes[which], uv, layer);
                 // Weights have 8 bits at the least ("subTexelPrecisionBits"); Tuff's have more.
                 let near = got.iter().zip(want).all(|(g, w)| (f64::from(*g) - w).abs() < 1e-4);
-                let what = format!("{:?} {:?} at {uv:?}: {got:?}, not {want:?}", pair[which].format, how[which]);
+                let what =
+                    format!("{:?} {:?} at {uv:?}: {got:?}, not {want:?}", pair[which].format, how[which]);
                 holds(&what, near)?;
                 found.extend(got.map(|g| u64::from(g.to_bits())));
             }

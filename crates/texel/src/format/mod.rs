@@ -225,7 +225,11 @@ impl FormatInfo {
     }
     /// True where images of the format exist at all (transfers are then allowed too).
     pub const fn image(&self) -> bool {
-        self.sampled() || self.color_attachment() || self.depth_stencil() || self.storage() || self.in_planes()
+        self.sampled()
+            || self.color_attachment()
+            || self.depth_stencil()
+            || self.storage()
+            || self.in_planes()
     }
     /// A Y′CbCr format without capabilities of its own (`planar`).
     const fn in_planes(&self) -> bool {

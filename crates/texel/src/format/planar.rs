@@ -177,7 +177,11 @@ mod tests {
                 assert_eq!(f.plane_format(0).unwrap().block_bytes, f.block_bytes);
                 for i in 0..p.planes.len() {
                     let plane = f.plane_format(i).unwrap();
-                    assert!(plane.storage() && plane.color_attachment() && plane.components()[0].bits as u32 == bits);
+                    assert!(
+                        plane.storage()
+                            && plane.color_attachment()
+                            && plane.components()[0].bits as u32 == bits
+                    );
                 }
             } else {
                 let p = packed422(f.format).unwrap();

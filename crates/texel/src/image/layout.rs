@@ -4,7 +4,7 @@
 //! samples; in a sample: depth slices; in a slice: rows of blocks. Linear and optimal tiling share this order; rows are
 //! padded to 64 bytes, so that a row never shares a cache line with another.
 
-use crate::format::{FormatInfo, PLANE_ASPECTS, plane_index, planar};
+use crate::format::{FormatInfo, PLANE_ASPECTS, planar, plane_index};
 use ash::vk;
 
 /// Row alignment in bytes.
@@ -71,9 +71,14 @@ impl Layout {
         let (mut at, mut apart, mut all) = (0u64, Vec::new(), 0u64);
         let [p0, p1, p2] = PLANE_ASPECTS;
         let planar = planar(format.format);
-        for aspect in
-            [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL, p0, p1, p2]
-        {
+        for aspect in [
+            vk::ImageAspectFlags::COLOR,
+            vk::ImageAspectFlags::DEPTH,
+            vk::ImageAspectFlags::STENCIL,
+            p0,
+            p1,
+            p2,
+        ] {
             if !format.aspects().contains(aspect) {
                 continue;
             }
@@ -123,7 +128,8 @@ mod tests {
 
     #[test]
     fn mip_chain_of_compressed_layers() {
-        let l = Layout::new(info(vk::Format::BC1_RGBA_UNORM_BLOCK).unwrap(), [20, 12, 1], 5, 2, 1, false).unwrap();
+        let l = Layout::new(info(vk::Format::BC1_RGBA_UNORM_BLOCK).unwrap(), [20, 12, 1], 5, 2, 1, false)
+            .unwrap();
         let p = &l.planes[0];
         // 20×12, 10×6, 5×3, 2×1, 1×1 texels: 5×3, 3×2, 2×1, 1×1, 1×1 blocks of 8 bytes; rows padded to 64.
         assert_eq!(
@@ -137,11 +143,14 @@ mod tests {
 
     #[test]
     fn depth_and_stencil_are_planes() {
-        let l = Layout::new(info(vk::Format::D24_UNORM_S8_UINT).unwrap(), [17, 2, 1], 1, 1, 4, false).unwrap();
+        let l =
+            Layout::new(info(vk::Format::D24_UNORM_S8_UINT).unwrap(), [17, 2, 1], 1, 1, 4, false).unwrap();
         let (d, s) = (&l.planes[0], &l.planes[1]);
         assert_eq!((d.mips[0].row_pitch, d.mips[0].sample_pitch, d.layer_pitch), (128, 256, 1024));
         assert_eq!((s.offset, s.mips[0].row_pitch, s.format.format), (1024, 64, vk::Format::S8_UINT));
-        assert!(Layout::new(info(vk::Format::R8_UNORM).unwrap(), [1 << 30, 1 << 30, 1], 1, 1, 1, false).is_none());
+        assert!(
+            Layout::new(info(vk::Format::R8_UNORM).unwrap(), [1 << 30, 1 << 30, 1], 1, 1, 1, false).is_none()
+        );
     }
 
     #[test]

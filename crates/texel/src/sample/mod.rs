@@ -44,5 +44,5 @@ pub use texel::{
     Grid, TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, has_atomics, load_warp, store_warp,
     texel_pointers,
 };
-pub use ycbcr::{Conversion, Ycbcr};
 pub use view::{BufferView, ImageView, Level, outside};
+pub use ycbcr::{Conversion, Ycbcr};

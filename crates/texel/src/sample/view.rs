@@ -1,9 +1,9 @@
 //! Image views and texel buffer views.
 
 use super::fast::{Fast, filters_bytes};
+use super::ycbcr::{Conversion, PlaneTexels, Ycbcr};
 use crate::buffer::Buffer;
 use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
-use super::ycbcr::{Conversion, PlaneTexels, Ycbcr};
 use crate::format::{self, ChannelClass, Component, FormatInfo, NumClass, PLANE_ASPECTS, block};
 use crate::image::Image;
 use ash::vk;
@@ -124,7 +124,8 @@ impl ImageView {
             (_, Some(p)) => vec![of(asked, p.half)?],
             _ => vec![of(asked, given.format)?],
         };
-        let texels = |v: &ImageView| PlaneTexels { format: v.format, gather: v.gather, levels: v.levels.clone() };
+        let texels =
+            |v: &ImageView| PlaneTexels { format: v.format, gather: v.gather, levels: v.levels.clone() };
         let planes: Vec<PlaneTexels> = views.iter().map(texels).collect();
         // A plane without memory: none of it is there.
         let bound = planes.iter().all(|p| !p.levels.is_empty());

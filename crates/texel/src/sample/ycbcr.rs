@@ -154,7 +154,11 @@ struct At<'a> {
 
 impl Ycbcr {
     /// `planes`: of the view's format, which is that of its image if it has several, or pairs.
-    pub(super) fn new(format: &'static FormatInfo, planes: Vec<PlaneTexels>, conversion: &Conversion) -> Ycbcr {
+    pub(super) fn new(
+        format: &'static FormatInfo,
+        planes: Vec<PlaneTexels>,
+        conversion: &Conversion,
+    ) -> Ycbcr {
         let split = match (planar(format.format), packed422(format.format)) {
             (Some(p), _) => Split::Planes(p),
             (_, Some(p)) => Split::Pairs(p),
@@ -350,12 +354,14 @@ impl Ycbcr {
             second |= weight[lane] != 0.0 && fine[lane] != coarse[lane];
         }
         let a = if args.arrayed { args.dims } else { usize::MAX };
-        let layers = std::array::from_fn(|lane| layer(if args.arrayed { c(a, lane) } else { 0.0 }, view.layers));
+        let layers =
+            std::array::from_fn(|lane| layer(if args.arrayed { c(a, lane) } else { 0.0 }, view.layers));
         let mut on = |levels: [usize; 16]| {
             let uv = std::array::from_fn(|k| {
                 std::array::from_fn(|lane| {
                     let s = if k < args.dims { c(k, lane) } else { 0.5 };
-                    let size = if sampler.unnormalized { 1.0 } else { view.levels[levels[lane]].size[k] as f32 };
+                    let size =
+                        if sampler.unnormalized { 1.0 } else { view.levels[levels[lane]].size[k] as f32 };
                     let offset = args.offsets.filter(|o| o.len() <= 4).and_then(|o| o.get(k));
                     limit(s * size + offset.map_or(0, |o| o[lane] as i32) as f32)
                 })

@@ -20,13 +20,19 @@ fn view(image: &Arc<Image>, format: vk::Format, model: vk::SamplerYcbcrModelConv
             ..Default::default()
         });
     let conversion = Conversion::new(
-        &vk::SamplerYcbcrConversionCreateInfo::default().format(format).ycbcr_model(model),
+        &vk::SamplerYcbcrConversionCreateInfo::default()
+            .format(format)
+            .ycbcr_model(model)
+            .x_chroma_offset(vk::ChromaLocation::MIDPOINT)
+            .y_chroma_offset(vk::ChromaLocation::MIDPOINT),
     );
     ImageView::converted(image.clone(), &info, 0.0, &conversion).expect("a valid view")
 }
 
 fn nearest() -> Sampler {
-    let info = vk::SamplerCreateInfo::default().address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER);
+    let info = vk::SamplerCreateInfo::default()
+        .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_BORDER)
+        .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE);
     Sampler::new(&info, None, vk::SamplerReductionMode::WEIGHTED_AVERAGE)
 }
 
