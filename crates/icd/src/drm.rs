@@ -19,6 +19,8 @@ fn has(format: Option<&FormatInfo>) -> bool {
 
 /// The lists of a format's modifiers, where they are asked for.
 pub(crate) unsafe fn tell(format: Option<&FormatInfo>, p_next: *mut c_void) {
+    // Planes of Y′CbCr formats would be memory planes of their own, which nobody lays out yet.
+    let format = format.filter(|f| !f.requires_conversion());
     let (n, features) = (has(format) as usize, format.map(crate::formats::linear).unwrap_or_default());
     // SAFETY: valid usage: the chain leads to what it is said to, and arrays have room for their counts.
     unsafe {
@@ -48,7 +50,8 @@ pub(crate) unsafe fn asked(info: &vk::PhysicalDeviceImageFormatInfo2) -> Option<
     }
     // SAFETY: valid usage: the chain leads to what it is said to.
     let m = unsafe { chain::find::<vk::PhysicalDeviceImageDrmFormatModifierInfoEXT>(info.p_next) }?;
-    (m.drm_format_modifier == LINEAR).then_some(Tiling::LINEAR)
+    let planes = texel::format::planar(info.format).is_some();
+    (m.drm_format_modifier == LINEAR && !planes).then_some(Tiling::LINEAR)
 }
 
 /// The tiling that an image is to be created with.

@@ -29,7 +29,7 @@ pub(crate) const FEATURES: &[&str] = &[
     // Vulkan 1.1
     "storageBuffer16BitAccess", "uniformAndStorageBuffer16BitAccess", "storagePushConstant16", "storageInputOutput16", "multiview", "multiviewGeometryShader",
     "multiviewTessellationShader",
-    "variablePointersStorageBuffer", "variablePointers", "shaderDrawParameters",
+    "samplerYcbcrConversion", "variablePointersStorageBuffer", "variablePointers", "shaderDrawParameters",
     // Vulkan 1.2
     "samplerMirrorClampToEdge", "drawIndirectCount", "storageBuffer8BitAccess", "uniformAndStorageBuffer8BitAccess",
     "storagePushConstant8", "shaderBufferInt64Atomics", "shaderSharedInt64Atomics", "shaderFloat16", "shaderInt8",
@@ -54,7 +54,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "subgroupSizeControl", "computeFullSubgroups", "synchronization2", "shaderZeroInitializeWorkgroupMemory",
     "dynamicRendering", "shaderIntegerDotProduct", "maintenance4",
     // promoted to 1.3 as extensions' features
-    "formatA4R4G4B4", "formatA4B4G4R4", "extendedDynamicState", "extendedDynamicState2", "texelBufferAlignment",
+    "ycbcr2plane444Formats", "formatA4R4G4B4", "formatA4B4G4R4", "extendedDynamicState", "extendedDynamicState2", "texelBufferAlignment",
     // promoted to 1.4
     "globalPriorityQuery", "pipelineRobustness", "pipelineProtectedAccess", "maintenance5", "maintenance6", "maintenance7", "maintenance8", "shaderExpectAssume",
     "shaderFloatControls2", "shaderSubgroupRotate", "shaderSubgroupRotateClustered",
@@ -88,7 +88,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "rasterizationOrderDepthAttachmentAccess", "rasterizationOrderStencilAttachmentAccess",
     "vertexInputDynamicState", "legacyVertexAttributes",
     // memory, descriptors, images, pipelines
-    "memoryPriority", "zeroInitializeDeviceMemory", "internallySynchronizedQueues", "minLod", "unifiedImageLayouts", "pageableDeviceLocalMemory", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",
+    "memoryPriority", "zeroInitializeDeviceMemory", "internallySynchronizedQueues", "minLod", "unifiedImageLayouts", "pageableDeviceLocalMemory", "ycbcrImageArrays", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",
     "customBorderColorWithoutFormat", "nonSeamlessCubeMap", "image2DViewOf3D", "sampler2DViewOf3D", "imageSlicedViewOf3D", "mutableDescriptorType",
     "descriptorBuffer", "descriptorBufferImageLayoutIgnored", "descriptorBufferPushDescriptors",
     "nestedCommandBuffer", "nestedCommandBufferRendering", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
@@ -247,11 +247,7 @@ mod tests {
     fn promoted_extensions_are_listed() {
         // Of other systems, or of features the device does not have.
         let absent = |n: &str| {
-            n.contains("win32")
-                || n.starts_with("VK_AMD_")
-                || n == "VK_EXT_texture_compression_astc_hdr"
-                || n == "VK_KHR_sampler_ycbcr_conversion"
-                || n == "VK_EXT_ycbcr_2plane_444_formats"
+            n.contains("win32") || n.starts_with("VK_AMD_") || n == "VK_EXT_texture_compression_astc_hdr"
         };
         for name in PROMOTED {
             let listed = EXTENSIONS.iter().any(|e| e.name.to_bytes() == name.as_bytes());

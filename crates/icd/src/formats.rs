@@ -11,13 +11,32 @@ fn when(on: bool, flags: F) -> F {
     if on { flags } else { F::empty() }
 }
 
+/// What samplers with a Y′CbCr conversion can do. Reconstruction is implicit.
+const CONVERSION: F = F::from_raw(
+    F::MIDPOINT_CHROMA_SAMPLES.as_raw()
+        | F::COSITED_CHROMA_SAMPLES.as_raw()
+        | F::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER.as_raw()
+        | F::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER.as_raw(),
+);
+
 /// The features of images of a format with optimal tiling.
 pub(crate) fn optimal(f: &FormatInfo) -> F {
     if !f.image() {
         return F::empty();
     }
+    if f.requires_conversion() {
+        let planes = texel::format::planar(f.format).is_some();
+        return F::TRANSFER_SRC
+            | F::TRANSFER_DST
+            | F::HOST_IMAGE_TRANSFER_EXT
+            | F::SAMPLED_IMAGE
+            | F::SAMPLED_IMAGE_FILTER_LINEAR
+            | CONVERSION
+            | when(planes, F::DISJOINT);
+    }
     F::TRANSFER_SRC
         | F::TRANSFER_DST
+        | when(f.convertible(), CONVERSION)
         | F::HOST_IMAGE_TRANSFER_EXT
         | vk::FORMAT_FEATURE_2_COPY_IMAGE_INDIRECT_DST_BIT_KHR
         | when(f.sampled(), F::SAMPLED_IMAGE)
@@ -144,6 +163,7 @@ pub(crate) fn image_properties(
         | C::BLOCK_TEXEL_VIEW_COMPATIBLE
         | C::EXTENDED_USAGE
         | C::SPLIT_INSTANCE_BIND_REGIONS
+        | C::DISJOINT
         | C::TYPE_2D_VIEW_COMPATIBLE_EXT
         | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT
         | vk::IMAGE_CREATE_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR;
@@ -155,6 +175,13 @@ pub(crate) fn image_properties(
         return no;
     }
     if flags.contains(C::BLOCK_TEXEL_VIEW_COMPATIBLE) && !info.compressed() {
+        return no;
+    }
+    if flags & (C::DISJOINT | C::ALIAS) == C::DISJOINT && !features.contains(F::DISJOINT) {
+        return no;
+    }
+    let converted = info.requires_conversion();
+    if converted && (ty != vk::ImageType::TYPE_2D || flags.contains(C::CUBE_COMPATIBLE)) {
         return no;
     }
     let flat_only = info.compressed() && !block_3d(format);
@@ -175,7 +202,7 @@ pub(crate) fn image_properties(
     let many = ty == vk::ImageType::TYPE_2D && tiling == vk::ImageTiling::OPTIMAL && !cube && attachable;
     Ok(vk::ImageFormatProperties {
         max_extent: vk::Extent3D { width: extent[0], height: extent[1], depth: extent[2] },
-        max_mip_levels: 32 - extent[0].leading_zeros(),
+        max_mip_levels: if converted { 1 } else { 32 - extent[0].leading_zeros() },
         max_array_layers: layers,
         sample_counts: if many { SAMPLE_COUNTS } else { vk::SampleCountFlags::TYPE_1 },
         max_resource_size: MAX_ALLOCATION,

@@ -49,7 +49,8 @@ fn fits(
     at: vk::Offset3D,
     extent: vk::Extent3D,
 ) -> bool {
-    let whole = if sub.mip_level < image.mips { image.mip_extent(sub.mip_level) } else { [0; 3] };
+    let plane = image.layout.plane(sub.aspect_mask);
+    let whole = plane.and_then(|p| p.mips.get(sub.mip_level as usize)).map_or([0; 3], |m| m.extent);
     let axes = [(at.x, extent.width), (at.y, extent.height), (at.z, extent.depth)];
     let good = axes.iter().zip(whole).all(|(&(at, n), all)| at >= 0 && at as u64 + n as u64 <= all as u64);
     if !good {

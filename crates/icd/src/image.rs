@@ -9,6 +9,7 @@ use crate::memory::Memory;
 use crate::object::{self, Object};
 use crate::physical_device::{PLAIN_TYPE_BITS, TRANSIENT_TYPE_BITS};
 use std::sync::Arc;
+use texel::format::plane_index;
 use texel::memory::Bound;
 
 pub struct Image {
@@ -29,8 +30,7 @@ unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Image> {
     let refused = vk::ImageCreateFlags::SPARSE_BINDING
         | vk::ImageCreateFlags::SPARSE_RESIDENCY
         | vk::ImageCreateFlags::SPARSE_ALIASED
-        | vk::ImageCreateFlags::PROTECTED
-        | vk::ImageCreateFlags::DISJOINT;
+        | vk::ImageCreateFlags::PROTECTED;
     if info.flags.intersects(refused) {
         return Err(invalid(&format!(
             "vkCreateImage: images with {:?} are not supported",
@@ -100,12 +100,17 @@ pub(crate) unsafe fn destroy_image(device: &Device, image: vk::Image, _: *const 
     }
 }
 
-unsafe fn require(image: &texel::image::Image, out: &mut vk::MemoryRequirements2) {
+/// What an image needs, or (`plane`) a plane of a disjoint one.
+unsafe fn require(
+    image: &texel::image::Image,
+    plane: Option<vk::ImageAspectFlags>,
+    out: &mut vk::MemoryRequirements2,
+) {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
         let transient = image.usage.contains(vk::ImageUsageFlags::TRANSIENT_ATTACHMENT);
         out.memory_requirements = vk::MemoryRequirements {
-            size: image.size(),
+            size: plane.and_then(|p| image.plane_size(plane_index(p)?)).unwrap_or(image.size()),
             alignment: image.alignment(),
             memory_type_bits: if transient { TRANSIENT_TYPE_BITS } else { PLAIN_TYPE_BITS },
         };
@@ -121,7 +126,8 @@ pub(crate) unsafe fn get_image_memory_requirements2(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         if let Some(i) = object::get::<Image>((*info).image) {
-            require(&i.gpu, &mut *out);
+            let plane = chain::find::<vk::ImagePlaneMemoryRequirementsInfo>((*info).p_next);
+            require(&i.gpu, plane.map(|p| p.plane_aspect), &mut *out);
         }
     }
 }
@@ -134,7 +140,7 @@ pub(crate) unsafe fn get_device_image_memory_requirements(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         match (*info).p_create_info.as_ref().and_then(|i| new(i).ok()) {
-            Some(i) => require(&i, &mut *out),
+            Some(i) => require(&i, Some((*info).plane_aspect), &mut *out),
             None => (*out).memory_requirements = Default::default(),
         }
     }
@@ -210,11 +216,19 @@ unsafe fn bind(i: &vk::BindImageMemoryInfo) -> vk::Result {
         let Some(room) = m.gpu.size().checked_sub(i.memory_offset) else {
             return invalid("vkBindImageMemory: the offset lies outside the allocation");
         };
-        if image.gpu.bind(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
+        let bound = Bound { memory: m.gpu.clone(), offset: i.memory_offset };
+        let done = match chain::find::<vk::BindImagePlaneMemoryInfo>(i.p_next) {
+            Some(p) if image.gpu.disjoint() => {
+                plane_index(p.plane_aspect).is_some_and(|at| image.gpu.bind_plane(at, bound))
+            }
+            _ => image.gpu.bind(bound),
+        };
+        if done {
             vk::Result::SUCCESS
         } else {
             invalid(&format!(
-                "vkBindImageMemory: an image of {} bytes is bound already, or does not fit {room} bytes",
+                "vkBindImageMemory: an image of {} bytes (or its plane) is bound already, or does not fit {room} bytes, or a \
+                 disjoint image's plane is not named",
                 image.gpu.size()
             ))
         }

@@ -52,7 +52,11 @@ unsafe fn new(
 ) -> Answer<ImageView> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
-        let view = || texel::sample::ImageView::new(image.clone(), info, min_lod);
+        let conversion = crate::ycbcr_conversion::named(info.p_next)?;
+        let view = || match &conversion {
+            Some(c) => texel::sample::ImageView::converted(image.clone(), info, min_lod, c),
+            None => texel::sample::ImageView::new(image.clone(), info, min_lod),
+        };
         let sliced = match chain::find::<vk::ImageViewSlicedCreateInfoEXT>(info.p_next) {
             Some(s) => Some(Arc::new(view()?.sliced(s.slice_offset, s.slice_count))),
             None => None,

@@ -66,3 +66,4 @@ mod shared_sync;
 pub(crate) mod structs;
 pub(crate) mod update_template;
 pub(crate) mod wsi;
+mod ycbcr_conversion;

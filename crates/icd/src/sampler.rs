@@ -1,4 +1,4 @@
-//! VkSampler; and sampler Y′CbCr conversions, which there are none of.
+//! VkSampler. Its Y′CbCr conversion is done by the view, which has the same ([`crate::ycbcr_conversion`]).
 
 use crate::answer::created;
 use crate::chain;
@@ -34,6 +34,10 @@ pub(crate) unsafe fn create_sampler(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let i = &*info;
+        if let Err(e) = crate::ycbcr_conversion::named(i.p_next) {
+            *out = vk::Sampler::null();
+            return e;
+        }
         let custom =
             matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
         let border = chain::find::<vk::SamplerCustomBorderColorCreateInfoEXT>(i.p_next)
@@ -60,27 +64,4 @@ pub(crate) unsafe fn destroy_sampler(
             device.quarantine.keep(Box::new(s.gpu), &device.gpu);
         }
     }
-}
-
-pub(crate) unsafe fn create_sampler_ycbcr_conversion(
-    _: &Device,
-    _: *const vk::SamplerYcbcrConversionCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::SamplerYcbcrConversion,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        *out = vk::SamplerYcbcrConversion::null();
-        crate::debug::log_error(
-            "vkCreateSamplerYcbcrConversion: the feature samplerYcbcrConversion is not supported",
-        );
-        vk::Result::ERROR_FEATURE_NOT_PRESENT
-    }
-}
-
-pub(crate) unsafe fn destroy_sampler_ycbcr_conversion(
-    _: &Device,
-    _: vk::SamplerYcbcrConversion,
-    _: *const vk::AllocationCallbacks,
-) {
 }

@@ -28,3 +28,4 @@ mod v14;
 mod window;
 mod wrong_descriptors;
 mod wrong_shapes;
+mod ycbcr;

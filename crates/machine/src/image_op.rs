@@ -240,7 +240,7 @@ pub unsafe fn memory(code: &ImageCode, w: &ImageWarp) -> (u64, u64) {
     }
     // SAFETY: as above.
     let view = unsafe { (w.view as *const ImageView).as_ref() };
-    view.and_then(|v| Some((v.image.base()? as u64, v.image.size()))).unwrap_or_default()
+    view.and_then(|v| v.image.span()).map_or((0, 0), |(at, n)| (at as u64, n))
 }
 
 /// [`Filtering::taps`] of the warp's active lanes.

@@ -3,7 +3,8 @@
 //! The kind of filtering is told by sampler and view, not by each lane's level of detail: between levels where the
 //! sampler asks for it and the view has several. Along an axis of anisotropy each lane takes the taps that it takes. A bilinear
 //! operation of texels up to 32 bits is one; trilinear and 3D filtering double it, 64 and 128 bits too. What counts is what a
-//! texel is when it has been decoded: of compressed blocks 32 bits, but 64 of BC6H, whose texels are half floats.
+//! texel is when it has been decoded: of compressed blocks 32 bits, but 64 of BC6H, whose texels are half floats. Each plane of an image that is
+//! sampled through a Y′CbCr conversion is an operation of its own.
 //! The cache lines that texels lie in follow each lane's own levels and taps ([`texel::sample::Touched`]).
 
 use ash::vk;
@@ -48,7 +49,9 @@ pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering 
     }
     // SAFETY: neither is null, so they are a descriptor's.
     let (v, s) = unsafe { (&*(view as *const ImageView), &*(sampler as *const Sampler)) };
-    let (wide, nearest) = (wide(v.format), Filtering { complex: v.format.compressed(), ..nearest });
+    // Each plane of a Y′CbCr image is filtered for itself.
+    let wide = wide(v.format) * v.ycbcr().map_or(1, |y| y.operations());
+    let (wide, nearest) = (wide, Filtering { complex: v.format.compressed(), ..nearest });
     if code.op == ImageOp::Gather || !(s.mag_linear || s.min_linear) {
         return Filtering { operations: wide, ..nearest };
     }

@@ -22,6 +22,7 @@ mod single_sampled;
 mod single_sampled_pass;
 mod tile;
 mod weights;
+mod ycbcr;
 
 pub use crate::check::Found;
 pub(crate) use crate::check::{found, holds, same, text};
@@ -50,5 +51,6 @@ pub fn checks() -> Vec<Check> {
     all.extend(barycentric::checks());
     all.extend(conservative::checks());
     all.extend(tile::checks());
+    all.extend(ycbcr::checks());
     all
 }

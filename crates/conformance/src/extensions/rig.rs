@@ -65,7 +65,12 @@ impl Rig {
             .shader_tile_image_color_read_access(true)
             .shader_tile_image_depth_read_access(true)
             .shader_tile_image_stencil_read_access(true);
-        let links: [Link; 10] = [
+        let mut ycbcr =
+            vk::PhysicalDeviceSamplerYcbcrConversionFeatures::default().sampler_ycbcr_conversion(true);
+        let mut arrays = vk::PhysicalDeviceYcbcrImageArraysFeaturesEXT::default().ycbcr_image_arrays(true);
+        let mut of_two =
+            vk::PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT::default().ycbcr2plane444_formats(true);
+        let links: [Link; 13] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
             (ash::ext::depth_bias_control::NAME, (&raw mut bias).cast()),
@@ -76,6 +81,9 @@ impl Rig {
             (ash::khr::fragment_shader_barycentric::NAME, (&raw mut weights).cast()),
             (ash::ext::extended_dynamic_state3::NAME, (&raw mut states).cast()),
             (ash::ext::shader_tile_image::NAME, (&raw mut tile).cast()),
+            (ash::khr::sampler_ycbcr_conversion::NAME, (&raw mut ycbcr).cast()),
+            (ash::ext::ycbcr_image_arrays::NAME, (&raw mut arrays).cast()),
+            (ash::ext::ycbcr_2plane_444_formats::NAME, (&raw mut of_two).cast()),
         ];
         let chain = chained(&links, there);
         // Promoted ones that host copies need before Vulkan 1.3 are core; these have no feature.

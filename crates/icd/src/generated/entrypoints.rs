@@ -4069,7 +4069,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::sampler::create_sampler_ycbcr_conversion(
+                crate::ycbcr_conversion::create_sampler_ycbcr_conversion(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4514,7 +4514,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroySamplerYcbcrConversion", device, (), |this| {
-            crate::sampler::destroy_sampler_ycbcr_conversion(this, ycbcr_conversion, p_allocator)
+            crate::ycbcr_conversion::destroy_sampler_ycbcr_conversion(this, ycbcr_conversion, p_allocator)
         })
     }
 }
@@ -9031,6 +9031,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreateSamplerYcbcrConversionKHR",
+        function: vkCreateSamplerYcbcrConversion as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SAMPLER_YCBCR_CONVERSION],
+    },
+    Entry {
         name: c"vkCreateSemaphore",
         function: vkCreateSemaphore as *const (),
         level: Level::Device,
@@ -9253,6 +9260,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 101,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroySamplerYcbcrConversionKHR",
+        function: vkDestroySamplerYcbcrConversion as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_SAMPLER_YCBCR_CONVERSION],
     },
     Entry {
         name: c"vkDestroySemaphore",

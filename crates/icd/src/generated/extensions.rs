@@ -104,6 +104,8 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_vertex_attribute_divisor", spec_version: 3, instance: false },
     Extension { name: c"VK_EXT_vertex_attribute_robustness", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_vertex_input_dynamic_state", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_ycbcr_2plane_444_formats", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_ycbcr_image_arrays", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_zero_initialize_device_memory", spec_version: 1, instance: false },
     Extension { name: c"VK_GOOGLE_decorate_string", spec_version: 1, instance: false },
     Extension { name: c"VK_GOOGLE_hlsl_functionality1", spec_version: 0, instance: false },
@@ -173,6 +175,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_relaxed_block_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_robustness2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_sampler_mirror_clamp_to_edge", spec_version: 3, instance: false },
+    Extension { name: c"VK_KHR_sampler_ycbcr_conversion", spec_version: 14, instance: false },
     Extension { name: c"VK_KHR_separate_depth_stencil_layouts", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_atomic_int64", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_clock", spec_version: 1, instance: false },
@@ -349,6 +352,8 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_vertex_attribute_divisor", &["vertexAttributeInstanceRateDivisor"]),
     ("VK_EXT_vertex_attribute_robustness", &["vertexAttributeRobustness"]),
     ("VK_EXT_vertex_input_dynamic_state", &["vertexInputDynamicState"]),
+    ("VK_EXT_ycbcr_2plane_444_formats", &["ycbcr2plane444Formats"]),
+    ("VK_EXT_ycbcr_image_arrays", &["ycbcrImageArrays"]),
     ("VK_EXT_zero_initialize_device_memory", &["zeroInitializeDeviceMemory"]),
     ("VK_KHR_16bit_storage", &["storageBuffer16BitAccess"]),
     ("VK_KHR_8bit_storage", &["storageBuffer8BitAccess"]),
@@ -390,6 +395,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_present_id", &["presentId"]),
     ("VK_KHR_present_wait", &["presentWait"]),
     ("VK_KHR_robustness2", &["robustBufferAccess2", "robustImageAccess2", "nullDescriptor"]),
+    ("VK_KHR_sampler_ycbcr_conversion", &["samplerYcbcrConversion"]),
     ("VK_KHR_separate_depth_stencil_layouts", &["separateDepthStencilLayouts"]),
     ("VK_KHR_shader_atomic_int64", &["shaderBufferInt64Atomics"]),
     ("VK_KHR_shader_clock", &["shaderSubgroupClock"]),
@@ -519,111 +525,114 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 97;
     pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 98;
     pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 99;
-    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 100;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 101;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 102;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 103;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 104;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 105;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 106;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 107;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 108;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 109;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 110;
-    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 111;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 112;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 113;
-    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 114;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 115;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 116;
-    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 117;
-    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 118;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 119;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 120;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 121;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 122;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 123;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 124;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 125;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 126;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 127;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 128;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 129;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 130;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 131;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 132;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 133;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 134;
-    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 135;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 136;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 137;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 138;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 139;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 140;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 141;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 142;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 143;
-    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 144;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 145;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 146;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 147;
-    pub(crate) const VK_KHR_MAINTENANCE10: usize = 148;
-    pub(crate) const VK_KHR_MAINTENANCE11: usize = 149;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 150;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 151;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 152;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 153;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 154;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 155;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 156;
-    pub(crate) const VK_KHR_MAINTENANCE9: usize = 157;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 158;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 159;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 160;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 161;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 162;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 163;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 164;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 165;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 166;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 167;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 168;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 169;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 170;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 171;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 172;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 173;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 174;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 175;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 176;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 177;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 178;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 179;
-    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 180;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 181;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 182;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 183;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 184;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 185;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 186;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 187;
-    pub(crate) const VK_KHR_SURFACE: usize = 188;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 189;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 190;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 191;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 192;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 193;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 194;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 195;
-    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 196;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 197;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 198;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 199;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 200;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 201;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 202;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 203;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 204;
+    pub(crate) const VK_EXT_YCBCR_2PLANE_444_FORMATS: usize = 100;
+    pub(crate) const VK_EXT_YCBCR_IMAGE_ARRAYS: usize = 101;
+    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 102;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 103;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 104;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 105;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 106;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 107;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 108;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 109;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 110;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 111;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 112;
+    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 113;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 114;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 115;
+    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 116;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 117;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 118;
+    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 119;
+    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 120;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 121;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 122;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 123;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 124;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 125;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 126;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 127;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 128;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 129;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 130;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 131;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 132;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 133;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 134;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 135;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 136;
+    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 137;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 138;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 139;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 140;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 141;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 142;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 143;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 144;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 145;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 146;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 147;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 148;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 149;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 150;
+    pub(crate) const VK_KHR_MAINTENANCE11: usize = 151;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 152;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 153;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 154;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 155;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 156;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 157;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 158;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 159;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 160;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 161;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 162;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 163;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 164;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 165;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 166;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 167;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 168;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 169;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 170;
+    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 171;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 172;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 173;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 174;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 175;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 176;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 177;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 178;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 179;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 180;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 181;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 182;
+    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 183;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 184;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 185;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 186;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 187;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 188;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 189;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 190;
+    pub(crate) const VK_KHR_SURFACE: usize = 191;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 192;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 193;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 194;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 195;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 196;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 197;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 198;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 199;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 200;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 201;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 202;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 203;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 204;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 205;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 206;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 207;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

@@ -368,7 +368,13 @@ fn span(r: &Rendering, list: &[Target], i: usize) -> Range<usize> {
 
 fn source(a: &Attachment) -> Source {
     let Some(view) = &a.view else { return Source(std::ptr::null(), 0, 0) };
-    Source(std::sync::Arc::as_ptr(&view.image), view.range.base_mip_level, view.range.base_array_layer)
+    // Planes are apart; images of several have one level.
+    let plane = texel::format::plane_index(view.range.aspect_mask).map_or(0, |p| (p as u32) << 16);
+    Source(
+        std::sync::Arc::as_ptr(&view.image),
+        view.range.base_mip_level | plane,
+        view.range.base_array_layer,
+    )
 }
 
 fn target(a: &Attachment, at: &mut usize) -> Target {

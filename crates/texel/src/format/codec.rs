@@ -496,7 +496,10 @@ mod tests {
     #[test]
     fn named_codecs_agree_with_the_component_list() {
         let mut x = 12345u32;
-        for i in all().iter().filter(|i| !i.compressed() && !i.is_64bit() && !i.has_stencil()) {
+        for i in all()
+            .iter()
+            .filter(|i| !i.compressed() && !i.is_64bit() && !i.has_stencil() && i.block_extent == [1; 3])
+        {
             if matches!(i.kind, TexelKind::R11g11b10 | TexelKind::Rgb9e5 | TexelKind::Generic) {
                 continue;
             }
@@ -530,7 +533,10 @@ mod tests {
 
     #[test]
     fn every_uncompressed_format_round_trips() {
-        for i in all().iter().filter(|i| !i.compressed() && !i.is_64bit() && !i.has_stencil()) {
+        for i in all()
+            .iter()
+            .filter(|i| !i.compressed() && !i.is_64bit() && !i.has_stencil() && i.block_extent == [1; 3])
+        {
             for seed in 0..64u32 {
                 // Small values keep every float class finite and every component canonical.
                 let b: Vec<u8> = (0..i.block_bytes).map(|k| (seed * 37 + k * 11) as u8 & 0x3b).collect();

@@ -408,7 +408,7 @@ mod tests {
     /// Every uncompressed format whose aspects are one against the codec that does one texel.
     pub(crate) fn warps_are_their_texels(level: Level) {
         let mut random = Random(1);
-        let whole = |i: &&FormatInfo| !i.compressed() && !i.is_64bit();
+        let whole = |i: &&FormatInfo| !i.compressed() && !i.is_64bit() && i.block_extent == [1; 3];
         for i in all().iter().filter(whole).filter(|i| !i.has_depth() || !i.has_stencil()) {
             let (load, store) = (load_fn(i), store_fn(i));
             let bytes = i.block_bytes as usize;

@@ -14,10 +14,12 @@ pub mod block;
 pub mod codec;
 pub mod kernels;
 pub mod num;
+mod planar;
 mod table;
 mod warp;
 
 pub use codec::{Codec, TexelKind};
+pub use planar::{PLANE_ASPECTS, Packed422, Planar, packed422, planar, plane_index};
 
 use ash::vk;
 
@@ -223,9 +225,26 @@ impl FormatInfo {
     }
     /// True where images of the format exist at all (transfers are then allowed too).
     pub const fn image(&self) -> bool {
-        self.sampled() || self.color_attachment() || self.depth_stencil() || self.storage()
+        self.sampled()
+            || self.color_attachment()
+            || self.depth_stencil()
+            || self.storage()
+            || self.in_planes()
+    }
+    /// A Y′CbCr format without capabilities of its own (`planar`).
+    const fn in_planes(&self) -> bool {
+        let raw = self.format.as_raw();
+        self.caps.0 == 0
+            && (raw >= vk::Format::G8B8G8R8_422_UNORM.as_raw()
+                && raw <= vk::Format::G16_B16_R16_3PLANE_444_UNORM.as_raw()
+                || raw >= vk::Format::G8_B8R8_2PLANE_444_UNORM.as_raw()
+                    && raw <= vk::Format::G16_B16R16_2PLANE_444_UNORM.as_raw())
     }
 
+    /// A block is two texels that share something (4:2:2), which cannot be written or read one by one.
+    pub const fn paired(&self) -> bool {
+        self.block_extent[0] == 2 && !self.compressed()
+    }
     pub const fn compressed(&self) -> bool {
         matches!(self.kind, TexelKind::Block(_))
     }
@@ -246,6 +265,9 @@ impl FormatInfo {
     /// Aspects of an image of the format.
     pub fn aspects(&self) -> vk::ImageAspectFlags {
         let mut a = vk::ImageAspectFlags::empty();
+        if let Some(p) = planar(self.format) {
+            return PLANE_ASPECTS[..p.planes.len()].iter().fold(a, |a, &p| a | p);
+        }
         if self.has_depth() {
             a |= vk::ImageAspectFlags::DEPTH;
         }
@@ -281,6 +303,9 @@ impl FormatInfo {
         let of = |f| info(f).unwrap_or(self);
         if aspect.contains(vk::ImageAspectFlags::STENCIL) && self.has_stencil() {
             return of(vk::Format::S8_UINT);
+        }
+        if let Some(plane) = plane_index(aspect).and_then(|i| self.plane_format(i)) {
+            return plane;
         }
         match self.format {
             vk::Format::D16_UNORM_S8_UINT => of(vk::Format::D16_UNORM),
@@ -322,6 +347,7 @@ mod tests {
             }
             assert!(std::ptr::eq(info(f.format).unwrap(), f));
             if !f.compressed() {
+                // Of several planes, the first.
                 let top = f.components().iter().map(|c| c.offset as u32 + c.bits as u32).max().unwrap();
                 assert_eq!(
                     top.div_ceil(8),
@@ -332,7 +358,6 @@ mod tests {
             }
         }
         assert!(info(vk::Format::UNDEFINED).is_none());
-        assert!(info(vk::Format::G8_B8_R8_3PLANE_420_UNORM).is_none());
     }
 
     #[test]

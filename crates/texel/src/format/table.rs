@@ -6,7 +6,8 @@
 //! block as `VkImageCreateInfo` users see it; the aspects are stored apart (see `image::layout`).
 //! Capabilities, one letter each (`Caps`): S sampled, L linear filter, R blit source, W blit destination,
 //! C colour attachment, B blendable, D depth/stencil attachment, I storage image, A storage atomics,
-//! U uniform texel buffer, T storage texel buffer, V vertex buffer.
+//! U uniform texel buffer, T storage texel buffer, V vertex buffer. Y′CbCr formats have none: what they can do follows from `planar`, and
+//! rows of several planes give the first.
 //! Sources: Vulkan specification, chapter "Formats" (definition and mandatory features), registry `<formats>`.
 
 use super::{Caps, FormatInfo, NumClass, TexelKind};
@@ -21,11 +22,11 @@ macro_rules! rows {
     };
 }
 
-pub(super) static TABLE: [FormatInfo; 194] = ROWS;
+pub(super) static TABLE: [FormatInfo; 226] = ROWS;
 
 /// Core formats 1..=184 in order of value, then those of extensions and later versions, ascending too.
 #[rustfmt::skip]
-pub(super) const ROWS: [FormatInfo; 194] = rows! {
+pub(super) const ROWS: [FormatInfo; 226] = rows! {
     R4G4_UNORM_PACK8,                   1,  1,1,   Unorm,   "g4r4",              "SLRWCB";
     R4G4B4A4_UNORM_PACK16,              2,  1,1,   Unorm,   "a4b4g4r4",          "SLRWCB";
     B4G4R4A4_UNORM_PACK16,              2,  1,1,   Unorm,   "a4r4g4b4",          "SLRWCBUV";
@@ -210,12 +211,44 @@ pub(super) const ROWS: [FormatInfo; 194] = rows! {
     ASTC_12X10_SRGB_BLOCK,              16, 12,10, Srgb,    "rgba",              "SLR";
     ASTC_12X12_UNORM_BLOCK,             16, 12,12, Unorm,   "rgba",              "SLR";
     ASTC_12X12_SRGB_BLOCK,              16, 12,12, Srgb,    "rgba",              "SLR";
+    G8B8G8R8_422_UNORM,                         4,  2,1,   Unorm,   "g8b8g8r8", "";
+    B8G8R8G8_422_UNORM,                         4,  2,1,   Unorm,   "b8g8r8g8", "";
+    G8_B8_R8_3PLANE_420_UNORM,                  1,  1,1,   Unorm,   "g8", "";
+    G8_B8R8_2PLANE_420_UNORM,                   1,  1,1,   Unorm,   "g8", "";
+    G8_B8_R8_3PLANE_422_UNORM,                  1,  1,1,   Unorm,   "g8", "";
+    G8_B8R8_2PLANE_422_UNORM,                   1,  1,1,   Unorm,   "g8", "";
+    G8_B8_R8_3PLANE_444_UNORM,                  1,  1,1,   Unorm,   "g8", "";
     R10X6_UNORM_PACK16,                 2,  1,1,   Unorm,   "x6r10",             "SLRWCBIUT";
     R10X6G10X6_UNORM_2PACK16,           4,  1,1,   Unorm,   "x6r10x6g10",        "SLRWCBIUT";
     R10X6G10X6B10X6A10X6_UNORM_4PACK16, 8,  1,1,   Unorm,   "x6r10x6g10x6b10x6a10", "SL";
+    G10X6B10X6G10X6R10X6_422_UNORM_4PACK16,     8,  2,1,   Unorm,   "x6g10x6b10x6g10x6r10", "";
+    B10X6G10X6R10X6G10X6_422_UNORM_4PACK16,     8,  2,1,   Unorm,   "x6b10x6g10x6r10x6g10", "";
+    G10X6_B10X6_R10X6_3PLANE_420_UNORM_3PACK16, 2,  1,1,   Unorm,   "x6g10", "";
+    G10X6_B10X6R10X6_2PLANE_420_UNORM_3PACK16,  2,  1,1,   Unorm,   "x6g10", "";
+    G10X6_B10X6_R10X6_3PLANE_422_UNORM_3PACK16, 2,  1,1,   Unorm,   "x6g10", "";
+    G10X6_B10X6R10X6_2PLANE_422_UNORM_3PACK16,  2,  1,1,   Unorm,   "x6g10", "";
+    G10X6_B10X6_R10X6_3PLANE_444_UNORM_3PACK16, 2,  1,1,   Unorm,   "x6g10", "";
     R12X4_UNORM_PACK16,                 2,  1,1,   Unorm,   "x4r12",             "SLRWCBIUT";
     R12X4G12X4_UNORM_2PACK16,           4,  1,1,   Unorm,   "x4r12x4g12",        "SLRWCBIUT";
     R12X4G12X4B12X4A12X4_UNORM_4PACK16, 8,  1,1,   Unorm,   "x4r12x4g12x4b12x4a12", "SL";
+    G12X4B12X4G12X4R12X4_422_UNORM_4PACK16,     8,  2,1,   Unorm,   "x4g12x4b12x4g12x4r12", "";
+    B12X4G12X4R12X4G12X4_422_UNORM_4PACK16,     8,  2,1,   Unorm,   "x4b12x4g12x4r12x4g12", "";
+    G12X4_B12X4_R12X4_3PLANE_420_UNORM_3PACK16, 2,  1,1,   Unorm,   "x4g12", "";
+    G12X4_B12X4R12X4_2PLANE_420_UNORM_3PACK16,  2,  1,1,   Unorm,   "x4g12", "";
+    G12X4_B12X4_R12X4_3PLANE_422_UNORM_3PACK16, 2,  1,1,   Unorm,   "x4g12", "";
+    G12X4_B12X4R12X4_2PLANE_422_UNORM_3PACK16,  2,  1,1,   Unorm,   "x4g12", "";
+    G12X4_B12X4_R12X4_3PLANE_444_UNORM_3PACK16, 2,  1,1,   Unorm,   "x4g12", "";
+    G16B16G16R16_422_UNORM,                     8,  2,1,   Unorm,   "g16b16g16r16", "";
+    B16G16R16G16_422_UNORM,                     8,  2,1,   Unorm,   "b16g16r16g16", "";
+    G16_B16_R16_3PLANE_420_UNORM,               2,  1,1,   Unorm,   "g16", "";
+    G16_B16R16_2PLANE_420_UNORM,                2,  1,1,   Unorm,   "g16", "";
+    G16_B16_R16_3PLANE_422_UNORM,               2,  1,1,   Unorm,   "g16", "";
+    G16_B16R16_2PLANE_422_UNORM,                2,  1,1,   Unorm,   "g16", "";
+    G16_B16_R16_3PLANE_444_UNORM,               2,  1,1,   Unorm,   "g16", "";
+    G8_B8R8_2PLANE_444_UNORM,                   1,  1,1,   Unorm,   "g8", "";
+    G10X6_B10X6R10X6_2PLANE_444_UNORM_3PACK16,  2,  1,1,   Unorm,   "x6g10", "";
+    G12X4_B12X4R12X4_2PLANE_444_UNORM_3PACK16,  2,  1,1,   Unorm,   "x4g12", "";
+    G16_B16R16_2PLANE_444_UNORM,                2,  1,1,   Unorm,   "g16", "";
     A4R4G4B4_UNORM_PACK16,              2,  1,1,   Unorm,   "b4g4r4a4",          "SLRWCB";
     A4B4G4R4_UNORM_PACK16,              2,  1,1,   Unorm,   "r4g4b4a4",          "SLRWCB";
     A1B5G5R5_UNORM_PACK16_KHR,          2,  1,1,   Unorm,   "r5g5b5a1",          "SLRWCB";

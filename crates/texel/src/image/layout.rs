@@ -1,10 +1,10 @@
 //! Where the texels of an image lie in its memory.
 //!
-//! Planes (colour; depth; stencil) follow one another. In a plane: array layers; in a layer: mip levels; in a level:
+//! Planes (colour; depth; stencil; those of Y′CbCr formats) follow one another, or (disjoint images) each has memory of its own. In a plane: array layers; in a layer: mip levels; in a level:
 //! samples; in a sample: depth slices; in a slice: rows of blocks. Linear and optimal tiling share this order; rows are
 //! padded to 64 bytes, so that a row never shares a cache line with another.
 
-use crate::format::FormatInfo;
+use crate::format::{FormatInfo, PLANE_ASPECTS, planar, plane_index};
 use ash::vk;
 
 /// Row alignment in bytes.
@@ -35,7 +35,7 @@ pub struct Plane {
     pub aspect: vk::ImageAspectFlags,
     /// Format the aspect is stored as (D24S8's depth plane is X8_D24, its stencil plane S8).
     pub format: &'static FormatInfo,
-    /// Bytes from the start of the image.
+    /// Bytes from the start of the image, or of the plane's own memory.
     pub offset: u64,
     pub layer_pitch: u64,
     pub mips: Vec<Mip>,
@@ -45,8 +45,10 @@ pub struct Plane {
 #[derive(Clone, Debug)]
 pub struct Layout {
     pub planes: Vec<Plane>,
-    /// Bytes, a multiple of [`IMAGE_ALIGN`].
+    /// Bytes, a multiple of [`IMAGE_ALIGN`]; of a disjoint image those of all planes.
     pub size: u64,
+    /// Bytes that each plane of a disjoint image needs, by plane.
+    pub apart: Option<Vec<u64>>,
 }
 
 /// Size of mip level `mip` along one axis.
@@ -62,17 +64,30 @@ impl Layout {
         mips: u32,
         layers: u32,
         samples: u32,
+        disjoint: bool,
     ) -> Option<Layout> {
         let up = |v: u64, a: u64| v.checked_next_multiple_of(a);
         let mut planes = Vec::new();
-        let mut at = 0u64;
-        for aspect in
-            [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL]
-        {
+        let (mut at, mut apart, mut all) = (0u64, Vec::new(), 0u64);
+        let [p0, p1, p2] = PLANE_ASPECTS;
+        let planar = planar(format.format);
+        for aspect in [
+            vk::ImageAspectFlags::COLOR,
+            vk::ImageAspectFlags::DEPTH,
+            vk::ImageAspectFlags::STENCIL,
+            p0,
+            p1,
+            p2,
+        ] {
             if !format.aspects().contains(aspect) {
                 continue;
             }
             let stored = format.aspect_format(aspect);
+            let shift = match (planar, plane_index(aspect)) {
+                (Some(p), Some(i)) => p.shift_of(i),
+                _ => [0; 2],
+            };
+            let extent = [(extent[0] >> shift[0]).max(1), (extent[1] >> shift[1]).max(1), extent[2]];
             let mut layer = 0u64;
             let mut levels = Vec::with_capacity(mips as usize);
             for m in 0..mips {
@@ -87,9 +102,13 @@ impl Layout {
             let layer_pitch = up(layer, IMAGE_ALIGN)?;
             planes.push(Plane { aspect, format: stored, offset: at, layer_pitch, mips: levels });
             at = at.checked_add(layer_pitch.checked_mul(layers as u64)?)?;
+            if disjoint {
+                let own = up(at.checked_add(TAIL)?, IMAGE_ALIGN)?;
+                (apart, all, at) = ([apart, vec![own]].concat(), all.checked_add(own)?, 0);
+            }
         }
-        let size = up(at.checked_add(TAIL)?, IMAGE_ALIGN)?;
-        (size <= MAX_SIZE).then_some(Layout { planes, size })
+        let size = if disjoint { all } else { up(at.checked_add(TAIL)?, IMAGE_ALIGN)? };
+        (size <= MAX_SIZE).then_some(Layout { planes, size, apart: disjoint.then_some(apart) })
     }
 
     /// The plane of `aspect` (the first one asked for, if several are).
@@ -109,7 +128,8 @@ mod tests {
 
     #[test]
     fn mip_chain_of_compressed_layers() {
-        let l = Layout::new(info(vk::Format::BC1_RGBA_UNORM_BLOCK).unwrap(), [20, 12, 1], 5, 2, 1).unwrap();
+        let l = Layout::new(info(vk::Format::BC1_RGBA_UNORM_BLOCK).unwrap(), [20, 12, 1], 5, 2, 1, false)
+            .unwrap();
         let p = &l.planes[0];
         // 20×12, 10×6, 5×3, 2×1, 1×1 texels: 5×3, 3×2, 2×1, 1×1, 1×1 blocks of 8 bytes; rows padded to 64.
         assert_eq!(
@@ -123,10 +143,26 @@ mod tests {
 
     #[test]
     fn depth_and_stencil_are_planes() {
-        let l = Layout::new(info(vk::Format::D24_UNORM_S8_UINT).unwrap(), [17, 2, 1], 1, 1, 4).unwrap();
+        let l =
+            Layout::new(info(vk::Format::D24_UNORM_S8_UINT).unwrap(), [17, 2, 1], 1, 1, 4, false).unwrap();
         let (d, s) = (&l.planes[0], &l.planes[1]);
         assert_eq!((d.mips[0].row_pitch, d.mips[0].sample_pitch, d.layer_pitch), (128, 256, 1024));
         assert_eq!((s.offset, s.mips[0].row_pitch, s.format.format), (1024, 64, vk::Format::S8_UINT));
-        assert!(Layout::new(info(vk::Format::R8_UNORM).unwrap(), [1 << 30, 1 << 30, 1], 1, 1, 1).is_none());
+        assert!(
+            Layout::new(info(vk::Format::R8_UNORM).unwrap(), [1 << 30, 1 << 30, 1], 1, 1, 1, false).is_none()
+        );
+    }
+
+    #[test]
+    fn planes_of_two_by_two() {
+        let f = info(vk::Format::G8_B8R8_2PLANE_420_UNORM).unwrap();
+        let l = Layout::new(f, [66, 6, 1], 1, 3, 1, false).unwrap();
+        // 66 × 6 bytes in rows of 128, 33 × 3 texels of two bytes in rows of 128.
+        assert_eq!((l.planes[0].layer_pitch, l.planes[1].offset), (768, 768 * 3));
+        assert_eq!((l.planes[1].mips[0].extent, l.planes[1].layer_pitch), ([33, 3, 1], 512));
+        assert_eq!(l.size, 768 * 3 + 512 * 3 + 256);
+        let apart = Layout::new(f, [66, 6, 1], 1, 3, 1, true).unwrap();
+        assert_eq!(apart.apart, Some(vec![768 * 3 + 256, 512 * 3 + 256]));
+        assert_eq!((apart.planes[1].offset, apart.size), (0, 1280 * 3 + 512));
     }
 }

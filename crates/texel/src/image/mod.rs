@@ -8,7 +8,7 @@ pub use blank::Blank;
 pub use layout::{IMAGE_ALIGN, Layout, Mip, Plane, mip_size};
 pub use packed::{Packed, allowed as may_be_packed};
 
-use crate::format::{self, FormatInfo};
+use crate::format::{self, FormatInfo, plane_index};
 use crate::memory::Bound;
 use ash::vk;
 use std::sync::OnceLock;
@@ -26,7 +26,10 @@ pub struct Image {
     pub flags: vk::ImageCreateFlags,
     pub usage: vk::ImageUsageFlags,
     pub layout: Layout,
+    /// Memory of the image; of a disjoint one that of its first plane.
     bound: OnceLock<Bound>,
+    /// Memory of the other planes of a disjoint image.
+    others: [OnceLock<Bound>; 2],
     /// What is known of its tiles ([`Image::watch`]).
     pub blank: Option<Blank>,
     /// Of one that the modelled GPU may keep compressed.
@@ -93,6 +96,13 @@ impl Surface {
     /// The same memory seen as another format. A format of one-texel blocks over a compressed image sees blocks as
     /// texels (`BLOCK_TEXEL_VIEW_COMPATIBLE`). `None` if the block sizes differ.
     pub fn with_format(mut self, format: &'static FormatInfo) -> Option<Surface> {
+        if self.format.paired() {
+            // Pairs are seen by halves, each of which has one texel's luma.
+            let halves = format::packed422(self.format.format).is_some_and(|p| p.half == format.format);
+            self.blocks = self.extent;
+            self.format = format;
+            return halves.then_some(self);
+        }
         if format.block_bytes != self.format.block_bytes {
             return None;
         }
@@ -111,7 +121,8 @@ impl Image {
     ///
     /// # Errors
     /// `ERROR_FORMAT_NOT_SUPPORTED` for a format without images, `ERROR_OUT_OF_DEVICE_MEMORY` for one too large,
-    /// `ERROR_VALIDATION_FAILED_EXT` for an empty extent, no levels, more levels than the extent has, or no layers.
+    /// `ERROR_VALIDATION_FAILED_EXT` for an extent that is empty or splits what the format keeps together, for a Y′CbCr format of more than
+    /// one level, sample or flat image, for a disjoint image of one plane, no levels, more levels than the extent has, or no layers.
     pub fn new(info: &vk::ImageCreateInfo) -> Result<Image, vk::Result> {
         let format =
             format::info(info.format).filter(|f| f.image()).ok_or(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)?;
@@ -129,10 +140,23 @@ impl Image {
             && (1..=levels).contains(&info.mip_levels)
             && info.array_layers > 0
             && samples.is_power_of_two();
+        // "Valid Usage for VkImageCreateInfo", 06410 to 06412, 04712, 04713, 01577.
+        let whole = format.extent_multiple();
+        let planes = format::planar(info.format).is_some();
+        let disjoint = info.flags.contains(vk::ImageCreateFlags::DISJOINT) && planes;
+        // An alias of one plane may say that it is one of a disjoint image.
+        let apart = vk::ImageCreateFlags::DISJOINT | vk::ImageCreateFlags::ALIAS;
+        let names_planes = planes || info.flags & apart != vk::ImageCreateFlags::DISJOINT;
+        let sane = sane
+            && (!format.requires_conversion()
+                || info.mip_levels == 1 && samples == 1 && info.image_type == vk::ImageType::TYPE_2D)
+            && extent[0].is_multiple_of(whole[0])
+            && extent[1].is_multiple_of(whole[1])
+            && names_planes;
         if !sane {
             return Err(vk::Result::ERROR_VALIDATION_FAILED_EXT);
         }
-        let layout = Layout::new(format, extent, info.mip_levels, info.array_layers, samples)
+        let layout = Layout::new(format, extent, info.mip_levels, info.array_layers, samples, disjoint)
             .ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
         Ok(Image {
             format,
@@ -146,6 +170,7 @@ impl Image {
             usage: info.usage,
             layout,
             bound: OnceLock::new(),
+            others: Default::default(),
             blank: None,
             packed: packed::allowed(info, format).then(Packed::default),
         })
@@ -162,6 +187,36 @@ impl Image {
         }
     }
 
+    /// Whether each plane has memory of its own.
+    pub fn disjoint(&self) -> bool {
+        self.layout.apart.is_some()
+    }
+
+    /// Bytes of memory that plane `index` of a disjoint image needs.
+    pub fn plane_size(&self, index: usize) -> Option<u64> {
+        self.layout.apart.as_ref()?.get(index).copied()
+    }
+
+    /// Binds memory to a plane of a disjoint image. Refused (false) as [`Image::bind`] refuses, and for a plane that there is not.
+    pub fn bind_plane(&self, index: usize, bound: Bound) -> bool {
+        let room = bound.memory.size().saturating_sub(bound.offset);
+        self.plane_size(index).is_some_and(|n| n <= room) && self.plane_bound(index).set(bound).is_ok()
+    }
+
+    fn plane_bound(&self, index: usize) -> &OnceLock<Bound> {
+        if index == 0 || !self.disjoint() { &self.bound } else { &self.others[(index - 1).min(1)] }
+    }
+
+    /// The memory of which a plane of the layout is, once bound.
+    pub fn base_of(&self, aspect: vk::ImageAspectFlags) -> Option<*mut u8> {
+        self.plane_bound(plane_index(aspect).unwrap_or(0)).get().map(Bound::ptr)
+    }
+
+    /// Where the memory of an image, or of the first plane of a disjoint one, begins, and its bytes; once bound.
+    pub fn span(&self) -> Option<(*mut u8, u64)> {
+        Some((self.base()?, self.plane_size(0).unwrap_or(self.size())))
+    }
+
     /// Bytes of memory the image needs.
     pub fn size(&self) -> u64 {
         self.layout.size
@@ -175,7 +230,7 @@ impl Image {
     /// Binds memory. Refused (false) if what follows the offset is too small, or the image already bound.
     pub fn bind(&self, bound: Bound) -> bool {
         let room = bound.memory.size().saturating_sub(bound.offset);
-        room >= self.layout.size && self.bound.set(bound).is_ok()
+        !self.disjoint() && room >= self.layout.size && self.bound.set(bound).is_ok()
     }
 
     pub fn bound(&self) -> Option<&Bound> {
@@ -194,8 +249,8 @@ impl Image {
 
     /// A level of an aspect, all layers; `None` when unbound, or without such a level or aspect.
     pub fn surface(&self, aspect: vk::ImageAspectFlags, mip: u32) -> Option<Surface> {
-        let base = self.base()?;
         let plane = self.layout.plane(aspect)?;
+        let base = self.base_of(plane.aspect)?;
         let m = plane.mips.get(mip as usize)?;
         Some(Surface {
             // SAFETY: inside the layout, which `bind` has checked against the memory.

@@ -295,6 +295,9 @@ pub fn sample_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask:
     {
         return;
     }
+    if let Some(y) = &view.ycbcr {
+        return y.sample(view, sampler, args, mask, out);
+    }
     lanes_sampled(view, sampler, args, mask, None, |lane, t| (0..4).for_each(|k| out[k][lane] = t[k]));
 }
 

@@ -27,6 +27,9 @@ mod view;
 #[cfg(test)]
 mod weight_tests;
 mod wide;
+mod ycbcr;
+#[cfg(test)]
+mod ycbcr_tests;
 
 pub use alike::Alike;
 pub use args::{SampleArgs, Warp4, few, lanes};
@@ -42,3 +45,4 @@ pub use texel::{
     texel_pointers,
 };
 pub use view::{BufferView, ImageView, Level, outside};
+pub use ycbcr::{Conversion, Ycbcr};

@@ -78,6 +78,9 @@ pub fn fetch_warp(
     mask: u16,
     out: &mut TexelData,
 ) {
+    if let Some(y) = &view.ycbcr {
+        return y.fetch(view, coords, lod, mask, out);
+    }
     if let Some(l) = one_level(view, lod, mask) {
         let (at, inside) = offsets(view, l, coords, sample);
         let mut t = [[0; 16]; 4];

@@ -21,6 +21,8 @@ impl Touched {
                     self.bytes(base as u64 + at[lane] as u64, view.format.block_bytes as u64);
                 }
             }
+        } else if let Some(y) = &view.ycbcr {
+            y.touch(view, sampler, args, mask, self);
         } else {
             filter::lanes_sampled(view, sampler, args, mask, Some(self), |_, _| {});
         }

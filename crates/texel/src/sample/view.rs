@@ -1,9 +1,10 @@
 //! Image views and texel buffer views.
 
 use super::fast::{Fast, filters_bytes};
+use super::ycbcr::{Conversion, PlaneTexels, Ycbcr};
 use crate::buffer::Buffer;
 use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
-use crate::format::{self, ChannelClass, Component, FormatInfo, NumClass, block};
+use crate::format::{self, ChannelClass, Component, FormatInfo, NumClass, PLANE_ASPECTS, block};
 use crate::image::Image;
 use ash::vk;
 use std::sync::Arc;
@@ -58,6 +59,8 @@ pub struct ImageView {
     /// The view's class has kernels over vectors (see `fast`).
     pub(super) fast: Option<Box<Fast>>,
     pub(super) swizzle: [u8; 4],
+    /// Samples go through a conversion; `format` and `levels` are those of the first plane then, of pairs (4:2:2) their halves.
+    pub(super) ycbcr: Option<Box<Ycbcr>>,
     pub load: LoadFn,
     pub gather: GatherFn,
     pub scatter: ScatterFn,
@@ -78,12 +81,84 @@ impl ImageView {
         info: &vk::ImageViewCreateInfo,
         min_lod: f32,
     ) -> Result<ImageView, vk::Result> {
+        let color = info.subresource_range.aspect_mask.contains(vk::ImageAspectFlags::COLOR);
+        if color && (image.format.paired() || format::planar(image.format.format).is_some()) {
+            return Self::converted(image, info, min_lod, &Conversion::none(info.format));
+        }
+        Self::plain(image, info, min_lod)
+    }
+
+    /// A view whose samples go through a Y′CbCr conversion.
+    ///
+    /// # Errors
+    /// As [`ImageView::new`]; `ERROR_VALIDATION_FAILED_EXT` also for a view that is not flat, or of several planes that are not its image's.
+    pub fn converted(
+        image: Arc<Image>,
+        info: &vk::ImageViewCreateInfo,
+        min_lod: f32,
+        conversion: &Conversion,
+    ) -> Result<ImageView, vk::Result> {
+        let bad = vk::Result::ERROR_VALIDATION_FAILED_EXT;
+        let given = format::info(info.format).ok_or(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)?;
+        let flat = matches!(info.view_type, vk::ImageViewType::TYPE_2D | vk::ImageViewType::TYPE_2D_ARRAY)
+            && image.samples == 1;
+        let color = info.subresource_range.aspect_mask.contains(vk::ImageAspectFlags::COLOR);
+        let (planar, pairs) = (format::planar(given.format), format::packed422(given.format));
+        let split = planar.is_some() || pairs.is_some();
+        let own = color && image.format.format == given.format;
+        if !flat || !given.convertible() || split && !own {
+            return Err(bad);
+        }
+        let of = |aspect: vk::ImageAspectFlags, format: vk::Format| {
+            let mut plane = *info;
+            plane.format = format;
+            plane.components = Default::default();
+            plane.subresource_range.aspect_mask = aspect;
+            Self::plain(image.clone(), &plane, min_lod)
+        };
+        let asked = info.subresource_range.aspect_mask;
+        let views = match (planar, pairs) {
+            (Some(p), _) => {
+                PLANE_ASPECTS.iter().zip(p.planes).map(|(&a, &f)| of(a, f)).collect::<Result<Vec<_>, _>>()?
+            }
+            (_, Some(p)) => vec![of(asked, p.half)?],
+            _ => vec![of(asked, given.format)?],
+        };
+        let texels =
+            |v: &ImageView| PlaneTexels { format: v.format, gather: v.gather, levels: v.levels.clone() };
+        let planes: Vec<PlaneTexels> = views.iter().map(texels).collect();
+        // A plane without memory: none of it is there.
+        let bound = planes.iter().all(|p| !p.levels.is_empty());
+        let mut view = views.into_iter().next().ok_or(bad)?;
+        (view.fast, view.wide, view.bytes) = (None, false, false);
+        (view.view_format, view.range) = (info.format, info.subresource_range);
+        if bound {
+            view.ycbcr = Some(Box::new(Ycbcr::new(given, planes, conversion)));
+        } else {
+            view.levels.clear();
+        }
+        Ok(view)
+    }
+
+    /// The conversion that samples go through.
+    pub fn ycbcr(&self) -> Option<&Ycbcr> {
+        self.ycbcr.as_deref()
+    }
+
+    fn plain(
+        image: Arc<Image>,
+        info: &vk::ImageViewCreateInfo,
+        min_lod: f32,
+    ) -> Result<ImageView, vk::Result> {
         let bad = vk::Result::ERROR_VALIDATION_FAILED_EXT;
         let given = format::info(info.format).ok_or(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)?;
         let r = info.subresource_range;
         let plane = image.layout.plane(r.aspect_mask).ok_or(bad)?;
+        if given.paired() || format::planar(given.format).is_some() {
+            return Err(bad);
+        }
         let format = if given.is_depth_stencil() { given.aspect_format(plane.aspect) } else { given };
-        if format.block_bytes != plane.format.block_bytes {
+        if format.block_bytes != plane.format.block_bytes && !plane.format.paired() {
             return Err(bad);
         }
         let t = info.view_type;
@@ -169,6 +244,7 @@ impl ImageView {
             wide: !is_cube && !format.compressed() && !format.is_64bit() && image.samples == 1,
             fast,
             swizzle,
+            ycbcr: None,
             load: kernels::load_fn(format),
             gather: kernels::gather_fn(format),
             scatter: kernels::scatter_fn(format),

@@ -105,7 +105,8 @@ fn blit_aspect(
     else {
         return;
     };
-    if d.format.compressed() || s.format.is_64bit() || d.format.is_64bit() {
+    let paired = s.format.paired() || d.format.paired();
+    if paired || d.format.compressed() || s.format.is_64bit() || d.format.is_64bit() {
         return;
     }
     let flat = |image: &Image, sub: &vk::ImageSubresourceLayers, s: &Surface| {

@@ -31,7 +31,10 @@ fn fill(s: &Surface, layers: std::ops::Range<u32>, texel: &[u8]) {
 fn clear(image: &Image, aspect: vk::ImageAspectFlags, texel: [u32; 4], range: &vk::ImageSubresourceRange) {
     let (levels, layers) = image.resolve_range(range);
     for mip in levels {
-        let Some(s) = image.surface(aspect, mip).filter(|s| !s.format.compressed()) else { continue };
+        let Some(s) = image.surface(aspect, mip).filter(|s| !s.format.compressed() && !s.format.paired())
+        else {
+            continue;
+        };
         let mut bytes = [0u8; 32];
         // SAFETY: no texel is larger than 32 bytes.
         unsafe { kernels::encode_row(s.format, &[texel], bytes.as_mut_ptr()) };

@@ -23,6 +23,9 @@ impl RowReader {
         }
         let n = out.len().min((s.extent[0] - x) as usize);
         let out = &mut out[..n];
+        if s.format.paired() {
+            return;
+        }
         if !s.format.compressed() {
             if let Some(p) = s.try_block(x, y, z, sample, layer) {
                 // SAFETY: `n` texels from `x` are inside the row.
@@ -49,7 +52,7 @@ impl RowReader {
 /// Encodes raw texels into row `y` from column `x`; the part outside the surface is dropped. Compressed surfaces
 /// cannot be written.
 pub fn write_row(s: &Surface, x: u32, y: u32, z: u32, sample: u32, layer: u32, texels: &[[u32; 4]]) {
-    if s.format.compressed() || x >= s.extent[0] {
+    if s.format.compressed() || s.format.paired() || x >= s.extent[0] {
         return;
     }
     let n = texels.len().min((s.extent[0] - x) as usize);

@@ -1,5 +1,6 @@
 //! The parts of an image that a region names.
 
+use crate::format::PLANE_ASPECTS;
 use crate::image::{Image, Surface};
 use ash::vk;
 
@@ -47,7 +48,8 @@ impl Slices {
 
 /// The aspects in a mask, one by one.
 pub fn aspects(mask: vk::ImageAspectFlags) -> impl Iterator<Item = vk::ImageAspectFlags> {
-    [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL]
+    let [p0, p1, p2] = PLANE_ASPECTS;
+    [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL, p0, p1, p2]
         .into_iter()
         .filter(move |&a| mask.contains(a))
 }
