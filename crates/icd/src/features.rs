@@ -81,7 +81,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "extendedDynamicState3DepthClipNegativeOneToOne", "graphicsPipelineLibrary", "multiDraw", "multisampledRenderToSingleSampled",
     "primitiveTopologyListRestart", "provokingVertexLast", "rasterizationOrderColorAttachmentAccess",
     "rasterizationOrderDepthAttachmentAccess", "rasterizationOrderStencilAttachmentAccess",
-    "vertexInputDynamicState", "legacyVertexAttributes",
+    "shaderObject", "vertexInputDynamicState", "legacyVertexAttributes",
     // memory, descriptors, images, pipelines
     "memoryPriority", "zeroInitializeDeviceMemory", "internallySynchronizedQueues", "minLod", "unifiedImageLayouts", "pageableDeviceLocalMemory", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",
     "customBorderColorWithoutFormat", "nonSeamlessCubeMap", "image2DViewOf3D", "sampler2DViewOf3D", "imageSlicedViewOf3D", "mutableDescriptorType",

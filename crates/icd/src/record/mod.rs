@@ -14,4 +14,5 @@ pub(crate) mod labels;
 pub(crate) mod mesh;
 pub(crate) mod pass;
 pub(crate) mod query;
+pub(crate) mod shaders;
 pub(crate) mod transfer;
