@@ -2298,6 +2298,29 @@ pub unsafe extern "system" fn vkCmdSetBlendConstants(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
+    command_buffer: vk::CommandBuffer,
+    first_attachment: u32,
+    attachment_count: u32,
+    p_color_blend_advanced: *const vk::ColorBlendAdvancedEXT,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetColorBlendAdvancedEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_color_blend_advanced_ext(
+                    this,
+                    first_attachment,
+                    attachment_count,
+                    p_color_blend_advanced,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
     command_buffer: vk::CommandBuffer,
     first_attachment: u32,
@@ -2383,6 +2406,138 @@ pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
                     first_attachment,
                     attachment_count,
                     p_color_write_masks,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
+    command_buffer: vk::CommandBuffer,
+    conservative_rasterization_mode: vk::ConservativeRasterizationModeEXT,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetConservativeRasterizationModeEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_conservative_rasterization_mode_ext(
+                    this,
+                    conservative_rasterization_mode,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_modulation_mode: vk::CoverageModulationModeNV,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageModulationModeNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_modulation_mode_nv(
+                    this,
+                    coverage_modulation_mode,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_modulation_table_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageModulationTableEnableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_modulation_table_enable_nv(
+                    this,
+                    coverage_modulation_table_enable,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_modulation_table_count: u32,
+    p_coverage_modulation_table: *const f32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageModulationTableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_modulation_table_nv(
+                    this,
+                    coverage_modulation_table_count,
+                    p_coverage_modulation_table,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_reduction_mode: vk::CoverageReductionModeNV,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageReductionModeNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_reduction_mode_nv(this, coverage_reduction_mode)
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_to_color_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageToColorEnableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_to_color_enable_nv(
+                    this,
+                    coverage_to_color_enable,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_to_color_location: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageToColorLocationNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_to_color_location_nv(
+                    this,
+                    coverage_to_color_location,
                 )
             },
         )
@@ -2691,6 +2846,25 @@ pub unsafe extern "system" fn vkCmdSetEvent2(
         })
     }
 }
+pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
+    command_buffer: vk::CommandBuffer,
+    extra_primitive_overestimation_size: f32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetExtraPrimitiveOverestimationSizeEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_extra_primitive_overestimation_size_ext(
+                    this,
+                    extra_primitive_overestimation_size,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetFrontFace(
     command_buffer: vk::CommandBuffer,
     front_face: vk::FrontFace,
@@ -2973,6 +3147,44 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
+    command_buffer: vk::CommandBuffer,
+    representative_fragment_test_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetRepresentativeFragmentTestEnableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_representative_fragment_test_enable_nv(
+                    this,
+                    representative_fragment_test_enable,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
+    command_buffer: vk::CommandBuffer,
+    sample_locations_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetSampleLocationsEnableEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_sample_locations_enable_ext(
+                    this,
+                    sample_locations_enable,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
     command_buffer: vk::CommandBuffer,
     samples: vk::SampleCountFlags,
@@ -3013,6 +3225,25 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCount(
             command_buffer,
             (),
             |this| crate::record::dynamic_state::cmd_set_scissor_with_count(this, scissor_count, p_scissors),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
+    command_buffer: vk::CommandBuffer,
+    shading_rate_image_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetShadingRateImageEnableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_shading_rate_image_enable_nv(
+                    this,
+                    shading_rate_image_enable,
+                )
+            },
         )
     }
 }
@@ -3159,6 +3390,48 @@ pub unsafe extern "system" fn vkCmdSetViewport(
                     first_viewport,
                     viewport_count,
                     p_viewports,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
+    command_buffer: vk::CommandBuffer,
+    first_viewport: u32,
+    viewport_count: u32,
+    p_viewport_swizzles: *const vk::ViewportSwizzleNV,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetViewportSwizzleNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_viewport_swizzle_nv(
+                    this,
+                    first_viewport,
+                    viewport_count,
+                    p_viewport_swizzles,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
+    command_buffer: vk::CommandBuffer,
+    viewport_w_scaling_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetViewportWScalingEnableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_viewport_w_scaling_enable_nv(
+                    this,
+                    viewport_w_scaling_enable,
                 )
             },
         )
@@ -8070,6 +8343,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdSetColorBlendAdvancedEXT",
+        function: vkCmdSetColorBlendAdvancedEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
         name: c"vkCmdSetColorBlendEnableEXT",
         function: vkCmdSetColorBlendEnableEXT as *const (),
         level: Level::Device,
@@ -8096,6 +8376,55 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+    },
+    Entry {
+        name: c"vkCmdSetConservativeRasterizationModeEXT",
+        function: vkCmdSetConservativeRasterizationModeEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageModulationModeNV",
+        function: vkCmdSetCoverageModulationModeNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageModulationTableEnableNV",
+        function: vkCmdSetCoverageModulationTableEnableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageModulationTableNV",
+        function: vkCmdSetCoverageModulationTableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageReductionModeNV",
+        function: vkCmdSetCoverageReductionModeNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageToColorEnableNV",
+        function: vkCmdSetCoverageToColorEnableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageToColorLocationNV",
+        function: vkCmdSetCoverageToColorLocationNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetCullMode",
@@ -8280,6 +8609,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
+        name: c"vkCmdSetExtraPrimitiveOverestimationSizeEXT",
+        function: vkCmdSetExtraPrimitiveOverestimationSizeEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
         name: c"vkCmdSetFrontFace",
         function: vkCmdSetFrontFace as *const (),
         level: Level::Device,
@@ -8462,6 +8798,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_DYNAMIC_RENDERING_LOCAL_READ],
     },
     Entry {
+        name: c"vkCmdSetRepresentativeFragmentTestEnableNV",
+        function: vkCmdSetRepresentativeFragmentTestEnableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetSampleLocationsEnableEXT",
+        function: vkCmdSetSampleLocationsEnableEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
         name: c"vkCmdSetSampleMaskEXT",
         function: vkCmdSetSampleMaskEXT as *const (),
         level: Level::Device,
@@ -8488,6 +8838,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+    },
+    Entry {
+        name: c"vkCmdSetShadingRateImageEnableNV",
+        function: vkCmdSetShadingRateImageEnableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetStencilCompareMask",
@@ -8558,6 +8915,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetViewportSwizzleNV",
+        function: vkCmdSetViewportSwizzleNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetViewportWScalingEnableNV",
+        function: vkCmdSetViewportWScalingEnableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetViewportWithCount",
