@@ -18,6 +18,7 @@ mod knobs;
 mod l2;
 mod model;
 mod shared_sync;
+mod shader_objects;
 mod stalls;
 mod stripes;
 mod swapchain;

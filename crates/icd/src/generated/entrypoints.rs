@@ -630,6 +630,22 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdBindShadersEXT(
+    command_buffer: vk::CommandBuffer,
+    stage_count: u32,
+    p_stages: *const vk::ShaderStageFlags,
+    p_shaders: *const vk::ShaderEXT,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindShadersEXT",
+            command_buffer,
+            (),
+            |this| crate::record::shaders::cmd_bind_shaders_ext(this, stage_count, p_stages, p_shaders),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
     command_buffer: vk::CommandBuffer,
     first_binding: u32,
@@ -4330,6 +4346,34 @@ pub unsafe extern "system" fn vkCreateShaderModule(
         )
     }
 }
+pub unsafe extern "system" fn vkCreateShadersEXT(
+    device: vk::Device,
+    create_info_count: u32,
+    p_create_infos: *const vk::ShaderCreateInfoEXT<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_shaders: *mut vk::ShaderEXT,
+) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateShadersEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::shader_object::create_shaders_ext(
+                    this,
+                    create_info_count,
+                    p_create_infos,
+                    p_allocator,
+                    p_shaders,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCreateSwapchainKHR(
     device: vk::Device,
     p_create_info: *const vk::SwapchainCreateInfoKHR<'_>,
@@ -4703,6 +4747,18 @@ pub unsafe extern "system" fn vkDestroySemaphore(
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroySemaphore", device, (), |this| {
             crate::semaphore::destroy_semaphore(this, semaphore, p_allocator)
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyShaderEXT(
+    device: vk::Device,
+    shader: vk::ShaderEXT,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyShaderEXT", device, (), |this| {
+            crate::shader_object::destroy_shader_ext(this, shader, p_allocator)
         })
     }
 }
@@ -6705,6 +6761,25 @@ pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
+    device: vk::Device,
+    shader: vk::ShaderEXT,
+    p_data_size: *mut usize,
+    p_data: *mut c_void,
+) -> vk::Result {
+    if p_data_size.is_null() {
+        return guard::missing(c"vkGetShaderBinaryDataEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetShaderBinaryDataEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::shader_object::get_shader_binary_data_ext(this, shader, p_data_size, p_data),
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     device: vk::Device,
     instrumentation: vk::ShaderInstrumentationARM,
@@ -7629,6 +7704,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdBindShadersEXT",
+        function: vkCmdBindShadersEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
         name: c"vkCmdBindTransformFeedbackBuffers2EXT",
         function: vkCmdBindTransformFeedbackBuffers2EXT as *const (),
         level: Level::Device,
@@ -7661,7 +7743,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdBindVertexBuffers2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdBindVertexBuffers3KHR",
@@ -8319,14 +8401,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetAlphaToCoverageEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetAlphaToOneEnableEXT",
         function: vkCmdSetAlphaToOneEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetAttachmentFeedbackLoopEnableEXT",
@@ -8354,14 +8436,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetColorBlendEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetColorBlendEquationEXT",
         function: vkCmdSetColorBlendEquationEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetColorWriteEnableEXT",
@@ -8375,7 +8457,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetColorWriteMaskEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetConservativeRasterizationModeEXT",
@@ -8438,7 +8520,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetCullMode as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthBias",
@@ -8466,7 +8548,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthBiasEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthBounds",
@@ -8487,35 +8569,35 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthBoundsTestEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthClampEnableEXT",
         function: vkCmdSetDepthClampEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthClampRangeEXT",
         function: vkCmdSetDepthClampRangeEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_DEPTH_CLAMP_CONTROL],
+        extensions: &[ext::VK_EXT_DEPTH_CLAMP_CONTROL, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthClipEnableEXT",
         function: vkCmdSetDepthClipEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthClipNegativeOneToOneEXT",
         function: vkCmdSetDepthClipNegativeOneToOneEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthCompareOp",
@@ -8529,7 +8611,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthCompareOp as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthTestEnable",
@@ -8543,7 +8625,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthTestEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthWriteEnable",
@@ -8557,7 +8639,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthWriteEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDescriptorBufferOffsets2EXT",
@@ -8627,14 +8709,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetFrontFace as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetLineRasterizationModeEXT",
         function: vkCmdSetLineRasterizationModeEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetLineStipple",
@@ -8655,7 +8737,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetLineStippleEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetLineStippleKHR",
@@ -8676,28 +8758,28 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetLogicOpEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetLogicOpEnableEXT",
         function: vkCmdSetLogicOpEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetPatchControlPointsEXT",
         function: vkCmdSetPatchControlPointsEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetPolygonModeEXT",
         function: vkCmdSetPolygonModeEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetPrimitiveRestartEnable",
@@ -8711,7 +8793,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetPrimitiveRestartEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetPrimitiveRestartIndexEXT",
@@ -8732,28 +8814,28 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetPrimitiveTopology as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetProvokingVertexModeEXT",
         function: vkCmdSetProvokingVertexModeEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetRasterizationSamplesEXT",
         function: vkCmdSetRasterizationSamplesEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetRasterizationStreamEXT",
         function: vkCmdSetRasterizationStreamEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetRasterizerDiscardEnable",
@@ -8767,7 +8849,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetRasterizerDiscardEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetRenderingAttachmentLocations",
@@ -8816,7 +8898,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetSampleMaskEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetScissor",
@@ -8837,7 +8919,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetScissorWithCount as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetShadingRateImageEnableNV",
@@ -8865,7 +8947,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetStencilOp as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetStencilReference",
@@ -8886,7 +8968,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetStencilTestEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetStencilWriteMask",
@@ -8900,14 +8982,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetTessellationDomainOriginEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetVertexInputEXT",
         function: vkCmdSetVertexInputEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_VERTEX_INPUT_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_SHADER_OBJECT, ext::VK_EXT_VERTEX_INPUT_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetViewport",
@@ -8942,7 +9024,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetViewportWithCount as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdUpdateBuffer",
@@ -9267,6 +9349,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreateShadersEXT",
+        function: vkCreateShadersEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
         name: c"vkCreateSwapchainKHR",
         function: vkCreateSwapchainKHR as *const (),
         level: Level::Device,
@@ -9475,6 +9564,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyShaderEXT",
+        function: vkDestroyShaderEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkDestroyShaderInstrumentationARM",
@@ -10399,6 +10495,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_FD],
+    },
+    Entry {
+        name: c"vkGetShaderBinaryDataEXT",
+        function: vkGetShaderBinaryDataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkGetShaderInstrumentationValuesARM",
