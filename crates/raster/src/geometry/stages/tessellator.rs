@@ -176,8 +176,8 @@ impl Tessellator {
             // Whoever's next segment has the nearer middle goes on.
             let middle = |s: &Side, k: usize| s.places.get(k + 1).map(|n| s.places[k] + n);
             let outer = match (middle(outside, o), middle(inside, i)) {
-                // Of two that are level the outer one, and on the way back to the other corner the inner one.
-                (Some(a), Some(b)) => a < b || a == b && a <= 1.0,
+                // Of two that are level the outer one; in the middle, and on the way back to the other corner, the inner one.
+                (Some(a), Some(b)) => a < b || a == b && a < 1.0,
                 (a, _) => a.is_some(),
             };
             if outer {
