@@ -88,7 +88,7 @@ const FLAGS: [(Flags, &str); 8] = [
 fn stages_of(flag: Flags) -> Stages {
     match flag {
         Flags::LINK_STAGE => !Stages::COMPUTE,
-        Flags::REQUIRE_FULL_SUBGROUPS => Stages::COMPUTE | Stages::MESH_EXT | Stages::TASK_EXT,
+        Flags::REQUIRE_FULL_SUBGROUPS => Stages::COMPUTE | Stages::TASK_EXT | Stages::MESH_EXT,
         Flags::NO_TASK_SHADER => Stages::MESH_EXT,
         Flags::DISPATCH_BASE => Stages::COMPUTE,
         Flags::FRAGMENT_SHADING_RATE_ATTACHMENT | Flags::FRAGMENT_DENSITY_MAP_ATTACHMENT => Stages::FRAGMENT,

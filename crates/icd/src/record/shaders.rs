@@ -15,11 +15,13 @@ use std::sync::{Arc, Weak};
 use vk::ShaderStageFlags as Stages;
 
 /// The stages that shader objects are bound to for draws, in the pipeline's order.
-const STAGES: [Stages; 5] = [
+const STAGES: [Stages; 7] = [
     Stages::VERTEX,
     Stages::TESSELLATION_CONTROL,
     Stages::TESSELLATION_EVALUATION,
     Stages::GEOMETRY,
+    Stages::TASK_EXT,
+    Stages::MESH_EXT,
     Stages::FRAGMENT,
 ];
 
@@ -107,17 +109,23 @@ pub(super) fn pipeline(r: &mut Recorder) -> Option<Arc<Shared>> {
 }
 
 fn combined(draw: &Graphics) -> Option<Arc<Shared>> {
-    let Some(first) = &draw.shaders[0] else {
-        debug::log_error("a draw without a bound graphics pipeline or vertex shader");
+    let is_of = |s: &&Arc<Stage>, stages: Stages| stages.contains(s.made.stage);
+    let bound = || draw.shaders.iter().flatten();
+    let Some(first) = bound().find(|s| is_of(s, Stages::VERTEX | Stages::MESH_EXT)) else {
+        debug::log_error("a draw without a bound graphics pipeline, vertex or mesh shader");
         return None;
     };
     let key = (draw.shaders.each_ref().map(|s| s.as_ref().map_or(0, |s| s.id)), draw.feedback_loop);
     if let Some(c) = first.combinations.0.lock().get(&key) {
         return Some(c.pipeline.clone());
     }
-    let bound: Vec<&Arc<Stage>> = draw.shaders.iter().flatten().collect();
-    let made = Arc::new(combine(&bound, draw.feedback_loop)?);
-    let others = bound[1..].iter().map(|s| Arc::downgrade(s)).collect();
+    let meshes = Stages::TASK_EXT | Stages::MESH_EXT;
+    if bound().any(|s| is_of(&s, meshes)) && !bound().all(|s| is_of(&s, meshes | Stages::FRAGMENT)) {
+        debug::log_error("a draw with mesh shaders and other stages before fragments (VUID 08693, 08696)");
+        return None;
+    }
+    let made = Arc::new(combine(&bound().collect::<Vec<_>>(), draw.feedback_loop)?);
+    let others = bound().filter(|s| s.id != first.id).map(|s| Arc::downgrade(s)).collect();
     first.combinations.keep(key, Combination { pipeline: made.clone(), others });
     Some(made)
 }
