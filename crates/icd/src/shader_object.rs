@@ -8,7 +8,7 @@ use crate::debug;
 use crate::device::Device;
 use crate::features;
 use crate::object::{self, Object};
-use crate::pipeline::{self, Executable, Shared};
+use crate::pipeline::{self, Executable, Shared, Source};
 use crate::pipeline_compute;
 use crate::pipeline_layout::{self, Layout};
 use crate::record::shaders::Combinations;
@@ -29,6 +29,8 @@ pub(crate) struct Stage {
     pub id: u64,
     pub made: Executable,
     pub layout: Arc<Layout>,
+    /// `None` for a binary's. With independent sets, the others of a draw may move its dynamic buffers.
+    pub source: Option<Source>,
     /// A compute shader as the pipeline that it is.
     pub compute: Option<Arc<Shared>>,
     /// What this one, as the first stage, was drawn with.
@@ -42,7 +44,7 @@ impl Object for Shader {
 }
 
 impl Shader {
-    fn new(made: Executable, layout: Arc<Layout>) -> Shader {
+    fn new(made: Executable, layout: Arc<Layout>, source: Option<Source>) -> Shader {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let compute = (made.stage == Stages::COMPUTE).then(|| {
             let kind = pipeline_compute::kind(&made);
@@ -50,7 +52,7 @@ impl Shader {
         });
         let id = NEXT.fetch_add(1, Relaxed);
         let (combinations, raw) = Default::default();
-        Shader { shared: Arc::new(Stage { id, made, layout, compute, combinations, raw }) }
+        Shader { shared: Arc::new(Stage { id, made, layout, source, compute, combinations, raw }) }
     }
 
     pub(crate) fn share(&self) -> Arc<Stage> {
@@ -72,7 +74,7 @@ pub(crate) unsafe fn named(shader: vk::ShaderEXT) {
 
 /// Flags that there are, each with the feature that it needs. Those of subgroups, of a base workgroup, of links and of the
 /// absence of task shaders ask for nothing that is not always so.
-const FLAGS: [(Flags, &str); 8] = [
+const FLAGS: [(Flags, &str); 9] = [
     (Flags::ALLOW_VARYING_SUBGROUP_SIZE, "subgroupSizeControl"),
     (Flags::REQUIRE_FULL_SUBGROUPS, "computeFullSubgroups"),
     (Flags::NO_TASK_SHADER, "meshShader"),
@@ -82,12 +84,16 @@ const FLAGS: [(Flags, &str); 8] = [
     (Flags::from_raw(1 << 7), "deviceGeneratedCommands"),
     (Flags::from_raw(1 << 15), "shader64BitIndexing"),
     (vk::SHADER_CREATE_INSTRUMENT_SHADER_BIT_ARM, "shaderInstrumentation"),
+    (INDEPENDENT_SETS, "maintenance11"),
 ];
+
+/// VK_SHADER_CREATE_INDEPENDENT_SETS_BIT_KHR
+const INDEPENDENT_SETS: Flags = Flags::from_raw(1 << 18);
 
 /// Which stages may have the flag; all where none are named.
 fn stages_of(flag: Flags) -> Stages {
     match flag {
-        Flags::LINK_STAGE => !Stages::COMPUTE,
+        Flags::LINK_STAGE | INDEPENDENT_SETS => !Stages::COMPUTE,
         Flags::REQUIRE_FULL_SUBGROUPS => Stages::COMPUTE | Stages::TASK_EXT | Stages::MESH_EXT,
         Flags::NO_TASK_SHADER => Stages::MESH_EXT,
         Flags::DISPATCH_BASE => Stages::COMPUTE,
@@ -124,9 +130,10 @@ unsafe fn shader(info: &vk::ShaderCreateInfoEXT) -> Answer<Shader> {
             chain::slice(info.p_push_constant_ranges, info.push_constant_range_count),
             "vkCreateShadersEXT",
         )?);
+        let mut source = None;
         let made = match info.code_type {
             vk::ShaderCodeTypeEXT::SPIRV => {
-                pipeline::source_of_object(info)?.compile(None, &layout, false)?.0
+                source.insert(pipeline::source_of_object(info)?).compile(None, &layout, false)?.0
             }
             vk::ShaderCodeTypeEXT::BINARY => {
                 let size = info.code_size.min(u32::MAX as usize) as u32;
@@ -136,7 +143,7 @@ unsafe fn shader(info: &vk::ShaderCreateInfoEXT) -> Answer<Shader> {
             }
             other => return Err(invalid(&format!("vkCreateShadersEXT: code of type {}", other.as_raw()))),
         };
-        Ok(Shader::new(made, layout))
+        Ok(Shader::new(made, layout, source))
     }
 }
 

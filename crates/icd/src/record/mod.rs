@@ -1,7 +1,7 @@
 //! vkCmd*: what each command records. Resources are held by `Arc`, so an object destroyed early cannot hurt a queue.
 
-pub(crate) mod address;
 pub(crate) mod absent_state;
+pub(crate) mod address;
 pub(crate) mod barrier;
 pub(crate) mod bind;
 pub(crate) mod descriptor_buffers;

@@ -125,7 +125,7 @@ fn combined(draw: &Graphics) -> Option<Arc<Shared>> {
         return None;
     }
     let made = Arc::new(combine(&bound().collect::<Vec<_>>(), draw.feedback_loop)?);
-    let others = bound().filter(|s| s.id != first.id).map(|s| Arc::downgrade(s)).collect();
+    let others = bound().filter(|s| s.id != first.id).map(Arc::downgrade).collect();
     first.combinations.keep(key, Combination { pipeline: made.clone(), others });
     Some(made)
 }
@@ -133,11 +133,15 @@ fn combined(draw: &Graphics) -> Option<Arc<Shared>> {
 fn combine(bound: &[&Arc<Stage>], feedback: bool) -> Option<Shared> {
     let layouts: Vec<Arc<Layout>> = bound.iter().map(|s| s.layout.clone()).collect();
     let layout = Arc::new(Layout::union(&layouts));
-    if layouts.iter().any(|l| !l.within(&layout)) {
-        debug::log_error("a draw with shader objects of several layouts (VUID 08878, 08879)");
-        return None;
-    }
-    let stages: Vec<Executable> = bound.iter().map(|s| s.made.clone()).collect();
+    let placed = |s: &&Arc<Stage>| match &s.source {
+        _ if s.layout.within(&layout) => Some(s.made.clone()),
+        Some(source) => Some(source.compile(None, &layout, false).ok()?.0),
+        None => {
+            debug::log_error("a draw with binaries of several layouts (VUID 08878, 08879)");
+            None
+        }
+    };
+    let stages: Vec<Executable> = bound.iter().map(placed).collect::<Option<_>>()?;
     // Whether primitives are rasterised is dynamic.
     let gpu = pipeline_graphics::assemble(&stages, true, feedback).ok()?;
     let names = bound.iter().filter_map(|s| s.raw.get()).map(|&raw| debug::called(raw));
