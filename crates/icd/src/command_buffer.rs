@@ -3,10 +3,12 @@
 //! Ending a recording freezes it into an immutable, shared list; submissions and primaries hold that list, so that
 //! resetting, re-recording or freeing the buffer never touches work under way.
 
+use crate::chain;
 use crate::limits::{MAX_DESCRIPTOR_BUFFERS, MAX_NESTING};
 use crate::object::Object;
 use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
+use crate::record::dynamic_state;
 use gpu::command::{Command, CommandList, Dependency, Tie};
 use machine::instrumentation::{Active, Instrumentation};
 use parking_lot::{Mutex, MutexGuard};
@@ -188,6 +190,13 @@ pub(crate) unsafe fn begin_command_buffer(
         let mut r = buffer.lock();
         r.phase = Phase::Recording;
         r.usage = (*info).flags;
+        if buffer.level == vk::CommandBufferLevel::SECONDARY
+            && r.usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
+            && let Some(i) = (*info).p_inheritance_info.as_ref()
+            && let Some(l) = chain::find::<vk::RenderingAttachmentLocationInfoKHR>(i.p_next)
+        {
+            r.draw.locate(dynamic_state::locations(l));
+        }
         vk::Result::SUCCESS
     }
 }

@@ -53,6 +53,11 @@ dynamic! {
 }
 
 impl Dynamic {
+    /// Of draws with shader objects.
+    pub const ALL: Dynamic = Dynamic(u64::MAX);
+    /// That of vkCmdSetRenderingAttachmentLocations, which pipelines have none for: they say it themselves.
+    const ATTACHMENT_LOCATIONS: Dynamic = Dynamic(1 << 63);
+
     pub fn has(self, part: Dynamic) -> bool {
         self.0 & part.0 != 0
     }
@@ -375,6 +380,9 @@ impl Settings {
             BLEND_CONSTANTS constants;
             COLOR_WRITE_ENABLE_EXT write_enable;
         );
+        if on.has(Dynamic::ATTACHMENT_LOCATIONS) {
+            self.output.locations.clone_from(&d.output.locations);
+        }
         // The pipeline's count is of no meaning where all that it counts is dynamic.
         let all = Dynamic::COLOR_BLEND_ENABLE_EXT.0 | Dynamic::COLOR_WRITE_MASK_EXT.0;
         let equations = Dynamic::COLOR_BLEND_EQUATION_EXT.0 | Dynamic::COLOR_BLEND_ADVANCED_EXT.0;

@@ -86,7 +86,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "graphicsPipelineLibrary", "multiDraw", "multisampledRenderToSingleSampled",
     "primitiveTopologyListRestart", "provokingVertexLast", "rasterizationOrderColorAttachmentAccess",
     "rasterizationOrderDepthAttachmentAccess", "rasterizationOrderStencilAttachmentAccess",
-    "vertexInputDynamicState", "legacyVertexAttributes",
+    "shaderObject", "vertexInputDynamicState", "legacyVertexAttributes",
     // memory, descriptors, images, pipelines
     "memoryPriority", "zeroInitializeDeviceMemory", "internallySynchronizedQueues", "minLod", "unifiedImageLayouts", "pageableDeviceLocalMemory", "ycbcrImageArrays", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",
     "customBorderColorWithoutFormat", "nonSeamlessCubeMap", "image2DViewOf3D", "sampler2DViewOf3D", "imageSlicedViewOf3D", "mutableDescriptorType",

@@ -80,13 +80,7 @@ impl Pipeline {
         kind: PipelineKind,
         stages: Vec<Executable>,
     ) -> Pipeline {
-        let gathered = |e: &Executable| {
-            let code = e.code.clone()?;
-            Some(measured::Stage { stage: e.stage, entry: e.compiled.name.clone(), code })
-        };
-        let gathered: Vec<_> = stages.iter().filter_map(gathered).collect();
-        let measured = measured::gather(&gathered);
-        Pipeline { shared: Arc::new(Shared { layout, flags, kind, stages, measured }) }
+        Pipeline { shared: Arc::new(Shared::new(layout, flags, kind, stages)) }
     }
     pub(crate) fn share(&self) -> Arc<Shared> {
         self.shared.clone()
@@ -94,9 +88,26 @@ impl Pipeline {
     pub(crate) fn shared(&self) -> &Shared {
         &self.shared
     }
+}
+
+impl Shared {
+    pub(crate) fn new(
+        layout: Arc<Layout>,
+        flags: Flags2,
+        kind: PipelineKind,
+        stages: Vec<Executable>,
+    ) -> Shared {
+        let gathered = |e: &Executable| {
+            let code = e.code.clone()?;
+            Some(measured::Stage { stage: e.stage, entry: e.compiled.name.clone(), code })
+        };
+        let gathered: Vec<_> = stages.iter().filter_map(gathered).collect();
+        let measured = measured::gather(&gathered);
+        Shared { layout, flags, kind, stages, measured }
+    }
     /// What messages call it; a library has none.
-    fn title(&self) -> Option<&Arc<Title>> {
-        match &self.shared.kind {
+    pub(crate) fn title(&self) -> Option<&Arc<Title>> {
+        match &self.kind {
             PipelineKind::Compute(p) => Some(&p.title),
             PipelineKind::Graphics(g) => Some(&g.pipeline.as_ref()?.title),
         }
@@ -107,7 +118,7 @@ impl Pipeline {
 pub(crate) unsafe fn named(pipeline: vk::Pipeline) {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
-        if let Some(title) = object::get::<Pipeline>(pipeline).and_then(Pipeline::title) {
+        if let Some(title) = object::get::<Pipeline>(pipeline).and_then(|p| p.shared().title()) {
             title.call(debug::called(pipeline.as_raw()));
         }
     }
@@ -126,10 +137,10 @@ pub(crate) struct Source {
     instrumented: bool,
 }
 
-unsafe fn specialisation(stage: &vk::PipelineShaderStageCreateInfo) -> Vec<(u32, u64)> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+unsafe fn specialisation(info: *const vk::SpecializationInfo) -> Vec<(u32, u64)> {
+    // SAFETY: valid usage: the structure's pointers lead to what they are said to.
     unsafe {
-        let Some(info) = stage.p_specialization_info.as_ref() else { return Vec::new() };
+        let Some(info) = info.as_ref() else { return Vec::new() };
         let data = chain::slice(info.p_data.cast::<u8>(), info.data_size.min(u32::MAX as usize) as u32);
         chain::slice(info.p_map_entries, info.map_entry_count)
             .iter()
@@ -148,21 +159,45 @@ unsafe fn specialisation(stage: &vk::PipelineShaderStageCreateInfo) -> Vec<(u32,
 pub(crate) unsafe fn source(stage: &vk::PipelineShaderStageCreateInfo, flags: Flags2) -> Answer<Source> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
-        if let Some(size) = chain::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo>(stage.p_next)
-            && size.required_subgroup_size != SUBGROUP_SIZE
-        {
-            return Err(invalid(&format!(
-                "a pipeline's stage wants subgroups of {}; they are always {SUBGROUP_SIZE}",
-                size.required_subgroup_size
-            )));
-        }
+        subgroup_size(stage.p_next)?;
         Ok(Source {
             stage: stage.stage,
             code: shader_module::of_stage(stage)?,
             entry: chain::str(stage.p_name).to_string_lossy().into_owned(),
-            spec: specialisation(stage),
+            spec: specialisation(stage.p_specialization_info),
             instrumented: flags.contains(INSTRUMENT_SHADERS) || measured::wanted(),
         })
+    }
+}
+
+/// What the creation of a shader object from SPIR-V says, or an error as [`source`]'s.
+pub(crate) unsafe fn source_of_object(info: &vk::ShaderCreateInfoEXT) -> Answer<Source> {
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let size = info.code_size.min(u32::MAX as usize) as u32;
+        let code = shader::words(chain::slice(info.p_code.cast::<u8>(), size));
+        Ok(Source {
+            stage: info.stage,
+            code: shader_module::of_words(&code, "vkCreateShadersEXT")?,
+            entry: chain::str(info.p_name).to_string_lossy().into_owned(),
+            spec: specialisation(info.p_specialization_info),
+            instrumented: info.flags.contains(vk::SHADER_CREATE_INSTRUMENT_SHADER_BIT_ARM)
+                || measured::wanted(),
+        })
+    }
+}
+
+/// An error for a required subgroup size that there is not.
+pub(crate) unsafe fn subgroup_size(p_next: *const c_void) -> Answer {
+    // SAFETY: valid usage: the chain's pointers lead to what they are said to.
+    unsafe {
+        match chain::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo>(p_next) {
+            Some(size) if size.required_subgroup_size != SUBGROUP_SIZE => Err(invalid(&format!(
+                "a shader stage wants subgroups of {}; they are always {SUBGROUP_SIZE}",
+                size.required_subgroup_size
+            ))),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -171,9 +206,7 @@ impl Source {
     fn key(&self, layout: &Layout) -> u128 {
         let mut h = Hasher128::default();
         (self.code.hash, &self.entry, &self.spec, self.stage.as_raw(), self.instrumented).hash(&mut h);
-        layout.hash(&mut h);
-        machine().hash(&mut h);
-        h.write(&CACHE_UUID);
+        surroundings(layout, &mut h);
         h.done()
     }
 
@@ -261,6 +294,13 @@ impl Source {
         let made = Compiled { program: Arc::new(program), name: self.entry.clone() };
         Ok(pipeline_cache::remember(key, Arc::new(made)))
     }
+}
+
+/// What a compilation depends on besides the shader.
+pub(crate) fn surroundings(layout: &Layout, h: &mut Hasher128) {
+    layout.hash(h);
+    machine().hash(h);
+    h.write(&CACHE_UUID);
 }
 
 /// What shaders can ask of the modelled GPU.

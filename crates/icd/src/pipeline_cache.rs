@@ -70,7 +70,7 @@ fn header() -> [u8; HEADER] {
     h
 }
 
-fn entry(key: u128, p: &Compiled) -> Vec<u8> {
+pub(crate) fn entry(key: u128, p: &Compiled) -> Vec<u8> {
     let program = p.program.to_bytes();
     let mut e = Vec::with_capacity(program.len() + p.name.len() + 24);
     e.extend_from_slice(&key.to_le_bytes());
@@ -118,7 +118,8 @@ fn read(blob: &[u8]) -> BTreeMap<u128, Arc<Compiled>> {
     programs
 }
 
-fn read_entry(b: &[u8]) -> Option<(u128, &str, Program, &[u8])> {
+/// An entry at the beginning of signed bytes, and what is behind it.
+pub(crate) fn read_entry(b: &[u8]) -> Option<(u128, &str, Program, &[u8])> {
     let (key, b) = b.split_first_chunk::<16>()?;
     let (name_len, b) = b.split_first_chunk::<4>()?;
     let (len, b) = b.split_first_chunk::<4>()?;

@@ -3,7 +3,7 @@
 use crate::answer::Answer;
 use crate::chain;
 use crate::device::Device;
-use crate::pipeline::{self, Pipeline, PipelineKind};
+use crate::pipeline::{self, Executable, Pipeline, PipelineKind};
 use crate::pipeline_cache::PipelineCache;
 use crate::pipeline_layout;
 use gpu::pipeline::ComputePipeline;
@@ -27,14 +27,18 @@ unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreat
             flags(info).contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
         let (made, hit) = source.compile(cache, &layout, must)?;
         pipeline::feedback(info.p_next, began, &[hit]);
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        let gpu = ComputePipeline {
-            program: made.compiled.program.clone(),
-            id: NEXT.fetch_add(1, Relaxed),
-            title: Title::new(made.compiled.name.clone()),
-        };
-        Ok(Pipeline::new(layout, flags(info), PipelineKind::Compute(Arc::new(gpu)), vec![made]))
+        Ok(Pipeline::new(layout, flags(info), kind(&made), vec![made]))
     }
+}
+
+/// A compiled stage, ready to be dispatched.
+pub(crate) fn kind(made: &Executable) -> PipelineKind {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    PipelineKind::Compute(Arc::new(ComputePipeline {
+        program: made.compiled.program.clone(),
+        id: NEXT.fetch_add(1, Relaxed),
+        title: Title::new(made.compiled.name.clone()),
+    }))
 }
 
 pub(crate) unsafe fn create_compute_pipelines(

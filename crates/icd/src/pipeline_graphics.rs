@@ -31,6 +31,14 @@ pub(crate) struct Graphics {
     library: Option<Library>,
 }
 
+impl Graphics {
+    /// Of shader objects: all state is dynamic.
+    pub(crate) fn of_shaders(pipeline: GraphicsPipeline) -> Graphics {
+        let pipeline = Some(Arc::new(pipeline));
+        Graphics { pipeline, settings: Settings::default(), dynamic: Dynamic::ALL, library: None }
+    }
+}
+
 /// What a link needs of a library besides its state.
 struct Library {
     parts: Parts,
@@ -250,7 +258,8 @@ unsafe fn graphics(
         pipeline::feedback(info.p_next, began, &b.hits);
         b.stages.sort_by_key(|s| s.made.stage.as_raw());
         let stages: Vec<Executable> = b.stages.iter().map(|s| s.made.clone()).collect();
-        let made = if is_library { None } else { Some(Arc::new(assemble(&b, &stages)?)) };
+        let drawn = state::rasterises(&b.settings.geometry, b.dynamic);
+        let made = if is_library { None } else { Some(Arc::new(assemble(&stages, drawn, b.feedback)?)) };
         let library = is_library.then_some(Library {
             parts: b.parts,
             stages: b.stages,
@@ -262,15 +271,14 @@ unsafe fn graphics(
     }
 }
 
-/// The pipeline for the GPU.
-fn assemble(b: &Build, stages: &[Executable]) -> Answer<GraphicsPipeline> {
+/// The pipeline for the GPU. `drawn`: primitives may be rasterised; `feedback`: fragments may read attachments as images.
+pub(crate) fn assemble(stages: &[Executable], drawn: bool, feedback: bool) -> Answer<GraphicsPipeline> {
     let of = |stage| stages.iter().find(|s| s.stage == stage);
     // A mesh shader stands in the vertex shader's place.
     let mesh = of(vk::ShaderStageFlags::MESH_EXT);
     let Some(vertex) = mesh.or(of(vk::ShaderStageFlags::VERTEX)) else {
-        return Err(invalid("vkCreateGraphicsPipelines: neither a vertex nor a mesh shader"));
+        return Err(invalid("graphics with neither a vertex nor a mesh shader"));
     };
-    let drawn = state::rasterises(&b.settings.geometry, b.dynamic);
     let fragment = of(vk::ShaderStageFlags::FRAGMENT).filter(|_| drawn);
     let program = |stage| of(stage).map(|s| s.compiled.program.clone());
     let tessellation = match (
@@ -279,7 +287,7 @@ fn assemble(b: &Build, stages: &[Executable]) -> Answer<GraphicsPipeline> {
     ) {
         (Some(control), Some(evaluation)) => Some([control, evaluation]),
         (None, None) => None,
-        _ => return Err(invalid("vkCreateGraphicsPipelines: one tessellation stage without the other")),
+        _ => return Err(invalid("graphics with one tessellation stage without the other")),
     };
     let name = match fragment {
         Some(f) => format!("{}/{}", vertex.compiled.name, f.compiled.name),
@@ -292,7 +300,7 @@ fn assemble(b: &Build, stages: &[Executable]) -> Answer<GraphicsPipeline> {
         task: program(vk::ShaderStageFlags::TASK_EXT).filter(|_| mesh.is_some()),
         fragment: fragment.map(|f| f.compiled.program.clone()),
         title: Title::new(name),
-        feedback: b.feedback,
+        feedback,
     })
 }
 

@@ -98,21 +98,35 @@ impl Layout {
 unsafe fn new(info: &vk::PipelineLayoutCreateInfo) -> Answer<PipelineLayout> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
-        if info.set_layout_count > MAX_SETS {
-            return Err(invalid(&format!("vkCreatePipelineLayout: more than {MAX_SETS} sets")));
+        let sets = chain::slice(info.p_set_layouts, info.set_layout_count);
+        let ranges = chain::slice(info.p_push_constant_ranges, info.push_constant_range_count);
+        Ok(PipelineLayout { shared: Arc::new(described(sets, ranges, "vkCreatePipelineLayout")?) })
+    }
+}
+
+/// The layout of these sets and push constants. `command`: whose they are, for messages.
+///
+/// # Safety
+/// The handles are alive.
+pub(crate) unsafe fn described(
+    sets: &[vk::DescriptorSetLayout],
+    ranges: &[vk::PushConstantRange],
+    command: &str,
+) -> Answer<Layout> {
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        if sets.len() > MAX_SETS as usize {
+            return Err(invalid(&format!("{command}: more than {MAX_SETS} sets")));
         }
-        let sets = chain::slice(info.p_set_layouts, info.set_layout_count)
+        let sets = sets
             .iter()
             .map(|&l| if l == vk::DescriptorSetLayout::null() { None } else { descriptor_layout::get(l) })
             .collect();
-        let ranges = chain::slice(info.p_push_constant_ranges, info.push_constant_range_count);
         let push_bytes = ranges.iter().map(|r| r.offset.saturating_add(r.size)).max().unwrap_or(0);
         if push_bytes > MAX_PUSH_CONSTANTS {
-            return Err(invalid(&format!(
-                "vkCreatePipelineLayout: push constants end after {MAX_PUSH_CONSTANTS} bytes"
-            )));
+            return Err(invalid(&format!("{command}: push constants end after {MAX_PUSH_CONSTANTS} bytes")));
         }
-        Ok(PipelineLayout { shared: Arc::new(Layout::new(sets, push_bytes)) })
+        Ok(Layout::new(sets, push_bytes))
     }
 }
 

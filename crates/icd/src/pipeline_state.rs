@@ -6,6 +6,7 @@ use crate::chain;
 use crate::draw_settings::{
     self, Dynamic, Fragment, Geometry, Input, MAX_BINDINGS, MAX_COLORS, MAX_VIEWPORTS, Output,
 };
+use crate::record::dynamic_state;
 use crate::render_pass::{self, Pass};
 use raster::state::{Advanced, BlendAttachment, DepthBias, StencilFace, VertexAttribute, VertexBinding};
 use std::sync::Arc;
@@ -314,11 +315,8 @@ pub(crate) unsafe fn output(info: &vk::GraphicsPipelineCreateInfo, targets: &Tar
             ..Default::default()
         };
         multisample(info, &mut out);
-        if let Some(l) = chain::find::<vk::RenderingAttachmentLocationInfoKHR>(info.p_next)
-            && !l.p_color_attachment_locations.is_null()
-        {
-            let n = l.color_attachment_count.min(MAX_COLORS as u32);
-            out.locations = chain::slice(l.p_color_attachment_locations, n).to_vec();
+        if let Some(l) = chain::find::<vk::RenderingAttachmentLocationInfoKHR>(info.p_next) {
+            out.locations = dynamic_state::locations(l);
         }
         if targets.color_count == 0 {
             return out;

@@ -9,6 +9,7 @@ use crate::generated::structs::{CORE_PROPERTIES, PROPERTY_STRUCTS};
 use crate::host_copy::{LAYOUTS, layouts};
 use crate::limits::*;
 use crate::physical_device::{API_VERSION, QUEUE_FLAGS};
+use crate::shader_binary;
 use crate::structs::PropertyStruct;
 use crate::structs::Value::{self, *};
 use machine::descriptor::DESCRIPTOR_BYTES;
@@ -254,6 +255,8 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("supportsNonZeroFirstInstance", Bool(true)),
     ("maxMultiDrawCount", U32(1 << 16)),
     ("provokingVertexModePerPipeline", Bool(true)),
+    ("shaderBinaryUUID", Bytes(&CACHE_UUID)),
+    ("shaderBinaryVersion", U32(shader_binary::VERSION)),
     ("transformFeedbackPreservesTriangleFanProvokingVertex", Bool(true)),
     ("maxTaskWorkGroupTotalCount", U32(MESH_GROUPS)),
     ("maxTaskWorkGroupCount", U32s(&[65535; 3])),

@@ -34,11 +34,23 @@ unsafe fn parse(info: &vk::ShaderModuleCreateInfo) -> Answer<Arc<Code>> {
     unsafe {
         // `code_size` is in bytes; what is not a whole word is cut and then missed by the parser.
         let words = chain::slice(info.p_code, (info.code_size / 4).min(u32::MAX as usize) as u32);
-        let module = shader::Module::parse(words).map_err(|e| failed("vkCreateShaderModule", &e))?;
-        let bytes = std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(words));
-        let allowed = crate::capabilities::check(&module);
-        Ok(Arc::new(Code { module, hash: hash::bytes(bytes), allowed }))
+        parse_words(words, "vkCreateShaderModule")
     }
+}
+
+fn parse_words(words: &[u32], doing: &str) -> Answer<Arc<Code>> {
+    let module = shader::Module::parse(words).map_err(|e| failed(doing, &e))?;
+    // SAFETY: the bytes of the words.
+    let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(words)) };
+    let allowed = crate::capabilities::check(&module);
+    Ok(Arc::new(Code { module, hash: hash::bytes(bytes), allowed }))
+}
+
+/// SPIR-V that is no module's, of which the device has all capabilities. `doing`: for messages.
+pub(crate) fn of_words(words: &[u32], doing: &str) -> Answer<Arc<Code>> {
+    let code = parse_words(words, doing)?;
+    code.allowed.as_ref().map_err(|e| failed(doing, e))?;
+    Ok(code)
 }
 
 pub(crate) unsafe fn create_shader_module(

@@ -10,7 +10,7 @@ const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 pub struct Flat {
     vert: vk::ShaderModule,
     frag: vk::ShaderModule,
-    set: vk::DescriptorSetLayout,
+    pub set: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,
 }
 
@@ -143,7 +143,7 @@ impl Flat {
         }
     }
 
-    fn whole(&self, g: &Gpu) -> vk::Pipeline {
+    pub fn whole(&self, g: &Gpu) -> vk::Pipeline {
         let topology = vk::PrimitiveTopology::TRIANGLE_STRIP;
         self.pipeline(g, Make { topology, ..Default::default() }).expect("a pipeline is made").0
     }
@@ -279,17 +279,26 @@ fn a_quad_is_drawn() {
     f.free(&g);
 }
 
-const SIZE: u32 = 8;
+pub const SIZE: u32 = 8;
 
 /// Cleared to blue; the quad's left half is in the viewport: 0.4 · (1, 0.8, 0, 1) + (0, 0, 0.2, 0.6).
-fn expected() -> Vec<u32> {
-    let inside = u32::from_le_bytes([102, 82, 51, 255]);
+pub fn expected() -> Vec<u32> {
+    expected_of([102, 82, 51, 255])
+}
+
+/// With another colour inside.
+pub fn expected_of(inside: [u8; 4]) -> Vec<u32> {
+    let inside = u32::from_le_bytes(inside);
     let outside = u32::from_le_bytes([0, 0, 255, 255]);
     (0..SIZE * SIZE).map(|i| if i % SIZE < 4 && i / SIZE >= 2 { inside } else { outside }).collect()
 }
 
-/// A quad over the left half, scissor without the two upper rows.
 fn picture(g: &Gpu, f: &Flat, pipeline: vk::Pipeline) -> Vec<u32> {
+    picture_with(g, f, |d, c| unsafe { d.cmd_bind_pipeline(c, GRAPHICS, pipeline) })
+}
+
+/// A quad over the left half, scissor without the two upper rows; with what `bind` binds.
+pub fn picture_with(g: &Gpu, f: &Flat, bind: impl FnOnce(&ash::Device, vk::CommandBuffer)) -> Vec<u32> {
     let d = &g.device;
     let data = g.buffer(64);
     let corners = [[-1.0f32, -1.0], [0.0, -1.0], [-1.0, 1.0], [0.0, 1.0]];
@@ -328,7 +337,7 @@ fn picture(g: &Gpu, f: &Flat, pipeline: vk::Pipeline) -> Vec<u32> {
             let info =
                 vk::RenderingInfo::default().render_area(area).layer_count(1).color_attachments(&color);
             d.cmd_begin_rendering(c, &info);
-            d.cmd_bind_pipeline(c, GRAPHICS, pipeline);
+            bind(d, c);
             d.cmd_bind_descriptor_sets(c, GRAPHICS, f.layout, 0, &[set], &[]);
             let scale: Vec<u8> = [0.4f32; 4].iter().flat_map(|x| x.to_le_bytes()).collect();
             d.cmd_push_constants(c, f.layout, vk::ShaderStageFlags::FRAGMENT, 0, &scale);

@@ -17,6 +17,7 @@ mod instance;
 mod knobs;
 mod l2;
 mod model;
+mod shader_objects;
 mod shared_sync;
 mod stalls;
 mod stripes;

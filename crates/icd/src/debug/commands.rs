@@ -105,6 +105,9 @@ pub(crate) unsafe fn set_debug_utils_object_name_ext(
         if info.object_type == vk::ObjectType::PIPELINE {
             crate::pipeline::named(vk::Handle::from_raw(info.object_handle));
         }
+        if info.object_type == vk::ObjectType::SHADER_EXT {
+            crate::shader_object::named(vk::Handle::from_raw(info.object_handle));
+        }
         vk::Result::SUCCESS
     }
 }

@@ -630,6 +630,22 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdBindShadersEXT(
+    command_buffer: vk::CommandBuffer,
+    stage_count: u32,
+    p_stages: *const vk::ShaderStageFlags,
+    p_shaders: *const vk::ShaderEXT,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindShadersEXT",
+            command_buffer,
+            (),
+            |this| crate::record::shaders::cmd_bind_shaders_ext(this, stage_count, p_stages, p_shaders),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
     command_buffer: vk::CommandBuffer,
     first_binding: u32,
@@ -2430,6 +2446,119 @@ pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_modulation_mode: vk::CoverageModulationModeNV,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageModulationModeNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_modulation_mode_nv(
+                    this,
+                    coverage_modulation_mode,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_modulation_table_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageModulationTableEnableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_modulation_table_enable_nv(
+                    this,
+                    coverage_modulation_table_enable,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_modulation_table_count: u32,
+    p_coverage_modulation_table: *const f32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageModulationTableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_modulation_table_nv(
+                    this,
+                    coverage_modulation_table_count,
+                    p_coverage_modulation_table,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_reduction_mode: vk::CoverageReductionModeNV,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageReductionModeNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_reduction_mode_nv(this, coverage_reduction_mode)
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_to_color_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageToColorEnableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_to_color_enable_nv(
+                    this,
+                    coverage_to_color_enable,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
+    command_buffer: vk::CommandBuffer,
+    coverage_to_color_location: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetCoverageToColorLocationNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_coverage_to_color_location_nv(
+                    this,
+                    coverage_to_color_location,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetCullMode(
     command_buffer: vk::CommandBuffer,
     cull_mode: vk::CullModeFlags,
@@ -3034,6 +3163,25 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
+    command_buffer: vk::CommandBuffer,
+    representative_fragment_test_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetRepresentativeFragmentTestEnableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_representative_fragment_test_enable_nv(
+                    this,
+                    representative_fragment_test_enable,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
     command_buffer: vk::CommandBuffer,
     p_sample_locations_info: *const vk::SampleLocationsInfoEXT<'_>,
@@ -3110,6 +3258,25 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCount(
             command_buffer,
             (),
             |this| crate::record::dynamic_state::cmd_set_scissor_with_count(this, scissor_count, p_scissors),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
+    command_buffer: vk::CommandBuffer,
+    shading_rate_image_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetShadingRateImageEnableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_shading_rate_image_enable_nv(
+                    this,
+                    shading_rate_image_enable,
+                )
+            },
         )
     }
 }
@@ -3256,6 +3423,48 @@ pub unsafe extern "system" fn vkCmdSetViewport(
                     first_viewport,
                     viewport_count,
                     p_viewports,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
+    command_buffer: vk::CommandBuffer,
+    first_viewport: u32,
+    viewport_count: u32,
+    p_viewport_swizzles: *const vk::ViewportSwizzleNV,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetViewportSwizzleNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_viewport_swizzle_nv(
+                    this,
+                    first_viewport,
+                    viewport_count,
+                    p_viewport_swizzles,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
+    command_buffer: vk::CommandBuffer,
+    viewport_w_scaling_enable: vk::Bool32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetViewportWScalingEnableNV",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::absent_state::cmd_set_viewport_w_scaling_enable_nv(
+                    this,
+                    viewport_w_scaling_enable,
                 )
             },
         )
@@ -4154,6 +4363,34 @@ pub unsafe extern "system" fn vkCreateShaderModule(
         )
     }
 }
+pub unsafe extern "system" fn vkCreateShadersEXT(
+    device: vk::Device,
+    create_info_count: u32,
+    p_create_infos: *const vk::ShaderCreateInfoEXT<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_shaders: *mut vk::ShaderEXT,
+) -> vk::Result {
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateShadersEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::shader_object::create_shaders_ext(
+                    this,
+                    create_info_count,
+                    p_create_infos,
+                    p_allocator,
+                    p_shaders,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCreateSwapchainKHR(
     device: vk::Device,
     p_create_info: *const vk::SwapchainCreateInfoKHR<'_>,
@@ -4527,6 +4764,18 @@ pub unsafe extern "system" fn vkDestroySemaphore(
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroySemaphore", device, (), |this| {
             crate::semaphore::destroy_semaphore(this, semaphore, p_allocator)
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyShaderEXT(
+    device: vk::Device,
+    shader: vk::ShaderEXT,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyShaderEXT", device, (), |this| {
+            crate::shader_object::destroy_shader_ext(this, shader, p_allocator)
         })
     }
 }
@@ -6553,6 +6802,25 @@ pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
+    device: vk::Device,
+    shader: vk::ShaderEXT,
+    p_data_size: *mut usize,
+    p_data: *mut c_void,
+) -> vk::Result {
+    if p_data_size.is_null() {
+        return guard::missing(c"vkGetShaderBinaryDataEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetShaderBinaryDataEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::shader_object::get_shader_binary_data_ext(this, shader, p_data_size, p_data),
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
     device: vk::Device,
     instrumentation: vk::ShaderInstrumentationARM,
@@ -7477,6 +7745,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdBindShadersEXT",
+        function: vkCmdBindShadersEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
         name: c"vkCmdBindTransformFeedbackBuffers2EXT",
         function: vkCmdBindTransformFeedbackBuffers2EXT as *const (),
         level: Level::Device,
@@ -7509,7 +7784,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdBindVertexBuffers2 as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdBindVertexBuffers3KHR",
@@ -8167,14 +8442,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetAlphaToCoverageEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetAlphaToOneEnableEXT",
         function: vkCmdSetAlphaToOneEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetAttachmentFeedbackLoopEnableEXT",
@@ -8195,21 +8470,21 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetColorBlendAdvancedEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetColorBlendEnableEXT",
         function: vkCmdSetColorBlendEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetColorBlendEquationEXT",
         function: vkCmdSetColorBlendEquationEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetColorWriteEnableEXT",
@@ -8223,14 +8498,56 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetColorWriteMaskEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetConservativeRasterizationModeEXT",
         function: vkCmdSetConservativeRasterizationModeEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageModulationModeNV",
+        function: vkCmdSetCoverageModulationModeNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageModulationTableEnableNV",
+        function: vkCmdSetCoverageModulationTableEnableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageModulationTableNV",
+        function: vkCmdSetCoverageModulationTableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageReductionModeNV",
+        function: vkCmdSetCoverageReductionModeNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageToColorEnableNV",
+        function: vkCmdSetCoverageToColorEnableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetCoverageToColorLocationNV",
+        function: vkCmdSetCoverageToColorLocationNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetCullMode",
@@ -8244,7 +8561,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetCullMode as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthBias",
@@ -8272,7 +8589,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthBiasEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthBounds",
@@ -8293,35 +8610,35 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthBoundsTestEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthClampEnableEXT",
         function: vkCmdSetDepthClampEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthClampRangeEXT",
         function: vkCmdSetDepthClampRangeEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_DEPTH_CLAMP_CONTROL],
+        extensions: &[ext::VK_EXT_DEPTH_CLAMP_CONTROL, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthClipEnableEXT",
         function: vkCmdSetDepthClipEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthClipNegativeOneToOneEXT",
         function: vkCmdSetDepthClipNegativeOneToOneEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthCompareOp",
@@ -8335,7 +8652,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthCompareOp as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthTestEnable",
@@ -8349,7 +8666,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthTestEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDepthWriteEnable",
@@ -8363,7 +8680,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetDepthWriteEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetDescriptorBufferOffsets2EXT",
@@ -8419,7 +8736,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetExtraPrimitiveOverestimationSizeEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetFrontFace",
@@ -8433,14 +8750,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetFrontFace as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetLineRasterizationModeEXT",
         function: vkCmdSetLineRasterizationModeEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetLineStipple",
@@ -8461,7 +8778,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetLineStippleEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetLineStippleKHR",
@@ -8482,28 +8799,28 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetLogicOpEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetLogicOpEnableEXT",
         function: vkCmdSetLogicOpEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetPatchControlPointsEXT",
         function: vkCmdSetPatchControlPointsEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetPolygonModeEXT",
         function: vkCmdSetPolygonModeEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetPrimitiveRestartEnable",
@@ -8517,7 +8834,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetPrimitiveRestartEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetPrimitiveRestartIndexEXT",
@@ -8538,28 +8855,28 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetPrimitiveTopology as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetProvokingVertexModeEXT",
         function: vkCmdSetProvokingVertexModeEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetRasterizationSamplesEXT",
         function: vkCmdSetRasterizationSamplesEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetRasterizationStreamEXT",
         function: vkCmdSetRasterizationStreamEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetRasterizerDiscardEnable",
@@ -8573,7 +8890,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetRasterizerDiscardEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetRenderingAttachmentLocations",
@@ -8604,6 +8921,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_DYNAMIC_RENDERING_LOCAL_READ],
     },
     Entry {
+        name: c"vkCmdSetRepresentativeFragmentTestEnableNV",
+        function: vkCmdSetRepresentativeFragmentTestEnableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
         name: c"vkCmdSetSampleLocationsEXT",
         function: vkCmdSetSampleLocationsEXT as *const (),
         level: Level::Device,
@@ -8615,14 +8939,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetSampleLocationsEnableEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetSampleMaskEXT",
         function: vkCmdSetSampleMaskEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetScissor",
@@ -8643,7 +8967,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetScissorWithCount as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetShadingRateImageEnableNV",
+        function: vkCmdSetShadingRateImageEnableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetStencilCompareMask",
@@ -8664,7 +8995,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetStencilOp as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetStencilReference",
@@ -8685,7 +9016,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetStencilTestEnable as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetStencilWriteMask",
@@ -8699,14 +9030,14 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetTessellationDomainOriginEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetVertexInputEXT",
         function: vkCmdSetVertexInputEXT as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_VERTEX_INPUT_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_SHADER_OBJECT, ext::VK_EXT_VERTEX_INPUT_DYNAMIC_STATE],
     },
     Entry {
         name: c"vkCmdSetViewport",
@@ -8714,6 +9045,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdSetViewportSwizzleNV",
+        function: vkCmdSetViewportSwizzleNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdSetViewportWScalingEnableNV",
+        function: vkCmdSetViewportWScalingEnableNV as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE3, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdSetViewportWithCount",
@@ -8727,7 +9072,7 @@ pub(crate) static ENTRIES: &[Entry] = &[
         function: vkCmdSetViewportWithCount as *const (),
         level: Level::Device,
         core: 0,
-        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE],
+        extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkCmdUpdateBuffer",
@@ -9059,6 +9404,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreateShadersEXT",
+        function: vkCreateShadersEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
         name: c"vkCreateSwapchainKHR",
         function: vkCreateSwapchainKHR as *const (),
         level: Level::Device,
@@ -9274,6 +9626,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyShaderEXT",
+        function: vkDestroyShaderEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkDestroyShaderInstrumentationARM",
@@ -10205,6 +10564,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_EXTERNAL_SEMAPHORE_FD],
+    },
+    Entry {
+        name: c"vkGetShaderBinaryDataEXT",
+        function: vkGetShaderBinaryDataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
         name: c"vkGetShaderInstrumentationValuesARM",

@@ -372,7 +372,8 @@ pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect_count2_ext(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let i = unsafe { &*info };
     let a = &i.address_range;
-    let (Some(buffer), Some(count)) = (range(a.address, a.size, OF), plain(&i.count_address_range, OF)) else {
+    let (Some(buffer), Some(count)) = (range(a.address, a.size, OF), plain(&i.count_address_range, OF))
+    else {
         return;
     };
     let (draws, stride, count) = (i.max_draw_count, stride(a.stride), Some((count, 0)));

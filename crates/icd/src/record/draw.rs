@@ -1,5 +1,6 @@
 //! Draws, and the buffers they read.
 
+use super::shaders::{self, Shaders};
 use crate::buffer;
 use crate::chain;
 use crate::command_buffer::{CommandBuffer, Recorder};
@@ -22,6 +23,10 @@ pub(crate) struct Graphics {
     buffers: Vec<VertexBuffer>,
     shared_buffers: Option<Arc<[VertexBuffer]>>,
     pub index: Option<IndexBuffer>,
+    /// Shader objects, where no pipeline was bound after them.
+    pub shaders: Shaders,
+    /// Fragments of shader objects may read attachments as images.
+    pub feedback_loop: bool,
     pub feedback: super::feedback::Bound,
 }
 
@@ -32,9 +37,17 @@ impl Graphics {
         &mut self.set
     }
 
-    /// Another pipeline is bound.
+    /// Another pipeline is bound, in the place of shader objects as well.
     pub fn touch(&mut self) {
         self.state = None;
+        self.shaders = Default::default();
+    }
+
+    /// Locations of colour attachments for shader objects; none: the identity.
+    pub fn locate(&mut self, locations: Vec<u32>) {
+        if self.set.output.locations != locations {
+            self.change().output.locations = locations;
+        }
     }
 
     fn state(&mut self, pipeline: &crate::pipeline_graphics::Graphics) -> Arc<State> {
@@ -89,10 +102,7 @@ impl DerefMut for Changing<'_> {
 /// Records a draw with everything bound.
 fn draw(r: &mut Recorder, what: What) {
     let instrumentation = r.instrumented();
-    let Some(pipeline) = r.graphics.pipeline.clone() else {
-        crate::debug::log_error("a draw without a bound graphics pipeline");
-        return;
-    };
+    let Some(pipeline) = r.graphics.pipeline.clone().or_else(|| shaders::pipeline(r)) else { return };
     let shared: &Shared = &pipeline;
     let PipelineKind::Graphics(g) = &shared.kind else {
         crate::debug::log_error("a draw with a compute pipeline");

@@ -161,12 +161,24 @@ setters! {
 
 // State that pipelines say as well, and must say alike, or that there is nothing to do for.
 
-/// Pipelines are created with the same locations (§ vkCmdSetRenderingAttachmentLocations).
+/// For draws with shader objects: pipelines are created with the same locations
+/// (§ vkCmdSetRenderingAttachmentLocations).
 pub(crate) unsafe fn cmd_set_rendering_attachment_locations(
     b: &CommandBuffer,
-    _: *const vk::RenderingAttachmentLocationInfo,
+    info: *const vk::RenderingAttachmentLocationInfo,
 ) {
-    b.recording();
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(mut r) = b.recording() else { return };
+        r.draw.change().output.locations = locations(&*info);
+    }
+}
+
+/// Locations by attachment; none: the identity.
+pub(crate) unsafe fn locations(info: &vk::RenderingAttachmentLocationInfo) -> Vec<u32> {
+    let n = info.color_attachment_count.min(MAX_COLORS as u32);
+    // SAFETY: valid usage: the structure's pointers lead to what they are said to.
+    unsafe { chain::slice(info.p_color_attachment_locations, n).to_vec() }
 }
 
 /// Input attachments are found by the views that descriptors name, whatever their index.
@@ -178,7 +190,11 @@ pub(crate) unsafe fn cmd_set_rendering_input_attachment_indices(
 }
 
 /// Attachments that are sampled as well are read from memory like any other image, where the GPU brings them for
-/// pipelines with this state ([`raster::state::GraphicsPipeline::feedback`]).
-pub(crate) unsafe fn cmd_set_attachment_feedback_loop_enable_ext(b: &CommandBuffer, _: vk::ImageAspectFlags) {
-    b.recording();
+/// pipelines with this state ([`raster::state::GraphicsPipeline::feedback`]) and for shader objects while it is set.
+pub(crate) unsafe fn cmd_set_attachment_feedback_loop_enable_ext(
+    b: &CommandBuffer,
+    aspects: vk::ImageAspectFlags,
+) {
+    let Some(mut r) = b.recording() else { return };
+    super::shaders::set_feedback_loop(&mut r, !aspects.is_empty());
 }

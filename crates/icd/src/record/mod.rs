@@ -1,5 +1,6 @@
 //! vkCmd*: what each command records. Resources are held by `Arc`, so an object destroyed early cannot hurt a queue.
 
+pub(crate) mod absent_state;
 pub(crate) mod address;
 pub(crate) mod barrier;
 pub(crate) mod bind;
@@ -14,4 +15,5 @@ pub(crate) mod labels;
 pub(crate) mod mesh;
 pub(crate) mod pass;
 pub(crate) mod query;
+pub(crate) mod shaders;
 pub(crate) mod transfer;

@@ -62,6 +62,7 @@ pub(crate) unsafe fn cmd_begin_rendering(b: &CommandBuffer, info: *const vk::Ren
     unsafe {
         let rendering = rendering::of_rendering(&*info);
         if let Some(mut r) = b.recording() {
+            r.draw.locate(Vec::new());
             begin(&mut r, rendering);
         }
     }

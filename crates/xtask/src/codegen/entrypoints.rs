@@ -179,7 +179,8 @@ pub fn generate(n: &Names, tables: &Tables) -> Result<Output, String> {
         }
         for c in &e.commands {
             let depends = e.depends.get(c).map_or("", |d| d.as_str());
-            if !satisfied(depends, &tables.extensions) {
+            // What it has together with an absent extension is there only if somebody wrote it all the same.
+            if !satisfied(depends, &tables.extensions) && !tables.modules.contains_key(c) {
                 continue;
             }
             providers.entry(c).or_default().extensions.insert(id);

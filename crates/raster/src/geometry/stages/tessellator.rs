@@ -94,9 +94,11 @@ impl Tessellator {
             let at = match self.spacing {
                 Spacing::Equal => i as f32 / n as f32,
                 _ if i == 0 => 0.0,
+                _ if n == 2 => 0.5,
                 _ => {
-                    let short = (level - (n as f32 - 2.0)) * 0.5;
-                    (short + (i as f32 - 1.0)) / level
+                    // Between n − 2 equal segments and n of them, as far as the level is: what other GPUs do.
+                    let (f, n, i) = ((level - (n as f32 - 2.0)) * 0.5, n as f32, i as f32);
+                    f * i / n + (1.0 - f) * (i - 1.0) / (n - 2.0)
                 }
             };
             // No two points are one, however short a segment is; but where a level counts as a hair above 1.
@@ -123,6 +125,12 @@ impl Tessellator {
         to.flow.v[0].push(a);
         to.flow.v[1].push(b);
         to.flow.v[2].push(c);
+    }
+
+    /// The diagonal is free; other GPUs have this one, and pictures of lines show it.
+    fn square(&self, to: &mut Figure, c: [u32; 4]) {
+        self.face(to, [c[0], c[1], c[3]]);
+        self.face(to, [c[1], c[2], c[3]]);
     }
 
     /// outer[0] lines, each of outer[1].
@@ -168,8 +176,8 @@ impl Tessellator {
             // Whoever's next segment has the nearer middle goes on.
             let middle = |s: &Side, k: usize| s.places.get(k + 1).map(|n| s.places[k] + n);
             let outer = match (middle(outside, o), middle(inside, i)) {
-                // Of two that are level the outer one, and on the way back to the other corner the inner one.
-                (Some(a), Some(b)) => a < b || a == b && a <= 1.0,
+                // Of two that are level the outer one; in the middle, and on the way back to the other corner, the inner one.
+                (Some(a), Some(b)) => a < b || a == b && a < 1.0,
                 (a, _) => a.is_some(),
             };
             if outer {
@@ -246,8 +254,7 @@ impl Tessellator {
         let ring = Self::ring(to, &outside, on);
         if alone {
             let c = [0, 1, 2, 3].map(|k| ring[k].points[0]);
-            self.face(to, [c[0], c[1], c[2]]);
-            self.face(to, [c[0], c[2], c[3]]);
+            self.square(to, c);
             return;
         }
         let [tu, tv] = inner.map(|i| self.places(self.inner_segments(i, false)));
@@ -280,8 +287,7 @@ impl Tessellator {
                 for i in k..nu - k {
                     for j in k..nv - k {
                         let c = [grid[i][j], grid[i + 1][j], grid[i + 1][j + 1], grid[i][j + 1]];
-                        self.face(to, [c[0], c[1], c[2]]);
-                        self.face(to, [c[0], c[2], c[3]]);
+                        self.square(to, c);
                     }
                 }
                 return;

@@ -1,0 +1,151 @@
+//! Shader objects bound in the place of pipelines (§ Binding Shader Objects), and the pipelines that those of a draw make.
+
+use super::draw::Graphics;
+use crate::chain;
+use crate::command_buffer::{CommandBuffer, Recorder};
+use crate::debug;
+use crate::object;
+use crate::pipeline::{Executable, PipelineKind, Shared};
+use crate::pipeline_graphics::{self, Graphics as Made};
+use crate::pipeline_layout::Layout;
+use crate::shader_object::{Shader, Stage};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::{Arc, Weak};
+use vk::ShaderStageFlags as Stages;
+
+/// The stages that shader objects are bound to for draws, in the pipeline's order.
+const STAGES: [Stages; 7] = [
+    Stages::VERTEX,
+    Stages::TESSELLATION_CONTROL,
+    Stages::TESSELLATION_EVALUATION,
+    Stages::GEOMETRY,
+    Stages::TASK_EXT,
+    Stages::MESH_EXT,
+    Stages::FRAGMENT,
+];
+
+/// Shader objects by [`STAGES`].
+pub(crate) type Shaders = [Option<Arc<Stage>>; STAGES.len()];
+
+/// Ids by [`STAGES`], 0 for none; whether fragments may read attachments as images.
+type Key = ([u64; STAGES.len()], bool);
+
+/// Pipelines of a first stage with others.
+#[derive(Default)]
+pub(crate) struct Combinations(Mutex<HashMap<Key, Combination>>);
+
+struct Combination {
+    pipeline: Arc<Shared>,
+    /// The other stages: without one of them it can't be asked for again.
+    others: Vec<Weak<Stage>>,
+}
+
+impl Combinations {
+    fn keep(&self, key: Key, made: Combination) {
+        let mut all = self.0.lock();
+        if all.len() >= 16 && all.len().is_power_of_two() {
+            all.retain(|_, c| c.others.iter().all(|o| o.strong_count() > 0));
+        }
+        all.insert(key, made);
+    }
+}
+
+pub(crate) unsafe fn cmd_bind_shaders_ext(
+    b: &CommandBuffer,
+    count: u32,
+    stages: *const Stages,
+    shaders: *const vk::ShaderEXT,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(mut r) = b.recording() else { return };
+        let shaders = chain::slice(shaders, count);
+        for (i, &stage) in chain::slice(stages, count).iter().enumerate() {
+            let handle = shaders.get(i).copied().unwrap_or(vk::ShaderEXT::null());
+            let shader = object::get::<Shader>(handle).map(|s| s.share());
+            if shader.as_ref().is_some_and(|s| s.made.stage != stage) {
+                debug::log_error(&format!("vkCmdBindShadersEXT: a shader of another stage for {stage:?}"));
+                continue;
+            }
+            bind(&mut r, stage, shader);
+        }
+    }
+}
+
+fn bind(r: &mut Recorder, stage: Stages, shader: Option<Arc<Stage>>) {
+    if stage == Stages::COMPUTE {
+        r.compute.touch();
+        r.compute.pipeline = shader.and_then(|s| s.compute.clone());
+        return;
+    }
+    let Some(place) = STAGES.iter().position(|&s| s == stage) else {
+        if shader.is_some() {
+            debug::log_error(&format!("vkCmdBindShadersEXT: no shaders are bound to {stage:?}"));
+        }
+        return;
+    };
+    // The state of draws with one combination is that of draws with another.
+    if r.draw.shaders.iter().all(Option::is_none) {
+        r.draw.touch();
+    }
+    r.graphics.touch();
+    r.graphics.pipeline = None;
+    r.draw.shaders[place] = shader;
+}
+
+/// Attachments that are sampled as well: for the draws to come.
+pub(super) fn set_feedback_loop(r: &mut Recorder, on: bool) {
+    if std::mem::replace(&mut r.draw.feedback_loop, on) != on && r.draw.shaders.iter().any(Option::is_some) {
+        r.graphics.pipeline = None;
+    }
+}
+
+/// What the bound shader objects make, which stays bound until others are. `None`, with a line in the log, if that is nothing.
+pub(super) fn pipeline(r: &mut Recorder) -> Option<Arc<Shared>> {
+    let found = combined(&r.draw);
+    r.graphics.pipeline = found.clone();
+    found
+}
+
+fn combined(draw: &Graphics) -> Option<Arc<Shared>> {
+    let is_of = |s: &&Arc<Stage>, stages: Stages| stages.contains(s.made.stage);
+    let bound = || draw.shaders.iter().flatten();
+    let Some(first) = bound().find(|s| is_of(s, Stages::VERTEX | Stages::MESH_EXT)) else {
+        debug::log_error("a draw without a bound graphics pipeline, vertex or mesh shader");
+        return None;
+    };
+    let key = (draw.shaders.each_ref().map(|s| s.as_ref().map_or(0, |s| s.id)), draw.feedback_loop);
+    if let Some(c) = first.combinations.0.lock().get(&key) {
+        return Some(c.pipeline.clone());
+    }
+    let meshes = Stages::TASK_EXT | Stages::MESH_EXT;
+    if bound().any(|s| is_of(&s, meshes)) && !bound().all(|s| is_of(&s, meshes | Stages::FRAGMENT)) {
+        debug::log_error("a draw with mesh shaders and other stages before fragments (VUID 08693, 08696)");
+        return None;
+    }
+    let made = Arc::new(combine(&bound().collect::<Vec<_>>(), draw.feedback_loop)?);
+    let others = bound().filter(|s| s.id != first.id).map(Arc::downgrade).collect();
+    first.combinations.keep(key, Combination { pipeline: made.clone(), others });
+    Some(made)
+}
+
+fn combine(bound: &[&Arc<Stage>], feedback: bool) -> Option<Shared> {
+    let layouts: Vec<Arc<Layout>> = bound.iter().map(|s| s.layout.clone()).collect();
+    let layout = Arc::new(Layout::union(&layouts));
+    let placed = |s: &&Arc<Stage>| match &s.source {
+        _ if s.layout.within(&layout) => Some(s.made.clone()),
+        Some(source) => Some(source.compile(None, &layout, false).ok()?.0),
+        None => {
+            debug::log_error("a draw with binaries of several layouts (VUID 08878, 08879)");
+            None
+        }
+    };
+    let stages: Vec<Executable> = bound.iter().map(placed).collect::<Option<_>>()?;
+    // Whether primitives are rasterised is dynamic.
+    let gpu = pipeline_graphics::assemble(&stages, true, feedback).ok()?;
+    let names = bound.iter().filter_map(|s| s.raw.get()).map(|&raw| debug::called(raw));
+    gpu.title.call(format!("of shader objects {}", names.collect::<Vec<_>>().join(", ")));
+    let kind = PipelineKind::Graphics(Box::new(Made::of_shaders(gpu)));
+    Some(Shared::new(layout, Default::default(), kind, stages))
+}
