@@ -85,7 +85,7 @@ pub struct Feature {
     pub depends: HashMap<String, String>,
     /// Enum → values this one adds to it.
     pub values: Vec<(String, Value)>,
-    /// Feature bits that must be on when this one is reported: (member, struct).
+    /// Feature bits that must be on when this one is reported, of those between commas one: (member, struct).
     pub features: Vec<(String, String)>,
 }
 
@@ -256,10 +256,8 @@ fn feature(node: Node, registry_name: &str) -> Feature {
                     }
                 }
                 "feature" if require.attribute("depends").is_none() => {
-                    for member in name.split(',') {
-                        let of = item.attribute("struct").unwrap_or_default();
-                        f.features.push((member.to_string(), of.to_string()));
-                    }
+                    let of = item.attribute("struct").unwrap_or_default();
+                    f.features.push((name.to_string(), of.to_string()));
                 }
                 "enum" => {
                     if name.ends_with("_SPEC_VERSION") {

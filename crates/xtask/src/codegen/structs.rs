@@ -208,7 +208,7 @@ pub fn extensions(n: &Names, tables: &Tables) -> Result<String, String> {
     }
     let _ = write!(
         out,
-        "];\n\n/// Features that an extension requires to be on.\n#[cfg(test)]\n\
+        "];\n\n/// Features that an extension requires; of those between commas one.\n#[cfg(test)]\n\
          pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[\n{required}"
     );
     let _ = write!(
