@@ -320,7 +320,8 @@ impl Settings {
             self.input.bindings.clone_from(&d.input.bindings);
             self.input.attributes.clone_from(&d.input.attributes);
         }
-        if on.has(Dynamic::VERTEX_INPUT_BINDING_STRIDE) {
+        // Whichever said it last, vkCmdSetVertexInputEXT or a call that binds buffers.
+        if on.has(Dynamic::VERTEX_INPUT_BINDING_STRIDE) || on.has(Dynamic::VERTEX_INPUT_EXT) {
             for b in &mut self.input.bindings {
                 b.stride = d.input.strides.get(b.binding as usize).copied().unwrap_or(b.stride);
             }
