@@ -133,10 +133,8 @@ pub fn run<'d>(
     // What a program writes it must write once.
     let once = program.interface.writes_memory || !COUNTED || stages.is_some();
     let deferred = if once { 0 } else { counters::model::current().tiler.deferred };
-    let staged = match stages {
-        Some(s) => Some((s, &streams)),
-        None => None,
-    };
+    let streams = &streams;
+    let staged = stages.map(|s| (s, streams));
     let tables = draw.bindings.tables();
     let job = Job {
         serial: ctx.serial,

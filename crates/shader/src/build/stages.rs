@@ -245,9 +245,8 @@ impl Builder<'_> {
                 }
             }
             Stage::TessControl => {
-                if self.tessellation().vertices == 0 {
-                    return Err(invalid(0, "a tessellation control shader without OutputVertices"));
-                }
+                let none = invalid(0, "a tessellation control shader without OutputVertices");
+                return if self.tessellation().vertices == 0 { Err(none) } else { Ok(()) };
             }
             Stage::TessEval => drop(self.tessellation()),
             Stage::Task | Stage::Mesh => {

@@ -42,7 +42,7 @@ impl Tessellator {
             Domain::Isolines => 2,
         };
         // Not a number counts as no level, too.
-        if outer[..used].iter().any(|l| !(*l > 0.0)) {
+        if outer[..used].iter().any(|l| l.is_nan() || *l <= 0.0) {
             return;
         }
         let first = to.points.len();
