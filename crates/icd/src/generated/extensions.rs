@@ -215,7 +215,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_zero_initialize_workgroup_memory", spec_version: 1, instance: false },
 ];
 
-/// Features that an extension requires to be on.
+/// Features that an extension requires; of those between commas one.
 #[cfg(test)]
 pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_ARM_performance_counters_by_region", &["performanceCountersByRegion"]),
@@ -262,11 +262,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_extended_dynamic_state2", &["extendedDynamicState2"]),
     (
         "VK_EXT_fragment_shader_interlock",
-        &[
-            "fragmentShaderSampleInterlock",
-            "fragmentShaderPixelInterlock",
-            "fragmentShaderShadingRateInterlock",
-        ],
+        &["fragmentShaderSampleInterlock,fragmentShaderPixelInterlock,fragmentShaderShadingRateInterlock"],
     ),
     ("VK_EXT_frame_boundary", &["frameBoundary"]),
     ("VK_EXT_global_priority_query", &["globalPriorityQuery"]),
@@ -284,12 +280,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     (
         "VK_EXT_line_rasterization",
         &[
-            "rectangularLines",
-            "bresenhamLines",
-            "smoothLines",
-            "stippledRectangularLines",
-            "stippledBresenhamLines",
-            "stippledSmoothLines",
+            "rectangularLines,bresenhamLines,smoothLines,stippledRectangularLines,stippledBresenhamLines,stippledSmoothLines",
         ],
     ),
     ("VK_EXT_memory_priority", &["memoryPriority"]),
@@ -308,37 +299,18 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_primitives_generated_query", &["primitivesGeneratedQuery"]),
     ("VK_EXT_private_data", &["privateData"]),
     ("VK_EXT_provoking_vertex", &["provokingVertexLast"]),
-    ("VK_EXT_robustness2", &["robustBufferAccess2", "robustImageAccess2", "nullDescriptor"]),
+    ("VK_EXT_robustness2", &["robustBufferAccess2,robustImageAccess2,nullDescriptor"]),
     ("VK_EXT_scalar_block_layout", &["scalarBlockLayout"]),
     (
         "VK_EXT_shader_atomic_float",
         &[
-            "shaderBufferFloat32Atomics",
-            "shaderBufferFloat32AtomicAdd",
-            "shaderBufferFloat64Atomics",
-            "shaderBufferFloat64AtomicAdd",
-            "shaderSharedFloat32Atomics",
-            "shaderSharedFloat32AtomicAdd",
-            "shaderSharedFloat64Atomics",
-            "shaderSharedFloat64AtomicAdd",
-            "shaderImageFloat32Atomics",
-            "shaderImageFloat32AtomicAdd",
+            "shaderBufferFloat32Atomics,shaderBufferFloat32AtomicAdd,shaderBufferFloat64Atomics,shaderBufferFloat64AtomicAdd,shaderSharedFloat32Atomics,shaderSharedFloat32AtomicAdd,shaderSharedFloat64Atomics,shaderSharedFloat64AtomicAdd,shaderImageFloat32Atomics,shaderImageFloat32AtomicAdd",
         ],
     ),
     (
         "VK_EXT_shader_atomic_float2",
         &[
-            "shaderBufferFloat16Atomics",
-            "shaderBufferFloat16AtomicAdd",
-            "shaderBufferFloat16AtomicMinMax",
-            "shaderBufferFloat32AtomicMinMax",
-            "shaderBufferFloat64AtomicMinMax",
-            "shaderSharedFloat16Atomics",
-            "shaderSharedFloat16AtomicAdd",
-            "shaderSharedFloat16AtomicMinMax",
-            "shaderSharedFloat32AtomicMinMax",
-            "shaderSharedFloat64AtomicMinMax",
-            "shaderImageFloat32AtomicMinMax",
+            "shaderBufferFloat16Atomics,shaderBufferFloat16AtomicAdd,shaderBufferFloat16AtomicMinMax,shaderBufferFloat32AtomicMinMax,shaderBufferFloat64AtomicMinMax,shaderSharedFloat16Atomics,shaderSharedFloat16AtomicAdd,shaderSharedFloat16AtomicMinMax,shaderSharedFloat32AtomicMinMax,shaderSharedFloat64AtomicMinMax,shaderImageFloat32AtomicMinMax",
         ],
     ),
     ("VK_EXT_shader_demote_to_helper_invocation", &["shaderDemoteToHelperInvocation"]),
@@ -375,12 +347,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     (
         "VK_KHR_line_rasterization",
         &[
-            "rectangularLines",
-            "bresenhamLines",
-            "smoothLines",
-            "stippledRectangularLines",
-            "stippledBresenhamLines",
-            "stippledSmoothLines",
+            "rectangularLines,bresenhamLines,smoothLines,stippledRectangularLines,stippledBresenhamLines,stippledSmoothLines",
         ],
     ),
     ("VK_KHR_maintenance10", &["maintenance10"]),
@@ -396,13 +363,13 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_pipeline_executable_properties", &["pipelineExecutableInfo"]),
     ("VK_KHR_present_id", &["presentId"]),
     ("VK_KHR_present_wait", &["presentWait"]),
-    ("VK_KHR_robustness2", &["robustBufferAccess2", "robustImageAccess2", "nullDescriptor"]),
+    ("VK_KHR_robustness2", &["robustBufferAccess2,robustImageAccess2,nullDescriptor"]),
     ("VK_KHR_sampler_ycbcr_conversion", &["samplerYcbcrConversion"]),
     ("VK_KHR_separate_depth_stencil_layouts", &["separateDepthStencilLayouts"]),
     ("VK_KHR_shader_atomic_int64", &["shaderBufferInt64Atomics"]),
     ("VK_KHR_shader_clock", &["shaderSubgroupClock"]),
     ("VK_KHR_shader_expect_assume", &["shaderExpectAssume"]),
-    ("VK_KHR_shader_float16_int8", &["shaderFloat16", "shaderInt8"]),
+    ("VK_KHR_shader_float16_int8", &["shaderFloat16,shaderInt8"]),
     ("VK_KHR_shader_float_controls2", &["shaderFloatControls2"]),
     ("VK_KHR_shader_integer_dot_product", &["shaderIntegerDotProduct"]),
     ("VK_KHR_shader_maximal_reconvergence", &["shaderMaximalReconvergence"]),
