@@ -8,9 +8,15 @@ use std::rc::Rc;
 /// What a pipeline is made of. The default draws a triangle list, opaque, without depth, one sample a pixel.
 #[derive(Clone)]
 pub struct PipelineInfo<'a> {
-    /// SPIR-V, little-endian words; the entry points are `main`.
+    /// SPIR-V, little-endian words; the entry points are `main`. Empty: none, for mesh shading.
     pub vertex: &'a [u8],
     pub fragment: Option<&'a [u8]>,
+    /// Further stages.
+    pub stages: Vec<(vk::ShaderStageFlags, &'a [u8])>,
+    /// Vertices of a patch; 0: nothing is tessellated.
+    pub patch: u32,
+    /// Nothing is rasterised.
+    pub discard: bool,
     pub buffers: Vec<vk::VertexInputBindingDescription>,
     pub attributes: Vec<vk::VertexInputAttributeDescription>,
     pub topology: vk::PrimitiveTopology,
@@ -69,6 +75,9 @@ impl<'a> PipelineInfo<'a> {
         Self {
             vertex,
             fragment: Some(fragment),
+            stages: vec![],
+            patch: 0,
+            discard: false,
             buffers: vec![],
             attributes: vec![],
             topology: vk::PrimitiveTopology::TRIANGLE_LIST,
@@ -144,12 +153,12 @@ impl Pipeline {
             .map_err(Error::vk("vkCreatePipelineLayout"))?;
         let mut modules = Vec::new();
         let mut stages = Vec::new();
-        let code = [
-            (vk::ShaderStageFlags::VERTEX, Some(info.vertex)),
-            (vk::ShaderStageFlags::FRAGMENT, info.fragment),
-        ];
-        for (stage, spirv) in code {
-            let Some(spirv) = spirv else { continue };
+        let vertex = (vk::ShaderStageFlags::VERTEX, info.vertex);
+        let fragment = info.fragment.map(|f| (vk::ShaderStageFlags::FRAGMENT, f));
+        for (stage, spirv) in [vertex].into_iter().chain(info.stages.iter().copied()).chain(fragment) {
+            if spirv.is_empty() {
+                continue;
+            }
             let words = crate::words(spirv);
             // SAFETY: a plain Vulkan call.
             let module = unsafe {
@@ -208,6 +217,7 @@ fn create(
         .depth_bias_constant_factor(bias[0])
         .depth_bias_clamp(bias[1])
         .depth_bias_slope_factor(bias[2])
+        .rasterizer_discard_enable(info.discard)
         .line_width(1.0);
     let samples = vk::PipelineMultisampleStateCreateInfo::default()
         .rasterization_samples(vk::SampleCountFlags::from_raw(info.samples))
@@ -239,6 +249,7 @@ fn create(
         .color_attachment_formats(&info.colours)
         .depth_attachment_format(info.depth_format)
         .stencil_attachment_format(info.stencil_format);
+    let patch = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(info.patch);
     let mut flags2 = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(info.flags2);
     let mut create = vk::GraphicsPipelineCreateInfo::default()
         .flags(info.flags)
@@ -256,6 +267,9 @@ fn create(
         Some((pass, subpass)) => create.render_pass(pass).subpass(subpass),
         None => create.push_next(&mut rendering),
     };
+    if info.patch > 0 {
+        create = create.tessellation_state(&patch);
+    }
     if !info.flags2.is_empty() {
         create = create.push_next(&mut flags2);
     }
