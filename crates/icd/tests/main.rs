@@ -16,6 +16,7 @@ mod instance;
 mod knobs;
 mod l2;
 mod model;
+mod stages;
 mod stalls;
 mod stripes;
 mod swapchain;

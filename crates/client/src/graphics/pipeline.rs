@@ -53,6 +53,10 @@ pub struct PipelineInfo<'a> {
     pub flags2: vk::PipelineCreateFlags2KHR,
     /// A render pass and its subpass, rather than dynamic rendering to the formats above.
     pub render_pass: Option<(vk::RenderPass, u32)>,
+    /// A library of these parts alone (VK_EXT_graphics_pipeline_library); none: a pipeline.
+    pub parts: vk::GraphicsPipelineLibraryFlagsEXT,
+    /// What it is linked of.
+    pub libraries: Vec<vk::Pipeline>,
 }
 
 /// No blending, all channels.
@@ -104,6 +108,8 @@ impl<'a> PipelineInfo<'a> {
             dynamic: vec![],
             flags2: vk::PipelineCreateFlags2KHR::empty(),
             render_pass: None,
+            parts: vk::GraphicsPipelineLibraryFlagsEXT::empty(),
+            libraries: vec![],
         }
     }
 
@@ -126,6 +132,18 @@ impl<'a> PipelineInfo<'a> {
             input_rate: vk::VertexInputRate::VERTEX,
         });
         self
+    }
+}
+
+impl PipelineInfo<'_> {
+    /// The stage is of what is made.
+    fn has(&self, stage: vk::ShaderStageFlags) -> bool {
+        use vk::GraphicsPipelineLibraryFlagsEXT as P;
+        let part = match stage {
+            vk::ShaderStageFlags::FRAGMENT => P::FRAGMENT_SHADER,
+            _ => P::PRE_RASTERIZATION_SHADERS,
+        };
+        self.libraries.is_empty() && (self.parts.is_empty() || self.parts.contains(part))
     }
 }
 
@@ -156,7 +174,7 @@ impl Pipeline {
         let vertex = (vk::ShaderStageFlags::VERTEX, info.vertex);
         let fragment = info.fragment.map(|f| (vk::ShaderStageFlags::FRAGMENT, f));
         for (stage, spirv) in [vertex].into_iter().chain(info.stages.iter().copied()).chain(fragment) {
-            if spirv.is_empty() {
+            if spirv.is_empty() || !info.has(stage) {
                 continue;
             }
             let words = crate::words(spirv);
@@ -272,6 +290,14 @@ fn create(
     }
     if !info.flags2.is_empty() {
         create = create.push_next(&mut flags2);
+    }
+    let mut part = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(info.parts);
+    let mut libraries = vk::PipelineLibraryCreateInfoKHR::default().libraries(&info.libraries);
+    if !info.parts.is_empty() {
+        create = create.push_next(&mut part);
+    }
+    if !info.libraries.is_empty() {
+        create = create.push_next(&mut libraries);
     }
     let create = [create];
     // SAFETY: a plain Vulkan call with structs that outlive it.
