@@ -24,7 +24,8 @@ impl Buffer {
         Self::of(context, size, more | vk::BufferUsageFlags::SHADER_DEVICE_ADDRESS)
     }
 
-    fn of(context: &Rc<Context>, size: usize, more: vk::BufferUsageFlags) -> Result<Self> {
+    /// As [`Buffer::new`], for `more` usages.
+    pub fn of(context: &Rc<Context>, size: usize, more: vk::BufferUsageFlags) -> Result<Self> {
         let device = &context.device;
         // SAFETY: plain Vulkan calls; the memory is mapped whole and stays mapped.
         unsafe {

@@ -25,7 +25,11 @@ impl Counted {
         let mut features =
             vk::PhysicalDevicePerformanceQueryFeaturesKHR::default().performance_counter_query_pools(true);
         let extensions = [vk::KHR_PERFORMANCE_QUERY_NAME, vk::KHR_PUSH_DESCRIPTOR_NAME];
-        let g = Gpu::with(&extensions, &mut features);
+        Counted::of(Gpu::with(&extensions, &mut features))
+    }
+
+    /// On a device with performance queries.
+    pub fn of(g: Gpu) -> Counted {
         let instance = ash::khr::performance_query::Instance::new(crate::common::entry(), &g.instance);
         let physical = crate::common::physical_device(&g.instance);
         let enumerate = instance.fp().enumerate_physical_device_queue_family_performance_query_counters_khr;

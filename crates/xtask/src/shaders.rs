@@ -20,7 +20,7 @@ pub struct Args {
 const TABLE: &str = "shaders.toml";
 /// Where shaders are.
 const FOLDERS: [&str; 2] = ["benches", "crates"];
-const SOURCES: [&str; 4] = ["comp", "vert", "frag", "spvasm"];
+const SOURCES: [&str; 9] = ["comp", "vert", "tesc", "tese", "geom", "task", "mesh", "frag", "spvasm"];
 /// What has each tool, as Debian calls it, and the words before its version.
 const TOOLS: [(&str, &str, &str); 2] =
     [("glslangValidator", "glslang-tools", "Glslang Version: "), ("spirv-as", "spirv-tools", "SPIRV-Tools ")];

@@ -8,9 +8,15 @@ use std::rc::Rc;
 /// What a pipeline is made of. The default draws a triangle list, opaque, without depth, one sample a pixel.
 #[derive(Clone)]
 pub struct PipelineInfo<'a> {
-    /// SPIR-V, little-endian words; the entry points are `main`.
+    /// SPIR-V, little-endian words; the entry points are `main`. Empty: none, for mesh shading.
     pub vertex: &'a [u8],
     pub fragment: Option<&'a [u8]>,
+    /// Further stages.
+    pub stages: Vec<(vk::ShaderStageFlags, &'a [u8])>,
+    /// Vertices of a patch; 0: nothing is tessellated.
+    pub patch: u32,
+    /// Nothing is rasterised.
+    pub discard: bool,
     pub buffers: Vec<vk::VertexInputBindingDescription>,
     pub attributes: Vec<vk::VertexInputAttributeDescription>,
     pub topology: vk::PrimitiveTopology,
@@ -47,6 +53,10 @@ pub struct PipelineInfo<'a> {
     pub flags2: vk::PipelineCreateFlags2KHR,
     /// A render pass and its subpass, rather than dynamic rendering to the formats above.
     pub render_pass: Option<(vk::RenderPass, u32)>,
+    /// A library of these parts alone (VK_EXT_graphics_pipeline_library); none: a pipeline.
+    pub parts: vk::GraphicsPipelineLibraryFlagsEXT,
+    /// What it is linked of.
+    pub libraries: Vec<vk::Pipeline>,
 }
 
 /// No blending, all channels.
@@ -69,6 +79,9 @@ impl<'a> PipelineInfo<'a> {
         Self {
             vertex,
             fragment: Some(fragment),
+            stages: vec![],
+            patch: 0,
+            discard: false,
             buffers: vec![],
             attributes: vec![],
             topology: vk::PrimitiveTopology::TRIANGLE_LIST,
@@ -95,6 +108,8 @@ impl<'a> PipelineInfo<'a> {
             dynamic: vec![],
             flags2: vk::PipelineCreateFlags2KHR::empty(),
             render_pass: None,
+            parts: vk::GraphicsPipelineLibraryFlagsEXT::empty(),
+            libraries: vec![],
         }
     }
 
@@ -117,6 +132,18 @@ impl<'a> PipelineInfo<'a> {
             input_rate: vk::VertexInputRate::VERTEX,
         });
         self
+    }
+}
+
+impl PipelineInfo<'_> {
+    /// The stage is of what is made.
+    fn has(&self, stage: vk::ShaderStageFlags) -> bool {
+        use vk::GraphicsPipelineLibraryFlagsEXT as P;
+        let part = match stage {
+            vk::ShaderStageFlags::FRAGMENT => P::FRAGMENT_SHADER,
+            _ => P::PRE_RASTERIZATION_SHADERS,
+        };
+        self.libraries.is_empty() && (self.parts.is_empty() || self.parts.contains(part))
     }
 }
 
@@ -144,12 +171,12 @@ impl Pipeline {
             .map_err(Error::vk("vkCreatePipelineLayout"))?;
         let mut modules = Vec::new();
         let mut stages = Vec::new();
-        let code = [
-            (vk::ShaderStageFlags::VERTEX, Some(info.vertex)),
-            (vk::ShaderStageFlags::FRAGMENT, info.fragment),
-        ];
-        for (stage, spirv) in code {
-            let Some(spirv) = spirv else { continue };
+        let vertex = (vk::ShaderStageFlags::VERTEX, info.vertex);
+        let fragment = info.fragment.map(|f| (vk::ShaderStageFlags::FRAGMENT, f));
+        for (stage, spirv) in [vertex].into_iter().chain(info.stages.iter().copied()).chain(fragment) {
+            if spirv.is_empty() || !info.has(stage) {
+                continue;
+            }
             let words = crate::words(spirv);
             // SAFETY: a plain Vulkan call.
             let module = unsafe {
@@ -208,6 +235,7 @@ fn create(
         .depth_bias_constant_factor(bias[0])
         .depth_bias_clamp(bias[1])
         .depth_bias_slope_factor(bias[2])
+        .rasterizer_discard_enable(info.discard)
         .line_width(1.0);
     let samples = vk::PipelineMultisampleStateCreateInfo::default()
         .rasterization_samples(vk::SampleCountFlags::from_raw(info.samples))
@@ -239,6 +267,7 @@ fn create(
         .color_attachment_formats(&info.colours)
         .depth_attachment_format(info.depth_format)
         .stencil_attachment_format(info.stencil_format);
+    let patch = vk::PipelineTessellationStateCreateInfo::default().patch_control_points(info.patch);
     let mut flags2 = vk::PipelineCreateFlags2CreateInfoKHR::default().flags(info.flags2);
     let mut create = vk::GraphicsPipelineCreateInfo::default()
         .flags(info.flags)
@@ -256,8 +285,19 @@ fn create(
         Some((pass, subpass)) => create.render_pass(pass).subpass(subpass),
         None => create.push_next(&mut rendering),
     };
+    if info.patch > 0 {
+        create = create.tessellation_state(&patch);
+    }
     if !info.flags2.is_empty() {
         create = create.push_next(&mut flags2);
+    }
+    let mut part = vk::GraphicsPipelineLibraryCreateInfoEXT::default().flags(info.parts);
+    let mut libraries = vk::PipelineLibraryCreateInfoKHR::default().libraries(&info.libraries);
+    if !info.parts.is_empty() {
+        create = create.push_next(&mut part);
+    }
+    if !info.libraries.is_empty() {
+        create = create.push_next(&mut libraries);
     }
     let create = [create];
     // SAFETY: a plain Vulkan call with structs that outlive it.

@@ -11,6 +11,7 @@ mod graphics;
 mod regions;
 mod rig;
 mod rules;
+mod stages;
 mod time;
 
 pub use crate::check::Found;
@@ -27,6 +28,7 @@ pub fn checks() -> Vec<Check> {
     all.extend(compute::checks());
     all.extend(executables::checks());
     all.extend(graphics::checks());
+    all.extend(stages::checks());
     all.extend(regions::checks());
     all.extend(time::checks());
     all

@@ -67,13 +67,16 @@ impl Rig {
     /// On the first device that the environment shows.
     pub fn open() -> Result<Rig, String> {
         let mut multi_draw = vk::PhysicalDeviceMultiDrawFeaturesEXT::default().multi_draw(true);
-        let mut last: *mut c_void = (&raw mut multi_draw).cast();
+        let mut mesh = vk::PhysicalDeviceMeshShaderFeaturesEXT::default().task_shader(true).mesh_shader(true);
+        mesh.p_next = (&raw mut multi_draw).cast();
+        let mut last: *mut c_void = (&raw mut mesh).cast();
         enabled!(last;
             executable: PhysicalDevicePipelineExecutablePropertiesFeaturesKHR.pipeline_executable_info;
             maintenance5: PhysicalDeviceMaintenance5FeaturesKHR.maintenance5;
             instrumentation: PhysicalDeviceShaderInstrumentationFeaturesARM.shader_instrumentation;
             cores: PhysicalDeviceShaderCoreBuiltinsFeaturesARM.shader_core_builtins;
             regions: PhysicalDevicePerformanceCountersByRegionFeaturesARM.performance_counters_by_region;
+            libraries: PhysicalDeviceGraphicsPipelineLibraryFeaturesEXT.graphics_pipeline_library;
             merging: PhysicalDeviceSubpassMergeFeedbackFeaturesEXT.subpass_merge_feedback;
         );
         let names = [
@@ -82,6 +85,9 @@ impl Rig {
             c"VK_ARM_shader_instrumentation",
             ash::khr::maintenance5::NAME,
             ash::khr::pipeline_executable_properties::NAME,
+            ash::khr::pipeline_library::NAME,
+            ash::ext::graphics_pipeline_library::NAME,
+            ash::ext::mesh_shader::NAME,
             ash::ext::multi_draw::NAME,
             ash::ext::subpass_merge_feedback::NAME,
         ];
@@ -201,6 +207,15 @@ impl Rig {
         let colours = vec![Attachment::new(target, Load::colour([0.0; 4]))];
         let pass = Pass { colours, size: [SIDE; 2], ..Default::default() };
         pass.record(&self.context.device, commands, draws);
+    }
+
+    /// The executable of a pipeline's stage.
+    pub fn executable_of(&self, pipeline: vk::Pipeline, stage: vk::ShaderStageFlags) -> Result<u32, String> {
+        let info = vk::PipelineInfoKHR::default().pipeline(pipeline);
+        // SAFETY: a live pipeline.
+        let all = unsafe { self.executable.get_pipeline_executable_properties(&info) }.map_err(text)?;
+        let at = all.iter().position(|e| e.stages == stage);
+        at.map(|i| i as u32).ok_or_else(|| format!("no executable of {stage:?}"))
     }
 
     /// The table of blocks of a pipeline's executable: what VK_KHR_pipeline_executable_properties tells as "Basic

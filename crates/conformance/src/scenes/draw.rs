@@ -11,6 +11,14 @@ use std::rc::Rc;
 const COLOUR: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const DEPTH: vk::Format = vk::Format::D32_SFLOAT_S8_UINT;
 
+pub const VEC4: (vk::Format, u32) = (vk::Format::R32G32B32A32_SFLOAT, 16);
+
+/// Vertices as a buffer of two vec4 each.
+pub fn bytes(vertices: &[super::Vertex]) -> Vec<u8> {
+    let floats = vertices.iter().flat_map(|v| v.at.into_iter().chain(v.colour));
+    floats.flat_map(f32::to_le_bytes).collect()
+}
+
 macro_rules! spirv {
     ($name:literal) => {
         include_bytes!(concat!("../../shaders/scenes/", $name, ".spv"))
@@ -29,6 +37,7 @@ fn fragment(program: Program) -> &'static [u8] {
 
 /// A draw with all that it needs.
 struct Ready {
+    via: Option<super::via::Ready>,
     pipeline: Pipeline,
     vertices: Buffer,
     indices: Option<Buffer>,
@@ -76,6 +85,7 @@ impl Scene {
         let pool = unsafe { context.device.create_query_pool(&info, None) }
             .map_err(Error::vk("vkCreateQueryPool"))?;
         let drawn = context.run(|device, commands| {
+            draws.iter().filter_map(|d| d.via.as_ref()).for_each(|v| v.before(device, commands, self.size));
             // SAFETY: recording into a command buffer that has begun, with live handles.
             unsafe { device.cmd_reset_query_pool(commands, pool, 0, queries) };
             pass.record(device, commands, |device, commands| {
@@ -107,9 +117,8 @@ impl Scene {
         let mut list = Vec::new();
         for draw in &self.draws {
             let state = &draw.state;
-            let vec4 = (vk::Format::R32G32B32A32_SFLOAT, 16);
             let mut info = PipelineInfo::new(spirv!("colour.vert"), fragment(draw.program), COLOUR)
-                .interleaved(&[vec4, vec4]);
+                .interleaved(&[VEC4, VEC4]);
             info.topology = draw.topology;
             info.restart = draw.indices.contains(&u32::MAX);
             info.samples = self.samples;
@@ -123,11 +132,17 @@ impl Scene {
             info.front_face = state.front_face;
             info.view_mask = if self.views > 1 { (1 << self.views) - 1 } else { 0 };
             info.push_size = 8;
-            let floats = draw.vertices.iter().flat_map(|v| v.at.into_iter().chain(v.colour));
-            let bytes: Vec<u8> = floats.flat_map(f32::to_le_bytes).collect();
+            let mut push = vec![state.point_size, VIEW_SHIFT];
+            let via = match &draw.via {
+                Some(via) => Some(via.prepare(context, &mut info, &mut push)?),
+                None => None,
+            };
+            let bindings = via.as_ref().and_then(|v| v.bindings.as_ref()).or(bindings);
+            let bytes = bytes(&draw.vertices);
             let indices: Vec<u8> = draw.indices.iter().flat_map(|i| i.to_le_bytes()).collect();
             list.push(Ready {
                 pipeline: Pipeline::new(context, &info, bindings)?,
+                via,
                 vertices: Buffer::with(context, &bytes)?,
                 indices: match indices.is_empty() {
                     true => None,
@@ -135,7 +150,7 @@ impl Scene {
                 },
                 count: if indices.is_empty() { draw.vertices.len() } else { draw.indices.len() } as u32,
                 instances: draw.instances,
-                push: [state.point_size, VIEW_SHIFT].iter().flat_map(|f| f.to_le_bytes()).collect(),
+                push: push.iter().flat_map(|f| f.to_le_bytes()).collect(),
             });
         }
         Ok(list)
@@ -151,12 +166,14 @@ impl Ready {
         pool: vk::QueryPool,
         query: u32,
     ) {
-        self.pipeline.bind(commands, bindings, &self.push);
+        let own = self.via.as_ref().and_then(|v| v.bindings.as_ref());
+        self.pipeline.bind(commands, own.or(bindings), &self.push);
         // SAFETY: recording inside a pass, with live handles.
         unsafe {
             device.cmd_begin_query(commands, pool, query, vk::QueryControlFlags::PRECISE);
             device.cmd_bind_vertex_buffers(commands, 0, &[self.vertices.handle], &[0]);
             match &self.indices {
+                _ if self.via.is_some() => self.via.iter().for_each(|v| v.draw(device, commands)),
                 Some(b) => {
                     device.cmd_bind_index_buffer(commands, b.handle, 0, vk::IndexType::UINT32);
                     device.cmd_draw_indexed(commands, self.count, self.instances, 0, 0, 0);

@@ -10,9 +10,12 @@ mod list;
 mod operations;
 mod picture;
 pub mod reference;
+mod stages;
 mod textures;
+mod via;
 
 pub use picture::{decode_png, write_png};
+pub use via::open;
 
 use ash::vk;
 
@@ -74,12 +77,14 @@ pub struct Draw {
     pub indices: Vec<u32>,
     pub instances: u32,
     pub state: State,
+    /// How the device comes to these vertices, if it is not given them.
+    pub via: Option<via::Via>,
 }
 
 impl Draw {
     pub fn list(program: Program, vertices: Vec<Vertex>, state: State) -> Self {
         let topology = vk::PrimitiveTopology::TRIANGLE_LIST;
-        Self { program, topology, vertices, indices: vec![], instances: 1, state }
+        Self { program, topology, vertices, indices: vec![], instances: 1, state, via: None }
     }
 }
 
@@ -140,6 +145,7 @@ const VIEW_SHIFT: f32 = 0.25;
 pub fn scenes() -> Vec<Scene> {
     let mut all = list::scenes();
     all.extend(operations::scenes());
+    all.extend(stages::scenes());
     all.extend(textures::scenes());
     all
 }

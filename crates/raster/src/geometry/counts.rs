@@ -1,6 +1,7 @@
 //! What geometry counts, and what it comes to.
 
 use super::stages::{STAGES, StageCounts};
+use super::traffic;
 use crate::state::GraphicsPipeline;
 use counters::model::LINE;
 use counters::{Counts, Event, EventCounts, Phase, Unit, UnitCounts};
@@ -31,6 +32,13 @@ pub struct GeometryCounts {
     pub later: [u64; 2],
     /// Lines that transform feedback wrote.
     pub captured: u64,
+    /// Of a draw with stages of its own between vertices and rasterisation, or of mesh shading: vertices that the last one has made,
+    /// 16-byte beats of their positions and indices, which the tiler reads, and lines that what comes first has left for what follows it.
+    pub made: u64,
+    pub beats: u64,
+    pub left: u64,
+    /// Lines of these, and of what transform feedback wrote, that are stores of registers: what else stages leave their programs store.
+    pub stored: u64,
     /// Stages between vertices and rasterisation, where a draw has any.
     pub stages: Option<Box<[StageCounts; STAGES]>>,
 }
@@ -49,21 +57,36 @@ impl GeometryCounts {
         }
         self.deferred += o.deferred;
         self.captured += o.captured;
+        self.made += o.made;
+        self.beats += o.beats;
+        self.left += o.left;
+        self.stored += o.stored;
         if let Some(stages) = &o.stages {
             let own = self.stages.get_or_insert_default();
             own.iter_mut().zip(&**stages).for_each(|(a, b)| a.add(b));
         }
     }
 
+    /// A last stage has left so many vertices, each with a position and so many bytes of what fragments read, and indices: lines of
+    /// the vertices.
+    pub fn leave(&mut self, vertices: u64, indices: u64, bytes: u64) -> u64 {
+        self.made += vertices;
+        self.beats += vertices + (4 * indices).div_ceil(16);
+        self.left += (4 * indices).div_ceil(LINE);
+        let lines = [traffic::POSITION, bytes].map(|bytes| (vertices * bytes).div_ceil(LINE));
+        (0..2).for_each(|k| self.written[k] += lines[k]);
+        lines.iter().sum()
+    }
+
     /// Bytes of vertices that tiles read: of those that primitives which they see use, three each of `prims` at most.
     /// `program`: the vertex program.
     pub fn between(&self, program: &Program, prims: u64) -> u64 {
-        let vertices = self.events[Event::VertexInvocations].max(1);
+        let vertices = if self.made > 0 { self.made } else { self.events[Event::VertexInvocations].max(1) };
         let prims = prims.saturating_sub(self.events[Event::PrimsDeferred]);
         let seen = |lines: u64| lines * LINE * (prims * 3).min(vertices) / vertices;
         let [positions, varyings] = self.written;
         // Those that are shaded apart are seen.
-        let apart = program.profile.halves.is_some();
+        let apart = program.profile.halves.is_some() && self.made == 0;
         let [attributes, first] = self.later;
         let left = seen(positions) + if apart { varyings * LINE } else { seen(varyings) };
         left + (attributes - first) * LINE
@@ -111,23 +134,33 @@ impl GeometryCounts {
         c[VaryingTasks] = c[VaryingCacheMisses].div_ceil(4);
         c[PositionCacheHits] = references.saturating_sub(invocations);
         // A vertex's position is 16 bytes, a beat, for the tiler, from where it has just been written. Indices come from memory.
+        // So are those of the last stage, with what indices there are.
         let indices = c[TilerReadBeats];
-        c[TilerReadBeats] += invocations;
+        let staged = self.stages.is_some() || program.interface.io.mesh.is_some();
+        let left = if staged { self.beats } else { invocations };
+        c[TilerReadBeats] += left;
         let mut usage = self.usage.clone();
-        if program.profile.halves.is_some() {
+        // Stages take all that a vertex leaves.
+        if program.profile.halves.is_some() && !staged {
             usage.run_in_halves([invocations, self.apart], invocations);
         }
-        usage.lines[Access::ReadPartial] += self.fetched;
-        usage.lines[Access::WriteFull] += self.written.iter().sum::<u64>() + self.captured;
+        // Mesh workgroups fetch what their tasks have left.
+        let mesh = program.interface.io.mesh.is_some();
+        let (fetched, passed) = if mesh { (0, self.fetched) } else { (self.fetched, 0) };
+        usage.lines[Access::ReadPartial] += fetched;
+        let written: u64 = self.written.iter().sum();
+        usage.lines[Access::WriteFull] += if staged { 0 } else { written };
         usage.share_l2(count::l2_lines(counters::model::current()), l2);
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
-        u[Unit::L2ReadLookups] += indices.div_ceil(4) + invocations.div_ceil(4);
+        u[Unit::LsWriteFull] += self.stored;
+        pass_on(&mut u, passed, self.left + self.captured + if staged { written } else { 0 });
+        u[Unit::L2ReadLookups] += indices.div_ceil(4) + left.div_ceil(4);
         u[Unit::ExtReads] += indices.div_ceil(4);
         let warps: u64 = self.warps.iter().sum();
         count::launch(&mut u, program, warps, invocations + self.apart, self.full_warps);
         count::descriptors(&mut u, program, c[BinningTasks].min(counters::model::current().cores));
-        u[Unit::AttributeInstr] = attributes(program, self.warps);
+        u[Unit::AttributeInstr] = attributes(program, if staged { [self.warps[0]; 2] } else { self.warps });
         c.add_units(Phase::Binning, &u);
         if let Some(stages) = &self.stages {
             for (program, own) in pipeline.stages().into_iter().zip(&**stages) {
@@ -138,6 +171,15 @@ impl GeometryCounts {
         }
         c
     }
+}
+
+/// Lines that a stage reads of the one before it, which the L2 has, and those that it leaves in memory.
+pub(super) fn pass_on(u: &mut UnitCounts, read: u64, written: u64) {
+    u[Unit::LsL2ReadBeats] += read * 4;
+    u[Unit::L2ReadLookups] += read;
+    u[Unit::LsWriteBackBeats] += written * 4;
+    u[Unit::L2WriteLookups] += written;
+    u[Unit::ExtWrites] += written;
 }
 
 /// Instructions that fetch attributes, of so many warps of each half (of all and none, where a program has no halves): one for up to four

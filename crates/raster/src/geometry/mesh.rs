@@ -10,7 +10,7 @@ use super::raster::Rasterizer;
 use super::stages::Stage;
 use super::vertex::{Outputs, Vertices};
 use super::viewport::Map;
-use super::{Batch, GeometryContext, Stopped, traffic};
+use super::{Batch, GeometryContext, Stopped};
 use crate::draw::Draw;
 use ash::vk;
 use counters::Event;
@@ -188,6 +188,8 @@ impl MeshWork<'_> {
             events[Event::MeshInvocations] += n * size;
             events[Event::MeshPrimitives] += primitives;
             events[Event::BinningTasks] += n;
+            // Of what its task workgroup has left, each reads all.
+            out.counts.fetched += n * (payload.len() as u64).div_ceil(LINE);
             out.counts.warps[0] += n * size.div_ceil(16);
             out.counts.full_warps += n * (size / 16);
             g += n;
@@ -225,9 +227,12 @@ impl MeshWork<'_> {
             out.counts.events[Event::VaryingCacheHits] += again;
         }
         // All that workgroups make is in memory, for the tiler and for tiles.
-        let bytes = 4 * self.sources.len() as u64;
-        out.counts.written[0] += (*count as u64 * traffic::POSITION).div_ceil(LINE);
-        out.counts.written[1] += (*count as u64 * bytes.saturating_sub(traffic::POSITION)).div_ceil(LINE);
+        let indices = match self.raster.kind {
+            TopologyClass::Point => n,
+            TopologyClass::Line => 2 * n,
+            TopologyClass::Triangle => 3 * n,
+        };
+        out.counts.leave(*count as u64, indices, self.outputs.bytes);
         let columns = columns.len();
         s.mesh.clear(columns);
     }

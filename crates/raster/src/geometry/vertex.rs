@@ -59,6 +59,11 @@ fn made(program: &Program, stream: u8, slot: u16) -> Option<usize> {
 }
 
 impl Outputs {
+    /// Bytes of a vertex that another stage reads.
+    pub fn left(&self) -> u64 {
+        4 * self.sources.len() as u64
+    }
+
     /// Columns of these slots, and which each is.
     pub fn of(program: &Program, slots: impl Iterator<Item = u16>) -> (Outputs, Vec<usize>) {
         let mut o = Outputs::default();

@@ -63,7 +63,9 @@ impl Work<'_> {
         let mut fetched = 0;
         if COUNTED {
             let all = [&s.chunk.index[..], &s.chunk.instance[..]];
-            fetched = self.read(&self.fetch.streams[0], all, Some(lanes));
+            // Before another stage a program runs as a whole.
+            let streams = &self.fetch.streams[if self.staged.is_some() { 2 } else { 0 }];
+            fetched = self.read(streams, all, Some(lanes));
             counts.fetched += fetched;
         }
         s.vertices.shade(outputs, &self.fetch, &s.chunk, lanes)?;
@@ -84,9 +86,10 @@ impl Work<'_> {
     ) -> Result<(), Stop> {
         let mut lanes = worker.open(&self.job)?;
         self.vertices(c, s, &mut lanes, &stages.vertex, out)?;
-        // What one stage leaves for the next is its whole output: nothing of it is shaded apart.
-        let bytes = traffic::POSITION + 4 * stages.vertex.sources.len() as u64;
-        out.counts.written[1] += (s.chunk.index.len() as u64 * bytes).div_ceil(LINE);
+        // All that the next stage reads is left in memory: nothing of it is shaded apart.
+        let left = (s.chunk.index.len() as u64 * stages.vertex.left()).div_ceil(LINE);
+        out.counts.left += left;
+        out.counts.stored += left;
         self.take(worker, out);
         let mut counts: Box<[StageCounts; STAGES]> = Default::default();
         let Scratch { chunk, vertices, stages: scratch, .. } = s;
@@ -104,9 +107,9 @@ impl Work<'_> {
             let [used, again] = out.used.counts();
             out.counts.events[Event::VaryingCacheMisses] += used;
             out.counts.events[Event::VaryingCacheHits] += again;
-            // Tiles read positions and what fragments read of what the last stage has left.
-            out.counts.written[0] += (used * traffic::POSITION).div_ceil(LINE);
-            out.counts.written[1] += (used * outputs.bytes).div_ceil(LINE);
+            // What the last stage leaves is all written: positions for the tiler, and what fragments read, for tiles.
+            let lines = out.counts.leave(vertices.count as u64, 0, outputs.bytes);
+            out.counts.stored += if stages.has_geometry() { 0 } else { lines };
         };
         let each = self.assembly.each;
         let r = stages.run(
@@ -158,6 +161,7 @@ impl Work<'_> {
         events[Event::needed(stream)] += n;
         events[Event::captured(stream)] += captured.primitives;
         out.counts.captured += captured.lines;
+        out.counts.stored += captured.lines;
     }
 
     fn chunk(

@@ -1,6 +1,6 @@
 //! Tessellation control: a lane an invocation, several patches in a wave, each with memory of its own.
 
-use super::{Primitives, Stage, StageCounts, Wanted, fill};
+use super::{Primitives, Stage, StageCounts, Wanted, bytes, fill};
 use crate::state::State;
 use shader::bytecode::Program;
 use shader::ir::Input;
@@ -72,7 +72,7 @@ impl<'a> Control<'a> {
         memory.clear();
         memory.extend_from_slice(&lanes.shared((n * words * 4) as u32)[..n * words]);
         counts.wave(live);
-        counts.read += (n as u64 * self.wanted.len() as u64 * 4 * input.each as u64).div_ceil(64);
+        counts.read += (n as u64 * bytes(&self.wanted) * input.each as u64).div_ceil(64);
         let left: u64 = self.io.outputs.iter().map(|c| c.count as u64 * 4).sum();
         counts.written += (n as u64 * left).div_ceil(64);
         counts.usage.add(&self.stage.blocks.take(worker, program, self.stage.instrumented));

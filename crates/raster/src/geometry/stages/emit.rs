@@ -1,7 +1,7 @@
 //! Geometry shaders: a lane an invocation, of several primitives in a wave. A lane's vertices are taken from its private words
 //! in order of primitives, invocations and emission.
 
-use super::{Made, Primitives, Scratch, Sink, Stage, StageCounts, Wanted, fill};
+use super::{Made, Primitives, Scratch, Sink, Stage, StageCounts, Wanted, bytes, fill};
 use crate::geometry::assembly::Assembled;
 use crate::geometry::vertex::Outputs;
 use machine::shared::Shared;
@@ -63,12 +63,11 @@ impl<'a> Emit<'a> {
             }
             counts.wave(n);
             // Each line of what it reads is another's, who wrote it for this.
-            let bytes = n as u64 * (self.wanted.len() as u64 * 4 * input.each as u64) / invocations as u64;
-            counts.read += bytes.div_ceil(64);
+            let all = n as u64 * (bytes(&self.wanted) * input.each as u64) / invocations as u64;
+            counts.read += all.div_ceil(64);
             for (stream, outputs) in streams.iter().enumerate() {
                 let Some(outputs) = outputs else { continue };
                 self.pick(&mut lanes, n, stream as u32, s);
-                counts.written += (s.picked.len() as u64 * self.io.outputs.len() as u64 * 4).div_ceil(64);
                 if s.picked.is_empty() {
                     continue;
                 }

@@ -14,7 +14,7 @@ use super::assembly::{Assembled, TopologyClass};
 use super::vertex::{Outputs, Vertices};
 use crate::draw::Draw;
 use ash::vk;
-use counters::{Counts, Event, Phase};
+use counters::{Counts, Event, Phase, Unit};
 use machine::count;
 use machine::instrumentation::Blocks;
 use machine::shared::Shared;
@@ -24,7 +24,6 @@ use shader::stage_io::{Cell, Emitted, FEEDBACK_BUFFERS};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use wave::graphics::{Job, Lanes};
 use wave::held::Held;
-use wave::tally::Access;
 use wave::{Stop, Usage, Worker};
 
 /// Stages there may be, in order: control, evaluation, geometry, task.
@@ -44,6 +43,8 @@ pub struct StageCounts {
     /// Lines of memory between it and the stage before, written and read.
     pub written: u64,
     pub read: u64,
+    /// Of those that are written, those that are stores of registers: the others the program itself stores.
+    pub stored: u64,
 }
 
 impl StageCounts {
@@ -53,17 +54,18 @@ impl StageCounts {
         self.warps += o.warps;
         self.full_warps += o.full_warps;
         self.written += o.written;
+        self.stored += o.stored;
         self.read += o.read;
     }
 
     /// Adds what it comes to: as compute shaders do it in the binning phase.
     pub fn finish(&self, program: &Program, c: &mut Counts, l2: &mut Held) {
         let mut usage = self.usage.clone();
-        usage.lines[Access::ReadPartial] += self.read;
-        usage.lines[Access::WriteFull] += self.written;
         usage.share_l2(count::l2_lines(counters::model::current()), l2);
         usage.fare_as(&Usage::default());
         let mut u = count::units(&usage);
+        u[Unit::LsWriteFull] += self.stored;
+        super::counts::pass_on(&mut u, self.read, self.written);
         count::launch(&mut u, program, self.warps, self.invocations, self.full_warps);
         count::descriptors(&mut u, program, c[Event::BinningTasks].min(counters::model::current().cores));
         c.add_units(Phase::Binning, &u);
@@ -277,6 +279,9 @@ impl<'a> Stages<'a> {
                     Ok(next) => {
                         from = next;
                         if self.geometry.is_some() {
+                            let lines = (evaluated.count as u64 * outputs.left()).div_ceil(64);
+                            counts[1].written += lines;
+                            counts[1].stored += lines;
                             let each = evaluate.each();
                             let input =
                                 Primitives { all: &flow.all, each, ids: &flow.ids, vertices: &evaluated };
@@ -326,6 +331,11 @@ fn wanted(before: &Program, program: &Program) -> (Outputs, Wanted) {
     let cells = &program.interface.io.inputs;
     let (outputs, columns) = Outputs::of(before, cells.iter().map(|c| c.slot));
     (outputs, cells.iter().copied().zip(columns).collect())
+}
+
+/// Bytes of a vertex that a stage reads: of what the one before it writes.
+fn bytes(wanted: &Wanted) -> u64 {
+    4 * wanted.iter().filter(|(_, column)| *column > 0).count() as u64
 }
 
 /// Fills those inputs of a wave's first `n` lanes that `of` knows, by lane.
