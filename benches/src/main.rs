@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn names_choose_kernels_and_pictures() {
         let all = Chosen::new(&[]).unwrap();
-        assert_eq!((all.kernels.len(), all.pictures.len()), (10, 9));
+        assert_eq!((all.kernels.len(), all.pictures.len()), (10, 13));
         assert!(all.first_frames && all.memory);
         let some = Chosen::new(&["med".into(), "tri".into(), "memory".into()]).unwrap();
         assert_eq!((some.kernels.len(), some.pictures.len()), (1, 1));

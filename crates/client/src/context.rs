@@ -31,6 +31,11 @@ impl Context {
         Self::with(Library::any()?)
     }
 
+    /// As [`Context::open`], with mesh shaders and transform feedback besides where the driver has them.
+    pub fn staged() -> Result<Rc<Self>> {
+        Self::made(Library::any()?, &[], &[], std::ptr::null_mut(), true)
+    }
+
     /// Opens the first device of `library`, enabling every core feature up to Vulkan 1.3 that it reports.
     pub fn with(library: Library) -> Result<Rc<Self>> {
         Self::extended(library, &[], std::ptr::null_mut())
@@ -53,7 +58,16 @@ impl Context {
         extensions: &[&CStr],
         features: *mut vk::BaseOutStructure<'_>,
     ) -> Result<Rc<Self>> {
-        let more = features;
+        Self::made(library, instance_extensions, extensions, features, false)
+    }
+
+    fn made(
+        library: Library,
+        instance_extensions: &[&CStr],
+        extensions: &[&CStr],
+        more: *mut vk::BaseOutStructure<'_>,
+        staged: bool,
+    ) -> Result<Rc<Self>> {
         let application =
             vk::ApplicationInfo::default().application_name(c"tuff-client").api_version(vk::API_VERSION_1_3);
         let names: Vec<_> = instance_extensions.iter().map(|e| e.as_ptr()).collect();
@@ -89,16 +103,38 @@ impl Context {
             if properties.api_version >= vk::API_VERSION_1_3 {
                 features = features.push_next(&mut features13);
             }
+            let mut names: Vec<_> = extensions.iter().map(|e| e.as_ptr()).collect();
+            // Other features of theirs need others.
+            let mut mesh =
+                vk::PhysicalDeviceMeshShaderFeaturesEXT::default().task_shader(true).mesh_shader(true);
+            let mut feedback =
+                vk::PhysicalDeviceTransformFeedbackFeaturesEXT::default().transform_feedback(true);
+            let (mut has_mesh, mut has_feedback) = (false, false);
+            if staged {
+                let has = instance
+                    .enumerate_device_extension_properties(physical)
+                    .map_err(Error::vk("vkEnumerateDeviceExtensionProperties"))?;
+                let has = |n: &CStr| has.iter().any(|e| name(&e.extension_name).as_bytes() == n.to_bytes());
+                has_mesh = has(vk::EXT_MESH_SHADER_NAME);
+                has_feedback = has(vk::EXT_TRANSFORM_FEEDBACK_NAME);
+                names.extend(has_mesh.then(|| vk::EXT_MESH_SHADER_NAME.as_ptr()));
+                names.extend(has_feedback.then(|| vk::EXT_TRANSFORM_FEEDBACK_NAME.as_ptr()));
+            }
             instance.get_physical_device_features2(physical, &mut features);
             let count = families[family as usize].queue_count.min(2) as usize;
             let queues = [vk::DeviceQueueCreateInfo::default()
                 .queue_family_index(family)
                 .queue_priorities(&[1.0; 2][..count])];
-            let names: Vec<_> = extensions.iter().map(|e| e.as_ptr()).collect();
             let mut create = vk::DeviceCreateInfo::default()
                 .queue_create_infos(&queues)
                 .enabled_extension_names(&names)
                 .push_next(&mut features);
+            if has_mesh {
+                create = create.push_next(&mut mesh);
+            }
+            if has_feedback {
+                create = create.push_next(&mut feedback);
+            }
             if !more.is_null() {
                 let mut last = more;
                 while !(*last).p_next.is_null() {
@@ -162,6 +198,15 @@ impl Context {
         // SAFETY: a live physical device.
         let list = unsafe { self.instance.enumerate_device_extension_properties(self.physical) };
         list.unwrap_or_default().iter().map(|e| name(&e.extension_name)).collect()
+    }
+
+    /// An error unless the device has an extension.
+    pub fn needs(&self, extension: &CStr) -> Result<()> {
+        let extension = extension.to_string_lossy();
+        match self.extensions().iter().any(|e| *e == extension) {
+            true => Ok(()),
+            false => Err(Error(format!("{}{extension}", crate::pictures::MISSING))),
+        }
     }
 
     /// A memory type among `bits` that has all of `flags`.

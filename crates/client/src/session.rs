@@ -76,7 +76,7 @@ pub fn serve_with(
     mut own: impl FnMut(&Rc<Context>, serde_json::Value) -> crate::Result<serde_json::Value>,
 ) -> ExitCode {
     let mut stdout = std::io::stdout().lock();
-    let context = Context::open();
+    let context = Context::staged();
     let mut state = State::default();
     for line in std::io::stdin().lock().lines() {
         let Ok(line) = line else { break };

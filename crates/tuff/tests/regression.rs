@@ -100,6 +100,21 @@ fn a_program_that_got_dearer_fails() {
     assert_eq!(diff(&after.0, &before.0, &["fma=0%"]).status.code(), Some(0));
 }
 
+/// Draws with stages of their own between vertices and fragments, and transform feedback: what is counted of them agrees with itself, and
+/// is the same on any thread count.
+#[test]
+fn stages_agree_with_themselves() {
+    let requests: String = ["geom", "tess", "mesh", "xfb"]
+        .map(|name| format!("{}\n", serde_json::json!({ "Check": { "picture": name } })))
+        .concat();
+    let texts = [1, 2].map(|threads| {
+        let (file, answers) = measured(&requests, threads, &format!("stages{threads}.json"));
+        assert_eq!(answers.matches("Done").count(), 4, "{answers}");
+        std::fs::read_to_string(&file.0).unwrap()
+    });
+    assert!(texts[0] == texts[1]);
+}
+
 /// `sh` as a program that leaves a file of counters: what it leaves is checked, and its own failure is one.
 #[test]
 fn what_does_not_agree_with_itself_fails() {

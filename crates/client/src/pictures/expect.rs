@@ -1,6 +1,6 @@
 //! What the pictures must look like, by formula.
 
-use super::{LAYERS, SIZE, Spec, TEXTURE, TRIANGLES};
+use super::{LAYERS, SIZE, Spec, TEXTURE, Triangles};
 use crate::raster;
 
 /// Distance of rows and columns that are compared.
@@ -20,7 +20,10 @@ pub fn check(spec: &Spec, colour: &[u8], depth: Option<&[u8]>, subpixel_bits: u3
             return Err(format!("depth of pixel {i}: {d}, not {nearest}"));
         }
     }
-    if spec.triangles { triangles(colour, subpixel_bits.min(8)) } else { layers(spec, colour) }
+    match spec.triangles {
+        Some(t) => triangles(t, colour, subpixel_bits.min(8)),
+        None => layers(spec, colour),
+    }
 }
 
 fn pixel(colour: &[u8], x: u32, y: u32) -> [u8; 4] {
@@ -88,10 +91,10 @@ fn layers(spec: &Spec, colour: &[u8]) -> Result<(), String> {
 }
 
 /// Four in a thousand pixels may lie on an edge that another rounding of the positions moves.
-fn triangles(colour: &[u8], subpixel_bits: u32) -> Result<(), String> {
+fn triangles(given: Triangles, colour: &[u8], subpixel_bits: u32) -> Result<(), String> {
     let pixels = (SIZE[0] * SIZE[1]) as usize;
     let mut want = vec![[0.0f32; 4]; pixels];
-    let corners = super::corners(TRIANGLES);
+    let corners = super::corners(given.given());
     for triangle in corners.chunks_exact(3) {
         let at = [0, 1, 2].map(|i| raster::snapped(triangle[i].0, subpixel_bits));
         let [xs, ys] = raster::bounds(at, SIZE);
@@ -123,6 +126,22 @@ fn triangles(colour: &[u8], subpixel_bits: u32) -> Result<(), String> {
     }
 }
 
+/// What transform feedback must have left: half of each position, and each colour with 1 added.
+pub fn captured(got: &[u8]) -> Result<(), String> {
+    let given = super::vertices(Triangles::Captured.given());
+    let floats = |b: &[u8]| -> Vec<f32> {
+        b.chunks_exact(4).map(|f| f32::from_le_bytes([f[0], f[1], f[2], f[3]])).collect()
+    };
+    let want = floats(&given);
+    for (i, (got, v)) in floats(got).iter().zip(want).enumerate() {
+        let want = if i % 8 < 4 { 0.5 * v } else { v + 1.0 };
+        if *got != want {
+            return Err(format!("word {i} of what was captured: {got}, not {want}"));
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +151,7 @@ mod tests {
     fn a_driver_that_does_not_draw_is_seen() {
         let pixels = (SIZE[0] * SIZE[1]) as usize;
         let depth: Vec<u8> = (0..pixels).flat_map(|_| 1.0f32.to_le_bytes()).collect();
+        assert!(captured(&vec![0; 3200]).is_err());
         for p in &PICTURES {
             assert!(check(p, &vec![0; pixels * 4], p.depth.then_some(&depth[..]), 8).is_err(), "{}", p.name);
         }

@@ -51,7 +51,7 @@ pub fn footprint(context: &Rc<Context>) -> Result<Footprint> {
     info.depth = Some((vk::CompareOp::ALWAYS, true));
     let vec4 = (vk::Format::R32G32B32A32_SFLOAT, 16);
     let triangles = Pipeline::new(context, &info.interleaved(&[vec4, vec4]), None)?;
-    let buffer = Buffer::with(context, &vertices(TRIANGLES))?;
+    let buffer = Buffer::with(context, &vertices(super::Triangles::Plain.given()))?;
     let transient = |image, load| Attachment { image, resolve: None, load, store: false };
     let pass = Pass {
         colours: vec![Attachment {

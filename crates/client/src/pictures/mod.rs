@@ -47,9 +47,50 @@ pub struct Spec {
     nearest: f32,
     /// Without a depth attachment.
     bare: bool,
-    /// Small triangles from a vertex buffer instead of layers.
-    triangles: bool,
+    /// Small triangles from a vertex buffer instead of layers, that other stages may make.
+    triangles: Option<Triangles>,
 }
+
+/// Triangles of about 10 px, and how they come about.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Triangles {
+    /// From vertices as they are.
+    Plain,
+    /// Four of each that a geometry shader is given.
+    Geometry,
+    /// 24 of each patch.
+    Tessellated,
+    /// Of a mesh shader, 40 a workgroup.
+    Mesh,
+    /// None are drawn: vertices are captured by transform feedback.
+    Captured,
+}
+
+impl Triangles {
+    /// How many are given, and of how many pixels each.
+    fn given(self) -> (u32, f64) {
+        match self {
+            Triangles::Plain | Triangles::Mesh => (TRIANGLES, 10.0),
+            Triangles::Geometry => (TRIANGLES / 8, 40.0),
+            Triangles::Tessellated => (TRIANGLES / 24, 240.0),
+            Triangles::Captured => (CAPTURED / 3, 10.0),
+        }
+    }
+    /// How many are drawn of each.
+    fn parts(self) -> u32 {
+        match self {
+            Triangles::Geometry => 4,
+            Triangles::Tessellated => 24,
+            _ => 1,
+        }
+    }
+}
+
+/// Vertices that transform feedback captures, and what one takes there.
+const CAPTURED: u32 = 999_999;
+const STRIDE: usize = 32;
+/// How an error begins of what a driver does not have.
+pub const MISSING: &str = "not there: ";
 
 const FLAT: Spec = Spec {
     name: "flat",
@@ -60,12 +101,20 @@ const FLAT: Spec = Spec {
     depth: false,
     nearest: 1.0 / 32.0,
     bare: false,
-    triangles: false,
+    triangles: None,
 };
 const TEX: Spec = Spec { name: "tex", fragment: spirv!("tex.frag"), texture: true, ..FLAT };
 
+const TRI: Spec = Spec {
+    name: "tri",
+    vertex: spirv!("tri.vert"),
+    fragment: spirv!("tri.frag"),
+    triangles: Some(Triangles::Plain),
+    ..FLAT
+};
+
 /// All of them, in the order of the tables.
-pub const PICTURES: [Spec; 9] = [
+pub const PICTURES: [Spec; 13] = [
     FLAT,
     Spec { name: "blend", blend: true, ..FLAT },
     TEX,
@@ -74,7 +123,11 @@ pub const PICTURES: [Spec; 9] = [
     Spec { name: "back", depth: true, nearest: 16.0 / 32.0, vertex: spirv!("quadb.vert"), ..FLAT },
     Spec { name: "flat-bare", bare: true, ..FLAT },
     Spec { name: "tex-bare", bare: true, ..TEX },
-    Spec { name: "tri", vertex: spirv!("tri.vert"), fragment: spirv!("tri.frag"), triangles: true, ..FLAT },
+    TRI,
+    Spec { name: "geom", triangles: Some(Triangles::Geometry), ..TRI },
+    Spec { name: "tess", triangles: Some(Triangles::Tessellated), ..TRI },
+    Spec { name: "mesh", triangles: Some(Triangles::Mesh), ..TRI },
+    Spec { name: "xfb", vertex: spirv!("captured.vert"), triangles: Some(Triangles::Captured), ..TRI },
 ];
 
 /// The picture called `name`.
@@ -85,10 +138,10 @@ pub fn find(name: &str) -> Result<&'static Spec> {
 impl Spec {
     /// What a net second is divided into, and its unit: pixels of all layers, or triangles, in millions.
     pub fn work(&self) -> (f64, &'static str) {
-        if self.triangles {
-            (f64::from(TRIANGLES) * 1e-6, "Mtri/s")
-        } else {
-            (f64::from(SIZE[0]) * f64::from(SIZE[1]) * f64::from(LAYERS) * 1e-6, "Mpix/s")
+        match self.triangles {
+            Some(Triangles::Captured) => (f64::from(CAPTURED) * 1e-6, "Mvert/s"),
+            Some(t) => (f64::from(t.given().0 * t.parts()) * 1e-6, "Mtri/s"),
+            None => (f64::from(SIZE[0]) * f64::from(SIZE[1]) * f64::from(LAYERS) * 1e-6, "Mpix/s"),
         }
     }
 }
@@ -99,14 +152,16 @@ fn texels() -> Vec<u8> {
     (0..TEXTURE * TEXTURE).flat_map(|_| (random.word() | 0x8000_0000).to_le_bytes()).collect()
 }
 
-/// The triangles' corners: position in pixels on the 1/256 grid, and colour. Equilateral, 10 px large, turned and
+/// The triangles' corners: position in pixels on the 1/256 grid, and colour. Equilateral, `area` px large, turned and
 /// placed at random.
-fn corners(count: u32) -> Vec<([f64; 2], [f32; 4])> {
-    let radius = 40.0f64.sqrt() / 27.0f64.powf(0.25);
+fn corners((count, area): (u32, f64)) -> Vec<([f64; 2], [f32; 4])> {
+    let radius = (4.0 * area).sqrt() / 27.0f64.powf(0.25);
+    // Space around them.
+    let edge = radius.max(4.0).ceil();
     let mut random = Sequence::new();
     let mut list = Vec::new();
     for _ in 0..count {
-        let centre = SIZE.map(|s| 4.0 + f64::from(random.unit()) * (f64::from(s) - 8.0));
+        let centre = SIZE.map(|s| edge + f64::from(random.unit()) * (f64::from(s) - 2.0 * edge));
         let turn = f64::from(random.unit());
         for k in 0..3 {
             let angle = (turn + f64::from(k) / 3.0) * std::f64::consts::TAU;
@@ -118,9 +173,9 @@ fn corners(count: u32) -> Vec<([f64; 2], [f32; 4])> {
     list
 }
 
-fn vertices(count: u32) -> Vec<u8> {
+fn vertices(given: (u32, f64)) -> Vec<u8> {
     let mut bytes = Vec::new();
-    for (at, colour) in corners(count) {
+    for (at, colour) in corners(given) {
         let ndc = [0, 1].map(|i| (at[i] * 2.0 / f64::from(SIZE[i]) - 1.0) as f32);
         let floats = [ndc[0], ndc[1], 0.5, 1.0].into_iter().chain(colour);
         bytes.extend(floats.flat_map(f32::to_le_bytes));
@@ -143,6 +198,7 @@ pub struct Ready {
     _bindings: Option<Bindings>,
     _texture: Option<(Image, Sampler)>,
     _vertices: Option<Buffer>,
+    captured: Option<Buffer>,
 }
 
 impl Ready {
@@ -161,6 +217,35 @@ impl Ready {
             Some((image, sampler)) => Some(Bindings::new(context, &[Resource::Texture(image, sampler)])?),
             None => None,
         };
+        let vertices = match spec.triangles {
+            Some(t) => Some(Buffer::with(context, &vertices(t.given()))?),
+            None => None,
+        };
+        let mesh = match (spec.triangles, &vertices) {
+            (Some(Triangles::Mesh), Some(v)) => {
+                context.needs(vk::EXT_MESH_SHADER_NAME)?;
+                Some((
+                    ash::ext::mesh_shader::Device::new(&context.instance, &context.device),
+                    Bindings::new(context, &[Resource::Storage(v)])?,
+                ))
+            }
+            _ => None,
+        };
+        let captured = match spec.triangles {
+            Some(Triangles::Captured) => {
+                context.needs(vk::EXT_TRANSFORM_FEEDBACK_NAME)?;
+                let usage = vk::BufferUsageFlags::TRANSFORM_FEEDBACK_BUFFER_EXT;
+                Some(Buffer::of(context, CAPTURED as usize * STRIDE, usage)?)
+            }
+            _ => None,
+        };
+        let feedback = captured.as_ref().map(|buffer| {
+            (ash::ext::transform_feedback::Device::new(&context.instance, &context.device), buffer)
+        });
+        let (mesh, bindings) = match mesh {
+            Some((m, b)) => (Some(m), Some(b)),
+            None => (None, bindings),
+        };
         let mut info = PipelineInfo::new(spec.vertex, spec.fragment, FORMAT);
         if spec.blend {
             info.blend = over();
@@ -169,11 +254,34 @@ impl Ready {
         if spec.depth {
             info.depth = Some((vk::CompareOp::LESS, true));
         }
-        let mut buffer = None;
-        if spec.triangles {
-            let vec4 = (vk::Format::R32G32B32A32_SFLOAT, 16);
-            info = info.interleaved(&[vec4, vec4]);
-            buffer = Some(Buffer::with(context, &vertices(TRIANGLES))?);
+        use vk::ShaderStageFlags as Stage;
+        match spec.triangles {
+            None => {}
+            Some(Triangles::Mesh) => {
+                info.vertex = &[];
+                info.stages = vec![(Stage::MESH_EXT, spirv!("tris.mesh"))];
+            }
+            Some(triangles) => {
+                let vec4 = (vk::Format::R32G32B32A32_SFLOAT, 16);
+                info = info.interleaved(&[vec4, vec4]);
+                match triangles {
+                    Triangles::Geometry => info.stages = vec![(Stage::GEOMETRY, spirv!("split.geom"))],
+                    Triangles::Tessellated => {
+                        info.topology = vk::PrimitiveTopology::PATCH_LIST;
+                        info.patch = 3;
+                        info.stages = vec![
+                            (Stage::TESSELLATION_CONTROL, spirv!("four.tesc")),
+                            (Stage::TESSELLATION_EVALUATION, spirv!("four.tese")),
+                        ];
+                    }
+                    Triangles::Captured => {
+                        info.topology = vk::PrimitiveTopology::POINT_LIST;
+                        info.discard = true;
+                        info.fragment = None;
+                    }
+                    Triangles::Plain | Triangles::Mesh => {}
+                }
+            }
         }
         let pipeline = Pipeline::new(context, &info, bindings.as_ref())?;
         let pass = Pass {
@@ -192,12 +300,23 @@ impl Ready {
                 pipeline.bind(commands, bindings.as_ref(), &[]);
                 // SAFETY: recording inside a pass, with live handles.
                 unsafe {
-                    match &buffer {
-                        Some(b) => {
+                    if let Some((f, to)) = &feedback {
+                        let bind = f.fp().cmd_bind_transform_feedback_buffers_ext;
+                        bind(commands, 0, 1, &to.handle, &0, &vk::WHOLE_SIZE);
+                        let begin = f.fp().cmd_begin_transform_feedback_ext;
+                        begin(commands, 0, 0, std::ptr::null(), std::ptr::null());
+                    }
+                    match (&vertices, &mesh, spec.triangles) {
+                        (_, Some(m), _) => m.cmd_draw_mesh_tasks(commands, TRIANGLES / 40, 1, 1),
+                        (Some(b), _, Some(triangles)) => {
                             device.cmd_bind_vertex_buffers(commands, 0, &[b.handle], &[0]);
-                            device.cmd_draw(commands, TRIANGLES * 3, 1, 0, 0);
+                            device.cmd_draw(commands, triangles.given().0 * 3, 1, 0, 0);
                         }
-                        None => device.cmd_draw(commands, 3, LAYERS, 0, 0),
+                        _ => device.cmd_draw(commands, 3, LAYERS, 0, 0),
+                    }
+                    if let Some((f, _)) = &feedback {
+                        let end = f.fp().cmd_end_transform_feedback_ext;
+                        end(commands, 0, 0, std::ptr::null(), std::ptr::null());
                     }
                 }
             });
@@ -214,7 +333,8 @@ impl Ready {
             _pipeline: pipeline,
             _bindings: bindings,
             _texture: texture,
-            _vertices: buffer,
+            _vertices: vertices,
+            captured,
         })
     }
 
@@ -254,6 +374,10 @@ impl Ready {
 
     /// Draws once and compares the pixels with what the picture's formula gives.
     pub fn check(&self) -> Result<()> {
+        if let Some(buffer) = &self.captured {
+            self.pass()?;
+            return expect::captured(buffer.bytes()).map_err(Error);
+        }
         let (colour, depth) = self.draw()?;
         let bits = self.context.properties.limits.sub_pixel_precision_bits;
         expect::check(self.spec, &colour, depth.as_deref(), bits).map_err(Error)

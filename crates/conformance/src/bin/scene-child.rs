@@ -13,7 +13,7 @@ fn main() -> ExitCode {
         folder = Some(PathBuf::from(names.remove(1)));
         names.remove(0);
     }
-    let context = match conformance::scenes::open() {
+    let context = match client::Context::staged() {
         Ok(c) if c.graphics => c,
         Ok(c) => {
             println!("WRONG all: {} has no queue that draws", c.device_name());

@@ -15,7 +15,6 @@ mod textures;
 mod via;
 
 pub use picture::{decode_png, write_png};
-pub use via::open;
 
 use ash::vk;
 

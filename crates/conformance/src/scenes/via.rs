@@ -4,7 +4,7 @@ use super::Vertex;
 use super::draw::{VEC4, bytes};
 use ash::vk;
 use client::graphics::{Bindings, Pass, Pipeline, PipelineInfo, Resource};
-use client::{Buffer, Context, Library, Result};
+use client::{Buffer, Context, Result};
 use std::rc::Rc;
 
 /// How a draw's vertices come about on the device.
@@ -49,29 +49,6 @@ struct Captured {
 }
 
 const STRIDE: u32 = 32;
-
-/// A context with what scenes need: those extensions that the driver has.
-///
-/// # Errors
-/// As [`Context::open`].
-pub fn open() -> Result<Rc<Context>> {
-    let has = Context::open()?.extensions();
-    let wanted = [vk::EXT_MESH_SHADER_NAME, vk::EXT_TRANSFORM_FEEDBACK_NAME];
-    let names: Vec<_> =
-        wanted.into_iter().filter(|w| has.iter().any(|h| h.as_bytes() == w.to_bytes())).collect();
-    let mut mesh = vk::PhysicalDeviceMeshShaderFeaturesEXT::default().task_shader(true).mesh_shader(true);
-    let mut feedback = vk::PhysicalDeviceTransformFeedbackFeaturesEXT::default()
-        .transform_feedback(true)
-        .geometry_streams(true);
-    let mut features = vk::PhysicalDeviceFeatures2::default();
-    if names.contains(&vk::EXT_MESH_SHADER_NAME) {
-        features = features.push_next(&mut mesh);
-    }
-    if names.contains(&vk::EXT_TRANSFORM_FEEDBACK_NAME) {
-        features = features.push_next(&mut feedback);
-    }
-    Context::extended(Library::any()?, &names, features.p_next.cast())
-}
 
 impl Via {
     pub fn prepare(
