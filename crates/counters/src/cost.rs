@@ -218,9 +218,10 @@ pub fn binning_weight(c: &Counts, m: &Model) -> u64 {
     busy.div_ceil(m.cores).max(tiler(c, m))
 }
 
-/// Cycles of the tiler.
+/// Cycles of the tiler: it takes what is assembled, or what stages make of it if that is more.
 pub(crate) fn tiler(c: &Counts, m: &Model) -> u64 {
     c[Event::InputPrimitives]
+        .max(c[Event::ClippingInvocations])
         .div_ceil(m.tiler.primitives)
         .max(c[Event::BinEntries].div_ceil(m.tiler.bin_entries))
 }

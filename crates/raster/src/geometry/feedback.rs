@@ -76,28 +76,63 @@ impl Feedback {
                 continue;
             }
             debug_assert!(count * each * stride <= left);
-            let column = vertices.column(*column);
-            let mut to = at.wrapping_add(c.offset as usize);
-            for i in 0..count as usize {
-                for v in &flow.v[..each as usize] {
-                    let word = column[v[i] as usize];
-                    // SAFETY: `count` primitives of `each` vertices lie within what is left of the buffer, and the scalar
-                    // within its vertex's stride.
-                    unsafe {
-                        match (c.bytes, c.half) {
-                            (4, _) => to.cast::<u32>().write_unaligned(word),
-                            (2, true) => {
-                                to.cast::<u16>()
-                                    .write_unaligned(f16::from_f32(f32::from_bits(word)).to_bits());
-                            }
-                            (2, false) => to.cast::<u16>().write_unaligned(word as u16),
-                            _ => to.write(word as u8),
-                        }
-                    }
-                    to = to.wrapping_add(stride as usize);
+            let place = Place {
+                to: at.wrapping_add(c.offset as usize),
+                stride: stride as usize,
+                column: vertices.column(*column),
+                flow: &flow.v,
+                count: count as usize,
+                each: each as usize,
+            };
+            // SAFETY: `count` primitives of `each` vertices lie within what is left of the buffer, and the scalar within its
+            // vertex's stride.
+            unsafe {
+                match (c.bytes, c.half) {
+                    (4, _) => place.fill(|to, word| to.cast::<u32>().write_unaligned(word)),
+                    (2, true) => place.fill(|to, word| {
+                        to.cast::<u16>().write_unaligned(f16::from_f32(f32::from_bits(word)).to_bits());
+                    }),
+                    (2, false) => place.fill(|to, word| to.cast::<u16>().write_unaligned(word as u16)),
+                    _ => place.fill(|to, word| to.write(word as u8)),
                 }
             }
         }
         Captured { primitives: count, lines }
+    }
+}
+
+/// Where a scalar of each captured vertex goes, and its values.
+struct Place<'p> {
+    to: *mut u8,
+    stride: usize,
+    column: &'p [u32],
+    flow: &'p [Vec<u32>; 3],
+    count: usize,
+    each: usize,
+}
+
+impl Place<'_> {
+    /// # Safety
+    /// `write` may write what it writes at `to` and `count` · `each` strides from there.
+    #[inline(always)]
+    unsafe fn fill(&self, write: impl Fn(*mut u8, u32)) {
+        let mut to = self.to;
+        let mut put = |v: u32| {
+            write(to, self.column[v as usize]);
+            to = to.wrapping_add(self.stride);
+        };
+        let [a, b, c] = [0, 1, 2].map(|k| if k < self.each { &self.flow[k][..self.count] } else { &[] });
+        match self.each {
+            1 => a.iter().for_each(|v| put(*v)),
+            2 => a.iter().zip(b).for_each(|(a, b)| {
+                put(*a);
+                put(*b);
+            }),
+            _ => a.iter().zip(b).zip(c).for_each(|((a, b), c)| {
+                put(*a);
+                put(*b);
+                put(*c);
+            }),
+        }
     }
 }

@@ -202,6 +202,12 @@ pub const ROWS: &[Row] = &[
         "TuffInputPrimitives / $primitives",
         "MaliTilerActiveCy",
     ),
+    most(
+        All,
+        "primitives to clip within the tiler's cycles",
+        "TuffClippingInvocations / $primitives",
+        "MaliTilerActiveCy",
+    ),
     most(All, "list entries within the tiler's cycles", "TuffBinEntries / $bin_entries", "MaliTilerActiveCy"),
     most(
         All,
@@ -216,10 +222,12 @@ pub const ROWS: &[Row] = &[
         "MaliBinningQueueActiveCy + MaliCompQueueActiveCy + MaliMainQueueActiveCy",
     ),
     // Primitives.
-    same(
-        "input = visible + culled primitives",
-        "TuffInputPrimitives",
+    // Stages make others of what is assembled; where nothing is rasterised primitives are neither.
+    most(
+        All,
+        "visible and culled primitives reached clipping",
         "MaliGeomVisiblePrim + MaliGeomTotalCullPrim",
+        "TuffClippingInvocations",
     ),
     same(
         "input = triangles + lines + points",

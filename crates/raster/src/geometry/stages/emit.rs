@@ -87,12 +87,12 @@ impl<'a> Emit<'a> {
                     v as usize
                 };
                 let written = outputs.primitive;
-                let ids: Vec<u32> = (0..emission.v[0].len())
-                    .map(|i| match written {
-                        0 => input.ids[(first + picked[provoking(i)].0 as usize) / invocations],
-                        c => emitted.column(c)[provoking(i)],
-                    })
-                    .collect();
+                let mut ids = std::mem::take(&mut emission.ids);
+                ids.clear();
+                ids.extend((0..emission.v[0].len()).map(|i| match written {
+                    0 => input.ids[(first + picked[provoking(i)].0 as usize) / invocations],
+                    c => emitted.column(c)[provoking(i)],
+                }));
                 emission.ids = ids;
                 sink(Made { vertices: emitted, flow: emission, stream, outputs });
             }
@@ -127,18 +127,19 @@ impl<'a> Emit<'a> {
         let Some(output) = self.emitted else { return };
         let wave = lanes.count();
         let rows = lanes.output(output);
-        let counts: Vec<u32> = match rows {
-            [row] => vec![row[0]; n],
-            rows => rows.as_flattened()[..n].to_vec(),
-        };
+        s.counts.clear();
+        match rows {
+            [row] => s.counts.resize(n, row[0]),
+            rows => s.counts.extend_from_slice(&rows.as_flattened()[..n]),
+        }
         let (entry, ring) = (self.io.entry() as usize, self.io.ring as usize);
         let words = lanes.private();
-        for (l, count) in counts.into_iter().enumerate() {
-            for e in 0..count.min(self.io.max_vertices) {
-                let at = (ring + e as usize * entry + entry - 1) * wave + l;
-                let Some(&flags) = words.get(at) else { continue };
+        for (l, count) in s.counts.iter().enumerate() {
+            for e in 0..(*count).min(self.io.max_vertices) {
+                let at = (ring + e as usize * entry) * wave + l;
+                let Some(&flags) = words.get(at + (entry - 1) * wave) else { continue };
                 if flags >> 1 == stream {
-                    s.picked.push((l as u32, e));
+                    s.picked.push((l as u32, at as u32));
                     s.begins.push(flags & STARTS != 0);
                 }
             }
@@ -148,14 +149,11 @@ impl<'a> Emit<'a> {
     /// What is wanted of them, as columns.
     fn take(&self, lanes: &mut Lanes, outputs: &Outputs, s: &mut Scratch) {
         let wave = lanes.count();
-        let (entry, ring) = (self.io.entry() as usize, self.io.ring as usize);
         s.emitted.room(outputs, s.picked.len());
         let words = lanes.private();
         for (k, &source) in outputs.sources.iter().enumerate() {
-            let of = |&(l, e): &(u32, u32)| {
-                let at = (ring + e as usize * entry + source) * wave + l as usize;
-                words.get(at).copied().unwrap_or(0)
-            };
+            let words = words.get(source * wave..).unwrap_or(&[]);
+            let of = |&(_, at): &(u32, u32)| words.get(at as usize).copied().unwrap_or(0);
             s.emitted.fill(k + 1, s.picked.iter().map(of));
         }
     }

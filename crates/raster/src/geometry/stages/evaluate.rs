@@ -84,7 +84,7 @@ impl<'a> Evaluate<'a> {
         }
     }
 
-    /// Evaluates some of the patches; which is the next.
+    /// Evaluates some of the patches; which is the next. `in_turn`: primitives' vertices are wanted one after the other too.
     pub fn run(
         &self,
         worker: &mut Worker,
@@ -96,6 +96,7 @@ impl<'a> Evaluate<'a> {
         flow: &mut Assembled,
         counts: &mut StageCounts,
         s: &mut Scratch,
+        in_turn: bool,
     ) -> Result<usize, Stop> {
         let (points, of) = (&mut s.points, &mut s.patches);
         points.clear();
@@ -110,19 +111,42 @@ impl<'a> Evaluate<'a> {
             at.and_then(|at| patches.memory.get(at)).map_or(0.0, |v| f32::from_bits(*v))
         };
         let mut next = patches.from;
+        // Levels of the patch before, and where its points and primitives begin: the next one is often cut alike.
+        let mut last: Option<([u32; 6], usize, usize)> = None;
         while next < patches.ids.len() && points.len() < POINTS {
             let outer = self.outer.map(|w| level(next, w));
             let inner = self.inner.map(|w| level(next, w));
-            let mut figure = Figure { points: &mut *points, flow: &mut *flow };
-            self.tessellator.patch(outer, inner, &mut figure);
+            let bits = [outer[0], outer[1], outer[2], outer[3], inner[0], inner[1]].map(f32::to_bits);
+            let (first, primitives) = (points.len(), flow.v[0].len());
+            match last {
+                Some((levels, from, p)) if levels == bits => {
+                    points.extend_from_within(from..first);
+                    let by = (first - from) as u32;
+                    for v in flow.v.iter_mut().filter(|v| v.len() == primitives) {
+                        v.extend_from_within(p..);
+                        v[primitives..].iter_mut().for_each(|v| *v += by);
+                    }
+                    if flow.starts.len() == primitives {
+                        flow.starts.extend_from_within(p..);
+                    }
+                }
+                _ => {
+                    let mut figure = Figure { points: &mut *points, flow: &mut *flow };
+                    self.tessellator.patch(outer, inner, &mut figure);
+                }
+            }
+            last = Some((bits, first, primitives));
             of.resize(points.len(), (next - patches.from) as u32);
             flow.ids.resize(flow.v[0].len(), patches.ids[next]);
             next += 1;
         }
         let each = self.each() as usize;
-        for i in 0..flow.v[0].len() {
-            for v in &flow.v[..each] {
-                flow.all.push(v[i]);
+        // A geometry shader reads them so.
+        if in_turn {
+            for i in 0..flow.v[0].len() {
+                for v in &flow.v[..each] {
+                    flow.all.push(v[i]);
+                }
             }
         }
         vertices.room(outputs, points.len());

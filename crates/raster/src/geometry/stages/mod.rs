@@ -145,9 +145,11 @@ pub struct Scratch {
     emitted: Vertices,
     flow: Assembled,
     emission: Assembled,
-    /// Lane and number of emitted vertices; which of them begin strips.
+    /// Lanes of emitted vertices, and where the words of each begin; which of them begin strips.
     picked: Vec<(u32, u32)>,
     begins: Vec<bool>,
+    /// How many each lane has emitted.
+    counts: Vec<u32>,
     points: Vec<[f32; 2]>,
     patches: Vec<u32>,
     memory: Vec<u32>,
@@ -274,6 +276,7 @@ impl<'a> Stages<'a> {
                     &mut flow,
                     &mut counts[1],
                     s,
+                    self.geometry.is_some(),
                 );
                 result = match done {
                     Ok(next) => {
