@@ -19,7 +19,7 @@ pub fn scenes() -> Vec<Scene> {
     // An edge that is cut elsewhere than on the grid leaves its line by a fraction of the grid's step.
     let about = || Expect::Reference { tolerance: 2.0, per_mille: 4 };
     let (equal, odd, even) = (
-        spirv!("triangles_equal.tese"),
+        include_bytes!("../../../../benches/pictures/four.tese.spv").as_slice(),
         spirv!("triangles_fractional_odd.tese"),
         spirv!("triangles_fractional_even.tese"),
     );
@@ -232,7 +232,7 @@ fn mesh() -> Vec<Draw> {
 fn captured() -> Vec<Draw> {
     let mut random = Sequence::new();
     let strip: Vec<_> = (0..80).map(|_| vertex(place(&mut random, 10.0), 0.5, colour(&mut random))).collect();
-    let list = |i: usize| if i % 2 == 0 { [i, i + 1, i + 2] } else { [i, i + 2, i + 1] };
+    let list = |i: usize| if i.is_multiple_of(2) { [i, i + 1, i + 2] } else { [i, i + 2, i + 1] };
     let vertices = (0..strip.len() - 2).flat_map(list).map(|i| strip[i]).collect();
     let given = Via { how: How::Captured, ..via(&[], T::TRIANGLE_STRIP, strip) };
     let state = State { cull: vk::CullModeFlags::BACK, ..State::default() };

@@ -139,8 +139,7 @@ fn transform_feedback_writes_its_bytes() {
                     (f.cmd_end_transform_feedback_ext)(c, 0, 0, std::ptr::null(), std::ptr::null());
                 }
             }
-            // The command buffer keeps what it needs until it is freed with its pool.
-            std::mem::forget(out);
+            // Its memory goes with the device: the command buffer is yet to run.
         })
     });
     let [without, with] = figures;

@@ -9,6 +9,7 @@ fn counts() -> [Counts; 2] {
     let events = [
         (InputVertices, 30),
         (InputPrimitives, 10),
+        (ClippingInvocations, 10),
         (Triangles, 9),
         (Lines, 1),
         (PrimsVisible, 6),
