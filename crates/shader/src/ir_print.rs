@@ -93,6 +93,9 @@ fn header(s: &Shader, o: &mut String) {
     if s.interface.depth != DepthMode::Unwritten {
         let _ = writeln!(o, "depth {:?}", s.interface.depth);
     }
+    if s.interface.io != Default::default() {
+        let _ = writeln!(o, "io {}", s.interface.io.to_text());
+    }
     for v in &s.interface.varyings {
         let flat = if v.flat { " flat" } else { "" };
         let linear = if v.no_perspective { " no_perspective" } else { "" };

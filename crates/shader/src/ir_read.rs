@@ -7,6 +7,7 @@
 use crate::interface::{At, DepthMode, Varying};
 use crate::ir::*;
 use crate::ir_print::switches;
+use crate::stage_io::StageIo;
 use std::collections::HashMap;
 use std::fmt::Debug;
 
@@ -250,6 +251,10 @@ impl Reader {
             "depth" => {
                 use DepthMode::*;
                 s.interface.depth = w.one_of(&[Unwritten, Any, Greater, Less, Unchanged])?;
+            }
+            "io" => {
+                let io = StageIo::from_text(w.rest);
+                s.interface.io = io.ok_or("no stage's memory")?;
             }
             "varying" => {
                 let slot = w.number()?;

@@ -239,6 +239,25 @@ impl Part for AtomicOp {
     }
 }
 
+impl StageIo {
+    /// For the IR's text: hexadecimal digits.
+    pub fn to_text(&self) -> String {
+        let mut o = Out(Vec::new());
+        self.put(&mut o);
+        o.0.iter().map(|b| format!("{b:02x}")).collect()
+    }
+    /// What [`Self::to_text`] made of it; `None` for anything else.
+    pub fn from_text(text: &str) -> Option<StageIo> {
+        let digits = text.as_bytes();
+        let byte = |d: &[u8]| u8::from_str_radix(std::str::from_utf8(d).ok()?, 16).ok();
+        let bytes: Option<Vec<u8>> = digits.chunks(2).map(byte).collect();
+        let bytes = bytes?;
+        let mut i = In(&bytes);
+        let io = StageIo::take(&mut i)?;
+        i.0.is_empty().then_some(io)
+    }
+}
+
 impl Program {
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut o = Out(Vec::with_capacity(self.code.len() * 16 + 1024));
