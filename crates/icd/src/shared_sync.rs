@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use std::ffi::c_int;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// An object's payloads.
 pub(crate) struct Payloads<T> {
@@ -72,10 +73,15 @@ pub(crate) fn exported(payload: Option<&Arc<Payload>>) -> Answer<c_int> {
 /// How often a wait looks whether anybody works.
 const PATIENCE_NS: u64 = 20_000_000;
 
+/// The longest that one waits for work that goes on: a command that runs as long loses the device.
+const LONGEST: Duration = Duration::from_secs(20);
+
 /// Waits until `take` says that the payload was signalled, and is taken.
 pub(crate) fn until(device: &Device, mut take: impl FnMut() -> bool + Send) -> Answer<c_int> {
+    let began = Instant::now();
     while !device.hub().wait(PATIENCE_NS, &mut take) {
-        if device.gpu.is_idle() {
+        // A queue may wait for what the application never signals: then this ends, too.
+        if device.gpu.is_idle() || began.elapsed() > LONGEST {
             return Err(invalid("a sync file is asked for of what nothing will signal"));
         }
     }
