@@ -1,6 +1,11 @@
 //! Device memory: every allocation lives in one large reserved address range, committed by the system page by page
 //! on first touch, so that "is this device address live memory" is one compare and a 1 GiB allocation is free
 //! until used.
+//!
+//! The range has two halves. In the first one every byte is like every other; the second one has sparse resources that need not be
+//! bound everywhere, whose holes read as zero and keep nothing ([`sparse`]): who stores asks there, and only there.
+
+pub mod sparse;
 
 use crate::retried::Retried;
 use ash::vk;
@@ -9,16 +14,24 @@ use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::{Arc, Weak};
 
-/// Bytes of address space reserved for all devices of the process.
+/// Bytes of address space reserved for all devices of the process, and as many for sparse resources with holes.
 const ARENA_BYTES: u64 = 1 << 40;
 /// Allocation granularity: the largest alignment any resource asks for.
 pub const GRANULE: u64 = 64 << 10;
 
-struct Arena {
+/// A stretch of reserved addresses.
+struct Space {
     base: u64,
     size: u64,
     /// Free ranges by offset, coalesced.
     free: Mutex<BTreeMap<u64, u64>>,
+}
+
+struct Arena {
+    /// Memory, and sparse resources without holes.
+    own: Space,
+    /// Sparse resources with holes.
+    holed: Space,
     /// Live allocations by address: size, and the allocation.
     live: Mutex<BTreeMap<u64, (u64, Weak<DeviceMemory>)>>,
 }
@@ -29,8 +42,8 @@ static FOREIGN: Mutex<Vec<(u64, u64, Weak<DeviceMemory>)>> = Mutex::new(Vec::new
 /// The arena; an empty one while the system has no address space for it.
 fn range() -> &'static Arena {
     static ARENA: Retried<Arena> = Retried::new();
-    static NONE: Arena =
-        Arena { base: 0, size: 0, free: Mutex::new(BTreeMap::new()), live: Mutex::new(BTreeMap::new()) };
+    const EMPTY: Space = Space { base: 0, size: 0, free: Mutex::new(BTreeMap::new()) };
+    static NONE: Arena = Arena { own: EMPTY, holed: EMPTY, live: Mutex::new(BTreeMap::new()) };
     ARENA.get(reserve).unwrap_or(&NONE)
 }
 
@@ -38,11 +51,12 @@ fn range() -> &'static Arena {
 fn reserve() -> Option<Arena> {
     let mut size = ARENA_BYTES;
     while size >= GRANULE {
-        if let Some(p) = map(std::ptr::null_mut(), size, -1, 0) {
-            // SAFETY: the range was just mapped. Core dumps need not hold a terabyte.
-            unsafe { libc::madvise(p.cast(), size as usize, libc::MADV_DONTDUMP) };
-            let free = Mutex::new(BTreeMap::from([(0, size)]));
-            return Some(Arena { base: p as u64, size, free, live: Mutex::default() });
+        if let Some(p) = map(std::ptr::null_mut(), 2 * size, -1, 0) {
+            // SAFETY: the range was just mapped. Core dumps need not hold terabytes.
+            unsafe { libc::madvise(p.cast(), 2 * size as usize, libc::MADV_DONTDUMP) };
+            let space = |base| Space { base, size, free: Mutex::new(BTreeMap::from([(0, size)])) };
+            let live = Mutex::default();
+            return Some(Arena { own: space(p as u64), holed: space(p as u64 + size), live });
         }
         size /= 2;
     }
@@ -50,6 +64,10 @@ fn reserve() -> Option<Arena> {
 }
 
 fn map(at: *mut u8, size: u64, fd: i32, flags: i32) -> Option<*mut u8> {
+    map_part(at, size, fd, 0, flags)
+}
+
+fn map_part(at: *mut u8, size: u64, fd: i32, offset: u64, flags: i32) -> Option<*mut u8> {
     let kind = if fd >= 0 { libc::MAP_SHARED } else { libc::MAP_PRIVATE | libc::MAP_ANONYMOUS };
     // SAFETY: maps fresh memory, or replaces (MAP_FIXED) a range that the arena owns.
     let p = unsafe {
@@ -59,13 +77,17 @@ fn map(at: *mut u8, size: u64, fd: i32, flags: i32) -> Option<*mut u8> {
             libc::PROT_READ | libc::PROT_WRITE,
             kind | libc::MAP_NORESERVE | flags,
             fd,
-            0,
+            offset as libc::off_t,
         )
     };
     (p != libc::MAP_FAILED).then_some(p.cast())
 }
 
-impl Arena {
+impl Space {
+    fn holds(&self, address: u64) -> bool {
+        address.wrapping_sub(self.base) < self.size
+    }
+
     fn take(&self, size: u64) -> Option<u64> {
         let mut free = self.free.lock();
         let (&at, &len) = free.iter().find(|&(_, &len)| len >= size)?;
@@ -94,13 +116,13 @@ impl Arena {
     }
 }
 
-/// Addresses in which device memory lives: [start, end).
+/// Addresses in which device memory lives, but for sparse resources with holes: [start, end).
 pub fn arena() -> (u64, u64) {
-    let arena = range();
-    (arena.base, arena.base + arena.size)
+    let Space { base, size, .. } = range().own;
+    (base, base + size)
 }
 
-/// True when all the bytes lie where device memory lives: in the arena, or in host memory that was imported.
+/// True when all the bytes lie where device memory lives: in the arena, among sparse resources, or in host memory that was imported.
 pub fn is_live(address: u64, bytes: u64) -> bool {
     let (start, end) = arena();
     match address.checked_add(bytes) {
@@ -109,8 +131,13 @@ pub fn is_live(address: u64, bytes: u64) -> bool {
     }
 }
 
-/// True when the bytes lie in host memory that a live allocation imported.
+/// True when the bytes lie outside the arena where device memory lives nevertheless: among sparse resources with holes, or in host
+/// memory that a live allocation imported.
 pub fn is_foreign(address: u64, bytes: u64) -> bool {
+    let holed = &range().holed;
+    if holed.holds(address) {
+        return bytes <= holed.size - (address - holed.base);
+    }
     FOREIGN.lock().iter().any(|&(a, n, _)| address >= a && address.saturating_add(bytes) <= a + n)
 }
 
@@ -135,11 +162,15 @@ pub fn at(address: u64) -> Option<Bound> {
 
 enum Backing {
     Anonymous,
+    /// A part of the [store](sparse::store), which sparse resources can be bound to.
+    Stored,
     Fd(OwnedFd),
     Host,
+    /// Addresses of a sparse resource.
+    Sparse(sparse::Table),
 }
 
-/// One VkDeviceMemory. Its bytes stay readable for as long as the `Arc` lives.
+/// One VkDeviceMemory, or the addresses of a sparse resource. Its bytes stay readable for as long as the `Arc` lives.
 pub struct DeviceMemory {
     ptr: *mut u8,
     size: u64,
@@ -158,12 +189,13 @@ impl DeviceMemory {
     pub fn allocate(size: u64, type_index: u32, exportable: bool) -> Result<Arc<DeviceMemory>, vk::Result> {
         let reserved =
             size.max(1).checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
-        let ptr = range().take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
+        let own = &range().own;
+        let ptr = own.take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
         let backing = if exportable {
             match memfd(reserved).filter(|fd| map(ptr, reserved, fd.as_raw_fd(), libc::MAP_FIXED).is_some()) {
                 Some(fd) => Backing::Fd(fd),
                 None => {
-                    range().give(ptr as u64, reserved);
+                    own.give(ptr as u64, reserved);
                     return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
                 }
             }
@@ -186,9 +218,10 @@ impl DeviceMemory {
             return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
         }
         let reserved = (st.st_size as u64).next_multiple_of(GRANULE);
-        let ptr = range().take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
+        let own = &range().own;
+        let ptr = own.take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
         if map(ptr, st.st_size as u64, fd, libc::MAP_FIXED).is_none() {
-            range().give(ptr as u64, reserved);
+            own.give(ptr as u64, reserved);
             return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
         }
         // SAFETY: the specification passes ownership of the descriptor on success.
@@ -219,13 +252,21 @@ impl DeviceMemory {
     pub fn size(&self) -> u64 {
         self.size
     }
+    fn space(&self) -> &'static Space {
+        let arena = range();
+        if arena.holed.holds(self.ptr as u64) { &arena.holed } else { &arena.own }
+    }
 
     /// The application has freed it: its pages go back to the system, though images, buffers and descriptors of them may
     /// still hold the range, which reads as zero from now on.
     pub fn discard(&self) {
-        if matches!(self.backing, Backing::Anonymous) {
+        match self.backing {
             // SAFETY: a range of the arena that is this allocation's; nothing of Rust's lies there.
-            unsafe { libc::madvise(self.ptr.cast(), self.reserved as usize, libc::MADV_DONTNEED) };
+            Backing::Anonymous => unsafe {
+                libc::madvise(self.ptr.cast(), self.reserved as usize, libc::MADV_DONTNEED);
+            },
+            Backing::Stored => sparse::empty(self.ptr as u64, self.reserved),
+            _ => {}
         }
     }
 
@@ -293,12 +334,16 @@ impl Drop for DeviceMemory {
                     foreign.swap_remove(i);
                 }
             }
-            // The range stays mapped and reads as zero: a stale address is harmless. Large ranges are mapped anew,
-            // small ones only emptied.
+            // The range stays mapped and reads as zero: a stale address is harmless.
             _ => {
                 range().live.lock().remove(&(self.ptr as u64));
+                match &self.backing {
+                    Backing::Stored => sparse::empty(self.ptr as u64, self.reserved),
+                    Backing::Sparse(table) => table.forget(self.ptr as u64, self.reserved),
+                    _ => {}
+                }
                 if map(self.ptr, self.reserved, -1, libc::MAP_FIXED).is_some() {
-                    range().give(self.ptr as u64, self.reserved);
+                    self.space().give(self.ptr as u64, self.reserved);
                 }
             }
         }
