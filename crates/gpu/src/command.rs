@@ -14,6 +14,8 @@ use shader::stage_io::FEEDBACK_BUFFERS;
 use std::sync::Arc;
 use texel::buffer::Buffer;
 use texel::image::Image;
+use texel::memory::DeviceMemory;
+use texel::memory::sparse::Room;
 
 #[derive(Clone)]
 pub struct Dispatch {
@@ -310,12 +312,28 @@ pub struct Frame {
     pub ends: bool,
 }
 
-/// One VkSubmitInfo2; the fence of a batch goes with its last one.
+/// A part of a sparse resource, and the memory that it is bound to; none: it is unbound.
+pub struct Bind {
+    pub resource: Arc<DeviceMemory>,
+    /// Bytes, multiples of [`texel::memory::sparse::BLOCK`].
+    pub at: u64,
+    pub bytes: u64,
+    pub to: Option<(Arc<DeviceMemory>, u64)>,
+}
+
+/// What one VkBindSparseInfo binds, in order, and the mappings that this may take.
+pub struct Binds {
+    pub list: Vec<Bind>,
+    pub room: Room,
+}
+
+/// One VkSubmitInfo2, or VkBindSparseInfo; the fence of a batch goes with its last one.
 #[derive(Default)]
 pub struct Submission {
     pub waits: Vec<SemaphoreOp>,
     /// Command buffers, and semaphores of the stripes of their passes.
     pub lists: Vec<(Arc<CommandList>, Vec<SemaphoreOp>)>,
+    pub binds: Option<Binds>,
     pub signals: Vec<SemaphoreOp>,
     pub fence: Option<Arc<machine::sync::Fence>>,
     /// Its place among those of all queues.

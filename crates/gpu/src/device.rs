@@ -197,6 +197,11 @@ impl Inner {
             executor.line.wait(w.semaphore.time(w.value), w.stages);
         }
         executor.line.submission();
+        if let Some(binds) = s.binds.take()
+            && !hub.stops()
+        {
+            executor.bind(binds);
+        }
         if !hub.stops() {
             executor.performance_pass(s.performance_pass);
             executor.publisher.begin_batch(s.frame, s.submitted);

@@ -2,7 +2,7 @@
 
 use crate::channel::{Done, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
-use crate::command::{Command, CommandList, CounterPlace, Dispatch};
+use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
 use crate::exclusive::{self, Turn};
 use crate::pass_time;
 use crate::query::Queries;
@@ -26,6 +26,7 @@ use raster::tile::Scratches;
 use shader::stage_io::FEEDBACK_BUFFERS;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use texel::memory::sparse::resident;
 
 pub struct Executor {
     shared: Arc<Shared>,
@@ -88,6 +89,22 @@ impl Executor {
     pub fn clean_l2(&mut self) {
         self.discards = false;
         *self.cleaned.get_or_insert(0) += self.shared.l2.lock().clean();
+    }
+
+    /// Binds memory to sparse resources, as the host of a Mali GPU does: it takes the GPU no time.
+    pub fn bind(&mut self, binds: Binds) {
+        for b in binds.list {
+            let address = b.resource.ptr() as u64 + b.at;
+            if !b.resource.bind_part(b.at, b.bytes, b.to) {
+                let line = format!(
+                    "device fault: vkQueueBindSparse: the system has not mapped {} bytes at {address:#x}; the device is lost",
+                    b.bytes
+                );
+                return self.shared.fault(Told { line, why: Why::Other });
+            }
+            // Other memory: what the caches have of it is not what is there.
+            self.shared.forget_memory(address, b.bytes);
+        }
     }
 
     pub fn run(&mut self, list: &CommandList) {
@@ -261,7 +278,7 @@ impl Executor {
         for (t, c) in feedback.targets.iter().zip(counters) {
             let Some(c) = c else { continue };
             let (p, room) = c.buffer.range(c.offset, 4);
-            if room == 4 {
+            if room == 4 && resident(p) {
                 let written = t.as_ref().map_or(0, |t| t.written) as u32;
                 // SAFETY: four bytes of the buffer.
                 unsafe { p.cast::<u32>().write_unaligned(written) };

@@ -12,6 +12,7 @@ use std::sync::atomic::{
     AtomicU32, AtomicU64,
     Ordering::{Release, SeqCst},
 };
+use texel::memory::sparse::resident;
 
 /// Words of results, or of marks, that a pool may have: a gibibyte.
 const MAX_WORDS: usize = 1 << 27;
@@ -186,6 +187,9 @@ impl QueryPool {
         // A host may poll availability in mapped memory: a value is there before its mark. Programs that keep to the
         // rules have their words aligned (VUID-vkCmdCopyQueryPoolResults-flags-00822 and -00823).
         let put = |at: *mut u8, i: usize, v: u64| {
+            if !resident(at.wrapping_add(i * if wide { 8 } else { 4 })) {
+                return;
+            }
             // SAFETY: the caller has room for the query's words; the atomic ones are of aligned words.
             unsafe {
                 if wide {

@@ -7,6 +7,7 @@ use machine::time::Transfer;
 use std::ops::Range;
 use texel::buffer::Buffer;
 use texel::image::Image;
+use texel::memory::sparse;
 use texel::transfer::{Slices, aspects};
 
 /// A part of one aspect and level of an image, as far as the image has it; in blocks of its format, which may be texels.
@@ -165,7 +166,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
                 }
                 let (s, d) = (from as *const u8, to as *mut u8);
                 // SAFETY: live device memory, both.
-                unsafe { std::ptr::copy(s, d, n as usize) }
+                unsafe { sparse::copy(s, d, n as usize) }
                 m.add(n, n);
                 span(0, s, n);
                 span(1, d, n);
@@ -211,7 +212,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
                 let (d, dn) = dst.range(r.dst_offset, r.size);
                 let n = sn.min(dn);
                 // SAFETY: both ranges have as many bytes.
-                unsafe { std::ptr::copy(s, d, n as usize) }
+                unsafe { sparse::copy(s, d, n as usize) }
                 m.add(n, n);
                 span(0, s, n);
                 span(1, d, n);
@@ -221,17 +222,20 @@ pub fn run(c: &Command) -> Option<Transferred> {
         Command::UpdateBuffer { dst, offset, data } => {
             let (d, n) = dst.range(*offset, data.len() as u64);
             // SAFETY: no more than the range has, nor the data; the data is the command's own.
-            unsafe { std::ptr::copy_nonoverlapping(data.as_ptr(), d, n as usize) }
+            unsafe { sparse::copy(data.as_ptr(), d, n as usize) }
             m.add(n, n);
             span(1, d, n);
             ("update buffer", Transfer::Clear, false)
         }
         Command::FillBuffer { dst, offset, size, value } => {
             let (d, n) = dst.range(*offset, *size);
-            for i in 0..n as usize / 4 {
-                // SAFETY: a whole word of the range.
-                unsafe { d.cast::<u32>().add(i).write_unaligned(*value) }
-            }
+            // A block of memory is a multiple of a word, as the offset is.
+            sparse::stretches(d, n as usize & !3, |at, bytes| {
+                for i in 0..bytes / 4 {
+                    // SAFETY: a whole word of the range.
+                    unsafe { d.add(at).cast::<u32>().add(i).write_unaligned(*value) }
+                }
+            });
             m.add(0, n & !3);
             span(1, d, n & !3);
             ("fill buffer", Transfer::Clear, false)

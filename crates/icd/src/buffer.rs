@@ -7,9 +7,10 @@ use crate::device::Device;
 use crate::limits::MAX_ALLOCATION;
 use crate::memory::Memory;
 use crate::object::{self, Object};
-use crate::physical_device::PLAIN_TYPE_BITS;
+use crate::physical_device::{PLAIN_TYPE_BITS, SPARSE_TYPE_BITS};
 use std::sync::Arc;
 use texel::memory::Bound;
+use texel::memory::sparse::BLOCK;
 
 pub struct Buffer {
     pub(crate) gpu: Arc<texel::buffer::Buffer>,
@@ -29,25 +30,32 @@ pub(crate) unsafe fn get(buffer: vk::Buffer) -> Option<Arc<texel::buffer::Buffer
 }
 
 pub(crate) unsafe fn create_buffer(
-    _: &Device,
+    device: &Device,
     info: *const vk::BufferCreateInfo,
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Buffer,
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, new(&*info)) }
+    unsafe {
+        let result = created(out, new(&*info));
+        // A sparse one has its addresses from the beginning.
+        if result == vk::Result::SUCCESS && (*info).flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
+            tell(device, *out, Binding::BIND);
+        }
+        result
+    }
 }
 
 unsafe fn new(info: &vk::BufferCreateInfo) -> Answer<Buffer> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
-        if info.flags.intersects(
-            vk::BufferCreateFlags::SPARSE_BINDING
-                | vk::BufferCreateFlags::SPARSE_RESIDENCY
-                | vk::BufferCreateFlags::SPARSE_ALIASED
-                | vk::BufferCreateFlags::PROTECTED,
-        ) {
-            return Err(invalid("vkCreateBuffer: sparse and protected buffers are not supported"));
+        use vk::BufferCreateFlags as Flags;
+        if info.flags.contains(Flags::PROTECTED) {
+            return Err(invalid("vkCreateBuffer: protected buffers are not supported"));
+        }
+        let is_sparse = info.flags.contains(Flags::SPARSE_BINDING);
+        if info.flags.intersects(Flags::SPARSE_RESIDENCY | Flags::SPARSE_ALIASED) && !is_sparse {
+            return Err(invalid("vkCreateBuffer: sparse residency or aliasing without sparse binding"));
         }
         if info.size == 0 {
             return Err(invalid("vkCreateBuffer: a buffer of 0 bytes"));
@@ -59,7 +67,11 @@ unsafe fn new(info: &vk::BufferCreateInfo) -> Answer<Buffer> {
             Some(u) => vk::BufferUsageFlags::from_raw(u.usage.as_raw() as u32),
             None => info.usage,
         };
-        Ok(Buffer { gpu: Arc::new(texel::buffer::Buffer::new(info.size, usage, info.flags)) })
+        let gpu = match is_sparse {
+            true => texel::buffer::Buffer::unbound(info.size, usage, info.flags)?,
+            false => texel::buffer::Buffer::new(info.size, usage, info.flags),
+        };
+        Ok(Buffer { gpu: Arc::new(gpu) })
     }
 }
 
@@ -80,14 +92,15 @@ pub(crate) unsafe fn destroy_buffer(device: &Device, buffer: vk::Buffer, _: *con
     }
 }
 
-unsafe fn require(size: u64, out: &mut vk::MemoryRequirements2) {
+unsafe fn require(size: u64, flags: vk::BufferCreateFlags, out: &mut vk::MemoryRequirements2) {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
-        out.memory_requirements = vk::MemoryRequirements {
-            size: size.next_multiple_of(ALIGN),
-            alignment: ALIGN,
-            memory_type_bits: PLAIN_TYPE_BITS,
+        let (alignment, memory_type_bits) = match flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
+            true => (BLOCK, SPARSE_TYPE_BITS),
+            false => (ALIGN, PLAIN_TYPE_BITS),
         };
+        out.memory_requirements =
+            vk::MemoryRequirements { size: size.next_multiple_of(alignment), alignment, memory_type_bits };
         not_dedicated(out);
     }
 }
@@ -111,7 +124,7 @@ pub(crate) unsafe fn get_buffer_memory_requirements2(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         if let Some(b) = object::get::<Buffer>((*info).buffer) {
-            require(b.gpu.size, &mut *out);
+            require(b.gpu.size, b.gpu.flags, &mut *out);
         }
     }
 }
@@ -123,8 +136,9 @@ pub(crate) unsafe fn get_device_buffer_memory_requirements(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let size = (*info).p_create_info.as_ref().map_or(0, |i| i.size);
-        require(size.min(MAX_ALLOCATION), &mut *out);
+        let (size, flags) =
+            (*info).p_create_info.as_ref().map_or((0, Default::default()), |i| (i.size, i.flags));
+        require(size.min(MAX_ALLOCATION), flags, &mut *out);
     }
 }
 

@@ -4,8 +4,13 @@
 use crate::chain;
 use crate::limits::{MAX_ALLOCATION, MAX_ARRAY_LAYERS, MAX_IMAGE_2D, MAX_IMAGE_3D, SAMPLE_COUNTS};
 use crate::physical_device::{PhysicalDevice, external_memory};
+use crate::sparse::MAX_SPARSE;
 use texel::format::FormatInfo;
 use vk::{FormatFeatureFlags2 as F, ImageCreateFlags as C, ImageUsageFlags as U};
+
+/// Images that are bound on queues.
+const SPARSE: C =
+    C::from_raw(C::SPARSE_BINDING.as_raw() | C::SPARSE_RESIDENCY.as_raw() | C::SPARSE_ALIASED.as_raw());
 
 fn when(on: bool, flags: F) -> F {
     if on { flags } else { F::empty() }
@@ -166,6 +171,7 @@ pub(crate) fn image_properties(
         | C::DISJOINT
         | C::TYPE_2D_VIEW_COMPATIBLE_EXT
         | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT
+        | SPARSE
         | vk::IMAGE_CREATE_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR;
     if features.is_empty() || !known_usage.contains(usage) || !known_flags.contains(flags) {
         return no;
@@ -179,6 +185,17 @@ pub(crate) fn image_properties(
     }
     if flags & (C::DISJOINT | C::ALIAS) == C::DISJOINT && !features.contains(F::DISJOINT) {
         return no;
+    }
+    if flags.intersects(SPARSE) {
+        let in_parts = flags.contains(C::SPARSE_RESIDENCY);
+        let blocks = || texel::image::blocks::shapes(info, ty, 1);
+        if !flags.contains(C::SPARSE_BINDING)
+            || usage.contains(U::TRANSIENT_ATTACHMENT)
+            || flags.contains(C::DISJOINT)
+            || in_parts && (tiling != vk::ImageTiling::OPTIMAL || blocks().is_empty())
+        {
+            return no;
+        }
     }
     let converted = info.requires_conversion();
     if converted && (ty != vk::ImageType::TYPE_2D || flags.contains(C::CUBE_COMPATIBLE)) {
@@ -205,7 +222,7 @@ pub(crate) fn image_properties(
         max_mip_levels: if converted { 1 } else { 32 - extent[0].leading_zeros() },
         max_array_layers: layers,
         sample_counts: if many { SAMPLE_COUNTS } else { vk::SampleCountFlags::TYPE_1 },
-        max_resource_size: MAX_ALLOCATION,
+        max_resource_size: if flags.intersects(SPARSE) { MAX_SPARSE } else { MAX_ALLOCATION },
     })
 }
 
@@ -266,19 +283,6 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
     }
 }
 
-/// Nothing is sparse.
-pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
-    _physical_device: &PhysicalDevice,
-    _p_format_info: *const vk::PhysicalDeviceSparseImageFormatInfo2<'_>,
-    p_property_count: *mut u32,
-    p_properties: *mut vk::SparseImageFormatProperties2<'_>,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let _ = chain::fill_with(0, p_property_count, p_properties, |_, _| ());
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,7 +306,11 @@ mod tests {
             q(vk::Format::ETC2_R8G8B8_UNORM_BLOCK, vk::ImageType::TYPE_3D, U::SAMPLED, C::empty()).is_err()
         );
         assert!(q(vk::Format::BC1_RGB_UNORM_BLOCK, vk::ImageType::TYPE_2D, U::STORAGE, C::empty()).is_err());
-        assert!(q(vk::Format::R8_UNORM, vk::ImageType::TYPE_2D, U::SAMPLED, C::SPARSE_BINDING).is_err());
+        let (binding, residency) = (C::SPARSE_BINDING, C::SPARSE_BINDING | C::SPARSE_RESIDENCY);
+        assert!(q(vk::Format::R8_UNORM, vk::ImageType::TYPE_1D, U::SAMPLED, binding).is_ok());
+        assert!(q(vk::Format::R8_UNORM, vk::ImageType::TYPE_1D, U::SAMPLED, residency).is_err());
+        assert!(q(vk::Format::R8_UNORM, vk::ImageType::TYPE_2D, U::SAMPLED, residency).is_ok());
+        assert!(q(vk::Format::R8_UNORM, vk::ImageType::TYPE_2D, U::SAMPLED, C::SPARSE_RESIDENCY).is_err());
         assert!(q(vk::Format::UNDEFINED, vk::ImageType::TYPE_2D, U::SAMPLED, C::empty()).is_err());
     }
 }

@@ -7,7 +7,7 @@ use crate::debug::{self, Binding};
 use crate::device::Device;
 use crate::memory::Memory;
 use crate::object::{self, Object};
-use crate::physical_device::{PLAIN_TYPE_BITS, TRANSIENT_TYPE_BITS};
+use crate::physical_device::{PLAIN_TYPE_BITS, SPARSE_TYPE_BITS, TRANSIENT_TYPE_BITS};
 use std::sync::Arc;
 use texel::format::plane_index;
 use texel::memory::Bound;
@@ -26,16 +26,17 @@ pub(crate) unsafe fn get(image: vk::Image) -> Option<Arc<texel::image::Image>> {
     unsafe { Some(object::get::<Image>(image)?.gpu.clone()) }
 }
 
-unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Image> {
-    let refused = vk::ImageCreateFlags::SPARSE_BINDING
-        | vk::ImageCreateFlags::SPARSE_RESIDENCY
-        | vk::ImageCreateFlags::SPARSE_ALIASED
-        | vk::ImageCreateFlags::PROTECTED;
-    if info.flags.intersects(refused) {
-        return Err(invalid(&format!(
-            "vkCreateImage: images with {:?} are not supported",
-            info.flags & refused
-        )));
+pub(crate) unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Image> {
+    use vk::ImageCreateFlags as Flags;
+    if info.flags.contains(Flags::PROTECTED) {
+        return Err(invalid("vkCreateImage: protected images are not supported"));
+    }
+    let in_parts = Flags::SPARSE_RESIDENCY | Flags::SPARSE_ALIASED;
+    if info.flags.intersects(in_parts) && !info.flags.contains(Flags::SPARSE_BINDING) {
+        return Err(invalid("vkCreateImage: sparse residency or aliasing without sparse binding"));
+    }
+    if info.flags.contains(Flags::SPARSE_RESIDENCY) && info.tiling != vk::ImageTiling::OPTIMAL {
+        return Err(invalid("vkCreateImage: sparse residency without optimal tiling"));
     }
     // SAFETY: valid usage: the structure's chain leads to what it is said to.
     unsafe {
@@ -69,13 +70,20 @@ pub(crate) unsafe fn tell_compression(p_next: *mut std::ffi::c_void, packed: boo
 }
 
 pub(crate) unsafe fn create_image(
-    _: &Device,
+    device: &Device,
     info: *const vk::ImageCreateInfo,
     _: *const vk::AllocationCallbacks,
     out: *mut vk::Image,
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, new(&*info).map(|i| Image { gpu: Arc::new(i) })) }
+    unsafe {
+        let result = created(out, new(&*info).map(|i| Image { gpu: Arc::new(i) }));
+        // A sparse one has its addresses from the beginning.
+        if result == vk::Result::SUCCESS && (*info).flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
+            tell(device, *out, Binding::BIND);
+        }
+        result
+    }
 }
 
 unsafe fn tell(device: &Device, image: vk::Image, binding: Binding) {
@@ -112,7 +120,11 @@ unsafe fn require(
         out.memory_requirements = vk::MemoryRequirements {
             size: plane.and_then(|p| image.plane_size(plane_index(p)?)).unwrap_or(image.size()),
             alignment: image.alignment(),
-            memory_type_bits: if transient { TRANSIENT_TYPE_BITS } else { PLAIN_TYPE_BITS },
+            memory_type_bits: match image.sparse() {
+                Some(_) => SPARSE_TYPE_BITS,
+                None if transient => TRANSIENT_TYPE_BITS,
+                None => PLAIN_TYPE_BITS,
+            },
         };
         not_dedicated(out);
     }
@@ -143,32 +155,6 @@ pub(crate) unsafe fn get_device_image_memory_requirements(
             Some(i) => require(&i, Some((*info).plane_aspect), &mut *out),
             None => (*out).memory_requirements = Default::default(),
         }
-    }
-}
-
-// No image is sparse.
-
-pub(crate) unsafe fn get_image_sparse_memory_requirements2(
-    _: &Device,
-    _: *const vk::ImageSparseMemoryRequirementsInfo2,
-    count: *mut u32,
-    _: *mut vk::SparseImageMemoryRequirements2,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        *count = 0;
-    }
-}
-
-pub(crate) unsafe fn get_device_image_sparse_memory_requirements(
-    _: &Device,
-    _: *const vk::DeviceImageMemoryRequirements,
-    count: *mut u32,
-    _: *mut vk::SparseImageMemoryRequirements2,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        *count = 0;
     }
 }
 

@@ -45,7 +45,7 @@ pub(crate) static LIMITS: &[(&str, Value)] = &[
     ("maxMemoryAllocationCount", U32(u32::MAX)),
     ("maxSamplerAllocationCount", U32(32768)),
     ("bufferImageGranularity", U64(64)),
-    ("sparseAddressSpaceSize", U64(0)),
+    ("sparseAddressSpaceSize", U64(texel::memory::sparse::ADDRESS_SPACE)),
     ("maxBoundDescriptorSets", U32(MAX_BOUND_DESCRIPTOR_SETS)),
     ("maxPerStageDescriptorSamplers", U32(MAX_DESCRIPTORS)),
     ("maxPerStageDescriptorUniformBuffers", U32(MAX_DESCRIPTORS)),

@@ -6,7 +6,7 @@ use crate::debug::{self, Binding};
 use crate::device::Device;
 use crate::limits::{MAX_ALLOCATION, MIN_HOST_POINTER_ALIGNMENT};
 use crate::object::{self, Object};
-use crate::physical_device::{HEAP_USED, MEMORY_TYPES, PLAIN_TYPE_BITS, heap_size};
+use crate::physical_device::{HEAP_USED, HOST_TYPE_BITS, MEMORY_TYPES, SPARSE_TYPE, heap_size};
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
@@ -110,7 +110,11 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
             _ => {
                 let export = chain::find::<vk::ExportMemoryAllocateInfo>(info.p_next)
                     .is_some_and(|e| e.handle_types.contains(FD));
-                DeviceMemory::allocate(size, ty, export)
+                if ty == SPARSE_TYPE && !export {
+                    DeviceMemory::stored(size, ty)
+                } else {
+                    DeviceMemory::allocate(size, ty, export)
+                }
             }
         };
         match made {
@@ -263,7 +267,7 @@ pub(crate) unsafe fn get_memory_host_pointer_properties_ext(
         if handle_type != HOST || !(pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT) {
             return vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
         }
-        (*out).memory_type_bits = PLAIN_TYPE_BITS;
+        (*out).memory_type_bits = HOST_TYPE_BITS;
         vk::Result::SUCCESS
     }
 }

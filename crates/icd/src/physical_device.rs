@@ -16,27 +16,34 @@ pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 4, HEADER_VERSION
 
 /// What the one family can do.
 pub(crate) const QUEUE_FLAGS: vk::QueueFlags = vk::QueueFlags::from_raw(
-    vk::QueueFlags::GRAPHICS.as_raw() | vk::QueueFlags::COMPUTE.as_raw() | vk::QueueFlags::TRANSFER.as_raw(),
+    vk::QueueFlags::GRAPHICS.as_raw()
+        | vk::QueueFlags::COMPUTE.as_raw()
+        | vk::QueueFlags::TRANSFER.as_raw()
+        | vk::QueueFlags::SPARSE_BINDING.as_raw(),
 );
 
 /// Queues of the one family.
 pub(crate) const QUEUES: u32 = 2;
 
-/// Memory types, all of heap 0: the host's memory, cached and coherent; and lazily allocated memory, which holds
-/// attachments that live in tile memory. A third that differs in its flags alone would only split pools.
-pub(crate) const MEMORY_TYPES: [M; 2] = [
-    M::from_raw(
-        M::DEVICE_LOCAL.as_raw()
-            | M::HOST_VISIBLE.as_raw()
-            | M::HOST_COHERENT.as_raw()
-            | M::HOST_CACHED.as_raw(),
-    ),
-    M::from_raw(M::DEVICE_LOCAL.as_raw() | M::LAZILY_ALLOCATED.as_raw()),
-];
+/// The host's memory, cached and coherent.
+const HOSTS: M = M::from_raw(
+    M::DEVICE_LOCAL.as_raw() | M::HOST_VISIBLE.as_raw() | M::HOST_COHERENT.as_raw() | M::HOST_CACHED.as_raw(),
+);
+
+/// Memory types, all of heap 0: the host's memory; lazily allocated memory, which holds attachments that live in tile memory; and host's
+/// memory that can be in several places, for sparse resources ([`texel::memory::sparse`]), whose pages the system gives more slowly.
+pub(crate) const MEMORY_TYPES: [M; 3] =
+    [HOSTS, M::from_raw(M::DEVICE_LOCAL.as_raw() | M::LAZILY_ALLOCATED.as_raw()), HOSTS];
+/// The last of them.
+pub(crate) const SPARSE_TYPE: u32 = 2;
+/// `memoryTypeBits` of host pointers.
+pub(crate) const HOST_TYPE_BITS: u32 = 0b001;
 /// `memoryTypeBits` of buffers and of images that are not transient attachments.
-pub(crate) const PLAIN_TYPE_BITS: u32 = 0b01;
+pub(crate) const PLAIN_TYPE_BITS: u32 = 0b101;
 /// `memoryTypeBits` of transient attachments.
-pub(crate) const TRANSIENT_TYPE_BITS: u32 = 0b11;
+pub(crate) const TRANSIENT_TYPE_BITS: u32 = 0b111;
+/// `memoryTypeBits` of sparse resources.
+pub(crate) const SPARSE_TYPE_BITS: u32 = 1 << SPARSE_TYPE;
 
 pub struct PhysicalDevice {
     pub(crate) instance: Arc<Shared>,

@@ -110,14 +110,3 @@ pub(crate) unsafe fn queue_wait_idle(queue: &Queue) -> vk::Result {
     queue.device.quarantine.empty_if_idle(&queue.device.gpu);
     queue.device.alive()
 }
-
-pub(crate) unsafe fn queue_bind_sparse(
-    _: &Queue,
-    count: u32,
-    _: *const vk::BindSparseInfo,
-    _: vk::Fence,
-) -> vk::Result {
-    crate::answer::invalid(&format!(
-        "vkQueueBindSparse: {count} bindings, but no queue has VK_QUEUE_SPARSE_BINDING_BIT"
-    ))
-}

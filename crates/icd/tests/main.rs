@@ -19,6 +19,7 @@ mod l2;
 mod model;
 mod shader_objects;
 mod shared_sync;
+mod sparse;
 mod stages;
 mod stalls;
 mod stripes;

@@ -26,15 +26,17 @@ fn create_device(
 fn features_and_extensions_that_are_not_there_are_refused_by_name() {
     let heard = Heard::default();
     let (i, debug, m) = listening(&heard);
-    let features = vk::PhysicalDeviceFeatures { sparse_residency_aliased: vk::TRUE, ..Default::default() };
-    assert_eq!(create_device(&i, &features, &[]).err(), Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
+    let mut features = vk::PhysicalDeviceVulkan11Features::default().protected_memory(true);
+    let info = vk::DeviceCreateInfo::default().push_next(&mut features);
+    let no = unsafe { i.create_device(physical_device(&i), &info, None) };
+    assert_eq!(no.err(), Some(vk::Result::ERROR_FEATURE_NOT_PRESENT));
     let none = vk::PhysicalDeviceFeatures::default();
     let no = create_device(&i, &none, &[c"VK_TUFF_nothing".as_ptr()]);
     assert_eq!(no.err(), Some(vk::Result::ERROR_EXTENSION_NOT_PRESENT));
     unsafe { debug.destroy_debug_utils_messenger(m, None) };
     unsafe { i.destroy_instance(None) };
     let heard = heard.into_inner().expect("no panic");
-    assert!(heard.iter().any(|t| t.contains("sparseResidencyAliased")), "{heard:?}");
+    assert!(heard.iter().any(|t| t.contains("protectedMemory")), "{heard:?}");
 }
 
 #[test]

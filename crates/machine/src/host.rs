@@ -69,6 +69,9 @@ impl Host for DeviceHost<'_> {
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         texel::memory::is_foreign(addr, bytes)
     }
+    fn resident(&self, addr: u64) -> bool {
+        texel::memory::sparse::resident(addr as *const u8)
+    }
     fn clock(&self) -> u64 {
         self.clock
     }

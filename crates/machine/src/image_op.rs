@@ -6,6 +6,7 @@ use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
 use std::cell::RefCell;
 use texel::format::FormatInfo;
+use texel::memory::sparse::{may_have_holes, resident};
 use texel::sample::*;
 use wave::kernels::atomic::{Device, each};
 use wave::kernels::count::distinct;
@@ -41,6 +42,10 @@ macro_rules! sample_args {
 /// `warp.view` and `warp.sampler` are null or addresses that descriptor writes stored: an [`ImageView`] (or
 /// [`BufferView`] for [`Dim::Buffer`]) and a [`Sampler`].
 pub unsafe fn run(code: &ImageCode, warp: &mut ImageWarp) {
+    if !code.residency.is_none() {
+        // SAFETY: the caller's.
+        unsafe { residency(code, warp) };
+    }
     if warp.view == 0 {
         return give(warp, [0; 4]);
     }
@@ -64,7 +69,7 @@ pub unsafe fn run_each(
     own: &Own,
     each: &mut dyn FnMut(Filtering, u16),
 ) {
-    let samples = code.op == ImageOp::Sample && code.dim != Dim::Buffer;
+    let samples = code.op == ImageOp::Sample && code.dim != Dim::Buffer && code.residency.is_none();
     let mut alike: Option<Alike> = None;
     for group in own.groups(warp.mask) {
         // SAFETY: the lanes' descriptors are null or what descriptor writes stored.
@@ -226,6 +231,28 @@ pub unsafe fn lines(code: &ImageCode, w: &ImageWarp, lines: &mut Vec<u64>) {
         }
     }
     *lines = touched.into_lines();
+}
+
+/// Residency codes of the warp's active lanes: 0 where all texels that the lane touches have memory.
+///
+/// # Safety
+/// As [`run`].
+unsafe fn residency(code: &ImageCode, w: &mut ImageWarp) {
+    // SAFETY: the caller's (all below).
+    let (at, _) = unsafe { memory(code, w) };
+    let all = w.mask;
+    if !may_have_holes(at as *const u8) {
+        return lanes(all).for_each(|l| w.residency[l] = 0);
+    }
+    LINES.with_borrow_mut(|touched| {
+        for lane in lanes(all) {
+            touched.clear();
+            w.mask = 1 << lane;
+            unsafe { lines(code, w, touched) };
+            w.residency[lane] = touched.iter().any(|line| !resident((line << 6) as *const u8)) as u32;
+        }
+    });
+    w.mask = all;
 }
 
 /// The memory of the warp's image: where it begins, and its bytes.

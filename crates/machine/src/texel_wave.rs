@@ -10,6 +10,7 @@ use simd::rows::ImageRows;
 use std::sync::atomic::{Ordering, fence};
 use texel::format::FormatInfo;
 use texel::format::kernels::{GatherFn, ScatterFn};
+use texel::memory::sparse::{may_have_holes, resident_lanes};
 use texel::sample::{BufferView, Grid, ImageView, Warp4, has_atomics, lanes, outside};
 use wave::kernels::atomic::{Device, each};
 
@@ -24,6 +25,8 @@ pub struct Texels {
     none: [u32; 4],
     /// A texel is one 32-bit word, which lies at a multiple of four bytes.
     word: bool,
+    /// Some of them may have no memory.
+    holes: bool,
 }
 
 impl Texels {
@@ -47,7 +50,8 @@ impl Texels {
     ) -> Option<Texels> {
         let word = has_atomics(format) && format.block_bytes == 4 && grid.aligned(base, 4);
         let warps = !format.compressed() && !format.is_64bit();
-        warps.then(|| Texels { grid, base, format, gather, scatter, none: outside(format), word })
+        let holes = may_have_holes(base);
+        warps.then(|| Texels { grid, base, format, gather, scatter, none: outside(format), word, holes })
     }
 
     /// Runs a read, a write or an atomic; false for what has no kernel.
@@ -87,6 +91,12 @@ unsafe fn run(texels: &Texels, op: ImageOp, wave: &ImageRows) {
         // SAFETY: the wave has rows of sixteen lanes for each warp, or null.
         let c = wave.coords.map(|c| unsafe { row(c.warp(w)) });
         let (at, inside) = texels.grid.offsets([c[0], c[1], c[2], c[3], None]);
+        // Reads find zeros where there is no memory.
+        let stored = if texels.holes && op != ImageOp::Read && op != ImageOp::Atomic(AtomicOp::Load) {
+            resident_lanes(texels.base, &at, inside)
+        } else {
+            inside
+        };
         // SAFETY: `at` are texels; the wave has warp `w`.
         unsafe {
             match op {
@@ -94,10 +104,10 @@ unsafe fn run(texels: &Texels, op: ImageOp, wave: &ImageRows) {
                 // On hosts that may reorder stores: what came before is seen before an atomic one.
                 ImageOp::Atomic(AtomicOp::Store) => {
                     fence(Ordering::Release);
-                    texels.write(wave, w, &at, exec & inside);
+                    texels.write(wave, w, &at, exec & stored);
                 }
-                ImageOp::Atomic(op) => texels.atomic(op, wave, w, &at, exec, inside),
-                _ => texels.write(wave, w, &at, exec & inside),
+                ImageOp::Atomic(op) => texels.atomic(op, wave, w, &at, exec, stored),
+                _ => texels.write(wave, w, &at, exec & stored),
             }
         }
     }

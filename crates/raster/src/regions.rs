@@ -10,6 +10,7 @@ use super::state::Rect;
 use counters::{Counter, Counts, Model, Value};
 use machine::count;
 use parking_lot::Mutex;
+use texel::memory::sparse::resident;
 
 /// Side of a region in pixels.
 pub const REGION: u32 = counters::model::TASK as u32;
@@ -116,8 +117,11 @@ impl Collected {
                         Value::Uint64(v) => v.min(u32::MAX as u64) as u32,
                         Value::Float64(v) => v as u32,
                     };
-                    // SAFETY: within the layout's bytes from the address, which is live device memory of any alignment.
-                    unsafe { (at as *mut u32).add(i).write_unaligned(value) }
+                    let to = (at as *mut u32).wrapping_add(i);
+                    if resident(to.cast()) {
+                        // SAFETY: within the layout's bytes from the address, which is live device memory of any alignment.
+                        unsafe { to.write_unaligned(value) }
+                    }
                 }
             }
         }

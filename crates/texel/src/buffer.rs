@@ -1,8 +1,8 @@
 //! Buffers.
 
-use crate::memory::Bound;
+use crate::memory::{Bound, DeviceMemory};
 use ash::vk;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 pub struct Buffer {
     pub size: u64,
@@ -14,6 +14,25 @@ pub struct Buffer {
 impl Buffer {
     pub fn new(size: u64, usage: vk::BufferUsageFlags, flags: vk::BufferCreateFlags) -> Buffer {
         Buffer { size, usage, flags, bound: OnceLock::new() }
+    }
+
+    /// A sparse one: its addresses, to which nothing is bound.
+    ///
+    /// # Errors
+    /// `ERROR_OUT_OF_DEVICE_MEMORY`
+    pub fn unbound(
+        size: u64,
+        usage: vk::BufferUsageFlags,
+        flags: vk::BufferCreateFlags,
+    ) -> Result<Buffer, vk::Result> {
+        let holes = flags.contains(vk::BufferCreateFlags::SPARSE_RESIDENCY);
+        let bound = OnceLock::from(Bound { memory: DeviceMemory::sparse(size, holes)?, offset: 0 });
+        Ok(Buffer { size, usage, flags, bound })
+    }
+
+    /// The addresses of a sparse buffer.
+    pub fn sparse(&self) -> Option<&Arc<DeviceMemory>> {
+        self.bound.get().map(|b| &b.memory).filter(|m| m.is_sparse())
     }
 
     /// That of a range of device memory, which it keeps; `None` where that is not within one allocation.

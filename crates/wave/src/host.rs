@@ -39,6 +39,8 @@ pub struct ImageWarp {
     pub data_hi: [[u32; 16]; 4],
     pub out: [[u32; 16]; 4],
     pub out_hi: [[u32; 16]; 4],
+    /// Residency codes, of an operation that has one: 0 where all texels that it touched have memory.
+    pub residency: [u32; 16],
     /// Active lanes (never 0). Results of other lanes stay as they are, but implicit derivatives read all lanes of a quad.
     pub mask: u16,
     /// Words 2 and 3 of the image descriptor and word 3 of the sampler's descriptor (0: null descriptor).
@@ -221,8 +223,13 @@ pub trait Host: Sync {
         Meaning::default()
     }
 
-    /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory).
+    /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory, sparse buffers).
     fn foreign(&self, addr: u64, bytes: u64) -> bool;
+
+    /// False in a hole of a sparse resource, where loads find zeros and nothing may be stored.
+    fn resident(&self, _addr: u64) -> bool {
+        true
+    }
 
     /// Device clock at which the workload begins (ns ticks).
     fn clock(&self) -> u64;

@@ -5493,7 +5493,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
             device,
             (),
             |this| {
-                crate::image::get_device_image_sparse_memory_requirements(
+                crate::sparse::get_device_image_sparse_memory_requirements(
                     this,
                     p_info,
                     p_sparse_memory_requirement_count,
@@ -5730,7 +5730,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements2", device, (), |this| {
-            crate::image::get_image_sparse_memory_requirements2(
+            crate::sparse::get_image_sparse_memory_requirements2(
                 this,
                 p_info,
                 p_sparse_memory_requirement_count,
@@ -6330,7 +6330,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
             physical_device,
             (),
             |this| {
-                crate::formats::get_physical_device_sparse_image_format_properties2(
+                crate::sparse::get_physical_device_sparse_image_format_properties2(
                     this,
                     p_format_info,
                     p_property_count,
@@ -7010,7 +7010,7 @@ pub unsafe extern "system" fn vkQueueBindSparse(
             c"vkQueueBindSparse",
             queue,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::queue::queue_bind_sparse(this, bind_info_count, p_bind_info, fence),
+            |this| crate::sparse::queue_bind_sparse(this, bind_info_count, p_bind_info, fence),
         )
     }
 }

@@ -174,6 +174,7 @@ mod tests {
             row_pitch: width as u64 * 4,
             slice_pitch: 0,
             sample_pitch: 0,
+            split: texel::image::Split::NONE,
             layer_pitch: 0,
         };
         Picture { surface, format, width, height, opaque }

@@ -7,6 +7,7 @@ use half::f16;
 use shader::stage_io::{FEEDBACK_BUFFERS, Feedback as Layout};
 use std::sync::Arc;
 use texel::buffer::Buffer;
+use texel::memory::sparse;
 
 /// A bound buffer.
 #[derive(Clone)]
@@ -117,8 +118,11 @@ impl Place<'_> {
     #[inline(always)]
     unsafe fn fill(&self, write: impl Fn(*mut u8, u32)) {
         let mut to = self.to;
+        let holes = sparse::may_have_holes(to);
         let mut put = |v: u32| {
-            write(to, self.column[v as usize]);
+            if !holes || sparse::resident(to) {
+                write(to, self.column[v as usize]);
+            }
             to = to.wrapping_add(self.stride);
         };
         let [a, b, c] = [0, 1, 2].map(|k| if k < self.each { &self.flow[k][..self.count] } else { &[] });

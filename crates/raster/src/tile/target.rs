@@ -9,7 +9,7 @@ use ash::vk;
 use simd::Level;
 use std::ops::Range;
 use texel::format::{FormatInfo, kernels};
-use texel::image::{Blank, Image, Packed};
+use texel::image::{Blank, Image, Packed, Split};
 
 /// No framebuffer is larger (pixels).
 const MAX_SIDE: i32 = 16384;
@@ -22,6 +22,7 @@ pub struct Plane {
     pub(super) row_pitch: u64,
     pub(super) sample_pitch: u64,
     pub(super) layer_pitch: u64,
+    pub(super) split: Split,
     layers: u32,
     /// Texels of the level.
     pub(super) width: i32,
@@ -68,7 +69,8 @@ impl Plane {
         let bytes = |p: &Plane| {
             let rows = p.row_pitch * p.height.max(0) as u64;
             let samples = p.sample_pitch * (p.samples as u64 - 1);
-            rows + samples + p.layer_pitch * (p.layers.max(1) as u64 - 1)
+            let blocks = p.split.offset(p.width.max(1) as u32 - 1, p.height.max(1) as u32 - 1);
+            rows + samples + blocks + p.layer_pitch * (p.layers.max(1) as u64 - 1)
         };
         let (a, b) = (self.base as u64, o.base as u64);
         a < b + bytes(o) && b < a + bytes(self)
@@ -396,6 +398,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
                 row_pitch: l.row_pitch,
                 sample_pitch: l.sample_pitch,
                 layer_pitch: l.layer_pitch,
+                split: l.split,
                 layers: view.layers,
                 width: l.size[0] as i32,
                 height: l.size[1] as i32,
@@ -428,6 +431,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
             row_pitch: s.row_pitch,
             sample_pitch: s.sample_pitch,
             layer_pitch: s.layer_pitch,
+            split: s.split,
             layers: view.layers,
             width: s.extent[0] as i32,
             height: s.extent[1] as i32,
@@ -472,6 +476,7 @@ impl Plane {
             row_pitch,
             sample_pitch: 0,
             layer_pitch: 0,
+            split: Split::NONE,
             layers: 1,
             width: size,
             height: size,

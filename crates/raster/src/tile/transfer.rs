@@ -6,7 +6,8 @@ use super::target::{Plane, PlaneKind};
 use crate::layout::{TILE, pixel};
 use crate::state::Rect;
 use simd::{Level, Simd};
-use texel::image::Packed;
+use texel::image::{Packed, Split};
+use texel::memory::sparse;
 
 /// What goes between a tile and memory.
 #[derive(Clone, Copy, Default, Debug, PartialEq)]
@@ -159,20 +160,28 @@ impl Plane {
         traffic.pixels = (r.x1 - r.x0) as u64 * (r.y1 - r.y0) as u64 * self.samples as u64;
         traffic.bytes = traffic.pixels * stored as u64;
         let first = origin[1] as usize * self.row_pitch as usize + origin[0] as usize * stored;
-        for s in 0..self.samples {
-            let at = layer as u64 * self.layer_pitch + s as u64 * self.sample_pitch;
+        let writes = matches!(way, Way::Store | Way::Look | Way::Clear);
+        let parts = Parts { split: self.split, area: r, x0: r.x0 };
+        for (s, part) in (0..self.samples).flat_map(|s| parts.clone().map(move |p| (s, p))) {
+            let at = layer as u64 * self.layer_pitch
+                + s as u64 * self.sample_pitch
+                + self.split.offset(part.x0 as u32, part.y0 as u32);
             let p = Place {
                 // SAFETY: the caller's tile.
                 tile: unsafe { self.sample(tile, s) },
                 memory: self.base.wrapping_add(at as usize + first),
                 pitch: self.row_pitch as usize,
-                x0: (r.x0 - origin[0]) as usize,
-                x1: (r.x1 - origin[0]) as usize,
-                y0: (r.y0 - origin[1]) as usize,
-                y1: (r.y1 - origin[1]) as usize,
+                x0: (part.x0 - origin[0]) as usize,
+                x1: (part.x1 - origin[0]) as usize,
+                y0: (part.y0 - origin[1]) as usize,
+                y1: (part.y1 - origin[1]) as usize,
             };
             let differs = match way {
                 Way::Keep | Way::Skip => 0,
+                // SAFETY: as below.
+                _ if writes && sparse::may_have_holes(p.memory) => unsafe {
+                    self.store_in_parts(level, &p, way)
+                },
                 // SAFETY: the place was cut to what memory has of the plane (here and below).
                 Way::Clear => unsafe { self.clear_tile(&p, origin) },
                 Way::Load => unsafe { moved(level, self, &p, true) },
@@ -200,6 +209,41 @@ impl Plane {
             }
         }
         traffic
+    }
+
+    /// Stores or clears where there is memory; quarters that differed.
+    ///
+    /// # Safety
+    /// The place is of this plane.
+    unsafe fn store_in_parts(&self, level: Level, p: &Place, way: Way) -> u8 {
+        let bytes = self.format.block_bytes as usize;
+        // SAFETY: parts of the place (all below).
+        let put = |part: &Place| unsafe {
+            match way {
+                Way::Clear => self.clear_memory(part),
+                _ => moved(level, self, part, false),
+            }
+        };
+        // SAFETY: a pixel of the place.
+        let at = |x: usize, y: usize| unsafe { p.row(y).add(x * bytes) };
+        if !self.split.is_none() {
+            // A sparse image block is there or not.
+            return if sparse::resident(at(p.x0, p.y0)) { put(p) } else { 0 };
+        }
+        // In the mip tail: row by row, as far as one block of memory goes.
+        let mut differs = 0;
+        for y in p.y0..p.y1 {
+            let mut x = p.x0;
+            while x < p.x1 {
+                let room = (sparse::BLOCK - at(x, y) as u64 % sparse::BLOCK) as usize / bytes;
+                let end = p.x1.min(x + room.max(1));
+                if sparse::resident(at(x, y)) {
+                    differs |= put(&Place { x0: x, x1: end, y0: y, y1: y + 1, ..*p });
+                }
+                x = end;
+            }
+        }
+        differs
     }
 
     /// As [`Self::clear_memory`], but a tile that holds nothing else is not looked at.
@@ -251,6 +295,33 @@ impl Plane {
             }
         }
         differs
+    }
+}
+
+/// Cuts an area into what lies in one sparse image block; all of it, where the plane has none.
+#[derive(Clone)]
+struct Parts {
+    split: Split,
+    /// What is left: this row of blocks from `x0` on, and all below.
+    area: Rect,
+    x0: i32,
+}
+
+impl Iterator for Parts {
+    type Item = Rect;
+    fn next(&mut self) -> Option<Rect> {
+        let Rect { y0, x1, y1, .. } = self.area;
+        if y0 >= y1 || self.x0 >= x1 {
+            return None;
+        }
+        let run = |axis, from: i32, to: i32| self.split.run(axis, from as u32, (to - from) as u32) as i32;
+        let (w, h) = (run(0, self.x0, x1), run(1, y0, y1));
+        let part = Rect { x0: self.x0, y0, x1: self.x0 + w, y1: y0 + h };
+        self.x0 += w;
+        if self.x0 == x1 {
+            (self.x0, self.area.y0) = (self.area.x0, y0 + h);
+        }
+        Some(part)
     }
 }
 

@@ -2,9 +2,12 @@
 //!
 //! Planes (colour; depth; stencil; those of Y′CbCr formats) follow one another, or (disjoint images) each has memory of its own. In a plane: array layers; in a layer: mip levels; in a level:
 //! samples; in a sample: depth slices; in a slice: rows of blocks. Linear and optimal tiling share this order; rows are
-//! padded to 64 bytes, so that a row never shares a cache line with another.
+//! padded to 64 bytes, so that a row never shares a cache line with another. Images that are bound in parts have
+//! [blocks](super::blocks) in place of rows.
 
+use super::blocks::{self, Parts, Split};
 use crate::format::{FormatInfo, PLANE_ASPECTS, planar, plane_index};
+use crate::memory::sparse::BLOCK;
 use ash::vk;
 
 /// Row alignment in bytes.
@@ -27,6 +30,7 @@ pub struct Mip {
     pub row_pitch: u64,
     pub slice_pitch: u64,
     pub sample_pitch: u64,
+    pub split: Split,
 }
 
 /// The storage of one aspect.
@@ -39,6 +43,8 @@ pub struct Plane {
     pub offset: u64,
     pub layer_pitch: u64,
     pub mips: Vec<Mip>,
+    /// Of an image that is bound in parts.
+    pub parts: Option<Parts>,
 }
 
 /// The whole image.
@@ -49,6 +55,15 @@ pub struct Layout {
     pub size: u64,
     /// Bytes that each plane of a disjoint image needs, by plane.
     pub apart: Option<Vec<u64>>,
+}
+
+/// The aspects that are stored one after the other.
+pub(super) fn aspects(format: &FormatInfo) -> impl Iterator<Item = vk::ImageAspectFlags> + use<> {
+    let [p0, p1, p2] = PLANE_ASPECTS;
+    let all = format.aspects();
+    [vk::ImageAspectFlags::COLOR, vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL, p0, p1, p2]
+        .into_iter()
+        .filter(move |&a| all.contains(a))
 }
 
 /// Size of mip level `mip` along one axis.
@@ -66,28 +81,54 @@ impl Layout {
         samples: u32,
         disjoint: bool,
     ) -> Option<Layout> {
+        Self::lay(format, extent, mips, layers, samples, disjoint, None)
+    }
+
+    /// That of an image that is bound in parts. `None` as [`Layout::new`], and for a format without sparse image blocks.
+    pub fn in_parts(
+        format: &'static FormatInfo,
+        extent: [u32; 3],
+        mips: u32,
+        layers: u32,
+        samples: u32,
+        ty: vk::ImageType,
+    ) -> Option<Layout> {
+        Self::lay(format, extent, mips, layers, samples, false, Some(ty))
+    }
+
+    fn lay(
+        format: &'static FormatInfo,
+        extent: [u32; 3],
+        mips: u32,
+        layers: u32,
+        samples: u32,
+        disjoint: bool,
+        in_parts: Option<vk::ImageType>,
+    ) -> Option<Layout> {
         let up = |v: u64, a: u64| v.checked_next_multiple_of(a);
         let mut planes = Vec::new();
         let (mut at, mut apart, mut all) = (0u64, Vec::new(), 0u64);
-        let [p0, p1, p2] = PLANE_ASPECTS;
         let planar = planar(format.format);
-        for aspect in [
-            vk::ImageAspectFlags::COLOR,
-            vk::ImageAspectFlags::DEPTH,
-            vk::ImageAspectFlags::STENCIL,
-            p0,
-            p1,
-            p2,
-        ] {
-            if !format.aspects().contains(aspect) {
-                continue;
-            }
+        for aspect in aspects(format) {
             let stored = format.aspect_format(aspect);
             let shift = match (planar, plane_index(aspect)) {
                 (Some(p), Some(i)) => p.shift_of(i),
                 _ => [0; 2],
             };
             let extent = [(extent[0] >> shift[0]).max(1), (extent[1] >> shift[1]).max(1), extent[2]];
+            if let Some(ty) = in_parts {
+                let (mips, layer_pitch, parts) = blocks::layer(stored, ty, extent, mips, samples)?;
+                planes.push(Plane {
+                    aspect,
+                    format: stored,
+                    offset: at,
+                    layer_pitch,
+                    mips,
+                    parts: Some(parts),
+                });
+                at = at.checked_add(layer_pitch.checked_mul(layers as u64)?)?;
+                continue;
+            }
             let mut layer = 0u64;
             let mut levels = Vec::with_capacity(mips as usize);
             for m in 0..mips {
@@ -96,19 +137,37 @@ impl Layout {
                 let row_pitch = up(blocks[0] as u64 * stored.block_bytes as u64, ROW_ALIGN)?;
                 let slice_pitch = row_pitch.checked_mul(blocks[1] as u64)?;
                 let sample_pitch = slice_pitch.checked_mul(blocks[2] as u64)?;
-                levels.push(Mip { offset: layer, extent, blocks, row_pitch, slice_pitch, sample_pitch });
+                let split = Split::NONE;
+                levels.push(Mip {
+                    offset: layer,
+                    extent,
+                    blocks,
+                    row_pitch,
+                    slice_pitch,
+                    sample_pitch,
+                    split,
+                });
                 layer = layer.checked_add(sample_pitch.checked_mul(samples as u64)?)?;
             }
             let layer_pitch = up(layer, IMAGE_ALIGN)?;
-            planes.push(Plane { aspect, format: stored, offset: at, layer_pitch, mips: levels });
+            planes.push(Plane { aspect, format: stored, offset: at, layer_pitch, mips: levels, parts: None });
             at = at.checked_add(layer_pitch.checked_mul(layers as u64)?)?;
             if disjoint {
                 let own = up(at.checked_add(TAIL)?, IMAGE_ALIGN)?;
                 (apart, all, at) = ([apart, vec![own]].concat(), all.checked_add(own)?, 0);
             }
         }
-        let size = if disjoint { all } else { up(at.checked_add(TAIL)?, IMAGE_ALIGN)? };
+        let size = match in_parts {
+            Some(_) => up(at, BLOCK)?,
+            None if disjoint => all,
+            None => up(at.checked_add(TAIL)?, IMAGE_ALIGN)?,
+        };
         (size <= MAX_SIZE).then_some(Layout { planes, size, apart: disjoint.then_some(apart) })
+    }
+
+    /// Aspect by aspect, what it is bound in; none for an image that is not bound in parts.
+    pub fn parts(&self) -> impl Iterator<Item = (&Plane, &Parts)> {
+        self.planes.iter().filter_map(|p| Some((p, p.parts.as_ref()?)))
     }
 
     /// The plane of `aspect` (the first one asked for, if several are).

@@ -1,17 +1,20 @@
 //! Images: description, layout, and the memory they are bound to.
 
 mod blank;
+pub mod blocks;
 pub mod layout;
 mod packed;
 
 pub use blank::Blank;
+pub use blocks::{Parts, Split};
 pub use layout::{IMAGE_ALIGN, Layout, Mip, Plane, mip_size};
 pub use packed::{Packed, allowed as may_be_packed};
 
 use crate::format::{self, FormatInfo, plane_index};
-use crate::memory::Bound;
+use crate::memory::sparse::{self, BLOCK};
+use crate::memory::{Bound, DeviceMemory};
 use ash::vk;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// A Vulkan image.
 pub struct Image {
@@ -53,6 +56,7 @@ pub struct Surface {
     pub slice_pitch: u64,
     pub sample_pitch: u64,
     pub layer_pitch: u64,
+    pub split: Split,
 }
 
 // SAFETY: the pointer is only an address into memory that all threads of the device share; Vulkan puts the ordering of
@@ -72,13 +76,39 @@ impl Surface {
             "{x} {y} {z} of {self:?}"
         );
         debug_assert!(sample < self.samples && layer < self.layers, "{sample} {layer} of {self:?}");
-        let at = x as u64 * self.format.block_bytes as u64
+        let mut at = x as u64 * self.format.block_bytes as u64
             + y as u64 * self.row_pitch
             + z as u64 * self.slice_pitch
             + sample as u64 * self.sample_pitch
             + layer as u64 * self.layer_pitch;
+        if !self.split.is_none() {
+            at += self.split.offset(x, y);
+        }
         // SAFETY: the caller knows that the block exists.
         unsafe { self.base.add(at as usize) }
+    }
+
+    /// Calls `each(address, first block, blocks)` for the stretches of `n` blocks of a row that lie side by side: for all of them at once, if the
+    /// level is not split.
+    ///
+    /// # Safety
+    /// The blocks, sample and layer must exist.
+    #[inline]
+    pub unsafe fn stretches(
+        &self,
+        [x, y, z]: [u32; 3],
+        sample: u32,
+        layer: u32,
+        n: u32,
+        mut each: impl FnMut(*mut u8, u32, u32),
+    ) {
+        let mut i = 0;
+        while i < n {
+            let run = self.split.run(0, x + i, n - i);
+            // SAFETY: the caller's blocks.
+            each(unsafe { self.block(x + i, y, z, sample, layer) }, i, run);
+            i += run;
+        }
     }
 
     /// Address of a block, `None` outside the surface.
@@ -120,7 +150,7 @@ impl Image {
     /// Makes an image without memory.
     ///
     /// # Errors
-    /// `ERROR_FORMAT_NOT_SUPPORTED` for a format without images, `ERROR_OUT_OF_DEVICE_MEMORY` for one too large,
+    /// `ERROR_FORMAT_NOT_SUPPORTED` for a format without images, `ERROR_OUT_OF_DEVICE_MEMORY` for one too large or (sparse) without addresses,
     /// `ERROR_VALIDATION_FAILED_EXT` for an extent that is empty or splits what the format keeps together, for a Y′CbCr format of more than
     /// one level, sample or flat image, for a disjoint image of one plane, no levels, more levels than the extent has, or no layers.
     pub fn new(info: &vk::ImageCreateInfo) -> Result<Image, vk::Result> {
@@ -156,8 +186,22 @@ impl Image {
         if !sane {
             return Err(vk::Result::ERROR_VALIDATION_FAILED_EXT);
         }
-        let layout = Layout::new(format, extent, info.mip_levels, info.array_layers, samples, disjoint)
-            .ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
+        let (mips, layers) = (info.mip_levels, info.array_layers);
+        let in_parts = info.flags.contains(vk::ImageCreateFlags::SPARSE_RESIDENCY);
+        let layout = match in_parts {
+            true if disjoint || blocks::shapes(format, info.image_type, samples).is_empty() => {
+                return Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED);
+            }
+            true => Layout::in_parts(format, extent, mips, layers, samples, info.image_type),
+            false => Layout::new(format, extent, mips, layers, samples, disjoint),
+        };
+        let mut layout = layout.ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
+        let bound = OnceLock::new();
+        let is_sparse = info.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING);
+        if is_sparse {
+            layout.size = layout.size.next_multiple_of(BLOCK);
+            let _ = bound.set(Bound { memory: DeviceMemory::sparse(layout.size, in_parts)?, offset: 0 });
+        }
         Ok(Image {
             format,
             image_type: info.image_type,
@@ -169,10 +213,10 @@ impl Image {
             flags: info.flags,
             usage: info.usage,
             layout,
-            bound: OnceLock::new(),
+            bound,
             others: Default::default(),
             blank: None,
-            packed: packed::allowed(info, format).then(Packed::default),
+            packed: (!is_sparse && packed::allowed(info, format)).then(Packed::default),
         })
     }
 
@@ -182,7 +226,7 @@ impl Image {
         use vk::ImageUsageFlags as Usage;
         let passes = Usage::COLOR_ATTACHMENT | Usage::INPUT_ATTACHMENT | Usage::SAMPLED | Usage::TRANSFER_SRC;
         let plain = self.mips == 1 && self.layers == 1 && self.samples == 1 && self.format.block_bytes == 4;
-        if plain && passes.contains(self.usage) {
+        if plain && self.sparse().is_none() && passes.contains(self.usage) {
             self.blank = Some(Blank::new(self.extent, side));
         }
     }
@@ -222,9 +266,19 @@ impl Image {
         self.layout.size
     }
 
-    /// Alignment its memory needs.
+    /// Alignment its memory needs, and of a sparse image the bytes that are bound together.
     pub fn alignment(&self) -> u64 {
-        IMAGE_ALIGN
+        if self.sparse().is_some() { BLOCK } else { IMAGE_ALIGN }
+    }
+
+    /// The addresses of a sparse image.
+    pub fn sparse(&self) -> Option<&Arc<DeviceMemory>> {
+        self.bound.get().map(|b| &b.memory).filter(|m| m.is_sparse())
+    }
+
+    /// Whether parts of it may have no memory while it is used.
+    pub fn may_have_holes(&self) -> bool {
+        self.base().is_some_and(|p| sparse::may_have_holes(p))
     }
 
     /// Binds memory. Refused (false) if what follows the offset is too small, or the image already bound.
@@ -264,6 +318,7 @@ impl Image {
             slice_pitch: m.slice_pitch,
             sample_pitch: m.sample_pitch,
             layer_pitch: plane.layer_pitch,
+            split: m.split,
         })
     }
 

@@ -89,7 +89,9 @@ pub fn resident_lanes(base: *const u8, at: &[u64; 16], mask: u16) -> u16 {
     if !may_have_holes(base) {
         return mask;
     }
-    (0..16).filter(|&l| mask >> l & 1 != 0 && resident(base.wrapping_add(at[l] as usize))).fold(0, |m, l| m | 1 << l)
+    (0..16)
+        .filter(|&l| mask >> l & 1 != 0 && resident(base.wrapping_add(at[l] as usize)))
+        .fold(0, |m, l| m | 1 << l)
 }
 
 /// Calls `each(offset, bytes)` for the stretches of `p .. p + bytes` that have memory: once for all of it, if none can be without.
@@ -181,7 +183,13 @@ fn mappings(table: &BTreeMap<u64, Bound>, from: u64, to: u64) -> usize {
 
 impl Table {
     /// Replaces what is bound to `at .. at + bytes`.
-    fn replace(&self, at: u64, bytes: u64, to: Option<(Arc<DeviceMemory>, u64)>, map: impl FnOnce() -> bool) -> bool {
+    fn replace(
+        &self,
+        at: u64,
+        bytes: u64,
+        to: Option<(Arc<DeviceMemory>, u64)>,
+        map: impl FnOnce() -> bool,
+    ) -> bool {
         let mut gone = vec![];
         let mut table = self.0.lock();
         let end = at + bytes;
@@ -197,7 +205,11 @@ impl Table {
                 table.insert(a, Bound { bytes: at - a, memory: b.memory.clone(), offset: b.offset });
             }
             if a + b.bytes > end {
-                let rest = Bound { bytes: a + b.bytes - end, memory: b.memory.clone(), offset: b.offset + (end - a) };
+                let rest = Bound {
+                    bytes: a + b.bytes - end,
+                    memory: b.memory.clone(),
+                    offset: b.offset + (end - a),
+                };
                 table.insert(end, rest);
             }
             gone.push(b);
@@ -233,7 +245,11 @@ fn mark(address: u64, bytes: u64, bound: bool) {
         let n = (64 - block % 64).min(end - block);
         let mask = (!0u64 >> (64 - n)) << (block % 64);
         if let Some(w) = words.get((block / 64) as usize) {
-            if bound { w.fetch_or(mask, SeqCst) } else { w.fetch_and(!mask, SeqCst) };
+            if bound {
+                w.fetch_or(mask, SeqCst)
+            } else {
+                w.fetch_and(!mask, SeqCst)
+            };
         }
         block += n;
     }
@@ -265,7 +281,8 @@ impl DeviceMemory {
     pub fn sparse(size: u64, holes: bool) -> Result<Arc<DeviceMemory>, vk::Result> {
         let none = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         // Vectors may be read a little beyond the last row: one block more than there is.
-        let reserved = size.max(1).checked_next_multiple_of(BLOCK).and_then(|s| s.checked_add(BLOCK)).ok_or(none)?;
+        let reserved =
+            size.max(1).checked_next_multiple_of(BLOCK).and_then(|s| s.checked_add(BLOCK)).ok_or(none)?;
         if holes && bits().is_none() {
             return Err(none);
         }
@@ -281,17 +298,29 @@ impl DeviceMemory {
         matches!(self.backing, Backing::Sparse(_))
     }
 
-    /// Whether sparse resources can be bound to it.
-    pub fn is_bindable(&self) -> bool {
-        matches!(self.backing, Backing::Stored | Backing::Fd(_))
+    /// Bytes of it, from its first, that sparse resources can be bound to.
+    pub fn bindable(&self) -> u64 {
+        match &self.backing {
+            Backing::Stored => self.reserved,
+            Backing::Fd(fd) => {
+                // SAFETY: fstat writes a stat struct, for which zero is a valid value.
+                let mut st: libc::stat = unsafe { std::mem::zeroed() };
+                // SAFETY: a live descriptor, which nobody can shrink.
+                let told = unsafe { libc::fstat(fd.as_raw_fd(), &mut st) } == 0;
+                if told { st.st_size as u64 / BLOCK * BLOCK } else { 0 }
+            }
+            _ => 0,
+        }
     }
 
     /// Binds a part of `memory` to (or unbinds, if there is none) `at .. at + bytes` of a sparse resource, all multiples of [`BLOCK`];
     /// the last block of memory may be short. False if the system has not mapped it, or if it is not [such](DeviceMemory::is_sparse) a
-    /// resource, or the memory [not such](DeviceMemory::is_bindable), or either has no such part.
+    /// resource, or the memory [has not so much](DeviceMemory::bindable), or either has no such part.
     pub fn bind_part(&self, at: u64, bytes: u64, to: Option<(Arc<DeviceMemory>, u64)>) -> bool {
         let Backing::Sparse(table) = &self.backing else { return false };
-        let within = |size: u64, at: u64| at.checked_add(bytes).is_some_and(|end| end <= size) && at.is_multiple_of(BLOCK);
+        let within = |size: u64, at: u64| {
+            at.checked_add(bytes).is_some_and(|end| end <= size) && at.is_multiple_of(BLOCK)
+        };
         if bytes == 0 || !bytes.is_multiple_of(BLOCK) || !within(self.reserved - BLOCK, at) {
             return false;
         }
@@ -309,7 +338,7 @@ impl DeviceMemory {
             Backing::Fd(fd) => (fd.as_raw_fd(), 0),
             _ => return false,
         };
-        if !within(memory.reserved, offset) {
+        if !within(memory.bindable(), offset) {
             return false;
         }
         let bind = || map_part(address, bytes, fd, first + offset, libc::MAP_FIXED).is_some();
@@ -336,7 +365,8 @@ mod tests {
     #[test]
     fn blocks_are_memory_in_several_places() {
         let memory = DeviceMemory::stored(3 * BLOCK, 0).unwrap();
-        let (a, b) = (DeviceMemory::sparse(4 * BLOCK, true).unwrap(), DeviceMemory::sparse(BLOCK, false).unwrap());
+        let (a, b) =
+            (DeviceMemory::sparse(4 * BLOCK, true).unwrap(), DeviceMemory::sparse(BLOCK, false).unwrap());
         // SAFETY (all): words of what the test has made.
         unsafe {
             assert_eq!(*word(&a, 0), 0, "a hole");
@@ -347,13 +377,16 @@ mod tests {
             assert_eq!((*word(&a, 2 * BLOCK), *word(&b, 0)), (7, 7));
             *word(&b, 4) = 8;
             assert_eq!(*word(&a, 2 * BLOCK + 4), 8);
-            let told: Vec<bool> = (0..4).map(|i| resident(a.ptr().wrapping_add((i * BLOCK) as usize))).collect();
+            let told: Vec<bool> =
+                (0..4).map(|i| resident(a.ptr().wrapping_add((i * BLOCK) as usize))).collect();
             assert_eq!(told, [false, true, true, false]);
             // The middle of what is bound.
             assert!(a.bind_part(2 * BLOCK, BLOCK, None));
             assert_eq!((*word(&a, 2 * BLOCK), *word(&memory, 2 * BLOCK)), (0, 7));
             let mut found = vec![];
-            stretches(a.ptr().wrapping_add(BLOCK as usize - 8), 2 * BLOCK as usize, |at, n| found.push((at, n)));
+            stretches(a.ptr().wrapping_add(BLOCK as usize - 8), 2 * BLOCK as usize, |at, n| {
+                found.push((at, n))
+            });
             assert_eq!(found, [(8, BLOCK as usize)]);
             // Memory that is freed stays for as long as it is bound.
             drop(memory);

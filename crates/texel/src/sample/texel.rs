@@ -5,6 +5,8 @@ use super::view::{BufferView, ImageView, Level, outside};
 use crate::format::FormatInfo;
 use crate::format::codec::{load64, store64};
 use crate::format::kernels::ScatterFn;
+use crate::image::Split;
+use crate::memory::sparse;
 use ash::vk;
 
 /// Texels of a warp: low words (or all, for components of 32 bits), and high words of 64-bit components.
@@ -137,6 +139,8 @@ fn one_level<'a>(view: &'a ImageView, lod: Option<&[u32; 16]>, mask: u16) -> Opt
 pub struct Grid {
     axes: [Axis; 5],
     len: usize,
+    /// Along x and y (the first two axes), beyond the pitch.
+    split: Split,
 }
 
 #[derive(Clone, Copy)]
@@ -156,7 +160,7 @@ impl Grid {
     #[inline(always)]
     pub fn new(view: &ImageView, l: &Level, samples: bool) -> Grid {
         let none = Axis { coord: 0, limit: 0, pitch: 0 };
-        let mut grid = Grid { axes: [none; 5], len: 0 };
+        let mut grid = Grid { axes: [none; 5], len: 0, split: l.split };
         grid.add(0, l.size[0], view.format.block_bytes as u64);
         if view.dims > 1 {
             grid.add(1, l.size[1], l.row_pitch);
@@ -177,7 +181,7 @@ impl Grid {
     #[inline(always)]
     pub fn buffer(view: &BufferView) -> Grid {
         let x = Axis { coord: 0, limit: view.len, pitch: view.format.block_bytes as u64 };
-        Grid { axes: [x; 5], len: 1 }
+        Grid { axes: [x; 5], len: 1, split: Split::NONE }
     }
 
     #[inline(always)]
@@ -188,7 +192,8 @@ impl Grid {
 
     /// Whether every texel lies at a multiple of `bytes`, a power of two.
     pub fn aligned(&self, base: *const u8, bytes: u64) -> bool {
-        let all = self.axes[..self.len].iter().fold(base as u64, |all, a| all | a.pitch);
+        let first = base as u64 | self.split.bits();
+        let all = self.axes[..self.len].iter().fold(first, |all, a| all | a.pitch);
         all & (bytes - 1) == 0
     }
 
@@ -203,6 +208,15 @@ impl Grid {
                 // Negative coordinates are huge as unsigned ones.
                 inside[lane] &= if c[lane] < axis.limit { u32::MAX } else { 0 };
                 at[lane] = at[lane].wrapping_add(c[lane] as u64 * axis.pitch);
+            }
+        }
+        if !self.split.is_none() {
+            // Flat or solid: there are no sparse images of one dimension.
+            for (axis, c) in coords.iter().take(2).enumerate() {
+                let Some(c) = c else { continue };
+                for lane in 0..16 {
+                    at[lane] = at[lane].wrapping_add(self.split.along(axis, c[lane]));
+                }
             }
         }
         let mut mask = 0;
@@ -277,6 +291,7 @@ pub fn store_warp(
 ) {
     let Some(l) = view.levels.first().filter(|_| !view.format.compressed()) else { return };
     let (at, inside) = offsets(view, l, coords, sample);
+    let inside = sparse::resident_lanes(l.base, &at, inside);
     // SAFETY: the texels of `inside` were checked against the view.
     unsafe { store_at(view.format, view.scatter, l.base, &at, mask & inside, lo, hi) }
 }
@@ -305,7 +320,7 @@ unsafe fn store_at(
     }
 }
 
-/// Addresses of the texels that an atomic works on; null where there is none, and for formats without atomics.
+/// Addresses of the texels that an atomic works on; null where there is none or no memory, and for formats without atomics.
 pub fn texel_pointers(
     view: &ImageView,
     coords: &[[u32; 16]],
@@ -315,7 +330,7 @@ pub fn texel_pointers(
     let mut out = [std::ptr::null_mut(); 16];
     let Some(l) = view.levels.first().filter(|_| has_atomics(view.format)) else { return out };
     let (at, inside) = offsets(view, l, coords, sample);
-    for lane in lanes(mask & inside) {
+    for lane in lanes(sparse::resident_lanes(l.base, &at, mask & inside)) {
         out[lane] = aligned(l.base.wrapping_add(at[lane] as usize), view.format);
     }
     out
@@ -387,6 +402,7 @@ pub fn buffer_load_warp(view: &BufferView, index: &[u32; 16], mask: u16, out: &m
 /// Store to a texel buffer; texels outside are dropped.
 pub fn buffer_store_warp(view: &BufferView, index: &[u32; 16], mask: u16, lo: &Warp4, hi: &Warp4) {
     let (at, inside) = Grid::buffer(view).offsets([Some(index), None, None, None, None]);
+    let inside = sparse::resident_lanes(view.base, &at, inside);
     // SAFETY: the offsets of `inside` are those of whole texels.
     unsafe { store_at(view.format, view.scatter, view.base, &at, mask & inside, lo, hi) }
 }
@@ -397,8 +413,8 @@ impl BufferView {
         let mut out = [std::ptr::null_mut(); 16];
         if has_atomics(self.format) {
             for lane in lanes(mask) {
-                out[lane] =
-                    self.address(index[lane]).map_or(std::ptr::null_mut(), |p| aligned(p, self.format));
+                let there = self.address(index[lane]).filter(|p| sparse::resident(*p));
+                out[lane] = there.map_or(std::ptr::null_mut(), |p| aligned(p, self.format));
             }
         }
         out

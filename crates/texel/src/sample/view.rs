@@ -5,7 +5,7 @@ use super::ycbcr::{Conversion, PlaneTexels, Ycbcr};
 use crate::buffer::Buffer;
 use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
 use crate::format::{self, ChannelClass, Component, FormatInfo, NumClass, PLANE_ASPECTS, block};
-use crate::image::Image;
+use crate::image::{Image, Split};
 use ash::vk;
 use std::sync::Arc;
 
@@ -19,6 +19,7 @@ pub struct Level {
     pub slice_pitch: u64,
     pub sample_pitch: u64,
     pub layer_pitch: u64,
+    pub split: Split,
 }
 
 /// Where a channel of the result comes from: 0..=3 a channel of the texel, then zero and one.
@@ -202,7 +203,13 @@ impl ImageView {
                 slice_pitch: s.slice_pitch,
                 sample_pitch: s.sample_pitch,
                 layer_pitch,
+                split: s.split,
             });
+        }
+        // `fast` has no sparse image blocks; images in them are flat or solid.
+        let whole = views.iter().all(|l| l.split.is_none());
+        if !whole && dims == 1 {
+            return Err(bad);
         }
         let c = info.components;
         let pick = |c: vk::ComponentSwizzle, own: u8| match c {
@@ -216,8 +223,9 @@ impl ImageView {
         };
         let flat = dims <= 2 && !is_cube && image.samples == 1;
         // SAFETY: the levels are the image's, whose memory it keeps, as the view keeps the image.
-        let fast =
-            flat.then(|| unsafe { Fast::new(format, dims, &views, layers.end - layers.start) }).flatten();
+        let fast = (flat && whole)
+            .then(|| unsafe { Fast::new(format, dims, &views, layers.end - layers.start) })
+            .flatten();
         let swizzle = [pick(c.r, 0), pick(c.g, 1), pick(c.b, 2), pick(c.a, 3)];
         Ok(ImageView {
             view_type: t,
@@ -280,7 +288,8 @@ impl ImageView {
             + y as u64 * l.row_pitch
             + z as u64 * l.slice_pitch
             + layer as u64 * l.layer_pitch
-            + sample as u64 * l.sample_pitch;
+            + sample as u64 * l.sample_pitch
+            + if l.split.is_none() { 0 } else { l.split.offset(x, y) };
         // SAFETY: the caller knows that the texel exists.
         unsafe { l.base.add(at as usize) }
     }
@@ -299,7 +308,8 @@ impl ImageView {
         let at = (x / bw) as u64 * self.format.block_bytes as u64
             + (y / bh) as u64 * l.row_pitch
             + z as u64 * l.slice_pitch
-            + layer as u64 * l.layer_pitch;
+            + layer as u64 * l.layer_pitch
+            + if l.split.is_none() { 0 } else { l.split.offset(x / bw, y / bh) };
         // SAFETY: the caller knows that the texel exists.
         unsafe { l.base.add(at as usize) }
     }

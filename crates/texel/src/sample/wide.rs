@@ -191,14 +191,19 @@ fn wrap_warp(mode: Wrap, i: &[i32; 16], n: u32) -> [i32; 16] {
     out
 }
 
-/// Byte offsets along one axis, and the lanes that hit the border (offset 0).
+/// Byte offsets along axis `k` of a level, and the lanes that hit the border (offset 0).
 #[inline(always)]
-fn steps(i: &[i32; 16], pitch: u64) -> ([u64; 16], u16) {
+fn steps(l: &Level, k: usize, i: &[i32; 16], pitch: u64) -> ([u64; 16], u16) {
     let mut at = [0u64; 16];
     let mut out = 0u16;
     for lane in 0..16 {
         at[lane] = i[lane].max(0) as u64 * pitch;
         out |= ((i[lane] < 0) as u16) << lane;
+    }
+    if k < 2 && !l.split.is_none() {
+        for lane in 0..16 {
+            at[lane] += l.split.along(k, i[lane].max(0) as u32);
+        }
     }
     (at, out)
 }
@@ -244,7 +249,7 @@ fn one_level(view: &ImageView, s: &Sampler, l: &Level, w: &Warp, linear: bool, m
             for lane in 0..16 {
                 i[lane] = u[k][lane].floor() as i32;
             }
-            axis[k] = steps(&wrap_warp(s.wrap[k], &i, l.size[k]), pitch[k]);
+            axis[k] = steps(l, k, &wrap_warp(s.wrap[k], &i, l.size[k]), pitch[k]);
         }
         return texels(view, l, w, [&axis[0], &axis[1], &axis[2]], mask, out);
     }
@@ -269,8 +274,8 @@ fn one_level(view: &ImageView, s: &Sampler, l: &Level, w: &Warp, linear: bool, m
                 kept[k][lane] = if weight[k][lane] == 0.0 { 1 << 31 } else { !0 };
             }
         }
-        axes[k][0] = steps(&wrap_warp(s.wrap[k], &i, l.size[k]), pitch[k]);
-        axes[k][1] = steps(&wrap_warp(s.wrap[k], &j, l.size[k]), pitch[k]);
+        axes[k][0] = steps(l, k, &wrap_warp(s.wrap[k], &i, l.size[k]), pitch[k]);
+        axes[k][1] = steps(l, k, &wrap_warp(s.wrap[k], &j, l.size[k]), pitch[k]);
     }
     // Rows, then planes, then the volume; each step blends what the one before gave.
     let planes = if view.dims > 2 { 2 } else { 1 };

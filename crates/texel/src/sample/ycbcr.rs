@@ -223,9 +223,11 @@ impl Ycbcr {
                 None => inside(0, l.size[0]),
                 Some(second) => 2 * inside(0, l.size[0] / 2) + second,
             };
+            let y = inside(1, l.size[1]);
             places[lane] = (l.base as u64 - base)
                 + x as u64 * p.format.block_bytes as u64
-                + inside(1, l.size[1]) as u64 * l.row_pitch
+                + y as u64 * l.row_pitch
+                + l.split.offset(x, y)
                 + at.layer[lane] as u64 * l.layer_pitch;
         }
         read(p, &places).map(|c| c.map(f32::from_bits))

@@ -1,6 +1,6 @@
 //! Scaled copies with format conversion.
 
-use super::rows::{RowReader, write_row};
+use super::rows::{RowReader, copy_row, write_row};
 use super::slices::{Slices, aspects};
 use crate::format::{ChannelClass, codec};
 use crate::image::{Image, Surface};
@@ -179,16 +179,14 @@ fn blit_aspect(
 
 /// Same format, rows copied whole.
 fn copy_rows(s: &Surface, d: &Surface, [ax, ay, az]: [&Axis; 3], (sl, dl, layers): (u32, u32, u32)) {
-    let bytes = ax.taps.len() * s.format.block_bytes as usize;
+    let n = ax.taps.len() as u32;
     for layer in 0..layers {
         for (z, tz) in az.taps.iter().enumerate() {
             for (y, ty) in ay.taps.iter().enumerate() {
-                let from = s.try_block(ax.taps[0].0, ty.0, tz.0, 0, sl + layer);
-                let to = d.try_block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
-                if let (Some(from), Some(to)) = (from, to) {
-                    // SAFETY: the axes were cut to both surfaces.
-                    unsafe { std::ptr::copy(from, to, bytes) }
-                }
+                let from = [ax.taps[0].0, ty.0, tz.0];
+                let to = [ax.first, ay.first + y as u32, az.first + z as u32];
+                // SAFETY: the axes were cut to both surfaces.
+                unsafe { copy_row((s, from, 0, sl + layer), (d, to, 0, dl + layer), n) }
             }
         }
     }

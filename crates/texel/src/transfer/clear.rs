@@ -3,6 +3,7 @@
 use super::slices::aspects;
 use crate::format::kernels;
 use crate::image::{Image, Surface};
+use crate::memory::sparse;
 use ash::vk;
 
 /// Fills one level's layers with a texel.
@@ -16,11 +17,9 @@ fn fill(s: &Surface, layers: std::ops::Range<u32>, texel: &[u8]) {
                 for y in 0..s.blocks[1] {
                     // SAFETY: a whole row of the surface.
                     unsafe {
-                        std::ptr::copy_nonoverlapping(
-                            row.as_ptr(),
-                            s.block(0, y, z, sample, layer),
-                            row.len(),
-                        )
+                        s.stretches([0, y, z], sample, layer, n as u32, |to, _, blocks| {
+                            sparse::copy(row.as_ptr(), to, blocks as usize * texel.len())
+                        })
                     }
                 }
             }

@@ -1,8 +1,10 @@
 //! Copies: raw blocks, row by row.
 
+use super::rows::copy_row;
 use super::slices::{Slices, aspects};
 use crate::format::FormatInfo;
 use crate::image::{Image, Surface};
+use crate::memory::sparse;
 use ash::vk;
 
 /// Offset in blocks; negative offsets do not exist.
@@ -38,16 +40,15 @@ pub fn copy_image(src: &Image, dst: &Image, r: &vk::ImageCopy2) {
         if w == 0 || h == 0 {
             continue;
         }
-        let bytes = w as usize * sf.block_bytes as usize;
         for i in 0..s.count().min(d.count()) {
             let ((sz, sl), (dz, dl)) = (s.at(i), d.at(i));
             for sample in 0..s.surface.samples.min(d.surface.samples) {
                 for y in 0..h {
                     // SAFETY: the rectangle was cut to both surfaces. Source and destination may share memory.
                     unsafe {
-                        let from = s.surface.block(so[0], so[1] + y, sz, sample, sl);
-                        let to = d.surface.block(to[0], to[1] + y, dz, sample, dl);
-                        std::ptr::copy(from, to, bytes);
+                        let from = (&s.surface, [so[0], so[1] + y, sz], sample, sl);
+                        let to = (&d.surface, [to[0], to[1] + y, dz], sample, dl);
+                        copy_row(from, to, w);
                     }
                 }
             }
@@ -65,7 +66,8 @@ struct Linear {
     size: u64,
 }
 
-/// Calls `each(image pointer, offset in linear memory, bytes)` for every row of a region that both sides have.
+/// Calls `each(image pointer, offset in linear memory, bytes)` for every row of a region that both sides have, and for the parts of one
+/// that the image has apart.
 fn rows(
     image: &Image,
     layers: &vk::ImageSubresourceLayers,
@@ -94,7 +96,11 @@ fn rows(
             };
             if bytes > 0 {
                 // SAFETY: the rectangle was cut to the surface.
-                each(unsafe { s.block(x, y + row, z, 0, layer) }, offset, bytes as usize);
+                unsafe {
+                    s.stretches([x, y + row, z], 0, layer, w, |p, first, blocks| {
+                        each(p, offset + first as u64 * bb, blocks as usize * bb as usize)
+                    })
+                };
             }
         }
     }
@@ -129,7 +135,7 @@ pub unsafe fn copy_buffer_to_image(src: *const u8, size: u64, dst: &Image, r: &v
         r.image_extent,
         |s| linear(s, r.buffer_offset, size, r.buffer_row_length, r.buffer_image_height, r.image_extent),
         // SAFETY: bytes of the image, and of those that the caller has readable.
-        |p, o, n| unsafe { std::ptr::copy(src.add(o as usize), p, n) },
+        |p, o, n| unsafe { sparse::copy(src.add(o as usize), p, n) },
     )
 }
 
@@ -145,7 +151,7 @@ pub unsafe fn copy_image_to_buffer(src: &Image, dst: *mut u8, size: u64, r: &vk:
         r.image_extent,
         |s| linear(s, r.buffer_offset, size, r.buffer_row_length, r.buffer_image_height, r.image_extent),
         // SAFETY: bytes of the image, and of those that the caller has writable.
-        |p, o, n| unsafe { std::ptr::copy(p, dst.add(o as usize), n) },
+        |p, o, n| unsafe { sparse::copy(p, dst.add(o as usize), n) },
     )
 }
 
@@ -172,7 +178,7 @@ pub unsafe fn copy_memory_to_image(
         r.image_extent,
         |s| linear(s, 0, u64::MAX, row, height, r.image_extent),
         // SAFETY: bytes of the image, and of those that the caller has readable.
-        |p, o, n| unsafe { std::ptr::copy(src.add(o as usize), p, n) },
+        |p, o, n| unsafe { sparse::copy(src.add(o as usize), p, n) },
     )
 }
 
@@ -194,7 +200,7 @@ pub unsafe fn copy_image_to_memory(
         r.image_extent,
         |s| linear(s, 0, u64::MAX, row, height, r.image_extent),
         // SAFETY: bytes of the image, and of those that the caller has writable.
-        |p, o, n| unsafe { std::ptr::copy(p, dst.add(o as usize), n) },
+        |p, o, n| unsafe { sparse::copy(p, dst.add(o as usize), n) },
     )
 }
 

@@ -3,6 +3,7 @@
 use crate::format::block::{self, BlockTexels};
 use crate::format::kernels;
 use crate::image::Surface;
+use crate::memory::sparse;
 
 /// Reads rows of a surface; remembers nothing between rows.
 pub struct RowReader {
@@ -27,9 +28,13 @@ impl RowReader {
             return;
         }
         if !s.format.compressed() {
-            if let Some(p) = s.try_block(x, y, z, sample, layer) {
+            if s.try_block(x, y, z, sample, layer).is_some() {
                 // SAFETY: `n` texels from `x` are inside the row.
-                unsafe { kernels::decode_row(s.format, p, out) }
+                unsafe {
+                    s.stretches([x, y, z], sample, layer, n as u32, |p, first, n| {
+                        kernels::decode_row(s.format, p, &mut out[first as usize..][..n as usize])
+                    })
+                }
             }
             return;
         }
@@ -56,8 +61,38 @@ pub fn write_row(s: &Surface, x: u32, y: u32, z: u32, sample: u32, layer: u32, t
         return;
     }
     let n = texels.len().min((s.extent[0] - x) as usize);
-    if let Some(p) = s.try_block(x, y, z, sample, layer) {
-        // SAFETY: `n` texels from `x` are inside the row.
-        unsafe { kernels::encode_row(s.format, &texels[..n], p) }
+    if s.try_block(x, y, z, sample, layer).is_none() {
+        return;
+    }
+    let bytes = s.format.block_bytes as usize;
+    // SAFETY: `n` texels from `x` are inside the row.
+    unsafe {
+        s.stretches([x, y, z], sample, layer, n as u32, |p, first, n| {
+            let texels = &texels[first as usize..][..n as usize];
+            // Rows of sparse images are whole texels in each block of memory.
+            sparse::stretches(p, texels.len() * bytes, |at, n| {
+                kernels::encode_row(s.format, &texels[at / bytes..][..n / bytes], p.add(at))
+            })
+        })
+    }
+}
+
+/// A place in a surface: block, sample and layer.
+pub(super) type At<'a> = (&'a Surface, [u32; 3], u32, u32);
+
+/// Copies `n` blocks of a row, which may lie apart on either side and may share memory.
+///
+/// # Safety
+/// Both surfaces have the blocks.
+pub(super) unsafe fn copy_row((s, from, from_sample, from_layer): At, (d, to, sample, layer): At, n: u32) {
+    let bytes = s.format.block_bytes as usize;
+    // SAFETY: the caller's blocks.
+    unsafe {
+        d.stretches(to, sample, layer, n, |to, first, n| {
+            let from = [from[0] + first, from[1], from[2]];
+            s.stretches(from, from_sample, from_layer, n, |from, first, n| {
+                sparse::copy(from, to.add(first as usize * bytes), n as usize * bytes)
+            })
+        })
     }
 }

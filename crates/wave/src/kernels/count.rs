@@ -297,9 +297,11 @@ pub fn image_stores(st: &mut State, c: &ImageCode, warps: u32) {
     }
 }
 
+/// Of the arena, or of the sparse resources in as many addresses behind it.
 #[inline(always)]
 fn is_device(st: &State, p: u64) -> bool {
-    p >= st.arena.0 && p < st.arena.1
+    let (start, end) = st.arena;
+    p.wrapping_sub(start) < 2 * (end - start)
 }
 
 /// Where a region begins, for lines and caches: device memory by its address, anything else (workgroup memory, inline

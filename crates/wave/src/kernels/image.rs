@@ -149,8 +149,16 @@ unsafe fn scatter(st: &State, c: &ImageCode, wide: bool, w: usize, x: &ImageWarp
         }
     }
     if !c.residency.is_none() {
-        // SAFETY: the caller's.
-        unsafe { *(dst32(st, c.residency, w) as *mut [u32; 16]) = [0; 16] };
+        if c.residency.is_uniform() {
+            let code = x.residency[x.mask.trailing_zeros() as usize & 15];
+            // SAFETY: the caller's.
+            unsafe { *(dst32(st, c.residency, 0) as *mut [u32; 16]) = [code; 16] };
+            return;
+        }
+        for l in Bits(x.mask as u32) {
+            // SAFETY: the caller's.
+            unsafe { *dst32(st, c.residency, w).add(l) = x.residency[l] };
+        }
     }
 }
 
@@ -339,7 +347,7 @@ fn image<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
         ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples | ImageOp::QueryLod
     );
     let wide = texels && matches!(c.texel, TexelType::S64 | TexelType::U64);
-    let once = c.results.iter().any(|r| !r.is_none() && r.is_uniform());
+    let once = c.results.iter().chain([&c.residency]).any(|r| !r.is_none() && r.is_uniform());
     // SAFETY: the worker's own, used by nobody else while the kernel runs.
     let x = unsafe { &mut *st.image_warp };
     // SAFETY: the op's registers.

@@ -17,6 +17,7 @@ use super::mask::Bits;
 use super::memory::cell::C64;
 use super::memory::cell::{f16_to_f32, f32_to_f16};
 use super::memory::global::{Path, addend, plan};
+use super::memory::holes;
 use super::memory::linear::{buffer, shared_of};
 use super::memory::offsets::Offsets;
 use super::memory::warp::{Region, load_any, load32, store_any, store32};
@@ -380,13 +381,14 @@ fn at_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     let (d, s) = src64(st, op.b);
     // SAFETY: the op's register, which has a descriptor's address.
     let one = (s == 0).then(|| unsafe { buffer(*d) });
-    if let Some(r) = one.filter(|_| moves(op.e)) {
+    if let Some(r) = one.filter(|r| moves(op.e) && !holes::may_be_in(st, r)) {
         return move_all(l, st, op, &off, |_, _| r);
     }
-    let places = |_: &State, w: usize, ex: u16, bytes: u32, out: &mut [u64; 16]| {
+    let places = |st: &State, w: usize, ex: u16, bytes: u32, out: &mut [u64; 16]| {
         if let Some(r) = one {
             // SAFETY: a live warp.
-            return Ok(unsafe { within(l, r, &off, w, ex, bytes, out) });
+            let ok = unsafe { within(l, r, &off, w, ex, bytes, out) };
+            return Ok(if holes::may_be_in(st, &r) { holes::resident(st, out, ok) } else { ok });
         }
         // SAFETY: a live warp.
         let o = unsafe { off.whole(w) };
@@ -397,7 +399,7 @@ fn at_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
             out[i] = (r.ptr() as u64).wrapping_add(o[i] as u64);
             ok |= (r.holds(o[i] as u64, bytes) as u16) << i;
         }
-        Ok(ok)
+        Ok(holes::resident(st, out, ok))
     };
     // SAFETY: within regions.
     unsafe { run::<L, Device>(l, st, op, places) }
@@ -438,7 +440,8 @@ fn at_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
                     // SAFETY: the plan says that they may be touched; the op's registers, a live warp.
                     unsafe {
                         let a = operands(st, op.ext()[0], mem, w);
-                        let old = each::<Device>(&places, at, mem, &a, &[0; 16], ex);
+                        let there = holes::resident(st, &places, ex);
+                        let old = each::<Device>(&places, at, mem, &a, &[0; 16], there);
                         results(st, op.d, mem, w, &old, ex);
                     }
                 }
@@ -461,6 +464,7 @@ fn at_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
                 for i in Bits(ex as u32) {
                     out[i] = p[i].wrapping_add(k);
                 }
+                return Ok(holes::resident(st, out, ex));
             }
             Path::Fault(a) => return Err(a),
         }

@@ -1,6 +1,7 @@
 //! The usual loads and stores, in tight loops: one 32-bit word a lane of one region, all lanes of the live warps active.
 //! Anything else goes to the general form.
 
+use super::holes;
 use super::linear::{buffer, shared};
 use super::offsets::Words;
 use super::warp::{Region, store32_full};
@@ -164,9 +165,13 @@ pub fn st_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     if op.b.is_uniform()
         && let Some(x) = usual(st, op)
     {
-        // SAFETY: the op's register, which has a descriptor's address; `usual` gave the offsets.
-        unsafe { store(l, st, op, buffer(*src64(st, op.b).0), x) };
-        return op.on(1);
+        // SAFETY: the op's register, which has a descriptor's address.
+        let r = unsafe { buffer(*src64(st, op.b).0) };
+        if !holes::may_be_in(st, &r) {
+            // SAFETY: `usual` gave the offsets.
+            unsafe { store(l, st, op, r, x) };
+            return op.on(1);
+        }
     }
     l.call(General::StBuf, st, op)
 }

@@ -1,12 +1,13 @@
 //! Loads and stores by device address. An address outside device memory is a fault, never a crash.
 
-use super::linear::{load_uniform, load_values, store_same, store_values};
+use super::holes::store_lane;
+use super::linear::{load_uniform, load_values};
 use super::warp::Region;
 use crate::kernels::control::fault;
 use crate::kernels::levels::Steps;
 use crate::kernels::lines;
 use crate::kernels::mask::Bits;
-use crate::kernels::regs::{src32, src64};
+use crate::kernels::regs::{last_lane, src32, src64};
 use crate::state::{At, Fault, State};
 use shader::bytecode::{Op, mem_of, n_of};
 
@@ -146,8 +147,9 @@ pub fn st_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         if !allowed(st, a, bytes) {
             return fault(st, op, Fault::Address(a));
         }
-        // SAFETY: just asked.
-        store_same(st, op, unsafe { exactly(a, bytes) }, 0);
+        let (w, lane) = last_lane(st);
+        // SAFETY: just asked; a warp of the wave.
+        unsafe { store_lane(st, op, exactly(a, bytes), w, lane, 0) };
         return op.after(n);
     }
     for w in Bits(st.live) {
@@ -163,7 +165,7 @@ pub fn st_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
                     // SAFETY: the plan says that they may be touched; an active lane.
                     unsafe {
                         let r = exactly(q[lane].wrapping_add(k), bytes);
-                        store_values(st, op, r, w, lane, 0);
+                        store_lane(st, op, r, w, lane, 0);
                     }
                 }
             }

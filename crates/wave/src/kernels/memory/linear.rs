@@ -1,6 +1,7 @@
 //! Loads and stores of buffers, workgroup memory and push constants.
 
 use super::cell::{C8, C16, C32, C64, CF16};
+use super::holes;
 use super::offsets::Offsets;
 use super::warp::{self, Region};
 use crate::kernels::levels::Steps;
@@ -313,10 +314,31 @@ pub fn store_same(st: &State, op: At, r: Region, o: u32) {
 /// The wave has such a warp and lane.
 #[inline(always)]
 pub unsafe fn store_values(st: &State, op: At, r: Region, w: usize, lane: usize, o: u64) {
+    // SAFETY: the caller's.
+    unsafe { store_values_where(st, op, r, w, lane, o, |_| true) }
+}
+
+/// Those of them whose offset `there` says yes to.
+///
+/// # Safety
+/// As [`store_values`].
+#[inline(always)]
+pub unsafe fn store_values_where(
+    st: &State,
+    op: At,
+    r: Region,
+    w: usize,
+    lane: usize,
+    o: u64,
+    there: impl Fn(u64) -> bool,
+) {
     let (mem, n) = (mem_of(op.e), n_of(op.e));
     for i in 0..n {
-        // SAFETY: one of the op's values, a register that stores need; the rest is the caller's.
-        unsafe { store_one(st, r, mem, op.value(n, i), w, lane, o + i as u64 * mem.bytes() as u64) };
+        let at = o + i as u64 * mem.bytes() as u64;
+        if there(at) {
+            // SAFETY: one of the op's values, a register that stores need; the rest is the caller's.
+            unsafe { store_one(st, r, mem, op.value(n, i), w, lane, at) };
+        }
     }
 }
 
@@ -404,23 +426,21 @@ pub fn ld_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
 #[inline(always)]
 pub fn st_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     let (d, s) = src64(st, op.b);
-    if s == 0
-        && let Some(x) = lines::takes(st, op)
-    {
-        // SAFETY: the op's register, which has a descriptor's address.
-        let r = unsafe { buffer(*d) };
+    // SAFETY: the op's register, which has a descriptor's address.
+    let one = (s == 0).then(|| unsafe { buffer(*d) });
+    if one.is_none_or(|r| holes::may_be_in(st, &r)) {
+        lines::count(l, st, op);
+        holes::store(st, op, one);
+        return op.after(n_of(op.e));
+    }
+    // SAFETY: as above.
+    let r = unsafe { buffer(*d) };
+    if let Some(x) = lines::takes(st, op) {
         // SAFETY: `takes` gave the offsets.
         return unsafe { lines::store(l, st, op, r, x) };
     }
     lines::count(l, st, op);
-    if s == 0 {
-        // SAFETY: as above.
-        let r = unsafe { buffer(*d) };
-        return store_region(l, st, op, r);
-    }
-    // SAFETY: active lanes.
-    each_lane(st, op, |r, w, lane, o| unsafe { store_values(st, op, r, w, lane, o as u64) });
-    op.after(n_of(op.e))
+    store_region(l, st, op, r)
 }
 
 /// Active lanes with a descriptor of their own: region, warp, lane, offset. Operands are copied warp by warp before
