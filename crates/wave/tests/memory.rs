@@ -338,6 +338,75 @@ fn foreign_memory() {
     }
 }
 
+/// What is stored to a hole of a sparse buffer, by a descriptor, by the lanes' own or by address, is dropped; loads find what is there.
+#[test]
+fn holes_keep_nothing() {
+    const SIZE: usize = 2048;
+    const HOLE: std::ops::Range<usize> = 768..1280;
+    let mut r = Rng(0x5EED);
+    for (n, mem) in [1, 2, 4, 7].into_iter().flat_map(|n| MEMS.map(|m| (n, m))) {
+        for (class, uniform) in
+            [Class::Buf, Class::BufVarying, Class::Global].into_iter().flat_map(|c| [(c, false), (c, true)])
+        {
+            let step = n as u32 * mem.bytes();
+            let mut lab = Lab::new(128 + 16 * 32 + 32, if r.below(2) == 0 { [0xFFFF; 16] } else { r.exec() });
+            fill_data(&mut lab, &mut r, mem, n);
+            // Runs, and anything; around the edges too.
+            let run = r.below(2) == 0;
+            let off: Vec<u32> = (0..256)
+                .map(|l| match (uniform, run) {
+                    (true, _) => 764,
+                    (_, true) => 512 + l % 16 * step + l / 16 * 48,
+                    _ => r.below(SIZE as u32 - step) / 4 * 4,
+                })
+                .collect();
+            (0..256).for_each(|l| lab.set(A, l, off[l]));
+            lab.set_u(UA, off[0]);
+            let mut memory = random_bytes(&mut r, 2 * SIZE);
+            let before = memory.clone();
+            let at = memory.as_mut_ptr() as u64;
+            // Sparse resources lie in as many addresses behind the arena.
+            lab.arena = (at, at + SIZE as u64);
+            let first = lab.arena.1;
+            let host = TestHost {
+                foreign: Some((first, first + SIZE as u64)),
+                hole: Some((first + HOLE.start as u64, first + HOLE.end as u64)),
+                ..TestHost::default()
+            };
+            let desc = [first, SIZE as u64, 0, 0];
+            lab.set_u64(UB, desc.as_ptr() as u64);
+            for l in 0..256 {
+                lab.set64(B, l, desc.as_ptr() as u64);
+                lab.set64(A64, l, first + off[l] as u64);
+            }
+            let (code, a, b) = match class {
+                Class::Global => (Code::ST_GLOBAL, A64, N),
+                Class::Buf => (Code::ST_BUF, if uniform { UA } else { A }, UB),
+                _ => (Code::ST_BUF, A, B),
+            };
+            let op = ops(code, a, b, N, mem, n, 0);
+            let mut expect = before[SIZE..].to_vec();
+            let kept = expect[HOLE].to_vec();
+            for l in lab.active() {
+                for i in 0..n {
+                    let o = off[l] as usize + i * mem.bytes() as usize;
+                    if !HOLE.contains(&o) {
+                        model_write(&mut expect, SIZE as u64, o as u64, mem, value(&lab, mem, i, l));
+                    }
+                }
+            }
+            // A scalar that lies across the hole's first byte is its own matter: none does here.
+            assert_eq!(expect[HOLE], kept);
+            for level in levels() {
+                memory.copy_from_slice(&before);
+                assert_eq!(lab.clone().run(level, &op, &host).0, Status::Running);
+                assert!(memory[SIZE..] == expect, "{class:?} {mem:?}x{n} {level:?} uniform {uniform}");
+                assert!(memory[..SIZE] == before[..SIZE]);
+            }
+        }
+    }
+}
+
 /// Private words, uniform and varying index, with indices out of range.
 #[test]
 fn scratch() {

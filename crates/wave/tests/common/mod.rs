@@ -128,10 +128,12 @@ pub struct TestHost {
     pub stop_after: u64,
     pub asked: AtomicU64,
     pub foreign: Option<(u64, u64)>,
+    /// Addresses without memory.
+    pub hole: Option<(u64, u64)>,
 }
 impl Default for TestHost {
     fn default() -> TestHost {
-        TestHost { stop_after: u64::MAX, asked: AtomicU64::new(0), foreign: None }
+        TestHost { stop_after: u64::MAX, asked: AtomicU64::new(0), foreign: None, hole: None }
     }
 }
 impl Host for TestHost {
@@ -151,6 +153,9 @@ impl Host for TestHost {
     }
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         self.foreign.is_some_and(|(a, b)| addr >= a && addr + bytes <= b)
+    }
+    fn resident(&self, addr: u64) -> bool {
+        self.hole.is_none_or(|(a, b)| addr < a || addr >= b)
     }
     fn clock(&self) -> u64 {
         0x1_0000_0002
