@@ -355,9 +355,9 @@ fn holes_keep_nothing() {
             let run = r.below(2) == 0;
             let off: Vec<u32> = (0..256)
                 .map(|l| match (uniform, run) {
-                    (true, _) => 764,
-                    (_, true) => 512 + l % 16 * step + l / 16 * 48,
-                    _ => r.below(SIZE as u32 - step) / 4 * 4,
+                    (true, _) => 760,
+                    (_, true) => 512 + l % 16 * step + l / 16 * 24,
+                    _ => r.below(SIZE as u32 - step) / 8 * 8,
                 })
                 .collect();
             (0..256).for_each(|l| lab.set(A, l, off[l]));
