@@ -644,7 +644,14 @@ fn binds_that_cannot_be_are_refused() {
         let parts: Vec<_> = (0..4096).map(|k| part((4096 * n + k) * BLOCK, BLOCK, m.memory, 0)).collect();
         bind_buffer(&g, large, &parts).err()
     });
-    assert_eq!(refused, Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
+    let limit = std::fs::read_to_string("/proc/sys/vm/max_map_count").ok();
+    match limit.and_then(|l| l.trim().parse::<u64>().ok()) {
+        // A buffer has 65 536 blocks, and a quarter of the limit is left to the process.
+        Some(limit) if limit / 4 * 3 < 60_000 => {
+            assert_eq!(refused, Some(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY))
+        }
+        _ => not_run::say("a shortage of mappings", "a vm.max_map_count below 80 000"),
+    }
     unsafe { d.destroy_buffer(large, None) };
     assert_eq!(bind_buffer(&g, b, &many[..1000]), Ok(()));
     // Memory of another device is memory.

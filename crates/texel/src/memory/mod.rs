@@ -42,8 +42,8 @@ static FOREIGN: Mutex<Vec<(u64, u64, Weak<DeviceMemory>)>> = Mutex::new(Vec::new
 /// The arena; an empty one while the system has no address space for it.
 fn range() -> &'static Arena {
     static ARENA: Retried<Arena> = Retried::new();
-    const EMPTY: Space = Space { base: 0, size: 0, free: Mutex::new(BTreeMap::new()) };
-    static NONE: Arena = Arena { own: EMPTY, holed: EMPTY, live: Mutex::new(BTreeMap::new()) };
+    static NONE: Arena =
+        Arena { own: Space::none(), holed: Space::none(), live: Mutex::new(BTreeMap::new()) };
     ARENA.get(reserve).unwrap_or(&NONE)
 }
 
@@ -84,6 +84,10 @@ fn map_part(at: *mut u8, size: u64, fd: i32, offset: u64, flags: i32) -> Option<
 }
 
 impl Space {
+    const fn none() -> Space {
+        Space { base: 0, size: 0, free: Mutex::new(BTreeMap::new()) }
+    }
+
     fn holds(&self, address: u64) -> bool {
         address.wrapping_sub(self.base) < self.size
     }
