@@ -13,6 +13,8 @@ mod alike;
 mod alike_tests;
 mod args;
 mod blend;
+#[cfg(test)]
+mod blocks_tests;
 mod coords;
 mod fast;
 mod filter;
