@@ -2,28 +2,11 @@
 
 use super::*;
 use crate::for_tests::{bound_image, image_2d, info_2d};
-pub(super) use crate::for_tests::{plain, view};
-use crate::image::Image;
+pub(super) use crate::for_tests::{fill, plain, view};
 use ash::vk;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-
-pub(super) fn fill(image: &Image, mip: u32, layer: u32, data: &[u8]) {
-    let s = image.surface(vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, mip).unwrap();
-    let row = (s.blocks[0] * s.format.block_bytes) as usize;
-    for (i, r) in data.chunks(row).enumerate() {
-        let (y, z) = (i as u32 % s.blocks[1], i as u32 / s.blocks[1]);
-        let bytes = s.format.block_bytes as usize;
-        let put = |to: *mut u8, first: u32, n: u32| {
-            let r = &r[first as usize * bytes..][..n as usize * bytes];
-            // SAFETY: within what the test has made.
-            unsafe { std::ptr::copy_nonoverlapping(r.as_ptr(), to, r.len()) }
-        };
-        // SAFETY: as above.
-        unsafe { s.stretches([0, y, z], 0, layer, s.blocks[0], put) };
-    }
-}
 
 pub(super) fn sampler(filter: vk::Filter, wrap: vk::SamplerAddressMode) -> vk::SamplerCreateInfo<'static> {
     vk::SamplerCreateInfo::default()
