@@ -104,11 +104,11 @@ pub(crate) unsafe fn get_physical_device_sparse_image_format_properties2(
     }
 }
 
-/// What is bound in one batch, and the most ranges of addresses that it may take.
+/// What is bound in one batch, and how many parts of each resource.
 #[derive(Default)]
 struct Batch {
     binds: Vec<Bind>,
-    ranges: usize,
+    parts: Vec<(Arc<DeviceMemory>, usize)>,
 }
 
 impl Batch {
@@ -117,9 +117,21 @@ impl Batch {
             return Ok(());
         }
         self.binds.try_reserve(1).map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
-        self.ranges += 1;
+        // A resource's parts come one after the other; one that comes again is counted twice.
+        match self.parts.last_mut().filter(|(r, _)| Arc::ptr_eq(r, &bind.resource)) {
+            Some((_, n)) => *n += 1,
+            None => {
+                self.parts.try_reserve(1).map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+                self.parts.push((bind.resource.clone(), 1));
+            }
+        }
         self.binds.push(bind);
         Ok(())
+    }
+
+    /// The mappings that it may take.
+    fn mappings(&self) -> usize {
+        self.parts.iter().map(|(r, n)| r.mappings_of(*n)).fold(0, usize::saturating_add)
     }
 }
 
@@ -325,10 +337,10 @@ pub(crate) unsafe fn queue_bind_sparse(
         };
         let mut submissions = vec![];
         for (i, b) in infos.iter().zip(batches) {
-            let Some(room) = Room::new(b.ranges) else {
+            let n = b.mappings();
+            let Some(room) = Room::new(n) else {
                 crate::debug::log_error(&format!(
-                    "vkQueueBindSparse: the system gives the process no {} mappings more (vm.max_map_count)",
-                    2 * b.ranges
+                    "vkQueueBindSparse: the system gives the process no {n} mappings more (vm.max_map_count)"
                 ));
                 return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
             };

@@ -65,9 +65,10 @@ fn binds_that_cannot_be_are_refused() {
     let out = g.buffer(2 * WORDS);
     g.run(|d, c| copy(d, c, b, out.buffer, [0; 2], 2 * BLOCK));
     assert_eq!((out.words[0], out.words[WORDS]), (0, 5));
-    // More than the system can map, in one call and in many; then nothing is left of it.
-    let many: Vec<_> = (0..1_000_000).map(|n| part(n % 4 * BLOCK, BLOCK, m.memory, n % 2 * BLOCK)).collect();
-    assert_eq!(bind_buffer(&g, b, &many), Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY));
+    // As many as one likes of a few blocks; more blocks than the system can map, then nothing is left of them.
+    let many: Vec<_> =
+        (0..200_000).map(|n| part(n % 4 * BLOCK, BLOCK, m.memory, n / 3 % 2 * BLOCK)).collect();
+    assert_eq!(bind_buffer(&g, b, &many), Ok(()));
     let (large, _) = buffer(&g, 1 << 32, vk::BufferCreateFlags::SPARSE_RESIDENCY);
     let refused = (0..16).find_map(|n| {
         // Every block of 256 MiB to one of memory.
@@ -83,7 +84,7 @@ fn binds_that_cannot_be_are_refused() {
         _ => not_run::say("a shortage of mappings", "a vm.max_map_count below 80 000"),
     }
     unsafe { d.destroy_buffer(large, None) };
-    assert_eq!(bind_buffer(&g, b, &many[..1000]), Ok(()));
+    assert_eq!(bind_buffer(&g, b, &many[..1000]), Ok(()), "there is room again");
     // Memory of another device is memory.
     let other = gpu();
     let theirs = store(&other, 1, need.memory_type_bits);

@@ -128,9 +128,12 @@ struct Bound {
     offset: u64,
 }
 
-/// What is bound to a resource's addresses, by offset.
+/// What is bound to a resource's addresses, by offset, and how many [mappings] that takes.
 #[derive(Default)]
-pub struct Table(Mutex<BTreeMap<u64, Bound>>);
+pub struct Table {
+    bound: Mutex<BTreeMap<u64, Bound>>,
+    mappings: AtomicUsize,
+}
 
 /// Mappings that tables have made of the process's limited number of them, and those that binds under way may make.
 static MAPPINGS: AtomicUsize = AtomicUsize::new(0);
@@ -149,10 +152,8 @@ fn most_mappings() -> usize {
 pub struct Room(usize);
 
 impl Room {
-    /// For so many ranges that are bound or unbound. `None`: there are too many.
-    pub fn new(ranges: usize) -> Option<Room> {
-        // What is bound in the middle of something else makes one of its own, and cuts that in two.
-        let n = ranges.checked_mul(2)?;
+    /// For so many. `None`: there are too many.
+    pub fn new(n: usize) -> Option<Room> {
         let fits = |now: usize| now.checked_add(n).filter(|&all| all <= most_mappings());
         MAPPINGS.fetch_update(SeqCst, SeqCst, fits).ok().map(|_| Room(n))
     }
@@ -191,7 +192,7 @@ impl Table {
         map: impl FnOnce() -> bool,
     ) -> bool {
         let mut gone = vec![];
-        let mut table = self.0.lock();
+        let mut table = self.bound.lock();
         let end = at + bytes;
         let first = table.range(..at).next_back().map_or(at, |(&a, _)| a);
         let last = table.range(end..).next().map_or(end, |(&a, _)| a + 1);
@@ -218,8 +219,10 @@ impl Table {
             table.insert(at, Bound { bytes, memory, offset });
         }
         let after = mappings(&table, first, last);
-        MAPPINGS.fetch_add(after, SeqCst);
-        MAPPINGS.fetch_sub(before, SeqCst);
+        for count in [&MAPPINGS, &self.mappings] {
+            count.fetch_add(after, SeqCst);
+            count.fetch_sub(before, SeqCst);
+        }
         let mapped = map();
         drop(table);
         // Memory that nobody else has goes now, which takes locks of its own.
@@ -229,8 +232,8 @@ impl Table {
 
     /// Everything is unbound, as the resource goes.
     pub(super) fn forget(&self, address: u64, bytes: u64) {
-        let table = std::mem::take(&mut *self.0.lock());
-        MAPPINGS.fetch_sub(mappings(&table, 0, u64::MAX), SeqCst);
+        let _gone = std::mem::take(&mut *self.bound.lock());
+        MAPPINGS.fetch_sub(self.mappings.swap(0, SeqCst), SeqCst);
         mark(address, bytes, false);
     }
 }
@@ -311,6 +314,15 @@ impl DeviceMemory {
             }
             _ => 0,
         }
+    }
+
+    /// How many mappings more it may take when so many parts of it are bound or unbound; 0 if it is no [such](DeviceMemory::is_sparse)
+    /// resource.
+    pub fn mappings_of(&self, parts: usize) -> usize {
+        let Backing::Sparse(table) = &self.backing else { return 0 };
+        // What is bound in the middle of something else makes one of its own, and cuts that in two; there are no more than blocks.
+        let blocks = (self.reserved / BLOCK) as usize;
+        parts.saturating_mul(2).min(blocks.saturating_sub(table.mappings.load(SeqCst)))
     }
 
     /// Binds a part of `memory` to (or unbinds, if there is none) `at .. at + bytes` of a sparse resource, all multiples of [`BLOCK`];
@@ -415,7 +427,9 @@ mod tests {
         let bind = |at: u64, n: u64, to: Option<u64>| {
             let to = to.map(|o| (memory.clone(), o * BLOCK));
             table.replace(at * BLOCK, n * BLOCK, to, || true);
-            mappings(&table.0.lock(), 0, u64::MAX)
+            let n = mappings(&table.bound.lock(), 0, u64::MAX);
+            assert_eq!(n, table.mappings.load(SeqCst));
+            n
         };
         // What is bound and the hole before it; then what goes on; then what does not.
         assert_eq!(bind(2, 1, Some(0)), 2);
