@@ -30,7 +30,17 @@ impl Object for DescriptorPool {
     type Handle = vk::DescriptorPool;
 }
 
+/// What a descriptor takes the place of: those of texel buffers are alike, whether shaders store to them or not, and programs (the CTS's
+/// sparse texel buffers) ask for the one and take the other.
+fn kind(ty: vk::DescriptorType) -> vk::DescriptorType {
+    match ty {
+        vk::DescriptorType::UNIFORM_TEXEL_BUFFER => vk::DescriptorType::STORAGE_TEXEL_BUFFER,
+        ty => ty,
+    }
+}
+
 fn add(counts: &mut Counts, ty: vk::DescriptorType, n: u64) {
+    let ty = kind(ty);
     match counts.iter_mut().find(|c| c.0 == ty) {
         Some(c) => c.1 += n,
         None => counts.push((ty, n)),
@@ -38,7 +48,7 @@ fn add(counts: &mut Counts, ty: vk::DescriptorType, n: u64) {
 }
 
 fn count(counts: &Counts, ty: vk::DescriptorType) -> u64 {
-    counts.iter().find(|c| c.0 == ty).map_or(0, |c| c.1)
+    counts.iter().find(|c| c.0 == kind(ty)).map_or(0, |c| c.1)
 }
 
 /// What a set of this layout takes: descriptors, and inline uniform block bindings.
