@@ -239,6 +239,13 @@ impl Vertices {
         }
     }
 
+    /// Values of column `c`, which is not 0, for vertices from `first` on.
+    #[inline(always)]
+    pub fn set(&mut self, c: usize, first: usize, values: &[u32]) {
+        let at = c.max(1) * self.capacity + first;
+        self.columns[at..at + values.len()].copy_from_slice(values);
+    }
+
     /// The values of column `c`, which is not 0.
     pub fn fill(&mut self, c: usize, values: impl Iterator<Item = u32>) {
         let at = c.max(1) * self.capacity;
