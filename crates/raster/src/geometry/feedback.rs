@@ -5,8 +5,10 @@ use super::vertex::{Outputs, Vertices};
 use counters::model::LINE;
 use half::f16;
 use shader::stage_io::{Capture, FEEDBACK_BUFFERS, Feedback as Layout};
+use simd::Simd;
 use std::sync::Arc;
 use texel::buffer::Buffer;
+use texel::vector;
 
 /// A bound buffer.
 #[derive(Clone)]
@@ -164,58 +166,52 @@ simd::by_level! {
     ///
     /// # Safety
     /// The columns hold the vertices; `words` words may be written at `to` and at as many strides from there as there are vertices.
-    unsafe fn rows = plain rows_body, (columns: [&[u32]; 4], words: usize, order: Order, to: *mut u8, stride: usize)
+    unsafe fn rows = rows_body, (columns: [&[u32]; 4], words: usize, order: Order, to: *mut u8, stride: usize)
 }
 
 #[inline(always)]
-unsafe fn rows_body(columns: [&[u32]; 4], words: usize, order: Order, to: *mut u8, stride: usize) {
-    // SAFETY: the caller's.
-    unsafe {
-        match words {
-            1 => rows_of::<1>(columns, order, to, stride),
-            2 => rows_of::<2>(columns, order, to, stride),
-            3 => rows_of::<3>(columns, order, to, stride),
-            _ => rows_of::<4>(columns, order, to, stride),
-        }
-    }
-}
-
-/// # Safety
-/// As [`rows`].
-#[inline(always)]
-#[allow(clippy::needless_range_loop)]
-unsafe fn rows_of<const WORDS: usize>(columns: [&[u32]; 4], order: Order, to: *mut u8, stride: usize) {
-    let (fours, rest) = order.vertices.as_chunks::<4>();
-    let mut to = to;
-    for v in fours {
-        let mut c = [[0u32; 4]; WORDS];
-        for k in 0..WORDS {
+unsafe fn rows_body<S: Simd>(
+    s: S,
+    columns: [&[u32]; 4],
+    words: usize,
+    order: Order,
+    to: *mut u8,
+    stride: usize,
+) {
+    // Sixteen vertices of four words at a time; else word by word.
+    let whole = if words == 4 { order.vertices.len() / 16 * 16 } else { 0 };
+    for (n, v) in order.vertices[..whole].as_chunks::<16>().0.iter().enumerate() {
+        let mut lanes = [s.isplat(0); 4];
+        for k in 0..4 {
             // SAFETY: the columns hold the vertices, says the caller.
-            unsafe {
-                let column = columns[k].as_ptr();
+            lanes[k] = unsafe {
                 if order.neighbours {
-                    c[k] = column.add(v[0] as usize).cast::<[u32; 4]>().read_unaligned();
+                    s.iloadu(columns[k].as_ptr().add(v[0] as usize).cast())
                 } else {
-                    for i in 0..4 {
-                        c[k][i] = *column.add(v[i] as usize);
+                    let mut own = [0u32; 16];
+                    for i in 0..16 {
+                        own[i] = *columns[k].as_ptr().add(v[i] as usize);
                     }
+                    vector::load(s, &own)
                 }
-            }
+            };
         }
-        for i in 0..4 {
-            let mut row = [0u32; WORDS];
-            for k in 0..WORDS {
-                row[k] = c[k][i];
+        let rows = s.itranspose4(lanes);
+        let first = to.wrapping_add(n * 16 * stride);
+        for k in 0..4 {
+            let mut at = [first; 4];
+            for q in 0..4 {
+                at[q] = first.wrapping_add((4 * q + k) * stride);
             }
-            // SAFETY: the caller has room for it.
-            unsafe { to.cast::<[u32; WORDS]>().write_unaligned(row) };
-            to = to.wrapping_add(stride);
+            // SAFETY: the caller has room for them.
+            unsafe { s.istore4(at, rows[k]) };
         }
     }
-    for v in rest {
-        for k in 0..WORDS {
+    let mut to = to.wrapping_add(whole * stride);
+    for v in &order.vertices[whole..] {
+        for k in 0..words.min(4) {
             // SAFETY: as above.
-            unsafe { to.cast::<u32>().add(k).write_unaligned(columns[k][*v as usize]) };
+            unsafe { to.cast::<u32>().add(k).write_unaligned(*columns[k].as_ptr().add(*v as usize)) };
         }
         to = to.wrapping_add(stride);
     }

@@ -248,7 +248,7 @@ impl Pieces for MeshWork<'_> {
     }
     fn expected(&self) -> usize {
         let all = self.total().saturating_mul(self.io.max_primitives as u64);
-        all.min(1 << 16) as usize
+        all.min(1 << 18) as usize
     }
     fn planes(&self) -> usize {
         self.outputs.planes()

@@ -68,7 +68,7 @@ impl Work<'_> {
             fetched = self.read(streams, all, Some(lanes));
             counts.fetched += fetched;
         }
-        s.vertices.shade(outputs, &self.fetch, &s.chunk, lanes)?;
+        s.vertices.shade(self.raster.level, outputs, &self.fetch, &s.chunk, lanes)?;
         Ok(fetched)
     }
 

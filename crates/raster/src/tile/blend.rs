@@ -240,6 +240,37 @@ impl Writer {
         }
     }
 
+    /// Writes the lanes of `mask` to four quads of pixels of four bytes.
+    ///
+    /// # Safety
+    /// `at` points to four pixels of the format each; the quads of `mask` do not overlap.
+    #[inline(always)]
+    pub unsafe fn write_quads4<S: Simd>(
+        &self,
+        s: S,
+        at: [*mut u8; 4],
+        src: &[S::I; 4],
+        src1: Option<&[S::I; 4]>,
+        mask: u16,
+    ) {
+        // SAFETY: the caller's quads.
+        let old = unsafe { s.iload4(at) };
+        let new = match self.kind {
+            BlendPath::Bytes { swap, blend } => self.new4(s, old, src, src1, swap, blend),
+            _ => {
+                let mut px = [0u32; 16];
+                vector::store(s, &mut px, old);
+                // Where all lanes are no more work than some: what is not of the mask is not taken.
+                let lanes = if self.kind == BlendPath::Generic { mask } else { 0xFFFF };
+                // SAFETY: sixteen pixels of four bytes.
+                unsafe { self.write(s, px.as_mut_ptr().cast(), src, src1, lanes) };
+                vector::load(s, &px)
+            }
+        };
+        // SAFETY: as above.
+        unsafe { s.istore4(at, s.isel(s.mask(mask), new, old)) };
+    }
+
     /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
     ///
     /// # Safety
@@ -300,14 +331,36 @@ impl Writer {
         swap: bool,
         blend: bool,
     ) {
+        // SAFETY: the caller's sixteen pixels.
+        let old = if blend { unsafe { s.iloadu(px) } } else { s.isplat(0) };
+        let new = self.new4(s, old, src, src1, swap, blend);
+        // SAFETY: the caller's sixteen pixels.
+        unsafe {
+            if mask == 0xFFFF {
+                s.istoreu(px, new);
+            } else {
+                s.istore_mask(px, s.mask(mask), new);
+            }
+        }
+    }
+
+    /// What becomes of sixteen pixels of four bytes.
+    #[inline(always)]
+    fn new4<S: Simd>(
+        &self,
+        s: S,
+        old: S::I,
+        src: &[S::I; 4],
+        src1: Option<&[S::I; 4]>,
+        swap: bool,
+        blend: bool,
+    ) -> S::I {
         let shift = |c: usize| s.isplat(8 * if swap && c < 3 { 2 - c } else { c } as u32);
         let mut a = [s.fsplat(0.0); 4];
         for c in 0..4 {
             a[c] = s.from_bits(src[c]);
         }
         if blend {
-            // SAFETY: the caller's sixteen pixels.
-            let old = unsafe { s.iloadu(px) };
             let mut d = a;
             let mut a1 = a;
             for c in 0..4 {
@@ -327,14 +380,7 @@ impl Writer {
             let v = s.fadd(s.fmul(unit(s, a[c]), s.fsplat(255.0)), s.fsplat(0.5));
             new = s.ior(new, s.ishl(s.f_to_s_raw(v), shift(c)));
         }
-        // SAFETY: the caller's sixteen pixels.
-        unsafe {
-            if mask == 0xFFFF {
-                s.istoreu(px, new);
-            } else {
-                s.istore_mask(px, s.mask(mask), new);
-            }
-        }
+        new
     }
 
     /// # Safety

@@ -6,6 +6,7 @@ use super::cover::MAX_SAMPLES;
 use super::depth::Tests;
 use super::fill::Fill;
 use super::packer::WARPS;
+use super::quads;
 use super::target::Targets;
 use crate::geometry::{Batch, bin::Bins};
 use crate::layout::sample_locations;
@@ -112,6 +113,8 @@ pub struct Plan {
     pub plain: bool,
     /// An input is interpolated with perspective.
     pub perspective: bool,
+    /// One sample, and inputs that all come from planes ([`super::quads`]).
+    pub of_planes: bool,
 }
 
 /// One colour attachment of a draw.
@@ -307,6 +310,7 @@ impl Plan {
             hideable,
             all_pass: !changes && s.samples.mask & 1 != 0,
             plain: samples == 1 && !late && !alters_alpha && !exclusive,
+            of_planes: samples == 1 && quads::suits(&fills),
             perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
             warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
             interpolated: p.fragment.as_deref().map(|f| Interpolated::new(f, &fills)).unwrap_or_default(),

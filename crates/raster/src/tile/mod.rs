@@ -25,9 +25,11 @@ pub mod item;
 pub mod late;
 pub mod op;
 pub mod packer;
+mod quads;
 pub mod resolve;
 
 mod shade;
+mod simple;
 mod small;
 mod strip;
 pub mod target;
