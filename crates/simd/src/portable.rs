@@ -261,12 +261,7 @@ impl Simd for Portable {
     unsafe fn fquads4(self, p: [*const f32; 4]) -> [Self::F; 4] {
         // SAFETY: the trait's: four numbers may be read at each place.
         let v = p.map(|p| unsafe { p.cast::<[f32; 4]>().read_unaligned() });
-        [
-            each!(i => v[i / 4][0]),
-            each!(i => v[i / 4][1]),
-            each!(i => v[i / 4][2]),
-            each!(i => v[i / 4][3]),
-        ]
+        [each!(i => v[i / 4][0]), each!(i => v[i / 4][1]), each!(i => v[i / 4][2]), each!(i => v[i / 4][3])]
     }
     #[inline(always)]
     fn mask(self, bits: u16) -> Self::M {

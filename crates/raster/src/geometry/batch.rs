@@ -219,7 +219,8 @@ fn room<T>(v: &mut Vec<T>, more: usize) {
     }
     let wanted = v.len().saturating_add(more).max(v.capacity().saturating_mul(2));
     // Up to the end of the last large page.
-    let spare = if wanted.saturating_mul(size_of::<T>()) >= 2 * PAGE { PAGE / size_of::<T>().max(1) } else { 0 };
+    let spare =
+        if wanted.saturating_mul(size_of::<T>()) >= 2 * PAGE { PAGE / size_of::<T>().max(1) } else { 0 };
     // Not the old pages, which are small ones if they were touched too early.
     let mut new = Vec::new();
     if new.try_reserve_exact(wanted.saturating_add(spare)).is_ok() {

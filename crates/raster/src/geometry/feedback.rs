@@ -254,7 +254,9 @@ mod tests {
                 let stride = 4 * words + 4;
                 let mut got = vec![0xAAu8; stride * vertices.len()];
                 // SAFETY: vertices below 64; room for all of them.
-                unsafe { rows(level, columns, words, Order { vertices, neighbours }, got.as_mut_ptr(), stride) };
+                unsafe {
+                    rows(level, columns, words, Order { vertices, neighbours }, got.as_mut_ptr(), stride)
+                };
                 for (row, v) in got.chunks(stride).zip(vertices) {
                     let want = (0..words).flat_map(|k| (v * 16 + k as u32).to_le_bytes()).chain([0xAA; 4]);
                     assert!(row.iter().copied().eq(want), "vertex {v} of {words} words: {row:?}");

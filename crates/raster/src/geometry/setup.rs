@@ -12,7 +12,7 @@ use super::line::Stipple;
 use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
 use super::vertex::{Varying, Vertices, code};
-use crate::prim::{Plane, Prim, Shape, word};
+use crate::prim::{Line, Plane, Prim, Shape, prefetch, word};
 use crate::state::Rect;
 use ash::vk;
 use counters::Event::{self, *};
@@ -318,6 +318,12 @@ fn flush<S: Simd>(
     let first_plane = out.planes.len();
     let count = r.outputs.varyings.len();
     out.planes.reserve(LANES * count);
+    // Where the next group goes: stores to lines that are not there yet would wait for them one by one.
+    let next = out.prims.as_ptr().wrapping_add(out.prims.len() + n).cast::<Line>();
+    (0..LANES * size_of::<Prim>() / size_of::<Line>()).for_each(|i| prefetch(next.wrapping_add(i)));
+    let next = out.planes.as_ptr().wrapping_add(first_plane + n * count).cast::<Line>();
+    let lines = (LANES * count * size_of::<Plane>()).div_ceil(size_of::<Line>());
+    (0..lines).for_each(|i| prefetch(next.wrapping_add(i)));
     // Memory is written in its order: what is put together of vectors lies in between, if it is not too much for that.
     let mut near = Near([0; LANES * NEAR * 3]);
     // SAFETY: room for the planes of a whole group.
@@ -493,7 +499,9 @@ unsafe fn gather<S: Simd>(s: S, rows: &[[u32; 4]], index: &[u32; LANES]) -> [S::
         }
         let [a, b, c, d] = at;
         // SAFETY: rows of four words, says the caller, which are only read.
-        lanes[k] = unsafe { s.iload4([a.cast_mut().cast(), b.cast_mut().cast(), c.cast_mut().cast(), d.cast_mut().cast()]) };
+        lanes[k] = unsafe {
+            s.iload4([a.cast_mut().cast(), b.cast_mut().cast(), c.cast_mut().cast(), d.cast_mut().cast()])
+        };
     }
     s.itranspose4(lanes)
 }

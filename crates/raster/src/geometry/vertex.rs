@@ -325,7 +325,8 @@ fn together_body<S: Simd>(s: S, columns: [&[u32]; 4], to: &mut [[u32; 4]]) {
             vector::load(s, &d[i]),
         ]);
         for k in 0..4 {
-            let at = [to[k].as_mut_ptr(), to[4 + k].as_mut_ptr(), to[8 + k].as_mut_ptr(), to[12 + k].as_mut_ptr()];
+            let at =
+                [to[k].as_mut_ptr(), to[4 + k].as_mut_ptr(), to[8 + k].as_mut_ptr(), to[12 + k].as_mut_ptr()];
             // SAFETY: four words each, none twice.
             unsafe { s.istore4([at[0].cast(), at[1].cast(), at[2].cast(), at[3].cast()], rows[k]) };
         }

@@ -11,7 +11,7 @@ use super::target::Targets;
 use crate::geometry::{Batch, bin::Bins};
 use crate::layout::sample_locations;
 use crate::pass::Subpass;
-use crate::prim::Prim;
+use crate::prim::{Line, Prim, prefetch};
 use crate::state::{GraphicsPipeline, State};
 use ash::vk;
 use machine::bindings::Bindings;
@@ -354,20 +354,4 @@ impl Item {
     pub(super) fn smooth(&self) -> bool {
         self.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
     }
-}
-
-/// A line of cache.
-pub(super) type Line = [u8; 64];
-
-/// Asks for a line from memory.
-#[inline(always)]
-pub(super) fn prefetch(p: *const Line) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; any address will do.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(p.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
 }

@@ -27,6 +27,7 @@ pub mod op;
 pub mod packer;
 mod quads;
 pub mod resolve;
+mod row;
 
 mod shade;
 mod simple;

@@ -28,22 +28,24 @@ pub const FULL: [u16; MAX_MASKS] = {
 /// Quads waiting to be shaded.
 pub struct Packer {
     pub count: usize,
-    /// Warps that are not full, and one for nobody.
-    pub warps: [Slot; WARPS + 1],
+    /// Warps that are not full.
+    pub warps: [Slot; WARPS],
     /// Warps that are blocks wholly covered by one primitive, one sample a pixel (a bit each): primitive and block. Their
     /// slots are not used.
     pub full: u16,
     pub prims: [u32; WARPS],
     pub blocks: [u8; WARPS],
     pub places: Places,
-    /// Warp (counted from 1) that last took each quad of the tile; 0: none in this wave. Behind them is one for nobody.
-    last: [u8; QUADS + 1],
+    /// Warp (counted from 1) that last took each quad of the tile; 0: none in this wave.
+    last: [u8; QUADS],
     /// Warps that take single quads.
     open: Open,
     touched: bool,
 }
 
+/// What is packed most lies in its first line of cache.
 #[derive(Clone, Copy)]
+#[repr(C, align(64))]
 pub struct Slot {
     /// Primitive of each quad (those not in use repeat the first).
     pub prims: [u32; 4],
@@ -54,9 +56,9 @@ pub struct Slot {
     /// The pixels of all four are consecutive.
     pub dense: bool,
     pub sample: Option<u8>,
-    pub masks: [u16; MAX_MASKS],
     /// Smooth lines: covered sixteenths of each pixel, which scale its alpha.
     pub coverage: [u8; 16],
+    pub masks: [u16; MAX_MASKS],
 }
 
 impl Packer {
@@ -71,12 +73,12 @@ impl Packer {
                 sample: None,
                 masks: [0; MAX_MASKS],
                 coverage: [16; 16],
-            }; WARPS + 1],
+            }; WARPS],
             full: 0,
             prims: [0; WARPS],
             blocks: [0; WARPS],
             places: Places::EMPTY,
-            last: [0; QUADS + 1],
+            last: [0; QUADS],
             open: Open::default(),
             touched: false,
         })
@@ -190,7 +192,8 @@ impl Packer {
     pub fn add_one(&mut self, capacity: usize, prim: u32, block: usize, quads: u8, mask: u16) -> bool {
         self.touched = true;
         let first = block % BLOCKS * 4;
-        let last = &mut self.last[first..first + 4];
+        let Some(own) = self.last[first..].first_chunk_mut::<4>() else { return true };
+        let last = u32::from_le_bytes(*own);
         if quads.count_ones() >= 3 {
             let w = self.count;
             if w >= capacity {
@@ -202,28 +205,25 @@ impl Packer {
             (s.prims, s.pixels) = ([prim; 4], [base, base + 4, base + 8, base + 12]);
             (s.quads, s.dense, s.sample) = (quads, true, None);
             s.masks[0] = mask;
-            for q in 0..4 {
-                last[q] = if quads >> q & 1 != 0 { w as u8 + 1 } else { last[q] };
-            }
+            // A bit a quad to a byte a quad.
+            let bits = (quads as u32 & 0xF).wrapping_mul(0x0020_4081) & 0x0101_0101;
+            *own = (last & !(bits * 0xFF) | bits * (w as u32 + 1)).to_le_bytes();
             return true;
         }
-        let last = [last[0], last[1], last[2], last[3]];
-        if self.count == capacity && self.needs_warp(quads, &last) {
+        if self.count == capacity && self.needs_warp(quads, &last.to_le_bytes()) {
             return false;
         }
-        // One quad or two: the second has a place even if it is not there, for no processor knows beforehand.
-        let second = quads & quads.wrapping_sub(1);
-        for (left, there) in [(quads, quads != 0), (second, second != 0)] {
+        let mut left = quads & 0xF;
+        while left != 0 {
             let q = left.trailing_zeros() as usize % 4;
-            let vacant = self.open.vacant & self.open.later(last[q]);
-            let i = if there && vacant == 0 { self.open_one(block, prim, 1) } else { vacant.trailing_zeros() };
-            let (w, n) = self.open.take_if(i, there);
-            let s = &mut self.warps[if there { w % WARPS } else { WARPS }];
+            left &= left - 1;
+            let (w, n) = self.seat((last >> (8 * q)) as u8, block, prim, 1);
+            let s = &mut self.warps[w];
             s.prims[n] = prim;
             s.pixels[n] = (block * 16 + q * 4) as u16;
             s.quads |= 1 << n;
             s.masks[0] |= (mask >> (q * 4) & 0xF) << (n * 4);
-            self.last[if there { first + q } else { QUADS }] = w as u8 + 1;
+            self.last[first + q] = w as u8 + 1;
         }
         true
     }
@@ -231,7 +231,7 @@ impl Packer {
     /// A place for a quad in a warp that comes after those before `after`: the warp, and the quad's number there.
     #[inline(always)]
     fn seat(&mut self, after: u8, block: usize, prim: u32, samples: usize) -> (usize, usize) {
-        let vacant = self.open.vacant & self.open.later(after);
+        let vacant = if after == 0 { self.open.vacant } else { self.open.vacant & self.open.later(after) };
         let i = match vacant {
             0 => self.open_one(block, prim, samples),
             _ => vacant.trailing_zeros(),
@@ -291,17 +291,11 @@ impl Open {
     /// One more quad for the `i`-th, which is not full: its warp, and how many it had.
     #[inline(always)]
     fn take(&mut self, i: u32) -> (usize, usize) {
-        self.take_if(i, true)
-    }
-
-    /// As [`Self::take`], or, if it is not `there`, nothing taken.
-    #[inline(always)]
-    fn take_if(&mut self, i: u32, there: bool) -> (usize, usize) {
         let i = i % OPEN as u32;
         let own = self.warps >> (16 * i);
         let n = (own >> 8) as usize % 4;
-        self.warps += (there as u64) << (16 * i + 8);
-        self.vacant &= !(((there && n == 3) as u32) << i);
+        self.warps += 0x100 << (16 * i);
+        self.vacant &= !(((n == 3) as u32) << i);
         ((own & 0xFF) as usize, n)
     }
 

@@ -27,7 +27,14 @@ struct Quads {
 
 /// Fills the inputs of warps `which` of the packer's (a bit each).
 #[inline(always)]
-pub fn fill<S: Simd>(s: S, item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes, which: u32) {
+pub fn fill<S: Simd>(
+    s: S,
+    item: &Item,
+    packer: &mut Packer,
+    origin: [i32; 2],
+    lanes: &mut Lanes,
+    which: u32,
+) {
     let plan = &item.plan;
     let Packer { warps, places, .. } = packer;
     let mut quads = Quads { planes: [[0; 4]; WARPS], same: 0, one: 0 };
@@ -182,7 +189,9 @@ fn each<S: Simd, const N: usize>(
             let p = [p[0].as_ptr(), p[1].as_ptr(), p[2].as_ptr(), p[3].as_ptr()];
             let p: [*const f32; 4] = [p[0].cast(), p[1].cast(), p[2].cast(), p[3].cast()];
             if N == 4 {
-                let from = |k: usize| [p[0].wrapping_add(k), p[1].wrapping_add(k), p[2].wrapping_add(k), p[3].wrapping_add(k)];
+                let from = |k: usize| {
+                    [p[0].wrapping_add(k), p[1].wrapping_add(k), p[2].wrapping_add(k), p[3].wrapping_add(k)]
+                };
                 // SAFETY: four planes are twelve numbers in order.
                 let [a, b, c] = unsafe { [s.fquads4(p), s.fquads4(from(4)), s.fquads4(from(8))] };
                 let all = [[a[0], a[1], a[2]], [a[3], b[0], b[1]], [b[2], b[3], c[0]], [c[1], c[2], c[3]]];

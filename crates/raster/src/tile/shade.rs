@@ -1,6 +1,5 @@
 //! Shading of what a task has packed: fragments' inputs, the program, late tests, and writing into the tile buffer.
 
-use super::blend::Row;
 use super::counts::{self, InTile, any_quads};
 use super::fill::{self, Warp};
 use super::full;
@@ -8,6 +7,7 @@ use super::item::Item;
 use super::late::after;
 use super::packer::{Packer, Slot};
 use super::quads;
+use super::row::Row;
 use super::target::Plane;
 use super::task::Task;
 use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE};

@@ -13,7 +13,13 @@ impl Task<'_> {
     /// Covers and packs a polygon of an item of [`super::item::Plan::simple`]. False if it is not small (nothing has been done
     /// then).
     #[inline(always)]
-    pub(super) fn small<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<bool, Stop> {
+    pub(super) fn small<S: Simd>(
+        &mut self,
+        s: S,
+        item: &Item,
+        prim: &Prim,
+        index: u32,
+    ) -> Result<bool, Stop> {
         let plan = &item.plan;
         let mut covered = Small::new();
         if !small::centers(s, prim, self.origin, &mut covered) {

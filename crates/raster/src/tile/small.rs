@@ -43,7 +43,8 @@ impl Small {
     pub fn list(&self) -> impl Iterator<Item = (&u8, &u16)> {
         let n = self.count.min(Small::ROOM);
         // SAFETY: so many have been written.
-        let (blocks, masks) = unsafe { (self.blocks[..n].assume_init_ref(), self.masks[..n].assume_init_ref()) };
+        let (blocks, masks) =
+            unsafe { (self.blocks[..n].assume_init_ref(), self.masks[..n].assume_init_ref()) };
         blocks.iter().zip(masks)
     }
 }

@@ -54,13 +54,14 @@ impl<'a> Evaluate<'a> {
         let e = stage.program.interface.io.tessellation.as_ref().unwrap_or(&none);
         let left = |slot: u16| c.outputs.iter().find(|cell| cell.slot == slot).copied();
         let inputs = &stage.program.interface.io.inputs;
-        let moves = inputs.iter().filter_map(|cell| Some((cell, left(cell.slot)?))).flat_map(|(cell, left)| {
-            (0..cell.count.min(left.count)).map(move |v| Move {
-                from: left.word + v * left.stride,
-                to: cell.word + v * cell.stride,
-                bits: cell.fit(!0),
-            })
-        });
+        let moves =
+            inputs.iter().filter_map(|cell| Some((cell, left(cell.slot)?))).flat_map(|(cell, left)| {
+                (0..cell.count.min(left.count)).map(move |v| Move {
+                    from: left.word + v * left.stride,
+                    to: cell.word + v * cell.stride,
+                    bits: cell.fit(!0),
+                })
+            });
         let moves = moves.collect();
         let clockwise = e.clockwise.or(c.clockwise).unwrap_or(false);
         let tessellator = Tessellator {
