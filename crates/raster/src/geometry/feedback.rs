@@ -170,6 +170,7 @@ simd::by_level! {
 }
 
 #[inline(always)]
+#[allow(clippy::needless_range_loop)]
 unsafe fn rows_body<S: Simd>(
     s: S,
     columns: [&[u32]; 4],

@@ -207,7 +207,7 @@ impl Packer {
             s.masks[0] = mask;
             // A bit a quad to a byte a quad.
             let bits = (quads as u32 & 0xF).wrapping_mul(0x0020_4081) & 0x0101_0101;
-            *own = (last & !(bits * 0xFF) | bits * (w as u32 + 1)).to_le_bytes();
+            *own = (last & !(bits * 0xFF) | (bits * (w as u32 + 1))).to_le_bytes();
             return true;
         }
         if self.count == capacity && self.needs_warp(quads, &last.to_le_bytes()) {
@@ -282,7 +282,7 @@ impl Open {
     #[inline(always)]
     fn later(&self, after: u8) -> u32 {
         // The bit above each warp's number stays where it is no less.
-        let kept = (self.warps & (0xFF * Open::EACH) | 0x100 * Open::EACH) - after as u64 * Open::EACH;
+        let kept = (self.warps & (0xFF * Open::EACH) | (0x100 * Open::EACH)) - after as u64 * Open::EACH;
         // Bit 16 · i goes to 48 + i.
         const GATHER: u64 = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3;
         ((kept >> 8 & Open::EACH).wrapping_mul(GATHER) >> 48) as u32 & 0xF

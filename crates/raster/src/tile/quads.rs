@@ -25,9 +25,15 @@ struct Quads {
     one: u32,
 }
 
-/// Fills the inputs of warps `which` of the packer's (a bit each).
+simd::by_level! {
+    /// Fills the inputs of warps `which` of the packer's (a bit each). A function of its own: shading that holds all of this too
+    /// takes much of a stack.
+    #[inline(never)]
+    pub fn fill = fill_body, (item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes, which: u32)
+}
+
 #[inline(always)]
-pub fn fill<S: Simd>(
+fn fill_body<S: Simd>(
     s: S,
     item: &Item,
     packer: &mut Packer,
@@ -195,9 +201,7 @@ fn each<S: Simd, const N: usize>(
                 // SAFETY: four planes are twelve numbers in order.
                 let [a, b, c] = unsafe { [s.fquads4(p), s.fquads4(from(4)), s.fquads4(from(8))] };
                 let all = [[a[0], a[1], a[2]], [a[3], b[0], b[1]], [b[2], b[3], c[0]], [c[1], c[2], c[3]]];
-                for k in 0..N {
-                    values[k] = all[k];
-                }
+                values[..N].copy_from_slice(&all[..N]);
             } else {
                 // SAFETY: a plane is its three numbers in order.
                 values[0] = unsafe { s.fquads3(p) };

@@ -78,9 +78,9 @@ impl Task<'_> {
             c[InTile::FullWarps] += (slot.quads == 0xF) as u64;
         }
         if plan.of_planes {
-            quads::fill(s, item, self.packer, self.origin, &mut lanes, others);
+            quads::fill(self.level, item, self.packer, self.origin, &mut lanes, others);
         } else {
-            fill_each(s, item, self.packer, self.origin, &mut lanes, others);
+            each(self.level, item, self.packer, self.origin, &mut lanes, others);
         }
         lanes.exec()[..16].copy_from_slice(&exec);
         lanes.alive()[..16].copy_from_slice(&covered);
@@ -249,9 +249,14 @@ impl Task<'_> {
     }
 }
 
-/// Fills the inputs of warps `which` of the packer's (a bit each), warp by warp.
+simd::by_level! {
+    /// Fills the inputs of warps `which` of the packer's (a bit each), warp by warp.
+    #[inline(never)]
+    fn each = each_body, (item: &Item, packer: &Packer, origin: [i32; 2], lanes: &mut Lanes, which: u32)
+}
+
 #[inline(always)]
-fn fill_each<S: Simd>(s: S, item: &Item, packer: &Packer, origin: [i32; 2], lanes: &mut Lanes, which: u32) {
+fn each_body<S: Simd>(s: S, item: &Item, packer: &Packer, origin: [i32; 2], lanes: &mut Lanes, which: u32) {
     let mut left = which;
     while left != 0 {
         let w = left.trailing_zeros() as usize;
