@@ -208,10 +208,17 @@ impl Writer {
             _ => {
                 let mut px = [0u32; 16];
                 vector::store(s, &mut px, old);
+                let stored = |c: &[S::I; 4]| -> Colors {
+                    let mut out = [[0; 16]; 4];
+                    out.iter_mut().zip(c).for_each(|(o, c)| vector::store(s, o, *c));
+                    out
+                };
+                let second = src1.map(stored);
                 // Where all lanes are no more work than some: what is not of the mask is not taken.
                 let lanes = if self.kind == BlendPath::Generic { mask } else { 0xFFFF };
+                let px_at = px.as_mut_ptr().cast();
                 // SAFETY: sixteen pixels of four bytes.
-                unsafe { self.write(s, px.as_mut_ptr().cast(), src, src1, lanes) };
+                unsafe { write_at(s.level(), self, px_at, &stored(src), second.as_ref(), lanes) };
                 vector::load(s, &px)
             }
         };
@@ -504,6 +511,20 @@ unsafe fn generic<S: Simd>(s: S, w: &Writer, px: *mut u8, src: &Colors, src1: &C
     unsafe { w.generic(s, px, src, src1, mask) };
 }
 simd::by_level!(unsafe fn generic_at = generic, (w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16));
+
+/// # Safety
+/// As [`Writer::write`].
+#[inline(always)]
+unsafe fn write<S: Simd>(s: S, w: &Writer, px: *mut u8, src: &Colors, src1: Option<&Colors>, mask: u16) {
+    let words = |c: &Colors| [0, 1, 2, 3].map(|k: usize| vector::load(s, &c[k]));
+    // SAFETY: as the caller says.
+    unsafe { w.write(s, px, &words(src), src1.map(words).as_ref(), mask) };
+}
+simd::by_level! {
+    /// [`Writer::write`] as a function of its own.
+    #[inline(never)]
+    unsafe fn write_at = write, (w: &Writer, px: *mut u8, src: &Colors, src1: Option<&Colors>, mask: u16)
+}
 
 /// Addition, with factors that are the same whatever the destination is.
 fn simple(b: &BlendAttachment) -> bool {
