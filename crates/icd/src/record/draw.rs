@@ -115,7 +115,7 @@ fn draw(r: &mut Recorder, what: What) {
     let draw = Draw {
         pipeline: gpu.clone(),
         state: r.draw.state(g),
-        bindings: r.graphics.bindings(&shared.layout, &r.push),
+        bindings: r.graphics.bindings(shared, &r.push),
         vertex_buffers: r.draw.buffers(),
         index_buffer: r.draw.index.clone(),
         what,
