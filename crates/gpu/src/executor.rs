@@ -261,7 +261,7 @@ impl Executor {
         targets: &[Option<Target>; FEEDBACK_BUFFERS],
         counters: &[Option<CounterPlace>; FEEDBACK_BUFFERS],
     ) {
-        let mut feedback = Feedback { targets: targets.clone() };
+        let mut feedback = Feedback::to(targets.clone());
         for (t, c) in feedback.targets.iter_mut().zip(counters) {
             let (Some(t), Some(c)) = (t, c) else { continue };
             let (p, room) = c.buffer.range(c.offset, 4);

@@ -1,6 +1,8 @@
 //! The crate's kernels, each with what it is compared with.
 
 use crate::geometry::every_level_gives_the_same_bits;
+use crate::geometry::feedback::rows_are_columns;
+use crate::geometry::fetch::fours_are_columns;
 use crate::tile::blend::the_general_way_is_the_same;
 use crate::tile::cover::edges_against_each_sample;
 use crate::tile::transfer::moves_are_those_of_pixels;
@@ -13,11 +15,14 @@ fn scenes(_: simd::Level) {
 }
 
 simd::walk! {
-    "geometry::vertex::place_all", "geometry::points::points_at",
+    "geometry::vertex::place_all", "geometry::vertex::together", "geometry::points::points_at",
     "geometry::setup::triangles_at" => every_level_gives_the_same_bits;
+    "geometry::fetch::fours" => fours_are_columns;
+    "geometry::feedback::rows" => rows_are_columns;
     "tile::cover::list" => edges_against_each_sample;
-    "tile::blend::generic_at" => the_general_way_is_the_same;
+    "tile::blend::generic_at", "tile::blend::write_at" => the_general_way_is_the_same;
     "tile::transfer::moved" => moves_are_those_of_pixels;
     "tile::task::draw", "tile::task::smooth", "tile::task::pixels", "tile::task::centers", "tile::shade::shade",
+    "tile::shade::each", "tile::quads::fill",
     "tile::deferred::show", "tile::deferred::all_depths_now" => scenes;
 }

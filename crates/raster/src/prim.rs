@@ -8,6 +8,7 @@ use crate::state::Rect;
 /// `a · x + b · y + c >= 0` inside, x and y in 1/256 pixels from the framebuffer's origin. The top-left rule is in `c`
 /// already (one less where a sample on the edge is outside).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C)]
 pub struct Edge {
     /// Up to ±2^23.
     pub a: i32,
@@ -46,6 +47,7 @@ pub enum Shape {
 
 /// Pixels `x0 <= x < x1`, `y0 <= y < y1` of a framebuffer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
 pub struct Bounds([i16; 4]);
 
 impl Bounds {
@@ -92,9 +94,37 @@ pub struct Prim {
     pub grown: i16,
 }
 
-const _: () = assert!(size_of::<Prim>() == 128);
+const _: () = assert!(size_of::<Prim>() == 4 * Prim::WORDS);
+
+/// Where its fields lie, for who writes sixteen at once: numbers of words.
+pub mod word {
+    use super::Prim;
+    use std::mem::offset_of;
+
+    /// Left and top, then right and bottom.
+    pub const BOUNDS: usize = offset_of!(Prim, bounds) / 4;
+    /// Shape, edges, what is deferred, viewport: a byte each.
+    pub const KIND: usize = offset_of!(Prim, shape) / 4;
+    pub const PLANES: usize = offset_of!(Prim, planes) / 4;
+    /// a, b and both words of c of each.
+    pub const EDGES: usize = offset_of!(Prim, edges) / 4;
+    pub const ORIGIN: usize = offset_of!(Prim, origin) / 4;
+    pub const Z: usize = offset_of!(Prim, z) / 4;
+    pub const W: usize = offset_of!(Prim, w) / 4;
+    pub const ID: usize = offset_of!(Prim, id) / 4;
+    /// The layer's two bytes; then whether it is a point, and faces front.
+    pub const LAYER: usize = offset_of!(Prim, layer) / 4;
+    const _: () = {
+        assert!(offset_of!(Prim, edge_count) == KIND * 4 + 1 && offset_of!(Prim, deferred) == KIND * 4 + 2);
+        assert!(offset_of!(Prim, viewport) == KIND * 4 + 3 && offset_of!(Prim, front) == LAYER * 4 + 3);
+        assert!(offset_of!(Prim, point) == LAYER * 4 + 2 && offset_of!(Prim, grown) == LAYER * 4 + 4);
+    };
+}
 
 impl Prim {
+    /// Words of one.
+    pub const WORDS: usize = 32;
+
     /// First and count in the batch's list of pixels, (x, y) each ([`Shape::Pixels`], which has no edges: they are where
     /// others have the first one).
     #[inline(always)]
@@ -118,6 +148,22 @@ impl Prim {
     pub fn set_pixels(&mut self, (first, count): (u32, u32)) {
         (self.edges[0].a, self.edges[0].b) = (first as i32, count as i32);
     }
+}
+
+/// A line of cache.
+pub type Line = [u8; 64];
+
+/// Asks for a line from memory.
+#[inline(always)]
+pub fn prefetch(p: *const Line) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; any address will do.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(p.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
 }
 
 #[cfg(test)]

@@ -364,6 +364,17 @@ impl Simd for Avx2 {
             _mm256_storeu2_m128i(p[1].cast(), p[0].cast(), a[0]);
             _mm256_storeu2_m128i(p[3].cast(), p[2].cast(), a[1]);
         }
+        fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4] {
+            let [a, b, c, d] = words;
+            let (mut low, mut high) = ([a, a], [a, a]);
+            for i in 0..2 {
+                let (ab, cd) = (_mm256_unpacklo_epi32(a[i], b[i]), _mm256_unpacklo_epi32(c[i], d[i]));
+                (low[0][i], low[1][i]) = (_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
+                let (ab, cd) = (_mm256_unpackhi_epi32(a[i], b[i]), _mm256_unpackhi_epi32(c[i], d[i]));
+                (high[0][i], high[1][i]) = (_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
+            }
+            [low[0], low[1], high[0], high[1]]
+        }
         fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I {
             two!(I => {
                 let lo = _mm256_permutevar8x32_epi32(a[0], idx[I]);
@@ -390,6 +401,15 @@ impl Simd for Avx2 {
                 two!(I => _mm256_permute_ps::<0x00>(v[I])),
                 two!(I => _mm256_permute_ps::<0x55>(v[I])),
                 two!(I => _mm256_permute_ps::<0xAA>(v[I])),
+            ]
+        }
+        unsafe fn fquads4(self, p: [*const f32; 4]) -> [Self::F; 4] {
+            let v = two!(I => _mm256_loadu2_m128(p[I * 2 + 1], p[I * 2]));
+            [
+                two!(I => _mm256_permute_ps::<0x00>(v[I])),
+                two!(I => _mm256_permute_ps::<0x55>(v[I])),
+                two!(I => _mm256_permute_ps::<0xAA>(v[I])),
+                two!(I => _mm256_permute_ps::<0xFF>(v[I])),
             ]
         }
         fn u_to_f(self, a: Self::I) -> Self::F {

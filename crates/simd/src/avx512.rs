@@ -246,6 +246,26 @@ impl Simd for Avx512 {
             let v = _mm512_insertf32x4::<3>(v, _mm_maskload_ps(p[3], three));
             [_mm512_permute_ps::<0x00>(v), _mm512_permute_ps::<0x55>(v), _mm512_permute_ps::<0xAA>(v)]
         }
+        fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4] {
+            let [a, b, c, d] = words;
+            let (ab, cd) = (_mm512_unpacklo_epi32(a, b), _mm512_unpacklo_epi32(c, d));
+            let low = [_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd)];
+            let (ab, cd) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
+            let high = [_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd)];
+            [low[0], low[1], high[0], high[1]]
+        }
+        unsafe fn fquads4(self, p: [*const f32; 4]) -> [Self::F; 4] {
+            let v = _mm512_castps128_ps512(_mm_loadu_ps(p[0]));
+            let v = _mm512_insertf32x4::<1>(v, _mm_loadu_ps(p[1]));
+            let v = _mm512_insertf32x4::<2>(v, _mm_loadu_ps(p[2]));
+            let v = _mm512_insertf32x4::<3>(v, _mm_loadu_ps(p[3]));
+            [
+                _mm512_permute_ps::<0x00>(v),
+                _mm512_permute_ps::<0x55>(v),
+                _mm512_permute_ps::<0xAA>(v),
+                _mm512_permute_ps::<0xFF>(v),
+            ]
+        }
         fn umul_hi(self, a: Self::I, b: Self::I) -> Self::I {
             let even = _mm512_mul_epu32(a, b);
             let odd = _mm512_mul_epu32(_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));

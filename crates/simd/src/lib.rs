@@ -141,10 +141,15 @@ pub trait Simd: Copy + 'static {
     fn isel(self, m: Self::M, a: Self::I, b: Self::I) -> Self::I;
     /// Lane i = a[idx[i] mod 16].
     fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I;
+    /// Four words of each lane, given as a vector a word: result k has those of lanes k, 4 + k, 8 + k and 12 + k, one lane's
+    /// after the other's. And back: done twice it is nothing.
+    fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4];
     /// Lane i = v[i / 4]: a number a quad.
     fn fquads(self, v: [f32; 4]) -> Self::F;
     /// Three numbers a quad: lane i of the k-th result = p[i / 4][k]. The pointers are good for three numbers each.
     unsafe fn fquads3(self, p: [*const f32; 4]) -> [Self::F; 3];
+    /// As [`Self::fquads3`], of four numbers.
+    unsafe fn fquads4(self, p: [*const f32; 4]) -> [Self::F; 4];
 
     // conversions of 32 bits
     fn s_to_f(self, a: Self::I) -> Self::F;
@@ -226,9 +231,13 @@ mod tests {
         // SAFETY: three numbers are there at each place.
         let rows = unsafe { s.fquads3(p) }.map(lanes);
         let quads = [lanes(s.fquads([0.5, -2.0, 7.0, 9.0])); 3];
-        for (k, got) in rows.into_iter().enumerate() {
-            let want: [f32; 16] = std::array::from_fn(|i| v[[3, 0, 9, 6][i / 4] + k]);
-            assert_eq!(got, want);
+        // SAFETY: four are.
+        let fours = unsafe { s.fquads4([1, 0, 8, 5].map(|i| v[i..].as_ptr())) }.map(lanes);
+        for (at, rows) in [([3, 0, 9, 6], &rows[..]), ([1, 0, 8, 5], &fours[..])] {
+            for (k, got) in rows.iter().enumerate() {
+                let want: [f32; 16] = std::array::from_fn(|i| v[at[i / 4] + k]);
+                assert_eq!(*got, want);
+            }
         }
         let want: [f32; 16] = std::array::from_fn(|i| [0.5, -2.0, 7.0, 9.0][i / 4]);
         assert_eq!(quads[0], want);
@@ -238,5 +247,23 @@ mod tests {
     #[test]
     fn numbers_of_quads() {
         Level::all().into_iter().for_each(quads);
+    }
+
+    fn transposed_body<S: Simd>(s: S) {
+        let words = [0, 1, 2, 3].map(|k| ops::i_from(s, std::array::from_fn(|l| (l * 4 + k) as u32)));
+        let rows = s.itranspose4(words);
+        for (k, row) in rows.into_iter().enumerate() {
+            let want: [u32; 16] = std::array::from_fn(|i| ((i / 4 * 4 + k) * 4 + i % 4) as u32);
+            assert_eq!(ops::i_lanes(s, row), want, "{k}");
+        }
+        for (back, words) in s.itranspose4(rows).into_iter().zip(words) {
+            assert_eq!(ops::i_lanes(s, back), ops::i_lanes(s, words));
+        }
+    }
+    by_level!(fn transposed = transposed_body, ());
+
+    #[test]
+    fn words_of_lanes() {
+        Level::all().into_iter().for_each(transposed);
     }
 }

@@ -238,6 +238,11 @@ impl Simd for Portable {
         }
     }
     #[inline(always)]
+    fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4] {
+        let of = |k: usize| each!(i => words[i % 4][i / 4 * 4 + k]);
+        [of(0), of(1), of(2), of(3)]
+    }
+    #[inline(always)]
     fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I {
         each!(i => a[(idx[i] & 15) as usize])
     }
@@ -251,6 +256,12 @@ impl Simd for Portable {
         let of = |q: usize| unsafe { [*p[q], *p[q].add(1), *p[q].add(2)] };
         let v = [of(0), of(1), of(2), of(3)];
         [each!(i => v[i / 4][0]), each!(i => v[i / 4][1]), each!(i => v[i / 4][2])]
+    }
+    #[inline(always)]
+    unsafe fn fquads4(self, p: [*const f32; 4]) -> [Self::F; 4] {
+        // SAFETY: the trait's: four numbers may be read at each place.
+        let v = p.map(|p| unsafe { p.cast::<[f32; 4]>().read_unaligned() });
+        [each!(i => v[i / 4][0]), each!(i => v[i / 4][1]), each!(i => v[i / 4][2]), each!(i => v[i / 4][3])]
     }
     #[inline(always)]
     fn mask(self, bits: u16) -> Self::M {

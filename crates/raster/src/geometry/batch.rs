@@ -192,13 +192,12 @@ impl Batch {
         }
     }
 
-    /// Makes room for so many more primitives and planes, in large pages where there are any: tiles read primitives
-    /// from all over it. Without memory for that, nothing happens.
+    /// Makes room for so many more primitives, of so many planes each. Without memory for that, nothing happens.
     pub fn make_room(&mut self, prims: usize, planes: usize) {
-        let _ = self.prims.try_reserve_exact(prims);
-        let _ = self.planes.try_reserve_exact(planes);
-        large_pages(&self.prims);
-        large_pages(&self.planes);
+        // Set-up makes planes of a whole group.
+        let groups = prims.saturating_add(super::setup::LANES);
+        room(&mut self.prims, prims);
+        room(&mut self.planes, groups.saturating_mul(planes));
     }
 
     /// Bytes of memory held.
@@ -209,9 +208,30 @@ impl Batch {
     }
 }
 
+/// Bytes of a large page.
+const PAGE: usize = 2 << 20;
+
+/// Makes room for so many more, in large pages where there are any: tiles read primitives from all over it. Without memory for that,
+/// nothing happens.
+fn room<T>(v: &mut Vec<T>, more: usize) {
+    if v.capacity() - v.len() >= more {
+        return;
+    }
+    let wanted = v.len().saturating_add(more).max(v.capacity().saturating_mul(2));
+    // Up to the end of the last large page.
+    let spare =
+        if wanted.saturating_mul(size_of::<T>()) >= 2 * PAGE { PAGE / size_of::<T>().max(1) } else { 0 };
+    // Not the old pages, which are small ones if they were touched too early.
+    let mut new = Vec::new();
+    if new.try_reserve_exact(wanted.saturating_add(spare)).is_ok() {
+        large_pages(&new);
+        new.append(v);
+        *v = new;
+    }
+}
+
 /// Asks for large pages where memory has not been touched yet.
 fn large_pages<T>(v: &Vec<T>) {
-    const PAGE: usize = 2 << 20;
     let first = (v.as_ptr() as usize + v.len() * size_of::<T>()).next_multiple_of(PAGE);
     let end = (v.as_ptr() as usize + v.capacity() * size_of::<T>()) / PAGE * PAGE;
     if first < end {

@@ -4,10 +4,12 @@ use super::assembly::{Assembled, TopologyClass};
 use super::vertex::{Outputs, Vertices};
 use counters::model::LINE;
 use half::f16;
-use shader::stage_io::{FEEDBACK_BUFFERS, Feedback as Layout};
+use shader::stage_io::{Capture, FEEDBACK_BUFFERS, Feedback as Layout};
+use simd::Simd;
 use std::sync::Arc;
 use texel::buffer::Buffer;
 use texel::memory::sparse;
+use texel::vector;
 
 /// A bound buffer.
 #[derive(Clone)]
@@ -24,6 +26,7 @@ pub struct Target {
 #[derive(Clone, Default)]
 pub struct Feedback {
     pub targets: [Option<Target>; FEEDBACK_BUFFERS],
+    order: Ordered,
 }
 
 /// What became of a piece's primitives.
@@ -35,9 +38,14 @@ pub struct Captured {
 }
 
 impl Feedback {
+    pub fn to(targets: [Option<Target>; FEEDBACK_BUFFERS]) -> Feedback {
+        Feedback { targets, order: Ordered::default() }
+    }
+
     /// Writes the primitives of a stream, all those for which every buffer has room.
     pub fn write(
         &mut self,
+        level: simd::Level,
         layout: &Layout,
         outputs: &Outputs,
         stream: usize,
@@ -70,26 +78,50 @@ impl Feedback {
             }
             lines += bytes.div_ceil(LINE);
         }
-        for (c, column) in &outputs.captures {
-            let (at, left) = places[c.buffer as usize & 3];
-            let stride = layout.strides[c.buffer as usize & 3] as u64;
-            if at.is_null() || !mine(c.buffer as usize & 3) || c.offset as u64 + c.bytes as u64 > stride {
+        if count == 0 {
+            return Captured { primitives: 0, lines };
+        }
+        let order = self.order.of(flow, count as usize, each as usize);
+        let taken = |c: &Capture| {
+            let b = c.buffer as usize & 3;
+            let fits = c.offset as u64 + c.bytes as u64 <= layout.strides[b] as u64;
+            mine(b) && fits && !places[b].0.is_null()
+        };
+        let mut left = &outputs.captures[..];
+        while let Some(((c, column), rest)) = left.split_first() {
+            left = rest;
+            if !taken(c) {
                 continue;
             }
-            debug_assert!(count * each * stride <= left);
-            let place = Place {
-                to: at.wrapping_add(c.offset as usize),
-                stride: stride as usize,
-                column: vertices.column(*column),
-                flow: &flow.v,
-                count: count as usize,
-                each: each as usize,
-            };
-            // SAFETY: `count` primitives of `each` vertices lie within what is left of the buffer, and the scalar within its
-            // vertex's stride.
+            let (at, room) = places[c.buffer as usize & 3];
+            let stride = layout.strides[c.buffer as usize & 3] as usize;
+            debug_assert!(count * each * stride as u64 <= room);
+            let to = at.wrapping_add(c.offset as usize);
+            let first = vertices.column(*column);
+            // Words that lie one after the other are written together.
+            let (mut columns, mut words) = ([first; 4], 1);
+            while let Some(((next, column), rest)) = left.split_first()
+                && (c.bytes, next.bytes, next.buffer) == (4, 4, c.buffer)
+                && next.offset as usize == c.offset as usize + 4 * words
+                && words < 4
+                && taken(next)
+            {
+                columns[words] = vertices.column(*column);
+                words += 1;
+                left = rest;
+            }
+            let place = Place { to, stride, column: first, order: order.vertices };
+            // SAFETY: `count` primitives of `each` vertices lie within what is left of the buffer, and the scalars within their
+            // vertex's stride; assembly numbers vertices that columns hold.
             unsafe {
                 match (c.bytes, c.half) {
-                    (4, _) => place.fill(|to, word| to.cast::<u32>().write_unaligned(word)),
+                    (4, _) if sparse::may_have_holes(to) => {
+                        for (k, column) in columns.into_iter().take(words).enumerate() {
+                            let place = Place { to: to.wrapping_add(4 * k), column, ..place };
+                            place.fill(|to, word| to.cast::<u32>().write_unaligned(word));
+                        }
+                    }
+                    (4, _) => rows(level, columns, words, order, to, stride),
                     (2, true) => place.fill(|to, word| {
                         to.cast::<u16>().write_unaligned(f16::from_f32(f32::from_bits(word)).to_bits());
                     }),
@@ -102,41 +134,145 @@ impl Feedback {
     }
 }
 
+/// Captured vertices, one after the other.
+#[derive(Clone, Copy)]
+struct Order<'o> {
+    vertices: &'o [u32],
+    /// Each is the one after the one before it.
+    neighbours: bool,
+}
+
+/// Room for an order.
+#[derive(Clone, Default)]
+struct Ordered(Vec<u32>);
+
+impl Ordered {
+    /// The first `count` primitives' vertices, `each` of each.
+    fn of<'o>(&'o mut self, flow: &'o Assembled, count: usize, each: usize) -> Order<'o> {
+        let [a, b, c] = [0, 1, 2].map(|k| if k < each { &flow.v[k][..count] } else { &[] });
+        self.0.clear();
+        let vertices = match each {
+            1 => a,
+            2 => {
+                self.0.extend(a.iter().zip(b).flat_map(|(a, b)| [*a, *b]));
+                &self.0[..]
+            }
+            _ => {
+                self.0.extend(a.iter().zip(b).zip(c).flat_map(|((a, b), c)| [*a, *b, *c]));
+                &self.0[..]
+            }
+        };
+        let first = vertices.first().map_or(0, |v| *v);
+        let apart = vertices.iter().zip(first..).fold(0, |apart, (v, n)| apart | (v ^ n));
+        Order { vertices, neighbours: apart == 0 }
+    }
+}
+
+simd::by_level! {
+    /// Writes one to four words of each vertex, each from a column of its own.
+    ///
+    /// # Safety
+    /// The columns hold the vertices; `words` words may be written at `to` and at as many strides from there as there are vertices.
+    unsafe fn rows = rows_body, (columns: [&[u32]; 4], words: usize, order: Order, to: *mut u8, stride: usize)
+}
+
+#[inline(always)]
+#[allow(clippy::needless_range_loop)]
+unsafe fn rows_body<S: Simd>(
+    s: S,
+    columns: [&[u32]; 4],
+    words: usize,
+    order: Order,
+    to: *mut u8,
+    stride: usize,
+) {
+    // Sixteen vertices of four words at a time; else word by word.
+    let whole = if words == 4 { order.vertices.len() / 16 * 16 } else { 0 };
+    for (n, v) in order.vertices[..whole].as_chunks::<16>().0.iter().enumerate() {
+        let mut lanes = [s.isplat(0); 4];
+        for k in 0..4 {
+            // SAFETY: the columns hold the vertices, says the caller.
+            lanes[k] = unsafe {
+                if order.neighbours {
+                    s.iloadu(columns[k].as_ptr().add(v[0] as usize).cast())
+                } else {
+                    let mut own = [0u32; 16];
+                    for i in 0..16 {
+                        own[i] = *columns[k].as_ptr().add(v[i] as usize);
+                    }
+                    vector::load(s, &own)
+                }
+            };
+        }
+        let rows = s.itranspose4(lanes);
+        let first = to.wrapping_add(n * 16 * stride);
+        for k in 0..4 {
+            let mut at = [first; 4];
+            for q in 0..4 {
+                at[q] = first.wrapping_add((4 * q + k) * stride);
+            }
+            // SAFETY: the caller has room for them.
+            unsafe { s.istore4(at, rows[k]) };
+        }
+    }
+    let mut to = to.wrapping_add(whole * stride);
+    for v in &order.vertices[whole..] {
+        for k in 0..words.min(4) {
+            // SAFETY: as above.
+            unsafe { to.cast::<u32>().add(k).write_unaligned(*columns[k].as_ptr().add(*v as usize)) };
+        }
+        to = to.wrapping_add(stride);
+    }
+}
+
 /// Where a scalar of each captured vertex goes, and its values.
 struct Place<'p> {
     to: *mut u8,
     stride: usize,
     column: &'p [u32],
-    flow: &'p [Vec<u32>; 3],
-    count: usize,
-    each: usize,
+    order: &'p [u32],
 }
 
 impl Place<'_> {
     /// # Safety
-    /// `write` may write what it writes at `to` and `count` · `each` strides from there.
+    /// `write` may write what it writes at `to` and at as many strides from there as there are vertices.
     #[inline(always)]
     unsafe fn fill(&self, write: impl Fn(*mut u8, u32)) {
         let mut to = self.to;
         let holes = sparse::may_have_holes(to);
-        let mut put = |v: u32| {
+        for v in self.order {
             if !holes || sparse::resident(to) {
-                write(to, self.column[v as usize]);
+                write(to, self.column[*v as usize]);
             }
             to = to.wrapping_add(self.stride);
-        };
-        let [a, b, c] = [0, 1, 2].map(|k| if k < self.each { &self.flow[k][..self.count] } else { &[] });
-        match self.each {
-            1 => a.iter().for_each(|v| put(*v)),
-            2 => a.iter().zip(b).for_each(|(a, b)| {
-                put(*a);
-                put(*b);
-            }),
-            _ => a.iter().zip(b).zip(c).for_each(|((a, b), c)| {
-                put(*a);
-                put(*b);
-                put(*c);
-            }),
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) use tests::rows_are_columns;
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Rows of one to four words, of neighbours and of vertices anywhere, against the columns.
+    pub(crate) fn rows_are_columns(level: simd::Level) {
+        let columns: [Vec<u32>; 4] = std::array::from_fn(|k| (0..64).map(|v| v * 16 + k as u32).collect());
+        let columns = [0, 1, 2, 3].map(|k| &columns[k][..]);
+        let orders = [(3..26).collect::<Vec<u32>>(), vec![7, 7, 3, 60, 1, 0, 2, 9, 8]];
+        for (vertices, words) in orders.iter().flat_map(|o| (1..=4).map(move |w| (o, w))) {
+            for neighbours in [false, vertices.len() == 23] {
+                let stride = 4 * words + 4;
+                let mut got = vec![0xAAu8; stride * vertices.len()];
+                // SAFETY: vertices below 64; room for all of them.
+                unsafe {
+                    rows(level, columns, words, Order { vertices, neighbours }, got.as_mut_ptr(), stride)
+                };
+                for (row, v) in got.chunks(stride).zip(vertices) {
+                    let want = (0..words).flat_map(|k| (v * 16 + k as u32).to_le_bytes()).chain([0xAA; 4]);
+                    assert!(row.iter().copied().eq(want), "vertex {v} of {words} words: {row:?}");
+                }
+            }
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::draw::{Call, Draw};
 use shader::bytecode::Program;
 use shader::cost::Half;
 use shader::ir::Input;
+use simd::{Level, Simd};
 use texel::format::codec::load64;
 use texel::format::kernels::{GatherFn, gather_fn, load_fn};
 use texel::format::{Component, FormatInfo, NumClass};
@@ -164,7 +165,7 @@ impl Fetch {
     }
 
     /// Fills the inputs of a wave with vertices `first .. first + n` of a chunk.
-    pub fn fill(&self, chunk: &Assembled, first: usize, n: usize, lanes: &mut Lanes) {
+    pub fn fill(&self, level: Level, chunk: &Assembled, first: usize, n: usize, lanes: &mut Lanes) {
         let index = &chunk.index[first..first + n];
         let instance = &chunk.instance[first..first + n];
         if let Some(i) = self.vertex_index {
@@ -179,7 +180,7 @@ impl Fetch {
         let mut rows = [[[0u32; 16]; 8]; 16];
         for a in &self.attributes {
             if a.words > 0 && a.divisor.is_none() && index.iter().all(|&i| (i as u64) < a.readable) {
-                a.quick(index, lanes);
+                a.quick(level, index, lanes);
                 continue;
             }
             for (w, (index, instance)) in index.chunks(16).zip(instance.chunks(16)).enumerate() {
@@ -254,9 +255,51 @@ unsafe fn columns<const WORDS: usize>(p: [*const u8; 4], one: u32) -> [[u32; 4];
     c
 }
 
+simd::by_level! {
+    /// Four words of each element as columns, a row of each for sixteen elements; those that do not fill a row are left out.
+    ///
+    /// # Safety
+    /// Four words are readable at each element's place; there is room for the rows.
+    unsafe fn fours = fours_body, (base: *const u8, stride: usize, index: &[u32], to: [*mut [u32; 16]; 4])
+}
+
+#[inline(always)]
+unsafe fn fours_body<S: Simd>(s: S, base: *const u8, stride: usize, index: &[u32], to: [*mut [u32; 16]; 4]) {
+    for (w, i) in index.as_chunks::<16>().0.iter().enumerate() {
+        let mut rows = [s.isplat(0); 4];
+        for k in 0..4 {
+            let mut at = [base.cast_mut(); 4];
+            for q in 0..4 {
+                at[q] = base.wrapping_add(i[4 * q + k] as usize * stride).cast_mut();
+            }
+            // SAFETY: the caller's elements, which are only read.
+            rows[k] = unsafe { s.iload4(at) };
+        }
+        let words = s.itranspose4(rows);
+        for k in 0..4 {
+            // SAFETY: the caller has room for it.
+            unsafe { s.istoreu(to[k].add(w).cast(), words[k]) };
+        }
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn fours_are_columns(level: Level) {
+    let data: Vec<u32> = (0..40 * 5).collect();
+    let index: Vec<u32> = (0..37).map(|i| i * 7 % 40).collect();
+    let mut columns = [[[0u32; 16]; 2]; 4];
+    let mut to = [std::ptr::null_mut(); 4];
+    to.iter_mut().zip(&mut columns).for_each(|(to, c)| *to = c.as_mut_ptr());
+    // SAFETY: elements of five words below 40, of which four are read; two rows each.
+    unsafe { fours(level, data.as_ptr().cast(), 20, &index, to) };
+    for (k, column) in columns.iter().enumerate() {
+        assert!(column.as_flattened().iter().zip(&index).all(|(got, i)| *got == i * 5 + k as u32), "{k}");
+    }
+}
+
 impl Attribute {
     /// Vertices of one wave, all of them in bounds, of a format of plain words.
-    fn quick(&self, index: &[u32], lanes: &mut Lanes) {
+    fn quick(&self, level: Level, index: &[u32], lanes: &mut Lanes) {
         let mut unused = [[0u32; 16]; 16];
         // Inputs are registers of their own.
         let mut to = [unused.as_mut_ptr(); 4];
@@ -273,7 +316,13 @@ impl Attribute {
                 1 => self.transpose::<1>(index, to, one),
                 2 => self.transpose::<2>(index, to, one),
                 3 => self.transpose::<3>(index, to, one),
-                _ => self.transpose::<4>(index, to, one),
+                _ => {
+                    let (stride, whole) = (self.stride as usize, index.len() / 16);
+                    fours(level, self.base, stride, index, to);
+                    // What does not fill a warp.
+                    let rest = [0, 1, 2, 3].map(|k: usize| to[k].add(whole));
+                    self.transpose::<4>(&index[whole * 16..], rest, one);
+                }
             }
         }
     }

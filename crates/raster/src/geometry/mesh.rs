@@ -60,6 +60,8 @@ struct MeshWork<'a> {
     raster: Rasterizer<'a>,
     outputs: &'a Outputs,
     groups: [u32; 3],
+    /// Names the draw's dispatch of its first stage.
+    serial: u64,
     draw: [u32; 2],
     /// Where each column's values lie: in a vertex's cells, or in a primitive's.
     sources: Vec<(Cell, bool)>,
@@ -113,6 +115,7 @@ pub fn run<'d>(
         raster,
         outputs: &outputs,
         groups,
+        serial: crate::serial(),
         draw: [draw_index, view.unwrap_or(0)],
         sources: outputs.sources.iter().filter_map(|s| all.get(*s).copied()).collect(),
         indices: std::array::from_fn(|k| of_primitive(INDICES + k as u16)),
@@ -136,9 +139,10 @@ pub fn run<'d>(
 }
 
 impl MeshWork<'_> {
-    fn dispatch<'d>(&'d self, stage: &'d Stage, groups: [u32; 3]) -> Dispatch<'d> {
+    /// `serial`: of dispatches of the stage with as many workgroups.
+    fn dispatch<'d>(&'d self, stage: &'d Stage, serial: u64, groups: [u32; 3]) -> Dispatch<'d> {
         Dispatch {
-            serial: crate::serial(),
+            serial,
             program: stage.program,
             tables: self.tables,
             push: self.push,
@@ -207,10 +211,10 @@ impl MeshWork<'_> {
         for (k, column) in columns.iter_mut().enumerate() {
             if Some(k) == self.size {
                 // A point without a size has one of 1.
-                let one = |v: u32| if v == 0 { 1f32.to_bits() } else { v };
-                vertices.fill(k + 1, column.drain(..).map(one));
+                let one = |v: &u32| if *v == 0 { 1f32.to_bits() } else { *v };
+                vertices.fill(k + 1, column.iter().map(one));
             } else {
-                vertices.fill(k + 1, column.drain(..));
+                vertices.set(k + 1, 0, column);
             }
         }
         let n = flow.v[0].len() as u64;
@@ -244,7 +248,7 @@ impl Pieces for MeshWork<'_> {
     }
     fn expected(&self) -> usize {
         let all = self.total().saturating_mul(self.io.max_primitives as u64);
-        all.min(1 << 16) as usize
+        all.min(1 << 18) as usize
     }
     fn planes(&self) -> usize {
         self.outputs.planes()
@@ -262,12 +266,12 @@ impl Pieces for MeshWork<'_> {
         s.mesh.clear(self.sources.len());
         let (first, last) = (c * self.each(), self.total().min((c + 1) * self.each()));
         let Some(task) = &self.task else {
-            let d = self.dispatch(&self.mesh, self.groups);
+            let d = self.dispatch(&self.mesh, self.serial, self.groups);
             self.meshes(worker, &d, [first, last], &[], s, stipple, out)?;
             self.flush(s, stipple, out);
             return Ok(());
         };
-        let d = self.dispatch(task, self.groups);
+        let d = self.dispatch(task, self.serial, self.groups);
         let mut asking = Asking { payload: task.payload(), asked: Vec::new() };
         let ran = worker.run_around(&d, first, last - first, &mut asking);
         task.note(&ran);
@@ -286,7 +290,7 @@ impl Pieces for MeshWork<'_> {
             if total == 0 {
                 continue;
             }
-            let d = self.dispatch(&self.mesh, asked.groups);
+            let d = self.dispatch(&self.mesh, crate::serial(), asked.groups);
             self.meshes(worker, &d, [0, total], &asked.payload, s, stipple, out)?;
         }
         self.flush(s, stipple, out);
@@ -308,7 +312,7 @@ struct Asking {
 impl Around for Asking {
     fn before(&mut self, _: u64, _: &mut [u8]) {}
     fn after(&mut self, _: u64, memory: &[u8]) {
-        let groups = [0, 1, 2].map(|k| word(memory, k));
+        let groups = [0, 1, 2].map(|k| word(memory.as_chunks().0, k));
         let payload = memory.get(PAYLOAD as usize..(PAYLOAD + self.payload) as usize).unwrap_or(&[]).to_vec();
         self.asked.push(Asked { groups, payload });
     }
@@ -322,12 +326,22 @@ struct Taking<'t, 'a> {
     primitives: u64,
 }
 
-fn word(memory: &[u8], k: usize) -> u32 {
-    memory.get(k * 4..k * 4 + 4).map_or(0, |b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]))
+/// Words of a workgroup's memory.
+type Words<'m> = &'m [[u8; 4]];
+
+fn word(memory: Words, k: usize) -> u32 {
+    memory.get(k).map_or(0, |b| u32::from_le_bytes(*b))
 }
 
-fn of(memory: &[u8], cell: &Cell, i: u32) -> u32 {
+fn of(memory: Words, cell: &Cell, i: u32) -> u32 {
     cell.fit(word(memory, (cell.word as usize).saturating_add(cell.stride as usize * i as usize)))
+}
+
+/// The first `n` of a cell.
+fn all_of<'m>(memory: Words<'m>, cell: &Cell, n: u32) -> impl Iterator<Item = u32> + 'm {
+    let (bits, from) = (cell.fit(!0), (cell.word as usize).min(memory.len()));
+    let words = memory[from..].iter().step_by(cell.stride.max(1) as usize).take(n as usize);
+    words.map(move |w| u32::from_le_bytes(*w) & bits)
 }
 
 impl Around for Taking<'_, '_> {
@@ -340,6 +354,7 @@ impl Around for Taking<'_, '_> {
 
     fn after(&mut self, _: u64, memory: &[u8]) {
         let (work, p) = (self.work, &mut *self.pending);
+        let memory = memory.as_chunks().0;
         let vertices = word(memory, 0).min(work.io.max_vertices);
         let primitives = word(memory, 1).min(work.io.max_primitives);
         let each = match work.raster.kind {
@@ -353,7 +368,9 @@ impl Around for Taking<'_, '_> {
         let base = p.count;
         if !apart {
             for ((cell, _), column) in work.sources.iter().zip(&mut p.columns) {
-                column.extend((0..vertices).map(|v| of(memory, cell, v)));
+                column.extend(all_of(memory, cell, vertices));
+                // Where memory ends before (it does not), nothing is read.
+                column.resize((base + vertices) as usize, 0);
             }
             p.count += vertices;
         }

@@ -102,7 +102,7 @@ pub fn run(
     let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len()];
     let expected = work.expected();
     // Without room, everything is appended in the end.
-    out.make_room(expected, expected * work.planes());
+    out.make_room(expected, work.planes());
     let room = Room {
         prims: out.prims.as_mut_ptr(),
         planes: out.planes.as_mut_ptr(),
@@ -118,7 +118,7 @@ pub fn run(
         let mut batch = Batch::recycled();
         // Chunks wait here for those before them: to grow then would be to copy.
         let waiting = expected.min(WAITING);
-        batch.make_room(waiting, waiting * work.planes());
+        batch.make_room(waiting, work.planes());
         let mut pieces: Vec<Piece> = Vec::new();
         let mut starts = Vec::new();
         let result = with_worker(shared, |worker| {

@@ -11,18 +11,21 @@ use super::assembly::Assembled;
 use super::line::Stipple;
 use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
-use super::vertex::{Vertices, code};
-use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
+use super::vertex::{Varying, Vertices, code};
+use crate::prim::{Line, Plane, Prim, Shape, prefetch, word};
 use crate::state::Rect;
 use ash::vk;
 use counters::Event::{self, *};
 use shader::cost::COUNTED;
+use simd::Simd;
+use texel::vector;
 
-const LANES: usize = 16;
+/// Triangles of a group.
+pub const LANES: usize = 16;
 
 simd::by_level! {
     /// Triangles of a chunk, in order.
-    fn triangles_at = plain body, (r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch)
+    fn triangles_at = body, (r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch)
 }
 
 /// Triangles of a chunk, in order.
@@ -47,11 +50,10 @@ struct Group {
 }
 
 #[inline(always)]
-fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
+fn body<S: Simd>(s: S, r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
     let n = chunk.ids.len();
     let (v0, v1, v2) = (&chunk.v[0][..n], &chunk.v[1][..n], &chunk.v[2][..n]);
-    let (x, y, codes) = (&v.x[..], &v.y[..], &v.codes[..]);
-    assert!(x.len() >= v.count && y.len() >= v.count && codes.len() >= v.count);
+    assert!(v.placed.len() >= v.count && v.w.len() >= v.count);
     let raster = &r.state.raster;
     let plain = raster.polygon_mode == vk::PolygonMode::FILL && raster.conservative.is_none();
     let quick = plain && !raster.discard && r.outputs.viewport == 0;
@@ -66,31 +68,27 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
     let mut from = 0;
     while from < n {
         let m = (n - from).min(LANES);
-        let mut px = [[0i32; LANES]; 3];
-        let mut py = [[0i32; LANES]; 3];
-        let mut all = [0u32; LANES];
+        let mut px = [[0u32; LANES]; 3];
+        let mut py = [[0u32; LANES]; 3];
+        let mut all = [!0u32; LANES];
         let mut any = [0u32; LANES];
-        for i in 0..m {
-            let t = [v0[from + i] as usize, v1[from + i] as usize, v2[from + i] as usize];
+        for k in 0..3 {
+            let mut t = [0u32; LANES];
+            t[..m].copy_from_slice(&[v0, v1, v2][k][from..from + m]);
             // SAFETY: assembly numbers the chunk's vertices, all of which have been placed (asserted above).
-            unsafe {
-                for k in 0..3 {
-                    debug_assert!(t[k] < v.count);
-                    px[k][i] = *x.get_unchecked(t[k]);
-                    py[k][i] = *y.get_unchecked(t[k]);
-                }
-                let (a, b) = (*codes.get_unchecked(t[0]), *codes.get_unchecked(t[1]));
-                let c = *codes.get_unchecked(t[2]);
-                all[i] = a & b & c;
-                any[i] = a | b | c;
-            }
+            let [x, y, _, codes] = unsafe { gather(s, &v.placed, &t) };
+            vector::store(s, &mut px[k], x);
+            vector::store(s, &mut py[k], y);
+            let (before, own) = (vector::load(s, &all), vector::load(s, &any));
+            vector::store(s, &mut all, s.iand(before, codes));
+            vector::store(s, &mut any, s.ior(own, codes));
         }
         // Bounds and area of all of them.
         let mut keep = [0u8; LANES];
         let mut fate = [0u8; LANES];
         for i in 0..LANES {
-            let [ax, bx, cx] = [px[0][i], px[1][i], px[2][i]];
-            let [ay, by, cy] = [py[0][i], py[1][i], py[2][i]];
+            let [ax, bx, cx] = [px[0][i] as i32, px[1][i] as i32, px[2][i] as i32];
+            let [ay, by, cy] = [py[0][i] as i32, py[1][i] as i32, py[2][i] as i32];
             let area = (bx.wrapping_sub(ax)) as i64 * (cy.wrapping_sub(ay)) as i64
                 - (cx.wrapping_sub(ax)) as i64 * (by.wrapping_sub(ay)) as i64;
             let b = pixels(
@@ -113,13 +111,42 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
                 1 + some as u8
             };
         }
+        let mut odd = 0;
+        for i in 0..LANES {
+            odd |= if i < m { all[i] & code::REJECT | any[i] & r.cut } else { 0 };
+        }
+        if quick && odd == 0 {
+            // All of them the quick way.
+            clipped += m as u64;
+            let (mut numbers, mut kept) = ([0u8; 6], 0u32);
+            for i in 0..LANES {
+                let here = i < m;
+                for c in 1..6 {
+                    numbers[c] += (here & (fate[i] == c as u8)) as u8;
+                }
+                kept |= ((here & (keep[i] != 0)) as u32) << i;
+            }
+            for c in 1..6 {
+                fates[c] += numbers[c] as u64;
+            }
+            while kept != 0 {
+                group.triangles[group.len % LANES] = from as u32 + kept.trailing_zeros();
+                kept &= kept - 1;
+                group.len += 1;
+                if group.len == LANES {
+                    flush(s, r, v, chunk, &mut group, out);
+                }
+            }
+            from += m;
+            continue;
+        }
         for i in 0..m {
             if all[i] & code::REJECT != 0 {
                 fates[0] += 1;
                 continue;
             }
             if !quick || any[i] & r.cut != 0 {
-                flush(r, v, chunk, &mut group, out);
+                flush(s, r, v, chunk, &mut group, out);
                 let t = from + i;
                 r.triangle(v, [v0[t], v1[t], v2[t]], chunk.ids[t], &mut stipple, out);
                 continue;
@@ -130,13 +157,13 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
                 group.triangles[group.len] = (from + i) as u32;
                 group.len += 1;
                 if group.len == LANES {
-                    flush(r, v, chunk, &mut group, out);
+                    flush(s, r, v, chunk, &mut group, out);
                 }
             }
         }
         from += m;
     }
-    flush(r, v, chunk, &mut group, out);
+    flush(s, r, v, chunk, &mut group, out);
     out.counts.events[ClippingPrimitives] += clipped;
     let events = &mut out.counts.events;
     FATES.into_iter().zip(fates).for_each(|(fate, n)| events[fate] += n);
@@ -150,6 +177,10 @@ struct Planes {
     dy: [f32; LANES],
 }
 
+impl Planes {
+    const ZERO: Planes = Planes { at: [0.0; LANES], dx: [0.0; LANES], dy: [0.0; LANES] };
+}
+
 struct Slopes {
     x1: [f64; LANES],
     x2: [f64; LANES],
@@ -161,7 +192,7 @@ struct Slopes {
 impl Slopes {
     #[inline(always)]
     fn planes(&self, f: &[[f64; LANES]; 3]) -> Planes {
-        let mut p = Planes { at: [0.0; LANES], dx: [0.0; LANES], dy: [0.0; LANES] };
+        let mut p = Planes::ZERO;
         for i in 0..LANES {
             let (d1, d2) = (f[1][i] - f[0][i], f[2][i] - f[0][i]);
             let dx = d1 * self.x1[i] - d2 * self.x2[i];
@@ -176,16 +207,23 @@ impl Slopes {
 
 /// Makes primitives of a group. The formulas are those of [`super::plane::Gradients`].
 #[inline(always)]
-fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out: &mut Batch) {
+fn flush<S: Simd>(
+    machine: S,
+    r: &Rasterizer,
+    v: &Vertices,
+    chunk: &Assembled,
+    group: &mut Group,
+    out: &mut Batch,
+) {
     let n = std::mem::take(&mut group.len);
     if n == 0 {
         return;
     }
-    let mut t = [[0usize; LANES]; 3];
+    let mut t = [[0u32; LANES]; 3];
     for i in 0..LANES {
         let triangle = group.triangles[i.min(n - 1)] as usize;
         for k in 0..3 {
-            t[k][i] = chunk.v[k][triangle] as usize;
+            t[k][i] = chunk.v[k][triangle];
         }
     }
     let mut px = [[0i32; LANES]; 3];
@@ -193,14 +231,17 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
     let mut z = [[0f64; LANES]; 3];
     let mut w = [[0f64; LANES]; 3];
     for k in 0..3 {
+        // SAFETY: as in `body`.
+        let [x, y, depth, _] = unsafe { gather(machine, &v.placed, &t[k]) };
+        let words = |a: &mut [i32; LANES], v: S::I| vector::store(machine, bytemuck::cast_mut(a), v);
+        words(&mut px[k], x);
+        words(&mut py[k], y);
+        let mut own = [0f32; LANES];
+        vector::store_floats(machine, &mut own, machine.from_bits(depth));
         for i in 0..LANES {
-            // SAFETY: as in `body`; all four have the same length.
-            unsafe {
-                px[k][i] = *v.x.get_unchecked(t[k][i]);
-                py[k][i] = *v.y.get_unchecked(t[k][i]);
-                z[k][i] = *v.z.get_unchecked(t[k][i]) as f64;
-                w[k][i] = *v.w.get_unchecked(t[k][i]);
-            }
+            z[k][i] = own[i] as f64;
+            // SAFETY: as above; each has its 1/w.
+            w[k][i] = unsafe { *v.w.get_unchecked(t[k][i] as usize) };
         }
     }
 
@@ -274,84 +315,216 @@ fn flush(r: &Rasterizer, v: &Vertices, chunk: &Assembled, group: &mut Group, out
     }
     let wp = s.planes(&w);
 
-    let varyings = &r.outputs.varyings;
     let first_plane = out.planes.len();
-    let count = varyings.len();
-    out.planes.reserve(n * count);
-    let room = &mut out.planes.spare_capacity_mut()[..n * count];
-    for (k, varying) in varyings.iter().enumerate() {
-        let column = v.column(varying.column);
-        assert!(column.len() >= v.count);
-        if varying.flat {
-            let vertex = varying.vertex.map_or(r.provoking, |k| k as usize % 3);
-            for i in 0..n {
-                let bits = column[t[vertex][i]];
-                room[i * count + k].write(Plane { at: f32::from_bits(bits), dx: 0.0, dy: 0.0 });
-            }
-            continue;
-        }
-        let mut f = [[0f64; LANES]; 3];
+    let count = r.outputs.varyings.len();
+    out.planes.reserve(LANES * count);
+    // Where the next group goes: stores to lines that are not there yet would wait for them one by one.
+    let next = out.prims.as_ptr().wrapping_add(out.prims.len() + n).cast::<Line>();
+    (0..LANES * size_of::<Prim>() / size_of::<Line>()).for_each(|i| prefetch(next.wrapping_add(i)));
+    let next = out.planes.as_ptr().wrapping_add(first_plane + n * count).cast::<Line>();
+    let lines = (LANES * count * size_of::<Plane>()).div_ceil(size_of::<Line>());
+    (0..lines).for_each(|i| prefetch(next.wrapping_add(i)));
+    // Memory is written in its order: what is put together of vectors lies in between, if it is not too much for that.
+    let mut near = Near([0; LANES * NEAR * 3]);
+    // SAFETY: room for the planes of a whole group.
+    let far = unsafe { out.planes.as_mut_ptr().add(first_plane) };
+    let to = if count <= NEAR { near.0.as_mut_ptr().cast::<Plane>() } else { far };
+    for (k, four) in r.outputs.varyings.chunks(4).enumerate() {
+        let mut own = [Planes::ZERO; 4];
+        let varied = v.four(k);
+        assert!(varied.len() >= v.count);
+        // By varying, of each vertex.
+        let mut values = [[[0f32; LANES]; 3]; 4];
         for j in 0..3 {
-            for i in 0..LANES {
-                // SAFETY: as above.
-                f[j][i] = f32::from_bits(unsafe { *column.get_unchecked(t[j][i]) }) as f64;
+            // SAFETY: as in `body`.
+            let columns = unsafe { gather(machine, varied, &t[j]) };
+            for (values, column) in values.iter_mut().zip(columns) {
+                vector::store_floats(machine, &mut values[j], machine.from_bits(column));
             }
         }
-        if let Some(k) = varying.weight {
-            for j in 0..3 {
-                f[j] = [(j == k as usize) as u8 as f64; LANES];
-            }
+        for ((own, varying), values) in own.iter_mut().zip(four).zip(&values) {
+            *own = of_varying(r, values, &w, &s, varying);
         }
-        if !varying.no_perspective {
-            for j in 0..3 {
+        if four.len() == 4 {
+            let mut words = [[0u32; LANES]; 12];
+            for j in 0..4 {
                 for i in 0..LANES {
-                    f[j][i] *= w[j][i];
+                    words[3 * j][i] = own[j].at[i].to_bits();
+                    words[3 * j + 1][i] = own[j].dx[i].to_bits();
+                    words[3 * j + 2][i] = own[j].dy[i].to_bits();
                 }
             }
+            let to = to.wrapping_add(4 * k);
+            // SAFETY: four planes of each primitive, of the room above.
+            unsafe { rows(machine, &words, to.cast(), count * size_of::<Plane>()) };
+            continue;
         }
-        let p = s.planes(&f);
         for i in 0..n {
-            room[i * count + k].write(Plane { at: p.at[i], dx: p.dx[i], dy: p.dy[i] });
+            for j in 0..four.len() {
+                let plane = Plane { at: own[j].at[i], dx: own[j].dx[i], dy: own[j].dy[i] };
+                // SAFETY: as above.
+                unsafe { to.add(i * count + 4 * k + j).write(plane) };
+            }
         }
     }
-    // SAFETY: every one of them has been written.
-    unsafe { out.planes.set_len(first_plane + n * count) };
+    // SAFETY: every one of them has been written, there or near.
+    unsafe {
+        if count <= NEAR {
+            far.copy_from_nonoverlapping(to, n * count);
+        }
+        out.planes.set_len(first_plane + n * count);
+    }
 
     let clockwise = r.state.raster.front == vk::FrontFace::CLOCKWISE;
     let layers = v.column(r.outputs.layer);
-    out.prims.reserve(n);
+    let mut words = [[0u32; LANES]; Prim::WORDS];
+    let mut absent = 0u32;
     for i in 0..n {
         let layer = match r.view {
             Some(view) => view,
-            None => layers[t[r.provoking][i]],
+            None => layers[t[r.provoking][i] as usize],
         };
-        if layer >= r.layers && r.view.is_none() {
-            continue;
+        absent |= ((layer >= r.layers && r.view.is_none()) as u32) << i;
+        words[word::LAYER][i] = layer & 0xFFFF | ((positive[i] == clockwise) as u32) << 24;
+        words[word::ID][i] = chunk.ids[group.triangles[i] as usize];
+    }
+    words[word::KIND] = [Shape::Polygon as u32 | 3 << 8; LANES];
+    if COUNTED {
+        for i in 0..n {
+            let bounds = Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] };
+            let used = [t[0][i] as usize, t[1][i] as usize, t[2][i] as usize];
+            if absent >> i & 1 == 0 {
+                let deferred = out.used.visible(used, bounds, words[word::LAYER][i] as u16);
+                words[word::KIND][i] |= (deferred as u32) << 16;
+            }
         }
-        let bounds = Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] };
-        let used = [t[0][i], t[1][i], t[2][i]];
-        let deferred = if COUNTED { out.used.visible(used, bounds, layer as u16) } else { 0 };
-        out.prims.push(Prim {
-            shape: Shape::Polygon,
-            edges: [
-                Edge { a: ea[0][i], b: eb[0][i], c: ec[0][i] },
-                Edge { a: ea[1][i], b: eb[1][i], c: ec[1][i] },
-                Edge { a: ea[2][i], b: eb[2][i], c: ec[2][i] },
-                Edge::default(),
-            ],
-            edge_count: 3,
-            front: positive[i] == clockwise,
-            viewport: 0,
-            bounds: Bounds::new(bounds),
-            deferred,
-            origin: [origin[0][i], origin[1][i]],
-            z: Plane { at: zp.at[i], dx: zp.dx[i], dy: zp.dy[i] },
-            w: Plane { at: wp.at[i], dx: wp.dx[i], dy: wp.dy[i] },
-            planes: (first_plane + i * count) as u32,
-            point: false,
-            layer: layer as u16,
-            id: chunk.ids[group.triangles[i] as usize],
-            grown: 0,
-        });
+    }
+    for i in 0..LANES {
+        // As `Bounds::new`.
+        let x = [box0[0][i].clamp(0, MOST) as u32, box1[0][i].clamp(0, MOST) as u32];
+        let y = [box0[1][i].clamp(0, MOST) as u32, box1[1][i].clamp(0, MOST) as u32];
+        words[word::BOUNDS][i] = x[0] | y[0] << 16;
+        words[word::BOUNDS + 1][i] = x[1] | y[1] << 16;
+        words[word::PLANES][i] = (first_plane + i * count) as u32;
+        words[word::ORIGIN][i] = origin[0][i].to_bits();
+        words[word::ORIGIN + 1][i] = origin[1][i].to_bits();
+    }
+    for k in 0..3 {
+        let at = word::EDGES + 4 * k;
+        for i in 0..LANES {
+            words[at][i] = ea[k][i] as u32;
+            words[at + 1][i] = eb[k][i] as u32;
+            words[at + 2][i] = ec[k][i] as u32;
+            words[at + 3][i] = (ec[k][i] >> 32) as u32;
+        }
+    }
+    for (at, p) in [(word::Z, &zp), (word::W, &wp)] {
+        for i in 0..LANES {
+            words[at][i] = p.at[i].to_bits();
+            words[at + 1][i] = p.dx[i].to_bits();
+            words[at + 2][i] = p.dy[i].to_bits();
+        }
+    }
+    let mut near = Near([0; LANES * Prim::WORDS]);
+    // SAFETY: as many words.
+    unsafe { rows(machine, &words, near.0.as_mut_ptr().cast(), size_of::<Prim>()) };
+    let before = out.prims.len();
+    out.prims.reserve(n);
+    let (from, mut to) = (near.0.as_ptr().cast::<Prim>(), before);
+    for i in (0..n).filter(|i| absent >> i & 1 == 0) {
+        // SAFETY: the words are a primitive's; there is room for it.
+        unsafe { out.prims.as_mut_ptr().add(to).copy_from_nonoverlapping(from.add(i), 1) };
+        to += 1;
+    }
+    // SAFETY: these have been written.
+    unsafe { out.prims.set_len(to) };
+}
+
+/// Planes of a primitive that are put together before they are written.
+const NEAR: usize = 8;
+
+/// Words, aligned as primitives are.
+#[repr(C, align(64))]
+struct Near<const N: usize>([u32; N]);
+
+/// Greatest coordinate of [`crate::prim::Bounds`].
+const MOST: i32 = i16::MAX as i32;
+
+/// The planes of an input whose values the group's vertices have; `w`: 1/w of these.
+#[inline(always)]
+fn of_varying(
+    r: &Rasterizer,
+    values: &[[f32; LANES]; 3],
+    w: &[[f64; LANES]; 3],
+    s: &Slopes,
+    varying: &Varying,
+) -> Planes {
+    if varying.flat {
+        let vertex = varying.vertex.map_or(r.provoking, |k| k as usize % 3);
+        return Planes { at: values[vertex], ..Planes::ZERO };
+    }
+    let mut f = [[0f64; LANES]; 3];
+    for j in 0..3 {
+        for i in 0..LANES {
+            f[j][i] = values[j][i] as f64;
+        }
+    }
+    if let Some(k) = varying.weight {
+        for j in 0..3 {
+            f[j] = [(j == k as usize) as u8 as f64; LANES];
+        }
+    }
+    if !varying.no_perspective {
+        for j in 0..3 {
+            for i in 0..LANES {
+                f[j][i] *= w[j][i];
+            }
+        }
+    }
+    s.planes(&f)
+}
+
+/// Four words of each row of an index, as vectors.
+///
+/// # Safety
+/// There are these rows.
+#[inline(always)]
+unsafe fn gather<S: Simd>(s: S, rows: &[[u32; 4]], index: &[u32; LANES]) -> [S::I; 4] {
+    let mut lanes = [s.isplat(0); 4];
+    for k in 0..4 {
+        let mut at = [rows.as_ptr(); 4];
+        for q in 0..4 {
+            debug_assert!((index[4 * q + k] as usize) < rows.len());
+            at[q] = at[q].wrapping_add(index[4 * q + k] as usize);
+        }
+        let [a, b, c, d] = at;
+        // SAFETY: rows of four words, says the caller, which are only read.
+        lanes[k] = unsafe {
+            s.iload4([a.cast_mut().cast(), b.cast_mut().cast(), c.cast_mut().cast(), d.cast_mut().cast()])
+        };
+    }
+    s.itranspose4(lanes)
+}
+
+/// Writes sixteen rows of words, `step` bytes from one to the next; `words` by word, fours of them.
+///
+/// # Safety
+/// There is room for the rows.
+#[inline(always)]
+unsafe fn rows<S: Simd, const N: usize>(s: S, words: &[[u32; LANES]; N], to: *mut u8, step: usize) {
+    for (g, four) in words.as_chunks::<4>().0.iter().enumerate() {
+        let mut lanes = [s.isplat(0); 4];
+        for k in 0..4 {
+            lanes[k] = vector::load(s, &four[k]);
+        }
+        let rows = s.itranspose4(lanes);
+        for k in 0..4 {
+            let mut at = [to; 4];
+            for q in 0..4 {
+                at[q] = to.wrapping_add((4 * q + k) * step + 16 * g);
+            }
+            // SAFETY: the caller's room.
+            unsafe { s.istore4(at, rows[k]) };
+        }
     }
 }

@@ -29,17 +29,13 @@ pub(super) struct Stream {
 }
 
 impl Stream {
-    /// The same as [`Stream::lines`] in short, of neighbours in order, with less than a line between them: all lines there are.
+    /// The same as [`Stream::lines`] in short, of [`neighbours`], with less than a line between them: all lines there are.
     #[inline(always)]
     fn run(&self, index: &[u32]) -> Option<RangeInclusive<u64>> {
         let (low, high) = (*index.first()? as u64, *index.last()? as u64);
-        let mut apart = 0;
-        for i in 1..index.len() {
-            apart |= index[i].wrapping_sub(index[i - 1]);
-        }
         let all = self.divisor.is_none() && high < self.readable && self.stride < self.bytes + LINE;
         let at = |e: u64| self.base.wrapping_add(e.wrapping_mul(self.stride));
-        (all && apart <= 1).then(|| at(low) / LINE..=at(high).wrapping_add(self.bytes - 1) / LINE)
+        all.then(|| at(low) / LINE..=at(high).wrapping_add(self.bytes - 1) / LINE)
     }
 
     /// Lines that a warp touches which reads these elements; `each` hears of them.
@@ -76,6 +72,12 @@ impl Stream {
     }
 }
 
+/// Each is the one before it, or the one after that.
+fn neighbours(index: &[u32]) -> bool {
+    let steps = index.iter().zip(index.get(1..).unwrap_or(&[]));
+    steps.fold(0, |apart, (a, b)| apart | b.wrapping_sub(*a)) <= 1
+}
+
 /// Lines that warps of these vertices read of their attributes. `arena`: where device memory begins. `lanes`: whose caches have them, if
 /// anyone's that are followed.
 pub(super) fn read(
@@ -87,9 +89,13 @@ pub(super) fn read(
 ) -> u64 {
     let (follows, first) = (lanes.as_deref_mut().is_some_and(|l| l.follows()), arena / LINE);
     let mut count = 0;
+    // Without indices they all are.
+    let all = neighbours(index);
     for s in streams.iter().filter(|s| s.readable > 0) {
         for (index, instance) in index.chunks(16).zip(instance.chunks(16)) {
-            if let Some(run) = s.run(index) {
+            if (all || neighbours(index))
+                && let Some(run) = s.run(index)
+            {
                 count += run.end() - run.start() + 1;
                 if follows && let Some(lanes) = lanes.as_deref_mut() {
                     run.for_each(|line| lanes.follow(AccessKind::Read, line.wrapping_sub(first)));
@@ -156,7 +162,9 @@ mod tests {
             let n = s.lines(elements, |l| seen.push(l - 64));
             assert_eq!(n as usize, seen.len());
             let index: Vec<u32> = elements.iter().map(|e| *e as u32).collect();
-            if let Some(run) = s.run(&index) {
+            if neighbours(&index)
+                && let Some(run) = s.run(&index)
+            {
                 runs.set(runs.get() + 1);
                 assert!(run.map(|l| l - 64).eq(seen.iter().copied()));
             }

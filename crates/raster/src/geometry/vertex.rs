@@ -8,6 +8,8 @@ use shader::bytecode::Program;
 use shader::interface as slot;
 use shader::ir::Input;
 use shader::stage_io::Capture;
+use simd::Simd;
+use texel::vector;
 use wave::Stop;
 use wave::graphics::Lanes;
 
@@ -172,6 +174,10 @@ pub struct Vertices {
     pub w: Vec<f64>,
     /// Bits of [`code`].
     pub codes: Vec<u32>,
+    /// x, y, z and code of each, for who takes a vertex's together.
+    pub placed: Vec<[u32; 4]>,
+    /// The varyings' columns likewise, four by four: all vertices' of the first four, then of the next.
+    pub varied: Vec<[u32; 4]>,
 }
 
 impl Vertices {
@@ -189,6 +195,7 @@ impl Vertices {
     /// Runs the vertex program for a chunk.
     pub fn shade(
         &mut self,
+        level: simd::Level,
         o: &Outputs,
         fetch: &Fetch,
         chunk: &Assembled,
@@ -199,7 +206,7 @@ impl Vertices {
         let mut first = 0;
         while first < self.count {
             let n = (self.count - first).min(wave);
-            fetch.fill(chunk, first, n, lanes);
+            fetch.fill(level, chunk, first, n, lanes);
             lanes.begin(n);
             lanes.run()?;
             self.take(o, lanes, first, n);
@@ -239,6 +246,13 @@ impl Vertices {
         }
     }
 
+    /// Values of column `c`, which is not 0, for vertices from `first` on.
+    #[inline(always)]
+    pub fn set(&mut self, c: usize, first: usize, values: &[u32]) {
+        let at = c.max(1) * self.capacity + first;
+        self.columns[at..at + values.len()].copy_from_slice(values);
+    }
+
     /// The values of column `c`, which is not 0.
     pub fn fill(&mut self, c: usize, values: impl Iterator<Item = u32>) {
         let at = c.max(1) * self.capacity;
@@ -274,6 +288,47 @@ impl Vertices {
                 let outside = if bit < code::CULL { d < 0.0 || d.is_nan() } else { d < 0.0 };
                 *code |= (outside as u32) << bit;
             }
+        }
+        let fours = o.varyings.len().div_ceil(4);
+        self.placed.resize(n, [0; 4]);
+        self.varied.resize(n * fours, [0; 4]);
+        let (x, y) = (bytemuck::cast_slice(&self.x), bytemuck::cast_slice(&self.y));
+        together(level, [x, y, bytemuck::cast_slice(&self.z), &self.codes], &mut self.placed);
+        for (four, to) in o.varyings.chunks(4).zip(self.varied.chunks_exact_mut(n.max(1))) {
+            let of = |k: usize| four.get(k).map_or(0, |v| v.column);
+            let column = |k: usize| &self.columns[of(k) * self.capacity..of(k) * self.capacity + n];
+            together(level, [column(0), column(1), column(2), column(3)], to);
+        }
+    }
+
+    /// Which vertices four varyings are of in [`Self::varied`].
+    #[inline(always)]
+    pub fn four(&self, four: usize) -> &[[u32; 4]] {
+        let n = self.placed.len();
+        &self.varied[four * n..four * n + n]
+    }
+}
+
+simd::by_level! {
+    /// Columns of whole vectors as rows.
+    fn together = together_body, (columns: [&[u32]; 4], to: &mut [[u32; 4]])
+}
+
+#[inline(always)]
+fn together_body<S: Simd>(s: S, columns: [&[u32]; 4], to: &mut [[u32; 4]]) {
+    let [a, b, c, d] = [0, 1, 2, 3].map(|k: usize| columns[k].as_chunks::<16>().0);
+    for (i, to) in to.as_chunks_mut::<16>().0.iter_mut().enumerate() {
+        let rows = s.itranspose4([
+            vector::load(s, &a[i]),
+            vector::load(s, &b[i]),
+            vector::load(s, &c[i]),
+            vector::load(s, &d[i]),
+        ]);
+        for k in 0..4 {
+            let at =
+                [to[k].as_mut_ptr(), to[4 + k].as_mut_ptr(), to[8 + k].as_mut_ptr(), to[12 + k].as_mut_ptr()];
+            // SAFETY: four words each, none twice.
+            unsafe { s.istore4([at[0].cast(), at[1].cast(), at[2].cast(), at[3].cast()], rows[k]) };
         }
     }
 }

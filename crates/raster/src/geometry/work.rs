@@ -68,7 +68,7 @@ impl Work<'_> {
             fetched = self.read(streams, all, Some(lanes));
             counts.fetched += fetched;
         }
-        s.vertices.shade(outputs, &self.fetch, &s.chunk, lanes)?;
+        s.vertices.shade(self.raster.level, outputs, &self.fetch, &s.chunk, lanes)?;
         Ok(fetched)
     }
 
@@ -94,7 +94,7 @@ impl Work<'_> {
         let mut counts: Box<[StageCounts; STAGES]> = Default::default();
         let Scratch { chunk, vertices, stages: scratch, .. } = s;
         let mut sink = |made: stages::Made| {
-            let stages::Made { vertices, flow, stream, outputs } = made;
+            let stages::Made { vertices, flow, stream, outputs, count } = made;
             self.capture(stream, outputs, vertices, flow, feedback.as_deref_mut(), out);
             if stream != self.stream || self.raster.state.raster.discard {
                 return;
@@ -108,7 +108,7 @@ impl Work<'_> {
             out.counts.events[Event::VaryingCacheMisses] += used;
             out.counts.events[Event::VaryingCacheHits] += again;
             // What the last stage leaves is all written: positions for the tiler, and what fragments read, for tiles.
-            let lines = out.counts.leave(vertices.count as u64, 0, outputs.bytes);
+            let lines = out.counts.leave(count, 0, outputs.bytes);
             out.counts.stored += if stages.has_geometry() { 0 } else { lines };
         };
         let each = self.assembly.each;
@@ -151,6 +151,7 @@ impl Work<'_> {
         }
         let Some(feedback) = feedback else { return };
         let captured = feedback.write(
+            self.raster.level,
             &self.last.interface.io.feedback,
             outputs,
             stream,

@@ -3,6 +3,7 @@
 use super::blend_advanced::{self, is_advanced};
 use super::blend_shader;
 use super::by_alpha::{self, ByAlpha};
+use super::row::Row;
 use crate::state::{Advanced, Blend, BlendAttachment};
 use ash::vk;
 use simd::Simd;
@@ -12,59 +13,6 @@ use texel::vector;
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Colors = [[u32; 16]; 4];
-
-/// A channel as a wave gives it: a row of sixteen lanes a warp, or one row for all.
-#[derive(Clone, Copy)]
-pub struct Row {
-    at: *const u8,
-    /// Bytes from one warp's to the next's.
-    step: usize,
-}
-
-impl Row {
-    /// Rows of a program's output.
-    #[inline]
-    pub fn new(rows: &[[u32; 16]]) -> Row {
-        Row { at: rows.as_ptr().cast(), step: if rows.len() == 1 { 0 } else { 64 } }
-    }
-    /// Zero in all lanes.
-    #[inline]
-    pub fn zero() -> Row {
-        static ZERO: [u32; 16] = [0; 16];
-        Row { at: ZERO.as_ptr().cast(), step: 0 }
-    }
-    /// The same in all warps.
-    #[inline]
-    pub fn same(&self) -> bool {
-        self.step == 0
-    }
-    /// Lanes of warp `w`.
-    ///
-    /// # Safety
-    /// There is such a warp, and nobody writes the rows.
-    #[inline(always)]
-    pub unsafe fn words<S: Simd>(&self, s: S, w: usize) -> S::I {
-        // SAFETY: the rows have sixteen words for the warp.
-        unsafe { s.iloadu(self.at.add(self.step * w)) }
-    }
-    /// As [`Self::words`].
-    ///
-    /// # Safety
-    /// As there.
-    #[inline(always)]
-    pub unsafe fn float<S: Simd>(&self, s: S, w: usize) -> S::F {
-        // SAFETY: as the caller says.
-        s.from_bits(unsafe { self.words(s, w) })
-    }
-    /// Words of warp `w`, as [`Self::words`].
-    ///
-    /// # Safety
-    /// As there.
-    pub unsafe fn array(&self, w: usize) -> [u32; 16] {
-        // SAFETY: the rows have sixteen words for the warp.
-        unsafe { self.at.add(self.step * w).cast::<[u32; 16]>().read_unaligned() }
-    }
-}
 
 /// How one colour attachment is written; chosen once a draw.
 #[derive(Clone)]
@@ -221,7 +169,7 @@ impl Writer {
                 for c in 0..4 {
                     vector::store(s, &mut rows[c], src[c]);
                 }
-                let row = |c: usize| Row { at: rows[c].as_ptr().cast(), step: 0 };
+                let row = |c: usize| Row::new(&rows[c..c + 1]);
                 let rows = [row(0), row(1), row(2), row(3)];
                 // SAFETY: one block, of the caller's pixels; the rows are one for all warps.
                 unsafe { by_alpha::run(s, &factors, swap, px, &[0], 0, &rows, &[mask]) };
@@ -238,6 +186,44 @@ impl Writer {
                 unsafe { generic_at(s.level(), self, px, &store(src), second, mask) }
             }
         }
+    }
+
+    /// Writes the lanes of `mask` to four quads of pixels of four bytes.
+    ///
+    /// # Safety
+    /// `at` points to four pixels of the format each; the quads of `mask` do not overlap.
+    #[inline(always)]
+    pub unsafe fn write_quads4<S: Simd>(
+        &self,
+        s: S,
+        at: [*mut u8; 4],
+        src: &[S::I; 4],
+        src1: Option<&[S::I; 4]>,
+        mask: u16,
+    ) {
+        // SAFETY: the caller's quads.
+        let old = unsafe { s.iload4(at) };
+        let new = match self.kind {
+            BlendPath::Bytes { swap, blend } => self.new4(s, old, src, src1, swap, blend),
+            _ => {
+                let mut px = [0u32; 16];
+                vector::store(s, &mut px, old);
+                let stored = |c: &[S::I; 4]| -> Colors {
+                    let mut out = [[0; 16]; 4];
+                    out.iter_mut().zip(c).for_each(|(o, c)| vector::store(s, o, *c));
+                    out
+                };
+                let second = src1.map(stored);
+                // Where all lanes are no more work than some: what is not of the mask is not taken.
+                let lanes = if self.kind == BlendPath::Generic { mask } else { 0xFFFF };
+                let px_at = px.as_mut_ptr().cast();
+                // SAFETY: sixteen pixels of four bytes.
+                unsafe { write_at(s.level(), self, px_at, &stored(src), second.as_ref(), lanes) };
+                vector::load(s, &px)
+            }
+        };
+        // SAFETY: as above.
+        unsafe { s.istore4(at, s.isel(s.mask(mask), new, old)) };
     }
 
     /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
@@ -300,14 +286,36 @@ impl Writer {
         swap: bool,
         blend: bool,
     ) {
+        // SAFETY: the caller's sixteen pixels.
+        let old = if blend { unsafe { s.iloadu(px) } } else { s.isplat(0) };
+        let new = self.new4(s, old, src, src1, swap, blend);
+        // SAFETY: the caller's sixteen pixels.
+        unsafe {
+            if mask == 0xFFFF {
+                s.istoreu(px, new);
+            } else {
+                s.istore_mask(px, s.mask(mask), new);
+            }
+        }
+    }
+
+    /// What becomes of sixteen pixels of four bytes.
+    #[inline(always)]
+    fn new4<S: Simd>(
+        &self,
+        s: S,
+        old: S::I,
+        src: &[S::I; 4],
+        src1: Option<&[S::I; 4]>,
+        swap: bool,
+        blend: bool,
+    ) -> S::I {
         let shift = |c: usize| s.isplat(8 * if swap && c < 3 { 2 - c } else { c } as u32);
         let mut a = [s.fsplat(0.0); 4];
         for c in 0..4 {
             a[c] = s.from_bits(src[c]);
         }
         if blend {
-            // SAFETY: the caller's sixteen pixels.
-            let old = unsafe { s.iloadu(px) };
             let mut d = a;
             let mut a1 = a;
             for c in 0..4 {
@@ -327,14 +335,7 @@ impl Writer {
             let v = s.fadd(s.fmul(unit(s, a[c]), s.fsplat(255.0)), s.fsplat(0.5));
             new = s.ior(new, s.ishl(s.f_to_s_raw(v), shift(c)));
         }
-        // SAFETY: the caller's sixteen pixels.
-        unsafe {
-            if mask == 0xFFFF {
-                s.istoreu(px, new);
-            } else {
-                s.istore_mask(px, s.mask(mask), new);
-            }
-        }
+        new
     }
 
     /// # Safety
@@ -510,6 +511,20 @@ unsafe fn generic<S: Simd>(s: S, w: &Writer, px: *mut u8, src: &Colors, src1: &C
     unsafe { w.generic(s, px, src, src1, mask) };
 }
 simd::by_level!(unsafe fn generic_at = generic, (w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16));
+
+/// # Safety
+/// As [`Writer::write`].
+#[inline(always)]
+unsafe fn write<S: Simd>(s: S, w: &Writer, px: *mut u8, src: &Colors, src1: Option<&Colors>, mask: u16) {
+    let words = |c: &Colors| [0, 1, 2, 3].map(|k: usize| vector::load(s, &c[k]));
+    // SAFETY: as the caller says.
+    unsafe { w.write(s, px, &words(src), src1.map(words).as_ref(), mask) };
+}
+simd::by_level! {
+    /// [`Writer::write`] as a function of its own.
+    #[inline(never)]
+    unsafe fn write_at = write, (w: &Writer, px: *mut u8, src: &Colors, src1: Option<&Colors>, mask: u16)
+}
 
 /// Addition, with factors that are the same whatever the destination is.
 fn simple(b: &BlendAttachment) -> bool {

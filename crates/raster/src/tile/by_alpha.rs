@@ -1,8 +1,8 @@
 //! Blending into four unorm bytes by addition, with factors linear in the source's alpha: the usual ones. The bits are
 //! those of `blend`'s general way for such factors, which the tests compare.
 
-use super::blend::Row;
 use super::blend8;
+use super::row::Row;
 use crate::state::BlendAttachment;
 use ash::vk::BlendFactor as F;
 use simd::Simd;

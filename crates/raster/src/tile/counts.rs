@@ -245,6 +245,56 @@ pub fn rasterised(c: &mut TileCounts, masks: &[u16]) {
     c[InTile::Partial] += n - whole_quads(masks.iter().fold(!0, |a, m| a & m));
 }
 
+/// What comes of a primitive's blocks with one sample a pixel, several of them counted at once: lanes that come out of the
+/// rasteriser, and those that are shaded; the others are hidden.
+#[derive(Default)]
+pub struct Seen {
+    covered: u64,
+    left: u64,
+    blocks: u32,
+    quads: u64,
+    partial: u64,
+    hidden: u64,
+    gone: u64,
+}
+
+impl Seen {
+    #[inline(always)]
+    pub fn block(&mut self, covered: u16, left: u16) {
+        if self.blocks == 4 {
+            self.count();
+        }
+        self.covered = self.covered << 16 | covered as u64;
+        self.left = self.left << 16 | left as u64;
+        self.blocks += 1;
+    }
+
+    #[inline(always)]
+    fn count(&mut self) {
+        const FIRST: u64 = 0x1111_1111_1111_1111;
+        let some = |m: u64| ((m | m >> 1 | m >> 2 | m >> 3) & FIRST).count_ones() as u64;
+        let whole = |m: u64| (m & m >> 1 & m >> 2 & m >> 3 & FIRST).count_ones() as u64;
+        let (m, left) = (std::mem::take(&mut self.covered), std::mem::take(&mut self.left));
+        self.blocks = 0;
+        let quads = some(m);
+        self.quads += quads;
+        self.partial += quads - whole(m);
+        self.hidden += quads - some(left);
+        self.gone += (m & !left).count_ones() as u64;
+    }
+
+    #[inline(always)]
+    pub fn add_to(mut self, c: &mut TileCounts, all_pass: bool) {
+        self.count();
+        if COUNTED {
+            c[InTile::Quads] += self.quads;
+            c[InTile::Partial] += self.partial;
+        }
+        c[InTile::Hidden] += self.hidden;
+        c[InTile::Passed] += if all_pass { self.gone } else { 0 };
+    }
+}
+
 /// All pixels of a rectangle are covered, one sample each, and hidden.
 pub fn gone(c: &mut TileCounts, r: &Rect, all_pass: bool) {
     let side =

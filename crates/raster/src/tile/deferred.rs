@@ -250,9 +250,9 @@ impl<'a> Task<'a> {
             return Ok(());
         }
         let q = quads(mask);
-        if !self.packer.add(plan.warps, e.prim, block, q, &[mask], None, None) {
+        if !self.packer.add_one(plan.warps, e.prim, block, q, mask) {
             self.shade(item)?;
-            self.packer.add(plan.warps, e.prim, block, q, &[mask], None, None);
+            self.packer.add_one(plan.warps, e.prim, block, q, mask);
         }
         Ok(())
     }

@@ -13,9 +13,9 @@ use wave::graphics::Lanes;
 /// Places of a stretch's pixels relative to their primitive's origin, and w, a warp each.
 #[repr(C, align(64))]
 pub struct Places {
-    x: [[f32; 16]; WARPS],
-    y: [[f32; 16]; WARPS],
-    w: [[f32; 16]; WARPS],
+    pub x: [[f32; 16]; WARPS],
+    pub y: [[f32; 16]; WARPS],
+    pub w: [[f32; 16]; WARPS],
 }
 
 impl Places {

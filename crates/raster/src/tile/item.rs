@@ -6,11 +6,12 @@ use super::cover::MAX_SAMPLES;
 use super::depth::Tests;
 use super::fill::Fill;
 use super::packer::WARPS;
+use super::quads;
 use super::target::Targets;
 use crate::geometry::{Batch, bin::Bins};
 use crate::layout::sample_locations;
 use crate::pass::Subpass;
-use crate::prim::Prim;
+use crate::prim::{Line, Prim, prefetch};
 use crate::state::{GraphicsPipeline, State};
 use ash::vk;
 use machine::bindings::Bindings;
@@ -112,6 +113,8 @@ pub struct Plan {
     pub plain: bool,
     /// An input is interpolated with perspective.
     pub perspective: bool,
+    /// One sample, and inputs that all come from planes ([`super::quads`]).
+    pub of_planes: bool,
 }
 
 /// One colour attachment of a draw.
@@ -307,6 +310,7 @@ impl Plan {
             hideable,
             all_pass: !changes && s.samples.mask & 1 != 0,
             plain: samples == 1 && !late && !alters_alpha && !exclusive,
+            of_planes: samples == 1 && quads::suits(&fills),
             perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
             warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
             interpolated: p.fragment.as_deref().map(|f| Interpolated::new(f, &fills)).unwrap_or_default(),
@@ -350,20 +354,4 @@ impl Item {
     pub(super) fn smooth(&self) -> bool {
         self.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
     }
-}
-
-/// A line of cache.
-pub(super) type Line = [u8; 64];
-
-/// Asks for a line from memory.
-#[inline(always)]
-pub(super) fn prefetch(p: *const Line) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; any address will do.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(p.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
 }

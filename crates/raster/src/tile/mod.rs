@@ -25,9 +25,12 @@ pub mod item;
 pub mod late;
 pub mod op;
 pub mod packer;
+mod quads;
 pub mod resolve;
+mod row;
 
 mod shade;
+mod simple;
 mod small;
 mod strip;
 pub mod target;

@@ -7,10 +7,13 @@
 
 use super::cover::MAX_MASKS;
 use super::full::Places;
-use crate::layout::PIXELS;
+use crate::layout::{BLOCKS, PIXELS};
 
 /// The most warps of a wave.
 pub const WARPS: usize = 16;
+
+/// Quads of a tile.
+const QUADS: usize = PIXELS / 4;
 
 /// Warps that take single quads at a time.
 const OPEN: usize = 4;
@@ -34,14 +37,15 @@ pub struct Packer {
     pub blocks: [u8; WARPS],
     pub places: Places,
     /// Warp (counted from 1) that last took each quad of the tile; 0: none in this wave.
-    last: [u8; PIXELS / 4],
-    /// Warps that take single quads, in their order, and how many each has.
-    open: [(u8, u8); OPEN],
-    opened: usize,
+    last: [u8; QUADS],
+    /// Warps that take single quads.
+    open: Open,
     touched: bool,
 }
 
+/// What is packed most lies in its first line of cache.
 #[derive(Clone, Copy)]
+#[repr(C, align(64))]
 pub struct Slot {
     /// Primitive of each quad (those not in use repeat the first).
     pub prims: [u32; 4],
@@ -52,9 +56,9 @@ pub struct Slot {
     /// The pixels of all four are consecutive.
     pub dense: bool,
     pub sample: Option<u8>,
-    pub masks: [u16; MAX_MASKS],
     /// Smooth lines: covered sixteenths of each pixel, which scale its alpha.
     pub coverage: [u8; 16],
+    pub masks: [u16; MAX_MASKS],
 }
 
 impl Packer {
@@ -74,9 +78,8 @@ impl Packer {
             prims: [0; WARPS],
             blocks: [0; WARPS],
             places: Places::EMPTY,
-            last: [0; PIXELS / 4],
-            open: [(0, 0); OPEN],
-            opened: 0,
+            last: [0; QUADS],
+            open: Open::default(),
             touched: false,
         })
     }
@@ -84,7 +87,7 @@ impl Packer {
     pub fn clear(&mut self) {
         self.count = 0;
         self.full = 0;
-        self.opened = 0;
+        self.open = Open::default();
         if std::mem::take(&mut self.touched) {
             self.last.fill(0);
         }
@@ -168,12 +171,7 @@ impl Packer {
         while left != 0 {
             let q = left.trailing_zeros() as usize;
             left &= left - 1;
-            let i = match self.room(last[q]) {
-                Some(i) => i,
-                None => self.open_one(block, prim, masks.len()),
-            };
-            let (w, n) = (self.open[i].0 as usize, self.open[i].1 as usize);
-            self.open[i].1 += 1;
+            let (w, n) = self.seat(last[q], block, prim, masks.len());
             let s = &mut self.warps[w];
             s.prims[n] = prim;
             s.pixels[n] = (block * 16 + q * 4) as u16;
@@ -189,40 +187,135 @@ impl Packer {
         true
     }
 
-    /// The first open warp with room that comes after those before `after`.
+    /// As [`Self::add`], of one sample a pixel.
     #[inline(always)]
-    fn room(&self, after: u8) -> Option<usize> {
-        self.open[..self.opened].iter().position(|&(w, n)| n < 4 && w >= after)
+    pub fn add_one(&mut self, capacity: usize, prim: u32, block: usize, quads: u8, mask: u16) -> bool {
+        self.touched = true;
+        let first = block % BLOCKS * 4;
+        let Some(own) = self.last[first..].first_chunk_mut::<4>() else { return true };
+        let last = u32::from_le_bytes(*own);
+        if quads.count_ones() >= 3 {
+            let w = self.count;
+            if w >= capacity {
+                return false;
+            }
+            self.count = w + 1;
+            let s = &mut self.warps[w % WARPS];
+            let base = (block * 16) as u16;
+            (s.prims, s.pixels) = ([prim; 4], [base, base + 4, base + 8, base + 12]);
+            (s.quads, s.dense, s.sample) = (quads, true, None);
+            s.masks[0] = mask;
+            // A bit a quad to a byte a quad.
+            let bits = (quads as u32 & 0xF).wrapping_mul(0x0020_4081) & 0x0101_0101;
+            *own = (last & !(bits * 0xFF) | (bits * (w as u32 + 1))).to_le_bytes();
+            return true;
+        }
+        if self.count == capacity && self.needs_warp(quads, &last.to_le_bytes()) {
+            return false;
+        }
+        let mut left = quads & 0xF;
+        while left != 0 {
+            let q = left.trailing_zeros() as usize % 4;
+            left &= left - 1;
+            let (w, n) = self.seat((last >> (8 * q)) as u8, block, prim, 1);
+            let s = &mut self.warps[w];
+            s.prims[n] = prim;
+            s.pixels[n] = (block * 16 + q * 4) as u16;
+            s.quads |= 1 << n;
+            s.masks[0] |= (mask >> (q * 4) & 0xF) << (n * 4);
+            self.last[first + q] = w as u8 + 1;
+        }
+        true
+    }
+
+    /// A place for a quad in a warp that comes after those before `after`: the warp, and the quad's number there.
+    #[inline(always)]
+    fn seat(&mut self, after: u8, block: usize, prim: u32, samples: usize) -> (usize, usize) {
+        let vacant = if after == 0 { self.open.vacant } else { self.open.vacant & self.open.later(after) };
+        let i = match vacant {
+            0 => self.open_one(block, prim, samples),
+            _ => vacant.trailing_zeros(),
+        };
+        let (w, n) = self.open.take(i);
+        (w % WARPS, n)
     }
 
     /// Whether a block's quads, two at most, do not all find a place in open warps.
-    #[inline(always)]
+    #[inline(never)]
     fn needs_warp(&self, quads: u8, last: &[u8; 4]) -> bool {
         let mut open = self.open;
-        (0..4).filter(|q| quads >> q & 1 != 0).any(|q| {
-            let room = open[..self.opened].iter_mut().find(|o| o.1 < 4 && o.0 >= last[q]);
-            room.map(|o| o.1 += 1).is_none()
+        (0..4).filter(|q| quads >> q & 1 != 0).any(|q| match open.vacant & open.later(last[q]) {
+            0 => true,
+            vacant => {
+                open.take(vacant.trailing_zeros());
+                false
+            }
         })
     }
 
-    /// Opens a warp in place of the first open one, if there are as many as may be.
+    /// Opens a warp in place of the first open one, if there are as many as may be; its place among them.
     #[inline(always)]
-    fn open_one(&mut self, block: usize, prim: u32, samples: usize) -> usize {
+    fn open_one(&mut self, block: usize, prim: u32, samples: usize) -> u32 {
         let w = self.count;
         self.count += 1;
-        let s = &mut self.warps[w];
+        let s = &mut self.warps[w % WARPS];
         (s.prims, s.pixels) = ([prim; 4], [block as u16 * 16; 4]);
         (s.quads, s.dense, s.sample) = (0, false, None);
         s.masks[..samples].fill(0);
-        // Full ones make room first.
-        let gone = self.open[..self.opened].iter().position(|o| o.1 == 4);
-        if let Some(i) = gone.or((self.opened == OPEN).then_some(0)) {
-            self.open.copy_within(i + 1..self.opened, i);
-            self.opened -= 1;
+        self.open.add(w)
+    }
+}
+
+/// Warps that take single quads, in their order: sixteen bits each, the warp and how many quads it has.
+#[derive(Clone, Copy, Default)]
+struct Open {
+    warps: u64,
+    count: u32,
+    /// Those that are not full (a bit each).
+    vacant: u32,
+}
+
+impl Open {
+    const EACH: u64 = 0x0001_0001_0001_0001;
+
+    /// Those that are not before warp `after` (a bit each).
+    #[inline(always)]
+    fn later(&self, after: u8) -> u32 {
+        // The bit above each warp's number stays where it is no less.
+        let kept = (self.warps & (0xFF * Open::EACH) | (0x100 * Open::EACH)) - after as u64 * Open::EACH;
+        // Bit 16 · i goes to 48 + i.
+        const GATHER: u64 = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3;
+        ((kept >> 8 & Open::EACH).wrapping_mul(GATHER) >> 48) as u32 & 0xF
+    }
+
+    /// One more quad for the `i`-th, which is not full: its warp, and how many it had.
+    #[inline(always)]
+    fn take(&mut self, i: u32) -> (usize, usize) {
+        let i = i % OPEN as u32;
+        let own = self.warps >> (16 * i);
+        let n = (own >> 8) as usize % 4;
+        self.warps += 0x100 << (16 * i);
+        self.vacant &= !(((n == 3) as u32) << i);
+        ((own & 0xFF) as usize, n)
+    }
+
+    /// One more, without quads, for warp `w`; which it is. Full ones make room first, else the first one.
+    #[inline(always)]
+    fn add(&mut self, w: usize) -> u32 {
+        let full = !self.vacant & ((1 << self.count) - 1);
+        if full != 0 || self.count == OPEN as u32 {
+            let i = if full != 0 { full.trailing_zeros() } else { 0 } % OPEN as u32;
+            let below = (1u64 << (16 * i)) - 1;
+            self.warps = self.warps & below | self.warps >> 16 & !below;
+            let below = (1 << i) - 1;
+            self.vacant = self.vacant & below | self.vacant >> 1 & !below;
+            self.count -= 1;
         }
-        self.open[self.opened] = (w as u8, 0);
-        self.opened += 1;
-        self.opened - 1
+        let i = self.count;
+        self.warps = self.warps & ((1 << (16 * i)) - 1) | (w as u64) << (16 * i);
+        self.vacant |= 1 << i;
+        self.count = i + 1;
+        i
     }
 }
 

@@ -1,12 +1,13 @@
 //! Shading of what a task has packed: fragments' inputs, the program, late tests, and writing into the tile buffer.
 
-use super::blend::Row;
 use super::counts::{self, InTile, any_quads};
 use super::fill::{self, Warp};
 use super::full;
 use super::item::Item;
 use super::late::after;
-use super::packer::Slot;
+use super::packer::{Packer, Slot};
+use super::quads;
+use super::row::Row;
 use super::target::Plane;
 use super::task::Task;
 use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE};
@@ -14,7 +15,7 @@ use simd::Simd;
 use std::mem::MaybeUninit;
 use texel::vector;
 use wave::Stop;
-use wave::graphics::Job;
+use wave::graphics::{Job, Lanes};
 
 /// Scalars that a fragment program may write: eight attachments and a second source, depth, stencil and mask.
 const OUTPUTS: usize = 48;
@@ -56,14 +57,15 @@ impl Task<'_> {
             c[InTile::FullWarps] += n;
             c[InTile::Shaded] += 4 * n;
         }
-        let mut others = ((1u32 << count) - 1) & !(full as u32);
-        while others != 0 {
-            let w = others.trailing_zeros() as usize;
-            others &= others - 1;
+        let others = ((1u32 << count) - 1) & !(full as u32);
+        let mut left = others;
+        while left != 0 {
+            let w = left.trailing_zeros() as usize % 16;
+            left &= left - 1;
             let slot = &self.packer.warps[w];
-            let warp = warp(s, item, slot, self.origin);
-            covered[w] = warp.covered;
-            exec[w] = warp.covered;
+            let any = slot.masks[..plan.samples].iter().fold(0, |any, m| any | m);
+            covered[w] = any;
+            exec[w] = any;
             if plan.needs_quads {
                 exec[w] = 0;
                 for q in 0..4 {
@@ -71,19 +73,14 @@ impl Task<'_> {
                 }
             }
             let c = &mut self.counts;
-            c[InTile::Invocations] += warp.covered.count_ones() as u64;
+            c[InTile::Invocations] += any.count_ones() as u64;
             c[InTile::Shaded] += slot.quads.count_ones() as u64;
             c[InTile::FullWarps] += (slot.quads == 0xF) as u64;
-            let mut shared = fill::Shared::default();
-            for (i, f) in plan.fills.iter().enumerate() {
-                if let Some(m) = fill::mask(*f, &warp) {
-                    lanes.input_mask(i)[w] = m;
-                    continue;
-                }
-                if let Some(row) = lanes.input(i).get_mut(w) {
-                    vector::store(s, row, fill::value(*f, &warp, &mut shared));
-                }
-            }
+        }
+        if plan.of_planes {
+            quads::fill(self.level, item, self.packer, self.origin, &mut lanes, others);
+        } else {
+            each(self.level, item, self.packer, self.origin, &mut lanes, others);
         }
         lanes.exec()[..16].copy_from_slice(&exec);
         lanes.alive()[..16].copy_from_slice(&covered);
@@ -208,6 +205,18 @@ impl Task<'_> {
                 // SAFETY: the task's tile has the plane.
                 let base = unsafe { p.sample(self.tile, sample_of(p, k)) };
                 let bytes = c.writer.bytes();
+                if bytes == 4 && !slot.dense {
+                    // Quads that are not written are nowhere.
+                    let mut nowhere = [0u32; 4];
+                    let mut at = [nowhere.as_mut_ptr().cast::<u8>(); 4];
+                    for q in 0..4 {
+                        let here = base.wrapping_add(slot.pixels[q] as usize * 4);
+                        at[q] = if mask >> (q * 4) & 0xF != 0 { here } else { at[q] };
+                    }
+                    // SAFETY: four quads of the plane, no two the same, of the writer's format.
+                    unsafe { c.writer.write_quads4(s, at, &src, second.as_ref(), mask) };
+                    continue;
+                }
                 if slot.dense {
                     // SAFETY: sixteen consecutive pixels, of the writer's format.
                     unsafe {
@@ -235,6 +244,32 @@ impl Task<'_> {
                         }
                     }
                 }
+            }
+        }
+    }
+}
+
+simd::by_level! {
+    /// Fills the inputs of warps `which` of the packer's (a bit each), warp by warp.
+    #[inline(never)]
+    fn each = each_body, (item: &Item, packer: &Packer, origin: [i32; 2], lanes: &mut Lanes, which: u32)
+}
+
+#[inline(always)]
+fn each_body<S: Simd>(s: S, item: &Item, packer: &Packer, origin: [i32; 2], lanes: &mut Lanes, which: u32) {
+    let mut left = which;
+    while left != 0 {
+        let w = left.trailing_zeros() as usize;
+        left &= left - 1;
+        let warp = warp(s, item, &packer.warps[w], origin);
+        let mut shared = fill::Shared::default();
+        for (i, f) in item.plan.fills.iter().enumerate() {
+            if let Some(m) = fill::mask(*f, &warp) {
+                lanes.input_mask(i)[w] = m;
+                continue;
+            }
+            if let Some(row) = lanes.input(i).get_mut(w) {
+                vector::store(s, row, fill::value(*f, &warp, &mut shared));
             }
         }
     }

@@ -1,10 +1,11 @@
 //! Coverage of small polygons: each edge at every block of their bounds, straight, with nothing set up beforehand.
 
 use super::cover::{Covered, MAX_SAMPLES};
-use crate::layout::{LANES, TILE, window};
+use crate::layout::{LANES, TILE, lane_x, lane_y, window};
 use crate::prim::Prim;
 use crate::state::Rect;
 use simd::Simd;
+use std::mem::MaybeUninit;
 use texel::vector;
 
 /// Pixels along either side of what counts as small, within the tile. Larger ones are better off with edges that know
@@ -13,6 +14,166 @@ const MOST: i32 = 16;
 
 /// Edges this far off keep their sign all over a tile.
 const FAR: i64 = 1 << 30;
+
+/// Blocks along either side of those that a small polygon touches, at most.
+const SIDE: usize = MOST as usize / 4 + 1;
+
+/// Covered blocks of a small polygon, one sample a pixel.
+pub struct Small {
+    count: usize,
+    blocks: [MaybeUninit<u8>; Small::ROOM],
+    masks: [MaybeUninit<u16>; Small::ROOM],
+}
+
+impl Small {
+    /// One more than there may be has room.
+    const ROOM: usize = SIDE * SIDE + 1;
+
+    #[inline(always)]
+    pub fn new() -> Small {
+        Small {
+            count: 0,
+            blocks: [MaybeUninit::uninit(); Small::ROOM],
+            masks: [MaybeUninit::uninit(); Small::ROOM],
+        }
+    }
+
+    /// Blocks and their covered lanes.
+    #[inline(always)]
+    pub fn list(&self) -> impl Iterator<Item = (&u8, &u16)> {
+        let n = self.count.min(Small::ROOM);
+        // SAFETY: so many have been written.
+        let (blocks, masks) =
+            unsafe { (self.blocks[..n].assume_init_ref(), self.masks[..n].assume_init_ref()) };
+        blocks.iter().zip(masks)
+    }
+}
+
+/// Lanes of a block whose column (or row) has its bit in the index.
+const fn lanes_of(y: bool) -> [u16; 16] {
+    let mut t = [0; 16];
+    let mut bits = 0;
+    while bits < 16 {
+        let mut l = 0;
+        while l < 16 {
+            if bits >> (if y { lane_y(l) } else { lane_x(l) }) & 1 != 0 {
+                t[bits] |= 1 << l;
+            }
+            l += 1;
+        }
+        bits += 1;
+    }
+    t
+}
+static COLUMNS: [u16; 16] = lanes_of(false);
+static ROWS: [u16; 16] = lanes_of(true);
+
+/// A polygon's bounds in the tile, if it is small there.
+#[inline(always)]
+fn bounds(p: &Prim, origin: [i32; 2]) -> Option<Rect> {
+    let b = p.bounds.rect();
+    let b = Rect {
+        x0: (b.x0 - origin[0]).max(0),
+        y0: (b.y0 - origin[1]).max(0),
+        x1: (b.x1 - origin[0]).min(TILE),
+        y1: (b.y1 - origin[1]).min(TILE),
+    };
+    (b.x1 - b.x0 <= MOST && b.y1 - b.y0 <= MOST).then_some(b)
+}
+
+/// Lists the blocks that are covered, by a sample at each pixel's centre. False if the polygon is not small (nothing is listed
+/// then).
+#[inline(always)]
+pub fn centers<S: Simd>(s: S, p: &Prim, origin: [i32; 2], out: &mut Small) -> bool {
+    let Some(b) = bounds(p, origin) else { return false };
+    match p.edge_count {
+        3 => centers_of::<S, 3>(s, p, origin, &b, out),
+        0 => centers_of::<S, 0>(s, p, origin, &b, out),
+        // Edges that there are not are all zero: everything is inside.
+        _ => centers_of::<S, 4>(s, p, origin, &b, out),
+    }
+    true
+}
+
+#[inline(always)]
+fn centers_of<S: Simd, const EDGES: usize>(s: S, p: &Prim, origin: [i32; 2], b: &Rect, out: &mut Small) {
+    out.count = 0;
+    if b.is_empty() {
+        return;
+    }
+    let (left, top) = (b.x0 >> 2, b.y0 >> 2);
+    let (right, bottom) = ((b.x1 + 3) >> 2, (b.y1 + 3) >> 2);
+    let zero = s.isplat(0);
+    let x = vector::load(s, &LANES[0]);
+    let y = vector::load(s, &LANES[1]);
+    let mut row = [zero; EDGES];
+    let mut right_by = [zero; EDGES];
+    let mut down_by = [zero; EDGES];
+    for k in 0..EDGES {
+        // Values in whole pixels' steps, as in `cover`: the fraction can go.
+        let e = &p.edges[k];
+        let x0 = (origin[0] + left * 4) as i64 * 256 + 128;
+        let y0 = (origin[1] + top * 4) as i64 * 256 + 128;
+        let v = (e.a as i64 * x0 + e.b as i64 * y0 + e.c) >> 8;
+        let first = s.isplat(v.clamp(-FAR, FAR) as i32 as u32);
+        let (a, b) = (s.isplat(e.a as u32), s.isplat(e.b as u32));
+        row[k] = s.iadd(first, s.iadd(s.imul(a, x), s.imul(b, y)));
+        right_by[k] = s.isplat((e.a as u32).wrapping_mul(4));
+        down_by[k] = s.isplat((e.b as u32).wrapping_mul(4));
+    }
+    // Columns and rows within the bounds, a bit each from the first block on.
+    let bits = |from: i32, to: i32| (1u32 << to).wrapping_sub(1 << from);
+    let columns = bits(b.x0 - left * 4, b.x1 - left * 4);
+    let rows = bits(b.y0 - top * 4, b.y1 - top * 4);
+    let mut n = 0;
+    let mut add = |bx: i32, by: i32, mask: u16| {
+        let at = n.min(Small::ROOM - 1);
+        out.blocks[at].write(((top + by) * 16 + left + bx) as u8);
+        out.masks[at].write(mask);
+        n += (mask != 0) as usize;
+    };
+    let seen = |bx: i32, by: i32| {
+        ROWS[(rows >> (by * 4) & 0xF) as usize] & COLUMNS[(columns >> (bx * 4) & 0xF) as usize]
+    };
+    if right - left <= 2 && bottom - top <= 2 {
+        // Most: four blocks at once, whether or not there are as many.
+        let mut least = [zero; 4];
+        for k in 0..EDGES {
+            let (here, below) = (row[k], s.iadd(row[k], down_by[k]));
+            least[0] = s.ior(least[0], here);
+            least[1] = s.ior(least[1], s.iadd(here, right_by[k]));
+            least[2] = s.ior(least[2], below);
+            least[3] = s.ior(least[3], s.iadd(below, right_by[k]));
+        }
+        let out_of = s.mbits4([
+            s.sgt(zero, least[0]),
+            s.sgt(zero, least[1]),
+            s.sgt(zero, least[2]),
+            s.sgt(zero, least[3]),
+        ]);
+        for (i, (bx, by)) in [(0, 0), (1, 0), (0, 1), (1, 1)].into_iter().enumerate() {
+            add(bx, by, seen(bx, by) & !(out_of >> (16 * i)) as u16);
+        }
+        out.count = n;
+        return;
+    }
+    for by in 0..(bottom - top).min(SIDE as i32) {
+        let mut value = row;
+        for bx in 0..(right - left).min(SIDE as i32) {
+            // The sign says whether any of the values is negative.
+            let mut least = zero;
+            for k in 0..EDGES {
+                least = s.ior(least, value[k]);
+                value[k] = s.iadd(value[k], right_by[k]);
+            }
+            add(bx, by, seen(bx, by) & !s.mbits(s.sgt(zero, least)));
+        }
+        for k in 0..EDGES {
+            row[k] = s.iadd(row[k], down_by[k]);
+        }
+    }
+    out.count = n;
+}
 
 /// Lists the blocks of which a sample is covered. False if the polygon is not small (nothing is listed then).
 #[inline(always)]
@@ -24,16 +185,17 @@ pub fn list<S: Simd>(
     samples: usize,
     out: &mut Covered,
 ) -> bool {
-    let b = p.bounds.rect();
-    let b = Rect {
-        x0: (b.x0 - origin[0]).max(0),
-        y0: (b.y0 - origin[1]).max(0),
-        x1: (b.x1 - origin[0]).min(TILE),
-        y1: (b.y1 - origin[1]).min(TILE),
-    };
-    if b.x1 - b.x0 > MOST || b.y1 - b.y0 > MOST {
-        return false;
+    if samples == 1 {
+        let mut small = Small::new();
+        let listed = centers(s, p, origin, &mut small);
+        out.count = small.count;
+        for (k, (block, mask)) in small.list().enumerate() {
+            out.blocks[k] = *block;
+            out.masks[k][0] = *mask;
+        }
+        return listed;
     }
+    let Some(b) = bounds(p, origin) else { return false };
     let (left, top) = (b.x0 >> 2, b.y0 >> 2);
     let (right, bottom) = ((b.x1 + 3) >> 2, (b.y1 + 3) >> 2);
     let count = (p.edge_count as usize).min(4);

@@ -4,13 +4,13 @@ use super::counts::{self, DrawCounts, InTile, TileCounts, any_quads};
 use super::cover::{Cover, Covered, MAX_MASKS, MAX_SAMPLES};
 use super::deferred::{Log, Shown, Waiting};
 use super::hiz::Hiz;
-use super::item::{Item, Line, When, prefetch};
+use super::item::{Item, When};
 use super::packer::Packer;
 use super::shade::sample_of;
 use super::small;
 use super::target::{Plane, Targets};
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel, sample_locations};
-use crate::prim::{Prim, Shape};
+use crate::prim::{Line, Prim, Shape, prefetch};
 use crate::state::Rect;
 use counters::Load;
 use simd::{Level, Simd};
@@ -44,7 +44,7 @@ pub struct Task<'a> {
     /// What all that was drawn in the tile asks of a core.
     pub load: Load,
     /// Pixels that have what they show already, by block ([`Plan::last_first`]).
-    done: [u16; BLOCKS],
+    pub(super) done: [u16; BLOCKS],
     /// Items whose fragments wait ([`super::deferred`]), and what came of those that do not any more.
     pub(super) log: &'a mut Log,
     pub(super) waiting: Vec<Waiting<'a>>,
@@ -155,10 +155,8 @@ impl<'a> Task<'a> {
         // A rectangle of the tile all of whose pixels are done.
         let mut done = Rect::default();
         for n in 0..entries.len() {
-            let (i, ahead) = match plan.last_first {
-                true => (entries.len() - 1 - n, (entries.len() - 1 - n).wrapping_sub(AHEAD)),
-                false => (n, n + AHEAD),
-            };
+            let place = |n: usize| if plan.last_first { (entries.len() - 1).wrapping_sub(n) } else { n };
+            let i = place(n);
             if n % POLL == 0 && self.host.expired() {
                 break;
             }
@@ -169,9 +167,13 @@ impl<'a> Task<'a> {
             let number = index(e);
             let prim = &item.batch.prims[number as usize];
             counts::entered(&mut self.counts, prim.deferred);
-            // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at.
-            if let Some(next) = entries.get(ahead) {
+            // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at, and what
+            // shading wants too.
+            if let Some(next) = entries.get(place(n + AHEAD)) {
                 prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());
+            }
+            if let Some(next) = entries.get(place(n + AHEAD / 2)).filter(|_| plan.simple) {
+                item.soon(&item.batch.prims[index(*next) as usize]);
             }
             if prim.shape != Shape::Polygon {
                 match prim.shape {
@@ -192,6 +194,9 @@ impl<'a> Task<'a> {
                 continue;
             }
             let hidden = hidden.get(i);
+            if plan.simple && hidden.is_none() && self.small(s, item, prim, number)? {
+                continue;
+            }
             if e & COVERS != 0 && hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
                 counts::gone(&mut self.counts, &WHOLE, plan.all_pass);
                 continue;
@@ -360,24 +365,24 @@ impl<'a> Task<'a> {
     ) -> Result<(), Stop> {
         let plan = &item.plan;
         if plan.simple {
-            let mask = [covered[0] & !self.done[block]];
+            let mask = covered[0] & !self.done[block];
             counts::rasterised(&mut self.counts, &covered[..1]);
             if plan.last_first {
-                self.done[block] |= mask[0];
-                self.counts[InTile::Hidden] += counts::quads(covered[0]) - counts::quads(mask[0]);
-                counts::hidden(&mut self.counts, covered[0] & !mask[0], plan.all_pass);
+                self.done[block] |= mask;
+                self.counts[InTile::Hidden] += counts::quads(covered[0]) - counts::quads(mask);
+                counts::hidden(&mut self.counts, covered[0] & !mask, plan.all_pass);
             }
-            if plan.plain && mask[0] == 0xFFFF {
+            if plan.plain && mask == 0xFFFF {
                 return self.full(item, index, block);
             }
-            let (quads, mask) = (quads(mask[0]), &mask[..]);
+            let quads = quads(mask);
             if quads == 0 {
                 return Ok(());
             }
             item.soon(prim);
-            if !self.packer.add(plan.warps, index, block, quads, mask, None, None) {
+            if !self.packer.add_one(plan.warps, index, block, quads, mask) {
                 self.shade(item)?;
-                self.packer.add(plan.warps, index, block, quads, mask, None, None);
+                self.packer.add_one(plan.warps, index, block, quads, mask);
             }
             return Ok(());
         }

@@ -134,9 +134,9 @@ impl Task<'_> {
             }
             item.soon(prim);
             let q = quads(passed);
-            if !self.packer.add(plan.warps, index, b, q, &[passed], None, None) {
+            if !self.packer.add_one(plan.warps, index, b, q, passed) {
                 self.shade(item)?;
-                self.packer.add(plan.warps, index, b, q, &[passed], None, None);
+                self.packer.add_one(plan.warps, index, b, q, passed);
             }
         }
         Ok(())

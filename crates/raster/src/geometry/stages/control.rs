@@ -48,24 +48,24 @@ impl<'a> Control<'a> {
         let mut lanes = worker.open(&job)?;
         let n = which.len().min(self.patches());
         let own = lanes.shared((n * words * 4) as u32);
-        for (j, p) in which.clone().take(n).enumerate() {
-            for (cell, column) in &self.wanted {
-                let column = input.vertices.column(*column);
-                for v in 0..(cell.count as usize).min(each) {
-                    let at = j * words + cell.word as usize + v * cell.stride as usize;
+        for (cell, column) in &self.wanted {
+            let (column, bits) = (input.vertices.column(*column), cell.fit(!0));
+            for v in 0..(cell.count as usize).min(each) {
+                let at = cell.word as usize + v * cell.stride as usize;
+                for (own, p) in own.chunks_exact_mut(words.max(1)).zip(which.clone()) {
                     if let Some(to) = own.get_mut(at) {
-                        *to = cell.fit(column[input.all[p * each + v] as usize]);
+                        *to = column[input.all[p * each + v] as usize] & bits;
                     }
                 }
             }
         }
         let live = (n * points).min(lanes.count());
-        fill(program, &mut lanes, live, view, |i, l| match i {
-            Input::InvocationId => Some((l % points) as u32),
-            Input::PatchBase => Some((l / points * words * 4) as u32),
-            Input::PrimitiveId => Some(input.ids[which.start + l / points]),
-            Input::PatchVertices => Some(input.each),
-            _ => None,
+        fill(program, &mut lanes, live, view, |i, to| match i {
+            Input::InvocationId => to.extend((0..live).map(|l| (l % points) as u32)),
+            Input::PatchBase => to.extend((0..live).map(|l| (l / points * words * 4) as u32)),
+            Input::PrimitiveId => to.extend((0..live).map(|l| input.ids[which.start + l / points])),
+            Input::PatchVertices => to.push(input.each),
+            _ => {}
         });
         lanes.begin(live);
         self.stage.wave(&mut lanes)?;

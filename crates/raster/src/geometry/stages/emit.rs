@@ -3,13 +3,16 @@
 
 use super::{Made, Primitives, Scratch, Sink, Stage, StageCounts, Wanted, bytes, fill};
 use crate::geometry::assembly::Assembled;
-use crate::geometry::vertex::Outputs;
+use crate::geometry::vertex::{Outputs, Vertices};
 use machine::shared::Shared;
 use shader::interface::EMITTED;
 use shader::ir::Input;
 use shader::stage_io::{Emitted, FEEDBACK_BUFFERS, Geometry, STARTS};
 use wave::graphics::{Job, Lanes};
 use wave::{Stop, Worker};
+
+/// Lanes of the widest wave.
+const MOST_LANES: usize = 256;
 
 pub struct Emit<'a> {
     pub stage: Stage<'a>,
@@ -51,10 +54,10 @@ impl<'a> Emit<'a> {
             let mut lanes = worker.open(&job)?;
             let n = lanes.count().min(all - first);
             self.give(&mut lanes, input, first, n);
-            fill(program, &mut lanes, n, view, |i, l| match i {
-                Input::InvocationId => Some(((first + l) % invocations) as u32),
-                Input::PrimitiveId => Some(input.ids[(first + l) / invocations]),
-                _ => None,
+            fill(program, &mut lanes, n, view, |i, words| match i {
+                Input::InvocationId => words.extend((first..first + n).map(|l| (l % invocations) as u32)),
+                Input::PrimitiveId => words.extend((first..first + n).map(|l| input.ids[l / invocations])),
+                _ => {}
             });
             lanes.begin(n);
             result = self.stage.wave(&mut lanes);
@@ -65,36 +68,23 @@ impl<'a> Emit<'a> {
             // Each line of what it reads is another's, who wrote it for this.
             let all = n as u64 * (bytes(&self.wanted) * input.each as u64) / invocations as u64;
             counts.read += all.div_ceil(64);
+            self.count(&lanes, n, &mut s.counts);
             for (stream, outputs) in streams.iter().enumerate() {
                 let Some(outputs) = outputs else { continue };
-                self.pick(&mut lanes, n, stream as u32, s);
-                if s.picked.is_empty() {
+                let grid = self.assemble(&mut lanes, n, stream as u32, last_provokes, s);
+                if grid.made == 0 {
                     continue;
                 }
-                self.take(&mut lanes, outputs, s);
-                let Scratch { emitted, emission, picked, begins, .. } = s;
-                self.assemble(picked, begins, last_provokes, emission);
-                let provoking = |i: usize| {
-                    let v = if last_provokes {
-                        match self.io.emitted {
-                            Emitted::Points => emission.v[0][i],
-                            Emitted::LineStrip => emission.v[1][i],
-                            Emitted::TriangleStrip => emission.v[2][i],
-                        }
-                    } else {
-                        emission.v[0][i]
-                    };
-                    v as usize
-                };
-                let written = outputs.primitive;
-                let mut ids = std::mem::take(&mut emission.ids);
-                ids.clear();
-                ids.extend((0..emission.v[0].len()).map(|i| match written {
-                    0 => input.ids[(first + picked[provoking(i)].0 as usize) / invocations],
-                    c => emitted.column(c)[provoking(i)],
-                }));
-                emission.ids = ids;
-                sink(Made { vertices: emitted, flow: emission, stream, outputs });
+                self.take(&mut lanes, outputs, &grid, &mut s.emitted);
+                let Scratch { emitted, emission, provoking, .. } = s;
+                emission.ids.clear();
+                match outputs.primitive {
+                    0 => emission.ids.extend(
+                        provoking.iter().map(|v| input.ids[(first + *v as usize % grid.pitch) / invocations]),
+                    ),
+                    c => emission.ids.extend(provoking.iter().map(|v| emitted.column(c)[*v as usize])),
+                }
+                sink(Made { vertices: emitted, flow: emission, stream, outputs, count: grid.made });
             }
         }
         counts.usage.add(&self.stage.blocks.take(worker, program, self.stage.instrumented));
@@ -107,85 +97,145 @@ impl<'a> Emit<'a> {
         let invocations = self.io.invocations.max(1) as usize;
         let each = input.each as usize;
         let words = lanes.private();
-        for (cell, column) in &self.wanted {
-            let column = input.vertices.column(*column);
-            for v in 0..(cell.count as usize).min(each) {
+        for v in 0..each {
+            // The lanes' vertices of this number.
+            let mut own = [0u32; MOST_LANES];
+            let own = &mut own[..n.min(MOST_LANES)];
+            if invocations == 1 {
+                let all = input.all[first * each..].chunks_exact(each);
+                own.iter_mut().zip(all).for_each(|(to, of)| *to = of[v]);
+            } else {
+                for (l, to) in own.iter_mut().enumerate() {
+                    *to = input.all[(first + l) / invocations * each + v];
+                }
+            }
+            for (cell, column) in self.wanted.iter().filter(|(c, _)| v < c.count as usize) {
+                let column = input.vertices.column(*column);
                 let at = (cell.word as usize + v * cell.stride as usize) * wave;
                 let Some(row) = words.get_mut(at..at + n) else { continue };
-                for (l, to) in row.iter_mut().enumerate() {
-                    let p = (first + l) / invocations;
-                    *to = cell.fit(column[input.all[p * each + v] as usize]);
-                }
+                let bits = cell.fit(!0);
+                row.iter_mut().zip(&*own).for_each(|(to, v)| *to = column[*v as usize] & bits);
             }
         }
     }
 
-    /// Which vertices of the lanes are of a stream, and which of them begin a strip.
-    fn pick(&self, lanes: &mut Lanes, n: usize, stream: u32, s: &mut Scratch) {
-        s.picked.clear();
-        s.begins.clear();
-        let Some(output) = self.emitted else { return };
-        let wave = lanes.count();
-        let rows = lanes.output(output);
-        s.counts.clear();
-        match rows {
-            [row] => s.counts.resize(n, row[0]),
-            rows => s.counts.extend_from_slice(&rows.as_flattened()[..n]),
+    /// How many vertices each lane has emitted, of all streams.
+    fn count(&self, lanes: &Lanes, n: usize, counts: &mut Vec<u32>) {
+        counts.clear();
+        match self.emitted.map(|o| lanes.output(o)) {
+            None => counts.resize(n, 0),
+            Some([row]) => counts.resize(n, row[0]),
+            Some(rows) => counts.extend_from_slice(&rows.as_flattened()[..n]),
         }
+        counts.iter_mut().for_each(|c| *c = (*c).min(self.io.max_vertices));
+    }
+
+    /// Strips of a stream to primitives, in order of lanes.
+    fn assemble(&self, lanes: &mut Lanes, n: usize, stream: u32, last: bool, s: &mut Scratch) -> Grid {
+        let wave = lanes.count();
+        let Scratch { counts, emission, strip, provoking, .. } = s;
+        let Assembled { v, starts, .. } = emission;
+        v.iter_mut().for_each(Vec::clear);
+        starts.clear();
+        provoking.clear();
+        let steps = counts.iter().copied().max().unwrap_or(0) as usize;
+        let mut grid = Grid { pitch: n.next_multiple_of(16).min(wave), steps, made: 0 };
         let (entry, ring) = (self.io.entry() as usize, self.io.ring as usize);
         let words = lanes.private();
-        for (l, count) in s.counts.iter().enumerate() {
-            for e in 0..(*count).min(self.io.max_vertices) {
-                let at = (ring + e as usize * entry) * wave + l;
-                let Some(&flags) = words.get(at + (entry - 1) * wave) else { continue };
-                if flags >> 1 == stream {
-                    s.picked.push((l as u32, at as u32));
-                    s.begins.push(flags & STARTS != 0);
+        let flags = |e: usize| {
+            let at = (ring + e * entry + entry - 1) * wave;
+            words.get(at..at + n).unwrap_or(&[])
+        };
+        let alike = counts.iter().all(|c| *c as usize == steps)
+            && (0..steps).all(|e| flags(e).iter().all(|f| *f == flags(e)[0]));
+        let corners = match self.io.emitted {
+            Emitted::Points => 1,
+            Emitted::LineStrip => 2,
+            Emitted::TriangleStrip => 3,
+        };
+        let first = if last { corners - 1 } else { 0 };
+        for (l, count) in counts.iter().enumerate() {
+            // Most programs emit the same strips in all lanes.
+            if l == 0 || !alike {
+                let own = (0..*count as usize).map(|e| flags(e).get(l).copied().unwrap_or(!0));
+                strip.cut(self.io.emitted, last, stream, own);
+            }
+            grid.made += strip.vertices;
+            let at = |step: &u32| step * grid.pitch as u32 + l as u32;
+            for (to, of) in v[..corners].iter_mut().zip(&strip.corners) {
+                to.extend(of.iter().map(at));
+            }
+            provoking.extend(strip.corners[first].iter().map(at));
+            starts.extend_from_slice(&strip.starts);
+        }
+        grid
+    }
+
+    /// What is wanted of the vertices, as columns.
+    fn take(&self, lanes: &mut Lanes, outputs: &Outputs, grid: &Grid, to: &mut Vertices) {
+        let wave = lanes.count();
+        to.room(outputs, grid.steps * grid.pitch);
+        let (entry, ring) = (self.io.entry() as usize, self.io.ring as usize);
+        let words = lanes.private();
+        for (k, &source) in outputs.sources.iter().enumerate() {
+            for step in 0..grid.steps {
+                let at = (ring + step * entry + source) * wave;
+                if let Some(row) = words.get(at..at + grid.pitch) {
+                    to.set(k + 1, step * grid.pitch, row);
                 }
             }
         }
     }
+}
 
-    /// What is wanted of them, as columns.
-    fn take(&self, lanes: &mut Lanes, outputs: &Outputs, s: &mut Scratch) {
-        let wave = lanes.count();
-        s.emitted.room(outputs, s.picked.len());
-        let words = lanes.private();
-        for (k, &source) in outputs.sources.iter().enumerate() {
-            let words = words.get(source * wave..).unwrap_or(&[]);
-            let of = |&(_, at): &(u32, u32)| words.get(at as usize).copied().unwrap_or(0);
-            s.emitted.fill(k + 1, s.picked.iter().map(of));
-        }
-    }
+/// Emitted vertices by step and lane, as they lie in the lanes' words: vertex `step · pitch + lane`, whether or not the lane has
+/// emitted so many.
+struct Grid {
+    pitch: usize,
+    steps: usize,
+    /// Vertices of the stream that there are.
+    made: u64,
+}
 
-    /// Strips to primitives.
-    fn assemble(&self, picked: &[(u32, u32)], begins: &[bool], last: bool, to: &mut Assembled) {
-        let Assembled { v: [v0, v1, v2], starts, .. } = to;
+/// The primitives of a lane: corners by step.
+#[derive(Default)]
+pub struct Strip {
+    corners: [Vec<u32>; 3],
+    /// Lines: those that begin a strip.
+    starts: Vec<bool>,
+    vertices: u64,
+}
+
+impl Strip {
+    /// Cuts strips of a stream to primitives; `flags`: of the vertices that a lane has emitted to all streams.
+    fn cut(&mut self, emitted: Emitted, last: bool, stream: u32, flags: impl Iterator<Item = u32>) {
+        let Strip { corners: [v0, v1, v2], starts, vertices } = self;
         v0.clear();
         v1.clear();
         v2.clear();
         starts.clear();
-        // Vertices of the strip before this one.
-        let mut n = 0u32;
-        for (i, &(lane, _)) in picked.iter().enumerate() {
-            let at = i as u32;
-            if begins[i] || i > 0 && picked[i - 1].0 != lane {
-                n = 0;
+        *vertices = 0;
+        // Vertices of the strip so far, and the last two of them.
+        let (mut n, mut before) = (0u32, [0; 2]);
+        for (step, flags) in (0u32..).zip(flags) {
+            if flags >> 1 != stream {
+                continue;
             }
-            n += 1;
-            match self.io.emitted {
-                Emitted::Points => v0.push(at),
+            *vertices += 1;
+            n = if flags & STARTS != 0 { 1 } else { n + 1 };
+            match emitted {
+                Emitted::Points => v0.push(step),
                 Emitted::LineStrip if n >= 2 => {
-                    v0.push(at - 1);
-                    v1.push(at);
+                    v0.push(before[1]);
+                    v1.push(step);
                     starts.push(n == 2);
                 }
                 Emitted::TriangleStrip if n >= 3 => {
                     // As in assembly: odd ones keep their winding, and their provoking vertex its place.
                     let [a, b, c] = match (n & 1, last) {
-                        (1, _) => [at - 2, at - 1, at],
-                        (_, false) => [at - 2, at, at - 1],
-                        (_, true) => [at - 1, at - 2, at],
+                        (1, _) => [before[0], before[1], step],
+                        (_, false) => [before[0], step, before[1]],
+                        (_, true) => [before[1], before[0], step],
                     };
                     v0.push(a);
                     v1.push(b);
@@ -193,6 +243,7 @@ impl<'a> Emit<'a> {
                 }
                 _ => {}
             }
+            before = [before[1], step];
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::state::State;
 use shader::bytecode::Program;
 use shader::interface::{TESS_INNER, TESS_OUTER};
 use shader::ir::Input;
-use shader::stage_io::{Cell, Domain, Spacing, Tessellation};
+use shader::stage_io::{Domain, Spacing, Tessellation};
 use wave::graphics::Job;
 use wave::{Stop, Worker};
 
@@ -20,8 +20,8 @@ pub struct Evaluate<'a> {
     /// What the next stage reads, if there is one.
     pub outputs: Outputs,
     tessellator: Tessellator,
-    /// Cells, and where the control stage has left them: word of vertex 0 and distance to the next, if it has.
-    given: Vec<(Cell, Option<Cell>)>,
+    /// What is moved from the control stage's memory of a patch to this one's.
+    moves: Vec<Move>,
     outer: [Option<u32>; 4],
     inner: [Option<u32>; 2],
     /// Of a patch's memory in the control stage and in this one.
@@ -30,6 +30,14 @@ pub struct Evaluate<'a> {
     vertices: u32,
     /// Lines of what a patch's points read.
     lines: u64,
+}
+
+/// A word of a patch from one stage's memory to the next one's.
+struct Move {
+    from: u32,
+    to: u32,
+    /// Those that the word has there.
+    bits: u32,
 }
 
 /// The control stage's memory of some patches; those before `from` are done.
@@ -45,8 +53,16 @@ impl<'a> Evaluate<'a> {
         let c = control.interface.io.tessellation.as_ref().unwrap_or(&none);
         let e = stage.program.interface.io.tessellation.as_ref().unwrap_or(&none);
         let left = |slot: u16| c.outputs.iter().find(|cell| cell.slot == slot).copied();
-        let given: Vec<(Cell, Option<Cell>)> =
-            stage.program.interface.io.inputs.iter().map(|cell| (*cell, left(cell.slot))).collect();
+        let inputs = &stage.program.interface.io.inputs;
+        let moves =
+            inputs.iter().filter_map(|cell| Some((cell, left(cell.slot)?))).flat_map(|(cell, left)| {
+                (0..cell.count.min(left.count)).map(move |v| Move {
+                    from: left.word + v * left.stride,
+                    to: cell.word + v * cell.stride,
+                    bits: cell.fit(!0),
+                })
+            });
+        let moves = moves.collect();
         let clockwise = e.clockwise.or(c.clockwise).unwrap_or(false);
         let tessellator = Tessellator {
             domain: e.domain.or(c.domain).unwrap_or(Domain::Triangles),
@@ -54,11 +70,11 @@ impl<'a> Evaluate<'a> {
             turned: clockwise == state.lower_left,
             points: e.point_mode || c.point_mode,
         };
-        let lines = (given.iter().map(|(cell, _)| cell.count as u64 * 4).sum::<u64>()).div_ceil(64);
+        let lines = (inputs.iter().map(|cell| cell.count as u64 * 4).sum::<u64>()).div_ceil(64);
         Evaluate {
             outputs: Outputs::default(),
             tessellator,
-            given,
+            moves,
             outer: std::array::from_fn(|k| left(TESS_OUTER + k as u16).map(|c| c.word)),
             inner: std::array::from_fn(|k| left(TESS_INNER + k as u16).map(|c| c.word)),
             words: [c.words as usize, e.words as usize],
@@ -155,36 +171,30 @@ impl<'a> Evaluate<'a> {
         let mut lanes = worker.open(&job)?;
         let count = next - patches.from;
         let memory = lanes.shared((count * own * 4) as u32);
-        for j in 0..count {
-            let from = &patches.memory[(patches.from + j) * before..][..before];
-            for (cell, left) in &self.given {
-                let Some(left) = left else { continue };
-                for v in 0..cell.count.min(left.count) {
-                    let source = from.get((left.word + v * left.stride) as usize);
-                    let at = j * own + (cell.word + v * cell.stride) as usize;
-                    if let (Some(to), Some(v)) = (memory.get_mut(at), source) {
-                        *to = cell.fit(*v);
-                    }
+        let given = patches.memory[patches.from * before..].chunks_exact(before.max(1));
+        for (to, from) in memory.chunks_exact_mut(own.max(1)).zip(given).take(count) {
+            for m in &self.moves {
+                if let (Some(to), Some(v)) = (to.get_mut(m.to as usize), from.get(m.from as usize)) {
+                    *to = v & m.bits;
                 }
             }
         }
         let mut result = Ok(());
         for first in (0..points.len()).step_by(program.lanes as usize) {
             let n = lanes.count().min(points.len() - first);
-            fill(program, &mut lanes, n, view, |i, l| match i {
-                Input::TessCoord(k) => {
-                    let [u, v] = points[first + l];
-                    Some(match (k, self.tessellator.domain) {
-                        (0, _) => u.to_bits(),
-                        (1, _) => v.to_bits(),
-                        (_, Domain::Triangles) => (1.0 - u - v).to_bits(),
-                        _ => 0,
-                    })
+            let (points, of) = (&points[first..first + n], &of[first..first + n]);
+            fill(program, &mut lanes, n, view, |i, to| match (i, self.tessellator.domain) {
+                (Input::TessCoord(0), _) => to.extend(points.iter().map(|[u, _]| u.to_bits())),
+                (Input::TessCoord(1), _) => to.extend(points.iter().map(|[_, v]| v.to_bits())),
+                (Input::TessCoord(_), Domain::Triangles) => {
+                    to.extend(points.iter().map(|[u, v]| (1.0 - u - v).to_bits()));
                 }
-                Input::PatchBase => Some(of[first + l] * own as u32 * 4),
-                Input::PrimitiveId => Some(patches.ids[patches.from + of[first + l] as usize]),
-                Input::PatchVertices => Some(self.vertices),
-                _ => None,
+                (Input::PatchBase, _) => to.extend(of.iter().map(|p| p * own as u32 * 4)),
+                (Input::PrimitiveId, _) => {
+                    to.extend(of.iter().map(|p| patches.ids[patches.from + *p as usize]));
+                }
+                (Input::PatchVertices, _) => to.push(self.vertices),
+                _ => {}
             });
             lanes.begin(n);
             result = self.stage.wave(&mut lanes);

@@ -145,11 +145,10 @@ pub struct Scratch {
     emitted: Vertices,
     flow: Assembled,
     emission: Assembled,
-    /// Lanes of emitted vertices, and where the words of each begin; which of them begin strips.
-    picked: Vec<(u32, u32)>,
-    begins: Vec<bool>,
-    /// How many each lane has emitted.
+    /// How many vertices each lane has emitted; a lane's strips; and which vertex provokes each primitive.
     counts: Vec<u32>,
+    strip: emit::Strip,
+    provoking: Vec<u32>,
     points: Vec<[f32; 2]>,
     patches: Vec<u32>,
     memory: Vec<u32>,
@@ -161,6 +160,8 @@ pub struct Made<'m> {
     pub flow: &'m Assembled,
     pub stream: usize,
     pub outputs: &'m Outputs,
+    /// Vertices that there are: among `vertices` may be some that nobody has made.
+    pub count: u64,
 }
 
 /// Where they go.
@@ -290,7 +291,8 @@ impl<'a> Stages<'a> {
                                 Primitives { all: &flow.all, each, ids: &flow.ids, vertices: &evaluated };
                             self.emit(shared, worker, job, &input, streams, &mut counts[2], s, sink)
                         } else {
-                            sink(Made { vertices: &mut evaluated, flow: &flow, stream: 0, outputs });
+                            let count = evaluated.count as u64;
+                            sink(Made { vertices: &mut evaluated, flow: &flow, stream: 0, outputs, count });
                             Ok(())
                         }
                     }
@@ -341,23 +343,25 @@ fn bytes(wanted: &Wanted) -> u64 {
     4 * wanted.iter().filter(|(_, column)| *column > 0).count() as u64
 }
 
-/// Fills those inputs of a wave's first `n` lanes that `of` knows, by lane.
-fn fill(program: &Program, lanes: &mut Lanes, n: usize, view: u32, of: impl Fn(Input, usize) -> Option<u32>) {
+/// Fills the inputs of a wave's first `n` lanes; `of` gives the words of those that it knows by lane, or one for all lanes.
+fn fill(program: &Program, lanes: &mut Lanes, n: usize, view: u32, of: impl Fn(Input, &mut Vec<u32>)) {
+    let mut words = Vec::new();
     for (i, (input, _)) in program.inputs.iter().enumerate() {
+        words.clear();
+        match input {
+            Input::ViewIndex => words.push(view),
+            _ => of(*input, &mut words),
+        }
         let rows = lanes.input(i);
-        if *input == Input::ViewIndex {
-            rows.iter_mut().for_each(|r| r.fill(view));
-            continue;
-        }
-        if of(*input, 0).is_none() {
+        match &words[..] {
             // One device, and nothing of a dispatch or a fragment.
-            rows.iter_mut().for_each(|r| r.fill(0));
-            continue;
-        }
-        let cells = rows.as_flattened_mut();
-        let n = n.min(cells.len());
-        for (l, v) in cells[..n].iter_mut().enumerate() {
-            *v = of(*input, l).unwrap_or(0);
+            [] => rows.iter_mut().for_each(|r| r.fill(0)),
+            [one] => rows.iter_mut().for_each(|r| r.fill(*one)),
+            words => {
+                let cells = rows.as_flattened_mut();
+                let n = n.min(words.len()).min(cells.len());
+                cells[..n].copy_from_slice(&words[..n]);
+            }
         }
     }
 }
