@@ -86,6 +86,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_shader_atomic_float", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_atomic_float2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_demote_to_helper_invocation", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_shader_float8", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_image_atomic_int64", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_object", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_replicated_composites", spec_version: 1, instance: false },
@@ -179,6 +180,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_sampler_ycbcr_conversion", spec_version: 14, instance: false },
     Extension { name: c"VK_KHR_separate_depth_stencil_layouts", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_atomic_int64", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_shader_bfloat16", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_clock", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_draw_parameters", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_expect_assume", spec_version: 1, instance: false },
@@ -194,6 +196,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_shader_subgroup_rotate", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_shader_subgroup_uniform_control_flow", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_terminate_invocation", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_shader_untyped_pointers", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_spirv_1_4", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_storage_buffer_storage_class", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_surface", spec_version: 25, instance: true },
@@ -314,6 +317,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
         ],
     ),
     ("VK_EXT_shader_demote_to_helper_invocation", &["shaderDemoteToHelperInvocation"]),
+    ("VK_EXT_shader_float8", &["shaderFloat8"]),
     ("VK_EXT_shader_image_atomic_int64", &["shaderInt64", "shaderImageInt64Atomics"]),
     ("VK_EXT_shader_object", &["shaderObject"]),
     ("VK_EXT_shader_replicated_composites", &["shaderReplicatedComposites"]),
@@ -367,6 +371,10 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_sampler_ycbcr_conversion", &["samplerYcbcrConversion"]),
     ("VK_KHR_separate_depth_stencil_layouts", &["separateDepthStencilLayouts"]),
     ("VK_KHR_shader_atomic_int64", &["shaderBufferInt64Atomics"]),
+    (
+        "VK_KHR_shader_bfloat16",
+        &["shaderBFloat16Type", "shaderBFloat16CooperativeMatrix,shaderBFloat16DotProduct"],
+    ),
     ("VK_KHR_shader_clock", &["shaderSubgroupClock"]),
     ("VK_KHR_shader_expect_assume", &["shaderExpectAssume"]),
     ("VK_KHR_shader_float16_int8", &["shaderFloat16,shaderInt8"]),
@@ -379,6 +387,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_shader_subgroup_rotate", &["shaderSubgroupRotate"]),
     ("VK_KHR_shader_subgroup_uniform_control_flow", &["shaderSubgroupUniformControlFlow"]),
     ("VK_KHR_shader_terminate_invocation", &["shaderTerminateInvocation"]),
+    ("VK_KHR_shader_untyped_pointers", &["shaderUntypedPointers"]),
     ("VK_KHR_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_KHR_synchronization2", &["synchronization2"]),
     ("VK_KHR_timeline_semaphore", &["timelineSemaphore"]),
@@ -476,133 +485,136 @@ pub(crate) mod id {
     pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 79;
     pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 80;
     pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 81;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 82;
-    pub(crate) const VK_EXT_SHADER_OBJECT: usize = 83;
-    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 84;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 85;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 86;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 87;
-    pub(crate) const VK_EXT_SHADER_TILE_IMAGE: usize = 88;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 89;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 90;
-    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 91;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 92;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 93;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 94;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 95;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 96;
-    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 97;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 98;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 99;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 100;
-    pub(crate) const VK_EXT_YCBCR_2PLANE_444_FORMATS: usize = 101;
-    pub(crate) const VK_EXT_YCBCR_IMAGE_ARRAYS: usize = 102;
-    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 103;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 104;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 105;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 106;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 107;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 108;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 109;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 110;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 111;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 112;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 113;
-    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 114;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 115;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 116;
-    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 117;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 118;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 119;
-    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 120;
-    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 121;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 122;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 123;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 124;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 125;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 126;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 127;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 128;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 129;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 130;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 131;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 132;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 133;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 134;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 135;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 136;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 137;
-    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 138;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 139;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 140;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 141;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 142;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 143;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 144;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 145;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 146;
-    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 147;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 148;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 149;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 150;
-    pub(crate) const VK_KHR_MAINTENANCE10: usize = 151;
-    pub(crate) const VK_KHR_MAINTENANCE11: usize = 152;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 153;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 154;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 155;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 156;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 157;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 158;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 159;
-    pub(crate) const VK_KHR_MAINTENANCE9: usize = 160;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 161;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 162;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 163;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 164;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 165;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 166;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 167;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 168;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 169;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 170;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 171;
-    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 172;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 173;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 174;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 175;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 176;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 177;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 178;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 179;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 180;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 181;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 182;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 183;
-    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 184;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 185;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 186;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 187;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 188;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 189;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 190;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 191;
-    pub(crate) const VK_KHR_SURFACE: usize = 192;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 193;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 194;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 195;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 196;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 197;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 198;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 199;
-    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 200;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 201;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 202;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 203;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 204;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 205;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 206;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 207;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 208;
+    pub(crate) const VK_EXT_SHADER_FLOAT8: usize = 82;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 83;
+    pub(crate) const VK_EXT_SHADER_OBJECT: usize = 84;
+    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 85;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 86;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 87;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 88;
+    pub(crate) const VK_EXT_SHADER_TILE_IMAGE: usize = 89;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 90;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 91;
+    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 92;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 93;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 94;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 95;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 96;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 97;
+    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 98;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 99;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 100;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 101;
+    pub(crate) const VK_EXT_YCBCR_2PLANE_444_FORMATS: usize = 102;
+    pub(crate) const VK_EXT_YCBCR_IMAGE_ARRAYS: usize = 103;
+    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 104;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 105;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 106;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 107;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 108;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 109;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 110;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 111;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 112;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 113;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 114;
+    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 115;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 116;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 117;
+    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 118;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 119;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 120;
+    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 121;
+    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 122;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 123;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 124;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 125;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 126;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 127;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 128;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 129;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 130;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 131;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 132;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 133;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 134;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 135;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 136;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 137;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 138;
+    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 139;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 140;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 141;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 142;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 143;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 144;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 145;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 146;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 147;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 148;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 149;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 150;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 151;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 152;
+    pub(crate) const VK_KHR_MAINTENANCE11: usize = 153;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 154;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 155;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 156;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 157;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 158;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 159;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 160;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 161;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 162;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 163;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 164;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 165;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 166;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 167;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 168;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 169;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 170;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 171;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 172;
+    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 173;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 174;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 175;
+    pub(crate) const VK_KHR_SHADER_BFLOAT16: usize = 176;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 177;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 178;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 179;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 180;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 181;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 182;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 183;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 184;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 185;
+    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 186;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 187;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 188;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 189;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 190;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 191;
+    pub(crate) const VK_KHR_SHADER_UNTYPED_POINTERS: usize = 192;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 193;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 194;
+    pub(crate) const VK_KHR_SURFACE: usize = 195;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 196;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 197;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 198;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 199;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 200;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 201;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 202;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 203;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 204;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 205;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 206;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 207;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 208;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 209;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 210;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 211;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

@@ -6,7 +6,7 @@ use crate::answer::{Answer, code};
 use crate::chain;
 use crate::device::Device;
 use crate::object;
-use crate::physical_device::PhysicalDevice;
+use crate::physical_device::{PhysicalDevice, family};
 use vk::CompositeAlphaFlagsKHR as Alpha;
 use vk::ImageUsageFlags as U;
 use vk::PresentModeKHR as Mode;
@@ -69,7 +69,7 @@ unsafe fn on<T>(surface: vk::SurfaceKHR, f: impl FnOnce(&Place) -> Answer<T>) ->
 
 pub(crate) unsafe fn get_physical_device_surface_support_khr(
     _: &PhysicalDevice,
-    family: u32,
+    index: u32,
     surface: vk::SurfaceKHR,
     out: *mut vk::Bool32,
 ) -> vk::Result {
@@ -80,7 +80,7 @@ pub(crate) unsafe fn get_physical_device_surface_support_khr(
                 Place::Headless => true,
                 Place::Window(w) => w.shows(),
             };
-            *out = (shows && family == 0).into();
+            *out = (shows && family(index).is_some()).into();
             Ok(())
         }))
     }

@@ -7,7 +7,7 @@ use crate::answer::{Answer, created};
 use crate::instance::Instance;
 use crate::limits::MAX_IMAGE_2D;
 use crate::object::{self, Object};
-use crate::physical_device::PhysicalDevice;
+use crate::physical_device::{PhysicalDevice, family};
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
@@ -109,26 +109,26 @@ pub(crate) unsafe fn destroy_surface_khr(
 
 pub(crate) unsafe fn get_physical_device_xcb_presentation_support_khr(
     _: &PhysicalDevice,
-    family: u32,
+    index: u32,
     connection: *mut vk::xcb_connection_t,
     visual: vk::xcb_visualid_t,
 ) -> vk::Bool32 {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let shows = family == 0 && xlib::of_xcb(connection.cast()).is_ok_and(|c| c.shows(visual));
+        let shows = family(index).is_some() && xlib::of_xcb(connection.cast()).is_ok_and(|c| c.shows(visual));
         shows.into()
     }
 }
 
 pub(crate) unsafe fn get_physical_device_xlib_presentation_support_khr(
     _: &PhysicalDevice,
-    family: u32,
+    index: u32,
     display: *mut vk::Display,
     visual: vk::VisualID,
 ) -> vk::Bool32 {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let shows = family == 0 && xlib::of_xlib(display.cast()).is_ok_and(|c| c.shows(visual));
+        let shows = family(index).is_some() && xlib::of_xlib(display.cast()).is_ok_and(|c| c.shows(visual));
         shows.into()
     }
 }

@@ -220,6 +220,9 @@ impl Builder<'_> {
                 if past > USER_SLOTS as u32 {
                     return Err(unsupported(format!("interface location {location}")));
                 }
+                if kind.is_small() {
+                    return Err(unsupported(format!("an interface variable of {kind:?}")));
+                }
                 for k in 0..n {
                     let slot = (first + k * words) as u16;
                     out.push(Scalar {

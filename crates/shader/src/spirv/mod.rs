@@ -9,7 +9,7 @@ mod shapes;
 use crate::options::{Error, Result};
 pub(crate) use ::spirv::GlslStd450Op as GLOp;
 pub(crate) use ::spirv::{
-    BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, ImageOperands, MemoryAccess, Op,
+    BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, FPEncoding, ImageOperands, MemoryAccess, Op,
     StorageClass,
 };
 
