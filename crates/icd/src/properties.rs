@@ -188,6 +188,11 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("maxDescriptorSetUpdateAfterBindTotalUniformBuffersDynamic", U32(MAX_DYNAMIC_BUFFERS)),
     ("maxDescriptorSetUpdateAfterBindTotalStorageBuffersDynamic", U32(MAX_DYNAMIC_BUFFERS)),
     ("maxDescriptorSetUpdateAfterBindTotalBuffersDynamic", U32(2 * MAX_DYNAMIC_BUFFERS)),
+    ("pipelineBinaryInternalCache", Bool(false)),
+    ("pipelineBinaryInternalCacheControl", Bool(false)),
+    ("pipelineBinaryPrefersInternalCache", Bool(false)),
+    ("pipelineBinaryPrecompiledInternalCache", Bool(false)),
+    ("pipelineBinaryCompressedData", Bool(false)),
     ("layeredApiCount", U32(0)),
     // 1.4, VK_KHR_maintenance9, 10
     ("dynamicRenderingLocalReadDepthStencilAttachments", Bool(true)),

@@ -4080,6 +4080,35 @@ pub unsafe extern "system" fn vkCreateInstance(
         })
     }
 }
+pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
+    device: vk::Device,
+    p_create_info: *const vk::PipelineBinaryCreateInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_binaries: *mut vk::PipelineBinaryHandlesInfoKHR<'_>,
+) -> vk::Result {
+    if p_create_info.is_null() || p_binaries.is_null() {
+        return guard::missing(c"vkCreatePipelineBinariesKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreatePipelineBinariesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_binary::create_pipeline_binaries_khr(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_binaries,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCreatePipelineCache(
     device: vk::Device,
     p_create_info: *const vk::PipelineCacheCreateInfo<'_>,
@@ -4668,6 +4697,18 @@ pub unsafe extern "system" fn vkDestroyPipeline(
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyPipeline", device, (), |this| {
             crate::pipeline::destroy_pipeline(this, pipeline, p_allocator)
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
+    device: vk::Device,
+    pipeline_binary: vk::PipelineBinaryKHR,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyPipelineBinaryKHR", device, (), |this| {
+            crate::pipeline_binary::destroy_pipeline_binary_khr(this, pipeline_binary, p_allocator)
         })
     }
 }
@@ -6568,6 +6609,34 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
+    device: vk::Device,
+    p_info: *const vk::PipelineBinaryDataInfoKHR<'_>,
+    p_pipeline_binary_key: *mut vk::PipelineBinaryKeyKHR<'_>,
+    p_pipeline_binary_data_size: *mut usize,
+    p_pipeline_binary_data: *mut c_void,
+) -> vk::Result {
+    if p_info.is_null() || p_pipeline_binary_key.is_null() || p_pipeline_binary_data_size.is_null() {
+        return guard::missing(c"vkGetPipelineBinaryDataKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetPipelineBinaryDataKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_binary::get_pipeline_binary_data_khr(
+                    this,
+                    p_info,
+                    p_pipeline_binary_key,
+                    p_pipeline_binary_data_size,
+                    p_pipeline_binary_data,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetPipelineCacheData(
     device: vk::Device,
     pipeline_cache: vk::PipelineCache,
@@ -6665,6 +6734,24 @@ pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
                     p_statistics,
                 )
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetPipelineKeyKHR(
+    device: vk::Device,
+    p_pipeline_create_info: *const vk::PipelineCreateInfoKHR<'_>,
+    p_pipeline_key: *mut vk::PipelineBinaryKeyKHR<'_>,
+) -> vk::Result {
+    if p_pipeline_create_info.is_null() || p_pipeline_key.is_null() {
+        return guard::missing(c"vkGetPipelineKeyKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetPipelineKeyKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::pipeline_binary::get_pipeline_key_khr(this, p_pipeline_create_info, p_pipeline_key),
         )
     }
 }
@@ -7093,6 +7180,24 @@ pub unsafe extern "system" fn vkQueueWaitIdle(queue: vk::Queue) -> vk::Result {
             queue,
             vk::Result::ERROR_DEVICE_LOST,
             |this| crate::queue::queue_wait_idle(this),
+        )
+    }
+}
+pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
+    device: vk::Device,
+    p_info: *const vk::ReleaseCapturedPipelineDataInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) -> vk::Result {
+    if p_info.is_null() {
+        return guard::missing(c"vkReleaseCapturedPipelineDataKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkReleaseCapturedPipelineDataKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::pipeline_binary::release_captured_pipeline_data_khr(this, p_info, p_allocator),
         )
     }
 }
@@ -9306,6 +9411,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreatePipelineBinariesKHR",
+        function: vkCreatePipelineBinariesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PIPELINE_BINARY],
+    },
+    Entry {
         name: c"vkCreatePipelineCache",
         function: vkCreatePipelineCache as *const (),
         level: Level::Device,
@@ -9556,6 +9668,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyPipelineBinaryKHR",
+        function: vkDestroyPipelineBinaryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PIPELINE_BINARY],
     },
     Entry {
         name: c"vkDestroyPipelineCache",
@@ -10468,6 +10587,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_XLIB_SURFACE],
     },
     Entry {
+        name: c"vkGetPipelineBinaryDataKHR",
+        function: vkGetPipelineBinaryDataKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PIPELINE_BINARY],
+    },
+    Entry {
         name: c"vkGetPipelineCacheData",
         function: vkGetPipelineCacheData as *const (),
         level: Level::Device,
@@ -10494,6 +10620,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES],
+    },
+    Entry {
+        name: c"vkGetPipelineKeyKHR",
+        function: vkGetPipelineKeyKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PIPELINE_BINARY],
     },
     Entry {
         name: c"vkGetPrivateData",
@@ -10697,6 +10830,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkReleaseCapturedPipelineDataKHR",
+        function: vkReleaseCapturedPipelineDataKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PIPELINE_BINARY],
     },
     Entry {
         name: c"vkReleaseProfilingLockKHR",
