@@ -27,6 +27,7 @@ pub(crate) mod features;
 pub(crate) mod fence;
 pub(crate) mod formats;
 pub(crate) mod framebuffer;
+mod generated_commands;
 pub(crate) mod generated;
 pub(crate) mod guard;
 pub(crate) mod hash;

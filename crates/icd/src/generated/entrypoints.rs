@@ -1887,6 +1887,30 @@ pub unsafe extern "system" fn vkCmdExecuteCommands(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
+    command_buffer: vk::CommandBuffer,
+    is_preprocessed: vk::Bool32,
+    p_generated_commands_info: *const vk::GeneratedCommandsInfoEXT<'_>,
+) {
+    if p_generated_commands_info.is_null() {
+        return guard::missing(c"vkCmdExecuteGeneratedCommandsEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdExecuteGeneratedCommandsEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::generated::cmd_execute_generated_commands_ext(
+                    this,
+                    is_preprocessed,
+                    p_generated_commands_info,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdFillBuffer(
     command_buffer: vk::CommandBuffer,
     dst_buffer: vk::Buffer,
@@ -2018,6 +2042,30 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2(
             command_buffer,
             (),
             |this| crate::record::barrier::cmd_pipeline_barrier2(this, p_dependency_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
+    command_buffer: vk::CommandBuffer,
+    p_generated_commands_info: *const vk::GeneratedCommandsInfoEXT<'_>,
+    state_command_buffer: vk::CommandBuffer,
+) {
+    if p_generated_commands_info.is_null() {
+        return guard::missing(c"vkCmdPreprocessGeneratedCommandsEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPreprocessGeneratedCommandsEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::generated::cmd_preprocess_generated_commands_ext(
+                    this,
+                    p_generated_commands_info,
+                    state_command_buffer,
+                )
+            },
         )
     }
 }
@@ -4062,6 +4110,64 @@ pub unsafe extern "system" fn vkCreateImageView(
         )
     }
 }
+pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutEXT(
+    device: vk::Device,
+    p_create_info: *const vk::IndirectCommandsLayoutCreateInfoEXT<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_indirect_commands_layout: *mut vk::IndirectCommandsLayoutEXT,
+) -> vk::Result {
+    if p_create_info.is_null() || p_indirect_commands_layout.is_null() {
+        return guard::missing(c"vkCreateIndirectCommandsLayoutEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateIndirectCommandsLayoutEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::generated_commands::create_indirect_commands_layout_ext(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_indirect_commands_layout,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCreateIndirectExecutionSetEXT(
+    device: vk::Device,
+    p_create_info: *const vk::IndirectExecutionSetCreateInfoEXT<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_indirect_execution_set: *mut vk::IndirectExecutionSetEXT,
+) -> vk::Result {
+    if p_create_info.is_null() || p_indirect_execution_set.is_null() {
+        return guard::missing(c"vkCreateIndirectExecutionSetEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateIndirectExecutionSetEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::generated_commands::create_indirect_execution_set_ext(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_indirect_execution_set,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCreateInstance(
     p_create_info: *const vk::InstanceCreateInfo<'_>,
     p_allocator: *const vk::AllocationCallbacks<'_>,
@@ -4676,6 +4782,38 @@ pub unsafe extern "system" fn vkDestroyImageView(
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyImageView", device, (), |this| {
             crate::image_view::destroy_image_view(this, image_view, p_allocator)
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutEXT(
+    device: vk::Device,
+    indirect_commands_layout: vk::IndirectCommandsLayoutEXT,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyIndirectCommandsLayoutEXT", device, (), |this| {
+            crate::generated_commands::destroy_indirect_commands_layout_ext(
+                this,
+                indirect_commands_layout,
+                p_allocator,
+            )
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyIndirectExecutionSetEXT(
+    device: vk::Device,
+    indirect_execution_set: vk::IndirectExecutionSetEXT,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyIndirectExecutionSetEXT", device, (), |this| {
+            crate::generated_commands::destroy_indirect_execution_set_ext(
+                this,
+                indirect_execution_set,
+                p_allocator,
+            )
         })
     }
 }
@@ -5667,6 +5805,30 @@ pub unsafe extern "system" fn vkGetFenceStatus(device: vk::Device, fence: vk::Fe
             device,
             vk::Result::ERROR_DEVICE_LOST,
             |this| crate::fence::get_fence_status(this, fence),
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
+    device: vk::Device,
+    p_info: *const vk::GeneratedCommandsMemoryRequirementsInfoEXT<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    if p_info.is_null() || p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetGeneratedCommandsMemoryRequirementsEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetGeneratedCommandsMemoryRequirementsEXT",
+            device,
+            (),
+            |this| {
+                crate::generated_commands::get_generated_commands_memory_requirements_ext(
+                    this,
+                    p_info,
+                    p_memory_requirements,
+                )
+            },
         )
     }
 }
@@ -7529,6 +7691,47 @@ pub unsafe extern "system" fn vkUpdateDescriptorSets(
         })
     }
 }
+pub unsafe extern "system" fn vkUpdateIndirectExecutionSetPipelineEXT(
+    device: vk::Device,
+    indirect_execution_set: vk::IndirectExecutionSetEXT,
+    execution_set_write_count: u32,
+    p_execution_set_writes: *const vk::WriteIndirectExecutionSetPipelineEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkUpdateIndirectExecutionSetPipelineEXT",
+            device,
+            (),
+            |this| {
+                crate::generated_commands::update_indirect_execution_set_pipeline_ext(
+                    this,
+                    indirect_execution_set,
+                    execution_set_write_count,
+                    p_execution_set_writes,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkUpdateIndirectExecutionSetShaderEXT(
+    device: vk::Device,
+    indirect_execution_set: vk::IndirectExecutionSetEXT,
+    execution_set_write_count: u32,
+    p_execution_set_writes: *const vk::WriteIndirectExecutionSetShaderEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkUpdateIndirectExecutionSetShaderEXT", device, (), |this| {
+            crate::generated_commands::update_indirect_execution_set_shader_ext(
+                this,
+                indirect_execution_set,
+                execution_set_write_count,
+                p_execution_set_writes,
+            )
+        })
+    }
+}
 pub unsafe extern "system" fn vkWaitForFences(
     device: vk::Device,
     fence_count: u32,
@@ -8354,6 +8557,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdExecuteGeneratedCommandsEXT",
+        function: vkCmdExecuteGeneratedCommandsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdFillBuffer",
         function: vkCmdFillBuffer as *const (),
         level: Level::Device,
@@ -8415,6 +8625,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
+    },
+    Entry {
+        name: c"vkCmdPreprocessGeneratedCommandsEXT",
+        function: vkCmdPreprocessGeneratedCommandsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
     },
     Entry {
         name: c"vkCmdPushConstants",
@@ -9404,6 +9621,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreateIndirectCommandsLayoutEXT",
+        function: vkCreateIndirectCommandsLayoutEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
+        name: c"vkCreateIndirectExecutionSetEXT",
+        function: vkCreateIndirectExecutionSetEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
         name: c"vkCreateInstance",
         function: vkCreateInstance as *const (),
         level: Level::Global,
@@ -9654,6 +9885,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyIndirectCommandsLayoutEXT",
+        function: vkDestroyIndirectCommandsLayoutEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
+        name: c"vkDestroyIndirectExecutionSetEXT",
+        function: vkDestroyIndirectExecutionSetEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
     },
     Entry {
         name: c"vkDestroyInstance",
@@ -10172,6 +10417,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkGetGeneratedCommandsMemoryRequirementsEXT",
+        function: vkGetGeneratedCommandsMemoryRequirementsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
     },
     Entry {
         name: c"vkGetImageDrmFormatModifierPropertiesEXT",
@@ -11047,6 +11299,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkUpdateIndirectExecutionSetPipelineEXT",
+        function: vkUpdateIndirectExecutionSetPipelineEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
+        name: c"vkUpdateIndirectExecutionSetShaderEXT",
+        function: vkUpdateIndirectExecutionSetShaderEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
     },
     Entry {
         name: c"vkWaitForFences",
