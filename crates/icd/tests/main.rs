@@ -11,6 +11,7 @@ mod afbc;
 mod compute;
 mod conditional;
 mod device;
+mod generated;
 mod geometry;
 mod graphics;
 mod instance;

@@ -79,7 +79,7 @@ fn work_goes_from_family_to_family() {
         d.get_query_pool_results(times, 0, &mut told, vk::QueryResultFlags::TYPE_64).unwrap();
         assert!(0 < told[0] && told[0] < told[1], "{told:?}");
         d.destroy_semaphore(done[0], None);
-        pools.map(|p| d.destroy_command_pool(p, None));
+        pools.iter().for_each(|&p| d.destroy_command_pool(p, None));
         d.destroy_query_pool(times, None);
         d.destroy_buffer(buffer, None);
         d.free_memory(memory, None);

@@ -4548,6 +4548,28 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
+    instance: vk::Instance,
+    p_create_info: *const vk::WaylandSurfaceCreateInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_surface: *mut vk::SurfaceKHR,
+) -> vk::Result {
+    if p_create_info.is_null() || p_surface.is_null() {
+        return guard::missing(c"vkCreateWaylandSurfaceKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(
+            c"vkCreateWaylandSurfaceKHR",
+            instance,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::wsi::create_wayland_surface_khr(this, p_create_info, p_allocator, p_surface),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     instance: vk::Instance,
     p_create_info: *const vk::XcbSurfaceCreateInfoKHR<'_>,
@@ -6714,6 +6736,30 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
                     this,
                     p_tool_count,
                     p_tool_properties,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+    display: *mut vk::wl_display,
+) -> vk::Bool32 {
+    if display.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceWaylandPresentationSupportKHR", Default::default());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceWaylandPresentationSupportKHR",
+            physical_device,
+            Default::default(),
+            |this| {
+                crate::wsi::get_physical_device_wayland_presentation_support_khr(
+                    this,
+                    queue_family_index,
+                    display,
                 )
             },
         )
@@ -9761,6 +9807,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_SWAPCHAIN],
     },
     Entry {
+        name: c"vkCreateWaylandSurfaceKHR",
+        function: vkCreateWaylandSurfaceKHR as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[ext::VK_KHR_WAYLAND_SURFACE],
+    },
+    Entry {
         name: c"vkCreateXcbSurfaceKHR",
         function: vkCreateXcbSurfaceKHR as *const (),
         level: Level::Instance,
@@ -10823,6 +10876,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_EXT_TOOLING_INFO],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceWaylandPresentationSupportKHR",
+        function: vkGetPhysicalDeviceWaylandPresentationSupportKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_WAYLAND_SURFACE],
     },
     Entry {
         name: c"vkGetPhysicalDeviceXcbPresentationSupportKHR",

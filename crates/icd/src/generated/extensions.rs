@@ -215,6 +215,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_variable_pointers", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_vertex_attribute_divisor", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_vulkan_memory_model", spec_version: 3, instance: false },
+    Extension { name: c"VK_KHR_wayland_surface", spec_version: 6, instance: true },
     Extension { name: c"VK_KHR_workgroup_memory_explicit_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_xcb_surface", spec_version: 6, instance: true },
     Extension { name: c"VK_KHR_xlib_surface", spec_version: 6, instance: true },
@@ -619,10 +620,11 @@ pub(crate) mod id {
     pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 208;
     pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 209;
     pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 210;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 211;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 212;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 213;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 214;
+    pub(crate) const VK_KHR_WAYLAND_SURFACE: usize = 211;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 212;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 213;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 214;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 215;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

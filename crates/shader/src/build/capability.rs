@@ -101,6 +101,7 @@ fn supported(c: Capability) -> bool {
             | ShaderViewportIndexLayerEXT
             | SampleMaskPostDepthCoverage
             | FragmentBarycentricKHR
+            | FragmentShadingRateKHR
             | TileImageColorReadAccessEXT
             | TileImageDepthReadAccessEXT
             | TileImageStencilReadAccessEXT

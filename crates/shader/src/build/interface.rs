@@ -437,6 +437,8 @@ impl Builder<'_> {
             (b, stage) if stage.makes_vertices() && vertex_builtin(b).is_some() => {
                 vertex_builtin(b).unwrap_or_default()
             }
+            // Fragments are of one pixel each.
+            (BuiltIn::PrimitiveShadingRateKHR, stage) if stage.makes_vertices() => return Ok(None),
             _ => return Err(unsupported(format!("the output {b:?}"))),
         };
         if s.kind.ty() != Ty::B32 {
