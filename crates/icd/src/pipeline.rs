@@ -17,6 +17,7 @@ use crate::pipeline_layout::Layout;
 use crate::properties::CACHE_UUID;
 use crate::shader_module::{self, Code};
 use gpu::pipeline::ComputePipeline;
+use machine::descriptor::DYNAMIC_TABLE;
 use machine::instrumentation::Active;
 use machine::lost::Title;
 use parking_lot::Mutex;
@@ -122,6 +123,13 @@ impl Shared {
         let gathered: Vec<_> = stages.iter().filter_map(gathered).collect();
         let measured = measured::gather(&gathered);
         Shared { layout, flags, kind, stages, measured }
+    }
+    /// Whether one of its shaders reads a descriptor of set `i`. Dynamic buffers share a table: where one is read, all sets
+    /// that have some count.
+    pub(crate) fn reads_set(&self, i: usize) -> bool {
+        let dynamic = self.layout.sets[i].as_ref().is_some_and(|s| s.dynamic_count > 0);
+        let reads = |p: &Program| p.reads_table(i as u32) || dynamic && p.reads_table(DYNAMIC_TABLE);
+        self.stages.iter().any(|s| reads(&s.compiled.program))
     }
     /// What messages call it; a library has none.
     pub(crate) fn title(&self) -> Option<&Arc<Title>> {

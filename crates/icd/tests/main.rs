@@ -4,6 +4,8 @@
 mod common;
 #[path = "common/gpu.rs"]
 mod gpu;
+#[path = "common/listen.rs"]
+mod listen;
 #[path = "common/show.rs"]
 mod show;
 

@@ -3,6 +3,7 @@
 //! it points to). All of it breaks Vulkan's valid usage, so that what a shader gets is only told where the driver promises it.
 
 use crate::gpu::{Gpu, Mapped};
+use crate::listen::{Heard, listening};
 use ash::vk;
 use vk::DescriptorType as T;
 
@@ -36,7 +37,10 @@ struct Set {
 // SAFETY (all blocks): handles are alive unless said otherwise, structures outlive the calls.
 impl Things {
     fn new() -> Things {
-        let g = Gpu::new();
+        Things::of(Gpu::new())
+    }
+
+    fn of(g: Gpu) -> Things {
         let (out, texels) = (g.buffer(WORDS), g.buffer(WORDS));
         unsafe {
             let d = &g.device;
@@ -280,6 +284,44 @@ fn a_set_of_another_layout_counts_as_none() {
     assert!(canary.iter().all(|w| *w == 0xA5A5_A5A5));
     ended.0.push(inline);
     t.free(ended.0, &ended.1);
+}
+
+/// What a shader does not read may be of any layout; the log tells of what it reads.
+#[test]
+fn only_sets_that_a_shader_reads_are_told_of() {
+    let heard = Heard::default();
+    let (instance, debug, messenger) = listening(&heard);
+    let mut t = Things::of(Gpu::of(instance, &[], &mut vk::PhysicalDeviceVulkan11Features::default()));
+    let (read, other) = (t.set([T::STORAGE_BUFFER; 2]), t.set(AS_IMAGES));
+    let layout = |layouts: &[_]| {
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(layouts);
+        unsafe { t.g.device.create_pipeline_layout(&info, None) }.unwrap()
+    };
+    // Sets 7 and 9 of all that this process says are this test's alone.
+    let wanted = layout(&[read.layout; 10]);
+    let bound = layout(&[other.layout; 10]);
+    let p = t.pipeline(SAXPY, wanted);
+    t.dispatch(p, bound, other.set, &[]);
+    let told = |set: u32| {
+        let message = format!("set {set} is bound with another layout");
+        heard.lock().expect("no panic").iter().any(|m| m.contains(&message))
+    };
+    assert!(told(0), "the shader reads set 0");
+    let point = vk::PipelineBindPoint::COMPUTE;
+    t.g.run(|d, c| unsafe {
+        d.cmd_bind_pipeline(c, point, p);
+        d.cmd_bind_descriptor_sets(c, point, bound, 7, &[other.set], &[]);
+        d.cmd_bind_descriptor_sets(c, point, bound, 9, &[other.set], &[]);
+        d.cmd_bind_descriptor_sets(c, point, wanted, 0, &[read.set], &[]);
+        d.cmd_dispatch(c, 1, 1, 1);
+    });
+    assert!(!told(7) && !told(9), "{heard:?}");
+    unsafe {
+        t.g.device.destroy_pipeline_layout(wanted, None);
+        t.g.device.destroy_pipeline_layout(bound, None);
+        debug.destroy_debug_utils_messenger(messenger, None);
+    }
+    t.free(vec![read, other], &[p]);
 }
 
 /// Views, sampler, image and buffers are gone, and others are made in their place, while sets still name them.

@@ -344,3 +344,17 @@ pub struct Program {
     pub files: Vec<String>,
     pub profile: crate::cost::Profile,
 }
+
+impl Program {
+    /// Whether it reads descriptors of that table of a dispatch ([`crate::options::Binding::table`]).
+    pub fn reads_table(&self, table: u32) -> bool {
+        let mut pc = 0;
+        while let Some(op) = self.code.get(pc) {
+            if op.code == Code::DESC && op.e as u32 == table {
+                return true;
+            }
+            pc += 1 + crate::isa::code::extension_words(op);
+        }
+        false
+    }
+}

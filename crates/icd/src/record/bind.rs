@@ -51,15 +51,16 @@ impl BindPoint {
     }
 
     /// Sets, displaced dynamic buffers and push constants as they are now, for a shader compiled with `layout`.
-    pub fn bindings(&mut self, layout: &Layout, push: &Arc<[u8]>) -> Bindings {
+    pub fn bindings(&mut self, pipeline: &Pipeline, push: &Arc<[u8]>) -> Bindings {
         if let Some(b) = &self.snapshot
             && Arc::ptr_eq(&b.push, push)
         {
             return b.clone();
         }
+        let layout = &pipeline.layout;
         let sets: Vec<_> =
-            (0..layout.sets.len()).map(|i| Some(self.set(layout, i)?.memory.clone())).collect();
-        let dynamic = self.dynamic(layout).map(Arc::new);
+            (0..layout.sets.len()).map(|i| Some(self.set(pipeline, i)?.memory.clone())).collect();
+        let dynamic = self.dynamic(pipeline).map(Arc::new);
         let mut b = Bindings { sets, addresses: None, dynamic, push: push.clone() };
         if layout.in_memory {
             self.in_memory(layout, &mut b);
@@ -69,15 +70,17 @@ impl BindPoint {
     }
 
     /// What is bound to set `i`, if it is laid out as the shader was compiled for: else its bytes would be taken for what they
-    /// are not.
-    fn set(&self, layout: &Layout, i: usize) -> Option<&BoundSet> {
-        let (bound, wanted) = (self.sets.get(i)?.as_ref()?, layout.sets.get(i)?.as_ref()?);
+    /// are not. What no shader reads may be of any layout (Vulkan, "Pipeline Layout Compatibility").
+    fn set(&self, pipeline: &Pipeline, i: usize) -> Option<&BoundSet> {
+        let (bound, wanted) = (self.sets.get(i)?.as_ref()?, pipeline.layout.sets.get(i)?.as_ref()?);
         if Arc::ptr_eq(&bound.layout, wanted) || bound.layout.is_like(wanted) {
             return Some(bound);
         }
-        crate::debug::log_error(&format!(
-            "set {i} is bound with another layout than the pipeline has: it counts as none"
-        ));
+        if pipeline.reads_set(i) {
+            crate::debug::log_error(&format!(
+                "set {i} is bound with another layout than the pipeline has: it counts as none"
+            ));
+        }
         None
     }
 
@@ -93,13 +96,14 @@ impl BindPoint {
         b.addresses = Some(addresses.into());
     }
 
-    fn dynamic(&self, layout: &Layout) -> Option<SetMemory> {
+    fn dynamic(&self, pipeline: &Pipeline) -> Option<SetMemory> {
+        let layout = &pipeline.layout;
         if layout.dynamic_count == 0 {
             return None;
         }
         let table = SetMemory::new(layout.dynamic_count as usize * DESCRIPTOR_BYTES as usize)?;
         for (i, &base) in layout.dynamic_base.iter().enumerate() {
-            let Some(set) = self.set(layout, i) else { continue };
+            let Some(set) = self.set(pipeline, i) else { continue };
             for b in set.layout.bindings.iter().filter(|b| b.is_dynamic()) {
                 for e in 0..b.count {
                     let d = set.memory.words(b.offset + e * DESCRIPTOR_BYTES);
