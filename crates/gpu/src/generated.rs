@@ -12,16 +12,31 @@ use texel::buffer::Buffer;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Token {
     /// So many indices into the execution set.
-    Set { indices: u32 },
+    Set {
+        indices: u32,
+    },
     /// Bytes of push constants.
-    Push { offset: u32, size: u32 },
+    Push {
+        offset: u32,
+        size: u32,
+    },
     /// The sequence's number as a push constant.
-    SequenceIndex { offset: u32 },
+    SequenceIndex {
+        offset: u32,
+    },
     /// `dxgi`: the type is a DXGI_FORMAT.
-    Index { dxgi: bool },
-    Vertex { binding: u32 },
-    Draw { indexed: bool },
-    DrawCount { indexed: bool },
+    Index {
+        dxgi: bool,
+    },
+    Vertex {
+        binding: u32,
+    },
+    Draw {
+        indexed: bool,
+    },
+    DrawCount {
+        indexed: bool,
+    },
     Mesh,
     MeshCount,
     Dispatch,
@@ -35,7 +50,13 @@ impl Token {
             Token::Push { size, .. } => size,
             Token::SequenceIndex { .. } => 0,
             Token::Index { .. } | Token::Vertex { .. } | Token::DrawCount { .. } | Token::MeshCount => 16,
-            Token::Draw { indexed } => if indexed { 20 } else { 16 },
+            Token::Draw { indexed } => {
+                if indexed {
+                    20
+                } else {
+                    16
+                }
+            }
             Token::Mesh | Token::Dispatch => 12,
         }
     }

@@ -57,7 +57,8 @@ pub(crate) fn check(module: &shader::Module) -> Result<(), shader::options::Erro
     let refused = |what: &str, name: &str| {
         shader::options::Error::Unsupported(format!("{what} {name}, which the device does not report"))
     };
-    if let Some(c) = module.capabilities().iter().find(|c| !is_reported(**c) && **c != DECLARED_FOR_NOTHING.0) {
+    if let Some(c) = module.capabilities().iter().find(|c| !is_reported(**c) && **c != DECLARED_FOR_NOTHING.0)
+    {
         return Err(refused("capability", &shader::capability::name(*c)));
     }
     let allowed = |name: &str| {

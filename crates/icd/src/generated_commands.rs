@@ -92,7 +92,9 @@ unsafe fn token(t: &vk::IndirectCommandsLayoutTokenEXT) -> Answer<Token> {
             4 => {
                 let binding = t.data.p_vertex_buffer.as_ref().ok_or_else(nothing)?.vertex_binding_unit;
                 if binding as usize >= MAX_BINDINGS {
-                    return Err(invalid(&format!("vkCreateIndirectCommandsLayoutEXT: vertex binding {binding}")));
+                    return Err(invalid(&format!(
+                        "vkCreateIndirectCommandsLayoutEXT: vertex binding {binding}"
+                    )));
                 }
                 Token::Vertex { binding }
             }
@@ -187,7 +189,9 @@ unsafe fn set(info: &vk::IndirectExecutionSetCreateInfoEXT) -> Answer<ExecutionS
             _ => return Err(nothing()),
         };
         if most > MAX_SET || most < first.len() as u32 {
-            return Err(invalid(&format!("vkCreateIndirectExecutionSetEXT: {most} members; {MAX_SET} at most")));
+            return Err(invalid(&format!(
+                "vkCreateIndirectExecutionSetEXT: {most} members; {MAX_SET} at most"
+            )));
         }
         let mut all: Vec<Option<Member>> = first.into_iter().map(Some).collect();
         all.resize(most as usize, None);

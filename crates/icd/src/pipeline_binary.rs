@@ -82,7 +82,8 @@ fn read(blob: &[u8]) -> Option<PipelineBinary> {
 pub(crate) unsafe fn of_stage(p_next: *const c_void, stage: vk::ShaderStageFlags) -> Answer<Option<Source>> {
     // SAFETY: the caller keeps what is asked for above.
     unsafe {
-        let Some(info) = chain::find::<vk::PipelineBinaryInfoKHR>(p_next).filter(|i| i.binary_count > 0) else {
+        let Some(info) = chain::find::<vk::PipelineBinaryInfoKHR>(p_next).filter(|i| i.binary_count > 0)
+        else {
             return Ok(None);
         };
         let binaries = chain::slice(info.p_pipeline_binaries, info.binary_count);
@@ -110,7 +111,9 @@ unsafe fn blobs(info: &vk::PipelineBinaryCreateInfoKHR) -> Answer<Vec<Answer<Vec
         }
         if info.pipeline == vk::Pipeline::null() {
             // pipelineBinaryInternalCache is false.
-            return Err(invalid("vkCreatePipelineBinariesKHR: neither data nor a pipeline; there is no internal cache"));
+            return Err(invalid(
+                "vkCreatePipelineBinariesKHR: neither data nor a pipeline; there is no internal cache",
+            ));
         }
         let pipeline = object::get::<Pipeline>(info.pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?;
         let captured = pipeline.captured();

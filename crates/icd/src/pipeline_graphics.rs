@@ -279,7 +279,8 @@ unsafe fn graphics(
 pub(crate) unsafe fn keys(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Vec<u128>> {
     // SAFETY: the caller keeps what is asked for above.
     unsafe {
-        let mut keys: Vec<u128> = libraries(info)?.iter().flat_map(|l| l.stages.iter().map(|s| s.key)).collect();
+        let mut keys: Vec<u128> =
+            libraries(info)?.iter().flat_map(|l| l.stages.iter().map(|s| s.key)).collect();
         let layout = pipeline_layout::get(info.layout);
         for s in chain::slice(info.p_stages, info.stage_count) {
             let source = pipeline::source(info.p_next, s, flags(info))?;

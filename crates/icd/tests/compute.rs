@@ -378,7 +378,9 @@ fn a_pipelines_binary_saves_compilation() {
                 p_next: (&raw const flags).cast(),
                 ..vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)
             };
-            d.create_compute_pipelines(vk::PipelineCache::null(), &[info], None).map(|p| p[0]).map_err(|e| e.1)
+            d.create_compute_pipelines(vk::PipelineCache::null(), &[info], None)
+                .map(|p| p[0])
+                .map_err(|e| e.1)
         };
         const CAPTURE: u64 = 1 << 31;
         const MUST: u64 = 1 << 8; // VK_PIPELINE_CREATE_2_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT
@@ -406,13 +408,20 @@ fn a_pipelines_binary_saves_compilation() {
         let mut less = size - 1;
         let r = get(d.handle(), &which, &mut key, &mut less, blob.as_mut_ptr().cast());
         assert_eq!((r, less), (new::ERROR_NOT_ENOUGH_SPACE_KHR, size));
-        assert_eq!(get(d.handle(), &which, &mut key, &mut size, blob.as_mut_ptr().cast()), vk::Result::SUCCESS);
+        assert_eq!(
+            get(d.handle(), &which, &mut key, &mut size, blob.as_mut_ptr().cast()),
+            vk::Result::SUCCESS
+        );
         destroy(d.handle(), binary[0], std::ptr::null());
         d.destroy_pipeline(first, None);
         // Nobody has the program any more.
         assert_eq!(make(s.module, MUST, &[]), Err(vk::Result::PIPELINE_COMPILE_REQUIRED));
         let of_data = |blob: &[u8], binary: &mut [new::PipelineBinaryKHR]| {
-            let data = new::PipelineBinaryDataKHR { data_size: blob.len(), p_data: blob.as_ptr().cast_mut().cast(), ..Default::default() };
+            let data = new::PipelineBinaryDataKHR {
+                data_size: blob.len(),
+                p_data: blob.as_ptr().cast_mut().cast(),
+                ..Default::default()
+            };
             let given = new::PipelineBinaryKeysAndDataKHR {
                 binary_count: 1,
                 p_pipeline_binary_keys: &key,

@@ -96,7 +96,13 @@ fn address(g: &Gpu, m: &Mapped) -> u64 {
 }
 
 impl Commands {
-    fn execute(&self, c: vk::CommandBuffer, stages: vk::ShaderStageFlags, sequences: (u64, u64, u32), count: u64) {
+    fn execute(
+        &self,
+        c: vk::CommandBuffer,
+        stages: vk::ShaderStageFlags,
+        sequences: (u64, u64, u32),
+        count: u64,
+    ) {
         let info = new::GeneratedCommandsInfoEXT {
             shader_stages: stages,
             indirect_execution_set: self.set,
@@ -138,7 +144,8 @@ fn dispatches_are_read_from_memory() {
     // SAFETY (here and below): handles are alive, structures outlive the calls.
     unsafe {
         let code = shader::words(include_bytes!("shaders/generated.comp.spv"));
-        let module = d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None).unwrap();
+        let module =
+            d.create_shader_module(&vk::ShaderModuleCreateInfo::default().code(&code), None).unwrap();
         let binding = [vk::DescriptorSetLayoutBinding::default()
             .descriptor_type(vk::DescriptorType::STORAGE_BUFFER)
             .descriptor_count(1)
@@ -162,7 +169,8 @@ fn dispatches_are_read_from_memory() {
             let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(pipeline_layout)];
             d.create_compute_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0]
         });
-        let of_set = new::IndirectCommandsExecutionSetTokenEXT { shader_stages: COMPUTE, ..Default::default() };
+        let of_set =
+            new::IndirectCommandsExecutionSetTokenEXT { shader_stages: COMPUTE, ..Default::default() };
         let (values, number) = (push(0, 8), push(8, 4));
         let tokens = [
             (0, 0, new::IndirectCommandsTokenDataEXT { p_execution_set: &of_set }),
@@ -191,9 +199,17 @@ fn dispatches_are_read_from_memory() {
         let create: CreateSet = command(&g, c"vkCreateIndirectExecutionSetEXT");
         assert_eq!(create(d.handle(), &info, std::ptr::null(), &mut set), vk::Result::SUCCESS);
         let write = [
-            new::WriteIndirectExecutionSetPipelineEXT { index: 1, pipeline: pipelines[1], ..Default::default() },
+            new::WriteIndirectExecutionSetPipelineEXT {
+                index: 1,
+                pipeline: pipelines[1],
+                ..Default::default()
+            },
             // There is no third.
-            new::WriteIndirectExecutionSetPipelineEXT { index: 2, pipeline: pipelines[1], ..Default::default() },
+            new::WriteIndirectExecutionSetPipelineEXT {
+                index: 2,
+                pipeline: pipelines[1],
+                ..Default::default()
+            },
         ];
         let update: UpdateSet = command(&g, c"vkUpdateIndirectExecutionSetPipelineEXT");
         update(d.handle(), set, 2, write.as_ptr());
@@ -287,7 +303,11 @@ fn draws_are_read_from_memory() {
             vk::RenderingInfo::default().render_area(area).layer_count(1).color_attachments(&attachment);
         d.cmd_begin_rendering(c, &info);
         d.cmd_bind_pipeline(c, vk::PipelineBindPoint::GRAPHICS, pipeline);
-        d.cmd_set_viewport(c, 0, &[vk::Viewport { width: 4., height: 2., max_depth: 1., ..Default::default() }]);
+        d.cmd_set_viewport(
+            c,
+            0,
+            &[vk::Viewport { width: 4., height: 2., max_depth: 1., ..Default::default() }],
+        );
         d.cmd_set_scissor(c, 0, &[area]);
         commands.execute(c, GRAPHICS, (at, 96, 2), 0);
         d.cmd_end_rendering(c);

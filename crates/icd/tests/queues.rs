@@ -9,7 +9,8 @@ fn work_goes_from_family_to_family() {
     let i = instance(&[]);
     let p = physical_device(&i);
     let one = [1.0];
-    let queues = [0, 1].map(|f| vk::DeviceQueueCreateInfo::default().queue_family_index(f).queue_priorities(&one));
+    let queues =
+        [0, 1].map(|f| vk::DeviceQueueCreateInfo::default().queue_family_index(f).queue_priorities(&one));
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default().host_query_reset(true);
     let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues).push_next(&mut v12);
     // SAFETY: handles are alive, structures outlive the calls.
@@ -87,7 +88,8 @@ fn work_goes_from_family_to_family() {
         // More queues than a family has, and a family that is none.
         for (family, count) in [(1, 2), (2, 1), (0, 3)] {
             let many = vec![1.0; count];
-            let queues = [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&many)];
+            let queues =
+                [vk::DeviceQueueCreateInfo::default().queue_family_index(family).queue_priorities(&many)];
             let info = vk::DeviceCreateInfo::default().queue_create_infos(&queues);
             assert!(i.create_device(p, &info, None).is_err(), "{count} of {family}");
         }

@@ -46,7 +46,12 @@ fn module(capabilities: &[u32], extensions: &[&str], types: Vec<Vec<u32>>, body:
     for (id, binding) in [(IN, 0), (OUT, 1)] {
         all.extend([op(71, &[id, 34, 0]), op(71, &[id, 33, binding])]);
     }
-    all.extend([op(71, &[UINTS, 6, 4]), op(71, &[FLOATS, 6, 4]), op(71, &[BLOCK, 2]), op(72, &[BLOCK, 0, 35, 0])]);
+    all.extend([
+        op(71, &[UINTS, 6, 4]),
+        op(71, &[FLOATS, 6, 4]),
+        op(71, &[BLOCK, 2]),
+        op(72, &[BLOCK, 0, 35, 0]),
+    ]);
     let decorated = |w: &Vec<u32>| matches!(w[0] as u16, 71 | 72);
     all.extend(types.iter().filter(|w| decorated(w)).cloned());
     all.extend([op(19, &[VOID]), op(33, &[FUNCTION, VOID]), op(21, &[UINT, 32, 0]), op(22, &[FLOAT, 32])]);
@@ -72,8 +77,7 @@ fn element(id: u32, array: u32, base: u32, n: u32) -> Vec<u32> {
 /// What the module leaves in its out buffer.
 fn run(code: &[u32], input: &[u32], out: usize) -> Vec<u32> {
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default().storage_buffer16_bit_access(true);
-    let extensions =
-        [c"VK_KHR_shader_untyped_pointers", c"VK_KHR_shader_bfloat16", c"VK_EXT_shader_float8"];
+    let extensions = [c"VK_KHR_shader_untyped_pointers", c"VK_KHR_shader_bfloat16", c"VK_EXT_shader_float8"];
     let g = Gpu::with(&extensions, &mut v11);
     let (from, to) = (g.buffer(input.len()), g.buffer(out));
     from.words.copy_from_slice(input);
@@ -175,7 +179,8 @@ fn an_address_is_what_each_access_says() {
 fn converts(encoding: u32, width: u32, n: u32) -> Vec<u32> {
     let i = FREE;
     let (small, smalls) = (i, i + 1);
-    let types = vec![op(71, &[smalls, 6, width / 8]), op(22, &[small, width, encoding]), op(29, &[smalls, small])];
+    let types =
+        vec![op(71, &[smalls, 6, width / 8]), op(22, &[small, width, encoding]), op(29, &[smalls, small])];
     let each = (0..n).flat_map(|k| {
         let j = i + 2 + 4 * k;
         [
@@ -201,9 +206,13 @@ fn floats_become_small() {
     let values = [1.0 + step(1.0, -8), 1.0 + step(3.0, -8), f32::MAX, -2.5, f32::NAN, step(1.0, -133)];
     let want = [0x3F80, 0x3F82, 0x7F80, 0xC020, 0x7FC0, 0x0001];
     // E5M2: 57344 is the greatest, 2^-16 the least.
-    let e5m2 = ([57344.0, 61440.0, -1.125, step(1.0, -16), step(1.0, -17), f32::NAN], [0x7B, 0x7C, 0xBC, 1, 0, 0x7E]);
+    let e5m2 = (
+        [57344.0, 61440.0, -1.125, step(1.0, -16), step(1.0, -17), f32::NAN],
+        [0x7B, 0x7C, 0xBC, 1, 0, 0x7E],
+    );
     // E4M3: 448 and 2^-9.
-    let e4m3 = ([448.0, 464.0, 480.0, step(3.0, -10), -step(1.0, -6), 1.0625], [0x7E, 0x7E, 0x7F, 2, 0x88, 0x38]);
+    let e4m3 =
+        ([448.0, 464.0, 480.0, step(3.0, -10), -step(1.0, -6), 1.0625], [0x7E, 0x7E, 0x7F, 2, 0x88, 0x38]);
     for (encoding, width, values, want) in
         [(0, 16, values, want), (4215, 8, e5m2.0, e5m2.1), (4214, 8, e4m3.0, e4m3.1)]
     {
@@ -239,12 +248,7 @@ fn small_floats_have_a_dot_product() {
         element(i + 10, UINTS, OUT, 1),
         op(62, &[i + 10, i + 9]),
     ];
-    let code = module(
-        &[5116, 5117, 4433],
-        &["SPV_KHR_bfloat16", "SPV_KHR_16bit_storage"],
-        types,
-        body,
-    );
+    let code = module(&[5116, 5117, 4433], &["SPV_KHR_bfloat16", "SPV_KHR_16bit_storage"], types, body);
     // (1.5, 2) · (4, 0.25) = 6.5
     let pair = |x: f32, y: f32| x.to_bits() >> 16 | y.to_bits() & 0xFFFF_0000;
     assert_eq!(run(&code, &[pair(1.5, 2.0), pair(4.0, 0.25)], 2), [6.5f32.to_bits(), 6]);

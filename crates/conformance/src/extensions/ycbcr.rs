@@ -178,7 +178,8 @@ impl How {
         let reconstructed = |texel: &dyn Fn(i64, i64) -> f64| match self.explicit && subsampled {
             false => filtered(chroma_at(uv), chroma_linear, texel),
             true => filtered(uv, self.linear, |x, y| {
-                let [x, y] = [(x, SIZE[0]), (y, SIZE[1])].map(|(v, n)| v.clamp(0, i64::from(n) - 1) as f64 + 0.5);
+                let [x, y] =
+                    [(x, SIZE[0]), (y, SIZE[1])].map(|(v, n)| v.clamp(0, i64::from(n) - 1) as f64 + 0.5);
                 filtered(chroma_at([x, y]), chroma_linear, texel)
             }),
         };

@@ -39,8 +39,7 @@ impl Rig {
     pub(super) fn staged(&self, counter: &str, staged: Staged) -> Result<f64, String> {
         let c = &self.context;
         let vertex = if staged == Staged::Mesh { &[][..] } else { shader!("fill.vert") };
-        let mut info =
-            PipelineInfo::new(vertex, shader!("plain.frag"), vk::Format::R8G8B8A8_UNORM);
+        let mut info = PipelineInfo::new(vertex, shader!("plain.frag"), vk::Format::R8G8B8A8_UNORM);
         info.push_size = 8;
         info.topology = vk::PrimitiveTopology::TRIANGLE_LIST;
         match staged {
@@ -54,8 +53,10 @@ impl Rig {
                 info.patch = 3;
             }
             Staged::Mesh => {
-                info.stages =
-                    vec![(Stage::TASK_EXT, shader!("stages.task")), (Stage::MESH_EXT, shader!("stages.mesh"))];
+                info.stages = vec![
+                    (Stage::TASK_EXT, shader!("stages.task")),
+                    (Stage::MESH_EXT, shader!("stages.mesh")),
+                ];
             }
         }
         let pipeline = Pipeline::new(c, &info, None).map_err(text)?;

@@ -72,7 +72,7 @@ impl Chooser {
                 compute.touch();
                 Some(Work::Dispatch(Box::new(Dispatch {
                     pipeline: shader.clone(),
-                    bindings: compute.bindings(&pipeline.layout, &self.push),
+                    bindings: compute.bindings(pipeline, &self.push),
                     base: [0; 3],
                     instrumentation,
                 })))
@@ -82,7 +82,7 @@ impl Chooser {
                 Some(Work::Draw(Box::new(Draw {
                     pipeline: g.pipeline.clone()?,
                     state: Arc::new(state_of(g, &self.settings)),
-                    bindings: graphics.bindings(&pipeline.layout, &self.push),
+                    bindings: graphics.bindings(pipeline, &self.push),
                     vertex_buffers: buffers.0.clone(),
                     index_buffer: buffers.1.clone(),
                     what: What::Direct(vec![]),
@@ -130,7 +130,9 @@ pub(crate) unsafe fn cmd_execute_generated_commands_ext(
                 (None, Some(Arc::new(move |indices: &[u32]| chooser.choose(indices, &buffers))))
             }
             (true, None) => {
-                return crate::debug::log_error("vkCmdExecuteGeneratedCommandsEXT: no indirect execution set");
+                return crate::debug::log_error(
+                    "vkCmdExecuteGeneratedCommandsEXT: no indirect execution set",
+                );
             }
         };
         let generated = Generated {

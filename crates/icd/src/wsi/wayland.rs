@@ -36,8 +36,7 @@ struct Library {
     create_wrapper: unsafe extern "C" fn(Proxy) -> Proxy,
     destroy_wrapper: unsafe extern "C" fn(Proxy),
     set_queue: unsafe extern "C" fn(Proxy, *mut c_void),
-    marshal:
-        unsafe extern "C" fn(Proxy, u32, *const c_void, u32, u32, *mut Argument) -> Proxy,
+    marshal: unsafe extern "C" fn(Proxy, u32, *const c_void, u32, u32, *mut Argument) -> Proxy,
     version: unsafe extern "C" fn(Proxy) -> u32,
     listen: unsafe extern "C" fn(Proxy, *const Handler, *mut c_void) -> c_int,
     destroy: unsafe extern "C" fn(Proxy),
@@ -112,8 +111,12 @@ const XRGB8888: u32 = 1;
 const LOST: vk::Result = vk::Result::ERROR_SURFACE_LOST_KHR;
 
 /// Pixels of both formats.
-const PIXELS: PixelLayout =
-    PixelLayout { bytes: 4, masks: [0xFF_0000, 0xFF00, 0xFF], depth: 32, big_endian: cfg!(target_endian = "big") };
+const PIXELS: PixelLayout = PixelLayout {
+    bytes: 4,
+    masks: [0xFF_0000, 0xFF00, 0xFF],
+    depth: 32,
+    big_endian: cfg!(target_endian = "big"),
+};
 
 /// How long a compositor may keep all buffers, or a picture from being shown (a window may be hidden), before frames go on.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -172,7 +175,9 @@ struct Listener<const N: usize>([Handler; N]);
 // SAFETY: the handlers are called with what the protocol says, which is what they take.
 const REGISTRY: Listener<2> = unsafe {
     Listener([
-        std::mem::transmute::<unsafe extern "C" fn(*mut c_void, Proxy, u32, *const c_char, u32), Handler>(global),
+        std::mem::transmute::<unsafe extern "C" fn(*mut c_void, Proxy, u32, *const c_char, u32), Handler>(
+            global,
+        ),
         std::mem::transmute::<unsafe extern "C" fn(*mut c_void, Proxy, u32), Handler>(global_remove),
     ])
 };
@@ -226,7 +231,8 @@ impl Window {
         if display.is_null() || surface.is_null() {
             return Err(lost("the display or the surface is null"));
         }
-        let library = library().ok_or_else(|| lost("libwayland-client.so.0 (1.20 or newer) can't be loaded"))?;
+        let library =
+            library().ok_or_else(|| lost("libwayland-client.so.0 (1.20 or newer) can't be loaded"))?;
         // SAFETY: the caller keeps what is asked for above; a wrapper is a proxy whose children are on our queue.
         unsafe {
             let queue = (library.create_queue)(display);

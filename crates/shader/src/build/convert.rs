@@ -149,8 +149,12 @@ impl Builder<'_> {
     pub(crate) fn conversion(&mut self, i: &Code) -> Result<bool> {
         use Class::*;
         match i.op {
-            Op::ConvertFToS => self.convert(i, AnyFloat, Int, |e, a, b, v, _| e.float_to_int(a, b, v, true))?,
-            Op::ConvertFToU => self.convert(i, AnyFloat, Int, |e, a, b, v, _| e.float_to_int(a, b, v, false))?,
+            Op::ConvertFToS => {
+                self.convert(i, AnyFloat, Int, |e, a, b, v, _| e.float_to_int(a, b, v, true))?
+            }
+            Op::ConvertFToU => {
+                self.convert(i, AnyFloat, Int, |e, a, b, v, _| e.float_to_int(a, b, v, false))?
+            }
             Op::ConvertSToF => {
                 self.convert(i, Int, AnyFloat, |e, a, b, v, zero| e.int_to_float(a, b, v, true, zero))?
             }

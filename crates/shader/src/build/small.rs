@@ -232,10 +232,16 @@ mod tests {
                 let v = e.of_small_bits(s, b);
                 let got = f32::from_bits(folded(&mut e, v)) as f64;
                 let want = value(s, bits);
-                assert!(got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan(), "{s:?} {bits:#x}: {got}");
+                assert!(
+                    got.to_bits() == want.to_bits() || got.is_nan() && want.is_nan(),
+                    "{s:?} {bits:#x}: {got}"
+                );
                 let back = e.small_bits(s, v);
                 let back = folded(&mut e, back);
-                assert!(back == bits || want.is_nan() && value(s, back).is_nan(), "{s:?} {bits:#x}: {back:#x}");
+                assert!(
+                    back == bits || want.is_nan() && value(s, back).is_nan(),
+                    "{s:?} {bits:#x}: {back:#x}"
+                );
             }
         }
     }
@@ -309,7 +315,12 @@ mod tests {
             (Sk::I32, 0x0101_0000, false, 0x0100_0000 as f64),
             (Sk::I64, 0x0101_0000_0000_0001, false, 2f64.powi(49) * 129.0),
             (Sk::I64, 0x0101_0000_0000_0000, false, 2f64.powi(56)),
-            (Sk::I64, (0x0101_0000_0000_0001u64 as i64).wrapping_neg() as u64, true, -(2f64.powi(49) * 129.0)),
+            (
+                Sk::I64,
+                (0x0101_0000_0000_0001u64 as i64).wrapping_neg() as u64,
+                true,
+                -(2f64.powi(49) * 129.0),
+            ),
             (Sk::I64, -3i64 as u64, true, -3.0),
         ] {
             let mut e = Emit::new(64);
