@@ -288,3 +288,71 @@ fn pools_begin_reset_and_devices_may_have_no_queues() {
         none.destroy_device(None);
     }
 }
+
+/// VK_EXT_external_memory_dma_buf: there where the kernel makes dma-bufs; memory goes through one and back.
+#[test]
+fn dma_bufs_are_there_where_the_kernel_makes_them() {
+    const DMA_BUF: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT;
+    let there = std::fs::OpenOptions::new().read(true).write(true).open("/dev/udmabuf").is_ok();
+    let name = c"VK_EXT_external_memory_dma_buf";
+    let mut names = vec![ash::khr::external_memory_fd::NAME];
+    names.extend(there.then_some(name));
+    let g = Gpu::with(&names, &mut vk::PhysicalDeviceVulkan11Features::default());
+    let physical = physical_device(&g.instance);
+    let fds = ash::khr::external_memory_fd::Device::new(&g.instance, &g.device);
+    unsafe {
+        let all = g.instance.enumerate_device_extension_properties(physical).expect("a list");
+        assert_eq!(all.iter().any(|e| e.extension_name_as_c_str() == Ok(name)), there);
+        let info = vk::PhysicalDeviceExternalBufferInfo::default()
+            .usage(vk::BufferUsageFlags::TRANSFER_SRC)
+            .handle_type(DMA_BUF);
+        let mut told = vk::ExternalBufferProperties::default();
+        g.instance.get_physical_device_external_buffer_properties(physical, &info, &mut told);
+        let can = told.external_memory_properties.external_memory_features;
+        assert_eq!(can.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE), there);
+        let export = |handle_type| {
+            let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(handle_type);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(65536).push_next(&mut export);
+            let memory = g.device.allocate_memory(&info, None).expect("memory");
+            let at = g.device.map_memory(memory, 0, vk::WHOLE_SIZE, Default::default()).expect("mapped");
+            at.cast::<u32>().write(0xABCD);
+            let info = vk::MemoryGetFdInfoKHR::default().memory(memory).handle_type(handle_type);
+            (memory, fds.get_memory_fd(&info))
+        };
+        let import = |fd, size| {
+            let mut import = vk::ImportMemoryFdInfoKHR::default().handle_type(DMA_BUF).fd(fd);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(size).push_next(&mut import);
+            g.device.allocate_memory(&info, None)
+        };
+        let invalid = vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
+        // Of memory, but no dma-buf; of nothing.
+        let (memory, opaque) = export(vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
+        let opaque = opaque.expect("a descriptor");
+        for fd in [opaque, -1] {
+            assert_eq!(import(fd, 65536).err(), Some(invalid));
+            let mut told = vk::MemoryFdPropertiesKHR::default();
+            assert_eq!(fds.get_memory_fd_properties(DMA_BUF, fd, &mut told), Err(invalid));
+        }
+        libc::close(opaque);
+        g.device.free_memory(memory, None);
+        let (memory, made) = export(DMA_BUF);
+        if !there {
+            assert!(made.is_err());
+            g.device.free_memory(memory, None);
+            return not_run::say("memory through a dma-buf and back", "/dev/udmabuf");
+        }
+        let fd = made.expect("a dma-buf");
+        let mut told = vk::MemoryFdPropertiesKHR::default();
+        fds.get_memory_fd_properties(DMA_BUF, fd, &mut told).expect("it can be imported");
+        assert!(told.memory_type_bits & 1 != 0);
+        assert_eq!(import(fd, 1 << 30).err(), Some(invalid), "more than there is");
+        let again = import(fd, 65536).expect("it is imported");
+        let at = g.device.map_memory(again, 0, vk::WHOLE_SIZE, Default::default()).expect("mapped");
+        assert_eq!(at.cast::<u32>().read(), 0xABCD);
+        at.cast::<u32>().write(0x1234);
+        let own = g.device.map_memory(memory, 0, vk::WHOLE_SIZE, Default::default()).expect("mapped");
+        assert_eq!(own.cast::<u32>().read(), 0x1234);
+        g.device.free_memory(again, None);
+        g.device.free_memory(memory, None);
+    }
+}
