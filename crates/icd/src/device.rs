@@ -130,7 +130,10 @@ unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<
         for q in asked {
             let there = physical_device::family(q.queue_family_index).map_or(0, |f| f.queues);
             let count = left.get_mut(q.queue_family_index as usize);
-            let taken = count.and_then(|left| Some(*left = left.checked_sub(q.queue_count)?));
+            let taken = count.and_then(|left| {
+                *left = left.checked_sub(q.queue_count)?;
+                Some(())
+            });
             if taken.is_none() {
                 debug::error(
                     physical,

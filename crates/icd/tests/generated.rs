@@ -96,6 +96,30 @@ fn address(g: &Gpu, m: &Mapped) -> u64 {
 }
 
 impl Commands {
+    /// With a most of draws for tokens that count.
+    fn execute_draws(
+        &self,
+        c: vk::CommandBuffer,
+        stages: vk::ShaderStageFlags,
+        sequences: (u64, u64, u32),
+        most: u32,
+    ) {
+        let info = new::GeneratedCommandsInfoEXT {
+            shader_stages: stages,
+            indirect_commands_layout: self.layout,
+            indirect_address: sequences.0,
+            indirect_address_size: sequences.1,
+            max_sequence_count: sequences.2,
+            max_draw_count: most,
+            ..Default::default()
+        };
+        // SAFETY: structures outlive the call.
+        unsafe {
+            let execute: Execute = command(&self.g, c"vkCmdExecuteGeneratedCommandsEXT");
+            execute(c, 0, &info);
+        }
+    }
+
     fn execute(
         &self,
         c: vk::CommandBuffer,
@@ -254,6 +278,55 @@ fn dispatches_are_read_from_memory() {
     }
 }
 
+/// Corners of the left half and the right one of the image, white, of 24 bytes each.
+fn quads(to: &Mapped) {
+    // SAFETY: 48 words of a mapped buffer that nobody reads yet.
+    let words = unsafe { std::slice::from_raw_parts_mut(to.words.as_ptr().cast_mut(), 48) };
+    for (k, (left, right)) in [(-1f32, 0f32), (0., 1.)].into_iter().enumerate() {
+        let corners = [(left, -1f32), (right, -1.), (left, 1.), (right, 1.)];
+        for (n, (x, y)) in corners.into_iter().enumerate() {
+            let at = 24 * k + 6 * n;
+            let v = [x, y, 1., 1., 1., 1.];
+            words[at..at + 6].copy_from_slice(&v.map(f32::to_bits));
+        }
+    }
+}
+
+/// What is recorded into a pass over an image of 4 × 2 pixels.
+fn picture(g: &Gpu, record: impl Fn(&ash::Device, vk::CommandBuffer)) -> Vec<u32> {
+    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
+    let (image, pixels) = (g.image([4, 2], usage), g.buffer(8));
+    // SAFETY: handles are alive, structures outlive the calls.
+    g.run(|d, c| unsafe {
+        let attachment = [vk::RenderingAttachmentInfo::default()
+            .image_view(image.view)
+            .image_layout(vk::ImageLayout::GENERAL)
+            .load_op(vk::AttachmentLoadOp::CLEAR)
+            .store_op(vk::AttachmentStoreOp::STORE)];
+        let area = vk::Rect2D { extent: vk::Extent2D { width: 4, height: 2 }, ..Default::default() };
+        let info =
+            vk::RenderingInfo::default().render_area(area).layer_count(1).color_attachments(&attachment);
+        d.cmd_begin_rendering(c, &info);
+        let whole = vk::Viewport { width: 4., height: 2., max_depth: 1., ..Default::default() };
+        d.cmd_set_viewport(c, 0, &[whole]);
+        d.cmd_set_scissor(c, 0, &[area]);
+        record(d, c);
+        d.cmd_end_rendering(c);
+        let region = [vk::BufferImageCopy::default()
+            .image_subresource(vk::ImageSubresourceLayers {
+                aspect_mask: vk::ImageAspectFlags::COLOR,
+                layer_count: 1,
+                ..Default::default()
+            })
+            .image_extent(vk::Extent3D { width: 4, height: 2, depth: 1 })];
+        d.cmd_copy_image_to_buffer(c, image.image, vk::ImageLayout::GENERAL, pixels.buffer, &region);
+    });
+    let words = pixels.words.to_vec();
+    g.free_image(image);
+    g.free(pixels);
+    words
+}
+
 /// Two sequences bind vertices of their own, push a colour and draw: halves of the image.
 #[test]
 fn draws_are_read_from_memory() {
@@ -269,17 +342,9 @@ fn draws_are_read_from_memory() {
         (6, 32, new::IndirectCommandsTokenDataEXT { p_push_constant: std::ptr::null() }),
     ];
     let made = layout(&g, GRAPHICS, 48, &tokens).unwrap();
-    let (vertices, sequences, pixels) = (g.buffer(64), g.buffer(32), g.buffer(8));
-    let white = [1f32; 4];
-    for (k, (left, right)) in [(-1f32, 0f32), (0., 1.)].into_iter().enumerate() {
-        let corners = [(left, -1f32), (right, -1.), (left, 1.), (right, 1.)];
-        for (n, (x, y)) in corners.into_iter().enumerate() {
-            let v = [&[x, y][..], &white].concat();
-            let at = 24 * k + 6 * n;
-            for (w, x) in vertices.words[at..at + 6].iter_mut().zip(v) {
-                *w = x.to_bits();
-            }
-        }
+    let (vertices, sequences) = (g.buffer(64), g.buffer(32));
+    quads(&vertices);
+    for k in 0..2 {
         let from = address(&g, &vertices) + 96 * k as u64;
         let color = if k == 0 { [1f32, 0., 0., 1.] } else { [0., 1., 0., 1.] };
         let s = &mut sequences.words[12 * k..12 * (k + 1)];
@@ -290,42 +355,62 @@ fn draws_are_read_from_memory() {
     let at = address(&g, &sequences);
     let commands = Commands { layout: made, set: new::IndirectExecutionSetEXT::from_raw(0), g };
     let g = &commands.g;
-    let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::TRANSFER_SRC;
-    let image = g.image([4, 2], usage);
-    g.run(|d, c| unsafe {
-        let attachment = [vk::RenderingAttachmentInfo::default()
-            .image_view(image.view)
-            .image_layout(vk::ImageLayout::GENERAL)
-            .load_op(vk::AttachmentLoadOp::CLEAR)
-            .store_op(vk::AttachmentStoreOp::STORE)];
-        let area = vk::Rect2D { extent: vk::Extent2D { width: 4, height: 2 }, ..Default::default() };
-        let info =
-            vk::RenderingInfo::default().render_area(area).layer_count(1).color_attachments(&attachment);
-        d.cmd_begin_rendering(c, &info);
-        d.cmd_bind_pipeline(c, vk::PipelineBindPoint::GRAPHICS, pipeline);
-        d.cmd_set_viewport(
-            c,
-            0,
-            &[vk::Viewport { width: 4., height: 2., max_depth: 1., ..Default::default() }],
-        );
-        d.cmd_set_scissor(c, 0, &[area]);
+    let drawn = picture(g, |_, c| {
+        // SAFETY: the pipeline is alive.
+        unsafe { g.device.cmd_bind_pipeline(c, vk::PipelineBindPoint::GRAPHICS, pipeline) };
         commands.execute(c, GRAPHICS, (at, 96, 2), 0);
-        d.cmd_end_rendering(c);
-        let region = [vk::BufferImageCopy::default()
-            .image_subresource(vk::ImageSubresourceLayers {
-                aspect_mask: vk::ImageAspectFlags::COLOR,
-                layer_count: 1,
-                ..Default::default()
-            })
-            .image_extent(vk::Extent3D { width: 4, height: 2, depth: 1 })];
-        d.cmd_copy_image_to_buffer(c, image.image, vk::ImageLayout::GENERAL, pixels.buffer, &region);
     });
     let (red, green) = (0xFF00_00FF, 0xFF00_FF00);
-    assert_eq!(*pixels.words, [red, red, green, green, red, red, green, green]);
+    assert_eq!(drawn, [red, red, green, green, red, red, green, green]);
     unsafe { g.device.destroy_pipeline(pipeline, None) };
     f.free(g);
-    g.free_image(image);
-    for m in [vertices, sequences, pixels] {
+    for m in [vertices, sequences] {
+        g.free(m);
+    }
+}
+
+/// Indices of a DXGI format, and draws of which memory says how many there are, and the command how many there may be.
+#[test]
+fn draws_have_indices_and_counts_in_memory() {
+    const GRAPHICS: vk::ShaderStageFlags = vk::ShaderStageFlags::ALL_GRAPHICS;
+    let g = gpu();
+    let f = Flat::new(&g);
+    let pipeline = f.whole(&g);
+    let indices = new::IndirectCommandsIndexBufferTokenEXT {
+        mode: new::IndirectCommandsInputModeFlagsEXT::from_raw(0b10),
+    };
+    let tokens = [
+        (3, 0, new::IndirectCommandsTokenDataEXT { p_index_buffer: &indices }),
+        (7, 16, new::IndirectCommandsTokenDataEXT { p_index_buffer: std::ptr::null() }),
+    ];
+    let made = layout(&g, GRAPHICS, 32, &tokens).unwrap();
+    let (vertices, memory) = (g.buffer(64), g.buffer(64));
+    quads(&vertices);
+    // 16-bit indices of both halves, two draws, and the sequence.
+    memory.words[..4].copy_from_slice(&[1 << 16, 3 << 16 | 2, 5 << 16 | 4, 7 << 16 | 6]);
+    memory.words[8..13].copy_from_slice(&[4, 1, 0, 0, 0]);
+    memory.words[16..21].copy_from_slice(&[4, 1, 4, 0, 0]);
+    let at = address(&g, &memory);
+    let low = |a: u64| [a as u32, (a >> 32) as u32];
+    memory.words[32..36].copy_from_slice(&[&low(at)[..], &[16, 57]].concat());
+    memory.words[36..40].copy_from_slice(&[&low(at + 32)[..], &[32, 2]].concat());
+    let commands = Commands { layout: made, set: new::IndirectExecutionSetEXT::from_raw(0), g };
+    let g = &commands.g;
+    let white = [1f32; 4].map(f32::to_le_bytes);
+    let draw = |most| {
+        picture(g, |d, c| unsafe {
+            d.cmd_bind_pipeline(c, vk::PipelineBindPoint::GRAPHICS, pipeline);
+            d.cmd_push_constants(c, f.layout(), vk::ShaderStageFlags::FRAGMENT, 0, white.as_flattened());
+            d.cmd_bind_vertex_buffers(c, 0, &[vertices.buffer], &[0]);
+            commands.execute_draws(c, GRAPHICS, (at + 128, 32, 1), most);
+        })
+    };
+    let (white, none) = (!0, 0);
+    assert_eq!(draw(8), [white; 8]);
+    assert_eq!(draw(1), [white, white, none, none, white, white, none, none]);
+    unsafe { g.device.destroy_pipeline(pipeline, None) };
+    f.free(g);
+    for m in [vertices, memory] {
         g.free(m);
     }
 }

@@ -224,6 +224,54 @@ fn linear_images_have_a_modifier() {
     }
 }
 
+/// An image of two planes has two in memory; where they lie is told, and can be asked for.
+#[test]
+fn planes_of_a_format_are_planes_in_memory() {
+    let mut v11 = vk::PhysicalDeviceVulkan11Features::default().sampler_ycbcr_conversion(true);
+    let g = Gpu::with(&[ash::ext::image_drm_format_modifier::NAME], &mut v11);
+    let format = vk::Format::G8_B8R8_2PLANE_420_UNORM;
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(format)
+        .extent(vk::Extent3D { width: 20, height: 10, depth: 1 })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .tiling(vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT)
+        .usage(vk::ImageUsageFlags::TRANSFER_DST);
+    unsafe {
+        let mut one = [vk::DrmFormatModifierPropertiesEXT::default()];
+        let mut list =
+            vk::DrmFormatModifierPropertiesListEXT::default().drm_format_modifier_properties(&mut one);
+        let mut told = vk::FormatProperties2::default().push_next(&mut list);
+        g.instance.get_physical_device_format_properties2(physical_device(&g.instance), format, &mut told);
+        assert_eq!((one[0].drm_format_modifier, one[0].drm_format_modifier_plane_count), (0, 2));
+        let mut known = vk::ImageDrmFormatModifierListCreateInfoEXT::default().drm_format_modifiers(&[0]);
+        let image = g.device.create_image(&info.push_next(&mut known), None).expect("an image");
+        let layouts = [vk::ImageAspectFlags::MEMORY_PLANE_0_EXT, vk::ImageAspectFlags::MEMORY_PLANE_1_EXT]
+            .map(|aspect_mask| {
+                let sub = vk::ImageSubresource { aspect_mask, ..Default::default() };
+                let l = g.device.get_image_subresource_layout(image, sub);
+                vk::SubresourceLayout { size: 0, ..l }
+            });
+        g.device.destroy_image(image, None);
+        // 20 bytes a row of ten, then pairs of bytes for each two texels, in five.
+        assert!(layouts.iter().all(|l| l.row_pitch >= 20));
+        assert!(layouts[1].offset >= layouts[0].offset + 10 * layouts[0].row_pitch);
+        let explicit = |layouts: &[vk::SubresourceLayout]| {
+            let mut e = vk::ImageDrmFormatModifierExplicitCreateInfoEXT::default().plane_layouts(layouts);
+            let made = g.device.create_image(&info.push_next(&mut e), None);
+            made.map(|image| g.device.destroy_image(image, None))
+        };
+        assert_eq!(explicit(&layouts), Ok(()));
+        let bad = Err(vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT);
+        assert_eq!(explicit(&layouts[..1]), bad);
+        let mut moved = layouts;
+        moved[1].offset += 64;
+        assert_eq!(explicit(&moved), bad);
+    }
+}
+
 type Bound = Mutex<Vec<(vk::ObjectType, u64, u64, vk::DeviceAddressBindingTypeEXT)>>;
 
 unsafe extern "system" fn bound(

@@ -138,10 +138,10 @@ pub(super) fn prepare(r: &mut Recorder, what: What) -> Option<Draw> {
 }
 
 pub(super) fn record(b: &CommandBuffer, what: What) {
-    if let Some(mut r) = b.recording() {
-        if let Some(draw) = prepare(&mut r, what) {
-            r.push(Command::Draw(Box::new(draw)));
-        }
+    if let Some(mut r) = b.recording()
+        && let Some(draw) = prepare(&mut r, what)
+    {
+        r.push(Command::Draw(Box::new(draw)));
     }
 }
 

@@ -58,6 +58,16 @@ struct Library {
 unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
+/// What stands at an address of the library's.
+///
+/// # Safety
+/// It is a function of this type.
+unsafe fn function<F: Copy>(at: *mut c_void) -> F {
+    assert_eq!(size_of::<F>(), size_of::<*mut c_void>());
+    // SAFETY: the caller keeps what is asked for above; both are an address.
+    unsafe { std::mem::transmute_copy(&at) }
+}
+
 fn library() -> Option<&'static Library> {
     static LIBRARY: OnceLock<Option<Library>> = OnceLock::new();
     // SAFETY: the library is the system's, and stays loaded; the functions' types are those of wayland-client-core.h.
@@ -72,7 +82,7 @@ fn library() -> Option<&'static Library> {
         };
         macro_rules! function {
             ($name:literal) => {
-                std::mem::transmute::<*mut c_void, _>(at($name)?)
+                function(at($name)?)
             };
         }
         Some(Library {

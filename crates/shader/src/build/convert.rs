@@ -27,7 +27,7 @@ impl Emit {
         let v = if signed { self.sext(from, v) } else { v };
         if to.is_small() {
             let v = self.int_to_odd(from, v, signed);
-            return self.to_small(to, v, Narrowing { toward_zero, saturates: false });
+            return self.small_of(to, v, Narrowing { toward_zero, saturates: false });
         }
         // To f16 through f32: integers within its range are exact there.
         if toward_zero && to != Sk::F16 {
@@ -64,8 +64,8 @@ impl Emit {
         match (from, to) {
             (a, b) if a == b => v,
             (_, to) if to.is_small() => {
-                let v = if from == Sk::F64 { self.to_odd(v) } else { v };
-                self.to_small(to, v, Narrowing { toward_zero, saturates: false })
+                let v = if from == Sk::F64 { self.odd_of(v) } else { v };
+                self.small_of(to, v, Narrowing { toward_zero, saturates: false })
             }
             (_, Sk::F64) => self.un(Un::F32ToF64, v),
             (Sk::F64, _) if toward_zero => self.narrow_toward_zero(to, v),
@@ -180,8 +180,8 @@ impl Builder<'_> {
         }
         self.convert(i, any, any, |e, a, b, v, toward_zero| match b {
             Sk::E4m3 | Sk::E5m2 if a != b => {
-                let v = if a == Sk::F64 { e.to_odd(v) } else { v };
-                e.to_small(b, v, Narrowing { toward_zero, saturates: true })
+                let v = if a == Sk::F64 { e.odd_of(v) } else { v };
+                e.small_of(b, v, Narrowing { toward_zero, saturates: true })
             }
             _ => e.float_to_float(a, b, v, toward_zero),
         })

@@ -49,7 +49,7 @@ impl<'m> Builder<'m> {
         // Of small floats products are exact, and rounded is the sum.
         if s.is_small() {
             let sum = self.dot(Sk::F32, a, b);
-            return self.e.to_small(s, sum, Default::default());
+            return self.e.small_of(s, sum, Default::default());
         }
         let mut sum = self.e.fmul(s, a[0], b[0]);
         for (x, y) in a.iter().zip(b).skip(1) {

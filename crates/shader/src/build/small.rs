@@ -32,7 +32,7 @@ fn shape(s: Sk) -> Option<(u32, i32, f32)> {
 
 impl Emit {
     /// `v`, an f32, as the nearest number of the format (or the next toward zero), in a register.
-    pub fn to_small(&mut self, to: Sk, v: Value, how: Narrowing) -> Value {
+    pub fn small_of(&mut self, to: Sk, v: Value, how: Narrowing) -> Value {
         let exact = std::mem::replace(&mut self.exact, true);
         let v = self.observed(Sk::F32, v);
         let mantissa = shape(to).map_or(7, |(m, ..)| m);
@@ -43,7 +43,7 @@ impl Emit {
             let size = self.un(Un::FAbs, v);
             let limit = self.f32((least as f32).exp2());
             let small = self.bin(Bin::FLt, size, limit);
-            let tiny = self.to_steps(size, (least - m as i32) as f32, how.toward_zero);
+            let tiny = self.steps_of(size, (least - m as i32) as f32, how.toward_zero);
             let a = self.un(Un::FAbs, r);
             let a = self.select(small, tiny, a);
             let max = self.f32(greatest);
@@ -83,7 +83,7 @@ impl Emit {
     }
 
     /// A small positive f32 as a multiple of 2^`step`.
-    fn to_steps(&mut self, v: Value, step: f32, toward_zero: bool) -> Value {
+    fn steps_of(&mut self, v: Value, step: f32, toward_zero: bool) -> Value {
         // The last place of this number is the step.
         let k = self.f32((step + 23.0).exp2());
         let sum = self.bin(Bin::FAdd, v, k);
@@ -98,7 +98,7 @@ impl Emit {
     }
 
     /// An f64 as an f32 from which narrower formats are rounded right: cut, with its last bit set where something was lost.
-    pub fn to_odd(&mut self, v: Value) -> Value {
+    pub fn odd_of(&mut self, v: Value) -> Value {
         let f = self.narrow_toward_zero(Sk::F32, v);
         let back = self.un(Un::F32ToF64, f);
         let lost = self.bin(Bin::FNe, back, v);
@@ -110,7 +110,7 @@ impl Emit {
     pub fn int_to_odd(&mut self, from: Sk, v: Value, signed: bool) -> Value {
         if from != Sk::I64 {
             let v = self.un(if signed { Un::S32ToF64 } else { Un::U32ToF64 }, v);
-            return self.to_odd(v);
+            return self.odd_of(v);
         }
         // What an f64 would lose of large ones goes to the last bit that it keeps.
         let low = self.u64(0x7FF);
@@ -129,7 +129,7 @@ impl Emit {
         let few = self.bin(Bin::ULe, high, one);
         let v = self.select(few, v, cut);
         let v = self.un(if signed { Un::S64ToF64 } else { Un::U64ToF64 }, v);
-        self.to_odd(v)
+        self.odd_of(v)
     }
 
     /// Bits of a small float in a register.
@@ -267,8 +267,8 @@ mod tests {
                         for (toward_zero, want) in [(false, want), (true, cut)] {
                             let mut e = Emit::new(64);
                             let v = e.float(Ty::B64, x * sign);
-                            let v = e.to_odd(v);
-                            let v = e.to_small(s, v, Narrowing { toward_zero, saturates: false });
+                            let v = e.odd_of(v);
+                            let v = e.small_of(s, v, Narrowing { toward_zero, saturates: false });
                             let got = f32::from_bits(folded(&mut e, v)) as f64;
                             assert_eq!(got.to_bits(), (want * sign).to_bits(), "{s:?} {x:e} {toward_zero}");
                         }
@@ -300,8 +300,8 @@ mod tests {
         ] {
             let mut e = Emit::new(64);
             let v = e.float(Ty::B64, x);
-            let v = e.to_odd(v);
-            let v = e.to_small(s, v, how);
+            let v = e.odd_of(v);
+            let v = e.small_of(s, v, how);
             let got = f32::from_bits(folded(&mut e, v)) as f64;
             assert!(got == want || got.is_nan() && want.is_nan(), "{s:?} {x}: {got}");
         }
@@ -326,7 +326,7 @@ mod tests {
             let mut e = Emit::new(64);
             let v = e.constant(from.ty(), x);
             let v = e.int_to_odd(from, v, signed);
-            let v = e.to_small(Sk::Bf16, v, Narrowing::default());
+            let v = e.small_of(Sk::Bf16, v, Narrowing::default());
             assert_eq!(f32::from_bits(folded(&mut e, v)) as f64, want, "{x:#x}");
         }
     }
