@@ -1,6 +1,8 @@
 //! What command buffers record: immutable commands that own (by `Arc`) everything they touch.
 
-use crate::generated::Generated;
+pub mod generated;
+
+use self::generated::Generated;
 use crate::pipeline::ComputePipeline;
 use crate::query::QueryPool;
 use ash::vk;

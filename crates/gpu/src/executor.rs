@@ -2,9 +2,9 @@
 
 use crate::channel::{Done, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
+use crate::command::generated::{Generated, Wild};
 use crate::command::{Command, CommandList, CounterPlace, Dispatch};
 use crate::exclusive::{self, Turn};
-use crate::generated::{Generated, Wild};
 use crate::pass_time;
 use crate::query::Queries;
 use crate::stripes::Stripes;

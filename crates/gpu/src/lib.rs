@@ -9,7 +9,6 @@ pub mod command;
 pub mod device;
 pub mod exclusive;
 pub mod executor;
-pub mod generated;
 pub mod ledger;
 mod pass_time;
 pub mod pipeline;

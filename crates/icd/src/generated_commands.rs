@@ -1,5 +1,5 @@
 //! VK_EXT_device_generated_commands: layouts of sequences, and sets of pipelines or shaders that sequences choose from.
-//! The commands are in `record/generated.rs`; what sequences mean is [`gpu::generated`]'s. There is nothing to preprocess.
+//! The commands are in `record/generated.rs`; what sequences mean is [`gpu::command::generated`]'s. There is nothing to preprocess.
 
 use crate::answer::{Answer, created, invalid};
 use crate::chain;
@@ -10,7 +10,7 @@ use crate::object::{self, Object};
 use crate::physical_device::PLAIN_TYPE_BITS;
 use crate::pipeline::{Pipeline, Shared};
 use crate::shader_object::{Shader, Stage};
-use gpu::generated::Token;
+use gpu::command::generated::Token;
 use parking_lot::Mutex;
 use std::sync::Arc;
 

@@ -298,7 +298,8 @@ impl Source {
         if let Some((of, compiled)) = &self.ready
             && *of == key
         {
-            return Ok((done(compiled.clone()), true));
+            // No hit: that is said of the application's cache alone.
+            return Ok((done(compiled.clone()), false));
         }
         if let Some(c) = cache.and_then(|c| c.get(key)) {
             return Ok((done(c), true));

@@ -7,8 +7,8 @@ use crate::generated_commands::{CommandsLayout, ExecutionSet, MAX_SEQUENCES, Mem
 use crate::object;
 use crate::pipeline::{PipelineKind, Shared};
 use crate::record::bind::BindPoint;
+use gpu::command::generated::{Choose, Generated, Token, Work};
 use gpu::command::{Command, Dispatch};
-use gpu::generated::{Choose, Generated, Token, Work};
 use machine::instrumentation::Active;
 use parking_lot::Mutex;
 use raster::draw::{Draw, What};

@@ -2,7 +2,7 @@
 //! are read when the command runs, and its draw or dispatch is that of a plain command. Whatever stands in memory is
 //! checked: an address outside live memory loses the device, as one in a shader does.
 
-use crate::command::{Command, Dispatch};
+use super::{Command, Dispatch};
 use ash::vk;
 use raster::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
 use std::sync::Arc;
