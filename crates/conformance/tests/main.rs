@@ -17,3 +17,4 @@ mod scenes;
 mod traces;
 mod vkcube;
 mod vulkaninfo;
+mod wayland;

@@ -4,6 +4,7 @@ use ash::vk::{Format as F, PipelineStageFlags2 as Stages};
 use conformance::micro::draw::{Filter, SIDE};
 use conformance::micro::order::{self, Between, Job};
 use conformance::micro::rates::Interpolated;
+use conformance::micro::stages::Staged;
 use conformance::micro::{self, CYCLES, Case, ROUNDS, Way, Work};
 use counters::Model;
 use std::process::Command;
@@ -117,6 +118,16 @@ fn want(m: &Model, case: &Case) -> u64 {
             };
             (PIXELS * wide * times).div_ceil(c.texels)
         }
+        // Threads of all workgroups, points of all patches; what is emitted, or made.
+        Work::Staged { stages } => match (stages, case.counter) {
+            (Staged::Geometry, "Geometry shader invocations") => 40,
+            (Staged::Geometry, _) => 40 / 2,
+            (Staged::Tessellation, "Tessellation control patches") => 21,
+            (Staged::Tessellation, _) => 21 * 5 * 5,
+            (Staged::Mesh, "Mesh shader primitives") => 6 * 2,
+            (Staged::Mesh, "Mesh shader invocations") => 6 * 2 * 16,
+            (Staged::Mesh, _) => 6 * 32,
+        },
         Work::Cleared { format } => match format {
             F::R16G16B16A16_SFLOAT => PIXELS * 8,
             F::R32G32B32A32_SFLOAT => PIXELS * 16,

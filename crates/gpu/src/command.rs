@@ -1,5 +1,8 @@
 //! What command buffers record: immutable commands that own (by `Arc`) everything they touch.
 
+pub mod generated;
+
+use self::generated::Generated;
 use crate::pipeline::ComputePipeline;
 use crate::query::QueryPool;
 use ash::vk;
@@ -51,6 +54,9 @@ pub enum Command {
         buffer: Arc<Buffer>,
         offset: u64,
     },
+
+    /// Draws or dispatches that memory describes.
+    Generated(Box<Generated>),
 
     /// A render pass instance begins, goes on to its next subpass, ends. Draws and attachment clears stand between.
     BeginRendering(Arc<Rendering>),
@@ -206,6 +212,7 @@ impl Command {
             self,
             Command::Dispatch { .. }
                 | Command::DispatchIndirect { .. }
+                | Command::Generated(_)
                 | Command::Draw(_)
                 | Command::ClearAttachments { .. }
         )
@@ -216,6 +223,7 @@ impl Command {
         match self {
             Command::Dispatch { .. } => "vkCmdDispatch",
             Command::DispatchIndirect { .. } => "vkCmdDispatchIndirect",
+            Command::Generated(_) => "vkCmdExecuteGeneratedCommandsEXT",
             Command::BeginRendering(_) => "vkCmdBeginRendering or vkCmdBeginRenderPass2",
             Command::NextSubpass => "vkCmdNextSubpass2",
             Command::EndRendering => "vkCmdEndRendering or vkCmdEndRenderPass2",

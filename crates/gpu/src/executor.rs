@@ -2,6 +2,7 @@
 
 use crate::channel::{Done, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
+use crate::command::generated::{Generated, Wild};
 use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
 use crate::exclusive::{self, Turn};
 use crate::pass_time;
@@ -160,6 +161,7 @@ impl Executor {
                     self.dispatch(dispatch, groups);
                 }
             }
+            Command::Generated(g) => self.generated(g),
             Command::BeginRendering(r) => {
                 // One that was never ended ends now: its queries' counts are of its own epochs.
                 self.end_pass();
@@ -252,6 +254,25 @@ impl Executor {
                     Some(p) => self.marks.push((p.epochs.advance(), mark)),
                     None => self.publisher.publish_mark(mark, *self.queries.total(), self.line.latest()),
                 }
+            }
+        }
+    }
+
+    /// Each sequence is worked on before the next is read.
+    fn generated(&mut self, g: &Generated) {
+        let wild = |w: Wild| Blame::of(wave::Fault::Address(w.0), "vkCmdExecuteGeneratedCommandsEXT");
+        let sequences = match g.sequences() {
+            Ok(n) => n,
+            Err(w) => return self.blame(wild(w)),
+        };
+        for number in 0..sequences {
+            if self.shared.hub.stops() {
+                return;
+            }
+            match g.command(number) {
+                Ok(Some(c)) => self.command(&c),
+                Ok(None) => {}
+                Err(w) => return self.blame(wild(w)),
             }
         }
     }

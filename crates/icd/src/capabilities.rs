@@ -39,6 +39,10 @@ impl Enable {
     }
 }
 
+/// Capability and extension that compilers declare for every mesh shader (glslang before 2024, for gl_MeshPerPrimitiveEXT
+/// has a shading rate among its members): a rate that is written means nothing, for there is none but one fragment a pixel.
+const DECLARED_FOR_NOTHING: (u32, &str) = (4422, "SPV_KHR_fragment_shading_rate");
+
 /// Whether something reported allows the capability. Only those that modules ask for are looked up, each once.
 fn is_reported(capability: u32) -> bool {
     static KNOWN: [OnceLock<bool>; CAPABILITIES.len()] = [const { OnceLock::new() }; CAPABILITIES.len()];
@@ -53,10 +57,14 @@ pub(crate) fn check(module: &shader::Module) -> Result<(), shader::options::Erro
     let refused = |what: &str, name: &str| {
         shader::options::Error::Unsupported(format!("{what} {name}, which the device does not report"))
     };
-    if let Some(c) = module.capabilities().iter().find(|c| !is_reported(**c)) {
+    if let Some(c) = module.capabilities().iter().find(|c| !is_reported(**c) && **c != DECLARED_FOR_NOTHING.0)
+    {
         return Err(refused("capability", &shader::capability::name(*c)));
     }
     let allowed = |name: &str| {
+        if name == DECLARED_FOR_NOTHING.1 {
+            return true;
+        }
         let known = capabilities::EXTENSIONS.iter().find(|(known, _)| *known == name);
         known.is_none_or(|(_, enables)| enables.iter().any(|e| e.is_reported()))
     };
@@ -78,7 +86,8 @@ mod tests {
     fn a_capability_is_accepted_if_and_only_if_something_reported_allows_it() {
         let (mut yes, mut no) = (0, 0);
         for (number, name, enables) in CAPABILITIES {
-            let reported = enables.iter().any(|e| e.is_reported());
+            let for_nothing = *number == Some(DECLARED_FOR_NOTHING.0);
+            let reported = for_nothing || enables.iter().any(|e| e.is_reported());
             // A name that the SPIR-V headers lack is of no version that modules can have.
             assert_eq!(*number, shader::capability::number(name), "{name}");
             let Some(number) = *number else {
@@ -108,7 +117,8 @@ mod tests {
     #[test]
     fn an_extension_is_accepted_unless_nothing_reported_allows_it() {
         for (name, enables) in capabilities::EXTENSIONS {
-            assert_eq!(declares(name), enables.iter().any(|e| e.is_reported()), "{name}: {enables:?}");
+            let reported = *name == DECLARED_FOR_NOTHING.1 || enables.iter().any(|e| e.is_reported());
+            assert_eq!(declares(name), reported, "{name}: {enables:?}");
         }
         for name in ["SPV_KHR_storage_buffer_storage_class", "SPV_GOOGLE_hlsl_functionality1", "SPV_NOBODY_s"]
         {

@@ -4,7 +4,7 @@ use crate::answer::{Answer, created};
 use crate::descriptor_set::Replaced;
 use crate::instance::Shared;
 use crate::object::{self, Object};
-use crate::physical_device::{PhysicalDevice, QUEUES};
+use crate::physical_device::{self, FAMILIES, PhysicalDevice};
 use crate::quarantine::Quarantine;
 use crate::queue::Queue;
 use crate::{chain, debug, extensions, features};
@@ -37,6 +37,7 @@ pub struct Device {
 }
 
 struct QueueSlot {
+    family: u32,
     flags: vk::DeviceQueueCreateFlags,
     index: u32,
     handle: vk::Queue,
@@ -125,19 +126,26 @@ unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<
             vk::Result::ERROR_FEATURE_NOT_PRESENT
         })?;
         let asked = chain::slice(info.p_queue_create_infos, info.queue_create_info_count);
+        let mut left = FAMILIES.each_ref().map(|f| f.queues);
         for q in asked {
-            if q.queue_family_index != 0 || q.queue_count > QUEUES {
+            let there = physical_device::family(q.queue_family_index).map_or(0, |f| f.queues);
+            let count = left.get_mut(q.queue_family_index as usize);
+            let taken = count.and_then(|left| {
+                *left = left.checked_sub(q.queue_count)?;
+                Some(())
+            });
+            if taken.is_none() {
                 debug::error(
                     physical,
                     &format!(
-                        "vkCreateDevice: {} queues of family {}; there are {QUEUES} of family 0",
+                        "vkCreateDevice: {} queues of family {}; there are {there}",
                         q.queue_count, q.queue_family_index
                     ),
                 );
                 return Err(vk::Result::ERROR_INITIALIZATION_FAILED);
             }
         }
-        let count: u32 = asked.iter().map(|q| q.queue_count).sum::<u32>().min(QUEUES);
+        let count: u32 = asked.iter().map(|q| q.queue_count).sum();
         let instance = physical.instance.clone();
         let report: machine::shared::Report = Arc::new(move |line: &str| debug::error(&*instance, line));
         let presents = extensions.has(c"VK_KHR_swapchain");
@@ -158,12 +166,8 @@ unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<
         let mut queues = Vec::new();
         for q in asked {
             for index in 0..q.queue_count {
-                let place = queues.len();
-                if place >= count as usize {
-                    break;
-                }
-                let handle = object::create(Queue { device: inner.clone(), index: place });
-                queues.push(QueueSlot { flags: q.flags, index, handle });
+                let handle = object::create(Queue { device: inner.clone(), index: queues.len() });
+                queues.push(QueueSlot { family: q.queue_family_index, flags: q.flags, index, handle });
             }
         }
         Ok(Device { inner, queues })
@@ -196,7 +200,7 @@ pub(crate) unsafe fn get_device_queue2(
         let found = device
             .queues
             .iter()
-            .find(|q| i.queue_family_index == 0 && q.index == i.queue_index && q.flags == i.flags);
+            .find(|q| q.family == i.queue_family_index && q.index == i.queue_index && q.flags == i.flags);
         *out = found.map_or(vk::Queue::null(), |q| q.handle);
     }
 }

@@ -12,15 +12,19 @@ use vk::ImageTiling as Tiling;
 /// DRM_FORMAT_MOD_LINEAR (drm_fourcc.h): rows one after the other.
 const LINEAR: u64 = 0;
 
-/// Whether there are linear images of a format whose memory has one plane.
+/// Whether there are linear images of a format.
 fn has(format: Option<&FormatInfo>) -> bool {
     format.is_some_and(|f| !crate::formats::linear(f).is_empty())
 }
 
+/// Memory planes of a linear image: the format's own.
+fn planes(format: vk::Format) -> u32 {
+    texel::format::planar(format).map_or(1, |p| p.planes.len() as u32)
+}
+
 /// The lists of a format's modifiers, where they are asked for.
 pub(crate) unsafe fn tell(format: Option<&FormatInfo>, p_next: *mut c_void) {
-    // Planes of Y′CbCr formats would be memory planes of their own, which nobody lays out yet.
-    let format = format.filter(|f| !f.requires_conversion());
+    let count_of_planes = format.map_or(0, |f| planes(f.format));
     let (n, features) = (has(format) as usize, format.map(crate::formats::linear).unwrap_or_default());
     // SAFETY: valid usage: the chain leads to what it is said to, and arrays have room for their counts.
     unsafe {
@@ -28,7 +32,7 @@ pub(crate) unsafe fn tell(format: Option<&FormatInfo>, p_next: *mut c_void) {
             let (count, out) = (&mut l.drm_format_modifier_count, l.p_drm_format_modifier_properties);
             let _ = chain::fill_with(n, count, out, |p, _| {
                 p.drm_format_modifier = LINEAR;
-                p.drm_format_modifier_plane_count = 1;
+                p.drm_format_modifier_plane_count = count_of_planes;
                 p.drm_format_modifier_tiling_features = crate::formats::low(features);
             });
         }
@@ -36,7 +40,7 @@ pub(crate) unsafe fn tell(format: Option<&FormatInfo>, p_next: *mut c_void) {
             let (count, out) = (&mut l.drm_format_modifier_count, l.p_drm_format_modifier_properties);
             let _ = chain::fill_with(n, count, out, |p, _| {
                 p.drm_format_modifier = LINEAR;
-                p.drm_format_modifier_plane_count = 1;
+                p.drm_format_modifier_plane_count = count_of_planes;
                 p.drm_format_modifier_tiling_features = features;
             });
         }
@@ -50,8 +54,7 @@ pub(crate) unsafe fn asked(info: &vk::PhysicalDeviceImageFormatInfo2) -> Option<
     }
     // SAFETY: valid usage: the chain leads to what it is said to.
     let m = unsafe { chain::find::<vk::PhysicalDeviceImageDrmFormatModifierInfoEXT>(info.p_next) }?;
-    let planes = texel::format::planar(info.format).is_some();
-    (m.drm_format_modifier == LINEAR && !planes).then_some(Tiling::LINEAR)
+    (m.drm_format_modifier == LINEAR).then_some(Tiling::LINEAR)
 }
 
 /// The tiling that an image is to be created with.
@@ -73,7 +76,7 @@ pub(crate) unsafe fn tiling(info: &vk::ImageCreateInfo) -> Answer<Tiling> {
 /// Whether a layout that is given is that of the image that was made: the only one that it can have.
 pub(crate) unsafe fn check(info: &vk::ImageCreateInfo, image: &texel::image::Image) -> Answer {
     // SAFETY: valid usage: the chain leads to what it is said to.
-    let planes = unsafe {
+    let given = unsafe {
         let Some(e) = chain::find::<vk::ImageDrmFormatModifierExplicitCreateInfoEXT>(info.p_next)
             .filter(|_| info.tiling == Tiling::DRM_FORMAT_MODIFIER_EXT)
         else {
@@ -81,21 +84,25 @@ pub(crate) unsafe fn check(info: &vk::ImageCreateInfo, image: &texel::image::Ima
         };
         chain::slice(e.p_plane_layouts, e.drm_format_modifier_plane_count)
     };
-    let sub = vk::ImageSubresource { aspect_mask: vk::ImageAspectFlags::COLOR, ..Default::default() };
-    let own = image.subresource_layout(&sub);
-    let [given] = planes else { return Err(vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT) };
-    let fits = given.offset == own.offset
-        && given.row_pitch == own.row_pitch
-        && (image.layers == 1 || given.array_pitch == own.array_pitch)
-        && (image.extent[2] == 1 || given.depth_pitch == own.depth_pitch);
-    if fits {
-        return Ok(());
+    const BAD: vk::Result = vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT;
+    if given.len() != planes(info.format) as usize {
+        return Err(BAD);
     }
-    let _ = invalid(&format!(
-        "vkCreateImage: a plane at {} of rows of {} bytes; it would lie at {}, of rows of {}",
-        given.offset, given.row_pitch, own.offset, own.row_pitch
-    ));
-    Err(vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT)
+    for (given, aspect_mask) in given.iter().zip(texel::format::MEMORY_PLANES) {
+        let own = image.subresource_layout(&vk::ImageSubresource { aspect_mask, ..Default::default() });
+        let fits = given.offset == own.offset
+            && given.row_pitch == own.row_pitch
+            && (image.layers == 1 || given.array_pitch == own.array_pitch)
+            && (image.extent[2] == 1 || given.depth_pitch == own.depth_pitch);
+        if !fits {
+            let _ = invalid(&format!(
+                "vkCreateImage: a plane at {} of rows of {} bytes; it would lie at {}, of rows of {}",
+                given.offset, given.row_pitch, own.offset, own.row_pitch
+            ));
+            return Err(BAD);
+        }
+    }
+    Ok(())
 }
 
 pub(crate) unsafe fn get_image_drm_format_modifier_properties_ext(

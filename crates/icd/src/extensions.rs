@@ -11,6 +11,13 @@ pub(crate) struct Extension {
     pub instance: bool,
 }
 
+impl Extension {
+    /// Whether this machine has what it takes.
+    fn is_there(&self) -> bool {
+        self.name != c"VK_EXT_external_memory_dma_buf" || texel::dma_buf::available()
+    }
+}
+
 /// The place of an extension in [`EXTENSIONS`].
 pub(crate) fn id(name: &CStr) -> Option<usize> {
     EXTENSIONS.binary_search_by(|e| e.name.cmp(name)).ok()
@@ -47,7 +54,7 @@ impl Set {
             let mut set = Set::default();
             for &name in chain::slice(names, count) {
                 let name = chain::str(name);
-                match id(name).filter(|&i| EXTENSIONS[i].instance == instance) {
+                match id(name).filter(|&i| EXTENSIONS[i].instance == instance && EXTENSIONS[i].is_there()) {
                     Some(id) => set.insert(id),
                     None => return Err(name),
                 }
@@ -70,7 +77,7 @@ pub(crate) unsafe fn enumerate(
     unsafe {
         let list: Vec<_> = EXTENSIONS
             .iter()
-            .filter(|e| e.instance == instance)
+            .filter(|e| e.instance == instance && e.is_there())
             .map(|e| {
                 let mut p = vk::ExtensionProperties { spec_version: e.spec_version, ..Default::default() };
                 chain::write_str(&mut p.extension_name, &e.name.to_string_lossy());

@@ -70,7 +70,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "extendedDynamicState3TessellationDomainOrigin", "extendedDynamicState3RasterizationStream", "transformFeedbackPreservesProvokingVertex",
     "extendedDynamicState2LogicOp", "attachmentFeedbackLoopLayout", "attachmentFeedbackLoopDynamicState",
     "colorWriteEnable", "conditionalRendering", "deviceFault", "deviceAddressCommands", "indirectMemoryCopy",
-    "indirectMemoryToImageCopy", "shaderReplicatedComposites", "imageCompressionControl", "reportAddressBinding", "shaderQuadControl", "maintenance11", "inheritedConditionalRendering", "depthClampControl",
+    "indirectMemoryToImageCopy", "shaderReplicatedComposites", "pipelineBinaries", "deviceGeneratedCommands", "dynamicGeneratedPipelineLayout", "shaderUntypedPointers", "shaderBFloat16Type", "shaderBFloat16DotProduct", "shaderFloat8", "imageCompressionControl", "reportAddressBinding", "shaderQuadControl", "maintenance11", "inheritedConditionalRendering", "depthClampControl",
     "depthClampZeroOne", "primitiveRestartIndex", "vertexAttributeRobustness", "depthBiasControl", "leastRepresentableValueForceUnormRepresentation", "floatRepresentation",
     "depthBiasExact", "depthClipControl", "depthClipEnable", "dynamicRenderingUnusedAttachments",
     "extendedDynamicState3DepthClampEnable", "extendedDynamicState3PolygonMode",

@@ -16,12 +16,13 @@ fn when(on: bool, flags: F) -> F {
     if on { flags } else { F::empty() }
 }
 
-/// What samplers with a Y′CbCr conversion can do. Reconstruction is implicit.
+/// What samplers with a Y′CbCr conversion can do. Reconstruction is implicit, unless a conversion asks for the other.
 const CONVERSION: F = F::from_raw(
     F::MIDPOINT_CHROMA_SAMPLES.as_raw()
         | F::COSITED_CHROMA_SAMPLES.as_raw()
         | F::SAMPLED_IMAGE_YCBCR_CONVERSION_LINEAR_FILTER.as_raw()
-        | F::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER.as_raw(),
+        | F::SAMPLED_IMAGE_YCBCR_CONVERSION_SEPARATE_RECONSTRUCTION_FILTER.as_raw()
+        | F::SAMPLED_IMAGE_YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT_FORCEABLE.as_raw(),
 );
 
 /// The features of images of a format with optimal tiling.

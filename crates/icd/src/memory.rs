@@ -14,6 +14,7 @@ use texel::memory::DeviceMemory;
 
 /// Handle types that memory can be exported to and imported from.
 const FD: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
+const DMA_BUF: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT;
 const HOST: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
 
 pub struct Memory {
@@ -106,10 +107,11 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
         }
         let made = match chain::find::<vk::ImportMemoryFdInfoKHR>(info.p_next) {
             Some(i) if i.handle_type == FD => DeviceMemory::import_fd(i.fd, size, ty),
+            Some(i) if i.handle_type == DMA_BUF => DeviceMemory::import_dma_buf(i.fd, size, ty),
             Some(i) if !i.handle_type.is_empty() => Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE),
             _ => {
                 let export = chain::find::<vk::ExportMemoryAllocateInfo>(info.p_next)
-                    .is_some_and(|e| e.handle_types.contains(FD));
+                    .is_some_and(|e| e.handle_types.intersects(FD | DMA_BUF));
                 if ty == SPARSE_TYPE && !export {
                     DeviceMemory::stored(size, ty)
                 } else {
@@ -239,19 +241,27 @@ pub(crate) unsafe fn get_memory_fd_khr(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let i = &*info;
-        let exported =
-            object::get::<Memory>(i.memory).filter(|_| i.handle_type == FD).and_then(|m| m.gpu.export());
+        let exported = object::get::<Memory>(i.memory).and_then(|m| match i.handle_type {
+            FD => m.gpu.export(),
+            DMA_BUF => m.gpu.export_dma_buf(),
+            _ => None,
+        });
         code(exported.map(|fd| *out = fd).ok_or(vk::Result::ERROR_TOO_MANY_OBJECTS))
     }
 }
 
-/// Only for descriptors that are not opaque; there are none.
+/// Only for descriptors that are not opaque: dma-bufs.
 pub(crate) unsafe fn get_memory_fd_properties_khr(
     _: &Device,
     handle_type: vk::ExternalMemoryHandleTypeFlags,
-    _fd: c_int,
-    _out: *mut vk::MemoryFdPropertiesKHR,
+    fd: c_int,
+    out: *mut vk::MemoryFdPropertiesKHR,
 ) -> vk::Result {
+    if handle_type == DMA_BUF && texel::dma_buf::size(fd).is_some() {
+        // SAFETY: valid usage: the call's pointers lead to what they are said to.
+        unsafe { (*out).memory_type_bits = PLAIN_TYPE_BITS };
+        return vk::Result::SUCCESS;
+    }
     crate::debug::log_error(&format!("vkGetMemoryFdPropertiesKHR: {handle_type:?} can't be imported"));
     vk::Result::ERROR_INVALID_EXTERNAL_HANDLE
 }

@@ -5,7 +5,7 @@ use crate::answer::{Answer, invalid};
 use crate::chain;
 use crate::debug::log_error;
 use crate::device::Device;
-use crate::physical_device::PhysicalDevice;
+use crate::physical_device::{PhysicalDevice, family};
 use counters::{Counter, Measure, Storage};
 use gpu::query::{QueryKind, performance_passes};
 use raster::pass::Subpass;
@@ -33,14 +33,14 @@ fn storage(s: Storage) -> vk::PerformanceCounterStorageKHR {
 /// Both arrays are optional, and one may come without the other.
 pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_query_counters_khr(
     _: &PhysicalDevice,
-    family: u32,
+    index: u32,
     count: *mut u32,
     counters: *mut vk::PerformanceCounterKHR<'_>,
     descriptions: *mut vk::PerformanceCounterDescriptionKHR<'_>,
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let all: &[&Counter] = if family == 0 { counters::catalogue::reported() } else { &[] };
+        let all: &[&Counter] = if family(index).is_some() { counters::catalogue::reported() } else { &[] };
         let asked = *count;
         let mut result = chain::fill_with(all.len(), count, counters, |out, i| {
             out.unit = unit(all[i].measure());
@@ -92,11 +92,11 @@ pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<QueryKin
         let indices = chain::slice(p.p_counter_indices, p.counter_index_count);
         let counters: Option<Vec<_>> = indices.iter().map(|&i| all.get(i as usize).copied()).collect();
         match counters {
-            Some(counters) if p.queue_family_index == 0 && !counters.is_empty() => {
+            Some(counters) if family(p.queue_family_index).is_some() && !counters.is_empty() => {
                 Ok(QueryKind::Performance { counters, per_pass: slots() })
             }
             _ => Err(invalid(&format!(
-                "vkCreateQueryPool: counters {indices:?} of queue family {}; family 0 has {}",
+                "vkCreateQueryPool: counters {indices:?} of queue family {}; each family has {}",
                 p.queue_family_index,
                 all.len()
             ))),
@@ -107,14 +107,17 @@ pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<QueryKin
 /// Applications are known to give other structure types: these are not looked at.
 pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_counters_by_region_arm(
     _: &PhysicalDevice,
-    family: u32,
+    index: u32,
     count: *mut u32,
     counters: *mut vk::PerformanceCounterARM<'_>,
     descriptions: *mut vk::PerformanceCounterDescriptionARM<'_>,
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let all: &[&Counter] = if family == 0 { counters::catalogue::by_task() } else { &[] };
+        let all: &[&Counter] = match family(index) {
+            Some(f) if f.draws() => counters::catalogue::by_task(),
+            _ => &[],
+        };
         let asked = *count;
         let mut result = chain::fill_with(all.len(), count, counters, |out, i| out.counter_id = all[i].id);
         if !descriptions.is_null() {

@@ -14,7 +14,19 @@ use vk::MemoryPropertyFlags as M;
 /// The version of Vulkan the device has.
 pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 4, HEADER_VERSION);
 
-/// What the one family can do.
+/// A family of queues. All feed the same three queues of the modelled GPU (docs/model.md), all count and tell the time.
+pub(crate) struct Family {
+    pub(crate) flags: vk::QueueFlags,
+    pub(crate) queues: u32,
+}
+
+impl Family {
+    pub(crate) fn draws(&self) -> bool {
+        self.flags.contains(vk::QueueFlags::GRAPHICS)
+    }
+}
+
+/// What the first family can do, and so what any can.
 pub(crate) const QUEUE_FLAGS: vk::QueueFlags = vk::QueueFlags::from_raw(
     vk::QueueFlags::GRAPHICS.as_raw()
         | vk::QueueFlags::COMPUTE.as_raw()
@@ -22,8 +34,18 @@ pub(crate) const QUEUE_FLAGS: vk::QueueFlags = vk::QueueFlags::from_raw(
         | vk::QueueFlags::SPARSE_BINDING.as_raw(),
 );
 
-/// Queues of the one family.
-pub(crate) const QUEUES: u32 = 2;
+/// Programs that take the first family get the one that can do everything.
+pub(crate) const FAMILIES: [Family; 2] = [
+    Family { flags: QUEUE_FLAGS, queues: 2 },
+    Family {
+        flags: vk::QueueFlags::from_raw(QUEUE_FLAGS.as_raw() & !vk::QueueFlags::GRAPHICS.as_raw()),
+        queues: 1,
+    },
+];
+
+pub(crate) fn family(index: u32) -> Option<&'static Family> {
+    FAMILIES.get(index as usize)
+}
 
 /// The host's memory, cached and coherent.
 const HOSTS: M = M::from_raw(
@@ -132,10 +154,10 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties2(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let _ = chain::fill_with(1, p_count, p_properties, |family, _| {
+        let _ = chain::fill_with(FAMILIES.len(), p_count, p_properties, |family, i| {
             family.queue_family_properties = vk::QueueFamilyProperties {
-                queue_flags: QUEUE_FLAGS,
-                queue_count: QUEUES,
+                queue_flags: FAMILIES[i].flags,
+                queue_count: FAMILIES[i].queues,
                 timestamp_valid_bits: 64,
                 min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
             };
@@ -145,8 +167,8 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties2(
                 p.optimal_image_transfer_granularity = vk::Extent3D { width: 1, height: 1, depth: 1 };
             }
             if let Some(p) = chain::find_mut::<vk::QueueFamilyOwnershipTransferPropertiesKHR>(family.p_next) {
-                // The one family, which owns whatever there is; images look the same to all.
-                p.optimal_image_transfer_to_queue_families = 1;
+                // Images look the same to all.
+                p.optimal_image_transfer_to_queue_families = (1 << FAMILIES.len()) - 1;
             }
             if let Some(p) = chain::find_mut::<vk::QueueFamilyGlobalPriorityPropertiesKHR>(family.p_next) {
                 // Any may be asked for; they are hints, and all queues here share the same threads.
@@ -196,6 +218,7 @@ pub(crate) unsafe fn get_physical_device_memory_properties2(
 pub(crate) fn external_memory(handle: H) -> vk::ExternalMemoryProperties {
     let (features, together) = match handle {
         H::OPAQUE_FD => (X::EXPORTABLE | X::IMPORTABLE, H::OPAQUE_FD),
+        H::DMA_BUF_EXT if texel::dma_buf::available() => (X::EXPORTABLE | X::IMPORTABLE, H::DMA_BUF_EXT),
         H::HOST_ALLOCATION_EXT => (X::IMPORTABLE, H::HOST_ALLOCATION_EXT),
         _ => (X::empty(), H::empty()),
     };

@@ -10,6 +10,7 @@ use crate::instrumentation::INSTRUMENT_SHADERS;
 use crate::limits::SUBGROUP_SIZE;
 use crate::measured;
 use crate::object::{self, Object};
+use crate::pipeline_binary;
 use crate::pipeline_cache::{self, PipelineCache};
 use crate::pipeline_graphics::Graphics;
 use crate::pipeline_layout::Layout;
@@ -19,6 +20,7 @@ use gpu::pipeline::ComputePipeline;
 use machine::descriptor::DYNAMIC_TABLE;
 use machine::instrumentation::Active;
 use machine::lost::Title;
+use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::instrument::{self, Block, Entry, Form};
 use shader::ir::Stage;
@@ -32,6 +34,8 @@ use vk::{PipelineCreateFlags as Flags, PipelineCreateFlags2 as Flags2};
 
 pub struct Pipeline {
     shared: Arc<Shared>,
+    /// Its stages, for binaries to be made of it (VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR).
+    captured: Mutex<Vec<Source>>,
 }
 
 /// What command buffers hold of a pipeline.
@@ -81,7 +85,21 @@ impl Pipeline {
         kind: PipelineKind,
         stages: Vec<Executable>,
     ) -> Pipeline {
-        Pipeline { shared: Arc::new(Shared::new(layout, flags, kind, stages)) }
+        let shared = Arc::new(Shared::new(layout, flags, kind, stages));
+        Pipeline { shared, captured: Default::default() }
+    }
+    /// With the sources of its stages, if its flags ask for them to be kept.
+    pub(crate) fn capturing(self, sources: impl IntoIterator<Item = Source>) -> Pipeline {
+        if self.shared.flags.contains(pipeline_binary::CAPTURE_DATA) {
+            *self.captured.lock() = sources.into_iter().collect();
+        }
+        self
+    }
+    pub(crate) fn captured(&self) -> Vec<Source> {
+        self.captured.lock().clone()
+    }
+    pub(crate) fn release_captured(&self) {
+        self.captured.lock().clear();
     }
     pub(crate) fn share(&self) -> Arc<Shared> {
         self.shared.clone()
@@ -143,6 +161,8 @@ pub(crate) struct Source {
     spec: Vec<(u32, u64)>,
     /// Created with VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM.
     instrumented: bool,
+    /// From a pipeline's binary: the program that the compilation of this key would make.
+    pub ready: Option<(u128, Arc<Compiled>)>,
 }
 
 unsafe fn specialisation(info: *const vk::SpecializationInfo) -> Vec<(u32, u64)> {
@@ -163,12 +183,20 @@ unsafe fn specialisation(info: *const vk::SpecializationInfo) -> Vec<(u32, u64)>
     }
 }
 
-/// What a stage says, or an error for a subgroup size that there is not.
-pub(crate) unsafe fn source(stage: &vk::PipelineShaderStageCreateInfo, flags: Flags2) -> Answer<Source> {
+/// What a stage of the creation with the chain `p_next` says, or an error for a subgroup size that there is not.
+pub(crate) unsafe fn source(
+    p_next: *const c_void,
+    stage: &vk::PipelineShaderStageCreateInfo,
+    flags: Flags2,
+) -> Answer<Source> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
         subgroup_size(stage.p_next)?;
+        if let Some(source) = pipeline_binary::of_stage(p_next, stage.stage)? {
+            return Ok(source);
+        }
         Ok(Source {
+            ready: None,
             stage: stage.stage,
             code: shader_module::of_stage(stage)?,
             entry: chain::str(stage.p_name).to_string_lossy().into_owned(),
@@ -185,6 +213,7 @@ pub(crate) unsafe fn source_of_object(info: &vk::ShaderCreateInfoEXT) -> Answer<
         let size = info.code_size.min(u32::MAX as usize) as u32;
         let code = shader::words(chain::slice(info.p_code.cast::<u8>(), size));
         Ok(Source {
+            ready: None,
             stage: info.stage,
             code: shader_module::of_words(&code, "vkCreateShadersEXT")?,
             entry: chain::str(info.p_name).to_string_lossy().into_owned(),
@@ -210,8 +239,45 @@ pub(crate) unsafe fn subgroup_size(p_next: *const c_void) -> Answer {
 }
 
 impl Source {
+    /// Bytes that [`Source::read`] makes a source of; of a driver's own, for they are not checked as SPIR-V from outside is.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let words = self.code.module.words();
+        let counts =
+            [self.instrumented as u32, self.entry.len() as u32, self.spec.len() as u32, words.len() as u32];
+        counts.iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
+        out.extend_from_slice(self.entry.as_bytes());
+        for (id, value) in &self.spec {
+            out.extend_from_slice(&id.to_le_bytes());
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        words.iter().for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
+    }
+    /// The source at the beginning of signed bytes, and what is behind it.
+    pub(crate) fn read(stage: vk::ShaderStageFlags, b: &[u8]) -> Option<(Source, &[u8])> {
+        let (counts, b) = b.split_first_chunk::<16>()?;
+        let count = |k: usize| -> Option<usize> {
+            Some(u32::from_le_bytes(*counts[4 * k..].first_chunk()?) as usize)
+        };
+        let (entry, b) = b.split_at_checked(count(1)?)?;
+        let (spec, b) = b.split_at_checked(count(2)?.checked_mul(12)?)?;
+        let (words, b) = b.split_at_checked(count(3)?.checked_mul(4)?)?;
+        let spec = spec.chunks_exact(12).filter_map(|c| {
+            let (id, value) = c.split_first_chunk::<4>()?;
+            Some((u32::from_le_bytes(*id), u64::from_le_bytes(*value.first_chunk()?)))
+        });
+        let source = Source {
+            stage,
+            code: shader_module::of_words(&shader::words(words), "a pipeline binary").ok()?,
+            entry: std::str::from_utf8(entry).ok()?.to_string(),
+            spec: spec.collect(),
+            instrumented: count(0)? != 0,
+            ready: None,
+        };
+        Some((source, b))
+    }
+
     /// Everything that a compilation depends on.
-    fn key(&self, layout: &Layout) -> u128 {
+    pub(crate) fn key(&self, layout: &Layout) -> u128 {
         let mut h = Hasher128::default();
         (self.code.hash, &self.entry, &self.spec, self.stage.as_raw(), self.instrumented).hash(&mut h);
         surroundings(layout, &mut h);
@@ -229,6 +295,12 @@ impl Source {
         let blocks = self.blocks()?;
         let code = measured::wanted().then(|| self.code.clone());
         let done = |compiled| Executable { stage: self.stage, compiled, key, blocks, code };
+        if let Some((of, compiled)) = &self.ready
+            && *of == key
+        {
+            // No hit: that is said of the application's cache alone.
+            return Ok((done(compiled.clone()), false));
+        }
         if let Some(c) = cache.and_then(|c| c.get(key)) {
             return Ok((done(c), true));
         }
@@ -307,6 +379,11 @@ impl Source {
 /// What a compilation depends on besides the shader.
 pub(crate) fn surroundings(layout: &Layout, h: &mut Hasher128) {
     layout.hash(h);
+    machine_hash(h);
+}
+
+/// The driver's build and the modelled GPU.
+pub(crate) fn machine_hash(h: &mut Hasher128) {
     machine().hash(h);
     h.write(&CACHE_UUID);
 }

@@ -21,13 +21,25 @@ unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreat
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
         let began = Instant::now();
-        let source = pipeline::source(&info.stage, flags(info))?;
+        let source = pipeline::source(info.p_next, &info.stage, flags(info))?;
         let layout = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
         let must =
             flags(info).contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
         let (made, hit) = source.compile(cache, &layout, must)?;
         pipeline::feedback(info.p_next, began, &[hit]);
-        Ok(Pipeline::new(layout, flags(info), kind(&made), vec![made]))
+        Ok(Pipeline::new(layout, flags(info), kind(&made), vec![made]).capturing([source]))
+    }
+}
+
+/// What a creation's program depends on.
+///
+/// # Safety
+/// The structure is valid with its chain.
+pub(crate) unsafe fn key(info: &vk::ComputePipelineCreateInfo) -> Answer<u128> {
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let layout = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        Ok(pipeline::source(info.p_next, &info.stage, flags(info))?.key(&layout))
     }
 }
 

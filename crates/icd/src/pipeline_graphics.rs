@@ -196,7 +196,7 @@ impl Build {
                     continue;
                 }
                 let layout = layout.clone().ok_or(vk::Result::ERROR_UNKNOWN)?;
-                let source = pipeline::source(s, flags(info))?;
+                let source = pipeline::source(info.p_next, s, flags(info))?;
                 let (made, hit) = source.compile(cache, &layout, must_have)?;
                 self.hits.push(hit);
                 self.stages.push(Stage { source, layout, made });
@@ -258,6 +258,7 @@ unsafe fn graphics(
         pipeline::feedback(info.p_next, began, &b.hits);
         b.stages.sort_by_key(|s| s.made.stage.as_raw());
         let stages: Vec<Executable> = b.stages.iter().map(|s| s.made.clone()).collect();
+        let sources: Vec<Source> = b.stages.iter().map(|s| s.source.clone()).collect();
         let drawn = state::rasterises(&b.settings.geometry, b.dynamic);
         let made = if is_library { None } else { Some(Arc::new(assemble(&stages, drawn, b.feedback)?)) };
         let library = is_library.then_some(Library {
@@ -267,7 +268,26 @@ unsafe fn graphics(
             feedback: b.feedback,
         });
         let g = Graphics { pipeline: made, settings: b.settings, dynamic: b.dynamic, library };
-        Ok(Pipeline::new(layout, flags, PipelineKind::Graphics(Box::new(g)), stages))
+        Ok(Pipeline::new(layout, flags, PipelineKind::Graphics(Box::new(g)), stages).capturing(sources))
+    }
+}
+
+/// What the programs of a creation depend on, those of its libraries included.
+///
+/// # Safety
+/// The structure is valid with its chain, nobody destroys the objects meanwhile.
+pub(crate) unsafe fn keys(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Vec<u128>> {
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let mut keys: Vec<u128> =
+            libraries(info)?.iter().flat_map(|l| l.stages.iter().map(|s| s.key)).collect();
+        let layout = pipeline_layout::get(info.layout);
+        for s in chain::slice(info.p_stages, info.stage_count) {
+            let source = pipeline::source(info.p_next, s, flags(info))?;
+            // Stages of parts that a library does not have come without a layout, and are ignored.
+            keys.extend(layout.as_ref().map(|l| source.key(l)));
+        }
+        Ok(keys)
     }
 }
 

@@ -6,6 +6,7 @@ use crate::device_fault::MAX_FAULTS;
 use crate::draw_settings::{MAX_COLORS, MAX_OVERESTIMATION};
 use crate::features::known;
 use crate::generated::structs::{CORE_PROPERTIES, PROPERTY_STRUCTS};
+use crate::generated_commands;
 use crate::host_copy::{LAYOUTS, layouts};
 use crate::limits::*;
 use crate::physical_device::{API_VERSION, QUEUE_FLAGS};
@@ -188,6 +189,23 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("maxDescriptorSetUpdateAfterBindTotalUniformBuffersDynamic", U32(MAX_DYNAMIC_BUFFERS)),
     ("maxDescriptorSetUpdateAfterBindTotalStorageBuffersDynamic", U32(MAX_DYNAMIC_BUFFERS)),
     ("maxDescriptorSetUpdateAfterBindTotalBuffersDynamic", U32(2 * MAX_DYNAMIC_BUFFERS)),
+    ("maxIndirectPipelineCount", U32(generated_commands::MAX_SET)),
+    ("maxIndirectShaderObjectCount", U32(generated_commands::MAX_SET)),
+    ("maxIndirectSequenceCount", U32(generated_commands::MAX_SEQUENCES)),
+    ("maxIndirectCommandsTokenCount", U32(generated_commands::MAX_TOKENS)),
+    ("maxIndirectCommandsTokenOffset", U32(generated_commands::MAX_STRIDE)),
+    ("maxIndirectCommandsIndirectStride", U32(generated_commands::MAX_STRIDE)),
+    ("supportedIndirectCommandsInputModes", U32(generated_commands::INPUT_MODES)),
+    ("supportedIndirectCommandsShaderStages", U32(STAGES)),
+    ("supportedIndirectCommandsShaderStagesPipelineBinding", U32(STAGES)),
+    ("supportedIndirectCommandsShaderStagesShaderBinding", U32(STAGES)),
+    ("deviceGeneratedCommandsTransformFeedback", Bool(true)),
+    ("deviceGeneratedCommandsMultiDrawIndirectCount", Bool(true)),
+    ("pipelineBinaryInternalCache", Bool(false)),
+    ("pipelineBinaryInternalCacheControl", Bool(false)),
+    ("pipelineBinaryPrefersInternalCache", Bool(false)),
+    ("pipelineBinaryPrecompiledInternalCache", Bool(false)),
+    ("pipelineBinaryCompressedData", Bool(false)),
     ("layeredApiCount", U32(0)),
     // 1.4, VK_KHR_maintenance9, 10
     ("dynamicRenderingLocalReadDepthStencilAttachments", Bool(true)),

@@ -323,3 +323,140 @@ fn bad_code_is_an_error() {
         }
     }
 }
+
+/// VK_KHR_pipeline_binary: what a pipeline was compiled to, as bytes, makes it again without SPIR-V.
+#[test]
+fn a_pipelines_binary_saves_compilation() {
+    use ::vk as new;
+    type Create = unsafe extern "system" fn(
+        vk::Device,
+        *const new::PipelineBinaryCreateInfoKHR,
+        *const vk::AllocationCallbacks,
+        *mut new::PipelineBinaryHandlesInfoKHR,
+    ) -> vk::Result;
+    type Data = unsafe extern "system" fn(
+        vk::Device,
+        *const new::PipelineBinaryDataInfoKHR,
+        *mut new::PipelineBinaryKeyKHR,
+        *mut usize,
+        *mut std::ffi::c_void,
+    ) -> vk::Result;
+    type Destroy =
+        unsafe extern "system" fn(vk::Device, new::PipelineBinaryKHR, *const vk::AllocationCallbacks);
+    let g = Gpu::with(&[c"VK_KHR_pipeline_binary"], &mut vk::PhysicalDeviceVulkan11Features::default());
+    let s = Saxpy::new(&g, vk::DescriptorType::STORAGE_BUFFER);
+    unsafe {
+        let d = &g.device;
+        let f = |name: &std::ffi::CStr| {
+            g.instance.get_device_proc_addr(d.handle(), name.as_ptr()).expect("it is there")
+        };
+        let create: Create = std::mem::transmute(f(c"vkCreatePipelineBinariesKHR"));
+        let get: Data = std::mem::transmute(f(c"vkGetPipelineBinaryDataKHR"));
+        let destroy: Destroy = std::mem::transmute(f(c"vkDestroyPipelineBinaryKHR"));
+        // A layout, and so a program, that no other test has.
+        let push =
+            [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::COMPUTE, offset: 0, size: 52 }];
+        let sets = [s.set];
+        let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&push);
+        let layout = d.create_pipeline_layout(&info, None).unwrap();
+        let make = |module, flags: u64, binaries: &[new::PipelineBinaryKHR]| {
+            let with = new::PipelineBinaryInfoKHR {
+                binary_count: binaries.len() as u32,
+                p_pipeline_binaries: binaries.as_ptr(),
+                ..Default::default()
+            };
+            let flags = new::PipelineCreateFlags2CreateInfoKHR {
+                flags: new::PipelineCreateFlags2KHR::from_raw(flags),
+                p_next: (&raw const with).cast(),
+                ..Default::default()
+            };
+            let stage = vk::PipelineShaderStageCreateInfo::default()
+                .stage(vk::ShaderStageFlags::COMPUTE)
+                .module(module)
+                .name(c"main");
+            let info = vk::ComputePipelineCreateInfo {
+                p_next: (&raw const flags).cast(),
+                ..vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout)
+            };
+            d.create_compute_pipelines(vk::PipelineCache::null(), &[info], None)
+                .map(|p| p[0])
+                .map_err(|e| e.1)
+        };
+        const CAPTURE: u64 = 1 << 31;
+        const MUST: u64 = 1 << 8; // VK_PIPELINE_CREATE_2_FAIL_ON_PIPELINE_COMPILE_REQUIRED_BIT
+        let binaries_of = |info: &new::PipelineBinaryCreateInfoKHR, room: &mut [new::PipelineBinaryKHR]| {
+            let mut out = new::PipelineBinaryHandlesInfoKHR {
+                pipeline_binary_count: room.len() as u32,
+                p_pipeline_binaries: if room.is_empty() { std::ptr::null_mut() } else { room.as_mut_ptr() },
+                ..Default::default()
+            };
+            (create(d.handle(), info, std::ptr::null(), &mut out), out.pipeline_binary_count)
+        };
+        let plain = make(s.module, 0, &[]).unwrap();
+        let of = |pipeline| new::PipelineBinaryCreateInfoKHR { pipeline, ..Default::default() };
+        let mut binary = [new::PipelineBinaryKHR::null()];
+        assert_ne!(binaries_of(&of(plain), &mut binary).0, vk::Result::SUCCESS, "captured nothing");
+        d.destroy_pipeline(plain, None);
+        let first = make(s.module, CAPTURE, &[]).unwrap();
+        assert_eq!(binaries_of(&of(first), &mut []), (vk::Result::SUCCESS, 1));
+        assert_eq!(binaries_of(&of(first), &mut binary), (vk::Result::SUCCESS, 1));
+        let which = new::PipelineBinaryDataInfoKHR { pipeline_binary: binary[0], ..Default::default() };
+        let (mut key, mut size) = (new::PipelineBinaryKeyKHR::default(), 0);
+        assert_eq!(get(d.handle(), &which, &mut key, &mut size, std::ptr::null_mut()), vk::Result::SUCCESS);
+        assert!(size > 0 && (1..=32).contains(&key.key_size));
+        let mut blob = vec![0u8; size];
+        let mut less = size - 1;
+        let r = get(d.handle(), &which, &mut key, &mut less, blob.as_mut_ptr().cast());
+        assert_eq!((r, less), (new::ERROR_NOT_ENOUGH_SPACE_KHR, size));
+        assert_eq!(
+            get(d.handle(), &which, &mut key, &mut size, blob.as_mut_ptr().cast()),
+            vk::Result::SUCCESS
+        );
+        destroy(d.handle(), binary[0], std::ptr::null());
+        d.destroy_pipeline(first, None);
+        // Nobody has the program any more.
+        assert_eq!(make(s.module, MUST, &[]), Err(vk::Result::PIPELINE_COMPILE_REQUIRED));
+        let of_data = |blob: &[u8], binary: &mut [new::PipelineBinaryKHR]| {
+            let data = new::PipelineBinaryDataKHR {
+                data_size: blob.len(),
+                p_data: blob.as_ptr().cast_mut().cast(),
+                ..Default::default()
+            };
+            let given = new::PipelineBinaryKeysAndDataKHR {
+                binary_count: 1,
+                p_pipeline_binary_keys: &key,
+                p_pipeline_binary_data: &data,
+                ..Default::default()
+            };
+            let info =
+                new::PipelineBinaryCreateInfoKHR { p_keys_and_data_info: &given, ..Default::default() };
+            binaries_of(&info, binary).0
+        };
+        // What is changed, or cut, is none.
+        for at in [0, 9, 20, 40, 60, size - 1] {
+            let mut bad = blob.clone();
+            bad[at] ^= 1;
+            assert_ne!(of_data(&bad, &mut binary), vk::Result::SUCCESS, "byte {at}");
+            assert_ne!(of_data(&blob[..at], &mut binary), vk::Result::SUCCESS, "{at} bytes");
+        }
+        assert_eq!(of_data(&blob, &mut binary), vk::Result::SUCCESS);
+        let again = make(vk::ShaderModule::null(), MUST, &binary).unwrap();
+        destroy(d.handle(), binary[0], std::ptr::null());
+        let (mut y, mut x) = (g.buffer(N), g.buffer(N));
+        fill(&mut y, |i| i as f32);
+        fill(&mut x, |i| 2.0 * i as f32);
+        let (pool, set) = s.set(&g, vk::DescriptorType::STORAGE_BUFFER, y.buffer, x.buffer);
+        g.run(|d, c| {
+            d.cmd_bind_pipeline(c, COMPUTE, again);
+            d.cmd_bind_descriptor_sets(c, COMPUTE, layout, 0, &[set], &[]);
+            d.cmd_dispatch(c, 1, 1, 1);
+        });
+        assert_eq!(floats(&y), (0..N).map(|i| 1.25 * i as f32).collect::<Vec<_>>());
+        d.destroy_pipeline(again, None);
+        d.destroy_pipeline_layout(layout, None);
+        d.destroy_descriptor_pool(pool, None);
+        s.free(&g);
+        g.free(y);
+        g.free(x);
+    }
+}

@@ -148,6 +148,10 @@ impl Flat {
         self.pipeline(g, Make { topology, ..Default::default() }).expect("a pipeline is made").0
     }
 
+    pub fn layout(&self) -> vk::PipelineLayout {
+        self.layout
+    }
+
     pub fn free(self, g: &Gpu) {
         unsafe {
             g.device.destroy_shader_module(self.vert, None);

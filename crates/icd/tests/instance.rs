@@ -82,9 +82,11 @@ fn queues_and_memory() {
     let i = instance(&[]);
     let d = physical_device(&i);
     let q = unsafe { i.get_physical_device_queue_family_properties(d) };
-    assert_eq!(q.len(), 1);
-    assert_eq!((q[0].queue_count, q[0].timestamp_valid_bits), (2, 64));
-    assert!(q[0].queue_flags.contains(vk::QueueFlags::COMPUTE | vk::QueueFlags::TRANSFER));
+    type Q = vk::QueueFlags;
+    let families: Vec<_> = q.iter().map(|q| (q.queue_count, q.timestamp_valid_bits)).collect();
+    assert_eq!(families, [(2, 64), (1, 64)]);
+    assert!(q[0].queue_flags.contains(Q::GRAPHICS | Q::COMPUTE | Q::TRANSFER));
+    assert!(q[1].queue_flags.contains(Q::COMPUTE | Q::TRANSFER) && !q[1].queue_flags.contains(Q::GRAPHICS));
     let m = unsafe { i.get_physical_device_memory_properties(d) };
     let types = &m.memory_types[..m.memory_type_count as usize];
     type F = vk::MemoryPropertyFlags;

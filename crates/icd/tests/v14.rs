@@ -224,6 +224,54 @@ fn linear_images_have_a_modifier() {
     }
 }
 
+/// An image of two planes has two in memory; where they lie is told, and can be asked for.
+#[test]
+fn planes_of_a_format_are_planes_in_memory() {
+    let mut v11 = vk::PhysicalDeviceVulkan11Features::default().sampler_ycbcr_conversion(true);
+    let g = Gpu::with(&[ash::ext::image_drm_format_modifier::NAME], &mut v11);
+    let format = vk::Format::G8_B8R8_2PLANE_420_UNORM;
+    let info = vk::ImageCreateInfo::default()
+        .image_type(vk::ImageType::TYPE_2D)
+        .format(format)
+        .extent(vk::Extent3D { width: 20, height: 10, depth: 1 })
+        .mip_levels(1)
+        .array_layers(1)
+        .samples(vk::SampleCountFlags::TYPE_1)
+        .tiling(vk::ImageTiling::DRM_FORMAT_MODIFIER_EXT)
+        .usage(vk::ImageUsageFlags::TRANSFER_DST);
+    unsafe {
+        let mut one = [vk::DrmFormatModifierPropertiesEXT::default()];
+        let mut list =
+            vk::DrmFormatModifierPropertiesListEXT::default().drm_format_modifier_properties(&mut one);
+        let mut told = vk::FormatProperties2::default().push_next(&mut list);
+        g.instance.get_physical_device_format_properties2(physical_device(&g.instance), format, &mut told);
+        assert_eq!((one[0].drm_format_modifier, one[0].drm_format_modifier_plane_count), (0, 2));
+        let mut known = vk::ImageDrmFormatModifierListCreateInfoEXT::default().drm_format_modifiers(&[0]);
+        let image = g.device.create_image(&info.push_next(&mut known), None).expect("an image");
+        let layouts = [vk::ImageAspectFlags::MEMORY_PLANE_0_EXT, vk::ImageAspectFlags::MEMORY_PLANE_1_EXT]
+            .map(|aspect_mask| {
+                let sub = vk::ImageSubresource { aspect_mask, ..Default::default() };
+                let l = g.device.get_image_subresource_layout(image, sub);
+                vk::SubresourceLayout { size: 0, ..l }
+            });
+        g.device.destroy_image(image, None);
+        // 20 bytes a row of ten, then pairs of bytes for each two texels, in five.
+        assert!(layouts.iter().all(|l| l.row_pitch >= 20));
+        assert!(layouts[1].offset >= layouts[0].offset + 10 * layouts[0].row_pitch);
+        let explicit = |layouts: &[vk::SubresourceLayout]| {
+            let mut e = vk::ImageDrmFormatModifierExplicitCreateInfoEXT::default().plane_layouts(layouts);
+            let made = g.device.create_image(&info.push_next(&mut e), None);
+            made.map(|image| g.device.destroy_image(image, None))
+        };
+        assert_eq!(explicit(&layouts), Ok(()));
+        let bad = Err(vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT);
+        assert_eq!(explicit(&layouts[..1]), bad);
+        let mut moved = layouts;
+        moved[1].offset += 64;
+        assert_eq!(explicit(&moved), bad);
+    }
+}
+
 type Bound = Mutex<Vec<(vk::ObjectType, u64, u64, vk::DeviceAddressBindingTypeEXT)>>;
 
 unsafe extern "system" fn bound(
@@ -286,5 +334,73 @@ fn pools_begin_reset_and_devices_may_have_no_queues() {
         let none = none.expect("a device");
         none.device_wait_idle().expect("there is nothing to wait for");
         none.destroy_device(None);
+    }
+}
+
+/// VK_EXT_external_memory_dma_buf: there where the kernel makes dma-bufs; memory goes through one and back.
+#[test]
+fn dma_bufs_are_there_where_the_kernel_makes_them() {
+    const DMA_BUF: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::DMA_BUF_EXT;
+    let there = std::fs::OpenOptions::new().read(true).write(true).open("/dev/udmabuf").is_ok();
+    let name = c"VK_EXT_external_memory_dma_buf";
+    let mut names = vec![ash::khr::external_memory_fd::NAME];
+    names.extend(there.then_some(name));
+    let g = Gpu::with(&names, &mut vk::PhysicalDeviceVulkan11Features::default());
+    let physical = physical_device(&g.instance);
+    let fds = ash::khr::external_memory_fd::Device::new(&g.instance, &g.device);
+    unsafe {
+        let all = g.instance.enumerate_device_extension_properties(physical).expect("a list");
+        assert_eq!(all.iter().any(|e| e.extension_name_as_c_str() == Ok(name)), there);
+        let info = vk::PhysicalDeviceExternalBufferInfo::default()
+            .usage(vk::BufferUsageFlags::TRANSFER_SRC)
+            .handle_type(DMA_BUF);
+        let mut told = vk::ExternalBufferProperties::default();
+        g.instance.get_physical_device_external_buffer_properties(physical, &info, &mut told);
+        let can = told.external_memory_properties.external_memory_features;
+        assert_eq!(can.contains(vk::ExternalMemoryFeatureFlags::IMPORTABLE), there);
+        let export = |handle_type| {
+            let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(handle_type);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(65536).push_next(&mut export);
+            let memory = g.device.allocate_memory(&info, None).expect("memory");
+            let at = g.device.map_memory(memory, 0, vk::WHOLE_SIZE, Default::default()).expect("mapped");
+            at.cast::<u32>().write(0xABCD);
+            let info = vk::MemoryGetFdInfoKHR::default().memory(memory).handle_type(handle_type);
+            (memory, fds.get_memory_fd(&info))
+        };
+        let import = |fd, size| {
+            let mut import = vk::ImportMemoryFdInfoKHR::default().handle_type(DMA_BUF).fd(fd);
+            let info = vk::MemoryAllocateInfo::default().allocation_size(size).push_next(&mut import);
+            g.device.allocate_memory(&info, None)
+        };
+        let invalid = vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
+        // Of memory, but no dma-buf; of nothing.
+        let (memory, opaque) = export(vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD);
+        let opaque = opaque.expect("a descriptor");
+        for fd in [opaque, -1] {
+            assert_eq!(import(fd, 65536).err(), Some(invalid));
+            let mut told = vk::MemoryFdPropertiesKHR::default();
+            assert_eq!(fds.get_memory_fd_properties(DMA_BUF, fd, &mut told), Err(invalid));
+        }
+        libc::close(opaque);
+        g.device.free_memory(memory, None);
+        let (memory, made) = export(DMA_BUF);
+        if !there {
+            assert!(made.is_err());
+            g.device.free_memory(memory, None);
+            return not_run::say("memory through a dma-buf and back", "/dev/udmabuf");
+        }
+        let fd = made.expect("a dma-buf");
+        let mut told = vk::MemoryFdPropertiesKHR::default();
+        fds.get_memory_fd_properties(DMA_BUF, fd, &mut told).expect("it can be imported");
+        assert!(told.memory_type_bits & 1 != 0);
+        assert_eq!(import(fd, 1 << 30).err(), Some(invalid), "more than there is");
+        let again = import(fd, 65536).expect("it is imported");
+        let at = g.device.map_memory(again, 0, vk::WHOLE_SIZE, Default::default()).expect("mapped");
+        assert_eq!(at.cast::<u32>().read(), 0xABCD);
+        at.cast::<u32>().write(0x1234);
+        let own = g.device.map_memory(memory, 0, vk::WHOLE_SIZE, Default::default()).expect("mapped");
+        assert_eq!(own.cast::<u32>().read(), 0x1234);
+        g.device.free_memory(again, None);
+        g.device.free_memory(memory, None);
     }
 }

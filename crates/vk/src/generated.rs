@@ -26,6 +26,24 @@ impl DeviceFaultFlagsKHR {
     pub const FLAG_WATCHDOG_TIMEOUT: Self = Self(16);
     pub const FLAG_OVERFLOW: Self = Self(32);
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsLayoutUsageFlagsEXT.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct IndirectCommandsLayoutUsageFlagsEXT(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(IndirectCommandsLayoutUsageFlagsEXT, Flags);
+impl IndirectCommandsLayoutUsageFlagsEXT {
+    pub const EXPLICIT_PREPROCESS: Self = Self(1);
+    pub const UNORDERED_SEQUENCES: Self = Self(2);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsInputModeFlagsEXT.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct IndirectCommandsInputModeFlagsEXT(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(IndirectCommandsInputModeFlagsEXT, Flags);
+impl IndirectCommandsInputModeFlagsEXT {
+    pub const VULKAN_INDEX_BUFFER: Self = Self(1);
+    pub const DXGI_INDEX_BUFFER: Self = Self(2);
+}
 pub type PipelineCreateFlags2 = ash::vk::PipelineCreateFlags2KHR;
 pub type BufferUsageFlags2 = ash::vk::BufferUsageFlags2KHR;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkImageUsageFlags2KHR.html>"]
@@ -171,6 +189,42 @@ impl PipelineBinaryKHR {
         Self(0)
     }
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsLayoutEXT.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct IndirectCommandsLayoutEXT(u64);
+impl Handle for IndirectCommandsLayoutEXT {
+    const TYPE: ObjectType = ObjectType::from_raw(1000572000);
+    fn as_raw(self) -> u64 {
+        self.0
+    }
+    fn from_raw(x: u64) -> Self {
+        Self(x)
+    }
+}
+impl IndirectCommandsLayoutEXT {
+    pub const fn null() -> Self {
+        Self(0)
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectExecutionSetEXT.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct IndirectExecutionSetEXT(u64);
+impl Handle for IndirectExecutionSetEXT {
+    const TYPE: ObjectType = ObjectType::from_raw(1000572001);
+    fn as_raw(self) -> u64 {
+        self.0
+    }
+    fn from_raw(x: u64) -> Self {
+        Self(x)
+    }
+}
+impl IndirectExecutionSetEXT {
+    pub const fn null() -> Self {
+        Self(0)
+    }
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkShaderInstrumentationARM.html>"]
 #[repr(transparent)]
 #[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
@@ -189,10 +243,46 @@ impl ShaderInstrumentationARM {
         Self(0)
     }
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsTokenTypeEXT.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct IndirectCommandsTokenTypeEXT(pub(crate) i32);
+impl IndirectCommandsTokenTypeEXT {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const EXECUTION_SET: Self = Self(0);
+    pub const PUSH_CONSTANT: Self = Self(1);
+    pub const SEQUENCE_INDEX: Self = Self(2);
+    pub const INDEX_BUFFER: Self = Self(3);
+    pub const VERTEX_BUFFER: Self = Self(4);
+    pub const DRAW_INDEXED: Self = Self(5);
+    pub const DRAW: Self = Self(6);
+    pub const DRAW_INDEXED_COUNT: Self = Self(7);
+    pub const DRAW_COUNT: Self = Self(8);
+    pub const DISPATCH: Self = Self(9);
+}
 pub type QueueGlobalPriority = ash::vk::QueueGlobalPriorityEXT;
 pub type LineRasterizationMode = ash::vk::LineRasterizationModeEXT;
 pub type PipelineRobustnessBufferBehavior = ash::vk::PipelineRobustnessBufferBehaviorEXT;
 pub type PipelineRobustnessImageBehavior = ash::vk::PipelineRobustnessImageBehaviorEXT;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectExecutionSetInfoTypeEXT.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct IndirectExecutionSetInfoTypeEXT(pub(crate) i32);
+impl IndirectExecutionSetInfoTypeEXT {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const PIPELINES: Self = Self(0);
+    pub const SHADER_OBJECTS: Self = Self(1);
+}
 pub type DeviceFaultVendorBinaryHeaderVersionKHR = ash::vk::DeviceFaultVendorBinaryHeaderVersionEXT;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceLayeredApiKHR.html>"]
 #[repr(transparent)]
@@ -1117,6 +1207,472 @@ unsafe impl TaggedStructure for PhysicalDeviceZeroInitializeDeviceMemoryFeatures
 }
 unsafe impl Send for PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT<'_> {}
 unsafe impl Sync for PhysicalDeviceZeroInitializeDeviceMemoryFeaturesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDeviceGeneratedCommandsFeaturesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDeviceGeneratedCommandsFeaturesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub device_generated_commands: Bool32,
+    pub dynamic_generated_pipeline_layout: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDeviceGeneratedCommandsFeaturesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDeviceGeneratedCommandsFeaturesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572000);
+}
+unsafe impl Send for PhysicalDeviceDeviceGeneratedCommandsFeaturesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceDeviceGeneratedCommandsFeaturesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDeviceGeneratedCommandsPropertiesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDeviceGeneratedCommandsPropertiesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub max_indirect_pipeline_count: u32,
+    pub max_indirect_shader_object_count: u32,
+    pub max_indirect_sequence_count: u32,
+    pub max_indirect_commands_token_count: u32,
+    pub max_indirect_commands_token_offset: u32,
+    pub max_indirect_commands_indirect_stride: u32,
+    pub supported_indirect_commands_input_modes: IndirectCommandsInputModeFlagsEXT,
+    pub supported_indirect_commands_shader_stages: ShaderStageFlags,
+    pub supported_indirect_commands_shader_stages_pipeline_binding: ShaderStageFlags,
+    pub supported_indirect_commands_shader_stages_shader_binding: ShaderStageFlags,
+    pub device_generated_commands_transform_feedback: Bool32,
+    pub device_generated_commands_multi_draw_indirect_count: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDeviceGeneratedCommandsPropertiesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDeviceGeneratedCommandsPropertiesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572001);
+}
+unsafe impl Send for PhysicalDeviceDeviceGeneratedCommandsPropertiesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceDeviceGeneratedCommandsPropertiesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkGeneratedCommandsPipelineInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct GeneratedCommandsPipelineInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub pipeline: Pipeline,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for GeneratedCommandsPipelineInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for GeneratedCommandsPipelineInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572013);
+}
+unsafe impl Send for GeneratedCommandsPipelineInfoEXT<'_> {}
+unsafe impl Sync for GeneratedCommandsPipelineInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkGeneratedCommandsShaderInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct GeneratedCommandsShaderInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub shader_count: u32,
+    pub p_shaders: *const ShaderEXT,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for GeneratedCommandsShaderInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for GeneratedCommandsShaderInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572014);
+}
+unsafe impl Send for GeneratedCommandsShaderInfoEXT<'_> {}
+unsafe impl Sync for GeneratedCommandsShaderInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkGeneratedCommandsMemoryRequirementsInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct GeneratedCommandsMemoryRequirementsInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub indirect_execution_set: IndirectExecutionSetEXT,
+    pub indirect_commands_layout: IndirectCommandsLayoutEXT,
+    pub max_sequence_count: u32,
+    pub max_draw_count: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for GeneratedCommandsMemoryRequirementsInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for GeneratedCommandsMemoryRequirementsInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572002);
+}
+unsafe impl Send for GeneratedCommandsMemoryRequirementsInfoEXT<'_> {}
+unsafe impl Sync for GeneratedCommandsMemoryRequirementsInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectExecutionSetPipelineInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectExecutionSetPipelineInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub initial_pipeline: Pipeline,
+    pub max_pipeline_count: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for IndirectExecutionSetPipelineInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for IndirectExecutionSetPipelineInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572010);
+}
+unsafe impl Send for IndirectExecutionSetPipelineInfoEXT<'_> {}
+unsafe impl Sync for IndirectExecutionSetPipelineInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectExecutionSetShaderLayoutInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectExecutionSetShaderLayoutInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub set_layout_count: u32,
+    pub p_set_layouts: *const DescriptorSetLayout,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for IndirectExecutionSetShaderLayoutInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for IndirectExecutionSetShaderLayoutInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572012);
+}
+unsafe impl Send for IndirectExecutionSetShaderLayoutInfoEXT<'_> {}
+unsafe impl Sync for IndirectExecutionSetShaderLayoutInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectExecutionSetShaderInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectExecutionSetShaderInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub shader_count: u32,
+    pub p_initial_shaders: *const ShaderEXT,
+    pub p_set_layout_infos: *const IndirectExecutionSetShaderLayoutInfoEXT<'a>,
+    pub max_shader_count: u32,
+    pub push_constant_range_count: u32,
+    pub p_push_constant_ranges: *const PushConstantRange,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for IndirectExecutionSetShaderInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for IndirectExecutionSetShaderInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572011);
+}
+unsafe impl Send for IndirectExecutionSetShaderInfoEXT<'_> {}
+unsafe impl Sync for IndirectExecutionSetShaderInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectExecutionSetInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub union IndirectExecutionSetInfoEXT<'a> {
+    pub p_pipeline_info: *const IndirectExecutionSetPipelineInfoEXT<'a>,
+    pub p_shader_info: *const IndirectExecutionSetShaderInfoEXT<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectExecutionSetCreateInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectExecutionSetCreateInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub ty: IndirectExecutionSetInfoTypeEXT,
+    pub info: IndirectExecutionSetInfoEXT<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for IndirectExecutionSetCreateInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for IndirectExecutionSetCreateInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572003);
+}
+unsafe impl Send for IndirectExecutionSetCreateInfoEXT<'_> {}
+unsafe impl Sync for IndirectExecutionSetCreateInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkGeneratedCommandsInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct GeneratedCommandsInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub shader_stages: ShaderStageFlags,
+    pub indirect_execution_set: IndirectExecutionSetEXT,
+    pub indirect_commands_layout: IndirectCommandsLayoutEXT,
+    pub indirect_address: DeviceAddress,
+    pub indirect_address_size: DeviceSize,
+    pub preprocess_address: DeviceAddress,
+    pub preprocess_size: DeviceSize,
+    pub max_sequence_count: u32,
+    pub sequence_count_address: DeviceAddress,
+    pub max_draw_count: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for GeneratedCommandsInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for GeneratedCommandsInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572004);
+}
+unsafe impl Send for GeneratedCommandsInfoEXT<'_> {}
+unsafe impl Sync for GeneratedCommandsInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkWriteIndirectExecutionSetPipelineEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct WriteIndirectExecutionSetPipelineEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub index: u32,
+    pub pipeline: Pipeline,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for WriteIndirectExecutionSetPipelineEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for WriteIndirectExecutionSetPipelineEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572008);
+}
+unsafe impl Send for WriteIndirectExecutionSetPipelineEXT<'_> {}
+unsafe impl Sync for WriteIndirectExecutionSetPipelineEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkWriteIndirectExecutionSetShaderEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct WriteIndirectExecutionSetShaderEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub index: u32,
+    pub shader: ShaderEXT,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for WriteIndirectExecutionSetShaderEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for WriteIndirectExecutionSetShaderEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572009);
+}
+unsafe impl Send for WriteIndirectExecutionSetShaderEXT<'_> {}
+unsafe impl Sync for WriteIndirectExecutionSetShaderEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsLayoutCreateInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectCommandsLayoutCreateInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub flags: IndirectCommandsLayoutUsageFlagsEXT,
+    pub shader_stages: ShaderStageFlags,
+    pub indirect_stride: u32,
+    pub pipeline_layout: PipelineLayout,
+    pub token_count: u32,
+    pub p_tokens: *const IndirectCommandsLayoutTokenEXT<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for IndirectCommandsLayoutCreateInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for IndirectCommandsLayoutCreateInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572006);
+}
+unsafe impl Send for IndirectCommandsLayoutCreateInfoEXT<'_> {}
+unsafe impl Sync for IndirectCommandsLayoutCreateInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsLayoutTokenEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectCommandsLayoutTokenEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub ty: IndirectCommandsTokenTypeEXT,
+    pub data: IndirectCommandsTokenDataEXT<'a>,
+    pub offset: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for IndirectCommandsLayoutTokenEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for IndirectCommandsLayoutTokenEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000572007);
+}
+unsafe impl Send for IndirectCommandsLayoutTokenEXT<'_> {}
+unsafe impl Sync for IndirectCommandsLayoutTokenEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDrawIndirectCountIndirectCommandEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DrawIndirectCountIndirectCommandEXT {
+    pub buffer_address: DeviceAddress,
+    pub stride: u32,
+    pub command_count: u32,
+}
+impl Default for DrawIndirectCountIndirectCommandEXT {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsVertexBufferTokenEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectCommandsVertexBufferTokenEXT {
+    pub vertex_binding_unit: u32,
+}
+impl Default for IndirectCommandsVertexBufferTokenEXT {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkBindVertexBufferIndirectCommandEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct BindVertexBufferIndirectCommandEXT {
+    pub buffer_address: DeviceAddress,
+    pub size: u32,
+    pub stride: u32,
+}
+impl Default for BindVertexBufferIndirectCommandEXT {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsIndexBufferTokenEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectCommandsIndexBufferTokenEXT {
+    pub mode: IndirectCommandsInputModeFlagsEXT,
+}
+impl Default for IndirectCommandsIndexBufferTokenEXT {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkBindIndexBufferIndirectCommandEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct BindIndexBufferIndirectCommandEXT {
+    pub buffer_address: DeviceAddress,
+    pub size: u32,
+    pub index_type: IndexType,
+}
+impl Default for BindIndexBufferIndirectCommandEXT {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsPushConstantTokenEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectCommandsPushConstantTokenEXT {
+    pub update_range: PushConstantRange,
+}
+impl Default for IndirectCommandsPushConstantTokenEXT {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsExecutionSetTokenEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectCommandsExecutionSetTokenEXT {
+    pub ty: IndirectExecutionSetInfoTypeEXT,
+    pub shader_stages: ShaderStageFlags,
+}
+impl Default for IndirectCommandsExecutionSetTokenEXT {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsTokenDataEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub union IndirectCommandsTokenDataEXT<'a> {
+    pub p_push_constant: *const IndirectCommandsPushConstantTokenEXT,
+    pub p_vertex_buffer: *const IndirectCommandsVertexBufferTokenEXT,
+    pub p_index_buffer: *const IndirectCommandsIndexBufferTokenEXT,
+    pub p_execution_set: *const IndirectCommandsExecutionSetTokenEXT,
+    pub _marker: PhantomData<&'a ()>,
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDepthClampControlFeaturesEXT.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -1582,6 +2138,30 @@ pub type PhysicalDeviceDynamicRenderingLocalReadFeatures<'a> =
     ash::vk::PhysicalDeviceDynamicRenderingLocalReadFeaturesKHR<'a>;
 pub type RenderingAttachmentLocationInfo<'a> = ash::vk::RenderingAttachmentLocationInfoKHR<'a>;
 pub type RenderingInputAttachmentIndexInfo<'a> = ash::vk::RenderingInputAttachmentIndexInfoKHR<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderBfloat16FeaturesKHR.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceShaderBfloat16FeaturesKHR<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub shader_b_float16_type: Bool32,
+    pub shader_b_float16_dot_product: Bool32,
+    pub shader_b_float16_cooperative_matrix: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceShaderBfloat16FeaturesKHR<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceShaderBfloat16FeaturesKHR<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000141000);
+}
+unsafe impl Send for PhysicalDeviceShaderBfloat16FeaturesKHR<'_> {}
+unsafe impl Sync for PhysicalDeviceShaderBfloat16FeaturesKHR<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderReplicatedCompositesFeaturesEXT.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -1664,6 +2244,29 @@ unsafe impl Send for PhysicalDeviceVertexAttributeRobustnessFeaturesEXT<'_> {}
 unsafe impl Sync for PhysicalDeviceVertexAttributeRobustnessFeaturesEXT<'_> {}
 pub type PhysicalDeviceDepthClampZeroOneFeaturesKHR<'a> =
     ash::vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderFloat8FeaturesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceShaderFloat8FeaturesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub shader_float8: Bool32,
+    pub shader_float8_cooperative_matrix: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceShaderFloat8FeaturesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceShaderFloat8FeaturesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000567000);
+}
+unsafe impl Send for PhysicalDeviceShaderFloat8FeaturesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceShaderFloat8FeaturesEXT<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderUntypedPointersFeaturesKHR.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -2445,6 +3048,44 @@ pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_CLAMP_CONTROL_FEATURES_EXT: Struc
 pub const STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLAMP_CONTROL_CREATE_INFO_EXT: StructureType =
     StructureType::from_raw(1000582001);
 pub const DYNAMIC_STATE_DEPTH_CLAMP_RANGE_EXT: DynamicState = DynamicState::from_raw(1000582000);
+pub const SHADER_CREATE_INDIRECT_BINDABLE_BIT_EXT: ShaderCreateFlagsEXT = ShaderCreateFlagsEXT::from_raw(128);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DEVICE_GENERATED_COMMANDS_FEATURES_EXT: StructureType =
+    StructureType::from_raw(1000572000);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DEVICE_GENERATED_COMMANDS_PROPERTIES_EXT: StructureType =
+    StructureType::from_raw(1000572001);
+pub const STRUCTURE_TYPE_GENERATED_COMMANDS_MEMORY_REQUIREMENTS_INFO_EXT: StructureType =
+    StructureType::from_raw(1000572002);
+pub const STRUCTURE_TYPE_INDIRECT_EXECUTION_SET_CREATE_INFO_EXT: StructureType =
+    StructureType::from_raw(1000572003);
+pub const STRUCTURE_TYPE_GENERATED_COMMANDS_INFO_EXT: StructureType = StructureType::from_raw(1000572004);
+pub const STRUCTURE_TYPE_INDIRECT_COMMANDS_LAYOUT_CREATE_INFO_EXT: StructureType =
+    StructureType::from_raw(1000572006);
+pub const STRUCTURE_TYPE_INDIRECT_COMMANDS_LAYOUT_TOKEN_EXT: StructureType =
+    StructureType::from_raw(1000572007);
+pub const STRUCTURE_TYPE_WRITE_INDIRECT_EXECUTION_SET_PIPELINE_EXT: StructureType =
+    StructureType::from_raw(1000572008);
+pub const STRUCTURE_TYPE_WRITE_INDIRECT_EXECUTION_SET_SHADER_EXT: StructureType =
+    StructureType::from_raw(1000572009);
+pub const STRUCTURE_TYPE_INDIRECT_EXECUTION_SET_PIPELINE_INFO_EXT: StructureType =
+    StructureType::from_raw(1000572010);
+pub const STRUCTURE_TYPE_INDIRECT_EXECUTION_SET_SHADER_INFO_EXT: StructureType =
+    StructureType::from_raw(1000572011);
+pub const STRUCTURE_TYPE_INDIRECT_EXECUTION_SET_SHADER_LAYOUT_INFO_EXT: StructureType =
+    StructureType::from_raw(1000572012);
+pub const STRUCTURE_TYPE_GENERATED_COMMANDS_PIPELINE_INFO_EXT: StructureType =
+    StructureType::from_raw(1000572013);
+pub const STRUCTURE_TYPE_GENERATED_COMMANDS_SHADER_INFO_EXT: StructureType =
+    StructureType::from_raw(1000572014);
+pub const OBJECT_TYPE_INDIRECT_COMMANDS_LAYOUT_EXT: ObjectType = ObjectType::from_raw(1000572000);
+pub const OBJECT_TYPE_INDIRECT_EXECUTION_SET_EXT: ObjectType = ObjectType::from_raw(1000572001);
+pub const PIPELINE_STAGE_COMMAND_PREPROCESS_BIT_EXT: PipelineStageFlags =
+    PipelineStageFlags::from_raw(131072);
+pub const ACCESS_COMMAND_PREPROCESS_READ_BIT_EXT: AccessFlags = AccessFlags::from_raw(131072);
+pub const ACCESS_COMMAND_PREPROCESS_WRITE_BIT_EXT: AccessFlags = AccessFlags::from_raw(262144);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT8_FEATURES_EXT: StructureType =
+    StructureType::from_raw(1000567000);
+pub const COMPONENT_TYPE_FLOAT8_E4M3_EXT: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000491002);
+pub const COMPONENT_TYPE_FLOAT8_E5M2_EXT: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000491003);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_REPLICATED_COMPOSITES_FEATURES_EXT: StructureType =
     StructureType::from_raw(1000564000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_VERTEX_ATTRIBUTE_ROBUSTNESS_FEATURES_EXT: StructureType =
@@ -2607,6 +3248,9 @@ pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_KHR: StructureTyp
     StructureType::from_raw(1000286000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_PROPERTIES_KHR: StructureType =
     StructureType::from_raw(1000286001);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR: StructureType =
+    StructureType::from_raw(1000141000);
+pub const COMPONENT_TYPE_BFLOAT16_KHR: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000141000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_RELAXED_EXTENDED_INSTRUCTION_FEATURES_KHR: StructureType =
     StructureType::from_raw(1000558000);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_UNTYPED_POINTERS_FEATURES_KHR: StructureType =

@@ -4,6 +4,7 @@
 pub mod draw;
 pub mod order;
 pub mod rates;
+pub mod stages;
 mod zoo;
 
 use crate::check::text;
@@ -111,6 +112,10 @@ pub enum Work {
     /// A pass draws triangles over all of its target; or as many more.
     Drawn(Layers),
     More(Layers),
+    /// A draw through further stages.
+    Staged {
+        stages: stages::Staged,
+    },
     /// How much less two jobs take together than each alone.
     Pair {
         first: Job,
@@ -236,6 +241,9 @@ pub fn cases(cores: u32, l1_kib: u32, l2_kib: u32) -> Vec<Case> {
         let one = layers(Format::R8G8B8A8_UNORM, 1, false, 1);
         all.push(case(format!("a triangle over 16 regions: {counter}"), Work::Drawn(one), counter));
     }
+    for (stages, name, counter) in stages::STAGED {
+        all.push(case(format!("{name}: {counter}"), Work::Staged { stages }, counter));
+    }
     for (first, second, between) in order::pairs(cores) {
         let (a, b) = (order::called(first), order::called(second));
         let name = format!("{b} beside {a}, between them {}", order::between(between));
@@ -255,7 +263,7 @@ struct Rig {
 
 impl Rig {
     fn new(bytes: usize) -> Result<Rig, String> {
-        let context = Context::open().map_err(text)?;
+        let context = Context::staged().map_err(text)?;
         let meter = Meter::new()?;
         let kernel = |spirv: &[u8], bindings, push_size| {
             Kernel::new(&context, &KernelInfo { spirv, bindings, push_size }).map_err(text)
@@ -316,6 +324,7 @@ impl Rig {
                 let twice = Layers { count: 2 * layers.count, ..layers };
                 Ok(self.layers(c, twice)? - self.layers(c, layers)?)
             }
+            Work::Staged { stages } => self.staged(c, stages),
             Work::Pair { first, second, between } => self.overlap(c, first, second, between),
             // SAFETY: recording into a command buffer that has begun, with live handles, within the buffers.
             Work::Fill { kib } => self.counted(c, || {

@@ -1887,6 +1887,30 @@ pub unsafe extern "system" fn vkCmdExecuteCommands(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
+    command_buffer: vk::CommandBuffer,
+    is_preprocessed: vk::Bool32,
+    p_generated_commands_info: *const vk::GeneratedCommandsInfoEXT<'_>,
+) {
+    if p_generated_commands_info.is_null() {
+        return guard::missing(c"vkCmdExecuteGeneratedCommandsEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdExecuteGeneratedCommandsEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::generated::cmd_execute_generated_commands_ext(
+                    this,
+                    is_preprocessed,
+                    p_generated_commands_info,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdFillBuffer(
     command_buffer: vk::CommandBuffer,
     dst_buffer: vk::Buffer,
@@ -2018,6 +2042,30 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2(
             command_buffer,
             (),
             |this| crate::record::barrier::cmd_pipeline_barrier2(this, p_dependency_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
+    command_buffer: vk::CommandBuffer,
+    p_generated_commands_info: *const vk::GeneratedCommandsInfoEXT<'_>,
+    state_command_buffer: vk::CommandBuffer,
+) {
+    if p_generated_commands_info.is_null() {
+        return guard::missing(c"vkCmdPreprocessGeneratedCommandsEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPreprocessGeneratedCommandsEXT",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::generated::cmd_preprocess_generated_commands_ext(
+                    this,
+                    p_generated_commands_info,
+                    state_command_buffer,
+                )
+            },
         )
     }
 }
@@ -4062,6 +4110,64 @@ pub unsafe extern "system" fn vkCreateImageView(
         )
     }
 }
+pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutEXT(
+    device: vk::Device,
+    p_create_info: *const vk::IndirectCommandsLayoutCreateInfoEXT<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_indirect_commands_layout: *mut vk::IndirectCommandsLayoutEXT,
+) -> vk::Result {
+    if p_create_info.is_null() || p_indirect_commands_layout.is_null() {
+        return guard::missing(c"vkCreateIndirectCommandsLayoutEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateIndirectCommandsLayoutEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::generated_commands::create_indirect_commands_layout_ext(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_indirect_commands_layout,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCreateIndirectExecutionSetEXT(
+    device: vk::Device,
+    p_create_info: *const vk::IndirectExecutionSetCreateInfoEXT<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_indirect_execution_set: *mut vk::IndirectExecutionSetEXT,
+) -> vk::Result {
+    if p_create_info.is_null() || p_indirect_execution_set.is_null() {
+        return guard::missing(c"vkCreateIndirectExecutionSetEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateIndirectExecutionSetEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::generated_commands::create_indirect_execution_set_ext(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_indirect_execution_set,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCreateInstance(
     p_create_info: *const vk::InstanceCreateInfo<'_>,
     p_allocator: *const vk::AllocationCallbacks<'_>,
@@ -4078,6 +4184,35 @@ pub unsafe extern "system" fn vkCreateInstance(
         guard::raw(c"vkCreateInstance", vk::Result::ERROR_UNKNOWN, || {
             crate::instance::create_instance(p_create_info, p_allocator, p_instance)
         })
+    }
+}
+pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
+    device: vk::Device,
+    p_create_info: *const vk::PipelineBinaryCreateInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_binaries: *mut vk::PipelineBinaryHandlesInfoKHR<'_>,
+) -> vk::Result {
+    if p_create_info.is_null() || p_binaries.is_null() {
+        return guard::missing(c"vkCreatePipelineBinariesKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreatePipelineBinariesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_binary::create_pipeline_binaries_khr(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_binaries,
+                )
+            },
+        )
     }
 }
 pub unsafe extern "system" fn vkCreatePipelineCache(
@@ -4413,6 +4548,28 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
+    instance: vk::Instance,
+    p_create_info: *const vk::WaylandSurfaceCreateInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_surface: *mut vk::SurfaceKHR,
+) -> vk::Result {
+    if p_create_info.is_null() || p_surface.is_null() {
+        return guard::missing(c"vkCreateWaylandSurfaceKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::instance::Instance, _>(
+            c"vkCreateWaylandSurfaceKHR",
+            instance,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::wsi::create_wayland_surface_khr(this, p_create_info, p_allocator, p_surface),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
     instance: vk::Instance,
     p_create_info: *const vk::XcbSurfaceCreateInfoKHR<'_>,
@@ -4650,6 +4807,38 @@ pub unsafe extern "system" fn vkDestroyImageView(
         })
     }
 }
+pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutEXT(
+    device: vk::Device,
+    indirect_commands_layout: vk::IndirectCommandsLayoutEXT,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyIndirectCommandsLayoutEXT", device, (), |this| {
+            crate::generated_commands::destroy_indirect_commands_layout_ext(
+                this,
+                indirect_commands_layout,
+                p_allocator,
+            )
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyIndirectExecutionSetEXT(
+    device: vk::Device,
+    indirect_execution_set: vk::IndirectExecutionSetEXT,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyIndirectExecutionSetEXT", device, (), |this| {
+            crate::generated_commands::destroy_indirect_execution_set_ext(
+                this,
+                indirect_execution_set,
+                p_allocator,
+            )
+        })
+    }
+}
 pub unsafe extern "system" fn vkDestroyInstance(
     instance: vk::Instance,
     p_allocator: *const vk::AllocationCallbacks<'_>,
@@ -4668,6 +4857,18 @@ pub unsafe extern "system" fn vkDestroyPipeline(
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyPipeline", device, (), |this| {
             crate::pipeline::destroy_pipeline(this, pipeline, p_allocator)
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
+    device: vk::Device,
+    pipeline_binary: vk::PipelineBinaryKHR,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyPipelineBinaryKHR", device, (), |this| {
+            crate::pipeline_binary::destroy_pipeline_binary_khr(this, pipeline_binary, p_allocator)
         })
     }
 }
@@ -5629,6 +5830,30 @@ pub unsafe extern "system" fn vkGetFenceStatus(device: vk::Device, fence: vk::Fe
         )
     }
 }
+pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
+    device: vk::Device,
+    p_info: *const vk::GeneratedCommandsMemoryRequirementsInfoEXT<'_>,
+    p_memory_requirements: *mut vk::MemoryRequirements2<'_>,
+) {
+    if p_info.is_null() || p_memory_requirements.is_null() {
+        return guard::missing(c"vkGetGeneratedCommandsMemoryRequirementsEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetGeneratedCommandsMemoryRequirementsEXT",
+            device,
+            (),
+            |this| {
+                crate::generated_commands::get_generated_commands_memory_requirements_ext(
+                    this,
+                    p_info,
+                    p_memory_requirements,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
     device: vk::Device,
     image: vk::Image,
@@ -6516,6 +6741,30 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
         )
     }
 }
+pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
+    physical_device: vk::PhysicalDevice,
+    queue_family_index: u32,
+    display: *mut vk::wl_display,
+) -> vk::Bool32 {
+    if display.is_null() {
+        return guard::missing(c"vkGetPhysicalDeviceWaylandPresentationSupportKHR", Default::default());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceWaylandPresentationSupportKHR",
+            physical_device,
+            Default::default(),
+            |this| {
+                crate::wsi::get_physical_device_wayland_presentation_support_khr(
+                    this,
+                    queue_family_index,
+                    display,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
     physical_device: vk::PhysicalDevice,
     queue_family_index: u32,
@@ -6563,6 +6812,34 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
                     queue_family_index,
                     dpy,
                     visual_id,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
+    device: vk::Device,
+    p_info: *const vk::PipelineBinaryDataInfoKHR<'_>,
+    p_pipeline_binary_key: *mut vk::PipelineBinaryKeyKHR<'_>,
+    p_pipeline_binary_data_size: *mut usize,
+    p_pipeline_binary_data: *mut c_void,
+) -> vk::Result {
+    if p_info.is_null() || p_pipeline_binary_key.is_null() || p_pipeline_binary_data_size.is_null() {
+        return guard::missing(c"vkGetPipelineBinaryDataKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetPipelineBinaryDataKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::pipeline_binary::get_pipeline_binary_data_khr(
+                    this,
+                    p_info,
+                    p_pipeline_binary_key,
+                    p_pipeline_binary_data_size,
+                    p_pipeline_binary_data,
                 )
             },
         )
@@ -6665,6 +6942,24 @@ pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
                     p_statistics,
                 )
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetPipelineKeyKHR(
+    device: vk::Device,
+    p_pipeline_create_info: *const vk::PipelineCreateInfoKHR<'_>,
+    p_pipeline_key: *mut vk::PipelineBinaryKeyKHR<'_>,
+) -> vk::Result {
+    if p_pipeline_create_info.is_null() || p_pipeline_key.is_null() {
+        return guard::missing(c"vkGetPipelineKeyKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetPipelineKeyKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::pipeline_binary::get_pipeline_key_khr(this, p_pipeline_create_info, p_pipeline_key),
         )
     }
 }
@@ -7096,6 +7391,24 @@ pub unsafe extern "system" fn vkQueueWaitIdle(queue: vk::Queue) -> vk::Result {
         )
     }
 }
+pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
+    device: vk::Device,
+    p_info: *const vk::ReleaseCapturedPipelineDataInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) -> vk::Result {
+    if p_info.is_null() {
+        return guard::missing(c"vkReleaseCapturedPipelineDataKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkReleaseCapturedPipelineDataKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::pipeline_binary::release_captured_pipeline_data_khr(this, p_info, p_allocator),
+        )
+    }
+}
 pub unsafe extern "system" fn vkReleaseProfilingLockKHR(device: vk::Device) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
@@ -7420,6 +7733,47 @@ pub unsafe extern "system" fn vkUpdateDescriptorSets(
                 p_descriptor_writes,
                 descriptor_copy_count,
                 p_descriptor_copies,
+            )
+        })
+    }
+}
+pub unsafe extern "system" fn vkUpdateIndirectExecutionSetPipelineEXT(
+    device: vk::Device,
+    indirect_execution_set: vk::IndirectExecutionSetEXT,
+    execution_set_write_count: u32,
+    p_execution_set_writes: *const vk::WriteIndirectExecutionSetPipelineEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkUpdateIndirectExecutionSetPipelineEXT",
+            device,
+            (),
+            |this| {
+                crate::generated_commands::update_indirect_execution_set_pipeline_ext(
+                    this,
+                    indirect_execution_set,
+                    execution_set_write_count,
+                    p_execution_set_writes,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkUpdateIndirectExecutionSetShaderEXT(
+    device: vk::Device,
+    indirect_execution_set: vk::IndirectExecutionSetEXT,
+    execution_set_write_count: u32,
+    p_execution_set_writes: *const vk::WriteIndirectExecutionSetShaderEXT<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkUpdateIndirectExecutionSetShaderEXT", device, (), |this| {
+            crate::generated_commands::update_indirect_execution_set_shader_ext(
+                this,
+                indirect_execution_set,
+                execution_set_write_count,
+                p_execution_set_writes,
             )
         })
     }
@@ -8249,6 +8603,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCmdExecuteGeneratedCommandsEXT",
+        function: vkCmdExecuteGeneratedCommandsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
         name: c"vkCmdFillBuffer",
         function: vkCmdFillBuffer as *const (),
         level: Level::Device,
@@ -8310,6 +8671,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
+    },
+    Entry {
+        name: c"vkCmdPreprocessGeneratedCommandsEXT",
+        function: vkCmdPreprocessGeneratedCommandsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
     },
     Entry {
         name: c"vkCmdPushConstants",
@@ -9299,11 +9667,32 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkCreateIndirectCommandsLayoutEXT",
+        function: vkCreateIndirectCommandsLayoutEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
+        name: c"vkCreateIndirectExecutionSetEXT",
+        function: vkCreateIndirectExecutionSetEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
         name: c"vkCreateInstance",
         function: vkCreateInstance as *const (),
         level: Level::Global,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCreatePipelineBinariesKHR",
+        function: vkCreatePipelineBinariesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PIPELINE_BINARY],
     },
     Entry {
         name: c"vkCreatePipelineCache",
@@ -9416,6 +9805,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_SWAPCHAIN],
+    },
+    Entry {
+        name: c"vkCreateWaylandSurfaceKHR",
+        function: vkCreateWaylandSurfaceKHR as *const (),
+        level: Level::Instance,
+        core: 0,
+        extensions: &[ext::VK_KHR_WAYLAND_SURFACE],
     },
     Entry {
         name: c"vkCreateXcbSurfaceKHR",
@@ -9544,6 +9940,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkDestroyIndirectCommandsLayoutEXT",
+        function: vkDestroyIndirectCommandsLayoutEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
+        name: c"vkDestroyIndirectExecutionSetEXT",
+        function: vkDestroyIndirectExecutionSetEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
         name: c"vkDestroyInstance",
         function: vkDestroyInstance as *const (),
         level: Level::Instance,
@@ -9556,6 +9966,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkDestroyPipelineBinaryKHR",
+        function: vkDestroyPipelineBinaryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PIPELINE_BINARY],
     },
     Entry {
         name: c"vkDestroyPipelineCache",
@@ -10055,6 +10472,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkGetGeneratedCommandsMemoryRequirementsEXT",
+        function: vkGetGeneratedCommandsMemoryRequirementsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
         name: c"vkGetImageDrmFormatModifierPropertiesEXT",
         function: vkGetImageDrmFormatModifierPropertiesEXT as *const (),
         level: Level::Device,
@@ -10454,6 +10878,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_TOOLING_INFO],
     },
     Entry {
+        name: c"vkGetPhysicalDeviceWaylandPresentationSupportKHR",
+        function: vkGetPhysicalDeviceWaylandPresentationSupportKHR as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_KHR_WAYLAND_SURFACE],
+    },
+    Entry {
         name: c"vkGetPhysicalDeviceXcbPresentationSupportKHR",
         function: vkGetPhysicalDeviceXcbPresentationSupportKHR as *const (),
         level: Level::PhysicalDevice,
@@ -10466,6 +10897,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_KHR_XLIB_SURFACE],
+    },
+    Entry {
+        name: c"vkGetPipelineBinaryDataKHR",
+        function: vkGetPipelineBinaryDataKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PIPELINE_BINARY],
     },
     Entry {
         name: c"vkGetPipelineCacheData",
@@ -10494,6 +10932,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES],
+    },
+    Entry {
+        name: c"vkGetPipelineKeyKHR",
+        function: vkGetPipelineKeyKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PIPELINE_BINARY],
     },
     Entry {
         name: c"vkGetPrivateData",
@@ -10697,6 +11142,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkReleaseCapturedPipelineDataKHR",
+        function: vkReleaseCapturedPipelineDataKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_PIPELINE_BINARY],
     },
     Entry {
         name: c"vkReleaseProfilingLockKHR",
@@ -10907,6 +11359,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkUpdateIndirectExecutionSetPipelineEXT",
+        function: vkUpdateIndirectExecutionSetPipelineEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
+    },
+    Entry {
+        name: c"vkUpdateIndirectExecutionSetShaderEXT",
+        function: vkUpdateIndirectExecutionSetShaderEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DEVICE_GENERATED_COMMANDS],
     },
     Entry {
         name: c"vkWaitForFences",

@@ -5,6 +5,7 @@ use crate::extensions::Extension;
 /// The extensions reported, sorted by name: a place in this table is an extension's id.
 pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_ARM_performance_counters_by_region", spec_version: 1, instance: false },
+    Extension { name: c"VK_ARM_rasterization_order_attachment_access", spec_version: 1, instance: false },
     Extension { name: c"VK_ARM_render_pass_striped", spec_version: 1, instance: false },
     Extension { name: c"VK_ARM_shader_core_builtins", spec_version: 2, instance: false },
     Extension { name: c"VK_ARM_shader_core_properties", spec_version: 1, instance: false },
@@ -31,11 +32,13 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_descriptor_indexing", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_device_address_binding_report", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_device_fault", spec_version: 2, instance: false },
+    Extension { name: c"VK_EXT_device_generated_commands", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_dynamic_rendering_unused_attachments", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_extended_dynamic_state3", spec_version: 2, instance: false },
     Extension { name: c"VK_EXT_external_memory_acquire_unmodified", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_external_memory_dma_buf", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_external_memory_host", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_fragment_shader_interlock", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_frame_boundary", spec_version: 1, instance: false },
@@ -86,6 +89,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_EXT_shader_atomic_float", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_atomic_float2", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_demote_to_helper_invocation", spec_version: 1, instance: false },
+    Extension { name: c"VK_EXT_shader_float8", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_image_atomic_int64", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_object", spec_version: 1, instance: false },
     Extension { name: c"VK_EXT_shader_replicated_composites", spec_version: 1, instance: false },
@@ -168,6 +172,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_map_memory2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_multiview", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_performance_query", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_pipeline_binary", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_pipeline_executable_properties", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_pipeline_library", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_present_id", spec_version: 1, instance: false },
@@ -179,6 +184,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_sampler_ycbcr_conversion", spec_version: 14, instance: false },
     Extension { name: c"VK_KHR_separate_depth_stencil_layouts", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_atomic_int64", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_shader_bfloat16", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_clock", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_draw_parameters", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_expect_assume", spec_version: 1, instance: false },
@@ -194,6 +200,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_shader_subgroup_rotate", spec_version: 2, instance: false },
     Extension { name: c"VK_KHR_shader_subgroup_uniform_control_flow", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_shader_terminate_invocation", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_shader_untyped_pointers", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_spirv_1_4", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_storage_buffer_storage_class", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_surface", spec_version: 25, instance: true },
@@ -209,6 +216,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_variable_pointers", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_vertex_attribute_divisor", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_vulkan_memory_model", spec_version: 3, instance: false },
+    Extension { name: c"VK_KHR_wayland_surface", spec_version: 6, instance: true },
     Extension { name: c"VK_KHR_workgroup_memory_explicit_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_xcb_surface", spec_version: 6, instance: true },
     Extension { name: c"VK_KHR_xlib_surface", spec_version: 6, instance: true },
@@ -257,6 +265,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ),
     ("VK_EXT_device_address_binding_report", &["reportAddressBinding"]),
     ("VK_EXT_device_fault", &["deviceFault"]),
+    ("VK_EXT_device_generated_commands", &["deviceGeneratedCommands"]),
     ("VK_EXT_dynamic_rendering_unused_attachments", &["dynamicRenderingUnusedAttachments"]),
     ("VK_EXT_extended_dynamic_state", &["extendedDynamicState"]),
     ("VK_EXT_extended_dynamic_state2", &["extendedDynamicState2"]),
@@ -314,6 +323,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
         ],
     ),
     ("VK_EXT_shader_demote_to_helper_invocation", &["shaderDemoteToHelperInvocation"]),
+    ("VK_EXT_shader_float8", &["shaderFloat8"]),
     ("VK_EXT_shader_image_atomic_int64", &["shaderInt64", "shaderImageInt64Atomics"]),
     ("VK_EXT_shader_object", &["shaderObject"]),
     ("VK_EXT_shader_replicated_composites", &["shaderReplicatedComposites"]),
@@ -360,6 +370,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_maintenance9", &["maintenance9"]),
     ("VK_KHR_multiview", &["multiview"]),
     ("VK_KHR_performance_query", &["performanceCounterQueryPools"]),
+    ("VK_KHR_pipeline_binary", &["pipelineBinaries"]),
     ("VK_KHR_pipeline_executable_properties", &["pipelineExecutableInfo"]),
     ("VK_KHR_present_id", &["presentId"]),
     ("VK_KHR_present_wait", &["presentWait"]),
@@ -367,6 +378,10 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_sampler_ycbcr_conversion", &["samplerYcbcrConversion"]),
     ("VK_KHR_separate_depth_stencil_layouts", &["separateDepthStencilLayouts"]),
     ("VK_KHR_shader_atomic_int64", &["shaderBufferInt64Atomics"]),
+    (
+        "VK_KHR_shader_bfloat16",
+        &["shaderBFloat16Type", "shaderBFloat16CooperativeMatrix,shaderBFloat16DotProduct"],
+    ),
     ("VK_KHR_shader_clock", &["shaderSubgroupClock"]),
     ("VK_KHR_shader_expect_assume", &["shaderExpectAssume"]),
     ("VK_KHR_shader_float16_int8", &["shaderFloat16,shaderInt8"]),
@@ -379,6 +394,7 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_shader_subgroup_rotate", &["shaderSubgroupRotate"]),
     ("VK_KHR_shader_subgroup_uniform_control_flow", &["shaderSubgroupUniformControlFlow"]),
     ("VK_KHR_shader_terminate_invocation", &["shaderTerminateInvocation"]),
+    ("VK_KHR_shader_untyped_pointers", &["shaderUntypedPointers"]),
     ("VK_KHR_swapchain_maintenance1", &["swapchainMaintenance1"]),
     ("VK_KHR_synchronization2", &["synchronization2"]),
     ("VK_KHR_timeline_semaphore", &["timelineSemaphore"]),
@@ -395,214 +411,222 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
 #[allow(dead_code)]
 pub(crate) mod id {
     pub(crate) const VK_ARM_PERFORMANCE_COUNTERS_BY_REGION: usize = 0;
-    pub(crate) const VK_ARM_RENDER_PASS_STRIPED: usize = 1;
-    pub(crate) const VK_ARM_SHADER_CORE_BUILTINS: usize = 2;
-    pub(crate) const VK_ARM_SHADER_CORE_PROPERTIES: usize = 3;
-    pub(crate) const VK_ARM_SHADER_INSTRUMENTATION: usize = 4;
-    pub(crate) const VK_EXT_4444_FORMATS: usize = 5;
-    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE: usize = 6;
-    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT: usize = 7;
-    pub(crate) const VK_EXT_BLEND_OPERATION_ADVANCED: usize = 8;
-    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 9;
-    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 10;
-    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 11;
-    pub(crate) const VK_EXT_CONDITIONAL_RENDERING: usize = 12;
-    pub(crate) const VK_EXT_CONSERVATIVE_RASTERIZATION: usize = 13;
-    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 14;
-    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 15;
-    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 16;
-    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 17;
-    pub(crate) const VK_EXT_DEPTH_CLAMP_CONTROL: usize = 18;
-    pub(crate) const VK_EXT_DEPTH_CLAMP_ZERO_ONE: usize = 19;
-    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 20;
-    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 21;
-    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 22;
-    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 23;
-    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 24;
-    pub(crate) const VK_EXT_DEVICE_ADDRESS_BINDING_REPORT: usize = 25;
-    pub(crate) const VK_EXT_DEVICE_FAULT: usize = 26;
-    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 27;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 28;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 29;
-    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 30;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_ACQUIRE_UNMODIFIED: usize = 31;
-    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 32;
-    pub(crate) const VK_EXT_FRAGMENT_SHADER_INTERLOCK: usize = 33;
-    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 34;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 35;
-    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 36;
-    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 37;
-    pub(crate) const VK_EXT_HDR_METADATA: usize = 38;
-    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 39;
-    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 40;
-    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 41;
-    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 42;
-    pub(crate) const VK_EXT_IMAGE_COMPRESSION_CONTROL: usize = 43;
-    pub(crate) const VK_EXT_IMAGE_DRM_FORMAT_MODIFIER: usize = 44;
-    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 45;
-    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 46;
-    pub(crate) const VK_EXT_IMAGE_VIEW_MIN_LOD: usize = 47;
-    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 48;
-    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 49;
-    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 50;
-    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 51;
-    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 52;
-    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 53;
-    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 54;
-    pub(crate) const VK_EXT_MESH_SHADER: usize = 55;
-    pub(crate) const VK_EXT_MULTI_DRAW: usize = 56;
-    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 57;
-    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 58;
-    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 59;
-    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 60;
-    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 61;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 62;
-    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 63;
-    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 64;
-    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 65;
-    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 66;
-    pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 67;
-    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 68;
-    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 69;
-    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 70;
-    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 71;
-    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 72;
-    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 73;
-    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 74;
-    pub(crate) const VK_EXT_SAMPLE_LOCATIONS: usize = 75;
-    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 76;
-    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 77;
-    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 78;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 79;
-    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 80;
-    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 81;
-    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 82;
-    pub(crate) const VK_EXT_SHADER_OBJECT: usize = 83;
-    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 84;
-    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 85;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 86;
-    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 87;
-    pub(crate) const VK_EXT_SHADER_TILE_IMAGE: usize = 88;
-    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 89;
-    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 90;
-    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 91;
-    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 92;
-    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 93;
-    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 94;
-    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 95;
-    pub(crate) const VK_EXT_TOOLING_INFO: usize = 96;
-    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 97;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 98;
-    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 99;
-    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 100;
-    pub(crate) const VK_EXT_YCBCR_2PLANE_444_FORMATS: usize = 101;
-    pub(crate) const VK_EXT_YCBCR_IMAGE_ARRAYS: usize = 102;
-    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 103;
-    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 104;
-    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 105;
-    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 106;
-    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 107;
-    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 108;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 109;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 110;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 111;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 112;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 113;
-    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 114;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 115;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 116;
-    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 117;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 118;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 119;
-    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 120;
-    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 121;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 122;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 123;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 124;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 125;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 126;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 127;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 128;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 129;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 130;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 131;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 132;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 133;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 134;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 135;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 136;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 137;
-    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 138;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 139;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 140;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 141;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 142;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 143;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 144;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 145;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 146;
-    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 147;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 148;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 149;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 150;
-    pub(crate) const VK_KHR_MAINTENANCE10: usize = 151;
-    pub(crate) const VK_KHR_MAINTENANCE11: usize = 152;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 153;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 154;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 155;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 156;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 157;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 158;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 159;
-    pub(crate) const VK_KHR_MAINTENANCE9: usize = 160;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 161;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 162;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 163;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 164;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 165;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 166;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 167;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 168;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 169;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 170;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 171;
-    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 172;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 173;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 174;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 175;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 176;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 177;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 178;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 179;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 180;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 181;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 182;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 183;
-    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 184;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 185;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 186;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 187;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 188;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 189;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 190;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 191;
-    pub(crate) const VK_KHR_SURFACE: usize = 192;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 193;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 194;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 195;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 196;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 197;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 198;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 199;
-    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 200;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 201;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 202;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 203;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 204;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 205;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 206;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 207;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 208;
+    pub(crate) const VK_ARM_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 1;
+    pub(crate) const VK_ARM_RENDER_PASS_STRIPED: usize = 2;
+    pub(crate) const VK_ARM_SHADER_CORE_BUILTINS: usize = 3;
+    pub(crate) const VK_ARM_SHADER_CORE_PROPERTIES: usize = 4;
+    pub(crate) const VK_ARM_SHADER_INSTRUMENTATION: usize = 5;
+    pub(crate) const VK_EXT_4444_FORMATS: usize = 6;
+    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_DYNAMIC_STATE: usize = 7;
+    pub(crate) const VK_EXT_ATTACHMENT_FEEDBACK_LOOP_LAYOUT: usize = 8;
+    pub(crate) const VK_EXT_BLEND_OPERATION_ADVANCED: usize = 9;
+    pub(crate) const VK_EXT_BORDER_COLOR_SWIZZLE: usize = 10;
+    pub(crate) const VK_EXT_CALIBRATED_TIMESTAMPS: usize = 11;
+    pub(crate) const VK_EXT_COLOR_WRITE_ENABLE: usize = 12;
+    pub(crate) const VK_EXT_CONDITIONAL_RENDERING: usize = 13;
+    pub(crate) const VK_EXT_CONSERVATIVE_RASTERIZATION: usize = 14;
+    pub(crate) const VK_EXT_CUSTOM_BORDER_COLOR: usize = 15;
+    pub(crate) const VK_EXT_DEBUG_REPORT: usize = 16;
+    pub(crate) const VK_EXT_DEBUG_UTILS: usize = 17;
+    pub(crate) const VK_EXT_DEPTH_BIAS_CONTROL: usize = 18;
+    pub(crate) const VK_EXT_DEPTH_CLAMP_CONTROL: usize = 19;
+    pub(crate) const VK_EXT_DEPTH_CLAMP_ZERO_ONE: usize = 20;
+    pub(crate) const VK_EXT_DEPTH_CLIP_CONTROL: usize = 21;
+    pub(crate) const VK_EXT_DEPTH_CLIP_ENABLE: usize = 22;
+    pub(crate) const VK_EXT_DEPTH_RANGE_UNRESTRICTED: usize = 23;
+    pub(crate) const VK_EXT_DESCRIPTOR_BUFFER: usize = 24;
+    pub(crate) const VK_EXT_DESCRIPTOR_INDEXING: usize = 25;
+    pub(crate) const VK_EXT_DEVICE_ADDRESS_BINDING_REPORT: usize = 26;
+    pub(crate) const VK_EXT_DEVICE_FAULT: usize = 27;
+    pub(crate) const VK_EXT_DEVICE_GENERATED_COMMANDS: usize = 28;
+    pub(crate) const VK_EXT_DYNAMIC_RENDERING_UNUSED_ATTACHMENTS: usize = 29;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE: usize = 30;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE2: usize = 31;
+    pub(crate) const VK_EXT_EXTENDED_DYNAMIC_STATE3: usize = 32;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_ACQUIRE_UNMODIFIED: usize = 33;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_DMA_BUF: usize = 34;
+    pub(crate) const VK_EXT_EXTERNAL_MEMORY_HOST: usize = 35;
+    pub(crate) const VK_EXT_FRAGMENT_SHADER_INTERLOCK: usize = 36;
+    pub(crate) const VK_EXT_FRAME_BOUNDARY: usize = 37;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY: usize = 38;
+    pub(crate) const VK_EXT_GLOBAL_PRIORITY_QUERY: usize = 39;
+    pub(crate) const VK_EXT_GRAPHICS_PIPELINE_LIBRARY: usize = 40;
+    pub(crate) const VK_EXT_HDR_METADATA: usize = 41;
+    pub(crate) const VK_EXT_HEADLESS_SURFACE: usize = 42;
+    pub(crate) const VK_EXT_HOST_IMAGE_COPY: usize = 43;
+    pub(crate) const VK_EXT_HOST_QUERY_RESET: usize = 44;
+    pub(crate) const VK_EXT_IMAGE_2D_VIEW_OF_3D: usize = 45;
+    pub(crate) const VK_EXT_IMAGE_COMPRESSION_CONTROL: usize = 46;
+    pub(crate) const VK_EXT_IMAGE_DRM_FORMAT_MODIFIER: usize = 47;
+    pub(crate) const VK_EXT_IMAGE_ROBUSTNESS: usize = 48;
+    pub(crate) const VK_EXT_IMAGE_SLICED_VIEW_OF_3D: usize = 49;
+    pub(crate) const VK_EXT_IMAGE_VIEW_MIN_LOD: usize = 50;
+    pub(crate) const VK_EXT_INDEX_TYPE_UINT8: usize = 51;
+    pub(crate) const VK_EXT_INLINE_UNIFORM_BLOCK: usize = 52;
+    pub(crate) const VK_EXT_LEGACY_VERTEX_ATTRIBUTES: usize = 53;
+    pub(crate) const VK_EXT_LINE_RASTERIZATION: usize = 54;
+    pub(crate) const VK_EXT_LOAD_STORE_OP_NONE: usize = 55;
+    pub(crate) const VK_EXT_MEMORY_BUDGET: usize = 56;
+    pub(crate) const VK_EXT_MEMORY_PRIORITY: usize = 57;
+    pub(crate) const VK_EXT_MESH_SHADER: usize = 58;
+    pub(crate) const VK_EXT_MULTI_DRAW: usize = 59;
+    pub(crate) const VK_EXT_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED: usize = 60;
+    pub(crate) const VK_EXT_MUTABLE_DESCRIPTOR_TYPE: usize = 61;
+    pub(crate) const VK_EXT_NESTED_COMMAND_BUFFER: usize = 62;
+    pub(crate) const VK_EXT_NON_SEAMLESS_CUBE_MAP: usize = 63;
+    pub(crate) const VK_EXT_PAGEABLE_DEVICE_LOCAL_MEMORY: usize = 64;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_CACHE_CONTROL: usize = 65;
+    pub(crate) const VK_EXT_PIPELINE_CREATION_FEEDBACK: usize = 66;
+    pub(crate) const VK_EXT_PIPELINE_PROTECTED_ACCESS: usize = 67;
+    pub(crate) const VK_EXT_PIPELINE_ROBUSTNESS: usize = 68;
+    pub(crate) const VK_EXT_POST_DEPTH_COVERAGE: usize = 69;
+    pub(crate) const VK_EXT_PRIMITIVE_RESTART_INDEX: usize = 70;
+    pub(crate) const VK_EXT_PRIMITIVE_TOPOLOGY_LIST_RESTART: usize = 71;
+    pub(crate) const VK_EXT_PRIMITIVES_GENERATED_QUERY: usize = 72;
+    pub(crate) const VK_EXT_PRIVATE_DATA: usize = 73;
+    pub(crate) const VK_EXT_PROVOKING_VERTEX: usize = 74;
+    pub(crate) const VK_EXT_QUEUE_FAMILY_FOREIGN: usize = 75;
+    pub(crate) const VK_EXT_RASTERIZATION_ORDER_ATTACHMENT_ACCESS: usize = 76;
+    pub(crate) const VK_EXT_ROBUSTNESS2: usize = 77;
+    pub(crate) const VK_EXT_SAMPLE_LOCATIONS: usize = 78;
+    pub(crate) const VK_EXT_SAMPLER_FILTER_MINMAX: usize = 79;
+    pub(crate) const VK_EXT_SCALAR_BLOCK_LAYOUT: usize = 80;
+    pub(crate) const VK_EXT_SEPARATE_STENCIL_USAGE: usize = 81;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT: usize = 82;
+    pub(crate) const VK_EXT_SHADER_ATOMIC_FLOAT2: usize = 83;
+    pub(crate) const VK_EXT_SHADER_DEMOTE_TO_HELPER_INVOCATION: usize = 84;
+    pub(crate) const VK_EXT_SHADER_FLOAT8: usize = 85;
+    pub(crate) const VK_EXT_SHADER_IMAGE_ATOMIC_INT64: usize = 86;
+    pub(crate) const VK_EXT_SHADER_OBJECT: usize = 87;
+    pub(crate) const VK_EXT_SHADER_REPLICATED_COMPOSITES: usize = 88;
+    pub(crate) const VK_EXT_SHADER_STENCIL_EXPORT: usize = 89;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_BALLOT: usize = 90;
+    pub(crate) const VK_EXT_SHADER_SUBGROUP_VOTE: usize = 91;
+    pub(crate) const VK_EXT_SHADER_TILE_IMAGE: usize = 92;
+    pub(crate) const VK_EXT_SHADER_VIEWPORT_INDEX_LAYER: usize = 93;
+    pub(crate) const VK_EXT_SUBGROUP_SIZE_CONTROL: usize = 94;
+    pub(crate) const VK_EXT_SUBPASS_MERGE_FEEDBACK: usize = 95;
+    pub(crate) const VK_EXT_SURFACE_MAINTENANCE1: usize = 96;
+    pub(crate) const VK_EXT_SWAPCHAIN_COLORSPACE: usize = 97;
+    pub(crate) const VK_EXT_SWAPCHAIN_MAINTENANCE1: usize = 98;
+    pub(crate) const VK_EXT_TEXEL_BUFFER_ALIGNMENT: usize = 99;
+    pub(crate) const VK_EXT_TOOLING_INFO: usize = 100;
+    pub(crate) const VK_EXT_TRANSFORM_FEEDBACK: usize = 101;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_DIVISOR: usize = 102;
+    pub(crate) const VK_EXT_VERTEX_ATTRIBUTE_ROBUSTNESS: usize = 103;
+    pub(crate) const VK_EXT_VERTEX_INPUT_DYNAMIC_STATE: usize = 104;
+    pub(crate) const VK_EXT_YCBCR_2PLANE_444_FORMATS: usize = 105;
+    pub(crate) const VK_EXT_YCBCR_IMAGE_ARRAYS: usize = 106;
+    pub(crate) const VK_EXT_ZERO_INITIALIZE_DEVICE_MEMORY: usize = 107;
+    pub(crate) const VK_GOOGLE_DECORATE_STRING: usize = 108;
+    pub(crate) const VK_GOOGLE_HLSL_FUNCTIONALITY1: usize = 109;
+    pub(crate) const VK_GOOGLE_USER_TYPE: usize = 110;
+    pub(crate) const VK_KHR_16BIT_STORAGE: usize = 111;
+    pub(crate) const VK_KHR_8BIT_STORAGE: usize = 112;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 113;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 114;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 115;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 116;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 117;
+    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 118;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 119;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 120;
+    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 121;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 122;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 123;
+    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 124;
+    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 125;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 126;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 127;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 128;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 129;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 130;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 131;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 132;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 133;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 134;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 135;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 136;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 137;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 138;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 139;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 140;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 141;
+    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 142;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 143;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 144;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 145;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 146;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 147;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 148;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 149;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 150;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 151;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 152;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 153;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 154;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 155;
+    pub(crate) const VK_KHR_MAINTENANCE11: usize = 156;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 157;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 158;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 159;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 160;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 161;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 162;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 163;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 164;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 165;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 166;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 167;
+    pub(crate) const VK_KHR_PIPELINE_BINARY: usize = 168;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 169;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 170;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 171;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 172;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 173;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 174;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 175;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 176;
+    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 177;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 178;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 179;
+    pub(crate) const VK_KHR_SHADER_BFLOAT16: usize = 180;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 181;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 182;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 183;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 184;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 185;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 186;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 187;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 188;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 189;
+    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 190;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 191;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 192;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 193;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 194;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 195;
+    pub(crate) const VK_KHR_SHADER_UNTYPED_POINTERS: usize = 196;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 197;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 198;
+    pub(crate) const VK_KHR_SURFACE: usize = 199;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 200;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 201;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 202;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 203;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 204;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 205;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 206;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 207;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 208;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 209;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 210;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 211;
+    pub(crate) const VK_KHR_WAYLAND_SURFACE: usize = 212;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 213;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 214;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 215;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 216;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

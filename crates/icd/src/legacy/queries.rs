@@ -15,7 +15,7 @@ pub(crate) unsafe fn get_physical_device_queue_family_properties(
             imp::get_physical_device_queue_family_properties2(physical_device, p_count, std::ptr::null_mut());
             return;
         }
-        // One family is all there is, but the count is the newer command's business.
+        // How many there are is the newer command's business.
         let mut all = vec![vk::QueueFamilyProperties2::default(); (*p_count).min(64) as usize];
         *p_count = all.len() as u32;
         imp::get_physical_device_queue_family_properties2(physical_device, p_count, all.as_mut_ptr());

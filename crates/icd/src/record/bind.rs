@@ -17,7 +17,7 @@ pub(crate) struct BoundSet {
     pub pushed: bool,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct BindPoint {
     pub pipeline: Option<Arc<Pipeline>>,
     pub sets: Vec<Option<BoundSet>>,

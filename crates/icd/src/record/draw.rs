@@ -54,12 +54,7 @@ impl Graphics {
         if let Some(s) = &self.state {
             return s.clone();
         }
-        let mut all = pipeline.settings.clone();
-        all.overlay(&self.set, pipeline.dynamic);
-        let mut made = all.build();
-        // Without a geometry shader vertices are of stream 0; a mesh shader's have none.
-        let streams = pipeline.pipeline.as_ref().is_some_and(|p| p.geometry.is_some() || p.is_mesh());
-        made.raster.discard |= made.raster.stream != 0 && !streams;
+        let made = state_of(pipeline, &self.set);
         let shared = match self.last.take() {
             Some(last) if *last == made => last,
             _ => Arc::new(made),
@@ -78,9 +73,28 @@ impl Graphics {
         self.buffers[at] = buffer;
     }
 
+    /// Vertex and index buffers as they are bound now.
+    pub fn all_buffers(&mut self) -> Buffers {
+        Buffers(self.buffers(), self.index.clone())
+    }
+
     fn buffers(&mut self) -> Arc<[VertexBuffer]> {
         self.shared_buffers.get_or_insert_with(|| self.buffers.as_slice().into()).clone()
     }
+}
+
+/// Vertex buffers and index buffer.
+pub(crate) struct Buffers(pub Arc<[VertexBuffer]>, pub Option<IndexBuffer>);
+
+/// What a draw with the pipeline is drawn with, where these settings are dynamic.
+pub(super) fn state_of(pipeline: &crate::pipeline_graphics::Graphics, set: &Settings) -> State {
+    let mut all = pipeline.settings.clone();
+    all.overlay(set, pipeline.dynamic);
+    let mut made = all.build();
+    // Without a geometry shader vertices are of stream 0; a mesh shader's have none.
+    let streams = pipeline.pipeline.as_ref().is_some_and(|p| p.geometry.is_some() || p.is_mesh());
+    made.raster.discard |= made.raster.stream != 0 && !streams;
+    made
 }
 
 /// A recorder whose settings change: marks the last draw's state as outdated.
@@ -99,20 +113,20 @@ impl DerefMut for Changing<'_> {
     }
 }
 
-/// Records a draw with everything bound.
-fn draw(r: &mut Recorder, what: What) {
+/// A draw with everything bound.
+pub(super) fn prepare(r: &mut Recorder, what: What) -> Option<Draw> {
     let instrumentation = r.instrumented();
-    let Some(pipeline) = r.graphics.pipeline.clone().or_else(|| shaders::pipeline(r)) else { return };
+    let pipeline = r.graphics.pipeline.clone().or_else(|| shaders::pipeline(r))?;
     let shared: &Shared = &pipeline;
     let PipelineKind::Graphics(g) = &shared.kind else {
         crate::debug::log_error("a draw with a compute pipeline");
-        return;
+        return None;
     };
     let Some(gpu) = &g.pipeline else {
         crate::debug::log_error("a draw with a pipeline library");
-        return;
+        return None;
     };
-    let draw = Draw {
+    Some(Draw {
         pipeline: gpu.clone(),
         state: r.draw.state(g),
         bindings: r.graphics.bindings(shared, &r.push),
@@ -120,13 +134,14 @@ fn draw(r: &mut Recorder, what: What) {
         index_buffer: r.draw.index.clone(),
         what,
         instrumentation: instrumentation.or_else(|| shared.measured.clone()),
-    };
-    r.push(Command::Draw(Box::new(draw)));
+    })
 }
 
 pub(super) fn record(b: &CommandBuffer, what: What) {
-    if let Some(mut r) = b.recording() {
-        draw(&mut r, what);
+    if let Some(mut r) = b.recording()
+        && let Some(draw) = prepare(&mut r, what)
+    {
+        r.push(Command::Draw(Box::new(draw)));
     }
 }
 

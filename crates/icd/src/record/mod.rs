@@ -11,6 +11,7 @@ pub(crate) mod draw;
 pub(crate) mod dynamic_state;
 pub(crate) mod execute;
 pub(crate) mod feedback;
+pub(crate) mod generated;
 pub(crate) mod labels;
 pub(crate) mod mesh;
 pub(crate) mod pass;

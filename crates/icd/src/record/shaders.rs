@@ -1,6 +1,5 @@
 //! Shader objects bound in the place of pipelines (§ Binding Shader Objects), and the pipelines that those of a draw make.
 
-use super::draw::Graphics;
 use crate::chain;
 use crate::command_buffer::{CommandBuffer, Recorder};
 use crate::debug;
@@ -103,19 +102,24 @@ pub(super) fn set_feedback_loop(r: &mut Recorder, on: bool) {
 
 /// What the bound shader objects make, which stays bound until others are. `None`, with a line in the log, if that is nothing.
 pub(super) fn pipeline(r: &mut Recorder) -> Option<Arc<Shared>> {
-    let found = combined(&r.draw);
+    let found = combined(&r.draw.shaders, r.draw.feedback_loop);
     r.graphics.pipeline = found.clone();
     found
 }
 
-fn combined(draw: &Graphics) -> Option<Arc<Shared>> {
+/// The place of a stage's shader; none: it is no stage of a draw.
+pub(super) fn place(all: &mut Shaders, stage: Stages) -> Option<&mut Option<Arc<Stage>>> {
+    all.get_mut(STAGES.iter().position(|&s| s == stage)?)
+}
+
+pub(super) fn combined(shaders: &Shaders, feedback_loop: bool) -> Option<Arc<Shared>> {
     let is_of = |s: &&Arc<Stage>, stages: Stages| stages.contains(s.made.stage);
-    let bound = || draw.shaders.iter().flatten();
+    let bound = || shaders.iter().flatten();
     let Some(first) = bound().find(|s| is_of(s, Stages::VERTEX | Stages::MESH_EXT)) else {
         debug::log_error("a draw without a bound graphics pipeline, vertex or mesh shader");
         return None;
     };
-    let key = (draw.shaders.each_ref().map(|s| s.as_ref().map_or(0, |s| s.id)), draw.feedback_loop);
+    let key = (shaders.each_ref().map(|s| s.as_ref().map_or(0, |s| s.id)), feedback_loop);
     if let Some(c) = first.combinations.0.lock().get(&key) {
         return Some(c.pipeline.clone());
     }
@@ -124,7 +128,7 @@ fn combined(draw: &Graphics) -> Option<Arc<Shared>> {
         debug::log_error("a draw with mesh shaders and other stages before fragments (VUID 08693, 08696)");
         return None;
     }
-    let made = Arc::new(combine(&bound().collect::<Vec<_>>(), draw.feedback_loop)?);
+    let made = Arc::new(combine(&bound().collect::<Vec<_>>(), feedback_loop)?);
     let others = bound().filter(|s| s.id != first.id).map(Arc::downgrade).collect();
     first.combinations.keep(key, Combination { pipeline: made.clone(), others });
     Some(made)

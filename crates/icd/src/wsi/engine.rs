@@ -4,6 +4,7 @@
 
 use super::pixels::Picture;
 use super::surface::{Place, Target};
+use super::wayland;
 use super::window::{Canvas, Window};
 use crate::answer::Answer;
 use crate::device::Inner;
@@ -210,6 +211,7 @@ impl Engine {
         let mut screen = match &self.target.place {
             Place::Headless => Screen::None,
             Place::Window(window) => Screen::New(window),
+            Place::Wayland(window) => Screen::Wayland(wayland::Canvas::new(window)),
         };
         let refresh = screen.refresh();
         let mut last: Option<Instant> = None;
@@ -245,7 +247,7 @@ impl Engine {
             let shown = match self.picture(&frame) {
                 Some(p) if !closed => {
                     let i = frame.image as usize;
-                    screen.show(&p, i, self.images[i].bound())
+                    screen.show(&p, i, self.images[i].bound(), waits(frame.mode))
                 }
                 _ => Ok(None),
             };
@@ -273,6 +275,8 @@ enum Screen<'a> {
     None,
     New(&'a Window),
     Ready(Canvas<'a>),
+    /// A compositor says itself when a frame was due.
+    Wayland(wayland::Canvas<'a>),
 }
 
 impl Screen<'_> {
@@ -289,12 +293,14 @@ impl Screen<'_> {
         picture: &Picture,
         image: usize,
         memory: Option<&Bound>,
+        waits: bool,
     ) -> Answer<Option<vk::Extent2D>> {
         if let Screen::New(w) = *self {
             *self = Screen::Ready(Canvas::new(w)?);
         }
         match self {
             Screen::Ready(canvas) => canvas.show(picture, image, memory).map(Some),
+            Screen::Wayland(canvas) => canvas.show(picture, waits).map(|()| None),
             _ => Ok(None),
         }
     }

@@ -1,8 +1,8 @@
 //! Showing pictures: surfaces, swapchains, presentation.
 //!
 //! A surface ([`surface`]) is a place to show at: an X11 window ([`window`]) reached over the application's own
-//! connection, so that requests keep the application's order (a window it has just made or resized is known), or
-//! nothing (VK_EXT_headless_surface). A swapchain ([`swapchain`]) owns images in device memory and a thread, its
+//! connection, so that requests keep the application's order (a window it has just made or resized is known), a surface of
+//! a Wayland compositor ([`wayland`]), likewise, or nothing (VK_EXT_headless_surface). A swapchain ([`swapchain`]) owns images in device memory and a thread, its
 //! presentation engine ([`engine`]).
 //!
 //! vkQueuePresentKHR ([`present`]) is work of the queue: after its semaphores' waits, the queue's thread hands the
@@ -11,7 +11,7 @@
 //! it leaves a refresh of the screen's between two pictures; an X server tells no better moment to those who copy.
 //! Headless surfaces have no refresh: nobody waits for what nobody sees.
 //!
-//! The libraries of X11 are the application's: libxcb is loaded when the first window comes along.
+//! The libraries of X11 and Wayland are the application's: they are loaded when the first window comes along.
 
 pub(crate) mod acquire;
 mod engine;
@@ -21,6 +21,7 @@ mod queries;
 mod shm;
 mod surface;
 mod swapchain;
+mod wayland;
 mod window;
 mod xlib;
 

@@ -6,7 +6,7 @@ use crate::answer::{Answer, code};
 use crate::chain;
 use crate::device::Device;
 use crate::object;
-use crate::physical_device::PhysicalDevice;
+use crate::physical_device::{PhysicalDevice, family};
 use vk::CompositeAlphaFlagsKHR as Alpha;
 use vk::ImageUsageFlags as U;
 use vk::PresentModeKHR as Mode;
@@ -36,6 +36,8 @@ fn capabilities(place: &Place) -> Answer<vk::SurfaceCapabilitiesKHR> {
     let one = vk::Extent2D { width: 1, height: 1 };
     let (current, min, max, alpha) = match place {
         Place::Headless => (any, one, MAX_EXTENT, Alpha::OPAQUE | Alpha::INHERIT),
+        // The picture's size is the surface's.
+        Place::Wayland(_) => (any, one, MAX_EXTENT, COMPOSITE),
         Place::Window(w) => {
             let now = w.extent()?;
             let alpha = if w.has_alpha() { COMPOSITE } else { Alpha::OPAQUE | Alpha::INHERIT };
@@ -69,7 +71,7 @@ unsafe fn on<T>(surface: vk::SurfaceKHR, f: impl FnOnce(&Place) -> Answer<T>) ->
 
 pub(crate) unsafe fn get_physical_device_surface_support_khr(
     _: &PhysicalDevice,
-    family: u32,
+    index: u32,
     surface: vk::SurfaceKHR,
     out: *mut vk::Bool32,
 ) -> vk::Result {
@@ -77,10 +79,10 @@ pub(crate) unsafe fn get_physical_device_surface_support_khr(
     unsafe {
         code(on(surface, |place| {
             let shows = match place {
-                Place::Headless => true,
+                Place::Headless | Place::Wayland(_) => true,
                 Place::Window(w) => w.shows(),
             };
-            *out = (shows && family == 0).into();
+            *out = (shows && family(index).is_some()).into();
             Ok(())
         }))
     }
@@ -199,7 +201,7 @@ pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
     unsafe {
         on(surface, |place| {
             let extent = match place {
-                Place::Headless => MAX_EXTENT,
+                Place::Headless | Place::Wayland(_) => MAX_EXTENT,
                 Place::Window(w) => w.extent()?,
             };
             Ok(chain::fill(&[vk::Rect2D { offset: Default::default(), extent }], count, out))

@@ -2,12 +2,12 @@
 
 use super::engine::Engine;
 use super::window::Window;
-use super::xlib;
+use super::{wayland, xlib};
 use crate::answer::{Answer, created};
 use crate::instance::Instance;
 use crate::limits::MAX_IMAGE_2D;
 use crate::object::{self, Object};
-use crate::physical_device::PhysicalDevice;
+use crate::physical_device::{PhysicalDevice, family};
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 
@@ -15,6 +15,7 @@ use std::sync::{Arc, Weak};
 pub(crate) enum Place {
     Headless,
     Window(Box<Window>),
+    Wayland(Box<wayland::Window>),
 }
 
 /// What a surface's swapchains hold of it.
@@ -46,7 +47,7 @@ impl Target {
     /// `ERROR_SURFACE_LOST_KHR` when the window is gone.
     pub fn extent(&self) -> Answer<Option<vk::Extent2D>> {
         match &self.place {
-            Place::Headless => Ok(None),
+            Place::Headless | Place::Wayland(_) => Ok(None),
             Place::Window(w) => w.extent().map(Some),
         }
     }
@@ -96,6 +97,27 @@ pub(crate) unsafe fn create_xlib_surface_khr(
     }
 }
 
+pub(crate) unsafe fn create_wayland_surface_khr(
+    _: &Instance,
+    info: *const vk::WaylandSurfaceCreateInfoKHR,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::SurfaceKHR,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let window = wayland::Window::new((*info).display.cast(), (*info).surface.cast());
+        created(out, window.and_then(|w| Target::surface(Place::Wayland(Box::new(w)))))
+    }
+}
+
+pub(crate) unsafe fn get_physical_device_wayland_presentation_support_khr(
+    _: &PhysicalDevice,
+    index: u32,
+    display: *mut vk::wl_display,
+) -> vk::Bool32 {
+    (family(index).is_some() && wayland::shows(display.cast())).into()
+}
+
 pub(crate) unsafe fn destroy_surface_khr(
     _: &Instance,
     surface: vk::SurfaceKHR,
@@ -109,26 +131,26 @@ pub(crate) unsafe fn destroy_surface_khr(
 
 pub(crate) unsafe fn get_physical_device_xcb_presentation_support_khr(
     _: &PhysicalDevice,
-    family: u32,
+    index: u32,
     connection: *mut vk::xcb_connection_t,
     visual: vk::xcb_visualid_t,
 ) -> vk::Bool32 {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let shows = family == 0 && xlib::of_xcb(connection.cast()).is_ok_and(|c| c.shows(visual));
+        let shows = family(index).is_some() && xlib::of_xcb(connection.cast()).is_ok_and(|c| c.shows(visual));
         shows.into()
     }
 }
 
 pub(crate) unsafe fn get_physical_device_xlib_presentation_support_khr(
     _: &PhysicalDevice,
-    family: u32,
+    index: u32,
     display: *mut vk::Display,
     visual: vk::VisualID,
 ) -> vk::Bool32 {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let shows = family == 0 && xlib::of_xlib(display.cast()).is_ok_and(|c| c.shows(visual));
+        let shows = family(index).is_some() && xlib::of_xlib(display.cast()).is_ok_and(|c| c.shows(visual));
         shows.into()
     }
 }

@@ -36,6 +36,7 @@ pub(crate) enum Base {
 pub(crate) struct Pointer {
     pub base: Base,
     pub class: StorageClass,
+    /// 0: untyped, what it leads to is for each access to say.
     pub ty: u32,
     pub offset: u32,
     /// B64 (and always there) for `Global`, else B32.
@@ -71,6 +72,29 @@ impl Pointer {
     }
 }
 
+/// What an access chain's operands are.
+pub(crate) struct Chain {
+    /// The word that names the pointer.
+    pub base: usize,
+    /// An element comes first.
+    pub element: bool,
+    /// The word before the pointer is the type that it is seen as.
+    pub untyped: bool,
+}
+
+impl Chain {
+    pub fn of(op: Op) -> Option<Chain> {
+        let (element, untyped) = match op {
+            Op::AccessChain | Op::InBoundsAccessChain => (false, false),
+            Op::PtrAccessChain | Op::InBoundsPtrAccessChain => (true, false),
+            Op::UntypedAccessChainKHR | Op::UntypedInBoundsAccessChainKHR => (false, true),
+            Op::UntypedPtrAccessChainKHR | Op::UntypedInBoundsPtrAccessChainKHR => (true, true),
+            _ => return None,
+        };
+        Some(Chain { base: 3 + untyped as usize, element, untyped })
+    }
+}
+
 impl<'m> Builder<'m> {
     /// The pointer that an id is.
     pub(crate) fn pointer(&mut self, id: u32, at: usize) -> Result<Pointer> {
@@ -86,7 +110,7 @@ impl<'m> Builder<'m> {
         let TypeClass::Pointer(class, pointee) = self.types.kind(s.ty) else {
             return Err(invalid(at, "not a pointer"));
         };
-        let ty = self.types.of(pointee, at)?;
+        let ty = if pointee == 0 { 0 } else { self.types.of(pointee, at)? };
         let v = s.start as usize;
         if s.len as usize != pointer_scalars(class).len() || s.len == 0 {
             return Err(unsupported(format!("pointers to {class:?} as values")));
@@ -169,11 +193,16 @@ impl<'m> Builder<'m> {
 
     pub(crate) fn access_chain(&mut self, i: Code<'m>) -> Result<()> {
         let (ty, id) = self.result(&i)?;
-        let mut p = self.pointer(i.word(3)?, i.at)?;
-        let mut first = 4;
-        if matches!(i.op, Op::PtrAccessChain | Op::InBoundsPtrAccessChain) {
-            first = 5;
-            let base_ty = self.ids[i.word(3)? as usize].ty;
+        let chain = Chain::of(i.op).ok_or_else(|| i.bad("no access chain"))?;
+        let mut p = self.pointer(i.word(chain.base)?, i.at)?;
+        if chain.untyped {
+            let as_type = self.types.of(i.word(3)?, i.at)?;
+            self.see_as(&mut p, as_type, i.at)?;
+        }
+        let mut first = chain.base + 1;
+        if chain.element {
+            first += 1;
+            let base_ty = self.ids[i.word(chain.base)? as usize].ty;
             let stride = match p.base {
                 Base::Resource { .. } => 1,
                 Base::Slots(_) | Base::Values(_) | Base::Texel(_) => 0,
@@ -184,20 +213,21 @@ impl<'m> Builder<'m> {
                     self.element_stride(self.types.get(base_ty).stride, p.ty, explicit)
                 }
             };
-            self.add_index(&mut p, i.word(4)?, stride, u32::MAX, i.at)?;
+            self.add_index(&mut p, i.word(chain.base + 1)?, stride, u32::MAX, i.at)?;
         }
         for &index in i.rest(first) {
             self.step(&mut p, index, &i)?;
         }
         match self.types.kind(ty) {
-            TypeClass::Pointer(_, pointee) => {
+            TypeClass::Pointer(_, 0) if chain.untyped => p.ty = 0,
+            TypeClass::Pointer(_, pointee) if !chain.untyped => {
                 let want = self.types.of(pointee, i.at)?;
                 if want != p.ty && !self.types.same_shape(want, p.ty) {
                     return Err(i.bad("the result type is not what the indices lead to"));
                 }
                 p.ty = want;
             }
-            _ => return Err(i.bad("the result type is no pointer")),
+            _ => return Err(i.bad("the result type is no such pointer")),
         }
         self.define_pointer(id, ty, p);
         self.keep_phi_pointer(id, i.at)

@@ -1,6 +1,7 @@
 //! A look at the entry point's functions before translation: which variables are indexed dynamically, which are
 //! written, and in which blocks. Pointers that may be the same (through calls, phis, selects) are one set.
 
+use super::access::Chain;
 use super::control::FnInfo;
 use super::types::TypeClass;
 use super::{Builder, MAX_CALL_DEPTH, MAX_INSTRUCTIONS};
@@ -182,9 +183,8 @@ impl Builder<'_> {
                 write(self, i.w[1]);
                 self.uses.mark(i.w[2], USED);
             }
-            Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
-                self.scan_chain(i)?
-            }
+            Op::UntypedArrayLengthKHR => self.uses.mark(i.word(4)?, USED),
+            op if Chain::of(op).is_some() => self.scan_chain(i)?,
             Op::ImageTexelPointer | Op::CopyObject | Op::ArrayLength => {
                 if self.is_pointer(i.w[2]) || i.op == Op::ImageTexelPointer {
                     self.uses.union(i.w[2], i.w[3]);
@@ -253,8 +253,13 @@ impl Builder<'_> {
     }
 
     fn scan_chain(&mut self, i: &Code) -> Result<()> {
-        self.uses.union(i.w[2], i.w[3]);
-        self.uses.mark(i.w[3], USED);
+        let Some(chain) = Chain::of(i.op) else { return Ok(()) };
+        let base = i.word(chain.base)?;
+        self.uses.union(i.w[2], base);
+        self.uses.mark(base, USED);
+        if chain.untyped {
+            return Ok(());
+        }
         let Some(StorageClass::Function | StorageClass::Private | StorageClass::Output) =
             self.pointer_class(i.w[3])
         else {

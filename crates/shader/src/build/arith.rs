@@ -12,13 +12,16 @@ use crate::spirv::*;
 pub(crate) enum Class {
     Int,
     Float,
+    /// Those that are only converted too.
+    AnyFloat,
     Bool,
 }
 
 impl Class {
     pub fn holds(self, s: Sk) -> bool {
         match self {
-            Class::Float => s.is_float(),
+            Class::Float => s.is_float() && !s.is_small(),
+            Class::AnyFloat => s.is_float(),
             Class::Bool => s == Sk::Bool,
             Class::Int => !s.is_float() && s != Sk::Bool,
         }

@@ -49,11 +49,16 @@ impl<'m> Builder<'m> {
         }
         let Some(op) = atomic_op(i.op) else { return Ok(false) };
         let store = op == AtomicOp::Store;
-        let p = self.pointer(i.word(if store { 1 } else { 3 })?, i.at)?;
+        let mut p = self.pointer(i.word(if store { 1 } else { 3 })?, i.at)?;
+        if p.ty == 0 {
+            let ty = if store { self.value(i.word(4)?, i.at)?.0 } else { self.result(i)?.0 };
+            self.accessed(&mut p, ty, i.at)?;
+        }
         let Some((s, 1)) = self.types.numeric(p.ty) else { return Err(i.bad("the pointee is no scalar")) };
         let float = matches!(op, AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax);
         let plain = matches!(op, AtomicOp::Load | AtomicOp::Store | AtomicOp::Exchange);
         match s {
+            _ if s.is_small() => return Err(unsupported(format!("{:?} on this type", i.op))),
             Sk::Bool | Sk::I8 | Sk::I16 => return Err(unsupported(format!("{:?} on this type", i.op))),
             _ if !plain && s.is_float() != float => return Err(i.bad("the pointee has the wrong type")),
             _ => {}

@@ -40,6 +40,10 @@ fn supported(c: Capability) -> bool {
             | Shader
             | CoreBuiltinsARM
             | Float16
+            | BFloat16TypeKHR
+            | BFloat16DotProductKHR
+            | Float8EXT
+            | UntypedPointersKHR
             | Float64
             | Int8
             | Int16
@@ -97,6 +101,7 @@ fn supported(c: Capability) -> bool {
             | ShaderViewportIndexLayerEXT
             | SampleMaskPostDepthCoverage
             | FragmentBarycentricKHR
+            | FragmentShadingRateKHR
             | TileImageColorReadAccessEXT
             | TileImageDepthReadAccessEXT
             | TileImageStencilReadAccessEXT

@@ -82,6 +82,10 @@ impl<'m> Builder<'m> {
             Sk::Bool => (bits != 0) as u64,
             Sk::I8 => bits & 0xFF,
             Sk::I16 => bits & 0xFFFF,
+            s if s.is_small() => {
+                let v = self.e.u32(bits as u32 & ((1 << s.bits()) - 1));
+                return self.e.of_small_bits(s, v);
+            }
             Sk::F16 => half::f16::from_bits(bits as u16).to_f32().to_bits() as u64,
             _ => bits,
         };

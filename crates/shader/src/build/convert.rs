@@ -3,6 +3,7 @@
 use super::Builder;
 use super::arith::Class;
 use super::emit::Emit;
+use super::small::Narrowing;
 use super::types::Sk;
 use crate::ir::*;
 use crate::options::Result;
@@ -24,6 +25,10 @@ impl Emit {
     }
     fn int_to_float(&mut self, from: Sk, to: Sk, v: Value, signed: bool, toward_zero: bool) -> Value {
         let v = if signed { self.sext(from, v) } else { v };
+        if to.is_small() {
+            let v = self.int_to_odd(from, v, signed);
+            return self.small_of(to, v, Narrowing { toward_zero, saturates: false });
+        }
         // To f16 through f32: integers within its range are exact there.
         if toward_zero && to != Sk::F16 {
             return self.int_toward_zero(from, to, v, signed);
@@ -57,11 +62,16 @@ impl Emit {
     }
     pub fn float_to_float(&mut self, from: Sk, to: Sk, v: Value, toward_zero: bool) -> Value {
         match (from, to) {
-            (Sk::F64, Sk::F64) | (Sk::F16, Sk::F16 | Sk::F32) | (Sk::F32, Sk::F32) => v,
+            (a, b) if a == b => v,
+            (_, to) if to.is_small() => {
+                let v = if from == Sk::F64 { self.odd_of(v) } else { v };
+                self.small_of(to, v, Narrowing { toward_zero, saturates: false })
+            }
             (_, Sk::F64) => self.un(Un::F32ToF64, v),
             (Sk::F64, _) if toward_zero => self.narrow_toward_zero(to, v),
             (Sk::F64, Sk::F16) => self.un(Un::F64ToF16, v),
             (Sk::F64, _) => self.un(Un::F64ToF32, v),
+            (_, Sk::F32) => v,
             (_, _) => self.un(if toward_zero { Un::F16RoundRtz } else { Un::F16Round }, v),
         }
     }
@@ -81,10 +91,18 @@ impl Emit {
     /// A scalar's bits, zero-extended to its register.
     pub fn bits_of(&mut self, s: Sk, v: Value) -> Value {
         let v = self.observed(s, v);
-        if s == Sk::F16 { self.un(Un::F16ToBits, v) } else { v }
+        match s {
+            Sk::F16 => self.un(Un::F16ToBits, v),
+            _ if s.is_small() => self.small_bits(s, v),
+            _ => v,
+        }
     }
     pub fn of_bits(&mut self, s: Sk, v: Value) -> Value {
-        if s == Sk::F16 { self.un(Un::BitsToF16, v) } else { v }
+        match s {
+            Sk::F16 => self.un(Un::BitsToF16, v),
+            _ if s.is_small() => self.of_small_bits(s, v),
+            _ => v,
+        }
     }
 
     /// Splits units of `from` bits into units of half, until they have `to` bits.
@@ -131,25 +149,42 @@ impl Builder<'_> {
     pub(crate) fn conversion(&mut self, i: &Code) -> Result<bool> {
         use Class::*;
         match i.op {
-            Op::ConvertFToS => self.convert(i, Float, Int, |e, a, b, v, _| e.float_to_int(a, b, v, true))?,
-            Op::ConvertFToU => self.convert(i, Float, Int, |e, a, b, v, _| e.float_to_int(a, b, v, false))?,
+            Op::ConvertFToS => {
+                self.convert(i, AnyFloat, Int, |e, a, b, v, _| e.float_to_int(a, b, v, true))?
+            }
+            Op::ConvertFToU => {
+                self.convert(i, AnyFloat, Int, |e, a, b, v, _| e.float_to_int(a, b, v, false))?
+            }
             Op::ConvertSToF => {
-                self.convert(i, Int, Float, |e, a, b, v, zero| e.int_to_float(a, b, v, true, zero))?
+                self.convert(i, Int, AnyFloat, |e, a, b, v, zero| e.int_to_float(a, b, v, true, zero))?
             }
             Op::ConvertUToF => {
-                self.convert(i, Int, Float, |e, a, b, v, zero| e.int_to_float(a, b, v, false, zero))?
+                self.convert(i, Int, AnyFloat, |e, a, b, v, zero| e.int_to_float(a, b, v, false, zero))?
             }
             Op::UConvert => self.convert(i, Int, Int, |e, a, b, v, _| e.int_to_int(a, b, v, false))?,
             Op::SConvert => self.convert(i, Int, Int, |e, a, b, v, _| e.int_to_int(a, b, v, true))?,
-            Op::FConvert => {
-                self.convert(i, Float, Float, |e, a, b, v, zero| e.float_to_float(a, b, v, zero))?
-            }
+            Op::FConvert => self.float_convert(i)?,
             Op::QuantizeToF16 => self.map1(i, Float, |e, _, a| e.un(Un::F16Quantize, a))?,
             Op::Bitcast => self.bitcast(i)?,
             Op::ConvertPtrToU | Op::ConvertUToPtr => self.pointer_cast(i)?,
             _ => return Ok(false),
         }
         Ok(true)
+    }
+
+    fn float_convert(&mut self, i: &Code) -> Result<()> {
+        let any = Class::AnyFloat;
+        let saturates = Decoration::SaturatedToLargestFloat8NormalConversionEXT;
+        if !self.m.has(i.word(2)?, saturates) {
+            return self.convert(i, any, any, |e, a, b, v, zero| e.float_to_float(a, b, v, zero));
+        }
+        self.convert(i, any, any, |e, a, b, v, toward_zero| match b {
+            Sk::E4m3 | Sk::E5m2 if a != b => {
+                let v = if a == Sk::F64 { e.odd_of(v) } else { v };
+                e.small_of(b, v, Narrowing { toward_zero, saturates: true })
+            }
+            _ => e.float_to_float(a, b, v, toward_zero),
+        })
     }
 
     fn convert(

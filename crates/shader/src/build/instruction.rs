@@ -1,7 +1,7 @@
 //! One instruction to its group.
 
 use super::Builder;
-use super::access::Base;
+use super::access::{Base, Chain};
 use super::float::{is_float_group, is_float_instruction};
 use super::types::{Sk, TypeClass};
 use crate::ir::*;
@@ -16,9 +16,7 @@ impl<'m> Builder<'m> {
         match i.op {
             Op::Load => return self.op_load(i),
             Op::Store => return self.op_store(i),
-            Op::AccessChain | Op::InBoundsAccessChain | Op::PtrAccessChain | Op::InBoundsPtrAccessChain => {
-                return self.access_chain(i);
-            }
+            op if Chain::of(op).is_some() => return self.access_chain(i),
             Op::Variable => return self.local_variable(i),
             Op::ExtInst => return self.extended(i),
             Op::Nop
@@ -33,6 +31,7 @@ impl<'m> Builder<'m> {
                 return self.null(ty, id);
             }
             Op::CopyMemory => return self.op_copy_memory(i),
+            Op::CopyMemorySized => return self.op_copy_memory_sized(i),
             Op::ControlBarrier => {
                 let scope = self.const_u32(i.word(1)?, i.at)?;
                 if (scope <= SCOPE_WORKGROUP || scope == 5) && self.opt.stage.has_workgroups() {
@@ -47,7 +46,7 @@ impl<'m> Builder<'m> {
                 self.e.push(Inst::MemoryBarrier, Ty::Void);
                 return Ok(());
             }
-            Op::ArrayLength => return self.array_length(&i),
+            Op::ArrayLength | Op::UntypedArrayLengthKHR => return self.array_length(&i),
             Op::PtrEqual | Op::PtrNotEqual | Op::PtrDiff => return self.pointer_compare(&i),
             Op::ReadClockKHR => return self.clock(&i),
             Op::DemoteToHelperInvocation => {
@@ -131,9 +130,15 @@ impl<'m> Builder<'m> {
     }
 
     fn array_length(&mut self, i: &Code) -> Result<()> {
-        let p = self.pointer(i.word(3)?, i.at)?;
+        let untyped = i.op == Op::UntypedArrayLengthKHR;
+        let at = 3 + untyped as usize;
+        let mut p = self.pointer(i.word(at)?, i.at)?;
+        if untyped {
+            let ty = self.types.of(i.word(3)?, i.at)?;
+            self.see_as(&mut p, ty, i.at)?;
+        }
         let Base::Buffer(desc) = p.base else { return Err(i.bad("not a storage buffer")) };
-        let m = self.types.member(p.ty, i.word(4)?).ok_or_else(|| i.bad("no such member"))?;
+        let m = self.types.member(p.ty, i.word(at + 1)?).ok_or_else(|| i.bad("no such member"))?;
         let TypeClass::Runtime(e) = self.types.kind(m.ty) else {
             return Err(i.bad("the member is no runtime array"));
         };

@@ -220,6 +220,9 @@ impl Builder<'_> {
                 if past > USER_SLOTS as u32 {
                     return Err(unsupported(format!("interface location {location}")));
                 }
+                if kind.is_small() {
+                    return Err(unsupported(format!("an interface variable of {kind:?}")));
+                }
                 for k in 0..n {
                     let slot = (first + k * words) as u16;
                     out.push(Scalar {
@@ -434,6 +437,8 @@ impl Builder<'_> {
             (b, stage) if stage.makes_vertices() && vertex_builtin(b).is_some() => {
                 vertex_builtin(b).unwrap_or_default()
             }
+            // Fragments are of one pixel each.
+            (BuiltIn::PrimitiveShadingRateKHR, stage) if stage.makes_vertices() => return Ok(None),
             _ => return Err(unsupported(format!("the output {b:?}"))),
         };
         if s.kind.ty() != Ty::B32 {

@@ -46,6 +46,11 @@ impl<'m> Builder<'m> {
 
     /// Sum of products.
     pub(crate) fn dot(&mut self, s: Sk, a: &[Value], b: &[Value]) -> Value {
+        // Of small floats products are exact, and rounded is the sum.
+        if s.is_small() {
+            let sum = self.dot(Sk::F32, a, b);
+            return self.e.small_of(s, sum, Default::default());
+        }
         let mut sum = self.e.fmul(s, a[0], b[0]);
         for (x, y) in a.iter().zip(b).skip(1) {
             sum = self.e.fmad(s, *x, *y, sum);
@@ -147,7 +152,10 @@ impl<'m> Builder<'m> {
                 }
             }
             _ => {
-                let ((s, a), (t, b)) = (self.vector_operand(i, 3)?, self.vector_operand(i, 4)?);
+                let ((s, a, n), (t, b, m)) =
+                    (self.numeric(i, 3, Class::AnyFloat)?, self.numeric(i, 4, Class::AnyFloat)?);
+                let a = self.pool[a..a + n as usize].to_vec();
+                let b = self.pool[b..b + m as usize].to_vec();
                 if s != t || a.len() != b.len() {
                     return Err(differ());
                 }

@@ -11,9 +11,7 @@ impl<'m> Builder<'m> {
     pub(crate) fn op_load(&mut self, i: Code<'m>) -> Result<()> {
         let (ty, id) = self.result(&i)?;
         let mut p = self.pointer(i.word(3)?, i.at)?;
-        if !self.types.same_shape(p.ty, ty) {
-            return Err(i.bad("the result type is not the pointee's"));
-        }
+        self.accessed(&mut p, ty, i.at)?;
         p.ty = ty;
         p.flags.volatile |= self.is_volatile(i.get(4));
         let start = self.load(&p, i.at)?;
@@ -24,18 +22,19 @@ impl<'m> Builder<'m> {
     pub(crate) fn op_store(&mut self, i: Code<'m>) -> Result<()> {
         let mut p = self.pointer(i.word(1)?, i.at)?;
         let (ty, start, len) = self.value(i.word(2)?, i.at)?;
-        if !self.types.same_shape(p.ty, ty) {
-            return Err(i.bad("the object's type is not the pointee's"));
-        }
+        self.accessed(&mut p, ty, i.at)?;
         p.flags.volatile |= self.is_volatile(i.get(3));
         self.store(&p, start, len, i.at)
     }
 
     pub(crate) fn op_copy_memory(&mut self, i: Code<'m>) -> Result<()> {
-        let to = self.pointer(i.word(1)?, i.at)?;
-        let from = self.pointer(i.word(2)?, i.at)?;
-        if !self.types.same_shape(to.ty, from.ty) {
-            return Err(i.bad("the types differ"));
+        let mut to = self.pointer(i.word(1)?, i.at)?;
+        let mut from = self.pointer(i.word(2)?, i.at)?;
+        match (to.ty, from.ty) {
+            (0, 0) => return Err(i.bad("of no type")),
+            (0, ty) => self.accessed(&mut to, ty, i.at)?,
+            (ty, 0) => self.accessed(&mut from, ty, i.at)?,
+            (_, ty) => self.accessed(&mut to, ty, i.at)?,
         }
         let start = self.load(&from, i.at)?;
         self.store(&to, start, self.pool.len() - start, i.at)
@@ -178,20 +177,30 @@ impl<'m> Builder<'m> {
         let mut list = std::mem::take(&mut self.tmp);
         list.clear();
         self.layout(p, p.ty, p.offset, &mut list)?;
+        let start = self.load_runs(p, &list);
+        self.tmp = list;
+        Ok(start)
+    }
+
+    /// Loads the scalars of `list` (byte offsets and kinds); the values are the pool from the index returned.
+    pub(crate) fn load_runs(&mut self, p: &Pointer, list: &[(u32, Sk)]) -> usize {
         let place = self.place(p);
         let start = self.pool.len();
-        for run in runs(&list) {
+        for run in runs(list) {
             let (offset, s) = run[0];
             let n = run.len() as u8;
             let v = self.e.load(place, offset, s.mem(), n, p.flags);
             for (k, &(_, s)) in run.iter().enumerate() {
                 let x = if n == 1 { v } else { self.e.part(v, k as u32, s.mem().ty()) };
-                let x = if s == Sk::Bool { self.int_to_bool(x) } else { x };
+                let x = match s {
+                    Sk::Bool => self.int_to_bool(x),
+                    _ if s.is_small() => self.e.of_small_bits(s, x),
+                    _ => x,
+                };
                 self.pool.push(x);
             }
         }
-        self.tmp = list;
-        Ok(start)
+        start
     }
 
     pub(crate) fn int_to_bool(&mut self, x: Value) -> Value {
@@ -328,7 +337,7 @@ impl<'m> Builder<'m> {
         }
     }
 
-    fn store_runs(
+    pub(crate) fn store_runs(
         &mut self,
         p: &Pointer,
         list: &[(u32, Sk)],
@@ -347,7 +356,8 @@ impl<'m> Builder<'m> {
             for _ in 0..n {
                 let v = self.e.res(self.pool[k]);
                 let v = if self.e.ty(v) == Ty::Bool { self.e.un(Un::BoolToInt, v) } else { v };
-                let v = self.e.observed(list[k - start].1, v);
+                let kind = list[k - start].1;
+                let v = if kind.is_small() { self.e.small_bits(kind, v) } else { self.e.observed(kind, v) };
                 if self.e.ty(v) != s.mem().ty() {
                     return Err(invalid(at, "a store of another type"));
                 }

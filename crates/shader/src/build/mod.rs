@@ -35,11 +35,13 @@ mod matrix;
 mod memory;
 mod phi;
 mod simplify;
+mod small;
 mod ssa;
 mod stages;
 mod subgroup;
 mod tile_image;
 mod types;
+mod untyped;
 mod variables;
 
 use crate::ir::*;
@@ -231,6 +233,7 @@ impl<'m> Builder<'m> {
                 | Op::TypeRuntimeArray
                 | Op::TypeStruct
                 | Op::TypePointer
+                | Op::TypeUntypedPointerKHR
                 | Op::TypeFunction
                 | Op::TypeAccelerationStructureKHR
                 | Op::TypeRayQueryKHR => self.declare_type(i)?,

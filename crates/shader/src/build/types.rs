@@ -18,6 +18,10 @@ pub(crate) enum Sk {
     F16,
     F32,
     F64,
+    /// The formats of `small`: f32 in a register.
+    Bf16,
+    E5m2,
+    E4m3,
 }
 
 impl Sk {
@@ -30,8 +34,8 @@ impl Sk {
     }
     pub fn mem(self) -> Mem {
         match self {
-            Sk::I8 => Mem::U8,
-            Sk::I16 => Mem::U16,
+            Sk::I8 | Sk::E5m2 | Sk::E4m3 => Mem::U8,
+            Sk::I16 | Sk::Bf16 => Mem::U16,
             Sk::F16 => Mem::F16,
             Sk::I64 | Sk::F64 => Mem::B64,
             _ => Mem::B32,
@@ -41,7 +45,11 @@ impl Sk {
         self.mem().bytes() * 8
     }
     pub fn is_float(self) -> bool {
-        matches!(self, Sk::F16 | Sk::F32 | Sk::F64)
+        matches!(self, Sk::F16 | Sk::F32 | Sk::F64) || self.is_small()
+    }
+    /// A float that memory has in another form than registers, and that has no arithmetic.
+    pub fn is_small(self) -> bool {
+        matches!(self, Sk::Bf16 | Sk::E5m2 | Sk::E4m3)
     }
     /// 32-bit words in scratch memory.
     pub fn words(self) -> u32 {
@@ -69,7 +77,7 @@ pub(crate) enum TypeClass {
     Runtime(u32),
     /// First member and count within [`Types::members`].
     Struct(u32, u32),
-    /// Class and id of the pointee's type (which may come later).
+    /// Class and id of the pointee's type (which may come later); 0: of an untyped pointer.
     Pointer(StorageClass, u32),
     Image(ImageType),
     Sampler,
@@ -144,6 +152,10 @@ pub(crate) struct Types {
     /// Of pairs of types that were compared: whether they flatten to the same registers.
     alike: RefCell<FxHashMap<(u32, u32), bool>>,
 }
+
+const BFLOAT16: u32 = FPEncoding::BFloat16KHR as u32;
+const FLOAT8_E4M3: u32 = FPEncoding::Float8E4M3EXT as u32;
+const FLOAT8_E5M2: u32 = FPEncoding::Float8E5M2EXT as u32;
 
 /// Nesting of composites.
 const MAX_DEPTH: u8 = 100;
@@ -321,14 +333,15 @@ impl Builder<'_> {
                 scalar(&mut t, s, i.word(3)? != 0);
             }
             Op::TypeFloat => {
-                if i.len() > 3 {
-                    return Err(unsupported("floats of another encoding"));
-                }
-                let s = match i.word(2)? {
-                    16 => Sk::F16,
-                    32 => Sk::F32,
-                    64 => Sk::F64,
-                    w => return Err(unsupported(format!("{w}-bit floats"))),
+                let s = match (i.word(2)?, i.get(3)) {
+                    (16, None) => Sk::F16,
+                    (32, None) => Sk::F32,
+                    (64, None) => Sk::F64,
+                    (16, Some(BFLOAT16)) => Sk::Bf16,
+                    (8, Some(FLOAT8_E4M3)) => Sk::E4m3,
+                    (8, Some(FLOAT8_E5M2)) => Sk::E5m2,
+                    (w, None) => return Err(unsupported(format!("{w}-bit floats"))),
+                    (w, Some(e)) => return Err(unsupported(format!("{w}-bit floats of encoding {e}"))),
                 };
                 scalar(&mut t, s, true);
             }
@@ -343,7 +356,7 @@ impl Builder<'_> {
             Op::TypeMatrix => {
                 let (e, n) = (self.types.of(i.word(2)?, at)?, i.word(3)?);
                 match self.types.numeric(e) {
-                    Some((s, k)) if s.is_float() && k > 1 && (2..=4).contains(&n) => {}
+                    Some((s, k)) if s.is_float() && !s.is_small() && k > 1 && (2..=4).contains(&n) => {}
                     _ => return Err(i.bad("bad column type or count")),
                 }
                 t.kind = TypeClass::Matrix(e, n);
@@ -370,13 +383,11 @@ impl Builder<'_> {
             Op::TypeStruct => self.declare_struct(i, &mut t)?,
             Op::TypePointer => {
                 let class = StorageClass::from_u32(i.word(2)?).ok_or_else(|| i.bad("bad storage class"))?;
-                t.kind = TypeClass::Pointer(class, i.word(3)?);
-                t.stride = self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0);
-                let s = pointer_scalars(class);
-                t.scalars = s.len() as u32;
-                t.words = s.iter().map(|s| s.words()).sum();
-                t.size = 8;
-                t.align = 8;
+                self.pointer_type(&mut t, class, i.word(3)?);
+            }
+            Op::TypeUntypedPointerKHR => {
+                let class = StorageClass::from_u32(i.word(2)?).ok_or_else(|| i.bad("bad storage class"))?;
+                self.pointer_type(&mut t, class, 0);
             }
             Op::TypeImage => {
                 let texel = self.types.of(i.word(2)?, at)?;
@@ -418,6 +429,16 @@ impl Builder<'_> {
         self.types.by_id[id as usize] = self.types.list.len() as u32;
         self.types.list.push(t);
         Ok(())
+    }
+
+    fn pointer_type(&self, t: &mut Type, class: StorageClass, pointee: u32) {
+        t.kind = TypeClass::Pointer(class, pointee);
+        t.stride = self.m.decoration(t.id, Decoration::ArrayStride).unwrap_or(0);
+        let s = pointer_scalars(class);
+        t.scalars = s.len() as u32;
+        t.words = s.iter().map(|s| s.words()).sum();
+        t.size = 8;
+        t.align = 8;
     }
 
     fn repeat(&mut self, t: &mut Type, elem: u32, n: u32) -> Result<()> {

@@ -16,11 +16,19 @@ const SSA_SCALARS: u32 = 2048;
 const MAX_SCRATCH_WORDS: u32 = 1 << 16;
 const MAX_SHARED_BYTES: u32 = 1 << 20;
 
+fn is_variable(op: Op) -> bool {
+    matches!(op, Op::Variable | Op::UntypedVariableKHR)
+}
+
 impl<'m> Builder<'m> {
-    /// Storage class and pointee's type of an OpVariable.
+    /// Type, storage class and pointee's type (or type of the data) of an OpVariable or OpUntypedVariableKHR.
     fn variable_type(&self, i: &Code) -> Result<(u32, StorageClass, u32)> {
         let ty = self.types.of(i.word(1)?, i.at)?;
         match self.types.kind(ty) {
+            TypeClass::Pointer(class, 0) if i.op == Op::UntypedVariableKHR => {
+                let data = i.get(4).ok_or_else(|| i.bad("no type of its data"))?;
+                Ok((ty, class, self.types.of(data, i.at)?))
+            }
             TypeClass::Pointer(class, pointee) => Ok((ty, class, self.types.of(pointee, i.at)?)),
             _ => Err(i.bad("the type of a variable is no pointer")),
         }
@@ -45,7 +53,7 @@ impl<'m> Builder<'m> {
         let mut own = Vec::new();
         for k in 0..self.m.globals.len() {
             let i = self.m.inst(self.m.globals[k]);
-            if i.op != Op::Variable {
+            if !is_variable(i.op) {
                 continue;
             }
             let (_, class, ty) = match self.variable_type(&i) {
@@ -80,6 +88,9 @@ impl<'m> Builder<'m> {
             let size = if explicit { self.types.get(ty).explicit } else { self.types.get(ty).size };
             let mut p = Pointer::new(Base::Shared, class, ty);
             p.explicit = explicit;
+            if i.op == Op::UntypedVariableKHR {
+                p.ty = 0;
+            }
             p.offset = at.saturating_add(15) & !15;
             at = p.offset.saturating_add(size);
             self.define_global(id, pty, p);
@@ -124,7 +135,7 @@ impl<'m> Builder<'m> {
     /// Makes the pointer of a global variable at its first use.
     pub(crate) fn global_variable(&mut self, id: u32, at: usize) -> Result<()> {
         let i = self.m.def(id, at)?;
-        if i.op != Op::Variable || self.m.globals.binary_search(&(i.at as u32)).is_err() {
+        if !is_variable(i.op) || self.m.globals.binary_search(&(i.at as u32)).is_err() {
             return Err(invalid(at, format!("id {id} has no value here")));
         }
         let (pty, class, ty) = self.variable_type(&i)?;
@@ -132,6 +143,18 @@ impl<'m> Builder<'m> {
             class,
             StorageClass::Input | StorageClass::Output | StorageClass::TaskPayloadWorkgroupEXT
         );
+        let untyped = i.op == Op::UntypedVariableKHR;
+        if untyped
+            && !matches!(
+                class,
+                StorageClass::StorageBuffer
+                    | StorageClass::Uniform
+                    | StorageClass::PushConstant
+                    | StorageClass::Workgroup
+            )
+        {
+            return Err(unsupported(format!("untyped variables of storage class {class:?}")));
+        }
         if of_stage && let Some(p) = self.stage_variable(id, class, ty)? {
             self.define_global(id, pty, p);
             return Ok(());
@@ -191,6 +214,9 @@ impl<'m> Builder<'m> {
             _ => return Err(unsupported(format!("variables of storage class {class:?}"))),
         };
         self.resolve_buffer(&mut p, at)?;
+        if untyped {
+            p.ty = 0;
+        }
         self.define_global(id, pty, p);
         Ok(())
     }
@@ -228,7 +254,7 @@ impl<'m> Builder<'m> {
         let mut all: FxHashMap<(u32, u32), Vec<u32>> = FxHashMap::default();
         for k in 0..self.m.globals.len() {
             let i = self.m.inst(self.m.globals[k]);
-            if i.op == Op::Variable
+            if is_variable(i.op)
                 && let Some(binding) = self.m.decoration(i.w[2], Decoration::Binding)
                 && let Some(set) = self.m.decoration(i.w[2], Decoration::DescriptorSet)
                 && self.uses.has(i.w[2], WRITTEN)

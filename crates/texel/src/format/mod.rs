@@ -19,7 +19,7 @@ mod table;
 mod warp;
 
 pub use codec::{Codec, TexelKind};
-pub use planar::{PLANE_ASPECTS, Packed422, Planar, packed422, planar, plane_index};
+pub use planar::{MEMORY_PLANES, PLANE_ASPECTS, Packed422, Planar, packed422, planar, plane_index};
 
 use ash::vk;
 

@@ -10,6 +10,13 @@ use ash::vk;
 pub const PLANE_ASPECTS: [vk::ImageAspectFlags; 3] =
     [vk::ImageAspectFlags::PLANE_0, vk::ImageAspectFlags::PLANE_1, vk::ImageAspectFlags::PLANE_2];
 
+/// The same of an image by its DRM format modifier.
+pub const MEMORY_PLANES: [vk::ImageAspectFlags; 3] = [
+    vk::ImageAspectFlags::MEMORY_PLANE_0_EXT,
+    vk::ImageAspectFlags::MEMORY_PLANE_1_EXT,
+    vk::ImageAspectFlags::MEMORY_PLANE_2_EXT,
+];
+
 /// A format of several planes: green (luma) in the first, blue and red in the second, or one each in the second and third.
 #[derive(Debug)]
 pub struct Planar {
@@ -149,7 +156,8 @@ impl FormatInfo {
 
 /// Which plane an aspect is.
 pub fn plane_index(aspect: vk::ImageAspectFlags) -> Option<usize> {
-    PLANE_ASPECTS.iter().position(|&p| p == aspect)
+    let at = |all: &[vk::ImageAspectFlags; 3]| all.iter().position(|&p| p == aspect);
+    at(&PLANE_ASPECTS).or_else(|| at(&MEMORY_PLANES))
 }
 
 #[cfg(test)]

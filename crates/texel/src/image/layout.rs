@@ -6,7 +6,7 @@
 //! [blocks](super::blocks) in place of rows.
 
 use super::blocks::{self, Parts, Split};
-use crate::format::{FormatInfo, PLANE_ASPECTS, planar, plane_index};
+use crate::format::{FormatInfo, MEMORY_PLANES, PLANE_ASPECTS, planar, plane_index};
 use crate::memory::sparse::BLOCK;
 use ash::vk;
 
@@ -172,9 +172,9 @@ impl Layout {
 
     /// The plane of `aspect` (the first one asked for, if several are).
     pub fn plane(&self, aspect: vk::ImageAspectFlags) -> Option<&Plane> {
-        // A linear image's memory has one plane (VK_EXT_image_drm_format_modifier).
-        if aspect == vk::ImageAspectFlags::MEMORY_PLANE_0_EXT {
-            return self.planes.first();
+        // A linear image's memory planes are its format's (VK_EXT_image_drm_format_modifier).
+        if let Some(at) = MEMORY_PLANES.iter().position(|&p| p == aspect) {
+            return self.planes.get(at);
         }
         self.planes.iter().find(|p| aspect.contains(p.aspect))
     }

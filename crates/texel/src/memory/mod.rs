@@ -169,6 +169,8 @@ enum Backing {
     /// A part of the [store](sparse::store), which sparse resources can be bound to.
     Stored,
     Fd(OwnedFd),
+    /// Another's dma-buf.
+    DmaBuf(OwnedFd),
     Host,
     /// Addresses of a sparse resource.
     Sparse(sparse::Table),
@@ -233,6 +235,22 @@ impl DeviceMemory {
         Ok(DeviceMemory { ptr, size, reserved, backing: Backing::Fd(fd), type_index }.live())
     }
 
+    /// Memory behind a dma-buf, whoever made it; takes the descriptor on success.
+    pub fn import_dma_buf(fd: i32, size: u64, type_index: u32) -> Result<Arc<DeviceMemory>, vk::Result> {
+        let whole = crate::dma_buf::size(fd).filter(|whole| *whole >= size && *whole > 0);
+        let whole = whole.ok_or(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE)?;
+        let reserved =
+            whole.checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE)?;
+        let ptr = range().take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
+        if map(ptr, whole, fd, libc::MAP_FIXED).is_none() {
+            range().give(ptr as u64, reserved);
+            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
+        }
+        // SAFETY: the specification passes ownership of the descriptor on success.
+        let fd = unsafe { OwnedFd::from_raw_fd(fd) };
+        Ok(DeviceMemory { ptr, size, reserved, backing: Backing::DmaBuf(fd), type_index }.live())
+    }
+
     /// Memory that the application owns (VK_EXT_external_memory_host).
     ///
     /// # Safety
@@ -279,6 +297,19 @@ impl DeviceMemory {
         let Backing::Fd(fd) = &self.backing else { return None };
         use std::os::fd::IntoRawFd;
         fd.try_clone().ok().map(IntoRawFd::into_raw_fd)
+    }
+}
+
+impl DeviceMemory {
+    /// A new dma-buf of exportable memory; the caller owns it.
+    pub fn export_dma_buf(&self) -> Option<i32> {
+        use std::os::fd::{AsFd, IntoRawFd};
+        let made = match &self.backing {
+            Backing::Fd(fd) => crate::dma_buf::of(fd.as_fd(), self.reserved)?,
+            Backing::DmaBuf(fd) => fd.try_clone().ok()?,
+            _ => return None,
+        };
+        Some(made.into_raw_fd())
     }
 }
 

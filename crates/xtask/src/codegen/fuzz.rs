@@ -8,10 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 /// Commands that take what no driver can check: objects of another library, in this process.
-const FOREIGN: [&str; 4] = [
+const FOREIGN: [&str; 6] = [
     "vkCreateXlibSurfaceKHR",
+    "vkCreateWaylandSurfaceKHR",
     "vkCreateXcbSurfaceKHR",
     "vkGetPhysicalDeviceXlibPresentationSupportKHR",
+    "vkGetPhysicalDeviceWaylandPresentationSupportKHR",
     "vkGetPhysicalDeviceXcbPresentationSupportKHR",
 ];
 

@@ -33,6 +33,16 @@ struct Side {
     places: Vec<f32>,
 }
 
+/// The last point of half a side of `n` segments that was there with two segments fewer.
+fn split(n: u32) -> u32 {
+    // Of half a side; an odd number's middle segment is none of it.
+    let fewer = if n % 2 == 0 { n / 2 - 1 } else { (n - 1) / 2 - 1 };
+    match fewer.checked_ilog2() {
+        Some(top) => (fewer & !(1 << top)) << 1 | 1,
+        None => 0,
+    }
+}
+
 impl Tessellator {
     /// Appends a patch.
     pub fn patch(&self, outer: [f32; 4], inner: [f32; 2], to: &mut Figure) {
@@ -90,15 +100,18 @@ impl Tessellator {
     fn places(&self, (n, level): (u32, f32)) -> Vec<f32> {
         let mut t = vec![0.0; n as usize + 1];
         for i in 0..=n / 2 {
-            // The first and the last segment are shorter, as far as the level is no whole one.
+            // A segment of each half is shorter, as far as the level is no whole one.
             let at = match self.spacing {
                 Spacing::Equal => i as f32 / n as f32,
                 _ if i == 0 => 0.0,
                 _ if n == 2 => 0.5,
                 _ => {
-                    // Between n − 2 equal segments and n of them, as far as the level is: what other GPUs do.
-                    let (f, n, i) = ((level - (n as f32 - 2.0)) * 0.5, n as f32, i as f32);
-                    f * i / n + (1.0 - f) * (i - 1.0) / (n - 2.0)
+                    // Between n − 2 equal segments and n of them, as far as the level is. Which of half a side's segments
+                    // is the short one is free; other GPUs have it where a point is inserted by halving the longest
+                    // (Direct3D's tessellator), and pictures show it.
+                    let before = if i > split(n) { i - 1 } else { i };
+                    let (f, n) = ((level - (n as f32 - 2.0)) * 0.5, n as f32);
+                    f * i as f32 / n + (1.0 - f) * before as f32 / (n - 2.0)
                 }
             };
             // No two points are one, however short a segment is; but where a level counts as a hair above 1.

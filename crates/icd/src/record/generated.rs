@@ -1,0 +1,151 @@
+//! Commands that the device generates (VK_EXT_device_generated_commands).
+
+use super::draw::{self, state_of};
+use super::shaders::{self, Shaders};
+use crate::command_buffer::{CommandBuffer, Recorder};
+use crate::generated_commands::{CommandsLayout, ExecutionSet, MAX_SEQUENCES, Member, Members};
+use crate::object;
+use crate::pipeline::{PipelineKind, Shared};
+use crate::record::bind::BindPoint;
+use gpu::command::generated::{Choose, Generated, Token, Work};
+use gpu::command::{Command, Dispatch};
+use machine::instrumentation::Active;
+use parking_lot::Mutex;
+use raster::draw::{Draw, What};
+use std::sync::Arc;
+
+/// There is nothing to prepare.
+pub(crate) unsafe fn cmd_preprocess_generated_commands_ext(
+    _: &CommandBuffer,
+    _: *const vk::GeneratedCommandsInfoEXT,
+    _: vk::CommandBuffer,
+) {
+}
+
+/// What was bound when the command was recorded, for whatever a sequence chooses.
+struct Chooser {
+    members: Members,
+    settings: crate::draw_settings::Settings,
+    shaders: Shaders,
+    feedback_loop: bool,
+    points: Mutex<[BindPoint; 2]>,
+    push: Arc<[u8]>,
+    instrumentation: Option<Active>,
+}
+
+impl Chooser {
+    fn of(r: &mut Recorder, members: Members, instrumentation: Option<Active>) -> Chooser {
+        Chooser {
+            members,
+            settings: r.draw.set.clone(),
+            shaders: r.draw.shaders.clone(),
+            feedback_loop: r.draw.feedback_loop,
+            points: Mutex::new([r.graphics.clone(), r.compute.clone()]),
+            push: r.push.clone(),
+            instrumentation,
+        }
+    }
+
+    fn choose(&self, indices: &[u32], buffers: &draw::Buffers) -> Option<Work> {
+        let members: Vec<Member> = indices.iter().map(|&i| self.members.get(i)).collect::<Option<_>>()?;
+        let pipeline = match members.first()? {
+            Member::Pipeline(p) => p.clone(),
+            Member::Shader(s) if s.compute.is_some() => s.compute.clone()?,
+            Member::Shader(_) => {
+                let mut all = self.shaders.clone();
+                for m in &members {
+                    let Member::Shader(s) = m else { return None };
+                    *shaders::place(&mut all, s.made.stage)? = Some(s.clone());
+                }
+                shaders::combined(&all, self.feedback_loop)?
+            }
+        };
+        self.work(&pipeline, buffers)
+    }
+
+    fn work(&self, pipeline: &Shared, buffers: &draw::Buffers) -> Option<Work> {
+        let instrumentation = self.instrumentation.clone().or_else(|| pipeline.measured.clone());
+        let mut points = self.points.lock();
+        let [graphics, compute] = &mut *points;
+        match &pipeline.kind {
+            PipelineKind::Compute(shader) => {
+                compute.touch();
+                Some(Work::Dispatch(Box::new(Dispatch {
+                    pipeline: shader.clone(),
+                    bindings: compute.bindings(pipeline, &self.push),
+                    base: [0; 3],
+                    instrumentation,
+                })))
+            }
+            PipelineKind::Graphics(g) => {
+                graphics.touch();
+                Some(Work::Draw(Box::new(Draw {
+                    pipeline: g.pipeline.clone()?,
+                    state: Arc::new(state_of(g, &self.settings)),
+                    bindings: graphics.bindings(pipeline, &self.push),
+                    vertex_buffers: buffers.0.clone(),
+                    index_buffer: buffers.1.clone(),
+                    what: What::Direct(vec![]),
+                    instrumentation,
+                })))
+            }
+        }
+    }
+}
+
+pub(crate) unsafe fn cmd_execute_generated_commands_ext(
+    b: &CommandBuffer,
+    _preprocessed: vk::Bool32,
+    info: *const vk::GeneratedCommandsInfoEXT,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to, nobody destroys the objects meanwhile.
+    unsafe {
+        let i = &*info;
+        let (Some(layout), Some(mut r)) =
+            (object::get::<CommandsLayout>(i.indirect_commands_layout), b.recording())
+        else {
+            return;
+        };
+        let chooses = layout.tokens.iter().any(|t| matches!(t.1, Token::Set { .. }));
+        let set = match i.indirect_execution_set == vk::IndirectExecutionSetEXT::null() {
+            true => None,
+            false => object::get::<ExecutionSet>(i.indirect_execution_set),
+        };
+        let (work, choose): (_, Option<Arc<Choose>>) = match (chooses, set) {
+            (false, _) => {
+                let dispatches = layout.tokens.iter().any(|t| t.1 == Token::Dispatch);
+                let work = match dispatches {
+                    true => super::dispatch::prepare(&mut r, [0; 3]).map(Work::Dispatch),
+                    false => draw::prepare(&mut r, What::Direct(vec![])).map(|d| Work::Draw(Box::new(d))),
+                };
+                if work.is_none() {
+                    return;
+                }
+                (work, None)
+            }
+            (true, Some(set)) => {
+                let instrumentation = r.instrumented();
+                let buffers = r.draw.all_buffers();
+                let chooser = Chooser::of(&mut r, set.members.clone(), instrumentation);
+                (None, Some(Arc::new(move |indices: &[u32]| chooser.choose(indices, &buffers))))
+            }
+            (true, None) => {
+                return crate::debug::log_error(
+                    "vkCmdExecuteGeneratedCommandsEXT: no indirect execution set",
+                );
+            }
+        };
+        let generated = Generated {
+            tokens: layout.tokens.clone(),
+            stride: layout.stride,
+            address: i.indirect_address,
+            size: i.indirect_address_size,
+            most: i.max_sequence_count.min(MAX_SEQUENCES),
+            count: i.sequence_count_address,
+            most_draws: i.max_draw_count,
+            work,
+            choose,
+        };
+        r.push(Command::Generated(Box::new(generated)));
+    }
+}
