@@ -1,0 +1,342 @@
+//! A segment: lane-wise ops one after the other, as nodes, and what is written to registers for who comes after.
+//!
+//! What all lanes have in common is computed before the loop over warps, the rest in it. Nothing is written that nobody reads.
+//! A segment ends before an op that no recording says, or that would write where the loop still reads what was there.
+
+use super::live::Set;
+use crate::recording::{Id, Kind, Node, Tape, Tri, with};
+use rustc_hash::{FxHashMap, FxHashSet};
+use shader::bytecode::{Code, Op, Reg};
+use shader::isa::code::extension_words;
+use smallvec::SmallVec;
+
+/// What is done, in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Item {
+    Compute(Id),
+    /// The register gets the node's value.
+    Store(Reg, Id),
+    /// Where a lane's operands are out of the ordinary, the interpreter does the op.
+    Fix(u32),
+}
+
+/// An op that has a quick way for ordinary operands.
+pub struct Fix {
+    pub op: Op,
+    /// Any lane of these: the operands are not ordinary.
+    pub guards: Vec<Id>,
+    pub operands: SmallVec<[Id; 5]>,
+    pub results: SmallVec<[Id; 2]>,
+}
+
+pub struct Segment {
+    pub first: usize,
+    /// Where the interpreter goes on.
+    pub end: usize,
+    pub ops: usize,
+    pub nodes: Vec<Node>,
+    pub fixes: Vec<Fix>,
+    /// By node: the same in all lanes of the wave.
+    pub uniform: Vec<bool>,
+    /// Uniform registers that are written before the loop is done with what they held: these nodes are set aside.
+    pub kept: Vec<Id>,
+    /// Done once, and for each warp.
+    pub once: Vec<Item>,
+    pub each: Vec<Item>,
+}
+
+/// What is known of a node's lanes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Lanes {
+    Same,
+    /// A Bool register does not tell.
+    Unknown,
+    Differ,
+}
+
+/// Nodes of one segment at most, so that compiling takes about as long as its ops are many.
+const MOST_NODES: usize = 4000;
+
+/// Operations of a function with a slow way that are taken on.
+const MOST_OF_A_FUNCTION: usize = 24;
+
+#[derive(Default)]
+struct Builder {
+    tape: Tape,
+    lanes: Vec<Lanes>,
+    /// By unit: what the register holds, and whether as a mask.
+    now: FxHashMap<usize, Id>,
+    items: Vec<Item>,
+    fixes: Vec<Fix>,
+    /// Units of small registers that are written, and what they held before, where that was read.
+    read: FxHashMap<usize, Vec<Id>>,
+    kept: FxHashSet<Id>,
+}
+
+/// The registers of an op's operands, in the order of its recording.
+fn operands(op: &Op) -> [Reg; 5] {
+    if shader::twins::of(op.code).is_some() {
+        [op.a, op.c, Reg(op.e), Reg(op.imm as u16), Reg((op.imm >> 16) as u16)]
+    } else {
+        [op.a, op.b, op.c, Reg(op.e), Reg(op.imm as u16)]
+    }
+}
+
+/// The longest segment that begins with op `first`, of those before `end`; none where the first op is none's.
+/// `live(op)`: what is read behind it.
+pub fn build<'l>(
+    code: &[Op],
+    first: usize,
+    end: usize,
+    narrow: bool,
+    live: impl Fn(usize) -> &'l Set,
+) -> Option<Segment> {
+    let mut it = Builder::default();
+    it.tape.narrow = narrow;
+    let (mut pc, mut ops, mut last) = (first, 0, first);
+    while pc < end && it.tape.nodes.len() < MOST_NODES && it.op(&code[pc]) {
+        last = pc;
+        pc += 1 + extension_words(&code[pc]);
+        ops += 1;
+    }
+    (ops > 0).then(|| it.finish(first, pc, ops, live(last)))
+}
+
+impl Builder {
+    /// Nodes that came since are taken note of.
+    fn settle(&mut self) {
+        while self.lanes.len() < self.tape.nodes.len() {
+            let node = self.tape.nodes[self.lanes.len()];
+            let lanes = match node {
+                Node::Word(r) if !r.is_uniform() => Lanes::Differ,
+                Node::Word(_) | Node::Splat(_) | Node::Truth(_) => Lanes::Same,
+                Node::Mask(_) => Lanes::Unknown,
+                Node::Exec => Lanes::Differ,
+                _ => node.operands().map(|i| self.lanes[i as usize]).max().unwrap_or(Lanes::Same),
+            };
+            self.lanes.push(lanes);
+        }
+    }
+
+    /// Takes the op on, or leaves all as it was.
+    fn op(&mut self, op: &Op) -> bool {
+        match op.code {
+            Code::MOVM32 | Code::MOVIF32 => return self.masked(op),
+            _ => (),
+        }
+        let Some(recording) = crate::kernels::recording(op.code) else { return false };
+        let before = self.tape.nodes.len();
+        let regs = operands(op);
+        let mut x = [0; 5];
+        for ((x, r), kind) in x.iter_mut().zip(regs).zip(recording.operands) {
+            if r.is_none() {
+                return self.undo(before);
+            }
+            *x = self.value(r, *kind == Kind::Mask);
+        }
+        let made = with(&mut self.tape, || (recording.run)(&x));
+        if self.tape.unsaid {
+            return self.undo(before);
+        }
+        // Long functions wait for their own results, not for registers: kernels, which do one for many warps at a time, lose nothing.
+        if !self.tape.guards.is_empty() && self.tape.nodes.len() - before > MOST_OF_A_FUNCTION {
+            return self.undo(before);
+        }
+        let n = recording.results.len();
+        let mut made: SmallVec<[Id; 2]> = made[..n].into();
+        let mask = recording.results[0] == Kind::Mask;
+        let guards = std::mem::take(&mut self.tape.guards);
+        let fix = (!guards.is_empty()).then_some(self.fixes.len() as u32);
+        if let Some(fix) = fix {
+            if mask {
+                return self.undo(before);
+            }
+            for (which, id) in made.iter_mut().enumerate() {
+                *id = self.tape.put(Node::Fixed { quick: *id, fix, which: which as u8 });
+            }
+        }
+        self.settle();
+        let results: SmallVec<[Reg; 2]> = [op.d, op.b][..n].into();
+        for (r, id) in results.iter().zip(&made) {
+            let lanes = self.lanes[*id as usize];
+            // A uniform register's value is computed once; a Bool that may be uniform is whole wherever it is looked at.
+            let odd = if mask { lanes == Lanes::Unknown } else { r.is_uniform() && lanes != Lanes::Same };
+            if odd || r.is_none() {
+                return self.undo(before);
+            }
+        }
+        for (r, id) in results.iter().zip(&made) {
+            if !self.may_write(*r, mask, self.lanes[*id as usize] == Lanes::Same) {
+                return self.undo(before);
+            }
+        }
+        for id in before..self.tape.nodes.len() {
+            self.items.push(Item::Compute(id as Id));
+        }
+        if let Some(fix) = fix {
+            let operands = x[..recording.operands.len()].into();
+            self.fixes.push(Fix { op: *op, guards, operands, results: made.clone() });
+            self.tape.put(Node::Exec);
+            self.settle();
+            self.items.push(Item::Fix(fix));
+        }
+        for (r, id) in results.into_iter().zip(made) {
+            self.write(r, id);
+        }
+        true
+    }
+
+    /// A move of some lanes.
+    fn masked(&mut self, op: &Op) -> bool {
+        let before = self.tape.nodes.len();
+        let new = self.value(op.a, false);
+        let id = if op.d.is_uniform() {
+            new
+        } else {
+            let old = self.value(op.d, false);
+            let m = match op.code {
+                Code::MOVM32 => self.tape.put(Node::Exec),
+                _ => self.value(op.b, true),
+            };
+            self.tape.put(Node::Tri(Tri::Sel, m, new, old))
+        };
+        self.settle();
+        if op.d.is_uniform() && self.lanes[id as usize] != Lanes::Same
+            || !self.may_write(op.d, false, self.lanes[id as usize] == Lanes::Same)
+        {
+            return self.undo(before);
+        }
+        for id in before..self.tape.nodes.len() {
+            self.items.push(Item::Compute(id as Id));
+        }
+        self.write(op.d, id);
+        true
+    }
+
+    fn undo(&mut self, nodes: usize) -> bool {
+        self.tape.cut(nodes);
+        self.lanes.truncate(nodes);
+        for list in self.read.values_mut() {
+            list.retain(|id| (*id as usize) < nodes);
+        }
+        self.now.retain(|_, id| (*id as usize) < nodes);
+        false
+    }
+
+    /// What a register holds now.
+    fn value(&mut self, r: Reg, mask: bool) -> Id {
+        if let Some(id) = self.now.get(&r.unit())
+            && self.tape.nodes[*id as usize].is_mask() == mask
+        {
+            return *id;
+        }
+        let node = if mask { Node::Mask(Reg::varying(r.unit() as u16)) } else { Node::Word(r) };
+        let id = self.tape.put(node);
+        if mask || r.is_uniform() {
+            let list = self.read.entry(r.unit()).or_default();
+            if !list.contains(&id) {
+                list.push(id);
+            }
+        }
+        self.now.insert(r.unit(), id);
+        id
+    }
+
+    /// Whether register `r` may be written: what it held is not read after that, or can be set aside. `once`: before the loop.
+    fn may_write(&mut self, r: Reg, mask: bool, once: bool) -> bool {
+        if !mask && !r.is_uniform() {
+            return true;
+        }
+        let Some(list) = self.read.get(&r.unit()) else { return true };
+        for id in list {
+            match self.tape.nodes[*id as usize] {
+                Node::Word(_) => {
+                    self.kept.insert(*id);
+                }
+                // Warp by warp, as they are read.
+                Node::Mask(_) if mask && !once => (),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn write(&mut self, r: Reg, id: Id) {
+        self.now.insert(r.unit(), id);
+        self.items.push(Item::Store(r, id));
+    }
+
+    fn finish(mut self, first: usize, end: usize, ops: usize, live: &Set) -> Segment {
+        // Of the stores to a register the last counts, if anybody reads it.
+        let mut seen = FxHashSet::default();
+        let mut needed = vec![false; self.tape.nodes.len()];
+        let mut keep = vec![false; self.items.len()];
+        let need = |needed: &mut Vec<bool>, id: Id| needed[id as usize] = true;
+        for (i, item) in self.items.iter().enumerate().rev() {
+            match *item {
+                Item::Store(r, id) => {
+                    let unchanged = match self.tape.nodes[id as usize] {
+                        Node::Word(w) => w == r,
+                        Node::Mask(w) => w.unit() == r.unit(),
+                        _ => false,
+                    };
+                    keep[i] = seen.insert(r.unit()) && live.has(r.unit()) && !unchanged;
+                    if keep[i] {
+                        need(&mut needed, id);
+                    }
+                }
+                Item::Fix(f) => {
+                    let fix = &self.fixes[f as usize];
+                    keep[i] = fix.results.iter().any(|id| needed[*id as usize]);
+                    if keep[i] {
+                        for id in fix.guards.iter().chain(&fix.operands) {
+                            need(&mut needed, *id);
+                        }
+                        for id in &fix.results {
+                            self.tape.nodes[*id as usize].operands().for_each(|id| need(&mut needed, id));
+                        }
+                    }
+                }
+                Item::Compute(id) => {
+                    keep[i] = needed[id as usize];
+                    if keep[i] {
+                        self.tape.nodes[id as usize].operands().for_each(|id| need(&mut needed, id));
+                    }
+                }
+            }
+        }
+        let nodes = std::mem::take(&mut self.tape.nodes);
+        let uniform: Vec<bool> = self.lanes.iter().map(|l| *l == Lanes::Same).collect();
+        let (mut once, mut each) = (vec![], vec![]);
+        for (item, _) in self.items.into_iter().zip(keep).filter(|i| i.1) {
+            match item {
+                // Given, not computed.
+                Item::Compute(id) if nodes[id as usize].is_given() => (),
+                // Where an op has its result by a fix.
+                Item::Compute(id) if matches!(nodes[id as usize], Node::Fixed { .. }) => (),
+                Item::Compute(id) if uniform[id as usize] => once.push(item),
+                Item::Fix(f) if self.fixes[f as usize].results.iter().all(|id| uniform[*id as usize]) => {
+                    once.push(item);
+                }
+                Item::Store(r, id) if uniform[id as usize] && (r.is_uniform() || nodes[id as usize].is_mask()) => {
+                    once.push(item);
+                }
+                _ => each.push(item),
+            }
+        }
+        // Of an op that was not taken on, some may be no nodes.
+        let mut kept: Vec<Id> =
+            self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
+        kept.sort_unstable();
+        Segment { first, end, ops, nodes, fixes: self.fixes, uniform, kept, once, each }
+    }
+}
+
+
+impl Segment {
+    /// Vector operations a warp: what compiled code saves an interpreter's loads, stores and dispatch for.
+    pub fn work(&self) -> usize {
+        self.each.iter().filter(|i| matches!(i, Item::Compute(_))).count()
+    }
+}
+
