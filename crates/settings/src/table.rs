@@ -1,8 +1,8 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, COUNTERS, GPU, INSTRUMENT, JIT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE, Variable,
-    WATCHDOG_MS,
+    CACHE_KEY, COUNTERS, GPU, INSTRUMENT, JIT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE,
+    Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 

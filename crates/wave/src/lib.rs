@@ -7,9 +7,9 @@ pub mod cache;
 mod engine;
 pub mod graphics;
 pub mod held;
+pub mod host;
 #[cfg(target_arch = "x86_64")]
 pub mod jit;
-pub mod host;
 pub mod kernels;
 pub mod made;
 pub mod memory;

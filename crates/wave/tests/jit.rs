@@ -101,7 +101,8 @@ impl Registers {
 
 fn float(r: &mut Rng) -> u32 {
     match r.below(8) {
-        0 => [0, 0x8000_0000, 0x7F80_0000, 0xFF80_0000, 0x7FC0_0000, 1, 0x7F7F_FFFF, 0x3F80_0000][r.below(8) as usize],
+        0 => [0, 0x8000_0000, 0x7F80_0000, 0xFF80_0000, 0x7FC0_0000, 1, 0x7F7F_FFFF, 0x3F80_0000]
+            [r.below(8) as usize],
         1 => r.u32(),
         _ => ((r.u32() as i32 as f32) / 65536.0 / 1024.0).to_bits(),
     }
@@ -123,7 +124,8 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
             let t = if r.below(2) == 0 { F } else { I };
             let d = regs.varying[(t == I) as usize][r.below(EACH as u32) as usize];
             let code = if r.below(2) == 0 { Code::MOVM32 } else { Code::MOVIF32 };
-            let (from, mask) = (regs.any(r, t), if code == Code::MOVM32 { Reg::NONE } else { regs.any(r, B) });
+            let (from, mask) =
+                (regs.any(r, t), if code == Code::MOVM32 { Reg::NONE } else { regs.any(r, B) });
             a.op(code, d, from, mask, Reg::NONE, 0, 0);
             continue;
         }
@@ -216,20 +218,26 @@ fn random_segments_leave_what_ops_do() {
             let code: &[Op] = shader::bytecode::CompiledCode::code(&c);
             assert_eq!(b.run_through(level, code, &host), Status::Done);
             let outputs = |reg: Reg| p.outputs.iter().any(|o| o.1 == reg);
-            let what = |reg: Reg| format!("{level:?}, seed {seed}, {reg:?}: {}", shader::bytecode_print::print(&p));
+            let what =
+                |reg: Reg| format!("{level:?}, seed {seed}, {reg:?}: {}", shader::bytecode_print::print(&p));
             for (k, t) in [F, I].into_iter().enumerate() {
                 for reg in regs.varying[k].iter().chain(&regs.uniform[k]).filter(|reg| outputs(**reg)) {
                     // What other lanes hold is nobody's business.
                     let lane = |l: usize| a.exec[l / 16] >> (l % 16) & 1 != 0 || reg.is_uniform() && l < 16;
                     for l in (0..256).filter(|l| lane(*l)) {
                         let (x, y) = (a.get(*reg, l), b.get(*reg, l));
-                        assert!(same(t, x, y), "lane {l}: {x:#x} interpreted, {y:#x} compiled, {}", what(*reg));
+                        assert!(
+                            same(t, x, y),
+                            "lane {l}: {x:#x} interpreted, {y:#x} compiled, {}",
+                            what(*reg)
+                        );
                     }
                 }
             }
             for reg in regs.bools.iter().filter(|reg| outputs(**reg)) {
                 for w in (0..16).filter(|w| a.exec[*w] != 0) {
-                    let of = |lab: &Lab| lab.regs[reg.unit()].0[w / 2] >> (w % 2 * 16) as u32 & a.exec[w] as u32;
+                    let of =
+                        |lab: &Lab| lab.regs[reg.unit()].0[w / 2] >> (w % 2 * 16) as u32 & a.exec[w] as u32;
                     assert_eq!(of(&a), of(&b), "warp {w}, {}", what(*reg));
                 }
             }

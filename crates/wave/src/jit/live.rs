@@ -51,8 +51,15 @@ pub struct Liveness<'p> {
     outputs: Set,
 }
 
+/// Ops looked at, times words of a set, at most: loops nested in each other ask for a turn each.
+const MOST_STEPS: usize = 1 << 27;
+
 impl<'p> Liveness<'p> {
-    pub fn new(program: &'p Program) -> Liveness<'p> {
+    /// None for a program that asks for too much.
+    pub fn new(program: &'p Program) -> Option<Liveness<'p>> {
+        let words = program.units as usize / 64 + 1;
+        let turn = program.code.len() * words.div_ceil(8);
+        let mut left = MOST_STEPS.checked_sub(turn)?;
         let mut it = Liveness {
             program,
             blocks: blocks(program),
@@ -62,16 +69,18 @@ impl<'p> Liveness<'p> {
         for (_, r) in &program.outputs {
             it.outputs.set(r.unit(), true);
         }
+        left = left.checked_sub(it.blocks.len() * words)?;
         let mut again = true;
         while again {
             again = false;
+            left = left.checked_sub(turn)?;
             for b in (0..it.blocks.len()).rev() {
                 let mut live = it.behind(b);
                 it.back(b, it.blocks[b].first, &mut live, |_, _| ());
                 again |= it.blocks[b].before.add(&live);
             }
         }
-        it
+        Some(it)
     }
 
     /// Live behind block `b`.
@@ -193,7 +202,8 @@ fn blocks(program: &Program) -> Vec<Block> {
         let op = &code[last];
         let falls = !matches!(op.code, Code::END | Code::JMP | Code::PARK)
             && !(op.code == Code::LOOP && op.a.is_none());
-        let mut next = [falls.then(|| number(end)).flatten(), jumps(op).then(|| number(op.imm as usize)).flatten()];
+        let mut next =
+            [falls.then(|| number(end)).flatten(), jumps(op).then(|| number(op.imm as usize)).flatten()];
         if op.code == Code::LOOP_NEXT {
             // It does the comparison at its target, and goes where that goes: behind it, or on.
             let test = &code[op.imm as usize];

@@ -57,33 +57,35 @@ type Function = unsafe extern "sysv64" fn(*mut u8, u32, *const u16, *mut State);
 
 /// Compiles the segments of `program` for a CPU of that level.
 ///
-/// None where there is nothing to compile, no code for the level, or no memory that may be executable.
+/// None where there is nothing to compile, too much of it, no code for the level, or no memory that may be executable.
 pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     let width = match level {
         Level::Portable => return None,
         Level::Avx2(_) => Width::Half,
         Level::Avx512(_) => Width::Whole,
     };
-    let liveness = Liveness::new(program);
+    let liveness = Liveness::new(program)?;
     let mut bytes: Vec<u8> = vec![];
     let mut slow = vec![];
     let mut entries = vec![];
-    for b in 0..liveness.blocks.len() {
-        let block = &liveness.blocks[b];
-        let mut live = rustc_hash::FxHashMap::default();
-        liveness.walk(b, |pc, set| {
-            live.insert(pc, set.clone());
-        });
+    for (b, block) in liveness.blocks.iter().enumerate() {
+        let mut drafts = vec![];
         let mut pc = block.first;
         while pc < block.end {
-            let made = segment::build(&program.code, pc, block.end, width == Width::Half, |op| &live[&op]);
-            let Some(s) = made else {
-                pc += 1 + extension_words(&program.code[pc]);
-                continue;
-            };
-            pc = s.end;
-            if s.ops < FEWEST || s.work() < FEWEST || bytes.len() > MOST_BYTES {
-                continue;
+            match segment::draft(&program.code, pc, block.end, width == Width::Half) {
+                Some(d) => {
+                    pc = d.end;
+                    drafts.extend((d.ops >= FEWEST).then_some(d));
+                }
+                None => pc += 1 + extension_words(&program.code[pc]),
+            }
+        }
+        // The last first, as liveness goes.
+        liveness.walk(b, |pc, live| {
+            let Some(d) = drafts.pop_if(|d| d.last == pc) else { return };
+            let s = d.finish(live);
+            if s.work() < FEWEST || bytes.len() > MOST_BYTES {
+                return;
             }
             if let Ok(mut it) = x86::compile(&s, level, width) {
                 entries.push((s.first, s.end, bytes.len()));
@@ -91,7 +93,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
                 bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
                 slow.append(&mut it.slow);
             }
-        }
+        });
     }
     let pages = Pages::new(&bytes)?;
     let mut code = program.code.clone();
@@ -116,8 +118,7 @@ fn entry(function: u64, words: u32) -> Op {
 pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     // SAFETY: the caller's.
     let o = unsafe { &*op };
-    let function =
-        o.d.0 as usize | (o.a.0 as usize) << 16 | (o.b.0 as usize) << 32 | (o.c.0 as usize) << 48;
+    let function = o.d.0 as usize | (o.a.0 as usize) << 16 | (o.b.0 as usize) << 32 | (o.c.0 as usize) << 48;
     // SAFETY: where `compile` put a function, which lives as long as the op.
     let function: Function = unsafe { std::mem::transmute(function) };
     let (regs, live, exec) = (st.regs, st.live, st.exec.as_ptr());

@@ -33,7 +33,6 @@ pub struct Segment {
     pub first: usize,
     /// Where the interpreter goes on.
     pub end: usize,
-    pub ops: usize,
     pub nodes: Vec<Node>,
     pub fixes: Vec<Fix>,
     /// By node: the same in all lanes of the wave.
@@ -61,7 +60,7 @@ const MOST_NODES: usize = 4000;
 const MOST_OF_A_FUNCTION: usize = 24;
 
 #[derive(Default)]
-struct Builder {
+pub struct Builder {
     tape: Tape,
     lanes: Vec<Lanes>,
     /// By unit: what the register holds, and whether as a mask.
@@ -82,15 +81,25 @@ fn operands(op: &Op) -> [Reg; 5] {
     }
 }
 
+/// A segment of which it is not known yet who reads its registers.
+pub struct Draft {
+    builder: Builder,
+    pub first: usize,
+    /// Its last op, and where the interpreter goes on.
+    pub last: usize,
+    pub end: usize,
+    pub ops: usize,
+}
+
+impl Draft {
+    /// `live`: what is read behind the last op.
+    pub fn finish(self, live: &Set) -> Segment {
+        self.builder.finish(self.first, self.end, live)
+    }
+}
+
 /// The longest segment that begins with op `first`, of those before `end`; none where the first op is none's.
-/// `live(op)`: what is read behind it.
-pub fn build<'l>(
-    code: &[Op],
-    first: usize,
-    end: usize,
-    narrow: bool,
-    live: impl Fn(usize) -> &'l Set,
-) -> Option<Segment> {
+pub fn draft(code: &[Op], first: usize, end: usize, narrow: bool) -> Option<Draft> {
     let mut it = Builder::default();
     it.tape.narrow = narrow;
     let (mut pc, mut ops, mut last) = (first, 0, first);
@@ -99,7 +108,7 @@ pub fn build<'l>(
         pc += 1 + extension_words(&code[pc]);
         ops += 1;
     }
-    (ops > 0).then(|| it.finish(first, pc, ops, live(last)))
+    (ops > 0).then_some(Draft { builder: it, first, last, end: pc, ops })
 }
 
 impl Builder {
@@ -266,7 +275,7 @@ impl Builder {
         self.items.push(Item::Store(r, id));
     }
 
-    fn finish(mut self, first: usize, end: usize, ops: usize, live: &Set) -> Segment {
+    fn finish(mut self, first: usize, end: usize, live: &Set) -> Segment {
         // Of the stores to a register the last counts, if anybody reads it.
         let mut seen = FxHashSet::default();
         let mut needed = vec![false; self.tape.nodes.len()];
@@ -318,7 +327,9 @@ impl Builder {
                 Item::Fix(f) if self.fixes[f as usize].results.iter().all(|id| uniform[*id as usize]) => {
                     once.push(item);
                 }
-                Item::Store(r, id) if uniform[id as usize] && (r.is_uniform() || nodes[id as usize].is_mask()) => {
+                Item::Store(r, id)
+                    if uniform[id as usize] && (r.is_uniform() || nodes[id as usize].is_mask()) =>
+                {
                     once.push(item);
                 }
                 _ => each.push(item),
@@ -328,10 +339,9 @@ impl Builder {
         let mut kept: Vec<Id> =
             self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
         kept.sort_unstable();
-        Segment { first, end, ops, nodes, fixes: self.fixes, uniform, kept, once, each }
+        Segment { first, end, nodes, fixes: self.fixes, uniform, kept, once, each }
     }
 }
-
 
 impl Segment {
     /// Vector operations a warp: what compiled code saves an interpreter's loads, stores and dispatch for.
@@ -339,4 +349,3 @@ impl Segment {
         self.each.iter().filter(|i| matches!(i, Item::Compute(_))).count()
     }
 }
-

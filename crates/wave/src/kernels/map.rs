@@ -362,7 +362,9 @@ fn is_uniform<R: Class>(d: Reg, sources: bool) -> bool {
 
 impl<O: Op1> Run for Map1<O> {
     const RECORDING: Option<Recording> =
-        Recording::of(const { &[O::A::KIND] }, const { &[O::R::KIND] }, |x| [O::R::id(O::f(Record, O::A::recorded(x[0]))), 0]);
+        Recording::of(const { &[O::A::KIND] }, const { &[O::R::KIND] }, |x| {
+            [O::R::id(O::f(Record, O::A::recorded(x[0]))), 0]
+        });
     const COLD: bool = O::WEIGHT.is_cold();
     #[inline(always)]
     fn plain(st: &mut State, op: At) -> *const Op {
@@ -384,7 +386,9 @@ impl<O: Op1> Run for Map1<O> {
 }
 impl<O: Op2> Run for Map2<O> {
     const RECORDING: Option<Recording> =
-        Recording::of(const { &[O::A::KIND, O::B::KIND] }, const { &[O::R::KIND] }, |x| [O::R::id(O::f(Record, O::A::recorded(x[0]), O::B::recorded(x[1]))), 0]);
+        Recording::of(const { &[O::A::KIND, O::B::KIND] }, const { &[O::R::KIND] }, |x| {
+            [O::R::id(O::f(Record, O::A::recorded(x[0]), O::B::recorded(x[1]))), 0]
+        });
     const COLD: bool = O::WEIGHT.is_cold();
     #[inline(always)]
     fn plain(st: &mut State, op: At) -> *const Op {
@@ -406,7 +410,9 @@ impl<O: Op2> Run for Map2<O> {
 }
 impl<O: Op3> Run for Map3<O> {
     const RECORDING: Option<Recording> =
-        Recording::of(const { &[O::A::KIND, O::B::KIND, O::C::KIND] }, const { &[O::R::KIND] }, |x| [O::R::id(O::f(Record, O::A::recorded(x[0]), O::B::recorded(x[1]), O::C::recorded(x[2]))), 0]);
+        Recording::of(const { &[O::A::KIND, O::B::KIND, O::C::KIND] }, const { &[O::R::KIND] }, |x| {
+            [O::R::id(O::f(Record, O::A::recorded(x[0]), O::B::recorded(x[1]), O::C::recorded(x[2]))), 0]
+        });
     const COLD: bool = O::WEIGHT.is_cold();
     #[inline(always)]
     fn plain(st: &mut State, op: At) -> *const Op {

@@ -87,7 +87,22 @@ impl Bin {
         use Bin::*;
         matches!(
             self,
-            FAdd | FMul | IAdd | IMul | And | Or | Xor | SMin | SMax | UMin | UMax | FEq | FNe | IEq | MAnd | MOr | MXor
+            FAdd | FMul
+                | IAdd
+                | IMul
+                | And
+                | Or
+                | Xor
+                | SMin
+                | SMax
+                | UMin
+                | UMax
+                | FEq
+                | FNe
+                | IEq
+                | MAnd
+                | MOr
+                | MXor
         )
     }
 }
@@ -109,7 +124,11 @@ pub enum Node {
     Bin(Bin, Id, Id),
     Tri(Tri, Id, Id, Id),
     /// Result `which` of fix `fix`: that of an op whose quick way (node `quick`) does not serve all operands.
-    Fixed { quick: Id, fix: u32, which: u8 },
+    Fixed {
+        quick: Id,
+        fix: u32,
+        which: u8,
+    },
 }
 
 impl Node {

@@ -133,4 +133,3 @@ impl Emit<'_> {
         self.m.jump_back(Code::Jmp_rel32_64, cold.back)
     }
 }
-

@@ -4,31 +4,32 @@
 //! those that are left over go one by one. A value is named by its node, plus the number of nodes for each warp beside the first;
 //! what all warps have in common has one place.
 
+use super::Code as Compiled;
 use super::cold::{Cold, Slow, row};
 use super::machine::{Machine, Made, Source, TooMuch, Width};
-use super::Code as Compiled;
 use crate::jit::segment::{Item, Segment};
 use crate::recording::{Bin, Id, Node, Tri, Un};
 use iced_x86::{Code, MemoryOperand, Register};
-use shader::bytecode::{Reg, UNIT_BYTES};
 use rustc_hash::FxHashMap;
+use shader::bytecode::{Reg, UNIT_BYTES};
 use simd::Level;
 use std::mem::take;
 
 /// First byte of the wave's registers, live warps yet to come, lanes that execute, the warp's number and what its rows begin at.
-const REGS: Register = Register::RDI;
-const LIVE: Register = Register::ESI;
-const EXEC: Register = Register::RDX;
-const WARPS: [Register; MOST_SIDE_BY_SIDE] = [Register::R8, Register::R11, Register::R14, Register::R15];
-const OFFSETS: [Register; MOST_SIDE_BY_SIDE] = [Register::RAX, Register::RBX, Register::R12, Register::R13];
+pub const REGS: Register = Register::RDI;
+pub const LIVE: Register = Register::ESI;
+pub const EXEC: Register = Register::RDX;
+pub const WARPS: [Register; MOST_SIDE_BY_SIDE] = [Register::R8, Register::R11, Register::R14, Register::R15];
+pub const OFFSETS: [Register; MOST_SIDE_BY_SIDE] =
+    [Register::RAX, Register::RBX, Register::R12, Register::R13];
 /// Of these the caller's values are put aside.
 const CALLERS: [Register; 5] = [Register::RBX, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// Warps that the loop does one instruction after the other, so that none waits for its own results.
-const MOST_SIDE_BY_SIDE: usize = 4;
+pub const MOST_SIDE_BY_SIDE: usize = 4;
 
 /// The lower half of a register.
-fn low(r: Register) -> Register {
+pub fn low(r: Register) -> Register {
     Register::EAX + (r as u32 - Register::RAX as u32)
 }
 
@@ -37,46 +38,46 @@ pub const FIXED_ROWS: u32 = 13 + 32;
 /// Rows of a frame at most.
 const MOST_ROWS: u32 = 400;
 /// Registers for what all warps use often.
-const PINS: [usize; 2] = [3, 10];
+pub const PINS: [usize; 2] = [3, 10];
 /// A value that is never needed again.
-const NEVER: u32 = u32::MAX;
+pub const NEVER: u32 = u32::MAX;
 
 /// Where a value is.
 #[derive(Clone, Copy, Default)]
-struct Place {
-    reg: Option<u8>,
+pub struct Place {
+    pub reg: Option<u8>,
     /// Row of the stack frame.
-    slot: Option<u32>,
+    pub slot: Option<u32>,
     /// Its register stays its own.
-    pinned: bool,
+    pub pinned: bool,
     /// Its register of the wave's has something else by now.
-    gone: bool,
+    pub gone: bool,
 }
 
 pub struct Emit<'s> {
-    seg: &'s Segment,
+    pub seg: &'s Segment,
     /// Whose kernels fix what code leaves.
-    level: Level,
+    pub level: Level,
     pub m: Machine,
     /// By register: what is in it.
-    vectors: Vec<Option<Id>>,
-    masks: Vec<Option<Id>>,
-    place: Vec<Place>,
+    pub vectors: Vec<Option<Id>>,
+    pub masks: Vec<Option<Id>>,
+    pub place: Vec<Place>,
     /// What registers of the wave held.
-    given: FxHashMap<Node, Id>,
+    pub given: FxHashMap<Node, Id>,
     /// By node: the items that use it, the next one last.
-    uses: Vec<Vec<u32>>,
-    rows: u32,
+    pub uses: Vec<Vec<u32>>,
+    pub rows: u32,
     /// The loop over warps, not what comes before it.
-    inside: bool,
+    pub inside: bool,
     /// Warps side by side, and which of them an item is done for.
-    side: usize,
-    k: usize,
-    colds: Vec<Cold>,
-    slow: Vec<Box<Slow>>,
+    pub side: usize,
+    pub k: usize,
+    pub colds: Vec<Cold>,
+    pub slow: Vec<Box<Slow>>,
     /// Registers that the item at hand has need of.
-    held: u32,
-    held_masks: u32,
+    pub held: u32,
+    pub held_masks: u32,
 }
 
 impl<'s> Emit<'s> {
@@ -146,7 +147,7 @@ impl<'s> Emit<'s> {
 
     // ---- the two phases ----
 
-    fn once(&mut self) -> Made<()> {
+    pub fn once(&mut self) -> Made<()> {
         for &id in &self.seg.kept {
             self.held = 0;
             let d = self.vector()?;
@@ -181,155 +182,7 @@ impl<'s> Emit<'s> {
         Ok(())
     }
 
-    fn loops(&mut self) -> Made<()> {
-        self.inside = true;
-        // What is common to all warps has its place; all else is each loop's own.
-        let common = std::mem::take(&mut self.place);
-        let side = self.side_by_side();
-        let mut done = None;
-        if side > 1 {
-            let again = self.m.here();
-            self.m.rr(Code::Popcnt_r32_rm32, Register::ECX, LIVE)?;
-            self.m.ri(Code::Cmp_rm32_imm8, Register::ECX, side as i32)?;
-            let few = self.m.jump(Code::Jb_rel32_64)?;
-            self.each(&common, side)?;
-            self.m.rr(Code::Test_rm32_r32, LIVE, LIVE)?;
-            let ended = self.m.jump(Code::Je_rel32_64)?;
-            self.m.jump_back(Code::Jmp_rel32_64, again)?;
-            self.m.land(few);
-            done = Some(ended);
-        }
-        self.each(&common, 1)?;
-        if let Some(done) = done {
-            self.m.land(done);
-        }
-        Ok(())
-    }
-
-    /// How many warps are worth doing side by side: a processor looks ahead some hundred instructions, and each waits about four
-    /// cycles for what it needs.
-    fn side_by_side(&self) -> usize {
-        let each = &self.seg.each;
-        let mut depth = vec![0u32; self.seg.nodes.len()];
-        let (mut longest, mut work) = (0, 0);
-        for item in each {
-            if let Item::Compute(id) = *item {
-                let node = self.seg.nodes[id as usize];
-                let before = node.operands().map(|x| depth[x as usize]).max().unwrap_or(0);
-                depth[id as usize] = before + 1;
-                longest = longest.max(before + 1);
-                work += 1;
-            } else if let Item::Fix(f) = *item {
-                for id in &self.seg.fixes[f as usize].results {
-                    let node = self.seg.nodes[*id as usize];
-                    depth[*id as usize] = node.operands().map(|x| depth[x as usize]).max().unwrap_or(0);
-                }
-            }
-        }
-        if longest < 8 {
-            return 1;
-        }
-        let wanted = (4 * longest).div_ceil(work.max(1)).min(MOST_SIDE_BY_SIDE as u32) as usize;
-        let room = self.vectors.len() - PINS[(self.m.width == Width::Whole) as usize];
-        wanted.min(room / self.most_at_once().max(1)).max(1)
-    }
-
-    /// How many vectors of a warp's own are needed at one time.
-    fn most_at_once(&self) -> usize {
-        let each = &self.seg.each;
-        let mut last = vec![usize::MAX; self.seg.nodes.len()];
-        for (i, item) in each.iter().enumerate() {
-            self.reads_of(*item, |id| last[id as usize] = i);
-        }
-        let (mut now, mut most) = (0usize, 0usize);
-        let mut ends = vec![0usize; each.len() + 1];
-        for (i, item) in each.iter().enumerate() {
-            now -= ends[i];
-            if let Item::Compute(id) = *item
-                && !self.seg.nodes[id as usize].is_mask()
-                && last[id as usize] != usize::MAX
-            {
-                now += 1;
-                ends[last[id as usize]] += 1;
-            }
-            most = most.max(now);
-        }
-        // One more for what comes from memory.
-        most + 1
-    }
-
-    /// A loop over live warps, so many side by side: all of them if that is one, else one turn.
-    fn each(&mut self, common: &[Place], side: usize) -> Made<()> {
-        let n = self.seg.nodes.len();
-        self.side = side;
-        self.vectors.fill(None);
-        self.masks.fill(None);
-        self.place = vec![Place::default(); n * side];
-        for (p, c) in self.place.iter_mut().zip(common) {
-            *p = Place { reg: None, pinned: false, gone: false, slot: c.slot };
-        }
-        self.uses = vec![vec![]; n * side];
-        let each = &self.seg.each;
-        self.note_uses(each);
-        self.pin()?;
-        let each_warp = self.m.here();
-        for k in 0..side {
-            let (warp, offset) = (low(WARPS[k]), low(OFFSETS[k]));
-            self.m.rr(Code::Tzcnt_r32_rm32, warp, LIVE)?;
-            self.m.rr(Code::VEX_Blsr_r32_rm32, LIVE, LIVE)?;
-            self.m.rr(Code::Mov_r32_rm32, offset, warp)?;
-            self.m.ri(Code::Shl_rm32_imm8, offset, 6)?;
-            if self.m.width == Width::Half {
-                self.m.rr(Code::Add_r32_rm32, warp, warp)?;
-            }
-        }
-        let half = self.m.here();
-        for (i, item) in each.iter().enumerate() {
-            for k in 0..side {
-                self.k = k;
-                self.item((i * side + k) as u32, *item)?;
-            }
-        }
-        self.k = 0;
-        if self.m.width == Width::Half {
-            for k in 0..side {
-                self.m.ri(Code::Add_rm32_imm8, low(OFFSETS[k]), 32)?;
-                self.m.ri(Code::Add_rm32_imm8, low(WARPS[k]), 1)?;
-            }
-            self.m.ri(Code::Test_rm32_imm32, low(WARPS[0]), 1)?;
-            self.m.jump_back(Code::Jne_rel32_64, half)?;
-        }
-        if side > 1 {
-            return Ok(());
-        }
-        self.m.rr(Code::Test_rm32_r32, LIVE, LIVE)?;
-        self.m.jump_back(Code::Jne_rel32_64, each_warp)
-    }
-
-    /// What the loop uses most often of what all warps have in common gets registers.
-    fn pin(&mut self) -> Made<()> {
-        let common = |node: Node, uniform: bool| match node {
-            Node::Splat(x) => x != 0,
-            Node::Truth(_) => false,
-            _ => uniform,
-        };
-        let mut often: Vec<(usize, Id)> = (0..self.seg.nodes.len())
-            .filter(|&i| {
-                let node = self.seg.nodes[i];
-                self.uses[i].len() > self.side && common(node, self.seg.uniform[i]) && !node.is_mask()
-            })
-            .map(|i| (self.uses[i].len(), i as Id))
-            .collect();
-        often.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        for &(_, id) in often.iter().take(PINS[(self.m.width == Width::Whole) as usize]) {
-            self.in_register(id)?;
-            self.held = 0;
-            self.place[id as usize].pinned = true;
-        }
-        Ok(())
-    }
-
-    fn note_uses(&mut self, items: &[Item]) {
+    pub fn note_uses(&mut self, items: &[Item]) {
         self.uses.iter_mut().for_each(Vec::clear);
         let mut uses = take(&mut self.uses);
         for (i, item) in items.iter().enumerate().rev() {
@@ -343,18 +196,18 @@ impl<'s> Emit<'s> {
     }
 
     /// The value of a node, for the warp at hand.
-    fn value(&self, id: Id) -> Id {
+    pub fn value(&self, id: Id) -> Id {
         let own = self.k > 0 && !self.seg.uniform[id as usize];
         id + own as Id * (self.k * self.seg.nodes.len()) as Id
     }
 
     /// The values that an item reads.
-    fn reads(&self, item: Item, mut f: impl FnMut(Id)) {
+    pub fn reads(&self, item: Item, mut f: impl FnMut(Id)) {
         self.reads_of(item, |id| f(self.value(id)));
     }
 
     /// The nodes of them.
-    fn reads_of(&self, item: Item, mut f: impl FnMut(Id)) {
+    pub fn reads_of(&self, item: Item, mut f: impl FnMut(Id)) {
         match item {
             Item::Store(_, id) => f(id),
             Item::Compute(id) => self.seg.nodes[id as usize].operands().for_each(f),
@@ -373,7 +226,7 @@ impl<'s> Emit<'s> {
 
     // ---- items ----
 
-    fn item(&mut self, at: u32, item: Item) -> Made<()> {
+    pub fn item(&mut self, at: u32, item: Item) -> Made<()> {
         (self.held, self.held_masks) = (0, 0);
         match item {
             Item::Compute(id) => self.compute(at, self.value(id)),
@@ -383,7 +236,7 @@ impl<'s> Emit<'s> {
     }
 
     /// A value's node, with its operands as values.
-    fn node(&self, id: Id) -> Node {
+    pub fn node(&self, id: Id) -> Node {
         let v = |id: Id| self.value(id);
         match self.seg.nodes[id as usize % self.seg.nodes.len()] {
             Node::Un(op, a) => Node::Un(op, v(a)),
@@ -393,16 +246,16 @@ impl<'s> Emit<'s> {
             given => given,
         }
     }
-    fn is_common(&self, id: Id) -> bool {
+    pub fn is_common(&self, id: Id) -> bool {
         self.seg.uniform[id as usize % self.seg.nodes.len()]
     }
     /// Masks have registers of their own.
-    fn in_masks(&self, id: Id) -> bool {
+    pub fn in_masks(&self, id: Id) -> bool {
         self.m.width == Width::Whole && self.node(id).is_mask()
     }
 
     /// The item at `at` has used `id` once: what is never used again gives its register back.
-    fn used(&mut self, at: u32, id: Id) {
+    pub fn used(&mut self, at: u32, id: Id) {
         let uses = &mut self.uses[id as usize];
         if uses.last() == Some(&at) {
             uses.pop();
@@ -422,11 +275,11 @@ impl<'s> Emit<'s> {
             }
         }
     }
-    fn next_use(&self, id: Id) -> u32 {
+    pub fn next_use(&self, id: Id) -> u32 {
         self.uses[id as usize].last().copied().unwrap_or(NEVER)
     }
     /// The value is not needed behind item `at`, which uses it once.
-    fn dies(&self, at: u32, id: Id) -> bool {
+    pub fn dies(&self, at: u32, id: Id) -> bool {
         let uses = &self.uses[id as usize];
         !self.place[id as usize].pinned && uses.iter().all(|u| *u == at)
     }
@@ -452,8 +305,7 @@ impl<'s> Emit<'s> {
                 let d = self.define(id)?;
                 self.m.masks(op, d, ra, rb)
             }
-            Node::Bin(op @ (Bin::Shl | Bin::Shr | Bin::Sar), a, b)
-                if matches!(self.node(b), Node::Splat(n) if n < 32) =>
+            Node::Bin(op @ (Bin::Shl | Bin::Shr | Bin::Sar), a, b) if matches!(self.node(b), Node::Splat(n) if n < 32) =>
             {
                 let Node::Splat(n) = self.node(b) else { return Err(TooMuch) };
                 let ra = self.in_register(a)?;
@@ -463,7 +315,10 @@ impl<'s> Emit<'s> {
                 self.m.shift(op, d, ra, n)
             }
             Node::Bin(op, mut a, mut b) => {
-                if op.commutes() && self.place[a as usize].reg.is_none() && self.place[b as usize].reg.is_some() {
+                if op.commutes()
+                    && self.place[a as usize].reg.is_none()
+                    && self.place[b as usize].reg.is_some()
+                {
                     (a, b) = (b, a);
                 }
                 let ra = self.in_register(a)?;
@@ -602,7 +457,8 @@ impl<'s> Emit<'s> {
             let Node::Fixed { quick, .. } = self.node(id) else { return Err(TooMuch) };
             let q = self.in_register(quick)?;
             // Guards, operands or later items may read it too.
-            let own = self.uses[quick as usize].iter().filter(|u| **u == at).count() == 1 && self.dies(at, quick);
+            let own =
+                self.uses[quick as usize].iter().filter(|u| **u == at).count() == 1 && self.dies(at, quick);
             if own {
                 self.rename(quick, id, q);
                 results.push(q);
@@ -619,7 +475,8 @@ impl<'s> Emit<'s> {
             Some(&exec) if self.inside => Some(self.in_register(self.value(exec))?),
             _ => None,
         };
-        let guards = fix.guards.iter().map(|g| self.in_register(self.value(*g))).collect::<Made<Vec<u8>>>()?;
+        let guards =
+            fix.guards.iter().map(|g| self.in_register(self.value(*g))).collect::<Made<Vec<u8>>>()?;
         let mut operands = smallvec::SmallVec::new();
         for &x in &fix.operands {
             let x = self.value(x);
@@ -648,167 +505,4 @@ impl<'s> Emit<'s> {
         ids.into_iter().for_each(|id| self.used(at, id));
         Ok(())
     }
-
-    // ---- places ----
-
-    /// Where a word register of the wave lies, for this warp.
-    fn register(&self, r: Reg) -> MemoryOperand {
-        let at = (r.unit() * UNIT_BYTES) as i64;
-        if r.is_uniform() || !self.inside {
-            return MemoryOperand::with_base_displ(REGS, at);
-        }
-        MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[self.k], 1, at, 1)
-    }
-    /// Where this warp's bits of a mask lie.
-    fn mask_at(&self, base: Register, at: i64) -> MemoryOperand {
-        let scale = if self.m.width == Width::Whole { 2 } else { 1 };
-        MemoryOperand::with_base_index_scale_displ_size(base, WARPS[self.k], scale, at, 1)
-    }
-
-    /// Where a vector may be read from memory.
-    fn home(&mut self, id: Id) -> Option<MemoryOperand> {
-        let p = self.place[id as usize];
-        if let Some(slot) = p.slot {
-            return Some(row(slot));
-        }
-        match self.node(id) {
-            Node::Splat(x) => Some(self.m.constant(x)),
-            Node::Word(r) if !p.gone => Some(self.register(r)),
-            _ => None,
-        }
-    }
-
-    /// A row of the frame for the value.
-    fn slot(&mut self, id: Id) -> u32 {
-        let p = &mut self.place[id as usize];
-        *p.slot.get_or_insert_with(|| {
-            self.rows += 1;
-            self.rows - 1
-        })
-    }
-
-    fn save(&mut self, id: Id, s: u8, slot: u32) -> Made<()> {
-        if self.in_masks(id) {
-            return self.m.mr(Code::VEX_Kmovw_m16_kr, row(slot), Register::K0 + s as u32);
-        }
-        self.m.store(row(slot), s)
-    }
-
-    /// What an instruction may have as its last operand: a register, or memory for what is not read again soon.
-    fn source(&mut self, at: u32, id: Id) -> Made<Source> {
-        // The warp beside this one wants it next: then it is loaded once for all.
-        let soon = self.uses[id as usize].iter().rev().any(|u| *u > at && *u / self.side as u32 == at / self.side as u32);
-        if self.place[id as usize].reg.is_none()
-            && (self.dies(at, id) || self.is_common(id) && !soon)
-            && let Some(m) = self.home(id)
-        {
-            return Ok(Source::Mem(m));
-        }
-        self.in_register(id).map(Source::Reg)
-    }
-
-    /// The value's register; it is brought to one if need be.
-    fn in_register(&mut self, id: Id) -> Made<u8> {
-        let masks = self.in_masks(id);
-        if let Some(r) = self.place[id as usize].reg {
-            *(if masks { &mut self.held_masks } else { &mut self.held }) |= 1 << r;
-            return Ok(r);
-        }
-        let d = self.define(id)?;
-        match self.node(id) {
-            Node::Truth(t) => self.m.truth(d, t)?,
-            Node::Splat(0) => self.m.zero(d)?,
-            _ if self.place[id as usize].slot.is_some() && masks => {
-                let slot = self.slot(id);
-                self.m.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + d as u32, row(slot))?;
-            }
-            Node::Mask(r) if self.place[id as usize].slot.is_none() => {
-                let m = self.mask_at(REGS, (r.unit() * UNIT_BYTES) as i64);
-                self.load_mask(d, m)?;
-            }
-            Node::Exec if self.place[id as usize].slot.is_none() => {
-                let m = self.mask_at(EXEC, 0);
-                self.load_mask(d, m)?;
-            }
-            _ => {
-                let m = self.home(id).ok_or(TooMuch)?;
-                self.m.load(d, m)?;
-            }
-        }
-        Ok(d)
-    }
-
-    fn load_mask(&mut self, d: u8, m: MemoryOperand) -> Made<()> {
-        if self.m.width == Width::Whole {
-            return self.m.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + d as u32, m);
-        }
-        let v = self.m.vector(d);
-        self.m.rm(Code::VEX_Vpbroadcastb_ymm_xmmm8, v, m)?;
-        let bits = self.m.bits();
-        self.m.bin(Bin::And, d, d, Source::Mem(bits))?;
-        self.m.compare(Bin::IEq, d, d, Source::Mem(bits))
-    }
-
-    /// A register for the value, whose register it is from here on.
-    fn define(&mut self, id: Id) -> Made<u8> {
-        let d = if self.in_masks(id) { self.mask()? } else { self.vector()? };
-        let file = if self.in_masks(id) { &mut self.masks } else { &mut self.vectors };
-        file[d as usize] = Some(id);
-        self.place[id as usize].reg = Some(d);
-        Ok(d)
-    }
-
-    fn vector(&mut self) -> Made<u8> {
-        let r = self.free(&self.vectors, self.held, 0)?;
-        self.held |= 1 << r;
-        self.evict(r, false)?;
-        Ok(r)
-    }
-    fn mask(&mut self) -> Made<u8> {
-        // The first cannot say which lanes an instruction is for.
-        let r = self.free(&self.masks, self.held_masks, 1)?;
-        self.held_masks |= 1 << r;
-        self.evict(r, true)?;
-        Ok(r)
-    }
-
-    /// A register that nobody has, or else that of the value which is needed last.
-    fn free(&self, file: &[Option<Id>], held: u32, from: usize) -> Made<u8> {
-        let mut best = None;
-        for (r, id) in file.iter().enumerate().skip(from) {
-            if held >> r & 1 != 0 {
-                continue;
-            }
-            let Some(id) = id else { return Ok(r as u8) };
-            if self.place[*id as usize].pinned {
-                continue;
-            }
-            let next = self.next_use(*id);
-            if best.is_none_or(|(n, _)| next > n) {
-                best = Some((next, r as u8));
-            }
-        }
-        best.map(|b| b.1).ok_or(TooMuch)
-    }
-
-    /// What is in the register goes to the stack, if it is needed again and nowhere else.
-    fn evict(&mut self, r: u8, masks: bool) -> Made<()> {
-        let file = if masks { &mut self.masks } else { &mut self.vectors };
-        let Some(id) = file[r as usize].take() else { return Ok(()) };
-        self.place[id as usize].reg = None;
-        if self.next_use(id) == NEVER {
-            return Ok(());
-        }
-        let given = match self.node(id) {
-            Node::Splat(_) | Node::Truth(_) | Node::Exec => true,
-            Node::Word(_) | Node::Mask(_) => !self.place[id as usize].gone,
-            _ => false,
-        };
-        if !given && self.place[id as usize].slot.is_none() {
-            let slot = self.slot(id);
-            self.save(id, r, slot)?;
-        }
-        Ok(())
-    }
 }
-

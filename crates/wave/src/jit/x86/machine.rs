@@ -476,9 +476,7 @@ impl Machine {
     /// Sets the flags: not zero if any lane is in both masks.
     pub fn any(&mut self, m: u8, n: u8) -> Made<()> {
         match self.width {
-            Width::Whole => {
-                self.rr(Code::VEX_Ktestw_kr_kr, Register::K0 + m as u32, Register::K0 + n as u32)
-            }
+            Width::Whole => self.rr(Code::VEX_Ktestw_kr_kr, Register::K0 + m as u32, Register::K0 + n as u32),
             Width::Half => self.rr(Code::VEX_Vptest_ymm_ymmm256, self.vector(m), self.vector(n)),
         }
     }

@@ -5,7 +5,9 @@
 
 mod cold;
 mod emit;
+mod loops;
 mod machine;
+mod place;
 
 pub use cold::Slow;
 pub use machine::{Made, Width};
