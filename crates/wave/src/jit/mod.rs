@@ -84,7 +84,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
         liveness.walk(b, |pc, live| {
             let Some(d) = drafts.pop_if(|d| d.last == pc) else { return };
             let s = d.finish(live);
-            if s.work() < FEWEST || bytes.len() > MOST_BYTES {
+            if s.each.len() < FEWEST || bytes.len() > MOST_BYTES {
                 return;
             }
             if let Ok(mut it) = x86::compile(&s, level, width) {

@@ -16,6 +16,8 @@ pub enum Item {
     Compute(Id),
     /// The register gets the node's value.
     Store(Reg, Id),
+    /// Its lanes that execute do.
+    Move(Reg, Id),
     /// Where a lane's operands are out of the ordinary, the interpreter does the op.
     Fix(u32),
 }
@@ -57,7 +59,7 @@ enum Lanes {
 const MOST_NODES: usize = 4000;
 
 /// Operations of a function with a slow way that are taken on.
-const MOST_OF_A_FUNCTION: usize = 24;
+const MOST_OF_A_FUNCTION: usize = 5;
 
 #[derive(Default)]
 pub struct Builder {
@@ -148,8 +150,11 @@ impl Builder {
             return self.undo(before);
         }
         // Long functions wait for their own results, not for registers: kernels, which do one for many warps at a time, lose nothing.
-        if !self.tape.guards.is_empty() && self.tape.nodes.len() - before > MOST_OF_A_FUNCTION {
-            return self.undo(before);
+        if !self.tape.guards.is_empty() {
+            let computed = self.tape.nodes[before..].iter().filter(|n| !n.is_given()).count();
+            if computed > MOST_OF_A_FUNCTION {
+                return self.undo(before);
+            }
         }
         let n = recording.results.len();
         let mut made: SmallVec<[Id; 2]> = made[..n].into();
@@ -199,16 +204,16 @@ impl Builder {
     fn masked(&mut self, op: &Op) -> bool {
         let before = self.tape.nodes.len();
         let new = self.value(op.a, false);
-        let id = if op.d.is_uniform() {
+        // All that is computed here is for the lanes that execute: who reads the register later in the segment need not know what it
+        // holds for others. A mask of its own is one of them.
+        let id = if op.d.is_uniform() || op.code == Code::MOVM32 {
             new
         } else {
             let old = self.value(op.d, false);
-            let m = match op.code {
-                Code::MOVM32 => self.tape.put(Node::Exec),
-                _ => self.value(op.b, true),
-            };
+            let m = self.value(op.b, true);
             self.tape.put(Node::Tri(Tri::Sel, m, new, old))
         };
+        self.tape.put(Node::Exec);
         self.settle();
         if op.d.is_uniform() && self.lanes[id as usize] != Lanes::Same
             || !self.may_write(op.d, false, self.lanes[id as usize] == Lanes::Same)
@@ -218,7 +223,12 @@ impl Builder {
         for id in before..self.tape.nodes.len() {
             self.items.push(Item::Compute(id as Id));
         }
-        self.write(op.d, id);
+        if op.d.is_uniform() {
+            self.write(op.d, id);
+        } else {
+            self.now.insert(op.d.unit(), id);
+            self.items.push(Item::Move(op.d, id));
+        }
         true
     }
 
@@ -283,7 +293,7 @@ impl Builder {
         let need = |needed: &mut Vec<bool>, id: Id| needed[id as usize] = true;
         for (i, item) in self.items.iter().enumerate().rev() {
             match *item {
-                Item::Store(r, id) => {
+                Item::Store(r, id) | Item::Move(r, id) => {
                     let unchanged = match self.tape.nodes[id as usize] {
                         Node::Word(w) => w == r,
                         Node::Mask(w) => w.unit() == r.unit(),
@@ -340,12 +350,5 @@ impl Builder {
             self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
         kept.sort_unstable();
         Segment { first, end, nodes, fixes: self.fixes, uniform, kept, once, each }
-    }
-}
-
-impl Segment {
-    /// Vector operations a warp: what compiled code saves an interpreter's loads, stores and dispatch for.
-    pub fn work(&self) -> usize {
-        self.each.iter().filter(|i| matches!(i, Item::Compute(_))).count()
     }
 }

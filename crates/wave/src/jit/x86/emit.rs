@@ -169,7 +169,7 @@ impl<'s> Emit<'s> {
             let made: &[Id] = match item {
                 Item::Compute(id) => std::slice::from_ref(id),
                 Item::Fix(f) => &self.seg.fixes[*f as usize].results,
-                Item::Store(..) => &[],
+                Item::Store(..) | Item::Move(..) => &[],
             };
             for &id in made {
                 if wanted[id as usize] && self.place[id as usize].slot.is_none() {
@@ -210,6 +210,10 @@ impl<'s> Emit<'s> {
     pub fn reads_of(&self, item: Item, mut f: impl FnMut(Id)) {
         match item {
             Item::Store(_, id) => f(id),
+            Item::Move(_, id) => {
+                f(id);
+                self.given.get(&Node::Exec).copied().into_iter().for_each(f);
+            }
             Item::Compute(id) => self.seg.nodes[id as usize].operands().for_each(f),
             Item::Fix(x) => {
                 let fix = &self.seg.fixes[x as usize];
@@ -230,7 +234,8 @@ impl<'s> Emit<'s> {
         (self.held, self.held_masks) = (0, 0);
         match item {
             Item::Compute(id) => self.compute(at, self.value(id)),
-            Item::Store(r, id) => self.store(at, r, self.value(id)),
+            Item::Store(r, id) => self.store(at, r, self.value(id), false),
+            Item::Move(r, id) => self.store(at, r, self.value(id), true),
             Item::Fix(f) => self.fix(at, f as usize),
         }
     }
@@ -397,7 +402,7 @@ impl<'s> Emit<'s> {
         self.place[new as usize].reg = Some(r);
     }
 
-    fn store(&mut self, at: u32, r: Reg, id: Id) -> Made<()> {
+    fn store(&mut self, at: u32, r: Reg, id: Id, some: bool) -> Made<()> {
         let mask = self.node(id).is_mask();
         // Who reads later what the register holds now has it elsewhere by then.
         if self.inside {
@@ -413,7 +418,20 @@ impl<'s> Emit<'s> {
         }
         let s = self.in_register(id)?;
         let unit = (r.unit() * UNIT_BYTES) as i64;
-        if !mask {
+        if some {
+            let exec = self.value(*self.given.get(&Node::Exec).ok_or(TooMuch)?);
+            let k = self.in_register(exec)?;
+            let to = self.register(r);
+            if self.m.width == Width::Whole {
+                self.m.store_some(to, k, s)?;
+            } else {
+                let d = self.vector()?;
+                self.m.load(d, to)?;
+                self.m.select(d, k, Source::Reg(s), d)?;
+                self.m.store(to, d)?;
+            }
+            self.used(at, exec);
+        } else if !mask {
             let to = self.register(r);
             self.m.store(to, s)?;
             if !self.inside && self.m.width == Width::Half {

@@ -222,6 +222,13 @@ impl Machine {
         };
         self.mr(code, m, self.vector(s))
     }
+    /// Lanes of mask `k`; AVX-512's.
+    pub fn store_some(&mut self, m: MemoryOperand, k: u8, s: u8) -> Made<()> {
+        let i = Instruction::with2(Code::EVEX_Vmovaps_zmmm512_k1z_zmm, m, self.vector(s));
+        let mut i = i.map_err(|_| TooMuch)?;
+        i.set_op_mask(Register::K0 + k as u32);
+        self.put(&i)
+    }
     pub fn copy(&mut self, d: u8, s: u8) -> Made<()> {
         let code = match self.width {
             Width::Whole => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
