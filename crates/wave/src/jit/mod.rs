@@ -27,8 +27,6 @@ pub struct Compiled {
     code: Vec<Op>,
     pages: Pages,
     level: usize,
-    // The code has their addresses.
-    _slow: Vec<Box<x86::Slow>>,
     pub segments: usize,
 }
 
@@ -52,8 +50,8 @@ impl CompiledCode for Compiled {
     }
 }
 
-/// Compiled code: first byte of the registers, live warps, lanes that execute, the state.
-type Function = unsafe extern "sysv64" fn(*mut u8, u32, *const u16, *mut State);
+/// Compiled code: first byte of the registers, live warps, lanes that execute.
+type Function = unsafe extern "sysv64" fn(*mut u8, u32, *const u16);
 
 /// Compiles the segments of `program` for a CPU of that level.
 ///
@@ -66,7 +64,6 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     };
     let liveness = Liveness::new(program)?;
     let mut bytes: Vec<u8> = vec![];
-    let mut slow = vec![];
     let mut entries = vec![];
     for (b, block) in liveness.blocks.iter().enumerate() {
         let mut drafts = vec![];
@@ -87,11 +84,10 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
             if s.each.len() < FEWEST || bytes.len() > MOST_BYTES {
                 return;
             }
-            if let Ok(mut it) = x86::compile(&s, level, width) {
+            if let Ok(mut it) = x86::compile(&s, width) {
                 entries.push((s.first, s.end, bytes.len()));
-                bytes.append(&mut it.bytes);
+                bytes.append(&mut it);
                 bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
-                slow.append(&mut it.slow);
             }
         });
     }
@@ -102,7 +98,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
         let function = pages.ptr().wrapping_add(at) as u64;
         code[first] = entry(function, (end - first) as u32);
     }
-    Some(Compiled { code, pages, level: level.index(), _slow: slow, segments })
+    Some(Compiled { code, pages, level: level.index(), segments })
 }
 
 /// The op that runs compiled code and goes on `words` further.
@@ -121,9 +117,8 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     let function = o.d.0 as usize | (o.a.0 as usize) << 16 | (o.b.0 as usize) << 32 | (o.c.0 as usize) << 48;
     // SAFETY: where `compile` put a function, which lives as long as the op.
     let function: Function = unsafe { std::mem::transmute(function) };
-    let (regs, live, exec) = (st.regs, st.live, st.exec.as_ptr());
     // SAFETY: the state's registers and lanes; the code stays within what the program's ops name.
-    unsafe { function(regs, live, exec, st) };
+    unsafe { function(st.regs, st.live, st.exec.as_ptr()) };
     op.wrapping_add(o.imm as usize)
 }
 

@@ -18,17 +18,6 @@ pub enum Item {
     Store(Reg, Id),
     /// Its lanes that execute do.
     Move(Reg, Id),
-    /// Where a lane's operands are out of the ordinary, the interpreter does the op.
-    Fix(u32),
-}
-
-/// An op that has a quick way for ordinary operands.
-pub struct Fix {
-    pub op: Op,
-    /// Any lane of these: the operands are not ordinary.
-    pub guards: Vec<Id>,
-    pub operands: SmallVec<[Id; 5]>,
-    pub results: SmallVec<[Id; 2]>,
 }
 
 pub struct Segment {
@@ -36,7 +25,6 @@ pub struct Segment {
     /// Where the interpreter goes on.
     pub end: usize,
     pub nodes: Vec<Node>,
-    pub fixes: Vec<Fix>,
     /// By node: the same in all lanes of the wave.
     pub uniform: Vec<bool>,
     /// Uniform registers that are written before the loop is done with what they held: these nodes are set aside.
@@ -58,9 +46,6 @@ enum Lanes {
 /// Nodes of one segment at most, so that compiling takes about as long as its ops are many.
 const MOST_NODES: usize = 4000;
 
-/// Operations of a function with a slow way that are taken on.
-const MOST_OF_A_FUNCTION: usize = 5;
-
 #[derive(Default)]
 pub struct Builder {
     tape: Tape,
@@ -68,7 +53,6 @@ pub struct Builder {
     /// By unit: what the register holds, and whether as a mask.
     now: FxHashMap<usize, Id>,
     items: Vec<Item>,
-    fixes: Vec<Fix>,
     /// Units of small registers that are written, and what they held before, where that was read.
     read: FxHashMap<usize, Vec<Id>>,
     kept: FxHashSet<Id>,
@@ -149,26 +133,9 @@ impl Builder {
         if self.tape.unsaid {
             return self.undo(before);
         }
-        // Long functions wait for their own results, not for registers: kernels, which do one for many warps at a time, lose nothing.
-        if !self.tape.guards.is_empty() {
-            let computed = self.tape.nodes[before..].iter().filter(|n| !n.is_given()).count();
-            if computed > MOST_OF_A_FUNCTION {
-                return self.undo(before);
-            }
-        }
         let n = recording.results.len();
-        let mut made: SmallVec<[Id; 2]> = made[..n].into();
+        let made: SmallVec<[Id; 2]> = made[..n].into();
         let mask = recording.results[0] == Kind::Mask;
-        let guards = std::mem::take(&mut self.tape.guards);
-        let fix = (!guards.is_empty()).then_some(self.fixes.len() as u32);
-        if let Some(fix) = fix {
-            if mask {
-                return self.undo(before);
-            }
-            for (which, id) in made.iter_mut().enumerate() {
-                *id = self.tape.put(Node::Fixed { quick: *id, fix, which: which as u8 });
-            }
-        }
         self.settle();
         let results: SmallVec<[Reg; 2]> = [op.d, op.b][..n].into();
         for (r, id) in results.iter().zip(&made) {
@@ -186,13 +153,6 @@ impl Builder {
         }
         for id in before..self.tape.nodes.len() {
             self.items.push(Item::Compute(id as Id));
-        }
-        if let Some(fix) = fix {
-            let operands = x[..recording.operands.len()].into();
-            self.fixes.push(Fix { op: *op, guards, operands, results: made.clone() });
-            self.tape.put(Node::Exec);
-            self.settle();
-            self.items.push(Item::Fix(fix));
         }
         for (r, id) in results.into_iter().zip(made) {
             self.write(r, id);
@@ -304,18 +264,6 @@ impl Builder {
                         need(&mut needed, id);
                     }
                 }
-                Item::Fix(f) => {
-                    let fix = &self.fixes[f as usize];
-                    keep[i] = fix.results.iter().any(|id| needed[*id as usize]);
-                    if keep[i] {
-                        for id in fix.guards.iter().chain(&fix.operands) {
-                            need(&mut needed, *id);
-                        }
-                        for id in &fix.results {
-                            self.tape.nodes[*id as usize].operands().for_each(|id| need(&mut needed, id));
-                        }
-                    }
-                }
                 Item::Compute(id) => {
                     keep[i] = needed[id as usize];
                     if keep[i] {
@@ -331,12 +279,7 @@ impl Builder {
             match item {
                 // Given, not computed.
                 Item::Compute(id) if nodes[id as usize].is_given() => (),
-                // Where an op has its result by a fix.
-                Item::Compute(id) if matches!(nodes[id as usize], Node::Fixed { .. }) => (),
                 Item::Compute(id) if uniform[id as usize] => once.push(item),
-                Item::Fix(f) if self.fixes[f as usize].results.iter().all(|id| uniform[*id as usize]) => {
-                    once.push(item);
-                }
                 Item::Store(r, id)
                     if uniform[id as usize] && (r.is_uniform() || nodes[id as usize].is_mask()) =>
                 {
@@ -349,6 +292,6 @@ impl Builder {
         let mut kept: Vec<Id> =
             self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
         kept.sort_unstable();
-        Segment { first, end, nodes, fixes: self.fixes, uniform, kept, once, each }
+        Segment { first, end, nodes, uniform, kept, once, each }
     }
 }

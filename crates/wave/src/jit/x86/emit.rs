@@ -4,15 +4,13 @@
 //! those that are left over go one by one. A value is named by its node, plus the number of nodes for each warp beside the first;
 //! what all warps have in common has one place.
 
-use super::Code as Compiled;
-use super::cold::{Cold, Slow, row};
 use super::machine::{Machine, Made, Source, TooMuch, Width};
+use super::place::row;
 use crate::jit::segment::{Item, Segment};
 use crate::recording::{Bin, Id, Node, Tri, Un};
 use iced_x86::{Code, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
 use shader::bytecode::{Reg, UNIT_BYTES};
-use simd::Level;
 use std::mem::take;
 
 /// First byte of the wave's registers, live warps yet to come, lanes that execute, the warp's number and what its rows begin at.
@@ -33,8 +31,6 @@ pub fn low(r: Register) -> Register {
     Register::EAX + (r as u32 - Register::RAX as u32)
 }
 
-/// Rows of the stack frame that a segment with fixes has for them: operands and results, registers that are kept.
-pub const FIXED_ROWS: u32 = 13 + 32;
 /// Rows of a frame at most.
 const MOST_ROWS: u32 = 400;
 /// Registers for what all warps use often.
@@ -56,8 +52,6 @@ pub struct Place {
 
 pub struct Emit<'s> {
     pub seg: &'s Segment,
-    /// Whose kernels fix what code leaves.
-    pub level: Level,
     pub m: Machine,
     /// By register: what is in it.
     pub vectors: Vec<Option<Id>>,
@@ -73,19 +67,16 @@ pub struct Emit<'s> {
     /// Warps side by side, and which of them an item is done for.
     pub side: usize,
     pub k: usize,
-    pub colds: Vec<Cold>,
-    pub slow: Vec<Box<Slow>>,
     /// Registers that the item at hand has need of.
     pub held: u32,
     pub held_masks: u32,
 }
 
 impl<'s> Emit<'s> {
-    pub fn new(seg: &'s Segment, level: Level, width: Width) -> Emit<'s> {
+    pub fn new(seg: &'s Segment, width: Width) -> Emit<'s> {
         let n = seg.nodes.len();
         Emit {
             seg,
-            level,
             m: Machine::new(width),
             vectors: vec![None; if width == Width::Whole { 32 } else { 16 }],
             masks: vec![None; 8],
@@ -98,22 +89,16 @@ impl<'s> Emit<'s> {
                 .map(|(i, n)| (*n, i as Id))
                 .collect(),
             uses: vec![vec![]; n],
-            rows: if seg.fixes.is_empty() { 0 } else { FIXED_ROWS },
+            rows: 0,
             inside: false,
             side: 1,
             k: 0,
-            colds: vec![],
-            slow: vec![],
             held: 0,
             held_masks: 0,
         }
     }
 
-    pub fn vectors(&self) -> u8 {
-        self.vectors.len() as u8
-    }
-
-    pub fn run(mut self) -> Made<Compiled> {
+    pub fn run(mut self) -> Made<Vec<u8>> {
         let m = &mut self.m;
         m.r(Code::Push_r64, Register::RBP)?;
         m.rr(Code::Mov_r64_rm64, Register::RBP, Register::RSP)?;
@@ -121,7 +106,6 @@ impl<'s> Emit<'s> {
         m.ri(Code::Sub_rm64_imm32, Register::RSP, 1 << 20)?;
         let frame = m.later();
         m.ri(Code::And_rm64_imm8, Register::RSP, -64)?;
-        m.rr(Code::Mov_r64_rm64, Register::R10, Register::RCX)?;
         m.find_pool()?;
         self.once()?;
         if !self.seg.each.is_empty() {
@@ -135,14 +119,11 @@ impl<'s> Emit<'s> {
         }
         self.m.r(Code::Pop_r64, Register::RBP)?;
         self.m.op0(Code::Retnq)?;
-        for cold in take(&mut self.colds) {
-            self.cold(cold)?;
-        }
         if self.rows > MOST_ROWS {
             return Err(TooMuch);
         }
         self.m.patch(frame, (self.rows * 64) as i32);
-        Ok(Compiled { bytes: self.m.finish(), slow: self.slow })
+        Ok(self.m.finish())
     }
 
     // ---- the two phases ----
@@ -168,7 +149,6 @@ impl<'s> Emit<'s> {
             self.item(i as u32, *item)?;
             let made: &[Id] = match item {
                 Item::Compute(id) => std::slice::from_ref(id),
-                Item::Fix(f) => &self.seg.fixes[*f as usize].results,
                 Item::Store(..) | Item::Move(..) => &[],
             };
             for &id in made {
@@ -215,16 +195,6 @@ impl<'s> Emit<'s> {
                 self.given.get(&Node::Exec).copied().into_iter().for_each(f);
             }
             Item::Compute(id) => self.seg.nodes[id as usize].operands().for_each(f),
-            Item::Fix(x) => {
-                let fix = &self.seg.fixes[x as usize];
-                for id in &fix.results {
-                    self.seg.nodes[*id as usize].operands().for_each(&mut f);
-                }
-                if let Some(exec) = self.given.get(&Node::Exec).filter(|_| self.inside) {
-                    f(*exec);
-                }
-                fix.guards.iter().chain(&fix.operands).for_each(|id| f(*id));
-            }
         }
     }
 
@@ -236,7 +206,6 @@ impl<'s> Emit<'s> {
             Item::Compute(id) => self.compute(at, self.value(id)),
             Item::Store(r, id) => self.store(at, r, self.value(id), false),
             Item::Move(r, id) => self.store(at, r, self.value(id), true),
-            Item::Fix(f) => self.fix(at, f as usize),
         }
     }
 
@@ -247,7 +216,6 @@ impl<'s> Emit<'s> {
             Node::Un(op, a) => Node::Un(op, v(a)),
             Node::Bin(op, a, b) => Node::Bin(op, v(a), v(b)),
             Node::Tri(op, a, b, c) => Node::Tri(op, v(a), v(b), v(c)),
-            Node::Fixed { quick, fix, which } => Node::Fixed { quick: v(quick), fix, which },
             given => given,
         }
     }
@@ -465,62 +433,5 @@ impl<'s> Emit<'s> {
         let v = self.m.vector(s);
         self.m.rr(Code::VEX_Vmovmskps_r32_ymm, Register::ECX, v)?;
         self.m.mr(Code::Mov_rm8_r8, to, Register::CL)
-    }
-
-    fn fix(&mut self, at: u32, f: usize) -> Made<()> {
-        let fix = &self.seg.fixes[f];
-        let mut results = smallvec::SmallVec::new();
-        for &id in &fix.results {
-            let id = self.value(id);
-            let Node::Fixed { quick, .. } = self.node(id) else { return Err(TooMuch) };
-            let q = self.in_register(quick)?;
-            // Guards, operands or later items may read it too.
-            let own =
-                self.uses[quick as usize].iter().filter(|u| **u == at).count() == 1 && self.dies(at, quick);
-            if own {
-                self.rename(quick, id, q);
-                results.push(q);
-            } else {
-                let d = self.vector()?;
-                self.m.copy(d, q)?;
-                self.vectors[d as usize] = Some(id);
-                self.place[id as usize].reg = Some(d);
-                results.push(d);
-            }
-        }
-        // What lanes hold that do not execute is nobody's business.
-        let exec = match self.given.get(&Node::Exec) {
-            Some(&exec) if self.inside => Some(self.in_register(self.value(exec))?),
-            _ => None,
-        };
-        let guards =
-            fix.guards.iter().map(|g| self.in_register(self.value(*g))).collect::<Made<Vec<u8>>>()?;
-        let mut operands = smallvec::SmallVec::new();
-        for &x in &fix.operands {
-            let x = self.value(x);
-            let s = match (self.place[x as usize].reg, self.home(x)) {
-                (Some(r), _) => Source::Reg(r),
-                (None, Some(m)) => Source::Mem(m),
-                (None, None) => Source::Reg(self.in_register(x)?),
-            };
-            operands.push(s);
-        }
-        // From here on nothing is moved: who leaves finds all as who comes back does.
-        let mut from = vec![];
-        for g in guards {
-            self.m.any(g, exec.unwrap_or(g))?;
-            from.push(self.m.jump(Code::Jne_rel32_64)?);
-        }
-        let kernel = crate::kernels::table(self.level)[fix.op.code.0 as usize];
-        self.slow.push(Box::new(Slow::new(fix, kernel)));
-        let slow: *const Slow = &**self.slow.last().ok_or(TooMuch)?;
-        self.colds.push(Cold { from, back: self.m.here(), operands, results, slow });
-        let ids: Vec<Id> = {
-            let mut all = vec![];
-            self.reads(Item::Fix(f as u32), |id| all.push(id));
-            all
-        };
-        ids.into_iter().for_each(|id| self.used(at, id));
-        Ok(())
     }
 }

@@ -45,11 +45,6 @@ impl Emit<'_> {
                 depth[id as usize] = before + 1;
                 longest = longest.max(before + 1);
                 work += 1;
-            } else if let Item::Fix(f) = *item {
-                for id in &self.seg.fixes[f as usize].results {
-                    let node = self.seg.nodes[*id as usize];
-                    depth[*id as usize] = node.operands().map(|x| depth[x as usize]).max().unwrap_or(0);
-                }
             }
         }
         if longest < 8 {

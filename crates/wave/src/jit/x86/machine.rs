@@ -88,9 +88,6 @@ impl Machine {
     pub fn rrr(&mut self, code: Code, a: Register, b: Register, c: Register) -> Made<()> {
         self.made(Instruction::with3(code, a, b, c))
     }
-    pub fn number(&mut self, a: Register, n: u64) -> Made<()> {
-        self.made(Instruction::with2(Code::Mov_r64_imm64, a, n))
-    }
 
     /// A jump to where [`Machine::land`] is called with it.
     pub fn jump(&mut self, code: Code) -> Made<Jump> {
@@ -478,14 +475,6 @@ impl Machine {
             (true, Width::Half) => Code::VEX_Vfnmadd213ps_ymm_ymm_ymmm256,
         };
         self.with_source(code, self.vector(d), self.vector(a), s)
-    }
-
-    /// Sets the flags: not zero if any lane is in both masks.
-    pub fn any(&mut self, m: u8, n: u8) -> Made<()> {
-        match self.width {
-            Width::Whole => self.rr(Code::VEX_Ktestw_kr_kr, Register::K0 + m as u32, Register::K0 + n as u32),
-            Width::Half => self.rr(Code::VEX_Vptest_ymm_ymmm256, self.vector(m), self.vector(n)),
-        }
     }
 }
 

@@ -1,11 +1,15 @@
 //! Where values are: registers, rows of the stack frame, what the wave's registers still hold.
 
-use super::cold::row;
 use super::emit::{EXEC, Emit, NEVER, OFFSETS, REGS, WARPS};
 use super::machine::{Made, Source, TooMuch, Width};
 use crate::recording::{Bin, Id, Node};
 use iced_x86::{Code, MemoryOperand, Register};
 use shader::bytecode::{Reg, UNIT_BYTES};
+
+/// A row of the stack frame.
+pub fn row(i: u32) -> MemoryOperand {
+    MemoryOperand::with_base_displ(Register::RSP, (i * 64).into())
+}
 
 impl Emit<'_> {
     /// Where a word register of the wave lies, for this warp.
