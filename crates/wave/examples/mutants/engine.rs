@@ -160,12 +160,15 @@ fn draw(worker: &mut Worker, job: &Job, seed: u64) -> Result<Vec<Vec<u32>>, Stop
                 lanes.input_mask(i).iter_mut().for_each(|m| *m = r.word() as u16);
             }
             _ => {
-                for row in lanes.input(i) {
-                    *row = std::array::from_fn(|_| match r.below(3) {
-                        0 => r.below(16) as u32,
-                        1 => (r.below(1000) as f32 / 100.0 - 5.0).to_bits(),
-                        _ => (r.below(256) as f32).to_bits(),
-                    });
+                let mut number = || match r.below(3) {
+                    0 => r.below(16) as u32,
+                    1 => (r.below(1000) as f32 / 100.0 - 5.0).to_bits(),
+                    _ => (r.below(256) as f32).to_bits(),
+                };
+                match lanes.input(i) {
+                    // What all lanes have in common.
+                    [one] => *one = [number(); 16],
+                    rows => rows.iter_mut().for_each(|row| *row = std::array::from_fn(|_| number())),
                 }
             }
         }
