@@ -83,6 +83,21 @@ pub const TRACE: Variable<OneOf<Trace>> = Variable {
               samples are held against ([docs/model.md](docs/model.md))",
 };
 
+pub const JIT: Variable<OneOf<Jit>> = Variable {
+    name: "TUFF_JIT",
+    kind: OneOf(&[("0", Jit::Off), ("1", Jit::On), ("always", Jit::Always)]),
+    meaning: "shaders' straight-line code is compiled once it has run a while, never, or before it first runs; default: 1. The \
+              results are the same",
+};
+
+/// When shaders are compiled to machine code.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Jit {
+    Off,
+    On,
+    Always,
+}
+
 /// What goes through the modelled caches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Trace {
@@ -123,6 +138,7 @@ pub struct Settings {
     pub refresh: Option<u32>,
     /// Not samples.
     pub trace: Option<Trace>,
+    pub jit: Jit,
 }
 
 static READ: LazyLock<(Settings, Vec<String>)> =
@@ -182,6 +198,7 @@ impl Settings {
             cache_key: r.get(&CACHE_KEY),
             refresh: r.get(&REFRESH).map(|hz| hz as u32),
             trace: r.get(&TRACE),
+            jit: r.get(&JIT).unwrap_or(Jit::On),
         };
         (settings, r.problems)
     }
@@ -211,6 +228,7 @@ mod tests {
             ("TUFF_CACHE_KEY", "d"),
             ("TUFF_REFRESH", "120"),
             ("TUFF_TRACE", "all"),
+            ("TUFF_JIT", "always"),
         ]);
         let expected = Settings {
             threads: NonZeroUsize::new(3),
@@ -224,6 +242,7 @@ mod tests {
             cache_key: Some("d".into()),
             refresh: Some(120),
             trace: Some(Trace::All),
+            jit: Jit::Always,
         };
         assert_eq!((s, problems), (expected, vec![]));
     }

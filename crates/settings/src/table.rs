@@ -1,8 +1,8 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, COUNTERS, GPU, INSTRUMENT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE, Variable,
-    WATCHDOG_MS,
+    CACHE_KEY, COUNTERS, GPU, INSTRUMENT, JIT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE,
+    Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,12 +21,13 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 11] {
+pub(crate) fn rows() -> [Row; 12] {
     [
         row(&THREADS),
         row(&LOG),
         row(&WATCHDOG_MS),
         row(&SIMD),
+        row(&JIT),
         row(&GPU),
         row(&COUNTERS),
         row(&INSTRUMENT),

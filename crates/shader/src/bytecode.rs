@@ -24,6 +24,9 @@
 //! **Control.** Jump targets are absolute op indices (`imm`). Structured control flow is made of [`Code::SPLIT`],
 //! [`Code::SETEXEC`] and mask registers in which lanes wait at the block where they meet.
 
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU32;
+
 use crate::ir::{AtomicOp, Bin, Dim, ImageOp, Input, Mem, Quad, ReduceOp, Scan, TexelType, Tri, Ty, Un};
 
 /// Register name: bits 0..15 the unit, bit 15 set when uniform. Bools never set it in operands of mask ops, and
@@ -343,6 +346,52 @@ pub struct Program {
     pub blocks: Vec<BlockRange>,
     pub files: Vec<String>,
     pub profile: crate::cost::Profile,
+    /// The same, as whoever runs it has made it quicker.
+    pub compiled: Compiled,
+}
+
+/// Ops with the numbers and meaning of a program's, some of which may be a [`Code::SEGMENT`] that does what several did.
+pub trait CompiledCode: Send + Sync {
+    fn code(&self) -> &[Op];
+    /// For which of the engine's levels it is.
+    fn level(&self) -> usize;
+    /// Memory that it takes, in bytes.
+    fn bytes(&self) -> usize;
+}
+
+/// A place for a program's compiled code, and how often it has run without. No part of what a program is: copies begin without,
+/// and compare without.
+#[derive(Default)]
+pub struct Compiled {
+    code: OnceLock<Option<Box<dyn CompiledCode>>>,
+    pub runs: AtomicU32,
+}
+
+impl Compiled {
+    /// The code, once somebody has tried to make it; `Some(None)`: there is none to be had.
+    pub fn get(&self) -> Option<Option<&dyn CompiledCode>> {
+        self.code.get().map(Option::as_deref)
+    }
+    /// What `make` gives, unless somebody was quicker.
+    pub fn set(&self, make: impl FnOnce() -> Option<Box<dyn CompiledCode>>) {
+        self.code.get_or_init(make);
+    }
+}
+
+impl Clone for Compiled {
+    fn clone(&self) -> Compiled {
+        Compiled::default()
+    }
+}
+impl PartialEq for Compiled {
+    fn eq(&self, _: &Compiled) -> bool {
+        true
+    }
+}
+impl std::fmt::Debug for Compiled {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(if self.code.get().is_some() { "compiled" } else { "not compiled" })
+    }
 }
 
 impl Program {

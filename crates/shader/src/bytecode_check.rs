@@ -39,6 +39,9 @@ pub fn check(program: &Program) -> Result<()> {
         if !more_registers(op).all(fits) {
             return Err(bad(pc, "register of a pair or twin"));
         }
+        if op.code == Code::SEGMENT {
+            return Err(bad(pc, "compiled code"));
+        }
         let words = extension_words(op);
         if pc + words >= n {
             return Err(bad(pc, "extension words or end missing"));
@@ -112,6 +115,7 @@ mod tests {
             blocks: vec![],
             files: vec![],
             profile: Default::default(),
+            compiled: Default::default(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Programs as bytes, for pipeline caches. The form belongs to one build of the driver: whoever stores it stores a
 //! version and a checksum with it. Anyone may write such bytes, so what is read goes through the check of finished programs.
 
-use crate::bytecode::{BlockRange, Code, ImageCode, Op, Program, Reg};
+use crate::bytecode::{BlockRange, Code, Compiled, ImageCode, Op, Program, Reg};
 use crate::bytecode_check::check;
 use crate::cost::{Cost, Half, Halves, MarkUse, Profile};
 use crate::interface::{At, DepthMode, Interface, Varying};
@@ -168,13 +168,21 @@ structs! {
     StageIo { inputs, geometry, tessellation, mesh, feedback }
     Program {
         stage, interface, outputs, lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, scratch_words,
-        packed, multi_wave, quad_derivatives, blocks, files, profile,
+        packed, multi_wave, quad_derivatives, blocks, files, profile, compiled,
     }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, varying }
     MarkUse { counter, mark, entry, work, cost }
     Half { costs, attributes }
     Halves { position, others }
     Profile { counters, halves, marks, mark_count, registers, descriptors, total, shortest, longest }
+}
+
+/// No part of a program's bytes: who runs it makes it anew.
+impl Part for Compiled {
+    fn put(&self, _: &mut Out) {}
+    fn take(_: &mut In) -> Option<Self> {
+        Some(Compiled::default())
+    }
 }
 
 /// Enums by the order told here; variants may carry one part.
@@ -343,6 +351,7 @@ mod tests {
                 longest: Some(Cost { tex: 9, ..Cost::FREE }),
                 ..Profile::default()
             },
+            compiled: Default::default(),
         }
     }
 

@@ -55,6 +55,12 @@ fn main() {
         let compiled = t.elapsed().as_secs_f64() * 1e3;
         if dump {
             println!("{}", shader::bytecode_print::print(&p));
+            #[cfg(target_arch = "x86_64")]
+            if let Some(c) = wave::jit::compile(&p, level) {
+                let path = std::env::temp_dir().join(format!("{name}.code"));
+                std::fs::write(&path, c.machine_code()).expect("the code is written");
+                println!("{}: objdump -D -b binary -m i386:x86-64", path.display());
+            }
         }
         let mut best = f64::MAX;
         let mut buffers = k.memory();

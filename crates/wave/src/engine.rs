@@ -6,16 +6,26 @@ use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::state::{State, Status, Stop};
 use crate::tally::Counting;
+use crate::tier::{self, Compile};
 use shader::bytecode::{Code, Op, Program, UNIT_BYTES};
 use simd::Level;
 
 /// The kernels of a level.
 #[derive(Clone, Copy)]
-pub(crate) struct Engine(&'static kernels::Table);
+pub(crate) struct Engine {
+    kernels: &'static kernels::Table,
+    level: Level,
+    compile: Compile,
+}
 
 impl Engine {
-    pub fn new(level: Level) -> Engine {
-        Engine(kernels::table(level))
+    pub fn new(level: Level, compile: Compile) -> Engine {
+        Engine { kernels: kernels::table(level), level, compile }
+    }
+
+    /// The ops by which it runs `p`, for about so many waves to come.
+    pub fn code(self, p: &Program, waves: u64) -> &[Op] {
+        tier::code(p, self.level, self.compile, waves)
     }
 
     /// Runs ops from `from` on until the op `to`, or (null) until the wave stops by itself: why it stopped.
@@ -45,7 +55,7 @@ impl Engine {
             // SAFETY: an op of the program, for a kernel returns none but those, or null; the table has `COUNT` kernels, of a
             // level that the CPU has.
             op = unsafe {
-                let kernel = self.0.get_unchecked((*op).code.0 as usize % Code::COUNT);
+                let kernel = self.kernels.get_unchecked((*op).code.0 as usize % Code::COUNT);
                 kernel(st, op)
             };
         }
@@ -79,6 +89,8 @@ const WIDEST: usize = 32;
 /// What a wave's state is made of.
 pub(crate) struct Setup<'a> {
     pub program: &'a Program,
+    /// The program's ops, or what is run in their place ([`Engine::code`]).
+    pub code: &'a [Op],
     pub tables: &'a [Table],
     pub push: &'a [u8],
     pub host: &'a dyn Host,
@@ -116,8 +128,8 @@ impl Setup<'_> {
             live: 0,
             all: ((1u64 << warps) - 1) as u32,
             warps,
-            code: p.code.as_ptr(),
-            pc: p.code.as_ptr(),
+            code: self.code.as_ptr(),
+            pc: self.code.as_ptr(),
             tables: self.tables.as_ptr(),
             table_count: self.tables.len() as u32,
             push: self.push.as_ptr(),

@@ -90,6 +90,7 @@ impl Worker {
         file.regs.reserve(Setup::register_bytes(p));
         let setup = Setup {
             program: p,
+            code: self.engine.code(p, 1),
             tables: job.tables,
             push: job.push,
             host: job.host,

@@ -8,14 +8,18 @@ mod engine;
 pub mod graphics;
 pub mod held;
 pub mod host;
+#[cfg(target_arch = "x86_64")]
+pub mod jit;
 pub mod kernels;
 pub mod made;
 pub mod memory;
 pub mod packing;
 pub mod reach;
+mod recording;
 mod shared_l2;
 pub mod state;
 pub mod tally;
+mod tier;
 pub mod worker;
 
 pub use graphics::{Job, Lanes};
@@ -23,4 +27,5 @@ pub use host::{Filter, Filtering, Group, Host, HostRef, ImageWarp, ImageWave, Ow
 pub use made::{MadeUp, Meaning};
 pub use state::{At, Fault, Kernel, State, Status, Stop};
 pub use tally::{BlockRow, Usage};
+pub use tier::Compile;
 pub use worker::{Around, Dispatch, Worker};

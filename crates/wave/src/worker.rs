@@ -7,7 +7,8 @@ use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::packing::{Packing, pattern};
 use crate::state::{At, State, Status, Stop};
-use shader::bytecode::{Code, Program, Reg, UNIT_BYTES};
+use crate::tier::Compile;
+use shader::bytecode::{Code, Op, Program, Reg, UNIT_BYTES};
 use shader::ir::{Input, Ty};
 use simd::Level;
 
@@ -93,8 +94,13 @@ struct Filled {
 impl Worker {
     /// A worker whose kernels are those of `level`.
     pub fn new(level: Level) -> Worker {
+        Worker::compiling(level, Compile::by_settings())
+    }
+
+    /// As [`Worker::new`], whatever the settings say of compiled code.
+    pub fn compiling(level: Level, when: Compile) -> Worker {
         Worker {
-            engine: Engine::new(level),
+            engine: Engine::new(level, when),
             waves: Vec::new(),
             shared: Aligned::new(),
             made: MadeUp::default(),
@@ -192,8 +198,9 @@ impl Worker {
         if self.waves.len() < files {
             self.waves.resize_with(files, Wave::default);
         }
+        let code = self.engine.code(d.program, (last - first) * k.waves as u64 / k.groups as u64);
         for i in 0..files {
-            self.prepare(d, k, i)?;
+            self.prepare(d, code, k, i)?;
         }
         let mut g = first;
         while g < last {
@@ -251,7 +258,7 @@ impl Worker {
     }
 
     /// Makes wave `i`'s registers and state ready for the dispatch: constants and prologue.
-    fn prepare(&mut self, d: &Dispatch, k: &Packing, i: usize) -> Result<(), Stop> {
+    fn prepare<'d>(&mut self, d: &Dispatch<'d>, code: &'d [Op], k: &Packing, i: usize) -> Result<(), Stop> {
         let p = d.program;
         let count = self.tally.counting(p);
         let w = &mut self.waves[i];
@@ -259,6 +266,7 @@ impl Worker {
         w.scratch.reserve(Setup::scratch_bytes(p));
         let setup = Setup {
             program: p,
+            code,
             tables: d.tables,
             push: d.push,
             host: d.host,

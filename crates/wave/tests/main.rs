@@ -11,6 +11,8 @@ mod control;
 mod exact;
 mod fused;
 mod held;
+#[cfg(target_arch = "x86_64")]
+mod jit;
 mod kernels;
 mod lanes;
 mod lines;

@@ -101,6 +101,7 @@ pub fn encode(
         blocks,
         files: shader.files.clone(),
         profile,
+        compiled: Default::default(),
     })
 }
 

@@ -42,8 +42,12 @@ use std::borrow::Cow;
 use uniform::Uniformity;
 
 /// Bytes of varying registers a wave should stay within. Few are in use at a time, so that a wide wave's cost less as
-/// they spill into L2 (`large`, 105 slots: 6 % misses at 256 lanes) than a narrow one's ops cost in dispatch.
-const REGISTER_BYTES: u32 = 192 << 10;
+/// they spill into L2 (`large`, 105 slots: 6 % misses at 256 lanes) than a narrow one's ops cost in dispatch. Compiled code
+/// dispatches less: there the cache counts for more (`med`, 92 slots: 128 lanes take four fifths of the time of 256).
+fn register_bytes() -> u32 {
+    let compiled = cfg!(target_arch = "x86_64") && settings::get().jit != settings::Jit::Off;
+    if compiled { 80 << 10 } else { 192 << 10 }
+}
 
 /// Everything the stages share.
 struct Lowering<'a> {
@@ -95,7 +99,7 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
             ready = Some((packed, lir, allocation));
         }
         let (_, lir, allocation) = ready.as_ref().unwrap();
-        if allocation.varying_slots * 4 * lanes > REGISTER_BYTES && i + 1 < widths.len() {
+        if allocation.varying_slots * 4 * lanes > register_bytes() && i + 1 < widths.len() {
             continue;
         }
         return encode::encode(shader, lir, allocation, lanes, packed, warps * 16 > lanes);

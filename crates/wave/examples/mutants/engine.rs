@@ -5,7 +5,7 @@ use shader::bytecode::{ImageCode, Program};
 use shader::ir::{Input, Stage};
 use simd::Level;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use wave::{Dispatch, Host, ImageWarp, Job, Stop, Table, Worker};
+use wave::{Compile, Dispatch, Host, ImageWarp, Job, Stop, Table, Worker};
 
 /// How often a program may ask whether it is to stop (every some thousand iterations of a loop); one that asks more is not
 /// compared.
@@ -71,8 +71,8 @@ impl Memory {
         self.push.iter_mut().for_each(|b| *b = r.word() as u8 & 31);
     }
 
-    /// On one level: what is left, or what stopped it; and whether something before a buffer changed.
-    fn once(&mut self, p: &Program, level: Level, seed: u64) -> Result<Left, Stop> {
+    /// On one level, compiled or not: what is left, or what stopped it; and whether something before a buffer changed.
+    fn once(&mut self, p: &Program, level: Level, when: Compile, seed: u64) -> Result<Left, Stop> {
         self.fill(seed);
         let table: Vec<[u64; 4]> = (0..DESCRIPTORS)
             .map(|n| &self.buffers[n % SIZES.len()])
@@ -80,7 +80,7 @@ impl Memory {
             .collect();
         let tables = [Table { ptr: table.as_ptr().cast(), size: (DESCRIPTORS * 32) as u64 }];
         let host = Machine { asked: AtomicU32::new(0) };
-        let mut worker = Worker::new(level);
+        let mut worker = Worker::compiling(level, when);
         let arena = (0x1000, 0x1000);
         let outputs = if p.stage == Stage::Compute {
             let d = Dispatch {
@@ -107,19 +107,23 @@ impl Memory {
     pub fn run(&mut self, p: &Program, seed: u64) -> Ran {
         self.fill(seed);
         let before: Vec<Vec<u8>> = self.buffers.iter().map(Guarded::before).collect();
-        let mut first: Option<(Level, Result<Left, Stop>)> = None;
+        let mut first: Option<((Level, Compile), Result<Left, Stop>)> = None;
         let mut stopped = false;
-        for level in Level::tested() {
-            let left = self.once(p, level, seed);
+        let ways = |level: Level| [(level, Compile::Never), (level, Compile::Always)];
+        for way in
+            Level::tested().into_iter().flat_map(ways).filter(|w| *w != (Level::Portable, Compile::Always))
+        {
+            // A program keeps the compiled code of one level.
+            let left = self.once(&p.clone(), way.0, way.1, seed);
             if self.buffers.iter().zip(&before).any(|(b, was)| b.before() != *was) {
-                return Ran::Wrong(format!("{level:?}: something before a buffer has changed"));
+                return Ran::Wrong(format!("{way:?}: something before a buffer has changed"));
             }
             stopped |= left.is_err();
             match &first {
-                None => first = Some((level, left)),
+                None => first = Some((way, left)),
                 Some((one, was)) => match (was, &left) {
                     (Ok(a), Ok(b)) if a != b => {
-                        return Ran::Wrong(format!("{one:?} and {level:?} differ: {}", difference(a, b)));
+                        return Ran::Wrong(format!("{one:?} and {way:?} differ: {}", difference(a, b)));
                     }
                     _ => {}
                 },
@@ -156,12 +160,15 @@ fn draw(worker: &mut Worker, job: &Job, seed: u64) -> Result<Vec<Vec<u32>>, Stop
                 lanes.input_mask(i).iter_mut().for_each(|m| *m = r.word() as u16);
             }
             _ => {
-                for row in lanes.input(i) {
-                    *row = std::array::from_fn(|_| match r.below(3) {
-                        0 => r.below(16) as u32,
-                        1 => (r.below(1000) as f32 / 100.0 - 5.0).to_bits(),
-                        _ => (r.below(256) as f32).to_bits(),
-                    });
+                let mut number = || match r.below(3) {
+                    0 => r.below(16) as u32,
+                    1 => (r.below(1000) as f32 / 100.0 - 5.0).to_bits(),
+                    _ => (r.below(256) as f32).to_bits(),
+                };
+                match lanes.input(i) {
+                    // What all lanes have in common.
+                    [one] => *one = [number(); 16],
+                    rows => rows.iter_mut().for_each(|row| *row = std::array::from_fn(|_| number())),
                 }
             }
         }

@@ -7,6 +7,7 @@
 use super::Registry;
 use super::regs::reg;
 use crate::kernel;
+use crate::recording::{Id, Kind, Record, Recording};
 use crate::state::State;
 use shader::bytecode::{Code, Reg};
 use shader::ir::{Bin, Tri, Ty, Un};
@@ -77,6 +78,13 @@ kernel! {
     }
 }
 
+/// What they are to compiled code.
+const fn recorded(operands: &'static [Kind], run: fn(&[Id; 5]) -> [Id; 2]) -> Recording {
+    Recording { operands, results: &[Kind::Mask], run }
+}
+const ONE: &[Kind] = &[Kind::Mask];
+const TWO: &[Kind] = &[Kind::Mask; 2];
+
 pub fn register(r: &mut Registry) {
     r.add::<BAnd>(Code::bin(Bin::BAnd, Ty::Bool));
     r.add::<BOr>(Code::bin(Bin::BOr, Ty::Bool));
@@ -84,4 +92,11 @@ pub fn register(r: &mut Registry) {
     r.add::<BNot>(Code::un(Un::BNot, Ty::Bool));
     r.add::<Select>(Code::tri(Tri::Select, Ty::Bool));
     r.add::<Select>(Code::tri(Tri::BitSelect, Ty::Bool));
+    let recorded = [
+        (Code::bin(Bin::BAnd, Ty::Bool), recorded(TWO, |x| [Record.mand(x[0], x[1]), 0])),
+        (Code::bin(Bin::BOr, Ty::Bool), recorded(TWO, |x| [Record.mor(x[0], x[1]), 0])),
+        (Code::bin(Bin::BXor, Ty::Bool), recorded(TWO, |x| [Record.mxor(x[0], x[1]), 0])),
+        (Code::un(Un::BNot, Ty::Bool), recorded(ONE, |x| [Record.mnot(x[0]), 0])),
+    ];
+    recorded.into_iter().for_each(|(code, it)| r.record(code, it));
 }

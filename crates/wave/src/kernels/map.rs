@@ -9,6 +9,7 @@
 use super::Run;
 use super::regs::reg;
 use super::rows::{self, Layout, Single};
+use crate::recording::{Id, Kind, Record, Recording, Wide};
 use crate::state::{At, State};
 use shader::bytecode::{Op, Reg};
 use simd::Simd;
@@ -26,6 +27,10 @@ pub trait Class: 'static {
     /// # Safety
     /// As [`Class::load`].
     unsafe fn store<S: Simd>(s: S, p: *mut u8, v: Self::V<S>);
+    /// How compiled code has it.
+    const KIND: Kind;
+    fn recorded(id: Id) -> Self::V<Record>;
+    fn id(v: Self::V<Record>) -> Id;
     /// Bits of four warps' values; classes with [`Class::BOOL`] only.
     #[inline(always)]
     fn bits4<S: Simd>(_: S, _: [Self::V<S>; 4]) -> u64 {
@@ -40,6 +45,13 @@ pub struct L;
 pub struct B;
 
 impl Class for F {
+    const KIND: Kind = Kind::Word;
+    fn recorded(id: Id) -> Self::V<Record> {
+        id
+    }
+    fn id(v: Id) -> Id {
+        v
+    }
     type V<S: Simd> = S::F;
     const BYTES: usize = 64;
     #[inline(always)]
@@ -54,6 +66,13 @@ impl Class for F {
     }
 }
 impl Class for I {
+    const KIND: Kind = Kind::Word;
+    fn recorded(id: Id) -> Self::V<Record> {
+        id
+    }
+    fn id(v: Id) -> Id {
+        v
+    }
     type V<S: Simd> = S::I;
     const BYTES: usize = 64;
     #[inline(always)]
@@ -68,6 +87,13 @@ impl Class for I {
     }
 }
 impl Class for D {
+    const KIND: Kind = Kind::Wide;
+    fn recorded(_: Id) -> Self::V<Record> {
+        Wide
+    }
+    fn id(_: Wide) -> Id {
+        0
+    }
     type V<S: Simd> = S::D;
     const BYTES: usize = 128;
     #[inline(always)]
@@ -82,6 +108,13 @@ impl Class for D {
     }
 }
 impl Class for L {
+    const KIND: Kind = Kind::Wide;
+    fn recorded(_: Id) -> Self::V<Record> {
+        Wide
+    }
+    fn id(_: Wide) -> Id {
+        0
+    }
     type V<S: Simd> = S::L;
     const BYTES: usize = 128;
     #[inline(always)]
@@ -96,6 +129,13 @@ impl Class for L {
     }
 }
 impl Class for B {
+    const KIND: Kind = Kind::Mask;
+    fn recorded(id: Id) -> Self::V<Record> {
+        id
+    }
+    fn id(v: Id) -> Id {
+        v
+    }
     type V<S: Simd> = S::M;
     const BYTES: usize = 2;
     const BOOL: bool = true;
@@ -321,6 +361,10 @@ fn is_uniform<R: Class>(d: Reg, sources: bool) -> bool {
 }
 
 impl<O: Op1> Run for Map1<O> {
+    const RECORDING: Option<Recording> =
+        Recording::of(const { &[O::A::KIND] }, const { &[O::R::KIND] }, |x| {
+            [O::R::id(O::f(Record, O::A::recorded(x[0]))), 0]
+        });
     const COLD: bool = O::WEIGHT.is_cold();
     #[inline(always)]
     fn plain(st: &mut State, op: At) -> *const Op {
@@ -341,6 +385,10 @@ impl<O: Op1> Run for Map1<O> {
     }
 }
 impl<O: Op2> Run for Map2<O> {
+    const RECORDING: Option<Recording> =
+        Recording::of(const { &[O::A::KIND, O::B::KIND] }, const { &[O::R::KIND] }, |x| {
+            [O::R::id(O::f(Record, O::A::recorded(x[0]), O::B::recorded(x[1]))), 0]
+        });
     const COLD: bool = O::WEIGHT.is_cold();
     #[inline(always)]
     fn plain(st: &mut State, op: At) -> *const Op {
@@ -361,6 +409,10 @@ impl<O: Op2> Run for Map2<O> {
     }
 }
 impl<O: Op3> Run for Map3<O> {
+    const RECORDING: Option<Recording> =
+        Recording::of(const { &[O::A::KIND, O::B::KIND, O::C::KIND] }, const { &[O::R::KIND] }, |x| {
+            [O::R::id(O::f(Record, O::A::recorded(x[0]), O::B::recorded(x[1]), O::C::recorded(x[2]))), 0]
+        });
     const COLD: bool = O::WEIGHT.is_cold();
     #[inline(always)]
     fn plain(st: &mut State, op: At) -> *const Op {

@@ -34,6 +34,7 @@ mod twin;
 mod un;
 mod wide;
 
+use crate::recording::Recording;
 use crate::state::{At, Fault, Kernel, State};
 use shader::bytecode::{Code, Op};
 use simd::{Level, Portable, Simd};
@@ -79,6 +80,9 @@ pub trait Run: Sized + 'static {
         }
     }
 
+    /// What it is made of, for compiled code; none where no vector operations say it.
+    const RECORDING: Option<Recording> = None;
+
     /// Not worth a form of its own for the widest vectors.
     const COLD: bool = false;
     /// Only what stands here is compiled.
@@ -122,6 +126,7 @@ pub type Table = [Kernel; Code::COUNT];
 pub struct Registry {
     level: Level,
     table: Box<Table>,
+    recordings: Box<[Option<Recording>; Code::COUNT]>,
 }
 
 impl Registry {
@@ -131,6 +136,11 @@ impl Registry {
     /// Puts kernel `K`, compiled for the table's level, at `code`.
     pub fn add<K: Run>(&mut self, code: Code) {
         self.table[code.0 as usize] = K::FORMS[self.level.index()];
+        self.recordings[code.0 as usize] = K::RECORDING;
+    }
+    /// Says what the op `code` is made of.
+    fn record(&mut self, code: Code, it: Recording) {
+        self.recordings[code.0 as usize] = Some(it);
     }
     /// Puts a function that needs no vectors at `code`.
     pub fn set(&mut self, code: Code, kernel: Kernel) {
@@ -141,11 +151,23 @@ impl Registry {
 /// The kernels of a level.
 pub fn table(level: Level) -> &'static Table {
     static TABLES: [OnceLock<Box<Table>>; Level::COUNT] = [const { OnceLock::new() }; 3];
-    TABLES[level.index()].get_or_init(|| {
-        let mut r = Registry { level, table: Box::new([unknown as Kernel; Code::COUNT]) };
-        register(&mut r);
-        r.table
-    })
+    TABLES[level.index()].get_or_init(|| filled(level).table)
+}
+
+/// What the op `code` is made of, if compiled code can have it.
+pub(crate) fn recording(code: Code) -> Option<&'static Recording> {
+    static ALL: OnceLock<Box<[Option<Recording>; Code::COUNT]>> = OnceLock::new();
+    ALL.get_or_init(|| filled(Level::Portable).recordings).get(code.0 as usize)?.as_ref()
+}
+
+fn filled(level: Level) -> Registry {
+    let mut r = Registry {
+        level,
+        table: Box::new([unknown as Kernel; Code::COUNT]),
+        recordings: Box::new([const { None }; Code::COUNT]),
+    };
+    register(&mut r);
+    r
 }
 
 /// Every room's kernels.
@@ -162,6 +184,8 @@ fn register(r: &mut Registry) {
     pair::register(r);
     twin::register(r);
     fused::register(r);
+    #[cfg(target_arch = "x86_64")]
+    r.set(Code::SEGMENT, crate::jit::run);
 }
 
 /// Control flow, memory, subgroups, images: everything that is not lane-wise arithmetic.

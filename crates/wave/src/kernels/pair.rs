@@ -7,6 +7,7 @@ use super::regs::reg;
 use super::rows::{self, Loop, Two, loop1, loop2, loop3};
 use super::{Registry, Run};
 use super::{bin::*, math::FRsqrt, tri::*, un::*};
+use crate::recording::{Record, Recording};
 use crate::state::{At, State};
 use shader::bytecode::{Code, Op, Reg};
 use simd::Simd;
@@ -153,6 +154,8 @@ impl<A: Part, B: Part, const AT: usize> Pair<A, B, AT> {
 }
 
 impl<A: Part, B: Part, const AT: usize> Run for Pair<A, B, AT> {
+    const RECORDING: Option<Recording> =
+        Recording::of(Recording::words(Self::N), Recording::words(1), |x| [Self::both(Record, *x), 0]);
     const COLD: bool = A::WEIGHT.is_cold() || B::WEIGHT.is_cold();
     #[inline(always)]
     fn plain(st: &mut State, op: At) -> *const Op {

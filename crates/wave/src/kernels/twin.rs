@@ -6,6 +6,7 @@ use super::pair::{P2, P3, Pair, Part};
 use super::regs::reg;
 use super::{Registry, Run, rows};
 use super::{bin::*, tri::*};
+use crate::recording::{Record, Recording};
 use crate::state::{At, State};
 use shader::bytecode::{Code, Op, Reg};
 use simd::Simd;
@@ -80,7 +81,11 @@ impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Twin<A, B, RA, RB> {
         p: &[*const u8; 5],
         o: &[usize; 5],
     ) -> (S::I, S::I) {
-        let x = warp_of!(s, held, p, o, Self::N, U, 0 1 2 3 4);
+        Self::both(s, warp_of!(s, held, p, o, Self::N, U, 0 1 2 3 4))
+    }
+
+    #[inline(always)]
+    fn both<S: Simd>(s: S, x: [S::I; 5]) -> (S::I, S::I) {
         macro_rules! of {
             ($r:ident) => {
                 [
@@ -133,6 +138,10 @@ fn names(o: &Op) -> [Reg; 5] {
 }
 
 impl<A: Tree, B: Tree, const RA: u32, const RB: u32> Run for Twin<A, B, RA, RB> {
+    const RECORDING: Option<Recording> = Recording::of(Recording::words(Self::N), Recording::words(2), |x| {
+        let (a, b) = Self::both(Record, *x);
+        [a, b]
+    });
     #[inline(always)]
     fn plain(st: &mut State, op: At) -> *const Op {
         let o = &*op;

@@ -115,6 +115,16 @@ impl Lab {
     }
     /// Runs the op (and its ext words) once; returns the status and how many ops it took.
     pub fn run(&mut self, level: Level, ops: &[Op], host: &TestHost) -> (Status, usize) {
+        self.steps(level, ops, host, 1)
+    }
+
+    /// Runs ops one after the other until the last has run.
+    pub fn run_through(&mut self, level: Level, ops: &[Op], host: &TestHost) -> Status {
+        self.steps(level, ops, host, usize::MAX).0
+    }
+
+    /// Runs so many ops; where that leads, in ops from the first.
+    fn steps(&mut self, level: Level, ops: &[Op], host: &TestHost, steps: usize) -> (Status, usize) {
         let mut exec = [0; 32];
         exec[..16].copy_from_slice(&self.exec);
         let live = (0..16).fold(0, |l, w| l | ((self.exec[w] != 0) as u32) << w);
@@ -165,7 +175,13 @@ impl Lab {
                 made: &mut made,
                 image_warp: &mut *warp,
             };
-            let next = table(level)[ops[0].code.0 as usize](&mut st, code.as_ptr());
+            let mut next = code.as_ptr();
+            for _ in 0..steps {
+                next = table(level)[(*next).code.0 as usize](&mut st, next);
+                if next.is_null() {
+                    break;
+                }
+            }
             self.shared.as_mut_ptr().copy_from_nonoverlapping(shared, self.shared.len());
             self.row = rows[0];
             let sum = |what: Traced| cache.lines.iter().map(|t| t[what]).sum();

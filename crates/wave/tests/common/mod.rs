@@ -41,6 +41,7 @@ impl Asm {
                 blocks: vec![],
                 files: vec![],
                 profile: Default::default(),
+                compiled: Default::default(),
             },
         }
     }

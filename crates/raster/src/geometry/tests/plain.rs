@@ -35,6 +35,7 @@ pub fn program(stage: Stage, lanes: u32, slots: &[(Input, u16)], varyings: Vec<V
         blocks: Vec::new(),
         files: Vec::new(),
         profile: Default::default(),
+        compiled: Default::default(),
     }
 }
 

@@ -1,0 +1,128 @@
+//! Tier 2: straight-line segments of bytecode as machine code.
+//!
+//! Control flow, masks and memory stay interpreted. A segment's first op becomes a [`Code::SEGMENT`] in a copy of the program's
+//! code, which leads to the function and on to the op behind; all other ops stay where they are, so that jumps, faults and
+//! counts mean what they did. What a segment's ops do is what their kernels' own functions say ([`crate::recording`]).
+
+mod live;
+mod pages;
+mod segment;
+mod x86;
+
+use crate::state::State;
+use live::Liveness;
+use pages::Pages;
+use shader::bytecode::{Code, CompiledCode, Op, Program, Reg};
+use shader::isa::code::extension_words;
+use simd::Level;
+use x86::Width;
+
+/// Fewer ops than that are as quick one by one.
+const FEWEST: usize = 2;
+/// Bytes of code of one program.
+const MOST_BYTES: usize = 16 << 20;
+
+/// A program's compiled form.
+pub struct Compiled {
+    code: Vec<Op>,
+    pages: Pages,
+    level: usize,
+    pub segments: usize,
+}
+
+impl Compiled {
+    /// The instructions, with constants between them, for who looks at them.
+    pub fn machine_code(&self) -> &[u8] {
+        // SAFETY: the pages are as large, readable, and never written again.
+        unsafe { std::slice::from_raw_parts(self.pages.ptr(), self.pages.bytes()) }
+    }
+}
+
+impl CompiledCode for Compiled {
+    fn code(&self) -> &[Op] {
+        &self.code
+    }
+    fn level(&self) -> usize {
+        self.level
+    }
+    fn bytes(&self) -> usize {
+        self.pages.bytes() + self.code.len() * size_of::<Op>()
+    }
+}
+
+/// Compiled code: first byte of the registers, live warps, lanes that execute.
+type Function = unsafe extern "sysv64" fn(*mut u8, u32, *const u16);
+
+/// Compiles the segments of `program` for a CPU of that level.
+///
+/// None where there is nothing to compile, too much of it, no code for the level, or no memory that may be executable.
+pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
+    let width = match level {
+        Level::Portable => return None,
+        Level::Avx2(_) => Width::Half,
+        Level::Avx512(_) => Width::Whole,
+    };
+    let liveness = Liveness::new(program)?;
+    let mut bytes: Vec<u8> = vec![];
+    let mut entries = vec![];
+    for (b, block) in liveness.blocks.iter().enumerate() {
+        let mut drafts = vec![];
+        let mut pc = block.first;
+        while pc < block.end {
+            match segment::draft(&program.code, pc, block.end, width == Width::Half) {
+                Some(d) => {
+                    pc = d.end;
+                    drafts.extend((d.ops >= FEWEST).then_some(d));
+                }
+                None => pc += 1 + extension_words(&program.code[pc]),
+            }
+        }
+        // The last first, as liveness goes.
+        liveness.walk(b, |pc, live| {
+            let Some(d) = drafts.pop_if(|d| d.last == pc) else { return };
+            let s = d.finish(live);
+            if s.each.len() < FEWEST || bytes.len() > MOST_BYTES {
+                return;
+            }
+            if let Ok(mut it) = x86::compile(&s, width) {
+                entries.push((s.first, s.end, bytes.len()));
+                bytes.append(&mut it);
+                bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
+            }
+        });
+    }
+    let pages = Pages::new(&bytes)?;
+    let mut code = program.code.clone();
+    let segments = entries.len();
+    for (first, end, at) in entries {
+        let function = pages.ptr().wrapping_add(at) as u64;
+        code[first] = entry(function, (end - first) as u32);
+    }
+    Some(Compiled { code, pages, level: level.index(), segments })
+}
+
+/// The op that runs compiled code and goes on `words` further.
+fn entry(function: u64, words: u32) -> Op {
+    let part = |i: u32| Reg((function >> (16 * i)) as u16);
+    Op { code: Code::SEGMENT, d: part(0), a: part(1), b: part(2), c: part(3), e: 0, imm: words }
+}
+
+/// The kernel of [`Code::SEGMENT`].
+///
+/// # Safety
+/// As [`crate::Kernel`]; the op is one of [`compile`]'s.
+pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
+    // SAFETY: the caller's.
+    let o = unsafe { &*op };
+    let function = o.d.0 as usize | (o.a.0 as usize) << 16 | (o.b.0 as usize) << 32 | (o.c.0 as usize) << 48;
+    // SAFETY: where `compile` put a function, which lives as long as the op.
+    let function: Function = unsafe { std::mem::transmute(function) };
+    // SAFETY: the state's registers and lanes; the code stays within what the program's ops name.
+    unsafe { function(st.regs, st.live, st.exec.as_ptr()) };
+    op.wrapping_add(o.imm as usize)
+}
+
+/// Whether compiled code has the op, wherever its registers allow it.
+pub fn has(code: Code) -> bool {
+    crate::kernels::recording(code).is_some()
+}

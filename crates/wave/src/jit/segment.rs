@@ -1,0 +1,297 @@
+//! A segment: lane-wise ops one after the other, as nodes, and what is written to registers for who comes after.
+//!
+//! What all lanes have in common is computed before the loop over warps, the rest in it. Nothing is written that nobody reads.
+//! A segment ends before an op that no recording says, or that would write where the loop still reads what was there.
+
+use super::live::Set;
+use crate::recording::{Id, Kind, Node, Tape, Tri, with};
+use rustc_hash::{FxHashMap, FxHashSet};
+use shader::bytecode::{Code, Op, Reg};
+use shader::isa::code::extension_words;
+use smallvec::SmallVec;
+
+/// What is done, in order.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Item {
+    Compute(Id),
+    /// The register gets the node's value.
+    Store(Reg, Id),
+    /// Its lanes that execute do.
+    Move(Reg, Id),
+}
+
+pub struct Segment {
+    pub first: usize,
+    /// Where the interpreter goes on.
+    pub end: usize,
+    pub nodes: Vec<Node>,
+    /// By node: the same in all lanes of the wave.
+    pub uniform: Vec<bool>,
+    /// Uniform registers that are written before the loop is done with what they held: these nodes are set aside.
+    pub kept: Vec<Id>,
+    /// Done once, and for each warp.
+    pub once: Vec<Item>,
+    pub each: Vec<Item>,
+}
+
+/// What is known of a node's lanes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Lanes {
+    Same,
+    /// A Bool register does not tell.
+    Unknown,
+    Differ,
+}
+
+/// Nodes of one segment at most, so that compiling takes about as long as its ops are many.
+const MOST_NODES: usize = 4000;
+
+#[derive(Default)]
+pub struct Builder {
+    tape: Tape,
+    lanes: Vec<Lanes>,
+    /// By unit: what the register holds, and whether as a mask.
+    now: FxHashMap<usize, Id>,
+    items: Vec<Item>,
+    /// Units of small registers that are written, and what they held before, where that was read.
+    read: FxHashMap<usize, Vec<Id>>,
+    kept: FxHashSet<Id>,
+}
+
+/// The registers of an op's operands, in the order of its recording.
+fn operands(op: &Op) -> [Reg; 5] {
+    if shader::twins::of(op.code).is_some() {
+        [op.a, op.c, Reg(op.e), Reg(op.imm as u16), Reg((op.imm >> 16) as u16)]
+    } else {
+        [op.a, op.b, op.c, Reg(op.e), Reg(op.imm as u16)]
+    }
+}
+
+/// A segment of which it is not known yet who reads its registers.
+pub struct Draft {
+    builder: Builder,
+    pub first: usize,
+    /// Its last op, and where the interpreter goes on.
+    pub last: usize,
+    pub end: usize,
+    pub ops: usize,
+}
+
+impl Draft {
+    /// `live`: what is read behind the last op.
+    pub fn finish(self, live: &Set) -> Segment {
+        self.builder.finish(self.first, self.end, live)
+    }
+}
+
+/// The longest segment that begins with op `first`, of those before `end`; none where the first op is none's.
+pub fn draft(code: &[Op], first: usize, end: usize, narrow: bool) -> Option<Draft> {
+    let mut it = Builder::default();
+    it.tape.narrow = narrow;
+    let (mut pc, mut ops, mut last) = (first, 0, first);
+    while pc < end && it.tape.nodes.len() < MOST_NODES && it.op(&code[pc]) {
+        last = pc;
+        pc += 1 + extension_words(&code[pc]);
+        ops += 1;
+    }
+    (ops > 0).then_some(Draft { builder: it, first, last, end: pc, ops })
+}
+
+impl Builder {
+    /// Nodes that came since are taken note of.
+    fn settle(&mut self) {
+        while self.lanes.len() < self.tape.nodes.len() {
+            let node = self.tape.nodes[self.lanes.len()];
+            let lanes = match node {
+                Node::Word(r) if !r.is_uniform() => Lanes::Differ,
+                Node::Word(_) | Node::Splat(_) | Node::Truth(_) => Lanes::Same,
+                Node::Mask(_) => Lanes::Unknown,
+                Node::Exec => Lanes::Differ,
+                _ => node.operands().map(|i| self.lanes[i as usize]).max().unwrap_or(Lanes::Same),
+            };
+            self.lanes.push(lanes);
+        }
+    }
+
+    /// Takes the op on, or leaves all as it was.
+    fn op(&mut self, op: &Op) -> bool {
+        match op.code {
+            Code::MOVM32 | Code::MOVIF32 => return self.masked(op),
+            _ => (),
+        }
+        let Some(recording) = crate::kernels::recording(op.code) else { return false };
+        let before = self.tape.nodes.len();
+        let regs = operands(op);
+        let mut x = [0; 5];
+        for ((x, r), kind) in x.iter_mut().zip(regs).zip(recording.operands) {
+            if r.is_none() {
+                return self.undo(before);
+            }
+            *x = self.value(r, *kind == Kind::Mask);
+        }
+        let made = with(&mut self.tape, || (recording.run)(&x));
+        if self.tape.unsaid {
+            return self.undo(before);
+        }
+        let n = recording.results.len();
+        let made: SmallVec<[Id; 2]> = made[..n].into();
+        let mask = recording.results[0] == Kind::Mask;
+        self.settle();
+        let results: SmallVec<[Reg; 2]> = [op.d, op.b][..n].into();
+        for (r, id) in results.iter().zip(&made) {
+            let lanes = self.lanes[*id as usize];
+            // A uniform register's value is computed once; a Bool that may be uniform is whole wherever it is looked at.
+            let odd = if mask { lanes == Lanes::Unknown } else { r.is_uniform() && lanes != Lanes::Same };
+            if odd || r.is_none() {
+                return self.undo(before);
+            }
+        }
+        for (r, id) in results.iter().zip(&made) {
+            if !self.may_write(*r, mask, self.lanes[*id as usize] == Lanes::Same) {
+                return self.undo(before);
+            }
+        }
+        for id in before..self.tape.nodes.len() {
+            self.items.push(Item::Compute(id as Id));
+        }
+        for (r, id) in results.into_iter().zip(made) {
+            self.write(r, id);
+        }
+        true
+    }
+
+    /// A move of some lanes.
+    fn masked(&mut self, op: &Op) -> bool {
+        let before = self.tape.nodes.len();
+        let new = self.value(op.a, false);
+        // All that is computed here is for the lanes that execute: who reads the register later in the segment need not know what it
+        // holds for others. A mask of its own is one of them.
+        let id = if op.d.is_uniform() || op.code == Code::MOVM32 {
+            new
+        } else {
+            let old = self.value(op.d, false);
+            let m = self.value(op.b, true);
+            self.tape.put(Node::Tri(Tri::Sel, m, new, old))
+        };
+        self.tape.put(Node::Exec);
+        self.settle();
+        if op.d.is_uniform() && self.lanes[id as usize] != Lanes::Same
+            || !self.may_write(op.d, false, self.lanes[id as usize] == Lanes::Same)
+        {
+            return self.undo(before);
+        }
+        for id in before..self.tape.nodes.len() {
+            self.items.push(Item::Compute(id as Id));
+        }
+        if op.d.is_uniform() {
+            self.write(op.d, id);
+        } else {
+            self.now.insert(op.d.unit(), id);
+            self.items.push(Item::Move(op.d, id));
+        }
+        true
+    }
+
+    fn undo(&mut self, nodes: usize) -> bool {
+        self.tape.cut(nodes);
+        self.lanes.truncate(nodes);
+        for list in self.read.values_mut() {
+            list.retain(|id| (*id as usize) < nodes);
+        }
+        self.now.retain(|_, id| (*id as usize) < nodes);
+        false
+    }
+
+    /// What a register holds now.
+    fn value(&mut self, r: Reg, mask: bool) -> Id {
+        if let Some(id) = self.now.get(&r.unit())
+            && self.tape.nodes[*id as usize].is_mask() == mask
+        {
+            return *id;
+        }
+        let node = if mask { Node::Mask(Reg::varying(r.unit() as u16)) } else { Node::Word(r) };
+        let id = self.tape.put(node);
+        if mask || r.is_uniform() {
+            let list = self.read.entry(r.unit()).or_default();
+            if !list.contains(&id) {
+                list.push(id);
+            }
+        }
+        self.now.insert(r.unit(), id);
+        id
+    }
+
+    /// Whether register `r` may be written: what it held is not read after that, or can be set aside. `once`: before the loop.
+    fn may_write(&mut self, r: Reg, mask: bool, once: bool) -> bool {
+        if !mask && !r.is_uniform() {
+            return true;
+        }
+        let Some(list) = self.read.get(&r.unit()) else { return true };
+        for id in list {
+            match self.tape.nodes[*id as usize] {
+                Node::Word(_) => {
+                    self.kept.insert(*id);
+                }
+                // Warp by warp, as they are read.
+                Node::Mask(_) if mask && !once => (),
+                _ => return false,
+            }
+        }
+        true
+    }
+
+    fn write(&mut self, r: Reg, id: Id) {
+        self.now.insert(r.unit(), id);
+        self.items.push(Item::Store(r, id));
+    }
+
+    fn finish(mut self, first: usize, end: usize, live: &Set) -> Segment {
+        // Of the stores to a register the last counts, if anybody reads it.
+        let mut seen = FxHashSet::default();
+        let mut needed = vec![false; self.tape.nodes.len()];
+        let mut keep = vec![false; self.items.len()];
+        let need = |needed: &mut Vec<bool>, id: Id| needed[id as usize] = true;
+        for (i, item) in self.items.iter().enumerate().rev() {
+            match *item {
+                Item::Store(r, id) | Item::Move(r, id) => {
+                    let unchanged = match self.tape.nodes[id as usize] {
+                        Node::Word(w) => w == r,
+                        Node::Mask(w) => w.unit() == r.unit(),
+                        _ => false,
+                    };
+                    keep[i] = seen.insert(r.unit()) && live.has(r.unit()) && !unchanged;
+                    if keep[i] {
+                        need(&mut needed, id);
+                    }
+                }
+                Item::Compute(id) => {
+                    keep[i] = needed[id as usize];
+                    if keep[i] {
+                        self.tape.nodes[id as usize].operands().for_each(|id| need(&mut needed, id));
+                    }
+                }
+            }
+        }
+        let nodes = std::mem::take(&mut self.tape.nodes);
+        let uniform: Vec<bool> = self.lanes.iter().map(|l| *l == Lanes::Same).collect();
+        let (mut once, mut each) = (vec![], vec![]);
+        for (item, _) in self.items.into_iter().zip(keep).filter(|i| i.1) {
+            match item {
+                // Given, not computed.
+                Item::Compute(id) if nodes[id as usize].is_given() => (),
+                Item::Compute(id) if uniform[id as usize] => once.push(item),
+                Item::Store(r, id)
+                    if uniform[id as usize] && (r.is_uniform() || nodes[id as usize].is_mask()) =>
+                {
+                    once.push(item);
+                }
+                _ => each.push(item),
+            }
+        }
+        // Of an op that was not taken on, some may be no nodes.
+        let mut kept: Vec<Id> =
+            self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
+        kept.sort_unstable();
+        Segment { first, end, nodes, uniform, kept, once, each }
+    }
+}

@@ -1,0 +1,152 @@
+//! The loop over live warps: how many side by side, what they have in common in registers of its own.
+
+use super::emit::{Emit, LIVE, MOST_SIDE_BY_SIDE, OFFSETS, PINS, Place, WARPS, low};
+use super::machine::{Made, Width};
+use crate::jit::segment::Item;
+use crate::recording::{Id, Node};
+use iced_x86::{Code, Register};
+
+impl Emit<'_> {
+    pub fn loops(&mut self) -> Made<()> {
+        self.inside = true;
+        // What is common to all warps has its place; all else is each loop's own.
+        let common = std::mem::take(&mut self.place);
+        let side = self.side_by_side();
+        let mut done = None;
+        if side > 1 {
+            let again = self.m.here();
+            self.m.rr(Code::Popcnt_r32_rm32, Register::ECX, LIVE)?;
+            self.m.ri(Code::Cmp_rm32_imm8, Register::ECX, side as i32)?;
+            let few = self.m.jump(Code::Jb_rel32_64)?;
+            self.each(&common, side)?;
+            self.m.rr(Code::Test_rm32_r32, LIVE, LIVE)?;
+            let ended = self.m.jump(Code::Je_rel32_64)?;
+            self.m.jump_back(Code::Jmp_rel32_64, again)?;
+            self.m.land(few);
+            done = Some(ended);
+        }
+        self.each(&common, 1)?;
+        if let Some(done) = done {
+            self.m.land(done);
+        }
+        Ok(())
+    }
+
+    /// How many warps are worth doing side by side: a processor looks ahead some hundred instructions, and each waits about four
+    /// cycles for what it needs.
+    pub fn side_by_side(&self) -> usize {
+        let each = &self.seg.each;
+        let mut depth = vec![0u32; self.seg.nodes.len()];
+        let (mut longest, mut work) = (0, 0);
+        for item in each {
+            if let Item::Compute(id) = *item {
+                let node = self.seg.nodes[id as usize];
+                let before = node.operands().map(|x| depth[x as usize]).max().unwrap_or(0);
+                depth[id as usize] = before + 1;
+                longest = longest.max(before + 1);
+                work += 1;
+            }
+        }
+        if longest < 8 {
+            return 1;
+        }
+        let wanted = (4 * longest).div_ceil(work.max(1)).min(MOST_SIDE_BY_SIDE as u32) as usize;
+        let room = self.vectors.len() - PINS[(self.m.width == Width::Whole) as usize];
+        wanted.min(room / self.most_at_once().max(1)).max(1)
+    }
+
+    /// How many vectors of a warp's own are needed at one time.
+    pub fn most_at_once(&self) -> usize {
+        let each = &self.seg.each;
+        let mut last = vec![usize::MAX; self.seg.nodes.len()];
+        for (i, item) in each.iter().enumerate() {
+            self.reads_of(*item, |id| last[id as usize] = i);
+        }
+        let (mut now, mut most) = (0usize, 0usize);
+        let mut ends = vec![0usize; each.len() + 1];
+        for (i, item) in each.iter().enumerate() {
+            now -= ends[i];
+            if let Item::Compute(id) = *item
+                && !self.seg.nodes[id as usize].is_mask()
+                && last[id as usize] != usize::MAX
+            {
+                now += 1;
+                ends[last[id as usize]] += 1;
+            }
+            most = most.max(now);
+        }
+        // One more for what comes from memory.
+        most + 1
+    }
+
+    /// A loop over live warps, so many side by side: all of them if that is one, else one turn.
+    pub fn each(&mut self, common: &[Place], side: usize) -> Made<()> {
+        let n = self.seg.nodes.len();
+        self.side = side;
+        self.vectors.fill(None);
+        self.masks.fill(None);
+        self.place = vec![Place::default(); n * side];
+        for (p, c) in self.place.iter_mut().zip(common) {
+            *p = Place { reg: None, pinned: false, gone: false, slot: c.slot };
+        }
+        self.uses = vec![vec![]; n * side];
+        let each = &self.seg.each;
+        self.note_uses(each);
+        self.pin()?;
+        let each_warp = self.m.here();
+        for k in 0..side {
+            let (warp, offset) = (low(WARPS[k]), low(OFFSETS[k]));
+            self.m.rr(Code::Tzcnt_r32_rm32, warp, LIVE)?;
+            self.m.rr(Code::VEX_Blsr_r32_rm32, LIVE, LIVE)?;
+            self.m.rr(Code::Mov_r32_rm32, offset, warp)?;
+            self.m.ri(Code::Shl_rm32_imm8, offset, 6)?;
+            if self.m.width == Width::Half {
+                self.m.rr(Code::Add_r32_rm32, warp, warp)?;
+            }
+        }
+        let half = self.m.here();
+        for (i, item) in each.iter().enumerate() {
+            for k in 0..side {
+                self.k = k;
+                self.item((i * side + k) as u32, *item)?;
+            }
+        }
+        self.k = 0;
+        if self.m.width == Width::Half {
+            for k in 0..side {
+                self.m.ri(Code::Add_rm32_imm8, low(OFFSETS[k]), 32)?;
+                self.m.ri(Code::Add_rm32_imm8, low(WARPS[k]), 1)?;
+            }
+            self.m.ri(Code::Test_rm32_imm32, low(WARPS[0]), 1)?;
+            self.m.jump_back(Code::Jne_rel32_64, half)?;
+        }
+        if side > 1 {
+            return Ok(());
+        }
+        self.m.rr(Code::Test_rm32_r32, LIVE, LIVE)?;
+        self.m.jump_back(Code::Jne_rel32_64, each_warp)
+    }
+
+    /// What the loop uses most often of what all warps have in common gets registers.
+    pub fn pin(&mut self) -> Made<()> {
+        let common = |node: Node, uniform: bool| match node {
+            Node::Splat(x) => x != 0,
+            Node::Truth(_) => false,
+            _ => uniform,
+        };
+        let mut often: Vec<(usize, Id)> = (0..self.seg.nodes.len())
+            .filter(|&i| {
+                let node = self.seg.nodes[i];
+                self.uses[i].len() > self.side && common(node, self.seg.uniform[i]) && !node.is_mask()
+            })
+            .map(|i| (self.uses[i].len(), i as Id))
+            .collect();
+        often.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+        for &(_, id) in often.iter().take(PINS[(self.m.width == Width::Whole) as usize]) {
+            self.in_register(id)?;
+            self.held = 0;
+            self.place[id as usize].pinned = true;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,482 @@
+//! Instructions of the two widths, and the bytes they become: iced-x86 does the encoding.
+
+use crate::recording::{Bin, Tri, Un};
+use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
+use rustc_hash::FxHashMap;
+
+/// AVX-512: a warp in one register, masks in registers of their own. AVX2: half a warp, masks as vectors.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Width {
+    Half,
+    Whole,
+}
+
+/// Something went beyond what code has room for: the interpreter keeps the segment.
+#[derive(Debug)]
+pub struct TooMuch;
+
+pub type Made<T> = Result<T, TooMuch>;
+
+/// What an instruction's last operand may be.
+#[derive(Clone, Copy)]
+pub enum Source {
+    Reg(u8),
+    Mem(MemoryOperand),
+}
+
+/// A jump whose target is not known yet.
+#[must_use]
+pub struct Jump(usize);
+
+pub struct Machine {
+    pub width: Width,
+    encoder: Encoder,
+    at: usize,
+    /// What is patched: where four bytes lie, and what they shall be.
+    patches: Vec<(usize, i32)>,
+    /// The constants, by their 32 bits.
+    pool: FxHashMap<u32, u32>,
+    constants: Vec<u32>,
+    /// Where code refers to the pool.
+    pool_at: usize,
+}
+
+pub const POOL: Register = Register::R9;
+
+impl Machine {
+    pub fn new(width: Width) -> Machine {
+        Machine {
+            width,
+            encoder: Encoder::new(64),
+            at: 0,
+            patches: vec![],
+            pool: FxHashMap::default(),
+            constants: vec![],
+            pool_at: 0,
+        }
+    }
+
+    pub fn put(&mut self, i: &Instruction) -> Made<()> {
+        self.at += self.encoder.encode(i, self.at as u64).map_err(|_| TooMuch)?;
+        Ok(())
+    }
+    fn made(&mut self, i: Result<Instruction, iced_x86::IcedError>) -> Made<()> {
+        let i = i.map_err(|_| TooMuch)?;
+        self.put(&i)
+    }
+    pub fn here(&self) -> usize {
+        self.at
+    }
+    pub fn op0(&mut self, code: Code) -> Made<()> {
+        self.put(&Instruction::with(code))
+    }
+    pub fn rr(&mut self, code: Code, a: Register, b: Register) -> Made<()> {
+        self.made(Instruction::with2(code, a, b))
+    }
+    pub fn ri(&mut self, code: Code, a: Register, n: i32) -> Made<()> {
+        self.made(Instruction::with2(code, a, n))
+    }
+    pub fn r(&mut self, code: Code, a: Register) -> Made<()> {
+        self.made(Instruction::with1(code, a))
+    }
+    pub fn rm(&mut self, code: Code, a: Register, m: MemoryOperand) -> Made<()> {
+        self.made(Instruction::with2(code, a, m))
+    }
+    pub fn mr(&mut self, code: Code, m: MemoryOperand, a: Register) -> Made<()> {
+        self.made(Instruction::with2(code, m, a))
+    }
+    pub fn rrr(&mut self, code: Code, a: Register, b: Register, c: Register) -> Made<()> {
+        self.made(Instruction::with3(code, a, b, c))
+    }
+
+    /// A jump to where [`Machine::land`] is called with it.
+    pub fn jump(&mut self, code: Code) -> Made<Jump> {
+        // Far enough that the encoder takes four bytes.
+        self.made(Instruction::with_branch(code, self.at as u64 + (1 << 20)))?;
+        Ok(Jump(self.at))
+    }
+    pub fn land(&mut self, j: Jump) {
+        self.patches.push((j.0 - 4, (self.at - j.0) as i32));
+    }
+    pub fn jump_back(&mut self, code: Code, to: usize) -> Made<()> {
+        let j = self.jump(code)?;
+        self.patches.push((j.0 - 4, to as i32 - j.0 as i32));
+        Ok(())
+    }
+    /// The last four bytes of what was put last are `n`, when it is known.
+    pub fn later(&self) -> usize {
+        self.at - 4
+    }
+    pub fn patch(&mut self, at: usize, n: i32) {
+        self.patches.push((at, n));
+    }
+
+    /// Makes [`POOL`] lead to the constants.
+    pub fn find_pool(&mut self) -> Made<()> {
+        let m = MemoryOperand::with_base_displ(Register::RIP, self.at as i64 + (1 << 20));
+        self.rm(Code::Lea_r64_m, POOL, m)?;
+        self.pool_at = self.at;
+        Ok(())
+    }
+
+    /// The code, with the constants behind it.
+    pub fn finish(mut self) -> Vec<u8> {
+        let mut bytes = self.encoder.take_buffer();
+        while bytes.len() % 64 != 0 {
+            bytes.push(0xCC);
+        }
+        if self.pool_at != 0 {
+            self.patches.push((self.pool_at - 4, (bytes.len() - self.pool_at) as i32));
+        }
+        for c in &self.constants {
+            bytes.extend(c.to_le_bytes());
+        }
+        for (at, n) in self.patches {
+            bytes[at..at + 4].copy_from_slice(&n.to_le_bytes());
+        }
+        bytes
+    }
+
+    /// Where a constant lies: AVX-512 repeats four bytes by itself.
+    pub fn constant(&mut self, x: u32) -> MemoryOperand {
+        let repeats = if self.width == Width::Whole { 1 } else { 8 };
+        let constants = &mut self.constants;
+        let at = *self.pool.entry(x).or_insert_with(|| {
+            constants.extend(std::iter::repeat_n(x, repeats));
+            (constants.len() - repeats) as u32 * 4
+        });
+        let mut m = MemoryOperand::with_base_displ(POOL, at.into());
+        m.is_broadcast = self.width == Width::Whole;
+        m
+    }
+    /// 1, 2, 4 … by lane.
+    pub fn bits(&mut self) -> MemoryOperand {
+        // No constant of a kernel's looks like it: its key is one that `constant` may take too, with other bytes.
+        let at = match self.pool.get(&BITS) {
+            Some(at) => *at,
+            None => {
+                let at = self.constants.len() as u32 * 4;
+                self.constants.extend((0..8).map(|i| 1u32 << i));
+                self.pool.insert(BITS, at);
+                at
+            }
+        };
+        MemoryOperand::with_base_displ(POOL, at.into())
+    }
+
+    pub fn vector(&self, n: u8) -> Register {
+        match self.width {
+            Width::Whole => Register::ZMM0 + n as u32,
+            Width::Half => Register::YMM0 + n as u32,
+        }
+    }
+
+    pub fn with_source(&mut self, code: Code, d: Register, a: Register, s: Source) -> Made<()> {
+        let i = match s {
+            Source::Reg(r) => Instruction::with3(code, d, a, self.vector(r)),
+            Source::Mem(m) => Instruction::with3(code, d, a, m),
+        };
+        self.made(i)
+    }
+    pub fn with_source_imm(&mut self, code: Code, d: Register, a: Register, s: Source, imm: u32) -> Made<()> {
+        let i = match s {
+            Source::Reg(r) => Instruction::with4(code, d, a, self.vector(r), imm),
+            Source::Mem(m) => Instruction::with4(code, d, a, m, imm),
+        };
+        self.made(i)
+    }
+    fn one_source(&mut self, code: Code, d: Register, s: Source) -> Made<()> {
+        let i = match s {
+            Source::Reg(r) => Instruction::with2(code, d, self.vector(r)),
+            Source::Mem(m) => Instruction::with2(code, d, m),
+        };
+        self.made(i)
+    }
+    fn one_source_imm(&mut self, code: Code, d: Register, s: Source, imm: u32) -> Made<()> {
+        let i = match s {
+            Source::Reg(r) => Instruction::with3(code, d, self.vector(r), imm),
+            Source::Mem(m) => Instruction::with3(code, d, m, imm),
+        };
+        self.made(i)
+    }
+
+    pub fn load(&mut self, d: u8, m: MemoryOperand) -> Made<()> {
+        let r = self.vector(d);
+        let code = match (self.width, m.is_broadcast) {
+            (Width::Whole, true) => {
+                let m = MemoryOperand { is_broadcast: false, ..m };
+                return self.rm(Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, r, m);
+            }
+            (Width::Whole, false) => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
+            (Width::Half, _) => Code::VEX_Vmovaps_ymm_ymmm256,
+        };
+        self.rm(code, r, m)
+    }
+    pub fn store(&mut self, m: MemoryOperand, s: u8) -> Made<()> {
+        let code = match self.width {
+            Width::Whole => Code::EVEX_Vmovaps_zmmm512_k1z_zmm,
+            Width::Half => Code::VEX_Vmovaps_ymmm256_ymm,
+        };
+        self.mr(code, m, self.vector(s))
+    }
+    /// Lanes of mask `k`; AVX-512's.
+    pub fn store_some(&mut self, m: MemoryOperand, k: u8, s: u8) -> Made<()> {
+        let i = Instruction::with2(Code::EVEX_Vmovaps_zmmm512_k1z_zmm, m, self.vector(s));
+        let mut i = i.map_err(|_| TooMuch)?;
+        i.set_op_mask(Register::K0 + k as u32);
+        self.put(&i)
+    }
+    pub fn copy(&mut self, d: u8, s: u8) -> Made<()> {
+        let code = match self.width {
+            Width::Whole => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
+            Width::Half => Code::VEX_Vmovaps_ymm_ymmm256,
+        };
+        self.rr(code, self.vector(d), self.vector(s))
+    }
+    pub fn zero(&mut self, d: u8) -> Made<()> {
+        let code = match self.width {
+            Width::Whole => Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,
+            Width::Half => Code::VEX_Vpxor_ymm_ymm_ymmm256,
+        };
+        let r = self.vector(d);
+        self.rrr(code, r, r, r)
+    }
+
+    pub fn un(&mut self, op: Un, d: u8, s: Source) -> Made<()> {
+        let whole = self.width == Width::Whole;
+        let r = self.vector(d);
+        // The rounding of `roundscale` and `round`, exceptions off.
+        let round = match op {
+            Un::FRoundEven => Some(8),
+            Un::FFloor => Some(9),
+            Un::FCeil => Some(10),
+            Un::FTrunc => Some(11),
+            _ => None,
+        };
+        if let Some(imm) = round {
+            let code = if whole {
+                Code::EVEX_Vrndscaleps_zmm_k1z_zmmm512b32_imm8_sae
+            } else {
+                Code::VEX_Vroundps_ymm_ymmm256_imm8
+            };
+            return self.one_source_imm(code, r, s, imm);
+        }
+        let code = match (op, whole) {
+            (Un::FSqrt, true) => Code::EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er,
+            (Un::FSqrt, false) => Code::VEX_Vsqrtps_ymm_ymmm256,
+            (Un::SToF, true) => Code::EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
+            (Un::SToF, false) => Code::VEX_Vcvtdq2ps_ymm_ymmm256,
+            (Un::UToF, true) => Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er,
+            (Un::FToS, true) => Code::EVEX_Vcvttps2dq_zmm_k1z_zmmm512b32_sae,
+            (Un::FToS, false) => Code::VEX_Vcvttps2dq_ymm_ymmm256,
+            _ => return self.half_float(op, d, s),
+        };
+        self.one_source(code, r, s)
+    }
+
+    /// Conversions of 16-bit floats, a word each in a lane. (Of a masked value there is nothing in a register.)
+    fn half_float(&mut self, op: Un, d: u8, s: Source) -> Made<()> {
+        let n = match s {
+            Source::Reg(r) => r,
+            Source::Mem(m) => {
+                self.load(d, m)?;
+                d
+            }
+        };
+        let xd = Register::XMM0 + d as u32;
+        let (yd, ys) = (Register::YMM0 + d as u32, Register::YMM0 + n as u32);
+        let (zd, zs) = (Register::ZMM0 + d as u32, Register::ZMM0 + n as u32);
+        match (op, self.width) {
+            (Un::FToF16, Width::Whole) => {
+                self.made(Instruction::with3(Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, yd, zs, 0))?;
+                self.rr(Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, zd, yd)
+            }
+            (Un::FToF16, Width::Half) => {
+                self.made(Instruction::with3(Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8, xd, ys, 0))?;
+                self.rr(Code::VEX_Vpmovzxwd_ymm_xmmm128, yd, xd)
+            }
+            (Un::F16ToF, Width::Whole) => {
+                self.rr(Code::EVEX_Vpmovdw_ymmm256_k1z_zmm, yd, zs)?;
+                self.rr(Code::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, zd, yd)
+            }
+            (Un::F16ToF, Width::Half) => {
+                let m = self.constant(0xFFFF);
+                self.made(Instruction::with3(Code::VEX_Vpand_ymm_ymm_ymmm256, yd, ys, m))?;
+                self.rrr(Code::VEX_Vpackusdw_ymm_ymm_ymmm256, yd, yd, yd)?;
+                self.made(Instruction::with3(Code::VEX_Vpermq_ymm_ymmm256_imm8, yd, yd, 0xD8))?;
+                self.rr(Code::VEX_Vcvtph2ps_ymm_xmmm128, yd, xd)
+            }
+            _ => Err(TooMuch),
+        }
+    }
+
+    /// An operation whose result is a vector.
+    pub fn bin(&mut self, op: Bin, d: u8, a: u8, s: Source) -> Made<()> {
+        use Bin::*;
+        let whole = self.width == Width::Whole;
+        macro_rules! pick {
+            ($($op:ident: $w:ident $h:ident;)*) => {
+                match op {
+                    $($op => if whole { Code::$w } else { Code::$h },)*
+                    _ => return Err(TooMuch),
+                }
+            };
+        }
+        let code = pick! {
+            FAdd: EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er VEX_Vaddps_ymm_ymm_ymmm256;
+            FSub: EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er VEX_Vsubps_ymm_ymm_ymmm256;
+            FMul: EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er VEX_Vmulps_ymm_ymm_ymmm256;
+            FDiv: EVEX_Vdivps_zmm_k1z_zmm_zmmm512b32_er VEX_Vdivps_ymm_ymm_ymmm256;
+            FMin: EVEX_Vminps_zmm_k1z_zmm_zmmm512b32_sae VEX_Vminps_ymm_ymm_ymmm256;
+            FMax: EVEX_Vmaxps_zmm_k1z_zmm_zmmm512b32_sae VEX_Vmaxps_ymm_ymm_ymmm256;
+            IAdd: EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32 VEX_Vpaddd_ymm_ymm_ymmm256;
+            ISub: EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32 VEX_Vpsubd_ymm_ymm_ymmm256;
+            IMul: EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32 VEX_Vpmulld_ymm_ymm_ymmm256;
+            And: EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32 VEX_Vpand_ymm_ymm_ymmm256;
+            Or: EVEX_Vpord_zmm_k1z_zmm_zmmm512b32 VEX_Vpor_ymm_ymm_ymmm256;
+            Xor: EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32 VEX_Vpxor_ymm_ymm_ymmm256;
+            AndN: EVEX_Vpandnd_zmm_k1z_zmm_zmmm512b32 VEX_Vpandn_ymm_ymm_ymmm256;
+            Shl: EVEX_Vpsllvd_zmm_k1z_zmm_zmmm512b32 VEX_Vpsllvd_ymm_ymm_ymmm256;
+            Shr: EVEX_Vpsrlvd_zmm_k1z_zmm_zmmm512b32 VEX_Vpsrlvd_ymm_ymm_ymmm256;
+            Sar: EVEX_Vpsravd_zmm_k1z_zmm_zmmm512b32 VEX_Vpsravd_ymm_ymm_ymmm256;
+            SMin: EVEX_Vpminsd_zmm_k1z_zmm_zmmm512b32 VEX_Vpminsd_ymm_ymm_ymmm256;
+            SMax: EVEX_Vpmaxsd_zmm_k1z_zmm_zmmm512b32 VEX_Vpmaxsd_ymm_ymm_ymmm256;
+            UMin: EVEX_Vpminud_zmm_k1z_zmm_zmmm512b32 VEX_Vpminud_ymm_ymm_ymmm256;
+            UMax: EVEX_Vpmaxud_zmm_k1z_zmm_zmmm512b32 VEX_Vpmaxud_ymm_ymm_ymmm256;
+        };
+        self.with_source(code, self.vector(d), self.vector(a), s)
+    }
+
+    /// A shift by a constant.
+    pub fn shift(&mut self, op: Bin, d: u8, a: u8, n: u32) -> Made<()> {
+        let code = match (op, self.width) {
+            (Bin::Shl, Width::Whole) => Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8,
+            (Bin::Shr, Width::Whole) => Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8,
+            (Bin::Sar, Width::Whole) => Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8,
+            (Bin::Shl, Width::Half) => Code::VEX_Vpslld_ymm_ymm_imm8,
+            (Bin::Shr, Width::Half) => Code::VEX_Vpsrld_ymm_ymm_imm8,
+            (Bin::Sar, Width::Half) => Code::VEX_Vpsrad_ymm_ymm_imm8,
+            _ => return Err(TooMuch),
+        };
+        let (d, a) = (self.vector(d), self.vector(a));
+        self.made(Instruction::with3(code, d, a, n))
+    }
+
+    /// A comparison; its result is a mask.
+    pub fn compare(&mut self, op: Bin, d: u8, a: u8, s: Source) -> Made<()> {
+        use Bin::*;
+        let float = match op {
+            FEq => Some(0),
+            FLt => Some(17),
+            FLe => Some(18),
+            FNe => Some(4),
+            _ => None,
+        };
+        if self.width == Width::Whole {
+            let (d, a) = (Register::K0 + d as u32, self.vector(a));
+            if let Some(imm) = float {
+                return self.with_source_imm(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, d, a, s, imm);
+            }
+            let (code, imm) = match op {
+                IEq => (Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, 0),
+                SGt => (Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, 6),
+                UGt => (Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, 6),
+                _ => return Err(TooMuch),
+            };
+            return self.with_source_imm(code, d, a, s, imm);
+        }
+        let (d, a) = (self.vector(d), self.vector(a));
+        if let Some(imm) = float {
+            return self.with_source_imm(Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8, d, a, s, imm);
+        }
+        let code = match op {
+            IEq => Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256,
+            SGt => Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256,
+            _ => return Err(TooMuch),
+        };
+        self.with_source(code, d, a, s)
+    }
+
+    /// Of masks.
+    pub fn masks(&mut self, op: Bin, d: u8, a: u8, b: u8) -> Made<()> {
+        if self.width == Width::Half {
+            let op = match op {
+                Bin::MAnd => Bin::And,
+                Bin::MOr => Bin::Or,
+                Bin::MXor => Bin::Xor,
+                _ => return Err(TooMuch),
+            };
+            return self.bin(op, d, a, Source::Reg(b));
+        }
+        let code = match op {
+            Bin::MAnd => Code::VEX_Kandw_kr_kr_kr,
+            Bin::MOr => Code::VEX_Korw_kr_kr_kr,
+            Bin::MXor => Code::VEX_Kxorw_kr_kr_kr,
+            _ => return Err(TooMuch),
+        };
+        let k = |n: u8| Register::K0 + n as u32;
+        self.rrr(code, k(d), k(a), k(b))
+    }
+    pub fn not(&mut self, d: u8, a: u8) -> Made<()> {
+        if self.width == Width::Half {
+            let ones = self.constant(!0);
+            return self.bin(Bin::Xor, d, a, Source::Mem(ones));
+        }
+        self.rr(Code::VEX_Knotw_kr_kr, Register::K0 + d as u32, Register::K0 + a as u32)
+    }
+    pub fn truth(&mut self, d: u8, t: bool) -> Made<()> {
+        if self.width == Width::Half {
+            let r = self.vector(d);
+            let code = if t { Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256 } else { Code::VEX_Vpxor_ymm_ymm_ymmm256 };
+            return self.rrr(code, r, r, r);
+        }
+        let k = Register::K0 + d as u32;
+        self.rrr(if t { Code::VEX_Kxnorw_kr_kr_kr } else { Code::VEX_Kxorw_kr_kr_kr }, k, k, k)
+    }
+
+    /// d = mask m ? s : b.
+    pub fn select(&mut self, d: u8, m: u8, s: Source, b: u8) -> Made<()> {
+        let (d, b) = (self.vector(d), self.vector(b));
+        if self.width == Width::Whole {
+            let code = Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32;
+            let i = match s {
+                Source::Reg(r) => Instruction::with3(code, d, b, self.vector(r)),
+                Source::Mem(m) => Instruction::with3(code, d, b, m),
+            };
+            let mut i = i.map_err(|_| TooMuch)?;
+            i.set_op_mask(Register::K0 + m as u32);
+            return self.put(&i);
+        }
+        let m = self.vector(m);
+        let code = Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm;
+        let i = match s {
+            Source::Reg(r) => Instruction::with4(code, d, b, self.vector(r), m),
+            Source::Mem(s) => Instruction::with4(code, d, b, s, m),
+        };
+        self.made(i)
+    }
+
+    /// d = ±(a · s) + d.
+    pub fn fma231(&mut self, op: Tri, d: u8, a: u8, s: Source) -> Made<()> {
+        let code = match (op == Tri::Fnma, self.width) {
+            (false, Width::Whole) => Code::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+            (false, Width::Half) => Code::VEX_Vfmadd231ps_ymm_ymm_ymmm256,
+            (true, Width::Whole) => Code::EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+            (true, Width::Half) => Code::VEX_Vfnmadd231ps_ymm_ymm_ymmm256,
+        };
+        self.with_source(code, self.vector(d), self.vector(a), s)
+    }
+    /// d = ±(a · d) + s.
+    pub fn fma213(&mut self, op: Tri, d: u8, a: u8, s: Source) -> Made<()> {
+        let code = match (op == Tri::Fnma, self.width) {
+            (false, Width::Whole) => Code::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+            (false, Width::Half) => Code::VEX_Vfmadd213ps_ymm_ymm_ymmm256,
+            (true, Width::Whole) => Code::EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+            (true, Width::Half) => Code::VEX_Vfnmadd213ps_ymm_ymm_ymmm256,
+        };
+        self.with_source(code, self.vector(d), self.vector(a), s)
+    }
+}
+
+/// The pool's key for [`Machine::bits`]: the bits of a NaN that no kernel has.
+const BITS: u32 = 0xFFC0_B175;

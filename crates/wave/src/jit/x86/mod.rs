@@ -1,0 +1,21 @@
+//! Machine code of a segment: a function of (registers, live warps, lanes that execute).
+//!
+//! Values stay in vector registers; where there are too few, the one that is needed last goes to the stack. What the wave has in
+//! common is computed first and lies on the stack, or in registers of its own if it is used often.
+
+mod emit;
+mod loops;
+mod machine;
+mod place;
+
+pub use machine::{Made, Width};
+
+use super::segment::Segment;
+
+/// The code's bytes, which may lie anywhere, aligned to 64.
+///
+/// # Errors
+/// The segment asks for more than a function has room for.
+pub fn compile(segment: &Segment, width: Width) -> Made<Vec<u8>> {
+    emit::Emit::new(segment, width).run()
+}

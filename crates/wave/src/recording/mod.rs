@@ -1,0 +1,51 @@
+//! What ops are made of, for compiled code: each kernel's own function, run on a machine that writes down what it is asked.
+
+mod tape;
+
+pub use tape::{Bin, Id, Node, Record, Tape, Tri, Un, Wide, with};
+
+/// How an operand or a result lies in registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// Lanes of 32 bits.
+    Word,
+    /// A mask a warp.
+    Mask,
+    /// Lanes of 64 bits.
+    Wide,
+}
+
+/// One op.
+pub struct Recording {
+    pub operands: &'static [Kind],
+    pub results: &'static [Kind],
+    /// Writes down the nodes of the results of these operands ([`with`]).
+    pub run: fn(&[Id; 5]) -> [Id; 2],
+}
+
+impl Recording {
+    /// None for an op of 64-bit lanes.
+    pub const fn of(
+        operands: &'static [Kind],
+        results: &'static [Kind],
+        run: fn(&[Id; 5]) -> [Id; 2],
+    ) -> Option<Recording> {
+        let mut i = 0;
+        while i < operands.len() {
+            if matches!(operands[i], Kind::Wide) {
+                return None;
+            }
+            i += 1;
+        }
+        if matches!(results[0], Kind::Wide) {
+            return None;
+        }
+        Some(Recording { operands, results, run })
+    }
+
+    /// `n` operands of 32 bits, five at most.
+    pub const fn words(n: usize) -> &'static [Kind] {
+        const WORDS: &[Kind] = &[Kind::Word; 5];
+        WORDS.split_at(n).0
+    }
+}

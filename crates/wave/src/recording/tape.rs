@@ -1,0 +1,524 @@
+//! A machine that computes nothing: it writes down what a kernel asks of it, as nodes.
+//!
+//! Kernels are written once over [`Simd`]; run on this machine they say which vector operations an op is made of. So compiled
+//! code does what interpreted code does by construction, and no op is described a second time.
+
+use rustc_hash::FxHashMap;
+use shader::bytecode::Reg;
+use simd::{Level, Simd};
+use std::cell::RefCell;
+
+/// A node's number on its tape.
+pub type Id = u32;
+
+/// Operations of one operand. Masks and vectors go by what [`Simd`] says of the method of the name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Un {
+    FSqrt,
+    FFloor,
+    FCeil,
+    FTrunc,
+    FRoundEven,
+    SToF,
+    UToF,
+    FToS,
+    FToF16,
+    F16ToF,
+    MNot,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Bin {
+    FAdd,
+    FSub,
+    FMul,
+    FDiv,
+    FMin,
+    FMax,
+    IAdd,
+    ISub,
+    IMul,
+    And,
+    Or,
+    Xor,
+    AndN,
+    Shl,
+    Shr,
+    Sar,
+    SMin,
+    SMax,
+    UMin,
+    UMax,
+    FEq,
+    FNe,
+    FLt,
+    FLe,
+    IEq,
+    SGt,
+    UGt,
+    MAnd,
+    MOr,
+    MXor,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Tri {
+    /// a · b + c
+    Fma,
+    /// −(a · b) + c
+    Fnma,
+    /// Mask a ? b : c
+    Sel,
+}
+
+impl Un {
+    pub fn is_mask(self) -> bool {
+        self == Un::MNot
+    }
+}
+
+impl Bin {
+    pub fn is_mask(self) -> bool {
+        use Bin::*;
+        matches!(self, FEq | FNe | FLt | FLe | IEq | SGt | UGt | MAnd | MOr | MXor)
+    }
+    /// a and b may change places. Of two NaN operands the result's payload may differ then, which is nobody's business.
+    pub fn commutes(self) -> bool {
+        use Bin::*;
+        matches!(
+            self,
+            FAdd | FMul
+                | IAdd
+                | IMul
+                | And
+                | Or
+                | Xor
+                | SMin
+                | SMax
+                | UMin
+                | UMax
+                | FEq
+                | FNe
+                | IEq
+                | MAnd
+                | MOr
+                | MXor
+        )
+    }
+}
+
+/// What a node is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Node {
+    /// What a register of 32-bit lanes held before the segment.
+    Word(Reg),
+    /// What a Bool register held.
+    Mask(Reg),
+    /// Lanes of the warp that execute.
+    Exec,
+    /// The same 32 bits in all lanes.
+    Splat(u32),
+    /// The same truth in all lanes.
+    Truth(bool),
+    Un(Un, Id),
+    Bin(Bin, Id, Id),
+    Tri(Tri, Id, Id, Id),
+}
+
+impl Node {
+    pub fn is_mask(self) -> bool {
+        match self {
+            Node::Mask(_) | Node::Exec | Node::Truth(_) => true,
+            Node::Un(u, _) => u.is_mask(),
+            Node::Bin(b, ..) => b.is_mask(),
+            Node::Word(_) | Node::Splat(_) | Node::Tri(..) => false,
+        }
+    }
+    /// It is there, in a register or as a constant.
+    pub fn is_given(self) -> bool {
+        matches!(self, Node::Word(_) | Node::Mask(_) | Node::Exec | Node::Splat(_) | Node::Truth(_))
+    }
+    /// The nodes that it is computed of.
+    pub fn operands(self) -> impl Iterator<Item = Id> {
+        let (list, n) = match self {
+            Node::Un(_, a) => ([a, 0, 0], 1),
+            Node::Bin(_, a, b) => ([a, b, 0], 2),
+            Node::Tri(_, a, b, c) => ([a, b, c], 3),
+            _ => ([0; 3], 0),
+        };
+        list.into_iter().take(n)
+    }
+}
+
+/// Nodes, each once.
+#[derive(Default)]
+pub struct Tape {
+    pub nodes: Vec<Node>,
+    known: FxHashMap<Node, Id>,
+    /// Something was asked that no node says.
+    pub unsaid: bool,
+    /// Of the level without it: unsigned integers become floats in two steps.
+    pub narrow: bool,
+}
+
+impl Tape {
+    /// As it was with `n` nodes.
+    pub fn cut(&mut self, n: usize) {
+        for node in self.nodes.drain(n..) {
+            self.known.remove(&node);
+        }
+        self.unsaid = false;
+    }
+
+    pub fn put(&mut self, node: Node) -> Id {
+        if let Some(id) = self.simplify(node) {
+            return id;
+        }
+        let nodes = &mut self.nodes;
+        *self.known.entry(node).or_insert_with(|| {
+            nodes.push(node);
+            nodes.len() as Id - 1
+        })
+    }
+
+    fn splat(&self, id: Id) -> Option<u32> {
+        match self.nodes[id as usize] {
+            Node::Splat(x) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// The float that is the same in all lanes, no zero and no NaN.
+    fn ordinary(&self, id: Id) -> bool {
+        self.splat(id).is_some_and(|x| {
+            let x = f32::from_bits(x);
+            x != 0.0 && !x.is_nan()
+        })
+    }
+
+    /// A node that is there already and has the same value. What kernels ask of constants is settled here.
+    fn simplify(&mut self, node: Node) -> Option<Id> {
+        let at = |id: Id| self.nodes[id as usize];
+        match node {
+            // x = x, of a number.
+            Node::Bin(Bin::FNe, a, b) if a == b && self.splat(a).is_some() => {
+                let nan = f32::from_bits(self.splat(a)?).is_nan();
+                Some(self.put(Node::Truth(nan)))
+            }
+            Node::Bin(Bin::Shl | Bin::Shr | Bin::Sar | Bin::And, a, b)
+                if self.splat(a).is_some() && self.splat(b).is_some() =>
+            {
+                let (x, n) = (self.splat(a)?, self.splat(b)?);
+                let Node::Bin(op, ..) = node else { return None };
+                let r = match op {
+                    Bin::And => x & n,
+                    Bin::Shl => x.checked_shl(n).unwrap_or(0),
+                    Bin::Shr => x.checked_shr(n).unwrap_or(0),
+                    _ => ((x as i32) >> n.min(31)) as u32,
+                };
+                Some(self.put(Node::Splat(r)))
+            }
+            // The smaller of two in both orders, made one where zeros of two signs and NaNs can't tell them apart: a < c ? a : c is c
+            // for a NaN, as the select behind it makes it.
+            Node::Bin(Bin::Or, p, q) | Node::Bin(Bin::And, p, q) => {
+                let wanted = if matches!(node, Node::Bin(Bin::Or, ..)) { Bin::FMin } else { Bin::FMax };
+                match (at(p), at(q)) {
+                    (Node::Bin(m, a, b), Node::Bin(n, c, d)) if m == wanted && n == m && (a, b) == (d, c) => {
+                        if self.ordinary(b) {
+                            Some(p)
+                        } else if self.ordinary(a) {
+                            Some(q)
+                        } else {
+                            None
+                        }
+                    }
+                    _ => None,
+                }
+            }
+            Node::Tri(Tri::Sel, m, a, b) => match (at(m), at(b)) {
+                (Node::Truth(t), _) => Some(if t { a } else { b }),
+                // a is a NaN ? c : (a < c ? a : c)
+                (Node::Bin(Bin::FNe, x, y), Node::Bin(Bin::FMin | Bin::FMax, p, q))
+                    if x == y && x == p && q == a && self.ordinary(q) =>
+                {
+                    Some(b)
+                }
+                _ if a == b => Some(a),
+                _ => None,
+            },
+            Node::Un(Un::MNot, a) => match at(a) {
+                Node::Un(Un::MNot, x) => Some(x),
+                Node::Truth(t) => Some(self.put(Node::Truth(!t))),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
+
+thread_local! {
+    static TAPE: RefCell<Tape> = RefCell::default();
+}
+
+/// Runs `f` with `tape` as what the machine writes to.
+pub fn with<R>(tape: &mut Tape, f: impl FnOnce() -> R) -> R {
+    TAPE.with(|t| t.swap(&RefCell::new(std::mem::take(tape))));
+    let r = f();
+    *tape = TAPE.take();
+    r
+}
+
+fn put(node: Node) -> Id {
+    TAPE.with_borrow_mut(|t| t.put(node))
+}
+
+/// Something that no node says: the op is left to the interpreter.
+fn unsaid() -> Id {
+    TAPE.with_borrow_mut(|t| {
+        t.unsaid = true;
+        t.put(Node::Splat(0))
+    })
+}
+
+/// The machine.
+#[derive(Clone, Copy)]
+pub struct Record;
+
+/// A value of 64-bit lanes, which are not written down.
+#[derive(Clone, Copy)]
+pub struct Wide;
+
+macro_rules! bins {
+    ($($name:ident = $op:ident;)*) => {
+        $(fn $name(self, a: Id, b: Id) -> Id {
+            put(Node::Bin(Bin::$op, a, b))
+        })*
+    };
+}
+macro_rules! uns {
+    ($($name:ident = $op:ident;)*) => {
+        $(fn $name(self, a: Id) -> Id {
+            put(Node::Un(Un::$op, a))
+        })*
+    };
+}
+macro_rules! wide {
+    ($($name:ident($($t:ty),*) -> $r:ident;)*) => {
+        $(fn $name(self $(, _: $t)*) -> $r {
+            wide!(@ $r)
+        })*
+    };
+    (@ Id) => { unsaid() };
+    (@ Wide) => {{
+        unsaid();
+        Wide
+    }};
+}
+/// Memory is not the machine's: what asks for it is left to the interpreter.
+macro_rules! memory {
+    ($($name:ident($($t:ty),*) -> $r:ident;)*) => {
+        $(unsafe fn $name(self $(, _: $t)*) -> $r {
+            memory!(@ $r)
+        })*
+    };
+    (@ Unit) => {{
+        unsaid();
+    }};
+    (@ $r:ident) => { wide!(@ $r) };
+}
+type Unit = ();
+
+impl Simd for Record {
+    unsafe fn assume() -> Self {
+        Record
+    }
+    fn level(self) -> Level {
+        Level::Portable
+    }
+    const UNROLL: u32 = 4;
+    type F = Id;
+    type I = Id;
+    type D = Wide;
+    type L = Wide;
+    type M = Id;
+
+    memory! {
+        fload(*const u8) -> Id;
+        fstore(*mut u8, Id) -> Unit;
+        iload(*const u8) -> Id;
+        istore(*mut u8, Id) -> Unit;
+        iloadu(*const u8) -> Id;
+        istoreu(*mut u8, Id) -> Unit;
+        iload_mask(*const u8, Id) -> Id;
+        istore_mask(*mut u8, Id, Id) -> Unit;
+        igather(*const u8, Id, Id) -> Id;
+        lgather(*const u8, Id) -> Wide;
+        dload(*const u8) -> Wide;
+        dstore(*mut u8, Wide) -> Unit;
+        lload(*const u8) -> Wide;
+        lstore(*mut u8, Wide) -> Unit;
+        iload4([*mut u8; 4]) -> Id;
+        istore4([*mut u8; 4], Id) -> Unit;
+        mstore(*mut u8, [u64; 4]) -> Unit;
+    }
+    unsafe fn fquads3(self, _: [*const f32; 4]) -> [Id; 3] {
+        [unsaid(); 3]
+    }
+    fn fquads(self, _: [f32; 4]) -> Id {
+        unsaid()
+    }
+
+    fn fsplat(self, x: f32) -> Id {
+        put(Node::Splat(x.to_bits()))
+    }
+    fn isplat(self, x: u32) -> Id {
+        put(Node::Splat(x))
+    }
+
+    bins! {
+        fadd = FAdd;
+        fsub = FSub;
+        fmul = FMul;
+        fdiv = FDiv;
+        fmin_raw = FMin;
+        fmax_raw = FMax;
+        feq = FEq;
+        fne = FNe;
+        flt = FLt;
+        fle = FLe;
+        iadd = IAdd;
+        isub = ISub;
+        imul = IMul;
+        iand = And;
+        ior = Or;
+        ixor = Xor;
+        iandn = AndN;
+        ishl = Shl;
+        ishr = Shr;
+        isar = Sar;
+        smin = SMin;
+        smax = SMax;
+        umin = UMin;
+        umax = UMax;
+        ieq = IEq;
+        sgt = SGt;
+        mand = MAnd;
+        mor = MOr;
+        mxor = MXor;
+    }
+    uns! {
+        fsqrt = FSqrt;
+        ffloor = FFloor;
+        fceil = FCeil;
+        ftrunc = FTrunc;
+        fround_even = FRoundEven;
+        s_to_f = SToF;
+        f_to_s_raw = FToS;
+        f_to_f16 = FToF16;
+        f16_to_f = F16ToF;
+        mnot = MNot;
+    }
+    fn ugt(self, a: Id, b: Id) -> Id {
+        if TAPE.with_borrow(|t| t.narrow) {
+            // As `Avx2` has it.
+            let s = self.isplat(0x8000_0000);
+            return self.sgt(self.ixor(a, s), self.ixor(b, s));
+        }
+        put(Node::Bin(Bin::UGt, a, b))
+    }
+    fn u_to_f(self, a: Id) -> Id {
+        if TAPE.with_borrow(|t| t.narrow) {
+            // As `Avx2` has it.
+            let hi = self.s_to_f(self.ishr(a, self.isplat(16)));
+            let lo = self.s_to_f(self.iand(a, self.isplat(0xFFFF)));
+            return self.fma(hi, self.fsplat(65536.0), lo);
+        }
+        put(Node::Un(Un::UToF, a))
+    }
+    fn fma(self, a: Id, b: Id, c: Id) -> Id {
+        put(Node::Tri(Tri::Fma, a, b, c))
+    }
+    fn fnma(self, a: Id, b: Id, c: Id) -> Id {
+        put(Node::Tri(Tri::Fnma, a, b, c))
+    }
+    fn fsel(self, m: Id, a: Id, b: Id) -> Id {
+        put(Node::Tri(Tri::Sel, m, a, b))
+    }
+    fn isel(self, m: Id, a: Id, b: Id) -> Id {
+        self.fsel(m, a, b)
+    }
+    fn bits(self, a: Id) -> Id {
+        a
+    }
+    fn from_bits(self, a: Id) -> Id {
+        a
+    }
+    fn mask(self, bits: u16) -> Id {
+        match bits {
+            0 => put(Node::Truth(false)),
+            0xFFFF => put(Node::Truth(true)),
+            _ => unsaid(),
+        }
+    }
+    fn mbits(self, _: Id) -> u16 {
+        unsaid();
+        0
+    }
+    fn mbits4(self, _: [Id; 4]) -> u64 {
+        unsaid();
+        0
+    }
+    /// A function that has a quick way for ordinary operands is left to its kernel. It waits for its own results, not for registers:
+    /// a kernel, which does one for many warps at a time, loses nothing; and a way out of compiled code for a warp with one lane out
+    /// of the ordinary cost more than it gave (`med` took 7.6 ms with such, 4.8 without).
+    fn many(self, _: Id) -> bool {
+        unsaid();
+        false
+    }
+
+    wide! {
+        umul_hi(Id, Id) -> Id;
+        smul_hi(Id, Id) -> Id;
+        ishuffle(Id, Id) -> Id;
+        dsplat(f64) -> Wide;
+        lsplat(u64) -> Wide;
+        dadd(Wide, Wide) -> Wide;
+        dsub(Wide, Wide) -> Wide;
+        dmul(Wide, Wide) -> Wide;
+        ddiv(Wide, Wide) -> Wide;
+        dsqrt(Wide) -> Wide;
+        dfma(Wide, Wide, Wide) -> Wide;
+        dmin_raw(Wide, Wide) -> Wide;
+        dmax_raw(Wide, Wide) -> Wide;
+        dfloor(Wide) -> Wide;
+        dceil(Wide) -> Wide;
+        dtrunc(Wide) -> Wide;
+        dround_even(Wide) -> Wide;
+        deq(Wide, Wide) -> Id;
+        dne(Wide, Wide) -> Id;
+        dlt(Wide, Wide) -> Id;
+        dle(Wide, Wide) -> Id;
+        dsel(Id, Wide, Wide) -> Wide;
+        dbits(Wide) -> Wide;
+        from_dbits(Wide) -> Wide;
+        ladd(Wide, Wide) -> Wide;
+        lsub(Wide, Wide) -> Wide;
+        lmul(Wide, Wide) -> Wide;
+        land(Wide, Wide) -> Wide;
+        lor(Wide, Wide) -> Wide;
+        lxor(Wide, Wide) -> Wide;
+        lshl(Wide, Id) -> Wide;
+        lshr(Wide, Id) -> Wide;
+        lsar(Wide, Id) -> Wide;
+        leq(Wide, Wide) -> Id;
+        lgt(Wide, Wide) -> Id;
+        lsel(Id, Wide, Wide) -> Wide;
+        lo(Wide) -> Id;
+        hi(Wide) -> Id;
+        pack(Id, Id) -> Wide;
+        s_to_d(Id) -> Wide;
+        d_to_s_raw(Wide) -> Id;
+        f_to_d(Id) -> Wide;
+        d_to_f(Wide) -> Id;
+    }
+}

@@ -1,0 +1,247 @@
+//! Compiled segments leave what interpreted ops do: random ones, on every level that code is made for.
+
+use crate::common::lab::{Lab, Rng, Unit};
+use crate::common::{Asm, TestHost};
+use shader::bytecode::{Code, Op, Program, Reg};
+use shader::ir::{Bin, Tri, Ty, Un};
+use simd::Level;
+use wave::Status;
+
+/// What a register is used for. What arithmetic makes of a NaN has any sign and payload: floats become no ints here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum T {
+    F,
+    I,
+    B,
+}
+use T::{B, F, I};
+
+/// Operands and result of an op by its name.
+fn types(name: &str, operands: usize) -> Option<(Vec<T>, T)> {
+    Some(match name {
+        "F16ToBits" | "BitsToF16" | "FLdexp" | "FlushDenorm" => return None,
+        "F32ToS32" | "F32ToU32" | "FrexpExp" => (vec![F], I),
+        "FindLsb" | "FindUMsb" | "FindSMsb" => (vec![I], I),
+        "S32ToF32" | "U32ToF32" => (vec![I], F),
+        "FIsNan" | "FIsInf" => (vec![F], B),
+        "FEq" | "FNe" | "FLt" | "FLe" => (vec![F; 2], B),
+        "IEq" | "INe" | "SLt" | "SLe" | "ULt" | "ULe" => (vec![I; 2], B),
+        "IntToBool" => (vec![I], B),
+        "BoolToInt" => (vec![B], I),
+        "Select" => (vec![B, F, F], F),
+        "BNot" | "BAnd" | "BOr" | "BXor" => (vec![B; operands], B),
+        _ if name.starts_with("Pack") => (vec![F], I),
+        _ if name.starts_with("Unpack") => (vec![I], F),
+        _ if name.starts_with('F') => (vec![F; operands], F),
+        _ => (vec![I; operands], I),
+    })
+}
+
+struct Shape {
+    code: Code,
+    operands: Vec<T>,
+    results: Vec<T>,
+}
+
+/// The ops that compiled code has, of those whose types are told apart.
+fn shapes() -> Vec<Shape> {
+    let mut single = vec![];
+    for ty in [Ty::B32, Ty::Bool] {
+        single.extend(Un::ALL.iter().map(|o| (Code::un(*o, ty), format!("{o:?}"), 1)));
+        single.extend(Bin::ALL.iter().map(|o| (Code::bin(*o, ty), format!("{o:?}"), 2)));
+        single.extend(Tri::ALL.iter().map(|o| (Code::tri(*o, ty), format!("{o:?}"), 3)));
+    }
+    let mut all = vec![];
+    let of = |code: Code| {
+        let (_, name, n) = single.iter().find(|s| s.0 == code)?;
+        types(name, *n)
+    };
+    for (code, name, n) in &single {
+        if *code != Code::tri(Tri::Select, Ty::Bool) && *code != Code::tri(Tri::BitSelect, Ty::Bool) {
+            if let Some((operands, result)) = types(name, *n) {
+                all.push(Shape { code: *code, operands, results: vec![result] });
+            }
+        }
+    }
+    for (i, p) in shader::pairs::PAIRS.iter().enumerate() {
+        if let (Some((mut a, _)), Some((mut b, result))) = (of(p.first), of(p.second)) {
+            b.remove(p.at as usize);
+            a.extend(b);
+            all.push(Shape { code: Code::pair(i), operands: a, results: vec![result] });
+        }
+    }
+    for (i, t) in shader::twins::TWINS.iter().enumerate() {
+        all.push(Shape { code: Code::twin(i), operands: vec![F; t.operands()], results: vec![F; 2] });
+    }
+    all.sort_by_key(|s| s.code.0);
+    all.dedup_by_key(|s| s.code.0);
+    all.retain(|s| wave::jit::has(s.code));
+    all
+}
+
+/// Registers of each kind: floats, ints (of both half uniform) and Bools.
+const EACH: usize = 8;
+
+struct Registers {
+    varying: [Vec<Reg>; 2],
+    uniform: [Vec<Reg>; 2],
+    bools: Vec<Reg>,
+}
+
+impl Registers {
+    fn any(&self, r: &mut Rng, t: T) -> Reg {
+        let i = r.below(EACH as u32) as usize;
+        match t {
+            B => self.bools[i],
+            _ if r.below(3) == 0 => self.uniform[(t == I) as usize][i],
+            _ => self.varying[(t == I) as usize][i],
+        }
+    }
+}
+
+fn float(r: &mut Rng) -> u32 {
+    match r.below(8) {
+        0 => [0, 0x8000_0000, 0x7F80_0000, 0xFF80_0000, 0x7FC0_0000, 1, 0x7F7F_FFFF, 0x3F80_0000]
+            [r.below(8) as usize],
+        1 => r.u32(),
+        _ => ((r.u32() as i32 as f32) / 65536.0 / 1024.0).to_bits(),
+    }
+}
+
+/// A program of random ops whose outputs are all its registers but some.
+fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
+    let mut a = Asm::new(256, [256, 1, 1]);
+    let mut regs = Registers { varying: [vec![], vec![]], uniform: [vec![], vec![]], bools: vec![] };
+    for k in 0..2 {
+        regs.varying[k] = (0..EACH).map(|_| a.v()).collect();
+        regs.uniform[k] = (0..EACH).map(|_| a.u()).collect();
+    }
+    regs.bools = (0..EACH).map(|_| a.m()).collect();
+    let most = if r.below(4) == 0 { 120 } else { 12 };
+    let n = 1 + r.below(most);
+    for _ in 0..n {
+        if r.below(12) == 0 {
+            let t = if r.below(2) == 0 { F } else { I };
+            let d = regs.varying[(t == I) as usize][r.below(EACH as u32) as usize];
+            let code = if r.below(2) == 0 { Code::MOVM32 } else { Code::MOVIF32 };
+            let (from, mask) =
+                (regs.any(r, t), if code == Code::MOVM32 { Reg::NONE } else { regs.any(r, B) });
+            a.op(code, d, from, mask, Reg::NONE, 0, 0);
+            continue;
+        }
+        let s = &shapes[r.below(shapes.len() as u32) as usize];
+        let mut x = [Reg::NONE; 5];
+        for (x, t) in x.iter_mut().zip(&s.operands) {
+            *x = regs.any(r, *t);
+        }
+        let used = &x[..s.operands.len()];
+        let uniform = !s.operands.contains(&B) && used.iter().all(|x| x.is_uniform()) && r.below(2) == 0;
+        let mut result = |t: T| match t {
+            B => regs.bools[r.below(EACH as u32) as usize],
+            _ => {
+                let of = if uniform { &regs.uniform } else { &regs.varying };
+                of[(t == I) as usize][r.below(EACH as u32) as usize]
+            }
+        };
+        let d = result(s.results[0]);
+        let imm = |lo: Reg, hi: Reg| lo.0 as u32 | (hi.0 as u32) << 16;
+        let arithmetic = (s.code.0 as usize) < Code::UNPAIRED;
+        if s.results.len() == 2 {
+            let mut e = result(s.results[1]);
+            while e == d {
+                e = regs.varying[0][r.below(EACH as u32) as usize];
+            }
+            if uniform {
+                continue;
+            }
+            a.op(s.code, d, x[0], e, x[1], x[2].0, imm(x[3], x[4]));
+        } else if arithmetic {
+            a.op(s.code, d, x[0], x[1], x[2], 0, 0);
+        } else if !uniform {
+            a.op(s.code, d, x[0], x[1], x[2], x[3].0, imm(x[4], Reg::NONE));
+        }
+    }
+    a.op(Code::END, Reg::NONE, Reg::NONE, Reg::NONE, Reg::NONE, 0, 0);
+    let all = regs.varying.iter().chain(&regs.uniform).flatten().chain(&regs.bools);
+    let mut outputs: Vec<(u16, Reg)> = all.map(|reg| (0, *reg)).collect();
+    outputs.retain(|_| r.below(3) > 0);
+    a.p.outputs = outputs;
+    let mut lab = Lab::new(a.p.units as usize + 32, if r.below(2) == 0 { [0xFFFF; 16] } else { r.exec() });
+    for (k, (varying, uniform)) in regs.varying.iter().zip(&regs.uniform).enumerate() {
+        let value = |r: &mut Rng| if k == 0 { float(r) } else { r.u32() >> [0, 20, 27][r.below(3) as usize] };
+        for reg in varying {
+            (0..256).for_each(|l| {
+                let v = value(r);
+                lab.set(*reg, l, v);
+            });
+        }
+        for reg in uniform {
+            let v = value(r);
+            lab.set_u(*reg, v);
+        }
+    }
+    for reg in &regs.bools {
+        lab.regs[reg.unit()] = Unit(std::array::from_fn(|_| r.u32()));
+    }
+    (a.p, regs, lab)
+}
+
+fn same(t: T, a: u32, b: u32) -> bool {
+    a == b || t == F && f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan()
+}
+
+/// How many programs each test runs; `TUFF_JIT_PROGRAMS` says otherwise.
+fn programs() -> u64 {
+    std::env::var("TUFF_JIT_PROGRAMS").ok().and_then(|n| n.parse().ok()).unwrap_or(4000)
+}
+
+#[test]
+fn random_segments_leave_what_ops_do() {
+    let shapes = shapes();
+    assert!(shapes.len() > 250, "{}", shapes.len());
+    let host = TestHost::default();
+    let mut compiled = 0;
+    for level in Level::tested() {
+        if level == Level::Portable {
+            continue;
+        }
+        for seed in 0..programs() {
+            let mut r = Rng(seed * 2 + 1);
+            (0..4).for_each(|_| {
+                r.next();
+            });
+            let (p, regs, lab) = program(&mut r, &shapes);
+            let Some(c) = wave::jit::compile(&p, level) else { continue };
+            compiled += c.segments;
+            let (mut a, mut b) = (lab.clone(), lab);
+            assert_eq!(a.run_through(level, &p.code, &host), Status::Done);
+            let code: &[Op] = shader::bytecode::CompiledCode::code(&c);
+            assert_eq!(b.run_through(level, code, &host), Status::Done);
+            let outputs = |reg: Reg| p.outputs.iter().any(|o| o.1 == reg);
+            let what =
+                |reg: Reg| format!("{level:?}, seed {seed}, {reg:?}: {}", shader::bytecode_print::print(&p));
+            for (k, t) in [F, I].into_iter().enumerate() {
+                for reg in regs.varying[k].iter().chain(&regs.uniform[k]).filter(|reg| outputs(**reg)) {
+                    // What other lanes hold is nobody's business.
+                    let lane = |l: usize| a.exec[l / 16] >> (l % 16) & 1 != 0 || reg.is_uniform() && l < 16;
+                    for l in (0..256).filter(|l| lane(*l)) {
+                        let (x, y) = (a.get(*reg, l), b.get(*reg, l));
+                        assert!(
+                            same(t, x, y),
+                            "lane {l}: {x:#x} interpreted, {y:#x} compiled, {}",
+                            what(*reg)
+                        );
+                    }
+                }
+            }
+            for reg in regs.bools.iter().filter(|reg| outputs(**reg)) {
+                for w in (0..16).filter(|w| a.exec[*w] != 0) {
+                    let of =
+                        |lab: &Lab| lab.regs[reg.unit()].0[w / 2] >> (w % 2 * 16) as u32 & a.exec[w] as u32;
+                    assert_eq!(of(&a), of(&b), "warp {w}, {}", what(*reg));
+                }
+            }
+        }
+    }
+    assert!(compiled > 0 || Level::tested().len() == 1);
+}
