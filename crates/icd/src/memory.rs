@@ -259,7 +259,7 @@ pub(crate) unsafe fn get_memory_fd_properties_khr(
 ) -> vk::Result {
     if handle_type == DMA_BUF && texel::dma_buf::size(fd).is_some() {
         // SAFETY: valid usage: the call's pointers lead to what they are said to.
-        unsafe { (*out).memory_type_bits = PLAIN_TYPE_BITS };
+        unsafe { (*out).memory_type_bits = HOST_TYPE_BITS };
         return vk::Result::SUCCESS;
     }
     crate::debug::log_error(&format!("vkGetMemoryFdPropertiesKHR: {handle_type:?} can't be imported"));

@@ -47,6 +47,12 @@ fn new(i: &vk::SamplerYcbcrConversionCreateInfo) -> Answer<YcbcrConversion> {
             i.format, i.ycbcr_model
         )));
     }
+    if i.force_explicit_reconstruction != vk::FALSE {
+        return Err(invalid(
+            "vkCreateSamplerYcbcrConversion: no format has explicit reconstruction \
+             (SAMPLED_IMAGE_YCBCR_CONVERSION_CHROMA_RECONSTRUCTION_EXPLICIT_FORCEABLE)",
+        ));
+    }
     Ok(YcbcrConversion { gpu: Arc::new(Conversion::new(i)) })
 }
 

@@ -351,7 +351,7 @@ pub struct Program {
 }
 
 /// Ops with the numbers and meaning of a program's, some of which may be a [`Code::SEGMENT`] that does what several did.
-pub trait CompiledCode: Send + Sync {
+pub trait CompiledCode: Send + Sync + std::panic::UnwindSafe + std::panic::RefUnwindSafe {
     fn code(&self) -> &[Op];
     /// For which of the engine's levels it is.
     fn level(&self) -> usize;

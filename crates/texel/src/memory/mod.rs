@@ -241,9 +241,10 @@ impl DeviceMemory {
         let whole = whole.ok_or(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE)?;
         let reserved =
             whole.checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE)?;
-        let ptr = range().take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
+        let own = &range().own;
+        let ptr = own.take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
         if map(ptr, whole, fd, libc::MAP_FIXED).is_none() {
-            range().give(ptr as u64, reserved);
+            own.give(ptr as u64, reserved);
             return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
         }
         // SAFETY: the specification passes ownership of the descriptor on success.

@@ -2,9 +2,7 @@
 //! kernel, the rest in plain loops that are compiled once, so that the bits are the same everywhere.
 //!
 //! Reconstruction of chroma is implicit: where blue and red have fewer texels, they are filtered at their own places ("Implicit Reconstruction"),
-//! by the conversion's filter; everything else is filtered as the sampler says. A conversion may ask for it to be explicit: then each texel of luma gets
-//! its blue and red first ("Explicit Reconstruction"), and those are filtered as the sampler says. Then come the conversion's swizzle, range expansion
-//! and matrix.
+//! by the conversion's filter; everything else is filtered as the sampler says. Then come the conversion's swizzle, range expansion and matrix.
 //!
 //! Source: Vulkan specification, "Chroma Reconstruction", "Sampler Y′CBCR Conversion", "Sampler Y′CBCR Range Expansion", "Sampler Y′CBCR Model
 //! Conversion".
@@ -37,8 +35,6 @@ pub struct Conversion {
     cosited: [bool; 2],
     /// Blue and red are filtered.
     linear: bool,
-    /// Texels get theirs before they are filtered (forceExplicitReconstruction).
-    explicit: bool,
 }
 
 impl Conversion {
@@ -61,7 +57,6 @@ impl Conversion {
             swizzle: [pick(c.r, 0), pick(c.g, 1), pick(c.b, 2), pick(c.a, 3)],
             cosited: [even(info.x_chroma_offset), even(info.y_chroma_offset)],
             linear: info.chroma_filter != vk::Filter::NEAREST,
-            explicit: info.force_explicit_reconstruction != vk::FALSE,
         }
     }
 
@@ -266,70 +261,8 @@ impl Ycbcr {
         out
     }
 
-    /// Places in chroma's texels of places in luma's. Where a texel takes the nearest, explicitly, offsets have no effect.
-    fn chroma_places(&self, uv: &[[f32; 16]; 2]) -> [[f32; 16]; 2] {
-        let (shift, mut at, c) = (self.shift(), *uv, &self.conversion);
-        for k in 0..2 {
-            let even = if c.cosited[k] && (c.linear || !c.explicit) { 0.5 } else { 0.0 };
-            if shift[k] > 0 {
-                at[k] = at[k].map(|u| (u + even) * 0.5);
-            }
-        }
-        at
-    }
-
-    /// As [`Ycbcr::level`], of texels that have their blue and red before they are filtered.
-    fn level_of_whole_texels(
-        &self,
-        at: &At,
-        uv: &[[f32; 16]; 2],
-        linear: u16,
-        read: &mut impl FnMut(&PlaneTexels, &[u64; 16]) -> Warp4,
-    ) -> [[f32; 16]; 4] {
-        let t = Taps::new(uv, linear);
-        let luma = self.planes[0].levels.as_slice();
-        let mut texel = |dx: i32, dy: i32| {
-            // The texel that a place outside is, for its chroma lies beside that one.
-            let places = std::array::from_fn(|k| {
-                std::array::from_fn(|lane| {
-                    let n = luma[at.level[lane].min(luma.len() - 1)].size[k];
-                    let i = t.first[k][lane].saturating_add([dx, dy][k]);
-                    let mode = if at.wrap[k] == Wrap::Border { Wrap::Edge } else { at.wrap[k] };
-                    wrap(mode, i, n).unwrap_or(0) as f32 + 0.5
-                })
-            });
-            self.texels(at, &places, 0, read)
-        };
-        let mut out = texel(0, 0);
-        if !t.two {
-            return out;
-        }
-        let (right, below, beyond) = (texel(1, 0), texel(0, 1), texel(1, 1));
-        for k in 0..4 {
-            for lane in 0..16 {
-                let [a, b] = [t.weight[0][lane], t.weight[1][lane]];
-                let top = mix(out[k][lane], right[k][lane], a);
-                out[k][lane] = mix(top, mix(below[k][lane], beyond[k][lane], a), b);
-            }
-        }
-        out
-    }
-
     /// Red, green, blue and alpha on one level; `uv`: places in luma's texels, `linear`: lanes whose luma is filtered.
     fn level(
-        &self,
-        at: &At,
-        uv: &[[f32; 16]; 2],
-        linear: u16,
-        read: &mut impl FnMut(&PlaneTexels, &[u64; 16]) -> Warp4,
-    ) -> [[f32; 16]; 4] {
-        match self.conversion.explicit && self.shift() != [0; 2] {
-            true => self.level_of_whole_texels(at, uv, linear, read),
-            false => self.texels(at, uv, linear, read),
-        }
-    }
-
-    fn texels(
         &self,
         at: &At,
         uv: &[[f32; 16]; 2],
@@ -347,7 +280,13 @@ impl Ycbcr {
         let chroma = if shift == [0; 2] {
             &luma
         } else {
-            let at = self.chroma_places(uv);
+            let mut at = *uv;
+            for k in 0..2 {
+                for lane in 0..16 {
+                    let even = if self.conversion.cosited[k] { 0.5 } else { 0.0 };
+                    at[k][lane] = if shift[k] > 0 { (uv[k][lane] + even) * 0.5 } else { uv[k][lane] };
+                }
+            }
             own = Taps::new(&at, if self.conversion.linear { 0xffff } else { 0 });
             &own
         };

@@ -364,6 +364,12 @@ impl Simd for Record {
     unsafe fn fquads3(self, _: [*const f32; 4]) -> [Id; 3] {
         [unsaid(); 3]
     }
+    unsafe fn fquads4(self, _: [*const f32; 4]) -> [Id; 4] {
+        [unsaid(); 4]
+    }
+    fn itranspose4(self, _: [Id; 4]) -> [Id; 4] {
+        [unsaid(); 4]
+    }
     fn fquads(self, _: [f32; 4]) -> Id {
         unsaid()
     }
