@@ -89,6 +89,9 @@ impl Queries {
             for w in wanted.iter().filter(|w| !known.contains(w)) {
                 crate::say(&format!("setting 'counters': there is no {w}"));
             }
+            // Several families may lack the same ones.
+            let mut told = HashSet::new();
+            left_out.retain(|name: &String| told.insert(name.clone()));
             if !left_out.is_empty() {
                 crate::say(&format!("left out, for a query does not have them too: {}", left_out.join(", ")));
             }

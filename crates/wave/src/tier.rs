@@ -30,7 +30,7 @@ impl Compile {
 const WAVES: u32 = 96;
 
 /// The ops to run, for `waves` waves to come; compiled ones do the same.
-pub(crate) fn code<'p>(p: &'p Program, level: Level, when: Compile, waves: u64) -> &'p [Op] {
+pub(crate) fn code(p: &Program, level: Level, when: Compile, waves: u64) -> &[Op] {
     if when == Compile::Never || level == Level::Portable {
         return &p.code;
     }

@@ -57,10 +57,9 @@ fn shapes() -> Vec<Shape> {
         types(name, *n)
     };
     for (code, name, n) in &single {
-        if *code != Code::tri(Tri::Select, Ty::Bool) && *code != Code::tri(Tri::BitSelect, Ty::Bool) {
-            if let Some((operands, result)) = types(name, *n) {
-                all.push(Shape { code: *code, operands, results: vec![result] });
-            }
+        let of_bools = [Code::tri(Tri::Select, Ty::Bool), Code::tri(Tri::BitSelect, Ty::Bool)];
+        if let Some((operands, result)) = types(name, *n).filter(|_| !of_bools.contains(code)) {
+            all.push(Shape { code: *code, operands, results: vec![result] });
         }
     }
     for (i, p) in shader::pairs::PAIRS.iter().enumerate() {

@@ -200,10 +200,13 @@ fn blocks(program: &Program) -> Vec<Block> {
             last += 1 + extension_words(&code[last]);
         }
         let op = &code[last];
-        let falls = !matches!(op.code, Code::END | Code::JMP | Code::PARK)
-            && !(op.code == Code::LOOP && op.a.is_none());
+        let stays = match op.code {
+            Code::END | Code::JMP | Code::PARK => true,
+            Code::LOOP => op.a.is_none(),
+            _ => false,
+        };
         let mut next =
-            [falls.then(|| number(end)).flatten(), jumps(op).then(|| number(op.imm as usize)).flatten()];
+            [(!stays).then(|| number(end)).flatten(), jumps(op).then(|| number(op.imm as usize)).flatten()];
         if op.code == Code::LOOP_NEXT {
             // It does the comparison at its target, and goes where that goes: behind it, or on.
             let test = &code[op.imm as usize];

@@ -234,18 +234,19 @@ impl<'s> Emit<'s> {
             uses.pop();
         }
         let p = &mut self.place[id as usize];
-        if uses.is_empty() && !p.pinned {
-            if let Some(r) = p.reg.take() {
-                let mask = self.seg.nodes[id as usize % self.seg.nodes.len()].is_mask();
-                let (file, held) = if self.m.width == Width::Whole && mask {
-                    (&mut self.masks, &mut self.held_masks)
-                } else {
-                    (&mut self.vectors, &mut self.held)
-                };
-                // An instruction reads before it writes: its result may lie there.
-                file[r as usize] = None;
-                *held &= !(1 << r);
-            }
+        if uses.is_empty()
+            && !p.pinned
+            && let Some(r) = p.reg.take()
+        {
+            let mask = self.seg.nodes[id as usize % self.seg.nodes.len()].is_mask();
+            let (file, held) = if self.m.width == Width::Whole && mask {
+                (&mut self.masks, &mut self.held_masks)
+            } else {
+                (&mut self.vectors, &mut self.held)
+            };
+            // An instruction reads before it writes: its result may lie there.
+            file[r as usize] = None;
+            *held &= !(1 << r);
         }
     }
     pub fn next_use(&self, id: Id) -> u32 {

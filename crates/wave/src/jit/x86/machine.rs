@@ -122,7 +122,7 @@ impl Machine {
     /// The code, with the constants behind it.
     pub fn finish(mut self) -> Vec<u8> {
         let mut bytes = self.encoder.take_buffer();
-        while bytes.len() % 64 != 0 {
+        while !bytes.len().is_multiple_of(64) {
             bytes.push(0xCC);
         }
         if self.pool_at != 0 {
