@@ -43,10 +43,11 @@ use uniform::Uniformity;
 
 /// Bytes of varying registers a wave should stay within. Few are in use at a time, so that a wide wave's cost less as
 /// they spill into L2 (`large`, 105 slots: 6 % misses at 256 lanes) than a narrow one's ops cost in dispatch. Compiled code
-/// dispatches less: there the cache counts for more (`med`, 92 slots: 128 lanes take four fifths of the time of 256).
-fn register_bytes() -> u32 {
+/// dispatches less: there the cache counts for more (`med`, 92 slots: 128 lanes take four fifths of the time of 256), if nothing has to
+/// be lowered once more for it.
+fn register_bytes(lowered: bool) -> u32 {
     let compiled = cfg!(target_arch = "x86_64") && settings::get().jit != settings::Jit::Off;
-    if compiled { 80 << 10 } else { 192 << 10 }
+    if compiled && lowered { 80 << 10 } else { 192 << 10 }
 }
 
 /// Everything the stages share.
@@ -91,15 +92,18 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
         _ => &[256, 128, 64],
     };
     let mut ready: Option<(bool, Lir, alloc::Allocation)> = None;
+    let packs = |lanes: u32| shader.stage.has_workgroups() && warps * 2 <= lanes / 16;
     for (i, &lanes) in widths.iter().enumerate() {
-        let packed = shader.stage.has_workgroups() && warps * 2 <= lanes / 16;
+        let packed = packs(lanes);
         if ready.as_ref().is_none_or(|r| r.0 != packed) {
             let mut lir = Lowering::run(shader, options, &cfg, packed)?;
             let allocation = alloc::allocate(&mut lir, &shader.work)?;
             ready = Some((packed, lir, allocation));
         }
         let (_, lir, allocation) = ready.as_ref().unwrap();
-        if allocation.varying_slots * 4 * lanes > register_bytes() && i + 1 < widths.len() {
+        if let Some(&next) = widths.get(i + 1)
+            && allocation.varying_slots * 4 * lanes > register_bytes(packs(next) == packed)
+        {
             continue;
         }
         return encode::encode(shader, lir, allocation, lanes, packed, warps * 16 > lanes);
