@@ -191,6 +191,7 @@ impl Settings {
                 ms => Duration::from_millis(ms),
             },
             simd: r.get(&SIMD),
+            jit: r.get(&JIT).unwrap_or(Jit::On),
             gpu: r.get(&GPU),
             counters: r.get(&COUNTERS),
             instrument: r.get(&INSTRUMENT),
@@ -198,7 +199,6 @@ impl Settings {
             cache_key: r.get(&CACHE_KEY),
             refresh: r.get(&REFRESH).map(|hz| hz as u32),
             trace: r.get(&TRACE),
-            jit: r.get(&JIT).unwrap_or(Jit::On),
         };
         (settings, r.problems)
     }

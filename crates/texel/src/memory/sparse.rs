@@ -195,7 +195,8 @@ impl Table {
         let mut table = self.bound.lock();
         let end = at + bytes;
         let first = table.range(..at).next_back().map_or(at, |(&a, _)| a);
-        let last = table.range(end..).next().map_or(end, |(&a, _)| a + 1);
+        // What remains of one that is cut may come to begin at the end.
+        let last = table.range(end..).next().map_or(end, |(&a, _)| a) + 1;
         let before = mappings(&table, first, last);
         // What reaches in from below, and what begins within: their ends stay.
         let reaches = table.range(..at).next_back().filter(|(a, b)| *a + b.bytes > at).map(|(&a, _)| a);
