@@ -36,7 +36,7 @@ struct Side {
 /// The last point of half a side of `n` segments that was there with two segments fewer.
 fn split(n: u32) -> u32 {
     // Of half a side; an odd number's middle segment is none of it.
-    let fewer = if n % 2 == 0 { n / 2 - 1 } else { (n - 1) / 2 - 1 };
+    let fewer = if n.is_multiple_of(2) { n / 2 - 1 } else { (n - 1) / 2 - 1 };
     match fewer.checked_ilog2() {
         Some(top) => (fewer & !(1 << top)) << 1 | 1,
         None => 0,
