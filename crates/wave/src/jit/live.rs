@@ -76,7 +76,7 @@ impl<'p> Liveness<'p> {
             left = left.checked_sub(turn)?;
             for b in (0..it.blocks.len()).rev() {
                 let mut live = it.behind(b);
-                it.back(b, it.blocks[b].first, &mut live, |_, _| ());
+                it.back(b, &mut live, |_, _| ());
                 again |= it.blocks[b].before.add(&live);
             }
         }
@@ -95,11 +95,11 @@ impl<'p> Liveness<'p> {
     /// What is live behind each of the block's ops, last first: (op, live behind it).
     pub fn walk(&self, b: usize, f: impl FnMut(usize, &Set)) {
         let mut live = self.behind(b);
-        self.back(b, self.blocks[b].first, &mut live, f);
+        self.back(b, &mut live, f);
     }
 
-    /// Goes back through block `b` to op `to`.
-    fn back(&self, b: usize, to: usize, live: &mut Set, mut f: impl FnMut(usize, &Set)) {
+    /// Goes back through block `b`.
+    fn back(&self, b: usize, live: &mut Set, mut f: impl FnMut(usize, &Set)) {
         let block = &self.blocks[b];
         let mut starts = vec![];
         let mut pc = block.first;
@@ -107,7 +107,7 @@ impl<'p> Liveness<'p> {
             starts.push(pc);
             pc += 1 + extension_words(&self.program.code[pc]);
         }
-        for &pc in starts.iter().rev().take_while(|pc| **pc >= to) {
+        for &pc in starts.iter().rev() {
             f(pc, live);
             self.op(pc, live);
         }
@@ -138,7 +138,7 @@ impl<'p> Liveness<'p> {
 
 /// All operands are of 32 bits or Bools.
 fn is_narrow(code: Code) -> bool {
-    super::super::kernels::recording(code).is_some()
+    crate::kernels::recording(code).is_some()
 }
 
 /// Calls `f(register, what is done with it)` for each register of an op.

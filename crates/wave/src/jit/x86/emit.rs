@@ -322,17 +322,12 @@ impl<'s> Emit<'s> {
         }
         let in_reg = |it: &Self, x: Id| it.place[x as usize].reg.is_some();
         let free = |it: &Self, x: Id| in_reg(it, x) && it.dies(at, x);
-        let taken = |it: &mut Self, n: u8| {
-            // Its register becomes the result's.
-            it.held |= 1 << n;
-        };
         if !free(self, c) && (free(self, a) || free(self, b)) && a != b {
             // d = a · d + c
             let (d_id, other) = if free(self, a) { (a, b) } else { (b, a) };
             let d = self.in_register(d_id)?;
             let o = self.in_register(other)?;
             let s = self.source(at, c)?;
-            taken(self, d);
             self.rename(d_id, id, d);
             [a, b, c].into_iter().for_each(|x| self.used(at, x));
             return self.m.fma213(op, d, o, s);
