@@ -73,10 +73,10 @@ pub fn first_frames(bench: &Bench, threads: Threads) -> Section {
     let mut seed = SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |d| d.as_nanos() as u64);
     let rows = FIRST_FRAMES
         .iter()
-        .map(|(name, _)| {
-            bench.fresh(threads, name, || {
+        .map(|first| {
+            bench.fresh(threads, first.name, || {
                 seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                Request::FirstFrame { shader: name.to_string(), seed }
+                Request::FirstFrame { shader: first.name.to_string(), seed }
             })
         })
         .collect();

@@ -1,17 +1,36 @@
-//! The first frame of a pipeline that nobody has seen: fragment shaders of growing size with new constants.
+//! The first frame of a pipeline that nobody has seen: fragment shaders of growing size with new constants, and further stages.
 
-use super::{FORMAT, spirv};
-use crate::graphics::{Attachment, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo};
+use super::{FORMAT, Triangles, spirv};
+use crate::graphics::{Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource};
 use crate::measure::{Moment, Span};
-use crate::{Context, Error, Result};
+use crate::{Buffer, Context, Error, Result};
+use ash::vk;
 use std::rc::Rc;
 
-/// Fragment shaders by name, smallest first.
-pub const FIRST_FRAMES: [(&str, &[u8]); 4] = [
-    ("flat", spirv!("flat.frag")),
-    ("small", spirv!("small.frag")),
-    ("medium", spirv!("medium.frag")),
-    ("large", spirv!("large.frag")),
+/// A pipeline whose first frame is timed.
+pub struct First {
+    pub name: &'static str,
+    fragment: &'static [u8],
+    /// Stages before the rasteriser, if there are others than a vertex shader.
+    stages: Option<Triangles>,
+}
+
+const fn layers(name: &'static str, fragment: &'static [u8]) -> First {
+    First { name, fragment, stages: None }
+}
+const fn staged(name: &'static str, stages: Triangles) -> First {
+    First { name, fragment: spirv!("flat.frag"), stages: Some(stages) }
+}
+
+/// Fragment shaders, smallest first, then the pictures' stages under the smallest.
+pub const FIRST_FRAMES: [First; 7] = [
+    layers("flat", spirv!("flat.frag")),
+    layers("small", spirv!("small.frag")),
+    layers("medium", spirv!("medium.frag")),
+    layers("large", spirv!("large.frag")),
+    staged("geom", Triangles::Geometry),
+    staged("tess", Triangles::Tessellated),
+    staged("mesh", Triangles::Mesh),
 ];
 
 /// One tile.
@@ -20,16 +39,20 @@ const SIDE: u32 = 64;
 /// Time of pipeline creation, recording and the first draw, over one tile. `seed` changes every float constant a
 /// little. Whatever the driver sets up once is done before, with another pipeline.
 pub fn first_frame(context: &Rc<Context>, name: &str, seed: u64) -> Result<Span> {
-    let fragment = FIRST_FRAMES.iter().find(|f| f.0 == name).map(|f| f.1);
-    let fragment = fragment.ok_or_else(|| Error(format!("no fragment shader is called {name}")))?;
+    let first = FIRST_FRAMES.iter().find(|f| f.name == name);
+    let first = first.ok_or_else(|| Error(format!("no first frame is called {name}")))?;
     let target = Image::new(context, ImageInfo::colour(FORMAT, [SIDE, SIDE]))?;
-    frame(context, &target, spirv!("tex.frag"), false)?;
-    frame(context, &target, &varied(FIRST_FRAMES[0].1, !seed), true)?;
-    let code = varied(fragment, seed);
+    let input = match first.stages {
+        Some(stages) => Some(Input::new(context, stages)?),
+        None => None,
+    };
+    frame(context, &target, None, None)?;
+    frame(context, &target, Some(&FIRST_FRAMES[0].code(!seed)), None)?;
+    let code = first.code(seed);
     let start = Moment::now();
-    frame(context, &target, &code, true)?;
+    frame(context, &target, Some(&code), input.as_ref())?;
     let span = start.elapsed();
-    let pixels = target.read(ash::vk::ImageAspectFlags::COLOR, 4)?;
+    let pixels = target.read(vk::ImageAspectFlags::COLOR, 4)?;
     if pixels.chunks_exact(4).all(|p| p == CLEAR_TEXEL) {
         return Err(Error("nothing was drawn".into()));
     }
@@ -38,12 +61,80 @@ pub fn first_frame(context: &Rc<Context>, name: &str, seed: u64) -> Result<Span>
 
 const CLEAR_TEXEL: [u8; 4] = [255, 0, 255, 0];
 
-fn frame(context: &Rc<Context>, target: &Image, fragment: &[u8], draw: bool) -> Result<()> {
-    let pipeline = match draw {
-        true => {
-            Some(Pipeline::new(context, &PipelineInfo::new(spirv!("quad.vert"), fragment, FORMAT), None)?)
+/// A pipeline's modules, with their constants changed.
+struct Code {
+    vertex: &'static [u8],
+    stages: Vec<(vk::ShaderStageFlags, Vec<u8>)>,
+    fragment: Vec<u8>,
+}
+
+impl First {
+    fn code(&self, seed: u64) -> Code {
+        use vk::ShaderStageFlags as Stage;
+        let stages: &[(Stage, &[u8])] = match self.stages {
+            Some(Triangles::Geometry) => &[(Stage::GEOMETRY, spirv!("split.geom"))],
+            Some(Triangles::Tessellated) => &[
+                (Stage::TESSELLATION_CONTROL, spirv!("four.tesc")),
+                (Stage::TESSELLATION_EVALUATION, spirv!("four.tese")),
+            ],
+            Some(Triangles::Mesh) => &[(Stage::MESH_EXT, spirv!("tris.mesh"))],
+            _ => &[],
+        };
+        Code {
+            vertex: match self.stages {
+                None => spirv!("quad.vert"),
+                Some(Triangles::Mesh) => &[],
+                Some(_) => spirv!("tri.vert"),
+            },
+            stages: stages.iter().map(|(stage, code)| (*stage, varied(code, seed))).collect(),
+            fragment: varied(self.fragment, seed),
         }
-        false => None,
+    }
+}
+
+/// Vertices of stages that read them.
+struct Input {
+    stages: Triangles,
+    vertices: Buffer,
+    mesh: Option<(ash::ext::mesh_shader::Device, Bindings)>,
+}
+
+impl Input {
+    /// As many as one workgroup of the mesh shader reads: the same large triangle again and again.
+    fn new(context: &Rc<Context>, stages: Triangles) -> Result<Input> {
+        let corners: [[f32; 2]; 3] = [[-1.0, -1.0], [3.0, -1.0], [-1.0, 3.0]];
+        let floats =
+            corners.iter().cycle().take(120).flat_map(|c| [c[0], c[1], 0.5, 1.0, 0.5, 0.5, 0.5, 0.5]);
+        let bytes: Vec<u8> = floats.flat_map(f32::to_le_bytes).collect();
+        let vertices = Buffer::with(context, &bytes)?;
+        let mesh = if stages == Triangles::Mesh {
+            context.needs(vk::EXT_MESH_SHADER_NAME)?;
+            let device = ash::ext::mesh_shader::Device::new(&context.instance, &context.device);
+            Some((device, Bindings::new(context, &[Resource::Storage(&vertices)])?))
+        } else {
+            None
+        };
+        Ok(Input { stages, vertices, mesh })
+    }
+}
+
+fn frame(context: &Rc<Context>, target: &Image, code: Option<&Code>, input: Option<&Input>) -> Result<()> {
+    let bindings = input.and_then(|i| i.mesh.as_ref()).map(|m| &m.1);
+    let pipeline = match code {
+        Some(code) => {
+            let mut info = PipelineInfo::new(code.vertex, &code.fragment, FORMAT);
+            info.stages = code.stages.iter().map(|(stage, code)| (*stage, &code[..])).collect();
+            if input.is_some_and(|i| i.stages == Triangles::Tessellated) {
+                info.topology = vk::PrimitiveTopology::PATCH_LIST;
+                info.patch = 3;
+            }
+            if input.is_some_and(|i| i.mesh.is_none()) {
+                let vec4 = (vk::Format::R32G32B32A32_SFLOAT, 16);
+                info = info.interleaved(&[vec4, vec4]);
+            }
+            Some(Pipeline::new(context, &info, bindings)?)
+        }
+        None => None,
     };
     let pass = Pass {
         colours: vec![Attachment::new(target, Load::colour([1.0, 0.0, 1.0, 0.0]))],
@@ -53,9 +144,17 @@ fn frame(context: &Rc<Context>, target: &Image, fragment: &[u8], draw: bool) -> 
     context.run(|device, commands| {
         pass.record(device, commands, |device, commands| {
             if let Some(pipeline) = &pipeline {
-                pipeline.bind(commands, None, &[]);
-                // SAFETY: recording inside a pass.
-                unsafe { device.cmd_draw(commands, 3, 1, 0, 0) }
+                pipeline.bind(commands, bindings, &[]);
+                // SAFETY: recording inside a pass, with live handles.
+                unsafe {
+                    if let Some((mesh, _)) = input.and_then(|i| i.mesh.as_ref()) {
+                        return mesh.cmd_draw_mesh_tasks(commands, 1, 1, 1);
+                    }
+                    if let Some(input) = input {
+                        device.cmd_bind_vertex_buffers(commands, 0, &[input.vertices.handle], &[0]);
+                    }
+                    device.cmd_draw(commands, 3, 1, 0, 0)
+                }
             }
         });
     })
@@ -94,7 +193,7 @@ mod tests {
 
     #[test]
     fn seeds_change_constants_and_nothing_else() {
-        for (name, code) in FIRST_FRAMES {
+        for First { name, fragment: code, .. } in FIRST_FRAMES {
             let (a, b) = (varied(code, 1), varied(code, 2));
             assert_eq!(a.len(), code.len());
             let words = |x: &[u8], y: &[u8]| x.chunks(4).zip(y.chunks(4)).filter(|(a, b)| a != b).count();

@@ -4,7 +4,7 @@ mod expect;
 mod first;
 mod footprint;
 
-pub use first::{FIRST_FRAMES, first_frame};
+pub use first::{FIRST_FRAMES, First, first_frame};
 pub use footprint::{Footprint, footprint};
 
 use crate::graphics::{
