@@ -171,6 +171,7 @@ pub(crate) fn image_properties(
         | C::DISJOINT
         | C::TYPE_2D_VIEW_COMPATIBLE_EXT
         | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT
+        | C::SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_EXT
         | SPARSE
         | vk::IMAGE_CREATE_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR;
     if features.is_empty() || !known_usage.contains(usage) || !known_flags.contains(flags) {
@@ -181,6 +182,10 @@ pub(crate) fn image_properties(
         return no;
     }
     if flags.contains(C::BLOCK_TEXEL_VIEW_COMPATIBLE) && !info.compressed() {
+        return no;
+    }
+    // Of depth alone (VUID-VkImageCreateInfo-flags-01533); tile buffers keep each sample's depth, wherever it lies.
+    if flags.contains(C::SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_EXT) && !info.has_depth() {
         return no;
     }
     if flags & (C::DISJOINT | C::ALIAS) == C::DISJOINT && !features.contains(F::DISJOINT) {

@@ -318,7 +318,6 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
     unsafe {
         guard(|| {
             let asked = call(|context, all| {
-                let dialect = context.dialect;
                 let it = context.monitors.get_mut(&monitor).ok_or(gl::INVALID_VALUE)?;
                 if data.is_null() {
                     return Err(gl::INVALID_OPERATION);
@@ -343,11 +342,11 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
                     }
                     _ => return Err(gl::INVALID_ENUM),
                 };
-                Ok((next, send, dialect, room))
+                Ok((next, send, room))
             });
-            let Some((next, send, dialect, room)) = asked else { return };
+            let Some((next, send, room)) = asked else { return };
             if send {
-                marks::flush(dialect);
+                marks::flush();
             }
             let bytes = match next {
                 Next::Write(bytes) => bytes,

@@ -157,7 +157,7 @@ pub enum Dialect {
     Compatibility,
 }
 
-/// Puts a mark into the current context's stream. Nothing is locked here: GL may call the program back.
+/// Puts a mark into the current context's stream, with work that brings it to the GPU. Nothing is locked here: GL may call the program back.
 pub fn emit(id: u64, dialect: Dialect) {
     let (control, insert) = match dialect {
         Dialect::Es => (real::debug_message_control_es(), real::debug_message_insert_es()),
@@ -179,6 +179,7 @@ pub fn emit(id: u64, dialect: Dialect) {
             -1,
             text.as_ptr(),
         );
+        work(dialect);
     }
 }
 
@@ -199,31 +200,34 @@ unsafe fn draw_what_is_gathered() {
     }
 }
 
-/// Sends what the current context has recorded to the GPU; it waits for nothing.
+/// Work that counts nothing: a timestamp, whose query is nobody's. zink submits a command buffer only where it has work,
+/// which a mark is none of. Mesa 22 kept the mark for the batch that followed; Mesa 25 drops it where its batch has an
+/// upload, which is work of another command buffer.
 ///
-/// zink submits a batch only where it has work, and a mark is none: a timestamp, behind the mark, is.
-pub fn flush(dialect: Dialect) {
+/// # Safety
+/// A context of this dialect is current.
+unsafe fn work(dialect: Dialect) {
     let (generate, counter, delete) = match dialect {
         Dialect::Es => (real::gen_queries_es(), real::query_counter_es(), real::delete_queries_es()),
         _ => (real::gen_queries(), real::query_counter(), real::delete_queries()),
     };
+    let (Some(generate), Some(counter), Some(delete)) = (generate, counter, delete) else { return };
+    let mut query = 0;
     // SAFETY: functions of the current context, with one name.
     unsafe {
-        let mut query = 0;
-        if let (Some(generate), Some(counter), Some(delete)) = (generate, counter, delete) {
-            generate(1, &mut query);
-            if query != 0 {
-                counter(query, gl::TIMESTAMP);
-            }
-            if let Some(flush) = real::flush() {
-                flush();
-            }
-            if query != 0 {
-                delete(1, &mut query);
-            }
-        } else if let Some(flush) = real::flush() {
-            flush();
+        generate(1, &mut query);
+        if query != 0 {
+            counter(query, gl::TIMESTAMP);
+            delete(1, &mut query);
         }
+    }
+}
+
+/// Sends what the current context has recorded to the GPU; it waits for nothing.
+pub fn flush() {
+    if let Some(flush) = real::flush() {
+        // SAFETY: a function of the current context.
+        unsafe { flush() }
     }
 }
 
