@@ -231,9 +231,10 @@ pub(crate) fn image_properties(
     })
 }
 
-/// Whether a compressed format also comes in three dimensions: BC does.
+/// Whether a compressed format also comes in three dimensions, slice by slice: BC and ASTC do.
 fn block_3d(format: vk::Format) -> bool {
     (vk::Format::BC1_RGB_UNORM_BLOCK..=vk::Format::BC7_SRGB_BLOCK).contains(&format)
+        || (vk::Format::ASTC_4X4_UNORM_BLOCK..=vk::Format::ASTC_12X12_SRGB_BLOCK).contains(&format)
 }
 
 pub(crate) unsafe fn get_physical_device_image_format_properties2(

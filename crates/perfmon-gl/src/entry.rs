@@ -318,6 +318,7 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
     unsafe {
         guard(|| {
             let asked = call(|context, all| {
+                let dialect = context.dialect;
                 let it = context.monitors.get_mut(&monitor).ok_or(gl::INVALID_VALUE)?;
                 if data.is_null() {
                     return Err(gl::INVALID_OPERATION);
@@ -342,11 +343,11 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
                     }
                     _ => return Err(gl::INVALID_ENUM),
                 };
-                Ok((next, send, room))
+                Ok((next, send, dialect, room))
             });
-            let Some((next, send, room)) = asked else { return };
+            let Some((next, send, dialect, room)) = asked else { return };
             if send {
-                marks::flush();
+                marks::flush(dialect);
             }
             let bytes = match next {
                 Next::Write(bytes) => bytes,

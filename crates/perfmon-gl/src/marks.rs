@@ -1,7 +1,7 @@
 //! Marks: put into the GL stream here, told by the channel when the GPU has got there.
 
 use crate::groups::Groups;
-use crate::{gl, lock, real};
+use crate::{context, gl, lock, real};
 use channel::{MARK_PREFIX, Read, Reader, WorkloadKind};
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -157,7 +157,7 @@ pub enum Dialect {
     Compatibility,
 }
 
-/// Puts a mark into the current context's stream, with work that brings it to the GPU. Nothing is locked here: GL may call the program back.
+/// Puts a mark into the current context's stream. Nothing is locked here: GL may call the program back.
 pub fn emit(id: u64, dialect: Dialect) {
     let (control, insert) = match dialect {
         Dialect::Es => (real::debug_message_control_es(), real::debug_message_insert_es()),
@@ -179,7 +179,9 @@ pub fn emit(id: u64, dialect: Dialect) {
             -1,
             text.as_ptr(),
         );
-        work(dialect);
+        if drops_idle_marks() {
+            work(dialect);
+        }
     }
 }
 
@@ -200,9 +202,16 @@ unsafe fn draw_what_is_gathered() {
     }
 }
 
-/// Work that counts nothing: a timestamp, whose query is nobody's. zink submits a command buffer only where it has work,
-/// which a mark is none of. Mesa 22 kept the mark for the batch that followed; Mesa 25 drops it where its batch has an
-/// upload, which is work of another command buffer.
+/// Whether the current context's zink drops a command buffer that has nothing but marks, where its batch has an upload
+/// (which is work of another command buffer): since Mesa 24. Older ones keep the marks for the batch that follows; and there a
+/// timestamp ends the render pass, which would change what is counted.
+fn drops_idle_marks() -> bool {
+    let version = context::string(gl::VERSION);
+    let mesa = version.split_once("Mesa ").map(|(_, number)| number.split('.').next().unwrap_or_default());
+    mesa.and_then(|major| major.parse().ok()).is_some_and(|major: u32| major >= 24)
+}
+
+/// Work that counts nothing: a timestamp, whose query is nobody's. zink submits only what has work, and a mark is none.
 ///
 /// # Safety
 /// A context of this dialect is current.
@@ -224,10 +233,13 @@ unsafe fn work(dialect: Dialect) {
 }
 
 /// Sends what the current context has recorded to the GPU; it waits for nothing.
-pub fn flush() {
-    if let Some(flush) = real::flush() {
-        // SAFETY: a function of the current context.
-        unsafe { flush() }
+pub fn flush(dialect: Dialect) {
+    // SAFETY: the caller's context is current, and speaks this dialect.
+    unsafe {
+        work(dialect);
+        if let Some(flush) = real::flush() {
+            flush();
+        }
     }
 }
 
