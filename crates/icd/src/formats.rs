@@ -293,6 +293,25 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
 mod tests {
     use super::*;
 
+    /// VUID-VkImageCreateInfo-flags-01533; zink asks for every depth image with it.
+    #[test]
+    fn depth_alone_takes_sample_locations() {
+        let flags = C::SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_EXT;
+        let of = |format, usage| {
+            let optimal = vk::ImageTiling::OPTIMAL;
+            let with = |flags| image_properties(format, vk::ImageType::TYPE_2D, optimal, usage, flags);
+            (with(flags), with(C::empty()))
+        };
+        for format in [vk::Format::D16_UNORM, vk::Format::D32_SFLOAT, vk::Format::D24_UNORM_S8_UINT] {
+            let (with, without) = of(format, U::DEPTH_STENCIL_ATTACHMENT | U::SAMPLED);
+            let (with, without) = (with.unwrap(), without.unwrap());
+            assert_eq!(with.sample_counts, without.sample_counts, "{format:?}");
+            assert_eq!(with.max_extent, without.max_extent, "{format:?}");
+        }
+        let (with, without) = of(vk::Format::R8G8B8A8_UNORM, U::COLOR_ATTACHMENT);
+        assert!(with.is_err() && without.is_ok());
+    }
+
     #[test]
     fn older_and_newer_feature_bits_agree() {
         assert_eq!(low(F::SAMPLED_IMAGE_FILTER_LINEAR), vk::FormatFeatureFlags::SAMPLED_IMAGE_FILTER_LINEAR);

@@ -61,7 +61,11 @@ fn main() -> Result<(), String> {
         (gl.flush)();
         (gl.end)(monitor);
     }
+    let start = std::time::Instant::now();
     while gl.number(monitor, AVAILABLE) == 0 {
+        if start.elapsed().as_secs() >= 30 {
+            return Err("the result never comes".into());
+        }
         std::thread::sleep(std::time::Duration::from_millis(1));
     }
     for (group, counter, name, value) in gl.result(monitor) {
