@@ -29,11 +29,12 @@ pub struct Args {
     mesa: Option<PathBuf>,
 }
 
-const NEEDS: [Need; 5] = [
+const NEEDS: [Need; 6] = [
     LAVAPIPE,
     Need { what: "python3", package: "python3", here: has_program },
     Need { what: "piglit", package: "piglit", here: has_program },
     Need { what: "Xvfb", package: "xvfb", here: has_program },
+    Need { what: "xauth", package: "xauth", here: has_program },
     Need { what: "Mesa's zink", package: "libgl1-mesa-dri", here: |_| has_zink() },
 ];
 
