@@ -171,6 +171,7 @@ pub(crate) fn image_properties(
         | C::DISJOINT
         | C::TYPE_2D_VIEW_COMPATIBLE_EXT
         | C::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT
+        | C::SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_EXT
         | SPARSE
         | vk::IMAGE_CREATE_ALIAS_SINGLE_LAYER_DESCRIPTOR_BIT_KHR;
     if features.is_empty() || !known_usage.contains(usage) || !known_flags.contains(flags) {
@@ -181,6 +182,10 @@ pub(crate) fn image_properties(
         return no;
     }
     if flags.contains(C::BLOCK_TEXEL_VIEW_COMPATIBLE) && !info.compressed() {
+        return no;
+    }
+    // Of depth alone (VUID-VkImageCreateInfo-flags-01533); tile buffers keep each sample's depth, wherever it lies.
+    if flags.contains(C::SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_EXT) && !info.has_depth() {
         return no;
     }
     if flags & (C::DISJOINT | C::ALIAS) == C::DISJOINT && !features.contains(F::DISJOINT) {
@@ -226,9 +231,10 @@ pub(crate) fn image_properties(
     })
 }
 
-/// Whether a compressed format also comes in three dimensions: BC does.
+/// Whether a compressed format also comes in three dimensions, slice by slice: BC and ASTC do.
 fn block_3d(format: vk::Format) -> bool {
     (vk::Format::BC1_RGB_UNORM_BLOCK..=vk::Format::BC7_SRGB_BLOCK).contains(&format)
+        || (vk::Format::ASTC_4X4_UNORM_BLOCK..=vk::Format::ASTC_12X12_SRGB_BLOCK).contains(&format)
 }
 
 pub(crate) unsafe fn get_physical_device_image_format_properties2(
@@ -286,6 +292,25 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// VUID-VkImageCreateInfo-flags-01533; zink asks for every depth image with it.
+    #[test]
+    fn depth_alone_takes_sample_locations() {
+        let flags = C::SAMPLE_LOCATIONS_COMPATIBLE_DEPTH_EXT;
+        let of = |format, usage| {
+            let optimal = vk::ImageTiling::OPTIMAL;
+            let with = |flags| image_properties(format, vk::ImageType::TYPE_2D, optimal, usage, flags);
+            (with(flags), with(C::empty()))
+        };
+        for format in [vk::Format::D16_UNORM, vk::Format::D32_SFLOAT, vk::Format::D24_UNORM_S8_UINT] {
+            let (with, without) = of(format, U::DEPTH_STENCIL_ATTACHMENT | U::SAMPLED);
+            let (with, without) = (with.unwrap(), without.unwrap());
+            assert_eq!(with.sample_counts, without.sample_counts, "{format:?}");
+            assert_eq!(with.max_extent, without.max_extent, "{format:?}");
+        }
+        let (with, without) = of(vk::Format::R8G8B8A8_UNORM, U::COLOR_ATTACHMENT);
+        assert!(with.is_err() && without.is_ok());
+    }
 
     #[test]
     fn older_and_newer_feature_bits_agree() {

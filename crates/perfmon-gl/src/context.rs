@@ -53,7 +53,7 @@ fn current() -> Option<Key> {
 }
 
 /// A string of the current context.
-fn string(name: gl::Enum) -> String {
+pub fn string(name: gl::Enum) -> String {
     // SAFETY: GL's strings end in 0.
     let text = real::get_string().map(|get| unsafe { get(name) }).filter(|p| !p.is_null());
     text.map_or_else(String::new, |p| unsafe { CStr::from_ptr(p.cast()) }.to_string_lossy().into_owned())

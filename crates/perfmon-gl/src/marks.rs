@@ -1,7 +1,7 @@
 //! Marks: put into the GL stream here, told by the channel when the GPU has got there.
 
 use crate::groups::Groups;
-use crate::{gl, lock, real};
+use crate::{context, gl, lock, real};
 use channel::{MARK_PREFIX, Read, Reader, WorkloadKind};
 use std::collections::HashMap;
 use std::ffi::CString;
@@ -179,6 +179,9 @@ pub fn emit(id: u64, dialect: Dialect) {
             -1,
             text.as_ptr(),
         );
+        if drops_idle_marks() {
+            work(dialect);
+        }
     }
 }
 
@@ -199,29 +202,42 @@ unsafe fn draw_what_is_gathered() {
     }
 }
 
-/// Sends what the current context has recorded to the GPU; it waits for nothing.
+/// Whether the current context's zink drops a command buffer that has nothing but marks, where its batch has an upload
+/// (which is work of another command buffer): since Mesa 24. Older ones keep the marks for the batch that follows; and there a
+/// timestamp ends the render pass, which would change what is counted.
+fn drops_idle_marks() -> bool {
+    let version = context::string(gl::VERSION);
+    let mesa = version.split_once("Mesa ").map(|(_, number)| number.split('.').next().unwrap_or_default());
+    mesa.and_then(|major| major.parse().ok()).is_some_and(|major: u32| major >= 24)
+}
+
+/// Work that counts nothing: a timestamp, whose query is nobody's. zink submits only what has work, and a mark is none.
 ///
-/// zink submits a batch only where it has work, and a mark is none: a timestamp, behind the mark, is.
-pub fn flush(dialect: Dialect) {
+/// # Safety
+/// A context of this dialect is current.
+unsafe fn work(dialect: Dialect) {
     let (generate, counter, delete) = match dialect {
         Dialect::Es => (real::gen_queries_es(), real::query_counter_es(), real::delete_queries_es()),
         _ => (real::gen_queries(), real::query_counter(), real::delete_queries()),
     };
+    let (Some(generate), Some(counter), Some(delete)) = (generate, counter, delete) else { return };
+    let mut query = 0;
     // SAFETY: functions of the current context, with one name.
     unsafe {
-        let mut query = 0;
-        if let (Some(generate), Some(counter), Some(delete)) = (generate, counter, delete) {
-            generate(1, &mut query);
-            if query != 0 {
-                counter(query, gl::TIMESTAMP);
-            }
-            if let Some(flush) = real::flush() {
-                flush();
-            }
-            if query != 0 {
-                delete(1, &mut query);
-            }
-        } else if let Some(flush) = real::flush() {
+        generate(1, &mut query);
+        if query != 0 {
+            counter(query, gl::TIMESTAMP);
+            delete(1, &mut query);
+        }
+    }
+}
+
+/// Sends what the current context has recorded to the GPU; it waits for nothing.
+pub fn flush(dialect: Dialect) {
+    // SAFETY: the caller's context is current, and speaks this dialect.
+    unsafe {
+        work(dialect);
+        if let Some(flush) = real::flush() {
             flush();
         }
     }

@@ -23,7 +23,23 @@ fn the_samples_frame_prints_its_counters() {
     if !has_zink("GL_AMD_performance_monitor's sample") {
         return;
     }
-    let text = printed(&mut command(example("perfmon_frame")));
+    has_the_frames_values(&printed(&mut command(example("perfmon_frame"))));
+}
+
+/// zink of Mesa 25 does not submit a command buffer that has a mark and no work (`apitrace --pframes` waited for ever).
+#[test]
+fn a_mark_is_never_alone_in_its_batch() {
+    if !has_zink("GL_AMD_performance_monitor: marks of batches without work") {
+        return;
+    }
+    let mut command = command(example("perfmon_frame"));
+    let mut libraries = common::library().into_os_string();
+    libraries.push(":");
+    libraries.push(example("libdropped_batches.so"));
+    has_the_frames_values(&printed(command.env("LD_PRELOAD", libraries)));
+}
+
+fn has_the_frames_values(text: &str) {
     let value = |name: &str| -> f64 {
         let line = text.lines().find(|l| l.starts_with(name)).unwrap_or_else(|| panic!("{name}: {text}"));
         line[name.len()..].trim().parse().unwrap_or_else(|e| panic!("{line}: {e}"))

@@ -10,6 +10,7 @@ mod dependencies;
 mod five_ways;
 mod fresh;
 mod needs;
+mod piglit;
 mod sanitize;
 mod shaders;
 mod test;
@@ -41,6 +42,8 @@ enum Task {
     FiveWays(five_ways::Args),
     /// Run the README's commands in a bare Debian 12 with a Rust toolchain, made for it in a chroot; needs root.
     Fresh(fresh::Args),
+    /// Run a fixed sample of piglit's tests on Mesa's zink above Tuff and lavapipe; tell what passes on lavapipe alone.
+    Piglit(piglit::Args),
     /// Run the tests, the conformance suite and cases of the CTS on a driver built with the address or the thread
     /// sanitizer.
     Sanitize(sanitize::Args),
@@ -59,6 +62,7 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::FiveWays(args) => five_ways::run(&args),
         Task::Fresh(args) => fresh::run(&args),
+        Task::Piglit(args) => piglit::run(&args),
         Task::Sanitize(args) => sanitize::run(&args),
         Task::Shaders(args) => shaders::run(&args),
         Task::Test => test::run(),

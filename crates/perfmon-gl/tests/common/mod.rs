@@ -10,7 +10,7 @@ fn folder() -> PathBuf {
     exe.ancestors().nth(2).expect("target/debug/deps/test").to_path_buf()
 }
 
-fn library() -> PathBuf {
+pub fn library() -> PathBuf {
     let file = "libtuff_perfmon.so";
     // Both builds leave it in the first.
     let places = [folder().join("deps").join(file), folder().join(file)];

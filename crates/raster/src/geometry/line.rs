@@ -94,7 +94,7 @@ impl Rasterizer<'_> {
         }
     }
 
-    /// The rectangle around a line; stippled, those parts of it that the pattern leaves.
+    /// The rectangle around a line, smooth ones' too (§ Smooth Lines); stippled, those parts of it that the pattern leaves.
     fn rectangle(
         &self,
         [a, b]: [&Placed; 2],
@@ -106,21 +106,20 @@ impl Rasterizer<'_> {
     ) {
         let (dx, dy) = (b.x - a.x, b.y - a.y);
         let length = ((dx as f64).powi(2) + (dy as f64).powi(2)).sqrt();
-        let grow = if smooth { 128.0 } else { 0.0 };
         let width = self.state.raster.line_width;
         let width = if width.is_nan() { 1.0 } else { width.clamp(LINE_WIDTHS[0], LINE_WIDTHS[1]) };
-        let half = width as f64 * 128.0 + grow;
+        let half = width as f64 * 128.0;
         let p = [a.x, a.y];
         let sides = [half_plane(-dy, dx, p, half * length), half_plane(dy, -dx, p, half * length)];
         // Sub-pixels along the line.
         let mut part = |from: f64, to: f64| {
-            let start = half_plane(dx, dy, p, (grow - from) * length);
-            let end = half_plane(-dx, -dy, p, (grow + to) * length);
+            let start = half_plane(dx, dy, p, -from * length);
+            let end = half_plane(-dx, -dy, p, to * length);
             // Corners, for the bounds.
             let (ux, uy) = (dx as f64 / length, dy as f64 / length);
             let reach = [half * uy.abs(), half * ux.abs()].map(|r| r + 1.0);
             let at = |t: f64| [a.x as f64 + t * ux, a.y as f64 + t * uy];
-            let (s, e) = (at(from - grow), at(to + grow));
+            let (s, e) = (at(from), at(to));
             let low = [0, 1].map(|k| (s[k].min(e[k]) - reach[k]).floor() as i32);
             let high = [0, 1].map(|k| (s[k].max(e[k]) + reach[k]).ceil() as i32);
             let edges = [sides[0], start, sides[1], end];

@@ -78,12 +78,15 @@ fn rectangles_of_lines() {
     let v = [at(100.0, 100.0, 0.0, 0.0), at(140.0, 140.0, 0.0, 0.0)];
     let mut s = lines(&v, Mode::RECTANGULAR);
     s.state.raster.line_width = 10.0;
-    let c = counts(&s.run());
+    let sharp = s.run();
+    let c = counts(&sharp);
     let column: u32 = (0..256).map(|y| c[y][120]).sum();
     assert!((14..=15).contains(&column), "{column}");
+    // A smooth line's coverage is that of the same rectangle (§ Smooth Lines).
     s.state.raster.line_mode = Mode::RECTANGULAR_SMOOTH;
     let b = s.run();
     assert_eq!(b.prims[0].shape, Shape::Smooth);
+    assert_eq!(b.prims[0].edges, sharp.prims[0].edges);
     // Nothing to draw.
     let v = [at(10.0, 20.5, 0.0, 0.0); 2];
     assert_eq!(lines(&v, Mode::DEFAULT).run().prims.len(), 0);
