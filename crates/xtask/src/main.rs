@@ -10,6 +10,8 @@ mod dependencies;
 mod five_ways;
 mod fresh;
 mod needs;
+mod pages;
+mod picture;
 mod samples;
 mod sanitize;
 mod shaders;
@@ -42,6 +44,8 @@ enum Task {
     FiveWays(five_ways::Args),
     /// Run the README's commands in a bare Debian 12 with a Rust toolchain, made for it in a chroot; needs root.
     Fresh(fresh::Args),
+    /// Show a WebGL 2 and a WebGPU page in Debian's Chromium on Tuff and on SwiftShader, and compare the pictures.
+    Pages(pages::Args),
     /// Build Sascha Willems' examples outside the checkout, draw them on Tuff and its peers, and compare the pictures.
     Samples(samples::Args),
     /// Run the tests, the conformance suite and cases of the CTS on a driver built with the address or the thread
@@ -62,6 +66,7 @@ fn main() -> ExitCode {
         Task::Demo(args) => demo::run(&args),
         Task::FiveWays(args) => five_ways::run(&args),
         Task::Fresh(args) => fresh::run(&args),
+        Task::Pages(args) => pages::run(&args),
         Task::Samples(args) => samples::run(&args),
         Task::Sanitize(args) => sanitize::run(&args),
         Task::Shaders(args) => shaders::run(&args),

@@ -7,11 +7,10 @@
 
 mod build;
 mod messages;
-mod picture;
 mod run;
 mod table;
 
-use crate::cargo::{own_icd, release, target_folder};
+use crate::cargo::{call, cargo, own_icd, release, target_folder};
 use crate::needs::{LOADER, Need, has_program, provide};
 use run::{Driver, Outcome};
 use std::path::{Path, PathBuf};
@@ -63,9 +62,11 @@ fn folder() -> PathBuf {
 pub fn run(args: &Args) -> Result<(), String> {
     let source = build::source(&args.source)?;
     provide("the examples", &NEEDS)?;
-    // A driver that TUFF_ICD names is taken as it is.
-    let driver_too = std::env::var_os("TUFF_ICD").is_none().then_some("icd");
-    release(&["frame-preload"].into_iter().chain(driver_too).collect::<Vec<_>>(), &[])?;
+    // A driver that TUFF_ICD names is taken as it is, and nothing of it is built.
+    match std::env::var_os("TUFF_ICD") {
+        Some(_) => call(cargo(&["build", "--release", "-p", "frame-preload"]))?,
+        None => release(&["icd", "frame-preload"], &[])?,
+    }
     let drivers = args.drivers.iter().map(|d| driver(d)).collect::<Result<Vec<_>, _>>()?;
     let table = table::Table::read()?;
     let names = table.chosen(&build::names(&source)?, &args.only, &args.without)?;

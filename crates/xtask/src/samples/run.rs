@@ -1,8 +1,8 @@
 //! One example on one driver, and whether what it drew is what a peer drew.
 
-use super::picture::Picture;
 use super::{Args, folder, table::Row};
 use crate::cargo::target_folder;
+use crate::picture::Picture;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};

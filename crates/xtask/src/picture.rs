@@ -51,6 +51,21 @@ impl Picture {
         }
     }
 
+    /// From a PNG file of 8 bits a channel, red, green and blue with or without alpha.
+    pub fn read_png(file: &[u8]) -> Result<Picture, String> {
+        let mut reader =
+            png::Decoder::new(std::io::Cursor::new(file)).read_info().map_err(|e| e.to_string())?;
+        let mut bytes = vec![0; reader.output_buffer_size().ok_or("too large a picture")?];
+        let info = reader.next_frame(&mut bytes).map_err(|e| e.to_string())?;
+        let channels = match (info.bit_depth, info.color_type) {
+            (png::BitDepth::Eight, png::ColorType::Rgb) => 3,
+            (png::BitDepth::Eight, png::ColorType::Rgba) => 4,
+            other => return Err(format!("a PNG file of {other:?}")),
+        };
+        let bytes = bytes[..info.buffer_size()].chunks(channels).flat_map(|p| [p[0], p[1], p[2]]).collect();
+        Ok(Picture { width: info.width as usize, height: info.height as usize, bytes })
+    }
+
     /// As a PPM file.
     pub fn file(&self) -> Vec<u8> {
         let mut file = format!("P6\n{} {}\n255\n", self.width, self.height).into_bytes();
