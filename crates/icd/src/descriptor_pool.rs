@@ -16,14 +16,12 @@ pub struct DescriptorPool {
     state: Mutex<State>,
     sizes: Counts,
     max_sets: u32,
-    max_inline: u32,
 }
 
 #[derive(Default)]
 struct State {
     sets: Vec<vk::DescriptorSet>,
     used: Counts,
-    used_inline: u32,
 }
 
 impl Object for DescriptorPool {
@@ -51,25 +49,24 @@ fn count(counts: &Counts, ty: vk::DescriptorType) -> u64 {
     counts.iter().find(|c| c.0 == kind(ty)).map_or(0, |c| c.1)
 }
 
-/// What a set of this layout takes: descriptors, and inline uniform block bindings.
-fn need(layout: &SetLayout, variable: u32) -> (Counts, u32) {
-    let (mut counts, mut inline) = (Counts::new(), 0);
+/// What a set of this layout takes. Inline uniform blocks take their bytes alone: how many they are may be more than the pool was
+/// told (an allocation "may fail" then), as in programs that ask for one frame's blocks and take two frames'.
+fn need(layout: &SetLayout, variable: u32) -> Counts {
+    let mut counts = Counts::new();
     for b in &layout.bindings {
         let n = if b.is_variable() { variable.min(b.count) } else { b.count };
         if n > 0 {
             add(&mut counts, b.ty, n as u64);
-            inline += b.is_inline() as u32;
         }
     }
-    (counts, inline)
+    counts
 }
 
 impl DescriptorPool {
     fn take(&self, layout: &Arc<SetLayout>, variable: u32) -> Answer<vk::DescriptorSet> {
         let mut s = self.state.lock();
-        let (counts, inline) = need(layout, variable);
+        let counts = need(layout, variable);
         let room = s.sets.len() < self.max_sets as usize
-            && s.used_inline + inline <= self.max_inline
             && counts.iter().all(|&(ty, n)| count(&s.used, ty) + n <= count(&self.sizes, ty));
         if !room {
             return Err(vk::Result::ERROR_OUT_OF_POOL_MEMORY);
@@ -80,7 +77,6 @@ impl DescriptorPool {
         for (ty, n) in counts {
             add(&mut s.used, ty, n);
         }
-        s.used_inline += inline;
         let handle = object::create(set);
         s.sets.push(handle);
         Ok(handle)
@@ -96,13 +92,11 @@ impl DescriptorPool {
             };
             s.sets.swap_remove(i);
             if let Some(set) = object::destroy::<DescriptorSet>(set) {
-                let (counts, inline) = need(&set.layout, set.variable);
-                for (ty, n) in counts {
+                for (ty, n) in need(&set.layout, set.variable) {
                     if let Some(c) = s.used.iter_mut().find(|c| c.0 == ty) {
                         c.1 -= n;
                     }
                 }
-                s.used_inline -= inline;
             }
         }
     }
@@ -130,9 +124,7 @@ pub(crate) unsafe fn create_descriptor_pool(
         for s in chain::slice(i.p_pool_sizes, i.pool_size_count) {
             add(&mut sizes, s.ty, s.descriptor_count as u64);
         }
-        let max_inline = chain::find::<vk::DescriptorPoolInlineUniformBlockCreateInfo>(i.p_next)
-            .map_or(0, |b| b.max_inline_uniform_block_bindings);
-        created(out, Ok(DescriptorPool { state: Mutex::default(), sizes, max_sets: i.max_sets, max_inline }))
+        created(out, Ok(DescriptorPool { state: Mutex::default(), sizes, max_sets: i.max_sets }))
     }
 }
 

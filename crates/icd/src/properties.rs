@@ -76,7 +76,6 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("driverVersion", U32(DRIVER_VERSION)),
     ("vendorID", U32(VENDOR_ID)),
     ("deviceID", U32(DEVICE_ID)),
-    ("deviceType", U32(vk::PhysicalDeviceType::CPU.as_raw() as u32)),
     ("pipelineCacheUUID", Bytes(&CACHE_UUID)),
     ("residencyStandard2DBlockShape", Bool(true)),
     ("residencyStandard2DMultisampleBlockShape", Bool(true)),
@@ -388,6 +387,7 @@ fn modelled(name: &str) -> Option<Value> {
         "shaderCoreCount" => model.cores,
         "shaderWarpsPerCore" => core.warps,
         "deviceName" => return Some(Str(&DEVICE_NAME)),
+        "deviceType" => return Some(U32(settings::get().device_type as u32)),
         // A bit each, as far as there are bits; a model has a core at least.
         "shaderCoreMask" => return Some(U64(u64::MAX >> (64 - model.cores.clamp(1, 64)))),
         _ => return None,

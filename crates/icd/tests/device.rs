@@ -248,6 +248,37 @@ fn a_pool_gives_what_it_has_and_no_more() {
     }
 }
 
+/// A pool told of one inline uniform block, with bytes for four (§ 14.2.3: past the first an allocation may fail; no need to).
+#[test]
+fn inline_blocks_take_their_bytes_alone() {
+    let g = Gpu::new();
+    let ty = vk::DescriptorType::INLINE_UNIFORM_BLOCK;
+    unsafe {
+        let binding = [vk::DescriptorSetLayoutBinding::default()
+            .descriptor_type(ty)
+            .descriptor_count(16)
+            .stage_flags(vk::ShaderStageFlags::COMPUTE)];
+        let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&binding);
+        let layout = g.device.create_descriptor_set_layout(&info, None).unwrap();
+        let sizes = [vk::DescriptorPoolSize { ty, descriptor_count: 64 }];
+        let mut blocks =
+            vk::DescriptorPoolInlineUniformBlockCreateInfo::default().max_inline_uniform_block_bindings(1);
+        let info =
+            vk::DescriptorPoolCreateInfo::default().max_sets(9).pool_sizes(&sizes).push_next(&mut blocks);
+        let pool = g.device.create_descriptor_pool(&info, None).unwrap();
+        let layouts = [layout; 4];
+        let allocate = |n: usize| {
+            let info =
+                vk::DescriptorSetAllocateInfo::default().descriptor_pool(pool).set_layouts(&layouts[..n]);
+            g.device.allocate_descriptor_sets(&info)
+        };
+        assert!(allocate(4).is_ok());
+        assert_eq!(allocate(1).err(), Some(vk::Result::ERROR_OUT_OF_POOL_MEMORY), "80 of 64 bytes");
+        g.device.destroy_descriptor_pool(pool, None);
+        g.device.destroy_descriptor_set_layout(layout, None);
+    }
+}
+
 #[test]
 fn an_empty_cache_is_a_header_and_damaged_blobs_are_ignored() {
     let g = Gpu::new();

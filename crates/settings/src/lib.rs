@@ -51,6 +51,17 @@ pub const GPU: Variable<Text> = Variable {
     kind: Text("g720|g610|g57|small|big|file"),
     meaning: "the GPU that is modelled (`crates/counters/models`); default: g720",
 };
+pub const DEVICE_TYPE: Variable<OneOf<DeviceType>> = Variable {
+    name: "TUFF_DEVICE_TYPE",
+    kind: OneOf(&[
+        ("cpu", DeviceType::Cpu),
+        ("integrated", DeviceType::Integrated),
+        ("discrete", DeviceType::Discrete),
+        ("virtual", DeviceType::Virtual),
+    ]),
+    meaning: "what kind of device Tuff says it is, for programs that pass a CPU by (zink; Chromium's WebGPU, which has SwiftShader); \
+              default: cpu",
+};
 pub const COUNTERS: Variable<Place> =
     Variable { name: "TUFF_COUNTERS", kind: Place("file"), meaning: "what every workload cost, as JSON" };
 pub const INSTRUMENT: Variable<Place> = Variable {
@@ -89,6 +100,15 @@ pub const JIT: Variable<OneOf<Jit>> = Variable {
     meaning: "shaders' straight-line code is compiled once it has run a while, never, or before it first runs; default: 1. The \
               results are the same",
 };
+
+/// VkPhysicalDeviceType's values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeviceType {
+    Integrated = 1,
+    Discrete = 2,
+    Virtual = 3,
+    Cpu = 4,
+}
 
 /// When shaders are compiled to machine code.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -130,6 +150,7 @@ pub struct Settings {
     pub watchdog: Duration,
     pub simd: Option<Simd>,
     pub gpu: Option<String>,
+    pub device_type: DeviceType,
     pub counters: Option<PathBuf>,
     pub instrument: Option<PathBuf>,
     pub shader_dump: Option<PathBuf>,
@@ -193,6 +214,7 @@ impl Settings {
             simd: r.get(&SIMD),
             jit: r.get(&JIT).unwrap_or(Jit::On),
             gpu: r.get(&GPU),
+            device_type: r.get(&DEVICE_TYPE).unwrap_or(DeviceType::Cpu),
             counters: r.get(&COUNTERS),
             instrument: r.get(&INSTRUMENT),
             shader_dump: r.get(&SHADER_DUMP),
@@ -222,6 +244,7 @@ mod tests {
             ("TUFF_WATCHDOG_MS", "0"),
             ("TUFF_SIMD", "avx2"),
             ("TUFF_GPU", "small"),
+            ("TUFF_DEVICE_TYPE", "integrated"),
             ("TUFF_COUNTERS", "a.json"),
             ("TUFF_INSTRUMENT", "b"),
             ("TUFF_SHADER_DUMP", "c"),
@@ -236,6 +259,7 @@ mod tests {
             watchdog: Duration::MAX,
             simd: Some(Simd::Avx2),
             gpu: Some("small".into()),
+            device_type: DeviceType::Integrated,
             counters: Some("a.json".into()),
             instrument: Some("b".into()),
             shader_dump: Some("c".into()),
@@ -257,6 +281,7 @@ mod tests {
             ("TUFF_THREADS", "257", "a number from 1 to 256"),
             ("TUFF_THREADS", "-1", "a number from 1 to 256"),
             ("TUFF_LOG", "debug", "off, error, warn or info"),
+            ("TUFF_DEVICE_TYPE", "gpu", "cpu, integrated, discrete or virtual"),
             ("TUFF_WATCHDOG_MS", "20s", "a whole number"),
             ("TUFF_WATCHDOG_MS", "99999999999999999999", "a whole number"),
             ("TUFF_SIMD", "AVX2", "portable, avx2 or avx512"),

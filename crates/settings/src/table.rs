@@ -1,8 +1,8 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, COUNTERS, GPU, INSTRUMENT, JIT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE,
-    Variable, WATCHDOG_MS,
+    CACHE_KEY, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS,
+    TRACE, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 12] {
+pub(crate) fn rows() -> [Row; 13] {
     [
         row(&THREADS),
         row(&LOG),
@@ -29,6 +29,7 @@ pub(crate) fn rows() -> [Row; 12] {
         row(&SIMD),
         row(&JIT),
         row(&GPU),
+        row(&DEVICE_TYPE),
         row(&COUNTERS),
         row(&INSTRUMENT),
         row(&SHADER_DUMP),

@@ -89,3 +89,20 @@ pub fn own(arguments: &[&str]) -> Result<Command, String> {
     command.args(arguments).current_dir(root());
     Ok(command)
 }
+
+/// Writes an ICD file into a folder that names the driver of the release build, wherever that is built to; a driver that
+/// TUFF_ICD names is taken as it is.
+pub fn own_icd(folder: &Path) -> Result<PathBuf, String> {
+    if let Some(icd) = std::env::var_os("TUFF_ICD") {
+        return std::path::absolute(&icd).map_err(|e| format!("TUFF_ICD: {e}"));
+    }
+    let library = target_folder().join("release/libvulkan_tuff.so");
+    let icd = folder.join("tuff_icd.json");
+    let text = serde_json::json!({
+        "file_format_version": "1.0.1", "ICD": { "library_path": library, "api_version": "1.4.0" }
+    });
+    std::fs::create_dir_all(folder)
+        .and_then(|()| std::fs::write(&icd, text.to_string()))
+        .map_err(|e| format!("{}: {e}", icd.display()))?;
+    Ok(icd)
+}

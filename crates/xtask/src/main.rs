@@ -11,6 +11,9 @@ mod five_ways;
 mod fresh;
 mod needs;
 mod piglit;
+mod pages;
+mod picture;
+mod samples;
 mod sanitize;
 mod shaders;
 mod test;
@@ -44,6 +47,10 @@ enum Task {
     Fresh(fresh::Args),
     /// Run a fixed sample of piglit's tests on Mesa's zink above Tuff and lavapipe; tell what passes on lavapipe alone.
     Piglit(piglit::Args),
+    /// Show a WebGL 2 and a WebGPU page in Debian's Chromium on Tuff and on SwiftShader, and compare the pictures.
+    Pages(pages::Args),
+    /// Build Sascha Willems' examples outside the checkout, draw them on Tuff and its peers, and compare the pictures.
+    Samples(samples::Args),
     /// Run the tests, the conformance suite and cases of the CTS on a driver built with the address or the thread
     /// sanitizer.
     Sanitize(sanitize::Args),
@@ -63,6 +70,8 @@ fn main() -> ExitCode {
         Task::FiveWays(args) => five_ways::run(&args),
         Task::Fresh(args) => fresh::run(&args),
         Task::Piglit(args) => piglit::run(&args),
+        Task::Pages(args) => pages::run(&args),
+        Task::Samples(args) => samples::run(&args),
         Task::Sanitize(args) => sanitize::run(&args),
         Task::Shaders(args) => shaders::run(&args),
         Task::Test => test::run(),

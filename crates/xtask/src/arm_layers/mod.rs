@@ -6,7 +6,7 @@ pub mod compare;
 pub mod host;
 pub mod runs;
 
-use crate::cargo::{call, release, target_folder};
+use crate::cargo::{call, own_icd, release, target_folder};
 use crate::needs::{LOADER, Need, VENV, has_program, provide};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -67,22 +67,11 @@ pub fn prepare(source: &Path) -> Result<host::Hosts, String> {
 /// Builds what of Tuff takes part, and gives the driver's ICD file. A driver that TUFF_ICD names is taken as it is.
 fn own_programs() -> Result<PathBuf, String> {
     let mut packages = vec!["libmali", "kbase-preload", "arm-scene"];
-    if let Some(icd) = std::env::var_os("TUFF_ICD") {
-        release(&packages, &[])?;
-        return std::path::absolute(&icd).map_err(|e| format!("TUFF_ICD: {e}"));
+    if std::env::var_os("TUFF_ICD").is_none() {
+        packages.push("icd");
     }
-    packages.push("icd");
     release(&packages, &[])?;
-    // The checkout's ICD file names the library in the checkout's own target folder; this one is wherever that is.
-    let library = target_folder().join("release/libvulkan_tuff.so");
-    let icd = folder().join("tuff_icd.json");
-    let text = serde_json::json!({
-        "file_format_version": "1.0.1", "ICD": { "library_path": library, "api_version": "1.4.0" }
-    });
-    std::fs::create_dir_all(folder())
-        .and_then(|()| std::fs::write(&icd, text.to_string()))
-        .map_err(|e| format!("{}: {e}", icd.display()))?;
-    Ok(icd)
+    own_icd(&folder())
 }
 
 /// A Python that has what lglpy imports.
