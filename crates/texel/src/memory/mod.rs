@@ -145,6 +145,16 @@ pub fn is_foreign(address: u64, bytes: u64) -> bool {
     FOREIGN.lock().iter().any(|&(a, n, _)| address >= a && address.saturating_add(bytes) <= a + n)
 }
 
+/// Bytes from `address` on that [`is_foreign`] says live; 0: none.
+pub fn foreign_from(address: u64) -> u64 {
+    let holed = &range().holed;
+    if holed.holds(address) {
+        return holed.size - (address - holed.base);
+    }
+    let each = FOREIGN.lock();
+    each.iter().filter(|&&(a, n, _)| address >= a && address - a < n).map(|&(a, n, _)| a + n - address).max().unwrap_or(0)
+}
+
 /// True when all the bytes lie in one live allocation. Slower than a compare with [`arena`], for what is written seldom.
 pub fn holds(address: u64, bytes: u64) -> bool {
     let inside =

@@ -75,6 +75,7 @@ impl Lab {
             push: vec![],
             arena: (0x1000, 0x1000),
             images: vec![],
+            given: vec![],
             traced: false,
             row: Default::default(),
             looked_up: (0, 0),

@@ -124,6 +124,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         tables: std::ptr::null(),
         table_count: 0,
         push: std::ptr::null(),
+        mapping: None,
         push_bytes: 0,
         shared: std::ptr::null_mut(),
         shared_bytes: 0,
