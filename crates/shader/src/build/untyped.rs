@@ -12,6 +12,8 @@ impl<'m> Builder<'m> {
         match p.base {
             Base::Buffer(_) | Base::Global | Base::Shared | Base::Push | Base::Heap(_) => {}
             Base::Resource(_) if !matches!(p.class, StorageClass::UniformConstant) => {}
+            // Whatever a descriptor is taken for, what it is not it has none of.
+            Base::Resource(_) if self.types.get(ty).handles => {}
             _ => return Err(invalid(at, format!("a pointer to {:?} is used without its type", p.class))),
         }
         p.ty = ty;
@@ -42,7 +44,7 @@ impl<'m> Builder<'m> {
     /// A descriptor that was not indexed down to a block becomes its buffer, and what is no descriptor in a heap part of one.
     fn settle_buffer(&mut self, p: &mut Pointer, at: usize) -> Result<()> {
         match p.base {
-            Base::Resource(r) => {
+            Base::Resource(r) if !self.types.get(p.ty).handles => {
                 let to = self.bound_buffer(r, p, at)?;
                 *p = Pointer { flags: p.flags, offset: to.offset, ..Pointer::new(to.base, p.class, p.ty) };
             }
