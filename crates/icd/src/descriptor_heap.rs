@@ -38,7 +38,8 @@ unsafe fn description(info: &vk::ImageViewCreateInfo) -> Answer<u128> {
         let (c, r) = (info.components, info.subresource_range);
         (info.flags.as_raw(), info.view_type.as_raw(), info.format.as_raw()).hash(&mut h);
         [c.r, c.g, c.b, c.a].map(|c| c.as_raw()).hash(&mut h);
-        [r.aspect_mask.as_raw(), r.base_mip_level, r.level_count, r.base_array_layer, r.layer_count].hash(&mut h);
+        [r.aspect_mask.as_raw(), r.base_mip_level, r.level_count, r.base_array_layer, r.layer_count]
+            .hash(&mut h);
         let min_lod = chain::find::<vk::ImageViewMinLodCreateInfoEXT>(info.p_next);
         min_lod.map(|m| m.min_lod.to_bits()).hash(&mut h);
         let sliced = chain::find::<vk::ImageViewSlicedCreateInfoEXT>(info.p_next);
@@ -82,12 +83,16 @@ unsafe fn resource(device: &Device, info: &vk::ResourceDescriptorInfoEXT) -> Ans
             }
             Type::UNIFORM_TEXEL_BUFFER | Type::STORAGE_TEXEL_BUFFER => {
                 let t = data.p_texel_buffer.as_ref();
-                Ok(t.map_or([0; 4], |t| form::texels(t.address_range.address, t.address_range.size, t.format)))
+                Ok(t.map_or([0; 4], |t| {
+                    form::texels(t.address_range.address, t.address_range.size, t.format)
+                }))
             }
             Type::UNIFORM_BUFFER | Type::STORAGE_BUFFER => {
                 Ok(data.p_address_range.as_ref().map_or([0; 4], |a| form::buffer(a.address, a.size)))
             }
-            _ => Err(invalid(&format!("vkWriteResourceDescriptorsEXT: descriptors of type {ty:?} are not supported"))),
+            _ => Err(invalid(&format!(
+                "vkWriteResourceDescriptorsEXT: descriptors of type {ty:?} are not supported"
+            ))),
         }
     }
 }

@@ -55,8 +55,7 @@ pub(crate) unsafe fn new(
 ) -> Answer<ImageView> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
-        let min_lod =
-            chain::find::<vk::ImageViewMinLodCreateInfoEXT>(info.p_next).map_or(0.0, |m| m.min_lod);
+        let min_lod = chain::find::<vk::ImageViewMinLodCreateInfoEXT>(info.p_next).map_or(0.0, |m| m.min_lod);
         let conversion = crate::ycbcr_conversion::named(info.p_next)?;
         let view = || match &conversion {
             Some(c) => texel::sample::ImageView::converted(image.clone(), info, min_lod, c),

@@ -3,6 +3,7 @@
 
 pub(crate) mod alloc;
 pub(crate) mod answer;
+mod border_colors;
 pub(crate) mod buffer;
 pub(crate) mod buffer_view;
 mod cache_key;
@@ -13,7 +14,6 @@ mod channel;
 pub(crate) mod command_buffer;
 pub(crate) mod command_pool;
 pub(crate) mod debug;
-mod border_colors;
 mod descriptor_buffer;
 mod descriptor_heap;
 pub(crate) mod descriptor_layout;

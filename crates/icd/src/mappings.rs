@@ -46,9 +46,7 @@ impl Mappings {
     /// The mapping of a binding that is used as one of the kinds, and the first binding of that mapping.
     pub fn find(&self, set: u32, binding: u32, kind: u32) -> Option<(u32, Mapping)> {
         let fits = |m: &&Mapped| {
-            m.set == set
-                && binding.checked_sub(m.first).is_some_and(|k| k < m.count)
-                && m.kinds & kind != 0
+            m.set == set && binding.checked_sub(m.first).is_some_and(|k| k < m.count) && m.kinds & kind != 0
         };
         let m = self.0.as_ref()?.iter().find(fits)?;
         Some((m.first, m.to?))

@@ -96,7 +96,8 @@ fn pair(low: f32, high: f32) -> u64 {
 
 /// A sampler in a heap. `border`: the index of a custom border colour.
 pub fn sampler(i: &vk::SamplerCreateInfo, reduction: vk::SamplerReductionMode, border: u32) -> [u64; 4] {
-    let custom = matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
+    let custom =
+        matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
     let bit = |on: bool, at: u32| (on as u32) << at;
     let wrap = |m: vk::SamplerAddressMode| m.as_raw() as u32 & 7;
     let state = bit(i.mag_filter != vk::Filter::NEAREST, State::MAG)

@@ -53,7 +53,9 @@ impl<'m> Builder<'m> {
         if p.ty == 0 {
             let ty = if store { self.value(i.word(4)?, i.at)?.0 } else { self.result(i)?.0 };
             match p.base {
-                Base::Texel(k) if Some(self.texels[k as usize].image.texel) == self.types.numeric(ty).map(|n| n.0) => {
+                Base::Texel(k)
+                    if Some(self.texels[k as usize].image.texel) == self.types.numeric(ty).map(|n| n.0) =>
+                {
                     p.ty = ty;
                 }
                 _ => self.accessed(&mut p, ty, i.at)?,

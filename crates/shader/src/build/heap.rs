@@ -1,10 +1,10 @@
 //! Descriptor heaps (SPV_EXT_descriptor_heap): the built-in pointers to them, and sets and bindings that are mapped to places in
 //! them ([`Mapping`]). A descriptor there is read by a byte offset; everything else that lies there is a buffer's bytes.
 
+use super::Builder;
 use super::access::{Base, Pointer};
 use super::atomics::dim_of;
 use super::types::TypeClass;
-use super::Builder;
 use crate::ir::*;
 use crate::options::{Heap, HeapIndex, HeapPlace, Mapping, Result, resource};
 use crate::spirv::*;
@@ -46,7 +46,9 @@ impl<'m> Builder<'m> {
             TypeClass::Image(i) if i.sampled != 2 => resource::SAMPLED_IMAGE,
             TypeClass::Image(_) if read_only => resource::READ_ONLY_IMAGE,
             TypeClass::Image(_) => resource::READ_WRITE_IMAGE,
-            _ if class == StorageClass::Uniform && !self.m.has(self.types.get(ty).id, Decoration::BufferBlock) => {
+            _ if class == StorageClass::Uniform
+                && !self.m.has(self.types.get(ty).id, Decoration::BufferBlock) =>
+            {
                 resource::UNIFORM_BUFFER
             }
             _ if read_only => resource::READ_ONLY_BUFFER,
@@ -72,7 +74,9 @@ impl<'m> Builder<'m> {
         at: usize,
     ) -> Result<Option<Value>> {
         let Some((first, mapping)) = self.mapping(r, at)? else { return Ok(None) };
-        let buffer = r.kind & (resource::UNIFORM_BUFFER | resource::READ_ONLY_BUFFER | resource::READ_WRITE_BUFFER) != 0;
+        let buffer = r.kind
+            & (resource::UNIFORM_BUFFER | resource::READ_ONLY_BUFFER | resource::READ_WRITE_BUFFER)
+            != 0;
         if !buffer && !matches!(mapping, Mapping::Descriptor { .. }) {
             return Err(invalid(at, "what is no buffer is mapped to bytes"));
         }

@@ -152,7 +152,11 @@ pub fn foreign_from(address: u64) -> u64 {
         return holed.size - (address - holed.base);
     }
     let each = FOREIGN.lock();
-    each.iter().filter(|&&(a, n, _)| address >= a && address - a < n).map(|&(a, n, _)| a + n - address).max().unwrap_or(0)
+    each.iter()
+        .filter(|&&(a, n, _)| address >= a && address - a < n)
+        .map(|&(a, n, _)| a + n - address)
+        .max()
+        .unwrap_or(0)
 }
 
 /// True when all the bytes lie in one live allocation. Slower than a compare with [`arena`], for what is written seldom.
