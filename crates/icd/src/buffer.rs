@@ -67,8 +67,12 @@ unsafe fn new(info: &vk::BufferCreateInfo) -> Answer<Buffer> {
             Some(u) => vk::BufferUsageFlags::from_raw(u.usage.as_raw() as u32),
             None => info.usage,
         };
+        // Others are where the memory is that they are bound to.
+        let wanted = chain::find::<vk::BufferOpaqueCaptureAddressCreateInfo>(info.p_next)
+            .map(|c| c.opaque_capture_address)
+            .filter(|&at| at != 0);
         let gpu = match is_sparse {
-            true => texel::buffer::Buffer::unbound(info.size, usage, info.flags)?,
+            true => texel::buffer::Buffer::unbound(info.size, usage, info.flags, wanted)?,
             false => texel::buffer::Buffer::new(info.size, usage, info.flags),
         };
         Ok(Buffer { gpu: Arc::new(gpu) })

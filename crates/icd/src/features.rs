@@ -47,7 +47,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "descriptorBindingPartiallyBound", "descriptorBindingVariableDescriptorCount", "runtimeDescriptorArray",
     "samplerFilterMinmax", "scalarBlockLayout", "imagelessFramebuffer", "uniformBufferStandardLayout",
     "shaderSubgroupExtendedTypes", "separateDepthStencilLayouts", "hostQueryReset", "timelineSemaphore",
-    "bufferDeviceAddress", "vulkanMemoryModel", "vulkanMemoryModelDeviceScope",
+    "bufferDeviceAddress", "bufferDeviceAddressCaptureReplay", "vulkanMemoryModel", "vulkanMemoryModelDeviceScope",
     "vulkanMemoryModelAvailabilityVisibilityChains", "shaderOutputViewportIndex", "shaderOutputLayer",
     "subgroupBroadcastDynamicId",
     // Vulkan 1.3

@@ -124,7 +124,6 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         tables: std::ptr::null(),
         table_count: 0,
         push: std::ptr::null(),
-        mapping: None,
         push_bytes: 0,
         shared: std::ptr::null_mut(),
         shared_bytes: 0,
@@ -134,6 +133,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         scratch_words: 0,
         arena: (0, 0),
         images: std::ptr::null(),
+        given: std::ptr::null(),
         // SAFETY: as above.
         host: unsafe { wave::HostRef::new(&NoHost) },
         patience: 0,
