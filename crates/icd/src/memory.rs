@@ -115,6 +115,10 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
                 let wanted = chain::find::<vk::MemoryOpaqueCaptureAddressAllocateInfo>(info.p_next)
                     .map(|c| c.opaque_capture_address)
                     .filter(|&at| at != 0);
+                if wanted.is_some() {
+                    // What was destroyed may still be kept where it was.
+                    device.quarantine.empty_if_idle(&device.gpu);
+                }
                 if ty == SPARSE_TYPE && !export {
                     DeviceMemory::stored_at(size, ty, wanted)
                 } else {

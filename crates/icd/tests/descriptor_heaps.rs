@@ -36,11 +36,11 @@ fn gpu() -> Gpu {
     let mut heaps = new::PhysicalDeviceDescriptorHeapFeaturesEXT { descriptor_heap: 1, ..Default::default() };
     let mut untyped = new::PhysicalDeviceShaderUntypedPointersFeaturesKHR {
         shader_untyped_pointers: 1,
+        p_next: (&raw mut heaps).cast(),
         ..Default::default()
     };
-    untyped.p_next = (&raw mut heaps).cast();
-    let mut v11 = vk::PhysicalDeviceVulkan11Features::default();
-    v11.p_next = (&raw mut untyped).cast();
+    let mut v11 =
+        vk::PhysicalDeviceVulkan11Features { p_next: (&raw mut untyped).cast(), ..Default::default() };
     let names = [c"VK_EXT_descriptor_heap", c"VK_EXT_custom_border_color", c"VK_KHR_shader_untyped_pointers"];
     Gpu::with(&names, &mut v11)
 }
