@@ -49,8 +49,9 @@ pub struct Args {
     /// What peers make of the lists.
     #[arg(long)]
     baseline: Option<PathBuf>,
-    /// The peer of the baseline to compare with: the part before `_pass` in its column's name.
-    #[arg(long, default_value = "lavapipe25")]
+    /// The peers of the baseline to compare with, commas between them: the part before `_pass` in a column's name. Of
+    /// several the better counts, list by list.
+    #[arg(long, default_value = "lavapipe25,lavapipe26")]
     peer: String,
     /// An earlier run's JSON (of another driver, say) or a `.txt` list of passed cases: what was passed there and is
     /// not in this run is listed.
@@ -107,7 +108,7 @@ fn run(args: &Args) -> Result<bool, String> {
     }
     let expectations = expected::load(args.expected.as_deref().unwrap_or(&here("expected.toml")), &driver)?;
     let baseline = baseline::load(args.baseline.as_deref().unwrap_or(&here("baseline.tsv")), &args.peer)?;
-    let passes = here(&format!("{}-pass.txt", args.peer));
+    let passes = here(&format!("{}-pass.txt", args.peer.split(',').next().unwrap_or_default()));
     let peer = if passes.exists() { Some(report::load_results(&passes)?) } else { None };
     let against = args.against.as_deref().map(report::load_results).transpose()?;
 

@@ -282,7 +282,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("maxCommandBufferNestingLevel", U32(MAX_NESTING)),
     ("robustStorageBufferAccessSizeAlignment", U64(1)),
     ("robustUniformBufferAccessSizeAlignment", U64(1)),
-    ("meshAndTaskShaderDerivatives", Bool(false)),
+    ("meshAndTaskShaderDerivatives", Bool(true)),
     ("copySrcLayoutCount", U32(LAYOUTS.len() as u32)),
     ("copyDstLayoutCount", U32(LAYOUTS.len() as u32)),
     ("optimalTilingLayoutUUID", Bytes(&LAYOUT_UUID)),
