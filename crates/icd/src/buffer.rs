@@ -37,7 +37,7 @@ pub(crate) unsafe fn create_buffer(
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let result = created(out, new(&*info));
+        let result = created(out, new(device, &*info));
         // A sparse one has its addresses from the beginning.
         if result == vk::Result::SUCCESS && (*info).flags.contains(vk::BufferCreateFlags::SPARSE_BINDING) {
             tell(device, *out, Binding::BIND);
@@ -46,7 +46,7 @@ pub(crate) unsafe fn create_buffer(
     }
 }
 
-unsafe fn new(info: &vk::BufferCreateInfo) -> Answer<Buffer> {
+unsafe fn new(device: &Device, info: &vk::BufferCreateInfo) -> Answer<Buffer> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
         use vk::BufferCreateFlags as Flags;
@@ -67,8 +67,16 @@ unsafe fn new(info: &vk::BufferCreateInfo) -> Answer<Buffer> {
             Some(u) => vk::BufferUsageFlags::from_raw(u.usage.as_raw() as u32),
             None => info.usage,
         };
+        // Others are where the memory is that they are bound to.
+        let wanted = chain::find::<vk::BufferOpaqueCaptureAddressCreateInfo>(info.p_next)
+            .map(|c| c.opaque_capture_address)
+            .filter(|&at| at != 0);
+        if wanted.is_some() {
+            // What was destroyed may still be kept where it was.
+            device.quarantine.empty_if_idle(&device.gpu);
+        }
         let gpu = match is_sparse {
-            true => texel::buffer::Buffer::unbound(info.size, usage, info.flags)?,
+            true => texel::buffer::Buffer::unbound(info.size, usage, info.flags, wanted)?,
             false => texel::buffer::Buffer::new(info.size, usage, info.flags),
         };
         Ok(Buffer { gpu: Arc::new(gpu) })

@@ -8,8 +8,9 @@ use crate::limits::{MAX_DESCRIPTOR_BUFFERS, MAX_NESTING};
 use crate::object::Object;
 use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
-use crate::record::dynamic_state;
+use crate::record::{descriptor_heaps, dynamic_state};
 use gpu::command::{Command, CommandList, Dependency, Tie};
+use machine::bindings::HeapRange;
 use machine::instrumentation::{Active, Instrumentation};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::{Arc, OnceLock};
@@ -49,7 +50,9 @@ pub(crate) struct Recorder {
     pub graphics: BindPoint,
     /// Addresses of the descriptor buffers; 0: none.
     pub descriptor_buffers: [u64; MAX_DESCRIPTOR_BUFFERS as usize],
-    /// Push constants as pushed so far, shared with recorded dispatches.
+    /// Heaps of samplers and of resources.
+    pub heaps: [HeapRange; 2],
+    /// Push constants, or push data, as pushed so far, shared with recorded dispatches.
     pub push: Arc<[u8]>,
     pub draw: Graphics,
     /// Of the render pass that is being recorded, after the present one.
@@ -73,6 +76,7 @@ impl Default for Recorder {
             compute: Default::default(),
             graphics: Default::default(),
             descriptor_buffers: Default::default(),
+            heaps: Default::default(),
             push: Arc::new([]),
             draw: Default::default(),
             subpasses_left: 0,
@@ -196,6 +200,12 @@ pub(crate) unsafe fn begin_command_buffer(
             && let Some(l) = chain::find::<vk::RenderingAttachmentLocationInfoKHR>(i.p_next)
         {
             r.draw.locate(dynamic_state::locations(l));
+        }
+        if buffer.level == vk::CommandBufferLevel::SECONDARY
+            && let Some(i) = (*info).p_inheritance_info.as_ref()
+            && let Some(h) = chain::find::<vk::CommandBufferInheritanceDescriptorHeapInfoEXT>(i.p_next)
+        {
+            r.heaps = descriptor_heaps::inherited(h);
         }
         vk::Result::SUCCESS
     }

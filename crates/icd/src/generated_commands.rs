@@ -26,6 +26,9 @@ pub(crate) const MAX_STRIDE: u32 = 2048;
 pub(crate) const INPUT_MODES: u32 = 0b11;
 /// VK_INDIRECT_COMMANDS_INPUT_MODE_DXGI_INDEX_BUFFER_EXT
 const DXGI: u32 = 0b10;
+/// VK_INDIRECT_COMMANDS_TOKEN_TYPE_PUSH_DATA_EXT, VK_INDIRECT_COMMANDS_TOKEN_TYPE_PUSH_DATA_SEQUENCE_INDEX_EXT
+const PUSH_DATA: i32 = 1_000_135_000;
+const PUSH_DATA_SEQUENCE_INDEX: i32 = 1_000_135_001;
 
 pub struct CommandsLayout {
     pub(crate) tokens: Arc<[(u32, Token)]>,
@@ -71,18 +74,20 @@ unsafe fn token(t: &vk::IndirectCommandsLayoutTokenEXT) -> Answer<Token> {
                 let shaders = of.ty.as_raw() == 1;
                 Token::Set { indices: if shaders { of.shader_stages.as_raw().count_ones() } else { 1 } }
             }
-            kind @ (1 | 2) => {
+            // Push data lies where push constants do.
+            kind @ (1 | 2 | PUSH_DATA | PUSH_DATA_SEQUENCE_INDEX) => {
                 let range = t.data.p_push_constant.as_ref().ok_or_else(nothing)?.update_range;
-                let size = if kind == 1 { range.size } else { 4 };
+                let whole = matches!(kind, 1 | PUSH_DATA);
+                let size = if whole { range.size } else { 4 };
                 if range.offset.checked_add(size).is_none_or(|end| end > MAX_PUSH_CONSTANTS) {
                     return Err(invalid(&format!(
                         "vkCreateIndirectCommandsLayoutEXT: {size} bytes of push constants at {}",
                         range.offset
                     )));
                 }
-                match kind {
-                    1 => Token::Push { offset: range.offset, size },
-                    _ => Token::SequenceIndex { offset: range.offset },
+                match whole {
+                    true => Token::Push { offset: range.offset, size },
+                    false => Token::SequenceIndex { offset: range.offset },
                 }
             }
             3 => {

@@ -8,12 +8,28 @@ use crate::device::Device;
 use crate::memory::Memory;
 use crate::object::{self, Object};
 use crate::physical_device::{PLAIN_TYPE_BITS, SPARSE_TYPE_BITS, TRANSIENT_TYPE_BITS};
-use std::sync::Arc;
+use machine::descriptor_memory::{HeapViews, Named};
+use std::sync::{Arc, OnceLock};
 use texel::format::plane_index;
 use texel::memory::Bound;
 
 pub struct Image {
     pub(crate) gpu: Arc<texel::image::Image>,
+    /// Its name in descriptor heaps, once it was wanted there, and its views by what they were written with.
+    heap: OnceLock<(u64, Arc<HeapViews>)>,
+}
+
+impl Image {
+    pub(crate) fn new(gpu: Arc<texel::image::Image>) -> Image {
+        Image { gpu, heap: OnceLock::new() }
+    }
+    /// What descriptors in heaps call it, and the views that they know.
+    pub(crate) fn in_heaps(&self, device: &Device) -> &(u64, Arc<HeapViews>) {
+        self.heap.get_or_init(|| {
+            let views = Arc::new(HeapViews::default());
+            (device.names().add(Named::Image(views.clone())), views)
+        })
+    }
 }
 
 impl Object for Image {
@@ -77,7 +93,7 @@ pub(crate) unsafe fn create_image(
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let result = created(out, new(&*info).map(|i| Image { gpu: Arc::new(i) }));
+        let result = created(out, new(&*info).map(|i| Image::new(Arc::new(i))));
         // A sparse one has its addresses from the beginning.
         if result == vk::Result::SUCCESS && (*info).flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
             tell(device, *out, Binding::BIND);
@@ -104,7 +120,21 @@ pub(crate) unsafe fn destroy_image(device: &Device, image: vk::Image, _: *const 
         if image != vk::Image::null() {
             tell(device, image, Binding::UNBIND);
         }
-        object::destroy::<Image>(image);
+        destroyed(device, image);
+    }
+}
+
+/// Ends an image, and what descriptors in heaps say of it.
+///
+/// # Safety
+/// Nobody uses it meanwhile.
+pub(crate) unsafe fn destroyed(device: &Device, image: vk::Image) {
+    // SAFETY: the caller keeps what is asked for above.
+    if let Some(i) = unsafe { object::destroy::<Image>(image) }
+        && let Some((name, views)) = i.heap.into_inner()
+    {
+        device.names().remove(name);
+        device.quarantine.keep(Box::new(views), &device.gpu);
     }
 }
 

@@ -45,13 +45,17 @@ pub(crate) unsafe fn get(view: vk::ImageView) -> Option<Arc<texel::sample::Image
     }
 }
 
-unsafe fn new(
+/// A view of an image that is described so.
+///
+/// # Safety
+/// The structure is valid with its chain.
+pub(crate) unsafe fn new(
     image: &Arc<texel::image::Image>,
     info: &vk::ImageViewCreateInfo,
-    min_lod: f32,
 ) -> Answer<ImageView> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
+        let min_lod = chain::find::<vk::ImageViewMinLodCreateInfoEXT>(info.p_next).map_or(0.0, |m| m.min_lod);
         let conversion = crate::ycbcr_conversion::named(info.p_next)?;
         let view = || match &conversion {
             Some(c) => texel::sample::ImageView::converted(image.clone(), info, min_lod, c),
@@ -73,10 +77,8 @@ pub(crate) unsafe fn create_image_view(
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let min_lod =
-            chain::find::<vk::ImageViewMinLodCreateInfoEXT>((*info).p_next).map_or(0.0, |m| m.min_lod);
         let made = match image::get((*info).image) {
-            Some(i) => new(&i, &*info, min_lod),
+            Some(i) => new(&i, &*info),
             None => Err(vk::Result::ERROR_UNKNOWN),
         };
         created(out, made)

@@ -3,6 +3,7 @@
 
 pub(crate) mod alloc;
 pub(crate) mod answer;
+mod border_colors;
 pub(crate) mod buffer;
 pub(crate) mod buffer_view;
 mod cache_key;
@@ -14,6 +15,7 @@ pub(crate) mod command_buffer;
 pub(crate) mod command_pool;
 pub(crate) mod debug;
 mod descriptor_buffer;
+mod descriptor_heap;
 pub(crate) mod descriptor_layout;
 pub(crate) mod descriptor_pool;
 pub(crate) mod descriptor_set;
@@ -38,7 +40,8 @@ pub(crate) mod instance;
 mod instrumentation;
 pub(crate) mod legacy;
 pub(crate) mod limits;
-pub(crate) mod measured;
+pub(crate) mod mappings;
+mod measured;
 mod memory;
 pub(crate) mod object;
 mod panics;

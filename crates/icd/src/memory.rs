@@ -112,10 +112,17 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
             _ => {
                 let export = chain::find::<vk::ExportMemoryAllocateInfo>(info.p_next)
                     .is_some_and(|e| e.handle_types.intersects(FD | DMA_BUF));
+                let wanted = chain::find::<vk::MemoryOpaqueCaptureAddressAllocateInfo>(info.p_next)
+                    .map(|c| c.opaque_capture_address)
+                    .filter(|&at| at != 0);
+                if wanted.is_some() {
+                    // What was destroyed may still be kept where it was.
+                    device.quarantine.empty_if_idle(&device.gpu);
+                }
                 if ty == SPARSE_TYPE && !export {
-                    DeviceMemory::stored(size, ty)
+                    DeviceMemory::stored_at(size, ty, wanted)
                 } else {
-                    DeviceMemory::allocate(size, ty, export)
+                    DeviceMemory::allocate_at(size, ty, export, wanted)
                 }
             }
         };

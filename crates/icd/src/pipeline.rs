@@ -8,6 +8,7 @@ use crate::device::Device;
 use crate::hash::Hasher128;
 use crate::instrumentation::INSTRUMENT_SHADERS;
 use crate::limits::SUBGROUP_SIZE;
+use crate::mappings::Mappings;
 use crate::measured;
 use crate::object::{self, Object};
 use crate::pipeline_binary;
@@ -159,6 +160,8 @@ pub(crate) struct Source {
     entry: String,
     /// (id, little-endian value zero-extended to 64 bits)
     spec: Vec<(u32, u64)>,
+    /// Where its bindings lie in heaps.
+    mappings: Mappings,
     /// Created with VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM.
     instrumented: bool,
     /// From a pipeline's binary: the program that the compilation of this key would make.
@@ -201,6 +204,7 @@ pub(crate) unsafe fn source(
             code: shader_module::of_stage(stage)?,
             entry: chain::str(stage.p_name).to_string_lossy().into_owned(),
             spec: specialisation(stage.p_specialization_info),
+            mappings: Mappings::of(stage.p_next),
             instrumented: flags.contains(INSTRUMENT_SHADERS) || measured::wanted(),
         })
     }
@@ -218,6 +222,7 @@ pub(crate) unsafe fn source_of_object(info: &vk::ShaderCreateInfoEXT) -> Answer<
             code: shader_module::of_words(&code, "vkCreateShadersEXT")?,
             entry: chain::str(info.p_name).to_string_lossy().into_owned(),
             spec: specialisation(info.p_specialization_info),
+            mappings: Mappings::of(info.p_next),
             instrumented: info.flags.contains(vk::SHADER_CREATE_INSTRUMENT_SHADER_BIT_ARM)
                 || measured::wanted(),
         })
@@ -242,25 +247,32 @@ impl Source {
     /// Bytes that [`Source::read`] makes a source of; of a driver's own, for they are not checked as SPIR-V from outside is.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let words = self.code.module.words();
-        let counts =
-            [self.instrumented as u32, self.entry.len() as u32, self.spec.len() as u32, words.len() as u32];
+        let mappings = self.mappings.words();
+        let counts = [
+            self.instrumented as u32,
+            self.entry.len() as u32,
+            self.spec.len() as u32,
+            mappings.len() as u32,
+            words.len() as u32,
+        ];
         counts.iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
         out.extend_from_slice(self.entry.as_bytes());
         for (id, value) in &self.spec {
             out.extend_from_slice(&id.to_le_bytes());
             out.extend_from_slice(&value.to_le_bytes());
         }
-        words.iter().for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
+        mappings.iter().chain(words).for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
     }
     /// The source at the beginning of signed bytes, and what is behind it.
     pub(crate) fn read(stage: vk::ShaderStageFlags, b: &[u8]) -> Option<(Source, &[u8])> {
-        let (counts, b) = b.split_first_chunk::<16>()?;
+        let (counts, b) = b.split_first_chunk::<20>()?;
         let count = |k: usize| -> Option<usize> {
             Some(u32::from_le_bytes(*counts[4 * k..].first_chunk()?) as usize)
         };
         let (entry, b) = b.split_at_checked(count(1)?)?;
         let (spec, b) = b.split_at_checked(count(2)?.checked_mul(12)?)?;
-        let (words, b) = b.split_at_checked(count(3)?.checked_mul(4)?)?;
+        let (mappings, b) = b.split_at_checked(count(3)?.checked_mul(4)?)?;
+        let (words, b) = b.split_at_checked(count(4)?.checked_mul(4)?)?;
         let spec = spec.chunks_exact(12).filter_map(|c| {
             let (id, value) = c.split_first_chunk::<4>()?;
             Some((u32::from_le_bytes(*id), u64::from_le_bytes(*value.first_chunk()?)))
@@ -270,6 +282,7 @@ impl Source {
             code: shader_module::of_words(&shader::words(words), "a pipeline binary").ok()?,
             entry: std::str::from_utf8(entry).ok()?.to_string(),
             spec: spec.collect(),
+            mappings: Mappings::from_words(&shader::words(mappings))?,
             instrumented: count(0)? != 0,
             ready: None,
         };
@@ -280,6 +293,9 @@ impl Source {
     pub(crate) fn key(&self, layout: &Layout) -> u128 {
         let mut h = Hasher128::default();
         (self.code.hash, &self.entry, &self.spec, self.stage.as_raw(), self.instrumented).hash(&mut h);
+        if layout.heaps {
+            self.mappings.hash(&mut h);
+        }
         surroundings(layout, &mut h);
         h.done()
     }
@@ -356,11 +372,13 @@ impl Source {
 
     fn run_compiler(&self, layout: &Layout, key: u128) -> Answer<Arc<Compiled>> {
         let (stage, entry) = self.entry()?;
+        let mapping = |set, binding, kind| self.mappings.find(set, binding, kind);
         let options = Options {
             stage,
             entry: &self.entry,
             spec: &self.spec,
             binding: &|set, binding| layout.binding(set, binding),
+            mapping: layout.heaps.then_some(&mapping),
             push_bytes: layout.push_bytes,
             lanes: None,
             machine: machine(),

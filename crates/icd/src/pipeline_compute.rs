@@ -22,7 +22,8 @@ unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreat
     unsafe {
         let began = Instant::now();
         let source = pipeline::source(info.p_next, &info.stage, flags(info))?;
-        let layout = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        let layout =
+            pipeline_layout::of_pipeline(info.layout, flags(info)).ok_or(vk::Result::ERROR_UNKNOWN)?;
         let must =
             flags(info).contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
         let (made, hit) = source.compile(cache, &layout, must)?;
@@ -38,7 +39,8 @@ unsafe fn compute(cache: Option<&PipelineCache>, info: &vk::ComputePipelineCreat
 pub(crate) unsafe fn key(info: &vk::ComputePipelineCreateInfo) -> Answer<u128> {
     // SAFETY: the caller keeps what is asked for above.
     unsafe {
-        let layout = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        let layout =
+            pipeline_layout::of_pipeline(info.layout, flags(info)).ok_or(vk::Result::ERROR_UNKNOWN)?;
         Ok(pipeline::source(info.p_next, &info.stage, flags(info))?.key(&layout))
     }
 }

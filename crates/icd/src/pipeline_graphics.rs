@@ -60,6 +60,15 @@ fn flags(info: &vk::GraphicsPipelineCreateInfo) -> vk::PipelineCreateFlags2 {
     unsafe { pipeline::flags(info.p_next, info.flags) }
 }
 
+/// The layout of a creation, if it has one. Error: one that is none.
+unsafe fn layout_of(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Option<Arc<Layout>>> {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    match unsafe { pipeline_layout::of_pipeline(info.layout, flags(info)) } {
+        None if info.layout != vk::PipelineLayout::null() => Err(vk::Result::ERROR_UNKNOWN),
+        found => Ok(found),
+    }
+}
+
 /// Whether fragments may read attachments as images (§ Feedback Loop): by a flag, or as dynamic state says, which is
 /// taken to say so.
 unsafe fn feedback(info: &vk::GraphicsPipelineCreateInfo) -> bool {
@@ -164,9 +173,8 @@ impl Build {
             let mut stages = vk::ShaderStageFlags::empty();
             let mut layout = None;
             if parts.intersects(Parts::PRE_RASTERIZATION_SHADERS | Parts::FRAGMENT_SHADER)
-                && info.layout != vk::PipelineLayout::null()
+                && let Some(given) = layout_of(info)?
             {
-                let given = pipeline_layout::get(info.layout).ok_or(vk::Result::ERROR_UNKNOWN)?;
                 self.layouts.push(given.clone());
                 layout = Some(given);
             }
@@ -209,8 +217,7 @@ impl Build {
     unsafe fn layout(&self, info: &vk::GraphicsPipelineCreateInfo) -> Answer<Arc<Layout>> {
         // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
         unsafe {
-            if info.layout != vk::PipelineLayout::null()
-                && let Some(l) = pipeline_layout::get(info.layout)
+            if let Some(l) = layout_of(info)?
                 && self.layouts.iter().all(|o| o.within(&l))
             {
                 return Ok(l);
@@ -281,7 +288,7 @@ pub(crate) unsafe fn keys(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Vec<u
     unsafe {
         let mut keys: Vec<u128> =
             libraries(info)?.iter().flat_map(|l| l.stages.iter().map(|s| s.key)).collect();
-        let layout = pipeline_layout::get(info.layout);
+        let layout = layout_of(info)?;
         for s in chain::slice(info.p_stages, info.stage_count) {
             let source = pipeline::source(info.p_next, s, flags(info))?;
             // Stages of parts that a library does not have come without a layout, and are ignored.

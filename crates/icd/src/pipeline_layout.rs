@@ -9,7 +9,7 @@ use crate::object::{self, Object};
 use machine::descriptor::{DESCRIPTOR_BYTES, DYNAMIC_TABLE};
 use shader::options::Binding;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// `maxBoundDescriptorSets`: the tables 0..32 of a dispatch.
 pub(crate) const MAX_SETS: u32 = crate::limits::MAX_BOUND_DESCRIPTOR_SETS;
@@ -24,6 +24,8 @@ pub(crate) struct Layout {
     pub push_bytes: u32,
     /// A set lies in a descriptor buffer.
     pub in_memory: bool,
+    /// There are no sets: descriptors are in heaps, and each stage has its mappings.
+    pub heaps: bool,
 }
 
 pub struct PipelineLayout {
@@ -46,7 +48,14 @@ impl Layout {
             })
             .collect();
         let in_memory = sets.iter().flatten().any(|s| s.in_memory);
-        Layout { sets, dynamic_base, dynamic_count: count, push_bytes, in_memory }
+        Layout { sets, dynamic_base, dynamic_count: count, push_bytes, in_memory, heaps: false }
+    }
+
+    /// What stands for a layout where descriptors are in heaps.
+    pub fn of_heaps() -> Arc<Layout> {
+        static ONE: LazyLock<Arc<Layout>> =
+            LazyLock::new(|| Arc::new(Layout { heaps: true, ..Layout::new(Vec::new(), MAX_PUSH_CONSTANTS) }));
+        ONE.clone()
     }
 
     /// Where a shader finds a binding.
@@ -69,12 +78,14 @@ impl Layout {
         let count = parts.iter().map(|l| l.sets.len()).max().unwrap_or(0);
         let set = |i: usize| parts.iter().find_map(|l| l.sets.get(i).cloned().flatten());
         let push_bytes = parts.iter().map(|l| l.push_bytes).max().unwrap_or(0);
-        Layout::new((0..count).map(set).collect(), push_bytes)
+        let heaps = parts.iter().any(|l| l.heaps);
+        Layout { heaps, ..Layout::new((0..count).map(set).collect(), push_bytes) }
     }
 
     /// Whether a shader compiled with this layout finds everything where `whole` has it.
     pub fn within(&self, whole: &Layout) -> bool {
         self.push_bytes <= whole.push_bytes
+            && self.heaps == whole.heaps
             && self.sets.iter().enumerate().all(|(s, set)| {
                 set.iter()
                     .flat_map(|set| &set.bindings)
@@ -84,7 +95,7 @@ impl Layout {
 
     /// Everything that decides where a shader finds things.
     pub fn hash(&self, h: &mut impl Hasher) {
-        self.push_bytes.hash(h);
+        (self.push_bytes, self.heaps).hash(h);
         for (s, set) in self.sets.iter().enumerate() {
             for b in set.iter().flat_map(|set| &set.bindings) {
                 if let Some(at) = self.binding(s as u32, b.number) {
@@ -134,6 +145,21 @@ pub(crate) unsafe fn get(layout: vk::PipelineLayout) -> Option<Arc<Layout>> {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe { Some(object::get::<PipelineLayout>(layout)?.shared.clone()) }
 }
+
+/// The layout of a pipeline with these flags.
+///
+/// # Safety
+/// The handle is alive.
+pub(crate) unsafe fn of_pipeline(
+    layout: vk::PipelineLayout,
+    flags: vk::PipelineCreateFlags2,
+) -> Option<Arc<Layout>> {
+    // SAFETY: the caller keeps what is asked for above.
+    if flags.contains(DESCRIPTOR_HEAP) { Some(Layout::of_heaps()) } else { unsafe { get(layout) } }
+}
+
+/// VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT
+const DESCRIPTOR_HEAP: vk::PipelineCreateFlags2 = vk::PipelineCreateFlags2::from_raw(1 << 36);
 
 pub(crate) unsafe fn create_pipeline_layout(
     _: &Device,

@@ -2,6 +2,7 @@
 //! property structure from both.
 
 use crate::chain;
+use crate::descriptor_heap::MAX_HEAP;
 use crate::device_fault::MAX_FAULTS;
 use crate::draw_settings::{MAX_COLORS, MAX_OVERESTIMATION};
 use crate::features::known;
@@ -14,7 +15,7 @@ use crate::shader_binary;
 use crate::structs::PropertyStruct;
 use crate::structs::Value::{self, *};
 use machine::descriptor::DESCRIPTOR_BYTES;
-use machine::descriptor_memory::MAX_DESCRIPTOR_BUFFER_RANGE;
+use machine::descriptor_memory::{MAX_CUSTOM_BORDER_COLORS, MAX_DESCRIPTOR_BUFFER_RANGE};
 use raster::regions;
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
@@ -247,6 +248,25 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("samplerDescriptorBufferAddressSpaceSize", U64(MAX_DESCRIPTOR_BUFFER_RANGE)),
     ("resourceDescriptorBufferAddressSpaceSize", U64(MAX_DESCRIPTOR_BUFFER_RANGE)),
     ("descriptorBufferAddressSpaceSize", U64(MAX_DESCRIPTOR_BUFFER_RANGE)),
+    ("samplerHeapAlignment", U64(DESCRIPTOR_BYTES as u64)),
+    ("resourceHeapAlignment", U64(DESCRIPTOR_BYTES as u64)),
+    ("maxSamplerHeapSize", U64(MAX_HEAP)),
+    ("maxResourceHeapSize", U64(MAX_HEAP)),
+    ("minSamplerHeapReservedRange", U64(0)),
+    ("minSamplerHeapReservedRangeWithEmbedded", U64(0)),
+    ("minResourceHeapReservedRange", U64(0)),
+    ("imageDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("bufferDescriptorSize", U64(DESCRIPTOR_BYTES as u64)),
+    ("samplerDescriptorAlignment", U64(DESCRIPTOR_BYTES as u64)),
+    ("imageDescriptorAlignment", U64(DESCRIPTOR_BYTES as u64)),
+    ("bufferDescriptorAlignment", U64(DESCRIPTOR_BYTES as u64)),
+    ("maxPushDataSize", U64(MAX_PUSH_CONSTANTS as u64)),
+    ("imageCaptureReplayOpaqueDataSize", U64(0)),
+    // They are part of the shaders' code.
+    ("maxDescriptorHeapEmbeddedSamplers", U32(u32::MAX)),
+    ("samplerYcbcrConversionCount", U32(1)),
+    ("sparseDescriptorHeaps", Bool(true)),
+    ("protectedDescriptorHeaps", Bool(false)),
     ("bufferCaptureReplayDescriptorDataSize", U64(0)),
     ("imageCaptureReplayDescriptorDataSize", U64(0)),
     ("imageViewCaptureReplayDescriptorDataSize", U64(0)),
@@ -257,7 +277,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("defaultRobustnessVertexInputs", U32(ROBUST_BUFFERS)),
     ("defaultRobustnessImages", U32(ROBUST_IMAGES)),
     ("minImportedHostPointerAlignment", U64(MIN_HOST_POINTER_ALIGNMENT)),
-    ("maxCustomBorderColorSamplers", U32(32768)),
+    ("maxCustomBorderColorSamplers", U32(MAX_CUSTOM_BORDER_COLORS)),
     ("maxCommandBufferNestingLevel", U32(MAX_NESTING)),
     ("robustStorageBufferAccessSizeAlignment", U64(1)),
     ("robustUniformBufferAccessSizeAlignment", U64(1)),

@@ -74,7 +74,7 @@ pub(crate) unsafe fn named(shader: vk::ShaderEXT) {
 
 /// Flags that there are, each with the feature that it needs. Those of subgroups, of a base workgroup, of links and of the
 /// absence of task shaders ask for nothing that is not always so.
-const FLAGS: [(Flags, &str); 9] = [
+const FLAGS: [(Flags, &str); 10] = [
     (Flags::ALLOW_VARYING_SUBGROUP_SIZE, "subgroupSizeControl"),
     (Flags::REQUIRE_FULL_SUBGROUPS, "computeFullSubgroups"),
     (Flags::NO_TASK_SHADER, "meshShader"),
@@ -85,10 +85,13 @@ const FLAGS: [(Flags, &str); 9] = [
     (Flags::from_raw(1 << 15), "shader64BitIndexing"),
     (vk::SHADER_CREATE_INSTRUMENT_SHADER_BIT_ARM, "shaderInstrumentation"),
     (INDEPENDENT_SETS, "maintenance11"),
+    (DESCRIPTOR_HEAP, "descriptorHeap"),
 ];
 
 /// VK_SHADER_CREATE_INDEPENDENT_SETS_BIT_KHR
 const INDEPENDENT_SETS: Flags = Flags::from_raw(1 << 18);
+/// VK_SHADER_CREATE_DESCRIPTOR_HEAP_BIT_EXT
+const DESCRIPTOR_HEAP: Flags = Flags::from_raw(1 << 10);
 
 /// Which stages may have the flag; all where none are named.
 fn stages_of(flag: Flags) -> Stages {
@@ -125,11 +128,14 @@ unsafe fn shader(info: &vk::ShaderCreateInfoEXT) -> Answer<Shader> {
     unsafe {
         check_flags(info.flags, info.stage)?;
         pipeline::subgroup_size(info.p_next)?;
-        let layout = Arc::new(pipeline_layout::described(
-            chain::slice(info.p_set_layouts, info.set_layout_count),
-            chain::slice(info.p_push_constant_ranges, info.push_constant_range_count),
-            "vkCreateShadersEXT",
-        )?);
+        let layout = match info.flags.contains(DESCRIPTOR_HEAP) {
+            true => Layout::of_heaps(),
+            false => Arc::new(pipeline_layout::described(
+                chain::slice(info.p_set_layouts, info.set_layout_count),
+                chain::slice(info.p_push_constant_ranges, info.push_constant_range_count),
+                "vkCreateShadersEXT",
+            )?),
+        };
         let mut source = None;
         let made = match info.code_type {
             vk::ShaderCodeTypeEXT::SPIRV => {

@@ -44,7 +44,7 @@ fn gpu() -> Gpu {
 }
 
 /// A device command of this type.
-unsafe fn command<T: Copy>(g: &Gpu, name: &CStr) -> T {
+pub unsafe fn command<T: Copy>(g: &Gpu, name: &CStr) -> T {
     // SAFETY: the caller names the type of the command; handles are alive.
     unsafe {
         let f = g.instance.get_device_proc_addr(g.device.handle(), name.as_ptr()).expect("it is there");
@@ -89,7 +89,7 @@ fn push(offset: u32, size: u32) -> new::IndirectCommandsPushConstantTokenEXT {
     new::IndirectCommandsPushConstantTokenEXT { update_range }
 }
 
-fn address(g: &Gpu, m: &Mapped) -> u64 {
+pub fn address(g: &Gpu, m: &Mapped) -> u64 {
     let info = vk::BufferDeviceAddressInfo::default().buffer(m.buffer);
     // SAFETY: the buffer is alive.
     unsafe { g.device.get_buffer_device_address(&info) }

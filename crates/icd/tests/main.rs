@@ -12,6 +12,7 @@ mod show;
 mod afbc;
 mod compute;
 mod conditional;
+mod descriptor_heaps;
 mod device;
 mod generated;
 mod geometry;

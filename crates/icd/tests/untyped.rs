@@ -4,13 +4,13 @@ use crate::gpu::Gpu;
 use ash::vk;
 
 /// One instruction.
-fn op(code: u32, operands: &[u32]) -> Vec<u32> {
+pub fn op(code: u32, operands: &[u32]) -> Vec<u32> {
     let mut w = vec![(operands.len() as u32 + 1) << 16 | code];
     w.extend_from_slice(operands);
     w
 }
 
-fn text(s: &str) -> Vec<u32> {
+pub fn text(s: &str) -> Vec<u32> {
     let mut b = s.as_bytes().to_vec();
     b.push(0);
     b.resize(b.len().div_ceil(4) * 4, 0);

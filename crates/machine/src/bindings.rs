@@ -2,7 +2,15 @@
 
 use crate::descriptor::SetMemory;
 use crate::descriptor_memory::MAX_DESCRIPTOR_BUFFER_RANGE;
+use shader::options::{DYNAMIC_TABLE, Heap, TABLES};
 use std::sync::Arc;
+
+/// A heap of descriptors: device address and bytes; 0: none is bound.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct HeapRange {
+    pub address: u64,
+    pub size: u64,
+}
 
 /// Sets and push constants as they were when a dispatch was recorded.
 #[derive(Clone, Default)]
@@ -14,12 +22,14 @@ pub struct Bindings {
     /// Descriptors of dynamic buffers with their offsets added, laid out as the pipeline layout says.
     pub dynamic: Option<Arc<SetMemory>>,
     pub push: Arc<[u8]>,
+    /// Of samplers, and of resources.
+    pub heaps: [HeapRange; 2],
 }
 
 impl Bindings {
     /// The tables as a wave sees them.
-    pub fn tables(&self) -> [wave::Table; 33] {
-        let mut tables = [wave::Table::NONE; 33];
+    pub fn tables(&self) -> [wave::Table; TABLES] {
+        let mut tables = [wave::Table::NONE; TABLES];
         for (t, s) in tables.iter_mut().zip(&self.sets) {
             if let Some(s) = s {
                 *t = wave::Table { ptr: s.ptr(), size: s.size() as u64 };
@@ -31,7 +41,12 @@ impl Bindings {
             }
         }
         if let Some(s) = &self.dynamic {
-            tables[32] = wave::Table { ptr: s.ptr(), size: s.size() as u64 };
+            tables[DYNAMIC_TABLE as usize] = wave::Table { ptr: s.ptr(), size: s.size() as u64 };
+        }
+        for (t, h) in tables[Heap::FIRST_TABLE as usize..].iter_mut().zip(&self.heaps) {
+            if h.address != 0 {
+                *t = wave::Table { ptr: h.address as *const u8, size: h.size };
+            }
         }
         tables
     }

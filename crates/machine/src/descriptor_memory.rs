@@ -1,4 +1,4 @@
-//! Descriptors in memory that the application writes (VK_EXT_descriptor_buffer).
+//! Descriptors in memory that the application writes (VK_EXT_descriptor_buffer, VK_EXT_descriptor_heap).
 //!
 //! Whatever lies there may be anything, so that such a descriptor has no address of ours in it. Its four words:
 //!
@@ -9,12 +9,21 @@
 //! | 2 | bytes | bytes | the sampler's name, or 0 |
 //! | 3 | 0 | 0 | 0 |
 //!
+//! In heaps, where there are no objects for views and samplers, an image's descriptor has the image's name and a hash of what the
+//! view was written with, and a sampler's all of its state:
+//!
+//! | | image | sampler |
+//! |---|---|---|
+//! | 0 | tag, for storage in the upper half | tag, [`State`] in the upper half |
+//! | 1 | the image's name | bias and least level (f32) |
+//! | 2, 3 | hash | greatest level and anisotropy (f32), index of the custom border colour |
+//!
 //! It is read when a shader takes it ([`wave::Host::descriptor`]). An address that is not device memory's, a name that
 //! nothing has and a tag that is none make it the null descriptor.
 
 use ash::vk;
 use parking_lot::RwLock;
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use texel::memory;
 use texel::sample::{BufferView, ImageView, Sampler};
@@ -28,6 +37,8 @@ const BUFFER: u32 = 0x7475_6601;
 const TEXELS: u32 = 0x7475_6602;
 const SAMPLED: u32 = 0x7475_6603;
 const STORAGE: u32 = 0x7475_6604;
+const IMAGE: u32 = 0x7475_6605;
+const SAMPLER: u32 = 0x7475_6606;
 
 /// A uniform or storage buffer; `address` 0: null.
 pub fn buffer(address: u64, bytes: u64) -> [u64; 4] {
@@ -52,8 +63,158 @@ pub fn storage(view: u64) -> [u64; 4] {
     if view == 0 { [0; 4] } else { [STORAGE as u64, view, 0, 0] }
 }
 
+/// An image in a heap: its [name](Names), and the hash of its view's description.
+pub fn image(name: u64, view: u128, for_storage: bool) -> [u64; 4] {
+    [IMAGE as u64 | (for_storage as u64) << 32, name, view as u64, (view >> 64) as u64]
+}
+
+/// Bits of a sampler's state by their places.
+struct State;
+
+impl State {
+    const MAG: u32 = 0;
+    const MIN: u32 = 1;
+    const MIP: u32 = 2;
+    /// Three of three bits.
+    const WRAP: u32 = 3;
+    const COMPARE: u32 = 12;
+    /// Three bits.
+    const COMPARE_OP: u32 = 13;
+    /// Three bits; the custom ones come last.
+    const BORDER: u32 = 16;
+    const UNNORMALIZED: u32 = 19;
+    /// Two bits.
+    const REDUCTION: u32 = 20;
+    const NON_SEAMLESS: u32 = 22;
+    const ANISOTROPIC: u32 = 23;
+    const CUSTOM: u32 = 6;
+}
+
+fn pair(low: f32, high: f32) -> u64 {
+    low.to_bits() as u64 | (high.to_bits() as u64) << 32
+}
+
+/// A sampler in a heap. `border`: the index of a custom border colour.
+pub fn sampler(i: &vk::SamplerCreateInfo, reduction: vk::SamplerReductionMode, border: u32) -> [u64; 4] {
+    let custom =
+        matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
+    let bit = |on: bool, at: u32| (on as u32) << at;
+    let wrap = |m: vk::SamplerAddressMode| m.as_raw() as u32 & 7;
+    let state = bit(i.mag_filter != vk::Filter::NEAREST, State::MAG)
+        | bit(i.min_filter != vk::Filter::NEAREST, State::MIN)
+        | bit(i.mipmap_mode == vk::SamplerMipmapMode::LINEAR, State::MIP)
+        | (wrap(i.address_mode_u) | wrap(i.address_mode_v) << 3 | wrap(i.address_mode_w) << 6) << State::WRAP
+        | bit(i.compare_enable != 0, State::COMPARE)
+        | (i.compare_op.as_raw() as u32 & 7) << State::COMPARE_OP
+        | (if custom { State::CUSTOM } else { (i.border_color.as_raw() as u32).min(5) }) << State::BORDER
+        | bit(i.unnormalized_coordinates != 0, State::UNNORMALIZED)
+        | (reduction.as_raw() as u32 & 3) << State::REDUCTION
+        | bit(i.flags.contains(vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT), State::NON_SEAMLESS)
+        | bit(i.anisotropy_enable != 0, State::ANISOTROPIC);
+    let border = if custom { border } else { 0 };
+    [
+        SAMPLER as u64 | (state as u64) << 32,
+        pair(i.mip_lod_bias, i.min_lod),
+        pair(i.max_lod, i.max_anisotropy),
+        border.into(),
+    ]
+}
+
+/// The sampler that such words say.
+fn sampler_of(names: &Names, raw: &[u64; 4]) -> Sampler {
+    let state = (raw[0] >> 32) as u32;
+    let bits = |at: u32, n: u32| state >> at & ((1 << n) - 1);
+    let on = |at: u32| bits(at, 1) as vk::Bool32;
+    let filter = |at: u32| vk::Filter::from_raw(bits(at, 1) as i32);
+    let wrap = |k: u32| vk::SamplerAddressMode::from_raw(bits(State::WRAP + 3 * k, 3) as i32);
+    let number = |w: u64| match f32::from_bits(w as u32) {
+        x if x.is_nan() => 0.0,
+        x => x,
+    };
+    let custom = bits(State::BORDER, 3) >= State::CUSTOM;
+    let info = vk::SamplerCreateInfo {
+        flags: match on(State::NON_SEAMLESS) {
+            0 => vk::SamplerCreateFlags::empty(),
+            _ => vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT,
+        },
+        mag_filter: filter(State::MAG),
+        min_filter: filter(State::MIN),
+        mipmap_mode: vk::SamplerMipmapMode::from_raw(bits(State::MIP, 1) as i32),
+        address_mode_u: wrap(0),
+        address_mode_v: wrap(1),
+        address_mode_w: wrap(2),
+        mip_lod_bias: number(raw[1]),
+        anisotropy_enable: on(State::ANISOTROPIC),
+        max_anisotropy: number(raw[2] >> 32),
+        compare_enable: on(State::COMPARE),
+        compare_op: vk::CompareOp::from_raw(bits(State::COMPARE_OP, 3) as i32),
+        min_lod: number(raw[1] >> 32),
+        max_lod: number(raw[2]),
+        border_color: match custom {
+            true => vk::BorderColor::INT_CUSTOM_EXT,
+            false => vk::BorderColor::from_raw(bits(State::BORDER, 3) as i32),
+        },
+        unnormalized_coordinates: on(State::UNNORMALIZED),
+        ..Default::default()
+    };
+    let border = if custom { names.borders.get(raw[3] as u32) } else { None };
+    Sampler::new(&info, border, vk::SamplerReductionMode::from_raw(bits(State::REDUCTION, 2) as i32))
+}
+
+/// Custom border colours that samplers in heaps name by their indices (raw bits).
+#[derive(Default)]
+pub struct BorderColors(RwLock<Vec<Option<[u32; 4]>>>);
+
+impl BorderColors {
+    /// Registers a colour, at an index that nothing has or at `wanted`. `None`: there is none, or that one is taken.
+    pub fn add(&self, colour: [u32; 4], wanted: Option<u32>) -> Option<u32> {
+        let mut all = self.0.write();
+        let free = || all.iter().position(|c| c.is_none()).unwrap_or(all.len()) as u32;
+        let at = wanted.unwrap_or_else(free);
+        if at >= MAX_CUSTOM_BORDER_COLORS {
+            return None;
+        }
+        if all.len() <= at as usize {
+            all.resize(at as usize + 1, None);
+        }
+        match &mut all[at as usize] {
+            Some(_) => None,
+            place => {
+                *place = Some(colour);
+                Some(at)
+            }
+        }
+    }
+    pub fn remove(&self, index: u32) {
+        if let Some(c) = self.0.write().get_mut(index as usize) {
+            *c = None;
+        }
+    }
+    fn get(&self, index: u32) -> Option<[u32; 4]> {
+        self.0.read().get(index as usize).copied().flatten()
+    }
+}
+
+/// maxCustomBorderColorSamplers
+pub const MAX_CUSTOM_BORDER_COLORS: u32 = 32768;
+
+/// The views that an image's descriptors in heaps were written with, by the hashes of their descriptions: as sampled, as stored.
+#[derive(Default)]
+pub struct HeapViews(RwLock<HashMap<u128, [Arc<ImageView>; 2]>>);
+
+impl HeapViews {
+    pub fn has(&self, hash: u128) -> bool {
+        self.0.read().contains_key(&hash)
+    }
+    /// A view that is there already stays: shaders may be reading it.
+    pub fn add(&self, hash: u128, sampled: Arc<ImageView>, storage: Arc<ImageView>) {
+        self.0.write().entry(hash).or_insert([sampled, storage]);
+    }
+}
+
 /// What has a name.
 pub enum Named {
+    Image(Arc<HeapViews>),
     View { sampled: Arc<ImageView>, storage: Arc<ImageView> },
     Sampler(Arc<Sampler>),
 }
@@ -61,7 +222,10 @@ pub enum Named {
 /// A device's image views and samplers by numbers that descriptors may have: a place in a list, and above it how often
 /// the place has been used, so that a name is never given twice.
 #[derive(Default)]
-pub struct Names(RwLock<List>);
+pub struct Names {
+    list: RwLock<List>,
+    pub borders: BorderColors,
+}
 
 #[derive(Default)]
 struct List {
@@ -72,7 +236,7 @@ struct List {
 impl Names {
     /// Names something; never 0.
     pub fn add(&self, what: Named) -> u64 {
-        let mut l = self.0.write();
+        let mut l = self.list.write();
         // A place that was used as often as can be told is used no more.
         let i = loop {
             match l.free.pop_front() {
@@ -91,7 +255,7 @@ impl Names {
 
     /// Takes a name away from what had it.
     pub fn remove(&self, name: u64) -> Option<Named> {
-        let mut l = self.0.write();
+        let mut l = self.list.write();
         let place = l.places.get_mut(name as u32 as usize).filter(|p| p.0 as u64 == name >> 32)?;
         let what = place.1.take()?;
         l.free.push_back(name as u32);
@@ -99,7 +263,7 @@ impl Names {
     }
 
     fn find<T>(&self, name: u64, f: impl FnOnce(&Named) -> Option<*const T>) -> u64 {
-        let l = self.0.read();
+        let l = self.list.read();
         let place = l.places.get(name as u32 as usize).filter(|p| p.0 as u64 == name >> 32);
         place.and_then(|p| f(p.1.as_ref()?)).map_or(0, |p| p as u64)
     }
@@ -109,14 +273,22 @@ impl Names {
             Named::View { sampled, storage } => {
                 Some(Arc::as_ptr(if for_storage { storage } else { sampled }))
             }
-            Named::Sampler(_) => None,
+            Named::Sampler(_) | Named::Image(_) => None,
+        })
+    }
+
+    /// A view of an image in a heap.
+    fn heap_view(&self, name: u64, hash: u128, for_storage: bool) -> u64 {
+        self.find(name, |n| match n {
+            Named::Image(views) => Some(Arc::as_ptr(&views.0.read().get(&hash)?[for_storage as usize])),
+            _ => None,
         })
     }
 
     fn sampler(&self, name: u64) -> u64 {
         self.find(name, |n| match n {
             Named::Sampler(s) => Some(Arc::as_ptr(s)),
-            Named::View { .. } => None,
+            Named::View { .. } | Named::Image(_) => None,
         })
     }
 }
@@ -134,6 +306,15 @@ pub fn meaning(names: &Names, raw: &[u64; 4], as_texels: bool) -> Meaning {
             let Some(view) = view else { return Meaning::default() };
             let view = Box::new(view);
             return Meaning { words: [0, 0, crate::descriptor::texels(&*view), 0], keep: Some(view) };
+        }
+        IMAGE if !as_texels => {
+            let hash = b as u128 | (raw[3] as u128) << 64;
+            [0, 0, names.heap_view(a, hash, tag >> 32 != 0), 0]
+        }
+        SAMPLER if !as_texels => {
+            let made = Box::new(sampler_of(names, raw));
+            let words = [0, 0, 0, &raw const *made as u64];
+            return Meaning { words, keep: Some(made) };
         }
         SAMPLED if !as_texels => [0, 0, names.view(a, false), names.sampler(b)],
         STORAGE if !as_texels => [0, 0, names.view(a, true), 0],

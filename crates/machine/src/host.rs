@@ -69,6 +69,9 @@ impl Host for DeviceHost<'_> {
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         texel::memory::is_foreign(addr, bytes)
     }
+    fn foreign_from(&self, addr: u64) -> u64 {
+        texel::memory::foreign_from(addr)
+    }
     fn resident(&self, addr: u64) -> bool {
         texel::memory::sparse::resident(addr as *const u8)
     }

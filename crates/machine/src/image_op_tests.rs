@@ -55,6 +55,7 @@ fn program(lanes: u32) -> Program {
         entry: "main",
         spec: &[],
         binding: &binding,
+        mapping: None,
         push_bytes: 8,
         lanes: Some(lanes),
         machine: Default::default(),

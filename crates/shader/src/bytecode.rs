@@ -230,6 +230,10 @@ pub const DESC_INLINE: u32 = 1;
 pub const DESC_IN_MEMORY: u32 = 2;
 /// A texel buffer's, in such memory.
 pub const DESC_TEXELS: u32 = 4;
+/// `a` (B64) is the device address at which a buffer begins.
+pub const DESC_ADDRESS: u32 = 8;
+/// `imm` indexes [`Program::given`].
+pub const DESC_GIVEN: u32 = 16;
 
 /// `e` of memory ops: bits 0..4 [`Mem`], bits 3..8 n − 1.
 #[inline(always)]
@@ -326,6 +330,8 @@ pub struct Program {
     pub workgroup: [u32; 3],
     pub code: Vec<Op>,
     pub images: Vec<ImageCode>,
+    /// Descriptors that are part of the pipeline, in the host's form for those in memory.
+    pub given: Vec<[u64; 4]>,
     /// Units of the register file.
     pub units: u32,
     /// Written once per thread and dispatch: uniform registers of constants.

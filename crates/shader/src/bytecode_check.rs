@@ -1,6 +1,6 @@
 //! Checks a program before it runs: registers, jump targets, extension words and counters within bounds.
 
-use crate::bytecode::{Code, ImageCode, Op, Program, Reg};
+use crate::bytecode::{Code, DESC_GIVEN, ImageCode, Op, Program, Reg};
 use crate::isa::code::{Words, extension_words, layout, more_registers};
 use crate::options::{Error, Result};
 
@@ -56,6 +56,12 @@ pub fn check(program: &Program) -> Result<()> {
         if op.code == Code::IMAGE && op.imm as usize >= program.images.len() {
             return Err(bad(pc, "image"));
         }
+        if op.code == Code::DESC
+            && program.code[pc + 1].regs()[4].0 as u32 & DESC_GIVEN != 0
+            && op.imm as usize >= program.given.len()
+        {
+            return Err(bad(pc, "descriptor of the program's"));
+        }
         let counter = match op.code {
             Code::TALLY => op.imm,
             Code::LOOP | Code::LOOP_NEXT => op.e.into(),
@@ -103,6 +109,7 @@ mod tests {
             workgroup: [64, 1, 1],
             code,
             images: vec![],
+            given: vec![],
             units: 8,
             consts: vec![(Reg::uniform(0), Ty::B32, 0)],
             inputs: vec![],

@@ -28,6 +28,86 @@ impl Binding {
 }
 
 pub const DYNAMIC_TABLE: u32 = 32;
+
+/// The heaps of descriptors that a dispatch may have (SPV_EXT_descriptor_heap), whose bytes the application writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Heap {
+    Samplers,
+    Resources,
+}
+
+impl Heap {
+    /// The tables that are the heaps' memory: behind those of sets.
+    pub const FIRST_TABLE: u32 = DYNAMIC_TABLE + 1;
+    /// Its table of a dispatch.
+    pub fn table(self) -> u32 {
+        Self::FIRST_TABLE + self as u32
+    }
+}
+
+/// Tables of a dispatch: of 32 sets, of dynamic buffers, of the two heaps.
+pub const TABLES: usize = Heap::FIRST_TABLE as usize + 2;
+
+/// What a variable with a set and a binding is, as mappings to heaps choose by it: the bits of VkSpirvResourceTypeFlagBitsEXT.
+pub mod resource {
+    pub const SAMPLER: u32 = 1;
+    pub const SAMPLED_IMAGE: u32 = 2;
+    pub const READ_ONLY_IMAGE: u32 = 4;
+    pub const READ_WRITE_IMAGE: u32 = 8;
+    pub const COMBINED: u32 = 16;
+    pub const UNIFORM_BUFFER: u32 = 32;
+    pub const READ_ONLY_BUFFER: u32 = 64;
+    pub const READ_WRITE_BUFFER: u32 = 128;
+}
+
+/// Where a shader's binding lies when descriptors are in heaps (VkDescriptorSetAndBindingMappingEXT). Offsets and strides are bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Mapping {
+    Descriptor {
+        /// Of the resource; of a sampler that is alone, its own.
+        at: HeapPlace,
+        /// Of a combined image sampler's sampler.
+        sampler: HeapPlace,
+        /// The sampler instead, in the host's form for descriptors in memory.
+        embedded: Option<[u64; 4]>,
+        /// A combined image sampler's two indices are 20 and 12 bits of one.
+        packed: bool,
+    },
+    /// Bytes of the resource heap, from `offset` + the push data's word at `push` on.
+    HeapBytes { offset: u32, push: u32 },
+    /// Push data from here on.
+    PushData(u32),
+    /// The address in push data at this offset.
+    PushAddress(u32),
+    /// The address that lies `offset` bytes behind the one in push data at `push`.
+    IndirectAddress { push: u32, offset: u32 },
+}
+
+/// A descriptor's place in its heap: `offset` + index · `index_stride` + element · `stride`, where the element counts from the first
+/// binding of the mapping.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct HeapPlace {
+    pub offset: u32,
+    pub stride: u32,
+    pub index_stride: u32,
+    pub index: HeapIndex,
+}
+
+/// The index of a [`HeapPlace`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum HeapIndex {
+    #[default]
+    None,
+    /// The word of push data at this offset.
+    Push(u32),
+    /// The word `offset` bytes behind the address in push data at `push`.
+    Indirect { push: u32, offset: u32 },
+    /// As many words further on as the element says.
+    IndirectArray { push: u32, offset: u32 },
+}
+
+/// Finds the mapping of a set and binding for a [`resource`], and the binding that it begins with.
+pub type FindMapping<'a> = dyn Fn(u32, u32, u32) -> Option<(u32, Mapping)> + 'a;
 /// Bytes of one descriptor: four 64-bit words.
 /// Buffers: `[0]` host address, `[1]` size in bytes. Images: `[2]` address of the host's view object, `[3]` of its
 /// sampler. Texel buffers: `[2]` that of the host's buffer view object, and [`TEXELS`]. All zero: the null descriptor.
@@ -43,6 +123,8 @@ pub struct Options<'a> {
     pub spec: &'a [(u32, u64)],
     /// `None` for a binding that the pipeline layout lacks: an error when the shader uses it.
     pub binding: &'a dyn Fn(u32, u32) -> Option<Binding>,
+    /// Descriptors are in heaps: this is asked instead of `binding`.
+    pub mapping: Option<&'a FindMapping<'a>>,
     /// Bytes of push constants that may be read.
     pub push_bytes: u32,
     /// Forces the wave's lanes (64, 128 or 256); `None` chooses by register need.

@@ -167,7 +167,7 @@ structs! {
     Mesh { emitted, max_vertices, max_primitives, vertices, primitives, payload }
     StageIo { inputs, geometry, tessellation, mesh, feedback }
     Program {
-        stage, interface, outputs, lanes, workgroup, code, images, units, consts, inputs, prologue, shared_bytes, scratch_words,
+        stage, interface, outputs, lanes, workgroup, code, images, given, units, consts, inputs, prologue, shared_bytes, scratch_words,
         packed, multi_wave, quad_derivatives, blocks, files, profile, compiled,
     }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, varying }
@@ -327,6 +327,7 @@ mod tests {
                 results: vec![],
                 residency: reg,
             }],
+            given: vec![[1, 2, 3, u64::MAX]],
             units: 99,
             consts: vec![(Reg::uniform(1), Ty::B64, u64::MAX)],
             inputs: vec![(Input::LocalId(2), reg), (Input::LocalIndex, reg), (Input::ViewportIndex, reg)],

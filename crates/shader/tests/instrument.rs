@@ -306,6 +306,7 @@ fn atomics_compile() {
                 entry: "main",
                 spec: &[],
                 binding: &binding,
+                mapping: None,
                 push_bytes: 0,
                 lanes: None,
                 machine: Default::default(),

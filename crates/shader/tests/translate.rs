@@ -38,6 +38,7 @@ fn options<'a>(name: &str, spec: &'a [(u32, u64)]) -> Options<'a> {
         entry: "main",
         spec,
         binding: &binding,
+        mapping: None,
         push_bytes: 256,
         lanes: None,
         machine: Default::default(),

@@ -16,17 +16,19 @@ impl Buffer {
         Buffer { size, usage, flags, bound: OnceLock::new() }
     }
 
-    /// A sparse one: its addresses, to which nothing is bound.
+    /// A sparse one: its addresses (those that are wanted, or any), to which nothing is bound.
     ///
     /// # Errors
-    /// `ERROR_OUT_OF_DEVICE_MEMORY`
+    /// `ERROR_OUT_OF_DEVICE_MEMORY`, `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`
     pub fn unbound(
         size: u64,
         usage: vk::BufferUsageFlags,
         flags: vk::BufferCreateFlags,
+        wanted: Option<u64>,
     ) -> Result<Buffer, vk::Result> {
         let holes = flags.contains(vk::BufferCreateFlags::SPARSE_RESIDENCY);
-        let bound = OnceLock::from(Bound { memory: DeviceMemory::sparse(size, holes)?, offset: 0 });
+        let bound =
+            OnceLock::from(Bound { memory: DeviceMemory::sparse_at(size, holes, wanted)?, offset: 0 });
         Ok(Buffer { size, usage, flags, bound })
     }
 

@@ -116,6 +116,30 @@ impl AddressCopyFlagsKHR {
     pub const SPARSE: Self = Self(2);
     pub const PROTECTED: Self = Self(4);
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorViewCreateFlagsARM.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct TensorViewCreateFlagsARM(pub(crate) Flags64);
+ash::vk_bitflags_wrapped!(TensorViewCreateFlagsARM, Flags64);
+impl TensorViewCreateFlagsARM {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkSpirvResourceTypeFlagsEXT.html>"]
+#[repr(transparent)]
+#[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
+pub struct SpirvResourceTypeFlagsEXT(pub(crate) Flags);
+ash::vk_bitflags_wrapped!(SpirvResourceTypeFlagsEXT, Flags);
+impl SpirvResourceTypeFlagsEXT {
+    pub const ALL: Self = Self(2147483647);
+    pub const SAMPLER: Self = Self(1);
+    pub const SAMPLED_IMAGE: Self = Self(2);
+    pub const READ_ONLY_IMAGE: Self = Self(4);
+    pub const READ_WRITE_IMAGE: Self = Self(8);
+    pub const COMBINED_SAMPLED_IMAGE: Self = Self(16);
+    pub const UNIFORM_BUFFER: Self = Self(32);
+    pub const READ_ONLY_STORAGE_BUFFER: Self = Self(64);
+    pub const READ_WRITE_STORAGE_BUFFER: Self = Self(128);
+    pub const ACCELERATION_STRUCTURE: Self = Self(256);
+    pub const TENSOR_ARM: Self = Self(512);
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkAddressCommandFlagsKHR.html>"]
 #[repr(transparent)]
 #[derive(PartialEq, Eq, PartialOrd, Ord, Clone, Copy, Hash, Debug)]
@@ -225,6 +249,24 @@ impl IndirectExecutionSetEXT {
         Self(0)
     }
 }
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorARM.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct TensorARM(u64);
+impl Handle for TensorARM {
+    const TYPE: ObjectType = ObjectType::from_raw(1000460000);
+    fn as_raw(self) -> u64 {
+        self.0
+    }
+    fn from_raw(x: u64) -> Self {
+        Self(x)
+    }
+}
+impl TensorARM {
+    pub const fn null() -> Self {
+        Self(0)
+    }
+}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkShaderInstrumentationARM.html>"]
 #[repr(transparent)]
 #[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
@@ -264,6 +306,8 @@ impl IndirectCommandsTokenTypeEXT {
     pub const DRAW_INDEXED_COUNT: Self = Self(7);
     pub const DRAW_COUNT: Self = Self(8);
     pub const DISPATCH: Self = Self(9);
+    pub const PUSH_DATA: Self = Self(1000135000);
+    pub const PUSH_DATA_SEQUENCE_INDEX: Self = Self(1000135001);
 }
 pub type QueueGlobalPriority = ash::vk::QueueGlobalPriorityEXT;
 pub type LineRasterizationMode = ash::vk::LineRasterizationModeEXT;
@@ -314,6 +358,29 @@ impl DepthClampModeEXT {
     }
     pub const VIEWPORT_RANGE: Self = Self(0);
     pub const USER_DEFINED_RANGE: Self = Self(1);
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceEXT.html>"]
+#[repr(transparent)]
+#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]
+pub struct DescriptorMappingSourceEXT(pub(crate) i32);
+impl DescriptorMappingSourceEXT {
+    pub const fn from_raw(x: i32) -> Self {
+        Self(x)
+    }
+    pub const fn as_raw(self) -> i32 {
+        self.0
+    }
+    pub const HEAP_WITH_CONSTANT_OFFSET: Self = Self(0);
+    pub const HEAP_WITH_PUSH_INDEX: Self = Self(1);
+    pub const HEAP_WITH_INDIRECT_INDEX: Self = Self(2);
+    pub const HEAP_WITH_INDIRECT_INDEX_ARRAY: Self = Self(3);
+    pub const RESOURCE_HEAP_DATA: Self = Self(4);
+    pub const PUSH_DATA: Self = Self(5);
+    pub const PUSH_ADDRESS: Self = Self(6);
+    pub const INDIRECT_ADDRESS: Self = Self(7);
+    pub const HEAP_WITH_SHADER_RECORD_INDEX: Self = Self(8);
+    pub const SHADER_RECORD_DATA: Self = Self(9);
+    pub const SHADER_RECORD_ADDRESS: Self = Self(10);
 }
 pub type DeviceFaultAddressTypeKHR = ash::vk::DeviceFaultAddressTypeEXT;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDefaultVertexAttributeValueKHR.html>"]
@@ -2244,6 +2311,30 @@ unsafe impl Send for PhysicalDeviceVertexAttributeRobustnessFeaturesEXT<'_> {}
 unsafe impl Sync for PhysicalDeviceVertexAttributeRobustnessFeaturesEXT<'_> {}
 pub type PhysicalDeviceDepthClampZeroOneFeaturesKHR<'a> =
     ash::vk::PhysicalDeviceDepthClampZeroOneFeaturesEXT<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTensorViewCreateInfoARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TensorViewCreateInfoARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub flags: TensorViewCreateFlagsARM,
+    pub tensor: TensorARM,
+    pub format: Format,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TensorViewCreateInfoARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TensorViewCreateInfoARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000460001);
+}
+unsafe impl Send for TensorViewCreateInfoARM<'_> {}
+unsafe impl Sync for TensorViewCreateInfoARM<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderFloat8FeaturesEXT.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -2408,6 +2499,568 @@ unsafe impl TaggedStructure for RenderPassPerformanceCountersByRegionBeginInfoAR
 }
 unsafe impl Send for RenderPassPerformanceCountersByRegionBeginInfoARM<'_> {}
 unsafe impl Sync for RenderPassPerformanceCountersByRegionBeginInfoARM<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkHostAddressRangeEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct HostAddressRangeEXT<'a> {
+    pub address: *mut c_void,
+    pub size: usize,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for HostAddressRangeEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkHostAddressRangeConstEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct HostAddressRangeConstEXT<'a> {
+    pub address: *const c_void,
+    pub size: usize,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for HostAddressRangeConstEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkTexelBufferDescriptorInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct TexelBufferDescriptorInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub format: Format,
+    pub address_range: DeviceAddressRangeEXT,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for TexelBufferDescriptorInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for TexelBufferDescriptorInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135000);
+}
+unsafe impl Send for TexelBufferDescriptorInfoEXT<'_> {}
+unsafe impl Sync for TexelBufferDescriptorInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkImageDescriptorInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ImageDescriptorInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub p_view: *const ImageViewCreateInfo<'a>,
+    pub layout: ImageLayout,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ImageDescriptorInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ImageDescriptorInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135001);
+}
+unsafe impl Send for ImageDescriptorInfoEXT<'_> {}
+unsafe impl Sync for ImageDescriptorInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkResourceDescriptorDataEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub union ResourceDescriptorDataEXT<'a> {
+    pub p_image: *const ImageDescriptorInfoEXT<'a>,
+    pub p_texel_buffer: *const TexelBufferDescriptorInfoEXT<'a>,
+    pub p_address_range: *const DeviceAddressRangeEXT,
+    pub p_tensor_arm: *const TensorViewCreateInfoARM<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkResourceDescriptorInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ResourceDescriptorInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub ty: DescriptorType,
+    pub data: ResourceDescriptorDataEXT<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ResourceDescriptorInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ResourceDescriptorInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135002);
+}
+unsafe impl Send for ResourceDescriptorInfoEXT<'_> {}
+unsafe impl Sync for ResourceDescriptorInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkBindHeapInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct BindHeapInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub heap_range: DeviceAddressRangeEXT,
+    pub reserved_range_offset: DeviceSize,
+    pub reserved_range_size: DeviceSize,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for BindHeapInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for BindHeapInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135003);
+}
+unsafe impl Send for BindHeapInfoEXT<'_> {}
+unsafe impl Sync for BindHeapInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPushDataInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PushDataInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub offset: u32,
+    pub data: HostAddressRangeConstEXT<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PushDataInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PushDataInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135004);
+}
+unsafe impl Send for PushDataInfoEXT<'_> {}
+unsafe impl Sync for PushDataInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceConstantOffsetEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DescriptorMappingSourceConstantOffsetEXT<'a> {
+    pub heap_offset: u32,
+    pub heap_array_stride: u32,
+    pub p_embedded_sampler: *const SamplerCreateInfo<'a>,
+    pub sampler_heap_offset: u32,
+    pub sampler_heap_array_stride: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DescriptorMappingSourceConstantOffsetEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourcePushIndexEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DescriptorMappingSourcePushIndexEXT<'a> {
+    pub heap_offset: u32,
+    pub push_offset: u32,
+    pub heap_index_stride: u32,
+    pub heap_array_stride: u32,
+    pub p_embedded_sampler: *const SamplerCreateInfo<'a>,
+    pub use_combined_image_sampler_index: Bool32,
+    pub sampler_heap_offset: u32,
+    pub sampler_push_offset: u32,
+    pub sampler_heap_index_stride: u32,
+    pub sampler_heap_array_stride: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DescriptorMappingSourcePushIndexEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceIndirectIndexEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DescriptorMappingSourceIndirectIndexEXT<'a> {
+    pub heap_offset: u32,
+    pub push_offset: u32,
+    pub address_offset: u32,
+    pub heap_index_stride: u32,
+    pub heap_array_stride: u32,
+    pub p_embedded_sampler: *const SamplerCreateInfo<'a>,
+    pub use_combined_image_sampler_index: Bool32,
+    pub sampler_heap_offset: u32,
+    pub sampler_push_offset: u32,
+    pub sampler_address_offset: u32,
+    pub sampler_heap_index_stride: u32,
+    pub sampler_heap_array_stride: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DescriptorMappingSourceIndirectIndexEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceIndirectIndexArrayEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DescriptorMappingSourceIndirectIndexArrayEXT<'a> {
+    pub heap_offset: u32,
+    pub push_offset: u32,
+    pub address_offset: u32,
+    pub heap_index_stride: u32,
+    pub p_embedded_sampler: *const SamplerCreateInfo<'a>,
+    pub use_combined_image_sampler_index: Bool32,
+    pub sampler_heap_offset: u32,
+    pub sampler_push_offset: u32,
+    pub sampler_address_offset: u32,
+    pub sampler_heap_index_stride: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DescriptorMappingSourceIndirectIndexArrayEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceHeapDataEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DescriptorMappingSourceHeapDataEXT {
+    pub heap_offset: u32,
+    pub push_offset: u32,
+}
+impl Default for DescriptorMappingSourceHeapDataEXT {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceShaderRecordIndexEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DescriptorMappingSourceShaderRecordIndexEXT<'a> {
+    pub heap_offset: u32,
+    pub shader_record_offset: u32,
+    pub heap_index_stride: u32,
+    pub heap_array_stride: u32,
+    pub p_embedded_sampler: *const SamplerCreateInfo<'a>,
+    pub use_combined_image_sampler_index: Bool32,
+    pub sampler_heap_offset: u32,
+    pub sampler_shader_record_offset: u32,
+    pub sampler_heap_index_stride: u32,
+    pub sampler_heap_array_stride: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DescriptorMappingSourceShaderRecordIndexEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceIndirectAddressEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DescriptorMappingSourceIndirectAddressEXT {
+    pub push_offset: u32,
+    pub address_offset: u32,
+}
+impl Default for DescriptorMappingSourceIndirectAddressEXT {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        zero
+    }
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorMappingSourceDataEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub union DescriptorMappingSourceDataEXT<'a> {
+    pub constant_offset: DescriptorMappingSourceConstantOffsetEXT<'a>,
+    pub push_index: DescriptorMappingSourcePushIndexEXT<'a>,
+    pub indirect_index: DescriptorMappingSourceIndirectIndexEXT<'a>,
+    pub indirect_index_array: DescriptorMappingSourceIndirectIndexArrayEXT<'a>,
+    pub heap_data: DescriptorMappingSourceHeapDataEXT,
+    pub push_data_offset: u32,
+    pub push_address_offset: u32,
+    pub indirect_address: DescriptorMappingSourceIndirectAddressEXT,
+    pub shader_record_index: DescriptorMappingSourceShaderRecordIndexEXT<'a>,
+    pub shader_record_data_offset: u32,
+    pub shader_record_address_offset: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDescriptorSetAndBindingMappingEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct DescriptorSetAndBindingMappingEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub descriptor_set: u32,
+    pub first_binding: u32,
+    pub binding_count: u32,
+    pub resource_mask: SpirvResourceTypeFlagsEXT,
+    pub source: DescriptorMappingSourceEXT,
+    pub source_data: DescriptorMappingSourceDataEXT<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for DescriptorSetAndBindingMappingEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for DescriptorSetAndBindingMappingEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135005);
+}
+unsafe impl Send for DescriptorSetAndBindingMappingEXT<'_> {}
+unsafe impl Sync for DescriptorSetAndBindingMappingEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkShaderDescriptorSetAndBindingMappingInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct ShaderDescriptorSetAndBindingMappingInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub mapping_count: u32,
+    pub p_mappings: *const DescriptorSetAndBindingMappingEXT<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for ShaderDescriptorSetAndBindingMappingInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for ShaderDescriptorSetAndBindingMappingInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135006);
+}
+unsafe impl Send for ShaderDescriptorSetAndBindingMappingInfoEXT<'_> {}
+unsafe impl Sync for ShaderDescriptorSetAndBindingMappingInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkSamplerCustomBorderColorIndexCreateInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct SamplerCustomBorderColorIndexCreateInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub index: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for SamplerCustomBorderColorIndexCreateInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for SamplerCustomBorderColorIndexCreateInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135011);
+}
+unsafe impl Send for SamplerCustomBorderColorIndexCreateInfoEXT<'_> {}
+unsafe impl Sync for SamplerCustomBorderColorIndexCreateInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkOpaqueCaptureDataCreateInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct OpaqueCaptureDataCreateInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub p_data: *const HostAddressRangeConstEXT<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for OpaqueCaptureDataCreateInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for OpaqueCaptureDataCreateInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135007);
+}
+unsafe impl Send for OpaqueCaptureDataCreateInfoEXT<'_> {}
+unsafe impl Sync for OpaqueCaptureDataCreateInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkIndirectCommandsLayoutPushDataTokenNV.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct IndirectCommandsLayoutPushDataTokenNV<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub push_data_offset: u32,
+    pub push_data_size: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for IndirectCommandsLayoutPushDataTokenNV<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for IndirectCommandsLayoutPushDataTokenNV<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135012);
+}
+unsafe impl Send for IndirectCommandsLayoutPushDataTokenNV<'_> {}
+unsafe impl Sync for IndirectCommandsLayoutPushDataTokenNV<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkSubsampledImageFormatPropertiesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct SubsampledImageFormatPropertiesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub subsampled_image_descriptor_count: u32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for SubsampledImageFormatPropertiesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for SubsampledImageFormatPropertiesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135013);
+}
+unsafe impl Send for SubsampledImageFormatPropertiesEXT<'_> {}
+unsafe impl Sync for SubsampledImageFormatPropertiesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDescriptorHeapFeaturesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDescriptorHeapFeaturesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub descriptor_heap: Bool32,
+    pub descriptor_heap_capture_replay: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDescriptorHeapFeaturesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDescriptorHeapFeaturesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135009);
+}
+unsafe impl Send for PhysicalDeviceDescriptorHeapFeaturesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceDescriptorHeapFeaturesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDescriptorHeapPropertiesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDescriptorHeapPropertiesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub sampler_heap_alignment: DeviceSize,
+    pub resource_heap_alignment: DeviceSize,
+    pub max_sampler_heap_size: DeviceSize,
+    pub max_resource_heap_size: DeviceSize,
+    pub min_sampler_heap_reserved_range: DeviceSize,
+    pub min_sampler_heap_reserved_range_with_embedded: DeviceSize,
+    pub min_resource_heap_reserved_range: DeviceSize,
+    pub sampler_descriptor_size: DeviceSize,
+    pub image_descriptor_size: DeviceSize,
+    pub buffer_descriptor_size: DeviceSize,
+    pub sampler_descriptor_alignment: DeviceSize,
+    pub image_descriptor_alignment: DeviceSize,
+    pub buffer_descriptor_alignment: DeviceSize,
+    pub max_push_data_size: DeviceSize,
+    pub image_capture_replay_opaque_data_size: usize,
+    pub max_descriptor_heap_embedded_samplers: u32,
+    pub sampler_ycbcr_conversion_count: u32,
+    pub sparse_descriptor_heaps: Bool32,
+    pub protected_descriptor_heaps: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDescriptorHeapPropertiesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDescriptorHeapPropertiesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135008);
+}
+unsafe impl Send for PhysicalDeviceDescriptorHeapPropertiesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceDescriptorHeapPropertiesEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkCommandBufferInheritanceDescriptorHeapInfoEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct CommandBufferInheritanceDescriptorHeapInfoEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *const c_void,
+    pub p_sampler_heap_bind_info: *const BindHeapInfoEXT<'a>,
+    pub p_resource_heap_bind_info: *const BindHeapInfoEXT<'a>,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for CommandBufferInheritanceDescriptorHeapInfoEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for CommandBufferInheritanceDescriptorHeapInfoEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135010);
+}
+unsafe impl Send for CommandBufferInheritanceDescriptorHeapInfoEXT<'_> {}
+unsafe impl Sync for CommandBufferInheritanceDescriptorHeapInfoEXT<'_> {}
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceDescriptorHeapTensorPropertiesARM.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceDescriptorHeapTensorPropertiesARM<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub tensor_descriptor_size: DeviceSize,
+    pub tensor_descriptor_alignment: DeviceSize,
+    pub tensor_capture_replay_opaque_data_size: usize,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceDescriptorHeapTensorPropertiesARM<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceDescriptorHeapTensorPropertiesARM<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000135014);
+}
+unsafe impl Send for PhysicalDeviceDescriptorHeapTensorPropertiesARM<'_> {}
+unsafe impl Sync for PhysicalDeviceDescriptorHeapTensorPropertiesARM<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceShaderInstrumentationFeaturesARM.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -2527,6 +3180,7 @@ impl Default for DeviceAddressRangeKHR {
         zero
     }
 }
+pub type DeviceAddressRangeEXT = DeviceAddressRangeKHR;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkDeviceMemoryCopyKHR.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -3048,6 +3702,40 @@ pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DEPTH_CLAMP_CONTROL_FEATURES_EXT: Struc
 pub const STRUCTURE_TYPE_PIPELINE_VIEWPORT_DEPTH_CLAMP_CONTROL_CREATE_INFO_EXT: StructureType =
     StructureType::from_raw(1000582001);
 pub const DYNAMIC_STATE_DEPTH_CLAMP_RANGE_EXT: DynamicState = DynamicState::from_raw(1000582000);
+pub const BUFFER_USAGE_DESCRIPTOR_HEAP_BIT_EXT: BufferUsageFlags = BufferUsageFlags::from_raw(268435456);
+pub const IMAGE_CREATE_DESCRIPTOR_HEAP_CAPTURE_REPLAY_BIT_EXT: ImageCreateFlags =
+    ImageCreateFlags::from_raw(65536);
+pub const STRUCTURE_TYPE_TEXEL_BUFFER_DESCRIPTOR_INFO_EXT: StructureType =
+    StructureType::from_raw(1000135000);
+pub const STRUCTURE_TYPE_IMAGE_DESCRIPTOR_INFO_EXT: StructureType = StructureType::from_raw(1000135001);
+pub const STRUCTURE_TYPE_RESOURCE_DESCRIPTOR_INFO_EXT: StructureType = StructureType::from_raw(1000135002);
+pub const STRUCTURE_TYPE_BIND_HEAP_INFO_EXT: StructureType = StructureType::from_raw(1000135003);
+pub const STRUCTURE_TYPE_PUSH_DATA_INFO_EXT: StructureType = StructureType::from_raw(1000135004);
+pub const STRUCTURE_TYPE_DESCRIPTOR_SET_AND_BINDING_MAPPING_EXT: StructureType =
+    StructureType::from_raw(1000135005);
+pub const STRUCTURE_TYPE_SHADER_DESCRIPTOR_SET_AND_BINDING_MAPPING_INFO_EXT: StructureType =
+    StructureType::from_raw(1000135006);
+pub const ACCESS_2_SAMPLER_HEAP_READ_BIT_EXT: AccessFlags2 = AccessFlags2::from_raw(144115188075855872);
+pub const ACCESS_2_RESOURCE_HEAP_READ_BIT_EXT: AccessFlags2 = AccessFlags2::from_raw(288230376151711744);
+pub const STRUCTURE_TYPE_OPAQUE_CAPTURE_DATA_CREATE_INFO_EXT: StructureType =
+    StructureType::from_raw(1000135007);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_HEAP_PROPERTIES_EXT: StructureType =
+    StructureType::from_raw(1000135008);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_HEAP_FEATURES_EXT: StructureType =
+    StructureType::from_raw(1000135009);
+pub const STRUCTURE_TYPE_COMMAND_BUFFER_INHERITANCE_DESCRIPTOR_HEAP_INFO_EXT: StructureType =
+    StructureType::from_raw(1000135010);
+pub const STRUCTURE_TYPE_SAMPLER_CUSTOM_BORDER_COLOR_INDEX_CREATE_INFO_EXT: StructureType =
+    StructureType::from_raw(1000135011);
+pub const INDIRECT_COMMANDS_TOKEN_TYPE_PUSH_DATA_NV: IndirectCommandsTokenTypeNV =
+    IndirectCommandsTokenTypeNV::from_raw(1000135000);
+pub const STRUCTURE_TYPE_INDIRECT_COMMANDS_LAYOUT_PUSH_DATA_TOKEN_NV: StructureType =
+    StructureType::from_raw(1000135012);
+pub const SHADER_CREATE_DESCRIPTOR_HEAP_BIT_EXT: ShaderCreateFlagsEXT = ShaderCreateFlagsEXT::from_raw(1024);
+pub const STRUCTURE_TYPE_SUBSAMPLED_IMAGE_FORMAT_PROPERTIES_EXT: StructureType =
+    StructureType::from_raw(1000135013);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DESCRIPTOR_HEAP_TENSOR_PROPERTIES_ARM: StructureType =
+    StructureType::from_raw(1000135014);
 pub const SHADER_CREATE_INDIRECT_BINDABLE_BIT_EXT: ShaderCreateFlagsEXT = ShaderCreateFlagsEXT::from_raw(128);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_DEVICE_GENERATED_COMMANDS_FEATURES_EXT: StructureType =
     StructureType::from_raw(1000572000);

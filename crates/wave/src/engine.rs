@@ -142,6 +142,7 @@ impl Setup<'_> {
             scratch_words: p.scratch_words,
             arena: self.arena,
             images: p.images.as_ptr(),
+            given: p.given.as_ptr(),
             // SAFETY: the caller's.
             host: unsafe { HostRef::new(self.host) },
             patience: PATIENCE,

@@ -226,6 +226,11 @@ pub trait Host: Sync {
     /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory, sparse buffers).
     fn foreign(&self, addr: u64, bytes: u64) -> bool;
 
+    /// Bytes of such memory from `addr` on; 0: it is none.
+    fn foreign_from(&self, _addr: u64) -> u64 {
+        0
+    }
+
     /// False in a hole of a sparse resource, where loads find zeros and nothing may be stored.
     fn resident(&self, _addr: u64) -> bool {
         true

@@ -17,9 +17,8 @@ pub struct Meaning {
 /// The descriptors made up for one program and its tables.
 #[derive(Default)]
 pub struct MadeUp {
-    /// Boxed: programs hold their addresses.
-    #[allow(clippy::vec_box)]
-    inline: Vec<Box<[u64; 4]>>,
+    /// Buffers by address and bytes. Boxed: programs hold their addresses.
+    inline: HashMap<[u64; 2], Box<[u64; 4]>, BuildHasherDefault<Mix>>,
     /// By the bytes in memory, and whether a texel buffer's was asked for.
     read: HashMap<([u64; 4], bool), Box<Meaning>, BuildHasherDefault<Mix>>,
 }
@@ -27,12 +26,7 @@ pub struct MadeUp {
 impl MadeUp {
     /// Address of the descriptor of a buffer of `bytes` bytes at `at`.
     pub fn buffer(&mut self, at: u64, bytes: u64) -> u64 {
-        let want = [at, bytes, 0, 0];
-        if let Some(d) = self.inline.iter().find(|d| ***d == want) {
-            return d.as_ptr() as u64;
-        }
-        self.inline.push(Box::new(want));
-        self.inline[self.inline.len() - 1].as_ptr() as u64
+        self.inline.entry([at, bytes]).or_insert_with(|| Box::new([at, bytes, 0, 0])).as_ptr() as u64
     }
 
     /// Address of what `raw` means, which `ask` says when it is new.

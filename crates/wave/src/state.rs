@@ -140,6 +140,8 @@ pub struct State {
     /// Range of addresses in which device memory lives.
     pub arena: (u64, u64),
     pub images: *const ImageCode,
+    /// [`shader::bytecode::Program::given`]
+    pub given: *const [u64; 4],
     pub host: HostRef,
     /// Loop iterations until the host is asked whether to go on.
     pub patience: u32,

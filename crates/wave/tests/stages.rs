@@ -16,6 +16,7 @@ fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
         entry: "main",
         spec: &[],
         binding: &binding,
+        mapping: None,
         push_bytes: 0,
         lanes: Some(lanes),
         machine: Default::default(),

@@ -630,6 +630,40 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
+    command_buffer: vk::CommandBuffer,
+    p_bind_info: *const vk::BindHeapInfoEXT<'_>,
+) {
+    if p_bind_info.is_null() {
+        return guard::missing(c"vkCmdBindResourceHeapEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindResourceHeapEXT",
+            command_buffer,
+            (),
+            |this| crate::record::descriptor_heaps::cmd_bind_resource_heap_ext(this, p_bind_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
+    command_buffer: vk::CommandBuffer,
+    p_bind_info: *const vk::BindHeapInfoEXT<'_>,
+) {
+    if p_bind_info.is_null() {
+        return guard::missing(c"vkCmdBindSamplerHeapEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdBindSamplerHeapEXT",
+            command_buffer,
+            (),
+            |this| crate::record::descriptor_heaps::cmd_bind_sampler_heap_ext(this, p_bind_info),
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdBindShadersEXT(
     command_buffer: vk::CommandBuffer,
     stage_count: u32,
@@ -2110,6 +2144,23 @@ pub unsafe extern "system" fn vkCmdPushConstants2(
             command_buffer,
             (),
             |this| crate::record::descriptors::cmd_push_constants2(this, p_push_constants_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdPushDataEXT(
+    command_buffer: vk::CommandBuffer,
+    p_push_data_info: *const vk::PushDataInfoEXT<'_>,
+) {
+    if p_push_data_info.is_null() {
+        return guard::missing(c"vkCmdPushDataEXT", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::command_buffer::CommandBuffer, _>(
+            c"vkCmdPushDataEXT",
+            command_buffer,
+            (),
+            |this| crate::record::descriptor_heaps::cmd_push_data_ext(this, p_push_data_info),
         )
     }
 }
@@ -5902,6 +5953,29 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
         })
     }
 }
+pub unsafe extern "system" fn vkGetImageOpaqueCaptureDataEXT(
+    device: vk::Device,
+    image_count: u32,
+    p_images: *const vk::Image,
+    p_datas: *mut vk::HostAddressRangeEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetImageOpaqueCaptureDataEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor_heap::get_image_opaque_capture_data_ext(
+                    this,
+                    image_count,
+                    p_images,
+                    p_datas,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
     device: vk::Device,
     p_info: *const vk::ImageCaptureDescriptorDataInfoEXT<'_>,
@@ -6113,6 +6187,20 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
                     p_time_domains,
                 )
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
+    physical_device: vk::PhysicalDevice,
+    descriptor_type: vk::DescriptorType,
+) -> vk::DeviceSize {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::physical_device::PhysicalDevice, _>(
+            c"vkGetPhysicalDeviceDescriptorSizeEXT",
+            physical_device,
+            Default::default(),
+            |this| crate::descriptor_heap::get_physical_device_descriptor_size_ext(this, descriptor_type),
         )
     }
 }
@@ -7391,6 +7479,32 @@ pub unsafe extern "system" fn vkQueueWaitIdle(queue: vk::Queue) -> vk::Result {
         )
     }
 }
+pub unsafe extern "system" fn vkRegisterCustomBorderColorEXT(
+    device: vk::Device,
+    p_border_color: *const vk::SamplerCustomBorderColorCreateInfoEXT<'_>,
+    request_index: vk::Bool32,
+    p_index: *mut u32,
+) -> vk::Result {
+    if p_border_color.is_null() || p_index.is_null() {
+        return guard::missing(c"vkRegisterCustomBorderColorEXT", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkRegisterCustomBorderColorEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::border_colors::register_custom_border_color_ext(
+                    this,
+                    p_border_color,
+                    request_index,
+                    p_index,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
     device: vk::Device,
     p_info: *const vk::ReleaseCapturedPipelineDataInfoKHR<'_>,
@@ -7696,6 +7810,14 @@ pub unsafe extern "system" fn vkUnmapMemory2(
         })
     }
 }
+pub unsafe extern "system" fn vkUnregisterCustomBorderColorEXT(device: vk::Device, index: u32) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkUnregisterCustomBorderColorEXT", device, (), |this| {
+            crate::border_colors::unregister_custom_border_color_ext(this, index)
+        })
+    }
+}
 pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
     device: vk::Device,
     descriptor_set: vk::DescriptorSet,
@@ -7826,6 +7948,52 @@ pub unsafe extern "system" fn vkWaitSemaphores(
             device,
             vk::Result::ERROR_DEVICE_LOST,
             |this| crate::semaphore::wait_semaphores(this, p_wait_info, timeout),
+        )
+    }
+}
+pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
+    device: vk::Device,
+    resource_count: u32,
+    p_resources: *const vk::ResourceDescriptorInfoEXT<'_>,
+    p_descriptors: *const vk::HostAddressRangeEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkWriteResourceDescriptorsEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor_heap::write_resource_descriptors_ext(
+                    this,
+                    resource_count,
+                    p_resources,
+                    p_descriptors,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkWriteSamplerDescriptorsEXT(
+    device: vk::Device,
+    sampler_count: u32,
+    p_samplers: *const vk::SamplerCreateInfo<'_>,
+    p_descriptors: *const vk::HostAddressRangeEXT<'_>,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkWriteSamplerDescriptorsEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor_heap::write_sampler_descriptors_ext(
+                    this,
+                    sampler_count,
+                    p_samplers,
+                    p_descriptors,
+                )
+            },
         )
     }
 }
@@ -8097,6 +8265,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdBindResourceHeapEXT",
+        function: vkCmdBindResourceHeapEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_HEAP],
+    },
+    Entry {
+        name: c"vkCmdBindSamplerHeapEXT",
+        function: vkCmdBindSamplerHeapEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_HEAP],
     },
     Entry {
         name: c"vkCmdBindShadersEXT",
@@ -8699,6 +8881,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_MAINTENANCE6],
+    },
+    Entry {
+        name: c"vkCmdPushDataEXT",
+        function: vkCmdPushDataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_HEAP],
     },
     Entry {
         name: c"vkCmdPushDescriptorSet",
@@ -10507,6 +10696,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_GET_MEMORY_REQUIREMENTS2],
     },
     Entry {
+        name: c"vkGetImageOpaqueCaptureDataEXT",
+        function: vkGetImageOpaqueCaptureDataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_HEAP],
+    },
+    Entry {
         name: c"vkGetImageOpaqueCaptureDescriptorDataEXT",
         function: vkGetImageOpaqueCaptureDescriptorDataEXT as *const (),
         level: Level::Device,
@@ -10610,6 +10806,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::PhysicalDevice,
         core: 0,
         extensions: &[ext::VK_KHR_CALIBRATED_TIMESTAMPS],
+    },
+    Entry {
+        name: c"vkGetPhysicalDeviceDescriptorSizeEXT",
+        function: vkGetPhysicalDeviceDescriptorSizeEXT as *const (),
+        level: Level::PhysicalDevice,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_HEAP],
     },
     Entry {
         name: c"vkGetPhysicalDeviceExternalBufferProperties",
@@ -11144,6 +11347,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkRegisterCustomBorderColorEXT",
+        function: vkRegisterCustomBorderColorEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_HEAP],
+    },
+    Entry {
         name: c"vkReleaseCapturedPipelineDataKHR",
         function: vkReleaseCapturedPipelineDataKHR as *const (),
         level: Level::Device,
@@ -11340,6 +11550,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_MAP_MEMORY2],
     },
     Entry {
+        name: c"vkUnregisterCustomBorderColorEXT",
+        function: vkUnregisterCustomBorderColorEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_HEAP],
+    },
+    Entry {
         name: c"vkUpdateDescriptorSetWithTemplate",
         function: vkUpdateDescriptorSetWithTemplate as *const (),
         level: Level::Device,
@@ -11401,5 +11618,19 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_TIMELINE_SEMAPHORE],
+    },
+    Entry {
+        name: c"vkWriteResourceDescriptorsEXT",
+        function: vkWriteResourceDescriptorsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_HEAP],
+    },
+    Entry {
+        name: c"vkWriteSamplerDescriptorsEXT",
+        function: vkWriteSamplerDescriptorsEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_HEAP],
     },
 ];

@@ -3,6 +3,8 @@
 
 #![allow(unused_imports)]
 
+pub(crate) use crate::border_colors::register_custom_border_color_ext;
+pub(crate) use crate::border_colors::unregister_custom_border_color_ext;
 pub(crate) use crate::buffer::bind_buffer_memory2;
 pub(crate) use crate::buffer::create_buffer;
 pub(crate) use crate::buffer::destroy_buffer;
@@ -40,6 +42,10 @@ pub(crate) use crate::descriptor_buffer::get_descriptor_set_layout_size_ext;
 pub(crate) use crate::descriptor_buffer::get_image_opaque_capture_descriptor_data_ext;
 pub(crate) use crate::descriptor_buffer::get_image_view_opaque_capture_descriptor_data_ext;
 pub(crate) use crate::descriptor_buffer::get_sampler_opaque_capture_descriptor_data_ext;
+pub(crate) use crate::descriptor_heap::get_image_opaque_capture_data_ext;
+pub(crate) use crate::descriptor_heap::get_physical_device_descriptor_size_ext;
+pub(crate) use crate::descriptor_heap::write_resource_descriptors_ext;
+pub(crate) use crate::descriptor_heap::write_sampler_descriptors_ext;
 pub(crate) use crate::descriptor_layout::create_descriptor_set_layout;
 pub(crate) use crate::descriptor_layout::destroy_descriptor_set_layout;
 pub(crate) use crate::descriptor_layout::get_descriptor_set_layout_support;
@@ -216,6 +222,9 @@ pub(crate) use crate::record::descriptor_buffers::cmd_bind_descriptor_buffer_emb
 pub(crate) use crate::record::descriptor_buffers::cmd_bind_descriptor_buffers_ext;
 pub(crate) use crate::record::descriptor_buffers::cmd_set_descriptor_buffer_offsets_ext;
 pub(crate) use crate::record::descriptor_buffers::cmd_set_descriptor_buffer_offsets2_ext;
+pub(crate) use crate::record::descriptor_heaps::cmd_bind_resource_heap_ext;
+pub(crate) use crate::record::descriptor_heaps::cmd_bind_sampler_heap_ext;
+pub(crate) use crate::record::descriptor_heaps::cmd_push_data_ext;
 pub(crate) use crate::record::descriptors::cmd_bind_descriptor_sets;
 pub(crate) use crate::record::descriptors::cmd_bind_descriptor_sets2;
 pub(crate) use crate::record::descriptors::cmd_bind_pipeline;

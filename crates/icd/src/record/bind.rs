@@ -3,7 +3,7 @@
 use crate::descriptor_layout::SetLayout;
 use crate::pipeline::Shared as Pipeline;
 use crate::pipeline_layout::Layout;
-use machine::bindings::Bindings;
+use machine::bindings::{Bindings, HeapRange};
 use machine::descriptor::{DESCRIPTOR_BYTES, SetMemory};
 use std::sync::Arc;
 
@@ -50,10 +50,11 @@ impl BindPoint {
         self.addresses[set] = address;
     }
 
-    /// Sets, displaced dynamic buffers and push constants as they are now, for a shader compiled with `layout`.
-    pub fn bindings(&mut self, pipeline: &Pipeline, push: &Arc<[u8]>) -> Bindings {
+    /// Sets, displaced dynamic buffers, push constants and heaps as they are now, for a shader compiled with `layout`.
+    pub fn bindings(&mut self, pipeline: &Pipeline, push: &Arc<[u8]>, heaps: [HeapRange; 2]) -> Bindings {
         if let Some(b) = &self.snapshot
             && Arc::ptr_eq(&b.push, push)
+            && b.heaps == heaps
         {
             return b.clone();
         }
@@ -61,7 +62,7 @@ impl BindPoint {
         let sets: Vec<_> =
             (0..layout.sets.len()).map(|i| Some(self.set(pipeline, i)?.memory.clone())).collect();
         let dynamic = self.dynamic(pipeline).map(Arc::new);
-        let mut b = Bindings { sets, addresses: None, dynamic, push: push.clone() };
+        let mut b = Bindings { sets, addresses: None, dynamic, push: push.clone(), heaps };
         if layout.in_memory {
             self.in_memory(layout, &mut b);
         }

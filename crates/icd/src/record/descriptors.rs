@@ -2,7 +2,7 @@
 
 use super::bind::{BindPoint, BoundSet};
 use crate::chain;
-use crate::command_buffer::CommandBuffer;
+use crate::command_buffer::{CommandBuffer, Recorder};
 use crate::descriptor_layout::SetLayout;
 use crate::descriptor_set::{self, DescriptorSet, Replaced};
 use crate::limits::MAX_PUSH_CONSTANTS;
@@ -97,20 +97,22 @@ pub(crate) unsafe fn cmd_push_constants2(b: &CommandBuffer, info: *const vk::Pus
     unsafe {
         let i = &*info;
         let Some(mut r) = b.recording() else { return };
-        let data = chain::slice(i.p_values.cast::<u8>(), i.size);
-        let end = i.offset.saturating_add(data.len() as u32);
-        if end > MAX_PUSH_CONSTANTS {
-            crate::debug::log_error(&format!(
-                "vkCmdPushConstants: bytes up to {end}, of {MAX_PUSH_CONSTANTS}"
-            ));
-            return;
-        }
-        // Recorded dispatches share the old bytes.
-        let mut bytes = [0; MAX_PUSH_CONSTANTS as usize];
-        bytes[..r.push.len()].copy_from_slice(&r.push);
-        bytes[i.offset as usize..end as usize].copy_from_slice(data);
-        r.push = Arc::new(bytes);
+        push_bytes(&mut r, i.offset, chain::slice(i.p_values.cast::<u8>(), i.size), "vkCmdPushConstants");
     }
+}
+
+/// Overwrites part of what is pushed.
+pub(super) fn push_bytes(r: &mut Recorder, offset: u32, data: &[u8], command: &str) {
+    let end = offset.saturating_add(data.len() as u32);
+    if end > MAX_PUSH_CONSTANTS {
+        crate::debug::log_error(&format!("{command}: bytes up to {end}, of {MAX_PUSH_CONSTANTS}"));
+        return;
+    }
+    // Recorded dispatches share the old bytes.
+    let mut bytes = [0; MAX_PUSH_CONSTANTS as usize];
+    bytes[..r.push.len()].copy_from_slice(&r.push);
+    bytes[offset as usize..end as usize].copy_from_slice(data);
+    r.push = Arc::new(bytes);
 }
 
 /// Descriptors pushed to set `index`: a copy of what was pushed before, changed by `write`. Recorded work has the old one.

@@ -15,7 +15,7 @@ pub(super) fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>>
         crate::debug::log_error("vkCmdDispatch with a graphics pipeline");
         return None;
     };
-    let bindings = r.compute.bindings(&pipeline, &r.push);
+    let bindings = r.compute.bindings(&pipeline, &r.push, r.heaps);
     Some(Box::new(Dispatch {
         pipeline: shader.clone(),
         bindings,

@@ -129,7 +129,7 @@ pub(super) fn prepare(r: &mut Recorder, what: What) -> Option<Draw> {
     Some(Draw {
         pipeline: gpu.clone(),
         state: r.draw.state(g),
-        bindings: r.graphics.bindings(shared, &r.push),
+        bindings: r.graphics.bindings(shared, &r.push, r.heaps),
         vertex_buffers: r.draw.buffers(),
         index_buffer: r.draw.index.clone(),
         what,

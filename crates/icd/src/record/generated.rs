@@ -9,6 +9,7 @@ use crate::pipeline::{PipelineKind, Shared};
 use crate::record::bind::BindPoint;
 use gpu::command::generated::{Choose, Generated, Token, Work};
 use gpu::command::{Command, Dispatch};
+use machine::bindings::HeapRange;
 use machine::instrumentation::Active;
 use parking_lot::Mutex;
 use raster::draw::{Draw, What};
@@ -30,6 +31,7 @@ struct Chooser {
     feedback_loop: bool,
     points: Mutex<[BindPoint; 2]>,
     push: Arc<[u8]>,
+    heaps: [HeapRange; 2],
     instrumentation: Option<Active>,
 }
 
@@ -42,6 +44,7 @@ impl Chooser {
             feedback_loop: r.draw.feedback_loop,
             points: Mutex::new([r.graphics.clone(), r.compute.clone()]),
             push: r.push.clone(),
+            heaps: r.heaps,
             instrumentation,
         }
     }
@@ -72,7 +75,7 @@ impl Chooser {
                 compute.touch();
                 Some(Work::Dispatch(Box::new(Dispatch {
                     pipeline: shader.clone(),
-                    bindings: compute.bindings(pipeline, &self.push),
+                    bindings: compute.bindings(pipeline, &self.push, self.heaps),
                     base: [0; 3],
                     instrumentation,
                 })))
@@ -82,7 +85,7 @@ impl Chooser {
                 Some(Work::Draw(Box::new(Draw {
                     pipeline: g.pipeline.clone()?,
                     state: Arc::new(state_of(g, &self.settings)),
-                    bindings: graphics.bindings(pipeline, &self.push),
+                    bindings: graphics.bindings(pipeline, &self.push, self.heaps),
                     vertex_buffers: buffers.0.clone(),
                     index_buffer: buffers.1.clone(),
                     what: What::Direct(vec![]),

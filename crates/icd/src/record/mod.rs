@@ -5,6 +5,7 @@ pub(crate) mod address;
 pub(crate) mod barrier;
 pub(crate) mod bind;
 pub(crate) mod descriptor_buffers;
+pub(crate) mod descriptor_heaps;
 pub(crate) mod descriptors;
 pub(crate) mod dispatch;
 pub(crate) mod draw;

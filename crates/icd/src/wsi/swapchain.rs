@@ -7,7 +7,7 @@ use super::surface::{MAX_EXTENT, Place, Surface};
 use crate::answer::{Answer, created, invalid};
 use crate::chain;
 use crate::device::Device;
-use crate::image::Image;
+use crate::image::{self, Image};
 use crate::memory::Memory;
 use crate::object::{self, Object};
 use std::sync::Arc;
@@ -160,7 +160,7 @@ unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swap
             .spawn(move || worker.run())
             .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
         *target.swapchain.lock() = Arc::downgrade(&engine);
-        let images = images.into_iter().map(|gpu| object::create(Image { gpu })).collect();
+        let images = images.into_iter().map(|gpu| object::create(Image::new(gpu))).collect();
         Ok(Swapchain { engine, mode: info.present_mode, images, _memory: memory, thread: Some(thread) })
     }
 }
@@ -176,7 +176,7 @@ pub(crate) unsafe fn create_swapchain_khr(
 }
 
 pub(crate) unsafe fn destroy_swapchain_khr(
-    _: &Device,
+    device: &Device,
     swapchain: vk::SwapchainKHR,
     _: *const vk::AllocationCallbacks,
 ) {
@@ -184,7 +184,7 @@ pub(crate) unsafe fn destroy_swapchain_khr(
     unsafe {
         if let Some(s) = object::destroy::<Swapchain>(swapchain) {
             for &image in &s.images {
-                object::destroy::<Image>(image);
+                image::destroyed(device, image);
             }
         }
     }

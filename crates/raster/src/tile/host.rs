@@ -100,6 +100,9 @@ impl Host for TileHost<'_> {
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         self.device.foreign(addr, bytes)
     }
+    fn foreign_from(&self, addr: u64) -> u64 {
+        self.device.foreign_from(addr)
+    }
     fn resident(&self, addr: u64) -> bool {
         self.device.resident(addr)
     }

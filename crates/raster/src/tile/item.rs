@@ -38,7 +38,7 @@ pub struct Item {
     pub pipeline: Arc<GraphicsPipeline>,
     pub state: Arc<State>,
     pub bindings: Bindings,
-    pub tables: [Table; 33],
+    pub tables: [Table; shader::options::TABLES],
     pub batch: Arc<Batch>,
     pub bins: Bins,
     /// Names the fragment job ([`wave::Dispatch::serial`]).

@@ -1,10 +1,11 @@
 //! Pointers at translation time, and access chains over them.
 
 use super::atomics::dim_of;
+use super::heap::Resource;
 use super::types::{TypeClass, pointer_scalars};
 use super::{Builder, PTR, Slot};
 use crate::ir::*;
-use crate::options::Result;
+use crate::options::{Heap, Result};
 use crate::spirv::*;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,10 +23,9 @@ pub(crate) enum Base {
     Shared,
     Push,
     /// A descriptor, or an array of them.
-    Resource {
-        set: u32,
-        binding: u32,
-    },
+    Resource(Resource),
+    /// The memory of a heap of descriptors.
+    Heap(Heap),
     /// A texel: index into [`super::Builder::texels`].
     Texel(u32),
 }
@@ -204,7 +204,7 @@ impl<'m> Builder<'m> {
             first += 1;
             let base_ty = self.ids[i.word(chain.base)? as usize].ty;
             let stride = match p.base {
-                Base::Resource { .. } => 1,
+                Base::Resource(_) => 1,
                 Base::Slots(_) | Base::Values(_) | Base::Texel(_) => 0,
                 Base::Scratch | Base::Stage => self.types.get(p.ty).words,
                 // Workgroup memory without explicit layout has the pointer type's ArrayStride ignored.
@@ -260,7 +260,7 @@ impl<'m> Builder<'m> {
                     self.types.get(e).scalars
                 } else if scratch {
                     self.types.get(e).words
-                } else if matches!(p.base, Base::Resource { .. }) {
+                } else if matches!(p.base, Base::Resource(_)) {
                     self.descriptors(e)
                 } else {
                     self.array_stride(p.ty, e, p.explicit)
@@ -270,7 +270,7 @@ impl<'m> Builder<'m> {
                 self.resolve_buffer(p, at)?;
             }
             TypeClass::Runtime(e) => {
-                let stride = if matches!(p.base, Base::Resource { .. }) {
+                let stride = if matches!(p.base, Base::Resource(_)) {
                     self.descriptors(e)
                 } else {
                     self.array_stride(p.ty, e, p.explicit)
@@ -321,26 +321,27 @@ impl<'m> Builder<'m> {
 
     /// A descriptor array indexed down to one buffer becomes that buffer.
     pub(crate) fn resolve_buffer(&mut self, p: &mut Pointer, at: usize) -> Result<()> {
-        if let Base::Resource { set, binding } = p.base
+        if let Base::Resource(r) = p.base
             && matches!(self.types.kind(p.ty), TypeClass::Struct(..))
         {
-            let desc = self.descriptor(set, binding, p, at)?;
-            p.base = Base::Buffer(desc);
-            p.addr = None;
-            p.offset = 0;
+            *p = self.bound_buffer(r, p, at)?;
         }
         Ok(())
     }
 
-    pub(crate) fn descriptor(&mut self, set: u32, binding: u32, p: &Pointer, at: usize) -> Result<Value> {
-        if (self.opt.binding)(set, binding).is_none() {
-            return Err(invalid(at, format!("set {set} binding {binding} is not in the pipeline layout")));
-        }
+    pub(crate) fn descriptor(&mut self, r: Resource, p: &Pointer, at: usize) -> Result<Value> {
         let image = match self.types.kind(p.ty) {
             TypeClass::SampledImage(image) => self.types.kind(image),
             kind => kind,
         };
         let texels = matches!(image, TypeClass::Image(i) if matches!(dim_of(i.dim), Ok(Dim::Buffer)));
+        if let Some(mapped) = self.mapped_descriptor(r, p, false, texels, at)? {
+            return Ok(mapped);
+        }
+        let Resource { set, binding, .. } = r;
+        if (self.opt.binding)(set, binding).is_none() {
+            return Err(invalid(at, format!("set {set} binding {binding} is not in the pipeline layout")));
+        }
         let index = self.whole_addr(p);
         Ok(self.e.descriptor(set, binding, index, texels))
     }

@@ -184,6 +184,15 @@ impl Builder<'_> {
                 self.uses.mark(i.w[2], USED);
             }
             Op::UntypedArrayLengthKHR => self.uses.mark(i.word(4)?, USED),
+            // Any buffer may be behind it.
+            Op::BufferPointerEXT => {
+                self.uses.mark(i.w[3], USED);
+                self.uses.all_written = true;
+            }
+            Op::UntypedImageTexelPointerEXT => {
+                self.uses.union(i.w[2], i.word(4)?);
+                self.uses.mark(i.word(4)?, USED);
+            }
             op if Chain::of(op).is_some() => self.scan_chain(i)?,
             Op::ImageTexelPointer | Op::CopyObject | Op::ArrayLength => {
                 if self.is_pointer(i.w[2]) || i.op == Op::ImageTexelPointer {

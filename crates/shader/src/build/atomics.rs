@@ -43,7 +43,7 @@ fn atomic_op(op: Op) -> Option<AtomicOp> {
 
 impl<'m> Builder<'m> {
     pub(crate) fn atomic(&mut self, i: &Code) -> Result<bool> {
-        if i.op == Op::ImageTexelPointer {
+        if matches!(i.op, Op::ImageTexelPointer | Op::UntypedImageTexelPointerEXT) {
             self.texel_pointer(i)?;
             return Ok(true);
         }
@@ -52,7 +52,17 @@ impl<'m> Builder<'m> {
         let mut p = self.pointer(i.word(if store { 1 } else { 3 })?, i.at)?;
         if p.ty == 0 {
             let ty = if store { self.value(i.word(4)?, i.at)?.0 } else { self.result(i)?.0 };
-            self.accessed(&mut p, ty, i.at)?;
+            match p.base {
+                Base::Texel(k)
+                    if Some(self.texels[k as usize].image.texel) == self.types.numeric(ty).map(|n| n.0) =>
+                {
+                    p.ty = ty;
+                }
+                _ => self.accessed(&mut p, ty, i.at)?,
+            }
+        }
+        if p.class == StorageClass::UniformConstant {
+            return Err(i.bad("an atomic on read-only storage"));
         }
         let Some((s, 1)) = self.types.numeric(p.ty) else { return Err(i.bad("the pointee is no scalar")) };
         let float = matches!(op, AtomicOp::FAdd | AtomicOp::FMin | AtomicOp::FMax);
@@ -124,15 +134,22 @@ impl<'m> Builder<'m> {
         let TypeClass::Pointer(class, pointee) = self.types.kind(ty) else {
             return Err(i.bad("the result type is no pointer"));
         };
-        let pointee = self.types.of(pointee, i.at)?;
-        let p = self.pointer(i.word(3)?, i.at)?;
+        // Without types, the image's stands before the pointer to it, and the texel's is for the atomic to say.
+        let untyped = i.op == Op::UntypedImageTexelPointerEXT;
+        let at = 3 + untyped as usize;
+        let pointee = if untyped { 0 } else { self.types.of(pointee, i.at)? };
+        let mut p = self.pointer(i.word(at)?, i.at)?;
+        if untyped {
+            let as_type = self.types.of(i.word(3)?, i.at)?;
+            self.accessed(&mut p, as_type, i.at)?;
+        }
         let TypeClass::Image(image) = self.types.kind(p.ty) else {
             return Err(i.bad("not a pointer to an image"));
         };
         let start = self.load(&p, i.at)?;
         let desc = self.pool[start];
-        let coords = self.coordinates(i, 4, storage_coords(&image))?;
-        let sample = if image.ms { Some(self.int32(i.word(5)?, i.at)?) } else { None };
+        let coords = self.coordinates(i, at + 1, storage_coords(&image))?;
+        let sample = if image.ms { Some(self.int32(i.word(at + 2)?, i.at)?) } else { None };
         self.texels.push(Texel { desc, image, coords, sample });
         let k = self.texels.len() as u32 - 1;
         self.define_pointer(id, ty, Pointer::new(Base::Texel(k), class, pointee));

@@ -44,6 +44,7 @@ fn supported(c: Capability) -> bool {
             | BFloat16DotProductKHR
             | Float8EXT
             | UntypedPointersKHR
+            | DescriptorHeapEXT
             | Float64
             | Int8
             | Int16

@@ -36,6 +36,17 @@ impl<'m> Builder<'m> {
                 let _ = signed;
                 self.pool.push(v);
             }
+            Op::ConstantSizeOfEXT => {
+                let TypeClass::Scalar(s @ (Sk::I32 | Sk::I64), _) = self.types.kind(ty) else {
+                    return Err(i.bad("the type is no integer"));
+                };
+                let of = self.types.of(i.word(3)?, i.at)?;
+                if !self.types.in_heaps(of) {
+                    return Err(i.bad("the size of what is no descriptor"));
+                }
+                let v = self.e.constant(s.ty(), self.types.get(of).size.into());
+                self.pool.push(v);
+            }
             Op::ConstantComposite | Op::SpecConstantComposite => {
                 let n = self.parts_of(ty).ok_or_else(|| i.bad("the type is no composite"))?;
                 if i.len() - 3 != n as usize {
@@ -65,6 +76,19 @@ impl<'m> Builder<'m> {
         }
         self.define(id, ty, start);
         Ok(())
+    }
+
+    /// The value of a constant that a decoration names, which may come later than what is decorated.
+    pub(crate) fn constant_ahead(&mut self, id: u32, at: usize) -> Result<u32> {
+        if let Some(place) = self.m.def_at(id)
+            && self.ids.get(id as usize).is_some_and(|s| s.ty == 0)
+        {
+            let i = self.m.inst(place);
+            if matches!(i.op, Op::Constant | Op::SpecConstant | Op::ConstantSizeOfEXT) {
+                self.declare_constant(i)?;
+            }
+        }
+        self.const_u32(id, at)
     }
 
     fn bool_constant(&mut self, i: &Code, ty: u32, x: bool) -> Result<()> {

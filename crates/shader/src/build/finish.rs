@@ -86,6 +86,7 @@ impl Builder<'_> {
             signed_zero_inf_nan: self.signed_zero_inf_nan,
             quad_derivatives: self.quad_derivatives,
             varying_loads: std::mem::take(&mut self.varying_loads),
+            given: std::mem::take(&mut self.given),
             work: std::mem::take(&mut self.work),
         };
         super::handles::settle(&mut shader)?;

@@ -65,7 +65,8 @@ pub(super) fn settle(shader: &mut Shader) -> Result<()> {
             // Most need no change.
             let has = |o: &Value| is[o.0 as usize];
             let number = match &shader.values[v.0 as usize].inst {
-                Inst::Const(_) | Inst::Input(_) | Inst::Part(..) | Inst::Descriptor { .. } => continue,
+                Inst::Const(_) | Inst::Input(_) | Inst::Part(..) => continue,
+                Inst::Descriptor { index, .. } => has(index),
                 // Pointers are compared.
                 Inst::Bin(Bin::IEq | Bin::INe, ..) => continue,
                 Inst::Un(_, x) => has(x),

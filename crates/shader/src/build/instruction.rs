@@ -18,6 +18,7 @@ impl<'m> Builder<'m> {
             Op::Store => return self.op_store(i),
             op if Chain::of(op).is_some() => return self.access_chain(i),
             Op::Variable => return self.local_variable(i),
+            Op::BufferPointerEXT => return self.buffer_pointer(&i),
             Op::ExtInst => return self.extended(i),
             Op::Nop
             | Op::SelectionMerge

@@ -154,18 +154,30 @@ impl<'m> Builder<'m> {
                 self.pool.extend_from_within(from..from + n as usize);
                 Ok(start)
             }
-            Base::Resource { set, binding } => {
+            Base::Resource(r) => {
                 let start = self.pool.len();
-                let copies = match self.types.kind(p.ty) {
-                    TypeClass::Image(_) | TypeClass::Sampler => 1,
-                    TypeClass::SampledImage(_) => 2,
+                let combined = match self.types.kind(p.ty) {
+                    TypeClass::Image(_) | TypeClass::Sampler => false,
+                    TypeClass::SampledImage(_) => true,
                     _ => return Err(unsupported(format!("at word {at}: a load of this kind of resource"))),
                 };
-                let d = self.descriptor(set, binding, p, at)?;
-                for _ in 0..copies {
-                    self.pool.push(d);
-                }
+                let d = self.descriptor(r, p, at)?;
+                let sampler = match combined {
+                    true => Some(self.mapped_descriptor(r, p, true, false, at)?.unwrap_or(d)),
+                    false => None,
+                };
+                self.pool.push(d);
+                self.pool.extend(sampler);
                 Ok(start)
+            }
+            Base::Heap(heap) if !self.types.get(p.ty).handles => {
+                let p = self.heap_bytes(heap, p);
+                self.load_memory(&p)
+            }
+            Base::Heap(heap) => {
+                let d = self.heap_descriptor(heap, p, at)?;
+                self.pool.push(d);
+                Ok(self.pool.len() - 1)
             }
             Base::Texel(_) => Err(invalid(at, "a load through a texel pointer")),
             Base::Scratch | Base::Stage => self.load_scratch(p),
@@ -288,6 +300,9 @@ impl<'m> Builder<'m> {
         if n as usize != len {
             return Err(invalid(at, "a store of another type"));
         }
+        if p.class == StorageClass::UniformConstant {
+            return Err(invalid(at, "a store to read-only storage"));
+        }
         match p.base {
             Base::Slots(first) => {
                 for k in 0..n {
@@ -312,7 +327,7 @@ impl<'m> Builder<'m> {
                 }
                 Ok(())
             }
-            Base::Values(_) | Base::Resource { .. } | Base::Texel(_) => {
+            Base::Values(_) | Base::Resource(_) | Base::Heap(_) | Base::Texel(_) => {
                 Err(invalid(at, "a store to read-only storage"))
             }
             Base::Scratch | Base::Stage => {

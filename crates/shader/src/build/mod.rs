@@ -26,6 +26,7 @@ mod glsl450;
 mod glsl_matrix;
 mod glsl_pack;
 mod handles;
+mod heap;
 mod image;
 mod image_operands;
 mod instruction;
@@ -124,6 +125,8 @@ pub(crate) struct Builder<'m> {
     stage_words: u32,
     /// The HelperInvocation variable's value.
     helper: Option<u32>,
+    /// Embedded samplers ([`Shader::given`]).
+    given: Vec<[u64; 4]>,
 }
 
 /// Translates the entry point that `options` names.
@@ -171,6 +174,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         emission: stages::Emission::default(),
         stage_words: 0,
         helper: None,
+        given: Vec::new(),
     };
     b.check_capabilities()?;
     let entry = b.find_entry()?;
@@ -234,6 +238,7 @@ impl<'m> Builder<'m> {
                 | Op::TypeStruct
                 | Op::TypePointer
                 | Op::TypeUntypedPointerKHR
+                | Op::TypeBufferEXT
                 | Op::TypeFunction
                 | Op::TypeAccelerationStructureKHR
                 | Op::TypeRayQueryKHR => self.declare_type(i)?,
@@ -249,6 +254,7 @@ impl<'m> Builder<'m> {
                 | Op::SpecConstantOp
                 | Op::ConstantCompositeReplicateEXT
                 | Op::SpecConstantCompositeReplicateEXT
+                | Op::ConstantSizeOfEXT
                 | Op::Undef => self.declare_constant(i)?,
                 _ => {}
             }

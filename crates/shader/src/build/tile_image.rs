@@ -35,6 +35,7 @@ impl Builder<'_> {
     /// OpColorAttachmentReadEXT and its like; false for others.
     pub(super) fn tile_read(&mut self, i: &Code) -> Result<bool> {
         let plain = |texel| ImageType {
+            sampled: 2,
             texel,
             signed: false,
             dim: super::image::SUBPASS_DATA,

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::ir::{Mem, Ty};
-use crate::options::{Error, Result};
+use crate::options::{DESCRIPTOR_BYTES, Error, Result};
 use crate::spirv::*;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -65,6 +65,8 @@ pub(crate) struct ImageType {
     pub arrayed: bool,
     pub ms: bool,
     pub format: u32,
+    /// Sampled of OpTypeImage: 1 with samplers, 2 without.
+    pub sampled: u32,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -81,6 +83,8 @@ pub(crate) enum TypeClass {
     Pointer(StorageClass, u32),
     Image(ImageType),
     Sampler,
+    /// A buffer's descriptor in a heap.
+    Buffer,
     SampledImage(u32),
     Function,
     Other,
@@ -251,6 +255,10 @@ impl Types {
             _ => false,
         }
     }
+    /// A descriptor's type, which has a size and a place in a heap.
+    pub fn in_heaps(&self, ix: u32) -> bool {
+        matches!(self.kind(ix), TypeClass::Image(_) | TypeClass::Sampler | TypeClass::Buffer)
+    }
     /// Appends the kinds of all scalars.
     pub fn flatten(&self, ix: u32, out: &mut Vec<Sk>) -> Result<()> {
         let t = self.get(ix);
@@ -369,13 +377,13 @@ impl Builder<'_> {
                     return Err(i.bad("an array of no elements"));
                 }
                 t.kind = TypeClass::Array(e, n);
-                t.stride = self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0);
+                t.stride = self.stride_of(id, at)?;
                 self.repeat(&mut t, e, n)?;
             }
             Op::TypeRuntimeArray => {
                 let e = self.type_ahead(i.word(2)?, at)?;
                 t.kind = TypeClass::Runtime(e);
-                t.stride = self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0);
+                t.stride = self.stride_of(id, at)?;
                 self.repeat(&mut t, e, u32::MAX)?;
                 t.scalars = u32::MAX;
                 t.words = u32::MAX;
@@ -403,14 +411,17 @@ impl Builder<'_> {
                     arrayed: i.word(5)? == 1,
                     ms: i.word(6)? == 1,
                     format: i.word(8)?,
+                    sampled: i.word(7)?,
                 });
                 t.scalars = 1;
                 t.words = 2;
+                descriptor(&mut t);
             }
             Op::TypeSampler => {
                 t.kind = TypeClass::Sampler;
                 t.scalars = 1;
                 t.words = 2;
+                descriptor(&mut t);
             }
             Op::TypeSampledImage => {
                 let image = self.types.of(i.word(2)?, at)?;
@@ -421,6 +432,10 @@ impl Builder<'_> {
                 t.scalars = 2;
                 t.words = 4;
             }
+            Op::TypeBufferEXT => {
+                t.kind = TypeClass::Buffer;
+                descriptor(&mut t);
+            }
             Op::TypeFunction => t.kind = TypeClass::Function,
             _ => {}
         }
@@ -429,6 +444,14 @@ impl Builder<'_> {
         self.types.by_id[id as usize] = self.types.list.len() as u32;
         self.types.list.push(t);
         Ok(())
+    }
+
+    /// The stride that decorates an array; 0: none does.
+    fn stride_of(&mut self, id: u32, at: usize) -> Result<u32> {
+        match self.m.decoration(id, Decoration::ArrayStrideIdEXT) {
+            Some(constant) => self.constant_ahead(constant, at),
+            None => Ok(self.m.decoration(id, Decoration::ArrayStride).unwrap_or(0)),
+        }
     }
 
     fn pointer_type(&self, t: &mut Type, class: StorageClass, pointee: u32) {
@@ -490,6 +513,7 @@ impl Builder<'_> {
             while let Some(d) = decos.get(next_deco).filter(|d| d.member == k as u32) {
                 match Decoration::from_u32(d.kind) {
                     Some(Decoration::Offset) => m.offset = Some(d.value),
+                    Some(Decoration::OffsetIdEXT) => m.offset = Some(self.constant_ahead(d.value, i.at)?),
                     Some(Decoration::MatrixStride) => m.mat_stride = d.value,
                     Some(Decoration::RowMajor) => m.row_major = true,
                     Some(Decoration::Volatile) => m.volatile = true,
@@ -516,6 +540,12 @@ impl Builder<'_> {
         t.kind = TypeClass::Struct(first, ids.len() as u32);
         Ok(())
     }
+}
+
+/// What a descriptor takes in a heap.
+fn descriptor(t: &mut Type) {
+    t.size = DESCRIPTOR_BYTES;
+    t.align = DESCRIPTOR_BYTES;
 }
 
 fn scalar(t: &mut Type, s: Sk, signed: bool) {

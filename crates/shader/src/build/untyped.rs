@@ -10,8 +10,10 @@ impl<'m> Builder<'m> {
     /// `p` as a pointer to `ty`. Error: it leads to no memory that has addresses.
     pub(crate) fn see_as(&mut self, p: &mut Pointer, ty: u32, at: usize) -> Result<()> {
         match p.base {
-            Base::Buffer(_) | Base::Global | Base::Shared | Base::Push => {}
-            Base::Resource { .. } if !matches!(p.class, StorageClass::UniformConstant) => {}
+            Base::Buffer(_) | Base::Global | Base::Shared | Base::Push | Base::Heap(_) => {}
+            Base::Resource(_) if !matches!(p.class, StorageClass::UniformConstant) => {}
+            // Whatever a descriptor is taken for, what it is not it has none of.
+            Base::Resource(_) if self.types.get(ty).handles => {}
             _ => return Err(invalid(at, format!("a pointer to {:?} is used without its type", p.class))),
         }
         p.ty = ty;
@@ -39,11 +41,15 @@ impl<'m> Builder<'m> {
         Ok(())
     }
 
-    /// A descriptor that was not indexed down to a block becomes its buffer.
+    /// A descriptor that was not indexed down to a block becomes its buffer, and what is no descriptor in a heap part of one.
     fn settle_buffer(&mut self, p: &mut Pointer, at: usize) -> Result<()> {
-        if let Base::Resource { set, binding } = p.base {
-            let desc = self.descriptor(set, binding, p, at)?;
-            *p = Pointer { flags: p.flags, ..Pointer::new(Base::Buffer(desc), p.class, p.ty) };
+        match p.base {
+            Base::Resource(r) if !self.types.get(p.ty).handles => {
+                let to = self.bound_buffer(r, p, at)?;
+                *p = Pointer { flags: p.flags, offset: to.offset, ..Pointer::new(to.base, p.class, p.ty) };
+            }
+            Base::Heap(heap) if !self.types.get(p.ty).handles => *p = self.heap_bytes(heap, p),
+            _ => {}
         }
         Ok(())
     }
@@ -73,6 +79,9 @@ impl<'m> Builder<'m> {
         for p in [&mut from, &mut to] {
             self.see_as(p, 0, i.at)?;
             self.settle_buffer(p, i.at)?;
+        }
+        if to.class == StorageClass::UniformConstant {
+            return Err(i.bad("a store to read-only storage"));
         }
         self.work.spend((bytes / unit.mem().bytes()) as usize)?;
         let step = unit.mem().bytes();

@@ -3,6 +3,7 @@
 use super::Builder;
 use super::access::{Base, Pointer};
 use super::analysis::{DYNAMIC, USED, WRITTEN};
+use super::heap::Resource;
 use super::types::{Type, TypeClass};
 use crate::options::{Error, Result};
 use crate::spirv::*;
@@ -26,8 +27,12 @@ impl<'m> Builder<'m> {
         let ty = self.types.of(i.word(1)?, i.at)?;
         match self.types.kind(ty) {
             TypeClass::Pointer(class, 0) if i.op == Op::UntypedVariableKHR => {
-                let data = i.get(4).ok_or_else(|| i.bad("no type of its data"))?;
-                Ok((ty, class, self.types.of(data, i.at)?))
+                match i.get(4) {
+                    // A heap.
+                    None if class == StorageClass::UniformConstant => Ok((ty, class, 0)),
+                    None => Err(i.bad("no type of its data")),
+                    Some(data) => Ok((ty, class, self.types.of(data, i.at)?)),
+                }
             }
             TypeClass::Pointer(class, pointee) => Ok((ty, class, self.types.of(pointee, i.at)?)),
             _ => Err(i.bad("the type of a variable is no pointer")),
@@ -144,6 +149,14 @@ impl<'m> Builder<'m> {
             StorageClass::Input | StorageClass::Output | StorageClass::TaskPayloadWorkgroupEXT
         );
         let untyped = i.op == Op::UntypedVariableKHR;
+        if class == StorageClass::UniformConstant
+            && let Some(heap) = self.heap_variable(id)
+        {
+            let mut p = Pointer::new(Base::Heap(heap), class, if untyped { 0 } else { ty });
+            p.flags.volatile = self.m.has(id, Decoration::Volatile);
+            self.define_global(id, pty, p);
+            return Ok(());
+        }
         if untyped
             && !matches!(
                 class,
@@ -168,7 +181,11 @@ impl<'m> Builder<'m> {
                 };
                 let (set, binding) = (need(Decoration::DescriptorSet)?, need(Decoration::Binding)?);
                 let ubo = class == StorageClass::Uniform && !self.is_block(ty, Decoration::BufferBlock);
-                let mut p = Pointer::new(Base::Resource { set, binding }, class, ty);
+                let kind = match self.opt.mapping {
+                    Some(_) => self.resource_kind(id, class, ty, self.members_are_read_only(ty)),
+                    None => 0,
+                };
+                let mut p = Pointer::new(Base::Resource(Resource { set, binding, kind }), class, ty);
                 p.flags.volatile = self.m.has(id, Decoration::Volatile);
                 p.flags.read_only = ubo || !self.may_be_written(id, ty, set, binding);
                 p
@@ -226,24 +243,24 @@ impl<'m> Builder<'m> {
         if self.m.has(id, Decoration::Aliased) || self.m.has(id, Decoration::Volatile) {
             return true;
         }
-        let mut block = ty;
-        while let TypeClass::Array(e, _) | TypeClass::Runtime(e) = self.types.kind(block) {
-            block = e;
-        }
-        let all_members = match self.types.kind(block) {
-            TypeClass::Struct(first, n) => {
-                (first..first + n).all(|k| self.types.members[k as usize].non_writable)
-                    && !(first..first + n).any(|k| self.types.members[k as usize].volatile)
-            }
-            _ => false,
-        };
-        let read_only = all_members || self.m.has(id, Decoration::NonWritable);
+        let read_only = self.members_are_read_only(ty) || self.m.has(id, Decoration::NonWritable);
         if self.uses.all_written && !read_only {
             return true;
         }
         // Variables without Aliased may be taken not to overlap, other than those of one binding.
         let written = self.written_bindings();
         written.get(&(set, binding)).is_some_and(|ids| ids.iter().any(|x| *x != id || !read_only))
+    }
+
+    /// Whether all members of a block, or of an array's, are decorated NonWritable, and none Volatile.
+    fn members_are_read_only(&self, ty: u32) -> bool {
+        let mut block = ty;
+        while let TypeClass::Array(e, _) | TypeClass::Runtime(e) = self.types.kind(block) {
+            block = e;
+        }
+        let TypeClass::Struct(first, n) = self.types.kind(block) else { return false };
+        let members = &self.types.members[first as usize..(first + n) as usize];
+        members.iter().all(|m| m.non_writable && !m.volatile)
     }
 
     /// The first two variables that are written of each set and binding.

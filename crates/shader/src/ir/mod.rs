@@ -90,6 +90,14 @@ impl Stage {
 
 /// The set of a descriptor that is none: the null descriptor.
 pub const NOWHERE: u32 = u32::MAX;
+/// The set of descriptors in the heap of number `binding` ([`crate::options::Heap`]): `index` is a byte offset.
+pub const IN_HEAP: u32 = u32::MAX - 1;
+/// The set of a buffer that is such a heap's own bytes, from byte `index` on to its end.
+pub const HEAP_BYTES: u32 = u32::MAX - 2;
+/// The set of a buffer that begins at the device address `index` (B64) and ends where device memory does.
+pub const AT_ADDRESS: u32 = u32::MAX - 3;
+/// The set of descriptors whose words the pipeline gave: [`Shader::given`] has them by `binding`.
+pub const GIVEN: u32 = u32::MAX - 4;
 
 /// One instruction. Its operands dominate it; phis' operands the ends of their predecessors.
 #[derive(Clone, PartialEq, Hash, Debug)]
@@ -105,7 +113,7 @@ pub enum Inst {
     /// Result `i` of a tuple.
     Part(Value, u32),
     /// Address of a descriptor (B64). `index`: array element (B32), checked at run time against the table's size.
-    /// `texels`: of a texel buffer. Set [`NOWHERE`]: the null descriptor.
+    /// `texels`: of a texel buffer. What [`NOWHERE`] and the other last numbers of sets mean is told there.
     Descriptor {
         set: u32,
         binding: u32,
@@ -272,6 +280,8 @@ pub struct Shader {
     pub quad_derivatives: bool,
     /// Fragment: slots of inputs, and function and label of the block that loads each first.
     pub varying_loads: Vec<(u16, (u32, u32))>,
+    /// Descriptors that are part of the pipeline, in the host's form for those in memory (embedded samplers).
+    pub given: Vec<[u64; 4]>,
     /// What compiling it has taken so far.
     pub work: Work,
 }
@@ -291,6 +301,7 @@ impl Shader {
             signed_zero_inf_nan: false,
             quad_derivatives: false,
             varying_loads: vec![],
+            given: vec![],
             work: Work::default(),
         }
     }

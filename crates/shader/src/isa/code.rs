@@ -205,7 +205,9 @@ table! {
     /// d (B64) = address of a descriptor: table e, byte offset imm + index a (B32) · stride; ext word as four u32
     /// (its bytes): [stride, count, `DESC_…` bits, 0]. Outside the table, or index ≥ count: the null descriptor's
     /// address. With [`crate::bytecode::DESC_INLINE`]: d = address of a descriptor {data address, count bytes} that the engine keeps.
-    /// With [`crate::bytecode::DESC_IN_MEMORY`]: of what the host says the table's bytes mean, which the engine keeps too.
+    /// With [`crate::bytecode::DESC_IN_MEMORY`]: of what the host says the table's bytes mean, which the engine keeps too; with both, of
+    /// `count` bytes of such memory. With [`crate::bytecode::DESC_ADDRESS`]: of all device memory from a on. With
+    /// [`crate::bytecode::DESC_GIVEN`]: of what the host says that the program's own words mean.
     DESC           = 45 [def use - -] [data -] - values;
     /// d (B32) = size in bytes of buffer descriptor b, saturated to 32 bits.
     BUF_SIZE       = 46 [def - use -] [- -] - values;

@@ -89,6 +89,7 @@ pub fn encode(
         workgroup: shader.workgroup,
         code: it.code,
         images: it.images,
+        given: shader.given.clone(),
         units,
         consts,
         inputs,

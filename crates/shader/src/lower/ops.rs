@@ -5,8 +5,10 @@ use super::edges::LBlocks;
 use super::interface::writes_memory;
 use super::lir::{self, Inst as Op, NONE, V};
 use crate::bytecode::{self as bc, Code};
-use crate::ir::{Bin, Inst, Mem, NOWHERE, Place, Shader, Stage, Ty, Value};
-use crate::options::{Binding, Error, Result};
+use crate::ir::{
+    AT_ADDRESS, Bin, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Place, Shader, Stage, Ty, Value,
+};
+use crate::options::{Binding, Error, Heap, Result};
 
 impl Lowering<'_> {
     pub(super) fn push(&mut self, op: Op, live_loop: u32) {
@@ -173,9 +175,23 @@ impl Lowering<'_> {
                 Op::new(Code::tri(*op, of)).d(d).a(at(*x)).b(at(*y)).c(at(*z))
             }
             Inst::Descriptor { set, binding, index, texels } => {
+                let whole = |table| Binding { stride: 1, ..Binding::new(table, 0, u32::MAX) };
+                let mut form = 0;
                 let place = match *set {
                     // No table is that one.
                     NOWHERE => Binding::new(u16::MAX.into(), 0, 0),
+                    IN_HEAP => Binding { in_memory: true, ..whole(Heap::FIRST_TABLE + binding) },
+                    HEAP_BYTES => {
+                        Binding { in_memory: true, inline_data: true, ..whole(Heap::FIRST_TABLE + binding) }
+                    }
+                    AT_ADDRESS => {
+                        form = bc::DESC_ADDRESS;
+                        whole(u16::MAX.into())
+                    }
+                    GIVEN => {
+                        form = bc::DESC_GIVEN;
+                        Binding { offset: *binding, ..whole(u16::MAX.into()) }
+                    }
                     _ => (self.options.binding)(*set, *binding).ok_or_else(|| {
                         Error::Unsupported(format!(
                             "set {set} binding {binding} is not in the pipeline layout"
@@ -184,7 +200,7 @@ impl Lowering<'_> {
                 };
                 let mut op = Op::new(Code::DESC).d(d).a(at(*index)).e(place.table as u16).imm(place.offset);
                 op.ext = self.lir.raw.len() as u32;
-                let mut form = place.inline_data as u32 * bc::DESC_INLINE;
+                form |= place.inline_data as u32 * bc::DESC_INLINE;
                 if place.in_memory {
                     form |= bc::DESC_IN_MEMORY | if *texels { bc::DESC_TEXELS } else { 0 };
                 }

@@ -100,7 +100,7 @@ pub(super) fn parse(input: &[u32]) -> Result<Module> {
                     at: at32,
                 });
             }
-            Op::MemberDecorate | Op::MemberDecorateString => {
+            Op::MemberDecorate | Op::MemberDecorateString | Op::MemberDecorateIdEXT => {
                 m.decorations.push(Deco {
                     target: i.w[1],
                     member: i.w[2],

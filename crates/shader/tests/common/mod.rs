@@ -26,6 +26,7 @@ pub fn options(lanes: u32, optimise: bool) -> Options<'static> {
         entry: "main",
         spec: &[],
         binding: &binding,
+        mapping: None,
         push_bytes: 128,
         lanes: Some(lanes),
         machine: Default::default(),

@@ -54,6 +54,7 @@ pub fn options(stage: Stage, entry: &str) -> Options<'_> {
         entry,
         spec: &[],
         binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
+        mapping: None,
         push_bytes: 256,
         lanes: None,
         machine: Default::default(),

@@ -45,6 +45,7 @@ pub fn options() -> Options<'static> {
         entry: "main",
         spec: &[],
         binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
+        mapping: None,
         push_bytes: 256,
         lanes: None,
         machine: Default::default(),

@@ -136,8 +136,8 @@ pub(super) const ROWS: [FormatInfo; 226] = rows! {
     R32G32B32A32_UINT,                  16, 1,1,   Uint,    "r32g32b32a32",      "SRWCIUTV";
     R32G32B32A32_SINT,                  16, 1,1,   Sint,    "r32g32b32a32",      "SRWCIUTV";
     R32G32B32A32_SFLOAT,                16, 1,1,   Sfloat,  "r32g32b32a32",      "SLRWCBIUTV";
-    R64_UINT,                           8,  1,1,   Uint,    "r64",               "V";
-    R64_SINT,                           8,  1,1,   Sint,    "r64",               "V";
+    R64_UINT,                           8,  1,1,   Uint,    "r64",               "IAUTV";
+    R64_SINT,                           8,  1,1,   Sint,    "r64",               "IAUTV";
     R64_SFLOAT,                         8,  1,1,   Sfloat,  "r64",               "V";
     R64G64_UINT,                        16, 1,1,   Uint,    "r64g64",            "V";
     R64G64_SINT,                        16, 1,1,   Sint,    "r64g64",            "V";

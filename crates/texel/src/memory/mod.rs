@@ -16,6 +16,8 @@ use std::sync::{Arc, Weak};
 
 /// Bytes of address space reserved for all devices of the process, and as many for sparse resources with holes.
 const ARENA_BYTES: u64 = 1 << 40;
+/// Where it lies if that is free: the same in all processes, so that one can be given the addresses of another.
+const ARENA_HINT: *mut u8 = (32u64 << 40) as *mut u8;
 /// Allocation granularity: the largest alignment any resource asks for.
 pub const GRANULE: u64 = 64 << 10;
 
@@ -51,7 +53,7 @@ fn range() -> &'static Arena {
 fn reserve() -> Option<Arena> {
     let mut size = ARENA_BYTES;
     while size >= GRANULE {
-        if let Some(p) = map(std::ptr::null_mut(), 2 * size, -1, 0) {
+        if let Some(p) = map(ARENA_HINT, 2 * size, -1, 0) {
             // SAFETY: the range was just mapped. Core dumps need not hold terabytes.
             unsafe { libc::madvise(p.cast(), 2 * size as usize, libc::MADV_DONTDUMP) };
             let space = |base| Space { base, size, free: Mutex::new(BTreeMap::from([(0, size)])) };
@@ -102,6 +104,38 @@ impl Space {
         Some(self.base + at)
     }
 
+    /// As [`Space::take`], of the range that begins at `address`, if all of it is free.
+    fn take_at(&self, address: u64, size: u64) -> Option<u64> {
+        if !self.holds(address) || !address.is_multiple_of(GRANULE) {
+            return None;
+        }
+        let wanted = address - self.base;
+        let mut free = self.free.lock();
+        let (&at, &len) = free.range(..=wanted).next_back()?;
+        let before = wanted - at;
+        let behind = len.checked_sub(before)?.checked_sub(size)?;
+        free.remove(&at);
+        if before > 0 {
+            free.insert(at, before);
+        }
+        if behind > 0 {
+            free.insert(wanted + size, behind);
+        }
+        Some(address)
+    }
+
+    /// Addresses for so many bytes: at `wanted`, or anywhere.
+    ///
+    /// # Errors
+    /// `ERROR_OUT_OF_DEVICE_MEMORY`, `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`
+    fn find(&self, size: u64, wanted: Option<u64>) -> Result<*mut u8, vk::Result> {
+        let (found, e) = match wanted {
+            Some(at) => (self.take_at(at, size), vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS),
+            None => (self.take(size), vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
+        };
+        found.map(|p| p as *mut u8).ok_or(e)
+    }
+
     fn give(&self, address: u64, size: u64) {
         let mut free = self.free.lock();
         let (mut at, mut len) = (address - self.base, size);
@@ -143,6 +177,20 @@ pub fn is_foreign(address: u64, bytes: u64) -> bool {
         return bytes <= holed.size - (address - holed.base);
     }
     FOREIGN.lock().iter().any(|&(a, n, _)| address >= a && address.saturating_add(bytes) <= a + n)
+}
+
+/// Bytes from `address` on that [`is_foreign`] says live; 0: none.
+pub fn foreign_from(address: u64) -> u64 {
+    let holed = &range().holed;
+    if holed.holds(address) {
+        return holed.size - (address - holed.base);
+    }
+    let each = FOREIGN.lock();
+    each.iter()
+        .filter(|&&(a, n, _)| address >= a && address - a < n)
+        .map(|&(a, n, _)| a + n - address)
+        .max()
+        .unwrap_or(0)
 }
 
 /// True when all the bytes lie in one live allocation. Slower than a compare with [`arena`], for what is written seldom.
@@ -193,10 +241,23 @@ impl DeviceMemory {
     /// Zeroed memory of `size` bytes; with `exportable`, backed by a file descriptor that [`DeviceMemory::export`]
     /// hands out.
     pub fn allocate(size: u64, type_index: u32, exportable: bool) -> Result<Arc<DeviceMemory>, vk::Result> {
+        Self::allocate_at(size, type_index, exportable, None)
+    }
+
+    /// As [`DeviceMemory::allocate`], at this address.
+    ///
+    /// # Errors
+    /// `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` besides: it is none of ours, or taken.
+    pub fn allocate_at(
+        size: u64,
+        type_index: u32,
+        exportable: bool,
+        wanted: Option<u64>,
+    ) -> Result<Arc<DeviceMemory>, vk::Result> {
         let reserved =
             size.max(1).checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
         let own = &range().own;
-        let ptr = own.take(reserved).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)? as *mut u8;
+        let ptr = own.find(reserved, wanted)?;
         let backing = if exportable {
             match memfd(reserved).filter(|fd| map(ptr, reserved, fd.as_raw_fd(), libc::MAP_FIXED).is_some()) {
                 Some(fd) => Backing::Fd(fd),
@@ -403,6 +464,25 @@ impl Bound {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_given_once_or_not_at_all() {
+        let none = Some(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
+        let at = |address| DeviceMemory::allocate_at(GRANULE + 1, 0, false, Some(address));
+        let first = DeviceMemory::allocate(3 * GRANULE, 0, false).expect("memory");
+        let was = first.ptr() as u64;
+        assert_eq!(at(was).err(), none, "it is taken");
+        drop(first);
+        let local = 0u64;
+        for wrong in [was + 1, 0, GRANULE, &raw const local as u64, arena().1, u64::MAX - GRANULE + 1] {
+            assert_eq!(at(wrong).err(), none, "{wrong:#x}");
+        }
+        // Others may have taken it by now; whoever is given it has it.
+        if let Ok(again) = at(was + GRANULE) {
+            assert_eq!(again.ptr() as u64, was + GRANULE);
+            assert_eq!(at(was + 2 * GRANULE).err(), none, "its last granule");
+        }
+    }
 
     #[test]
     fn allocations_are_zero_lazy_and_reused() {

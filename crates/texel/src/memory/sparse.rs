@@ -265,11 +265,23 @@ impl DeviceMemory {
     /// # Errors
     /// `ERROR_OUT_OF_DEVICE_MEMORY`
     pub fn stored(size: u64, type_index: u32) -> Result<Arc<DeviceMemory>, vk::Result> {
+        Self::stored_at(size, type_index, None)
+    }
+
+    /// As [`DeviceMemory::stored`], at this address.
+    ///
+    /// # Errors
+    /// `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` besides
+    pub fn stored_at(
+        size: u64,
+        type_index: u32,
+        wanted: Option<u64>,
+    ) -> Result<Arc<DeviceMemory>, vk::Result> {
         let none = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         let reserved = size.max(1).checked_next_multiple_of(GRANULE).ok_or(none)?;
         let own = &range().own;
         let fd = store().ok_or(none)?;
-        let ptr = own.take(reserved).ok_or(none)? as *mut u8;
+        let ptr = own.find(reserved, wanted)?;
         let offset = ptr as u64 - own.base;
         if map_part(ptr, reserved, fd.as_raw_fd(), offset, libc::MAP_FIXED).is_none() {
             own.give(ptr as u64, reserved);
@@ -283,6 +295,14 @@ impl DeviceMemory {
     /// # Errors
     /// `ERROR_OUT_OF_DEVICE_MEMORY`
     pub fn sparse(size: u64, holes: bool) -> Result<Arc<DeviceMemory>, vk::Result> {
+        Self::sparse_at(size, holes, None)
+    }
+
+    /// As [`DeviceMemory::sparse`], at this address.
+    ///
+    /// # Errors
+    /// `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` besides
+    pub fn sparse_at(size: u64, holes: bool, wanted: Option<u64>) -> Result<Arc<DeviceMemory>, vk::Result> {
         let none = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         // Vectors may be read a little beyond the last row: one block more than there is.
         let reserved =
@@ -292,7 +312,7 @@ impl DeviceMemory {
         }
         let arena = range();
         let space = if holes { &arena.holed } else { &arena.own };
-        let ptr = space.take(reserved).ok_or(none)? as *mut u8;
+        let ptr = space.find(reserved, wanted)?;
         let backing = Backing::Sparse(Table::default());
         Ok(DeviceMemory { ptr, size, reserved, backing, type_index: 0 }.live())
     }

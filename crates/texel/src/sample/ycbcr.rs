@@ -25,7 +25,7 @@ const ZERO: u8 = 4;
 const ONE: u8 = 5;
 
 /// What a VkSamplerYcbcrConversion says.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Hash)]
 pub struct Conversion {
     pub format: vk::Format,
     pub model: Model,

@@ -105,6 +105,7 @@ impl Mutants {
                     entry: &entry,
                     spec: &[],
                     binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
+                    mapping: None,
                     push_bytes: 256,
                     lanes: Some(lanes),
                     machine: Default::default(),

@@ -7,7 +7,7 @@ use super::regs::{dst32, dst64, splat32, splat64, src32, src64};
 use crate::host::Table;
 use crate::made::MadeUp;
 use crate::state::{At, State};
-use shader::bytecode::{DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, Op};
+use shader::bytecode::{DESC_ADDRESS, DESC_GIVEN, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, Op};
 use shader::options::DESCRIPTOR_BYTES;
 
 /// What unbound and out-of-range descriptors are.
@@ -75,40 +75,77 @@ fn element_in_memory(st: &mut State, t: &Table, k: u32, index: u32, form: [u32; 
     made(st).meaning(raw, texels, || host.descriptor(&raw, texels))
 }
 
-/// A descriptor of a table that is no plain one.
+/// Data of a table that the application writes: `count` bytes from byte `k` + `index` on, as far as there are.
+fn inline_in_memory(st: &mut State, t: &Table, k: u32, index: u32, count: u32) -> u64 {
+    let o = k as u64 + index as u64;
+    if t.ptr.is_null() || o >= t.size {
+        return null();
+    }
+    let at = (t.ptr as u64).wrapping_add(o);
+    let bytes = live(st, at, (count as u64).min(t.size - o));
+    if bytes == 0 { null() } else { made(st).buffer(at, bytes) }
+}
+
+/// All device memory from `at` on, as far as it is one piece.
+fn from_address(st: &mut State, at: u64) -> u64 {
+    let (start, end) = st.arena;
+    let bytes = if at >= start && at < end { end - at } else { st.host.foreign_from(at) };
+    if bytes == 0 { null() } else { made(st).buffer(at, bytes) }
+}
+
+/// One descriptor of a table that is no plain one.
+fn special_one(st: &mut State, t: &Table, k: u32, index: u64, form: [u32; 3]) -> u64 {
+    let [_, count, kind] = form;
+    if kind & DESC_GIVEN != 0 {
+        // SAFETY: the check of programs: there are so many.
+        let raw = unsafe { *st.given.add(k as usize) };
+        let host = st.host;
+        return made(st).meaning(raw, false, || host.descriptor(&raw, false));
+    }
+    match kind & (DESC_INLINE | DESC_IN_MEMORY | DESC_ADDRESS) {
+        DESC_ADDRESS => from_address(st, index),
+        DESC_INLINE => inline(st, t, k, count),
+        DESC_IN_MEMORY => element_in_memory(st, t, k, index as u32, form),
+        _ => inline_in_memory(st, t, k, index as u32, count),
+    }
+}
+
+/// Descriptors of a table that is no plain one.
 #[cold]
 #[inline(never)]
 fn special(st: &mut State, op: At, t: &Table, form: [u32; 3]) {
     let o = *op;
-    let [_, count, kind] = form;
-    if kind & DESC_INLINE != 0 {
-        let a = if kind & DESC_IN_MEMORY == 0 {
-            inline(st, t, o.imm, count)
-        } else {
-            let at = (t.ptr as u64).wrapping_add(o.imm as u64);
-            let bytes = if t.ptr.is_null() { 0 } else { live(st, at, count as u64) };
-            if bytes == 0 { null() } else { made(st).buffer(at, bytes) }
-        };
-        // SAFETY: the op's register.
-        unsafe { splat64(st, o.d, a) };
-        return;
-    }
+    let wide = form[2] & DESC_ADDRESS != 0;
     if o.a.is_none() || o.a.is_uniform() {
-        // SAFETY: the op's register.
-        let i = if o.a.is_none() { 0 } else { unsafe { *src32(st, o.a).0 } };
-        let a = element_in_memory(st, t, o.imm, i, form);
+        let i = match wide {
+            _ if o.a.is_none() => 0,
+            // SAFETY: the op's register.
+            true => unsafe { *src64(st, o.a).0 },
+            // SAFETY: the op's register.
+            false => unsafe { *src32(st, o.a).0 as u64 },
+        };
+        let a = special_one(st, t, o.imm, i, form);
         // SAFETY: the op's register.
         unsafe { splat64(st, o.d, a) };
         return;
     }
-    let (p, s) = src32(st, o.a);
     for w in Bits(st.live) {
-        // SAFETY: the op's register, a live warp.
-        let index = unsafe { *(p.add(w * s) as *const [u32; 16]) };
-        let mut last = (index[0], element_in_memory(st, t, o.imm, index[0], form));
+        let index: [u64; 16] = match wide {
+            true => {
+                let (p, s) = src64(st, o.a);
+                // SAFETY: the op's register, a live warp.
+                unsafe { *(p.add(w * s) as *const [u64; 16]) }
+            }
+            false => {
+                let (p, s) = src32(st, o.a);
+                // SAFETY: the op's register, a live warp.
+                unsafe { *(p.add(w * s) as *const [u32; 16]) }.map(u64::from)
+            }
+        };
+        let mut last = (index[0], special_one(st, t, o.imm, index[0], form));
         for (i, &x) in index.iter().enumerate() {
             if x != last.0 {
-                last = (x, element_in_memory(st, t, o.imm, x, form));
+                last = (x, special_one(st, t, o.imm, x, form));
             }
             // SAFETY: the op's register, a live warp.
             unsafe { *dst64(st, o.d, w).add(i) = last.1 };

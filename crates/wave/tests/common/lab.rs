@@ -168,6 +168,7 @@ impl Lab {
                 scratch_words: self.scratch_words,
                 arena: self.arena,
                 images: self.images.as_ptr(),
+                given: std::ptr::null(),
                 host: wave::HostRef::new(host),
                 patience: PATIENCE,
                 status: Status::Running,

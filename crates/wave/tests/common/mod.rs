@@ -29,6 +29,7 @@ impl Asm {
                 workgroup,
                 code: vec![],
                 images: vec![],
+                given: vec![],
                 units: 0,
                 consts: vec![],
                 inputs: vec![],

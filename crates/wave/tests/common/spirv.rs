@@ -23,6 +23,7 @@ pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Pro
             entry: "main",
             spec: &[],
             binding: &binding,
+            mapping: None,
             push_bytes: 128,
             lanes,
             machine: Default::default(),

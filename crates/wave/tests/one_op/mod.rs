@@ -133,6 +133,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         scratch_words: 0,
         arena: (0, 0),
         images: std::ptr::null(),
+        given: std::ptr::null(),
         // SAFETY: as above.
         host: unsafe { wave::HostRef::new(&NoHost) },
         patience: 0,

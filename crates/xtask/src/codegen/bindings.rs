@@ -10,6 +10,7 @@ pub const NEW_EXTENSIONS: &[&str] = &[
     "VK_ARM_performance_counters_by_region",
     "VK_ARM_shader_instrumentation",
     "VK_EXT_depth_clamp_control",
+    "VK_EXT_descriptor_heap",
     "VK_EXT_device_generated_commands",
     "VK_EXT_shader_float8",
     "VK_EXT_shader_replicated_composites",
@@ -106,9 +107,11 @@ impl Emit<'_, '_> {
             format!("#[doc = \"<https://registry.khronos.org/vulkan/specs/latest/man/html/{c}.html>\"]\n");
         match &t.kind {
             TypeKind::Handle { object_type, .. } => {
+                // A wanted extension may speak of objects of one that is not.
+                let all = self.sources.iter().copied().chain(n.registry.extensions.values());
                 let number = n
                     .registry
-                    .values("VkObjectType", self.sources.iter().copied())
+                    .values("VkObjectType", all)
                     .into_iter()
                     .find(|v| v.name == *object_type)
                     .ok_or_else(|| format!("{c}: no {object_type}"))?
@@ -162,9 +165,10 @@ impl Emit<'_, '_> {
                 );
                 match stype {
                     Some(stype) => {
+                        let all = self.sources.iter().copied().chain(n.registry.extensions.values());
                         let number = n
                             .registry
-                            .values("VkStructureType", self.sources.iter().copied())
+                            .values("VkStructureType", all)
                             .into_iter()
                             .find(|v| v.name == stype)
                             .ok_or_else(|| format!("{c}: no value {stype}"))?

@@ -18,6 +18,7 @@ pub fn program(stage: Stage, lanes: u32, slots: &[(Input, u16)], varyings: Vec<V
         workgroup: [1; 3],
         code: vec![Op::new(Code::END)],
         images: Vec::new(),
+        given: Vec::new(),
         units: slots.len() as u32 * units,
         consts: Vec::new(),
         inputs: slots
