@@ -267,6 +267,10 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("samplerYcbcrConversionCount", U32(1)),
     ("sparseDescriptorHeaps", Bool(true)),
     ("protectedDescriptorHeaps", Bool(false)),
+    // Tensors are not reported.
+    ("tensorDescriptorSize", U64(0)),
+    ("tensorDescriptorAlignment", U64(0)),
+    ("tensorCaptureReplayOpaqueDataSize", U64(0)),
     ("bufferCaptureReplayDescriptorDataSize", U64(0)),
     ("imageCaptureReplayDescriptorDataSize", U64(0)),
     ("imageViewCaptureReplayDescriptorDataSize", U64(0)),

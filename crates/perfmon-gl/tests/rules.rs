@@ -35,7 +35,7 @@ fn a_mark_is_never_alone_in_its_batch() {
     let mut command = command(example("perfmon_frame"));
     let mut libraries = common::library().into_os_string();
     libraries.push(":");
-    libraries.push(example("libdropped_batches.so"));
+    libraries.push(example("libperfmon_dropped_batches.so"));
     has_the_frames_values(&printed(command.env("LD_PRELOAD", libraries)));
 }
 
