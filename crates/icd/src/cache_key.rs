@@ -47,8 +47,8 @@ fn kept(path: &Path) -> Option<Key> {
         return Some(key);
     }
     if path.exists() {
-        // Not a key, or others may have written it.
-        return None;
+        // Made since by another; or not a key, or others may have written it.
+        return read(path);
     }
     let folder = path.parent()?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).ok()?;
