@@ -1,7 +1,7 @@
 //! Clears outside a render pass.
 
 use super::slices::aspects;
-use crate::format::kernels;
+use crate::format::{codec, kernels};
 use crate::image::{Image, Surface};
 use crate::memory::sparse;
 use ash::vk;
@@ -35,8 +35,15 @@ fn clear(image: &Image, aspect: vk::ImageAspectFlags, texel: [u32; 4], range: &v
             continue;
         };
         let mut bytes = [0u8; 32];
-        // SAFETY: no texel is larger than 32 bytes.
-        unsafe { kernels::encode_row(s.format, &[texel], bytes.as_mut_ptr()) };
+        if s.format.components().iter().any(|c| c.bits == 64) {
+            // Two elements are one of R's 64 bits, the others one of G's ("Clear Values").
+            let wide = |low: usize| texel[low] as u64 | (texel[low + 1] as u64) << 32;
+            // SAFETY: no texel is larger than 32 bytes.
+            unsafe { codec::store64(s.format, bytes.as_mut_ptr(), [wide(0), wide(2), 0, 0]) };
+        } else {
+            // SAFETY: as above.
+            unsafe { kernels::encode_row(s.format, &[texel], bytes.as_mut_ptr()) };
+        }
         fill(&s, layers.clone(), &bytes[..s.format.block_bytes as usize]);
     }
 }
@@ -86,6 +93,13 @@ mod tests {
         assert_eq!(read(&s, 1), [188, 0, 255, 128]);
         assert_eq!(read(&s, 0), [0; 4]);
         assert_eq!(read(&image.surface(vk::ImageAspectFlags::COLOR, 0).unwrap(), 1), [0; 4]);
+
+        let whole = vk::ImageSubresourceRange { base_mip_level: 0, base_array_layer: 0, ..range };
+        let wide = bound_image(&info_2d(vk::Format::R64_SINT, 2, 2));
+        clear_color_image(&wide, &vk::ClearColorValue { int32: [0x7fff_fff0, -2, 5, 6] }, &whole);
+        let s = wide.surface(vk::ImageAspectFlags::COLOR, 0).unwrap();
+        // SAFETY: within what the test has made.
+        assert_eq!(unsafe { s.block(1, 1, 0, 0, 0).cast::<i64>().read() }, -0x1_8000_0010);
 
         let ds =
             bound_image(&info_2d(vk::Format::D24_UNORM_S8_UINT, 5, 2).samples(vk::SampleCountFlags::TYPE_4));
