@@ -5,7 +5,7 @@ use crate::chain;
 use crate::debug::{self, Binding};
 use crate::device::Device;
 use crate::limits::MAX_ALLOCATION;
-use crate::memory::Memory;
+use crate::memory::{self, Memory};
 use crate::object::{self, Object};
 use crate::physical_device::{PLAIN_TYPE_BITS, SPARSE_TYPE_BITS};
 use std::sync::Arc;
@@ -68,13 +68,8 @@ unsafe fn new(device: &Device, info: &vk::BufferCreateInfo) -> Answer<Buffer> {
             None => info.usage,
         };
         // Others are where the memory is that they are bound to.
-        let wanted = chain::find::<vk::BufferOpaqueCaptureAddressCreateInfo>(info.p_next)
-            .map(|c| c.opaque_capture_address)
-            .filter(|&at| at != 0);
-        if wanted.is_some() {
-            // What was destroyed may still be kept where it was.
-            device.quarantine.empty_if_idle(&device.gpu);
-        }
+        let captured = chain::find::<vk::BufferOpaqueCaptureAddressCreateInfo>(info.p_next);
+        let wanted = memory::captured_address(device, captured.map(|c| c.opaque_capture_address));
         let gpu = match is_sparse {
             true => texel::buffer::Buffer::unbound(info.size, usage, info.flags, wanted)?,
             false => texel::buffer::Buffer::new(info.size, usage, info.flags),

@@ -7,7 +7,7 @@ use crate::device::Device;
 use crate::hash::Hasher128;
 use crate::image::Image;
 use crate::physical_device::PhysicalDevice;
-use crate::{image_view, object, ycbcr_conversion};
+use crate::{image_view, object, sampler, ycbcr_conversion};
 use machine::descriptor::DESCRIPTOR_BYTES;
 use machine::descriptor_memory as form;
 use std::hash::Hash;
@@ -23,10 +23,8 @@ pub(crate) const MAX_HEAP: u64 = 1 << 28;
 pub(crate) unsafe fn sampler(info: &vk::SamplerCreateInfo) -> [u64; 4] {
     // SAFETY: the caller keeps what is asked for above.
     unsafe {
-        let reduction = chain::find::<vk::SamplerReductionModeCreateInfo>(info.p_next)
-            .map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode);
         let border = chain::find::<vk::SamplerCustomBorderColorIndexCreateInfoEXT>(info.p_next);
-        form::sampler(info, reduction, border.map_or(0, |b| b.index))
+        form::sampler(info, sampler::reduction(info), border.map_or(0, |b| b.index))
     }
 }
 

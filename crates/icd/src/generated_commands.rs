@@ -26,9 +26,8 @@ pub(crate) const MAX_STRIDE: u32 = 2048;
 pub(crate) const INPUT_MODES: u32 = 0b11;
 /// VK_INDIRECT_COMMANDS_INPUT_MODE_DXGI_INDEX_BUFFER_EXT
 const DXGI: u32 = 0b10;
-/// VK_INDIRECT_COMMANDS_TOKEN_TYPE_PUSH_DATA_EXT, VK_INDIRECT_COMMANDS_TOKEN_TYPE_PUSH_DATA_SEQUENCE_INDEX_EXT
-const PUSH_DATA: i32 = 1_000_135_000;
-const PUSH_DATA_SEQUENCE_INDEX: i32 = 1_000_135_001;
+const PUSH_DATA: i32 = vk::IndirectCommandsTokenTypeEXT::PUSH_DATA.as_raw();
+const PUSH_DATA_SEQUENCE_INDEX: i32 = vk::IndirectCommandsTokenTypeEXT::PUSH_DATA_SEQUENCE_INDEX.as_raw();
 
 pub struct CommandsLayout {
     pub(crate) tokens: Arc<[(u32, Token)]>,

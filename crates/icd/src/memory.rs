@@ -72,6 +72,14 @@ unsafe fn tell(device: &Device, memory: vk::DeviceMemory, binding: Binding) {
     }
 }
 
+/// The address that is asked for, if one is; 0 is none.
+pub(crate) fn captured_address(device: &Device, address: Option<u64>) -> Option<u64> {
+    let wanted = address.filter(|&at| at != 0)?;
+    // What was destroyed may still be kept where it was.
+    device.quarantine.empty_if_idle(&device.gpu);
+    Some(wanted)
+}
+
 unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Memory> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
@@ -112,13 +120,8 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
             _ => {
                 let export = chain::find::<vk::ExportMemoryAllocateInfo>(info.p_next)
                     .is_some_and(|e| e.handle_types.intersects(FD | DMA_BUF));
-                let wanted = chain::find::<vk::MemoryOpaqueCaptureAddressAllocateInfo>(info.p_next)
-                    .map(|c| c.opaque_capture_address)
-                    .filter(|&at| at != 0);
-                if wanted.is_some() {
-                    // What was destroyed may still be kept where it was.
-                    device.quarantine.empty_if_idle(&device.gpu);
-                }
+                let captured = chain::find::<vk::MemoryOpaqueCaptureAddressAllocateInfo>(info.p_next);
+                let wanted = captured_address(device, captured.map(|c| c.opaque_capture_address));
                 if ty == SPARSE_TYPE && !export {
                     DeviceMemory::stored_at(size, ty, wanted)
                 } else {

@@ -43,11 +43,19 @@ pub(crate) unsafe fn create_sampler(
         let border = chain::find::<vk::SamplerCustomBorderColorCreateInfoEXT>(i.p_next)
             .filter(|_| custom)
             .map(|b| b.custom_border_color.uint32);
-        let reduction = chain::find::<vk::SamplerReductionModeCreateInfo>(i.p_next)
-            .map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode);
-        let gpu = Arc::new(texel::sample::Sampler::new(i, border, reduction));
+        let gpu = Arc::new(texel::sample::Sampler::new(i, border, reduction(i)));
         created(out, Ok(Sampler { gpu, name: OnceLock::new() }))
     }
+}
+
+/// How a sampler's texels become one.
+///
+/// # Safety
+/// The structure is valid with its chain.
+pub(crate) unsafe fn reduction(info: &vk::SamplerCreateInfo) -> vk::SamplerReductionMode {
+    // SAFETY: the caller keeps what is asked for above.
+    let mode = unsafe { chain::find::<vk::SamplerReductionModeCreateInfo>(info.p_next) };
+    mode.map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode)
 }
 
 pub(crate) unsafe fn destroy_sampler(

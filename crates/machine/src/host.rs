@@ -66,10 +66,7 @@ impl Host for DeviceHost<'_> {
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
         descriptor_memory::meaning(&self.shared.names, raw, texels)
     }
-    fn foreign(&self, addr: u64, bytes: u64) -> bool {
-        texel::memory::is_foreign(addr, bytes)
-    }
-    fn foreign_from(&self, addr: u64) -> u64 {
+    fn foreign_from(&self, addr: u64) -> Option<u64> {
         texel::memory::foreign_from(addr)
     }
     fn resident(&self, addr: u64) -> bool {

@@ -24,8 +24,8 @@ impl Host for Images {
         // SAFETY: the caller's descriptors.
         unsafe { super::run(code, warp) }
     }
-    fn foreign(&self, _: u64, _: u64) -> bool {
-        false
+    fn foreign_from(&self, _: u64) -> Option<u64> {
+        None
     }
     fn clock(&self) -> u64 {
         1

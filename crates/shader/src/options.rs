@@ -37,12 +37,8 @@ pub enum Heap {
 }
 
 impl Heap {
-    /// The tables that are the heaps' memory: behind those of sets.
+    /// The tables that are the heaps' memory, in their order: behind those of sets.
     pub const FIRST_TABLE: u32 = DYNAMIC_TABLE + 1;
-    /// Its table of a dispatch.
-    pub fn table(self) -> u32 {
-        Self::FIRST_TABLE + self as u32
-    }
 }
 
 /// Tables of a dispatch: of 32 sets, of dynamic buffers, of the two heaps.

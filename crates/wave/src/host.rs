@@ -224,12 +224,12 @@ pub trait Host: Sync {
     }
 
     /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory, sparse buffers).
-    fn foreign(&self, addr: u64, bytes: u64) -> bool;
-
-    /// Bytes of such memory from `addr` on; 0: it is none.
-    fn foreign_from(&self, _addr: u64) -> u64 {
-        0
+    fn foreign(&self, addr: u64, bytes: u64) -> bool {
+        self.foreign_from(addr).is_some_and(|live| bytes <= live)
     }
+
+    /// Bytes from `addr` to the end of such memory, if it lies there.
+    fn foreign_from(&self, addr: u64) -> Option<u64>;
 
     /// False in a hole of a sparse resource, where loads find zeros and nothing may be stored.
     fn resident(&self, _addr: u64) -> bool {

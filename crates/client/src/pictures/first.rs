@@ -1,7 +1,7 @@
 //! The first frame of a pipeline that nobody has seen: fragment shaders of growing size with new constants, and further stages.
 
-use super::{FORMAT, Triangles, spirv};
-use crate::graphics::{Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource};
+use super::{FORMAT, Triangles, meshes, spirv};
+use crate::graphics::{Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo};
 use crate::measure::{Moment, Span};
 use crate::{Buffer, Context, Error, Result};
 use ash::vk;
@@ -70,22 +70,9 @@ struct Code {
 
 impl First {
     fn code(&self, seed: u64) -> Code {
-        use vk::ShaderStageFlags as Stage;
-        let stages: &[(Stage, &[u8])] = match self.stages {
-            Some(Triangles::Geometry) => &[(Stage::GEOMETRY, spirv!("split.geom"))],
-            Some(Triangles::Tessellated) => &[
-                (Stage::TESSELLATION_CONTROL, spirv!("four.tesc")),
-                (Stage::TESSELLATION_EVALUATION, spirv!("four.tese")),
-            ],
-            Some(Triangles::Mesh) => &[(Stage::MESH_EXT, spirv!("tris.mesh"))],
-            _ => &[],
-        };
+        let stages = self.stages.map_or(&[][..], Triangles::stages);
         Code {
-            vertex: match self.stages {
-                None => spirv!("quad.vert"),
-                Some(Triangles::Mesh) => &[],
-                Some(_) => spirv!("tri.vert"),
-            },
+            vertex: if self.stages.is_some() { spirv!("tri.vert") } else { spirv!("quad.vert") },
             stages: stages.iter().map(|(stage, code)| (*stage, varied(code, seed))).collect(),
             fragment: varied(self.fragment, seed),
         }
@@ -107,13 +94,7 @@ impl Input {
             corners.iter().cycle().take(120).flat_map(|c| [c[0], c[1], 0.5, 1.0, 0.5, 0.5, 0.5, 0.5]);
         let bytes: Vec<u8> = floats.flat_map(f32::to_le_bytes).collect();
         let vertices = Buffer::with(context, &bytes)?;
-        let mesh = if stages == Triangles::Mesh {
-            context.needs(vk::EXT_MESH_SHADER_NAME)?;
-            let device = ash::ext::mesh_shader::Device::new(&context.instance, &context.device);
-            Some((device, Bindings::new(context, &[Resource::Storage(&vertices)])?))
-        } else {
-            None
-        };
+        let mesh = if stages == Triangles::Mesh { Some(meshes(context, &vertices)?) } else { None };
         Ok(Input { stages, vertices, mesh })
     }
 }
@@ -124,13 +105,8 @@ fn frame(context: &Rc<Context>, target: &Image, code: Option<&Code>, input: Opti
         Some(code) => {
             let mut info = PipelineInfo::new(code.vertex, &code.fragment, FORMAT);
             info.stages = code.stages.iter().map(|(stage, code)| (*stage, &code[..])).collect();
-            if input.is_some_and(|i| i.stages == Triangles::Tessellated) {
-                info.topology = vk::PrimitiveTopology::PATCH_LIST;
-                info.patch = 3;
-            }
-            if input.is_some_and(|i| i.mesh.is_none()) {
-                let vec4 = (vk::Format::R32G32B32A32_SFLOAT, 16);
-                info = info.interleaved(&[vec4, vec4]);
+            if let Some(input) = input {
+                info = input.stages.assembled(info);
             }
             Some(Pipeline::new(context, &info, bindings)?)
         }

@@ -84,6 +84,50 @@ impl Triangles {
             _ => 1,
         }
     }
+    /// Stages between the vertices and the rasteriser.
+    fn stages(self) -> &'static [(vk::ShaderStageFlags, &'static [u8])] {
+        use vk::ShaderStageFlags as Stage;
+        match self {
+            Triangles::Geometry => &[(Stage::GEOMETRY, spirv!("split.geom"))],
+            Triangles::Tessellated => &[
+                (Stage::TESSELLATION_CONTROL, spirv!("four.tesc")),
+                (Stage::TESSELLATION_EVALUATION, spirv!("four.tese")),
+            ],
+            Triangles::Mesh => &[(Stage::MESH_EXT, spirv!("tris.mesh"))],
+            Triangles::Plain | Triangles::Captured => &[],
+        }
+    }
+    /// A pipeline that takes such vertices: without a vertex shader where none reads them.
+    fn assembled(self, mut info: PipelineInfo) -> PipelineInfo {
+        if self == Triangles::Mesh {
+            info.vertex = &[];
+            return info;
+        }
+        let vec4 = (vk::Format::R32G32B32A32_SFLOAT, 16);
+        info = info.interleaved(&[vec4, vec4]);
+        match self {
+            Triangles::Tessellated => {
+                info.topology = vk::PrimitiveTopology::PATCH_LIST;
+                info.patch = 3;
+            }
+            Triangles::Captured => {
+                info.topology = vk::PrimitiveTopology::POINT_LIST;
+                info.discard = true;
+                info.fragment = None;
+            }
+            Triangles::Plain | Triangles::Geometry | Triangles::Mesh => {}
+        }
+        info
+    }
+}
+
+/// What draws a mesh shader's triangles of these vertices.
+fn meshes(context: &Rc<Context>, vertices: &Buffer) -> Result<(ash::ext::mesh_shader::Device, Bindings)> {
+    context.needs(vk::EXT_MESH_SHADER_NAME)?;
+    Ok((
+        ash::ext::mesh_shader::Device::new(&context.instance, &context.device),
+        Bindings::new(context, &[Resource::Storage(vertices)])?,
+    ))
 }
 
 /// Vertices that transform feedback captures, and what one takes there.
@@ -222,13 +266,7 @@ impl Ready {
             None => None,
         };
         let mesh = match (spec.triangles, &vertices) {
-            (Some(Triangles::Mesh), Some(v)) => {
-                context.needs(vk::EXT_MESH_SHADER_NAME)?;
-                Some((
-                    ash::ext::mesh_shader::Device::new(&context.instance, &context.device),
-                    Bindings::new(context, &[Resource::Storage(v)])?,
-                ))
-            }
+            (Some(Triangles::Mesh), Some(v)) => Some(meshes(context, v)?),
             _ => None,
         };
         let captured = match spec.triangles {
@@ -254,34 +292,9 @@ impl Ready {
         if spec.depth {
             info.depth = Some((vk::CompareOp::LESS, true));
         }
-        use vk::ShaderStageFlags as Stage;
-        match spec.triangles {
-            None => {}
-            Some(Triangles::Mesh) => {
-                info.vertex = &[];
-                info.stages = vec![(Stage::MESH_EXT, spirv!("tris.mesh"))];
-            }
-            Some(triangles) => {
-                let vec4 = (vk::Format::R32G32B32A32_SFLOAT, 16);
-                info = info.interleaved(&[vec4, vec4]);
-                match triangles {
-                    Triangles::Geometry => info.stages = vec![(Stage::GEOMETRY, spirv!("split.geom"))],
-                    Triangles::Tessellated => {
-                        info.topology = vk::PrimitiveTopology::PATCH_LIST;
-                        info.patch = 3;
-                        info.stages = vec![
-                            (Stage::TESSELLATION_CONTROL, spirv!("four.tesc")),
-                            (Stage::TESSELLATION_EVALUATION, spirv!("four.tese")),
-                        ];
-                    }
-                    Triangles::Captured => {
-                        info.topology = vk::PrimitiveTopology::POINT_LIST;
-                        info.discard = true;
-                        info.fragment = None;
-                    }
-                    Triangles::Plain | Triangles::Mesh => {}
-                }
-            }
+        if let Some(triangles) = spec.triangles {
+            info.stages = triangles.stages().to_vec();
+            info = triangles.assembled(info);
         }
         let pipeline = Pipeline::new(context, &info, bindings.as_ref())?;
         let pass = Pass {

@@ -97,10 +97,7 @@ impl Host for TileHost<'_> {
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
         self.device.descriptor(raw, texels)
     }
-    fn foreign(&self, addr: u64, bytes: u64) -> bool {
-        self.device.foreign(addr, bytes)
-    }
-    fn foreign_from(&self, addr: u64) -> u64 {
+    fn foreign_from(&self, addr: u64) -> Option<u64> {
         self.device.foreign_from(addr)
     }
     fn resident(&self, addr: u64) -> bool {

@@ -172,25 +172,17 @@ pub fn is_live(address: u64, bytes: u64) -> bool {
 /// True when the bytes lie outside the arena where device memory lives nevertheless: among sparse resources with holes, or in host
 /// memory that a live allocation imported.
 pub fn is_foreign(address: u64, bytes: u64) -> bool {
-    let holed = &range().holed;
-    if holed.holds(address) {
-        return bytes <= holed.size - (address - holed.base);
-    }
-    FOREIGN.lock().iter().any(|&(a, n, _)| address >= a && address.saturating_add(bytes) <= a + n)
+    foreign_from(address).is_some_and(|live| bytes <= live)
 }
 
-/// Bytes from `address` on that [`is_foreign`] says live; 0: none.
-pub fn foreign_from(address: u64) -> u64 {
+/// Bytes from `address` to the end of such memory, if it lies there.
+pub fn foreign_from(address: u64) -> Option<u64> {
     let holed = &range().holed;
     if holed.holds(address) {
-        return holed.size - (address - holed.base);
+        return Some(holed.size - (address - holed.base));
     }
     let each = FOREIGN.lock();
-    each.iter()
-        .filter(|&&(a, n, _)| address >= a && address - a < n)
-        .map(|&(a, n, _)| a + n - address)
-        .max()
-        .unwrap_or(0)
+    each.iter().filter_map(|&(a, n, _)| n.checked_sub(address.checked_sub(a)?)).max()
 }
 
 /// True when all the bytes lie in one live allocation. Slower than a compare with [`arena`], for what is written seldom.

@@ -27,8 +27,8 @@ impl Host for Machine {
             }
         }
     }
-    fn foreign(&self, _: u64, _: u64) -> bool {
-        false
+    fn foreign_from(&self, _: u64) -> Option<u64> {
+        None
     }
     fn clock(&self) -> u64 {
         1

@@ -89,7 +89,7 @@ fn inline_in_memory(st: &mut State, t: &Table, k: u32, index: u32, count: u32) -
 /// All device memory from `at` on, as far as it is one piece.
 fn from_address(st: &mut State, at: u64) -> u64 {
     let (start, end) = st.arena;
-    let bytes = if at >= start && at < end { end - at } else { st.host.foreign_from(at) };
+    let bytes = if at >= start && at < end { end - at } else { st.host.foreign_from(at).unwrap_or(0) };
     if bytes == 0 { null() } else { made(st).buffer(at, bytes) }
 }
 

@@ -153,8 +153,8 @@ impl Host for TestHost {
             }
         }
     }
-    fn foreign(&self, addr: u64, bytes: u64) -> bool {
-        self.foreign.is_some_and(|(a, b)| addr >= a && addr + bytes <= b)
+    fn foreign_from(&self, addr: u64) -> Option<u64> {
+        self.foreign.filter(|(a, _)| addr >= *a).and_then(|(_, b)| b.checked_sub(addr))
     }
     fn resident(&self, addr: u64) -> bool {
         self.hole.is_none_or(|(a, b)| addr < a || addr >= b)

@@ -35,8 +35,8 @@ pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Pro
 pub struct NoHost;
 impl Host for NoHost {
     unsafe fn image(&self, _: &ImageCode, _: &mut ImageWarp) {}
-    fn foreign(&self, _: u64, _: u64) -> bool {
-        false
+    fn foreign_from(&self, _: u64) -> Option<u64> {
+        None
     }
     fn clock(&self) -> u64 {
         0

@@ -11,8 +11,8 @@ use wave::state::{State, Status};
 pub struct NoHost;
 impl Host for NoHost {
     unsafe fn image(&self, _: &shader::bytecode::ImageCode, _: &mut ImageWarp) {}
-    fn foreign(&self, _: u64, _: u64) -> bool {
-        false
+    fn foreign_from(&self, _: u64) -> Option<u64> {
+        None
     }
     fn clock(&self) -> u64 {
         0
