@@ -1,7 +1,7 @@
 //! Reading an image that is about to be presented.
 
-use crate::next::Next;
 use ash::vk;
+use preload::Next;
 
 pub struct Copy {
     pub device: vk::Device,

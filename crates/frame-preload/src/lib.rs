@@ -8,11 +8,10 @@
 //! samples alone: programs write the one and take as many as they can get of the other.
 
 mod copy;
-mod next;
 
 use ash::vk;
-use next::Next;
 use parking_lot::Mutex;
+use preload::Next;
 use std::collections::HashMap;
 use std::ffi::c_char;
 

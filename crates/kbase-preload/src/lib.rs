@@ -5,34 +5,8 @@
 
 use kbase::{Mapping, c_answer, c_result};
 use libc::{c_char, c_int, c_long, c_uint, c_ulong, c_void, size_t};
+use preload::Next;
 use std::ffi::CStr;
-use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
-
-/// A function of this name behind this library: the C library's.
-struct Next {
-    name: &'static CStr,
-    found: AtomicPtr<c_void>,
-}
-
-impl Next {
-    const fn new(name: &'static CStr) -> Next {
-        Next { name, found: AtomicPtr::new(std::ptr::null_mut()) }
-    }
-
-    /// Its address. Without one the process ends, as it would where a program is linked to a function that is not there.
-    fn get(&self) -> *mut c_void {
-        let mut at = self.found.load(Relaxed);
-        if at.is_null() {
-            // SAFETY: a name that ends in 0.
-            at = unsafe { libc::dlsym(libc::RTLD_NEXT, self.name.as_ptr()) };
-            if at.is_null() {
-                std::process::abort();
-            }
-            self.found.store(at, Relaxed);
-        }
-        at
-    }
-}
 
 type OpenFn = unsafe extern "C" fn(*const c_char, c_int, ...) -> c_int;
 type Open2Fn = unsafe extern "C" fn(*const c_char, c_int) -> c_int;
@@ -47,13 +21,13 @@ unsafe fn is_device(path: *const c_char) -> bool {
 
 /// The C declarations of `open` and `ioctl` are variadic; on x86-64 and AArch64 Linux the argument after the last named
 /// one comes in the next register, and is whatever that holds where the caller gives none: it is only handed on.
-unsafe fn open_by(next: &Next, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
+unsafe fn open_by(next: &Next<OpenFn>, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
     // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
     unsafe {
         if is_device(path) {
             return c_result(|| kbase::open(flags));
         }
-        std::mem::transmute::<*mut c_void, OpenFn>(next.get())(path, flags, mode)
+        next.get()(path, flags, mode)
     }
 }
 
@@ -63,7 +37,7 @@ unsafe fn open_by(next: &Next, path: *const c_char, flags: c_int, mode: c_uint) 
 pub unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
     // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
     unsafe {
-        static NEXT: Next = Next::new(c"open");
+        static NEXT: Next<OpenFn> = Next::new(c"open");
         open_by(&NEXT, path, flags, mode)
     }
 }
@@ -72,7 +46,7 @@ pub unsafe extern "C" fn open(path: *const c_char, flags: c_int, mode: c_uint) -
 pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int {
     // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
     unsafe {
-        static NEXT: Next = Next::new(c"open64");
+        static NEXT: Next<OpenFn> = Next::new(c"open64");
         open_by(&NEXT, path, flags, mode)
     }
 }
@@ -82,11 +56,11 @@ pub unsafe extern "C" fn open64(path: *const c_char, flags: c_int, mode: c_uint)
 pub unsafe extern "C" fn __open_2(path: *const c_char, flags: c_int) -> c_int {
     // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
     unsafe {
-        static NEXT: Next = Next::new(c"__open_2");
+        static NEXT: Next<Open2Fn> = Next::new(c"__open_2");
         if is_device(path) {
             return c_result(|| kbase::open(flags));
         }
-        std::mem::transmute::<*mut c_void, Open2Fn>(NEXT.get())(path, flags)
+        NEXT.get()(path, flags)
     }
 }
 
@@ -94,24 +68,23 @@ pub unsafe extern "C" fn __open_2(path: *const c_char, flags: c_int) -> c_int {
 pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, argument: c_long) -> c_int {
     // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
     unsafe {
-        static NEXT: Next = Next::new(c"ioctl");
+        static NEXT: Next<IoctlFn> = Next::new(c"ioctl");
         if kbase::is_ours(fd) {
             // The kernel looks at 32 bits of it, too.
             return c_result(|| kbase::ioctl(fd, request as u32, argument as u64));
         }
-        std::mem::transmute::<*mut c_void, IoctlFn>(NEXT.get())(fd, request, argument)
+        NEXT.get()(fd, request, argument)
     }
 }
 
-unsafe fn map_by(next: &Next, fd: c_int, wanted: Mapping) -> *mut c_void {
+unsafe fn map_by(next: &Next<MapFn>, fd: c_int, wanted: Mapping) -> *mut c_void {
     // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
     unsafe {
         if kbase::is_ours(fd) {
             return c_answer(libc::MAP_FAILED, || kbase::map(fd, wanted));
         }
         let Mapping { address, size, protection, flags, offset } = wanted;
-        let next = std::mem::transmute::<*mut c_void, MapFn>(next.get());
-        next(address, size, protection, flags, fd, offset)
+        next.get()(address, size, protection, flags, fd, offset)
     }
 }
 
@@ -126,7 +99,7 @@ pub unsafe extern "C" fn mmap(
 ) -> *mut c_void {
     // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
     unsafe {
-        static NEXT: Next = Next::new(c"mmap");
+        static NEXT: Next<MapFn> = Next::new(c"mmap");
         map_by(&NEXT, fd, Mapping { address, size, protection, flags, offset })
     }
 }
@@ -142,7 +115,7 @@ pub unsafe extern "C" fn mmap64(
 ) -> *mut c_void {
     // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
     unsafe {
-        static NEXT: Next = Next::new(c"mmap64");
+        static NEXT: Next<MapFn> = Next::new(c"mmap64");
         map_by(&NEXT, fd, Mapping { address, size, protection, flags, offset })
     }
 }
@@ -151,10 +124,10 @@ pub unsafe extern "C" fn mmap64(
 pub unsafe extern "C" fn close(fd: c_int) -> c_int {
     // SAFETY: as the C library's: the caller's arguments are good, and what dlsym finds is of its declared type.
     unsafe {
-        static NEXT: Next = Next::new(c"close");
+        static NEXT: Next<CloseFn> = Next::new(c"close");
         if kbase::is_ours(fd) {
             return c_result(|| kbase::close(fd));
         }
-        std::mem::transmute::<*mut c_void, CloseFn>(NEXT.get())(fd)
+        NEXT.get()(fd)
     }
 }

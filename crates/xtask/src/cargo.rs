@@ -1,9 +1,9 @@
 //! Calling cargo and other programs: with one line of what and how long.
 
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::LazyLock;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The checkout.
 pub fn root() -> PathBuf {
@@ -90,12 +90,16 @@ pub fn own(arguments: &[&str]) -> Result<Command, String> {
     Ok(command)
 }
 
-/// Writes an ICD file into a folder that names the driver of the release build, wherever that is built to; a driver that
-/// TUFF_ICD names is taken as it is.
-pub fn own_icd(folder: &Path) -> Result<PathBuf, String> {
+/// Builds packages and the driver as they are released, and writes an ICD file into a folder that names the driver, wherever it
+/// is built to. A driver that TUFF_ICD names is taken as it is, and is not built.
+pub fn own_driver(folder: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     if let Some(icd) = std::env::var_os("TUFF_ICD") {
+        if !packages.is_empty() {
+            release(packages, &[])?;
+        }
         return std::path::absolute(&icd).map_err(|e| format!("TUFF_ICD: {e}"));
     }
+    release(&[packages, &["icd"]].concat(), &[])?;
     let library = target_folder().join("release/libvulkan_tuff.so");
     let icd = folder.join("tuff_icd.json");
     let text = serde_json::json!({
@@ -105,4 +109,25 @@ pub fn own_icd(folder: &Path) -> Result<PathBuf, String> {
         .and_then(|()| std::fs::write(&icd, text.to_string()))
         .map_err(|e| format!("{}: {e}", icd.display()))?;
     Ok(icd)
+}
+
+/// Has a command meet the driver of this ICD file alone.
+pub fn on_driver<'a>(command: &'a mut Command, icd: &Path) -> &'a mut Command {
+    command.env("VK_DRIVER_FILES", icd).env("VK_ICD_FILENAMES", icd)
+}
+
+/// Waits for a child; `None`: it was ended, for it did not end by itself in time.
+pub fn wait_for(child: &mut Child, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
+    let start = Instant::now();
+    loop {
+        match child.try_wait()? {
+            Some(status) => return Ok(Some(status)),
+            None if start.elapsed() > patience => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return Ok(None);
+            }
+            None => std::thread::sleep(Duration::from_millis(10)),
+        }
+    }
 }

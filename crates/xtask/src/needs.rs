@@ -2,7 +2,7 @@
 
 use crate::cargo::call;
 pub use not_run::has_program;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
@@ -15,7 +15,11 @@ pub struct Need<'a> {
 
 /// The peer.
 pub const LAVAPIPE: Need<'static> =
-    Need { what: "lavapipe", package: "mesa-vulkan-drivers", here: |_| has_lavapipe() };
+    Need { what: "lavapipe", package: "mesa-vulkan-drivers", here: |_| lavapipe().is_some() };
+
+pub const CMAKE: Need<'static> = Need { what: "cmake", package: "cmake", here: has_program };
+pub const NINJA: Need<'static> = Need { what: "ninja", package: "ninja-build", here: has_program };
+pub const GXX: Need<'static> = Need { what: "g++", package: "g++", here: has_program };
 
 pub const VENV: Need<'static> = Need { what: "Python's venv", package: "python3-venv", here: |_| has_venv() };
 
@@ -38,9 +42,10 @@ pub fn has_zink() -> bool {
     has_library("dri/zink_dri.so")
 }
 
-fn has_lavapipe() -> bool {
-    let files = std::fs::read_dir("/usr/share/vulkan/icd.d").into_iter().flatten().flatten();
-    files.into_iter().any(|f| f.file_name().to_string_lossy().starts_with("lvp_icd"))
+/// The ICD file of the system's lavapipe: Mesa has called it by two names.
+pub fn lavapipe() -> Option<PathBuf> {
+    let mut files = std::fs::read_dir("/usr/share/vulkan/icd.d").into_iter().flatten().flatten();
+    files.find(|f| f.file_name().to_string_lossy().starts_with("lvp_icd")).map(|f| f.path())
 }
 
 /// Files of packages that nothing here needs: piglit's shaders, two gigabytes of small files.

@@ -1,8 +1,8 @@
 //! `cargo xtask piglit`: OpenGL through Mesa's zink on Tuff and lavapipe, by a fixed sample of piglit's tests. It fails if a test
 //! crashes on Tuff, or passes on lavapipe and not on Tuff.
 
-use crate::cargo::{call, release, root, target_folder};
-use crate::needs::{LAVAPIPE, Need, has_program, has_zink, provide};
+use crate::cargo::{call, on_driver, own_driver, target_folder};
+use crate::needs::{LAVAPIPE, Need, has_program, has_zink, lavapipe, provide};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,9 +21,9 @@ pub struct Args {
     /// Tuff's ICD file, if it is not to be built.
     #[arg(long)]
     icd: Option<PathBuf>,
-    /// Lavapipe's ICD file.
-    #[arg(long, default_value = "/usr/share/vulkan/icd.d/lvp_icd.x86_64.json")]
-    lavapipe: PathBuf,
+    /// Lavapipe's ICD file, if not the system's.
+    #[arg(long)]
+    lavapipe: Option<PathBuf>,
     /// Another Mesa's files, where the system's has /usr: a folder with usr/lib/x86_64-linux-gnu/dri.
     #[arg(long)]
     mesa: Option<PathBuf>,
@@ -51,14 +51,12 @@ type Results = BTreeMap<String, String>;
 
 pub fn run(args: &Args) -> Result<(), String> {
     provide("piglit's tests", &NEEDS)?;
+    let folder = target_folder().join("piglit");
     let icd = match &args.icd {
         Some(icd) => icd.clone(),
-        None => {
-            release(&["icd"], &[])?;
-            root().join("icd.json")
-        }
+        None => own_driver(&folder, &[])?,
     };
-    let folder = target_folder().join("piglit");
+    let peer = args.lavapipe.clone().or_else(lavapipe).ok_or("lavapipe has no ICD file")?;
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut worse = 0;
     for profile in &args.profiles {
@@ -82,8 +80,8 @@ pub fn run(args: &Args) -> Result<(), String> {
             println!("{profile} on {driver}: {}", counts(&results));
             Ok::<_, String>(results)
         };
-        let (tuff, lavapipe) = (of("tuff", &icd)?, of("lavapipe", &args.lavapipe)?);
-        let list = regressions(&tuff, &lavapipe);
+        let (tuff, others) = (of("tuff", &icd)?, of("lavapipe", &peer)?);
+        let list = regressions(&tuff, &others);
         list.iter().for_each(|line| println!("{line}"));
         worse += list.len();
     }
@@ -103,9 +101,7 @@ fn piglit(args: &Args, profile: &str, list: &Path, icd: &Path) -> Command {
     ]);
     command.args(["--platform", "glx", "--timeout", "240", "--jobs", &args.jobs.to_string(), "--test-list"]);
     command.arg(list).arg(profile);
-    for name in ["VK_ICD_FILENAMES", "VK_DRIVER_FILES"] {
-        command.env(name, icd);
-    }
+    on_driver(&mut command, icd);
     command.env("PIGLIT_COMPRESSION", "none").env("LIBGL_ALWAYS_SOFTWARE", "1").env("LIBGL_KOPPER_DRI2", "1");
     command.env("MESA_LOADER_DRIVER_OVERRIDE", "zink").env("GALLIUM_DRIVER", "zink");
     if let Some(mesa) = &args.mesa {

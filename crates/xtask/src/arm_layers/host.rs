@@ -1,9 +1,10 @@
 //! The host's side of Arm's layers: lglpy's server, as it is.
 
+use crate::cargo::wait_for;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How long a scene may take; it takes a second.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -52,7 +53,7 @@ pub fn run_scene(mut scene: Command, folder: &Path, name: &str, host: Option<Hos
     scene.stdout(log.try_clone().map_err(failed)?).stderr(log);
     println!("xtask: {}, {name}", Path::new(scene.get_program()).display());
     let mut child = scene.spawn().map_err(|e| format!("{name}: {e}"))?;
-    let ended = wait_for(&mut child, PATIENCE);
+    let ended = ended(&mut child, PATIENCE);
     let host = host.map_or(Ok(()), Host::end);
     ended.and(host).map_err(|e| {
         let log = std::fs::read(&path).unwrap_or_default();
@@ -66,7 +67,7 @@ pub struct Host(Child);
 impl Host {
     fn end(mut self) -> Result<(), String> {
         drop(self.0.stdin.take());
-        wait_for(&mut self.0, PATIENCE).map_err(|e| format!("the host's side: {e}"))
+        ended(&mut self.0, PATIENCE).map_err(|e| format!("the host's side: {e}"))
     }
 }
 
@@ -77,19 +78,11 @@ impl Drop for Host {
     }
 }
 
-/// Ends a child that does not end by itself.
-fn wait_for(child: &mut Child, patience: Duration) -> Result<(), String> {
-    let start = Instant::now();
-    loop {
-        match child.try_wait().map_err(|e| e.to_string())? {
-            Some(status) if status.success() => return Ok(()),
-            Some(status) => return Err(status.to_string()),
-            None if start.elapsed() > patience => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return Err(format!("did not end within {} s", patience.as_secs()));
-            }
-            None => std::thread::sleep(Duration::from_millis(10)),
-        }
+/// A child's success, if it has it in time.
+fn ended(child: &mut Child, patience: Duration) -> Result<(), String> {
+    match wait_for(child, patience).map_err(|e| e.to_string())? {
+        Some(status) if status.success() => Ok(()),
+        Some(status) => Err(status.to_string()),
+        None => Err(format!("did not end within {} s", patience.as_secs())),
     }
 }

@@ -6,8 +6,8 @@ pub mod compare;
 pub mod host;
 pub mod runs;
 
-use crate::cargo::{call, own_icd, release, target_folder};
-use crate::needs::{LOADER, Need, VENV, has_program, provide};
+use crate::cargo::{call, own_driver, target_folder};
+use crate::needs::{CMAKE, GXX, LOADER, NINJA, Need, VENV, has_program, provide};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -21,14 +21,8 @@ pub struct Args {
     no_build: bool,
 }
 
-const NEEDS: [Need; 6] = [
-    Need { what: "cmake", package: "cmake", here: has_program },
-    Need { what: "ninja", package: "ninja-build", here: has_program },
-    Need { what: "g++", package: "g++", here: has_program },
-    Need { what: "python3", package: "python3", here: has_program },
-    VENV,
-    LOADER,
-];
+const NEEDS: [Need; 6] =
+    [CMAKE, NINJA, GXX, Need { what: "python3", package: "python3", here: has_program }, VENV, LOADER];
 
 /// What the generated code of lglpy needs.
 const PROTOBUF: &str = "protobuf==7.36.2";
@@ -36,7 +30,7 @@ const PROTOBUF: &str = "protobuf==7.36.2";
 pub fn run(args: &Args) -> Result<(), String> {
     let hosts = prepare(&args.source)?;
     let folder = folder();
-    let driver = own_programs()?;
+    let driver = own_driver(&folder, &["libmali", "kbase-preload", "arm-scene"])?;
     let layers = build::layers(&hosts.source, &folder, args.no_build)?;
     let compared = runs::all(&runs::Setting { folder, hosts, driver, layers })?;
     let mut different = Vec::new();
@@ -62,16 +56,6 @@ pub fn prepare(source: &Path) -> Result<host::Hosts, String> {
     provide("Arm's layers", &NEEDS)?;
     let python = python(&folder().join("venv"))?;
     Ok(host::Hosts { source, python })
-}
-
-/// Builds what of Tuff takes part, and gives the driver's ICD file. A driver that TUFF_ICD names is taken as it is.
-fn own_programs() -> Result<PathBuf, String> {
-    let mut packages = vec!["libmali", "kbase-preload", "arm-scene"];
-    if std::env::var_os("TUFF_ICD").is_none() {
-        packages.push("icd");
-    }
-    release(&packages, &[])?;
-    own_icd(&folder())
 }
 
 /// A Python that has what lglpy imports.

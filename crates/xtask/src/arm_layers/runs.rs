@@ -3,7 +3,7 @@
 use super::build::{Layer, Layers};
 use super::compare::{self, Compared, Workload};
 use super::host::{Hosts, run_scene};
-use crate::cargo::target_folder;
+use crate::cargo::{on_driver, target_folder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -104,7 +104,7 @@ impl Setting {
         std::fs::create_dir_all(folder.join("host")).map_err(failed)?;
         let mut scene = Command::new(target_folder().join("release/arm-scene"));
         scene.arg(&folder).current_dir(&folder);
-        scene.env("VK_DRIVER_FILES", &self.driver).env("VK_ICD_FILENAMES", &self.driver);
+        on_driver(&mut scene, &self.driver);
         // libGPUCounters' equations have this GPU's rates in them.
         scene.env("TUFF_GPU", "g720");
         let mut libraries: Vec<PathBuf> = Vec::new();

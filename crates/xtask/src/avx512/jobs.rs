@@ -1,6 +1,6 @@
 //! What runs in the emulated machine, and how to tell that it was right.
 
-use crate::cargo::{cargo, release, root, target_folder};
+use crate::cargo::{cargo, on_driver, release, root, target_folder};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -172,7 +172,7 @@ fn goldens() -> Result<Vec<String>, String> {
 fn portable(program: &Path, icd: &Path) -> Result<Vec<String>, String> {
     let mut command = Command::new(program);
     command.env("TUFF_SIMD", "portable").env("TUFF_NO_LOADER", "1");
-    command.env("VK_DRIVER_FILES", icd).env("VK_ICD_FILENAMES", icd);
+    on_driver(&mut command, icd);
     let output = command.output().map_err(|e| format!("{}: {e}", program.display()))?;
     let lines: Vec<_> = String::from_utf8_lossy(&output.stdout).lines().map(str::to_string).collect();
     let good = output.status.success() && !lines.is_empty();

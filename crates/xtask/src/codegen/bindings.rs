@@ -78,6 +78,14 @@ impl Emit<'_, '_> {
         }
     }
 
+    /// The number of a value of an enum that `whom` needs. A wanted extension may speak of objects of one that is not.
+    fn number(&self, of: &str, value: &str, whom: &str) -> Result<i64, String> {
+        let registry = self.n.registry;
+        let all = self.sources.iter().copied().chain(registry.extensions.values());
+        let found = registry.values(of, all).into_iter().find(|v| v.name == value);
+        found.map(|v| v.value).ok_or_else(|| format!("{whom}: no {value}"))
+    }
+
     fn members(&self, members: &[Decl]) -> String {
         let member = |d: &Decl| format!("    pub {}: {},\n", field(&d.name), self.n.ty(d, "", "<'a>", false));
         members.iter().map(member).collect()
@@ -107,15 +115,7 @@ impl Emit<'_, '_> {
             format!("#[doc = \"<https://registry.khronos.org/vulkan/specs/latest/man/html/{c}.html>\"]\n");
         match &t.kind {
             TypeKind::Handle { object_type, .. } => {
-                // A wanted extension may speak of objects of one that is not.
-                let all = self.sources.iter().copied().chain(n.registry.extensions.values());
-                let number = n
-                    .registry
-                    .values("VkObjectType", all)
-                    .into_iter()
-                    .find(|v| v.name == *object_type)
-                    .ok_or_else(|| format!("{c}: no {object_type}"))?
-                    .value;
+                let number = self.number("VkObjectType", object_type, c)?;
                 let _ = writeln!(
                     out,
                     "{link}#[repr(transparent)]\n#[derive(Eq, PartialEq, Ord, PartialOrd, Clone, Copy, Hash, Debug, Default)]\n\
@@ -165,14 +165,7 @@ impl Emit<'_, '_> {
                 );
                 match stype {
                     Some(stype) => {
-                        let all = self.sources.iter().copied().chain(n.registry.extensions.values());
-                        let number = n
-                            .registry
-                            .values("VkStructureType", all)
-                            .into_iter()
-                            .find(|v| v.name == stype)
-                            .ok_or_else(|| format!("{c}: no value {stype}"))?
-                            .value;
+                        let number = self.number("VkStructureType", &stype, c)?;
                         let _ = write!(
                             out,
                             "Self {{ s_type: Self::STRUCTURE_TYPE, ..zero }}\n}}\n}}\n\

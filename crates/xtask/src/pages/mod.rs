@@ -4,7 +4,7 @@
 //! Tuff says here that it is an integrated GPU (`TUFF_DEVICE_TYPE`): among CPUs WebGPU takes SwiftShader first. Each page says
 //! on the console which device it was drawn by, and whether all went well: a page that another device drew is a failure.
 
-use crate::cargo::{call, own_icd, release, target_folder};
+use crate::cargo::{call, on_driver, own_driver, target_folder};
 use crate::needs::{Need, has_program, provide};
 use crate::picture::Picture;
 use std::path::{Path, PathBuf};
@@ -61,12 +61,9 @@ pub fn run(args: &Args) -> Result<(), String> {
     if args.chromium == "chromium" {
         provide("the pages", &[CHROMIUM])?;
     }
-    if std::env::var_os("TUFF_ICD").is_none() {
-        release(&["icd"], &[])?;
-    }
     let folder = target_folder().join("pages");
     let sides = [
-        Side { name: "tuff", icd: own_icd(&folder)? },
+        Side { name: "tuff", icd: own_driver(&folder, &[])? },
         Side { name: "swiftshader", icd: args.swiftshader.clone() },
     ];
     let mut wrong = vec![];
@@ -157,8 +154,7 @@ fn show(page: &Page, side: &Side, folder: &Path, args: &Args) -> Result<Shown, S
         .arg(format!("--screenshot={}", png.display()));
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/src/pages");
     chromium.arg(format!("file://{source}/{}", page.file));
-    chromium.env("VK_DRIVER_FILES", &side.icd).env("VK_ICD_FILENAMES", &side.icd);
-    chromium.env("TUFF_DEVICE_TYPE", "integrated");
+    on_driver(&mut chromium, &side.icd).env("TUFF_DEVICE_TYPE", "integrated");
     chromium.stdout(Stdio::null()).stderr(file);
     call(chromium)?;
     let mut shown = Shown::default();

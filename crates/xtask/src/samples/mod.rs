@@ -10,8 +10,8 @@ mod messages;
 mod run;
 mod table;
 
-use crate::cargo::{call, cargo, own_icd, release, target_folder};
-use crate::needs::{LOADER, Need, has_program, provide};
+use crate::cargo::{own_driver, target_folder};
+use crate::needs::{CMAKE, GXX, LOADER, NINJA, Need, lavapipe, provide};
 use run::{Driver, Outcome};
 use std::path::{Path, PathBuf};
 
@@ -47,12 +47,7 @@ pub struct Args {
     save: Option<PathBuf>,
 }
 
-const NEEDS: [Need; 4] = [
-    Need { what: "cmake", package: "cmake", here: has_program },
-    Need { what: "ninja", package: "ninja-build", here: has_program },
-    Need { what: "g++", package: "g++", here: has_program },
-    LOADER,
-];
+const NEEDS: [Need; 4] = [CMAKE, NINJA, GXX, LOADER];
 
 /// Where examples are built and run.
 fn folder() -> PathBuf {
@@ -62,12 +57,8 @@ fn folder() -> PathBuf {
 pub fn run(args: &Args) -> Result<(), String> {
     let source = build::source(&args.source)?;
     provide("the examples", &NEEDS)?;
-    // A driver that TUFF_ICD names is taken as it is, and nothing of it is built.
-    match std::env::var_os("TUFF_ICD") {
-        Some(_) => call(cargo(&["build", "--release", "-p", "frame-preload"]))?,
-        None => release(&["icd", "frame-preload"], &[])?,
-    }
-    let drivers = args.drivers.iter().map(|d| driver(d)).collect::<Result<Vec<_>, _>>()?;
+    let own = own_driver(&folder(), &["frame-preload"])?;
+    let drivers = args.drivers.iter().map(|d| driver(d, &own)).collect::<Result<Vec<_>, _>>()?;
     let table = table::Table::read()?;
     let names = table.chosen(&build::names(&source)?, &args.only, &args.without)?;
     let programs = build::examples(&source, &folder().join("build"), &names, args.no_build)?;
@@ -89,21 +80,14 @@ pub fn run(args: &Args) -> Result<(), String> {
 }
 
 /// A driver of the command line: `name` or `name=ICD file`.
-fn driver(word: &str) -> Result<Driver, String> {
+fn driver(word: &str, own: &Path) -> Result<Driver, String> {
     let (name, icd) = match word.split_once('=') {
         Some((name, icd)) => (name, std::path::absolute(icd).map_err(|e| format!("{icd}: {e}"))?),
-        None if word == "tuff" => (word, own_icd(&folder())?),
-        None if word == "lavapipe" => (word, lavapipe()?),
+        None if word == "tuff" => (word, own.into()),
+        None if word == "lavapipe" => (word, lavapipe().ok_or("no lavapipe (Debian's mesa-vulkan-drivers)")?),
         None => return Err(format!("{word}: say where its ICD file is: {word}=FILE")),
     };
     Ok(Driver { name: name.into(), icd })
-}
-
-/// The system's.
-fn lavapipe() -> Result<PathBuf, String> {
-    let files = std::fs::read_dir("/usr/share/vulkan/icd.d").into_iter().flatten().flatten();
-    let mut files = files.filter(|f| f.file_name().to_string_lossy().starts_with("lvp_icd"));
-    files.next().map(|f| f.path()).ok_or("no lavapipe (Debian's mesa-vulkan-drivers)".into())
 }
 
 fn save(folder: &Path, name: &str, drivers: &[Driver], runs: &[Outcome]) -> Result<(), String> {

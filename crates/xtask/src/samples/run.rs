@@ -1,7 +1,7 @@
 //! One example on one driver, and whether what it drew is what a peer drew.
 
 use super::{Args, folder, table::Row};
-use crate::cargo::target_folder;
+use crate::cargo::{on_driver, target_folder, wait_for};
 use crate::picture::Picture;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -69,9 +69,7 @@ pub fn run(
     if args.validation {
         command.arg("--validation");
     }
-    command
-        .env("VK_DRIVER_FILES", &driver.icd)
-        .env("VK_ICD_FILENAMES", &driver.icd)
+    on_driver(&mut command, &driver.icd)
         .env("LD_PRELOAD", target_folder().join("release/libframe_preload.so"))
         .env("FRAME_FILE", &frame)
         .env("FRAME_NUMBER", &frames)
@@ -82,17 +80,7 @@ pub fn run(
         .stderr(file(&err)?);
     let start = Instant::now();
     let mut child = command.spawn().map_err(|e| format!("{}: {e}", command.get_program().display()))?;
-    let status = loop {
-        match child.try_wait().map_err(failed)? {
-            Some(status) => break Some(status),
-            None if start.elapsed() > LIMIT => {
-                let _ = child.kill();
-                let _ = child.wait();
-                break None;
-            }
-            None => std::thread::sleep(Duration::from_millis(10)),
-        }
-    };
+    let status = wait_for(&mut child, LIMIT).map_err(failed)?;
     let seconds = start.elapsed().as_secs_f64();
     let read = |p: &Path| String::from_utf8_lossy(&std::fs::read(p).unwrap_or_default()).into_owned();
     let mut said = read(&out) + &read(&err);

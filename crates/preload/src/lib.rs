@@ -1,10 +1,10 @@
-//! Functions behind this library: the loader's.
+//! For libraries that are loaded by LD_PRELOAD: the functions that they stand before.
 
 use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-/// A function of this name and type behind this library.
+/// The function of this name and type that comes behind the library which has this.
 pub struct Next<F> {
     name: &'static CStr,
     found: AtomicPtr<c_void>,
@@ -28,7 +28,7 @@ impl<F: Copy> Next<F> {
             }
             self.found.store(at, Relaxed);
         }
-        // SAFETY: the loader's function of this name is of the type that it was asked for by.
+        // SAFETY: what has this name there is of the type that it was asked for by.
         unsafe { std::mem::transmute_copy(&at) }
     }
 }
