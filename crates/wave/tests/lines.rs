@@ -256,7 +256,8 @@ fn lines_of_atomics() {
         for at in AtomicOp::ALL {
             for code in [Code::AT_BUF, Code::AT_SHARED, Code::AT_GLOBAL] {
                 for traced in [false, true] {
-                    let mut memory = vec![0u64; 300];
+                    // Twice the device's: what is allocated behind it would be taken for a sparse resource's (`Dispatch::arena`).
+                    let mut memory = vec![0u64; 600];
                     // Device memory begins with a line, buffers anywhere.
                     let begin = memory.as_mut_ptr() as u64 + 24;
                     let exec = mask(&mut r);
