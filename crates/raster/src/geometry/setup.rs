@@ -378,13 +378,8 @@ fn flush<S: Simd>(
     let clockwise = r.state.raster.front == vk::FrontFace::CLOCKWISE;
     let layers = v.column(r.outputs.layer);
     let mut words = [[0u32; LANES]; Prim::WORDS];
-    let mut absent = 0u32;
     for i in 0..n {
-        let layer = match r.view {
-            Some(view) => view,
-            None => layers[t[r.provoking][i] as usize],
-        };
-        absent |= ((layer >= r.layers && r.view.is_none()) as u32) << i;
+        let layer = r.layer(layers[t[r.provoking][i] as usize]);
         words[word::LAYER][i] = layer & 0xFFFF | ((positive[i] == clockwise) as u32) << 24;
         words[word::ID][i] = chunk.ids[group.triangles[i] as usize];
     }
@@ -393,10 +388,8 @@ fn flush<S: Simd>(
         for i in 0..n {
             let bounds = Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] };
             let used = [t[0][i] as usize, t[1][i] as usize, t[2][i] as usize];
-            if absent >> i & 1 == 0 {
-                let deferred = out.used.visible(used, bounds, words[word::LAYER][i] as u16);
-                words[word::KIND][i] |= (deferred as u32) << 16;
-            }
+            let deferred = out.used.visible(used, bounds, words[word::LAYER][i] as u16);
+            words[word::KIND][i] |= (deferred as u32) << 16;
         }
     }
     for i in 0..LANES {
@@ -430,14 +423,11 @@ fn flush<S: Simd>(
     unsafe { rows(machine, &words, near.0.as_mut_ptr().cast(), size_of::<Prim>()) };
     let before = out.prims.len();
     out.prims.reserve(n);
-    let (from, mut to) = (near.0.as_ptr().cast::<Prim>(), before);
-    for i in (0..n).filter(|i| absent >> i & 1 == 0) {
-        // SAFETY: the words are a primitive's; there is room for it.
-        unsafe { out.prims.as_mut_ptr().add(to).copy_from_nonoverlapping(from.add(i), 1) };
-        to += 1;
+    // SAFETY: the words are primitives'; there is room for them.
+    unsafe {
+        out.prims.as_mut_ptr().add(before).copy_from_nonoverlapping(near.0.as_ptr().cast(), n);
+        out.prims.set_len(before + n);
     }
-    // SAFETY: these have been written.
-    unsafe { out.prims.set_len(to) };
 }
 
 /// Planes of a primitive that are put together before they are written.
