@@ -17,10 +17,10 @@ function el(tag, attributes, ...children) {
     else if (k === 'style' && typeof v === 'object') for (const [p, x] of Object.entries(v)) e.style.setProperty(p, x);
     else e.setAttribute(k, v === true ? '' : v);
   }
-  e.append(...children.flat().filter((c) => c !== null && c !== undefined && c !== false));
+  e.append(...children.flat(9).filter((c) => c !== null && c !== undefined && c !== false));
   return e;
 }
-const fill = (e, ...children) => { e.replaceChildren(...children.flat().filter((c) => c)); return e; };
+const fill = (e, ...children) => { e.replaceChildren(...children.flat(9).filter((c) => c)); return e; };
 
 // Numbers.
 const group = (s) => s.replace(/\B(?=(\d{3})+(?!\d))/g, ' ');

@@ -47,11 +47,11 @@ views.push({
       return (d > 0 ? '▲ +' : '▼ −') + (Number.isFinite(d) ? (Math.abs(d) < 10 ? Math.abs(d).toFixed(2) : Math.abs(d).toFixed(0)) + ' %' : 'from 0');
     };
     return el('section', { class: 'panel' }, el('h2', {}, title), el('div', { class: 'scroll', style: { 'max-height': '26rem' } }, el('table', { id },
-      el('thead', {}, el('tr', {}, el('th', { class: 't' }, ''), el('th', {}, captures[1].name), el('th', {}, captures[0].name), el('th', {}, 'Difference'), el('th', {}, 'Change'))),
+      el('thead', {}, el('tr', {}, el('th', { class: 't' }, ''), el('th', {}, 'Change'), el('th', {}, captures[1].name), el('th', {}, captures[0].name), el('th', {}, 'Difference'))),
       el('tbody', {}, kept.length ? kept.slice(0, 500).map((r) => {
         const d = (r.b || 0) - (r.a || 0);
-        return el('tr', { title: r.title }, el('td', { class: 't' }, r.name), el('td', {}, r.a === null ? '' : r.show(r.a)), el('td', {}, r.b === null ? '' : r.show(r.b)),
-          el('td', {}, d === 0 ? '' : (d > 0 ? '+' : '−') + r.show(Math.abs(d))), el('td', { class: r.neutral || d === 0 ? null : d > 0 ? 'up' : 'down' }, words2(r)));
+        return el('tr', { title: r.title }, el('td', { class: 't' }, r.name), el('td', { class: r.neutral || d === 0 ? null : d > 0 ? 'up' : 'down' }, words2(r)), el('td', {}, r.a === null ? '' : r.show(r.a)), el('td', {}, r.b === null ? '' : r.show(r.b)),
+          el('td', {}, d === 0 ? '' : (d > 0 ? '+' : '−') + r.show(Math.abs(d))));
       }) : el('tr', {}, el('td', { class: 't', colspan: 5 }, 'Nothing that differs.'))))));
   },
 });

@@ -11,7 +11,7 @@ const tables = {
         { key: 'elapsed', head: 'Time', value: (i) => c.workloads[i].elapsed, show: time, sums: true },
         { key: 'share', head: '% of all', value: (i) => share(c.workloads[i].elapsed, elapsed), show: (v) => v.toFixed(1), bar: true, sums: true },
         { key: 'mean', head: 'Each', value: (i) => c.workloads[i].elapsed / c.workloads[i].times, show: time },
-        { key: 'bound', head: 'Bound by', text: true, value: (i) => boundOf(c.workloads[i]), colour: (i) => { const j = longest(c.workloads[i]); return j ? takeColour(j[5]) : null; } },
+        { key: 'bound', head: 'Bound by', text: true, narrow: true, value: (i) => boundOf(c.workloads[i]), colour: (i) => { const j = longest(c.workloads[i]); return j ? takeColour(j[5]) : null; } },
       ];
     },
     words: (c, i) => titleOf(c.workloads[i]) + ' ' + boundOf(c.workloads[i]),
@@ -21,8 +21,8 @@ const tables = {
     rows: (c) => c.frames.map((_, i) => i),
     columns: (c) => c.frameCounters,
     own: (c) => [
-      { key: 'name', head: 'Frame', text: true, value: (i) => c.frames[i][2], show: String },
-      { key: 'queue', head: 'Queue', text: true, value: (i) => c.frames[i][0] + '.' + c.frames[i][1] },
+      { key: 'name', head: 'Frame', text: true, narrow: true, value: (i) => c.frames[i][2], show: String },
+      { key: 'queue', head: 'Queue', text: true, narrow: true, value: (i) => c.frames[i][0] + '.' + c.frames[i][1] },
       { key: 'elapsed', head: 'GPU time', value: (i) => cyclesToNs(named(c.frameCounters, 'MaliGPUActiveCy', i)), show: time, bar: true, sums: true },
     ],
     words: (c, i) => 'frame:' + c.frames[i][2] + ' ',
@@ -153,7 +153,7 @@ views.push({
         const v = x.value(i);
         const text = x.show ? x.show(v) : typeof v === 'number' ? number(v) : v;
         if (x.bar) return el('td', { class: 'cell' }, el('i', { style: { width: share(v, tops[k]) + '%' } }), el('b', {}, text));
-        return el('td', { class: x.text ? 't' : null }, x.colour && x.colour(i) ? el('span', { class: 'key', style: { background: x.colour(i) } }) : null, text);
+        return el('td', { class: x.text ? (x.narrow ? 't n' : 't') : null }, x.colour && x.colour(i) ? el('span', { class: 'key', style: { background: x.colour(i) } }) : null, text);
       }));
     });
     const foot = el('tr', {}, columns.map((x, k) => el('td', { class: x.text ? 't' : null },
