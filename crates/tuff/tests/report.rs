@@ -85,14 +85,24 @@ fn browse(folder: &Folder, page: &Path, width: Option<u32>) -> Value {
     let file = folder.at("clicked.html");
     std::fs::write(&file, page).unwrap();
     let mut chromium = Command::new("timeout");
-    chromium.args(["120", "chromium", "--headless=new", "--no-sandbox", "--disable-gpu", "--window-size=1280,900"]);
+    chromium.args([
+        "120",
+        "chromium",
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--window-size=1280,900",
+    ]);
     chromium.arg(format!("--user-data-dir={}", folder.at("profile").display()));
     let done = chromium.arg("--dump-dom").arg(format!("file://{}", file.display())).output().unwrap();
     let dom = String::from_utf8_lossy(&done.stdout);
-    let start = dom.find("<pre id=\"read\">").unwrap_or_else(|| panic!("no result: {}", String::from_utf8_lossy(&done.stderr)));
+    let start = dom
+        .find("<pre id=\"read\">")
+        .unwrap_or_else(|| panic!("no result: {}", String::from_utf8_lossy(&done.stderr)));
     let text = &dom[start + 15..];
     let text = &text[..text.find("</pre>").unwrap()];
-    let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&");
+    let text =
+        text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&");
     let read: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(read["errors"], json!([]), "the page's script");
     read
@@ -121,7 +131,10 @@ fn human(machine: &str) -> &'static str {
 fn a_capture_has_what_its_page_says() {
     let folder = Folder::new("shape");
     let (c, said) = capture(&folder.at("one"), 1, &folder.at("product"));
-    assert!(said.contains("of the modelled GPU") && said.contains("dearest") && said.contains("binds"), "{said}");
+    assert!(
+        said.contains("of the modelled GPU") && said.contains("dearest") && said.contains("binds"),
+        "{said}"
+    );
     let text = |n: &str| std::fs::read(folder.at(n).join("capture.json")).unwrap();
     capture(&folder.at("two"), 2, &folder.at("product"));
     assert!(text("one") == text("two"), "other threads, another capture");
@@ -149,7 +162,10 @@ fn a_capture_has_what_its_page_says() {
             assert_eq!(job["takes"][job["bound"].as_str().unwrap()].as_u64(), most, "{job}");
         }
         let queues: Vec<&str> = list(&w["jobs"]).iter().map(|j| j["queue"].as_str().unwrap()).collect();
-        assert_eq!(queues, if w["kind"] == "render pass" { &["binning", "main"][..] } else { &["compute"][..] });
+        assert_eq!(
+            queues,
+            if w["kind"] == "render pass" { &["binning", "main"][..] } else { &["compute"][..] }
+        );
     }
     // The city: a shadow map of 2048², and 1280 × 720 pixels.
     let passes = list(&c["passes"]);
@@ -157,7 +173,10 @@ fn a_capture_has_what_its_page_says() {
     for (p, [w, h]) in passes.iter().zip([[2048u32, 2048], [1280, 720]]) {
         let (r, of) = (&p["regions"], &workloads[p["workload"].as_u64().unwrap() as usize]["counters"]);
         assert_eq!(p["picture_of"], json!([w, h]));
-        assert_eq!([&r["across"], &r["down"], &r["side"]], [&json!(w.div_ceil(64)), &json!(h.div_ceil(64)), &json!(64)]);
+        assert_eq!(
+            [&r["across"], &r["down"], &r["side"]],
+            [&json!(w.div_ceil(64)), &json!(h.div_ceil(64)), &json!(64)]
+        );
         // What regions counted is what the pass did.
         for name in ["MaliFragRastQd", "TuffMainFmaInstr"] {
             let Some(all) = r["counters"].get(name) else { continue };
@@ -168,6 +187,17 @@ fn a_capture_has_what_its_page_says() {
         let shades: std::collections::BTreeSet<&[u8]> = ppm[15..].chunks_exact(3).collect();
         assert!(ppm.starts_with(b"P6\n") && shades.len() > 50, "{} shades", shades.len());
     }
+    // Capturing changes no figure.
+    let file = folder.at("plain.json");
+    let mut plain = tuff();
+    plain.arg("run").arg("--counters").arg(&file).args(["--", env!("CARGO_BIN_EXE_tuff"), "child"]);
+    let output = json!({ "Output": { "kernel": "sgemm", "path": folder.at("product") } });
+    run(plain, &format!("{{\"Own\":\"First\"}}\n{output}\n"));
+    let plain: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    for part in ["version", "gpu", "model", "total", "workloads", "frames"] {
+        assert!(plain[part] == c[part], "{part} of a capture and of counters");
+    }
+    assert!(plain["runs"].is_null());
     let shaders = std::fs::read_dir(folder.at("one").join("shaders")).unwrap().count();
     assert!(shaders >= 10, "{shaders}");
 }
@@ -190,11 +220,13 @@ fn longer(c: &Value) -> Value {
         .collect();
     c["runs"] = many.into();
     let frame = json!({ "device": 0, "queue": 0, "frame": 0, "counters": c["total"] });
-    c["frames"] = (0..1000 / runs.len()).map(|i| {
-        let mut f = frame.clone();
-        f["frame"] = json!(i);
-        f
-    }).collect();
+    c["frames"] = (0..1000 / runs.len())
+        .map(|i| {
+            let mut f = frame.clone();
+            f["frame"] = json!(i);
+            f
+        })
+        .collect();
     let elapsed = c["workloads"][0]["elapsed_ns"].as_u64().unwrap();
     c["workloads"][0]["elapsed_ns"] = json!(elapsed * 2);
     c
@@ -236,7 +268,10 @@ fn every_view_of_the_page_shows_the_captures_figures() {
     let themes = list(&alone["themes"]);
     assert_eq!([&themes[0][0], &themes[1][0], &themes[2][0]], ["light", "dark", ""]);
     assert_ne!(themes[0][1], themes[1][1]);
-    assert_eq!([&alone["arrow"], &alone["reachable"], &alone["unnamed"]], [&json!("tab-table"), &json!(1), &json!(0)]);
+    assert_eq!(
+        [&alone["arrow"], &alone["reachable"], &alone["unnamed"]],
+        [&json!("tab-table"), &json!(1), &json!(0)]
+    );
 
     report(&[&folder.at("after"), &folder.at("before")], &page);
     let both = browse(&folder, &page, None);
@@ -258,12 +293,19 @@ fn table(read: &Value, c: &Value) {
     let mut checked = 0;
     for row in rows {
         let w = &workloads[row[0].as_u64().unwrap() as usize];
-        assert!(row[1].as_str().unwrap().ends_with(&format!("{} {}", w["kind"].as_str().unwrap(), w["name"].as_str().unwrap())));
+        assert!(row[1].as_str().unwrap().ends_with(&format!(
+            "{} {}",
+            w["kind"].as_str().unwrap(),
+            w["name"].as_str().unwrap()
+        )));
         assert_eq!(digits(&row[2]), w["times"].to_string());
         for (name, v) in w["counters"].as_object().unwrap() {
             let unit = counters::catalogue::by_machine(name).unwrap().unit;
-            let (Some(v), false) = (v.as_u64(), ["bytes", "percent", "nanoseconds"].contains(&unit)) else { continue };
-            let at = heads.iter().position(|h| *h == human(name)).unwrap_or_else(|| panic!("no column {name}"));
+            let (Some(v), false) = (v.as_u64(), ["bytes", "percent", "nanoseconds"].contains(&unit)) else {
+                continue;
+            };
+            let at =
+                heads.iter().position(|h| *h == human(name)).unwrap_or_else(|| panic!("no column {name}"));
             assert_eq!(digits(&row[at + 1]), v.to_string(), "{name} of {}", w["name"]);
             checked += 1;
         }
@@ -271,7 +313,10 @@ fn table(read: &Value, c: &Value) {
     assert!(checked > 200, "{checked} figures");
     // By times, most first and the other way; by words.
     let times = |order: &Value| {
-        list(order).iter().map(|i| workloads[i.as_u64().unwrap() as usize]["times"].as_u64().unwrap()).collect::<Vec<_>>()
+        list(order)
+            .iter()
+            .map(|i| workloads[i.as_u64().unwrap() as usize]["times"].as_u64().unwrap())
+            .collect::<Vec<_>>()
     };
     assert!(times(&read["byTimes"]).is_sorted_by(|a, b| a >= b) && times(&read["byTimesUp"]).is_sorted());
     let dispatches = workloads.iter().filter(|w| w["kind"] == "dispatch").count();
@@ -280,7 +325,11 @@ fn table(read: &Value, c: &Value) {
     assert_eq!(list(&read["others"]).len(), workloads.len() - dispatches);
     assert!(read["detail"].as_str().unwrap().contains("bound by"));
     assert_eq!(read["runs"], 400);
-    assert!(read["runNote"].as_str().unwrap().replace('\u{a0}', "").contains("of 1000 rows"), "{}", read["runNote"]);
+    assert!(
+        read["runNote"].as_str().unwrap().replace('\u{a0}', "").contains("of 1000 rows"),
+        "{}",
+        read["runNote"]
+    );
     assert_eq!(list(&read["frames"]).len(), list(&c["frames"]).len());
 }
 
@@ -314,8 +363,11 @@ fn regions(read: &Value, c: &Value) {
         for told in list(&s["counters"]) {
             let name = told[0].as_str().unwrap();
             let k = counters::catalogue::by_human(name).unwrap();
-            let values: Vec<f64> = list(&r["counters"][k.machine]).iter().map(|v| v.as_f64().unwrap()).collect();
-            if ["bytes", "percent", "nanoseconds"].contains(&k.unit) || values.iter().any(|v| v.fract() != 0.0) {
+            let values: Vec<f64> =
+                list(&r["counters"][k.machine]).iter().map(|v| v.as_f64().unwrap()).collect();
+            if ["bytes", "percent", "nanoseconds"].contains(&k.unit)
+                || values.iter().any(|v| v.fract() != 0.0)
+            {
                 continue;
             }
             let most = values.iter().copied().fold(0.0, f64::max);
