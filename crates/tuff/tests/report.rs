@@ -97,7 +97,7 @@ fn browse(folder: &Folder, page: &Path, width: Option<u32>) -> Value {
     let done = chromium.arg("--dump-dom").arg(format!("file://{}", file.display())).output().unwrap();
     let dom = String::from_utf8_lossy(&done.stdout);
     let start = dom
-        .find("<pre id=\"read\">")
+        .rfind("<pre id=\"read\">")
         .unwrap_or_else(|| panic!("no result: {}", String::from_utf8_lossy(&done.stderr)));
     let text = &dom[start + 15..];
     let text = &text[..text.find("</pre>").unwrap()];
@@ -177,11 +177,13 @@ fn a_capture_has_what_its_page_says() {
             [&r["across"], &r["down"], &r["side"]],
             [&json!(w.div_ceil(64)), &json!(h.div_ceil(64)), &json!(64)]
         );
-        // What regions counted is what the pass did.
-        for name in ["MaliFragRastQd", "TuffMainFmaInstr"] {
+        // What regions counted is what the pass did. (Vertices that regions shade anew are rounded up in each.)
+        for (name, rounded) in [("MaliFragRastQd", 0), ("MaliFragWarp", 0), ("TuffMainFmaInstr", 100)] {
             let Some(all) = r["counters"].get(name) else { continue };
             let sum: u64 = list(all).iter().map(|v| v.as_u64().unwrap()).sum();
-            assert_eq!(sum, of[name].as_u64().unwrap(), "{name} of {w}×{h}");
+            let whole = of[name].as_u64().unwrap();
+            let most = whole + if rounded > 0 { whole / rounded } else { 0 };
+            assert!((whole..=most).contains(&sum), "{name} of {w}×{h}: {sum}, not {whole}");
         }
         let ppm = std::fs::read(folder.at("one").join(p["picture"].as_str().unwrap())).unwrap();
         let shades: std::collections::BTreeSet<&[u8]> = ppm[15..].chunks_exact(3).collect();
