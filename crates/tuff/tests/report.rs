@@ -108,6 +108,11 @@ fn browse(folder: &Folder, page: &Path, width: Option<u32>) -> Value {
     read
 }
 
+/// Without the spaces in it.
+fn tight(v: &Value) -> String {
+    v.as_str().unwrap().split_whitespace().collect()
+}
+
 /// A whole number as the page writes it, its groups of three apart.
 fn digits(v: &Value) -> String {
     v.as_str().unwrap().chars().filter(char::is_ascii_digit).collect()
@@ -124,6 +129,18 @@ fn texts(v: &Value) -> Vec<&str> {
 /// The names of the catalogue's counters.
 fn human(machine: &str) -> &'static str {
     counters::catalogue::by_machine(machine).unwrap().human
+}
+
+/// Without the one counter to which the marks of instrumented programs are instructions too.
+fn unmarked(v: &Value) -> Value {
+    match v {
+        Value::Object(all) => {
+            let kept = all.iter().filter(|(k, _)| *k != "MaliEngICacheMiss");
+            kept.map(|(k, v)| (k.clone(), unmarked(v))).collect()
+        }
+        Value::Array(all) => all.iter().map(unmarked).collect(),
+        v => v.clone(),
+    }
 }
 
 /// The shape of docs/capture.md, and that it is the same on any number of threads.
@@ -197,7 +214,7 @@ fn a_capture_has_what_its_page_says() {
     run(plain, &format!("{{\"Own\":\"First\"}}\n{output}\n"));
     let plain: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     for part in ["version", "gpu", "model", "total", "workloads", "frames"] {
-        assert!(plain[part] == c[part], "{part} of a capture and of counters");
+        assert!(unmarked(&plain[part]) == unmarked(&c[part]), "{part} of a capture and of counters");
     }
     assert!(plain["runs"].is_null());
     let shaders = std::fs::read_dir(folder.at("one").join("shaders")).unwrap().count();
@@ -327,11 +344,7 @@ fn table(read: &Value, c: &Value) {
     assert_eq!(list(&read["others"]).len(), workloads.len() - dispatches);
     assert!(read["detail"].as_str().unwrap().contains("bound by"));
     assert_eq!(read["runs"], 400);
-    assert!(
-        read["runNote"].as_str().unwrap().replace('\u{a0}', "").contains("of 1000 rows"),
-        "{}",
-        read["runNote"]
-    );
+    assert!(tight(&read["runNote"]).contains("of1000rows"), "{}", read["runNote"]);
     assert_eq!(list(&read["frames"]).len(), list(&c["frames"]).len());
 }
 
@@ -339,17 +352,17 @@ fn time_line(read: &Value, c: &Value) {
     assert_eq!(read["view"], "view-timeline");
     let jobs: Vec<&Value> = list(&c["runs"]).iter().flat_map(|r| list(&r["jobs"])).collect();
     let windows = texts(&read["window"]);
-    let count = format!("{} jobs", jobs.len());
-    assert!(windows.iter().all(|w| w.replace('\u{a0}', "").ends_with(&count)), "{windows:?}");
+    let count = format!("{}jobs", jobs.len());
+    assert!(list(&read["window"]).iter().all(|w| tight(w).ends_with(&count)), "{windows:?}");
     assert!(windows[0] != windows[1] && windows[1] != windows[2] && windows[0] == windows[3], "{windows:?}");
     assert!(read["drawn"].as_u64().unwrap() > 20 && read["laneColours"].as_u64().unwrap() > 10);
     let mut order = jobs.clone();
     order.sort_by_key(|j| j["begin_ns"].as_u64());
     for (told, job) in [&read["job"], &read["nextJob"]].iter().zip(order) {
-        let told = told.as_str().unwrap().replace('\u{a0}', "");
-        assert!(told.contains(&format!("{} queue", job["queue"].as_str().unwrap())), "{told}");
-        assert!(told.contains(&format!("Active{} cycles", job["active_cycles"])), "{told}");
-        assert!(told.contains(&format!("Waited{} cycles", job["waited_cycles"])), "{told}");
+        let told = tight(told);
+        assert!(told.contains(&format!("{}queue", job["queue"].as_str().unwrap())), "{told}");
+        assert!(told.contains(&format!("Active{}cycles", job["active_cycles"])), "{told}");
+        assert!(told.contains(&format!("Waited{}cycles", job["waited_cycles"])), "{told}");
     }
 }
 

@@ -8,7 +8,7 @@ use counters::{Counter, catalogue};
 use serde_json::{Map, Value, json};
 
 /// Bytes of counters by run that a page has of a capture: of more, counters that come later in the catalogue are left out.
-const RUNS: usize = 900_000;
+const RUNS: usize = 1_400_000;
 /// Runs that a page has of a capture, the first.
 const MOST_RUNS: usize = 8_000;
 /// Runs of more have no takes of their own: their workloads' tell.

@@ -26,6 +26,11 @@ pub fn bytes(n: f64) -> String {
     }
 }
 
+/// So many of what is called so.
+pub fn many(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// What a key of `takes` means.
 pub fn words(key: &str) -> &str {
     Take::ALL.iter().find(|t| t.key() == key).map_or(key, |t| t.words())
@@ -54,11 +59,10 @@ pub fn lines(c: &Capture) -> String {
     let busy = number(&c.total, "MaliGPUActiveCy");
     let _ = writeln!(
         out,
-        "tuff: {} of the modelled GPU ({}, {} MHz): {} workloads that ran {runs} times in all",
+        "tuff: {} of the modelled GPU ({}): {} that ran {runs} times in all",
         time(busy / cycles),
         c.gpu,
-        c.model["clock_mhz"],
-        c.workloads.len()
+        many(c.workloads.len(), "workload")
     );
     let of = |name: &str| c.frames.iter().map(|f| number(&f.counters, name)).collect::<Vec<_>>();
     let times = of("MaliGPUActiveCy");
@@ -109,7 +113,7 @@ pub fn lines(c: &Capture) -> String {
             .collect::<Vec<_>>()
             .join(", ")
     );
-    let [read, written] = ["MaliExtBusRdBt", "MaliExtBusWrBt"].map(|n| number(&c.total, n));
+    let [read, written] = ["MaliExtBusRdBy", "MaliExtBusWrBy"].map(|n| number(&c.total, n));
     let _ = writeln!(out, "memory    {} read, {} written", bytes(read), bytes(written));
     out
 }
@@ -149,7 +153,7 @@ mod tests {
         let frame = |i: usize| serde_json::json!({ "device": 0, "queue": 0, "frame": 7 + i, "counters": { "MaliGPUActiveCy": 1300 * (i + 1) } });
         serde_json::from_value(serde_json::json!({
             "version": 1, "gpu": "g720", "model": { "clock_mhz": 1300 },
-            "total": { "MaliGPUActiveCy": 2_600_000, "MaliExtBusRdBt": 12_000_000 },
+            "total": { "MaliGPUActiveCy": 2_600_000, "MaliExtBusRdBy": 12_000_000 },
             "workloads": (0..workloads).map(workload).collect::<Vec<_>>(),
             "frames": (0..frames).map(frame).collect::<Vec<_>>()
         }))
@@ -161,9 +165,7 @@ mod tests {
         let text = lines(&capture(9, 3));
         let all: Vec<&str> = text.lines().collect();
         assert_eq!(all.len(), 10, "{text}");
-        assert!(
-            all[0].starts_with("tuff: 2.00 ms of the modelled GPU (g720, 1300 MHz): 9 workloads that ran 18")
-        );
+        assert!(all[0].starts_with("tuff: 2.00 ms of the modelled GPU (g720): 9 workloads that ran 18"));
         assert_eq!(all[1], "frames    3: 2.0 µs on average, at most 3.0 µs (frame 9)");
         assert!(all[3].contains("9.0 µs    20.0       2  main: texture filtering"), "{text}");
         assert!(all[7].contains("33.3           5 more"), "{text}");

@@ -156,7 +156,7 @@ views.push({
   tell() {
     const c = shown();
     const j = this.jobs[this.picked];
-    if (!j) { fill(this.detail, el('p', { class: 'note' }, 'Choose a job: click it, or press n in the time line.')); return; }
+    if (!j) { this.stalls(); return; }
     const w = c.workloads[c.runs[j[0]][0]];
     const mine = w.jobs.find((x) => x[0] === j[1]);
     const takes = j[9] || (mine && mine[6]) || [];
@@ -166,6 +166,21 @@ views.push({
         ['Bound by', takeWords(j[8])], ['Frame', c.runs[j[0]][1] === null ? 'none' : String(c.runs[j[0]][1])]].flatMap(([a, b]) => [el('dt', {}, a), el('dd', {}, b)])),
       el('h3', {}, j[9] ? 'What each thing would take alone' : 'What each thing would take alone, all runs of the workload'), takesBars(takes, j[9] ? j[4] : mine ? mine[1] : j[4]),
       el('p', {}, pressed('Its counters', false, () => go('table', { table: 'runs', select: j[0] })), ' ', pressed('Its workload', false, () => go('table', { table: 'workloads', select: c.runs[j[0]][0] }))));
+  },
+
+  // Nothing is chosen: what the queues did and waited for.
+  stalls() {
+    const c = shown();
+    const mine = c.workloads.filter((w) => w.device === this.device);
+    const of = (q, k) => sum(mine.flatMap((w) => w.jobs.filter((j) => j[0] === q).map((j) => j[k])));
+    const cell = (cycles, key) => el('td', {}, key && cycles ? el('span', { class: 'key ' + key }) : null, cycles ? time(cyclesToNs(cycles)) : '·');
+    fill(this.detail, el('h2', {}, 'Queues and stalls'), el('div', { class: 'scroll' }, el('table', { id: 'stalls' },
+      el('thead', {}, el('tr', {}, ['Queue', 'Jobs', 'Active', 'Waits for what it depends on', 'Kept out by others', 'of it while these drained', 'Most bound by'].map((h, i) => el('th', { class: i === 0 || i === 6 ? 't' : null, scope: 'col' }, h)))),
+      el('tbody', {}, QUEUES.map((name, q) => {
+        const by = boundsOf(c, q)[0];
+        return el('tr', {}, el('td', { class: 't n' }, name), el('td', {}, number(this.lanes[q].length)), cell(of(q, 1)), cell(of(q, 4), 'hatch-wait'), cell(of(q, 2), 'hatch-blocked'), cell(of(q, 3)),
+          el('td', { class: 't n' }, by ? [el('span', { class: 'key', style: { background: takeColour(by[0]) } }), takeWords(by[0])] : ''));
+      })))), el('p', { class: 'note' }, 'Choose a job for more: click it, or press n in the time line.'));
   },
 
   hit(x, y, w) {
