@@ -59,9 +59,10 @@ pub fn lines(c: &Capture) -> String {
     let busy = number(&c.total, "MaliGPUActiveCy");
     let _ = writeln!(
         out,
-        "tuff: {} of the modelled GPU ({}): {} that ran {runs} times in all",
+        "tuff: {} of the modelled GPU ({}, {} MHz): {} that ran {runs} times in all",
         time(busy / cycles),
         c.gpu,
+        c.model["clock_mhz"],
         many(c.workloads.len(), "workload")
     );
     let of = |name: &str| c.frames.iter().map(|f| number(&f.counters, name)).collect::<Vec<_>>();
@@ -165,7 +166,7 @@ mod tests {
         let text = lines(&capture(9, 3));
         let all: Vec<&str> = text.lines().collect();
         assert_eq!(all.len(), 10, "{text}");
-        assert!(all[0].starts_with("tuff: 2.00 ms of the modelled GPU (g720): 9 workloads that ran 18"));
+        assert!(all[0].starts_with("tuff: 2.00 ms of the modelled GPU (g720, 1300 MHz): 9 workloads that ran 18"));
         assert_eq!(all[1], "frames    3: 2.0 µs on average, at most 3.0 µs (frame 9)");
         assert!(all[3].contains("9.0 µs    20.0       2  main: texture filtering"), "{text}");
         assert!(all[7].contains("33.3           5 more"), "{text}");

@@ -70,7 +70,7 @@ views.push({
         this.scale),
       el('div', { class: 'stage' }, this.canvas, this.tip), this.map,
       legend(used, [el('span', {}, el('i', { class: 'hatch-wait' }), 'waits for what it depends on'), el('span', {}, el('i', { class: 'hatch-blocked' }), 'kept out by others')]),
-      el('p', { class: 'note' }, 'Modelled time: gaps in which the program submits nothing have no length. What keeps a job out is drawn at its end: where it lies is not told.'),
+      el('p', { class: 'note' }, 'Modelled time: gaps in which the program submits nothing have no length. What keeps a job out while it runs is drawn at its end: where in it that lies is not told.'),
       c.runsLost ? el('p', { class: 'note' }, `${number(c.runsLost)} later runs are not on it.`) : null), this.detail);
     this.listen();
     this.draw();
@@ -270,8 +270,8 @@ views.push({
       g.fillText(QUEUES[q], 2, y + 18);
       g.font = '12px system-ui, sans-serif';
       g.fillStyle = dim;
-      const inside = lane.filter(([j]) => j[2] < this.to && j[2] + j[3] > this.from);
-      const busy = sum(inside.map(([j]) => Math.min(j[2] + j[3], this.to) - Math.max(j[2], this.from)));
+      const visible = lane.filter(([j]) => j[2] < this.to && j[2] + j[3] > this.from);
+      const busy = sum(visible.map(([j]) => Math.min(j[2] + j[3], this.to) - Math.max(j[2], this.from)));
       g.fillText(percent(share(busy, this.to - this.from)), 2, y + 34);
       g.save();
       g.beginPath();
@@ -283,19 +283,25 @@ views.push({
         const waited = cyclesToNs(j[7]);
         const end = j[2] + j[3];
         if (end < this.from) { laneDone = Math.max(laneDone, end); continue; }
-        if (j[2] - waited > this.to) { if (j[2] > this.to) break; }
+        if (j[2] - waited - cyclesToNs(j[5]) > this.to) break;
         const [a, b] = [x(j[2]), x(end)];
         const w = Math.max(b - a, 0.6);
-        // What it waited for lies before it; what is drawn ends where the lane's last job did.
-        const from = Math.max(x(j[2] - waited), x(laneDone), this.left);
-        if (waited > 0 && a - from > 1) { g.fillStyle = waits; g.fillRect(from, y + 14, a - from, this.pitch - 34); }
+        // Before it lies what it waited for, then what was kept out of it that its own length does not explain.
+        const inside = Math.min(cyclesToNs(j[5]), Math.max(0, j[3] - cyclesToNs(j[4])));
+        const ready = j[2] - (cyclesToNs(j[5]) - inside);
+        const strip = (t0, t1, pattern) => {
+          const [p, r] = [Math.max(x(t0), x(laneDone), this.left), x(t1)];
+          if (t1 > t0 && r - p > 1) { g.fillStyle = pattern; g.fillRect(p, y + 14, r - p, this.pitch - 34); }
+        };
+        strip(ready - waited, ready, waits);
+        strip(ready, j[2], blocks);
         laneDone = Math.max(laneDone, end);
         if (w < 1 && a - lastEnd < 0.3 && i !== this.picked) continue;
         lastEnd = a + w;
         drawn++;
         g.fillStyle = this.colour === 'bound' ? takeColour(j[8]) : hues(c.runs[j[0]][0]);
         g.fillRect(a, y + 3, w, this.pitch - 14);
-        const kept = Math.min(cyclesToNs(j[5]), j[3]) * scale;
+        const kept = inside * scale;
         if (kept > 1) { g.fillStyle = token('--panel'); g.fillRect(b - kept, y + this.pitch - 21, kept, 10); g.fillStyle = blocks; g.fillRect(b - kept, y + this.pitch - 21, kept, 10); }
         if (w > 3) { g.strokeStyle = token('--panel'); g.lineWidth = 1; g.strokeRect(a + 0.5, y + 3.5, w - 1, this.pitch - 15); }
         if (w > 46) {
