@@ -2,6 +2,7 @@
 //! (`report/clicks.js`) clicks through every view and reads figures that must be the capture's.
 
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -199,11 +200,11 @@ fn a_capture_has_what_its_page_says() {
             let Some(all) = r["counters"].get(name) else { continue };
             let sum: u64 = list(all).iter().map(|v| v.as_u64().unwrap()).sum();
             let whole = of[name].as_u64().unwrap();
-            let most = whole + if rounded > 0 { whole / rounded } else { 0 };
+            let most = whole + whole.checked_div(rounded).unwrap_or(0);
             assert!((whole..=most).contains(&sum), "{name} of {w}×{h}: {sum}, not {whole}");
         }
         let ppm = std::fs::read(folder.at("one").join(p["picture"].as_str().unwrap())).unwrap();
-        let shades: std::collections::BTreeSet<&[u8]> = ppm[15..].chunks_exact(3).collect();
+        let shades: BTreeSet<&[u8]> = ppm[15..].chunks_exact(3).collect();
         assert!(ppm.starts_with(b"P6\n") && shades.len() > 50, "{} shades", shades.len());
     }
     // Capturing changes no figure.
@@ -260,11 +261,15 @@ fn every_view_of_the_page_shows_the_captures_figures() {
     let (before, _) = capture(&folder.at("before"), 2, &folder.at("product"));
     let after = longer(&before);
     // The same pictures and shaders.
-    std::os::unix::fs::symlink(folder.at("before"), folder.at("link")).unwrap();
     std::fs::create_dir(folder.at("after")).unwrap();
-    for part in ["passes", "shaders"] {
-        std::os::unix::fs::symlink(folder.at("before").join(part), folder.at("after").join(part)).unwrap();
+    std::os::unix::fs::symlink(folder.at("before").join("passes"), folder.at("after").join("passes"))
+        .unwrap();
+    std::fs::create_dir(folder.at("after").join("shaders")).unwrap();
+    for f in std::fs::read_dir(folder.at("before").join("shaders")).unwrap() {
+        let f = f.unwrap();
+        std::fs::copy(f.path(), folder.at("after").join("shaders").join(f.file_name())).unwrap();
     }
+    let lines = with_source(&folder.at("after").join("shaders"));
     std::fs::write(folder.at("after").join("capture.json"), after.to_string()).unwrap();
 
     let page = folder.at("page.html");
@@ -282,7 +287,7 @@ fn every_view_of_the_page_shows_the_captures_figures() {
     table(&alone, &after);
     time_line(&alone, &after);
     regions(&alone, &after);
-    shaders(&alone);
+    shaders(&alone, &lines);
     // Colours and keys.
     let themes = list(&alone["themes"]);
     assert_eq!([&themes[0][0], &themes[1][0], &themes[2][0]], ["light", "dark", ""]);
@@ -397,7 +402,30 @@ fn regions(read: &Value, c: &Value) {
     assert!(checked > 50, "{checked} figures");
 }
 
-fn shaders(read: &Value) {
+/// Puts a shader with its source there, whose block i ran 10 + i times and cost 1000 + i cycles; what each line must show.
+fn with_source(folder: &Path) -> BTreeMap<u32, u64> {
+    let spv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shader/tests/instrument/trips.debug.spv");
+    let bytes = std::fs::read(spv).unwrap();
+    let module = shader::Module::parse(&shader::words(&bytes)).unwrap();
+    let table = shader::instrument::blocks(&module, shader::instrument::Entry::Named("main", None)).unwrap();
+    let mut lines = BTreeMap::new();
+    for b in &table {
+        *lines.entry(b.line).or_default() += 1000 + u64::from(b.index);
+    }
+    let rows: Vec<Value> = table
+        .iter()
+        .map(|b| json!({ "index": b.index, "values": [10 + b.index, 1000 + b.index], "once": [8, 0, 0, 0, 0, 0] }))
+        .collect();
+    let metrics = ["Executed warps", "Arithmetic cycles"];
+    let once = ["FMA", "CVT", "SFU", "Load/store", "Texture", "Varying slots"];
+    let all = json!({ "stage": "compute", "entry": "main", "registers": 7, "metrics": metrics, "once": once, "blocks": rows });
+    std::fs::write(folder.join("compute-main-trips.spv"), bytes).unwrap();
+    std::fs::write(folder.join("compute-main-trips.json"), all.to_string()).unwrap();
+    lines.remove(&0);
+    lines
+}
+
+fn shaders(read: &Value, lines: &BTreeMap<u32, u64>) {
     let all = list(&read["shaders"]);
     assert!(all.len() >= 5, "{} shaders", all.len());
     let heat = |s: &Value| {
@@ -415,6 +443,12 @@ fn shaders(read: &Value) {
         assert!(s["code"].as_u64().unwrap() > 3 && s["here"] == 1, "{s}");
     }
     assert!(heat(&all[0]) > 1000);
+    // The one with a source shows it, with numbers at the lines where blocks begin.
+    let trips = all.iter().find(|s| s["name"].as_str().unwrap().contains("(trips)")).unwrap();
+    let shown = list(&trips["lines"])
+        .iter()
+        .map(|l| (digits(&l[1]).parse().unwrap(), digits(&l[0]).parse().unwrap()));
+    assert_eq!(shown.collect::<BTreeMap<u32, u64>>(), *lines);
 }
 
 fn compared(read: &Value, after: &Value) {

@@ -57,6 +57,8 @@ struct Printer {
     labels: BTreeMap<u32, usize>,
     lines: Vec<String>,
     inside: bool,
+    /// The id of GLSL.std.450.
+    glsl: Option<u32>,
     /// Bits and whether a float, of scalar types.
     scalars: BTreeMap<u32, (u32, bool, bool)>,
 }
@@ -80,6 +82,9 @@ impl rspirv::binary::Consumer for Printer {
             (Op::Name, [Operand::IdRef(id), Operand::LiteralString(name)]) if !name.is_empty() => {
                 let name: String = name.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
                 self.names.insert(*id, name);
+            }
+            (Op::ExtInstImport, [Operand::LiteralString(set)]) if set == "GLSL.std.450" => {
+                self.glsl = i.result_id
             }
             (Op::TypeInt, [Operand::LiteralBit32(bits), Operand::LiteralBit32(signed)]) => {
                 self.scalars.extend(i.result_id.map(|id| (id, (*bits, false, *signed != 0))));
@@ -111,7 +116,7 @@ impl rspirv::binary::Consumer for Printer {
             self.labels.insert(id, self.lines.len());
         }
         let text = i.disassemble().split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = self.named(&text);
+        let text = self.named(&self.extended(text, &i));
         let indent =
             if matches!(code, Op::Function | Op::FunctionEnd | Op::FunctionParameter) { 0 } else { 2 };
         let indent = if code == Op::Label { 1 } else { indent };
@@ -135,6 +140,21 @@ impl Printer {
             _ => return,
         };
         self.names.extend(i.result_id.map(|id| (id, name)));
+    }
+
+    /// An instruction of GLSL.std.450 by its name.
+    fn extended(&self, text: String, i: &rspirv::dr::Instruction) -> String {
+        use rspirv::dr::Operand;
+        use rspirv::spirv::{GLOp, Op};
+        match (i.class.opcode, &i.operands[..]) {
+            (Op::ExtInst, [Operand::IdRef(set), Operand::LiteralExtInstInteger(n), ..])
+                if Some(*set) == self.glsl =>
+            {
+                let name = GLOp::from_u32(*n).map_or(n.to_string(), |o| format!("{o:?}"));
+                text.replacen(&format!("%{set} {n}"), &name, 1)
+            }
+            _ => text,
+        }
     }
 
     /// Ids by their names.
@@ -169,6 +189,7 @@ fn shader(module: &Path, m: &Measured, room: &mut usize) -> Result<Value> {
         labels: BTreeMap::new(),
         lines: vec![],
         inside: false,
+        glsl: None,
         scalars: BTreeMap::new(),
     };
     rspirv::binary::parse_words(parsed.words(), &mut printer)

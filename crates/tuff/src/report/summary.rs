@@ -166,7 +166,9 @@ mod tests {
         let text = lines(&capture(9, 3));
         let all: Vec<&str> = text.lines().collect();
         assert_eq!(all.len(), 10, "{text}");
-        assert!(all[0].starts_with("tuff: 2.00 ms of the modelled GPU (g720, 1300 MHz): 9 workloads that ran 18"));
+        assert!(
+            all[0].starts_with("tuff: 2.00 ms of the modelled GPU (g720, 1300 MHz): 9 workloads that ran 18")
+        );
         assert_eq!(all[1], "frames    3: 2.0 µs on average, at most 3.0 µs (frame 9)");
         assert!(all[3].contains("9.0 µs    20.0       2  main: texture filtering"), "{text}");
         assert!(all[7].contains("33.3           5 more"), "{text}");
