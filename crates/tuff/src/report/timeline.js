@@ -224,7 +224,7 @@ views.push({
 
   draw() {
     const c = shown();
-    [this.left, this.top, this.pitch] = [this.canvas.parentElement.clientWidth < 600 ? 56 : 72, 42, 58];
+    [this.left, this.top, this.pitch] = [this.canvas.parentElement.clientWidth < 600 ? 64 : 72, 42, 58];
     const height = this.top + 3 * this.pitch + 4;
     const [g, width] = this.context(this.canvas, height);
     const ink = token('--ink');
