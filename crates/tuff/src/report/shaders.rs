@@ -145,12 +145,12 @@ impl Printer {
     /// An instruction of GLSL.std.450 by its name.
     fn extended(&self, text: String, i: &rspirv::dr::Instruction) -> String {
         use rspirv::dr::Operand;
-        use rspirv::spirv::{GLOp, Op};
+        use rspirv::spirv::{GlslStd450Op, Op};
         match (i.class.opcode, &i.operands[..]) {
             (Op::ExtInst, [Operand::IdRef(set), Operand::LiteralExtInstInteger(n), ..])
                 if Some(*set) == self.glsl =>
             {
-                let name = GLOp::from_u32(*n).map_or(n.to_string(), |o| format!("{o:?}"));
+                let name = GlslStd450Op::from_u32(*n).map_or(n.to_string(), |o| format!("{o:?}"));
                 text.replacen(&format!("%{set} {n}"), &name, 1)
             }
             _ => text,
