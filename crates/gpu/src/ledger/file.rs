@@ -151,7 +151,7 @@ impl Serialize for ByRegion<'_> {
             |c: &Counter| -> Vec<Number> { self.0.iter().map(|r| c.value(r, model).into()).collect() };
         let all = counters::catalogue::by_task().iter().map(|c| (c.machine, values(c)));
         let some = all.filter(|(_, v)| v.iter().any(|v| *v != Number::Whole(0)));
-        s.collect_map(some.map(|(name, v)| (name, v)))
+        s.collect_map(some)
     }
 }
 
