@@ -212,7 +212,7 @@ mod tests {
     fn numbers_are_brief_and_whole_ones_whole() {
         assert_eq!(brief(12_345_678.0), json!(12_345_678));
         assert_eq!(brief(0.123_456_789), json!(0.123457));
-        assert_eq!(brief(1234.567_891), json!(1234.57));
+        assert_eq!(brief(1_234.567_891), json!(1234.57));
         assert_eq!(brief(0.0), json!(0));
     }
 
