@@ -9,9 +9,10 @@ mod gl;
 mod info;
 mod instrument;
 mod overhead;
+mod pages;
 mod picture;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::{Command, ExitCode};
 
 #[derive(Parser)]
@@ -67,6 +68,9 @@ enum Task {
     Annotate(annotate::Args),
     /// Measure what the GPU Performance layer costs a program, in CPU time of the city's frames; fails above the limit.
     Overhead(overhead::Args),
+    /// Write man pages and shells' completions into a folder, for `cargo xtask dist`.
+    #[command(hide = true)]
+    Pages(pages::Args),
     /// Answer a parent's requests with the one driver that the environment shows.
     #[command(hide = true)]
     Child,
@@ -78,6 +82,7 @@ fn main() -> ExitCode {
             let mut memory = city::Memory::default();
             return client::session::serve_with(|context, ask| memory.answer(context, ask));
         }
+        Task::Pages(args) => pages::run(&args, Cli::command()),
         Task::Demo(args) => demo::run(&args),
         Task::Info => info::run(),
         Task::Instrument(args) => instrument::run(&args),
@@ -181,8 +186,9 @@ fn measured(command: &mut Command) -> client::Result<()> {
     let folder = client::drivers::layer_folder()?;
     // VK_LAYER_PATH replaces the system's folders; VK_ADD_LAYER_PATH, which adds to them, is unknown to older loaders.
     let system = ["/etc/vulkan/explicit_layer.d", "/usr/share/vulkan/explicit_layer.d"];
+    let installed = folder.clone();
     let mut path = before("VK_LAYER_PATH", folder.into_os_string());
-    for folder in system {
+    for folder in system.into_iter().filter(|&f| std::path::Path::new(f) != installed) {
         path = [path, folder.into()].join(std::ffi::OsStr::new(":"));
     }
     command
