@@ -78,7 +78,7 @@ impl Tally {
 /// Runs `cargo test`, and counts what it prints. Of the examples only those that tests start are built: clippy has looked
 /// at the others.
 fn tests(tally: &mut Tally) -> Result<(), String> {
-    let mut examples = cargo(&["build", "--workspace", "--example", "perfmon_*"]);
+    let mut examples = cargo(&["build", "--workspace", "--example", "perfmon_*", "--example", "counters_*"]);
     examples.args(whole());
     call(examples)?;
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"]);

@@ -48,8 +48,13 @@ fn append(
     header.set_mtime(time);
     header.set_uid(0);
     header.set_gid(0);
+    // `append_data` would leave out the "./" that Debian's packages have.
+    let name = &mut header.as_gnu_mut().ok_or("no GNU header")?.name;
+    let room = name.get_mut(..path.len()).ok_or_else(|| format!("{path}: too long for a tar archive"))?;
+    room.copy_from_slice(path.as_bytes());
     let owner = header.set_username("root").and_then(|()| header.set_groupname("root"));
-    owner.and_then(|()| builder.append_data(&mut header, path, bytes)).map_err(|e| format!("{path}: {e}"))
+    header.set_cksum();
+    owner.and_then(|()| builder.append(&header, bytes)).map_err(|e| format!("{path}: {e}"))
 }
 
 /// Without name and time; `flate2`'s own deflate, whose version Cargo.lock has.
