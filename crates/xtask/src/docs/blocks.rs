@@ -68,11 +68,10 @@ fn note(number: usize, line: &str) -> Result<Option<Note>, String> {
         return Ok(None);
     };
     let rest = &text[kind.len()..];
-    let (place, reason) = match rest.rfind("`") {
-        Some(end) => rest.split_at(end + 1),
-        None => ("", rest),
+    let (beginning, reason) = match rest.trim_start().strip_prefix('`').and_then(|r| r.split_once('`')) {
+        Some((beginning, reason)) => (Some(beginning.to_string()), reason),
+        None => (None, rest),
     };
-    let place = place.trim();
     let reason = reason.trim_start_matches(':').trim();
     if reason.is_empty() {
         return Err(format!("{number}: no reason: <!-- {kind}: REASON -->"));
@@ -81,10 +80,6 @@ fn note(number: usize, line: &str) -> Result<Option<Note>, String> {
         "slow" => How::Slow,
         "installed" => How::Installed,
         _ => How::NotRun(reason.into()),
-    };
-    let beginning = match place {
-        "" => None,
-        _ => Some(place.trim_matches('`').to_string()),
     };
     Ok(Some(Note { number, how, beginning }))
 }
@@ -118,10 +113,10 @@ mod tests {
     #[test]
     fn comments_above_a_fence_say_how_its_commands_are_run() {
         let page = "# A page\n```c\nint x;\n```\n\n```sh\na b   # why\n\nc \\\n  d\n```\n\
-            <!-- slow: takes long -->\n<!-- not run `f`: no network -->\n```sh\n# a remark\ne\nf g\n```\n<!-- measured -->\n\
+            <!-- slow: takes long, by `x` -->\n<!-- not run `f`: no network, says `y` -->\n```sh\n# a remark\ne\nf g\n```\n<!-- measured -->\n\
             <!-- installed: it is about packages -->\n```sh\nh\n```\n";
         let line = |number, text: &str, how| Line { number, text: text.into(), how };
-        let not_run = How::NotRun("no network".into());
+        let not_run = How::NotRun("no network, says `y`".into());
         let expected = [
             vec![line(7, "a b   # why", How::Quick), line(9, "c \\\n  d", How::Quick)],
             vec![line(16, "e", How::Slow), line(17, "f g", not_run)],
