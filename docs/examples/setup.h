@@ -24,11 +24,18 @@ static VkDevice device;
 static VkQueue queue;
 static VkCommandBuffer commands;
 
+/* For a layer, where there is one: its name, and a structure for the chain of the instance's creation. */
+static const char *instance_layer;
+static const void *instance_chain;
+
 /* The first device, with one extension and the features in `chain`; queue family 0, which draws and computes. */
 static void open_device(const char *extension, void *chain) {
     VkApplicationInfo application = {.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO, .apiVersion = VK_API_VERSION_1_3};
     VkInstanceCreateInfo instance_info = {.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO,
-                                          .pApplicationInfo = &application};
+                                          .pNext = instance_chain,
+                                          .pApplicationInfo = &application,
+                                          .enabledLayerCount = instance_layer ? 1 : 0,
+                                          .ppEnabledLayerNames = &instance_layer};
     CHECK(vkCreateInstance(&instance_info, NULL, &instance));
     uint32_t count = 1;
     CHECK(vkEnumeratePhysicalDevices(instance, &count, &physical));

@@ -39,11 +39,16 @@ fn run(command: &str, program: &Path, shaders: &[&str]) -> String {
     text
 }
 
-/// The example in Rust of this name.
-fn in_rust(name: &str) -> String {
+fn rust_example(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_BIN_EXE_tuff")).with_file_name("examples");
     let program = folder.join(name);
     assert!(program.exists(), "{} is not built: cargo build -p tuff --examples", program.display());
+    program
+}
+
+/// What the example in Rust of this name says.
+fn in_rust(name: &str) -> String {
+    let program = rust_example(name);
     let mut tuff = Command::new(env!("CARGO_BIN_EXE_tuff"));
     tuff.args(["run", "--"]).arg(program);
     said(tuff)
@@ -90,6 +95,30 @@ fn regions_of_a_pass() {
     }
     let Some(c) = compiled("counters_by_region", &["vulkan/vulkan.h"], &["-lvulkan"]) else { return };
     assert_eq!(run("run", &c, &["triangle.vert.spv", "triangle.frag.spv"]), rust);
+}
+
+/// Zeros, so no number is odd; the buffer of the example in C counts from 0.
+#[test]
+fn rows_of_the_layer() {
+    let with_layer = |program: &Path, shaders: &[&str]| {
+        let mut tuff = Command::new(env!("CARGO_BIN_EXE_tuff"));
+        tuff.args(["run", "--"]).arg(program).args(shaders.iter().map(|s| examples().join(s)));
+        tuff.env("VK_LAYER_PATH", client::drivers::layer_folder().expect("the layer"));
+        let text = said(tuff);
+        let (head, row) = text.trim_end().split_once('\n').expect("a head and a row");
+        let columns: Vec<_> = head.split(',').map(String::from).collect();
+        let values: Vec<_> = row.split(',').map(String::from).collect();
+        let find = |name: &str| values[columns.iter().position(|c| c == name).expect(name)].clone();
+        [find("kind"), find("MaliCompQueueTask"), find("TuffCvtInstr")]
+    };
+    let rust = with_layer(&rust_example("counters_of_workloads"), &[]);
+    assert_eq!(rust[..2], ["dispatch", "64"]);
+    let Some(c) = compiled("layer_settings", &["vulkan/vulkan.h"], &["-lvulkan"]) else { return };
+    let [kind, tasks, cvt] = with_layer(&c, &["double.spv"]);
+    std::fs::remove_file(&c).expect("it was made here");
+    assert_eq!([kind, tasks], rust[..2]);
+    let number = |n: &str| n.parse::<u64>().expect("a number");
+    assert!(number(&cvt) > number(&rust[2]), "odd numbers take another block: {cvt}, {}", rust[2]);
 }
 
 #[test]
