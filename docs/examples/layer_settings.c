@@ -1,5 +1,5 @@
 /* VK_LAYER_TUFF_gpu_performance, set up by the program itself (VK_EXT_layer_settings): rows of what a dispatch cost.
-   layer_settings double.spv; the layer is found where it is installed, or by VK_LAYER_PATH */
+   layer_settings double.spv ROWS.csv; the layer is found where it is installed, or by VK_LAYER_PATH */
 #include "setup.h"
 
 enum { NUMBERS = 4096 };
@@ -26,11 +26,11 @@ typedef struct VkLayerSettingsCreateInfoEXT {
 static const char *LAYER = "VK_LAYER_TUFF_gpu_performance";
 
 int main(int argc, char **argv) {
-    if (argc != 2) return fprintf(stderr, "layer_settings double.spv\n"), 1;
+    if (argc != 3) return fprintf(stderr, "layer_settings double.spv ROWS.csv\n"), 1;
     const char *values[][2] = {{"mode", "counters"},
-                               {"csv", "/dev/stdout"},
+                               {"csv", argv[2]},
                                {"table", "off"},
-                               {"counters", "MaliCompQueueTask,TuffCvtInstr"}};
+                               {"counters", "MaliCompQueueTask,TuffSfuInstr"}};
     enum { SETTINGS = sizeof values / sizeof *values };
     VkLayerSettingEXT settings[SETTINGS];
     for (int i = 0; i < SETTINGS; i++)

@@ -8,11 +8,12 @@ const LAYER: &std::ffi::CStr = c"VK_LAYER_TUFF_gpu_performance";
 const NUMBERS: u32 = 4096;
 
 fn main() -> Result<(), Box<dyn Error>> {
+    let rows = std::ffi::CString::new(std::env::args().nth(1).ok_or("counters_of_workloads ROWS.csv")?)?;
     let values = [
         (c"mode", c"counters"),
-        (c"csv", c"/dev/stdout"),
+        (c"csv", &*rows),
         (c"table", c"off"),
-        (c"counters", c"MaliCompQueueTask,TuffCvtInstr"),
+        (c"counters", c"MaliCompQueueTask,TuffSfuInstr"),
     ];
     let texts = values.map(|(_, value)| value.as_ptr());
     let settings: Vec<_> = values
