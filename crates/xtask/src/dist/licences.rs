@@ -61,12 +61,21 @@ fn files(it: &Crate) -> Result<Vec<String>, String> {
         .collect()
 }
 
-/// The Apache licence's text says nothing of whose work it is for.
+/// The text for a crate that brings none. The Apache licence's says nothing of whose work it is for; MIT's begins with that,
+/// which the crate's own sources must say.
 fn standard(it: &Crate, source: &Path) -> Result<String, String> {
-    if !it.licence.contains("Apache-2.0") {
-        return Err(format!("{} {} brings no text of its licence ({})", it.name, it.version, it.licence));
+    let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()));
+    if it.licence.contains("Apache-2.0") {
+        return read(&source.join("LICENSE-APACHE"));
     }
-    std::fs::read_to_string(source.join("LICENSE-APACHE")).map_err(|e| format!("LICENSE-APACHE: {e}"))
+    let sources = read(&it.folder.join("src/lib.rs"))?;
+    let holder = sources.lines().take(5).find_map(|l| l.find("Copyright").map(|at| &l[at..]));
+    match (holder, read(&source.join("LICENSE-MIT"))?.split_once("\n\nPermission")) {
+        (Some(holder), Some((_, terms))) if it.licence == "MIT" => {
+            Ok(format!("{holder}\n\nPermission{terms}"))
+        }
+        _ => Err(format!("{} {} brings no text of its licence ({})", it.name, it.version, it.licence)),
+    }
 }
 
 #[cfg(test)]
