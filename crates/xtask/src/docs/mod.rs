@@ -8,7 +8,7 @@
 pub mod blocks;
 
 use crate::cargo::{call, own, release, root, target_folder, wait_for};
-use blocks::{Block, How};
+use blocks::{Block, How, Line};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -77,10 +77,9 @@ pub fn run(args: &Args) -> Result<(), String> {
                 None => folder.insert(Folder::new(name)?),
             };
             let slow = lines.iter().any(|l| l.how == How::Slow);
-            let mut script = String::from("trap 'echo \"at line $at\" >&2' ERR\n");
-            lines.iter().for_each(|l| script += &format!("at={}\n{}\n", l.number, l.text));
+            let script = script(&lines);
             let start = Instant::now();
-            match folder.run(&script, &screen, if slow { SLOW } else { QUICK }) {
+            match folder.run(&script, &screen.name, if slow { SLOW } else { QUICK }) {
                 Ok(()) => ran += lines.len(),
                 Err(e) => failed.push(format!("{name}:{}: {e}", first.number)),
             }
@@ -94,6 +93,13 @@ pub fn run(args: &Args) -> Result<(), String> {
     }
     println!("{ran} commands of the pages were run");
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+/// Commands as one script, which says where it ended.
+fn script(lines: &[&Line]) -> String {
+    let mut script = String::from("trap 'echo \"at line $at\" >&2' ERR\n");
+    lines.iter().for_each(|l| script += &format!("at={}\n{}\n", l.number, l.text));
+    script
 }
 
 fn list(pages: &[(String, Vec<Block>)]) {
@@ -180,7 +186,7 @@ impl Folder {
     }
 
     /// Runs a script; what it printed is the error where it fails.
-    fn run(&self, script: &str, screen: &Screen, patience: Duration) -> Result<(), String> {
+    fn run(&self, script: &str, display: &str, patience: Duration) -> Result<(), String> {
         let mut path = vec![self.programs.clone()];
         path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()));
         let path = std::env::join_paths(path).map_err(|e| format!("PATH: {e}"))?;
@@ -194,7 +200,7 @@ impl Folder {
             .env("PATH", path)
             .env("PWD", &self.path)
             .env("CARGO_TARGET_DIR", target_folder())
-            .env("DISPLAY", &screen.name)
+            .env("DISPLAY", display)
             .stdin(Stdio::null())
             .stdout(file.try_clone().map_err(at)?)
             .stderr(file)
@@ -228,6 +234,25 @@ pub fn quick() -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_fails_is_told_with_its_line() {
+        let folder = Folder::new("tests-of-xtask").unwrap();
+        let run = |first: &str, patience| {
+            let page = format!("text\n```sh\n{first}\necho here > made\n```\n");
+            let blocks = blocks::parse(&page).unwrap();
+            let lines: Vec<&Line> = blocks[0].lines.iter().collect();
+            folder.run(&script(&lines), ":0", patience)
+        };
+        assert_eq!(run("test -d crates && test ! -e made", QUICK), Ok(()));
+        assert_eq!(std::fs::read_to_string(folder.path.join("made")).unwrap(), "here\n");
+        let failed = run("echo said; false | cat", QUICK).unwrap_err();
+        assert_eq!(failed, "exit status: 1\n    said\n    at line 3");
+        assert_eq!(run("sleep 60", Duration::from_millis(100)).unwrap_err(), "not done in 0 s\n    ");
+        std::fs::remove_dir_all(&folder.path).unwrap();
+    }
+
     #[test]
     fn comments_of_the_pages_say_what_is_known() {
         let pages = super::pages().unwrap();
