@@ -126,7 +126,7 @@ fn guides(chroot: &Chroot, host: &Host, packages: &Packages) -> Result<(), Strin
 
 /// What the pages say of an installed package.
 fn pages(chroot: &Chroot, host: &Host) -> Result<(), String> {
-    let mut script = "apt-get update -q\ncd /opt\n".to_string();
+    let mut script = "export DEBIAN_FRONTEND=noninteractive\napt-get update -q\ncd /opt\n".to_string();
     let mut count = 0;
     for (name, blocks) in crate::docs::pages()? {
         for line in blocks.iter().flat_map(|b| &b.lines).filter(|l| l.how == How::Installed) {
