@@ -20,5 +20,6 @@ pub fn run(args: &Args, mut command: clap::Command) -> Result<()> {
     for shell in SHELLS {
         generate_to(shell, &mut command, "tuff", &args.folder).map_err(at)?;
     }
-    clap_mangen::generate_to(command, &args.folder).map_err(at)
+    // No pages on how to ask for help.
+    clap_mangen::generate_to(command.disable_help_subcommand(true), &args.folder).map_err(at)
 }

@@ -1,7 +1,8 @@
 //! The .deb: an `ar` archive of a version, the control files and the data.
 
 use super::tree::{File, SHIPPED, Tree};
-use super::{MACHINE, VERSION, libraries, pack};
+use super::{MACHINE, VERSION, libraries, output, pack};
+use std::process::Command;
 
 /// Debian's name of the machine.
 pub fn architecture() -> &'static str {
@@ -10,6 +11,17 @@ pub fn architecture() -> &'static str {
         "aarch64" => "arm64",
         other => other,
     }
+}
+
+/// There is no address of the project's own.
+const MAINTAINER: &str = "The Tuff developers <tuff@localhost>";
+
+/// The package's own changelog, in Debian's form; users read CHANGELOG.md.
+pub fn changelog(time: u64) -> Result<String, String> {
+    let date = output(Command::new("date").env("LC_ALL", "C").args(["-u", "-R", "-d", &format!("@{time}")]))?;
+    Ok(format!(
+        "tuff ({VERSION}) unstable; urgency=medium\n\n  * CHANGELOG.md.gz has it.\n\n -- {MAINTAINER}  {date}"
+    ))
 }
 
 /// The package, installed below /usr.
@@ -49,7 +61,7 @@ fn control(tree: &Tree, glibc: &str) -> String {
         "Package: tuff\n\
          Version: {VERSION}\n\
          Architecture: {}\n\
-         Maintainer: The Tuff developers <tuff@localhost>\n\
+         Maintainer: {MAINTAINER}\n\
          Installed-Size: {size}\n\
          Depends: libc6 (>= {glibc}), libgcc-s1, libvulkan1\n\
          Recommends: libxcb1\n\
@@ -58,10 +70,11 @@ fn control(tree: &Tree, glibc: &str) -> String {
          Section: graphics\n\
          Priority: optional\n\
          Description: GPU in software that is tile-based and counts what it does\n \
-         A Vulkan driver that models a tile-based, Mali-like GPU on the CPU: the same pictures and the\n \
-         same counters on every run and machine. With it come tuff, which runs programs on it and\n \
-         compares what they cost, a layer that measures workloads on any driver, and libraries for\n \
-         OpenGL's and Arm's interfaces to counters.\n",
+         A Vulkan driver that models a tile-based, Mali-like GPU on the CPU: the\n \
+         same pictures and the same counters on every run and machine. With it come\n \
+         tuff, which runs programs on it and compares what they cost, a layer that\n \
+         measures workloads on any driver, and libraries for OpenGL's and Arm's\n \
+         interfaces to counters.\n",
         architecture()
     )
 }
@@ -84,7 +97,6 @@ fn ar(members: &[(&str, Vec<u8>)], time: u64) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::process::Command;
 
     #[test]
     fn dpkg_reads_the_package() {

@@ -1,6 +1,6 @@
 //! The files that are installed, by their paths below the prefix (`/usr`, or wherever the tar.gz was unpacked).
 
-use super::{MACHINE, VERSION, licences, output, pack, sbom};
+use super::{MACHINE, VERSION, deb, licences, output, pack, sbom};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,14 +59,13 @@ pub fn collect(source: &Path, release: &Path, time: u64) -> Result<Tree, String>
     for page in ["README.md", "LICENSE-APACHE", "LICENSE-MIT"] {
         put(format!("{DOCUMENTS}/{page}"), read(&source.join(page))?, 0o644);
     }
-    for entry in std::fs::read_dir(source.join("docs")).map_err(|e| format!("docs: {e}"))?.flatten() {
-        let name = entry.file_name().display().to_string();
-        if name.ends_with(".md") || name.ends_with(".svg") {
-            put(format!("{DOCUMENTS}/docs/{name}"), read(&entry.path())?, 0o644);
-        }
+    for path in files(&source.join("docs"))? {
+        let name = path.strip_prefix(source).unwrap_or(&path).display().to_string();
+        put(format!("{DOCUMENTS}/{name}"), read(&path)?, 0o644);
     }
     let changes = read(&source.join("CHANGELOG.md"))?;
-    put(format!("{DOCUMENTS}/changelog.gz"), pack::gzip(&changes)?, 0o644);
+    put(format!("{DOCUMENTS}/CHANGELOG.md.gz"), pack::gzip(&changes)?, 0o644);
+    put(format!("{DOCUMENTS}/changelog.gz"), pack::gzip(deb::changelog(time)?.as_bytes())?, 0o644);
     let crates = sbom::Crates::read(source)?;
     put(format!("{DOCUMENTS}/copyright"), copyright(&text(&source.join("LICENSE-MIT"))?).into_bytes(), 0o644);
     put(format!("{DOCUMENTS}/licences.gz"), pack::gzip(licences::texts(&crates, source)?.as_bytes())?, 0o644);
@@ -76,6 +75,18 @@ pub fn collect(source: &Path, release: &Path, time: u64) -> Result<Tree, String>
 
 fn read(path: &Path) -> Result<Vec<u8>, String> {
     std::fs::read(path).map_err(|e| format!("{}: {e}", path.display()))
+}
+
+/// All files below a folder.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?.flatten() {
+        match entry.path() {
+            path if path.is_dir() => found.extend(files(&path)?),
+            path => found.push(path),
+        }
+    }
+    Ok(found)
 }
 
 fn text(path: &Path) -> Result<String, String> {

@@ -65,7 +65,8 @@ fn trial(chroot: &Chroot, host: &Host, mirrors: &Mirrors, packages: &Packages) -
     }
     let before = files(&chroot.path)?;
     let deb = packages.deb.file_name().unwrap_or_default().display().to_string();
-    let inside = |script: &str| chroot.bare(host, &["sh", "-c", &format!("{PRELUDE}{script}")]);
+    // What programs say on stderr is among what is asked of them.
+    let inside = |script: &str| chroot.bare(host, &["sh", "-c", &format!("exec 2>&1; {PRELUDE}{script}")]);
     // What the package itself brings, and what removing it leaves.
     call(chroot.bare(host, &["dpkg", "--install", &format!("/opt/{deb}")]))?;
     let with = files(&chroot.path)?;
