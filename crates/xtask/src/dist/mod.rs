@@ -101,7 +101,10 @@ fn output(command: &mut Command) -> Result<String, String> {
     let out = command.output().map_err(|e| format!("{name}: {e}"))?;
     match out.status.success() {
         true => Ok(String::from_utf8_lossy(&out.stdout).into_owned()),
-        false => Err(format!("{name}: {}", String::from_utf8_lossy(&out.stderr).trim())),
+        false => {
+            let said = if out.stderr.is_empty() { &out.stdout } else { &out.stderr };
+            Err(format!("{name}: {}: {}", out.status, String::from_utf8_lossy(said).trim()))
+        }
     }
 }
 
