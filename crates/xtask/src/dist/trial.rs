@@ -114,7 +114,7 @@ fn guides(chroot: &Chroot, host: &Host, packages: &Packages) -> Result<(), Strin
         // In a job's folder: the package, and the baseline that the project has committed.
         let start = Instant::now();
         let script = format!(
-            "rm -rf /tmp/job && mkdir /tmp/job && cd /tmp/job && cp /opt/tuff* /opt/baseline.json . && bash -c '{}'",
+            "rm -rf /tmp/job && mkdir /tmp/job && cd /tmp/job && cp /opt/tuff*.deb /opt/tuff*.tar.gz /opt/baseline.json . && bash -c '{}'",
             script.replace('\'', "'\\''")
         );
         call(chroot.bare(host, &["sh", "-c", &script])).map_err(|_| format!("{name}: failed"))?;
