@@ -9,11 +9,12 @@ mod gl;
 mod info;
 mod instrument;
 mod overhead;
+mod pages;
 mod picture;
 mod report;
 mod run;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
 
 #[derive(Parser)]
@@ -43,6 +44,9 @@ enum Task {
     Annotate(annotate::Args),
     /// Measure what the GPU Performance layer costs a program, in CPU time of the city's frames; fails above the limit.
     Overhead(overhead::Args),
+    /// Write man pages and shells' completions into a folder, for `cargo xtask dist`.
+    #[command(hide = true)]
+    Pages(pages::Args),
     /// Answer a parent's requests with the one driver that the environment shows.
     #[command(hide = true)]
     Child,
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
             let mut memory = city::Memory::default();
             return client::session::serve_with(|context, ask| memory.answer(context, ask));
         }
+        Task::Pages(args) => pages::run(&args, Cli::command()),
         Task::Demo(args) => demo::run(&args),
         Task::Info => info::run(),
         Task::Instrument(args) => instrument::run(&args),

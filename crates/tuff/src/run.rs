@@ -189,8 +189,9 @@ fn measured(command: &mut Command) -> Result<()> {
     let folder = client::drivers::layer_folder()?;
     // VK_LAYER_PATH replaces the system's folders; VK_ADD_LAYER_PATH, which adds to them, is unknown to older loaders.
     let system = ["/etc/vulkan/explicit_layer.d", "/usr/share/vulkan/explicit_layer.d"];
+    let installed = folder.clone();
     let mut path = before("VK_LAYER_PATH", folder.into_os_string());
-    for folder in system {
+    for folder in system.into_iter().filter(|&f| Path::new(f) != installed) {
         path = [path, folder.into()].join(OsStr::new(":"));
     }
     command
