@@ -8,7 +8,9 @@ mod diff;
 mod gl;
 mod info;
 mod instrument;
+mod offline;
 mod overhead;
+mod paint;
 mod picture;
 
 use clap::{Parser, Subcommand};
@@ -25,9 +27,16 @@ struct Cli {
 enum Task {
     /// Draw a city and march a ball; write the pictures, print what was measured.
     Demo(demo::Args),
-    /// What the driver reports, in short.
-    Info,
+    /// What the driver reports, in short, or its extensions and limits.
+    Info(info::Args),
     /// Run a program on Tuff: sets VK_DRIVER_FILES and VK_ICD_FILENAMES for it.
+    #[command(after_help = "\
+Examples:
+  tuff run -- vkcube --c 100
+  tuff run --counters cost.json --check -- ./program --its-own-option
+  tuff run --shaders costs -- ./program
+  tuff run --workloads workloads.csv -- ./program
+  TUFF_GPU=small TUFF_THREADS=1 tuff run -- vulkaninfo --summary")]
     Run {
         /// Write what every workload cost to this file (JSON, the same on every run).
         #[arg(long)]
@@ -48,6 +57,10 @@ enum Task {
         program: Vec<String>,
     },
     /// Run an OpenGL program on Tuff, through Mesa's zink, with GL_AMD_performance_monitor.
+    #[command(after_help = "\
+Examples:
+  tuff gl -- glxgears
+  tuff gl --counters cost.json -- glxinfo -B")]
     Gl {
         /// Write what every workload cost to this file (JSON, the same on every run).
         #[arg(long)]
@@ -65,6 +78,8 @@ enum Task {
     Instrument(instrument::Args),
     /// Print a module's SPIR-V, and its source where it has lines, with what each basic block cost.
     Annotate(annotate::Args),
+    /// What an offline compiler tells of a shader: registers, cycles by pipe and path, what bounds it.
+    Shader(offline::Args),
     /// Measure what the GPU Performance layer costs a program, in CPU time of the city's frames; fails above the limit.
     Overhead(overhead::Args),
     /// Answer a parent's requests with the one driver that the environment shows.
@@ -79,10 +94,11 @@ fn main() -> ExitCode {
             return client::session::serve_with(|context, ask| memory.answer(context, ask));
         }
         Task::Demo(args) => demo::run(&args),
-        Task::Info => info::run(),
+        Task::Info(args) => info::run(&args),
         Task::Instrument(args) => instrument::run(&args),
         Task::Annotate(args) => annotate::run(&args),
-        Task::Diff(args) => diff::run(&args),
+        Task::Shader(args) => offline::run(&args),
+        Task::Diff(args) => return diff::run(&args),
         Task::Overhead(args) => overhead::run(&args),
         Task::Run { program, counters, check, shaders, workloads } => {
             let checked = counters.clone().filter(|_| check);
@@ -193,3 +209,6 @@ fn measured(command: &mut Command) -> client::Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;
