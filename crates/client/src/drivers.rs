@@ -171,6 +171,7 @@ impl Driver {
             .env("VK_LOADER_LAYERS_DISABLE", "~all~")
             .env("MESA_SHADER_CACHE_DISABLE", "true")
             .env_remove("TUFF_INSTRUMENT")
+            .env_remove("TUFF_CAPTURE")
             .env_remove("TUFF_COUNTERS");
         if self.name == INSTRUMENTED {
             command.env("TUFF_INSTRUMENT", std::env::temp_dir().join("tuff-instrumented"));

@@ -1,12 +1,13 @@
 //! A render pass under way: draws are gathered, and drawn tile by tile when the pass ends.
 
 use super::draw::{Draw, What};
-use super::drawn::{Drawn, Ended};
+use super::drawn::{Drawn, Ended, Seen};
 use super::geometry::bin::{Bins, Full};
 use super::geometry::feedback::Feedback;
 use super::geometry::{self, Batch, GeometryContext, mesh, traffic};
 use super::layout::TILE;
 use super::pass::{self, Rendering, Subpass};
+use super::picture;
 use super::regions::Collected;
 use super::state::Rect;
 use super::statistics::Epochs;
@@ -87,8 +88,10 @@ pub struct PassRun {
     drawn: Drawn,
     /// Binning is under way since a pass that this one resumes.
     binned: bool,
-    /// What each task counted, if the application asks for that.
+    /// What each task counted, if the application or a capture asks for that.
     regions: Option<Collected>,
+    /// A capture wants what it shows.
+    captured: bool,
     /// Modelled time as the pass begins.
     line: Line,
     scratches: Arc<Scratches>,
@@ -104,22 +107,31 @@ pub struct Suspended {
 }
 
 impl PassRun {
-    /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume.
+    /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume. `captured`: what it shows and what its regions
+    /// count is wanted when it ends.
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
         suspended: Option<Suspended>,
         scratches: &Arc<Scratches>,
+        captured: bool,
     ) -> PassRun {
         let targets = Targets::new(rendering);
         let before = suspended.filter(|_| rendering.resuming);
         let (aside, counted, binned) =
             before.map_or_else(Default::default, |s| (s.aside, s.regions, s.binned));
         let new = |r| Collected::new(r, targets.area, pass::layers(&rendering.subpasses, rendering.layers));
-        let regions = rendering.regions.as_ref().map(|r| counted.unwrap_or_else(|| new(r)));
+        let asked = rendering.regions.as_ref().map(new);
+        let subpasses = &rendering.subpasses;
+        let physical = pass::physical(subpasses, subpasses.len().saturating_sub(1)) + 1;
+        let whole = || Collected::whole(physical, pass::layers(subpasses, rendering.layers), targets.area);
+        // One is laid out as the application asked, the other not.
+        let regions = counted.filter(|c| c.is_asked() == asked.is_some());
+        let regions = regions.or(asked).or_else(|| captured.then(whole).flatten());
         PassRun {
             loaded: vec![false; targets.own],
             put_aside: rendering.resuming,
+            captured,
             binned,
             barrier: true,
             targets,
@@ -140,9 +152,9 @@ impl PassRun {
         }
     }
 
-    /// Counts by region: is to have the machine alone.
+    /// The application counts by region: is to have the machine alone.
     pub fn by_region(&self) -> bool {
-        self.regions.is_some()
+        self.rendering.regions.is_some()
     }
     /// It begins at this place in modelled time.
     pub fn begins(&mut self, line: &Line) {
@@ -327,15 +339,20 @@ impl PassRun {
         self.epochs.current()[Event::BinningJobs] += (bins && !self.binned) as u64;
         if suspending {
             let left = Suspended { aside: self.aside, binned: bins || self.binned, regions: self.regions };
-            return (r, Ended { epochs: self.epochs, drawn: self.drawn }, Some(left));
+            return (r, Ended { epochs: self.epochs, drawn: self.drawn, seen: None }, Some(left));
         }
         self.epochs.current()[Event::MainJobs] += 1;
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
+            && counted.is_asked()
             && let Err(address) = counted.write(asked, shared.model)
         {
             r = r.and(Err(Blame::of(Fault::Address(address), "counters by region")));
         }
-        (r, Ended { epochs: self.epochs, drawn: self.drawn }, None)
+        let seen = self.captured.then(|| {
+            let regions = self.regions.as_ref().map(|c| c.map(shared.model));
+            Box::new(Seen { regions, picture: picture::of(&self.rendering) })
+        });
+        (r, Ended { epochs: self.epochs, drawn: self.drawn, seen }, None)
     }
 
     /// Draws all tiles with what has been gathered; `here`: of the current subpass too.

@@ -25,9 +25,11 @@ fn words(line: &str) -> Vec<String> {
 /// The commands of `tuff` in a help text's examples.
 fn examples(help: &str) -> Vec<Vec<String>> {
     let (_, after) = help.split_once("Examples:\n").unwrap_or_default();
-    let lines = after.lines().take_while(|l| l.starts_with("  ")).collect::<Vec<_>>().join("\n");
-    let lines = lines.replace("\\\n", " ");
-    let commands = lines.lines().flat_map(|l| l.split("&&")).filter_map(|l| l.split('|').next());
+    let lines = after.lines().take_while(|l| l.starts_with("  ")).map(str::trim).collect::<Vec<_>>();
+    let lines = lines.join("\n").replace("\\\n", "");
+    // What stands far behind a command is about it.
+    let commands = lines.lines().filter_map(|l| l.split("   ").next());
+    let commands = commands.flat_map(|l| l.split("&&")).filter_map(|l| l.split('|').next());
     let own = |line: &str| {
         let is_variable = |w: &String| w.contains('=');
         let words: Vec<_> = words(line).into_iter().skip_while(is_variable).collect();
@@ -59,11 +61,15 @@ fn every_command_has_examples_that_it_takes() {
 
 #[test]
 fn an_example_is_read_as_a_shell_would() {
-    let help = "Text.\n\nExamples:\n  A=1 tuff run --check \\\n      -- 'a b' \"c\" && tuff info | less\n  ls\n\nMore: tuff x";
+    let help = "Text.\n\nExamples:\n  A=1 tuff run --check \\\n      -- 'a b' \"c\" && tuff info | less\n  ls\n  tuff info     is short\n\nMore: tuff x";
     let words = |l: &[&str]| l.iter().map(|w| w.to_string()).collect::<Vec<_>>();
     assert_eq!(
         examples(help),
-        [words(&["tuff", "run", "--check", "--", "a b", "c"]), words(&["tuff", "info"])]
+        [
+            words(&["tuff", "run", "--check", "--", "a b", "c"]),
+            words(&["tuff", "info"]),
+            words(&["tuff", "info"])
+        ]
     );
     assert!(examples("Examples of nothing").is_empty());
 }

@@ -7,6 +7,7 @@ use crate::report::capture::{Capture, Run, Workload};
 use counters::{Block, Counter, Measure, catalogue};
 use perfetto::{Category, CounterSpec, Specification, Stage, Trace};
 use std::collections::BTreeMap;
+use std::path::Path;
 
 const fn specification(name: &'static str, description: &'static str, category: Category) -> Specification {
     Specification { name, description, category }
@@ -51,7 +52,8 @@ fn stage(w: &Workload, queue: usize) -> usize {
 /// workload, within the application's labels; else all labels.
 fn tag(label: &str) -> &str {
     let last = label.rsplit('/').next().unwrap_or(label);
-    let is_tag = last.strip_prefix('t').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+    let is_tag =
+        last.strip_prefix('t').is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
     if is_tag { last } else { label }
 }
 
@@ -99,7 +101,9 @@ fn labels(capture: &Capture, runs: &[Run]) -> Vec<(u64, u64, String)> {
         let here = (w.device, w.queue, &w.label);
         match all.last_mut() {
             _ if w.label.is_empty() => {}
-            Some(of) if last == Some(here) => *of = (of.0.min(begin), of.1.max(end), std::mem::take(&mut of.2)),
+            Some(of) if last == Some(here) => {
+                *of = (of.0.min(begin), of.1.max(end), std::mem::take(&mut of.2))
+            }
             _ => all.push((begin, end, w.label.clone())),
         }
         last = Some(here);
@@ -242,6 +246,12 @@ pub fn perfetto(capture: &Capture) -> client::Result<Vec<u8>> {
     }
     trace.clocks(spans.iter().map(|s| s.1).max().unwrap_or(0));
     Ok(trace.bytes())
+}
+
+/// Makes the trace of a capture's folder.
+pub fn write(folder: &Path, file: &Path) -> client::Result<()> {
+    let bytes = perfetto(&Capture::read(folder)?)?;
+    std::fs::write(file, bytes).map_err(|e| client::Error(format!("{}: {e}", file.display())))
 }
 
 #[cfg(test)]
