@@ -256,8 +256,8 @@ mod tests {
 
     #[test]
     fn the_helps_examples_are_taken() {
+        Cli::command().debug_assert();
         let mut command = Cli::command();
-        command.debug_assert();
         let helps = [
             command.get_after_help().cloned(),
             command.find_subcommand_mut("merge").and_then(|c| c.get_after_help().cloned()),

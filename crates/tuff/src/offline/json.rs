@@ -49,7 +49,7 @@ fn variant(a: &Analysis, v: &super::analysis::Variant, model: &Model) -> Value {
             property("stack_alloca_bytes", "Stack alloca size (bytes)",
                 "Bytes of a thread's private arrays in memory.", json!(a.stack_bytes)),
             property("fp16_arithmetic", "16-bit arithmetic",
-                "Percent of the arithmetic instructions that work on 16 bits or fewer.", json!(a.narrow.round())),
+                "Percent of the arithmetic instructions that work on 16 bits or fewer.", json!(a.narrow.round() as u64)),
         ],
     })
 }

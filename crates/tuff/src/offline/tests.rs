@@ -46,7 +46,7 @@ fn straight_code_has_one_way() {
     let all = report("straight.comp.spv", Stage::Compute);
     assert_eq!(all["schema"], serde_json::json!({ "name": "performance", "version": 0 }));
     let shader = &all["shaders"][0];
-    assert_eq!((&shader["shader"]["api"], &shader["shader"]["type"]), (&"Vulkan".into(), &"Compute".into()));
+    assert_eq!(shader["shader"], serde_json::json!({ "api": "Vulkan", "type": "Compute" }));
     let variant = &shader["variants"][0];
     assert_eq!(variant["name"], "Main");
     let pipelines =
@@ -88,7 +88,7 @@ fn registers_decide_who_fits() {
 #[test]
 fn narrow_arithmetic_is_a_share() {
     let all = report("halves.comp.spv", Stage::Compute);
-    assert_eq!(property(&all["shaders"][0]["variants"][0]["properties"], "fp16_arithmetic"), 73.0);
+    assert_eq!(property(&all["shaders"][0]["variants"][0]["properties"], "fp16_arithmetic"), 73);
     assert!(
         table::table(&file("x"), &analysis("halves.comp.spv", Stage::Compute), &g720(), Paint(false))
             .contains("\n  16-bit arithmetic     72.727 %\n")
@@ -112,7 +112,8 @@ fn what_follows_from_uniforms_runs_once() {
     }
     assert_eq!(a.uniform, 100.0 * 2.0 / (2.0 + 5.0));
     let text = table::table(&file("sample.frag.spv"), &a, &g720(), Paint(false));
-    assert!(text.ends_with("  longest path           0.5    0.5      0      0           0        2        2  varying, texture\n"), "{text}");
+    let last: Vec<_> = text.lines().last().unwrap().split_whitespace().collect();
+    assert_eq!(last, ["longest", "path", "0.5", "0.5", "0", "0", "0", "2", "2", "varying,", "texture"]);
 }
 
 /// Positions need uv, which is doubled (4 CVT, 2 FMA), and two multiply–adds more; what is left needs uv.
@@ -120,10 +121,8 @@ fn what_follows_from_uniforms_runs_once() {
 fn vertices_are_shaded_in_halves() {
     let all = report("sample.vert.spv", Stage::Vertex);
     let shader = &all["shaders"][0];
-    assert_eq!(
-        (&shader["variants"][0]["name"], &shader["variants"][1]["name"]),
-        (&"Position".into(), &"Varying".into())
-    );
+    assert_eq!(shader["variants"][0]["name"], "Position");
+    assert_eq!(shader["variants"][1]["name"], "Varying");
     for way in WAYS {
         let of = |k: usize| &shader["variants"][k]["performance"];
         check_way(of(0), way, [1.0, 0.5, 1.0, 0.0, 0.0, 0.0, 0.0], &["arith_total", "arith_cvt"]);
