@@ -3,7 +3,7 @@
 
 use crate::bytecode::{BlockRange, Code, Compiled, ImageCode, Op, Program, Reg};
 use crate::bytecode_check::check;
-use crate::cost::{Cost, Half, Halves, MarkUse, Profile};
+use crate::cost::{Cost, Half, Halves, MarkUse, Profile, Ways};
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 use crate::stage_io::{
