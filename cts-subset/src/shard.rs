@@ -8,6 +8,9 @@ use std::path::Path;
 /// Cases that stay together, in their list's order: starting deqp-vk costs as much as some of them.
 const BLOCK: usize = 20;
 
+/// Seconds that a case takes at least: a run's JSON has no less, and cases that take nothing would all go to one shard.
+const LEAST: f64 = 0.001;
+
 /// One of the parts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shard {
@@ -61,7 +64,7 @@ pub struct Costs<'a> {
 impl Costs<'_> {
     /// Of a case whose list's other cases take `mean`.
     fn of(&self, case: &str, mean: f64) -> f64 {
-        self.cases.get(case).copied().unwrap_or(mean)
+        self.cases.get(case).copied().unwrap_or(mean).max(LEAST)
     }
 
     /// Of a list's cases of which nothing else is known.

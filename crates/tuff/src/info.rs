@@ -23,7 +23,7 @@ fn members(debug: &str) -> Vec<(String, String)> {
     let inside = debug.split_once('{').map_or("", |(_, rest)| rest.trim_end().trim_end_matches('}'));
     let (mut depth, mut from, mut all) = (0, 0, vec![]);
     let mut add = |text: &str| {
-        let Some((name, value)) = text.trim().split_once(": ") else { return };
+        let Some((name, value)) = text.trim().split_once(':') else { return };
         let mut words = name.split('_');
         let mut vulkan = words.next().unwrap_or_default().to_string();
         for word in words {

@@ -30,7 +30,8 @@ pub struct Analysis {
     /// Percent of all instructions that run once a draw or dispatch.
     pub uniform: f64,
     pub has_uniform: bool,
-    pub side_effects: bool,
+    /// It writes memory that others see; not known of task and mesh shaders.
+    pub side_effects: Option<bool>,
     pub modifies_coverage: bool,
     pub late_test: bool,
     pub late_update: bool,
@@ -94,7 +95,13 @@ pub fn analyse(module: &Module, stage: Stage, entry: &str, spec: &[(u32, u64)]) 
     let fragment = stage == Stage::Fragment;
     let writes_depth = i.depth != DepthMode::default() || i.writes_stencil;
     let coverage = fragment && (i.discards || i.writes_sample_mask);
-    let effects = i.writes_memory;
+    // A compute shader has no other outputs: all that is neither a load nor a texture's is a store or an atomic.
+    let side_effects = match stage {
+        Stage::Compute => Some(all.ls > all.loads + all.single),
+        Stage::Task | Stage::Mesh => None,
+        _ => Some(i.writes_memory),
+    };
+    let effects = side_effects == Some(true);
     Ok(Analysis {
         stage,
         entry: entry.into(),
@@ -104,7 +111,7 @@ pub fn analyse(module: &Module, stage: Stage, entry: &str, spec: &[(u32, u64)]) 
         narrow: percent(all.narrow, all.fma + all.cvt + all.sfu),
         uniform: percent(once.instructions(), once.instructions() + all.instructions()),
         has_uniform: !once.is_free(),
-        side_effects: effects,
+        side_effects,
         modifies_coverage: coverage,
         late_test: fragment && !i.early_tests && (writes_depth || effects),
         late_update: fragment && !i.early_tests && (writes_depth || effects || coverage),

@@ -48,7 +48,9 @@ pub fn table(file: &Path, a: &Analysis, model: &Model, paint: Paint) -> String {
     line("private arrays", format!("{} bytes", a.stack_bytes));
     line("16-bit arithmetic", format!("{} %", number(a.narrow)));
     line("uniform", format!("{} % of the instructions, which run once", number(a.uniform)));
-    line("writes memory", yes(a.side_effects).into());
+    if let Some(effects) = a.side_effects {
+        line("writes memory", yes(effects).into());
+    }
     if a.stage == shader::ir::Stage::Fragment {
         line("modifies coverage", yes(a.modifies_coverage).into());
         line("late depth test", yes(a.late_test).into());

@@ -95,7 +95,7 @@ fn narrow_arithmetic_is_a_share() {
     );
 }
 
-/// sqrt(a) * b + 3 follows from push constants: a root (SFU) and a multiply–add run once. Per fragment: four multiply–adds and
+/// sqrt(a) * b + 3 follows from push constants: a root (its reciprocal, SFU, times its operand, FMA) and a multiply–add run once. Per fragment: four multiply–adds and
 /// a sample, two components interpolated.
 #[test]
 fn what_follows_from_uniforms_runs_once() {
@@ -110,7 +110,7 @@ fn what_follows_from_uniforms_runs_once() {
     for no in ["has_side_effects", "modifies_coverage", "uses_late_zs_test", "uses_late_zs_update"] {
         assert_eq!(property(&shader["properties"], no), false, "{no}");
     }
-    assert_eq!(a.uniform, 100.0 * 2.0 / (2.0 + 5.0));
+    assert_eq!(a.uniform, 100.0 * 3.0 / (3.0 + 5.0));
     let text = table::table(&file("sample.frag.spv"), &a, &g720(), Paint(false));
     let last: Vec<_> = text.lines().last().unwrap().split_whitespace().collect();
     assert_eq!(last, ["longest", "path", "0.5", "0.5", "0", "0", "0", "2", "2", "varying,", "texture"]);
