@@ -18,6 +18,7 @@ use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
 use super::tile::item::{Item, Plan};
 use super::tile::op::Op;
+use super::tile::parts::Parts;
 use super::tile::target::Targets;
 use super::tile::task::Task;
 use super::tile::transfer::{Traffic, Way};
@@ -390,7 +391,10 @@ impl PassRun {
         // Of tiles, and by op.
         let counted = Mutex::new((vec![Counts::default(); epochs], vec![DrawCounts::default(); ops.len()]));
         // By op, where counts are a region's: what they leave of a draw as a whole.
-        let by_region = if self.regions.is_some() { ops.len() } else { 0 };
+        let asked = self.regions.as_ref().filter(|r| r.is_asked());
+        let mapped = self.regions.as_ref().filter(|r| !r.is_asked());
+        let by_region = if asked.is_some() { ops.len() } else { 0 };
+        let parts = Parts::default();
         let whole_draws = Mutex::new(vec![cost::Draw::default(); by_region]);
         let work = || {
             let mut worker = shared.workers.take(shared.level);
@@ -398,6 +402,7 @@ impl PassRun {
             scratch.tile.reserve(this.targets.bytes + 64);
             let mut sum = vec![Counts::default(); epochs];
             let mut draws = vec![DrawCounts::default(); ops_ref.len()];
+            let mut own = vec![DrawCounts::default(); if mapped.is_some() { ops_ref.len() } else { 0 }];
             loop {
                 let n = next.fetch_add(1, Relaxed);
                 if n >= tasks || shared.hub.stops() {
@@ -408,7 +413,7 @@ impl PassRun {
                     continue;
                 }
                 // A region's own traffic can't be taken from its neighbours.
-                let all = this.regions.is_some().then(|| count::caches(shared.model));
+                let all = asked.map(|_| count::caches(shared.model));
                 worker.tally.trace(all.or_else(|| shared.traced(n, tasks, count::TRACED_TILES)));
                 let t = n % per_layer;
                 let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
@@ -427,13 +432,17 @@ impl PassRun {
                         &drawn,
                         passes_over,
                         until,
-                        &mut draws,
+                        if mapped.is_some() { &mut own } else { &mut draws },
                         &mut fixed,
                     )
                 };
                 let r = r.map(|load| weights.add(n, &load, &fixed, shared.model));
                 sum[epochs - 1] += &fixed;
-                if let Some(regions) = &this.regions {
+                if let Some(map) = mapped {
+                    parts.take(layer, [tx, ty], &mut own, &mut draws);
+                    map.add(physical, layer, [tx, ty], &fixed);
+                }
+                if let Some(regions) = asked {
                     // A region's own: what its draws counted in it.
                     for (i, (d, (_, epoch, op))) in draws.iter_mut().zip(ops_ref).enumerate() {
                         if let Op::Draw(item) = op
@@ -469,6 +478,7 @@ impl PassRun {
         }
         // Draws in tiles that were not followed are like those of the pass that were.
         DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), &mut shared.l2.lock());
+        let told = mapped.is_none_or(|map| parts.tell(&ops, &draws, map, physical));
         for ((_, epoch, op), d) in ops.iter().zip(&mut draws) {
             if let Op::Draw(i) = op {
                 if let Some((c, tasks)) = d.take(i) {
@@ -481,6 +491,9 @@ impl PassRun {
         }
         for ((_, epoch, _), d) in ops.iter().zip(whole_draws.into_inner()).filter(|(_, d)| d.tasks > 0) {
             took.draw(*epoch, d);
+        }
+        if !told {
+            self.regions = None;
         }
         self.drawn = took;
         counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));

@@ -47,7 +47,7 @@ struct Workload<'a> {
     begin_ns: u64,
     end_ns: u64,
     elapsed_ns: u64,
-    jobs: Inline<Job>,
+    jobs: Vec<Job>,
     counters: Counters<'a>,
 }
 
@@ -74,7 +74,7 @@ struct Ran<'a> {
     frame: Option<u64>,
     submission: u64,
     order: u64,
-    jobs: Inline<Job>,
+    jobs: Vec<Job>,
     counters: Counters<'a>,
 }
 
@@ -103,7 +103,7 @@ struct Pass<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     picture: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    picture_of: Option<Inline<u32>>,
+    picture_of: Option<Vec<u32>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     regions: Option<Regions<'a>>,
 }
@@ -111,22 +111,10 @@ struct Pass<'a> {
 #[derive(Serialize)]
 struct Regions<'a> {
     side: u32,
-    origin: Inline<i32>,
+    origin: Vec<i32>,
     across: u32,
     down: u32,
     counters: ByRegion<'a>,
-}
-
-/// A list in one line: a list that is none of [`Lines`]'s.
-struct Inline<T>(Vec<T>);
-
-impl<T: Serialize> Serialize for Inline<T> {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeTuple;
-        let mut all = s.serialize_tuple(self.0.len())?;
-        self.0.iter().try_for_each(|v| all.serialize_element(v))?;
-        all.end()
-    }
 }
 
 /// What is not 0, by key.
@@ -163,7 +151,7 @@ impl Serialize for ByRegion<'_> {
             |c: &Counter| -> Vec<Number> { self.0.iter().map(|r| c.value(r, model).into()).collect() };
         let all = counters::catalogue::by_task().iter().map(|c| (c.machine, values(c)));
         let some = all.filter(|(_, v)| v.iter().any(|v| *v != Number::Whole(0)));
-        s.collect_map(some.map(|(name, v)| (name, Inline(v))))
+        s.collect_map(some)
     }
 }
 
@@ -188,21 +176,34 @@ impl From<Value> for Number {
     }
 }
 
-/// An element of a list a line; tuples stay in theirs.
+/// An element of the file's own lists a line; what is in these stays in its line.
 #[derive(Default)]
-struct Lines;
+struct Lines {
+    /// Lists that are open.
+    depth: usize,
+}
 
 impl Formatter for Lines {
+    fn begin_array<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        to.write_all(b"[")
+    }
     fn begin_array_value<W: ?Sized + io::Write>(&mut self, to: &mut W, first: bool) -> io::Result<()> {
-        to.write_all(if first { b"\n" } else { b",\n" })
+        match (self.depth, first) {
+            (1, true) => to.write_all(b"\n"),
+            (1, false) => to.write_all(b",\n"),
+            (_, true) => Ok(()),
+            (_, false) => to.write_all(b","),
+        }
     }
     fn end_array<W: ?Sized + io::Write>(&mut self, to: &mut W) -> io::Result<()> {
-        to.write_all(b"\n]")
+        self.depth = self.depth.saturating_sub(1);
+        to.write_all(if self.depth == 0 { b"\n]" } else { b"]" })
     }
 }
 
 /// The jobs of a workload, with their times if it is one run's.
-fn jobs(counts: &Counts, spans: Option<&Run>, k: WorkloadKind) -> Inline<Job> {
+fn jobs(counts: &Counts, spans: Option<&Run>, k: WorkloadKind) -> Vec<Job> {
     let model = counters::model::current();
     let of = |phase: Phase| {
         let n = bound::jobs(counts, phase);
@@ -230,7 +231,7 @@ fn jobs(counts: &Counts, spans: Option<&Run>, k: WorkloadKind) -> Inline<Job> {
             takes: Taken(takes),
         })
     };
-    Inline(Phase::ALL.iter().copied().filter_map(of).collect())
+    Phase::ALL.iter().copied().filter_map(of).collect()
 }
 
 impl Row {
@@ -285,10 +286,10 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
                 workload,
                 run: first_run + run,
                 picture: pictures.get(&workload).cloned(),
-                picture_of: seen.picture.as_ref().map(|p| Inline(p.of.to_vec())),
+                picture_of: seen.picture.as_ref().map(|p| p.of.to_vec()),
                 regions: seen.regions.as_ref().map(|m| Regions {
                     side: raster::regions::REGION,
-                    origin: Inline(m.origin.to_vec()),
+                    origin: m.origin.to_vec(),
                     across: m.size[0],
                     down: m.size[1],
                     counters: ByRegion(&m.counts),
@@ -307,7 +308,7 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
         capture: pictures.map(|_| Capture { runs, runs_lost, passes }),
     };
     let mut text = vec![];
-    file.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Lines))
+    file.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Lines::default()))
         .expect("keys are strings, and a vector takes all");
     text.push(b'\n');
     text

@@ -25,6 +25,7 @@ pub mod item;
 pub mod late;
 pub mod op;
 pub mod packer;
+pub mod parts;
 mod quads;
 pub mod resolve;
 mod row;

@@ -47,6 +47,7 @@ function bytes(n) {
 const percent = (v) => (v >= 99.95 || v === 0 ? v.toFixed(0) : v.toFixed(1)) + ' %';
 const share = (part, whole) => (whole > 0 ? (100 * part) / whole : 0);
 const cyclesToNs = (c, capture) => (c * 1000) / ((capture || shown()).model.clock_mhz || 1000);
+const plural = (n, what) => `${number(n)} ${what}${n === 1 ? '' : 's'}`;
 const sum = (list) => list.reduce((a, b) => a + b, 0);
 const most = (list) => list.reduce((a, b) => (b > a ? b : a), 0);
 

@@ -7,7 +7,7 @@ const available = () => views.filter((v) => !v.when || v.when(shown()));
 function render() {
   const c = shown();
   document.getElementById('title').textContent = c.name;
-  document.getElementById('gpu').textContent = `${c.gpu}, ${c.model.clock_mhz} MHz, ${c.model.cores} cores`;
+  document.getElementById('gpu').textContent = `${c.gpu}, ${c.model.clock_mhz} MHz`;
   const which = document.getElementById('which');
   fill(which, captures.length > 1 ? captures.map((x, i) => [pressed(x.name, i === state.capture, () => { state.capture = i; render(); }, i ? 'What was before' : 'What is now'), ' ']) : null);
   const list = available();

@@ -120,11 +120,11 @@ pub fn write(files: &[(&Path, String)], output: &Path) -> Result<()> {
     drop(progress);
     let shown = &captures[0];
     eprintln!(
-        "tuff: {}: {} workloads, {} frames, {} render passes with pictures, {}",
+        "tuff: {}: {}, {}, {} by region, {}",
         output.display(),
-        shown.workloads.len(),
-        shown.frames.len(),
-        shown.passes.len(),
+        summary::many(shown.workloads.len(), "workload"),
+        summary::many(shown.frames.len(), "frame"),
+        summary::many(shown.passes.len(), "render pass").replace("passs", "passes"),
         summary::bytes(text.len() as f64)
     );
     Ok(())

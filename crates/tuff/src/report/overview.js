@@ -15,9 +15,9 @@ views.push({
       all.length ? card(number(all.length), 'frames') : card('none', 'frames: nothing was presented'),
       all.length ? card(time(mean), 'a frame, on average') : null,
       worst ? card(time(worst.ns), 'the longest, frame ' + worst.frame) : null,
-      card(number(sum(w.map((x) => x.times))), number(w.length) + ' workloads, run so often'),
-      card(bytes(total('MaliExtBusRdBt')), 'read from memory'),
-      card(bytes(total('MaliExtBusWrBt')), 'written to memory'));
+      card(number(sum(w.map((x) => x.times))), 'runs of ' + plural(w.length, 'workload')),
+      card(bytes(total('MaliExtBusRdBy')), 'read from memory'),
+      card(bytes(total('MaliExtBusWrBy')), 'written to memory'));
     cards.id = 'cards';
     fill(root, cards,
       el('section', { class: 'panel', id: 'in-words' }, el('h2', {}, 'In words'), el('ul', { class: 'words' }, this.words(c, elapsed).map((t) => el('li', {}, t)))),
@@ -44,11 +44,11 @@ views.push({
     const stalls = sum(c.workloads.flatMap((w) => w.jobs.map((j) => j[2])));
     const waits = sum(c.workloads.flatMap((w) => w.jobs.filter((j) => j[0] !== 2).map((j) => j[4])));
     const whole = sum(active);
-    if (share(stalls, whole) >= 1) out.push(`Jobs are kept out by others for ${percent(share(stalls, whole))} as long as jobs run.`);
-    if (share(waits, whole) >= 1) out.push(`Compute and binning wait for what they depend on for ${percent(share(waits, whole))} as long as jobs run.`);
+    if (share(stalls, whole) >= 1) out.push(`Jobs are kept out by others for ${time(cyclesToNs(stalls))}, ${percent(share(stalls, whole))} of the time that jobs run.`);
+    if (share(waits, whole) >= 1) out.push(`Compute and binning wait ${time(cyclesToNs(waits))} for barriers, semaphores and the like: ${percent(share(waits, whole))} of the time that jobs run.`);
     const killed = total('MaliFragFPKKillQd') + total('MaliFragEZSKillQd');
     const quads = total('MaliFragRastQd');
-    if (quads > 0 && share(killed, quads) >= 5) out.push(`${percent(share(killed, quads))} of rasterised quads are hidden and never shaded.`);
+    if (quads > 0 && share(killed, quads) >= 5) out.push(`${percent(share(killed, quads))} of rasterised quads are killed before they are shaded.`);
     const shader = c.shaders[0];
     if (shader && shader.heat > 0) out.push(`The hottest shader is ${shaderName(shader)}, ${percent(share(shader.heat, sum(c.shaders.map((s) => s.heat))))} of all shaders' cycles.`);
     if (!c.captured) out.push('This is a file of “run --counters”: a capture (“run --report”) has a time line, regions and shaders besides.');

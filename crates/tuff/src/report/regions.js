@@ -1,6 +1,6 @@
 // Heat maps: what each region of a render pass counted, over what the pass drew.
 views.push({
-  key: 'regions', title: 'Regions', when: (c) => c.passes.length > 0, pass: 0, counter: null, opacity: 65, log: false, grid: true, cursor: [0, 0],
+  key: 'regions', title: 'Regions', when: (c) => c.passes.length > 0, pass: 0, counter: null, opacity: 55, log: false, grid: true, cursor: [0, 0],
   arrive(to) { if (to.pass !== undefined) { this.pass = to.pass; this.cursor = [0, 0]; } },
 
   // Black, violet, red, orange, yellow to white, as the demo's maps.

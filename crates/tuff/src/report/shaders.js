@@ -40,6 +40,8 @@ views.push({
         el('div', { class: 'tools' }, el('label', {}, 'Heat', select), el('div', { role: 'group', 'aria-label': 'Text' }, modes.map(([m, t]) => [pressed(t, m === this.text, () => { this.text = m; this.render(root); }), ' ']))),
         this.blocks(root, s, value)),
       el('section', { class: 'panel' }, this.code = this.text === 'spirv' ? this.spirv(s, value, measured) : this.text ? this.source(s, s.sources[Number(this.text.slice(6))], value, measured) : el('p', { class: 'note' }, 'Its text is left out: the page would be too large.')))));
+    // The dearest block first.
+    if (this.block === null) { const top = s.blocks.reduce((a, b, i) => (a < 0 || value(b) > value(s.blocks[a]) ? i : a), -1); this.block = top < 0 ? null : top; }
     if (this.block !== null) this.show();
   },
 

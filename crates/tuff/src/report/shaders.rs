@@ -45,6 +45,11 @@ impl Measured {
 /// Metrics of which the greatest tells what binds a block.
 const BINDS: [&str; 4] = ["Arithmetic cycles", "Load/store cycles", "Texture cycles", "Varying cycles"];
 
+/// Of a type's name: what is not 32 bits says so.
+fn width(bits: u32) -> String {
+    if bits == 32 { String::new() } else { bits.to_string() }
+}
+
 /// The module's functions as text, ids by their names and scalar constants by their values.
 struct Printer {
     names: BTreeMap<u32, String>,
@@ -52,6 +57,8 @@ struct Printer {
     labels: BTreeMap<u32, usize>,
     lines: Vec<String>,
     inside: bool,
+    /// The id of GLSL.std.450.
+    glsl: Option<u32>,
     /// Bits and whether a float, of scalar types.
     scalars: BTreeMap<u32, (u32, bool, bool)>,
 }
@@ -76,11 +83,17 @@ impl rspirv::binary::Consumer for Printer {
                 let name: String = name.chars().map(|c| if c.is_whitespace() { '_' } else { c }).collect();
                 self.names.insert(*id, name);
             }
+            (Op::ExtInstImport, [Operand::LiteralString(set)]) if set == "GLSL.std.450" => {
+                self.glsl = i.result_id
+            }
             (Op::TypeInt, [Operand::LiteralBit32(bits), Operand::LiteralBit32(signed)]) => {
                 self.scalars.extend(i.result_id.map(|id| (id, (*bits, false, *signed != 0))));
+                let name = format!("{}{}", if *signed != 0 { "int" } else { "uint" }, width(*bits));
+                self.names.extend(i.result_id.map(|id| (id, name)));
             }
             (Op::TypeFloat, [Operand::LiteralBit32(bits), ..]) => {
                 self.scalars.extend(i.result_id.map(|id| (id, (*bits, true, true))));
+                self.names.extend(i.result_id.map(|id| (id, format!("float{}", width(*bits)))));
             }
             (Op::Constant, [Operand::LiteralBit32(v)]) => {
                 let kind = i.result_type.and_then(|t| self.scalars.get(&t)).copied();
@@ -94,7 +107,7 @@ impl rspirv::binary::Consumer for Printer {
                 self.names.extend(i.result_id.zip(text));
             }
             (Op::Function, _) => self.inside = true,
-            _ => {}
+            _ => self.name_type(&i),
         }
         if !self.inside || matches!(code, Op::Line | Op::NoLine) {
             return rspirv::binary::ParseAction::Continue;
@@ -102,7 +115,8 @@ impl rspirv::binary::Consumer for Printer {
         if let Some(id) = i.result_id.filter(|_| code == Op::Label) {
             self.labels.insert(id, self.lines.len());
         }
-        let text = self.named(&i.disassemble());
+        let text = i.disassemble().split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = self.named(&self.extended(text, &i));
         let indent =
             if matches!(code, Op::Function | Op::FunctionEnd | Op::FunctionParameter) { 0 } else { 2 };
         let indent = if code == Op::Label { 1 } else { indent };
@@ -112,6 +126,37 @@ impl rspirv::binary::Consumer for Printer {
 }
 
 impl Printer {
+    /// Types by what they are: `v4float`, `ptr_v4float`.
+    fn name_type(&mut self, i: &rspirv::dr::Instruction) {
+        use rspirv::dr::Operand;
+        use rspirv::spirv::Op;
+        let of = |id: &u32| self.names.get(id).cloned().unwrap_or_else(|| id.to_string());
+        let name = match (i.class.opcode, &i.operands[..]) {
+            (Op::TypeVoid, _) => "void".into(),
+            (Op::TypeBool, _) => "bool".into(),
+            (Op::TypeVector, [Operand::IdRef(t), Operand::LiteralBit32(n)]) => format!("v{n}{}", of(t)),
+            (Op::TypeMatrix, [Operand::IdRef(t), Operand::LiteralBit32(n)]) => format!("mat{n}{}", of(t)),
+            (Op::TypePointer, [_, Operand::IdRef(t)]) => format!("ptr_{}", of(t)),
+            _ => return,
+        };
+        self.names.extend(i.result_id.map(|id| (id, name)));
+    }
+
+    /// An instruction of GLSL.std.450 by its name.
+    fn extended(&self, text: String, i: &rspirv::dr::Instruction) -> String {
+        use rspirv::dr::Operand;
+        use rspirv::spirv::{GlslStd450Op, Op};
+        match (i.class.opcode, &i.operands[..]) {
+            (Op::ExtInst, [Operand::IdRef(set), Operand::LiteralExtInstInteger(n), ..])
+                if Some(*set) == self.glsl =>
+            {
+                let name = GlslStd450Op::from_u32(*n).map_or(n.to_string(), |o| format!("{o:?}"));
+                text.replacen(&format!("%{set} {n}"), &name, 1)
+            }
+            _ => text,
+        }
+    }
+
     /// Ids by their names.
     fn named(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
@@ -144,6 +189,7 @@ fn shader(module: &Path, m: &Measured, room: &mut usize) -> Result<Value> {
         labels: BTreeMap::new(),
         lines: vec![],
         inside: false,
+        glsl: None,
         scalars: BTreeMap::new(),
     };
     rspirv::binary::parse_words(parsed.words(), &mut printer)

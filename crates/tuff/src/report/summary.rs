@@ -26,6 +26,11 @@ pub fn bytes(n: f64) -> String {
     }
 }
 
+/// So many of what is called so.
+pub fn many(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// What a key of `takes` means.
 pub fn words(key: &str) -> &str {
     Take::ALL.iter().find(|t| t.key() == key).map_or(key, |t| t.words())
@@ -54,11 +59,11 @@ pub fn lines(c: &Capture) -> String {
     let busy = number(&c.total, "MaliGPUActiveCy");
     let _ = writeln!(
         out,
-        "tuff: {} of the modelled GPU ({}, {} MHz): {} workloads that ran {runs} times in all",
+        "tuff: {} of the modelled GPU ({}, {} MHz): {} that ran {runs} times in all",
         time(busy / cycles),
         c.gpu,
         c.model["clock_mhz"],
-        c.workloads.len()
+        many(c.workloads.len(), "workload")
     );
     let of = |name: &str| c.frames.iter().map(|f| number(&f.counters, name)).collect::<Vec<_>>();
     let times = of("MaliGPUActiveCy");
@@ -109,7 +114,7 @@ pub fn lines(c: &Capture) -> String {
             .collect::<Vec<_>>()
             .join(", ")
     );
-    let [read, written] = ["MaliExtBusRdBt", "MaliExtBusWrBt"].map(|n| number(&c.total, n));
+    let [read, written] = ["MaliExtBusRdBy", "MaliExtBusWrBy"].map(|n| number(&c.total, n));
     let _ = writeln!(out, "memory    {} read, {} written", bytes(read), bytes(written));
     out
 }
@@ -149,7 +154,7 @@ mod tests {
         let frame = |i: usize| serde_json::json!({ "device": 0, "queue": 0, "frame": 7 + i, "counters": { "MaliGPUActiveCy": 1300 * (i + 1) } });
         serde_json::from_value(serde_json::json!({
             "version": 1, "gpu": "g720", "model": { "clock_mhz": 1300 },
-            "total": { "MaliGPUActiveCy": 2_600_000, "MaliExtBusRdBt": 12_000_000 },
+            "total": { "MaliGPUActiveCy": 2_600_000, "MaliExtBusRdBy": 12_000_000 },
             "workloads": (0..workloads).map(workload).collect::<Vec<_>>(),
             "frames": (0..frames).map(frame).collect::<Vec<_>>()
         }))

@@ -67,7 +67,7 @@ function workloadDetail(c, i) {
       el('p', { class: 'note' }, `Waited ${time(cyclesToNs(j[4]))} for what it depends on; kept out ${time(cyclesToNs(j[2]))} by others${j[3] ? `, ${time(cyclesToNs(j[3]))} of it while these drained` : ''}.`)))];
 }
 
-const DEFAULT_COLUMNS = ['MaliGPUActiveCy', 'MaliFragWarp', 'MaliFragRastQd', 'TuffFmaInstr', 'TuffTexFilterOps', 'MaliExtBusRdBt', 'MaliExtBusWrBt'];
+const DEFAULT_COLUMNS = ['MaliGPUActiveCy', 'MaliFragWarp', 'MaliFragRastQd', 'TuffFmaInstr', 'TuffTexFilterOps', 'MaliExtBusRdBy', 'MaliExtBusWrBy'];
 const MOST_ROWS = 400;
 
 views.push({
@@ -157,7 +157,7 @@ views.push({
       }));
     });
     const foot = el('tr', {}, columns.map((x, k) => el('td', { class: x.text ? 't' : null },
-      k === 0 ? `${number(rows.length)} rows` : x.sums && rows.length ? (x.show || number)(sum(rows.map(x.value))) : '')));
+      k === 0 ? plural(rows.length, 'row') : x.sums && rows.length ? (x.show || number)(sum(rows.map(x.value))) : '')));
     fill(this.body, el('table', { id: 'rows' }, el('thead', {}, head), el('tbody', {}, body), el('tfoot', {}, foot)));
     const more = rows.length - visible.length;
     fill(this.note, `${number(rows.length)} of ${number(t.rows(c).length)} rows, by ${by.head}. `,

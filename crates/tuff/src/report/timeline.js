@@ -70,7 +70,7 @@ views.push({
         this.scale),
       el('div', { class: 'stage' }, this.canvas, this.tip), this.map,
       legend(used, [el('span', {}, el('i', { class: 'hatch-wait' }), 'waits for what it depends on'), el('span', {}, el('i', { class: 'hatch-blocked' }), 'kept out by others')]),
-      el('p', { class: 'note' }, 'Modelled time: gaps in which the program submits nothing have no length. What keeps a job out is drawn at its end: where it lies is not told.'),
+      el('p', { class: 'note' }, 'Modelled time: gaps in which the program submits nothing have no length. What keeps a job out while it runs is drawn at its end: where in it that lies is not told.'),
       c.runsLost ? el('p', { class: 'note' }, `${number(c.runsLost)} later runs are not on it.`) : null), this.detail);
     this.listen();
     this.draw();
@@ -156,7 +156,7 @@ views.push({
   tell() {
     const c = shown();
     const j = this.jobs[this.picked];
-    if (!j) { fill(this.detail, el('p', { class: 'note' }, 'Choose a job: click it, or press n in the time line.')); return; }
+    if (!j) { this.stalls(); return; }
     const w = c.workloads[c.runs[j[0]][0]];
     const mine = w.jobs.find((x) => x[0] === j[1]);
     const takes = j[9] || (mine && mine[6]) || [];
@@ -166,6 +166,21 @@ views.push({
         ['Bound by', takeWords(j[8])], ['Frame', c.runs[j[0]][1] === null ? 'none' : String(c.runs[j[0]][1])]].flatMap(([a, b]) => [el('dt', {}, a), el('dd', {}, b)])),
       el('h3', {}, j[9] ? 'What each thing would take alone' : 'What each thing would take alone, all runs of the workload'), takesBars(takes, j[9] ? j[4] : mine ? mine[1] : j[4]),
       el('p', {}, pressed('Its counters', false, () => go('table', { table: 'runs', select: j[0] })), ' ', pressed('Its workload', false, () => go('table', { table: 'workloads', select: c.runs[j[0]][0] }))));
+  },
+
+  // Nothing is chosen: what the queues did and waited for.
+  stalls() {
+    const c = shown();
+    const mine = c.workloads.filter((w) => w.device === this.device);
+    const of = (q, k) => sum(mine.flatMap((w) => w.jobs.filter((j) => j[0] === q).map((j) => j[k])));
+    const cell = (cycles, key) => el('td', {}, key && cycles ? el('span', { class: 'key ' + key }) : null, cycles ? time(cyclesToNs(cycles)) : '·');
+    fill(this.detail, el('h2', {}, 'Queues and stalls'), el('div', { class: 'scroll' }, el('table', { id: 'stalls' },
+      el('thead', {}, el('tr', {}, ['Queue', 'Jobs', 'Active', 'Waits for what it depends on', 'Kept out by others', 'of it while these drained', 'Most bound by'].map((h, i) => el('th', { class: i === 0 || i === 6 ? 't' : null, scope: 'col' }, h)))),
+      el('tbody', {}, QUEUES.map((name, q) => {
+        const by = boundsOf(c, q)[0];
+        return el('tr', {}, el('td', { class: 't n' }, name), el('td', {}, number(this.lanes[q].length)), cell(of(q, 1)), cell(of(q, 4), 'hatch-wait'), cell(of(q, 2), 'hatch-blocked'), cell(of(q, 3)),
+          el('td', { class: 't n' }, by ? [el('span', { class: 'key', style: { background: takeColour(by[0]) } }), takeWords(by[0])] : ''));
+      })))), el('p', { class: 'note' }, 'Choose a job for more: click it, or press n in the time line.'));
   },
 
   hit(x, y, w) {
@@ -209,7 +224,7 @@ views.push({
 
   draw() {
     const c = shown();
-    [this.left, this.top, this.pitch] = [this.canvas.parentElement.clientWidth < 600 ? 56 : 72, 42, 58];
+    [this.left, this.top, this.pitch] = [this.canvas.parentElement.clientWidth < 600 ? 64 : 72, 42, 58];
     const height = this.top + 3 * this.pitch + 4;
     const [g, width] = this.context(this.canvas, height);
     const ink = token('--ink');
@@ -255,8 +270,8 @@ views.push({
       g.fillText(QUEUES[q], 2, y + 18);
       g.font = '12px system-ui, sans-serif';
       g.fillStyle = dim;
-      const inside = lane.filter(([j]) => j[2] < this.to && j[2] + j[3] > this.from);
-      const busy = sum(inside.map(([j]) => Math.min(j[2] + j[3], this.to) - Math.max(j[2], this.from)));
+      const visible = lane.filter(([j]) => j[2] < this.to && j[2] + j[3] > this.from);
+      const busy = sum(visible.map(([j]) => Math.min(j[2] + j[3], this.to) - Math.max(j[2], this.from)));
       g.fillText(percent(share(busy, this.to - this.from)), 2, y + 34);
       g.save();
       g.beginPath();
@@ -268,19 +283,25 @@ views.push({
         const waited = cyclesToNs(j[7]);
         const end = j[2] + j[3];
         if (end < this.from) { laneDone = Math.max(laneDone, end); continue; }
-        if (j[2] - waited > this.to) { if (j[2] > this.to) break; }
+        if (j[2] - waited - cyclesToNs(j[5]) > this.to) break;
         const [a, b] = [x(j[2]), x(end)];
         const w = Math.max(b - a, 0.6);
-        // What it waited for lies before it; what is drawn ends where the lane's last job did.
-        const from = Math.max(x(j[2] - waited), x(laneDone), this.left);
-        if (waited > 0 && a - from > 1) { g.fillStyle = waits; g.fillRect(from, y + 14, a - from, this.pitch - 34); }
+        // Before it lies what it waited for, then what was kept out of it that its own length does not explain.
+        const inside = Math.min(cyclesToNs(j[5]), Math.max(0, j[3] - cyclesToNs(j[4])));
+        const ready = j[2] - (cyclesToNs(j[5]) - inside);
+        const strip = (t0, t1, pattern) => {
+          const [p, r] = [Math.max(x(t0), x(laneDone), this.left), x(t1)];
+          if (t1 > t0 && r - p > 1) { g.fillStyle = pattern; g.fillRect(p, y + 14, r - p, this.pitch - 34); }
+        };
+        strip(ready - waited, ready, waits);
+        strip(ready, j[2], blocks);
         laneDone = Math.max(laneDone, end);
         if (w < 1 && a - lastEnd < 0.3 && i !== this.picked) continue;
         lastEnd = a + w;
         drawn++;
         g.fillStyle = this.colour === 'bound' ? takeColour(j[8]) : hues(c.runs[j[0]][0]);
         g.fillRect(a, y + 3, w, this.pitch - 14);
-        const kept = Math.min(cyclesToNs(j[5]), j[3]) * scale;
+        const kept = inside * scale;
         if (kept > 1) { g.fillStyle = token('--panel'); g.fillRect(b - kept, y + this.pitch - 21, kept, 10); g.fillStyle = blocks; g.fillRect(b - kept, y + this.pitch - 21, kept, 10); }
         if (w > 3) { g.strokeStyle = token('--panel'); g.lineWidth = 1; g.strokeRect(a + 0.5, y + 3.5, w - 1, this.pitch - 15); }
         if (w > 46) {

@@ -104,7 +104,7 @@ try {
       const blocks = $$('#blocks tbody tr').map((r) => [Number(r.dataset.block), ...[...r.children].map((c) => c.textContent)]);
       const first = $('#blocks tbody tr');
       if (first) first.click();
-      return { name: b.textContent, blocks, code: $$('#code tbody tr').length, here: $$('#code .here').length };
+      return { name: b.textContent, blocks, code: $$('#code tbody tr').length, here: $$('#code .here').length, lines: $('#code').getAttribute('aria-label') === 'Source' ? $$('#code tbody tr').map((r) => [r.children[0].textContent, r.children[3].textContent]).filter((l) => l[0]) : [] };
     });
     fits('shaders');
   }
