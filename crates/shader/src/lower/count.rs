@@ -152,6 +152,10 @@ impl Lowering<'_> {
                 }
             }
         }
+        // Of several marks in one block (merged blocks, lines) the first in its order.
+        let mut firsts = of_origin.clone();
+        firsts.sort_by_key(|o| o.0);
+        firsts.dedup_by_key(|o| o.0);
         of_origin.sort();
         let stretches = self.stretches(&of_origin, parts);
         profile.once = vec![Cost::FREE; profile.mark_count as usize];
@@ -199,7 +203,7 @@ impl Lowering<'_> {
         for (_, origin) in shader.varying_loads.iter().filter(|(slot, _)| costs.contains(slot)) {
             let Some(home) = home_of(&of_origin, *origin) else { continue };
             profile.marks.iter_mut().filter(|u| u.entry && u.mark == home).for_each(|u| u.cost.varying += 1);
-            if let Some(once) = profile.once.get_mut(home as usize) {
+            if let Some(once) = home_of(&firsts, *origin).and_then(|m| profile.once.get_mut(m as usize)) {
                 once.varying += 1;
             }
         }

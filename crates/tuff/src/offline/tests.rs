@@ -169,6 +169,31 @@ fn lines_have_their_instructions() {
     assert!(line(12).ends_with("x = fma(x, x, x); x = fma(x, x, x); x = fma(x, x, x); x = fma(x, x, x);"));
 }
 
+/// What is interpolated belongs to the block's first line, where the sample is.
+#[test]
+fn lines_have_their_varyings() {
+    if !["glslangValidator", "glslang", "glslc"].iter().any(|c| not_run::has_program(c)) {
+        return not_run::say("tuff shader's GLSL", "glslangValidator or glslc");
+    }
+    let path = std::env::temp_dir().join(format!("tuff-shader-test-{}.frag", std::process::id()));
+    let text = "#version 450\nlayout(location=0) in vec2 uv; layout(location=0) out vec4 o;\n\
+                layout(set=0,binding=0) uniform sampler2D t;\nvoid main() {\n  vec4 c = texture(t, uv);\n  \
+                if (c.a < 0.5) discard;\n  o = c * 2.0;\n}\n";
+    std::fs::write(&path, text).unwrap();
+    let bytes = glsl::compile(&path, Stage::Fragment);
+    std::fs::remove_file(&path).unwrap();
+    let module = Module::parse(&shader::words(&bytes.unwrap())).unwrap();
+    let a = analyse(&module, Stage::Fragment, "main", &[]).unwrap();
+    let mut by_line: BTreeMap<u32, Cost> = BTreeMap::new();
+    for (stretch, cost) in lines(&a, &module, entry_of(&Some("main".into()))).unwrap() {
+        by_line.entry(stretch.line).or_default().add(&cost);
+    }
+    by_line.retain(|_, c| !c.is_free() || c.varying > 0);
+    let got: Vec<_> = by_line.iter().map(|(l, c)| (*l, [c.tex, c.varying, c.cvt, c.fma])).collect();
+    assert_eq!(got, [(5, [1, 2, 0, 0]), (6, [0, 0, 1, 0]), (7, [0, 0, 0, 4])]);
+    assert!(a.modifies_coverage && a.late_update && !a.late_test);
+}
+
 /// A module without lines: what its blocks cost, in its SPIR-V.
 #[test]
 fn blocks_stand_in_for_lines() {
