@@ -159,6 +159,34 @@ fn a_build_keeps_a_baseline() {
     assert!(code == Some(2) && why.contains("ci.toml: ") && why.contains("a number of percent"), "{why}");
 }
 
+/// `tuff run --trace`: a file for a program that used the device, the same on any thread count; none, and failure, for one that did not.
+#[test]
+fn a_run_leaves_a_trace() {
+    let trace = Temporary::new("trace.perfetto-trace");
+    let run = |threads: &str, program: &[&str]| {
+        let mut run = tuff();
+        run.args(["run", "--trace"]).arg(&trace.0).arg("--").args(program).env("TUFF_THREADS", threads);
+        run.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = run.spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(b"{\"Own\":\"First\"}\n");
+        let output = child.wait_with_output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let traces = ["1", "2"].map(|threads| {
+        let (ok, said) = run(threads, &[env!("CARGO_BIN_EXE_tuff"), "child"]);
+        assert!(ok, "{said}");
+        std::fs::read(&trace.0).unwrap()
+    });
+    assert!(traces[0] == traces[1]);
+    // A message of field 1, and what its packets name.
+    let has = |text: &str| traces[0].windows(text.len()).any(|w| w == text.as_bytes());
+    assert_eq!(traces[0][0], 0x0a);
+    assert!(has("binning") && has("FMA warp-instructions") && has("render pass 1280x720x1 of 3 attachments"));
+    std::fs::remove_file(&trace.0).unwrap();
+    let (ok, said) = run("1", &["true"]);
+    assert!(!ok && said.contains("has left no counters") && !trace.0.exists(), "{said}");
+}
+
 /// Draws with stages of their own between vertices and fragments, and transform feedback: what is counted of them agrees with itself, and
 /// is the same on any thread count.
 #[test]
