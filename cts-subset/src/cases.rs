@@ -39,7 +39,7 @@ pub fn from_file(path: &Path) -> Result<Category, String> {
     Ok(parse(name, &text))
 }
 
-fn parse(name: String, text: &str) -> Category {
+pub fn parse(name: String, text: &str) -> Category {
     let mut category = Category { name, cases: Vec::new(), without: Vec::new() };
     for line in text.lines().map(|l| l.split('#').next().unwrap_or_default().trim()) {
         match line.strip_prefix('-') {

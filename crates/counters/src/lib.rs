@@ -3,7 +3,7 @@
 //! - [`names`]: numbers by name, summed as a whole.
 //! - [`event`]: the facts the engine counts while it executes, exactly, once. [`event::Counts`] is a workload's.
 //! - [`model`]: the GPU that is modelled, a data file chosen by `TUFF_GPU`.
-//! - [`cost`]: cycles of a workload, from its counts and the model.
+//! - [`cost`]: cycles of a workload, from its counts and the model; [`once`]: of a shader, from its code alone.
 //! - [`stalls`]: what units, caches and memory wait for meanwhile.
 //! - [`bound`]: what a job's time goes to, for people.
 //! - [`formula`], [`catalogue`]: counters as tools know them, each a formula over events and the model's constants;
@@ -19,6 +19,7 @@ pub mod event;
 pub mod formula;
 pub mod model;
 pub mod names;
+pub mod once;
 pub mod stalls;
 pub mod sweep;
 

@@ -335,18 +335,18 @@ impl Source {
 
     /// This stage's functions.
     fn entry(&self) -> Answer<(Stage, Entry<'_>)> {
-        let (stage, model) = match self.stage {
-            vk::ShaderStageFlags::VERTEX => (Stage::Vertex, 0),
-            vk::ShaderStageFlags::TESSELLATION_CONTROL => (Stage::TessControl, 1),
-            vk::ShaderStageFlags::TESSELLATION_EVALUATION => (Stage::TessEval, 2),
-            vk::ShaderStageFlags::GEOMETRY => (Stage::Geometry, 3),
-            vk::ShaderStageFlags::TASK_EXT => (Stage::Task, 5364),
-            vk::ShaderStageFlags::MESH_EXT => (Stage::Mesh, 5365),
-            vk::ShaderStageFlags::FRAGMENT => (Stage::Fragment, 4),
-            vk::ShaderStageFlags::COMPUTE => (Stage::Compute, 5),
+        let stage = match self.stage {
+            vk::ShaderStageFlags::VERTEX => Stage::Vertex,
+            vk::ShaderStageFlags::TESSELLATION_CONTROL => Stage::TessControl,
+            vk::ShaderStageFlags::TESSELLATION_EVALUATION => Stage::TessEval,
+            vk::ShaderStageFlags::GEOMETRY => Stage::Geometry,
+            vk::ShaderStageFlags::TASK_EXT => Stage::Task,
+            vk::ShaderStageFlags::MESH_EXT => Stage::Mesh,
+            vk::ShaderStageFlags::FRAGMENT => Stage::Fragment,
+            vk::ShaderStageFlags::COMPUTE => Stage::Compute,
             other => return Err(invalid(&format!("there are no shaders for the stage {other:?}"))),
         };
-        Ok((stage, Entry::Named(&self.entry, Some(model))))
+        Ok((stage, Entry::Named(&self.entry, Some(stage.model() as u32))))
     }
 
     fn failed(&self, e: &shader::options::Error) -> vk::Result {

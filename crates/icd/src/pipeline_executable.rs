@@ -90,7 +90,7 @@ fn statistics(p: &Program) -> Vec<Statistic> {
         "32-bit registers that an invocation needs on the modelled GPU",
         Number::Whole(profile.registers as u64),
     );
-    let occupancy = if profile.registers > 32 { 50 } else { 100 };
+    let occupancy = counters::once::occupancy(profile.registers as u64);
     add(
         "Thread occupancy",
         "Percent of a core's warps that can be resident: half with more than 32 work registers",
@@ -101,7 +101,7 @@ fn statistics(p: &Program) -> Vec<Statistic> {
         "Bytes of memory for an invocation's private arrays",
         Number::Whole(p.scratch_words as u64 * 4),
     );
-    let t = &profile.total;
+    let t = &profile.ways.total;
     let arithmetic = t.fma + t.cvt + t.sfu;
     let share = if arithmetic == 0 { 0.0 } else { 100.0 * t.narrow as f64 / arithmetic as f64 };
     add(
@@ -110,9 +110,9 @@ fn statistics(p: &Program) -> Vec<Statistic> {
         Number::Real(share),
     );
     cycles(&mut all, "Total", "all of the code once", t);
-    cycles(&mut all, "Shortest path", "the way with the fewest instructions", &profile.shortest);
+    cycles(&mut all, "Shortest path", "the way with the fewest instructions", &profile.ways.shortest);
     // Nobody knows the longest way through a loop.
-    if let Some(longest) = &profile.longest {
+    if let Some(longest) = &profile.ways.longest {
         cycles(&mut all, "Longest path", "the way with the most instructions", longest);
     }
     all
@@ -120,27 +120,12 @@ fn statistics(p: &Program) -> Vec<Statistic> {
 
 /// A core's cycles for one warp, pipe by pipe, at the model's rates; the largest is what bounds the shader.
 fn cycles(all: &mut Vec<Statistic>, path: &str, what: &str, c: &shader::cost::Cost) {
-    let rates = &counters::model::current().core;
-    const WARP: u32 = SUBGROUP_SIZE;
-    let per = |n: u32, slots: u32, rate: u64| n as f64 * slots as f64 / rate as f64;
-    let sfu = per(c.sfu, WARP, rates.sfu_lanes);
-    // The same rule as `counters::Cost` has for what was executed.
-    let both = per(c.fma + c.cvt + c.sfu, WARP, rates.fma_lanes)
-        .max(per(c.cvt + c.sfu, WARP, rates.cvt_lanes))
-        .max(sfu);
-    let pipes = [
-        ("arithmetic", "of all arithmetic, by the issue rule", both),
-        ("FMA", "of the FMA pipe", per(c.fma, WARP, rates.fma_lanes)),
-        ("CVT", "of the CVT pipe", per(c.cvt, WARP, rates.cvt_lanes)),
-        ("SFU", "of the SFU pipe", sfu),
-        ("load/store", "of the load/store unit, a line an instruction", per(c.ls, 1, rates.ls_issues)),
-        // A component of a warp is four quads'.
-        ("varying", "of the varying unit", per(c.varying, 4, rates.varying_slots)),
-        ("texture", "of the texture unit, a bilinear sample an instruction", per(c.tex, WARP, rates.texels)),
-    ];
-    for (pipe, of, v) in pipes {
-        let text = format!("Cycles a warp takes of a core, {of}: {what}");
-        all.push((format!("{path} {pipe} cycles"), text, Number::Real(v)));
+    let [fma, cvt, sfu, issues, slots, textures] =
+        [c.fma, c.cvt, c.sfu, c.ls, c.varying, c.tex].map(u64::from);
+    let code = counters::once::Code { fma, cvt, sfu, issues, slots, textures };
+    for (pipe, v) in code.cycles(&counters::model::current().core) {
+        let text = format!("Cycles a warp takes of a core, {}: {what}", pipe.of);
+        all.push((format!("{path} {} cycles", pipe.statistic), text, Number::Real(v)));
     }
 }
 

@@ -115,7 +115,7 @@ pub fn launch(c: &mut UnitCounts, program: &Program, warps: u64, threads: u64, f
     c[Unit::Warps] += warps;
     c[Unit::Threads] += threads;
     c[Unit::FullWarps] += full;
-    if program.profile.registers > 32 {
+    if program.profile.registers as u64 > counters::once::FULL_OCCUPANCY_REGISTERS {
         c[Unit::AllRegsWarps] += warps;
     }
 }
@@ -129,7 +129,7 @@ pub fn descriptors(c: &mut UnitCounts, program: &Program, cores: u64) {
     c[Unit::L2ReadLookups] += (named * 32).div_ceil(64) * cores;
     c[Unit::ExtReads] += (named * 32).div_ceil(64);
     c[Unit::InstructionMisses] += (program.code.len() as u64 * 8).div_ceil(64) * cores;
-    if named > 0 && program.profile.total.tex > 0 {
+    if named > 0 && program.profile.ways.total.tex > 0 {
         c[Unit::TexDescriptorLoads] += cores;
     }
 }

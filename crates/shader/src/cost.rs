@@ -100,9 +100,21 @@ pub struct Profile {
     pub registers: u32,
     /// Descriptors that its prologue reads.
     pub descriptors: u32,
-    /// Of the whole program once through: every block; the cheapest way; the dearest (`None`: it has loops).
+    pub ways: Ways,
+    /// Of what runs once a draw or dispatch, which is in none of the others.
+    pub uniform: Cost,
+    /// Instrumented programs: of the code of each basic block once through, by the mark's number.
+    pub once: Vec<Cost>,
+}
+
+/// What code costs once through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ways {
+    /// Every block.
     pub total: Cost,
+    /// The way with the fewest instructions.
     pub shortest: Cost,
+    /// That with the most; `None`: there are loops.
     pub longest: Option<Cost>,
 }
 
@@ -120,6 +132,7 @@ pub struct Half {
     pub costs: Vec<Cost>,
     /// Locations of attributes that are read, in order.
     pub attributes: Vec<u16>,
+    pub ways: Ways,
 }
 
 /// A counter of an instrumented program belongs to a block of the application's.

@@ -3,7 +3,7 @@
 
 use crate::bytecode::{BlockRange, Code, Compiled, ImageCode, Op, Program, Reg};
 use crate::bytecode_check::check;
-use crate::cost::{Cost, Half, Halves, MarkUse, Profile};
+use crate::cost::{Cost, Half, Halves, MarkUse, Profile, Ways};
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 use crate::stage_io::{
@@ -172,9 +172,10 @@ structs! {
     }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, varying }
     MarkUse { counter, mark, entry, work, cost }
-    Half { costs, attributes }
+    Ways { total, shortest, longest }
+    Half { costs, attributes, ways }
     Halves { position, others }
-    Profile { counters, halves, marks, mark_count, registers, descriptors, total, shortest, longest }
+    Profile { counters, halves, marks, mark_count, registers, descriptors, ways, uniform, once }
 }
 
 /// No part of a program's bytes: who runs it makes it anew.
@@ -345,11 +346,17 @@ mod tests {
             profile: Profile {
                 counters: vec![Cost { sfu: 3, ..Cost::FREE }],
                 halves: Some(Halves {
-                    position: Half { costs: vec![Cost { fma: 2, ..Cost::FREE }], attributes: vec![3] },
+                    position: Half {
+                        costs: vec![Cost { fma: 2, ..Cost::FREE }],
+                        attributes: vec![3],
+                        ways: Ways { total: Cost { fma: 7, ..Cost::FREE }, ..Ways::default() },
+                    },
                     others: Half::default(),
                 }),
                 marks: vec![MarkUse { counter: 1, mark: 2, entry: true, work: true, cost: Cost::FREE }],
-                longest: Some(Cost { tex: 9, ..Cost::FREE }),
+                ways: Ways { longest: Some(Cost { tex: 9, ..Cost::FREE }), ..Ways::default() },
+                uniform: Cost { cvt: 5, ..Cost::FREE },
+                once: vec![Cost { ls: 4, ..Cost::FREE }],
                 ..Profile::default()
             },
             compiled: Default::default(),

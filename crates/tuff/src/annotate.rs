@@ -1,6 +1,7 @@
 //! `tuff annotate`: a module's text and its source, with what was measured beside each block and line.
 
 use crate::instrument::{entry, module};
+use crate::paint::{Columns, Line, Paint, Tone, When, listing};
 use client::{Error, Result};
 use serde::Deserialize;
 use shader::Module;
@@ -10,6 +11,12 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tuff run --shaders costs -- ./program && tuff annotate costs/fragment-main-0123456789abcdef.spv \\
+      costs/fragment-main-0123456789abcdef.json
+  tuff annotate lit.spv counts.json --code-only
+  tuff annotate lit.spv counts.json --source-only --source src/lit.frag --color always | less -R")]
 pub struct Args {
     /// The SPIR-V module, as it was before it was instrumented.
     input: PathBuf,
@@ -25,6 +32,12 @@ pub struct Args {
     /// Do not print the SPIR-V.
     #[arg(long)]
     source_only: bool,
+    /// Of the SPIR-V print functions alone, without declarations, names and lines.
+    #[arg(long, conflicts_with = "source_only")]
+    code_only: bool,
+    /// Colour; auto: on a terminal, unless NO_COLOR is set.
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    color: When,
 }
 
 /// What was measured: by block, a value for each metric.
@@ -86,28 +99,18 @@ impl Measured {
         self
     }
 
-    /// The numbers of one row, in columns under `head`.
-    fn columns(&self, values: &[u64], widths: &[usize]) -> String {
-        let mut out = String::new();
-        for (k, w) in widths.iter().enumerate() {
-            match values.get(k) {
-                Some(v) => drop(write!(out, " {v:>w$}")),
-                None => drop(write!(out, " {:>w$}", "")),
-            }
-        }
-        out
+    fn names(&self) -> Vec<&str> {
+        self.metrics.iter().map(String::as_str).collect()
     }
 
-    fn widths(&self) -> Vec<usize> {
-        let longest = |k: usize| {
-            let sum: u64 = self.values.values().filter_map(|v| v.get(k)).fold(0, |a, v| a.saturating_add(*v));
-            sum.to_string().len()
-        };
-        self.metrics.iter().enumerate().map(|(k, m)| m.len().max(longest(k))).collect()
+    /// The metric by which blocks are hot: the first that is of cycles, or the first.
+    fn heat(&self) -> usize {
+        self.metrics.iter().position(|m| m.contains("cycles")).unwrap_or(0)
     }
 
-    fn head(&self, widths: &[usize]) -> String {
-        self.metrics.iter().zip(widths).map(|(m, w)| format!(" {m:>w$}")).collect()
+    fn line(&self, values: &[u64]) -> Line {
+        let heat = values.get(self.heat()).map_or(0.0, |v| *v as f64);
+        (values.iter().map(u64::to_string).collect(), heat)
     }
 }
 
@@ -115,8 +118,21 @@ impl Measured {
 struct Printer<'a> {
     out: String,
     by_label: BTreeMap<u32, &'a Block>,
-    measured: &'a Measured,
-    widths: Vec<usize>,
+    columns: Columns,
+    rows: &'a BTreeMap<u32, Line>,
+    most: f64,
+    /// Leave out what stands before the first function, and names and lines.
+    code_only: bool,
+    in_function: bool,
+    paint: Paint,
+}
+
+impl Printer<'_> {
+    fn head(&mut self) {
+        for head in self.columns.head() {
+            let _ = writeln!(self.out, "{}", self.paint.paint(Tone::Head, &format!(";{head}")));
+        }
+    }
 }
 
 impl rspirv::binary::Consumer for Printer<'_> {
@@ -131,26 +147,50 @@ impl rspirv::binary::Consumer for Printer<'_> {
     }
     fn consume_instruction(&mut self, i: rspirv::dr::Instruction) -> rspirv::binary::ParseAction {
         use rspirv::binary::Disassemble;
-        if let Some(b) = i.result_id.and_then(|id| self.by_label.get(&id)) {
-            let values = self.measured.values.get(&b.index).map_or(&[][..], Vec::as_slice);
-            let columns = self.measured.columns(values, &self.widths);
-            let _ = write!(self.out, ";{columns}  block {}, {}", b.index, b.function_name);
-            if b.line != 0 {
-                let _ = write!(self.out, ", {}:{}", b.file, b.line);
-            }
-            self.out.push_str(if b.loop_header { ", loop header\n" } else { "\n" });
+        use rspirv::spirv::Op;
+        if i.class.opcode == Op::Function {
+            self.in_function = true;
+            self.head();
         }
-        let _ = writeln!(self.out, "{}", i.disassemble());
+        if let Some(b) = i.result_id.and_then(|id| self.by_label.get(&id)) {
+            let none = (vec![], 0.0);
+            let (cells, heat) = self.rows.get(&b.index).unwrap_or(&none);
+            let mut line = format!(";{}  block {}, {}", self.columns.row(cells), b.index, b.function_name);
+            if b.line != 0 {
+                let _ = write!(line, ", {}:{}", b.file, b.line);
+            }
+            line.push_str(if b.loop_header { ", loop header" } else { "" });
+            let line: String = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+            let _ = writeln!(self.out, "{}", self.paint.paint(Tone::of(*heat, self.most), &line));
+        }
+        let declares = !self.in_function || matches!(i.class.opcode, Op::Line | Op::NoLine | Op::Variable);
+        if !(self.code_only && declares) {
+            let _ = writeln!(self.out, "{}", i.disassemble());
+        }
         rspirv::binary::ParseAction::Continue
     }
 }
 
-/// The module's text; where a block begins, a line of its values.
-fn text(m: &Module, table: &[Block], measured: &Measured) -> std::result::Result<String, String> {
-    let widths = measured.widths();
-    let out = format!(";{}\n", measured.head(&widths));
-    let by_label = table.iter().map(|b| (b.label, b)).collect();
-    let mut printer = Printer { out, by_label, measured, widths };
+/// The module's text; over each function the columns' names, where a block begins a line of its values.
+pub fn text(
+    m: &Module,
+    table: &[Block],
+    names: &[&str],
+    rows: &BTreeMap<u32, Line>,
+    code_only: bool,
+    paint: Paint,
+) -> std::result::Result<String, String> {
+    let widest = |k: usize| rows.values().filter_map(|l| Some(l.0.get(k)?.len())).max().unwrap_or(0);
+    let mut printer = Printer {
+        out: String::new(),
+        by_label: table.iter().map(|b| (b.label, b)).collect(),
+        columns: Columns::new(names.iter().copied(), widest),
+        rows,
+        most: rows.values().map(|l| l.1).fold(0.0, f64::max),
+        code_only,
+        in_function: false,
+        paint,
+    };
     rspirv::binary::parse_words(m.words(), &mut printer)
         .map_err(|e| format!("not to be disassembled: {e}"))?;
     Ok(printer.out)
@@ -158,8 +198,8 @@ fn text(m: &Module, table: &[Block], measured: &Measured) -> std::result::Result
 
 /// A source file. The first metric stands at every line of a block (the greatest of the blocks with instructions of
 /// that line); the others once, at the line where their block begins (the sum of the blocks that begin there).
-fn source(s: &Source, table: &[Block], measured: &Measured) -> String {
-    let mut lines: BTreeMap<u32, (Option<u64>, Vec<u64>, Vec<u32>)> = BTreeMap::new();
+fn source(s: &Source, table: &[Block], measured: &Measured, paint: Paint) -> String {
+    let mut lines: BTreeMap<u32, (Option<u64>, Vec<u64>)> = BTreeMap::new();
     for b in table.iter().filter(|b| b.file == s.file) {
         let Some(values) = measured.values.get(&b.index) else { continue };
         for &l in &b.lines {
@@ -169,22 +209,17 @@ fn source(s: &Source, table: &[Block], measured: &Measured) -> String {
         let at = lines.entry(b.line).or_default();
         at.1.resize(values.len().saturating_sub(1), 0);
         at.1.iter_mut().zip(values.iter().skip(1)).for_each(|(s, v)| *s = s.saturating_add(*v));
-        at.2.push(b.index);
     }
-    let widths = measured.widths();
-    let mut out = format!("{}\n{}\n", s.file, measured.head(&widths));
-    for (i, line) in s.text.lines().enumerate() {
-        let values: Vec<u64> = match lines.get(&(i as u32 + 1)) {
-            Some((Some(first), rest, _)) => std::iter::once(*first).chain(rest.iter().copied()).collect(),
-            _ => Vec::new(),
-        };
-        let _ = writeln!(out, "{} |{:>5} {line}", measured.columns(&values, &widths), i + 1);
-    }
-    out
+    let line = |(first, rest): &(Option<u64>, Vec<u64>)| {
+        let values: Vec<u64> = first.iter().chain(rest).copied().collect();
+        measured.line(&values)
+    };
+    let lines = lines.iter().filter(|(_, v)| v.0.is_some()).map(|(l, v)| (*l, line(v))).collect();
+    listing(&s.file, &s.text, &measured.names(), &lines, paint)
 }
 
 /// The module's sources; those it only names, from `given` files or from the module's own folder.
-fn texts(m: &Module, input: &Path, given: &[PathBuf]) -> Vec<Source> {
+pub fn texts(m: &Module, input: &Path, given: &[PathBuf]) -> Vec<Source> {
     let mut all = sources(m);
     for s in all.iter_mut().filter(|s| s.text.is_empty() && !s.file.is_empty()) {
         let name = Path::new(&s.file).file_name();
@@ -209,11 +244,14 @@ pub fn run(args: &Args) -> Result<()> {
     {
         return Err(in_counts(format!("block {last} of a module with {} blocks", table.len())));
     }
+    let paint = Paint::new(args.color);
     if !args.source_only {
-        print!("{}", text(&m, &table, &measured).map_err(in_input)?);
+        let rows = measured.values.iter().map(|(b, v)| (*b, measured.line(v))).collect();
+        let all = text(&m, &table, &measured.names(), &rows, args.code_only, paint).map_err(in_input)?;
+        print!("{all}");
     }
     for s in texts(&m, &args.input, &args.source) {
-        print!("\n{}", source(&s, &table, &measured));
+        print!("\n{}", source(&s, &table, &measured, paint));
     }
     Ok(())
 }
@@ -248,7 +286,8 @@ mod tests {
             let counts: Vec<u64> = (0..table.len() as u64).map(|i| 1000 + i).collect();
             let measured = read(&format!("{counts:?}")).unwrap();
             let sources = sources(&m);
-            let all: Vec<String> = sources.iter().map(|s| source(s, &table, &measured)).collect();
+            let all: Vec<String> =
+                sources.iter().map(|s| source(s, &table, &measured, Paint(false))).collect();
             let all = all.join("\n");
             let count = |line: u32| {
                 let tag = format!("|{line:>5} ");
@@ -269,11 +308,28 @@ mod tests {
         let m = trips("debug");
         let table = blocks(&m, shader::instrument::Entry::All).unwrap();
         let measured = read("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]").unwrap();
-        let text = text(&m, &table, &measured).unwrap();
+        let rows = measured.values.iter().map(|(b, v)| (*b, measured.line(v))).collect();
+        let whole = |code_only, paint| text(&m, &table, &measured.names(), &rows, code_only, paint).unwrap();
+        let text = whole(false, Paint(false));
         let marks: Vec<&str> = text.lines().filter(|l| l.starts_with(";") && l.contains("block ")).collect();
         assert_eq!(marks.len(), 11);
         let loops: Vec<_> = marks.iter().filter(|l| l.contains("loop header")).collect();
         assert_eq!(loops.len(), 1);
         assert!(loops[0].contains("trips.comp:18"), "{}", loops[0]);
+        // Over each function, its heading; functions alone, if so asked.
+        let functions = text.lines().filter(|l| l.contains("= OpFunction ")).count();
+        assert_eq!(text.lines().filter(|l| l.trim() == ";  threads").count(), functions);
+        let code = whole(true, Paint(false));
+        assert!(
+            code.starts_with(";  threads\n") && !code.contains("OpType") && !code.contains("OpLine"),
+            "{code}"
+        );
+        let instructions =
+            |t: &str| t.lines().filter(|l| l.contains("OpLoad") || l.contains("OpBranch")).count();
+        assert_eq!(instructions(&code), instructions(&text));
+        // The hottest block (11 of 11) and the coldest (1: a tenth at least is warm) have their colours.
+        let painted = whole(true, Paint(true));
+        assert!(painted.contains("\x1b[1;31m;       11  block 10"), "{painted}");
+        assert!(painted.contains("\n;        1  block 0"), "{painted}");
     }
 }

@@ -6,6 +6,11 @@ use shader::instrument::{Counters, Entry, Form, instrument, json};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tuff instrument lit.spv -o marked.spv --table blocks.json
+  tuff instrument lit.spv -o counting.spv --atomics --set 3 --binding 0 --wide --table blocks.json
+  tuff instrument all.spv -o marked.spv --entry shadow")]
 pub struct Args {
     /// The SPIR-V module.
     input: PathBuf,

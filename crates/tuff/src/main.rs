@@ -8,11 +8,14 @@ mod diff;
 mod gl;
 mod info;
 mod instrument;
+mod offline;
 mod overhead;
 mod pages;
+mod paint;
 mod picture;
 mod report;
 mod run;
+mod trace;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -28,11 +31,15 @@ struct Cli {
 enum Task {
     /// Draw a city and march a ball; write the pictures, print what was measured.
     Demo(demo::Args),
-    /// What the driver reports, in short.
-    Info,
+    /// What the driver reports, in short, or its extensions and limits.
+    Info(info::Args),
     /// Run a program on Tuff: sets VK_DRIVER_FILES and VK_ICD_FILENAMES for it.
     Run(run::Args),
     /// Run an OpenGL program on Tuff, through Mesa's zink, with GL_AMD_performance_monitor.
+    #[command(after_help = "\
+Examples:
+  tuff gl -- glxgears
+  tuff gl --counters cost.json -- glxinfo -B")]
     Gl(run::Common),
     /// Make a page of a capture (or of two, beside each other): tables, time line, heat maps, shaders.
     Report(report::Args),
@@ -42,6 +49,8 @@ enum Task {
     Instrument(instrument::Args),
     /// Print a module's SPIR-V, and its source where it has lines, with what each basic block cost.
     Annotate(annotate::Args),
+    /// What an offline compiler tells of a shader: registers, cycles by pipe and path, what bounds it.
+    Shader(offline::Args),
     /// Measure what the GPU Performance layer costs a program, in CPU time of the city's frames; fails above the limit.
     Overhead(overhead::Args),
     /// Write man pages and shells' completions into a folder, for `cargo xtask dist`.
@@ -60,10 +69,11 @@ fn main() -> ExitCode {
         }
         Task::Pages(args) => pages::run(&args, Cli::command()),
         Task::Demo(args) => demo::run(&args),
-        Task::Info => info::run(),
+        Task::Info(args) => info::run(&args),
         Task::Instrument(args) => instrument::run(&args),
         Task::Annotate(args) => annotate::run(&args),
-        Task::Diff(args) => diff::run(&args),
+        Task::Shader(args) => offline::run(&args),
+        Task::Diff(args) => return diff::run(&args),
         Task::Overhead(args) => overhead::run(&args),
         Task::Report(args) => report::run(&args),
         Task::Run(args) => return ended(run::run(&args)),
@@ -85,3 +95,6 @@ fn ended(result: client::Result<ExitCode>) -> ExitCode {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

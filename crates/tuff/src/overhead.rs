@@ -9,6 +9,10 @@ use std::process::Command;
 use std::time::Duration;
 
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tuff overhead
+  tuff overhead --rounds 3 --budget 1000 --limit 10")]
 pub struct Args {
     /// Rounds, each without and with the layer; the least of each counts.
     #[arg(long, default_value_t = 8)]

@@ -1,6 +1,6 @@
 //! `tuff run`, `tuff gl`: a program on the driver, and what is made of what it leaves.
 
-use crate::{check, report};
+use crate::{check, report, trace};
 use client::{Error, Result};
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -15,6 +15,9 @@ pub struct Common {
     /// Write a page of all that was measured (see `tuff report`).
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
+    /// Write when each workload ran, and what was counted then, as a Perfetto trace (docs/trace.md).
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
     /// Keep all that `tuff report` reads in this folder (docs/capture.md).
     #[arg(long, value_name = "FOLDER")]
     capture: Option<PathBuf>,
@@ -32,6 +35,7 @@ pub struct Common {
   tuff run -- vkcube --c 100
   tuff run --counters cost.json --check -- vkcube --c 100
   tuff run --report cube.html -- vkcube --c 20
+  tuff run --trace cube.perfetto-trace -- vkcube --c 20      for ui.perfetto.dev
   tuff run --shaders blocks -- vkcube --c 20      then: tuff annotate blocks/….spv blocks/….json")]
 pub struct Args {
     /// Check the file of counters when the program has ended: a line for each invariant of the model that does not hold, and failure.
@@ -90,7 +94,8 @@ impl Drop for Temporary {
 /// Runs the program; what it leaves is told, and made a page of. Becomes the program where nothing is wanted.
 pub fn common(args: &Common, paths: &[(&str, Option<&Path>)], more: More) -> Result<Ended> {
     let name = format!("tuff-capture-{}", std::process::id());
-    let temporary = args.report.is_some().then(|| Temporary(std::env::temp_dir().join(name)));
+    let temporary =
+        (args.report.is_some() || args.trace.is_some()).then(|| Temporary(std::env::temp_dir().join(name)));
     let capture = args.capture.as_deref().or(temporary.as_ref().map(|t| t.0.as_path()));
     let own = [
         ("TUFF_COUNTERS", args.counters.as_deref()),
@@ -122,8 +127,8 @@ pub fn common(args: &Common, paths: &[(&str, Option<&Path>)], more: More) -> Res
 fn tell(args: &Common, capture: Option<&Path>, left: &[&Path]) -> Result<()> {
     let Some(first) = left.iter().find(|f| f.exists()) else {
         let none = "the program has left no counters: it has used no device of Tuff's";
-        // Whoever wants a page has none; a file that is not there is seen by who looks for it.
-        return match args.report.is_some() {
+        // Whoever wants a page or a trace has none; a file that is not there is seen by who looks for it.
+        return match args.report.is_some() || args.trace.is_some() {
             true => Err(Error(none.into())),
             false => {
                 eprintln!("tuff: {}: {none}", left[0].display());
@@ -132,10 +137,13 @@ fn tell(args: &Common, capture: Option<&Path>, left: &[&Path]) -> Result<()> {
         };
     };
     report::tell(first)?;
+    if let (Some(file), Some(folder)) = (&args.trace, capture) {
+        trace::write(folder, file)?;
+    }
     if let (Some(page), Some(folder)) = (&args.report, capture) {
         let title = args.program.iter().map(|a| a.rsplit('/').next().unwrap_or(a)).collect::<Vec<_>>();
         report::write(&[(folder, title.join(" "))], page)?;
-    } else if let Some(folder) = capture {
+    } else if let Some(folder) = &args.capture {
         eprintln!("tuff: {}: look at it with `tuff report {}`", folder.display(), folder.display());
     }
     Ok(())

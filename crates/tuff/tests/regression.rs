@@ -100,6 +100,93 @@ fn a_program_that_got_dearer_fails() {
     assert_eq!(diff(&after.0, &before.0, &["fma=0%"]).status.code(), Some(0));
 }
 
+/// What a CI system does with two files: limits from a file, a summary, JUnit, and a baseline that one command replaces.
+#[test]
+fn a_build_keeps_a_baseline() {
+    let (new, baseline) = (multiply(2, 2, "ci-new.json"), Temporary::new("ci-baseline.json"));
+    let [limits, markdown, junit] = ["ci.toml", "ci.md", "ci.xml"].map(Temporary::new);
+    let old = multiply(1, 2, "ci-old.json");
+    let read = |f: &Temporary| std::fs::read_to_string(&f.0).unwrap();
+    let run = |after: &Temporary, more: &[&str]| {
+        let mut diff = tuff();
+        diff.arg("diff").args([&baseline.0, &after.0]).arg("--thresholds").arg(&limits.0);
+        diff.arg("--markdown").arg(&markdown.0).arg("--junit").arg(&junit.0).args(more);
+        let output = diff.output().unwrap();
+        (output.status.code(), [output.stdout, output.stderr].map(|o| String::from_utf8(o).unwrap()))
+    };
+    std::fs::write(&limits.0, "[counters]\nfma = 50\n[total]\nfma = { max = 16777216 }\n").unwrap();
+    // No baseline yet: an error, and the reports say so; --update makes one.
+    let (code, [_, said]) = run(&old, &[]);
+    assert!(code == Some(2) && said.contains("ci-baseline.json"), "{said}");
+    assert!(read(&junit).contains("errors=\"1\"") && read(&markdown).contains("not compared"));
+    assert_eq!(run(&old, &["--update"]).0, Some(0));
+    assert!(read(&baseline) == read(&old));
+
+    // The workload's FMAs are doubled, 50 % is allowed; the total has a budget of just as many.
+    let (code, [_, said]) = run(&new, &[]);
+    let why: Vec<_> = said.lines().filter(|l| l.contains("TuffFmaInstr")).collect();
+    assert_eq!((code, why.len()), (Some(1), 1), "{said}");
+    let what = "8388608 to 16777216, +100.00 % where 50 % is allowed";
+    assert!(why[0].contains(what), "{said}");
+    let (xml, summary) = (read(&junit), read(&markdown));
+    assert!(xml.contains("<testsuite name=\"all workloads\" tests=\"1\" failures=\"0\""), "{xml}");
+    assert_eq!(xml.matches("<failure type=\"dearer\"").count(), 1, "{xml}");
+    assert!(summary.starts_with("### Tuff: one limit does not hold\n"), "{summary}");
+    assert!(
+        summary.contains(what) && summary.contains("8\u{a0}388\u{a0}608 | 16\u{a0}777\u{a0}216 | +100.00 %"),
+        "{summary}"
+    );
+    assert!(read(&baseline) == read(&old), "nothing is replaced without --update");
+
+    // The dearer run is taken for the baseline, and then holds.
+    let (code, [said, why]) = run(&new, &["--update"]);
+    assert!(code == Some(0) && said.contains("is now what") && why.contains(what), "{said}{why}");
+    assert!(read(&baseline) == read(&new));
+    assert_eq!(run(&new, &[]).0, Some(0));
+    assert!(read(&markdown).starts_with("### Tuff: no difference\n"));
+
+    // A budget that the total goes beyond by one.
+    std::fs::write(&limits.0, "[total]\nfma = { max = 16777215 }\n").unwrap();
+    let (code, [_, why]) = run(&new, &[]);
+    assert_eq!(code, Some(1));
+    assert!(
+        why.contains("TuffFmaInstr of all workloads: 16777216 where 16777215 is the most allowed"),
+        "{why}"
+    );
+    // What is no limit is an error with its file.
+    std::fs::write(&limits.0, "[counters]\nfma = 'much'\n").unwrap();
+    let (code, [_, why]) = run(&new, &[]);
+    assert!(code == Some(2) && why.contains("ci.toml: ") && why.contains("a number of percent"), "{why}");
+}
+
+/// `tuff run --trace`: a file for a program that used the device, the same on any thread count; none, and failure, for one that did not.
+#[test]
+fn a_run_leaves_a_trace() {
+    let trace = Temporary::new("trace.perfetto-trace");
+    let run = |threads: &str, program: &[&str]| {
+        let mut run = tuff();
+        run.args(["run", "--trace"]).arg(&trace.0).arg("--").args(program).env("TUFF_THREADS", threads);
+        run.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = run.spawn().unwrap();
+        let _ = child.stdin.take().unwrap().write_all(b"{\"Own\":\"First\"}\n");
+        let output = child.wait_with_output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+    let traces = ["1", "2"].map(|threads| {
+        let (ok, said) = run(threads, &[env!("CARGO_BIN_EXE_tuff"), "child"]);
+        assert!(ok, "{said}");
+        std::fs::read(&trace.0).unwrap()
+    });
+    assert!(traces[0] == traces[1]);
+    // A message of field 1, and what its packets name.
+    let has = |text: &str| traces[0].windows(text.len()).any(|w| w == text.as_bytes());
+    assert_eq!(traces[0][0], 0x0a);
+    assert!(has("binning") && has("FMA warp-instructions") && has("render pass 1280x720x1 of 3 attachments"));
+    std::fs::remove_file(&trace.0).unwrap();
+    let (ok, said) = run("1", &["true"]);
+    assert!(!ok && said.contains("has left no counters") && !trace.0.exists(), "{said}");
+}
+
 /// Draws with stages of their own between vertices and fragments, and transform feedback: what is counted of them agrees with itself, and
 /// is the same on any thread count.
 #[test]
@@ -152,7 +239,7 @@ fn files_of_other_models_are_not_compared() {
     std::fs::write(&other.0, text.replace("\"clock_mhz\":1300", "\"clock_mhz\":1000")).unwrap();
     let output = diff(&file.0, &other.0, &[]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert_eq!(said, "tuff: the files are of different models: clock_mhz 1300 and 1000\n");
 }
 
@@ -187,7 +274,7 @@ fn what_cannot_be_compared_is_an_error() {
     ] {
         let output = diff(&file.0, b, &[limit]);
         let why = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(1), "{limit}: {why}");
+        assert_eq!(output.status.code(), Some(2), "{limit}: {why}");
         assert!(why.contains(say), "{why}");
     }
 }

@@ -200,16 +200,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
 
 impl<'m> Builder<'m> {
     fn find_entry(&self) -> Result<u32> {
-        let model = match self.opt.stage {
-            Stage::Compute => ExecutionModel::GLCompute,
-            Stage::Vertex => ExecutionModel::Vertex,
-            Stage::TessControl => ExecutionModel::TessellationControl,
-            Stage::TessEval => ExecutionModel::TessellationEvaluation,
-            Stage::Geometry => ExecutionModel::Geometry,
-            Stage::Task => ExecutionModel::TaskEXT,
-            Stage::Mesh => ExecutionModel::MeshEXT,
-            Stage::Fragment => ExecutionModel::Fragment,
-        };
+        let model = self.opt.stage.model();
         for &at in &self.m.entries {
             let i = self.m.inst(at);
             if i.word(1)? == model as u32 && i.string(3)?.0 == self.opt.entry {

@@ -18,6 +18,7 @@
 //! every word of the input stays, in its order. Ids are new ones from the bound up.
 
 mod atomics;
+mod by_line;
 mod edit;
 mod lines;
 mod marks;
@@ -27,6 +28,7 @@ mod table;
 use crate::options::Error;
 use crate::options::Result;
 use crate::spirv::*;
+pub use by_line::{ByLine, Stretch, by_line};
 pub use lines::{Source, sources};
 pub use table::{Block, json, quoted};
 

@@ -32,7 +32,7 @@ pub(super) struct Placed {
 }
 
 /// The instruction ends its block.
-fn ends_block(op: Op) -> bool {
+pub(super) fn ends_block(op: Op) -> bool {
     matches!(
         op,
         Op::Branch
@@ -47,6 +47,11 @@ fn ends_block(op: Op) -> bool {
             | Op::TerminateRayKHR
             | Op::EmitMeshTasksEXT
     )
+}
+
+/// It may stand before what runs in a block.
+pub(super) fn leads(op: Op) -> bool {
+    matches!(op, Op::Phi | Op::Variable | Op::UntypedVariableKHR)
 }
 
 /// Adds the blocks of a function.
@@ -82,7 +87,7 @@ pub(super) fn blocks(m: &Module, f: &Function, lines: &mut Lines, out: &mut Vec<
             (Some(_), Op::Label) => return Err(i.bad("the block before has no end")),
             (Some(p), op) => {
                 match op {
-                    Op::Phi | Op::Variable | Op::UntypedVariableKHR if leading => p.at = at,
+                    op if leads(op) && leading => p.at = at,
                     Op::Line | Op::NoLine => {}
                     Op::ExtInst if is_line || non_semantic(m, &i) => {}
                     _ => leading = false,
@@ -120,7 +125,7 @@ pub(super) fn blocks(m: &Module, f: &Function, lines: &mut Lines, out: &mut Vec<
     }
 }
 
-fn non_semantic(m: &Module, i: &Code) -> bool {
+pub(super) fn non_semantic(m: &Module, i: &Code) -> bool {
     matches!(i.get(3).and_then(|s| m.ext_set(s)), Some(ExtSet::ShaderDebugInfo | ExtSet::NonSemantic))
 }
 

@@ -75,6 +75,30 @@ pub enum Stage {
 }
 
 impl Stage {
+    pub const ALL: [Stage; 8] = [
+        Stage::Vertex,
+        Stage::TessControl,
+        Stage::TessEval,
+        Stage::Geometry,
+        Stage::Task,
+        Stage::Mesh,
+        Stage::Fragment,
+        Stage::Compute,
+    ];
+    /// What SPIR-V calls it.
+    pub fn model(self) -> ::spirv::ExecutionModel {
+        use ::spirv::ExecutionModel as Model;
+        match self {
+            Stage::Vertex => Model::Vertex,
+            Stage::TessControl => Model::TessellationControl,
+            Stage::TessEval => Model::TessellationEvaluation,
+            Stage::Geometry => Model::Geometry,
+            Stage::Task => Model::TaskEXT,
+            Stage::Mesh => Model::MeshEXT,
+            Stage::Fragment => Model::Fragment,
+            Stage::Compute => Model::GLCompute,
+        }
+    }
     /// Its outputs are plain ones of a vertex.
     pub fn makes_vertices(self) -> bool {
         matches!(self, Stage::Vertex | Stage::TessEval | Stage::Geometry)

@@ -9,7 +9,7 @@
 
 use super::Lowering;
 use crate::cfg::{Cfg, NONE};
-use crate::cost::{COUNTED, Cost, Half, Halves, MarkUse, Profile};
+use crate::cost::{COUNTED, Cost, Half, Halves, MarkUse, Profile, Ways};
 use crate::interface::interpolated;
 use crate::ir::{Input, Inst, Shader, Term, Value, ValueData};
 use crate::options::Result;
@@ -56,6 +56,11 @@ impl Lowering<'_> {
         if !part.needed[i] || self.u.prologue[i] || part.rides.get(i) == Some(&true) {
             return Cost::FREE;
         }
+        self.cost_of(v, b)
+    }
+
+    /// Wherever it runs.
+    fn cost_of(&self, v: Value, b: usize) -> Cost {
         let data = self.shader.data(v);
         let mut operand = None;
         crate::isa::operands(&data.inst, |o| operand = operand.or(Some(self.shader.ty(o))));
@@ -87,9 +92,14 @@ impl Lowering<'_> {
                 sum
             })
             .collect();
-        let mut profile = paths(shader, self.cfg, &costs);
+        let mut profile = Profile { ways: ways(shader, self.cfg, &costs, 0), ..Profile::default() };
+        for (i, b) in shader.blocks.iter().enumerate() {
+            let once = b.insts.iter().filter(|v| self.needed[v.0 as usize] && self.u.prologue[v.0 as usize]);
+            once.for_each(|v| profile.uniform.add(&self.cost_of(*v, i)));
+        }
         let varying = self.varyings();
-        for c in [&mut profile.total, &mut profile.shortest].into_iter().chain(&mut profile.longest) {
+        let all = &mut profile.ways;
+        for c in [&mut all.total, &mut all.shortest].into_iter().chain(&mut all.longest) {
             c.varying = varying;
         }
         if !COUNTED {
@@ -109,6 +119,7 @@ impl Lowering<'_> {
             let half = |k: usize| Half {
                 costs: counters.iter().map(|c| c[k + 1]).collect(),
                 attributes: self.attributes(&needs[k]),
+                ways: ways(shader, self.cfg, &costs, k + 1),
             };
             Halves { position: half(0), others: half(1) }
         });
@@ -141,8 +152,18 @@ impl Lowering<'_> {
                 }
             }
         }
+        // Of several marks in one block (merged blocks, lines) the first in its order.
+        let mut firsts = of_origin.clone();
+        firsts.sort_by_key(|o| o.0);
+        firsts.dedup_by_key(|o| o.0);
         of_origin.sort();
         let stretches = self.stretches(&of_origin, parts);
+        profile.once = vec![Cost::FREE; profile.mark_count as usize];
+        for s in &stretches {
+            if let Some(once) = profile.once.get_mut(s.of as usize) {
+                once.add(&s.costs[0]);
+            }
+        }
         // Optimised, few counters tell of all; else every stretch has its own.
         let runs = Runs::new(shader, self.cfg, self.options.optimise);
         let mut m = Marks {
@@ -182,6 +203,9 @@ impl Lowering<'_> {
         for (_, origin) in shader.varying_loads.iter().filter(|(slot, _)| costs.contains(slot)) {
             let Some(home) = home_of(&of_origin, *origin) else { continue };
             profile.marks.iter_mut().filter(|u| u.entry && u.mark == home).for_each(|u| u.cost.varying += 1);
+            if let Some(once) = home_of(&firsts, *origin).and_then(|m| profile.once.get_mut(m as usize)) {
+                once.varying += 1;
+            }
         }
         plan.mark.sort();
         plan
@@ -436,15 +460,16 @@ pub(super) fn postdominators(cfg: &Cfg) -> Vec<u32> {
     after
 }
 
-/// Costs of the whole code and of its cheapest and dearest way.
-fn paths(shader: &Shader, cfg: &Cfg, costs: &[Costs]) -> Profile {
-    let mut profile = Profile::default();
+/// Costs of all the code and of its cheapest and dearest way; of the whole or a half ([`Costs`]).
+fn ways(shader: &Shader, cfg: &Cfg, costs: &[Costs], part: usize) -> Ways {
+    let mut total = Cost::FREE;
     let n = costs.len();
     let mut short: Vec<Option<Cost>> = vec![None; n + 1];
     let mut long = vec![Cost::FREE; n + 1];
     short[n] = Some(Cost::FREE);
     for b in (0..n).rev() {
-        profile.total.add(&costs[b][0]);
+        let own = costs[b][part];
+        total.add(&own);
         let mut next: Vec<usize> = vec![];
         match shader.blocks[b].term {
             Term::Return => next.push(n),
@@ -452,15 +477,13 @@ fn paths(shader: &Shader, cfg: &Cfg, costs: &[Costs]) -> Profile {
         }
         next.retain(|s| *s > b);
         let with = |c: &Cost| {
-            let mut sum = costs[b][0];
+            let mut sum = own;
             sum.add(c);
             sum
         };
         short[b] = next.iter().filter_map(|s| short[*s]).min_by_key(Cost::instructions).map(|c| with(&c));
-        long[b] =
-            next.iter().map(|s| long[*s]).max_by_key(Cost::instructions).map_or(costs[b][0], |c| with(&c));
+        long[b] = next.iter().map(|s| long[*s]).max_by_key(Cost::instructions).map_or(own, |c| with(&c));
     }
-    profile.shortest = short[0].unwrap_or_default();
-    profile.longest = cfg.loops.is_empty().then_some(long[0]);
-    profile
+    let longest = cfg.loops.is_empty().then_some(long[0]);
+    Ways { total, shortest: short[0].unwrap_or_default(), longest }
 }

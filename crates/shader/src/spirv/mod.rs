@@ -9,8 +9,7 @@ mod shapes;
 use crate::options::{Error, Result};
 pub(crate) use ::spirv::GlslStd450Op as GLOp;
 pub(crate) use ::spirv::{
-    BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel, FPEncoding, ImageOperands, MemoryAccess,
-    Op, StorageClass,
+    BuiltIn, Capability, Decoration, ExecutionMode, FPEncoding, ImageOperands, MemoryAccess, Op, StorageClass,
 };
 
 /// Ids a module may have.

@@ -14,6 +14,10 @@ use std::process::Command;
 use std::time::Duration;
 
 #[derive(clap::Args)]
+#[command(after_help = "\
+Examples:
+  tuff demo
+  tuff demo --only city --rounds 1 --out /tmp/city.png --columns 0")]
 pub struct Args {
     /// Where the city's picture goes; the others go beside it. Default: tuff-demo.png in the target folder.
     #[arg(long)]

@@ -1,6 +1,6 @@
 //! `tuff report`: a capture, or two beside each other, as one page that needs nothing else.
 
-mod capture;
+pub mod capture;
 mod data;
 mod picture;
 mod shaders;

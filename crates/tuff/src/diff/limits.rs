@@ -1,0 +1,235 @@
+//! What counters may grow by: `--max-increase`, and the TOML file of `--thresholds`.
+
+use super::error;
+use super::file::{Counters, ELAPSED};
+use counters::catalogue;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Short names for what one asks for most.
+const SHORT: [(&str, &str); 10] = [
+    ("fma", "TuffFmaInstr"),
+    ("cvt", "TuffCvtInstr"),
+    ("sfu", "TuffSfuInstr"),
+    ("ls", "MaliLSIssueCy"),
+    ("tex", "TuffTexFilterOps"),
+    ("cycles", "MaliGPUActiveCy"),
+    ("read", "MaliExtBusRdBt"),
+    ("write", "MaliExtBusWrBt"),
+    ("warps", "MaliFragWarp"),
+    ("time", ELAPSED),
+];
+
+/// Of one counter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Limit {
+    /// Percent of what it was before.
+    pub max_increase: Option<f64>,
+    /// Growth by no more than this is always allowed, however many percent it is.
+    #[serde(default)]
+    pub slack: f64,
+    /// It must not be more than this, whatever it was.
+    pub max: Option<f64>,
+}
+
+/// `fma = 2` or `fma = { max_increase = 2, slack = 100, max = 5_000_000 }`.
+#[derive(Deserialize)]
+#[serde(untagged, expecting = "a number of percent, or a table of max_increase, slack and max")]
+enum Written {
+    Percent(f64),
+    Whole(Limit),
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, deny_unknown_fields)]
+struct Thresholds {
+    counters: BTreeMap<String, Written>,
+    total: BTreeMap<String, Written>,
+    workloads: Vec<Rule>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    #[serde(rename = "match")]
+    part: String,
+    counters: BTreeMap<String, Written>,
+}
+
+type ByCounter = BTreeMap<String, Limit>;
+
+/// Limits by counter's machine name.
+#[derive(Default)]
+pub struct Limits {
+    everywhere: ByCounter,
+    /// In place of `everywhere`'s, for the totals.
+    total: ByCounter,
+    /// In place of `everywhere`'s, for workloads whose line has this in it; of several the last.
+    workloads: Vec<(String, ByCounter)>,
+}
+
+impl Limits {
+    /// `options` are NAME=PERCENT, and go before the file's `[counters]`; `known` are the counters of a file.
+    pub fn new(thresholds: Option<&Path>, options: &[String], known: &Counters) -> client::Result<Limits> {
+        let mut all = match thresholds {
+            Some(path) => {
+                let say = |e: String| error(format!("{}: {e}", path.display()));
+                let text = std::fs::read_to_string(path).map_err(|e| say(e.to_string()))?;
+                Limits::parse(&text, known).map_err(say)?
+            }
+            None => Limits::default(),
+        };
+        for option in options {
+            let (name, percent) = option
+                .split_once('=')
+                .ok_or_else(|| error(format!("--max-increase {option}: NAME=PERCENT")))?;
+            let percent: f64 = percent
+                .trim_end_matches('%')
+                .parse()
+                .map_err(|_| error(format!("--max-increase {option}: {percent} is no number")))?;
+            let limit = Limit { max_increase: Some(percent), ..Limit::default() };
+            valid(name, &limit).map_err(|e| error(format!("--max-increase {e}")))?;
+            all.everywhere.insert(find(name, known).map_err(error)?, limit);
+        }
+        Ok(all)
+    }
+
+    fn parse(text: &str, known: &Counters) -> Result<Limits, String> {
+        let file: Thresholds = toml::from_str(text).map_err(|e| e.to_string())?;
+        let by_counter = |list: BTreeMap<String, Written>| -> Result<ByCounter, String> {
+            let mut all = ByCounter::new();
+            for (name, written) in list {
+                let limit = match written {
+                    Written::Percent(p) => Limit { max_increase: Some(p), ..Limit::default() },
+                    Written::Whole(limit) => limit,
+                };
+                valid(&name, &limit)?;
+                if all.insert(find(&name, known)?, limit).is_some() {
+                    return Err(format!("{name} stands twice in one table, by two of its names"));
+                }
+            }
+            Ok(all)
+        };
+        let rules = file.workloads.into_iter().map(|r| Ok((r.part, by_counter(r.counters)?)));
+        Ok(Limits {
+            workloads: rules.collect::<Result<_, String>>()?,
+            everywhere: by_counter(file.counters)?,
+            total: by_counter(file.total)?,
+        })
+    }
+
+    pub fn of_total(&self) -> ByCounter {
+        let mut all = self.everywhere.clone();
+        all.extend(self.total.clone());
+        all
+    }
+
+    /// Of a workload by its line.
+    pub fn of_workload(&self, line: &str) -> ByCounter {
+        let mut all = self.everywhere.clone();
+        let rules = self.workloads.iter().filter(|(part, _)| line.contains(part.as_str()));
+        rules.for_each(|(_, limits)| all.extend(limits.clone()));
+        all
+    }
+}
+
+fn valid(name: &str, limit: &Limit) -> Result<(), String> {
+    let numbers = [limit.max_increase, Some(limit.slack), limit.max];
+    if numbers.iter().flatten().any(|n| !n.is_finite() || *n < 0.0) {
+        return Err(format!("{name}: a limit is a number that is not below 0"));
+    }
+    match limit.max_increase.is_none() && limit.max.is_none() {
+        true => Err(format!("{name}: neither max_increase nor max is given")),
+        false => Ok(()),
+    }
+}
+
+/// The machine name that `name` stands for: a short name, a counter of the file or of the catalogue, or a part of only one of them.
+fn find(name: &str, known: &Counters) -> Result<String, String> {
+    let lower = name.to_lowercase();
+    if let Some((_, full)) = SHORT.iter().find(|(s, _)| *s == lower) {
+        return Ok(full.to_string());
+    }
+    // A file of limits is for many programs: some have not all counters.
+    let names = known.keys().map(String::as_str).chain(catalogue::reported().iter().map(|c| c.machine));
+    let names: std::collections::BTreeSet<&str> = names.collect();
+    if let Some(k) = names.iter().find(|k| k.to_lowercase() == lower) {
+        return Ok(k.to_string());
+    }
+    let like: Vec<&&str> = names.iter().filter(|k| k.to_lowercase().contains(&lower)).collect();
+    match like[..] {
+        [one] => Ok(one.to_string()),
+        [] => Err(format!("no counter is called {name}")),
+        _ => Err(format!(
+            "{name} may be any of {} counters, {} and {} among them",
+            like.len(),
+            like[0],
+            like[1]
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Limits, String> {
+        Limits::parse(text, &Counters::new())
+    }
+
+    #[test]
+    fn counters_are_found_by_short_names_and_parts() {
+        let known = Counters::from([("OwnWarp".to_string(), 0.0), ("OwnLane".to_string(), 0.0)]);
+        assert_eq!(find("FMA", &known).unwrap(), "TuffFmaInstr");
+        assert_eq!(find("ownwarp", &known).unwrap(), "OwnWarp");
+        assert_eq!(find("nlan", &known).unwrap(), "OwnLane");
+        assert_eq!(find("malifragwarp", &known).unwrap(), "MaliFragWarp");
+        assert!(find("own", &known).is_err() && find("nothing", &known).is_err());
+    }
+
+    #[test]
+    fn short_names_are_counters() {
+        for (short, full) in SHORT.iter().filter(|(_, full)| *full != ELAPSED) {
+            assert!(catalogue::by_machine(full).is_some(), "{short}: {full}");
+        }
+    }
+
+    #[test]
+    fn the_more_particular_rule_counts() {
+        let limits = parse(
+            "[counters]\nfma = 1\ntime = { max_increase = 2.5, slack = 1000 }\n[total]\nfma = { max = 9 }\n\
+             [[workloads]]\nmatch = 'shadow'\ncounters = { fma = 10 }\n\
+             [[workloads]]\nmatch = 'shadows of'\ncounters = { fma = 20 }\n",
+        )
+        .unwrap();
+        let fma = |of: ByCounter| of["TuffFmaInstr"];
+        let percent = |p| Limit { max_increase: Some(p), ..Limit::default() };
+        assert_eq!(fma(limits.of_workload("0.0 sky")), percent(1.0));
+        assert_eq!(fma(limits.of_workload("0.0 shadow 1")), percent(10.0));
+        assert_eq!(fma(limits.of_workload("0.0 shadows of all")), percent(20.0));
+        assert_eq!(fma(limits.of_total()), Limit { max: Some(9.0), ..Limit::default() });
+        let time = Limit { max_increase: Some(2.5), slack: 1000.0, max: None };
+        assert_eq!(limits.of_total()[ELAPSED], time);
+        assert_eq!(limits.of_workload("0.0 shadow 1")[ELAPSED], time);
+    }
+
+    #[test]
+    fn what_is_no_limit_is_told() {
+        for (text, why) in [
+            ("[counter]\nfma = 1", "unknown field `counter`"),
+            ("[counters]\nfma = -1", "fma: a limit is a number that is not below 0"),
+            ("[counters]\nfma = nan", "not below 0"),
+            ("[counters]\nfma = 'much'", "a number of percent, or a table of max_increase, slack and max"),
+            ("[counters]\nfma = { most = 1 }", "a table of max_increase, slack and max"),
+            ("[counters]\nfma = { slack = 1 }", "fma: neither max_increase nor max is given"),
+            ("[counters]\nunheard = 1", "no counter is called unheard"),
+            ("[counters]\nfma = 1\nTuffFmaInstr = 1", "twice in one table"),
+            ("[[workloads]]\ncounters = { fma = 1 }", "missing field `match`"),
+        ] {
+            let said = parse(text).err().unwrap_or_else(|| panic!("accepted: {text}"));
+            assert!(said.contains(why), "{text}: {said}");
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! `tuff diff`: two files of `tuff run --counters` side by side, and whether something got dearer.
+
+mod file;
+mod limits;
+mod report;
+
+use clap::Args as ClapArgs;
+use file::{Counters, ELAPSED, File};
+use limits::{Limit, Limits};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+#[derive(ClapArgs)]
+#[command(after_help = "\
+Exit code: 0 when nothing is dearer than allowed, 1 when something is, 2 when the files cannot be compared.
+
+Examples:
+  tuff diff before.json after.json
+  tuff diff before.json after.json --max-increase fma=0 --max-increase time=2%
+  tuff diff baseline.json new.json --thresholds tuff.toml --markdown summary.md --junit diff.xml
+  tuff diff --update baseline.json new.json
+
+A file of thresholds (docs/diff.md):
+  [counters]                  # of the totals and of every workload
+  fma = 0                     # percent
+  time = { max_increase = 2, slack = 1000 }
+  [total]                     # for the totals, in place of those above
+  read = { max = 50_000_000 }
+  [[workloads]]               # for workloads with this in their line, in place of those above
+  match = \"shadows\"
+  counters = { fma = 10 }")]
+pub struct Args {
+    /// The file to compare with.
+    before: PathBuf,
+    /// The file that must not be dearer.
+    after: PathBuf,
+    /// NAME=PERCENT: fail when the counter's total, or that of a workload, grew by more. NAME is a machine name
+    /// (TuffFmaInstr), a part of one name only, or one of fma, cvt, sfu, ls, tex, cycles, read, write, warps, time.
+    #[arg(long, value_name = "NAME=PERCENT")]
+    max_increase: Vec<String>,
+    /// A TOML file of what counters may grow by, and be.
+    #[arg(long, value_name = "FILE")]
+    thresholds: Option<PathBuf>,
+    /// Show workloads that differ too, not only totals.
+    #[arg(long)]
+    workloads: bool,
+    /// Write what differs as Markdown, for a pull request.
+    #[arg(long, value_name = "FILE")]
+    markdown: Option<PathBuf>,
+    /// Write whether each limit held as JUnit XML.
+    #[arg(long, value_name = "FILE")]
+    junit: Option<PathBuf>,
+    /// Make AFTER the new BEFORE: compare, write the reports, then replace the file, whatever got dearer.
+    #[arg(long)]
+    update: bool,
+}
+
+const TOTAL: &str = "all workloads";
+
+fn error(text: String) -> client::Error {
+    client::Error(text)
+}
+
+/// Growth in percent; infinite from nothing.
+fn growth(a: f64, b: f64) -> f64 {
+    match (a, b) {
+        (a, b) if a == b => 0.0,
+        (0.0, _) => f64::INFINITY,
+        // In this order whole percents of whole numbers come out exact.
+        _ => (b - a) * 100.0 / a,
+    }
+}
+
+/// A counter in both files; `None` where a workload is in the other alone.
+struct Row<'a> {
+    counter: &'a str,
+    before: Option<f64>,
+    after: Option<f64>,
+    /// What is wrong, if the limit that there is does not hold.
+    judged: Option<Result<(), String>>,
+}
+
+impl Row<'_> {
+    fn values(&self) -> (f64, f64) {
+        (self.before.unwrap_or(0.0), self.after.unwrap_or(0.0))
+    }
+    fn differs(&self) -> bool {
+        let (a, b) = self.values();
+        a != b
+    }
+    fn growth(&self) -> f64 {
+        let (a, b) = self.values();
+        growth(a, b)
+    }
+}
+
+/// The total or a workload.
+struct Place<'a> {
+    name: &'a str,
+    before: Option<&'a Counters>,
+    after: Option<&'a Counters>,
+    /// All counters that one of them has, or that have a limit, by name.
+    rows: Vec<Row<'a>>,
+}
+
+/// Two files side by side.
+struct Comparison<'a> {
+    total: Place<'a>,
+    workloads: Vec<Place<'a>>,
+}
+
+impl<'a> Place<'a> {
+    fn new(
+        name: &'a str,
+        before: Option<&'a Counters>,
+        after: Option<&'a Counters>,
+        limits: &'a BTreeMap<String, Limit>,
+    ) -> Place<'a> {
+        let counters = before.into_iter().chain(after).flat_map(|c| c.keys());
+        let names: BTreeSet<&String> = counters.chain(limits.keys()).collect();
+        let row = |counter: &'a String| {
+            let of = |c: Option<&Counters>| c.map(|c| c.get(counter).copied().unwrap_or(0.0));
+            let (a, b) = (of(before), of(after));
+            // What is gone costs nothing.
+            let judged = limits.get(counter).zip(b).map(|(l, b)| judge(a, b, l));
+            Row { counter, before: a, after: b, judged }
+        };
+        Place { name, before, after, rows: names.into_iter().map(row).collect() }
+    }
+
+    fn differing(&self) -> impl Iterator<Item = &Row<'a>> {
+        self.rows.iter().filter(|r| r.differs())
+    }
+}
+
+/// Whether a value keeps to its limit. A workload that is new has nothing to have grown from: the totals speak of it.
+fn judge(before: Option<f64>, after: f64, limit: &Limit) -> Result<(), String> {
+    if let (Some(most), Some(before)) = (limit.max_increase, before)
+        && growth(before, after) > most
+        && after - before > limit.slack
+    {
+        let grown = growth(before, after);
+        let slack = if limit.slack > 0.0 { format!(", or {}", limit.slack) } else { String::new() };
+        return Err(format!("{before} to {after}, {grown:+.2} % where {most} %{slack} is allowed"));
+    }
+    match limit.max.filter(|max| after > *max) {
+        Some(max) => Err(format!("{after} where {max} is the most allowed")),
+        None => Ok(()),
+    }
+}
+
+impl Comparison<'_> {
+    fn places(&self) -> impl Iterator<Item = &Place<'_>> {
+        self.workloads.iter().chain([&self.total])
+    }
+
+    /// A line for each limit that does not hold.
+    fn dearer(&self) -> Vec<String> {
+        let rows = self.places().flat_map(|p| p.rows.iter().map(move |r| (p.name, r)));
+        let why = |(place, r): (&str, &Row)| {
+            let why = r.judged.as_ref()?.as_ref().err()?;
+            Some(format!("{} of {place}: {why}", r.counter))
+        };
+        rows.filter_map(why).collect()
+    }
+
+    /// What differs, as text for a terminal.
+    fn table(&self, workloads: bool) -> String {
+        use std::fmt::Write;
+        let mut out = String::new();
+        for place in [&self.total].into_iter().chain(self.workloads.iter().filter(|_| workloads)) {
+            for (i, row) in place.differing().enumerate() {
+                if i == 0 {
+                    let _ = writeln!(out, "{}", place.name);
+                }
+                let ((a, b), grown) = (row.values(), row.growth());
+                let _ = writeln!(out, "  {:<32}{a:>16}{b:>16}{grown:>+10.2} %", row.counter);
+            }
+        }
+        if out.is_empty() { "no difference\n".into() } else { out }
+    }
+}
+
+/// An older file has no times: that is no difference.
+fn without_times(a: &mut File, b: &mut File) {
+    if a.total.contains_key(ELAPSED) != b.total.contains_key(ELAPSED) {
+        for f in [a, b] {
+            f.workloads.values_mut().chain([&mut f.total]).for_each(|c| c.retain(|k, _| k != ELAPSED));
+        }
+    }
+}
+
+/// The process's exit code: see the help.
+pub fn run(args: &Args) -> ExitCode {
+    match compare(args) {
+        Ok(dearer) if dearer.is_empty() => ExitCode::SUCCESS,
+        Ok(dearer) => {
+            eprintln!("tuff: dearer than allowed:\n  {}", dearer.join("\n  "));
+            ExitCode::from(if args.update { 0 } else { 1 })
+        }
+        Err(e) => {
+            eprintln!("tuff: {e}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn write(path: &Path, text: &str) -> client::Result<()> {
+    std::fs::write(path, text).map_err(|e| error(format!("{}: {e}", path.display())))
+}
+
+/// Writes `bytes` to a file that is whole at any time.
+fn replace(path: &Path, bytes: &[u8]) -> client::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(format!(".{}", std::process::id()));
+    let beside = path.with_file_name(name);
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
+    written.map_err(|e| {
+        let _ = std::fs::remove_file(&beside);
+        error(format!("{}: {e}", path.display()))
+    })
+}
+
+/// What is dearer than allowed, a line each; with the reports written.
+fn compare(args: &Args) -> client::Result<Vec<String>> {
+    let result = judged(args);
+    if let (Err(e), Some(junit)) = (&result, &args.junit) {
+        write(junit, &report::junit_error(&e.to_string()))?;
+    }
+    if let (Err(e), Some(markdown)) = (&result, &args.markdown) {
+        write(markdown, &report::markdown_error(&e.to_string()))?;
+    }
+    result
+}
+
+fn judged(args: &Args) -> client::Result<Vec<String>> {
+    // Read once: what is compared is what the baseline becomes.
+    let say = |e: &dyn std::fmt::Display| error(format!("{}: {e}", args.after.display()));
+    let bytes = std::fs::read(&args.after).map_err(|e| say(&e))?;
+    let mut b = file::parse(&String::from_utf8_lossy(&bytes)).map_err(|e| say(&e))?;
+    let limits = Limits::new(args.thresholds.as_deref(), &args.max_increase, &b.total)?;
+    let dearer = if args.update && !args.before.exists() {
+        println!("{}: new", args.before.display());
+        vec![]
+    } else {
+        let mut a = file::read(&args.before)?;
+        match file::same_model(&a, &b) {
+            Err(e) if args.update => {
+                println!("not compared: {e}");
+                vec![]
+            }
+            same => {
+                same?;
+                without_times(&mut a, &mut b);
+                told(args, &a, &b, &limits)?
+            }
+        }
+    };
+    if args.update {
+        replace(&args.before, &bytes)?;
+        println!("{} is now what {} is", args.before.display(), args.after.display());
+    }
+    Ok(dearer)
+}
+
+/// Prints and writes what differs.
+fn told(args: &Args, a: &File, b: &File, limits: &Limits) -> client::Result<Vec<String>> {
+    let of_total = limits.of_total();
+    let keys: BTreeSet<&String> = a.workloads.keys().chain(b.workloads.keys()).collect();
+    let of_workloads: Vec<_> = keys.iter().map(|k| limits.of_workload(k)).collect();
+    let workload = |(key, limits)| {
+        let key: &String = key;
+        Place::new(key, a.workloads.get(key), b.workloads.get(key), limits)
+    };
+    let all = Comparison {
+        total: Place::new(TOTAL, Some(&a.total), Some(&b.total), &of_total),
+        workloads: keys.into_iter().zip(&of_workloads).map(workload).collect(),
+    };
+    print!("{}", all.table(args.workloads));
+    if let Some(path) = &args.markdown {
+        write(path, &report::markdown(&all, &args.before, &args.after, &b.gpu))?;
+    }
+    if let Some(path) = &args.junit {
+        write(path, &report::junit(&all))?;
+    }
+    Ok(all.dearer())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(list: &[(&str, f64)]) -> Counters {
+        list.iter().map(|(k, v)| (k.to_string(), *v)).collect()
+    }
+
+    fn percent(p: f64) -> Limit {
+        Limit { max_increase: Some(p), ..Limit::default() }
+    }
+
+    #[test]
+    fn growth_beyond_the_limit_is_told() {
+        let (a, b) = (of(&[("X", 100.0), ("New", 0.0)]), of(&[("X", 103.0), ("New", 1.0)]));
+        let told = |a: &Counters, b: &Counters, limits: &[(&str, Limit)]| {
+            let limits = limits.iter().map(|(k, l)| (k.to_string(), *l)).collect();
+            let total = Place::new("w", Some(a), Some(b), &limits);
+            Comparison { total, workloads: vec![] }.dearer()
+        };
+        assert!(told(&a, &b, &[("X", percent(3.0))]).is_empty());
+        let two = told(&a, &b, &[("X", percent(2.0)), ("New", percent(1000.0))]);
+        assert_eq!(two.len(), 2);
+        assert_eq!(two[1], "X of w: 100 to 103, +3.00 % where 2 % is allowed");
+        // Cheaper is never too dear.
+        assert!(told(&b, &a, &[("X", percent(0.0))]).is_empty());
+        // Slack is growth, not a value; a budget is a value, whatever it was.
+        let slack = |slack| Limit { slack, ..percent(0.0) };
+        assert!(told(&a, &b, &[("X", slack(3.0)), ("New", slack(1.0))]).is_empty());
+        let beyond = told(&a, &b, &[("X", slack(2.5))]);
+        assert_eq!(beyond, ["X of w: 100 to 103, +3.00 % where 0 %, or 2.5 is allowed"]);
+        let max = |max| Limit { max: Some(max), ..Limit::default() };
+        assert!(told(&a, &b, &[("X", max(103.0))]).is_empty());
+        assert_eq!(told(&b, &b, &[("X", max(102.0))]), ["X of w: 103 where 102 is the most allowed"]);
+        // A counter that neither has is 0 in both.
+        assert!(told(&a, &b, &[("Y", percent(0.0))]).is_empty());
+    }
+
+    #[test]
+    fn new_workloads_have_budgets_but_no_growth() {
+        let (new, limits) = (of(&[("X", 5.0)]), BTreeMap::from([("X".to_string(), percent(0.0))]));
+        let budget = BTreeMap::from([("X".to_string(), Limit { max: Some(4.0), ..percent(0.0) })]);
+        let judged = |limits| Place::new("w", None, Some(&new), limits).rows[0].judged.clone();
+        assert_eq!(judged(&limits), Some(Ok(())));
+        assert!(matches!(judged(&budget), Some(Err(_))));
+        assert_eq!(Place::new("w", Some(&new), None, &budget).rows[0].judged, None);
+    }
+}

@@ -1,0 +1,247 @@
+//! What `tuff diff` leaves for others: Markdown for a pull request, JUnit for a CI system.
+
+use super::file::ELAPSED;
+use super::{Comparison, Place, Row};
+use counters::catalogue;
+use std::fmt::Write;
+use std::path::Path;
+
+/// How many rows a table has at most: a comment on GitHub holds 65 536 characters.
+const ROWS: usize = 60;
+
+/// A number with its thousands apart.
+fn number(v: f64) -> String {
+    let text = v.to_string();
+    let (whole, rest) = text.split_at(text.find(['.', 'e']).unwrap_or(text.len()));
+    let (sign, digits) = whole.split_at(usize::from(whole.starts_with('-')));
+    let mut out = String::from(sign);
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 && c.is_ascii_digit() {
+            out.push('\u{a0}');
+        }
+        out.push(c);
+    }
+    out + rest
+}
+
+fn percent(v: f64) -> String {
+    if v.is_infinite() { "new".into() } else { format!("{v:+.2} %") }
+}
+
+/// Text in a table's cell: no markup, one line.
+fn cell(text: &str) -> String {
+    let mut out = String::new();
+    for c in text.chars() {
+        match c {
+            '<' => out += "&lt;",
+            '>' => out += "&gt;",
+            '&' => out += "&amp;",
+            '\\' | '`' | '*' | '_' | '|' | '[' | ']' | '~' | '#' | '@' => {
+                out.push('\\');
+                out.push(c);
+            }
+            c if c.is_control() => out.push(' '),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// A counter's name for people, and its own.
+fn counter(machine: &str) -> String {
+    match catalogue::by_machine(machine) {
+        Some(c) => format!("{} `{machine}`", cell(c.human)),
+        None if machine == ELAPSED => "modelled time, ns".into(),
+        None => cell(machine),
+    }
+}
+
+fn rows<'a>(out: &mut String, list: impl Iterator<Item = &'a Row<'a>>) {
+    out.push_str("| counter | before | after | growth |\n|---|--:|--:|--:|\n");
+    let list: Vec<_> = list.collect();
+    for r in list.iter().take(ROWS) {
+        let ((a, b), mark) = (r.values(), if matches!(r.judged, Some(Err(_))) { "**" } else { "" });
+        let grown = percent(r.growth());
+        let _ =
+            writeln!(out, "| {} | {} | {} | {mark}{grown}{mark} |", counter(r.counter), number(a), number(b));
+    }
+    more(out, list.len());
+}
+
+fn more(out: &mut String, all: usize) {
+    if all > ROWS {
+        let _ = writeln!(out, "\nand {} more", all - ROWS);
+    }
+}
+
+/// The time or, in older files, the cycles of a place.
+fn cost(p: &Place) -> (Option<f64>, Option<f64>) {
+    let row = |name: &str| p.rows.iter().find(|r| r.counter == name);
+    row(ELAPSED).or_else(|| row("MaliGPUActiveCy")).map_or((None, None), |r| (r.before, r.after))
+}
+
+/// The workloads that differ, by how much time they differ.
+fn workloads(out: &mut String, all: &Comparison) {
+    let mut list: Vec<_> = all.workloads.iter().filter(|w| w.differing().next().is_some()).collect();
+    if list.is_empty() {
+        return;
+    }
+    let by = |w: &&Place| {
+        let (a, b) = cost(w);
+        (b.unwrap_or(0.0) - a.unwrap_or(0.0)).abs()
+    };
+    list.sort_by(|a, b| by(b).total_cmp(&by(a)));
+    let _ = writeln!(
+        out,
+        "\n<details><summary>{} of {} workloads differ</summary>\n\n\
+         | workload | ns before | ns after | growth | counters that differ |\n|---|--:|--:|--:|--:|",
+        list.len(),
+        all.workloads.len()
+    );
+    for w in list.iter().take(ROWS) {
+        let (a, b) = cost(w);
+        let text = |v: Option<f64>| v.map_or("–".into(), number);
+        let grown = match (w.before, w.after) {
+            (None, _) => "new".into(),
+            (_, None) => "gone".into(),
+            _ => percent(super::growth(a.unwrap_or(0.0), b.unwrap_or(0.0))),
+        };
+        let differ = w.differing().count();
+        let _ = writeln!(out, "| {} | {} | {} | {grown} | {differ} |", cell(w.name), text(a), text(b));
+    }
+    more(out, list.len());
+    out.push_str("\n</details>\n");
+}
+
+/// A summary for a pull request.
+pub(super) fn markdown(all: &Comparison, before: &Path, after: &Path, gpu: &str) -> String {
+    let dearer: Vec<_> = all
+        .places()
+        .flat_map(|p| p.rows.iter().map(move |r| (p, r)))
+        .filter_map(|(p, r)| Some((p, r, r.judged.as_ref()?.as_ref().err()?)))
+        .collect();
+    let limits = all.places().flat_map(|p| &p.rows).filter(|r| r.judged.is_some()).count();
+    let differs = all.total.differing().next().is_some()
+        || all.workloads.iter().any(|w| w.differing().next().is_some());
+    let head = match (dearer.len(), differs) {
+        (0, false) => "no difference".into(),
+        (0, true) if limits == 0 => "what differs".into(),
+        (0, true) => "nothing is dearer than allowed".into(),
+        (1, _) => "one limit does not hold".into(),
+        (n, _) => format!("{n} limits do not hold"),
+    };
+    let mut out = format!("### Tuff: {head}\n\n");
+    let name = |p: &Path| cell(&p.display().to_string());
+    let _ = write!(out, "{} → {}, {}", name(before), name(after), cell(gpu));
+    let _ = writeln!(out, "{}", if limits > 0 { format!("; {limits} limits judged") } else { String::new() });
+    if !dearer.is_empty() {
+        out.push_str("\n| limit | of | what happened |\n|---|---|---|\n");
+        for (place, row, why) in dearer.iter().take(ROWS) {
+            let _ = writeln!(out, "| {} | {} | {} |", counter(row.counter), cell(place.name), cell(why));
+        }
+        more(&mut out, dearer.len());
+    }
+    let (limited, others): (Vec<_>, Vec<_>) = all.total.rows.iter().partition(|r| r.judged.is_some());
+    if !limited.is_empty() {
+        out.push_str("\n**Totals with a limit**\n\n");
+        rows(&mut out, limited.into_iter());
+    }
+    let others: Vec<_> = others.into_iter().filter(|r| r.differs()).collect();
+    if !others.is_empty() {
+        let what = if limits > 0 { "other totals differ" } else { "totals differ" };
+        let _ = writeln!(out, "\n<details><summary>{} {what}</summary>\n", others.len());
+        rows(&mut out, others.into_iter());
+        out.push_str("\n</details>\n");
+    }
+    workloads(&mut out, all);
+    out
+}
+
+pub fn markdown_error(why: &str) -> String {
+    format!("### Tuff: not compared\n\n{}\n", cell(why))
+}
+
+/// A suite for the totals and each workload, a case for each limit.
+pub(super) fn junit(all: &Comparison) -> String {
+    let suite = |p: &Place| {
+        let case = |r: &Row| {
+            let outcome = match r.judged.as_ref()? {
+                Ok(()) => junit::Outcome::Passed,
+                Err(why) => {
+                    let message = format!("{}: {why}", r.counter);
+                    let text = format!("{} of {}: {why}", r.counter, p.name);
+                    junit::Outcome::Failed { kind: "dearer".into(), message, text }
+                }
+            };
+            Some(junit::Case { name: r.counter.into(), outcome, seconds: None })
+        };
+        junit::Suite { name: p.name.into(), cases: p.rows.iter().filter_map(case).collect(), seconds: None }
+    };
+    // Some readers take a file without a case for a failure.
+    let mut suites = vec![comparable(junit::Outcome::Passed)];
+    let judged = [&all.total].into_iter().chain(&all.workloads).map(suite);
+    suites.extend(judged.filter(|s| !s.cases.is_empty()));
+    junit::xml("tuff diff", &suites)
+}
+
+fn comparable(outcome: junit::Outcome) -> junit::Suite {
+    let case = junit::Case { name: "files can be compared".into(), outcome, seconds: None };
+    junit::Suite { name: "tuff diff".into(), cases: vec![case], seconds: None }
+}
+
+pub fn junit_error(why: &str) -> String {
+    junit::xml("tuff diff", &[comparable(junit::Outcome::Impossible { message: why.into() })])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::diff::limits::Limit;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn numbers_have_their_thousands_apart() {
+        assert_eq!(number(8388608.0), "8\u{a0}388\u{a0}608");
+        assert_eq!(number(-1234.5), "-1\u{a0}234.5");
+        assert_eq!((number(999.0), number(0.0)), ("999".into(), "0".into()));
+    }
+
+    /// What a program has called its workloads is text, whatever it holds.
+    #[test]
+    fn names_are_no_markup() {
+        assert_eq!(cell("a|b <i>`x`\n*y*"), "a\\|b &lt;i&gt;\\`x\\` \\*y\\*");
+        let counters = |v: f64| BTreeMap::from([("Own".to_string(), v), (ELAPSED.to_string(), v * 10.0)]);
+        let limits =
+            BTreeMap::from([("Own".to_string(), Limit { max_increase: Some(0.0), ..Default::default() })]);
+        let none = BTreeMap::new();
+        let (a, b) = (counters(1.0), counters(2.0));
+        let total = Place::new("all workloads", Some(&a), Some(&b), &none);
+        let workloads = vec![
+            Place::new("0.0 <b>|\"&", Some(&a), Some(&b), &limits),
+            Place::new("0.0 new", None, Some(&b), &limits),
+        ];
+        let all = Comparison { total, workloads };
+        let text = markdown(&all, Path::new("a.json"), Path::new("b.json"), "G720 class, 10 cores");
+        assert_eq!(
+            text,
+            "### Tuff: one limit does not hold\n\n\
+             a.json → b.json, G720 class, 10 cores; 2 limits judged\n\n\
+             | limit | of | what happened |\n|---|---|---|\n\
+             | Own | 0.0 &lt;b&gt;\\|\"&amp; | 1 to 2, +100.00 % where 0 % is allowed |\n\n\
+             <details><summary>2 other totals differ</summary>\n\n\
+             | counter | before | after | growth |\n|---|--:|--:|--:|\n\
+             | Own | 1 | 2 | +100.00 % |\n\
+             | modelled time, ns | 10 | 20 | +100.00 % |\n\n</details>\n\n\
+             <details><summary>2 of 2 workloads differ</summary>\n\n\
+             | workload | ns before | ns after | growth | counters that differ |\n|---|--:|--:|--:|--:|\n\
+             | 0.0 new | – | 20 | new | 2 |\n\
+             | 0.0 &lt;b&gt;\\|\"&amp; | 10 | 20 | +100.00 % | 2 |\n\n</details>\n"
+        );
+        let xml = junit(&all);
+        assert!(
+            xml.contains("<testsuite name=\"0.0 &lt;b&gt;|&quot;&amp;\" tests=\"1\" failures=\"1\""),
+            "{xml}"
+        );
+        assert!(xml.contains("<testsuite name=\"0.0 new\" tests=\"1\" failures=\"0\""), "{xml}");
+    }
+}

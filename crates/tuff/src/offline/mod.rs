@@ -1,0 +1,169 @@
+//! `tuff shader`: what an offline compiler tells of a shader, by the driver's own compiler and the modelled GPU's rates.
+
+mod analysis;
+mod glsl;
+mod json;
+mod table;
+
+use crate::instrument::entry as entry_of;
+use crate::paint::{Paint, When};
+use analysis::Analysis;
+use client::{Error, Result};
+use shader::Module;
+use shader::ir::Stage;
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+#[command(after_help = "\
+The GPU is the one that TUFF_GPU names (g720 by default). Cycles are a core's, for one warp of 16 threads, without caches and without what
+warps wait for.
+
+Examples:
+  tuff shader lit.frag.spv
+  tuff shader lit.frag --annotate
+  tuff shader shaders.glsl --stage compute --format json
+  tuff shader all.spv --entry shadow --spec 3=16 --spec 4=0.5")]
+pub struct Args {
+    /// A SPIR-V module, or GLSL where glslangValidator or glslc is installed.
+    file: PathBuf,
+    /// Only shaders of this stage; what GLSL is, where the file's name does not say it: vert, tesc, tese, geom, task,
+    /// mesh, frag, comp, or in full.
+    #[arg(long, value_parser = stage)]
+    stage: Option<Stage>,
+    /// Only the entry point of this name.
+    #[arg(long)]
+    entry: Option<String>,
+    /// ID=VALUE: a specialisation constant; a VALUE with a point is a float of 32 bits.
+    #[arg(long, value_name = "ID=VALUE", value_parser = constant)]
+    spec: Vec<(u32, u64)>,
+    /// A table, or JSON in the shape of the reports of Arm's Mali Offline Compiler.
+    #[arg(long, default_value = "text")]
+    format: Format,
+    /// Show the source (or, without, the SPIR-V's blocks) with what each line costs, once through.
+    #[arg(long)]
+    annotate: bool,
+    /// Source files, for modules that only name them.
+    #[arg(long)]
+    source: Vec<PathBuf>,
+    /// Colour; auto: on a terminal, unless NO_COLOR is set.
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    color: When,
+}
+
+#[derive(Clone, Copy, PartialEq, clap::ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+/// A stage's names: its file extension, in full, and that of Arm's reports.
+fn names(stage: Stage) -> (&'static str, &'static str, &'static str) {
+    match stage {
+        Stage::Vertex => ("vert", "vertex", "Vertex"),
+        Stage::TessControl => ("tesc", "tessellation-control", "Tessellation Control"),
+        Stage::TessEval => ("tese", "tessellation-evaluation", "Tessellation Evaluation"),
+        Stage::Geometry => ("geom", "geometry", "Geometry"),
+        Stage::Task => ("task", "task", "Task"),
+        Stage::Mesh => ("mesh", "mesh", "Mesh"),
+        Stage::Fragment => ("frag", "fragment", "Fragment"),
+        Stage::Compute => ("comp", "compute", "Compute"),
+    }
+}
+
+fn stage(text: &str) -> std::result::Result<Stage, String> {
+    let is = |s: &Stage| [names(*s).0, names(*s).1].contains(&text);
+    Stage::ALL.into_iter().find(is).ok_or_else(|| {
+        let all: Vec<_> = Stage::ALL.iter().map(|s| names(*s).0).collect();
+        format!("none of {}", all.join(", "))
+    })
+}
+
+fn constant(text: &str) -> std::result::Result<(u32, u64), String> {
+    let (id, value) = text.split_once('=').ok_or("ID=VALUE")?;
+    let id = id.parse().map_err(|_| format!("{id:?} is no id"))?;
+    let float =
+        || value.contains('.').then(|| value.parse::<f32>().ok()).flatten().map(|f| f.to_bits().into());
+    let whole = || value.parse::<i64>().ok().map(|i| i as u64).or_else(|| value.parse().ok());
+    let value = float().or_else(whole).ok_or_else(|| format!("{value:?} is no number"))?;
+    Ok((id, value))
+}
+
+/// The module: of the file itself, or of what a shader compiler makes of it.
+fn module(args: &Args) -> Result<(Module, bool)> {
+    let say = |e: String| Error(format!("{}: {e}", args.file.display()));
+    let bytes = std::fs::read(&args.file).map_err(|e| say(e.to_string()))?;
+    let (bytes, compiled) = if bytes.starts_with(&glsl::SPIRV) {
+        (bytes, false)
+    } else if std::str::from_utf8(&bytes).is_ok() {
+        (glsl::compile(&args.file, glsl_stage(args)?)?, true)
+    } else {
+        return Err(say("neither SPIR-V nor text".into()));
+    };
+    if !bytes.len().is_multiple_of(4) {
+        return Err(say("not SPIR-V: its size is no multiple of 4".into()));
+    }
+    let module = Module::parse(&shader::words(&bytes)).map_err(|e| say(e.to_string()))?;
+    Ok((module, compiled))
+}
+
+fn glsl_stage(args: &Args) -> Result<Stage> {
+    let extension = |p: &Path| Some(p.extension()?.to_str()?.to_string());
+    // shadow.vert and shadow.vert.glsl
+    let mut path = args.file.clone();
+    if extension(&path).as_deref() == Some("glsl") {
+        path.set_extension("");
+    }
+    let by_name = extension(&path).and_then(|e| stage(&e).ok());
+    args.stage
+        .or(by_name)
+        .ok_or_else(|| Error(format!("{}: its name says no stage: --stage", args.file.display())))
+}
+
+/// What the module has of what is asked for.
+fn analyses(args: &Args, module: &Module) -> Result<Vec<Analysis>> {
+    let say = |e: String| Error(format!("{}: {e}", args.file.display()));
+    let mut all = vec![];
+    for (entry, model) in module.entry_points() {
+        let stage = Stage::ALL.into_iter().find(|s| s.model() as u32 == model);
+        let Some(stage) = stage else { continue };
+        if args.stage.is_some_and(|s| s != stage) || args.entry.as_ref().is_some_and(|e| *e != entry) {
+            continue;
+        }
+        let made = analysis::analyse(module, stage, &entry, &args.spec);
+        all.push(made.map_err(|e| say(format!("{} shader '{entry}': {e}", names(stage).1)))?);
+    }
+    match all.is_empty() {
+        true => Err(say("no shader of this stage and name in it".into())),
+        false => Ok(all),
+    }
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    if let Some(problem) = counters::model::problem() {
+        return Err(Error(format!("TUFF_GPU: {problem}")));
+    }
+    let (module, compiled) = module(args)?;
+    let model = counters::model::current();
+    let all = analyses(args, &module)?;
+    let paint = Paint::new(args.color);
+    if args.format == Format::Json {
+        println!("{}", json::report(&args.file, compiled, &all, model));
+        return Ok(());
+    }
+    for (i, a) in all.iter().enumerate() {
+        print!("{}{}", if i > 0 { "\n" } else { "" }, table::table(&args.file, a, model, paint));
+        if args.annotate {
+            let mut sources = crate::annotate::texts(&module, &args.file, &args.source);
+            if compiled {
+                // The compiler's own copy begins with what it has put in front.
+                glsl::own(&mut sources, &args.file);
+            }
+            let text = table::annotated(a, &sources, &module, entry_of(&Some(a.entry.clone())), model, paint);
+            print!("\n{}", text.map_err(|e| Error(format!("{}: {e}", args.file.display())))?);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;
