@@ -173,6 +173,20 @@ pub fn entered(c: &mut TileCounts, deferred: u8) {
     }
 }
 
+/// Primitives of a list are looked at, of these kinds ([`crate::prim::word::KIND`]); the first `n` are.
+#[inline(always)]
+pub fn entered_all(c: &mut TileCounts, kinds: &[u32; 16], n: usize) {
+    let (mut deferred, mut vertices) = (0, 0);
+    for (i, kind) in kinds.iter().enumerate() {
+        let of = if i < n { kind >> 16 & 0xFF } else { 0 };
+        deferred += of.min(1);
+        vertices += of.saturating_sub(1);
+    }
+    c[InTile::Primitives] += n as u64;
+    c[InTile::Deferred] += deferred as u64;
+    c[InTile::Vertices] += vertices as u64;
+}
+
 /// All primitives of a list were looked at.
 pub fn all_entered(c: &mut TileCounts) {
     c[InTile::VertexWarps] = c[InTile::Vertices].div_ceil(16);
@@ -267,6 +281,13 @@ impl Seen {
         self.covered = self.covered << 16 | covered as u64;
         self.left = self.left << 16 | left as u64;
         self.blocks += 1;
+    }
+
+    /// Four blocks.
+    #[inline(always)]
+    pub fn four(&mut self, covered: u64, left: u64) {
+        (self.covered, self.left) = (covered, left);
+        self.count();
     }
 
     #[inline(always)]
