@@ -2,6 +2,7 @@
 
 use super::GeometryCounts;
 use super::assembly::Assembled;
+use super::setup::LANES;
 use crate::layout::TILE;
 use crate::prim::{Plane, Prim};
 use crate::state::Rect;
@@ -96,6 +97,25 @@ impl Used {
             *seen = 1;
             self.references += 1;
         }
+    }
+    /// Visible triangles, the `n` first but those of `absent` (a bit each), use these vertices, and none is shaded where it is drawn;
+    /// false if that may not be so (nothing has been done then).
+    #[inline(always)]
+    pub fn triangles(&mut self, vertices: &[[u32; LANES]; 3], n: usize, absent: u32) -> bool {
+        if self.regions > 0 {
+            return false;
+        }
+        let (seen, mut references) = (&mut self.seen.0[..], 0);
+        for i in (0..n.min(LANES)).filter(|i| absent >> i & 1 == 0) {
+            for own in vertices {
+                if let Some(seen) = seen.get_mut(own[i] as usize) {
+                    *seen = 1;
+                    references += 1;
+                }
+            }
+        }
+        self.references += references;
+        true
     }
     /// A visible primitive within `bounds` uses these vertices; its [`Prim::deferred`].
     #[inline(always)]
@@ -214,7 +234,7 @@ impl Batch {
     /// Makes room for so many more primitives, of so many planes each. Without memory for that, nothing happens.
     pub fn make_room(&mut self, prims: usize, planes: usize) {
         // Set-up makes planes of a whole group.
-        let groups = prims.saturating_add(super::setup::LANES);
+        let groups = prims.saturating_add(LANES);
         room(&mut self.prims, prims);
         room(&mut self.planes, groups.saturating_mul(planes));
     }

@@ -226,10 +226,21 @@ fn flush<S: Simd>(
         return;
     }
     let mut t = [[0u32; LANES]; 3];
-    for i in 0..LANES {
-        let triangle = group.triangles[i.min(n - 1)] as usize;
+    let mut ids = [0u32; LANES];
+    let first = group.triangles[0] as usize;
+    // They come in their order.
+    if n == LANES && group.triangles[LANES - 1] as usize == first + LANES - 1 {
         for k in 0..3 {
-            t[k][i] = chunk.v[k][triangle];
+            t[k].copy_from_slice(&chunk.v[k][first..first + LANES]);
+        }
+        ids.copy_from_slice(&chunk.ids[first..first + LANES]);
+    } else {
+        for i in 0..LANES {
+            let triangle = group.triangles[i.min(n - 1)] as usize;
+            for k in 0..3 {
+                t[k][i] = chunk.v[k][triangle];
+            }
+            ids[i] = chunk.ids[triangle];
         }
     }
     let mut px = [[0i32; LANES]; 3];
@@ -353,11 +364,8 @@ fn flush<S: Simd>(
         }
         if four.len() == 4 {
             let [a, b, c, d] = &own;
-            let words = [
-                [&a.at, &a.dx, &a.dy, &b.at],
-                [&b.dx, &b.dy, &c.at, &c.dx],
-                [&c.dy, &d.at, &d.dx, &d.dy],
-            ];
+            let words =
+                [[&a.at, &a.dx, &a.dy, &b.at], [&b.dx, &b.dy, &c.at, &c.dx], [&c.dy, &d.at, &d.dx, &d.dy]];
             for g in 0..3 {
                 let [p, q, r, s] = words[g];
                 let words = [cast_ref(p), cast_ref(q), cast_ref(r), cast_ref(s)];
@@ -384,20 +392,25 @@ fn flush<S: Simd>(
     }
 
     let clockwise = r.state.raster.front == vk::FrontFace::CLOCKWISE;
-    let layers = v.column(r.outputs.layer);
-    let [mut ids, mut places] = [[0u32; LANES]; 2];
+    let mut layers = [r.view.unwrap_or(0); LANES];
     let mut absent = 0u32;
-    for i in 0..n {
-        let layer = match r.view {
-            Some(view) => view,
-            None => layers[t[r.provoking][i] as usize],
-        };
-        absent |= ((layer >= r.layers && r.view.is_none()) as u32) << i;
-        places[i] = layer & 0xFFFF | ((positive[i] == clockwise) as u32) << 24;
-        ids[i] = chunk.ids[group.triangles[i] as usize];
+    if r.view.is_none() && r.outputs.layer > 0 {
+        let written = v.column(r.outputs.layer);
+        for i in 0..n {
+            layers[i] = written[t[r.provoking][i] as usize];
+        }
+    }
+    if r.view.is_none() {
+        for i in 0..n {
+            absent |= ((layers[i] >= r.layers) as u32) << i;
+        }
+    }
+    let mut places = [0u32; LANES];
+    for i in 0..LANES {
+        places[i] = layers[i] & 0xFFFF | ((positive[i] == clockwise) as u32) << 24;
     }
     let mut kinds = [Shape::Polygon as u32 | 3 << 8; LANES];
-    if COUNTED {
+    if COUNTED && !out.used.triangles(&t, n, absent) {
         for i in 0..n {
             let bounds = Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] };
             let used = [t[0][i] as usize, t[1][i] as usize, t[2][i] as usize];
@@ -431,7 +444,11 @@ fn flush<S: Simd>(
     near.words(machine, word::EDGES + 12, [&none; 4]);
     let [x, y] = [cast_ref(&origin[0]), cast_ref(&origin[1])];
     near.words(machine, word::ORIGIN, [x, y, cast_ref(&zp.at), cast_ref(&zp.dx)]);
-    near.words(machine, word::Z + 2, [cast_ref(&zp.dy), cast_ref(&wp.at), cast_ref(&wp.dx), cast_ref(&wp.dy)]);
+    near.words(
+        machine,
+        word::Z + 2,
+        [cast_ref(&zp.dy), cast_ref(&wp.at), cast_ref(&wp.dx), cast_ref(&wp.dy)],
+    );
     near.words(machine, word::ID, [&ids, &places, &none, &none]);
     let before = out.prims.len();
     out.prims.reserve(n);
@@ -469,7 +486,7 @@ impl Near<{ LANES * Prim::WORDS }> {
     /// Writes four words of each primitive, from `first` on.
     #[inline(always)]
     fn words<S: Simd>(&mut self, s: S, first: usize, words: [&[u32; LANES]; 4]) {
-        debug_assert!(first % 4 == 0 && first < Prim::WORDS);
+        debug_assert!(first.is_multiple_of(4) && first < Prim::WORDS);
         let to = self.0.as_mut_ptr().wrapping_add(first).cast();
         // SAFETY: they are a row's, which has as many.
         unsafe { four(s, words, to, size_of::<Prim>()) };

@@ -35,7 +35,8 @@ pub struct Group {
 }
 
 impl Group {
-    pub const EMPTY: Group = Group { prims: [0; GROUP], planes: [0; GROUP], small: 0, first: [0; GROUP], masks: [[0; GROUP]; 2] };
+    pub const EMPTY: Group =
+        Group { prims: [0; GROUP], planes: [0; GROUP], small: 0, first: [0; GROUP], masks: [[0; GROUP]; 2] };
 
     /// Covered lanes of a triangle's four blocks.
     #[inline(always)]

@@ -118,6 +118,7 @@ impl Task<'_> {
         item: &Item,
         group: &Group,
         ahead: &Ahead,
+        seen: &mut counts::SeenFours,
         from: usize,
         to: usize,
     ) -> Result<(), Stop> {
@@ -125,7 +126,6 @@ impl Task<'_> {
         let mut pieces = [const { MaybeUninit::<Piece>::uninit() }; PIECES];
         let mut prims = [const { MaybeUninit::<u32>::uninit() }; PIECES];
         let mut n = 0;
-        let mut seen = counts::Seen::default();
         let (shifts, places) = (vector::load(s, &SHIFTS), vector::load(s, &PLACES));
         for i in from..to.min(GROUP) {
             ahead.ask(item, i);
@@ -139,7 +139,7 @@ impl Task<'_> {
                     left &= !((done as u64) << (16 * k));
                 }
             }
-            seen.four(mask, left);
+            seen.four(s, mask, left);
             // A bit a quad.
             let q = (left | left >> 1 | left >> 2 | left >> 3) & 0x1111_1111_1111_1111;
             let q = (q | q >> 3) & 0x0303_0303_0303_0303;
@@ -162,7 +162,6 @@ impl Task<'_> {
             }
             n += kept.count_ones() as usize;
         }
-        seen.add_to(&mut self.counts, plan.all_pass);
         // SAFETY: so many have been written.
         let (pieces, prims) = unsafe { (pieces[..n].assume_init_ref(), prims[..n].assume_init_ref()) };
         for k in 0..n {
@@ -184,10 +183,14 @@ impl Task<'_> {
             if self.packer.count == plan.warps {
                 // A block's quads go to one wave; the second one's place was looked for with the first's.
                 let beside = |k: usize| {
-                    pieces.get(k).is_some_and(|p| (p ^ piece) & (BLOCK | 0x3FC << 16) == 0 && prims[k] == prim)
+                    pieces
+                        .get(k)
+                        .is_some_and(|p| (p ^ piece) & (BLOCK | 0x3FC << 16) == 0 && prims[k] == prim)
                 };
                 let second = if beside(k + 1) { 1 << (pieces[k + 1] >> 16 & 3) } else { 0 };
-                if !beside(k.wrapping_sub(1)) && self.packer.lacks(plan.warps, quad / 4, 1 << (quad % 4) | second) {
+                if !beside(k.wrapping_sub(1))
+                    && self.packer.lacks(plan.warps, quad / 4, 1 << (quad % 4) | second)
+                {
                     self.shade(item)?;
                 }
             }

@@ -160,6 +160,7 @@ impl<'a> Task<'a> {
         let place = |n: usize| if plan.last_first { (entries.len() - 1).wrapping_sub(n) } else { n };
         let grouped = plan.simple && hidden.is_empty();
         let mut groups = [Group::EMPTY; 2];
+        let mut seen = counts::SeenFours::default();
         let mut far = [0; GROUP];
         let mut next = 0;
         while next < entries.len() {
@@ -183,7 +184,7 @@ impl<'a> Task<'a> {
                 let ahead = Ahead { next: &groups[1 - odd], far };
                 let run = (groups[odd].small >> lane).trailing_ones() as usize;
                 if run > 0 {
-                    self.pack(s, item, &groups[odd], &ahead, lane, lane + run)?;
+                    self.pack(s, item, &groups[odd], &ahead, &mut seen, lane, lane + run)?;
                     next += run;
                     continue;
                 }
@@ -287,6 +288,7 @@ impl<'a> Task<'a> {
                 }
             }
         }
+        seen.add_to(s, &mut self.counts, plan.all_pass);
         Ok(())
     }
 
