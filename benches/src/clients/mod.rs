@@ -117,7 +117,7 @@ impl Bout<'_> {
         let names = self.bench.names().into_iter();
         let row = Row {
             client: self.client.name.clone(),
-            part: part.split(':').next().unwrap_or_default().into(),
+            part: part.rsplit_once(':').map_or(part, |(name, _)| name).into(),
             threads: words(self.threads),
             times: names.zip(times).collect(),
             wrong,

@@ -149,6 +149,7 @@ pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
     let dims = match code.dim {
         Dim::D1 => 1,
         Dim::D2 => 2,
+        Dim::Cube => 3,
         _ => return false,
     };
     if code.coords.len() != dims + code.arrayed as usize
@@ -294,7 +295,11 @@ thread_local! {
 /// # Safety
 /// As [`run`].
 pub unsafe fn line_count(code: &ImageCode, w: &ImageWarp) -> u64 {
-    if code.op == ImageOp::Sample && matches!(code.dim, Dim::D1 | Dim::D2) && w.view != 0 && w.sampler != 0 {
+    if code.op == ImageOp::Sample
+        && matches!(code.dim, Dim::D1 | Dim::D2 | Dim::Cube)
+        && w.view != 0
+        && w.sampler != 0
+    {
         // SAFETY: neither is null: descriptor writes stored a view and a sampler.
         let (view, sampler) = unsafe { (&*(w.view as *const ImageView), &*(w.sampler as *const Sampler)) };
         if let Some(n) = sample_lines(view, sampler, &sample_args!(code, w), w.mask) {

@@ -49,6 +49,29 @@ fn piglits_programs_pass_on_each_window_system() {
     }
 }
 
+/// What zink makes of the driver's features and limits.
+#[test]
+fn glxinfo_says_4_6_core_and_es_3_2() {
+    let test = "glxinfo -B";
+    if !not_run::has_program("glxinfo") {
+        return not_run::say(test, "Debian's mesa-utils");
+    }
+    if !has_zink(test) {
+        return;
+    }
+    let Some(server) = server(test) else { return };
+    let mut glxinfo = command("glxinfo");
+    let text = printed(glxinfo.arg("-B").env("DISPLAY", &server.name).env_remove("LD_PRELOAD"));
+    for line in [
+        "OpenGL core profile version string: 4.6 (Core Profile)",
+        "OpenGL version string: 4.6 (Compatibility Profile)",
+        "OpenGL ES profile version string: OpenGL ES 3.2",
+        "zink (Tuff",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}
+
 /// A program of two triangles a frame is traced, and replayed with counters. (`--pcalls` it refuses for this extension.)
 #[test]
 fn apitrace_prints_our_counters() {

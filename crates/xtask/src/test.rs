@@ -21,7 +21,7 @@ const NEEDS: [Need; 6] = [
 ];
 
 /// What single tests need, which say so where it is missing.
-const WANTS: [Need; 6] = [
+const WANTS: [Need; 7] = [
     Need { what: "glslangValidator", package: "glslang-tools", here: has_program },
     LAVAPIPE,
     Need { what: "Mesa's zink", package: "libgl1-mesa-dri", here: |_| has_zink() },
@@ -31,6 +31,7 @@ const WANTS: [Need; 6] = [
         package: "piglit",
         here: |_| Path::new("/usr/lib/x86_64-linux-gnu/piglit/bin/amd_performance_monitor_api").exists(),
     },
+    Need { what: "glxinfo", package: "mesa-utils", here: has_program },
     Need { what: "eglretrace", package: "apitrace", here: has_program },
 ];
 

@@ -1,7 +1,7 @@
 //! Arguments from nothing, by the tables.
 
 use crate::rng::Rng;
-use crate::table::{Len, Member, Ty};
+use crate::table::{Len, Ty};
 use crate::tree::{BLOB, Node, Tree};
 use crate::world::World;
 use crate::{COMMANDS, ENUMS, FLAGS, STRUCTS};
@@ -125,7 +125,7 @@ impl Tree {
         {
             self.put(node, base, 4, STRUCTS[s as usize].s_type as u64);
         }
-        if ty.is_union() && ty.members().iter().any(Member::leads) {
+        if ty.is_union_of_addresses() {
             return;
         }
         for (i, m) in ty.members().iter().enumerate() {

@@ -4,7 +4,7 @@ use crate::generate::value;
 use crate::host;
 use crate::rng::Rng;
 use crate::table::{Len, Member, Ty};
-use crate::tree::{Place, Tree, descriptor_data, named};
+use crate::tree::{Led, Place, Tree, led, named};
 use crate::world::World;
 use crate::{HANDLES, STRUCTS};
 
@@ -162,6 +162,7 @@ impl Tree {
         let strings = self.nodes.iter_mut().filter(|n| n.ty == Ty::Char && !n.pointer && !n.out);
         strings.filter_map(|n| n.bytes.last_mut()).for_each(|b| *b = 0);
         self.settle_descriptor_data(world, rng);
+        self.settle_mappings();
         fds
     }
 
@@ -236,28 +237,48 @@ impl Tree {
         self.put(p.node, p.at, p.ty.size(), new);
     }
 
+    /// A sampler within a mapping, which lies elsewhere in each member of its union, is one of the tree's or none.
+    fn settle_mappings(&mut self) {
+        let Some(mapping @ Ty::Struct(_)) = named("VkDescriptorSetAndBindingMappingEXT") else { return };
+        let [.., source, data] = mapping.members() else { return };
+        for node in 0..self.nodes.len() {
+            if self.nodes[node].ty != mapping || self.nodes[node].pointer {
+                continue;
+            }
+            for base in (0..self.nodes[node].count).map(|i| i * mapping.size()) {
+                // Members stand in the order of the sources.
+                let kind = self.get(node, base + source.at as usize, 4) as usize;
+                let inner = data.ty.members().get(kind).map_or(&[][..], |m| m.ty.members());
+                for m in inner.iter().filter(|m| m.pointers > 0) {
+                    let at = base + (data.at + m.at) as usize;
+                    if self.link(node, at).is_none() {
+                        self.put(node, at, 8, 0);
+                    }
+                }
+            }
+        }
+    }
+
     /// What a union of addresses leads to is what the type beside it says.
     fn settle_descriptor_data(&mut self, world: &World, rng: &mut Rng) {
         for node in 0..self.nodes.len() {
             let n = &self.nodes[node];
-            if !matches!(n.ty, Ty::Struct(s) if STRUCTS[s as usize].name == "VkDescriptorGetInfoEXT")
-                || n.pointer
-            {
+            let (owner, members) = (n.ty, n.ty.members());
+            if n.pointer || !members.get(3).is_some_and(|m| m.ty.is_union_of_addresses()) {
                 continue;
             }
-            let members = n.ty.members();
             let (kind, at) = (self.get(node, members[2].at as usize, 4) as i32, members[3].at as usize);
-            match descriptor_data(kind).and_then(named) {
-                Some(inner) if self.link(node, at).is_none_or(|l| self.nodes[l].ty != inner) => {
+            match led(owner, kind) {
+                Led::To(inner) if self.link(node, at).is_none_or(|l| self.nodes[l].ty != inner) => {
                     let null = rng.one_in(4);
                     self.put(node, at, 8, 0);
                     let to = (!null).then(|| self.generate(inner, 1, false, 3, world, rng));
                     self.set_link(node, at, to);
                 }
-                Some(_) => {}
-                None => {
+                Led::To(_) => {}
+                to => {
                     self.set_link(node, at, None);
-                    let address = value(Ty::Address, world, rng);
+                    let address = if matches!(to, Led::Device) { value(Ty::Address, world, rng) } else { 0 };
                     self.put(node, at, 8, address);
                 }
             }

@@ -123,6 +123,11 @@ impl Ty {
         }
     }
 
+    /// One address, of what something beside it says.
+    pub fn is_union_of_addresses(self) -> bool {
+        self.is_union() && self.members().iter().any(Member::leads)
+    }
+
     pub fn is_union(self) -> bool {
         matches!(self, Ty::Struct(s) if crate::STRUCTS[s as usize].union)
     }

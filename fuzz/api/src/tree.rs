@@ -51,14 +51,36 @@ pub fn by_s_type(s_type: i32) -> Option<u16> {
     ALL.get(&s_type).copied()
 }
 
-/// What the member of VkDescriptorDataEXT leads to that a type of descriptors chooses: `Some` by name of its structure.
-pub fn descriptor_data(ty: i32) -> Option<&'static str> {
-    match ty {
-        0 => Some("VkSampler"),
-        1..=3 | 10 => Some("VkDescriptorImageInfo"),
-        4..=7 => Some("VkDescriptorAddressInfoEXT"),
-        _ => None,
-    }
+/// What the union of addresses of a structure holds.
+pub enum Led {
+    /// A structure, or a handle.
+    To(Ty),
+    /// An address of the device's.
+    Device,
+    /// Nothing that is known.
+    Nowhere,
+}
+
+/// By what stands before it: the type of descriptors, of tokens, of sets.
+pub fn led(owner: Ty, kind: i32) -> Led {
+    let Ty::Struct(s) = owner else { return Led::Nowhere };
+    let name = match (STRUCTS[s as usize].name, kind) {
+        ("VkDescriptorGetInfoEXT", 0) => "VkSampler",
+        ("VkDescriptorGetInfoEXT", 1..=3 | 10) => "VkDescriptorImageInfo",
+        ("VkDescriptorGetInfoEXT", 4..=7) => "VkDescriptorAddressInfoEXT",
+        ("VkDescriptorGetInfoEXT", _) => return Led::Device,
+        ("VkResourceDescriptorInfoEXT", 1..=3 | 10) => "VkImageDescriptorInfoEXT",
+        ("VkResourceDescriptorInfoEXT", 4 | 5) => "VkTexelBufferDescriptorInfoEXT",
+        ("VkResourceDescriptorInfoEXT", _) => "VkDeviceAddressRangeKHR",
+        ("VkIndirectExecutionSetCreateInfoEXT", 0) => "VkIndirectExecutionSetPipelineInfoEXT",
+        ("VkIndirectExecutionSetCreateInfoEXT", 1) => "VkIndirectExecutionSetShaderInfoEXT",
+        ("VkIndirectCommandsLayoutTokenEXT", 0) => "VkIndirectCommandsExecutionSetTokenEXT",
+        ("VkIndirectCommandsLayoutTokenEXT", 1 | 2) => "VkIndirectCommandsPushConstantTokenEXT",
+        ("VkIndirectCommandsLayoutTokenEXT", 3) => "VkIndirectCommandsIndexBufferTokenEXT",
+        ("VkIndirectCommandsLayoutTokenEXT", 4) => "VkIndirectCommandsVertexBufferTokenEXT",
+        _ => return Led::Nowhere,
+    };
+    named(name).map_or(Led::Nowhere, Led::To)
 }
 
 pub fn named(name: &str) -> Option<Ty> {
@@ -204,12 +226,14 @@ impl Tree {
                     let to = peek(p, 8) as *const u8;
                     let n = if to.is_null() { 0 } else { length(from, all, m) };
                     self.follow(node, here, to, |t| t.copy(m.ty, m.pointers == 2, to, n, m.out));
-                } else if m.ty.is_union() && m.ty.members().iter().any(Member::leads) {
-                    // VkDescriptorGetInfoEXT's, behind its type.
+                } else if m.ty.is_union_of_addresses() {
+                    // Behind its type.
                     let to = peek(p, 8) as *const u8;
                     let kind = peek(from.add(all[2].at as usize), 4) as i32;
-                    if let Some(inner) = descriptor_data(kind).and_then(named) {
-                        self.follow(node, here, to, |t| t.copy(inner, false, to, 1, false));
+                    match led(ty, kind) {
+                        Led::To(inner) => self.follow(node, here, to, |t| t.copy(inner, false, to, 1, false)),
+                        Led::Device => {}
+                        Led::Nowhere => self.put(node, here, 8, 0),
                     }
                 } else if !m.ty.members().is_empty() && !m.ty.is_union() {
                     for k in 0..m.count as usize {
@@ -241,7 +265,7 @@ impl Tree {
     }
 
     fn members_of(&self, node: usize, ty: Ty, base: usize, out: &mut Vec<Place>) {
-        if ty.is_union() && ty.members().iter().any(Member::leads) {
+        if ty.is_union_of_addresses() {
             return;
         }
         for m in ty.members() {

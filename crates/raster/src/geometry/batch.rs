@@ -98,15 +98,15 @@ impl Used {
             self.references += 1;
         }
     }
-    /// Visible triangles, the `n` first but those of `absent` (a bit each), use these vertices, and none is shaded where it is drawn;
-    /// false if that may not be so (nothing has been done then).
+    /// Visible triangles, the `n` first, use these vertices, and none is shaded where it is drawn; false if that may not be so (nothing
+    /// has been done then).
     #[inline(always)]
-    pub fn triangles(&mut self, vertices: &[[u32; LANES]; 3], n: usize, absent: u32) -> bool {
+    pub fn triangles(&mut self, vertices: &[[u32; LANES]; 3], n: usize) -> bool {
         if self.regions > 0 {
             return false;
         }
         let (seen, mut references) = (&mut self.seen.0[..], 0);
-        for i in (0..n.min(LANES)).filter(|i| absent >> i & 1 == 0) {
+        for i in 0..n.min(LANES) {
             for own in vertices {
                 if let Some(seen) = seen.get_mut(own[i] as usize) {
                     *seen = 1;

@@ -44,10 +44,7 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
             outside += 1;
             continue;
         }
-        let layer = r.view.unwrap_or(layers[a]);
-        if layer >= r.layers && r.view.is_none() {
-            continue;
-        }
+        let layer = r.layer(layers[a]);
         out.counts.events[ClippingPrimitives] += 1;
         let mut clip = [0.0; 4];
         for k in 0..4 {

@@ -95,23 +95,19 @@ impl<'a> Rasterizer<'a> {
         }
     }
 
-    /// The primitive of these vertices; `None` if it goes to a layer that there is not.
-    pub fn source(&self, v: &Vertices, vertices: [u32; 3], id: u32) -> Option<Source> {
+    /// Where a primitive goes that says this layer. Beyond the framebuffer's layers (undefined in Vulkan) it is the last one, as for GPUs
+    /// and lavapipe: OpenGL's framebuffers that are not layered have one, whatever gl_Layer says.
+    pub fn layer(&self, said: u32) -> u32 {
+        self.view.unwrap_or(said.min(self.layers.saturating_sub(1)))
+    }
+
+    /// The primitive of these vertices.
+    pub fn source(&self, v: &Vertices, vertices: [u32; 3], id: u32) -> Source {
         let provoking = vertices[self.provoking];
         let of = |c: usize| v.column(c)[provoking as usize];
-        let layer = match self.view {
-            Some(view) => view,
-            None => of(self.outputs.layer),
-        };
         let viewport = of(self.outputs.viewport);
         let viewport = if (viewport as usize) < self.maps.len() { viewport } else { 0 };
-        (layer < self.layers || self.view.is_some()).then_some(Source {
-            vertices,
-            provoking,
-            id,
-            layer,
-            viewport,
-        })
+        Source { vertices, provoking, id, layer: self.layer(of(self.outputs.layer)), viewport }
     }
 
     /// A corner of a clipped primitive in the framebuffer; `None` if it isn't anywhere.
@@ -160,10 +156,7 @@ impl<'a> Rasterizer<'a> {
             events[PrimsFrustumCulled] += 1;
             return;
         }
-        let Some(source) = self.source(v, vertices, id) else {
-            events[PrimsScissorCulled] += 1;
-            return;
-        };
+        let source = self.source(v, vertices, id);
         let map = &self.maps[source.viewport as usize];
         let mut polygon = Polygon::new(v, self.outputs, &vertices);
         // The vertices may have been placed in another viewport: be prepared for anything.
@@ -341,10 +334,7 @@ impl<'a> Rasterizer<'a> {
             events[PrimsFrustumCulled] += 1;
             return;
         }
-        let Some(source) = self.source(v, vertices, id) else {
-            events[PrimsScissorCulled] += 1;
-            return;
-        };
+        let source = self.source(v, vertices, id);
         let guard = if self.outputs.viewport > 0 { code::GUARD } else { 0 };
         let placed = if (any | guard) & self.cut != 0 {
             let mut ends = Polygon::new(v, self.outputs, &vertices[..2]);
@@ -376,10 +366,7 @@ impl<'a> Rasterizer<'a> {
             events[PrimsFrustumCulled] += 1;
             return;
         }
-        let Some(source) = self.source(v, vertices, id) else {
-            events[PrimsScissorCulled] += 1;
-            return;
-        };
+        let source = self.source(v, vertices, id);
         out.counts.events[ClippingPrimitives] += 1;
         if self.state.raster.discard {
             return;

@@ -392,17 +392,11 @@ fn flush<S: Simd>(
     }
 
     let clockwise = r.state.raster.front == vk::FrontFace::CLOCKWISE;
-    let mut layers = [r.view.unwrap_or(0); LANES];
-    let mut absent = 0u32;
-    if r.view.is_none() && r.outputs.layer > 0 {
+    let mut layers = [r.layer(0); LANES];
+    if r.outputs.layer > 0 {
         let written = v.column(r.outputs.layer);
         for i in 0..n {
-            layers[i] = written[t[r.provoking][i] as usize];
-        }
-    }
-    if r.view.is_none() {
-        for i in 0..n {
-            absent |= ((layers[i] >= r.layers) as u32) << i;
+            layers[i] = r.layer(written[t[r.provoking][i] as usize]);
         }
     }
     let mut places = [0u32; LANES];
@@ -410,14 +404,12 @@ fn flush<S: Simd>(
         places[i] = layers[i] & 0xFFFF | ((positive[i] == clockwise) as u32) << 24;
     }
     let mut kinds = [Shape::Polygon as u32 | 3 << 8; LANES];
-    if COUNTED && !out.used.triangles(&t, n, absent) {
+    if COUNTED && !out.used.triangles(&t, n) {
         for i in 0..n {
             let bounds = Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] };
             let used = [t[0][i] as usize, t[1][i] as usize, t[2][i] as usize];
-            if absent >> i & 1 == 0 {
-                let deferred = out.used.visible(used, bounds, places[i] as u16);
-                kinds[i] |= (deferred as u32) << 16;
-            }
+            let deferred = out.used.visible(used, bounds, places[i] as u16);
+            kinds[i] |= (deferred as u32) << 16;
         }
     }
     let [mut low, mut high, mut planes] = [[0u32; LANES]; 3];
@@ -452,14 +444,11 @@ fn flush<S: Simd>(
     near.words(machine, word::ID, [&ids, &places, &none, &none]);
     let before = out.prims.len();
     out.prims.reserve(n);
-    let (from, mut to) = (near.0.as_ptr().cast::<Prim>(), before);
-    for i in (0..n).filter(|i| absent >> i & 1 == 0) {
-        // SAFETY: the words are a primitive's; there is room for it.
-        unsafe { out.prims.as_mut_ptr().add(to).copy_from_nonoverlapping(from.add(i), 1) };
-        to += 1;
+    // SAFETY: the words are primitives'; there is room for them.
+    unsafe {
+        out.prims.as_mut_ptr().add(before).copy_from_nonoverlapping(near.0.as_ptr().cast(), n);
+        out.prims.set_len(before + n);
     }
-    // SAFETY: these have been written.
-    unsafe { out.prims.set_len(to) };
 }
 
 // Fours of words, as they are written.

@@ -292,44 +292,6 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
-    /// A primitive that covers the whole tile and is not tested.
-    fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
-        self.counts[InTile::Quads] += QUADS;
-        if let Some(h) = hidden {
-            let blocks = h.iter().map(|w| w.count_ones() as u64).sum::<u64>();
-            self.counts[InTile::Hidden] += 4 * blocks;
-            self.counts[InTile::Passed] += if item.plan.all_pass { 16 * blocks } else { 0 };
-            for b in (0..BLOCKS).filter(|b| h[b / 64] >> (b % 64) & 1 == 0) {
-                self.full(item, index, b)?;
-            }
-            return Ok(());
-        }
-        self.counts[InTile::Passed] += if item.plan.counts_early { 16 * BLOCKS as u64 } else { 0 };
-        let mut b = 0;
-        while b < BLOCKS {
-            let n = self.packer.add_stretch(item.plan.warps, index, b, BLOCKS - b);
-            if n == 0 {
-                self.shade(item)?;
-            }
-            b += n;
-        }
-        Ok(())
-    }
-
-    /// A block all of whose pixels are left, of a plain draw: into the wave.
-    #[inline(always)]
-    pub(super) fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
-        let plan = &item.plan;
-        if plan.counts_early {
-            self.counts[InTile::Passed] += 16;
-        }
-        if !self.packer.add_full(plan.warps, index, block) {
-            self.shade(item)?;
-            self.packer.add_full(plan.warps, index, block);
-        }
-        Ok(())
-    }
-
     // Functions of their own: coverage as most primitives have it stays short.
 
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them

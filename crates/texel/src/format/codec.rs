@@ -93,6 +93,8 @@ elems! {
     F32: u32, ONE_F, |v| v, |v| v;
     /// 32-bit integers, of either sign.
     I32: u32, 1, |v| v, |v| v;
+    /// The low 24 bits.
+    D24: u32, ONE_F, |v| num::unorm_to_f32(v & 0xff_ffff, 24).to_bits(), |v| num::f32_to_unorm(f32::from_bits(v), 24);
     /// Eight bits through the sRGB curve.
     Srgb8: u8, ONE_F, |v| num::srgb8_to_f32(v).to_bits(), |v| num::f32_to_srgb8(f32::from_bits(v));
 }
@@ -420,6 +422,7 @@ kinds! {
     Rgba16Sint = Arr::<Si16, 4>::new(), [R16G16B16A16_SINT];
     Rgba16Sfloat = Arr::<F16, 4>::new(), [R16G16B16A16_SFLOAT];
     R32Sfloat = Arr::<F32, 1>::new(), [R32_SFLOAT D32_SFLOAT];
+    D24 = Arr::<D24, 1>::new(), [X8_D24_UNORM_PACK32];
     R32Int = Arr::<I32, 1>::new(), [R32_UINT R32_SINT];
     Rg32Sfloat = Arr::<F32, 2>::new(), [R32G32_SFLOAT];
     Rg32Int = Arr::<I32, 2>::new(), [R32G32_UINT R32G32_SINT];

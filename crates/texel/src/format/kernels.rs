@@ -5,7 +5,8 @@
 
 use super::codec::{Codec, Generic, with_codec};
 use super::table::ROWS;
-use super::warp::{self, Channels, Plan};
+pub use super::warp::Channels;
+use super::warp::{self, Plan};
 use super::{FormatInfo, TexelKind};
 use ash::vk;
 use simd::{Level, Simd};

@@ -56,7 +56,7 @@ pub struct Face {
     r: (usize, f32),
 }
 
-const FACES: [Face; 6] = [
+pub(super) const FACES: [Face; 6] = [
     Face { index: 0, s: (2, -1.0), t: (1, -1.0), r: (0, 1.0) },
     Face { index: 1, s: (2, 1.0), t: (1, -1.0), r: (0, -1.0) },
     Face { index: 2, s: (0, 1.0), t: (2, 1.0), r: (1, 1.0) },
@@ -80,6 +80,11 @@ pub fn face(d: [f32; 3]) -> &'static Face {
 }
 
 impl Face {
+    /// Signs of the components that are s, t and the major axis.
+    pub fn signs(&self) -> [f32; 3] {
+        [self.s.1, self.t.1, self.r.1]
+    }
+
     /// Direction to (s, t) on the face, 0..1.
     #[inline]
     pub fn project(&self, d: [f32; 3]) -> [f32; 2] {

@@ -332,7 +332,18 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
     let deep_parts =
         vk::ImageCreateInfo { extent: vk::Extent3D { width: 40, height: 34, depth: 18 }, ..solid };
     let line = |f| info_1d(f, 11).mip_levels(3).array_layers(2);
+    let cube = |f, n, cubes: u32| {
+        let info = info_2d(f, n, n).mip_levels(3).array_layers(6 * cubes);
+        info.flags(vk::ImageCreateFlags::CUBE_COMPATIBLE)
+    };
     let cases = [
+        (cube(vk::Format::R8G8B8A8_UNORM, 5, 1), vk::ImageViewType::CUBE),
+        (cube(vk::Format::R8G8B8A8_SRGB, 8, 2), vk::ImageViewType::CUBE_ARRAY),
+        (cube(vk::Format::R16G16B16A16_SFLOAT, 6, 2), vk::ImageViewType::CUBE_ARRAY),
+        (cube(vk::Format::R32_SFLOAT, 16, 1), vk::ImageViewType::CUBE),
+        (cube(vk::Format::D32_SFLOAT, 4, 2), vk::ImageViewType::CUBE_ARRAY),
+        (cube(vk::Format::R8G8_UNORM, 4, 1).mip_levels(1), vk::ImageViewType::CUBE),
+        (info_2d(vk::Format::X8_D24_UNORM_PACK32, 9, 4).mip_levels(2), vk::ImageViewType::TYPE_2D),
         (line(vk::Format::R32_SFLOAT), vk::ImageViewType::TYPE_1D_ARRAY),
         (line(vk::Format::R8G8B8A8_UNORM), vk::ImageViewType::TYPE_1D_ARRAY),
         (info_1d(vk::Format::R16G16B16A16_SFLOAT, 16), vk::ImageViewType::TYPE_1D),
@@ -376,7 +387,7 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         let r = if compares { C::R } else { r };
         let swizzle = vk::ComponentMapping { r, ..Default::default() };
         let mut wide = view(&image, t, swizzle);
-        assert!(wide.wide);
+        assert_ne!(wide.wide, wide.is_cube);
         let mut general = view(&image, t, swizzle);
         general.wide = false;
         general.fast.iter_mut().for_each(|f| f.off = true);
@@ -399,14 +410,25 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
                     .max_anisotropy(5.0)
                     .compare_enable(compares && case % 2 == 1)
                     .compare_op(vk::CompareOp::from_raw((case / 2 % 8) as i32))
-                    .border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE),
+                    .border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE)
+                    .flags(match case % 11 {
+                        10 => vk::SamplerCreateFlags::NON_SEAMLESS_CUBE_MAP_EXT,
+                        _ => vk::SamplerCreateFlags::empty(),
+                    }),
             );
-            let mut c = [[0u32; 16]; 3];
+            let mut c = [[0u32; 16]; 4];
             for a in &mut c {
                 a.fill_with(|| ((random() as f32 / (1 << 22) as f32) - 2.0).to_bits());
             }
             c[0][3] = f32::NAN.to_bits();
             c[1][7] = 1e30f32.to_bits();
+            let dims = if wide.is_cube { 3 } else { wide.dims };
+            if wide.is_cube {
+                // No direction; to the middle of an edge, and to a corner.
+                (0..3).for_each(|k| c[k][5] = 0);
+                (0..3).for_each(|k| c[k][8] = [1f32, -1.0, 0.0][(k + case as usize) % 3].to_bits());
+                (0..3).for_each(|k| c[k][9] = [1f32, -1.0][case as usize >> k & 1].to_bits());
+            }
             let lod = std::array::from_fn(|_| ((random() % 64) as f32 / 16.0 - 1.0).to_bits());
             let offsets = [[case % 5; 16], [(case % 7).wrapping_sub(3); 16], [1; 16]];
             let dref = std::array::from_fn(|_| (random() as f32 / (1 << 24) as f32).to_bits());
@@ -419,11 +441,11 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
                 bias: (case & 40 == 32).then_some(&bias),
                 grad: (case & 72 == 64).then_some(&grad),
                 min_lod: (case & 128 != 0).then_some(&lod),
-                dims: wide.dims,
+                dims,
                 arrayed: wide.arrayed,
                 coords: &c,
                 lod: (case & 8 != 0).then_some(&lod),
-                offsets: (case & 16 != 0).then_some(&offsets[..wide.dims]),
+                offsets: (case & 16 != 0 && !wide.is_cube).then_some(&offsets[..wide.dims]),
                 ..Default::default()
             };
             let (mut a, mut b) = ([[0; 16]; 4], [[0; 16]; 4]);
@@ -450,7 +472,8 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
             }
             waves += wave_agrees(&wide, &s, &args, mask, &b, lines.len() as u64) as u32;
         }
-        assert_eq!(warps > 0, wide.fast.is_none() && !compares, "{} by whole warps", image.format.name);
+        let lanes = compares || wide.is_cube;
+        assert_eq!(warps > 0, wide.fast.is_none() && !lanes, "{} by whole warps", image.format.name);
         assert_eq!(
             waves > 0,
             wide.fast.is_some() && !compares,
@@ -464,7 +487,7 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
 /// kernel.
 fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &Warp4, lines: u64) -> bool {
     let more = args.dref.is_some() || args.bias.is_some() || args.grad.is_some() || args.min_lod.is_some();
-    if more || args.offsets.is_some() || args.dims > 2 {
+    if more || args.offsets.is_some() || v.dims > 2 {
         return false;
     }
     let mut rows = [[[0u32; 16]; 3]; 4];

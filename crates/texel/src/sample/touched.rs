@@ -15,11 +15,9 @@ impl Touched {
         if view.levels.is_empty() {
             return;
         }
-        if let Some((base, at)) = fast::corner_offsets(view, sampler, args) {
-            for lane in lanes(mask) {
-                for at in &at {
-                    self.bytes(base as u64 + at[lane] as u64, view.format.block_bytes as u64);
-                }
+        if let Some((base, reads)) = fast::reads(view, sampler, args, mask) {
+            for at in lanes(mask).flat_map(|lane| reads.of(lane)) {
+                self.bytes(base as u64 + at as u64, view.format.block_bytes as u64);
             }
         } else if let Some(y) = &view.ycbcr {
             y.touch(view, sampler, args, mask, self);

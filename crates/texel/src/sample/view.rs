@@ -1,6 +1,6 @@
 //! Image views and texel buffer views.
 
-use super::fast::{Fast, filters_bytes};
+use super::fast::{Fast, Kind, filters_bytes};
 use super::ycbcr::{Conversion, PlaneTexels, Ycbcr};
 use crate::buffer::Buffer;
 use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
@@ -221,10 +221,15 @@ impl ImageView {
             vk::ComponentSwizzle::A => 3,
             _ => own,
         };
-        let flat = dims <= 2 && !is_cube && image.samples == 1;
+        let flat = dims <= 2 && image.samples == 1;
+        let kind = match dims {
+            1 => Kind::Line,
+            _ if is_cube => Kind::Cube,
+            _ => Kind::Flat,
+        };
         // SAFETY: the levels are the image's, whose memory it keeps, as the view keeps the image.
         let fast = (flat && whole)
-            .then(|| unsafe { Fast::new(format, dims, &views, layers.end - layers.start) })
+            .then(|| unsafe { Fast::new(format, kind, &views, layers.end - layers.start) })
             .flatten();
         let swizzle = [pick(c.r, 0), pick(c.g, 1), pick(c.b, 2), pick(c.a, 3)];
         Ok(ImageView {

@@ -1,16 +1,20 @@
 //! Scaled copies with format conversion.
 
 use super::rows::{RowReader, copy_row, write_row};
+use super::scaled;
 use super::slices::{Slices, aspects};
 use crate::format::{ChannelClass, codec};
 use crate::image::{Image, Surface};
 use ash::vk;
 
+/// Two source texels and the weight of the second (0 for nearest).
+pub(super) type Tap = (u32, u32, f32);
+
 /// One axis of a blit: which destination texels, and where each reads the source.
-struct Axis {
-    first: u32,
-    /// Per destination texel: the two source texels and the weight of the second (0 for nearest).
-    taps: Vec<(u32, u32, f32)>,
+pub(super) struct Axis {
+    pub first: u32,
+    /// By destination texel.
+    pub taps: Vec<Tap>,
 }
 
 impl Axis {
@@ -131,25 +135,37 @@ fn blit_aspect(
     if ax.taps.is_empty() || ay.taps.is_empty() || az.taps.is_empty() {
         return;
     }
+    let axes = [&ax, &ay, &az];
+    let layers = (src_layer, dst_layer, sn.min(dn));
     if s.format.format == d.format.format
         && ax.is_copy()
         && ay.taps.iter().chain(&az.taps).all(|t| t.2 == 0.0)
     {
-        return copy_rows(&s, &d, [&ax, &ay, &az], (src_layer, dst_layer, sn.min(dn)));
+        return copy_rows(&s, &d, axes, layers);
     }
+    let linear = linear && s.format.channel_class() == ChannelClass::Float;
+    if scaled::has(&s, &d) {
+        return scaled::blit(simd::Level::best(), &s, &d, axes, layers, linear);
+    }
+    by_texels(&s, &d, axes, layers, linear);
+}
+
+/// What [`scaled`] does not have, texel by texel.
+fn by_texels(s: &Surface, d: &Surface, axes: [&Axis; 3], (sl, dl, layers): (u32, u32, u32), linear: bool) {
+    let [ax, ay, az] = axes;
     let lo = ax.taps.iter().map(|t| t.0).min().unwrap_or(0);
     let hi = ax.taps.iter().map(|t| t.1).max().unwrap_or(0);
     let taps: Vec<(usize, usize, f32)> =
         ax.taps.iter().map(|t| ((t.0 - lo) as usize, (t.1 - lo) as usize, t.2)).collect();
-    let mut rows = Rows::new(s, lo, (hi - lo + 1) as usize);
+    let mut rows = Rows::new(*s, lo, (hi - lo + 1) as usize);
     let mut out = vec![[0u32; 4]; taps.len()];
     let (from, to) = (s.format.channel_class(), d.format.channel_class());
-    for layer in 0..sn.min(dn) {
-        rows.start_layer(src_layer + layer);
+    for layer in 0..layers {
+        rows.start_layer(sl + layer);
         for (z, tz) in az.taps.iter().enumerate() {
             for (y, ty) in ay.taps.iter().enumerate() {
                 let a = rows.row(ty.0, tz.0);
-                if linear && from == ChannelClass::Float {
+                if linear {
                     let ids = [a, rows.row(ty.1, tz.0), rows.row(ty.0, tz.1), rows.row(ty.1, tz.1)];
                     let weights =
                         [(1.0 - ty.2) * (1.0 - tz.2), ty.2 * (1.0 - tz.2), (1.0 - ty.2) * tz.2, ty.2 * tz.2];
@@ -171,7 +187,7 @@ fn blit_aspect(
                 if from != to {
                     out.iter_mut().for_each(|o| *o = codec::convert_class(*o, from, to));
                 }
-                write_row(&d, ax.first, ay.first + y as u32, az.first + z as u32, 0, dst_layer + layer, &out);
+                write_row(d, ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer, &out);
             }
         }
     }
@@ -192,6 +208,8 @@ fn copy_rows(s: &Surface, d: &Surface, [ax, ay, az]: [&Axis; 3], (sl, dl, layers
     }
 }
 
+#[cfg(test)]
+pub(crate) use tests::rows_are_their_texels;
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,6 +272,48 @@ mod tests {
         blit(&src, &dst, [0, 0, 2, 1], [0, 0, 4, 1], vk::Filter::LINEAR);
         let got: Vec<f32> = read(&dst).chunks(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
         assert_eq!(got, [0.0, 2.0, 6.0, 8.0]);
+    }
+
+    /// Rows of sixteen texels at a time are those of single ones, bit by bit.
+    pub(crate) fn rows_are_their_texels(level: simd::Level) {
+        use vk::Format as F;
+        let pairs = [
+            (F::R8G8B8A8_UNORM, F::R8G8B8A8_UNORM),
+            (F::B8G8R8A8_SRGB, F::R16G16B16A16_SFLOAT),
+            (F::R16G16_SFLOAT, F::R8G8B8A8_SNORM),
+            (F::R32_SFLOAT, F::R8_UNORM),
+            (F::A2B10G10R10_UNORM_PACK32, F::R5G6B5_UNORM_PACK16),
+            (F::R16G16_SINT, F::R8G8_SINT),
+        ];
+        let mut seed = 1u32;
+        for (from, to) in pairs {
+            let src = image_2d(from, 37, 9);
+            let s = src.surface(vk::ImageAspectFlags::COLOR, 0).unwrap();
+            let data: Vec<u8> = (0..37 * 9 * s.format.block_bytes)
+                .map(|_| {
+                    seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+                    // No infinities in half floats.
+                    (seed >> 24) as u8 & 0x7b
+                })
+                .collect();
+            fill(&src, &data);
+            for [w, h] in [[18, 4], [37, 9], [50, 13], [1, 1], [16, 9]] {
+                for (linear, mirrored) in [(false, false), (true, false), (true, true)] {
+                    let [one, other] = [image_2d(to, w, h), image_2d(to, w, h)];
+                    let side = |size: u32| if mirrored { [size as i32, 0] } else { [0, size as i32] };
+                    let ax = Axis::new([0, 37], side(w), 37, w, linear);
+                    let ay = Axis::new([0, 9], side(h), 9, h, linear);
+                    let az = Axis::new([0, 1], [0, 1], 1, 1, linear);
+                    let linear = linear && s.format.channel_class() == ChannelClass::Float;
+                    let axes = [&ax, &ay, &az];
+                    let to = |i: &Image| i.surface(vk::ImageAspectFlags::COLOR, 0).unwrap();
+                    assert!(scaled::has(&s, &to(&one)));
+                    scaled::blit(level, &s, &to(&one), axes, (0, 0, 1), linear);
+                    by_texels(&s, &to(&other), axes, (0, 0, 1), linear);
+                    assert!(read(&one) == read(&other), "{from:?}, {w} × {h}, linear: {linear}, {level:?}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -7,9 +7,12 @@ mod clear;
 mod copy;
 mod resolve;
 mod rows;
+mod scaled;
 mod slices;
 
 pub use blit::blit_image;
+#[cfg(test)]
+pub(crate) use blit::rows_are_their_texels;
 pub use clear::{clear_color_image, clear_depth_stencil_image};
 pub use copy::{copy_buffer_to_image, copy_image, copy_image_to_buffer};
 pub use copy::{copy_image_to_memory, copy_memory_to_image, host_memcpy_size};

@@ -240,7 +240,7 @@ fn layers_and_viewports_of_the_provoking_vertex() {
     s.layers = 2;
     assert_eq!(s.run().prims[0].layer, 1);
     s.layers = 1;
-    assert_eq!(s.run().prims.len(), 0, "no such layer");
+    assert_eq!(s.run().prims[0].layer, 0, "no such layer: the last");
     s.slots[5].1 = interface::VIEWPORT_INDEX;
     let second = Viewport { x: 128.0, ..s.state.viewports[0] };
     s.state.viewports.push(second);

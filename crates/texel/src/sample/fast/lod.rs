@@ -3,6 +3,7 @@
 use super::super::args::SampleArgs;
 use super::super::sampler::{MAX_LOD_BIAS, Sampler};
 use super::super::view::ImageView;
+use super::cube::Direction;
 use super::{Fast, floats};
 use crate::vector::load;
 use simd::Simd;
@@ -79,9 +80,9 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
         if let Some(lod) = args.lod {
             base = floats(s, lod);
         } else {
-            // Derivatives in x and y of both coordinates.
-            let mut d = [[zero; 2]; 2];
-            for k in 0..2 {
+            // Derivatives in x and y of all coordinates.
+            let mut d = [[zero; 3]; 2];
+            for k in 0..if f.cube { 3 } else { 2 } {
                 match args.grad {
                     Some(g) => {
                         d[0][k] = floats(s, &g[k]);
@@ -95,6 +96,12 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
                     }
                 }
             }
+            if f.cube {
+                let direction = Direction::new(s, args);
+                for d in &mut d {
+                    [d[0], d[1]] = direction.project_derivative(s, d);
+                }
+            }
             let mut rho2 = [zero; 2];
             for axis in 0..2 {
                 for k in 0..2 {
@@ -105,7 +112,7 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
             let y = s.flt(rho2[0], rho2[1]);
             let max = s.fsel(y, rho2[1], rho2[0]);
             base = s.fmul(s.fsplat(0.5), log2(s, max));
-            if sampler.anisotropy > 1.0 {
+            if sampler.anisotropy > 1.0 && !f.cube {
                 let min = s.fsel(y, rho2[0], rho2[1]);
                 let limit = s.fsplat(sampler.anisotropy);
                 let ratio = s.fmin_raw(s.fsqrt(s.fdiv(max, min)), limit);

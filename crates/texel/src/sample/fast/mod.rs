@@ -1,10 +1,11 @@
-//! Samples of 1D and 2D images of the common formats over the wave engine's vectors: all sixteen lanes go through each step
+//! Samples of 1D and 2D images and cubes of the common formats over the wave engine's vectors: all sixteen lanes go through each step
 //! together, on any mixture of levels, with any wrap mode, offsets, depth comparison and anisotropy. The bits are those
 //! of the general path (`filter.rs`), which the tests compare, on every SIMD level.
 //!
 //! Everything here is `inline(always)`, generic over [`Simd`], and plain loops: closures and array adaptors are not
 //! inlined into functions with CPU features of their own.
 
+mod cube;
 mod lod;
 mod place;
 mod texels;
@@ -17,13 +18,15 @@ use super::sampler::{Reduction, Sampler};
 use super::view::{ImageView, Level};
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use crate::vector::{load, store};
+use cube::Direction;
 use lod::{Lods, lods};
 use place::{ANY, Place, at_level, bordered};
 use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
 pub(super) use texels::scale;
-use texels::{Bytes, Float, Half, Srgb, Texels, Unorm16};
-pub(super) use touch::corner_offsets;
+use texels::{Bytes, Depth24, Float, Half, Srgb, Texels, Unorm16};
+use touch::Reads;
+pub(super) use touch::reads;
 use waves::warps;
 
 /// Levels that a table holds: one vector's lanes.
@@ -35,19 +38,19 @@ type Run = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
 type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageRows);
 type Count = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
-/// Offsets of the 2×2 texels of each lane, row by row.
-type Corners = unsafe fn(&Fast, &Sampler, &SampleArgs, &mut [[u32; 16]; 4]);
+type Read = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Reads);
 /// Lines of the columns and rows of the 2×2 texels of each lane, where they are few.
 type Near = unsafe fn(&Fast, &[[[u32; 16]; 2]; 2], u16) -> Option<u32>;
 
-/// The kernels of a format for a machine: one warp, and a wave of them; and one that counts the lines that a warp touches.
+/// The kernels of a format for a machine: one warp, and a wave of them; one that counts the lines that a warp touches, and one
+/// that says which texels it reads.
 #[derive(Clone, Copy)]
 struct Runs {
     warp: Run,
     wave: RunWave,
     lines: Count,
     near: Near,
-    corners: Corners,
+    reads: Read,
 }
 
 /// What the kernels need of a view: per level one lane of each vector. A 1D image has one row.
@@ -76,6 +79,8 @@ pub struct Fast {
     count: usize,
     /// The view is one-dimensional.
     line: bool,
+    /// The view is of cubes, whose faces are layers.
+    cube: bool,
     /// The depth comparison has kernels.
     compares: bool,
     runs: Runs,
@@ -84,14 +89,27 @@ pub struct Fast {
     pub(super) off: bool,
 }
 
+/// What [`Fast`] has kernels for, by the coordinates of a sample: one, two, or a direction.
+#[derive(Clone, Copy, PartialEq)]
+pub enum Kind {
+    Line,
+    Flat,
+    Cube,
+}
+
 impl Fast {
-    /// The kernels for levels of one or two dimensions of a format; none for formats without, and for images of 4 GiB and
+    /// Coordinates of a sample, but for the layer.
+    fn dims(&self) -> usize {
+        if self.cube { 3 } else { 2 - self.line as usize }
+    }
+
+    /// The kernels for levels of a format; none for formats without, and for images of 4 GiB and
     /// more.
     ///
     /// # Safety
-    /// The levels are of `dims` dimensions, texels of the format, with so many layers each; their memory stays for as long as
+    /// The levels are of that kind, texels of the format, with so many layers each; their memory stays for as long as
     /// this.
-    pub unsafe fn new(format: &FormatInfo, dims: usize, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
+    pub unsafe fn new(format: &FormatInfo, kind: Kind, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
         let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
         if levels.len() > LEVELS {
             return None;
@@ -114,8 +132,9 @@ impl Fast {
             aligned: (first.base as usize).is_multiple_of(LINE),
             pow2: [true; 2],
             count: levels.len(),
-            line: dims == 1,
-            compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm),
+            line: kind == Kind::Line,
+            cube: kind == Kind::Cube,
+            compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm | TexelKind::D24),
             runs,
             #[cfg(test)]
             off: false,
@@ -150,6 +169,7 @@ impl Fast {
         let same = |a: &[u32; 16], b: &[u32; 16]| a[0] == b[0] && (n == 1 || a[..n] == b[..n]);
         n == o.count
             && self.line == o.line
+            && self.cube == o.cube
             && (0..2).all(|k| same(&self.texels[k], &o.texels[k]))
             && same(&self.row_pitch, &o.row_pitch)
             && same(&self.layer_pitch, &o.layer_pitch)
@@ -197,13 +217,13 @@ struct Row {
 /// The middle of the only row: a filter gives no other one weight.
 static MIDDLE: [u32; 16] = [0.5f32.to_bits(); 16];
 
-/// Operands as of a sample of a 2D image, if they are of a sample of such a view.
+/// Operands as of a sample of a 2D image (of a cube as they are), if they are of a sample of such a view.
 #[inline]
 fn flat<'a>(f: &Fast, args: &SampleArgs<'a>, row: &'a mut Row) -> Option<SampleArgs<'a>> {
-    let dims = if f.line { 1 } else { 2 };
+    let dims = f.dims();
     let fits = args.dims == dims
         && args.coords.len() >= dims + args.arrayed as usize
-        && args.offsets.is_none_or(|o| o.len() == dims);
+        && args.offsets.is_none_or(|o| o.len() == dims && !f.cube);
     if !fits {
         return None;
     }
@@ -248,7 +268,7 @@ pub unsafe fn sample_wave(
     wave: &ImageRows,
 ) -> bool {
     // A descriptor may name a view of another kind than the shader says.
-    let Some(f) = view.fast.as_ref().filter(|f| f.line == (dims == 1)) else { return false };
+    let Some(f) = view.fast.as_ref().filter(|f| f.dims() == dims) else { return false };
     #[cfg(test)]
     if f.off {
         return false;
@@ -271,7 +291,7 @@ pub unsafe fn sample_wave(
     true
 }
 
-/// Whether the channels of a 1D or 2D image of the format are filtered as numbers 0..=255, see [`scale`], on every path.
+/// Whether the channels of a 1D or 2D image or a cube of the format are filtered as numbers 0..=255, see [`scale`], on every path.
 pub(super) fn filters_bytes(kind: TexelKind) -> bool {
     use TexelKind as K;
     matches!(kind, K::R8Unorm | K::Rg8Unorm | K::Rgba8Unorm | K::Bgra8Unorm)
@@ -288,6 +308,7 @@ fn pick(kind: TexelKind, machine: Machine) -> Option<Runs> {
         K::Rgba8Srgb => form::<Srgb<false>>(machine),
         K::Bgra8Srgb => form::<Srgb<true>>(machine),
         K::R16Unorm => form::<Unorm16>(machine),
+        K::D24 => form::<Depth24>(machine),
         K::R16Sfloat => form::<Half<1>>(machine),
         K::Rg16Sfloat => form::<Half<2>>(machine),
         K::Rgba16Sfloat => form::<Half<4>>(machine),
@@ -329,9 +350,16 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
             machine,
             fn(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> = touch::near_stored
         ),
-        corners: simd::form!(
+        reads: simd::form!(
             machine,
-            fn(f: &Fast, sampler: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) = touch::offsets
+            fn(
+                f: &Fast,
+                view: &ImageView,
+                sampler: &Sampler,
+                args: &SampleArgs,
+                mask: u16,
+                out: &mut Reads,
+            ) = touch::read
         ),
     })
 }
@@ -359,20 +387,28 @@ fn plain(f: &Fast, sampler: &Sampler) -> bool {
 /// [`plain`], and what [`place::corners`] takes but for offsets.
 #[inline(always)]
 fn filters_plainly(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
-    plain(f, sampler) && sampler.mag_linear && !arrayed && !sampler.unnormalized && !bordered(sampler)
+    plain(f, sampler)
+        && sampler.mag_linear
+        && !arrayed
+        && !sampler.unnormalized
+        && !f.cube
+        && !bordered(f, sampler)
 }
 
 /// Where a warp's lanes sample.
 #[inline(always)]
-fn placed<S: Simd>(s: S, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Place<S> {
+fn placed<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Place<S> {
     let zero = s.fsplat(0.0);
     let mut place = Place::<S> {
         st: [floats(s, &args.coords[0]), floats(s, &args.coords[1])],
         offset: [zero; 2],
         layer: s.isplat(0),
+        first: s.isplat(0),
+        face: s.isplat(0),
+        last: s.isplat(view.layers - 1),
         shift: s.isplat(0),
         dref: zero,
-        border: if bordered(sampler) { border(view, sampler) } else { [0; 4] },
+        border: if bordered(f, sampler) { border(view, sampler) } else { [0; 4] },
         op: None,
     };
     if let Some(o) = args.offsets {
@@ -381,10 +417,18 @@ fn placed<S: Simd>(s: S, view: &ImageView, sampler: &Sampler, args: &SampleArgs)
         }
     }
     if args.arrayed {
-        let a = s.fround_even(floats(s, &args.coords[2]));
+        let (at, layers) = if f.cube { (3, (view.layers / 6).max(1)) } else { (2, view.layers) };
+        let a = s.fround_even(floats(s, &args.coords[at]));
         // NaN gives the first layer.
-        let a = s.fmin_raw(s.fmax_raw(a, zero), s.fsplat((view.layers - 1) as f32));
+        let a = s.fmin_raw(s.fmax_raw(a, zero), s.fsplat((layers - 1) as f32));
         place.layer = s.f_to_s_raw(a);
+    }
+    if f.cube {
+        let d = Direction::new(s, args);
+        place.st = d.project(s);
+        place.face = d.face;
+        place.first = s.imul(place.layer, s.isplat(6));
+        place.layer = s.umin(s.iadd(place.first, d.face), place.last);
     }
     if let Some(shift) = args.shift {
         place.shift = load(s, shift.0);
@@ -422,7 +466,7 @@ unsafe fn body<S: Simd, T: Texels>(
         unsafe { place::simple::<S, T>(s, f, corners, &mut color) };
         return finish::<S, T>(s, view, &color, mask, out);
     }
-    let mut place = placed(s, view, sampler, args);
+    let mut place = placed(s, f, view, sampler, args);
     if plain {
         // SAFETY: the caller has the shifts right; there are no others than of views alike.
         unsafe {

@@ -3,7 +3,7 @@
 use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
 use super::texels::words;
-use super::{Fast, Texels, mix};
+use super::{Fast, Texels, cube, mix};
 use crate::vector::load;
 use ash::vk::CompareOp;
 use simd::Simd;
@@ -14,6 +14,10 @@ pub struct Place<S: Simd> {
     pub st: [S::F; 2],
     pub offset: [S::F; 2],
     pub layer: S::I,
+    /// Of a cube: its first layer, the face, and the view's last layer.
+    pub first: S::I,
+    pub face: S::I,
+    pub last: S::I,
     /// Bytes from the view's texels to each lane's.
     pub shift: S::I,
     /// Raw bits.
@@ -27,6 +31,7 @@ pub struct Levels<S: Simd> {
     pub size: [S::F; 2],
     pub texels: [S::I; 2],
     pub row_pitch: S::I,
+    pub layer_pitch: S::I,
     /// First texel of the layer.
     pub start: S::I,
 }
@@ -39,13 +44,16 @@ pub fn levels<S: Simd>(s: S, f: &Fast, level: S::I, layer: S::I) -> Levels<S> {
             size: [s.fsplat(f.size[0][0]), s.fsplat(f.size[1][0])],
             texels: [s.isplat(f.texels[0][0]), s.isplat(f.texels[1][0])],
             row_pitch: s.isplat(f.row_pitch[0]),
+            layer_pitch: s.isplat(f.layer_pitch[0]),
             start,
         };
     }
     let w = pick(s, &f.texels[0], level);
     let h = pick(s, &f.texels[1], level);
-    let start = s.imul(layer, pick(s, &f.layer_pitch, level));
+    let layer_pitch = pick(s, &f.layer_pitch, level);
+    let start = s.imul(layer, layer_pitch);
     Levels {
+        layer_pitch,
         size: [s.s_to_f(w), s.s_to_f(h)],
         texels: [w, h],
         row_pitch: pick(s, &f.row_pitch, level),
@@ -90,28 +98,22 @@ fn wrapped<S: Simd>(s: S, mode: Wrap, i: S::I, n: S::I, pow2: bool, outside: &mu
     }
 }
 
-/// Reads texels, replaces the border's if there are some, compares. `done`: channels as results, not as they are
-/// filtered.
-///
-/// # Safety
-/// `at` are offsets of texels of the view, or of views alike.
-#[allow(clippy::too_many_arguments)]
+/// How an axis wraps. The texels of a seamless face that are needed beyond its edges are found by [`cube`].
 #[inline(always)]
-unsafe fn read<S: Simd, T: Texels>(
+fn mode(f: &Fast, sampler: &Sampler, k: usize) -> Wrap {
+    if cube::seamless(f, sampler) { Wrap::Edge } else { sampler.wrap[k] }
+}
+
+/// Replaces the border's texels if there are some, compares. `done`: channels are results, not as they are filtered.
+#[inline(always)]
+fn settled<S: Simd, T: Texels>(
     s: S,
-    f: &Fast,
     p: &Place<S>,
-    at: S::I,
     border: bool,
     outside: S::M,
     done: bool,
     out: &mut [S::F; 4],
 ) {
-    // SAFETY: the caller has offsets of texels.
-    unsafe { T::load(s, f.base, at, out) };
-    if done {
-        T::finish(s, out);
-    }
     if border {
         for k in 0..T::N {
             let b = f32::from_bits(p.border[k]);
@@ -169,7 +171,7 @@ pub fn nearest_at<S: Simd>(
     let mut steps = [l.start; 2];
     for k in 0..2 {
         let i = s.f_to_s_raw(s.ffloor(u[k]));
-        let i = wrapped(s, sampler.wrap[k], i, l.texels[k], f.pow2[k], outside);
+        let i = wrapped(s, mode(f, sampler, k), i, l.texels[k], f.pow2[k], outside);
         steps[k] = if k == 0 { ops::shl(s, i, shift) } else { s.iadd(s.imul(i, l.row_pitch), l.start) };
     }
     steps
@@ -216,7 +218,7 @@ pub fn square<S: Simd>(
         let i = s.f_to_s_raw(base);
         for side in 0..2 {
             let i = if side == 1 { s.iadd(i, s.isplat(1)) } else { i };
-            let i = wrapped(s, sampler.wrap[k], i, l.texels[k], f.pow2[k], &mut q.outside[k][side]);
+            let i = wrapped(s, mode(f, sampler, k), i, l.texels[k], f.pow2[k], &mut q.outside[k][side]);
             q.steps[k][side] =
                 if k == 0 { ops::shl(s, i, shift) } else { s.iadd(s.imul(i, l.row_pitch), l.start) };
         }
@@ -255,7 +257,9 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
         let at = s.iadd(x, y);
         let mut t = [s.fsplat(0.0); 4];
         // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts.
-        unsafe { read::<S, T>(s, f, p, at, bordered(sampler), outside, true, &mut t) };
+        unsafe { T::load(s, f.base, at, &mut t) };
+        T::finish(s, &mut t);
+        settled::<S, T>(s, p, bordered(f, sampler), outside, true, &mut t);
         for k in 0..T::N {
             out[k] = if any_linear { s.fsel(nearest, t[k], out[k]) } else { t[k] };
         }
@@ -264,8 +268,9 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
 
 /// Coordinates outside may meet the border's colour.
 #[inline(always)]
-pub fn bordered(sampler: &Sampler) -> bool {
-    matches!(sampler.wrap[0], Wrap::Border) || matches!(sampler.wrap[1], Wrap::Border)
+pub fn bordered(f: &Fast, sampler: &Sampler) -> bool {
+    !cube::seamless(f, sampler)
+        && (matches!(sampler.wrap[0], Wrap::Border) || matches!(sampler.wrap[1], Wrap::Border))
 }
 
 /// How [`simple`] wraps: as the sampler says; both axes repeat sizes that are powers of two; both clamp to the edge.
@@ -445,6 +450,13 @@ unsafe fn linear<S: Simd, T: Texels>(
     out: &mut [S::F; 4],
 ) {
     let half = s.fsplat(0.5);
+    if cube::seamless(f, sampler) {
+        let c = cube::corners(s, l, u);
+        if s.many(c.across) {
+            // SAFETY: the caller's levels and places on them.
+            return unsafe { across::<S, T>(s, f, p, l, &c, out) };
+        }
+    }
     let mut q = square(s, f, sampler, l, u, T::SHIFT);
     let mut kept = [s.isplat(!0); 2];
     if T::FLOATS {
@@ -452,17 +464,28 @@ unsafe fn linear<S: Simd, T: Texels>(
         kept = [self::kept(s, q.weight[0]), self::kept(s, q.weight[1])];
     }
     let Square { weight, steps, outside } = q;
-    let border = bordered(sampler);
+    let border = bordered(f, sampler);
+    // What a texel's right neighbour needs not ask of memory once more.
+    let beside = s.ieq(s.iadd(steps[0][0], s.isplat(1 << T::SHIFT)), steps[0][1]);
+    let pairs = (T::WORD || T::PAIRS && T::SHIFT != 0) && s.mbits(beside) == 0xffff;
     // The row of a 1D image blends with no other.
     let alone = s.mask(if f.line { 0xFFFF } else { 0 });
     for y in 0..2 {
         let (mut a, mut b) = ([half; 4], [half; 4]);
-        let m = s.mor(outside[0][0], outside[1][y]);
-        // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts.
-        unsafe { read::<S, T>(s, f, p, s.iadd(steps[0][0], steps[1][y]), border, m, false, &mut a) };
-        let m = s.mor(outside[0][1], outside[1][y]);
-        // SAFETY: as above.
-        unsafe { read::<S, T>(s, f, p, s.iadd(steps[0][1], steps[1][y]), border, m, false, &mut b) };
+        let [left, right] = [s.iadd(steps[0][0], steps[1][y]), s.iadd(steps[0][1], steps[1][y])];
+        // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts; with `pairs`, texels
+        // side by side.
+        unsafe {
+            if pairs {
+                T::beside(s, f.base, left, &mut a, &mut b);
+            } else {
+                T::load(s, f.base, left, &mut a);
+                T::load(s, f.base, right, &mut b);
+            }
+        }
+        let m = [s.mor(outside[0][0], outside[1][y]), s.mor(outside[0][1], outside[1][y])];
+        settled::<S, T>(s, p, border, m[0], false, &mut a);
+        settled::<S, T>(s, p, border, m[1], false, &mut b);
         for k in 0..T::N {
             let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
             out[k] = if y == 0 {
@@ -473,6 +496,72 @@ unsafe fn linear<S: Simd, T: Texels>(
                 weighted::<S, T>(s, out[k], row, weight[1], kept[1])
             };
         }
+    }
+    T::finish(s, out);
+}
+
+/// [`linear`] where some lanes' texels lie on several faces of a cube. The corner of three becomes the mean of the others ("Cube
+/// Map Edge Handling").
+///
+/// # Safety
+/// As [`linear`]; the levels are of a cube.
+#[inline(always)]
+unsafe fn across<S: Simd, T: Texels>(
+    s: S,
+    f: &Fast,
+    p: &Place<S>,
+    l: &Levels<S>,
+    c: &cube::Corners<S>,
+    out: &mut [S::F; 4],
+) {
+    let none = s.mask(0);
+    let mut t = [[s.fsplat(0.0); 4]; 4];
+    let mut missing = [none; 4];
+    for n in 0..4 {
+        let at = c.texel(s, p, l, n as u32);
+        missing[n] = at.none;
+        let row = s.iadd(s.imul(at.row, l.row_pitch), at.start);
+        let at = s.iadd(ops::shl(s, at.column, T::SHIFT), row);
+        // SAFETY: a texel of one of the cube's layers, which has the caller's shifts.
+        unsafe { T::load(s, f.base, at, &mut t[n]) };
+        settled::<S, T>(s, p, false, none, false, &mut t[n]);
+    }
+    if s.many(s.mor(s.mor(missing[0], missing[1]), s.mor(missing[2], missing[3]))) {
+        // Means are of results.
+        let mut whole = t;
+        for w in &mut whole {
+            T::finish(s, w);
+        }
+        for n in 0..4 {
+            let others = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]][n];
+            for k in 0..T::N {
+                let [a, b, c] = [whole[others[0]][k], whole[others[1]][k], whole[others[2]][k]];
+                let mean = s.fdiv(s.fadd(s.fadd(a, b), c), s.fsplat(3.0));
+                let mean = if T::BYTES { s.fmul(mean, s.fsplat(255.0)) } else { mean };
+                t[n][k] = s.fsel(missing[n], mean, t[n][k]);
+            }
+        }
+    }
+    let mut weight = c.weight;
+    let mut kept = [s.isplat(!0); 2];
+    if T::FLOATS {
+        for k in 0..2 {
+            let all = s.feq(weight[k], s.fsplat(1.0));
+            weight[k] = s.fsel(all, s.fsplat(0.0), weight[k]);
+            kept[k] = self::kept(s, weight[k]);
+            for n in 0..4 {
+                if n & (1 << k) == 0 {
+                    for i in 0..T::N {
+                        t[n][i] = s.fsel(all, t[n | 1 << k][i], t[n][i]);
+                    }
+                }
+            }
+        }
+    }
+    for k in 0..T::N {
+        let upper = weighted::<S, T>(s, t[0][k], t[1][k], weight[0], kept[0]);
+        let lower = weighted::<S, T>(s, t[2][k], t[3][k], weight[0], kept[0]);
+        out[k] = weighted::<S, T>(s, upper, lower, weight[1], kept[1]);
     }
     T::finish(s, out);
 }

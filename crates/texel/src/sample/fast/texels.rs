@@ -41,6 +41,24 @@ pub trait Texels: 'static {
     /// As [`Texels::load`], of both texels; they are of the level that `last` is of.
     #[inline(always)]
     unsafe fn pair<S: Simd>(_: S, _: *const u8, _: S::I, _: S::I, _: &mut [S::F; 4], _: &mut [S::F; 4]) {}
+    /// [`Texels::load`] of texels and of those right of them, which are in memory side by side; where `WORD` is set, or `PAIRS` and
+    /// texels have more than one byte.
+    ///
+    /// # Safety
+    /// As [`Texels::load`], of both texels.
+    #[inline(always)]
+    unsafe fn beside<S: Simd>(s: S, base: *const u8, at: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+        // SAFETY: the caller's texels. Where `last` matters, texels have one byte.
+        unsafe {
+            if Self::WORD {
+                let [l, r] = s.igather2(base, at);
+                Self::unpack(s, l, a);
+                Self::unpack(s, r, b);
+            } else {
+                Self::pair(s, base, at, at, a, b);
+            }
+        }
+    }
     /// Filtered channels to the result.
     #[inline(always)]
     fn finish<S: Simd>(s: S, t: &mut [S::F; 4]) {
@@ -170,6 +188,31 @@ impl Texels for Unorm16 {
         a[0] = s.fdiv(s.s_to_f(s.iand(w, s.isplat(0xffff))), s.fsplat(65535.0));
         b[0] = s.fdiv(s.s_to_f(ops::shr(s, w, 16)), s.fsplat(65535.0));
     }
+}
+
+/// Depth in the low 24 bits of a word.
+pub struct Depth24;
+
+impl Texels for Depth24 {
+    const N: usize = 1;
+    const SHIFT: u32 = 2;
+    #[inline(always)]
+    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+        // SAFETY: the caller's texels.
+        out[0] = depth24(s, unsafe { words(s, base, at) });
+    }
+    const PAIRS: bool = true;
+    #[inline(always)]
+    unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+        // SAFETY: two texels of a word.
+        let [l, r] = unsafe { s.igather2(base, at) };
+        (a[0], b[0]) = (depth24(s, l), depth24(s, r));
+    }
+}
+
+#[inline(always)]
+fn depth24<S: Simd>(s: S, w: S::I) -> S::F {
+    s.fdiv(s.s_to_f(s.iand(w, s.isplat(0xff_ffff))), s.fsplat(16777215.0))
 }
 
 /// `N` half floats.

@@ -1,9 +1,9 @@
-//! How many cache lines samples touch: where the kernels read texels, without the texels. Every row of every level
-//! begins with a line, so that a texel's line is its row's and its column's added.
+//! Which texels samples read, and how many cache lines those are: where the kernels read, without the texels. Lines are counted where
+//! every row of every level begins with one, so that a texel's line is its row's and its column's added.
 
 use super::lod::{Lods, lods};
-use super::place::{ANY, Levels, Place, bordered, corners, levels, nearest_at, scaled, square};
-use super::{Fast, Row, filters, filters_plainly, flat, floats, placed, plain, tapped};
+use super::place::{Levels, Place, bordered, levels, nearest_at, scaled, square};
+use super::{Fast, Row, cube, filters, flat, placed, plain, tapped};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;
@@ -33,9 +33,16 @@ impl Default for Lines {
     }
 }
 
-impl Lines {
+/// What is told of the texels that a warp reads, a vector at a time.
+trait Sink<S: Simd> {
+    /// Lanes read the texel in row `row`, from byte `column` of it on, of their levels.
+    fn add(&mut self, s: S, l: &Levels<S>, column: S::I, row: S::I, lanes: S::M);
+}
+
+impl<S: Simd> Sink<S> for Lines {
     #[inline(always)]
-    fn add<S: Simd>(&mut self, s: S, column: [S::I; 2], row: [S::I; 2], lanes: S::M) {
+    fn add(&mut self, s: S, l: &Levels<S>, at: S::I, number: S::I, lanes: S::M) {
+        let (column, row) = (column(s, at), row(s, l, number));
         let block = s.isel(lanes, s.iadd(column[0], row[0]), s.isplat(NONE));
         let (blocks, bits) = (self.blocks[self.n].as_mut_ptr(), self.bits[self.n].as_mut_ptr());
         // SAFETY: arrays of sixteen words.
@@ -45,7 +52,45 @@ impl Lines {
         }
         self.n += 1;
     }
+}
 
+/// Offsets from the view's first texel that lanes read at, each in its order.
+pub struct Reads {
+    n: usize,
+    at: [MaybeUninit<[u32; 16]>; MOST],
+    lanes: [u16; MOST],
+}
+
+impl Reads {
+    /// Those of one lane.
+    #[inline]
+    pub fn of(&self, lane: usize) -> impl Iterator<Item = u32> {
+        let reads = self.at[..self.n].iter().zip(&self.lanes);
+        // SAFETY: `add` has written the first `n`.
+        reads
+            .filter(move |(_, lanes)| **lanes >> lane & 1 != 0)
+            .map(move |(at, _)| unsafe { at.assume_init_ref() }[lane])
+    }
+}
+
+impl Default for Reads {
+    fn default() -> Reads {
+        Reads { n: 0, at: [MaybeUninit::uninit(); MOST], lanes: [0; MOST] }
+    }
+}
+
+impl<S: Simd> Sink<S> for Reads {
+    #[inline(always)]
+    fn add(&mut self, s: S, l: &Levels<S>, column: S::I, row: S::I, lanes: S::M) {
+        let at = s.iadd(s.iadd(column, l.start), s.imul(row, l.row_pitch));
+        // SAFETY: an array of sixteen words.
+        unsafe { s.istoreu(self.at[self.n].as_mut_ptr().cast(), at) };
+        self.lanes[self.n] = s.mbits(lanes);
+        self.n += 1;
+    }
+}
+
+impl Lines {
     /// How many different lines there are, block by block.
     #[inline(always)]
     fn distinct<S: Simd>(&mut self, s: S) -> u32 {
@@ -119,7 +164,7 @@ fn any<S: Simd>(s: S, v: S::I) -> u32 {
     all
 }
 
-/// Lines of the lanes' places on their levels, as [`super::place::at_level`] reads them.
+/// Texels of the lanes' places on their levels, as [`super::place::at_level`] reads them.
 #[allow(clippy::too_many_arguments)]
 #[inline(always)]
 fn at_level<S: Simd>(
@@ -132,27 +177,52 @@ fn at_level<S: Simd>(
     any_nearest: bool,
     nearest: S::M,
     lanes: S::M,
-    out: &mut Lines,
+    out: &mut impl Sink<S>,
 ) {
     let l = levels(s, f, level, p.layer);
     let numbers = numbered(s, &l);
     let u = scaled(s, sampler, p, &l);
     if any_linear {
         let lanes = if any_nearest { s.mand(lanes, s.mnot(nearest)) } else { lanes };
-        let q = square(s, f, sampler, &numbers, &u, f.shift);
-        for y in 0..2 {
-            let row = row(s, &l, q.steps[1][y]);
-            for x in 0..2 {
-                let inside = s.mnot(s.mor(q.outside[0][x], q.outside[1][y]));
-                out.add(s, column(s, q.steps[0][x]), row, s.mand(lanes, inside));
-            }
-        }
+        linear(s, f, sampler, p, &l, &u, lanes, out);
     }
     if any_nearest {
         let lanes = if any_linear { s.mand(lanes, nearest) } else { lanes };
         let mut outside = s.mask(0);
         let [x, y] = nearest_at(s, f, sampler, &numbers, &u, f.shift, &mut outside);
-        out.add(s, column(s, x), row(s, &l, y), s.mand(lanes, s.mnot(outside)));
+        out.add(s, &l, x, y, s.mand(lanes, s.mnot(outside)));
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+fn linear<S: Simd>(
+    s: S,
+    f: &Fast,
+    sampler: &Sampler,
+    p: &Place<S>,
+    l: &Levels<S>,
+    u: &[S::F; 2],
+    lanes: S::M,
+    out: &mut impl Sink<S>,
+) {
+    if cube::seamless(f, sampler) {
+        let c = cube::corners(s, l, u);
+        if s.many(s.mand(lanes, c.across)) {
+            for n in 0..4 {
+                let t = c.texel(s, p, l, n);
+                let l = Levels { start: t.start, ..*l };
+                out.add(s, &l, ops::shl(s, t.column, f.shift), t.row, s.mand(lanes, s.mnot(t.none)));
+            }
+            return;
+        }
+    }
+    let q = square(s, f, sampler, &numbered(s, l), u, f.shift);
+    for y in 0..2 {
+        for x in 0..2 {
+            let inside = s.mnot(s.mor(q.outside[0][x], q.outside[1][y]));
+            out.add(s, l, q.steps[0][x], q.steps[1][y], s.mand(lanes, inside));
+        }
     }
 }
 
@@ -195,8 +265,12 @@ fn window<S: Simd, const WIDE: bool>(s: S, columns: [S::I; 2], rows: [S::I; 2], 
 #[inline(always)]
 fn near<S: Simd>(s: S, f: &Fast, sampler: &Sampler, p: &Place<S>, level: S::I, mask: u16) -> Option<u32> {
     let l = numbered(s, &levels(s, f, level, p.layer));
-    let q = square(s, f, sampler, &l, &scaled(s, sampler, p, &l), f.shift);
-    if bordered(sampler) {
+    let u = scaled(s, sampler, p, &l);
+    if cube::seamless(f, sampler) && s.many(s.mand(s.mask(mask), cube::corners(s, &l, &u).across)) {
+        return None;
+    }
+    let q = square(s, f, sampler, &l, &u, f.shift);
+    if bordered(f, sampler) {
         let [[a, b], [c, d]] = q.outside;
         let outside = s.mor(s.mor(a, b), s.mor(c, d));
         if s.many(s.mand(s.mask(mask), outside)) {
@@ -218,39 +292,46 @@ pub fn near_corners<S: Simd>(s: S, f: &Fast, [columns, rows]: &[[S::I; 2]; 2], m
     }
 }
 
-/// Offsets from the base of the 2×2 texels of each lane, row by row, where they are all that a sample reads: one level,
-/// filtered, without border; of 2D views.
-pub fn corner_offsets(
+/// The base and the offsets that a warp's sample reads at, if that is of a class that has a kernel; of 1D views, whose only
+/// row a filter reads twice, none.
+pub fn reads(
     view: &ImageView,
     sampler: &Sampler,
     args: &SampleArgs,
-) -> Option<(*const u8, [[u32; 16]; 4])> {
-    let f = view.fast.as_ref().filter(|f| !f.line && args.offsets.is_none())?;
+    mask: u16,
+) -> Option<(*const u8, Reads)> {
+    let f = view.fast.as_ref().filter(|f| !f.line)?;
     #[cfg(test)]
     if f.off {
         return None;
     }
     let mut row = Row::default();
     let args = &flat(f, args, &mut row)?;
-    if !filters_plainly(f, sampler, args.arrayed) {
-        return None;
-    }
-    let mut out = [[0; 16]; 4];
+    let mut out = Reads::default();
     // SAFETY: the kernel was picked for this machine.
-    unsafe { (f.runs.corners)(f, sampler, args, &mut out) };
+    unsafe { (f.runs.reads)(f, view, sampler, args, mask, &mut out) };
     Some((f.base, out))
 }
 
-/// [`corner_offsets`] as the machine finds them.
+/// What a warp's lanes `mask` read.
 #[inline(always)]
-pub fn offsets<S: Simd>(s: S, f: &Fast, sampler: &Sampler, args: &SampleArgs, out: &mut [[u32; 16]; 4]) {
-    let st = [floats(s, &args.coords[0]), floats(s, &args.coords[1])];
-    let (i, _) = corners::<S, ANY>(s, f, sampler, &st);
-    for n in 0..4 {
-        let row = s.imul(i[1][n >> 1], s.isplat(f.row_pitch[0]));
-        let at = s.iadd(row, ops::shl(s, i[0][n & 1], f.shift));
-        store(s, &mut out[n], at);
+pub fn read<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    out: &mut Reads,
+) {
+    let mut place = placed(s, f, view, sampler, args);
+    let lanes = s.mask(mask);
+    if plain(f, sampler) {
+        let (level, linear, none) = (s.isplat(0), sampler.mag_linear, s.mask(0));
+        return at_level(s, f, sampler, &place, level, linear, !linear, none, lanes, out);
     }
+    let l = lods(s, f, view, sampler, args);
+    several(s, f, sampler, &mut place, &l, lanes, out);
 }
 
 /// [`near_corners`] of columns and rows in memory.
@@ -308,7 +389,7 @@ fn several<S: Simd>(
     place: &mut Place<S>,
     l: &Lods<S>,
     lanes: S::M,
-    out: &mut Lines,
+    out: &mut impl Sink<S>,
 ) {
     let (any_linear, any_nearest, nearest) = filters(s, sampler, l);
     let st = place.st;
@@ -336,7 +417,7 @@ pub fn lines<S: Simd>(
     args: &SampleArgs,
     mask: u16,
 ) -> u32 {
-    let mut place = placed(s, view, sampler, args);
+    let mut place = placed(s, f, view, sampler, args);
     let lanes = s.mask(mask);
     let one_layer = s.mbits(s.ieq(place.layer, shared(s, place.layer, mask))) & mask == mask;
     if plain(f, sampler) {

@@ -39,9 +39,15 @@ impl Iterator for Warps<'_> {
     }
 }
 
+/// Coordinates that a kernel takes: those of 1D images come as of 2D ones.
+#[inline(always)]
+fn dims(f: &Fast) -> usize {
+    if f.cube { 3 } else { 2 }
+}
+
 /// One warp's operands of a wave's.
 struct Operands {
-    coords: [[u32; 16]; 3],
+    coords: [[u32; 16]; 4],
     lod: [u32; 16],
 }
 
@@ -49,9 +55,9 @@ impl Operands {
     /// # Safety
     /// The rows are those of a wave that has warp `w`.
     #[inline(always)]
-    unsafe fn of<S: Simd>(s: S, arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
-        let mut own = Operands { coords: [[0; 16]; 3], lod: [0; 16] };
-        for k in 0..2 + arrayed as usize {
+    unsafe fn of<S: Simd>(s: S, f: &Fast, arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
+        let mut own = Operands { coords: [[0; 16]; 4], lod: [0; 16] };
+        for k in 0..dims(f) + arrayed as usize {
             // SAFETY: the wave has rows of sixteen lanes for each warp.
             vector::store(s, &mut own.coords[k], unsafe { s.iloadu(wave.coords[k].warp(w)) });
         }
@@ -62,11 +68,11 @@ impl Operands {
         own
     }
     #[inline(always)]
-    fn args(&self, arrayed: bool, wave: &ImageRows) -> SampleArgs<'_> {
+    fn args(&self, f: &Fast, arrayed: bool, wave: &ImageRows) -> SampleArgs<'_> {
         SampleArgs {
-            dims: 2,
+            dims: dims(f),
             arrayed,
-            coords: &self.coords[..2 + arrayed as usize],
+            coords: &self.coords[..dims(f) + arrayed as usize],
             lod: if wave.lod.is_some() { Some(&self.lod) } else { None },
             ..SampleArgs::default()
         }
@@ -104,15 +110,16 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         && plain(f, sampler)
         && !sampler.mag_linear
         && !arrayed
-        && !bordered(sampler)
+        && !f.cube
+        && !bordered(f, sampler)
     {
         // SAFETY: the caller's wave.
         return unsafe { nearest_warps::<S, T>(s, f, view, sampler, wave) };
     }
     for (w, mask) in Warps::of(wave) {
         // SAFETY: the caller's wave.
-        let own = unsafe { Operands::of(s, arrayed, wave, w) };
-        let args = own.args(arrayed, wave);
+        let own = unsafe { Operands::of(s, f, arrayed, wave, w) };
+        let args = own.args(f, arrayed, wave);
         if let Some(lines) = wave.lines {
             // SAFETY: picked for this machine.
             let n = unsafe { (f.runs.lines)(f, view, sampler, &args, mask) };
@@ -209,8 +216,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 None => {
                     // SAFETY: the caller's wave; picked for this machine.
                     unsafe {
-                        let own = Operands::of(s, false, wave, w);
-                        (f.runs.lines)(f, view, sampler, &own.args(false, wave), mask)
+                        let own = Operands::of(s, f, false, wave, w);
+                        (f.runs.lines)(f, view, sampler, &own.args(f, false, wave), mask)
                     }
                 }
             };
@@ -241,8 +248,8 @@ unsafe fn nearest_warps<S: Simd, T: Texels>(
         if let Some(lines) = wave.lines {
             // SAFETY: the caller's wave; picked for this machine.
             let n = unsafe {
-                let own = Operands::of(s, false, wave, w);
-                (f.runs.lines)(f, view, sampler, &own.args(false, wave), mask)
+                let own = Operands::of(s, f, false, wave, w);
+                (f.runs.lines)(f, view, sampler, &own.args(f, false, wave), mask)
             };
             lines.set(lines.get() + n as u64);
         }
