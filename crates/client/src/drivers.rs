@@ -25,18 +25,43 @@ const FOLDERS: [&str; 6] = [
     "/opt/google/chrome",
 ];
 
-/// Tuff's ICD file: `TUFF_ICD`, or the checkout's own where the library that it names has been built, or else one
-/// written beside a library that lies where this program was built to (a target folder elsewhere).
+/// The checkout that this was built in; nobody's, and no path in the program, where it was built to be installed
+/// (`cargo xtask dist`).
+const CHECKOUT: Option<&str> = match option_env!("TUFF_DIST") {
+    Some(_) => None,
+    None => Some(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")),
+};
+
+/// A path in the checkout, without its turns.
+fn checkout(path: &str) -> Option<PathBuf> {
+    let path = Path::new(CHECKOUT?).join(path);
+    Some(path.canonicalize().unwrap_or(path))
+}
+
+/// Tuff's ICD file: `TUFF_ICD`, or the one that this program was installed with, or the checkout's own where the library
+/// that it names has been built, or else one written beside a library that lies where this program was built to (a target
+/// folder elsewhere).
 pub fn tuff_icd() -> PathBuf {
     if let Some(icd) = std::env::var_os("TUFF_ICD") {
         return icd.into();
     }
-    let checkout = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../icd.json");
-    let checkout = checkout.canonicalize().unwrap_or(checkout);
-    if library_of(&checkout).is_ok_and(|l| l.exists()) {
-        return checkout;
+    let name = format!("tuff_icd.{}.json", std::env::consts::ARCH);
+    if let Some(icd) = installed(&format!("icd.d/{name}")) {
+        return icd;
     }
-    beside_this_program().unwrap_or(checkout)
+    let checkout = checkout("icd.json");
+    if let Some(icd) = checkout.as_ref().filter(|c| library_of(c).is_ok_and(|l| l.exists())) {
+        return icd.clone();
+    }
+    beside_this_program().or(checkout).unwrap_or(name.into())
+}
+
+/// A file that was installed with this program, by its path below `PREFIX/share/vulkan` (`PREFIX/bin/tuff`).
+fn installed(path: &str) -> Option<PathBuf> {
+    let exe = std::env::current_exe().ok()?;
+    let bin = exe.parent().filter(|f| f.ends_with("bin"))?;
+    let file = bin.parent()?.join("share/vulkan").join(path);
+    file.exists().then_some(file)
 }
 
 /// `.../release/tuff` and `.../debug/deps/test-123` both have `.../release` with this library two folders up or nearer.
@@ -71,22 +96,24 @@ pub const LAYER: &str = "VK_LAYER_TUFF_gpu_performance";
 const LAYER_LIBRARY: &str = "libVkLayer_TUFF_gpu_performance.so";
 const LAYER_MANIFEST: &str = "VkLayer_TUFF_gpu_performance.json";
 
-/// The folder with the manifest of the GPU Performance layer, for VK_LAYER_PATH: `TUFF_LAYER`, or the checkout's where
-/// its library has been built, or else one beside a library that lies where this program was built to.
+/// The folder with the manifest of the GPU Performance layer, for VK_LAYER_PATH: `TUFF_LAYER`, or where it was installed
+/// with this program, or the checkout's where its library has been built, or else one beside a library that lies where this
+/// program was built to.
 pub fn layer_folder() -> Result<PathBuf> {
     if let Some(folder) = std::env::var_os("TUFF_LAYER") {
         return Ok(folder.into());
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let root = root.canonicalize().unwrap_or(root);
-    if root.join("target/release").join(LAYER_LIBRARY).exists() {
-        return Ok(root.join("crates/layer-gpu-performance"));
+    if let Some(manifest) = installed(&format!("explicit_layer.d/{LAYER_MANIFEST}")) {
+        return Ok(manifest.parent().unwrap_or(Path::new("/")).to_path_buf());
+    }
+    if let Some(folder) = checkout("crates/layer-gpu-performance")
+        && folder.join("../../target/release").join(LAYER_LIBRARY).exists()
+    {
+        return Ok(folder);
     }
     let missing = || Error(format!("{LAYER} is not built: cargo build --release -p layer-gpu-performance"));
     let release = beside(LAYER_LIBRARY).ok_or_else(missing)?;
-    let original = root.join("crates/layer-gpu-performance").join(LAYER_MANIFEST);
-    let text =
-        std::fs::read_to_string(&original).map_err(|e| Error(format!("{}: {e}", original.display())))?;
+    let text = include_str!("../../layer-gpu-performance/VkLayer_TUFF_gpu_performance.json");
     let folder = release.join("layers");
     let written = std::fs::create_dir_all(&folder)
         .and_then(|()| put(&folder, LAYER_MANIFEST, &text.replace("../../target/release/", "../")));
@@ -171,6 +198,7 @@ impl Driver {
             .env("VK_LOADER_LAYERS_DISABLE", "~all~")
             .env("MESA_SHADER_CACHE_DISABLE", "true")
             .env_remove("TUFF_INSTRUMENT")
+            .env_remove("TUFF_CAPTURE")
             .env_remove("TUFF_COUNTERS");
         if self.name == INSTRUMENTED {
             command.env("TUFF_INSTRUMENT", std::env::temp_dir().join("tuff-instrumented"));

@@ -5,11 +5,13 @@
 //! - [`model`]: the GPU that is modelled, a data file chosen by `TUFF_GPU`.
 //! - [`cost`]: cycles of a workload, from its counts and the model.
 //! - [`stalls`]: what units, caches and memory wait for meanwhile.
+//! - [`bound`]: what a job's time goes to, for people.
 //! - [`formula`], [`catalogue`]: counters as tools know them, each a formula over events and the model's constants;
 //!   what the model does not give is not reported.
 //! - [`sweep`]: what single keys of the model do, the table of `docs/model.md`.
 //! - [`docs`]: `docs/counters.md`, generated from the catalogue.
 
+pub mod bound;
 pub mod catalogue;
 pub mod cost;
 pub mod docs;

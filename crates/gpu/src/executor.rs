@@ -167,7 +167,8 @@ impl Executor {
                 self.end_pass();
                 self.stripes.begin(r);
                 self.marks.clear();
-                self.pass = Some(PassRun::new(r, &self.line, self.suspended.take(), &self.scratches));
+                let (suspended, captured) = (self.suspended.take(), settings::get().capture.is_some());
+                self.pass = Some(PassRun::new(r, &self.line, suspended, &self.scratches, captured));
             }
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
             Command::Draw(d) => {
@@ -330,8 +331,8 @@ impl Executor {
                 exclusive::ended(times.spans[1].end);
             }
             let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(times.spans), sums.all());
-            let done = Done { kind, views, span: Span::default(), phases, counts };
-            self.publisher.publish(&self.place, &done, || name);
+            let done = Done { kind, views, span: Span::default(), phases, counts, seen: ended.seen };
+            self.publisher.publish(&self.place, done, || name);
             match result {
                 Err(b) => self.blame(b),
                 Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, times.spans[1]),
@@ -438,10 +439,11 @@ impl Executor {
         counts[Event::ComputeTasks] = total;
         let job = cost::compute(&counts, shared.model);
         let span = self.job(&mut counts, Phase::Compute, &job, Line::dispatch);
-        let done = Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts };
+        let done =
+            Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts, seen: None };
         let [x, y, z] = groups;
         let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
-        self.publisher.publish(&self.place, &done, name);
+        self.publisher.publish(&self.place, done, name);
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
         }
@@ -480,8 +482,9 @@ impl Executor {
         let run =
             |line: &mut Line, gpu: &mut Gpu, job: &Job, m: &Model| line.transfer(gpu, kind, phase, job, m);
         let span = self.job(&mut counts, phase, &job, run);
-        let done = Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts };
-        self.publisher.publish(&self.place, &done, || name.into());
+        let done =
+            Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts, seen: None };
+        self.publisher.publish(&self.place, done, || name.into());
     }
 
     /// A workload that has counted this runs as one job: its time is added to what it counted, and all that to queries.

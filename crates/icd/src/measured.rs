@@ -1,15 +1,17 @@
 //! `TUFF_INSTRUMENT=FOLDER`: instruments every pipeline, and leaves in the folder what each basic block of each shader
 //! cost: for each stage that ran, `STAGE-ENTRY-HASH.spv` (the application's module) and `.json` (what `tuff annotate`
-//! reads). What an application instruments and captures itself goes to its own objects instead.
+//! reads). A capture (`TUFF_CAPTURE`, docs/capture.md) has them too. What an application instruments and captures itself goes to its own objects instead.
 
 use crate::pipeline_executable::stage_name;
 use crate::shader_module::Code;
 use machine::instrumentation::{Active, Instrumentation, METRIC, METRICS};
 use parking_lot::Mutex;
+use shader::bytecode::Program;
+use shader::cost::Cost;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::Path;
-use std::sync::{Arc, Once};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock, Once};
 
 /// A stage of a pipeline whose metrics are gathered.
 #[derive(Clone)]
@@ -17,6 +19,7 @@ pub(crate) struct Stage {
     pub stage: vk::ShaderStageFlags,
     pub entry: String,
     pub code: Arc<Code>,
+    pub program: Arc<Program>,
 }
 
 /// The metrics of a pipeline's draws or dispatches, and whose they are.
@@ -27,8 +30,14 @@ struct Measured {
 
 static ALL: Mutex<Vec<Measured>> = Mutex::new(Vec::new());
 
+/// A capture has a folder for them; `TUFF_INSTRUMENT` has the last word.
+static FOLDER: LazyLock<Option<PathBuf>> = LazyLock::new(|| {
+    let s = settings::get();
+    s.instrument.clone().or_else(|| Some(s.capture.as_ref()?.join(gpu::ledger::SHADERS)))
+});
+
 fn folder() -> Option<&'static Path> {
-    settings::get().instrument.as_deref()
+    FOLDER.as_deref()
 }
 
 /// Whether every pipeline is to be instrumented.
@@ -55,16 +64,39 @@ pub(crate) fn gather(stages: &[Stage]) -> Option<Active> {
 /// Metrics by block.
 type Sums = BTreeMap<u32, [u64; METRICS]>;
 
+/// A shader of several pipelines: the first one's program tells what its blocks cost once.
+struct Shader {
+    code: Arc<Code>,
+    program: Arc<Program>,
+    sums: Sums,
+}
+
+/// Names of [`once`]'s numbers.
+const ONCE: [&str; 6] = ["FMA", "CVT", "SFU", "Load/store", "Texture", "Varying slots"];
+
+/// Warp-instructions, and slots of a quad, of one warp that runs the block once. Of a function that is called in several places, those of
+/// all, shared evenly by them.
+fn once(program: &Program, block: u32) -> [u32; ONCE.len()] {
+    let uses = program.profile.marks.iter().filter(|u| u.mark == block);
+    let (mut sum, mut entries) = (Cost::FREE, 0);
+    for u in uses {
+        sum.add(&u.cost);
+        entries += u.entry as u32;
+    }
+    let Cost { fma, cvt, sfu, ls, tex, varying, .. } = sum;
+    [fma, cvt, sfu, ls, tex, varying].map(|n| n.div_ceil(entries.max(1)))
+}
+
 /// Writes all files anew: at the end of each device and of the process.
 pub(crate) fn write() {
     let Some(folder) = folder() else { return };
-    let mut shaders: BTreeMap<(u32, u128, String), (Arc<Code>, Sums)> = BTreeMap::new();
+    let mut shaders: BTreeMap<(u32, u128, String), Shader> = BTreeMap::new();
     for m in ALL.lock().iter() {
         for (key, values) in m.object.values(usize::MAX).0 {
             let Some(s) = m.stages.iter().find(|s| s.stage.as_raw() == key.stages) else { continue };
             let of = (key.stages, s.code.hash, s.entry.clone());
-            let sums = &mut shaders.entry(of).or_insert_with(|| (s.code.clone(), Sums::new())).1;
-            let sum = sums.entry(key.block).or_insert([0; METRICS]);
+            let new = || Shader { code: s.code.clone(), program: s.program.clone(), sums: Sums::new() };
+            let sum = shaders.entry(of).or_insert_with(new).sums.entry(key.block).or_insert([0; METRICS]);
             sum.iter_mut().zip(values).for_each(|(s, v)| *s = s.saturating_add(v));
         }
     }
@@ -74,31 +106,33 @@ pub(crate) fn write() {
     {
         return failed(folder, e);
     }
-    for ((stage, hash, entry), (code, sums)) in shaders {
+    for ((stage, hash, entry), shader) in shaders {
         let stage = stage_name(vk::ShaderStageFlags::from_raw(stage));
         let safe: String =
             entry.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).take(40).collect();
         let file = folder.join(format!("{stage}-{safe}-{:016x}", (hash >> 64) as u64));
-        let words: Vec<u8> = code.module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
+        let words: Vec<u8> = shader.code.module.words().iter().flat_map(|w| w.to_le_bytes()).collect();
         let done = std::fs::write(file.with_extension("spv"), words)
-            .and_then(|()| std::fs::write(file.with_extension("json"), json(stage, &entry, &sums)));
+            .and_then(|()| std::fs::write(file.with_extension("json"), json(stage, &entry, &shader)));
         if let Err(e) = done {
             return failed(&file, e);
         }
     }
 }
 
-fn json(stage: &str, entry: &str, sums: &Sums) -> String {
+fn json(stage: &str, entry: &str, of: &Shader) -> String {
     let names: Vec<String> = METRIC.iter().map(|m| shader::instrument::quoted(m.0)).collect();
     let entry = shader::instrument::quoted(entry);
     let mut out = format!(
-        "{{\"stage\": \"{stage}\", \"entry\": {entry},\n\"metrics\": [{}],\n\"blocks\": [",
+        "{{\"stage\": \"{stage}\", \"entry\": {entry}, \"registers\": {},\n\"metrics\": [{}],\n\"once\": {ONCE:?},\n\"blocks\": [",
+        of.program.profile.registers,
         names.join(", ")
     );
-    for (i, (block, values)) in sums.iter().enumerate() {
+    for (i, (block, values)) in of.sums.iter().enumerate() {
         let values: Vec<String> = values.iter().map(u64::to_string).collect();
         let comma = if i == 0 { "" } else { "," };
-        let _ = write!(out, "{comma}\n{{\"index\": {block}, \"values\": [{}]}}", values.join(", "));
+        let (values, once) = (values.join(", "), once(&of.program, *block));
+        let _ = write!(out, "{comma}\n{{\"index\": {block}, \"values\": [{values}], \"once\": {once:?}}}");
     }
     out + "\n]}\n"
 }

@@ -119,7 +119,8 @@ impl Shared {
     ) -> Shared {
         let gathered = |e: &Executable| {
             let code = e.code.clone()?;
-            Some(measured::Stage { stage: e.stage, entry: e.compiled.name.clone(), code })
+            let (entry, program) = (e.compiled.name.clone(), e.compiled.program.clone());
+            Some(measured::Stage { stage: e.stage, entry, code, program })
         };
         let gathered: Vec<_> = stages.iter().filter_map(gathered).collect();
         let measured = measured::gather(&gathered);

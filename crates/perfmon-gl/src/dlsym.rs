@@ -66,7 +66,8 @@ pub unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut
 pub unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void {
     let answer = answer(handle, name);
     match real::dlsym() {
-        Some(dlsym) if !answer.go_on.is_null() => dlsym(handle, name),
+        // SAFETY: the caller's arguments, to the C library's own.
+        Some(dlsym) if !answer.go_on.is_null() => unsafe { dlsym(handle, name) },
         _ => answer.result,
     }
 }

@@ -1,5 +1,7 @@
 //! What a render pass's draws and tiles ask of the GPU, for the time that they take.
 
+use crate::picture::Picture;
+use crate::regions::Map;
 use crate::statistics::Epochs;
 use counters::cost::{self, MainPhase};
 use counters::model::LINE;
@@ -13,6 +15,14 @@ const TOLD: u64 = 1 << 16;
 pub struct Ended {
     pub epochs: Epochs,
     pub drawn: Drawn,
+    /// For a capture, of a pass that no other resumes.
+    pub seen: Option<Box<Seen>>,
+}
+
+/// What a capture has of a render pass besides counts.
+pub struct Seen {
+    pub regions: Option<Map>,
+    pub picture: Option<Picture>,
 }
 
 #[derive(Default)]

@@ -12,6 +12,7 @@ pub mod geometry;
 mod kernel_tests;
 pub mod layout;
 pub mod pass;
+pub mod picture;
 pub mod prim;
 pub mod regions;
 pub mod run;

@@ -63,8 +63,23 @@ impl Layout {
 
 type Cell = Mutex<Option<Box<Counts>>>;
 
+/// What each region of a pass counted, over all its subpasses and layers.
+pub struct Map {
+    /// Pixels of the framebuffer before region 0.
+    pub origin: [i32; 2],
+    /// Regions in a row, and rows.
+    pub size: [u32; 2],
+    /// Row by row; time as that of a task of its own.
+    pub counts: Vec<Counts>,
+}
+
+/// Regions that a pass's map may have, by subpass and layer: of more there is none.
+const MAPPED: u64 = 1 << 16;
+
 /// The counts of a render pass under way, by physical subpass, layer and region.
 pub struct Collected {
+    /// By the application, which [`Collected::write`] is for.
+    asked: bool,
     layout: Layout,
     layers: u32,
     /// The task that is region 0.
@@ -80,11 +95,45 @@ impl Collected {
         let plane = |a| (0..cells(a)).map(|_| Mutex::default()).collect();
         let side = REGION as i32;
         Collected {
+            asked: true,
             layout,
             layers: layers.max(1),
             first: [area.x0.div_euclid(side), area.y0.div_euclid(side)],
             planes: regions.addresses.iter().map(plane).collect(),
         }
+    }
+
+    /// For a map of all of a pass of so many physical subpasses and layers, which nobody has asked for in memory of the
+    /// application's; `None`: of too many regions.
+    pub fn whole(physical: u32, layers: u32, area: Rect) -> Option<Collected> {
+        let layers = layers.max(1);
+        let planes = physical as u64 * layers as u64;
+        let Layout { width, height, .. } = Layout::new(area, 1);
+        if planes.saturating_mul(width as u64 * height as u64) > MAPPED {
+            return None;
+        }
+        // Each plane is wanted, at no address.
+        let regions = Regions { addresses: vec![u64::MAX; planes as usize], ..Regions::default() };
+        Some(Collected { asked: false, ..Collected::new(&regions, area, layers) })
+    }
+
+    pub fn is_asked(&self) -> bool {
+        self.asked
+    }
+
+    /// Over subpasses and layers.
+    pub fn map(&self, model: &Model) -> Map {
+        let Layout { width, height, .. } = self.layout;
+        let mut counts = vec![Counts::default(); width as usize * height as usize];
+        for plane in &self.planes {
+            for (sum, cell) in counts.iter_mut().zip(plane) {
+                if let Some(c) = cell.lock().as_deref() {
+                    *sum += c;
+                }
+            }
+        }
+        counts.iter_mut().for_each(|c| count::task(c, model));
+        Map { origin: self.first.map(|t| t * REGION as i32), size: [width, height], counts }
     }
 
     /// Adds what a task counted; `task` is its place in tasks from the framebuffer's corner.

@@ -1,12 +1,13 @@
 //! A render pass under way: draws are gathered, and drawn tile by tile when the pass ends.
 
 use super::draw::{Draw, What};
-use super::drawn::{Drawn, Ended};
+use super::drawn::{Drawn, Ended, Seen};
 use super::geometry::bin::{Bins, Full};
 use super::geometry::feedback::Feedback;
 use super::geometry::{self, Batch, GeometryContext, mesh, traffic};
 use super::layout::TILE;
 use super::pass::{self, Rendering, Subpass};
+use super::picture;
 use super::regions::Collected;
 use super::state::Rect;
 use super::statistics::Epochs;
@@ -17,6 +18,7 @@ use super::tile::hiz::Hiz;
 use super::tile::host::TileHost;
 use super::tile::item::{Item, Plan};
 use super::tile::op::Op;
+use super::tile::parts::Parts;
 use super::tile::target::Targets;
 use super::tile::task::Task;
 use super::tile::transfer::{Traffic, Way};
@@ -87,8 +89,10 @@ pub struct PassRun {
     drawn: Drawn,
     /// Binning is under way since a pass that this one resumes.
     binned: bool,
-    /// What each task counted, if the application asks for that.
+    /// What each task counted, if the application or a capture asks for that.
     regions: Option<Collected>,
+    /// A capture wants what it shows.
+    captured: bool,
     /// Modelled time as the pass begins.
     line: Line,
     scratches: Arc<Scratches>,
@@ -104,22 +108,31 @@ pub struct Suspended {
 }
 
 impl PassRun {
-    /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume.
+    /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume. `captured`: what it shows and what its regions
+    /// count is wanted when it ends.
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
         suspended: Option<Suspended>,
         scratches: &Arc<Scratches>,
+        captured: bool,
     ) -> PassRun {
         let targets = Targets::new(rendering);
         let before = suspended.filter(|_| rendering.resuming);
         let (aside, counted, binned) =
             before.map_or_else(Default::default, |s| (s.aside, s.regions, s.binned));
         let new = |r| Collected::new(r, targets.area, pass::layers(&rendering.subpasses, rendering.layers));
-        let regions = rendering.regions.as_ref().map(|r| counted.unwrap_or_else(|| new(r)));
+        let asked = rendering.regions.as_ref().map(new);
+        let subpasses = &rendering.subpasses;
+        let physical = pass::physical(subpasses, subpasses.len().saturating_sub(1)) + 1;
+        let whole = || Collected::whole(physical, pass::layers(subpasses, rendering.layers), targets.area);
+        // One is laid out as the application asked, the other not.
+        let regions = counted.filter(|c| c.is_asked() == asked.is_some());
+        let regions = regions.or(asked).or_else(|| captured.then(whole).flatten());
         PassRun {
             loaded: vec![false; targets.own],
             put_aside: rendering.resuming,
+            captured,
             binned,
             barrier: true,
             targets,
@@ -140,9 +153,9 @@ impl PassRun {
         }
     }
 
-    /// Counts by region: is to have the machine alone.
+    /// The application counts by region: is to have the machine alone.
     pub fn by_region(&self) -> bool {
-        self.regions.is_some()
+        self.rendering.regions.is_some()
     }
     /// It begins at this place in modelled time.
     pub fn begins(&mut self, line: &Line) {
@@ -327,15 +340,20 @@ impl PassRun {
         self.epochs.current()[Event::BinningJobs] += (bins && !self.binned) as u64;
         if suspending {
             let left = Suspended { aside: self.aside, binned: bins || self.binned, regions: self.regions };
-            return (r, Ended { epochs: self.epochs, drawn: self.drawn }, Some(left));
+            return (r, Ended { epochs: self.epochs, drawn: self.drawn, seen: None }, Some(left));
         }
         self.epochs.current()[Event::MainJobs] += 1;
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
+            && counted.is_asked()
             && let Err(address) = counted.write(asked, shared.model)
         {
             r = r.and(Err(Blame::of(Fault::Address(address), "counters by region")));
         }
-        (r, Ended { epochs: self.epochs, drawn: self.drawn }, None)
+        let seen = self.captured.then(|| {
+            let regions = self.regions.as_ref().map(|c| c.map(shared.model));
+            Box::new(Seen { regions, picture: picture::of(&self.rendering) })
+        });
+        (r, Ended { epochs: self.epochs, drawn: self.drawn, seen }, None)
     }
 
     /// Draws all tiles with what has been gathered; `here`: of the current subpass too.
@@ -373,7 +391,10 @@ impl PassRun {
         // Of tiles, and by op.
         let counted = Mutex::new((vec![Counts::default(); epochs], vec![DrawCounts::default(); ops.len()]));
         // By op, where counts are a region's: what they leave of a draw as a whole.
-        let by_region = if self.regions.is_some() { ops.len() } else { 0 };
+        let asked = self.regions.as_ref().filter(|r| r.is_asked());
+        let mapped = self.regions.as_ref().filter(|r| !r.is_asked());
+        let by_region = if asked.is_some() { ops.len() } else { 0 };
+        let parts = Parts::default();
         let whole_draws = Mutex::new(vec![cost::Draw::default(); by_region]);
         let work = || {
             let mut worker = shared.workers.take(shared.level);
@@ -381,6 +402,7 @@ impl PassRun {
             scratch.tile.reserve(this.targets.bytes + 64);
             let mut sum = vec![Counts::default(); epochs];
             let mut draws = vec![DrawCounts::default(); ops_ref.len()];
+            let mut own = vec![DrawCounts::default(); if mapped.is_some() { ops_ref.len() } else { 0 }];
             loop {
                 let n = next.fetch_add(1, Relaxed);
                 if n >= tasks || shared.hub.stops() {
@@ -391,7 +413,7 @@ impl PassRun {
                     continue;
                 }
                 // A region's own traffic can't be taken from its neighbours.
-                let all = this.regions.is_some().then(|| count::caches(shared.model));
+                let all = asked.map(|_| count::caches(shared.model));
                 worker.tally.trace(all.or_else(|| shared.traced(n, tasks, count::TRACED_TILES)));
                 let t = n % per_layer;
                 let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
@@ -410,13 +432,17 @@ impl PassRun {
                         &drawn,
                         passes_over,
                         until,
-                        &mut draws,
+                        if mapped.is_some() { &mut own } else { &mut draws },
                         &mut fixed,
                     )
                 };
                 let r = r.map(|load| weights.add(n, &load, &fixed, shared.model));
                 sum[epochs - 1] += &fixed;
-                if let Some(regions) = &this.regions {
+                if let Some(map) = mapped {
+                    parts.take(layer, [tx, ty], &mut own, &mut draws);
+                    map.add(physical, layer, [tx, ty], &fixed);
+                }
+                if let Some(regions) = asked {
                     // A region's own: what its draws counted in it.
                     for (i, (d, (_, epoch, op))) in draws.iter_mut().zip(ops_ref).enumerate() {
                         if let Op::Draw(item) = op
@@ -452,6 +478,7 @@ impl PassRun {
         }
         // Draws in tiles that were not followed are like those of the pass that were.
         DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), &mut shared.l2.lock());
+        let told = mapped.is_none_or(|map| parts.tell(&ops, &draws, map, physical));
         for ((_, epoch, op), d) in ops.iter().zip(&mut draws) {
             if let Op::Draw(i) = op {
                 if let Some((c, tasks)) = d.take(i) {
@@ -464,6 +491,9 @@ impl PassRun {
         }
         for ((_, epoch, _), d) in ops.iter().zip(whole_draws.into_inner()).filter(|(_, d)| d.tasks > 0) {
             took.draw(*epoch, d);
+        }
+        if !told {
+            self.regions = None;
         }
         self.drawn = took;
         counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));

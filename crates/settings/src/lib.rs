@@ -64,6 +64,12 @@ pub const DEVICE_TYPE: Variable<OneOf<DeviceType>> = Variable {
 };
 pub const COUNTERS: Variable<Place> =
     Variable { name: "TUFF_COUNTERS", kind: Place("file"), meaning: "what every workload cost, as JSON" };
+pub const CAPTURE: Variable<Place> = Variable {
+    name: "TUFF_CAPTURE",
+    kind: Place("folder"),
+    meaning: "all that `tuff report` shows: what every workload cost each time, jobs by queue, regions, pictures, shaders \
+              ([docs/capture.md](docs/capture.md))",
+};
 pub const INSTRUMENT: Variable<Place> = Variable {
     name: "TUFF_INSTRUMENT",
     kind: Place("folder"),
@@ -152,6 +158,7 @@ pub struct Settings {
     pub gpu: Option<String>,
     pub device_type: DeviceType,
     pub counters: Option<PathBuf>,
+    pub capture: Option<PathBuf>,
     pub instrument: Option<PathBuf>,
     pub shader_dump: Option<PathBuf>,
     pub cache_key: Option<PathBuf>,
@@ -216,6 +223,7 @@ impl Settings {
             gpu: r.get(&GPU),
             device_type: r.get(&DEVICE_TYPE).unwrap_or(DeviceType::Cpu),
             counters: r.get(&COUNTERS),
+            capture: r.get(&CAPTURE),
             instrument: r.get(&INSTRUMENT),
             shader_dump: r.get(&SHADER_DUMP),
             cache_key: r.get(&CACHE_KEY),
@@ -246,6 +254,7 @@ mod tests {
             ("TUFF_GPU", "small"),
             ("TUFF_DEVICE_TYPE", "integrated"),
             ("TUFF_COUNTERS", "a.json"),
+            ("TUFF_CAPTURE", "e"),
             ("TUFF_INSTRUMENT", "b"),
             ("TUFF_SHADER_DUMP", "c"),
             ("TUFF_CACHE_KEY", "d"),
@@ -261,6 +270,7 @@ mod tests {
             gpu: Some("small".into()),
             device_type: DeviceType::Integrated,
             counters: Some("a.json".into()),
+            capture: Some("e".into()),
             instrument: Some("b".into()),
             shader_dump: Some("c".into()),
             cache_key: Some("d".into()),

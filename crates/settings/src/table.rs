@@ -1,8 +1,8 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD, THREADS,
-    TRACE, Variable, WATCHDOG_MS,
+    CACHE_KEY, CAPTURE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD,
+    THREADS, TRACE, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 13] {
+pub(crate) fn rows() -> [Row; 14] {
     [
         row(&THREADS),
         row(&LOG),
@@ -31,6 +31,7 @@ pub(crate) fn rows() -> [Row; 13] {
         row(&GPU),
         row(&DEVICE_TYPE),
         row(&COUNTERS),
+        row(&CAPTURE),
         row(&INSTRUMENT),
         row(&SHADER_DUMP),
         row(&CACHE_KEY),

@@ -7,6 +7,8 @@ mod clients;
 mod codegen;
 mod demo;
 mod dependencies;
+mod dist;
+mod docs;
 mod five_ways;
 mod fresh;
 mod needs;
@@ -40,6 +42,11 @@ enum Task {
     Codegen(codegen::Args),
     /// Build the driver, run the main job on it, print and draw what it measured.
     Demo(demo::Args),
+    /// Make a tar.gz and a .deb of driver, layer, libraries and `tuff`; with --check the same bytes twice, with --try in a
+    /// bare Debian 12.
+    Dist(dist::Args),
+    /// Run the commands of README.md and docs/*.md; what is slow or not run is marked there.
+    Docs(docs::Args),
     /// Measure one scene by every interface that counters have, and compare; with Arm's layer, write the table of
     /// docs/counters.md.
     FiveWays(five_ways::Args),
@@ -67,6 +74,8 @@ fn main() -> ExitCode {
         Task::Clients(args) => clients::run(&args),
         Task::Codegen(args) => codegen::run(&args),
         Task::Demo(args) => demo::run(&args),
+        Task::Dist(args) => dist::run(&args),
+        Task::Docs(args) => docs::run(&args),
         Task::FiveWays(args) => five_ways::run(&args),
         Task::Fresh(args) => fresh::run(&args),
         Task::Piglit(args) => piglit::run(&args),

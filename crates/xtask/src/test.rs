@@ -78,7 +78,7 @@ impl Tally {
 /// Runs `cargo test`, and counts what it prints. Of the examples only those that tests start are built: clippy has looked
 /// at the others.
 fn tests(tally: &mut Tally) -> Result<(), String> {
-    let mut examples = cargo(&["build", "--workspace", "--example", "perfmon_*"]);
+    let mut examples = cargo(&["build", "--workspace", "--example", "perfmon_*", "--example", "counters_*"]);
     examples.args(whole());
     call(examples)?;
     let mut command = cargo(&["test", "--workspace", "--no-fail-fast", "--lib", "--bins", "--tests"]);
@@ -105,7 +105,7 @@ pub fn run() -> Result<(), String> {
     // Large packages come while what does not want them is compiled.
     let mut wants = Some(std::thread::spawn(|| provide("some tests", &WANTS)));
     let mut tally = Tally::default();
-    let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 9] = [
+    let steps: [(&str, &mut dyn FnMut() -> Result<(), String>); 10] = [
         ("format", &mut || call(cargo(&["fmt", "--all", "--check"]))),
         ("generated files", &mut || call(own(&["codegen", "--check"])?)),
         ("dependencies", &mut crate::dependencies::deny),
@@ -125,6 +125,7 @@ pub fn run() -> Result<(), String> {
         ("shaders", &mut || call(own(&["shaders", "--check"])?)),
         ("tests", &mut || tests(&mut tally)),
         ("one scene measured four ways", &mut || call(own(&["five-ways"])?)),
+        ("the pages' quick commands", &mut crate::docs::quick),
     ];
     let mut failed = Vec::new();
     for (name, step) in steps {

@@ -133,7 +133,7 @@ pub unsafe fn length(owner: *const u8, all: &[Member], m: &Member) -> usize {
                 if p.is_null() { 0 } else { peek(at(p, inner), inner.ty.size()) as usize }
             }
             Len::Nul => {
-                let p = peek(at(owner, m), 8) as *const i8;
+                let p = peek(at(owner, m), 8) as *const libc::c_char;
                 if p.is_null() { 0 } else { libc::strlen(p) + 1 }
             }
         }

@@ -15,6 +15,7 @@ use counters::Counts;
 use machine::lost::Place;
 use machine::time::Span;
 use parking_lot::{Mutex, RwLock};
+use raster::drawn::Seen;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -64,6 +65,8 @@ pub struct Record {
     pub name: CString,
     /// What it counted; of a mark, what its queue has counted up to it.
     pub counts: Counts,
+    /// Of a render pass, for a capture.
+    pub seen: Option<Box<Seen>>,
 }
 
 /// A batch has run, or something was presented.
@@ -150,6 +153,8 @@ pub struct Done<'a> {
     /// Binning and main phase of a render pass.
     pub phases: Option<[Span; 2]>,
     pub counts: &'a Counts,
+    /// Of a render pass, for a capture.
+    pub seen: Option<Box<Seen>>,
 }
 
 /// A mark in a render pass, until its counts are known.
@@ -212,7 +217,7 @@ impl Publisher {
     }
 
     /// A workload has finished. `names` gives its name; it is called if anybody wants to know.
-    pub fn publish(&mut self, place: &Place, done: &Done, name: impl FnOnce() -> String) {
+    pub fn publish(&mut self, place: &Place, done: Done, name: impl FnOnce() -> String) {
         *self.total.lock() += done.counts;
         let number = self.number();
         if !listening() {
@@ -233,6 +238,7 @@ impl Publisher {
             label: c_string(place.labels()),
             name: c_string(name()),
             counts: *done.counts,
+            seen: done.seen,
         });
     }
 
@@ -257,6 +263,7 @@ impl Publisher {
             label: c_string(mark.label),
             name: c_string(mark.name.to_string()),
             counts,
+            seen: None,
         });
     }
 

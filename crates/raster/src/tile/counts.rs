@@ -109,6 +109,19 @@ impl DrawCounts {
         self.tile += &o.tile;
         self.usage.add(&o.usage);
     }
+    pub fn is_empty(&self) -> bool {
+        self.tiles == 0
+    }
+    /// Without what was followed through caches.
+    pub fn unfollowed(mut self) -> DrawCounts {
+        let Usage { traced, texels, reach, pages, .. } = &mut self.usage;
+        (*traced, *texels, *reach, *pages) = Default::default();
+        self
+    }
+    /// As a part of a draw, of which nothing was followed.
+    pub fn fare_as(&mut self, whole: &DrawCounts) {
+        self.usage.fare_as(&whole.usage);
+    }
     /// Draws of a pass share an L2. What was not followed of one fares as what was of the others'.
     pub fn share_l2(draws: &mut [DrawCounts], lines: u64, l2: &mut Held) {
         let mut ran: Vec<&mut Usage> =

@@ -26,6 +26,7 @@ pub mod item;
 pub mod late;
 pub mod op;
 pub mod packer;
+pub mod parts;
 mod quads;
 pub mod resolve;
 mod row;

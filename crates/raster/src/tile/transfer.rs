@@ -4,7 +4,6 @@ use super::compressed::{HEADER, Pixels, superblocks};
 use super::strip::{Bytes, Depth, Strip, place};
 use super::target::{Plane, PlaneKind};
 use crate::layout::{TILE, pixel};
-use crate::prim::{Line, prefetch};
 use crate::state::Rect;
 use simd::{Level, Simd};
 use texel::image::{Packed, Split};
@@ -403,31 +402,12 @@ unsafe fn quarters<T: Strip>(p: &Place, v: usize, x: usize, y: usize) -> [*mut u
     at
 }
 
-/// Asks for four rows further on while a step goes: rows lie too far apart for the CPU to see what comes.
-///
-/// `bytes`: from the first step's to this one's, in memory.
-#[inline(always)]
-fn ahead<T: Strip>(p: &Place, from: usize, bytes: usize, y: usize) {
-    const LINE: usize = size_of::<Line>();
-    let step = 4 * T::BLOCKS * T::MEMORY_BYTES;
-    let (line, part) = (bytes / LINE * LINE, bytes % LINE);
-    // All steps of a line together ask for one of each row.
-    for row in part / (LINE / 4)..(part + step) / (LINE / 4) {
-        let y = y + 4 + row;
-        if y < p.y1 {
-            let at = p.memory.wrapping_add(y * p.pitch + from * T::MEMORY_BYTES + line);
-            prefetch(at.cast_const().cast::<Line>());
-        }
-    }
-}
-
 /// # Safety
 /// The place has the steps of these four rows.
 #[inline(always)]
 unsafe fn load4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: usize) {
     let mut x = from;
     while x < to {
-        ahead::<T>(p, from, (x - from) * T::MEMORY_BYTES, y);
         let mut v = [s.isplat(0); 4];
         for (n, v) in v.iter_mut().enumerate().take(T::VECTORS) {
             // SAFETY: a step of the place.
@@ -448,7 +428,6 @@ unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: 
     let mut differs = 0;
     let mut x = from;
     while x < to {
-        ahead::<T>(p, from, (x - from) * T::MEMORY_BYTES, y);
         let mut v = [s.isplat(0); 4];
         // SAFETY: a step in the tile.
         unsafe { T::from_tile(s, p.tile.add(pixel(x, y) * T::TILE_BYTES), &mut v) };

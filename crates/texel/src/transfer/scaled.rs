@@ -178,8 +178,8 @@ pub(super) fn blit(
 }
 
 fn converted(t: &mut Channels, from: ChannelClass, to: ChannelClass) {
-    for lane in 0..LANES {
-        let texel = codec::convert_class([0, 1, 2, 3].map(|k| t[k][lane]), from, to);
-        (0..4).for_each(|k| t[k][lane] = texel[k]);
+    let [r, g, b, a] = t;
+    for (((r, g), b), a) in r.iter_mut().zip(g).zip(b).zip(a) {
+        [*r, *g, *b, *a] = codec::convert_class([*r, *g, *b, *a], from, to);
     }
 }

@@ -1,10 +1,11 @@
 //! `tuff demo`: a city drawn with triangles, and a ball ray marched by a compute shader, on Tuff and on the installed
 //! peers. Every driver runs in a child process of its own, through the Vulkan loader, or without one by loading the
-//! driver itself.
+//! driver itself. It ends with a page of what that cost (`tuff report`).
 
 mod city;
 mod heat;
 mod march;
+mod page;
 
 use client::drivers::{Driver, Threads};
 use client::session::{Answer, Request, Voice};
@@ -51,7 +52,10 @@ pub fn run(args: &Args) -> client::Result<()> {
     if args.wants("march") {
         march::run(args)?;
     }
-    Ok(())
+    match args.only {
+        Some(_) => Ok(()),
+        None => page::run(args),
+    }
 }
 
 /// A bar a driver, the longest time the whole width.

@@ -10,12 +10,9 @@ use std::process::Command;
 /// A file in a folder that we made, so that it may be removed.
 const MARK: &str = ".tuff-fresh";
 
-/// What Rust needs of a bare Debian: a linker and the C library's headers, certificates, and git for the clone.
-const PACKAGES: &str = "gcc,libc6-dev,ca-certificates,git";
-
-/// Where the host's toolchain is seen, read-only; and what the README's commands find by PATH.
+/// Where the host's toolchain is seen, read-only; and what commands find by PATH.
 pub const RUST: &str = "/opt/rust";
-const PATH: &str = "/opt/rust/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const CHECKOUT: &str = "/root/tuff";
 
 /// `sh -c` of these lines is the first process of its namespaces: when it ends, all others end and the mounts are gone.
@@ -23,8 +20,10 @@ const CHECKOUT: &str = "/root/tuff";
 const ALONE: &str = r#"set -e; trap 'exit 130' INT TERM; "$@""#;
 const INSIDE: &str = r#"set -e; trap 'exit 130' INT TERM
 root=$1 rust=$2; shift 2
-mount --bind "$rust" "$root/opt/rust"
-mount -o remount,bind,ro "$root/opt/rust"
+if [ -n "$rust" ]; then
+    mount --bind "$rust" "$root/opt/rust"
+    mount -o remount,bind,ro "$root/opt/rust"
+fi
 mount -t sysfs -o ro sys "$root/sys"
 mount -t tmpfs shm "$root/dev/shm"
 chroot "$root" "$@""#;
@@ -88,10 +87,10 @@ impl Chroot {
         Ok(chroot)
     }
 
-    /// Debian 12, as small as it comes.
-    pub fn install(&self, mirror: &str) -> Result<(), String> {
+    /// Debian 12, as small as it comes, with some packages (with commas between them).
+    pub fn install(&self, mirror: &str, packages: &str) -> Result<(), String> {
         let mut command = isolated(ALONE, Path::new("/proc"));
-        let include = format!("--include={PACKAGES}");
+        let include = format!("--include={packages}");
         command.args(["debootstrap", "--variant=minbase", &include, "bookworm"]).arg(&self.path).arg(mirror);
         command.stdout(self.log()?);
         let failed = |e| {
@@ -129,18 +128,28 @@ impl Chroot {
 
     /// A program with its arguments, to be run in the clone.
     pub fn command(&self, host: &Host, words: &[&str]) -> Command {
+        let mut command = self.enter(host, &host.toolchain, CHECKOUT, words);
+        command.env("PATH", format!("{RUST}/bin:{PATH}")).env("CARGO_TARGET_DIR", "/root/target");
+        command
+    }
+
+    /// The same without a toolchain or a clone.
+    pub fn bare(&self, host: &Host, words: &[&str]) -> Command {
+        self.enter(host, Path::new(""), "/root", words)
+    }
+
+    fn enter(&self, host: &Host, toolchain: &Path, folder: &str, words: &[&str]) -> Command {
         let mut command = isolated(INSIDE, &self.path.join("proc"));
         command
             .arg(&self.path)
-            .arg(&host.toolchain)
-            .args(["env", "-C", CHECKOUT])
+            .arg(toolchain)
+            .args(["env", "-C", folder])
             .args(words)
             .env_clear()
             .envs(host.variables.iter().map(|(n, v)| (n, v)))
             .env("PATH", PATH)
             .env("HOME", "/root")
-            .env("LANG", "C.UTF-8")
-            .env("CARGO_TARGET_DIR", "/root/target");
+            .env("LANG", "C.UTF-8");
         command
     }
 

@@ -4,8 +4,8 @@
 //! Mounts live in a namespace of the processes that run in the chroot ([`chroot`]), so they are gone when these have
 //! ended, however they end; this process and the host never have them.
 
-mod chroot;
-mod host;
+pub mod chroot;
+pub mod host;
 
 use crate::cargo::{call, root};
 use crate::needs::{Need, has_program, provide};
@@ -30,10 +30,14 @@ pub struct Args {
     mirror: Option<String>,
 }
 
+/// What Rust needs of a bare Debian: a linker and the C library's headers, certificates, and git for the clone.
+const PACKAGES: &str = "gcc,libc6-dev,ca-certificates,git";
+
 /// The README's commands.
 const COMMANDS: [&[&str]; 2] = [&["cargo", "xtask", "demo"], &["cargo", "xtask", "test"]];
 
-const NEEDS: [Need; 3] = [
+/// What making a chroot needs.
+pub const NEEDS: [Need; 3] = [
     Need { what: "debootstrap", package: "debootstrap", here: has_program },
     Need { what: "git", package: "git", here: has_program },
     Need { what: "unshare", package: "util-linux", here: has_program },
@@ -89,7 +93,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     let path = args.root.clone().unwrap_or_else(|| std::env::temp_dir().join("tuff-fresh"));
     let chroot = Chroot::empty(&path)?;
     let mut steps = Vec::new();
-    let ready = step(&mut steps, "debootstrap", || chroot.install(&mirrors.main))
+    let ready = step(&mut steps, "debootstrap", || chroot.install(&mirrors.main, PACKAGES))
         && step(&mut steps, "taken over from the host", || host.give(&chroot, &mirrors))
         && step(&mut steps, "git clone", || clone(&chroot));
     if ready {

@@ -1,0 +1,197 @@
+//! What a job's time goes to, for people: how long each thing that can hold a job up would take it alone, in cycles of the GPU.
+//!
+//! It follows from what the job counted when it had ended, and costs nothing: cycles are [`crate::cost`]'s. Units of cores and what
+//! their warps wait for are spread over all cores evenly; what that leaves of the job's time is [`Take::Idle`].
+
+use crate::cost::{self, Ask, Load};
+use crate::event::{Counts, Event, Phase, Unit};
+use crate::model::{BEAT, LINE, Model};
+use crate::names::By;
+
+crate::names! {
+    /// What may hold a job up.
+    pub Take {
+        /// Arithmetic of shaders, by the issue rule of the pipes.
+        Arithmetic,
+        /// Load and store issues.
+        LoadStore,
+        /// Interpolation.
+        Varying,
+        /// Filtering of textures.
+        Texture,
+        /// Beats between cores and the L2.
+        Link,
+        /// Rasterising, blending, writing of tiles.
+        Raster,
+        /// Waits of warps: cores' cycles where those are longer than any unit takes; else 0.
+        Latency,
+        /// The overhead of tasks (workgroups, chunks of primitives, regions).
+        Tasks,
+        /// The tiler.
+        Tiler,
+        /// Lookups in the L2's slices.
+        L2,
+        /// External memory.
+        Memory,
+        /// The front end's overhead of jobs.
+        FrontEnd,
+        /// Cores without a task, or slowed by what ran beside: what is left of the time.
+        Idle,
+    }
+}
+
+/// Cycles by what takes them: side by side, so they are no sum.
+pub type Takes = By<Take, { Take::COUNT }>;
+
+impl Take {
+    /// Its key in files: the name in small letters, words with `_` between them.
+    pub fn key(self) -> &'static str {
+        match self {
+            Take::Arithmetic => "arithmetic",
+            Take::LoadStore => "load_store",
+            Take::Varying => "varying",
+            Take::Texture => "texture",
+            Take::Link => "l2_link",
+            Take::Raster => "raster",
+            Take::Latency => "latency",
+            Take::Tasks => "task_overhead",
+            Take::Tiler => "tiler",
+            Take::L2 => "l2",
+            Take::Memory => "memory",
+            Take::FrontEnd => "front_end",
+            Take::Idle => "idle_cores",
+        }
+    }
+}
+
+impl Take {
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Take::Arithmetic => "arithmetic",
+            Take::LoadStore => "load/store",
+            Take::Varying => "interpolation",
+            Take::Texture => "texture filtering",
+            Take::Link => "beats between cores and L2",
+            Take::Raster => "rasteriser and tile buffer",
+            Take::Latency => "latency of warps",
+            Take::Tasks => "overhead of tasks",
+            Take::Tiler => "tiler",
+            Take::L2 => "L2 cache",
+            Take::Memory => "external memory",
+            Take::FrontEnd => "front end",
+            Take::Idle => "idle cores",
+        }
+    }
+}
+
+/// Cycles of a queue of the front end, whose work is of `phase`: active, blocked, of these drained, and waited.
+pub fn queue(c: &Counts, phase: Phase) -> [u64; 4] {
+    use Event::*;
+    match phase {
+        Phase::Binning => [BinningActiveCycles, BinningBlockedCycles, BinningDrainCycles, BinningStreamWaits],
+        Phase::Compute => [ComputeActiveCycles, ComputeBlockedCycles, ComputeDrainCycles, ComputeStreamWaits],
+        Phase::Main => {
+            let [active, blocked, waited] =
+                [MainActiveCycles, MainBlockedCycles, MainStreamWaits].map(|e| c[e]);
+            return [active, blocked, 0, waited];
+        }
+    }
+    .map(|e| c[e])
+}
+
+/// How many jobs of the phase a workload, or equal ones, had.
+pub fn jobs(c: &Counts, phase: Phase) -> u64 {
+    c[match phase {
+        Phase::Binning => Event::BinningJobs,
+        Phase::Compute => Event::ComputeJobs,
+        Phase::Main => Event::MainJobs,
+    }]
+}
+
+/// Of one phase of a workload, or of equal ones added up.
+pub fn takes(c: &Counts, phase: Phase, m: &Model) -> Takes {
+    let (core, over) = (&m.core, &m.overhead);
+    let load = Load::of(c, phase, m);
+    let (tasks, cycles, a_task, a_job) = match phase {
+        Phase::Binning => {
+            (Event::BinningTasks, Event::CoreNonMainCycles, over.binning_task, over.binning_job)
+        }
+        Phase::Compute => {
+            (Event::ComputeTasks, Event::CoreNonMainCycles, over.compute_task, over.compute_job)
+        }
+        Phase::Main => (Event::MainTasks, Event::CoreMainCycles, over.main_task, over.main_job),
+    };
+    let even = |n: u64| n.div_ceil(m.cores.max(1));
+    let overhead = c[tasks] * a_task;
+    let (all, busy) = (c[cycles], load.busy(core));
+    let waits = all.saturating_sub(overhead);
+    let raster = load[Ask::Primitives]
+        .max(load[Ask::Quads].div_ceil(core.raster_quads))
+        .max((load[Ask::Blended] * 4).div_ceil(core.pixels))
+        .max(load[Ask::Written].div_ceil(core.pixels));
+    let bytes = (c[(phase, Unit::ExtReads)] + c[(phase, Unit::ExtWrites)]) * LINE;
+    let lines = c[(phase, Unit::L2ReadLookups)] + c[(phase, Unit::L2WriteLookups)];
+    let mut t = Takes::default();
+    t[Take::Arithmetic] = even(cost::arithmetic(core, load[Ask::Fma], load[Ask::Cvt], load[Ask::Sfu]));
+    t[Take::LoadStore] = even(load[Ask::Issues].div_ceil(core.ls_issues));
+    t[Take::Varying] = even(load[Ask::Slots].div_ceil(core.varying_slots));
+    t[Take::Texture] = even(load[Ask::Filters].div_ceil(core.texels));
+    t[Take::Link] = even((load[Ask::ReadBeats].max(load[Ask::WriteBeats]) * BEAT).div_ceil(core.l2_bytes));
+    t[Take::Raster] = even(raster);
+    t[Take::Latency] = if waits > busy { even(waits) } else { 0 };
+    t[Take::Tasks] = even(overhead);
+    t[Take::Tiler] = if phase == Phase::Binning { cost::tiler(c, m) } else { 0 };
+    t[Take::L2] = (lines * LINE).div_ceil(m.memory.l2_slices * m.memory.slice_bytes);
+    t[Take::Memory] = bytes.div_ceil(m.memory.external_bytes_per_cycle);
+    t[Take::FrontEnd] = jobs(c, phase) * a_job;
+    let longest = even(all).max(t[Take::Tiler]).max(t[Take::L2]).max(t[Take::Memory]);
+    let [active, ..] = queue(c, phase);
+    t[Take::Idle] = active.saturating_sub(t[Take::FrontEnd] + longest);
+    t
+}
+
+/// What takes longest; of equals the first. `None`: nothing takes any time.
+pub fn bound(t: &Takes) -> Option<Take> {
+    let most = t.0.iter().copied().max().filter(|m| *m > 0)?;
+    Take::ALL.iter().copied().find(|k| t[*k] == most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A dispatch of ten cores: 1 600 FMA warp-instructions of 16 lanes at 128 a cycle are 200 core cycles, 20 of the GPU.
+    #[test]
+    fn units_are_spread_over_the_cores_and_the_rest_is_idle() {
+        let m = Model::default();
+        let mut c = Counts::default();
+        c[(Phase::Compute, Unit::Fma)] = 1600;
+        c[(Phase::Compute, Unit::Warps)] = 100;
+        c[(Phase::Compute, Unit::ExtReads)] = 70;
+        c[Event::ComputeJobs] = 1;
+        c[Event::ComputeTasks] = 4;
+        let busy = (1600 * 16u64).div_ceil(m.core.fma_lanes);
+        c[Event::CoreNonMainCycles] = busy + 4 * m.overhead.compute_task;
+        c[Event::ComputeActiveCycles] = 9000;
+        let t = takes(&c, Phase::Compute, &m);
+        assert_eq!(t[Take::Arithmetic], busy.div_ceil(m.cores));
+        assert_eq!(t[Take::Latency], 0);
+        assert_eq!(t[Take::Memory], (70 * 64u64).div_ceil(m.memory.external_bytes_per_cycle));
+        let cores = (busy + 4 * m.overhead.compute_task).div_ceil(m.cores);
+        let rest = 9000 - m.overhead.compute_job - cores.max(t[Take::Memory]);
+        assert_eq!((t[Take::Idle], bound(&t)), (rest, Some(Take::Idle)));
+        // Waits that take cores longer than any unit.
+        c[Event::CoreNonMainCycles] += 90_000;
+        let t = takes(&c, Phase::Compute, &m);
+        assert_eq!(t[Take::Latency], (busy + 90_000).div_ceil(m.cores));
+        assert_eq!(bound(&t), Some(Take::Latency));
+        assert_eq!(bound(&takes(&Counts::default(), Phase::Main, &m)), None);
+    }
+
+    #[test]
+    fn keys_differ() {
+        let keys: std::collections::BTreeSet<_> = Take::ALL.iter().map(|t| t.key()).collect();
+        assert_eq!(keys.len(), Take::COUNT);
+    }
+}

@@ -1,0 +1,219 @@
+//! What a whole program cost, workload by workload, for `tuff run --counters`: the driver writes it to the file that
+//! `TUFF_COUNTERS` names when devices are destroyed and when the process ends. With `TUFF_CAPTURE` each time that a workload
+//! ran is kept besides, and what its render passes showed: the shape of both files is docs/capture.md's.
+//!
+//! Equal workloads (kind, labels around them, name) are added up, in the order of their first appearance; times are the
+//! model's (`docs/model.md`), whose figures are in the file. Nothing in it depends on the host's threads, and on its clock only
+//! when workloads begin that a program submits after it has asked for calibrated timestamps.
+
+use crate::channel::{self, Batch, Listener, Number, Record, WorkloadKind, text};
+use counters::Counts;
+use machine::time::Span;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::io::Write;
+use std::sync::{Arc, LazyLock};
+
+mod file;
+
+/// What a workload is.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+struct Key {
+    kind: WorkloadKind,
+    label: String,
+    name: String,
+}
+
+/// Equal workloads, added up.
+struct Row {
+    key: Key,
+    times: u64,
+    /// When the first of them began, and the last ended, in ticks.
+    span: Span,
+    /// Ticks that they took, each from its begin to its end.
+    elapsed: u64,
+    counts: Counts,
+    /// Of a capture's render passes, what the last one showed, and the place of that run among the queue's.
+    seen: Option<(Arc<Record>, usize)>,
+}
+
+/// A workload, each time that it ran.
+struct Run {
+    /// Which of the queue's rows.
+    row: usize,
+    number: Number,
+    frame: Option<u64>,
+    span: Span,
+    binning: Span,
+    main: Span,
+    counts: Counts,
+}
+
+impl Row {
+    fn new(key: Key) -> Row {
+        let span = Span { begin: u64::MAX, end: 0 };
+        Row { key, times: 0, span, elapsed: 0, counts: Counts::default(), seen: None }
+    }
+
+    fn add(&mut self, span: Span, counts: &Counts) {
+        self.times += 1;
+        self.span.begin = self.span.begin.min(span.begin);
+        self.span.end = self.span.end.max(span.end);
+        self.elapsed += span.end.saturating_sub(span.begin);
+        self.counts += counts;
+    }
+}
+
+#[derive(Default)]
+struct Queue {
+    rows: Vec<Row>,
+    index: HashMap<Key, usize>,
+    /// Frames in the order in which they began, by the application's numbers (or counted, where it presents).
+    frames: Vec<(u64, Counts)>,
+    /// Where in `frames` those are that have not ended.
+    open: HashMap<u64, usize>,
+    /// What the batch that runs has cost.
+    batch: Counts,
+    /// What was done since the application has presented.
+    since: Counts,
+    /// In a capture.
+    runs: Vec<Run>,
+    /// Of those that ran beyond [`MAX_RUNS`].
+    lost: u64,
+}
+
+/// Frames that are kept apart; later ones are in the totals alone.
+const MAX_FRAMES: usize = 10_000;
+/// Runs of a queue that a capture keeps; later ones are in their workloads alone.
+const MAX_RUNS: usize = 20_000;
+/// Workloads of a queue that have regions and a picture in a capture.
+const MAX_SEEN: usize = 64;
+
+/// In the folder of a capture: the file, the folders of pictures and of shaders.
+pub const FILE: &str = "capture.json";
+pub const PICTURES: &str = "passes";
+pub const SHADERS: &str = "shaders";
+
+/// What listens to the channel, from the first device on: queues by device and number.
+#[derive(Default)]
+struct Ledger(Mutex<Vec<Vec<Queue>>>);
+
+static LEDGER: LazyLock<Option<Arc<Ledger>>> = LazyLock::new(|| {
+    let s = settings::get();
+    s.counters.as_ref().or(s.capture.as_ref())?;
+    extern "C" fn at_exit() {
+        // No panic may cross into C.
+        let _ = std::panic::catch_unwind(write);
+    }
+    // SAFETY: the function needs nothing that is gone when a process ends.
+    unsafe { libc::atexit(at_exit) };
+    let ledger = Arc::new(Ledger::default());
+    channel::listen(ledger.clone());
+    Some(ledger)
+});
+
+/// Listens from now on, if a file is wanted.
+pub fn open() {
+    LazyLock::force(&LEDGER);
+}
+
+impl Ledger {
+    fn with(&self, device: u32, queue: u32, f: impl FnOnce(&mut Queue)) {
+        let mut devices = self.0.lock();
+        let (device, queue) = (device as usize, queue as usize);
+        if devices.len() <= device {
+            devices.resize_with(device + 1, Vec::new);
+        }
+        let queues = &mut devices[device];
+        if queues.len() <= queue {
+            queues.resize_with(queue + 1, Queue::default);
+        }
+        f(&mut queues[queue]);
+    }
+}
+
+impl Listener for Ledger {
+    fn record(&self, r: &Arc<Record>) {
+        if r.kind == WorkloadKind::Mark {
+            return;
+        }
+        self.with(r.device, r.queue, |q| {
+            let key = Key { kind: r.kind, label: text(&r.label).into(), name: text(&r.name).into() };
+            let at = *q.index.entry(key.clone()).or_insert_with(|| {
+                q.rows.push(Row::new(key));
+                q.rows.len() - 1
+            });
+            q.rows[at].add(r.span, &r.counts);
+            q.batch += &r.counts;
+            if settings::get().capture.is_some() {
+                q.capture(at, r);
+            }
+        });
+    }
+
+    /// Frames may overlap: the numbers tell whose a batch is. On other queues the same number has a line of its own,
+    /// whether or not that is where the frame ends. A frame that presents count has a line when it ends.
+    fn batch(&self, b: &Batch) {
+        self.with(b.device, b.queue, |q| {
+            let counts = std::mem::take(&mut q.batch);
+            let Some(frame) = b.frame else { return };
+            if b.counted {
+                q.since += &counts;
+                if b.ends {
+                    let counts = std::mem::take(&mut q.since);
+                    if q.frames.len() < MAX_FRAMES {
+                        q.frames.push((frame, counts));
+                    }
+                }
+                return;
+            }
+            if !q.open.contains_key(&frame) && q.frames.len() < MAX_FRAMES {
+                q.open.insert(frame, q.frames.len());
+                q.frames.push((frame, Counts::default()));
+            }
+            if let Some(&at) = q.open.get(&frame) {
+                q.frames[at].1 += &counts;
+            }
+            if b.ends {
+                q.open.remove(&frame);
+            }
+        });
+    }
+}
+
+impl Queue {
+    /// Keeps a run of a row.
+    fn capture(&mut self, row: usize, r: &Arc<Record>) {
+        let seen = self.rows.iter().filter(|r| r.seen.is_some()).count();
+        if self.runs.len() >= MAX_RUNS {
+            self.lost += 1;
+            return;
+        }
+        if r.seen.is_some() && (seen < MAX_SEEN || self.rows[row].seen.is_some()) {
+            self.rows[row].seen = Some((r.clone(), self.runs.len()));
+        }
+        // What an earlier one showed goes with its record.
+        let Record { number, frame, span, binning, main, counts, .. } = **r;
+        self.runs.push(Run { row, number, frame, span, binning, main, counts });
+    }
+}
+
+/// Writes the files that are wanted.
+pub fn write() {
+    let Some(ledger) = &*LEDGER else { return };
+    let s = settings::get();
+    let queues = ledger.0.lock();
+    if let Some(path) = &s.counters
+        && let Err(e) = std::fs::write(path, file::json(&queues, None))
+    {
+        let _ = writeln!(std::io::stderr(), "tuff: TUFF_COUNTERS={}: {e}", path.display());
+    }
+    if let Some(folder) = &s.capture
+        && let Err(e) = file::capture(&queues, folder)
+    {
+        let _ = writeln!(std::io::stderr(), "tuff: TUFF_CAPTURE={}: {e}", folder.display());
+    }
+}
+
+#[cfg(test)]
+mod tests;

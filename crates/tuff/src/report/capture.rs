@@ -1,0 +1,150 @@
+//! Captures as they lie on disk (docs/capture.md): a folder, its file, or the file of `run --counters`.
+
+use client::{Error, Result};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+
+/// The newest shape that is understood.
+const VERSION: u32 = 1;
+const FILE: &str = "capture.json";
+
+pub type Counters = Map<String, Value>;
+
+#[derive(Deserialize)]
+pub struct Capture {
+    /// A file without one is older than captures.
+    #[serde(default)]
+    version: u32,
+    pub gpu: String,
+    pub model: Value,
+    pub total: Counters,
+    pub workloads: Vec<Workload>,
+    pub frames: Vec<Frame>,
+    /// `None`: the file of `run --counters`.
+    pub runs: Option<Vec<Run>>,
+    #[serde(default)]
+    pub runs_lost: u64,
+    #[serde(default)]
+    pub passes: Vec<Pass>,
+    /// Where pictures and shaders lie.
+    #[serde(skip)]
+    pub folder: PathBuf,
+}
+
+#[derive(Deserialize)]
+pub struct Workload {
+    pub device: u64,
+    pub queue: u64,
+    pub kind: String,
+    pub label: String,
+    pub name: String,
+    pub times: u64,
+    pub begin_ns: u64,
+    pub end_ns: u64,
+    pub elapsed_ns: u64,
+    #[serde(default)]
+    pub jobs: Vec<Job>,
+    pub counters: Counters,
+}
+
+#[derive(Deserialize)]
+pub struct Frame {
+    pub device: u64,
+    pub queue: u64,
+    pub frame: u64,
+    pub counters: Counters,
+}
+
+#[derive(Deserialize)]
+pub struct Run {
+    pub workload: usize,
+    pub frame: Option<u64>,
+    pub submission: u64,
+    pub jobs: Vec<Job>,
+    pub counters: Counters,
+}
+
+#[derive(Deserialize)]
+pub struct Job {
+    pub queue: String,
+    #[serde(default)]
+    pub begin_ns: u64,
+    #[serde(default)]
+    pub end_ns: u64,
+    pub active_cycles: u64,
+    pub blocked_cycles: u64,
+    pub drained_cycles: u64,
+    pub waited_cycles: u64,
+    pub bound: Option<String>,
+    pub takes: Map<String, Value>,
+}
+
+#[derive(Deserialize)]
+pub struct Pass {
+    pub workload: usize,
+    pub run: usize,
+    pub picture: Option<String>,
+    pub picture_of: Option<[u32; 2]>,
+    pub regions: Option<Regions>,
+}
+
+#[derive(Deserialize)]
+pub struct Regions {
+    pub side: u32,
+    pub origin: [i32; 2],
+    pub across: u32,
+    pub down: u32,
+    pub counters: Counters,
+}
+
+/// A counter's value; one that is left out is 0.
+pub fn number(counters: &Counters, name: &str) -> f64 {
+    counters.get(name).and_then(Value::as_f64).unwrap_or(0.0)
+}
+
+/// What messages say of a path.
+pub fn failed(path: &Path, e: impl std::fmt::Display) -> Error {
+    Error(format!("{}: {e}", path.display()))
+}
+
+impl Capture {
+    /// # Errors
+    /// No such file, or none of these.
+    pub fn read(path: &Path) -> Result<Capture> {
+        let file = if path.is_dir() { path.join(FILE) } else { path.to_path_buf() };
+        let text = std::fs::read_to_string(&file).map_err(|e| failed(&file, e))?;
+        let mut all: Capture = serde_json::from_str(&text)
+            .map_err(|e| failed(&file, format!("neither a capture nor a file of `run --counters`: {e}")))?;
+        if all.version > VERSION {
+            let newer = format!("a capture of version {}, newer than this program's {VERSION}", all.version);
+            return Err(failed(&file, newer));
+        }
+        let count = all.workloads.len();
+        let strange =
+            all.runs.iter().flatten().map(|r| r.workload).chain(all.passes.iter().map(|p| p.workload));
+        if let Some(w) = strange.into_iter().find(|w| *w >= count) {
+            return Err(failed(&file, format!("workload {w} of {count}")));
+        }
+        all.folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
+        Ok(all)
+    }
+
+    /// Cycles of the GPU in a nanosecond.
+    pub fn cycles_a_ns(&self) -> f64 {
+        self.model["clock_mhz"].as_f64().unwrap_or(1000.0) / 1000.0
+    }
+}
+
+impl Workload {
+    /// In a line: label, kind and name.
+    pub fn title(&self) -> String {
+        let label = self.label.replace(char::is_control, " ");
+        format!("{}{}{} {}", label, if label.is_empty() { "" } else { ": " }, self.kind, self.name)
+    }
+
+    /// The job that goes on longest.
+    pub fn longest(&self) -> Option<&Job> {
+        self.jobs.iter().max_by_key(|j| j.active_cycles)
+    }
+}

@@ -1,0 +1,146 @@
+//! `tuff report`: a capture, or two beside each other, as one page that needs nothing else.
+
+mod capture;
+mod data;
+mod picture;
+mod shaders;
+mod summary;
+
+pub use capture::Capture;
+pub use summary::lines;
+
+use capture::failed;
+use client::Result;
+use serde_json::json;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  tuff run --capture frames -- vkcube --c 20
+  tuff report frames                              writes frames.html
+  tuff report after --against before -o both.html
+  tuff run --report out.html -- vkcube --c 20     in one go")]
+pub struct Args {
+    /// The folder of `run --capture`, or a file of `run --counters` (which has no time line, regions and shaders).
+    file: PathBuf,
+    /// What was before: both beside each other, with what grew.
+    #[arg(long)]
+    against: Option<PathBuf>,
+    /// Where the page goes. Default: the capture's name with `.html`.
+    #[arg(short, long)]
+    output: Option<PathBuf>,
+}
+
+/// What is under way, on a terminal alone.
+struct Progress {
+    shown: bool,
+    longest: usize,
+}
+
+impl Progress {
+    fn new() -> Progress {
+        Progress { shown: std::io::stderr().is_terminal(), longest: 0 }
+    }
+    fn tell(&mut self, what: &str) {
+        if self.shown {
+            self.longest = self.longest.max(what.chars().count());
+            eprint!("\rtuff report: {what:width$}", width = self.longest);
+            let _ = std::io::stderr().flush();
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.shown && self.longest > 0 {
+            eprint!("\r{:width$}\r", "", width = self.longest + 13);
+        }
+    }
+}
+
+/// The page's parts, in the order in which they stand in it.
+const STYLE: &str = include_str!("page.css");
+const SCRIPTS: [&str; 8] = [
+    include_str!("base.js"),
+    include_str!("overview.js"),
+    include_str!("table.js"),
+    include_str!("timeline.js"),
+    include_str!("regions.js"),
+    include_str!("shaders.js"),
+    include_str!("compare.js"),
+    include_str!("main.js"),
+];
+const PAGE: &str = include_str!("page.html");
+
+/// A page of captures: the one that is shown, and the one that it is held against.
+fn page(captures: &[Capture], titles: &[String], progress: &mut Progress) -> Result<String> {
+    let names = data::Names::of(captures);
+    let mut all = vec![];
+    for (c, title) in captures.iter().zip(titles) {
+        all.push(data::of(c, &names, title, |what| progress.tell(&format!("{title}: {what}")))?);
+    }
+    let data = json!({
+        "version": env!("CARGO_PKG_VERSION"), "counters": names.json(), "takes": data::all_takes(), "captures": all,
+    });
+    // `</script>` in a string would end the script.
+    let data = data.to_string().replace('<', "\\u003c");
+    let title = titles.join(" against ").replace('&', "&amp;").replace('<', "&lt;");
+    let scripts = SCRIPTS.concat();
+    let parts =
+        [("{{title}}", title.as_str()), ("{{style}}", STYLE), ("{{data}}", &data), ("{{scripts}}", &scripts)];
+    let (mut out, mut rest) = (String::with_capacity(data.len() + 100_000), PAGE);
+    for (mark, part) in parts {
+        let (before, after) = rest.split_once(mark).unwrap_or((rest, ""));
+        out.push_str(before);
+        out.push_str(part);
+        rest = after;
+    }
+    Ok(out + rest)
+}
+
+/// What a capture is called.
+fn title(path: &Path) -> String {
+    let own = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let folder = path.parent().and_then(Path::file_name).filter(|_| own == "capture");
+    folder.map_or(own, |f| f.to_string_lossy().into_owned())
+}
+
+/// Writes the page of these files, the first being shown; says where it is.
+pub fn write(files: &[(&Path, String)], output: &Path) -> Result<()> {
+    let mut progress = Progress::new();
+    let (mut captures, mut titles) = (vec![], vec![]);
+    for (file, title) in files {
+        progress.tell(&format!("reading {}", file.display()));
+        captures.push(Capture::read(file)?);
+        titles.push(title.clone());
+    }
+    let text = page(&captures, &titles, &mut progress)?;
+    std::fs::write(output, &text).map_err(|e| failed(output, e))?;
+    drop(progress);
+    let shown = &captures[0];
+    eprintln!(
+        "tuff: {}: {}, {}, {} by region, {}",
+        output.display(),
+        summary::many(shown.workloads.len(), "workload"),
+        summary::many(shown.frames.len(), "frame"),
+        summary::many(shown.passes.len(), "render pass").replace("passs", "passes"),
+        summary::bytes(text.len() as f64)
+    );
+    Ok(())
+}
+
+pub fn run(args: &Args) -> Result<()> {
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}.html", title(&args.file))));
+    let files = [Some(&args.file), args.against.as_ref()].into_iter().flatten();
+    let files: Vec<_> = files.map(|f| (f.as_path(), title(f))).collect();
+    write(&files, &output)
+}
+
+/// Prints what a person reads of a capture.
+pub fn tell(file: &Path) -> Result<()> {
+    let text = lines(&Capture::read(file)?);
+    // Whole, for other processes write too.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    Ok(())
+}

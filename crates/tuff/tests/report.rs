@@ -1,0 +1,489 @@
+//! `tuff run --capture`, `tuff report`: what a program leaves, and the page of it in headless Chromium, where a script
+//! (`report/clicks.js`) clicks through every view and reads figures that must be the capture's.
+
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn tuff() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_tuff"))
+}
+
+/// A folder of a test's, gone when it is dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let at = std::env::temp_dir().join(format!("tuff-report-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&at);
+        std::fs::create_dir_all(&at).unwrap();
+        Folder(at)
+    }
+    fn at(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+fn run(mut command: Command, input: &str) -> String {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let done = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "{said}");
+    said
+}
+
+/// The city's first frame, and a product of matrices, captured; what was said of it.
+fn capture(folder: &Path, threads: usize, product: &Path) -> (Value, String) {
+    let mut command = tuff();
+    command.arg("run").arg("--capture").arg(folder).args(["--", env!("CARGO_BIN_EXE_tuff"), "child"]);
+    command.env("TUFF_THREADS", threads.to_string());
+    let output = json!({ "Output": { "kernel": "sgemm", "path": product } });
+    let said = run(command, &format!("{{\"Own\":\"First\"}}\n{output}\n"));
+    (read(folder), said)
+}
+
+fn read(folder: &Path) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(folder.join("capture.json")).unwrap()).unwrap()
+}
+
+fn report(arguments: &[&Path], output: &Path) {
+    let mut command = tuff();
+    command.arg("report").arg(arguments[0]).arg("-o").arg(output);
+    arguments[1..].iter().for_each(|a| {
+        command.arg("--against").arg(a);
+    });
+    run(command, "");
+}
+
+/// The page with the clicks in it, and errors kept from its beginning on.
+fn clicking(page: &str) -> String {
+    const KEPT: &str = "<script>window.pageErrors = []; window.addEventListener('error', (e) => pageErrors.push(e.message));</script>";
+    let page = page.replacen("<head>", &format!("<head>{KEPT}"), 1);
+    let (before, after) = page.rsplit_once("</body>").unwrap();
+    format!("{before}<script>{}</script></body>{after}", include_str!("report/clicks.js"))
+}
+
+/// What the clicks read, in a window of the width that Chromium has, or in a frame of `width` pixels.
+fn browse(folder: &Folder, page: &Path, width: Option<u32>) -> Value {
+    let page = clicking(&std::fs::read_to_string(page).unwrap());
+    let page = match width {
+        None => page,
+        Some(w) => format!(
+            "<body><iframe id=f style='width:{w}px;height:800px'></iframe><script>f.srcdoc = {}</script></body>",
+            json!(page).to_string().replace("</", "<\\/")
+        ),
+    };
+    let file = folder.at("clicked.html");
+    std::fs::write(&file, page).unwrap();
+    let mut chromium = Command::new("timeout");
+    chromium.args([
+        "120",
+        "chromium",
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--window-size=1280,900",
+    ]);
+    chromium.arg(format!("--user-data-dir={}", folder.at("profile").display()));
+    let done = chromium.arg("--dump-dom").arg(format!("file://{}", file.display())).output().unwrap();
+    let dom = String::from_utf8_lossy(&done.stdout);
+    let start = dom
+        .rfind("<pre id=\"read\">")
+        .unwrap_or_else(|| panic!("no result: {}", String::from_utf8_lossy(&done.stderr)));
+    let text = &dom[start + 15..];
+    let text = &text[..text.find("</pre>").unwrap()];
+    let text =
+        text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", "\u{a0}").replace("&amp;", "&");
+    let read: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(read["errors"], json!([]), "the page's script");
+    read
+}
+
+/// Without the spaces in it.
+fn tight(v: &Value) -> String {
+    v.as_str().unwrap().split_whitespace().collect()
+}
+
+/// A whole number as the page writes it, its groups of three apart.
+fn digits(v: &Value) -> String {
+    v.as_str().unwrap().chars().filter(char::is_ascii_digit).collect()
+}
+
+fn list(v: &Value) -> &Vec<Value> {
+    v.as_array().unwrap_or_else(|| panic!("no list: {v}"))
+}
+
+fn texts(v: &Value) -> Vec<&str> {
+    list(v).iter().map(|t| t.as_str().unwrap()).collect()
+}
+
+/// The names of the catalogue's counters.
+fn human(machine: &str) -> &'static str {
+    counters::catalogue::by_machine(machine).unwrap().human
+}
+
+/// Without the one counter to which the marks of instrumented programs are instructions too.
+fn unmarked(v: &Value) -> Value {
+    match v {
+        Value::Object(all) => {
+            let kept = all.iter().filter(|(k, _)| *k != "MaliEngICacheMiss");
+            kept.map(|(k, v)| (k.clone(), unmarked(v))).collect()
+        }
+        Value::Array(all) => all.iter().map(unmarked).collect(),
+        v => v.clone(),
+    }
+}
+
+/// The shape of docs/capture.md, and that it is the same on any number of threads.
+#[test]
+fn a_capture_has_what_its_page_says() {
+    let folder = Folder::new("shape");
+    let (c, said) = capture(&folder.at("one"), 1, &folder.at("product"));
+    assert!(
+        said.contains("of the modelled GPU") && said.contains("dearest") && said.contains("binds"),
+        "{said}"
+    );
+    let text = |n: &str| std::fs::read(folder.at(n).join("capture.json")).unwrap();
+    capture(&folder.at("two"), 2, &folder.at("product"));
+    assert!(text("one") == text("two"), "other threads, another capture");
+    assert_eq!((&c["version"], &c["runs_lost"]), (&json!(1), &json!(0)));
+    let workloads = list(&c["workloads"]);
+    let times: u64 = workloads.iter().map(|w| w["times"].as_u64().unwrap()).sum();
+    assert_eq!(list(&c["runs"]).len() as u64, times);
+    for (i, w) in workloads.iter().enumerate() {
+        let runs: Vec<&Value> = list(&c["runs"]).iter().filter(|r| r["workload"] == i).collect();
+        // A workload's whole numbers are its runs' added up, and so are its jobs' cycles and times.
+        let sum = |of: &dyn Fn(&Value) -> u64| runs.iter().map(|r| of(r)).sum::<u64>();
+        for name in ["TuffFmaInstr", "MaliFragWarp", "MaliCompWarp"] {
+            let own = w["counters"][name].as_u64().unwrap_or(0);
+            assert_eq!(sum(&|r| r["counters"][name].as_u64().unwrap_or(0)), own, "{name} of {}", w["name"]);
+        }
+        let span = |r: &Value| {
+            let jobs = list(&r["jobs"]);
+            jobs.last().unwrap()["end_ns"].as_u64().unwrap() - jobs[0]["begin_ns"].as_u64().unwrap()
+        };
+        assert_eq!(sum(&span), w["elapsed_ns"].as_u64().unwrap(), "{}", w["name"]);
+        for (k, job) in list(&w["jobs"]).iter().enumerate() {
+            let active = |r: &Value| r["jobs"][k]["active_cycles"].as_u64().unwrap();
+            assert_eq!(sum(&active), job["active_cycles"].as_u64().unwrap());
+            let most = job["takes"].as_object().unwrap().values().filter_map(Value::as_u64).max();
+            assert_eq!(job["takes"][job["bound"].as_str().unwrap()].as_u64(), most, "{job}");
+        }
+        let queues: Vec<&str> = list(&w["jobs"]).iter().map(|j| j["queue"].as_str().unwrap()).collect();
+        assert_eq!(
+            queues,
+            if w["kind"] == "render pass" { &["binning", "main"][..] } else { &["compute"][..] }
+        );
+    }
+    // The city: a shadow map of 2048², and 1280 × 720 pixels.
+    let passes = list(&c["passes"]);
+    assert_eq!(passes.len(), 2);
+    for (p, [w, h]) in passes.iter().zip([[2048u32, 2048], [1280, 720]]) {
+        let (r, of) = (&p["regions"], &workloads[p["workload"].as_u64().unwrap() as usize]["counters"]);
+        assert_eq!(p["picture_of"], json!([w, h]));
+        assert_eq!(
+            [&r["across"], &r["down"], &r["side"]],
+            [&json!(w.div_ceil(64)), &json!(h.div_ceil(64)), &json!(64)]
+        );
+        // What regions counted is what the pass did. (Vertices that regions shade anew are rounded up in each.)
+        for (name, rounded) in [("MaliFragRastQd", 0), ("MaliFragWarp", 0), ("TuffMainFmaInstr", 100)] {
+            let Some(all) = r["counters"].get(name) else { continue };
+            let sum: u64 = list(all).iter().map(|v| v.as_u64().unwrap()).sum();
+            let whole = of[name].as_u64().unwrap();
+            let most = whole + whole.checked_div(rounded).unwrap_or(0);
+            assert!((whole..=most).contains(&sum), "{name} of {w}×{h}: {sum}, not {whole}");
+        }
+        let ppm = std::fs::read(folder.at("one").join(p["picture"].as_str().unwrap())).unwrap();
+        let shades: BTreeSet<&[u8]> = ppm[15..].chunks_exact(3).collect();
+        assert!(ppm.starts_with(b"P6\n") && shades.len() > 50, "{} shades", shades.len());
+    }
+    // Capturing changes no figure.
+    let file = folder.at("plain.json");
+    let mut plain = tuff();
+    plain.arg("run").arg("--counters").arg(&file).args(["--", env!("CARGO_BIN_EXE_tuff"), "child"]);
+    let output = json!({ "Output": { "kernel": "sgemm", "path": folder.at("product") } });
+    run(plain, &format!("{{\"Own\":\"First\"}}\n{output}\n"));
+    let plain: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
+    for part in ["version", "gpu", "model", "total", "workloads", "frames"] {
+        assert!(unmarked(&plain[part]) == unmarked(&c[part]), "{part} of a capture and of counters");
+    }
+    assert!(plain["runs"].is_null());
+    let shaders = std::fs::read_dir(folder.at("one").join("shaders")).unwrap().count();
+    assert!(shaders >= 10, "{shaders}");
+}
+
+/// A capture of a thousand runs more, of twice the time in one workload: what a page of it is compared with.
+fn longer(c: &Value) -> Value {
+    let mut c = c.clone();
+    let runs = list(&c["runs"]).clone();
+    let many: Vec<Value> = (0..1000)
+        .map(|i| {
+            let mut r = runs[i % runs.len()].clone();
+            r["frame"] = json!(i / runs.len());
+            for j in r["jobs"].as_array_mut().unwrap() {
+                for t in ["begin_ns", "end_ns"] {
+                    j[t] = json!(j[t].as_u64().unwrap() + 10_000_000 * (i / runs.len()) as u64);
+                }
+            }
+            r
+        })
+        .collect();
+    c["runs"] = many.into();
+    let frame = json!({ "device": 0, "queue": 0, "frame": 0, "counters": c["total"] });
+    c["frames"] = (0..1000 / runs.len())
+        .map(|i| {
+            let mut f = frame.clone();
+            f["frame"] = json!(i);
+            f
+        })
+        .collect();
+    let elapsed = c["workloads"][0]["elapsed_ns"].as_u64().unwrap();
+    c["workloads"][0]["elapsed_ns"] = json!(elapsed * 2);
+    c
+}
+
+#[test]
+fn every_view_of_the_page_shows_the_captures_figures() {
+    if !not_run::has_program("chromium") {
+        return not_run::say("every_view_of_the_page_shows_the_captures_figures", "chromium");
+    }
+    let folder = Folder::new("page");
+    let (before, _) = capture(&folder.at("before"), 2, &folder.at("product"));
+    let after = longer(&before);
+    // The same pictures and shaders.
+    std::fs::create_dir(folder.at("after")).unwrap();
+    std::os::unix::fs::symlink(folder.at("before").join("passes"), folder.at("after").join("passes"))
+        .unwrap();
+    std::fs::create_dir(folder.at("after").join("shaders")).unwrap();
+    for f in std::fs::read_dir(folder.at("before").join("shaders")).unwrap() {
+        let f = f.unwrap();
+        std::fs::copy(f.path(), folder.at("after").join("shaders").join(f.file_name())).unwrap();
+    }
+    let lines = with_source(&folder.at("after").join("shaders"));
+    std::fs::write(folder.at("after").join("capture.json"), after.to_string()).unwrap();
+
+    let page = folder.at("page.html");
+    report(&[&folder.at("after")], &page);
+    let size = std::fs::metadata(&page).unwrap().len();
+    let alone = browse(&folder, &page, None);
+    let opened = alone["opened"].as_f64().unwrap();
+    eprintln!("a report of 1000 runs: {size} bytes, opened in {opened:.0} ms");
+    assert!(size <= 3_000_000, "{size} bytes");
+    assert!(opened <= 1000.0, "{opened} ms");
+    let text = std::fs::read_to_string(&page).unwrap();
+    for foreign in ["src=\"http", "href=\"http", "@import", "fetch(", "XMLHttpRequest"] {
+        assert!(!text.contains(foreign), "the page asks for {foreign}");
+    }
+    table(&alone, &after);
+    time_line(&alone, &after);
+    regions(&alone, &after);
+    shaders(&alone, &lines);
+    // Colours and keys.
+    let themes = list(&alone["themes"]);
+    assert_eq!([&themes[0][0], &themes[1][0], &themes[2][0]], ["light", "dark", ""]);
+    assert_ne!(themes[0][1], themes[1][1]);
+    assert_eq!(
+        [&alone["arrow"], &alone["reachable"], &alone["unnamed"]],
+        [&json!("tab-table"), &json!(1), &json!(0)]
+    );
+
+    report(&[&folder.at("after"), &folder.at("before")], &page);
+    let both = browse(&folder, &page, None);
+    compared(&both, &after);
+    assert_eq!(both["titles"], json!(["after", "before"]));
+    let narrow = browse(&folder, &page, Some(400));
+    assert_eq!(narrow["width"], 400);
+    for view in list(&narrow["wide"]) {
+        assert!(view[1].as_u64().unwrap() <= 400, "{view} pixels");
+    }
+    assert_eq!(list(&narrow["wide"]).len(), 6);
+}
+
+fn table(read: &Value, c: &Value) {
+    let workloads = list(&c["workloads"]);
+    let heads = texts(&read["heads"]);
+    let rows = list(&read["workloads"]);
+    assert_eq!(rows.len(), workloads.len());
+    let mut checked = 0;
+    for row in rows {
+        let w = &workloads[row[0].as_u64().unwrap() as usize];
+        assert!(row[1].as_str().unwrap().ends_with(&format!(
+            "{} {}",
+            w["kind"].as_str().unwrap(),
+            w["name"].as_str().unwrap()
+        )));
+        assert_eq!(digits(&row[2]), w["times"].to_string());
+        for (name, v) in w["counters"].as_object().unwrap() {
+            let unit = counters::catalogue::by_machine(name).unwrap().unit;
+            let (Some(v), false) = (v.as_u64(), ["bytes", "percent", "nanoseconds"].contains(&unit)) else {
+                continue;
+            };
+            let at =
+                heads.iter().position(|h| *h == human(name)).unwrap_or_else(|| panic!("no column {name}"));
+            assert_eq!(digits(&row[at + 1]), v.to_string(), "{name} of {}", w["name"]);
+            checked += 1;
+        }
+    }
+    assert!(checked > 200, "{checked} figures");
+    // By times, most first and the other way; by words.
+    let times = |order: &Value| {
+        list(order)
+            .iter()
+            .map(|i| workloads[i.as_u64().unwrap() as usize]["times"].as_u64().unwrap())
+            .collect::<Vec<_>>()
+    };
+    assert!(times(&read["byTimes"]).is_sorted_by(|a, b| a >= b) && times(&read["byTimesUp"]).is_sorted());
+    let dispatches = workloads.iter().filter(|w| w["kind"] == "dispatch").count();
+    assert!(dispatches > 0);
+    assert_eq!(list(&read["dispatches"]).len(), dispatches);
+    assert_eq!(list(&read["others"]).len(), workloads.len() - dispatches);
+    assert!(read["detail"].as_str().unwrap().contains("bound by"));
+    assert_eq!(read["runs"], 400);
+    assert!(tight(&read["runNote"]).contains("of1000rows"), "{}", read["runNote"]);
+    assert_eq!(list(&read["frames"]).len(), list(&c["frames"]).len());
+}
+
+fn time_line(read: &Value, c: &Value) {
+    assert_eq!(read["view"], "view-timeline");
+    let jobs: Vec<&Value> = list(&c["runs"]).iter().flat_map(|r| list(&r["jobs"])).collect();
+    let windows = texts(&read["window"]);
+    let count = format!("{}jobs", jobs.len());
+    assert!(list(&read["window"]).iter().all(|w| tight(w).ends_with(&count)), "{windows:?}");
+    assert!(windows[0] != windows[1] && windows[1] != windows[2] && windows[0] == windows[3], "{windows:?}");
+    assert!(read["drawn"].as_u64().unwrap() > 20 && read["laneColours"].as_u64().unwrap() > 10);
+    let mut order = jobs.clone();
+    order.sort_by_key(|j| j["begin_ns"].as_u64());
+    for (told, job) in [&read["job"], &read["nextJob"]].iter().zip(order) {
+        let told = tight(told);
+        assert!(told.contains(&format!("{}queue", job["queue"].as_str().unwrap())), "{told}");
+        assert!(told.contains(&format!("Active{}cycles", job["active_cycles"])), "{told}");
+        assert!(told.contains(&format!("Waited{}cycles", job["waited_cycles"])), "{told}");
+    }
+}
+
+fn regions(read: &Value, c: &Value) {
+    let passes = list(&c["passes"]);
+    let seen = list(&read["passes"]);
+    assert_eq!(seen.len(), passes.len());
+    let mut checked = 0;
+    for s in seen {
+        let r = &passes[s["pass"].as_u64().unwrap() as usize]["regions"];
+        assert!(s["colours"].as_u64().unwrap() > 20, "a picture and heat");
+        assert_eq!(list(&s["counters"]).len(), r["counters"].as_object().unwrap().len());
+        for told in list(&s["counters"]) {
+            let name = told[0].as_str().unwrap();
+            let k = counters::catalogue::by_human(name).unwrap();
+            let values: Vec<f64> =
+                list(&r["counters"][k.machine]).iter().map(|v| v.as_f64().unwrap()).collect();
+            if ["bytes", "percent", "nanoseconds"].contains(&k.unit)
+                || values.iter().any(|v| v.fract() != 0.0)
+            {
+                continue;
+            }
+            let most = values.iter().copied().fold(0.0, f64::max);
+            assert_eq!(digits(&told[1]), most.to_string(), "{name}");
+            for (told, v) in [&told[2], &told[3]].iter().zip(&values) {
+                let value = told.as_str().unwrap().rsplit_once(": ").unwrap().1.to_string();
+                assert_eq!(digits(&json!(value)), v.to_string(), "{name}");
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 50, "{checked} figures");
+}
+
+/// Puts a shader with its source there, whose block i ran 10 + i times and cost 1000 + i cycles; what each line must show.
+fn with_source(folder: &Path) -> BTreeMap<u32, u64> {
+    let spv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shader/tests/instrument/trips.debug.spv");
+    let bytes = std::fs::read(spv).unwrap();
+    let module = shader::Module::parse(&shader::words(&bytes)).unwrap();
+    let table = shader::instrument::blocks(&module, shader::instrument::Entry::Named("main", None)).unwrap();
+    let mut lines = BTreeMap::new();
+    for b in &table {
+        *lines.entry(b.line).or_default() += 1000 + u64::from(b.index);
+    }
+    let rows: Vec<Value> = table
+        .iter()
+        .map(|b| json!({ "index": b.index, "values": [10 + b.index, 1000 + b.index], "once": [8, 0, 0, 0, 0, 0] }))
+        .collect();
+    let metrics = ["Executed warps", "Arithmetic cycles"];
+    let once = ["FMA", "CVT", "SFU", "Load/store", "Texture", "Varying slots"];
+    let all = json!({ "stage": "compute", "entry": "main", "registers": 7, "metrics": metrics, "once": once, "blocks": rows });
+    std::fs::write(folder.join("compute-main-trips.spv"), bytes).unwrap();
+    std::fs::write(folder.join("compute-main-trips.json"), all.to_string()).unwrap();
+    lines.remove(&0);
+    lines
+}
+
+fn shaders(read: &Value, lines: &BTreeMap<u32, u64>) {
+    let all = list(&read["shaders"]);
+    assert!(all.len() >= 5, "{} shaders", all.len());
+    let heat = |s: &Value| {
+        let name = s["name"].as_str().unwrap();
+        let cycles = name.split_once(')').unwrap().1.split_once(" cycles").unwrap().0;
+        digits(&json!(cycles)).parse::<u64>().unwrap()
+    };
+    assert!(all.iter().map(heat).is_sorted_by(|a, b| a >= b), "the hottest first");
+    for s in all {
+        // Cycles of the blocks add up to the shader's.
+        let sum: u64 = list(&s["blocks"]).iter().map(|b| digits(&b[4]).parse::<u64>().unwrap_or(0)).sum();
+        if list(&s["blocks"]).len() < 60 {
+            assert_eq!(sum, heat(s), "{}", s["name"]);
+        }
+        assert!(s["code"].as_u64().unwrap() > 3 && s["here"] == 1, "{s}");
+    }
+    assert!(heat(&all[0]) > 1000);
+    // The one with a source shows it, with numbers at the lines where blocks begin.
+    let trips = all.iter().find(|s| s["name"].as_str().unwrap().contains("(trips)")).unwrap();
+    let shown = list(&trips["lines"])
+        .iter()
+        .map(|l| (digits(&l[1]).parse().unwrap(), digits(&l[0]).parse().unwrap()));
+    assert_eq!(shown.collect::<BTreeMap<u32, u64>>(), *lines);
+}
+
+fn compared(read: &Value, after: &Value) {
+    let workloads = list(&read["compared"]);
+    // Of all workloads one differs, by twice its time.
+    assert_eq!(workloads.len(), 1, "{workloads:?}");
+    let row = list(&workloads[0]);
+    assert!(row[0][0].as_str().unwrap().ends_with(after["workloads"][0]["name"].as_str().unwrap()));
+    let change = row.iter().find(|c| c[0].as_str().unwrap().contains('%')).unwrap();
+    assert_eq!((&change[0], &change[1]), (&json!("▲ +100 %"), &json!("up")));
+    assert!(list(&read["totals"]).iter().any(|r| r[0][0] == "GPU time" && r.to_string().contains("\"=\"")));
+}
+
+#[test]
+fn a_page_of_counters_alone_and_what_is_none() {
+    let folder = Folder::new("plain");
+    let (file, page) = (folder.at("plain.json"), folder.at("plain.html"));
+    let mut command = tuff();
+    command.arg("run").arg("--counters").arg(&file).arg("--report").arg(&page);
+    command.args(["--", env!("CARGO_BIN_EXE_tuff"), "child"]);
+    let said = run(command, "{\"Own\":\"First\"}\n");
+    // Ten lines at most, then where the page is.
+    assert!(said.lines().count() <= 11 && said.lines().last().unwrap().contains("plain.html: "), "{said}");
+    assert!(std::fs::read_to_string(&page).unwrap().contains("\"captured\":true"));
+    report(&[&file], &page);
+    assert!(std::fs::read_to_string(&page).unwrap().contains("\"captured\":false"));
+    let fails = |file: &Path, say: &str| {
+        let done = tuff().arg("report").arg(file).output().unwrap();
+        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+        assert!(!done.status.success() && said.contains(say), "{said}");
+    };
+    fails(&folder.at("nowhere.json"), "nowhere.json");
+    std::fs::write(folder.at("other.json"), "{}").unwrap();
+    fails(&folder.at("other.json"), "neither a capture nor");
+    let newer = std::fs::read_to_string(&file).unwrap().replacen("\"version\":1", "\"version\":99", 1);
+    std::fs::write(folder.at("newer.json"), newer).unwrap();
+    fails(&folder.at("newer.json"), "newer than this program's");
+}

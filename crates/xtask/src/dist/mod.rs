@@ -1,0 +1,179 @@
+//! `cargo xtask dist`: packages for people who do not build. One tree of files below a prefix (`tree`), written as a tar.gz,
+//! which works wherever it is unpacked, and as a .deb. Whoever builds the same commit with the same toolchain has the
+//! same bytes: `--check` builds a copy of the sources in another folder and compares; `--try` installs what was made.
+//!
+//! Archives are written here, by the crates `tar` and `flate2`: what dpkg-deb makes depends on its version and its
+//! compressor's, and not every system that builds has it. A .deb is three members of an `ar` archive ([`deb`]), which
+//! dpkg-deb reads in the test and in `--try`.
+
+mod build;
+mod deb;
+mod guides;
+mod libraries;
+mod licences;
+mod pack;
+mod sbom;
+mod tree;
+mod trial;
+
+use crate::cargo::{call, root, target_folder};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Where the packages go. Default: dist in the target folder.
+    #[arg(long)]
+    out: Option<PathBuf>,
+    /// Build once more, of a copy of the sources elsewhere, and fail unless every byte is the same.
+    #[arg(long)]
+    check: bool,
+    /// Install the .deb in a bare Debian 12 with vulkan-tools, run programs on it, remove it, and look for what is left;
+    /// then the tar.gz in the same place. Needs root.
+    #[arg(long = "try")]
+    trial: bool,
+    /// With --try: take the packages that are there already.
+    #[arg(long, requires = "trial")]
+    no_build: bool,
+    /// With --try: the archive to install Debian from. Default: that of the host's own apt sources.
+    #[arg(long)]
+    mirror: Option<String>,
+}
+
+/// The crates that are shipped.
+const PACKAGES: [&str; 6] =
+    ["tuff", "icd", "layer-gpu-performance", "perfmon-gl", "libmali", "kbase-preload"];
+
+/// The machine that packages are for: the one that builds.
+const MACHINE: &str = std::env::consts::ARCH;
+
+/// The version that all our crates have.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Both packages, as they lie in a folder.
+struct Packages {
+    archive: PathBuf,
+    deb: PathBuf,
+}
+
+impl Packages {
+    fn of(folder: &Path) -> Packages {
+        Packages {
+            archive: folder.join(format!("{}.tar.gz", pack::folder_name())),
+            deb: folder.join(format!("tuff_{VERSION}_{}.deb", deb::architecture())),
+        }
+    }
+
+    fn files(&self) -> [&Path; 2] {
+        [&self.archive, &self.deb]
+    }
+}
+
+pub fn run(args: &Args) -> Result<(), String> {
+    let out = args.out.clone().unwrap_or_else(|| target_folder().join("dist"));
+    let packages = Packages::of(&out);
+    if !args.no_build {
+        let time = time(&root())?;
+        make(&root(), &target_folder().join("dist/build"), time, &packages)?;
+        if args.check {
+            check(&out, time, &packages)?;
+        }
+    }
+    for file in packages.files() {
+        let size = file.metadata().map_err(|e| format!("{}: {e}", file.display()))?.len();
+        println!("{size:>10} bytes  {}", file.display());
+    }
+    if args.trial { trial::run(&packages, args.mirror.as_deref()) } else { Ok(()) }
+}
+
+/// The time that packages say they were made at, in seconds: SOURCE_DATE_EPOCH, or the last commit's.
+fn time(source: &Path) -> Result<u64, String> {
+    if let Ok(time) = std::env::var("SOURCE_DATE_EPOCH") {
+        return time.parse().map_err(|_| format!("SOURCE_DATE_EPOCH is no number of seconds: {time}"));
+    }
+    let time = output(Command::new("git").args(["log", "-1", "--format=%ct"]).current_dir(source))?;
+    time.trim().parse().map_err(|_| format!("git log: no time in {time:?}"))
+}
+
+/// What a command prints.
+fn output(command: &mut Command) -> Result<String, String> {
+    let name = command.get_program().display().to_string();
+    let out = command.output().map_err(|e| format!("{name}: {e}"))?;
+    match out.status.success() {
+        true => Ok(String::from_utf8_lossy(&out.stdout).into_owned()),
+        false => {
+            let said = if out.stderr.is_empty() { &out.stdout } else { &out.stderr };
+            Err(format!("{name}: {}: {}", out.status, String::from_utf8_lossy(said).trim()))
+        }
+    }
+}
+
+/// Builds and packs a checkout.
+fn make(source: &Path, target: &Path, time: u64, packages: &Packages) -> Result<(), String> {
+    let release = build::build(source, target, time)?;
+    let tree = tree::collect(source, &release, time)?;
+    let write = |path: &Path, bytes: Vec<u8>| {
+        let folder = path.parent().unwrap_or(Path::new("."));
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::write(path, bytes))
+            .map_err(|e| format!("{}: {e}", path.display()))
+    };
+    write(&packages.archive, pack::archive(&tree, time)?)?;
+    write(&packages.deb, deb::package(&tree, time)?)
+}
+
+/// Makes the packages of a copy of the sources, in another folder, and compares.
+fn check(out: &Path, time: u64, packages: &Packages) -> Result<(), String> {
+    let folder = target_folder().join("dist/again");
+    let source = folder.join("elsewhere/sources");
+    if source.exists() {
+        std::fs::remove_dir_all(&source).map_err(|e| format!("{}: {e}", source.display()))?;
+    }
+    copy(&root(), &source)?;
+    let again = Packages::of(&folder);
+    make(&source, &folder.join("build"), time, &again)?;
+    let mut differ = Vec::new();
+    for (one, two) in packages.files().into_iter().zip(again.files()) {
+        let read = |p: &Path| std::fs::read(p).map_err(|e| format!("{}: {e}", p.display()));
+        let (a, b) = (read(one)?, read(two)?);
+        if a != b {
+            let at = a.iter().zip(&b).position(|(x, y)| x != y).unwrap_or(a.len().min(b.len()));
+            let name = one.file_name().unwrap_or_default().display();
+            differ.push(format!(
+                "{name} differs from byte {at} of {} ({} the second time)",
+                a.len(),
+                b.len()
+            ));
+        }
+    }
+    match differ[..] {
+        [] => {
+            println!("xtask: two builds in two folders, the same bytes in {}", out.display());
+            Ok(())
+        }
+        _ => Err(differ.join("; ")),
+    }
+}
+
+/// Copies what a checkout consists of, as it is now: committed files with their changes, and new ones that are not ignored.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let list = output(
+        Command::new("git")
+            .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+            .current_dir(from),
+    )?;
+    for name in list.split('\0').filter(|n| !n.is_empty()) {
+        let (here, there) = (from.join(name), to.join(name));
+        // Deleted, but not yet for git; a link to a target folder elsewhere.
+        if !here.is_file() {
+            continue;
+        }
+        let folder = there.parent().unwrap_or(to);
+        std::fs::create_dir_all(folder)
+            .and_then(|()| std::fs::copy(&here, &there))
+            .map_err(|e| format!("{name}: {e}"))?;
+    }
+    let mut all = Command::new("cargo");
+    all.args(["fetch", "--locked"]).current_dir(to);
+    call(all)
+}
