@@ -192,6 +192,11 @@ impl Simd for Avx2 {
             _mm256_maskstore_epi32(p.cast(), m[0], a[0]);
             _mm256_maskstore_epi32(p.add(32).cast(), m[1], a[1]);
         }
+        unsafe fn istore_packed(self, p: *mut u8, m: Self::M, a: Self::I) {
+            let mut lanes = [0u32; 16];
+            self.istoreu(lanes.as_mut_ptr().cast(), a);
+            crate::portable::pack(p, self.mbits(m), &lanes)
+        }
         unsafe fn igather(self, base: *const u8, off: Self::I, m: Self::M) -> Self::I {
             // The instruction's index is signed: move the base to the middle of the 4 GiB.
             let mid = base.wrapping_add(1 << 31).cast::<i32>();

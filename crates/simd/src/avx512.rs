@@ -139,6 +139,10 @@ impl Simd for Avx512 {
         unsafe fn istore_mask(self, p: *mut u8, m: Self::M, a: Self::I) {
             _mm512_mask_storeu_epi32(p.cast(), m, a)
         }
+        unsafe fn istore_packed(self, p: *mut u8, m: Self::M, a: Self::I) {
+            // In a register first: the instruction that goes to memory is a slow one.
+            _mm512_storeu_si512(p.cast(), _mm512_maskz_compress_epi32(m, a))
+        }
         unsafe fn igather(self, base: *const u8, off: Self::I, m: Self::M) -> Self::I {
             // The instruction's index is signed: move the base to the middle of the 4 GiB.
             let mid = base.wrapping_add(1 << 31);

@@ -139,6 +139,8 @@ pub trait Simd: Copy + 'static {
     /// a > b, unsigned.
     fn ugt(self, a: Self::I, b: Self::I) -> Self::M;
     fn isel(self, m: Self::M, a: Self::I, b: Self::I) -> Self::I;
+    /// Writes the lanes in `m` one after the other; of the 64 bytes at `p` (any alignment), what lies behind them is whatever.
+    unsafe fn istore_packed(self, p: *mut u8, m: Self::M, a: Self::I);
     /// Lane i = a[idx[i] mod 16].
     fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I;
     /// Four words of each lane, given as a vector a word: result k has those of lanes k, 4 + k, 8 + k and 12 + k, one lane's
@@ -261,6 +263,23 @@ mod tests {
         }
     }
     by_level!(fn transposed = transposed_body, ());
+
+    fn packed_body<S: Simd>(s: S) {
+        let lanes = std::array::from_fn(|l| l as u32 * 3 + 1);
+        for bits in [0u16, 1, 0x8000, 0x8421, 0x0FF0, 0xABCD, 0xFFFF] {
+            let mut got = [0u32; 17];
+            // SAFETY: sixteen words, off their alignment.
+            unsafe { s.istore_packed(got[1..].as_mut_ptr().cast(), s.mask(bits), ops::i_from(s, lanes)) };
+            let want: Vec<u32> = (0..16).filter(|l| bits >> l & 1 != 0).map(|l| lanes[l]).collect();
+            assert_eq!((got[0], &got[1..1 + want.len()]), (0, &want[..]), "{bits:x}");
+        }
+    }
+    by_level!(fn packed = packed_body, ());
+
+    #[test]
+    fn lanes_one_after_the_other() {
+        Level::all().into_iter().for_each(packed);
+    }
 
     #[test]
     fn words_of_lanes() {

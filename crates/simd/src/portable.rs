@@ -102,6 +102,11 @@ impl Simd for Portable {
         }
     }
     #[inline(always)]
+    unsafe fn istore_packed(self, p: *mut u8, m: Self::M, a: Self::I) {
+        // SAFETY: the trait's: 64 bytes may be written.
+        unsafe { pack(p, self.mbits(m), &a) }
+    }
+    #[inline(always)]
     unsafe fn igather(self, base: *const u8, off: Self::I, m: Self::M) -> Self::I {
         // SAFETY: the trait's: 32 bits may be read at the offsets of lanes in `m`.
         each!(i => if m[i] != 0 { unsafe { base.add(off[i] as usize).cast::<u32>().read_unaligned() } } else { 0 })
@@ -291,5 +296,21 @@ impl Simd for Portable {
     #[inline(always)]
     fn many(self, a: Self::M) -> bool {
         a.iter().fold(0, |r, m| r | m) != 0
+    }
+}
+
+/// [`Simd::istore_packed`], lane by lane.
+///
+/// # Safety
+/// 64 bytes at `p`, of any alignment, may be written.
+#[inline(always)]
+pub(crate) unsafe fn pack(p: *mut u8, bits: u16, lanes: &[u32; 16]) {
+    let (mut left, mut n) = (bits, 0);
+    while left != 0 {
+        let l = left.trailing_zeros() as usize % 16;
+        left &= left - 1;
+        // SAFETY: sixteen words at most, says the caller.
+        unsafe { p.cast::<u32>().add(n).write_unaligned(lanes[l]) };
+        n += 1;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::GeometryCounts;
 use super::assembly::Assembled;
+use super::setup::LANES;
 use crate::layout::TILE;
 use crate::prim::{Plane, Prim};
 use crate::state::Rect;
@@ -25,7 +26,7 @@ const REGION: u32 = TILE.trailing_zeros();
 /// Vertices of a chunk that visible primitives use: what the position cache is to positions, this is to the other outputs.
 #[derive(Default)]
 pub struct Used {
-    bits: Vec<u64>,
+    seen: Set,
     references: u64,
     /// Primitives in so many regions at most are shaded where they are drawn; 0: none is.
     regions: u64,
@@ -34,11 +35,34 @@ pub struct Used {
     vertices: [Vec<u32>; 2],
 }
 
+/// A set of vertices, a byte each, 1 where it is one of them: a bit would wait for the one that was set before it. Whole words.
+#[derive(Default)]
+struct Set(Vec<u8>);
+
+impl Set {
+    /// None of so many.
+    fn begin(&mut self, vertices: usize) {
+        self.0.clear();
+        self.0.resize(vertices.next_multiple_of(64), 0);
+    }
+    fn len(&self) -> u64 {
+        self.words().map(|w| w.count_ones() as u64).sum()
+    }
+    /// A bit each.
+    fn words(&self) -> impl Iterator<Item = u64> {
+        self.0.as_chunks::<64>().0.iter().map(|bytes| {
+            // Eight bytes' lowest bits to the top byte.
+            let bits = |b: &[u8; 8]| u64::from_le_bytes(*b).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+            bytes.as_chunks().0.iter().rev().fold(0, |word, b| word << 8 | bits(b))
+        })
+    }
+}
+
 /// What primitives use that are shaded where they are drawn.
 #[derive(Default)]
 struct Deferred {
     primitives: u64,
-    bits: Vec<u64>,
+    seen: Set,
     /// By vertex, the region in which it was used last, if it was.
     last: Vec<u32>,
 }
@@ -55,16 +79,13 @@ pub struct Postponed {
 impl Used {
     /// A chunk of so many vertices begins.
     pub fn begin(&mut self, vertices: usize, regions: u64) {
-        let words = vertices.div_ceil(64);
-        self.bits.clear();
-        self.bits.resize(words, 0);
+        self.seen.begin(vertices);
         self.references = 0;
         self.regions = regions;
         if regions > 0 {
             let d = &mut self.deferred;
             d.primitives = 0;
-            d.bits.clear();
-            d.bits.resize(words, 0);
+            d.seen.begin(vertices);
             d.last.clear();
             d.last.resize(vertices, u32::MAX);
         }
@@ -72,10 +93,29 @@ impl Used {
     /// A visible primitive uses a vertex.
     #[inline(always)]
     pub fn mark(&mut self, vertex: usize) {
-        if let Some(bits) = self.bits.get_mut(vertex / 64) {
-            *bits |= 1 << (vertex % 64);
+        if let Some(seen) = self.seen.0.get_mut(vertex) {
+            *seen = 1;
             self.references += 1;
         }
+    }
+    /// Visible triangles, the `n` first, use these vertices, and none is shaded where it is drawn; false if that may not be so (nothing
+    /// has been done then).
+    #[inline(always)]
+    pub fn triangles(&mut self, vertices: &[[u32; LANES]; 3], n: usize) -> bool {
+        if self.regions > 0 {
+            return false;
+        }
+        let (seen, mut references) = (&mut self.seen.0[..], 0);
+        for i in 0..n.min(LANES) {
+            for own in vertices {
+                if let Some(seen) = seen.get_mut(own[i] as usize) {
+                    *seen = 1;
+                    references += 1;
+                }
+            }
+        }
+        self.references += references;
+        true
     }
     /// A visible primitive within `bounds` uses these vertices; its [`Prim::deferred`].
     #[inline(always)]
@@ -96,8 +136,8 @@ impl Used {
         d.primitives += 1;
         let mut new = 0;
         for &v in &vertices {
-            if let (Some(bits), Some(last)) = (d.bits.get_mut(v / 64), d.last.get_mut(v)) {
-                *bits |= 1 << (v % 64);
+            if let (Some(seen), Some(last)) = (d.seen.0.get_mut(v), d.last.get_mut(v)) {
+                *seen = 1;
                 new += (std::mem::replace(last, region) != region) as u8;
             }
         }
@@ -109,30 +149,29 @@ impl Used {
         if self.regions == 0 || d.primitives == 0 {
             return Postponed::default();
         }
-        let ones = |bits: u64| bits.count_ones() as u64;
         Postponed {
             primitives: d.primitives,
-            vertices: d.bits.iter().map(|b| ones(*b)).sum(),
-            only: d.bits.iter().zip(&self.bits).map(|(d, b)| ones(d & !b)).sum(),
+            vertices: d.seen.len(),
+            only: d.seen.words().zip(self.seen.words()).map(|(d, b)| (d & !b).count_ones() as u64).sum(),
         }
     }
     /// Vertices that are used, and uses of them beyond the first.
     pub fn counts(&self) -> [u64; 2] {
-        let used = self.bits.iter().map(|b| b.count_ones() as u64).sum();
+        let used = self.seen.len();
         [used, self.references - used]
     }
     /// Index and instance of those that are used by primitives which are shaded now (`false`) or later.
     pub fn of<'a>(&'a mut self, later: bool, chunk: &'a Assembled) -> [&'a [u32]; 2] {
         let all = [&chunk.index[..], &chunk.instance[..]];
-        let bits = if later { &self.deferred.bits } else { &self.bits };
-        if bits.iter().map(|b| b.count_ones() as usize).sum::<usize>() == chunk.index.len() {
+        let seen = if later { &self.deferred.seen } else { &self.seen };
+        if seen.len() == chunk.index.len() as u64 {
             return all;
         }
         let [index, instance] = &mut self.vertices;
         index.clear();
         instance.clear();
-        for (word, first) in bits.iter().zip((0..).step_by(64)) {
-            let mut left = *word;
+        for (word, first) in seen.words().zip((0..).step_by(64)) {
+            let mut left = word;
             while left != 0 {
                 // Neighbours at once.
                 let from = left.trailing_zeros() as usize;
@@ -195,7 +234,7 @@ impl Batch {
     /// Makes room for so many more primitives, of so many planes each. Without memory for that, nothing happens.
     pub fn make_room(&mut self, prims: usize, planes: usize) {
         // Set-up makes planes of a whole group.
-        let groups = prims.saturating_add(super::setup::LANES);
+        let groups = prims.saturating_add(LANES);
         room(&mut self.prims, prims);
         room(&mut self.planes, groups.saturating_mul(planes));
     }

@@ -111,6 +111,7 @@ impl Bins {
         let mut parts: Vec<(Pairs, Vec<u32>)> = Vec::new();
         parts.resize_with(prims.len().div_ceil(chunk), Default::default);
         let full = Mutex::new(None);
+        let grid = Grid { x0: bins.x0, y0: bins.y0, width: bins.width, height: bins.height, layers };
         let collect = |i: usize, part: &mut (Pairs, Vec<u32>)| {
             let first = i * chunk;
             let own = &prims[first..(first + chunk).min(prims.len())];
@@ -121,19 +122,20 @@ impl Bins {
                 return;
             }
             part.1.resize(tiles, 0);
+            let (pairs, counts) = (&mut part.0, &mut part.1[..]);
             let mut fits = true;
             for (k, p) in own.iter().enumerate() {
-                bins.touch(p, (before + first + k) as u32, pixels, area, |tile, entry| {
-                    if part.0.len() == part.0.capacity() {
-                        fits &= part.0.try_reserve(part.0.len().max(1024)).is_ok();
+                grid.touch(p, (before + first + k) as u32, pixels, area, |tile, entry| {
+                    if pairs.len() == pairs.capacity() {
+                        fits &= pairs.try_reserve(pairs.len().max(1024)).is_ok();
                         if !fits {
                             return;
                         }
                     }
-                    part.1[tile as usize] += 1;
-                    part.0.push((tile, entry));
+                    counts[tile as usize] += 1;
+                    pairs.push((tile, entry));
                 });
-                if !fits || part.0.len() > MOST_ENTRIES {
+                if !fits || pairs.len() > MOST_ENTRIES {
                     full.lock().get_or_insert(if fits { Full::Entries } else { Full::Memory });
                     return;
                 }
@@ -198,10 +200,22 @@ impl Bins {
         }
         Ok(())
     }
+}
 
+/// Where tiles are, as [`Bins`] has it.
+#[derive(Clone, Copy)]
+struct Grid {
+    x0: u32,
+    y0: u32,
+    width: u32,
+    height: u32,
+    layers: u32,
+}
+
+impl Grid {
     /// Calls `f(tile, entry)` for each tile that a primitive may touch.
     #[inline(always)]
-    fn touch(&self, p: &Prim, index: u32, pixels: &[[i32; 2]], area: Rect, mut f: impl FnMut(u32, u32)) {
+    fn touch(self, p: &Prim, index: u32, pixels: &[[i32; 2]], area: Rect, mut f: impl FnMut(u32, u32)) {
         let b = p.bounds.rect().intersect(&area);
         if b.is_empty() || p.layer as u32 >= self.layers {
             return;

@@ -15,9 +15,11 @@ use super::vertex::{Varying, Vertices, code};
 use crate::prim::{Line, Plane, Prim, Shape, prefetch, word};
 use crate::state::Rect;
 use ash::vk;
+use bytemuck::cast_ref;
 use counters::Event::{self, *};
 use shader::cost::COUNTED;
 use simd::Simd;
+use std::mem::MaybeUninit;
 use texel::vector;
 
 /// Triangles of a group.
@@ -73,8 +75,12 @@ fn body<S: Simd>(s: S, r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mu
         let mut all = [!0u32; LANES];
         let mut any = [0u32; LANES];
         for k in 0..3 {
+            let own = &[v0, v1, v2][k][from..from + m];
             let mut t = [0u32; LANES];
-            t[..m].copy_from_slice(&[v0, v1, v2][k][from..from + m]);
+            match own.first_chunk() {
+                Some(all) => t = *all,
+                None => t[..m].copy_from_slice(own),
+            }
             // SAFETY: assembly numbers the chunk's vertices, all of which have been placed (asserted above).
             let [x, y, _, codes] = unsafe { gather(s, &v.placed, &t) };
             vector::store(s, &mut px[k], x);
@@ -220,10 +226,21 @@ fn flush<S: Simd>(
         return;
     }
     let mut t = [[0u32; LANES]; 3];
-    for i in 0..LANES {
-        let triangle = group.triangles[i.min(n - 1)] as usize;
+    let mut ids = [0u32; LANES];
+    let first = group.triangles[0] as usize;
+    // They come in their order.
+    if n == LANES && group.triangles[LANES - 1] as usize == first + LANES - 1 {
         for k in 0..3 {
-            t[k][i] = chunk.v[k][triangle];
+            t[k].copy_from_slice(&chunk.v[k][first..first + LANES]);
+        }
+        ids.copy_from_slice(&chunk.ids[first..first + LANES]);
+    } else {
+        for i in 0..LANES {
+            let triangle = group.triangles[i.min(n - 1)] as usize;
+            for k in 0..3 {
+                t[k][i] = chunk.v[k][triangle];
+            }
+            ids[i] = chunk.ids[triangle];
         }
     }
     let mut px = [[0i32; LANES]; 3];
@@ -325,7 +342,7 @@ fn flush<S: Simd>(
     let lines = (LANES * count * size_of::<Plane>()).div_ceil(size_of::<Line>());
     (0..lines).for_each(|i| prefetch(next.wrapping_add(i)));
     // Memory is written in its order: what is put together of vectors lies in between, if it is not too much for that.
-    let mut near = Near([0; LANES * NEAR * 3]);
+    let mut near = Near([const { MaybeUninit::uninit() }; LANES * NEAR * 3]);
     // SAFETY: room for the planes of a whole group.
     let far = unsafe { out.planes.as_mut_ptr().add(first_plane) };
     let to = if count <= NEAR { near.0.as_mut_ptr().cast::<Plane>() } else { far };
@@ -346,17 +363,16 @@ fn flush<S: Simd>(
             *own = of_varying(r, values, &w, &s, varying);
         }
         if four.len() == 4 {
-            let mut words = [[0u32; LANES]; 12];
-            for j in 0..4 {
-                for i in 0..LANES {
-                    words[3 * j][i] = own[j].at[i].to_bits();
-                    words[3 * j + 1][i] = own[j].dx[i].to_bits();
-                    words[3 * j + 2][i] = own[j].dy[i].to_bits();
-                }
+            let [a, b, c, d] = &own;
+            let words =
+                [[&a.at, &a.dx, &a.dy, &b.at], [&b.dx, &b.dy, &c.at, &c.dx], [&c.dy, &d.at, &d.dx, &d.dy]];
+            for g in 0..3 {
+                let [p, q, r, s] = words[g];
+                let words = [cast_ref(p), cast_ref(q), cast_ref(r), cast_ref(s)];
+                let to = to.wrapping_add(4 * k).cast::<u8>().wrapping_add(16 * g);
+                // SAFETY: four planes of each primitive, of the room above.
+                unsafe { self::four(machine, words, to, count * size_of::<Plane>()) };
             }
-            let to = to.wrapping_add(4 * k);
-            // SAFETY: four planes of each primitive, of the room above.
-            unsafe { rows(machine, &words, to.cast(), count * size_of::<Plane>()) };
             continue;
         }
         for i in 0..n {
@@ -376,51 +392,56 @@ fn flush<S: Simd>(
     }
 
     let clockwise = r.state.raster.front == vk::FrontFace::CLOCKWISE;
-    let layers = v.column(r.outputs.layer);
-    let mut words = [[0u32; LANES]; Prim::WORDS];
-    for i in 0..n {
-        let layer = r.layer(layers[t[r.provoking][i] as usize]);
-        words[word::LAYER][i] = layer & 0xFFFF | ((positive[i] == clockwise) as u32) << 24;
-        words[word::ID][i] = chunk.ids[group.triangles[i] as usize];
+    let mut layers = [r.layer(0); LANES];
+    if r.outputs.layer > 0 {
+        let written = v.column(r.outputs.layer);
+        for i in 0..n {
+            layers[i] = r.layer(written[t[r.provoking][i] as usize]);
+        }
     }
-    words[word::KIND] = [Shape::Polygon as u32 | 3 << 8; LANES];
-    if COUNTED {
+    let mut places = [0u32; LANES];
+    for i in 0..LANES {
+        places[i] = layers[i] & 0xFFFF | ((positive[i] == clockwise) as u32) << 24;
+    }
+    let mut kinds = [Shape::Polygon as u32 | 3 << 8; LANES];
+    if COUNTED && !out.used.triangles(&t, n) {
         for i in 0..n {
             let bounds = Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] };
             let used = [t[0][i] as usize, t[1][i] as usize, t[2][i] as usize];
-            let deferred = out.used.visible(used, bounds, words[word::LAYER][i] as u16);
-            words[word::KIND][i] |= (deferred as u32) << 16;
+            let deferred = out.used.visible(used, bounds, places[i] as u16);
+            kinds[i] |= (deferred as u32) << 16;
         }
     }
+    let [mut low, mut high, mut planes] = [[0u32; LANES]; 3];
     for i in 0..LANES {
         // As `Bounds::new`.
         let x = [box0[0][i].clamp(0, MOST) as u32, box1[0][i].clamp(0, MOST) as u32];
         let y = [box0[1][i].clamp(0, MOST) as u32, box1[1][i].clamp(0, MOST) as u32];
-        words[word::BOUNDS][i] = x[0] | y[0] << 16;
-        words[word::BOUNDS + 1][i] = x[1] | y[1] << 16;
-        words[word::PLANES][i] = (first_plane + i * count) as u32;
-        words[word::ORIGIN][i] = origin[0][i].to_bits();
-        words[word::ORIGIN + 1][i] = origin[1][i].to_bits();
+        low[i] = x[0] | y[0] << 16;
+        high[i] = x[1] | y[1] << 16;
+        planes[i] = (first_plane + i * count) as u32;
     }
+    let mut near = Near([const { MaybeUninit::uninit() }; LANES * Prim::WORDS]);
+    let none = [0; LANES];
+    near.words(machine, word::BOUNDS, [&low, &high, &kinds, &planes]);
     for k in 0..3 {
-        let at = word::EDGES + 4 * k;
+        let mut c = [none; 2];
         for i in 0..LANES {
-            words[at][i] = ea[k][i] as u32;
-            words[at + 1][i] = eb[k][i] as u32;
-            words[at + 2][i] = ec[k][i] as u32;
-            words[at + 3][i] = (ec[k][i] >> 32) as u32;
+            c[0][i] = ec[k][i] as u32;
+            c[1][i] = (ec[k][i] >> 32) as u32;
         }
+        let [a, b] = [cast_ref(&ea[k]), cast_ref(&eb[k])];
+        near.words(machine, word::EDGES + 4 * k, [a, b, &c[0], &c[1]]);
     }
-    for (at, p) in [(word::Z, &zp), (word::W, &wp)] {
-        for i in 0..LANES {
-            words[at][i] = p.at[i].to_bits();
-            words[at + 1][i] = p.dx[i].to_bits();
-            words[at + 2][i] = p.dy[i].to_bits();
-        }
-    }
-    let mut near = Near([0; LANES * Prim::WORDS]);
-    // SAFETY: as many words.
-    unsafe { rows(machine, &words, near.0.as_mut_ptr().cast(), size_of::<Prim>()) };
+    near.words(machine, word::EDGES + 12, [&none; 4]);
+    let [x, y] = [cast_ref(&origin[0]), cast_ref(&origin[1])];
+    near.words(machine, word::ORIGIN, [x, y, cast_ref(&zp.at), cast_ref(&zp.dx)]);
+    near.words(
+        machine,
+        word::Z + 2,
+        [cast_ref(&zp.dy), cast_ref(&wp.at), cast_ref(&wp.dx), cast_ref(&wp.dy)],
+    );
+    near.words(machine, word::ID, [&ids, &places, &none, &none]);
     let before = out.prims.len();
     out.prims.reserve(n);
     // SAFETY: the words are primitives'; there is room for them.
@@ -430,12 +451,36 @@ fn flush<S: Simd>(
     }
 }
 
+// Fours of words, as they are written.
+const _: () = assert!(
+    word::KIND == word::BOUNDS + 2
+        && word::PLANES == word::BOUNDS + 3
+        && word::EDGES == word::BOUNDS + 4
+        && word::ORIGIN == word::EDGES + 16
+        && word::Z == word::ORIGIN + 2
+        && word::W == word::Z + 3
+        && word::ID == word::W + 3
+        && word::LAYER == word::ID + 1
+        && Prim::WORDS == word::ID + 4
+);
+
 /// Planes of a primitive that are put together before they are written.
 const NEAR: usize = 8;
 
 /// Words, aligned as primitives are.
 #[repr(C, align(64))]
-struct Near<const N: usize>([u32; N]);
+struct Near<const N: usize>([MaybeUninit<u32>; N]);
+
+impl Near<{ LANES * Prim::WORDS }> {
+    /// Writes four words of each primitive, from `first` on.
+    #[inline(always)]
+    fn words<S: Simd>(&mut self, s: S, first: usize, words: [&[u32; LANES]; 4]) {
+        debug_assert!(first.is_multiple_of(4) && first < Prim::WORDS);
+        let to = self.0.as_mut_ptr().wrapping_add(first).cast();
+        // SAFETY: they are a row's, which has as many.
+        unsafe { four(s, words, to, size_of::<Prim>()) };
+    }
+}
 
 /// Greatest coordinate of [`crate::prim::Bounds`].
 const MOST: i32 = i16::MAX as i32;
@@ -496,25 +541,23 @@ unsafe fn gather<S: Simd>(s: S, rows: &[[u32; 4]], index: &[u32; LANES]) -> [S::
     s.itranspose4(lanes)
 }
 
-/// Writes sixteen rows of words, `step` bytes from one to the next; `words` by word, fours of them.
+/// Writes four words of each of sixteen rows, `step` bytes from one to the next; `words` by word.
 ///
 /// # Safety
 /// There is room for the rows.
 #[inline(always)]
-unsafe fn rows<S: Simd, const N: usize>(s: S, words: &[[u32; LANES]; N], to: *mut u8, step: usize) {
-    for (g, four) in words.as_chunks::<4>().0.iter().enumerate() {
-        let mut lanes = [s.isplat(0); 4];
-        for k in 0..4 {
-            lanes[k] = vector::load(s, &four[k]);
+unsafe fn four<S: Simd>(s: S, words: [&[u32; LANES]; 4], to: *mut u8, step: usize) {
+    let mut lanes = [s.isplat(0); 4];
+    for k in 0..4 {
+        lanes[k] = vector::load(s, words[k]);
+    }
+    let rows = s.itranspose4(lanes);
+    for k in 0..4 {
+        let mut at = [to; 4];
+        for q in 0..4 {
+            at[q] = to.wrapping_add((4 * q + k) * step);
         }
-        let rows = s.itranspose4(lanes);
-        for k in 0..4 {
-            let mut at = [to; 4];
-            for q in 0..4 {
-                at[q] = to.wrapping_add((4 * q + k) * step + 16 * g);
-            }
-            // SAFETY: the caller's room.
-            unsafe { s.istore4(at, rows[k]) };
-        }
+        // SAFETY: the caller's room.
+        unsafe { s.istore4(at, rows[k]) };
     }
 }

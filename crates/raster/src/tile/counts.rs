@@ -9,6 +9,8 @@ use counters::{Ask, By, Counts, Event, Load, Phase, Unit, UnitCounts};
 use shader::bytecode::Program;
 use shader::cost::COUNTED;
 use shader::interface;
+use simd::{Simd, ops};
+use texel::vector;
 use wave::Usage;
 use wave::held::Held;
 use wave::tally::{Ran, Tex};
@@ -186,6 +188,20 @@ pub fn entered(c: &mut TileCounts, deferred: u8) {
     }
 }
 
+/// Primitives of a list are looked at, of these kinds ([`crate::prim::word::KIND`]); the first `n` are.
+#[inline(always)]
+pub fn entered_all(c: &mut TileCounts, kinds: &[u32; 16], n: usize) {
+    let (mut deferred, mut vertices) = (0, 0);
+    for (i, kind) in kinds.iter().enumerate() {
+        let of = if i < n { kind >> 16 & 0xFF } else { 0 };
+        deferred += of.min(1);
+        vertices += of.saturating_sub(1);
+    }
+    c[InTile::Primitives] += n as u64;
+    c[InTile::Deferred] += deferred as u64;
+    c[InTile::Vertices] += vertices as u64;
+}
+
 /// All primitives of a list were looked at.
 pub fn all_entered(c: &mut TileCounts) {
     c[InTile::VertexWarps] = c[InTile::Vertices].div_ceil(16);
@@ -305,6 +321,72 @@ impl Seen {
         }
         c[InTile::Hidden] += self.hidden;
         c[InTile::Passed] += if all_pass { self.gone } else { 0 };
+    }
+}
+
+/// As [`Seen`], of four blocks a primitive and of eight primitives at once.
+#[derive(Default)]
+pub struct SeenFours {
+    covered: [u64; 8],
+    left: [u64; 8],
+    len: usize,
+    /// Quads, partial ones, hidden ones and pixels that are gone, by lane.
+    sums: [[u32; 16]; 4],
+}
+
+impl SeenFours {
+    #[inline(always)]
+    pub fn four<S: Simd>(&mut self, s: S, covered: u64, left: u64) {
+        let at = self.len % 8;
+        (self.covered[at], self.left[at]) = (covered, left);
+        self.len = at + 1;
+        if at == 7 {
+            self.count(s);
+        }
+    }
+
+    #[inline(always)]
+    fn count<S: Simd>(&mut self, s: S) {
+        let m = vector::load(s, bytemuck::cast_ref(&self.covered));
+        let left = vector::load(s, bytemuck::cast_ref(&self.left));
+        let (first, pairs, bytes) = (s.isplat(0x1111_1111), s.isplat(0x3333_3333), s.isplat(0x0F0F_0F0F));
+        // Sums of a lane's fours of bits, each no more than 4.
+        let sum = |fours: S::I| {
+            let two = s.iadd(s.iand(fours, bytes), s.iand(ops::shr(s, fours, 4), bytes));
+            ops::shr(s, s.imul(two, s.isplat(0x0101_0101)), 24)
+        };
+        let some = |m: S::I| {
+            let two = s.ior(m, ops::shr(s, m, 1));
+            s.iand(s.ior(two, ops::shr(s, two, 2)), first)
+        };
+        let two = s.iand(m, ops::shr(s, m, 1));
+        let whole = s.iand(s.iand(two, ops::shr(s, two, 2)), first);
+        let gone = s.iandn(left, m);
+        let gone = s.isub(gone, s.iand(ops::shr(s, gone, 1), s.isplat(0x5555_5555)));
+        let gone = s.iadd(s.iand(gone, pairs), s.iand(ops::shr(s, gone, 2), pairs));
+        // Whole quads are some of the quads, and those that are left of those that there were.
+        let quads = some(m);
+        let own = [quads, s.isub(quads, whole), s.isub(quads, some(left)), gone];
+        for (to, fours) in self.sums.iter_mut().zip(own) {
+            let before = vector::load(s, to);
+            vector::store(s, to, s.iadd(before, sum(fours)));
+        }
+    }
+
+    #[inline(always)]
+    pub fn add_to<S: Simd>(mut self, s: S, c: &mut TileCounts, all_pass: bool) {
+        self.covered[self.len..].fill(0);
+        self.left[self.len..].fill(0);
+        if self.len < 8 {
+            self.count(s);
+        }
+        let [quads, partial, hidden, gone] = self.sums.map(|own| own.iter().map(|n| *n as u64).sum::<u64>());
+        if COUNTED {
+            c[InTile::Quads] += quads;
+            c[InTile::Partial] += partial;
+        }
+        c[InTile::Hidden] += hidden;
+        c[InTile::Passed] += if all_pass { gone } else { 0 };
     }
 }
 

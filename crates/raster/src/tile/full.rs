@@ -1,13 +1,16 @@
 //! Full warps: blocks that one primitive covers wholly, one sample a pixel. They need no slot of their own in the
 //! packer, their inputs are filled by stretches of one primitive, and their pixels are written by stretches of warps.
 
+use super::counts::InTile;
 use super::fill::{self, Fill, Warp};
 use super::item::Item;
 use super::packer::{FULL, Packer, WARPS};
-use crate::layout::{LANE_X, LANE_Y, SIDE};
+use super::task::{Blocks, QUADS, Task};
+use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE};
 use crate::prim::{Plane, Prim};
 use simd::Simd;
 use texel::vector;
+use wave::Stop;
 use wave::graphics::Lanes;
 
 /// Places of a stretch's pixels relative to their primitive's origin, and w, a warp each.
@@ -172,4 +175,44 @@ fn linear<S: Simd>(s: S, at: &Places, w: usize, k: &Plane) -> S::F {
     let (x, y) = (vector::floats(s, &at.x[w]), vector::floats(s, &at.y[w]));
     let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
     s.fadd(s.fsplat(k.at), slope)
+}
+
+impl Task<'_> {
+    /// A primitive that covers the whole tile and is not tested.
+    pub(super) fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
+        self.counts[InTile::Quads] += QUADS;
+        if let Some(h) = hidden {
+            let blocks = h.iter().map(|w| w.count_ones() as u64).sum::<u64>();
+            self.counts[InTile::Hidden] += 4 * blocks;
+            self.counts[InTile::Passed] += if item.plan.all_pass { 16 * blocks } else { 0 };
+            for b in (0..BLOCKS).filter(|b| h[b / 64] >> (b % 64) & 1 == 0) {
+                self.full(item, index, b)?;
+            }
+            return Ok(());
+        }
+        self.counts[InTile::Passed] += if item.plan.counts_early { 16 * BLOCKS as u64 } else { 0 };
+        let mut b = 0;
+        while b < BLOCKS {
+            let n = self.packer.add_stretch(item.plan.warps, index, b, BLOCKS - b);
+            if n == 0 {
+                self.shade(item)?;
+            }
+            b += n;
+        }
+        Ok(())
+    }
+
+    /// A block all of whose pixels are left, of a plain draw: into the wave.
+    #[inline(always)]
+    pub(super) fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
+        let plan = &item.plan;
+        if plan.counts_early {
+            self.counts[InTile::Passed] += 16;
+        }
+        if !self.packer.add_full(plan.warps, index, block) {
+            self.shade(item)?;
+            self.packer.add_full(plan.warps, index, block);
+        }
+        Ok(())
+    }
 }

@@ -324,8 +324,13 @@ impl Item {
     /// Asks for what shading will want of a primitive.
     #[inline(always)]
     pub(super) fn soon(&self, p: &Prim) {
-        prefetch(std::ptr::from_ref(p).cast::<Line>().wrapping_add(1));
-        let planes = self.batch.planes.as_ptr().wrapping_add(p.planes as usize);
+        self.soon_of(p, p.planes);
+    }
+    /// As [`Item::soon`]; `planes`: the primitive's [`Prim::planes`].
+    #[inline(always)]
+    pub(super) fn soon_of(&self, p: *const Prim, planes: u32) {
+        prefetch(p.cast::<Line>().wrapping_add(1));
+        let planes = self.batch.planes.as_ptr().wrapping_add(planes as usize);
         prefetch(planes.cast());
         prefetch(planes.wrapping_add(self.plan.varyings.saturating_sub(1)).cast());
     }

@@ -18,6 +18,7 @@ pub mod depth;
 pub mod expand;
 pub mod fill;
 pub mod full;
+mod group;
 pub mod hidden;
 pub mod hiz;
 pub mod host;

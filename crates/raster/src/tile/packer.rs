@@ -190,51 +190,80 @@ impl Packer {
     /// As [`Self::add`], of one sample a pixel.
     #[inline(always)]
     pub fn add_one(&mut self, capacity: usize, prim: u32, block: usize, quads: u8, mask: u16) -> bool {
-        self.touched = true;
-        let first = block % BLOCKS * 4;
-        let Some(own) = self.last[first..].first_chunk_mut::<4>() else { return true };
-        let last = u32::from_le_bytes(*own);
         if quads.count_ones() >= 3 {
-            let w = self.count;
-            if w >= capacity {
-                return false;
-            }
-            self.count = w + 1;
-            let s = &mut self.warps[w % WARPS];
-            let base = (block * 16) as u16;
-            (s.prims, s.pixels) = ([prim; 4], [base, base + 4, base + 8, base + 12]);
-            (s.quads, s.dense, s.sample) = (quads, true, None);
-            s.masks[0] = mask;
-            // A bit a quad to a byte a quad.
-            let bits = (quads as u32 & 0xF).wrapping_mul(0x0020_4081) & 0x0101_0101;
-            *own = (last & !(bits * 0xFF) | (bits * (w as u32 + 1))).to_le_bytes();
-            return true;
+            return self.add_block(capacity, prim, block, quads, mask);
         }
-        if self.count == capacity && self.needs_warp(quads, &last.to_le_bytes()) {
+        if self.lacks(capacity, block, quads) {
             return false;
         }
         let mut left = quads & 0xF;
         while left != 0 {
             let q = left.trailing_zeros() as usize % 4;
             left &= left - 1;
-            let (w, n) = self.seat((last >> (8 * q)) as u8, block, prim, 1);
-            let s = &mut self.warps[w];
-            s.prims[n] = prim;
-            s.pixels[n] = (block * 16 + q * 4) as u16;
-            s.quads |= 1 << n;
-            s.masks[0] |= (mask >> (q * 4) & 0xF) << (n * 4);
-            self.last[first + q] = w as u8 + 1;
+            self.add_quad(prim, block * 4 + q, mask >> (q * 4) & 0xF);
         }
         true
+    }
+
+    /// Adds a block three of whose quads are covered at least. False when the wave must be shaded first.
+    #[inline(always)]
+    pub fn add_block(&mut self, capacity: usize, prim: u32, block: usize, quads: u8, mask: u16) -> bool {
+        self.touched = true;
+        let first = block % BLOCKS * 4;
+        let Some(own) = self.last[first..].first_chunk_mut::<4>() else { return true };
+        let last = u32::from_le_bytes(*own);
+        let w = self.count;
+        if w >= capacity {
+            return false;
+        }
+        self.count = w + 1;
+        let s = &mut self.warps[w % WARPS];
+        let base = (block * 16) as u16;
+        (s.prims, s.pixels) = ([prim; 4], [base, base + 4, base + 8, base + 12]);
+        (s.quads, s.dense, s.sample) = (quads, true, None);
+        s.masks[0] = mask;
+        // A bit a quad to a byte a quad.
+        let bits = (quads as u32 & 0xF).wrapping_mul(0x0020_4081) & 0x0101_0101;
+        *own = (last & !(bits * 0xFF) | (bits * (w as u32 + 1))).to_le_bytes();
+        true
+    }
+
+    /// Whether the wave must be shaded before a block's quads, two at most, are added.
+    #[inline(always)]
+    pub fn lacks(&self, capacity: usize, block: usize, quads: u8) -> bool {
+        let first = block % BLOCKS * 4;
+        let last = self.last[first..].first_chunk::<4>();
+        self.count == capacity && last.is_some_and(|last| self.needs_warp(quads, last))
+    }
+
+    /// Adds a quad of the tile, of one sample a pixel, for which the wave does not lack room ([`Self::lacks`]).
+    #[inline(always)]
+    pub fn add_quad(&mut self, prim: u32, quad: usize, mask: u16) {
+        self.touched = true;
+        let quad = quad % QUADS;
+        let (w, n) = self.seat(self.last[quad], quad / 4, prim, 1);
+        let s = &mut self.warps[w];
+        s.prims[n] = prim;
+        s.pixels[n] = (quad * 4) as u16;
+        s.quads |= 1 << n;
+        s.masks[0] |= mask << (n * 4);
+        self.last[quad] = w as u8 + 1;
     }
 
     /// A place for a quad in a warp that comes after those before `after`: the warp, and the quad's number there.
     #[inline(always)]
     fn seat(&mut self, after: u8, block: usize, prim: u32, samples: usize) -> (usize, usize) {
-        let vacant = if after == 0 { self.open.vacant } else { self.open.vacant & self.open.later(after) };
-        let i = match vacant {
-            0 => self.open_one(block, prim, samples),
-            _ => vacant.trailing_zeros(),
+        let vacant = self.open.vacant;
+        let i = if vacant == 0 {
+            self.open_one(block, prim, samples)
+        } else if self.open.warp(vacant.trailing_zeros()) >= after {
+            // They lie in their order: if the first one will do, it is the first that does.
+            vacant.trailing_zeros()
+        } else {
+            match vacant & self.open.later(after) {
+                0 => self.open_one(block, prim, samples),
+                later => later.trailing_zeros(),
+            }
         };
         let (w, n) = self.open.take(i);
         (w % WARPS, n)
@@ -286,6 +315,12 @@ impl Open {
         // Bit 16 · i goes to 48 + i.
         const GATHER: u64 = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3;
         ((kept >> 8 & Open::EACH).wrapping_mul(GATHER) >> 48) as u32 & 0xF
+    }
+
+    /// The `i`-th's number.
+    #[inline(always)]
+    fn warp(&self, i: u32) -> u8 {
+        (self.warps >> (16 * (i % OPEN as u32))) as u8
     }
 
     /// One more quad for the `i`-th, which is not full: its warp, and how many it had.

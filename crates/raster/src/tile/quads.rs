@@ -6,7 +6,7 @@ use super::full::Places;
 use super::item::Item;
 use super::packer::{Packer, Slot, WARPS};
 use crate::layout::{QUAD_X, QUAD_Y};
-use crate::prim::{Plane, Prim};
+use crate::prim::{Plane, word};
 use simd::Simd;
 use texel::vector;
 use wave::graphics::Lanes;
@@ -128,25 +128,17 @@ fn place<S: Simd>(
     let half = s.fsplat(0.5);
     let x = s.fadd(s.fadd(s.s_to_f(x), vector::floats(s, &QUAD_X)), half);
     let y = s.fadd(s.fadd(s.s_to_f(y), vector::floats(s, &QUAD_Y)), half);
-    let (ox, oy) = if same {
-        (s.fsplat(prims[0].origin[0]), s.fsplat(prims[0].origin[1]))
-    } else {
-        let x = |q: usize| prims[q].origin[0];
-        let y = |q: usize| prims[q].origin[1];
-        (s.fquads([x(0), x(1), x(2), x(3)]), s.fquads([y(0), y(1), y(2), y(3)]))
-    };
+    // Four words of each from one of them on. That they are often of one primitive nobody can foresee: it is the same work.
+    let at = |q: usize, first: usize| std::ptr::from_ref(prims[q]).cast::<f32>().wrapping_add(first);
+    let of = |first: usize| [at(0, first), at(1, first), at(2, first), at(3, first)];
+    // SAFETY: words of primitives.
+    let [ox, oy, ..] = unsafe { s.fquads4(of(word::ORIGIN)) };
     let (x, y) = (s.fsub(x, ox), s.fsub(y, oy));
     vector::store_floats(s, &mut places.x[w], x);
     vector::store_floats(s, &mut places.y[w], y);
     if item.plan.perspective {
-        let at = |p: &Prim| std::ptr::from_ref(&p.w).cast::<f32>();
-        let [at, dx, dy] = if same {
-            let k = &prims[0].w;
-            [s.fsplat(k.at), s.fsplat(k.dx), s.fsplat(k.dy)]
-        } else {
-            // SAFETY: a plane is its three numbers in order.
-            unsafe { s.fquads3([at(prims[0]), at(prims[1]), at(prims[2]), at(prims[3])]) }
-        };
+        // SAFETY: a plane is its three numbers in order, and no primitive ends there.
+        let [at, dx, dy, _] = unsafe { s.fquads4(of(word::W)) };
         let v = linear(s, [at, dx, dy], x, y);
         let one = s.fsplat(1.0);
         if s.many(s.fne(v, one)) {
@@ -185,7 +177,7 @@ fn each<S: Simd, const N: usize>(
             &item.batch.planes[first..first + N]
         };
         let mut values = [[s.fsplat(0.0); 3]; N];
-        if quads.same >> w & 1 != 0 {
+        if N == 1 && quads.same >> w & 1 != 0 {
             let planes = planes(0);
             for k in 0..N {
                 values[k] = [s.fsplat(planes[k].at), s.fsplat(planes[k].dx), s.fsplat(planes[k].dy)];

@@ -205,7 +205,8 @@ impl Task<'_> {
                 // SAFETY: the task's tile has the plane.
                 let base = unsafe { p.sample(self.tile, sample_of(p, k)) };
                 let bytes = c.writer.bytes();
-                if bytes == 4 && !slot.dense {
+                // A block that is not whole goes by quads too: who loads a quad does not wait for a masked store.
+                if bytes == 4 && (!slot.dense || mask != 0xFFFF) {
                     // Quads that are not written are nowhere.
                     let mut nowhere = [0u32; 4];
                     let mut at = [nowhere.as_mut_ptr().cast::<u8>(); 4];

@@ -1,13 +1,56 @@
 //! Small polygons of draws with one sample and nothing to test before shading: coverage, counts and packing of all of a polygon's
-//! blocks together.
+//! blocks together, and of a whole group's ([`super::group`]).
 
 use super::counts;
+use super::group::{GROUP, Group};
 use super::item::Item;
 use super::small::{self, Small};
 use super::task::{Task, quads};
-use crate::prim::Prim;
+use crate::layout::{BLOCKS, SIDE};
+use crate::prim::{Line, Prim, prefetch};
 use simd::Simd;
+use std::mem::MaybeUninit;
+use texel::vector;
 use wave::Stop;
+
+/// What is packed at once: a block three of whose quads are covered at least ([`BLOCK`], with its mask), or a quad (with its mask's
+/// four bits). Its first quad of the tile lies from bit 16 on.
+type Piece = u32;
+const BLOCK: Piece = 1 << 31;
+
+/// Of a triangle's sixteen quads: by how much its masks are shifted, and the piece's quad from the triangle's first one on.
+const SHIFTS: [u32; 16] = [0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28];
+const PLACES: [u32; 16] = {
+    let mut t = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        let block = i / 4 % 2 + i / 8 * SIDE;
+        t[i] = ((block * 4 + i % 4) << 16) as u32;
+        i += 1;
+    }
+    t
+};
+
+/// Pieces of a group, and one triangle's more, for whole vectors are written.
+const PIECES: usize = 16 * (GROUP + 1);
+
+/// What a group's successors want from memory, a lane at a time: a tile's primitives lie anywhere, and many lines asked for at
+/// once wait for each other.
+pub(super) struct Ahead<'a> {
+    /// The next group: what shading wants of it.
+    pub next: &'a Group,
+    /// The one after that: what coverage wants.
+    pub far: [u32; GROUP],
+}
+
+impl Ahead<'_> {
+    #[inline(always)]
+    pub(super) fn ask(&self, item: &Item, lane: usize) {
+        let at = |n: u32| item.batch.prims.as_ptr().wrapping_add(n as usize);
+        prefetch(at(self.far[lane % GROUP]).cast::<Line>());
+        item.soon_of(at(self.next.prims[lane % GROUP]), self.next.planes[lane % GROUP]);
+    }
+}
 
 impl Task<'_> {
     /// Covers and packs a polygon of an item of [`super::item::Plan::simple`]. False if it is not small (nothing has been done
@@ -47,5 +90,112 @@ impl Task<'_> {
         }
         seen.add_to(&mut self.counts, plan.all_pass);
         Ok(true)
+    }
+
+    /// Covers sixteen entries of a list from `n` on, in their order (`place`).
+    #[inline(always)]
+    pub(super) fn group<S: Simd>(
+        &mut self,
+        s: S,
+        item: &Item,
+        group: &mut Group,
+        entries: &[u32],
+        n: usize,
+        place: impl Fn(usize) -> usize,
+    ) {
+        let mut own = [0; GROUP];
+        for k in 0..GROUP {
+            own[k] = entries[place((n + k).min(entries.len() - 1))];
+        }
+        group.cover(s, item, &own, (entries.len() - n).min(GROUP), self.origin, &mut self.counts);
+    }
+
+    /// Packs small triangles `from..to` of a group.
+    #[inline(always)]
+    pub(super) fn pack<S: Simd>(
+        &mut self,
+        s: S,
+        item: &Item,
+        group: &Group,
+        ahead: &Ahead,
+        seen: &mut counts::SeenFours,
+        from: usize,
+        to: usize,
+    ) -> Result<(), Stop> {
+        let plan = &item.plan;
+        let mut pieces = [const { MaybeUninit::<Piece>::uninit() }; PIECES];
+        let mut prims = [const { MaybeUninit::<u32>::uninit() }; PIECES];
+        let mut n = 0;
+        let (shifts, places) = (vector::load(s, &SHIFTS), vector::load(s, &PLACES));
+        for i in from..to.min(GROUP) {
+            ahead.ask(item, i);
+            let mask = group.mask(i);
+            let first = group.first[i] as usize % BLOCKS;
+            let mut left = mask;
+            if plan.last_first {
+                for (k, b) in [first, first + 1, first + SIDE, first + SIDE + 1].into_iter().enumerate() {
+                    let done = self.done[b];
+                    self.done[b] = done | (mask >> (16 * k)) as u16;
+                    left &= !((done as u64) << (16 * k));
+                }
+            }
+            seen.four(s, mask, left);
+            // A bit a quad.
+            let q = (left | left >> 1 | left >> 2 | left >> 3) & 0x1111_1111_1111_1111;
+            let q = (q | q >> 3) & 0x0303_0303_0303_0303;
+            let q = (q | q >> 6) & 0x000F_000F_000F_000F;
+            let q = (q.wrapping_mul(1 << 48 | 1 << 36 | 1 << 24 | 1 << 12) >> 48) as u16;
+            // Of each four, three at least: a bit a block.
+            let (some, all) = (q | q >> 1, q & q >> 1);
+            let blocks = (all & some >> 2 | some & all >> 2) & 0x1111;
+            let (of_block, each) = (s.mask(blocks), q & !(blocks * 15));
+            let v = s.isel(s.mask(0xFF), s.isplat(left as u32), s.isplat((left >> 32) as u32));
+            let own = s.isel(of_block, s.isplat(0xFFFF), s.isplat(0xF));
+            let flag = s.isel(of_block, s.isplat(BLOCK), s.isplat(0));
+            let place = s.ior(s.iadd(places, s.isplat((first as u32 * 4) << 16)), flag);
+            let words = s.ior(s.iand(s.ishr(v, shifts), own), place);
+            let kept = each | blocks;
+            // SAFETY: sixteen words; there are no more before than those of sixteen a triangle.
+            unsafe {
+                s.istore_packed(pieces.as_mut_ptr().add(n).cast(), s.mask(kept), words);
+                s.istoreu(prims.as_mut_ptr().add(n).cast(), s.isplat(group.prims[i]));
+            }
+            n += kept.count_ones() as usize;
+        }
+        // SAFETY: so many have been written.
+        let (pieces, prims) = unsafe { (pieces[..n].assume_init_ref(), prims[..n].assume_init_ref()) };
+        for k in 0..n {
+            let (piece, prim) = (pieces[k], prims[k]);
+            let (quad, mask) = ((piece >> 16 & 0x3FF) as usize, piece as u16);
+            if piece & BLOCK != 0 {
+                let block = quad / 4;
+                if plan.plain && mask == 0xFFFF {
+                    self.full(item, prim, block)?;
+                    continue;
+                }
+                let quads = quads(mask);
+                if !self.packer.add_block(plan.warps, prim, block, quads, mask) {
+                    self.shade(item)?;
+                    self.packer.add_block(plan.warps, prim, block, quads, mask);
+                }
+                continue;
+            }
+            if self.packer.count == plan.warps {
+                // A block's quads go to one wave; the second one's place was looked for with the first's.
+                let beside = |k: usize| {
+                    pieces
+                        .get(k)
+                        .is_some_and(|p| (p ^ piece) & (BLOCK | 0x3FC << 16) == 0 && prims[k] == prim)
+                };
+                let second = if beside(k + 1) { 1 << (pieces[k + 1] >> 16 & 3) } else { 0 };
+                if !beside(k.wrapping_sub(1))
+                    && self.packer.lacks(plan.warps, quad / 4, 1 << (quad % 4) | second)
+                {
+                    self.shade(item)?;
+                }
+            }
+            self.packer.add_quad(prim, quad, mask);
+        }
+        Ok(())
     }
 }

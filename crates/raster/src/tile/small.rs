@@ -50,7 +50,7 @@ impl Small {
 }
 
 /// Lanes of a block whose column (or row) has its bit in the index.
-const fn lanes_of(y: bool) -> [u16; 16] {
+const fn lanes_of(y: bool) -> [u32; 16] {
     let mut t = [0; 16];
     let mut bits = 0;
     while bits < 16 {
@@ -65,8 +65,8 @@ const fn lanes_of(y: bool) -> [u16; 16] {
     }
     t
 }
-static COLUMNS: [u16; 16] = lanes_of(false);
-static ROWS: [u16; 16] = lanes_of(true);
+pub(super) static COLUMNS: [u32; 16] = lanes_of(false);
+pub(super) static ROWS: [u32; 16] = lanes_of(true);
 
 /// A polygon's bounds in the tile, if it is small there.
 #[inline(always)]
@@ -133,7 +133,7 @@ fn centers_of<S: Simd, const EDGES: usize>(s: S, p: &Prim, origin: [i32; 2], b: 
         n += (mask != 0) as usize;
     };
     let seen = |bx: i32, by: i32| {
-        ROWS[(rows >> (by * 4) & 0xF) as usize] & COLUMNS[(columns >> (bx * 4) & 0xF) as usize]
+        (ROWS[(rows >> (by * 4) & 0xF) as usize] & COLUMNS[(columns >> (bx * 4) & 0xF) as usize]) as u16
     };
     if right - left <= 2 && bottom - top <= 2 {
         // Most: four blocks at once, whether or not there are as many.

@@ -3,10 +3,12 @@
 use super::counts::{self, DrawCounts, InTile, TileCounts, any_quads};
 use super::cover::{Cover, Covered, MAX_MASKS, MAX_SAMPLES};
 use super::deferred::{Log, Shown, Waiting};
+use super::group::{GROUP, Group};
 use super::hiz::Hiz;
 use super::item::{Item, When};
 use super::packer::Packer;
 use super::shade::sample_of;
+use super::simple::Ahead;
 use super::small;
 use super::target::{Plane, Targets};
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel, sample_locations};
@@ -44,7 +46,8 @@ pub struct Task<'a> {
     /// What all that was drawn in the tile asks of a core.
     pub load: Load,
     /// Pixels that have what they show already, by block ([`Plan::last_first`]).
-    pub(super) done: [u16; BLOCKS],
+    /// More than a tile's: who looks at a block looks at the ones beside it and below too.
+    pub(super) done: [u16; BLOCKS + SIDE + 2],
     /// Items whose fragments wait ([`super::deferred`]), and what came of those that do not any more.
     pub(super) log: &'a mut Log,
     pub(super) waiting: Vec<Waiting<'a>>,
@@ -90,7 +93,7 @@ impl<'a> Task<'a> {
             origin,
             level,
             counts: TileCounts::default(),
-            done: [0; BLOCKS],
+            done: [0; _],
             log,
             load: Load::default(),
             waiting: vec![],
@@ -151,29 +154,60 @@ impl<'a> Task<'a> {
         let single = plan.samples == 1;
         let origin = self.origin;
         // Pixels that are replaced whatever was there: the last primitive comes first, and each pixel is shaded once.
-        self.done = [0; BLOCKS];
+        self.done = [0; _];
         // A rectangle of the tile all of whose pixels are done.
         let mut done = Rect::default();
-        for n in 0..entries.len() {
-            let place = |n: usize| if plan.last_first { (entries.len() - 1).wrapping_sub(n) } else { n };
-            let i = place(n);
+        let place = |n: usize| if plan.last_first { (entries.len() - 1).wrapping_sub(n) } else { n };
+        let grouped = plan.simple && hidden.is_empty();
+        let mut groups = [Group::EMPTY; 2];
+        let mut seen = counts::SeenFours::default();
+        let mut far = [0; GROUP];
+        let mut next = 0;
+        while next < entries.len() {
+            let n = next;
             if n % POLL == 0 && self.host.expired() {
                 break;
             }
+            if grouped {
+                let (lane, odd) = (n % GROUP, n / GROUP % 2);
+                if lane == 0 {
+                    if n == 0 {
+                        self.group(s, item, &mut groups[0], entries, 0, place);
+                    }
+                    if n + GROUP < entries.len() {
+                        self.group(s, item, &mut groups[1 - odd], entries, n + GROUP, place);
+                    }
+                    for k in 0..GROUP {
+                        far[k] = index(entries[place((n + 2 * GROUP + k).min(entries.len() - 1))]);
+                    }
+                }
+                let ahead = Ahead { next: &groups[1 - odd], far };
+                let run = (groups[odd].small >> lane).trailing_ones() as usize;
+                if run > 0 {
+                    self.pack(s, item, &groups[odd], &ahead, &mut seen, lane, lane + run)?;
+                    next += run;
+                    continue;
+                }
+                ahead.ask(item, lane);
+            }
+            next += 1;
+            let i = place(n);
             if plan.deferred {
                 self.wait_no_longer()?;
             }
             let e = entries[i];
             let number = index(e);
             let prim = &item.batch.prims[number as usize];
-            counts::entered(&mut self.counts, prim.deferred);
-            // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at, and what
-            // shading wants too.
-            if let Some(next) = entries.get(place(n + AHEAD)) {
-                prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());
-            }
-            if let Some(next) = entries.get(place(n + AHEAD / 2)).filter(|_| plan.simple) {
-                item.soon(&item.batch.prims[index(*next) as usize]);
+            if !grouped {
+                counts::entered(&mut self.counts, prim.deferred);
+                // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at, and what
+                // shading wants too.
+                if let Some(next) = entries.get(place(n + AHEAD)) {
+                    prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());
+                }
+                if let Some(next) = entries.get(place(n + AHEAD / 2)).filter(|_| plan.simple) {
+                    item.soon(&item.batch.prims[index(*next) as usize]);
+                }
             }
             if prim.shape != Shape::Polygon {
                 match prim.shape {
@@ -220,11 +254,11 @@ impl<'a> Task<'a> {
                         continue;
                     }
                 }
-                let untouched = !plan.last_first || self.done == [0; BLOCKS];
+                let untouched = !plan.last_first || self.done[..BLOCKS] == [0; BLOCKS];
                 if plan.plain && plan.simple && untouched && self.cover.whole() {
                     self.whole(item, number, hidden)?;
                     if plan.last_first {
-                        self.done = [0xFFFF; BLOCKS];
+                        self.done = [0xFFFF; _];
                         done = WHOLE;
                     }
                     continue;
@@ -254,44 +288,7 @@ impl<'a> Task<'a> {
                 }
             }
         }
-        Ok(())
-    }
-
-    /// A primitive that covers the whole tile and is not tested.
-    fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
-        self.counts[InTile::Quads] += QUADS;
-        if let Some(h) = hidden {
-            let blocks = h.iter().map(|w| w.count_ones() as u64).sum::<u64>();
-            self.counts[InTile::Hidden] += 4 * blocks;
-            self.counts[InTile::Passed] += if item.plan.all_pass { 16 * blocks } else { 0 };
-            for b in (0..BLOCKS).filter(|b| h[b / 64] >> (b % 64) & 1 == 0) {
-                self.full(item, index, b)?;
-            }
-            return Ok(());
-        }
-        self.counts[InTile::Passed] += if item.plan.counts_early { 16 * BLOCKS as u64 } else { 0 };
-        let mut b = 0;
-        while b < BLOCKS {
-            let n = self.packer.add_stretch(item.plan.warps, index, b, BLOCKS - b);
-            if n == 0 {
-                self.shade(item)?;
-            }
-            b += n;
-        }
-        Ok(())
-    }
-
-    /// A block all of whose pixels are left, of a plain draw: into the wave.
-    #[inline(always)]
-    pub(super) fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
-        let plan = &item.plan;
-        if plan.counts_early {
-            self.counts[InTile::Passed] += 16;
-        }
-        if !self.packer.add_full(plan.warps, index, block) {
-            self.shade(item)?;
-            self.packer.add_full(plan.warps, index, block);
-        }
+        seen.add_to(s, &mut self.counts, plan.all_pass);
         Ok(())
     }
 

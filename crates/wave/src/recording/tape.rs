@@ -351,6 +351,7 @@ impl Simd for Record {
         istoreu(*mut u8, Id) -> Unit;
         iload_mask(*const u8, Id) -> Id;
         istore_mask(*mut u8, Id, Id) -> Unit;
+        istore_packed(*mut u8, Id, Id) -> Unit;
         igather(*const u8, Id, Id) -> Id;
         lgather(*const u8, Id) -> Wide;
         dload(*const u8) -> Wide;

@@ -71,18 +71,17 @@ impl<'a> Emit<'a> {
             self.count(&lanes, n, &mut s.counts);
             for (stream, outputs) in streams.iter().enumerate() {
                 let Some(outputs) = outputs else { continue };
-                let grid = self.assemble(&mut lanes, n, stream as u32, last_provokes, s);
+                let own = |lane: usize| input.ids[(first + lane) / invocations];
+                let grid = self.assemble(&mut lanes, n, stream as u32, last_provokes, own, s);
                 if grid.made == 0 {
                     continue;
                 }
                 self.take(&mut lanes, outputs, &grid, &mut s.emitted);
                 let Scratch { emitted, emission, provoking, .. } = s;
-                emission.ids.clear();
-                match outputs.primitive {
-                    0 => emission.ids.extend(
-                        provoking.iter().map(|v| input.ids[(first + *v as usize % grid.pitch) / invocations]),
-                    ),
-                    c => emission.ids.extend(provoking.iter().map(|v| emitted.column(c)[*v as usize])),
+                if outputs.primitive > 0 {
+                    let written = emitted.column(outputs.primitive);
+                    emission.ids.clear();
+                    emission.ids.extend(provoking.iter().map(|v| written[*v as usize]));
                 }
                 sink(Made { vertices: emitted, flow: emission, stream, outputs, count: grid.made });
             }
@@ -130,12 +129,21 @@ impl<'a> Emit<'a> {
         counts.iter_mut().for_each(|c| *c = (*c).min(self.io.max_vertices));
     }
 
-    /// Strips of a stream to primitives, in order of lanes.
-    fn assemble(&self, lanes: &mut Lanes, n: usize, stream: u32, last: bool, s: &mut Scratch) -> Grid {
+    /// Strips of a stream to primitives, in order of lanes; `of`: the primitive that a lane was given.
+    fn assemble(
+        &self,
+        lanes: &mut Lanes,
+        n: usize,
+        stream: u32,
+        last: bool,
+        of: impl Fn(usize) -> u32,
+        s: &mut Scratch,
+    ) -> Grid {
         let wave = lanes.count();
         let Scratch { counts, emission, strip, provoking, .. } = s;
-        let Assembled { v, starts, .. } = emission;
+        let Assembled { v, ids, starts, .. } = emission;
         v.iter_mut().for_each(Vec::clear);
+        ids.clear();
         starts.clear();
         provoking.clear();
         let steps = counts.iter().copied().max().unwrap_or(0) as usize;
@@ -162,10 +170,11 @@ impl<'a> Emit<'a> {
             }
             grid.made += strip.vertices;
             let at = |step: &u32| step * grid.pitch as u32 + l as u32;
-            for (to, of) in v[..corners].iter_mut().zip(&strip.corners) {
-                to.extend(of.iter().map(at));
+            for (to, steps) in v[..corners].iter_mut().zip(&strip.corners) {
+                to.extend(steps.iter().map(at));
             }
             provoking.extend(strip.corners[first].iter().map(at));
+            ids.resize(ids.len() + strip.corners[0].len(), of(l));
             starts.extend_from_slice(&strip.starts);
         }
         grid
