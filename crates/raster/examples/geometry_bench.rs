@@ -81,7 +81,7 @@ fn main() {
     };
     let mut vertex = plain::program(Stage::Vertex, 256, &slots, Vec::new());
     // As compilation would: a position of the first attribute, and the rest of the second.
-    let half = |location| Half { costs: vec![], attributes: vec![location] };
+    let half = |location| Half { costs: vec![], attributes: vec![location], ways: Default::default() };
     vertex.profile.halves = Some(Halves { position: half(0), others: half(1) });
     let draw = Draw {
         pipeline: Arc::new(GraphicsPipeline {
