@@ -35,6 +35,9 @@ impl Workers {
     }
 }
 
+/// Of a thread that shades: frames of a tile's vectors are large, above all in builds with debug assertions. Only what is used is memory.
+const STACK: usize = 8 << 20;
+
 /// The threads that shade. When it is dropped they have ended, to the last of their own clean-up: the loader may unload the
 /// library right after, and rayon's pool alone only tells them to end.
 pub struct Pool {
@@ -49,7 +52,7 @@ impl Pool {
             .num_threads(count)
             .spawn_handler(|t| {
                 let name = format!("tuff-shade-{}", t.index());
-                threads.push(std::thread::Builder::new().name(name).spawn(|| t.run())?);
+                threads.push(std::thread::Builder::new().name(name).stack_size(STACK).spawn(|| t.run())?);
                 Ok(())
             })
             .build();
