@@ -37,6 +37,11 @@ impl Error {
     pub fn vk(call: &str) -> impl Fn(ash::vk::Result) -> Error + '_ {
         move |r| Error(format!("{call}: {r:?}"))
     }
+
+    /// What is wrong with a file, or could not be done to it.
+    pub fn file(path: &std::path::Path, why: impl std::fmt::Display) -> Error {
+        Error(format!("{}: {why}", path.display()))
+    }
 }
 
 /// The words of a SPIR-V module, as files have them: little endian; what is left of a last word is left out.

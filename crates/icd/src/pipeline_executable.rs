@@ -102,12 +102,10 @@ fn statistics(p: &Program) -> Vec<Statistic> {
         Number::Whole(p.scratch_words as u64 * 4),
     );
     let t = &profile.ways.total;
-    let arithmetic = t.fma + t.cvt + t.sfu;
-    let share = if arithmetic == 0 { 0.0 } else { 100.0 * t.narrow as f64 / arithmetic as f64 };
     add(
         "16-bit arithmetic",
         "Percent of the arithmetic instructions that work on 16 bits or fewer",
-        Number::Real(share),
+        Number::Real(t.narrow_percent()),
     );
     cycles(&mut all, "Total", "all of the code once", t);
     cycles(&mut all, "Shortest path", "the way with the fewest instructions", &profile.ways.shortest);

@@ -35,7 +35,8 @@ impl Workers {
     }
 }
 
-/// Bytes of stack of a thread that shades, a queue's too: frames of a tile's vectors are large, above all in builds with debug assertions. Only what is used is memory.
+/// Bytes of stack of a thread that shades, a queue's too: frames of a tile's vectors are large, above all in builds with debug
+/// assertions. Only what is used is memory.
 pub const STACK: usize = 8 << 20;
 
 /// The threads that shade. When it is dropped they have ended, to the last of their own clean-up: the loader may unload the

@@ -50,6 +50,11 @@ impl Cost {
     pub fn instructions(&self) -> u32 {
         self.fma + self.cvt + self.sfu + self.ls + self.tex
     }
+    /// Percent of the arithmetic instructions that work on 16 bits or fewer.
+    pub fn narrow_percent(&self) -> f64 {
+        let arithmetic = self.fma + self.cvt + self.sfu;
+        if arithmetic == 0 { 0.0 } else { 100.0 * self.narrow as f64 / arithmetic as f64 }
+    }
     pub fn is_free(&self) -> bool {
         self.instructions() == 0
     }

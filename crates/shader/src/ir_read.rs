@@ -226,17 +226,8 @@ impl Reader {
         let s = &mut self.s;
         let word = w.word()?;
         match word {
-            "Compute" | "Vertex" | "TessControl" | "TessEval" | "Geometry" | "Task" | "Mesh" | "Fragment" => {
-                s.stage = Words { rest: word }.one_of(&[
-                    Stage::Compute,
-                    Stage::Vertex,
-                    Stage::TessControl,
-                    Stage::TessEval,
-                    Stage::Geometry,
-                    Stage::Task,
-                    Stage::Mesh,
-                    Stage::Fragment,
-                ])?;
+            _ if Stage::ALL.iter().any(|s| format!("{s:?}") == word) => {
+                s.stage = Words { rest: word }.one_of(&Stage::ALL)?;
                 w.want("[")?;
                 for (k, n) in s.workgroup.iter_mut().enumerate() {
                     *n = w.number()?;

@@ -1,6 +1,6 @@
 //! `tuff annotate`: a module's text and its source, with what was measured beside each block and line.
 
-use crate::instrument::{entry, module};
+use crate::instrument::{entry, instructions, module};
 use crate::paint::{Columns, Line, Paint, Tone, When, listing};
 use client::{Error, Result};
 use serde::Deserialize;
@@ -114,7 +114,7 @@ impl Measured {
     }
 }
 
-/// Prints instructions as they come. (rspirv's module has no place for instructions of debug info among the types.)
+/// Prints instructions as they come.
 struct Printer<'a> {
     out: String,
     by_label: BTreeMap<u32, &'a Block>,
@@ -133,19 +133,8 @@ impl Printer<'_> {
             let _ = writeln!(self.out, "{}", self.paint.paint(Tone::Head, &format!(";{head}")));
         }
     }
-}
 
-impl rspirv::binary::Consumer for Printer<'_> {
-    fn initialize(&mut self) -> rspirv::binary::ParseAction {
-        rspirv::binary::ParseAction::Continue
-    }
-    fn finalize(&mut self) -> rspirv::binary::ParseAction {
-        rspirv::binary::ParseAction::Continue
-    }
-    fn consume_header(&mut self, _: rspirv::dr::ModuleHeader) -> rspirv::binary::ParseAction {
-        rspirv::binary::ParseAction::Continue
-    }
-    fn consume_instruction(&mut self, i: rspirv::dr::Instruction) -> rspirv::binary::ParseAction {
+    fn print(&mut self, i: &rspirv::dr::Instruction) {
         use rspirv::binary::Disassemble;
         use rspirv::spirv::Op;
         if i.class.opcode == Op::Function {
@@ -167,7 +156,6 @@ impl rspirv::binary::Consumer for Printer<'_> {
         if !(self.code_only && declares) {
             let _ = writeln!(self.out, "{}", i.disassemble());
         }
-        rspirv::binary::ParseAction::Continue
     }
 }
 
@@ -191,8 +179,7 @@ pub fn text(
         in_function: false,
         paint,
     };
-    rspirv::binary::parse_words(m.words(), &mut printer)
-        .map_err(|e| format!("not to be disassembled: {e}"))?;
+    instructions(m, |i| printer.print(i)).map_err(|e| format!("not to be disassembled: {e}"))?;
     Ok(printer.out)
 }
 
@@ -233,8 +220,8 @@ pub fn texts(m: &Module, input: &Path, given: &[PathBuf]) -> Vec<Source> {
 
 pub fn run(args: &Args) -> Result<()> {
     let m = module(&args.input)?;
-    let in_input = |e: String| Error(format!("{}: {e}", args.input.display()));
-    let in_counts = |e: String| Error(format!("{}: {e}", args.counts.display()));
+    let in_input = |e: String| Error::file(&args.input, e);
+    let in_counts = |e: String| Error::file(&args.counts, e);
     let counts = std::fs::read_to_string(&args.counts).map_err(|e| in_counts(e.to_string()))?;
     let measured = read(&counts).map_err(in_counts)?;
     let of = args.entry.clone().or_else(|| measured.entry.clone());

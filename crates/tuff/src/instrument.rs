@@ -1,6 +1,8 @@
 //! `tuff instrument`: the instrumenting pass on a file.
 
 use client::{Error, Result};
+use rspirv::binary::{Consumer, ParseAction, ParseState};
+use rspirv::dr::{Instruction, ModuleHeader};
 use shader::Module;
 use shader::instrument::{Counters, Entry, Form, instrument, json};
 use std::path::{Path, PathBuf};
@@ -39,12 +41,36 @@ pub struct Args {
 
 /// The module in a file.
 pub fn module(path: &Path) -> Result<Module> {
-    let failed = |e: &dyn std::fmt::Display| Error(format!("{}: {e}", path.display()));
-    let bytes = std::fs::read(path).map_err(|e| failed(&e))?;
-    if bytes.len() % 4 != 0 {
-        return Err(failed(&"not SPIR-V: its size is no multiple of 4"));
+    parsed(path, &std::fs::read(path).map_err(|e| Error::file(path, e))?)
+}
+
+/// The module in these bytes, which are that file's or come of it.
+pub fn parsed(path: &Path, bytes: &[u8]) -> Result<Module> {
+    if !bytes.len().is_multiple_of(4) {
+        return Err(Error::file(path, "not SPIR-V: its size is no multiple of 4"));
     }
-    Module::parse(&shader::words(&bytes)).map_err(|e| failed(&e))
+    Module::parse(&shader::words(bytes)).map_err(|e| Error::file(path, e))
+}
+
+/// Calls `f` with each instruction. (rspirv's own module has no place for instructions of debug info among the types.)
+pub fn instructions(m: &Module, f: impl FnMut(&Instruction)) -> std::result::Result<(), ParseState> {
+    struct Each<F>(F);
+    impl<F: FnMut(&Instruction)> Consumer for Each<F> {
+        fn initialize(&mut self) -> ParseAction {
+            ParseAction::Continue
+        }
+        fn finalize(&mut self) -> ParseAction {
+            ParseAction::Continue
+        }
+        fn consume_header(&mut self, _: ModuleHeader) -> ParseAction {
+            ParseAction::Continue
+        }
+        fn consume_instruction(&mut self, i: Instruction) -> ParseAction {
+            (self.0)(&i);
+            ParseAction::Continue
+        }
+    }
+    rspirv::binary::parse_words(m.words(), &mut Each(f))
 }
 
 /// Which functions an `--entry` means.
@@ -53,7 +79,7 @@ pub fn entry(name: &Option<String>) -> Entry<'_> {
 }
 
 fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    std::fs::write(path, bytes).map_err(|e| Error(format!("{}: {e}", path.display())))
+    std::fs::write(path, bytes).map_err(|e| Error::file(path, e))
 }
 
 pub fn run(args: &Args) -> Result<()> {
@@ -62,8 +88,7 @@ pub fn run(args: &Args) -> Result<()> {
         Some(binding) if args.atomics => Form::Atomics(Counters { set: args.set, binding, wide: args.wide }),
         _ => Form::Marks,
     };
-    let made = instrument(&m, entry(&args.entry), form)
-        .map_err(|e| Error(format!("{}: {e}", args.input.display())))?;
+    let made = instrument(&m, entry(&args.entry), form).map_err(|e| Error::file(&args.input, e))?;
     let bytes: Vec<u8> = made.words.iter().flat_map(|w| w.to_le_bytes()).collect();
     write(&args.output, &bytes)?;
     if let Some(table) = &args.table {

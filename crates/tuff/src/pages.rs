@@ -15,7 +15,7 @@ const SHELLS: [Shell; 3] = [Shell::Bash, Shell::Fish, Shell::Zsh];
 
 /// Writes `tuff.1`, a page for each command (`tuff-run.1`), and each shell's file under the name that it looks for.
 pub fn run(args: &Args, mut command: clap::Command) -> Result<()> {
-    let at = |e: std::io::Error| Error(format!("{}: {e}", args.folder.display()));
+    let at = |e: std::io::Error| Error::file(&args.folder, e);
     std::fs::create_dir_all(&args.folder).map_err(at)?;
     // No pages on how to ask for help.
     let pages = command.clone().disable_help_subcommand(true);

@@ -104,7 +104,7 @@ pub fn common(args: &Common, paths: &[(&str, Option<&Path>)], more: More) -> Res
     ];
     let paths: Vec<_> = own.into_iter().chain(paths.iter().copied()).collect();
     let mut command = prepared(&args.program, &paths, more)?;
-    let file = capture.map(|c| c.join("capture.json"));
+    let file = capture.map(|c| c.join(report::capture::FILE));
     let left: Vec<&Path> = [args.counters.as_deref(), file.as_deref()].into_iter().flatten().collect();
     if left.is_empty() {
         return Err(become_program(command));
@@ -114,7 +114,7 @@ pub fn common(args: &Common, paths: &[(&str, Option<&Path>)], more: More) -> Res
         if let Err(e) = std::fs::remove_file(file)
             && e.kind() != std::io::ErrorKind::NotFound
         {
-            return Err(Error(format!("{}: {e}", file.display())));
+            return Err(Error::file(file, e));
         }
     }
     let status = command.status().map_err(|e| failed(&command, e))?;
@@ -168,7 +168,7 @@ fn prepared(program: &[String], paths: &[(&str, Option<&Path>)], more: More) -> 
     for (variable, path) in paths {
         let Some(path) = path else { continue };
         // The program may change its directory.
-        let path = std::path::absolute(path).map_err(|e| Error(format!("{}: {e}", path.display())))?;
+        let path = std::path::absolute(path).map_err(|e| Error::file(path, e))?;
         command.env(variable, path);
     }
     if paths.iter().any(|(v, path)| v.starts_with("TUFF_PERFORMANCE") && path.is_some()) {

@@ -184,12 +184,12 @@ impl Listener for Ledger {
 impl Queue {
     /// Keeps a run of a row.
     fn capture(&mut self, row: usize, r: &Arc<Record>) {
-        let seen = self.rows.iter().filter(|r| r.seen.is_some()).count();
         if self.runs.len() >= MAX_RUNS {
             self.lost += 1;
             return;
         }
-        if r.seen.is_some() && (seen < MAX_SEEN || self.rows[row].seen.is_some()) {
+        let has_room = || self.rows.iter().filter(|r| r.seen.is_some()).count() < MAX_SEEN;
+        if r.seen.is_some() && (self.rows[row].seen.is_some() || has_room()) {
             self.rows[row].seen = Some((r.clone(), self.runs.len()));
         }
         // What an earlier one showed goes with its record.

@@ -1,6 +1,6 @@
 //! A file of `tuff run --counters` as `tuff diff` sees it.
 
-use super::error;
+use client::Error;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn counters(v: &Value) -> Counters {
 }
 
 pub fn read(path: &Path) -> client::Result<File> {
-    let say = |e: &dyn std::fmt::Display| error(format!("{}: {e}", path.display()));
+    let say = |e: &dyn std::fmt::Display| Error::file(path, e);
     let text = std::fs::read_to_string(path).map_err(|e| say(&e))?;
     parse(&text).map_err(|e| say(&e))
 }
@@ -85,7 +85,7 @@ pub fn same_model(a: &File, b: &File) -> client::Result<()> {
     }
     match differ.is_empty() {
         true => Ok(()),
-        false => Err(error(format!("the files are of different models: {}", differ.join(", ")))),
+        false => Err(Error(format!("the files are of different models: {}", differ.join(", ")))),
     }
 }
 

@@ -1,7 +1,7 @@
 //! What counters may grow by: `--max-increase`, and the TOML file of `--thresholds`.
 
-use super::error;
 use super::file::{Counters, ELAPSED};
+use client::Error;
 use counters::catalogue;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -75,7 +75,7 @@ impl Limits {
     pub fn new(thresholds: Option<&Path>, options: &[String], known: &Counters) -> client::Result<Limits> {
         let mut all = match thresholds {
             Some(path) => {
-                let say = |e: String| error(format!("{}: {e}", path.display()));
+                let say = |e: String| Error::file(path, e);
                 let text = std::fs::read_to_string(path).map_err(|e| say(e.to_string()))?;
                 Limits::parse(&text, known).map_err(say)?
             }
@@ -84,14 +84,14 @@ impl Limits {
         for option in options {
             let (name, percent) = option
                 .split_once('=')
-                .ok_or_else(|| error(format!("--max-increase {option}: NAME=PERCENT")))?;
+                .ok_or_else(|| Error(format!("--max-increase {option}: NAME=PERCENT")))?;
             let percent: f64 = percent
                 .trim_end_matches('%')
                 .parse()
-                .map_err(|_| error(format!("--max-increase {option}: {percent} is no number")))?;
+                .map_err(|_| Error(format!("--max-increase {option}: {percent} is no number")))?;
             let limit = Limit { max_increase: Some(percent), ..Limit::default() };
-            valid(name, &limit).map_err(|e| error(format!("--max-increase {e}")))?;
-            all.everywhere.insert(find(name, known).map_err(error)?, limit);
+            valid(name, &limit).map_err(|e| Error(format!("--max-increase {e}")))?;
+            all.everywhere.insert(find(name, known).map_err(Error)?, limit);
         }
         Ok(all)
     }

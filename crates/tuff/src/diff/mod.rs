@@ -5,6 +5,7 @@ mod limits;
 mod report;
 
 use clap::Args as ClapArgs;
+use client::Error;
 use file::{Counters, ELAPSED, File};
 use limits::{Limit, Limits};
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,10 +58,6 @@ pub struct Args {
 }
 
 const TOTAL: &str = "all workloads";
-
-fn error(text: String) -> client::Error {
-    client::Error(text)
-}
 
 /// Growth in percent; infinite from nothing.
 fn growth(a: f64, b: f64) -> f64 {
@@ -207,7 +204,7 @@ pub fn run(args: &Args) -> ExitCode {
 }
 
 fn write(path: &Path, text: &str) -> client::Result<()> {
-    std::fs::write(path, text).map_err(|e| error(format!("{}: {e}", path.display())))
+    std::fs::write(path, text).map_err(|e| Error::file(path, e))
 }
 
 /// Writes `bytes` to a file that is whole at any time.
@@ -218,7 +215,7 @@ fn replace(path: &Path, bytes: &[u8]) -> client::Result<()> {
     let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, path));
     written.map_err(|e| {
         let _ = std::fs::remove_file(&beside);
-        error(format!("{}: {e}", path.display()))
+        Error::file(path, e)
     })
 }
 
@@ -236,7 +233,7 @@ fn compare(args: &Args) -> client::Result<Vec<String>> {
 
 fn judged(args: &Args) -> client::Result<Vec<String>> {
     // Read once: what is compared is what the baseline becomes.
-    let say = |e: &dyn std::fmt::Display| error(format!("{}: {e}", args.after.display()));
+    let say = |e: &dyn std::fmt::Display| Error::file(&args.after, e);
     let bytes = std::fs::read(&args.after).map_err(|e| say(&e))?;
     let mut b = file::parse(&String::from_utf8_lossy(&bytes)).map_err(|e| say(&e))?;
     let limits = Limits::new(args.thresholds.as_deref(), &args.max_increase, &b.total)?;

@@ -88,10 +88,8 @@ pub fn analyse(module: &Module, stage: Stage, entry: &str, spec: &[(u32, u64)]) 
         None => vec![Variant { name: "Main", ways: profile.ways, attributes: vec![] }],
     };
     let (all, once) = (&profile.ways.total, &profile.uniform);
-    let percent = |part: u32, whole: u32| match whole {
-        0 => 0.0,
-        _ => 100.0 * f64::from(part) / f64::from(whole),
-    };
+    let (once_each, every) = (once.instructions(), once.instructions() + all.instructions());
+    let uniform = if every == 0 { 0.0 } else { 100.0 * f64::from(once_each) / f64::from(every) };
     let fragment = stage == Stage::Fragment;
     let writes_depth = i.depth != DepthMode::default() || i.writes_stencil;
     let coverage = fragment && (i.discards || i.writes_sample_mask);
@@ -108,8 +106,8 @@ pub fn analyse(module: &Module, stage: Stage, entry: &str, spec: &[(u32, u64)]) 
         variants,
         registers: profile.registers.into(),
         stack_bytes: u64::from(p.scratch_words) * 4,
-        narrow: percent(all.narrow, all.fma + all.cvt + all.sfu),
-        uniform: percent(once.instructions(), once.instructions() + all.instructions()),
+        narrow: all.narrow_percent(),
+        uniform,
         has_uniform: !once.is_free(),
         side_effects,
         modifies_coverage: coverage,

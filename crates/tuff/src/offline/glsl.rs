@@ -22,7 +22,7 @@ fn found(name: &str) -> Option<PathBuf> {
 pub fn compile(file: &Path, stage: Stage) -> Result<Vec<u8>> {
     let compiler = COMPILERS.iter().find_map(|name| found(name)).ok_or_else(|| {
         let why = "is no SPIR-V, and neither glslangValidator (glslang-tools) nor glslc is installed";
-        Error(format!("{}: {why}", file.display()))
+        Error::file(file, why)
     })?;
     let out = std::env::temp_dir().join(format!("tuff-shader-{}.spv", std::process::id()));
     let mut command = Command::new(&compiler);
@@ -34,7 +34,7 @@ pub fn compile(file: &Path, stage: Stage) -> Result<Vec<u8>> {
     let output = command.arg(file).arg("-o").arg(&out).output();
     let bytes = std::fs::read(&out);
     let _ = std::fs::remove_file(&out);
-    let output = output.map_err(|e| Error(format!("{}: {e}", compiler.display())))?;
+    let output = output.map_err(|e| Error::file(&compiler, e))?;
     match bytes {
         Ok(bytes) if output.status.success() => Ok(bytes),
         _ => {

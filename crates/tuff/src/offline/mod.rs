@@ -5,7 +5,7 @@ mod glsl;
 mod json;
 mod table;
 
-use crate::instrument::entry as entry_of;
+use crate::instrument::{entry as entry_of, parsed};
 use crate::paint::{Paint, When};
 use analysis::Analysis;
 use client::{Error, Result};
@@ -90,7 +90,7 @@ fn constant(text: &str) -> std::result::Result<(u32, u64), String> {
 
 /// The module: of the file itself, or of what a shader compiler makes of it.
 fn module(args: &Args) -> Result<(Module, bool)> {
-    let say = |e: String| Error(format!("{}: {e}", args.file.display()));
+    let say = |e: String| Error::file(&args.file, e);
     let bytes = std::fs::read(&args.file).map_err(|e| say(e.to_string()))?;
     let (bytes, compiled) = if bytes.starts_with(&glsl::SPIRV) {
         (bytes, false)
@@ -99,11 +99,7 @@ fn module(args: &Args) -> Result<(Module, bool)> {
     } else {
         return Err(say("neither SPIR-V nor text".into()));
     };
-    if !bytes.len().is_multiple_of(4) {
-        return Err(say("not SPIR-V: its size is no multiple of 4".into()));
-    }
-    let module = Module::parse(&shader::words(&bytes)).map_err(|e| say(e.to_string()))?;
-    Ok((module, compiled))
+    Ok((parsed(&args.file, &bytes)?, compiled))
 }
 
 fn glsl_stage(args: &Args) -> Result<Stage> {
@@ -114,14 +110,12 @@ fn glsl_stage(args: &Args) -> Result<Stage> {
         path.set_extension("");
     }
     let by_name = extension(&path).and_then(|e| stage(&e).ok());
-    args.stage
-        .or(by_name)
-        .ok_or_else(|| Error(format!("{}: its name says no stage: --stage", args.file.display())))
+    args.stage.or(by_name).ok_or_else(|| Error::file(&args.file, "its name says no stage: --stage"))
 }
 
 /// What the module has of what is asked for.
 fn analyses(args: &Args, module: &Module) -> Result<Vec<Analysis>> {
-    let say = |e: String| Error(format!("{}: {e}", args.file.display()));
+    let say = |e: String| Error::file(&args.file, e);
     let mut all = vec![];
     for (entry, model) in module.entry_points() {
         let stage = Stage::ALL.into_iter().find(|s| s.model() as u32 == model);
@@ -159,7 +153,7 @@ pub fn run(args: &Args) -> Result<()> {
                 glsl::own(&mut sources, &args.file);
             }
             let text = table::annotated(a, &sources, &module, entry_of(&Some(a.entry.clone())), model, paint);
-            print!("\n{}", text.map_err(|e| Error(format!("{}: {e}", args.file.display())))?);
+            print!("\n{}", text.map_err(|e| Error::file(&args.file, e))?);
         }
     }
     Ok(())

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 
 /// The newest shape that is understood.
 const VERSION: u32 = 1;
-const FILE: &str = "capture.json";
+/// In a capture's folder.
+pub const FILE: &str = "capture.json";
 
 pub type Counters = Map<String, Value>;
 
@@ -103,28 +104,24 @@ pub fn number(counters: &Counters, name: &str) -> f64 {
     counters.get(name).and_then(Value::as_f64).unwrap_or(0.0)
 }
 
-/// What messages say of a path.
-pub fn failed(path: &Path, e: impl std::fmt::Display) -> Error {
-    Error(format!("{}: {e}", path.display()))
-}
-
 impl Capture {
     /// # Errors
     /// No such file, or none of these.
     pub fn read(path: &Path) -> Result<Capture> {
         let file = if path.is_dir() { path.join(FILE) } else { path.to_path_buf() };
-        let text = std::fs::read_to_string(&file).map_err(|e| failed(&file, e))?;
-        let mut all: Capture = serde_json::from_str(&text)
-            .map_err(|e| failed(&file, format!("neither a capture nor a file of `run --counters`: {e}")))?;
+        let text = std::fs::read_to_string(&file).map_err(|e| Error::file(&file, e))?;
+        let mut all: Capture = serde_json::from_str(&text).map_err(|e| {
+            Error::file(&file, format!("neither a capture nor a file of `run --counters`: {e}"))
+        })?;
         if all.version > VERSION {
             let newer = format!("a capture of version {}, newer than this program's {VERSION}", all.version);
-            return Err(failed(&file, newer));
+            return Err(Error::file(&file, newer));
         }
         let count = all.workloads.len();
         let strange =
             all.runs.iter().flatten().map(|r| r.workload).chain(all.passes.iter().map(|p| p.workload));
         if let Some(w) = strange.into_iter().find(|w| *w >= count) {
-            return Err(failed(&file, format!("workload {w} of {count}")));
+            return Err(Error::file(&file, format!("workload {w} of {count}")));
         }
         all.folder = file.parent().unwrap_or(Path::new("")).to_path_buf();
         Ok(all)
@@ -140,7 +137,12 @@ impl Workload {
     /// In a line: label, kind and name.
     pub fn title(&self) -> String {
         let label = self.label.replace(char::is_control, " ");
-        format!("{}{}{} {}", label, if label.is_empty() { "" } else { ": " }, self.kind, self.name)
+        format!("{}{}{}", label, if label.is_empty() { "" } else { ": " }, self.what())
+    }
+
+    /// Kind and name.
+    pub fn what(&self) -> String {
+        format!("{} {}", self.kind, self.name)
     }
 
     /// The job that goes on longest.

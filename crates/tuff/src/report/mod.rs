@@ -9,8 +9,7 @@ mod summary;
 pub use capture::Capture;
 pub use summary::lines;
 
-use capture::failed;
-use client::Result;
+use client::{Error, Result};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -116,7 +115,7 @@ pub fn write(files: &[(&Path, String)], output: &Path) -> Result<()> {
         titles.push(title.clone());
     }
     let text = page(&captures, &titles, &mut progress)?;
-    std::fs::write(output, &text).map_err(|e| failed(output, e))?;
+    std::fs::write(output, &text).map_err(|e| Error::file(output, e))?;
     drop(progress);
     let shown = &captures[0];
     eprintln!(
@@ -124,7 +123,7 @@ pub fn write(files: &[(&Path, String)], output: &Path) -> Result<()> {
         output.display(),
         summary::many(shown.workloads.len(), "workload"),
         summary::many(shown.frames.len(), "frame"),
-        summary::many(shown.passes.len(), "render pass").replace("passs", "passes"),
+        summary::many(shown.passes.len(), "render pass"),
         summary::bytes(text.len() as f64)
     );
     Ok(())

@@ -1,7 +1,6 @@
 //! A capture's pictures, in the page.
 
-use super::capture::failed;
-use client::Result;
+use client::{Error, Result};
 use std::path::Path;
 
 /// Pixels, three bytes each.
@@ -77,12 +76,12 @@ fn base64(bytes: &[u8]) -> String {
 
 /// The file as a data URL of at most so many bytes; `None`: it is no picture.
 pub fn embedded(file: &Path, most: usize) -> Result<Option<String>> {
-    let bytes = std::fs::read(file).map_err(|e| failed(file, e))?;
+    let bytes = std::fs::read(file).map_err(|e| Error::file(file, e))?;
     let Some(whole) = parse(&bytes) else { return Ok(None) };
     // Twice the pixels that a page shows it with are enough.
     let mut by = whole.width.div_ceil(960).max(1);
     loop {
-        let png = whole.smaller(by).png().map_err(|e| failed(file, e))?;
+        let png = whole.smaller(by).png().map_err(|e| Error::file(file, e))?;
         if png.len() / 3 * 4 <= most || by >= whole.width {
             return Ok(Some(format!("data:image/png;base64,{}", base64(&png))));
         }

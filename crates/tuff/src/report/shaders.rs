@@ -1,11 +1,10 @@
 //! Shaders of a capture for the page: text, blocks, and what each block cost.
 
-use super::capture::failed;
-use client::Result;
+use crate::instrument::instructions;
+use client::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shader::Module;
-use shader::instrument::{Entry, blocks, sources};
+use shader::instrument::{Entry, blocks};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -63,17 +62,8 @@ struct Printer {
     scalars: BTreeMap<u32, (u32, bool, bool)>,
 }
 
-impl rspirv::binary::Consumer for Printer {
-    fn initialize(&mut self) -> rspirv::binary::ParseAction {
-        rspirv::binary::ParseAction::Continue
-    }
-    fn finalize(&mut self) -> rspirv::binary::ParseAction {
-        rspirv::binary::ParseAction::Continue
-    }
-    fn consume_header(&mut self, _: rspirv::dr::ModuleHeader) -> rspirv::binary::ParseAction {
-        rspirv::binary::ParseAction::Continue
-    }
-    fn consume_instruction(&mut self, i: rspirv::dr::Instruction) -> rspirv::binary::ParseAction {
+impl Printer {
+    fn print(&mut self, i: &rspirv::dr::Instruction) {
         use rspirv::binary::Disassemble;
         use rspirv::dr::Operand;
         use rspirv::spirv::Op;
@@ -107,25 +97,22 @@ impl rspirv::binary::Consumer for Printer {
                 self.names.extend(i.result_id.zip(text));
             }
             (Op::Function, _) => self.inside = true,
-            _ => self.name_type(&i),
+            _ => self.name_type(i),
         }
         if !self.inside || matches!(code, Op::Line | Op::NoLine) {
-            return rspirv::binary::ParseAction::Continue;
+            return;
         }
         if let Some(id) = i.result_id.filter(|_| code == Op::Label) {
             self.labels.insert(id, self.lines.len());
         }
         let text = i.disassemble().split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = self.named(&self.extended(text, &i));
+        let text = self.named(&self.extended(text, i));
         let indent =
             if matches!(code, Op::Function | Op::FunctionEnd | Op::FunctionParameter) { 0 } else { 2 };
         let indent = if code == Op::Label { 1 } else { indent };
         self.lines.push(format!("{}{}", " ".repeat(indent), text.trim()));
-        rspirv::binary::ParseAction::Continue
     }
-}
 
-impl Printer {
     /// Types by what they are: `v4float`, `ptr_v4float`.
     fn name_type(&mut self, i: &rspirv::dr::Instruction) {
         use rspirv::dr::Operand;
@@ -183,7 +170,7 @@ impl Printer {
 /// A shader for the page.
 fn shader(module: &Path, m: &Measured, room: &mut usize) -> Result<Value> {
     let parsed = crate::instrument::module(module)?;
-    let table = blocks(&parsed, Entry::Named(&m.entry, None)).map_err(|e| failed(module, e))?;
+    let table = blocks(&parsed, Entry::Named(&m.entry, None)).map_err(|e| Error::file(module, e))?;
     let mut printer = Printer {
         names: BTreeMap::new(),
         labels: BTreeMap::new(),
@@ -192,8 +179,7 @@ fn shader(module: &Path, m: &Measured, room: &mut usize) -> Result<Value> {
         glsl: None,
         scalars: BTreeMap::new(),
     };
-    rspirv::binary::parse_words(parsed.words(), &mut printer)
-        .map_err(|e| failed(module, format!("{e:?}")))?;
+    instructions(&parsed, |i| printer.print(i)).map_err(|e| Error::file(module, e))?;
     let rows: BTreeMap<u32, &Row> = m.blocks.iter().map(|r| (r.index, r)).collect();
     let list: Vec<Value> = table
         .iter()
@@ -211,9 +197,9 @@ fn shader(module: &Path, m: &Measured, room: &mut usize) -> Result<Value> {
         *room -= if fits { size } else { 0 };
         fits
     };
-    let texts = source(&parsed, module);
-    let size: usize = texts.iter().map(|s| s["text"].as_str().map_or(0, str::len)).sum();
-    let texts = if fits(size) { texts } else { vec![] };
+    let sources = crate::annotate::texts(&parsed, module, &[]);
+    let sources = if fits(sources.iter().map(|s| s.text.len()).sum()) { sources } else { vec![] };
+    let texts: Vec<Value> = sources.iter().map(|s| json!({ "file": s.file, "text": s.text })).collect();
     let size: usize = printer.lines.iter().map(|l| l.len() + 1).sum();
     let text = fits(size).then(|| printer.lines.join("\n"));
     Ok(json!({
@@ -221,17 +207,6 @@ fn shader(module: &Path, m: &Measured, room: &mut usize) -> Result<Value> {
         "file": module.file_stem().unwrap_or_default().to_string_lossy(),
         "metrics": m.metrics, "once": m.once, "blocks": list, "sources": texts, "text": text,
     }))
-}
-
-/// Sources that the module carries, or that lie beside it.
-fn source(m: &Module, module: &Path) -> Vec<Value> {
-    let beside = module.parent().unwrap_or(Path::new(""));
-    let mut all = sources(m);
-    for s in all.iter_mut().filter(|s| s.text.is_empty() && !s.file.is_empty()) {
-        s.text = std::fs::read_to_string(beside.join(&s.file)).unwrap_or_default();
-    }
-    let texts = all.iter().filter(|s| !s.text.is_empty());
-    texts.map(|s| json!({ "file": s.file, "text": s.text })).collect()
 }
 
 /// All of a folder, the hottest first; `tell` hears how many are done of how many.
@@ -243,8 +218,8 @@ pub fn read(folder: &Path, mut tell: impl FnMut(usize, usize)) -> Result<Vec<Val
     let mut found = vec![];
     for file in files {
         let beside = file.with_extension("json");
-        let text = std::fs::read_to_string(&beside).map_err(|e| failed(&beside, e))?;
-        let measured: Measured = serde_json::from_str(&text).map_err(|e| failed(&beside, e))?;
+        let text = std::fs::read_to_string(&beside).map_err(|e| Error::file(&beside, e))?;
+        let measured: Measured = serde_json::from_str(&text).map_err(|e| Error::file(&beside, e))?;
         found.push((file, measured));
     }
     found.sort_by_key(|f| std::cmp::Reverse(f.1.heat()));

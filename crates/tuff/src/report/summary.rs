@@ -28,7 +28,8 @@ pub fn bytes(n: f64) -> String {
 
 /// So many of what is called so.
 pub fn many(n: usize, what: &str) -> String {
-    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+    let more = if what.ends_with('s') { "es" } else { "s" };
+    format!("{n} {what}{}", if n == 1 { "" } else { more })
 }
 
 /// What a key of `takes` means.

@@ -188,7 +188,7 @@ fn counters(trace: &mut Trace, device: u64, runs: &[&Run]) {
 
 /// What else is told of a job.
 fn extra(w: &Workload, run: &Run, job: &crate::report::capture::Job) -> Vec<(&'static str, String)> {
-    let mut all = vec![("workload", format!("{} {}", w.kind, w.name)), ("VkQueue", w.queue.to_string())];
+    let mut all = vec![("workload", w.what()), ("VkQueue", w.queue.to_string())];
     if !w.label.is_empty() {
         // By this name Arm's readers look for it.
         all.push(("Labels", tag(&w.label).into()));
@@ -223,7 +223,7 @@ pub fn perfetto(capture: &Capture) -> client::Result<Vec<u8>> {
         for job in &run.jobs {
             let Some(queue) = queue(&job.queue) else { continue };
             id += 1;
-            let name = if w.label.is_empty() { format!("{} {}", w.kind, w.name) } else { w.label.clone() };
+            let name = if w.label.is_empty() { w.what() } else { w.label.clone() };
             trace.stage(&Stage {
                 id,
                 begin_ns: job.begin_ns,
@@ -251,7 +251,7 @@ pub fn perfetto(capture: &Capture) -> client::Result<Vec<u8>> {
 /// Makes the trace of a capture's folder.
 pub fn write(folder: &Path, file: &Path) -> client::Result<()> {
     let bytes = perfetto(&Capture::read(folder)?)?;
-    std::fs::write(file, bytes).map_err(|e| client::Error(format!("{}: {e}", file.display())))
+    std::fs::write(file, bytes).map_err(|e| client::Error::file(file, e))
 }
 
 #[cfg(test)]

@@ -325,13 +325,9 @@ pub fn read<S: Simd>(
     out: &mut Reads,
 ) {
     let mut place = placed(s, f, view, sampler, args);
-    let lanes = s.mask(mask);
-    if plain(f, sampler) {
-        let (level, linear, none) = (s.isplat(0), sampler.mag_linear, s.mask(0));
-        return at_level(s, f, sampler, &place, level, linear, !linear, none, lanes, out);
-    }
-    let l = lods(s, f, view, sampler, args);
-    several(s, f, sampler, &mut place, &l, lanes, out);
+    // (No closures: they would be compiled without the level's features.)
+    let levels = if plain(f, sampler) { None } else { Some(lods(s, f, view, sampler, args)) };
+    all(s, f, sampler, &mut place, levels.as_ref(), s.mask(mask), out);
 }
 
 /// [`near_corners`] of columns and rows in memory.
@@ -380,6 +376,26 @@ fn shared<S: Simd>(s: S, v: S::I, mask: u16) -> S::I {
     s.ishuffle(v, s.isplat(mask.trailing_zeros() & 15))
 }
 
+/// Texels of the lanes; `levels`: none where there is one, with one filter ([`plain`]).
+#[inline(always)]
+fn all<S: Simd>(
+    s: S,
+    f: &Fast,
+    sampler: &Sampler,
+    place: &mut Place<S>,
+    levels: Option<&Lods<S>>,
+    lanes: S::M,
+    out: &mut impl Sink<S>,
+) {
+    match levels {
+        Some(l) => several(s, f, sampler, place, l, lanes, out),
+        None => {
+            let linear = sampler.mag_linear;
+            at_level(s, f, sampler, place, s.isplat(0), linear, !linear, s.mask(0), lanes, out);
+        }
+    }
+}
+
 /// As [`super::several`] goes through levels and taps.
 #[inline(always)]
 fn several<S: Simd>(
@@ -418,25 +434,18 @@ pub fn lines<S: Simd>(
     mask: u16,
 ) -> u32 {
     let mut place = placed(s, f, view, sampler, args);
-    let lanes = s.mask(mask);
+    let levels = if plain(f, sampler) { None } else { Some(lods(s, f, view, sampler, args)) };
     let one_layer = s.mbits(s.ieq(place.layer, shared(s, place.layer, mask))) & mask == mask;
-    if plain(f, sampler) {
-        let (level, linear, none) = (s.isplat(0), sampler.mag_linear, s.mask(0));
-        if one_layer
-            && linear
-            && let Some(n) = near(s, f, sampler, &place, level, mask)
-        {
-            return n;
-        }
-        let mut out = Lines::default();
-        at_level(s, f, sampler, &place, level, linear, !linear, none, lanes, &mut out);
-        return out.distinct(s);
-    }
-    let l = lods(s, f, view, sampler, args);
-    if one_layer && let Some(n) = near_levels(s, f, sampler, &place, &l, mask) {
+    let near = match &levels {
+        _ if !one_layer => None,
+        Some(l) => near_levels(s, f, sampler, &place, l, mask),
+        None if sampler.mag_linear => near(s, f, sampler, &place, s.isplat(0), mask),
+        None => None,
+    };
+    if let Some(n) = near {
         return n;
     }
     let mut out = Lines::default();
-    several(s, f, sampler, &mut place, &l, lanes, &mut out);
+    all(s, f, sampler, &mut place, levels.as_ref(), s.mask(mask), &mut out);
     out.distinct(s)
 }
