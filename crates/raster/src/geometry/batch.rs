@@ -2,6 +2,7 @@
 
 use super::GeometryCounts;
 use super::assembly::Assembled;
+use super::bin::{Spot, spot};
 use super::setup::LANES;
 use crate::layout::TILE;
 use crate::prim::{Plane, Prim};
@@ -16,6 +17,8 @@ pub struct Batch {
     pub planes: Vec<Plane>,
     /// [`Prim::pixels`] points here.
     pub pixels: Vec<[i32; 2]>,
+    /// Where the first primitives lie: those for which somebody has said so ([`Batch::find_spots`]).
+    pub spots: Vec<Spot>,
     pub counts: GeometryCounts,
     /// Of the chunk that is being made.
     pub used: Used,
@@ -105,16 +108,27 @@ impl Used {
         if self.regions > 0 {
             return false;
         }
-        let (seen, mut references) = (&mut self.seen.0[..], 0);
-        for i in 0..n.min(LANES) {
-            for own in vertices {
-                if let Some(seen) = seen.get_mut(own[i] as usize) {
-                    *seen = 1;
-                    references += 1;
-                }
+        let (seen, n) = (&mut self.seen.0[..], n.min(LANES));
+        if seen.is_empty() {
+            // Nobody asks.
+            return true;
+        }
+        let mut furthest = 0;
+        for own in vertices {
+            for i in 0..LANES {
+                furthest = furthest.max(own[i]);
             }
         }
-        self.references += references;
+        if furthest as usize >= seen.len() {
+            return false;
+        }
+        for i in 0..n {
+            for own in vertices {
+                // SAFETY: none lies further than the furthest.
+                unsafe { *seen.get_unchecked_mut(own[i] as usize) = 1 };
+            }
+        }
+        self.references += 3 * n as u64;
         true
     }
     /// A visible primitive within `bounds` uses these vertices; its [`Prim::deferred`].
@@ -203,7 +217,15 @@ impl Batch {
         self.prims.clear();
         self.planes.clear();
         self.pixels.clear();
+        self.spots.clear();
         self.counts = GeometryCounts::default();
+    }
+
+    /// Says where the primitives lie that came last.
+    pub fn find_spots(&mut self) {
+        let known = self.spots.len().min(self.prims.len());
+        self.spots.truncate(known);
+        self.spots.extend(self.prims[known..].iter().map(spot));
     }
 
     /// The primitives from `before` on are one of the application's, which is visible and uses these vertices.
@@ -236,6 +258,7 @@ impl Batch {
         // Set-up makes planes of a whole group.
         let groups = prims.saturating_add(LANES);
         room(&mut self.prims, prims);
+        room(&mut self.spots, prims);
         room(&mut self.planes, groups.saturating_mul(planes));
     }
 
@@ -244,6 +267,7 @@ impl Batch {
         self.prims.capacity() * size_of::<Prim>()
             + self.planes.capacity() * size_of::<Plane>()
             + self.pixels.capacity() * size_of::<[i32; 2]>()
+            + self.spots.capacity() * size_of::<Spot>()
     }
 }
 
@@ -294,6 +318,7 @@ impl Drop for Batch {
                 prims: std::mem::take(&mut self.prims),
                 planes: std::mem::take(&mut self.planes),
                 pixels: std::mem::take(&mut self.pixels),
+                spots: std::mem::take(&mut self.spots),
                 counts: GeometryCounts::default(),
                 used: std::mem::take(&mut self.used),
             };

@@ -57,20 +57,18 @@ impl Pieces {
     /// Adds four blocks' lanes `left`; `places`: where their quads lie, from block `first` on.
     #[inline(always)]
     fn add<S: Simd>(&mut self, s: S, prim: u32, left: u64, first: usize, places: S::I) {
+        let v = s.isel(s.mask(0xFF), s.isplat(left as u32), s.isplat((left >> 32) as u32));
+        let v = s.ishr(v, vector::load(s, &SHIFTS));
         // A bit a quad.
-        let q = (left | left >> 1 | left >> 2 | left >> 3) & 0x1111_1111_1111_1111;
-        let q = (q | q >> 3) & 0x0303_0303_0303_0303;
-        let q = (q | q >> 6) & 0x000F_000F_000F_000F;
-        let q = (q.wrapping_mul(1 << 48 | 1 << 36 | 1 << 24 | 1 << 12) >> 48) as u16;
+        let q = !s.mbits(s.ieq(s.iand(v, s.isplat(0xF)), s.isplat(0)));
         // Of each four, three at least: a bit a block.
         let (some, all) = (q | q >> 1, q & q >> 1);
         let blocks = (all & some >> 2 | some & all >> 2) & 0x1111;
         let (of_block, each) = (s.mask(blocks), q & !(blocks * 15));
-        let v = s.isel(s.mask(0xFF), s.isplat(left as u32), s.isplat((left >> 32) as u32));
         let own = s.isel(of_block, s.isplat(0xFFFF), s.isplat(0xF));
         let flag = s.isel(of_block, s.isplat(BLOCK), s.isplat(0));
         let place = s.ior(s.iadd(places, s.isplat((first as u32 * 4) << 16)), flag);
-        let words = s.ior(s.iand(s.ishr(v, vector::load(s, &SHIFTS)), own), place);
+        let words = s.ior(s.iand(v, own), place);
         let kept = each | blocks;
         let n = self.len.min(PIECES - 16);
         // SAFETY: there is room for sixteen words.
@@ -205,21 +203,34 @@ impl Task<'_> {
             seen.four(s, mask, left);
             all.add(s, group.prims[i], left, first, square);
         }
-        let n = all.len;
         // SAFETY: so many have been written.
-        let (pieces, prims) = unsafe { (all.pieces[..n].assume_init_ref(), all.prims[..n].assume_init_ref()) };
+        let (pieces, prims) =
+            unsafe { (all.pieces[..all.len].assume_init_ref(), all.prims[..all.len].assume_init_ref()) };
+        seat(self.level, self, item, pieces, prims)
+    }
+
+    /// Packs pieces of these primitives, in their order.
+    #[inline(always)]
+    fn seat_body(&mut self, item: &Item, pieces: &[Piece], prims: &[u32]) -> Result<(), Stop> {
+        let plan = &item.plan;
+        let mut open = self.packer.open;
+        let n = pieces.len().min(prims.len());
+        let (pieces, prims) = (&pieces[..n], &prims[..n]);
         for k in 0..n {
             let (piece, prim) = (pieces[k], prims[k]);
             let (quad, mask) = ((piece >> 16 & 0x3FF) as usize, piece as u16);
             if piece & BLOCK != 0 {
                 let block = quad / 4;
                 if plan.plain && mask == 0xFFFF {
+                    self.packer.open = open;
                     self.full(item, prim, block)?;
+                    open = self.packer.open;
                     continue;
                 }
                 let quads = quads(mask);
                 if !self.packer.add_block(plan.warps, prim, block, quads, mask) {
                     self.shade(item)?;
+                    open = self.packer.open;
                     self.packer.add_block(plan.warps, prim, block, quads, mask);
                 }
                 continue;
@@ -233,13 +244,31 @@ impl Task<'_> {
                 };
                 let second = if beside(k + 1) { 1 << (pieces[k + 1] >> 16 & 3) } else { 0 };
                 if !beside(k.wrapping_sub(1))
-                    && self.packer.lacks(plan.warps, quad / 4, 1 << (quad % 4) | second)
+                    && self.packer.lacks(open, plan.warps, quad / 4, 1 << (quad % 4) | second)
                 {
                     self.shade(item)?;
+                    open = self.packer.open;
                 }
             }
-            self.packer.add_quad(prim, quad, mask);
+            self.packer.add_quad(&mut open, prim, quad, mask);
         }
+        self.packer.open = open;
         Ok(())
     }
+}
+
+#[inline(always)]
+fn seat_body<S: Simd>(
+    _: S,
+    task: &mut Task,
+    item: &Item,
+    pieces: &[Piece],
+    prims: &[u32],
+) -> Result<(), Stop> {
+    task.seat_body(item, pieces, prims)
+}
+simd::by_level! {
+    /// A function of its own: coverage has registers full of what would be made again wherever this calls something.
+    #[inline(never)]
+    fn seat = seat_body, (task: &mut Task, item: &Item, pieces: &[Piece], prims: &[u32]) -> Result<(), Stop>
 }
