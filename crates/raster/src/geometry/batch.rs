@@ -2,7 +2,6 @@
 
 use super::GeometryCounts;
 use super::assembly::Assembled;
-use super::bin::{Spot, spot};
 use super::setup::LANES;
 use crate::layout::TILE;
 use crate::prim::{Plane, Prim};
@@ -17,8 +16,6 @@ pub struct Batch {
     pub planes: Vec<Plane>,
     /// [`Prim::pixels`] points here.
     pub pixels: Vec<[i32; 2]>,
-    /// Where the first primitives lie: those for which somebody has said so ([`Batch::find_spots`]).
-    pub spots: Vec<Spot>,
     pub counts: GeometryCounts,
     /// Of the chunk that is being made.
     pub used: Used,
@@ -217,15 +214,7 @@ impl Batch {
         self.prims.clear();
         self.planes.clear();
         self.pixels.clear();
-        self.spots.clear();
         self.counts = GeometryCounts::default();
-    }
-
-    /// Says where the primitives lie that came last.
-    pub fn find_spots(&mut self) {
-        let known = self.spots.len().min(self.prims.len());
-        self.spots.truncate(known);
-        self.spots.extend(self.prims[known..].iter().map(spot));
     }
 
     /// The primitives from `before` on are one of the application's, which is visible and uses these vertices.
@@ -258,7 +247,6 @@ impl Batch {
         // Set-up makes planes of a whole group.
         let groups = prims.saturating_add(LANES);
         room(&mut self.prims, prims);
-        room(&mut self.spots, prims);
         room(&mut self.planes, groups.saturating_mul(planes));
     }
 
@@ -267,7 +255,6 @@ impl Batch {
         self.prims.capacity() * size_of::<Prim>()
             + self.planes.capacity() * size_of::<Plane>()
             + self.pixels.capacity() * size_of::<[i32; 2]>()
-            + self.spots.capacity() * size_of::<Spot>()
     }
 }
 
@@ -318,7 +305,6 @@ impl Drop for Batch {
                 prims: std::mem::take(&mut self.prims),
                 planes: std::mem::take(&mut self.planes),
                 pixels: std::mem::take(&mut self.pixels),
-                spots: std::mem::take(&mut self.spots),
                 counts: GeometryCounts::default(),
                 used: std::mem::take(&mut self.used),
             };

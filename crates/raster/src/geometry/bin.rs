@@ -22,28 +22,6 @@ pub fn index(entry: u32) -> u32 {
     entry & !(COVERS | LARGE)
 }
 
-/// The one tile that a small primitive touches, wherever that is: column and row, nine bits each, and the layer; or [`LOOK`].
-/// Set-up keeps it while the primitive is at hand, for binning would have to fetch each from memory again.
-pub type Spot = u32;
-/// The primitive itself must be looked at.
-pub const LOOK: Spot = !0;
-/// Bits of a tile's column or row, and layers that have room beside them.
-const SIDE_BITS: u32 = 9;
-const SPOT_LAYERS: u32 = 1 << 13;
-
-/// A primitive's spot.
-#[inline(always)]
-pub fn spot(p: &Prim) -> Spot {
-    let b = p.bounds.rect();
-    let (x, y) = (b.x0 >> SHIFT, b.y0 >> SHIFT);
-    let one = (x == (b.x1 - 1) >> SHIFT) & (y == (b.y1 - 1) >> SHIFT) & (b.x1 > b.x0) & (b.y1 > b.y0);
-    let small = (b.x1 - b.x0 < LARGE_SIDE) | (b.y1 - b.y0 < LARGE_SIDE);
-    let known = one & small & ((p.layer as u32) < SPOT_LAYERS);
-    if known { (p.layer as u32) << (2 * SIDE_BITS) | (y as u32) << SIDE_BITS | x as u32 } else { LOOK }
-}
-// Those are the small ones of `Grid::touch`, none of which is large; and no primitive lies further off.
-const _: () = assert!(LARGE_SIDE * TILE < TILE * TILE / 2 && 1 << SIDE_BITS >= (1 << 15) / TILE);
-
 /// Which primitives each tile may see.
 #[derive(Default, Debug)]
 pub struct Bins {
@@ -121,8 +99,6 @@ impl Bins {
         layers: u32,
     ) -> Result<(), Full> {
         let bins = self;
-        // Without spots of all, primitives are looked at.
-        let spots = if batch.spots.len() == batch.prims.len() { &batch.spots[range.clone()] } else { &[] };
         let (before, prims, pixels) = (range.start, &batch.prims[range], &batch.pixels[..]);
         (bins.x0, bins.y0) = (area.x0.max(0) as u32 >> SHIFT, area.y0.max(0) as u32 >> SHIFT);
         bins.width = ((area.x1.max(0) + TILE - 1) as u32 >> SHIFT).saturating_sub(bins.x0);
@@ -136,12 +112,6 @@ impl Bins {
         parts.resize_with(prims.len().div_ceil(chunk), Default::default);
         let full = Mutex::new(None);
         let grid = Grid { x0: bins.x0, y0: bins.y0, width: bins.width, height: bins.height, layers };
-        let whole = Rect {
-            x0: (area.x0.max(0) + TILE - 1) >> SHIFT,
-            y0: (area.y0.max(0) + TILE - 1) >> SHIFT,
-            x1: area.x1.max(0) >> SHIFT,
-            y1: area.y1.max(0) >> SHIFT,
-        };
         let collect = |i: usize, part: &mut (Pairs, Vec<u32>)| {
             let first = i * chunk;
             let own = &prims[first..(first + chunk).min(prims.len())];
@@ -155,8 +125,7 @@ impl Bins {
             let (pairs, counts) = (&mut part.0, &mut part.1[..]);
             let mut fits = true;
             for (k, p) in own.iter().enumerate() {
-                let index = (before + first + k) as u32;
-                let mut add = |tile: u32, entry| {
+                grid.touch(p, (before + first + k) as u32, pixels, area, |tile, entry| {
                     if pairs.len() == pairs.capacity() {
                         fits &= pairs.try_reserve(pairs.len().max(1024)).is_ok();
                         if !fits {
@@ -165,11 +134,7 @@ impl Bins {
                     }
                     counts[tile as usize] += 1;
                     pairs.push((tile, entry));
-                };
-                match spots.get(first + k).and_then(|s| grid.at(*s, whole)) {
-                    Some(tile) => add(tile, index),
-                    None => grid.touch(p, index, pixels, area, add),
-                }
+                });
                 if !fits || pairs.len() > MOST_ENTRIES {
                     full.lock().get_or_insert(if fits { Full::Entries } else { Full::Memory });
                     return;
@@ -248,17 +213,6 @@ struct Grid {
 }
 
 impl Grid {
-    /// The tile of a spot, if it is one of those that lie in the area wholly (`whole`, in tiles): nothing cuts its primitives.
-    #[inline(always)]
-    fn at(self, spot: Spot, whole: Rect) -> Option<u32> {
-        let mask = (1 << SIDE_BITS) - 1;
-        let (x, y) = ((spot & mask) as i32, (spot >> SIDE_BITS & mask) as i32);
-        let layer = spot >> (2 * SIDE_BITS);
-        let here = (x >= whole.x0) & (x < whole.x1) & (y >= whole.y0) & (y < whole.y1);
-        let tile = || (layer * self.height + y as u32 - self.y0) * self.width + x as u32 - self.x0;
-        (here & (spot != LOOK) & (layer < self.layers)).then(tile)
-    }
-
     /// Calls `f(tile, entry)` for each tile that a primitive may touch.
     #[inline(always)]
     fn touch(self, p: &Prim, index: u32, pixels: &[[i32; 2]], area: Rect, mut f: impl FnMut(u32, u32)) {

@@ -4,7 +4,6 @@
 //! it moves them there while they are still in its cache.
 
 use super::Batch;
-use super::bin::{Spot, spot};
 use super::line::Stipple;
 use super::pieces::{Pieces, with_scratch, with_worker};
 use crate::prim::{Plane, Prim, Shape};
@@ -48,8 +47,6 @@ struct Room {
     prims: *mut Prim,
     planes: *mut Plane,
     pixels: *mut [i32; 2],
-    /// As many as primitives.
-    spots: *mut Spot,
     size: Counts,
 }
 
@@ -68,10 +65,7 @@ impl Room {
     unsafe fn put(&self, p: &Piece, from: &Batch, at: Counts) {
         for (i, prim) in from.prims[p.prims.clone()].iter().enumerate() {
             // SAFETY: in the room, and nobody else's, says the caller.
-            unsafe {
-                self.prims.add(at[0] + i).write(moved(prim, p, at));
-                self.spots.add(at[0] + i).write(spot(prim));
-            }
+            unsafe { self.prims.add(at[0] + i).write(moved(prim, p, at)) };
         }
         let planes = &from.planes[p.planes.clone()];
         let pixels = &from.pixels[p.pixels.clone()];
@@ -108,15 +102,12 @@ pub fn run(
     let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len()];
     let expected = work.expected();
     // Without room, everything is appended in the end.
-    out.find_spots();
     out.make_room(expected, work.planes());
-    let prims = out.prims.capacity().min(out.spots.capacity());
     let room = Room {
         prims: out.prims.as_mut_ptr(),
         planes: out.planes.as_mut_ptr(),
         pixels: out.pixels.as_mut_ptr(),
-        spots: out.spots.as_mut_ptr(),
-        size: [prims, out.planes.capacity(), out.pixels.capacity()],
+        size: [out.prims.capacity(), out.planes.capacity(), out.pixels.capacity()],
     };
     let order = Mutex::new(Order { done: vec![None; chunks as usize], starts: vec![first] });
     let next = AtomicU64::new(0);
@@ -210,7 +201,6 @@ pub fn run(
         out.prims.set_len(end[0]);
         out.planes.set_len(end[1]);
         out.pixels.set_len(end[2]);
-        out.spots.set_len(end[0]);
     }
     // More than expected (clipping makes triangles out of one): appended.
     rest.sort_unstable_by_key(|(_, p)| p.chunk);
@@ -220,7 +210,6 @@ pub fn run(
         out.planes.extend_from_slice(&batch.planes[p.planes.clone()]);
         out.pixels.extend_from_slice(&batch.pixels[p.pixels.clone()]);
     }
-    out.find_spots();
     Ok(())
 }
 

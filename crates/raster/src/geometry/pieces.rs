@@ -102,7 +102,6 @@ fn serial(
                 }
                 worker.tally.trace(shared.traced(c, work.count(), count::TRACED));
                 counted = work.run(worker, c, scratch, stipple, feedback.as_deref_mut(), out);
-                out.find_spots();
                 if counted.is_err() {
                     break;
                 }
