@@ -112,8 +112,8 @@ impl Used {
         }
         let mut furthest = 0;
         for own in vertices {
-            for i in 0..LANES {
-                furthest = furthest.max(own[i]);
+            for &vertex in own {
+                furthest = vertex.max(furthest);
             }
         }
         if furthest as usize >= seen.len() {

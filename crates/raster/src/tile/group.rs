@@ -90,7 +90,7 @@ impl Group {
             for k in 0..3 {
                 row[k] = s.iadd(row[k], down[k]);
             }
-            let seen = columns & of(&ROWS, rows, by as u32) * 0x0001_0001_0001;
+            let seen = columns & (of(&ROWS, rows, by as u32) * 0x0001_0001_0001);
             masks[by] = seen & !s.mbits4(out);
         }
         masks
