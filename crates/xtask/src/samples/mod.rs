@@ -7,8 +7,10 @@
 
 mod build;
 mod messages;
+mod resources;
 mod run;
 mod table;
+mod texture;
 
 use crate::cargo::{own_driver, target_folder};
 use crate::needs::{CMAKE, GXX, LOADER, NINJA, Need, lavapipe, provide};
@@ -62,6 +64,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     let table = table::Table::read()?;
     let names = table.chosen(&build::names(&source)?, &args.only, &args.without)?;
     let programs = build::examples(&source, &folder().join("build"), &names, args.no_build)?;
+    let resources = resources::gather(&source, &folder().join("resources"))?;
     let mut lines = Lines::new(&drivers);
     for name in &names {
         let program = programs.join(name);
@@ -69,7 +72,7 @@ pub fn run(args: &Args) -> Result<(), String> {
             lines.not_built(name);
             continue;
         }
-        let runs = drivers.iter().map(|d| run::run(&program, &source, d, args, &table.row(name)));
+        let runs = drivers.iter().map(|d| run::run(&program, &resources, d, args, &table.row(name)));
         let runs = runs.collect::<Result<Vec<_>, _>>()?;
         if let Some(folder) = &args.save {
             save(folder, name, &drivers, &runs)?;

@@ -34,7 +34,7 @@ const USUAL: f64 = 0.2;
 /// Runs an example in a folder of its own.
 pub fn run(
     program: &Path,
-    source: &Path,
+    resources: &Path,
     driver: &Driver,
     args: &Args,
     row: &Row,
@@ -65,7 +65,7 @@ pub fn run(
         "--benchmarkframes",
         &frames,
     ]);
-    command.arg("--resourcepath").arg(source);
+    command.arg("--resourcepath").arg(resources);
     if args.validation {
         command.arg("--validation");
     }
