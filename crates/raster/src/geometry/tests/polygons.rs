@@ -206,7 +206,7 @@ fn depth_bias_by_format() {
         (vk::Format::X8_D24_UNORM_PACK32, 24),
         (vk::Format::D24_UNORM_S8_UINT, 24),
     ] {
-        let place = 1.0 / (1u32 << n) as f64;
+        let place = 1.0 / (1u32 << n) as f32;
         assert_eq!(z(format, b), 0.5 + 4.0 * place, "{format:?}");
         assert_eq!(z(format, exact), 0.5 + 2.0 * place, "{format:?}");
         let unorm = R::LEAST_REPRESENTABLE_VALUE_FORCE_UNORM;
