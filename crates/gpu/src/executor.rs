@@ -16,7 +16,7 @@ use counters::{Counts, Event, Job, Model, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
-use machine::lost::{Blame, Place, Told, Why};
+use machine::lost::{Blame, Limits, Place, Told, Why};
 use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
 use machine::turns::Slot;

@@ -73,6 +73,7 @@ pub fn run(
         .env("LD_PRELOAD", target_folder().join("release/libframe_preload.so"))
         .env("FRAME_FILE", &frame)
         .env("FRAME_NUMBER", &frames)
+        .env("FRAME_WITHOUT", row.without.join(","))
         .envs(row.environment.iter())
         .current_dir(&place)
         .stdin(Stdio::null())
