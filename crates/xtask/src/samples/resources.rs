@@ -118,7 +118,7 @@ fn link_files(from: &Path, to: &Path) -> io::Result<()> {
 /// A link in place of whatever file was there.
 fn link(from: &Path, to: &Path) -> io::Result<()> {
     match std::fs::remove_file(to) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(e),
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
         _ => symlink(from, to),
     }
 }

@@ -61,7 +61,7 @@ mod tests {
         let table = Table::read().unwrap();
         for (name, row) in &table.rows {
             assert!(row.reason.is_some(), "{name}");
-            for o in &row.otherwise {
+            if let Some(o) = &row.otherwise {
                 assert!(o.reason.is_some() && o.limit < row.limit && o.otherwise.is_none(), "{name}");
             }
         }
