@@ -1,5 +1,8 @@
 //! The project's own tasks: `cargo xtask <task>`. One module per task.
 
+#[macro_use]
+extern crate say;
+
 mod arm_layers;
 mod avx512;
 mod cargo;

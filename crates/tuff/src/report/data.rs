@@ -13,10 +13,16 @@ const RUNS: usize = 1_400_000;
 const MOST_RUNS: usize = 8_000;
 /// Runs of more have no takes of their own: their workloads' tell.
 const DETAILED: usize = 3_000;
+/// Draws that a page has of a capture, of its passes in order, and bytes of their counters.
+const MOST_DRAWS: usize = 4_000;
+const DRAWS: usize = 600_000;
 /// Bytes of counters by region.
 const REGIONS: usize = 700_000;
 /// Bytes of pictures.
 const PICTURES: usize = 900_000;
+
+/// Cores' cycles of a pass, which its draws share.
+const CORES: &str = "MaliAnyActiveCy";
 
 /// Front-end queues, as jobs name them.
 const QUEUES: [&str; 3] = ["compute", "binning", "main"];
@@ -160,6 +166,11 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
     let (run_columns, left_out) = names.columns(runs.iter().map(|r| &r.counters), RUNS);
     let room = usize::MAX;
     let total = names.columns([&c.total].into_iter(), room).0;
+    let all_draws = c.passes.iter().enumerate().flat_map(|(i, p)| p.draws.iter().map(move |d| (i, d)));
+    let draws: Vec<_> = all_draws.clone().take(MOST_DRAWS).collect();
+    let draws_lost =
+        (all_draws.count() - draws.len()) as u64 + c.passes.iter().map(|p| p.draws_lost).sum::<u64>();
+    let (draw_columns, draw_columns_left_out) = names.columns(draws.iter().map(|d| &d.1.counters), DRAWS);
     let passes = passes(c, names, &mut tell)?;
     let shaders = shaders::read(&c.folder.join("shaders"), |i, n| tell(format!("shader {} of {n}", i + 1)));
     let shaders = if c.runs.is_some() { shaders? } else { vec![] };
@@ -176,6 +187,10 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
         "runCountersLeftOut": left_out,
         "jobs": jobs,
         "passes": passes,
+        "draws": draws.iter().map(|(pass, d)| json!([pass, d.name, d.label])).collect::<Vec<_>>(),
+        "drawsLost": draws_lost,
+        "drawCounters": draw_columns,
+        "drawCountersLeftOut": draw_columns_left_out,
         "shaders": shaders,
     }))
 }
@@ -197,8 +212,10 @@ fn passes(c: &Capture, names: &Names, tell: &mut impl FnMut(String)) -> Result<V
                 "counters": names.regions(r, &mut room),
             })
         });
+        let run = c.runs.as_ref().and_then(|r| r.get(p.run));
         all.push(json!({
             "workload": p.workload, "run": p.run, "picture": picture, "of": p.picture_of, "regions": regions,
+            "cores": run.map_or(0.0, |r| number(&r.counters, CORES)),
         }));
     }
     Ok(all)
