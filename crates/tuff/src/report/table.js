@@ -71,7 +71,7 @@ function drawOrder(c, i) {
   if (!c.firsts) { c.firsts = {}; c.draws.forEach((d, k) => { if (!(d[0] in c.firsts)) c.firsts[d[0]] = k; }); }
   return i - c.firsts[c.draws[i][0]] + 1;
 }
-const drawTitle = (c, i) => (c.draws[i][2] ? c.draws[i][2].replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + c.draws[i][1];
+const drawTitle = (c, i) => { const [label, name] = c.drawTitles[c.draws[i][1]]; return (label ? label.replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + name; };
 const passTitle = (c, pass) => titleOf(c.workloads[c.passes[pass].workload]);
 
 // First begin and last end of each run's jobs.
@@ -110,6 +110,8 @@ views.push({
     const c = shown();
     if (!this.columns) this.columns = DEFAULT_COLUMNS.filter((m) => m in place).map((m) => place[m]);
     if (this.table !== 'workloads' && !tables[this.table].rows(c).length) this.table = 'workloads';
+    // The other capture may have fewer.
+    if (this.select !== null && this.select >= tables[this.table].rows(c).length) this.select = null;
     const counts = { workloads: c.workloads.length, frames: c.frames.length, runs: c.runs.length, draws: c.draws.length };
     this.body = el('div', { class: 'scroll', tabindex: -1 });
     this.note = live();

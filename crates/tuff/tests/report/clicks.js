@@ -61,8 +61,8 @@ try {
     table('draws');
     read.draws = rows().length;
     table('workloads');
-    const passes = rows().filter((r) => r[1].includes('render pass'));
-    key($(`#rows tr[data-row="${passes[passes.length - 1][0]}"]`), 'Enter');
+    const passes = rows().filter((r) => r[1].includes('render pass')).map((r) => r[0]);
+    key($(`#rows tr[data-row="${Math.max(...passes)}"]`), 'Enter');
     $$('#row-detail button').find((b) => /^Its .* draws?$/.test(b.textContent)).click();
     read.drawFilter = search().value;
     read.drawHeads = heads();
