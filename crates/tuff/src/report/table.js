@@ -71,8 +71,14 @@ function drawOrder(c, i) {
   if (!c.firsts) { c.firsts = {}; c.draws.forEach((d, k) => { if (!(d[0] in c.firsts)) c.firsts[d[0]] = k; }); }
   return i - c.firsts[c.draws[i][0]] + 1;
 }
-const drawTitle = (c, i) => { const [label, name] = c.drawTitles[c.draws[i][1]]; return (label ? label.replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + name; };
-const passTitle = (c, pass) => titleOf(c.workloads[c.passes[pass].workload]);
+function drawTitle(c, i) {
+  const [label, name] = c.drawTitles[c.draws[i][1]];
+  // Labels that are around the whole pass stand in its title.
+  const around = c.workloads[c.passes[c.draws[i][0]].workload].label;
+  const own = label === around ? '' : around && label.startsWith(around + '/') ? label.slice(around.length + 1) : label;
+  return (own ? own.replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + name;
+}
+const passTitle = (c, pass) => { const w = c.workloads[c.passes[pass].workload]; return (w.label ? w.label.replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + w.name; };
 
 // First begin and last end of each run's jobs.
 function runSpans(c) {
@@ -117,7 +123,7 @@ views.push({
     this.note = live();
     this.detail = el('section', { class: 'panel detail', id: 'row-detail', hidden: true });
     const input = el('search' in HTMLElement.prototype ? 'input' : 'input', {
-      type: 'search', id: 'filter', placeholder: 'Filter: words, frame:12, pass:0, -not', 'aria-label': 'Filter rows (key /)', value: this.filter,
+      type: 'search', id: 'filter', placeholder: 'Words, frame:12, pass:0, -not', 'aria-label': 'Filter rows (key /)', value: this.filter,
       oninput: (e) => { this.filter = e.target.value; this.draw(); },
     });
     fill(root, el('section', { class: 'panel' },
