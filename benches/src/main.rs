@@ -5,6 +5,9 @@
 //! comparison take turns, round by round (A B A B), so that a busy machine is busy for all of them. One thread is
 //! measured in CPU time of the whole child, more in wall time. With `--clients` they are real programs ([`clients`]).
 
+#[macro_use]
+extern crate say;
+
 mod clients;
 mod page;
 mod parent;
