@@ -168,8 +168,7 @@ fn images_can_be_drawn_to_with_more_samples() {
     let surface = s.headless();
     let flag = new::SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT;
     let mut flags = new::SwapchainFlagsSurfaceCapabilitiesEXT::default();
-    let mut caps = vk::SurfaceCapabilities2KHR::default();
-    caps.p_next = (&raw mut flags).cast();
+    let mut caps = vk::SurfaceCapabilities2KHR { p_next: (&raw mut flags).cast(), ..Default::default() };
     let about = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface);
     let surfaces = ash::khr::get_surface_capabilities2::Instance::new(crate::common::entry(), &s.instance);
     let got = unsafe { surfaces.get_physical_device_surface_capabilities2(s.physical, &about, &mut caps) };
