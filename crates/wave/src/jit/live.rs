@@ -39,9 +39,9 @@ pub struct Block {
     pub first: usize,
     /// One past its last word.
     pub end: usize,
-    next: [Option<usize>; 2],
+    pub next: [Option<usize>; 2],
     /// Live where it begins.
-    before: Set,
+    pub before: Set,
 }
 
 pub struct Liveness<'p> {
@@ -83,8 +83,13 @@ impl<'p> Liveness<'p> {
         Some(it)
     }
 
+    /// Waves begin there, or their prologue.
+    pub fn begins(&self, b: usize) -> bool {
+        [0, self.program.prologue as usize].contains(&self.blocks[b].first)
+    }
+
     /// Live behind block `b`.
-    fn behind(&self, b: usize) -> Set {
+    pub fn behind(&self, b: usize) -> Set {
         let mut live = Set::new(self.program.units as usize);
         for n in self.blocks[b].next.iter().flatten() {
             live.add(&self.blocks[*n].before);
