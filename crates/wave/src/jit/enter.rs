@@ -67,8 +67,8 @@ pub struct Entry {
     /// Ops at which the wave goes on: with lanes, without any, and where the region is none for it.
     pub exits: [u32; 2],
     pub fallback: u32,
-    /// Ops that code has done by kernels.
-    pub ops: Box<[Op]>,
+    /// Ops that code has done by kernels: it knows where they are.
+    pub _ops: Box<[Op]>,
 }
 
 impl Entry {

@@ -128,7 +128,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
             places: r.places.clone(),
             exits: [exit(0), exit(1)],
             fallback: whole_again(program, &mut code, r.header),
-            ops,
+            _ops: ops,
         });
     }
     let entries: Box<[Entry]> = known.into();

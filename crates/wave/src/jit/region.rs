@@ -107,6 +107,8 @@ pub struct Region {
     pub exits: [Option<(usize, Set)>; 2],
     /// Lanes may go apart.
     pub diverges: bool,
+    /// Units of a varying register.
+    pub warps: usize,
 }
 
 /// Blocks of a region, and loads, at most.
@@ -194,6 +196,7 @@ pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: boo
         uniforms: vec![],
         exits: [None, None],
         diverges: false,
+        warps: program.lanes as usize / 16,
     };
     // Bools of which it is not known that they are no uniform ones.
     let mut unsure = vec![];

@@ -26,8 +26,10 @@ pub struct Trace {
 
 impl Trace {
     pub fn new(narrow: bool) -> Trace {
+        let mut tape = Tape::default();
+        tape.narrow = narrow;
         Trace {
-            tape: Tape { narrow, ..Tape::default() },
+            tape,
             lanes: vec![],
             now: FxHashMap::default(),
             whole: FxHashMap::default(),

@@ -187,7 +187,7 @@ impl Cycle<'_> {
         let code = if self.e.m.width == Width::Whole {
             Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32
         } else {
-            Code::VEX_Vbroadcastss_ymm_xmmm32
+            Code::VEX_Vbroadcastss_ymm_m32
         };
         let from = MemoryOperand::with_base_index_scale_displ_size(B, A, 1, add.into(), 1);
         self.e.m.rm(code, v, from)

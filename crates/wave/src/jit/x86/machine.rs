@@ -89,9 +89,6 @@ impl Machine {
     pub fn mi(&mut self, code: Code, m: MemoryOperand, n: i32) -> Made<()> {
         self.made(Instruction::with2(code, m, n))
     }
-    pub fn rmi(&mut self, code: Code, a: Register, m: MemoryOperand, n: i32) -> Made<()> {
-        self.made(Instruction::with3(code, a, m, n))
-    }
     pub fn m(&mut self, code: Code, m: MemoryOperand) -> Made<()> {
         self.made(Instruction::with1(code, m))
     }

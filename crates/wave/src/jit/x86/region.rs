@@ -245,7 +245,7 @@ impl<'r> Cycle<'r> {
             }
         }
         // Of what overlaps, the wave's registers have what came last.
-        let span = |r: Reg| r.unit()..r.unit() + if r.is_uniform() { 1 } else { 16 };
+        let span = |r: Reg| r.unit()..r.unit() + if r.is_uniform() { 1 } else { self.region.warps };
         let regs: Vec<Reg> = all.keys().copied().collect();
         let meets = |a: Reg, b: Reg| a != b && span(a).start < span(b).end && span(b).start < span(a).end;
         let mut list: Vec<(usize, Pin)> = all
@@ -647,7 +647,7 @@ impl<'r> Cycle<'r> {
                 let m = &mut self.e.m;
                 m.rr(Code::Mov_r64_rm64, Register::RDI, CONTEXT)?;
                 m.r64(Register::RSI, op as u64)?;
-                m.r64(Register::RAX, crate::jit::enter::tired as usize as u64)?;
+                m.r64(Register::RAX, crate::jit::enter::tired as *const () as u64)?;
                 m.op0(Code::VEX_Vzeroupper)?;
                 m.r(Code::Call_rm64, Register::RAX)?;
                 m.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX)?;
@@ -680,7 +680,7 @@ impl<'r> Cycle<'r> {
                 m.rr(Code::Mov_r64_rm64, Register::RDI, CONTEXT)?;
                 m.r64(Register::RSI, op as u64)?;
                 m.rm(Code::Lea_r64_m, Register::RDX, row(self.call))?;
-                m.r64(Register::RAX, crate::jit::enter::one as usize as u64)?;
+                m.r64(Register::RAX, crate::jit::enter::one as *const () as u64)?;
                 m.op0(Code::VEX_Vzeroupper)?;
                 m.r(Code::Call_rm64, Register::RAX)?;
                 self.keep(stub.held, false)?;
