@@ -45,8 +45,8 @@ pub struct Context {
     /// Of the warps side by side, those with lanes, and those with fewer than they began with.
     pub warps: u64,
     pub diverged: u64,
-    /// Accesses by shape: of runs at a line's begin and elsewhere, of one place, of no shape; lines told.
-    pub aligned: u64,
+    /// Accesses by shape: of runs, and those of them that begin within a line, of one place, of no shape; lines told.
+    pub runs: u64,
     pub odd: u64,
     pub same: u64,
     pub unknown: u64,
@@ -127,7 +127,7 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
         lanes: 0,
         warps: 0,
         diverged: 0,
-        aligned: 0,
+        runs: 0,
         odd: 0,
         same: 0,
         unknown: 0,
@@ -149,9 +149,9 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     if COUNTED {
         let row = st.count.row();
         let told = |n: u64| if full { n } else { 0 };
-        row.lines[Access::ReadFull] += told(c.aligned);
+        row.lines[Access::ReadFull] += told(c.runs - c.odd);
         row.lines[Access::ReadPartial] += c.lines + told(2 * c.odd + c.same);
-        row.unknown[AccessKind::Read] += c.unknown + (c.aligned + c.odd + c.same) - told(c.aligned + c.odd + c.same);
+        row.unknown[AccessKind::Read] += c.unknown + (c.runs + c.same) - told(c.runs + c.same);
     }
     if stopped != 0 {
         return std::ptr::null();

@@ -213,9 +213,8 @@ fn blocks(program: &Program) -> Vec<Block> {
         let mut next =
             [(!stays).then(|| number(end)).flatten(), jumps(op).then(|| number(op.imm as usize)).flatten()];
         if op.code == Code::LOOP_NEXT {
-            // It does the comparison at its target, and goes where that goes: behind it, or on.
-            let test = &code[op.imm as usize];
-            next = [number(op.imm as usize), number(test.imm as usize)];
+            // It does the comparison at its target, and goes where that goes.
+            next = [number(op.imm as usize), None];
         }
         blocks.push(Block { first: at, end, next, before: Set::new(program.units as usize) });
     }

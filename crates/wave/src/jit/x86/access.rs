@@ -34,20 +34,28 @@ fn memory(place: u32, member: usize) -> MemoryOperand {
 }
 
 impl Cycle<'_> {
-    /// Accesses of which the lines are not told, all of a block's at once.
-    pub fn unknown_loads(&mut self, seg: &Segment) -> Made<()> {
-        let unknown = |item: &&Item| match item {
-            Item::Compute(id) => match seg.nodes[*id as usize] {
-                Node::Load(i, ..) => self.region.loads[i as usize].counts == Some(Counts::Unknown),
-                _ => false,
-            },
-            _ => false,
-        };
-        let n = seg.each.iter().filter(unknown).count();
-        if n == 0 {
-            return Ok(());
+    /// Counts a block's accesses, all at once, but for those that are odd.
+    pub fn count_loads(&mut self, seg: &Segment) -> Made<()> {
+        let mut sums = [
+            (offset_of!(Context, unknown), 0),
+            (offset_of!(Context, runs), 0),
+            (offset_of!(Context, same), 0),
+            (offset_of!(Context, lines), 0),
+        ];
+        for item in &seg.each {
+            let Item::Compute(id) = item else { continue };
+            let Node::Load(i, ..) = seg.nodes[*id as usize] else { continue };
+            let load = &self.region.loads[i as usize];
+            let which = match load.counts {
+                None => continue,
+                Some(Counts::Unknown) => 0,
+                Some(Counts::Shape) if load.shape & SHAPE_RUN != 0 => 1,
+                Some(Counts::Shape) => 2,
+                Some(Counts::Bytes(_)) => 3,
+            };
+            sums[which].1 += self.warps_beside();
         }
-        self.add(offset_of!(Context, unknown), n * self.warps_beside())
+        sums.into_iter().filter(|s| s.1 > 0).try_for_each(|(at, n)| self.add(at, n))
     }
 
     /// ecx is the sum of the first lanes and `imm`.
@@ -144,10 +152,9 @@ impl Cycle<'_> {
         // All lanes of the warp execute, and what they ask for lies within.
         let k = if self.e.halves { 0 } else { self.e.k };
         let lanes = self.lanes_at(offset_of!(Context, exec), k);
-        let half = if self.e.halves { 32 * self.e.k as u32 } else { 0 };
         self.scalar([a, c], l.imm)?;
-        if self.e.k == 0 || !self.e.halves {
-            self.count_shape(l.place, shape)?;
+        if shape & SHAPE_RUN != 0 && (self.e.k == 0 || !self.e.halves) {
+            self.odd_run(l.place)?;
         }
         self.e.m.mi(Code::Cmp_rm16_imm8, lanes, -1)?;
         let some = self.e.m.jump(Code::Jne_rel32_64)?;
@@ -156,7 +163,6 @@ impl Cycle<'_> {
             (true, false) => 64,
             _ => 4,
         };
-        let _ = half;
         self.within(l.place, bytes)?;
         let out = self.e.m.jump(Code::Ja_rel32_64)?;
         self.e.m.rm(Code::Mov_r64_rm64, B, memory(l.place, offset_of!(Memory, ptr)))?;
@@ -193,36 +199,30 @@ impl Cycle<'_> {
         self.e.m.rm(code, v, from)
     }
 
-    /// Counts the lines of `bytes` at the offset in ecx, for each warp.
-    fn lines(&mut self, place: u32, bytes: u32) -> Made<()> {
+    /// edx is where in its line the offset in ecx lies.
+    fn in_line(&mut self, place: u32) -> Made<()> {
         let m = &mut self.e.m;
         m.rm(Code::Mov_r32_rm32, B32, memory(place, offset_of!(Memory, lead)))?;
         m.rr(Code::Add_r32_rm32, B32, A32)?;
-        m.ri(Code::And_rm32_imm32, B32, 63)?;
-        m.ri(Code::Add_rm32_imm32, B32, bytes as i32 + 63)?;
-        m.ri(Code::Shr_rm32_imm8, B32, 6)?;
-        let beside = self.warps_beside() as i32;
-        if beside > 1 {
-            self.e.m.made(Instruction::with3(Code::Imul_r32_rm32_imm32, B32, B32, beside))?;
-        }
-        self.e.m.mr(Code::Add_rm64_r64, context(offset_of!(Context, lines)), B)
+        m.ri(Code::And_rm32_imm8, B32, 63)
     }
 
-    /// Counts one warp's access, whose first lane's offset is in ecx.
-    fn count_shape(&mut self, place: u32, shape: u16) -> Made<()> {
-        if shape & SHAPE_RUN == 0 {
-            return self.add(offset_of!(Context, same), 1);
-        }
-        let m = &mut self.e.m;
-        m.rm(Code::Mov_r32_rm32, B32, memory(place, offset_of!(Memory, lead)))?;
-        m.rr(Code::Add_r32_rm32, B32, A32)?;
-        m.ri(Code::Test_rm32_imm32, B32, 63)?;
-        // Which of two numbers that lie side by side.
-        m.r(Code::Setne_rm8, Register::DL)?;
-        m.rr(Code::Movzx_r32_rm8, B32, Register::DL)?;
-        let first = offset_of!(Context, aligned) as i64;
-        let to = MemoryOperand::with_base_index_scale_displ_size(super::region::CONTEXT, B, 8, first, 1);
-        m.mi(Code::Add_rm64_imm32, to, 1)
+    /// `bytes` at the offset in ecx, 64 at most, have a line, or two: the second is counted here, for each warp.
+    fn lines(&mut self, place: u32, bytes: u32) -> Made<()> {
+        self.in_line(place)?;
+        self.e.m.ri(Code::Cmp_rm32_imm8, B32, 64 - bytes as i32)?;
+        let from = self.e.m.jump(Code::Ja_rel32_64)?;
+        let what = Rare::Add(offset_of!(Context, lines), self.warps_beside());
+        self.aside(from, what);
+        Ok(())
+    }
+
+    /// Counts one warp's run, whose first lane's offset is in ecx, if it begins within a line.
+    fn odd_run(&mut self, place: u32) -> Made<()> {
+        self.in_line(place)?;
+        let from = self.e.m.jump(Code::Jne_rel32_64)?;
+        self.aside(from, Rare::Add(offset_of!(Context, odd), 1));
+        Ok(())
     }
 
     fn gather_operands(&mut self, a: Id, c: Id) -> Made<(Source, Option<Source>)> {

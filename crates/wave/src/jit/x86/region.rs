@@ -51,6 +51,8 @@ pub struct Stub {
 pub enum Rare {
     /// Back edges ran out: the op.
     Tired(u32),
+    /// So many are added to a number of the context's.
+    Add(usize, usize),
     /// A load of one word out of bounds.
     Zero(u8),
     /// A load whose lanes are not as its shape says.
@@ -392,7 +394,7 @@ impl<'r> Cycle<'r> {
         let region = self.region;
         let block = &region.blocks[b];
         self.begin(&block.seg, block.end);
-        self.unknown_loads(&block.seg)?;
+        self.count_loads(&block.seg)?;
         for (i, item) in block.seg.each.iter().enumerate() {
             for k in 0..self.e.side {
                 if !self.done_for(&block.seg, *item, k) {
@@ -654,6 +656,7 @@ impl<'r> Cycle<'r> {
                 self.faults.push(self.e.m.jump(Code::Jne_rel32_64)?);
                 self.keep(stub.held, false)?;
             }
+            Rare::Add(at, n) => self.add(at, n)?,
             Rare::Zero(d) => self.e.m.zero(d)?,
             Rare::Gather(g) => self.gather(&g)?,
             Rare::Call { op, args, results } => {
