@@ -125,11 +125,11 @@ impl Cycle<'_> {
             self.aside(from, Rare::Zero(d));
             return Ok(());
         }
-        // All words' offsets, where the shape does not help.
-        let operands = self.gather_operands(a, c)?;
+        let shaped = shape != 0;
+        let operands = (self.operand(a, shaped)?, self.operand(c, shaped)?);
+        let operands = (operands.0.ok_or(TooMuch)?, operands.1);
         let index = self.e.vector()?;
-        let inside = if self.e.halves { self.e.vector()? } else { self.e.mask()? };
-        let shaped = matches!(l.counts, Some(Counts::Shape)) && shape != 0;
+        let inside = if self.halves() { self.e.vector()? } else { self.e.mask()? };
         if !shaped {
             // It may not lie where an operand does: they are read first, but by its way out of the ordinary not.
             self.used(at, [a, c]);
@@ -150,15 +150,13 @@ impl Cycle<'_> {
         let g =
             Gather { place: l.place, word: l.word, imm: l.imm, a: operands.0, c: operands.1, d, index, inside };
         // All lanes of the warp execute, and what they ask for lies within.
-        let k = if self.e.halves { 0 } else { self.e.k };
-        let lanes = self.lanes_at(offset_of!(Context, exec), k);
+        let some = self.unless_all_lanes()?;
         self.scalar([a, c], l.imm)?;
-        if shape & SHAPE_RUN != 0 && (self.e.k == 0 || !self.e.halves) {
+        let counts = l.counts == Some(Counts::Shape) && self.e.k % self.of_warp() == 0;
+        if shape & SHAPE_RUN != 0 && counts {
             self.odd_run(l.place)?;
         }
-        self.e.m.mi(Code::Cmp_rm16_imm8, lanes, -1)?;
-        let some = self.e.m.jump(Code::Jne_rel32_64)?;
-        let bytes = match (shape & SHAPE_RUN != 0, self.e.halves) {
+        let bytes = match (shape & SHAPE_RUN != 0, self.halves()) {
             (true, true) => 32,
             (true, false) => 64,
             _ => 4,
@@ -178,10 +176,26 @@ impl Cycle<'_> {
         } else {
             self.broadcast(v, 0)?;
         }
-        self.aside(some, Rare::Gather(g));
+        some.into_iter().for_each(|from| self.aside(from, Rare::Gather(g)));
         self.aside(out, Rare::Gather(g));
         self.used(at, [a, c]);
         Ok(())
+    }
+
+    /// A jump for a warp of which some lanes do not execute.
+    fn unless_all_lanes(&mut self) -> Made<Option<super::machine::Jump>> {
+        if self.e.full {
+            return Ok(None);
+        }
+        let k = self.e.k / self.of_warp();
+        if !self.region.diverges {
+            let lanes = self.lanes_at(offset_of!(Context, exec), k);
+            self.e.m.mi(Code::Cmp_rm16_imm8, lanes, -1)?;
+            return self.e.m.jump(Code::Jne_rel32_64).map(Some);
+        }
+        self.bits(k)?;
+        self.e.m.ri(Code::Cmp_rm32_imm32, A32, 0xFFFF)?;
+        self.e.m.jump(Code::Jne_rel32_64).map(Some)
     }
 
     fn used(&mut self, at: u32, ids: [Id; 2]) {
@@ -225,18 +239,31 @@ impl Cycle<'_> {
         Ok(())
     }
 
-    fn gather_operands(&mut self, a: Id, c: Id) -> Made<(Source, Option<Source>)> {
-        let a = self.e.in_register(a)?;
-        let none = matches!(self.e.node(c), Node::Splat(0));
-        let c = if none { None } else { Some(Source::Reg(self.e.in_register(c)?)) };
-        Ok((Source::Reg(a), c))
+    /// An offset or what is added to it, as a gather has it; where that is seldom run, it may lie in memory.
+    fn operand(&mut self, id: Id, seldom: bool) -> Made<Option<Source>> {
+        if matches!(self.e.node(id), Node::Splat(0)) {
+            return Ok(None);
+        }
+        if seldom
+            && self.e.place[id as usize].reg.is_none()
+            && let Some(m) = self.e.home(id)
+        {
+            return Ok(Some(Source::Mem(m)));
+        }
+        Ok(Some(Source::Reg(self.e.in_register(id)?)))
     }
 
     /// Each lane's word.
     pub fn gather(&mut self, g: &Gather) -> Made<()> {
         // Less 2^31 they are in the order of signed numbers, as which they are taken.
         let add = self.e.m.constant(g.imm.wrapping_add(1 << 31));
-        let Source::Reg(a) = g.a else { return Err(TooMuch) };
+        let a = match g.a {
+            Source::Reg(a) => a,
+            Source::Mem(a) => {
+                self.e.m.load(g.index, a)?;
+                g.index
+            }
+        };
         self.e.m.bin(Bin::IAdd, g.index, a, Source::Mem(add))?;
         if let Some(c) = g.c {
             self.e.m.bin(Bin::IAdd, g.index, g.index, c)?;

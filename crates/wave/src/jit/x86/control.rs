@@ -13,21 +13,25 @@ use iced_x86::{Code, MemoryOperand, Register};
 use std::mem::offset_of;
 
 impl Cycle<'_> {
-    /// Warps side by side: AVX2's sides are halves of one.
+    /// Warps side by side.
     pub fn warps_beside(&self) -> usize {
-        if self.e.halves { 1 } else { self.e.side }
+        self.e.side / self.of_warp()
     }
 
-    /// The masks of warp `k` beside others, in the context's array at `at`.
-    pub fn lanes_at(&self, at: usize, k: usize) -> MemoryOperand {
-        let scale = if self.e.halves { 1 } else { 2 };
-        MemoryOperand::with_base_index_scale_displ_size(CONTEXT, WARPS[k], scale, at as i64, 1)
+    /// The masks of the warp that is `j` behind the first of those side by side, in the context's array at `at`.
+    pub fn lanes_at(&self, at: usize, j: usize) -> MemoryOperand {
+        let scale = if self.halves() { 1 } else { 2 };
+        let at = (at + 2 * j) as i64;
+        MemoryOperand::with_base_index_scale_displ_size(CONTEXT, WARPS[0], scale, at, 1)
     }
 
     /// The lanes of the wave's that each warp comes with.
     pub fn begin_lanes(&mut self, warps: usize) -> Made<()> {
         let at = offset_of!(Context, exec);
-        if self.e.halves {
+        if self.e.full {
+            return Ok(());
+        }
+        if self.halves() {
             for k in 0..2 {
                 let from = MemoryOperand { displacement: (at + k) as i64, ..self.lanes_at(at, 0) };
                 self.e.load_mask(0, from)?;
@@ -39,7 +43,6 @@ impl Cycle<'_> {
                 self.e.m.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + exec(k) as u32, from)?;
             }
         }
-        self.e.m.mi(Code::Mov_rm64_imm32, context(offset_of!(Context, warps)), warps as i32)?;
         self.count_lanes()
     }
 
@@ -77,11 +80,12 @@ impl Cycle<'_> {
     /// Those with which they leave.
     pub fn end_lanes(&mut self, lanes: bool) -> Made<()> {
         let at = offset_of!(Context, exec);
-        for k in 0..self.warps_beside() {
+        let each = if self.e.full { 0 } else { self.warps_beside() };
+        for k in 0..each {
             let to = self.lanes_at(at, k);
             if !lanes {
                 self.e.m.mi(Code::Mov_rm16_imm16, to, 0)?;
-            } else if self.e.halves {
+            } else if self.halves() {
                 self.bits(0)?;
                 self.e.m.mr(Code::Mov_rm16_r16, to, Register::CX)?;
             } else {
@@ -96,7 +100,7 @@ impl Cycle<'_> {
 
     /// Bits of the lanes of warp `k` that execute, in ecx; edx is lost.
     pub fn bits(&mut self, k: usize) -> Made<()> {
-        if !self.e.halves {
+        if !self.halves() {
             return self.e.m.rr(Code::VEX_Kmovw_r32_kr, A32, Register::K0 + exec(k) as u32);
         }
         let r = self.e.vector()?;
@@ -150,14 +154,14 @@ impl Cycle<'_> {
     pub fn executes(&mut self, id: Id) -> Made<()> {
         let s = self.e.in_register(id)?;
         let k = self.e.k;
-        if self.e.halves {
+        if self.halves() {
             return self.e.m.store(row(self.executing + k as u32), s);
         }
         let k = Register::K0 + exec(k) as u32;
         self.e.m.rr(Code::VEX_Kmovw_kr_km16, k, Register::K0 + s as u32)
     }
     pub fn no_lane(&mut self) -> Made<()> {
-        if self.e.halves {
+        if self.halves() {
             let r = self.e.vector()?;
             self.e.m.zero(r)?;
             for k in 0..2 {
@@ -181,16 +185,20 @@ impl Cycle<'_> {
     /// The counter of the row is passed.
     pub fn tally(&mut self, i: u16) -> Made<()> {
         let at = i as usize * size_of::<Row>();
-        let rows = context(offset_of!(Context, rows));
-        self.e.m.rm(Code::Mov_r64_rm64, B, rows)?;
-        for (n, member) in [
-            (offset_of!(Context, warps), offset_of!(Row, warps)),
-            (offset_of!(Context, diverged), offset_of!(Row, diverged)),
-        ] {
-            self.e.m.rm(Code::Mov_r64_rm64, A, context(n))?;
-            let to = MemoryOperand::with_base_displ(B, (at + member) as i64);
-            self.e.m.mr(Code::Add_rm64_r64, to, A)?;
+        let to = |member: usize| MemoryOperand::with_base_displ(B, (at + member) as i64);
+        let beside = self.warps_beside();
+        self.e.m.rm(Code::Mov_r64_rm64, B, context(offset_of!(Context, rows)))?;
+        if self.e.full || beside == 1 {
+            self.e.m.mi(Code::Add_rm64_imm32, to(offset_of!(Row, warps)), beside as i32)?;
+        } else {
+            self.e.m.rm(Code::Mov_r64_rm64, A, context(offset_of!(Context, warps)))?;
+            self.e.m.mr(Code::Add_rm64_r64, to(offset_of!(Row, warps)), A)?;
         }
-        Ok(())
+        if self.e.full {
+            // Who has all lanes began with all.
+            return Ok(());
+        }
+        self.e.m.rm(Code::Mov_r64_rm64, A, context(offset_of!(Context, diverged)))?;
+        self.e.m.mr(Code::Add_rm64_r64, to(offset_of!(Row, diverged)), A)
     }
 }

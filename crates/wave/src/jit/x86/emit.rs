@@ -70,8 +70,10 @@ pub struct Emit<'s> {
     /// Registers that the item at hand has need of.
     pub held: u32,
     pub held_masks: u32,
-    /// A region's: those side by side are the halves of one warp.
-    pub halves: bool,
+    /// A region's: sides of one warp, of warps that follow each other; none elsewhere.
+    pub sides_of_warp: Option<usize>,
+    /// All lanes execute, whatever happens.
+    pub full: bool,
     /// Registers that are taken all along.
     pub reserved: u32,
     pub reserved_masks: u32,
@@ -102,7 +104,8 @@ impl<'s> Emit<'s> {
             k: 0,
             held: 0,
             held_masks: 0,
-            halves: false,
+            sides_of_warp: None,
+            full: false,
             reserved: 0,
             reserved_masks: 0,
             hints: FxHashMap::default(),
@@ -440,7 +443,7 @@ impl<'s> Emit<'s> {
         } else if !mask {
             let to = self.register(r);
             self.m.store(to, s)?;
-            if (!self.inside || self.halves && r.is_uniform()) && self.m.width == Width::Half {
+            if (!self.inside || r.is_uniform()) && self.m.width == Width::Half {
                 // A uniform register has its value sixteen times.
                 let rest = MemoryOperand { displacement: to.displacement + 32, ..to };
                 self.m.store(rest, s)?;

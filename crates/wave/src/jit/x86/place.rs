@@ -18,19 +18,19 @@ impl Emit<'_> {
         if r.is_uniform() || !self.inside {
             return MemoryOperand::with_base_displ(REGS, at);
         }
-        if self.halves {
-            let at = at + 32 * self.k as i64;
+        if let Some(n) = self.sides_of_warp {
+            let at = at + (64 * (self.k / n) + 32 * (self.k % n)) as i64;
             return MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[0], 1, at, 1);
         }
         MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[self.k], 1, at, 1)
     }
     /// Where this warp's bits of a mask lie.
     pub fn mask_at(&self, base: Register, at: i64) -> MemoryOperand {
-        if self.halves {
-            let at = at + self.k as i64;
-            return MemoryOperand::with_base_index_scale_displ_size(base, WARPS[0], 1, at, 1);
-        }
         let scale = if self.m.width == Width::Whole { 2 } else { 1 };
+        if let Some(n) = self.sides_of_warp {
+            let at = at + (2 * (self.k / n) + self.k % n) as i64;
+            return MemoryOperand::with_base_index_scale_displ_size(base, WARPS[0], scale, at, 1);
+        }
         MemoryOperand::with_base_index_scale_displ_size(base, WARPS[self.k], scale, at, 1)
     }
 
@@ -98,6 +98,7 @@ impl Emit<'_> {
                 let m = self.mask_at(REGS, (r.unit() * UNIT_BYTES) as i64);
                 self.load_mask(d, m)?;
             }
+            Node::Exec if self.full => self.m.truth(d, true)?,
             Node::Exec if self.place[id as usize].slot.is_none() => {
                 let m = self.mask_at(EXEC, 0);
                 self.load_mask(d, m)?;

@@ -96,7 +96,7 @@ pub struct Cycle<'r> {
 pub fn compile(region: &Region, width: Width, ops: &[Op]) -> Made<Vec<u8>> {
     let mut e = Emit::new(&region.blocks[0].seg, width);
     e.inside = true;
-    e.halves = width == Width::Half;
+    e.sides_of_warp = Some(if width == Width::Half { 2 } else { 1 });
     let uniforms = region.uniforms.len() as u32;
     let kept = uniforms + 2;
     let mut it = Cycle {
@@ -131,26 +131,21 @@ impl<'r> Cycle<'r> {
         for (i, r) in region.uniforms.iter().enumerate() {
             self.copy(row(self.initial + i as u32), home(*r))?;
         }
-        let sides = if self.e.halves { 1 } else { self.sides() };
-        let mut done = None;
-        if sides > 1 {
-            let again = self.e.m.here();
-            self.e.m.rr(Code::Popcnt_r32_rm32, A32, LIVE)?;
-            self.e.m.ri(Code::Cmp_rm32_imm8, A32, sides as i32)?;
-            let few = self.e.m.jump(Code::Jb_rel32_64)?;
-            self.warps(sides)?;
-            self.e.m.jump_back(Code::Jmp_rel32_64, again)?;
-            self.e.m.land(few);
-            self.e.m.rr(Code::Test_rm32_r32, LIVE, LIVE)?;
-            done = Some(self.e.m.jump(Code::Je_rel32_64)?);
-        }
         let again = self.e.m.here();
-        self.warps(1)?;
         self.e.m.rr(Code::Test_rm32_r32, LIVE, LIVE)?;
-        self.e.m.jump_back(Code::Jne_rel32_64, again)?;
-        if let Some(done) = done {
-            self.e.m.land(done);
+        let done = self.e.m.jump(Code::Je_rel32_64)?;
+        self.e.m.rr(Code::Tzcnt_r32_rm32, low(WARPS[0]), LIVE)?;
+        let n = self.beside();
+        if n > 1 {
+            let few = self.follow(n)?;
+            self.warps(n)?;
+            self.e.m.jump_back(Code::Jmp_rel32_64, again)?;
+            few.into_iter().for_each(|j| self.e.m.land(j));
         }
+        self.e.m.rr(Code::VEX_Blsr_r32_rm32, LIVE, LIVE)?;
+        self.warps(1)?;
+        self.e.m.jump_back(Code::Jmp_rel32_64, again)?;
+        self.e.m.land(done);
         self.e.m.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX)?;
         let leave = self.e.m.here();
         self.e.leave()?;
@@ -165,11 +160,47 @@ impl<'r> Cycle<'r> {
         Ok(frame)
     }
 
+    /// Sides of a warp: AVX2 has two.
+    pub fn of_warp(&self) -> usize {
+        if self.halves() { 2 } else { 1 }
+    }
+    pub fn halves(&self) -> bool {
+        self.e.m.width == Width::Half
+    }
+
+    /// Takes `n` warps that follow each other from the first live one, if all of these are: jumps for if not. Where several go side
+    /// by side and stay together all their lanes execute.
+    fn follow(&mut self, n: usize) -> Made<Vec<Jump>> {
+        let m = &mut self.e.m;
+        let first = low(WARPS[0]);
+        let mut few = vec![];
+        m.rr(Code::Mov_r32_rm32, A32, first)?;
+        m.rr(Code::Mov_r32_rm32, B32, LIVE)?;
+        m.rr(Code::Shr_rm32_CL, B32, Register::CL)?;
+        m.r(Code::Not_rm32, B32)?;
+        m.ri(Code::Test_rm32_imm32, B32, (1 << n) - 1)?;
+        few.push(m.jump(Code::Jne_rel32_64)?);
+        if !self.region.diverges {
+            for j in (0..n).step_by(4) {
+                let at = (offset_of!(Context, exec) + 2 * j) as i64;
+                let lanes = MemoryOperand::with_base_index_scale_displ_size(CONTEXT, WARPS[0], 2, at, 1);
+                let code = if n == 2 { Code::Cmp_rm32_imm8 } else { Code::Cmp_rm64_imm8 };
+                self.e.m.mi(code, lanes, -1)?;
+                few.push(self.e.m.jump(Code::Jne_rel32_64)?);
+            }
+        }
+        let m = &mut self.e.m;
+        m.ri(Code::Mov_rm32_imm32, B32, (1 << n) - 1)?;
+        m.rr(Code::Shl_rm32_CL, B32, Register::CL)?;
+        m.rr(Code::Xor_r32_rm32, LIVE, B32)?;
+        Ok(few)
+    }
+
     /// 64 bytes.
     fn copy(&mut self, to: MemoryOperand, from: MemoryOperand) -> Made<()> {
         self.e.m.load(0, from)?;
         self.e.m.store(to, 0)?;
-        if self.e.halves {
+        if self.halves() {
             let on = |m: MemoryOperand| MemoryOperand { displacement: m.displacement + 32, ..m };
             self.e.m.load(0, on(from))?;
             self.e.m.store(on(to), 0)?;
@@ -205,23 +236,34 @@ impl<'r> Cycle<'r> {
         }
         most + 1
     }
+    /// Sides that a block does together.
+    fn together(&self) -> usize {
+        let room = self.e.vectors.len() - self.e.reserved.count_ones() as usize;
+        (room / self.most_pressure()).clamp(1, 4).min(self.e.side)
+    }
     fn most_pressure(&self) -> usize {
         self.region.blocks.iter().map(Self::pressure).max().unwrap_or(1)
     }
 
-    /// Warps side by side.
-    fn sides(&self) -> usize {
+    /// Warps side by side: where they stay together, so many as have room for what the loop hands on from turn to turn.
+    fn beside(&self) -> usize {
         let r = self.region;
-        if r.blocks.iter().any(|b| b.seg.each.len() > 150) {
-            return 1;
-        }
+        let items: usize = r.blocks.iter().map(|b| b.seg.each.len()).sum();
         let written = self.candidates();
-        let varying = written.iter().filter(|p| p.1.written && !p.1.reg.is_uniform()).count();
-        let uniform = written.iter().filter(|p| p.1.written && p.1.reg.is_uniform()).count();
-        let each = varying + self.most_pressure();
-        let most = if r.diverges { if r.loads.is_empty() { 2 } else { 1 } } else { 4 };
-        let room = 28usize.saturating_sub(uniform);
-        (room / each.max(1)).clamp(1, most)
+        let count = |uniform: bool| {
+            written.iter().filter(|p| p.1.written && p.1.reg.is_uniform() == uniform).count()
+        };
+        let (varying, uniform, pressure) = (count(false), count(true), self.most_pressure());
+        let room = self.e.vectors.len();
+        if r.diverges {
+            let fits = 2 * (varying + pressure) + uniform + 2 <= room;
+            return if !self.halves() && r.loads.is_empty() && items < 150 && fits { 2 } else { 1 };
+        }
+        let fits = |n: &usize| {
+            let sides = n * self.of_warp();
+            *n <= r.warps && items * sides <= 400 && varying * sides + uniform + 2 * pressure + 2 <= room
+        };
+        [16, 8, 4, 2].into_iter().find(fits).unwrap_or(1)
     }
 
     /// Registers of words that blocks share, and how much it would give to pin each.
@@ -266,10 +308,10 @@ impl<'r> Cycle<'r> {
 
     /// Gives registers to what is used most.
     fn pin(&mut self, sides: usize) {
-        let whole = !self.e.halves;
+        let whole = !self.halves();
         let all = self.e.vectors.len();
         let (least, most) = if whole { (8, 22) } else { (7, 12) };
-        let own = (self.most_pressure() * sides + 2).clamp(least, most);
+        let own = (self.most_pressure() * sides.min(2) + 2).clamp(least, most);
         self.pins.clear();
         self.e.reserved = 0;
         let mut next = all;
@@ -288,20 +330,18 @@ impl<'r> Cycle<'r> {
 
     /// Takes the next warps through the loop, so many side by side.
     fn warps(&mut self, warps: usize) -> Made<()> {
-        let sides = if self.e.halves { 2 } else { warps };
+        let sides = self.of_warp() * warps;
         self.e.side = sides;
+        self.e.full = warps > 1 && !self.region.diverges;
         self.pin(sides);
-        self.e.reserved_masks = if self.e.halves { 0 } else { (0..sides).fold(0, |m, k| m | 1 << exec(k)) };
-        for k in 0..warps {
-            let (warp, offset) = (low(WARPS[k]), low(OFFSETS[k]));
-            let m = &mut self.e.m;
-            m.rr(Code::Tzcnt_r32_rm32, warp, LIVE)?;
-            m.rr(Code::VEX_Blsr_r32_rm32, LIVE, LIVE)?;
-            m.rr(Code::Mov_r32_rm32, offset, warp)?;
-            m.ri(Code::Shl_rm32_imm8, offset, 6)?;
-            if self.e.halves {
-                self.e.m.rr(Code::Add_r32_rm32, warp, warp)?;
-            }
+        let masks = if self.halves() || self.e.full { 0 } else { warps };
+        self.e.reserved_masks = (0..masks).fold(0, |m, k| m | 1 << exec(k));
+        let (warp, offset) = (low(WARPS[0]), low(OFFSETS[0]));
+        let m = &mut self.e.m;
+        m.rr(Code::Mov_r32_rm32, offset, warp)?;
+        m.ri(Code::Shl_rm32_imm8, offset, 6)?;
+        if self.halves() {
+            self.e.m.rr(Code::Add_r32_rm32, warp, warp)?;
         }
         self.begin_lanes(warps)?;
         for i in 0..self.region.uniforms.len() {
@@ -378,7 +418,7 @@ impl<'r> Cycle<'r> {
                 self.e.k = k;
                 let to = self.e.register(pin.reg);
                 self.e.m.store(to, pin.first + k as u8)?;
-                if pin.reg.is_uniform() && self.e.halves {
+                if pin.reg.is_uniform() && self.halves() {
                     let rest = MemoryOperand { displacement: to.displacement + 32, ..to };
                     self.e.m.store(rest, pin.first)?;
                 }
@@ -395,16 +435,10 @@ impl<'r> Cycle<'r> {
         let block = &region.blocks[b];
         self.begin(&block.seg, block.end);
         self.count_loads(&block.seg)?;
-        for (i, item) in block.seg.each.iter().enumerate() {
-            for k in 0..self.e.side {
-                if !self.done_for(&block.seg, *item, k) {
-                    continue;
-                }
-                self.e.k = k;
-                let at = (i * self.e.side + k) as u32;
-                (self.e.held, self.e.held_masks) = (0, 0);
-                self.item(at, *item, block)?;
-            }
+        for (at, (item, k)) in self.order(&block.seg).into_iter().enumerate() {
+            self.e.k = k;
+            (self.e.held, self.e.held_masks) = (0, 0);
+            self.item(at as u32, item, block)?;
         }
         self.e.k = 0;
         (self.e.held, self.e.held_masks) = (0, 0);
@@ -438,6 +472,19 @@ impl<'r> Cycle<'r> {
                 self.go(Code::Jmp_rel32_64, to)
             }
         }
+    }
+
+    /// The items of a block in order, and for which side.
+    fn order(&self, seg: &Segment) -> Vec<(Item, usize)> {
+        let mut order = vec![];
+        let n = self.together();
+        for first in (0..self.e.side).step_by(n) {
+            for item in &seg.each {
+                let sides = first..(first + n).min(self.e.side);
+                order.extend(sides.filter(|k| self.done_for(seg, *item, *k)).map(|k| (*item, k)));
+            }
+        }
+        order
     }
 
     /// What is common to all sides is done once.
@@ -493,10 +540,13 @@ impl<'r> Cycle<'r> {
                 }
             }
         }
-        if let Some(&id) = self.e.given.get(&Node::Exec) {
+        if let Some(&id) = self.e.given.get(&Node::Exec)
+            && !self.e.full
+        {
+            let halves = self.halves();
             for k in 0..sides {
                 let place = &mut self.e.place[id as usize + k * n];
-                if self.e.halves {
+                if halves {
                     place.slot = Some(self.executing + k as u32);
                 } else {
                     (place.reg, place.pinned) = (Some(exec(k)), true);
@@ -505,21 +555,17 @@ impl<'r> Cycle<'r> {
             }
         }
         let mut uses = vec![vec![]; n * sides];
-        let last = (seg.each.len() * sides) as u32;
+        let order = self.order(seg);
         if let End::If(c, ..) = end {
-            uses[c as usize].push(last);
+            uses[c as usize].push(order.len() as u32);
         }
-        for (i, item) in seg.each.iter().enumerate().rev() {
-            for k in (0..sides).rev() {
-                let at = (i * sides + k) as u32;
-                let every = matches!(item, Item::Test(_));
-                if !every && !self.done_for(seg, *item, k) {
-                    continue;
-                }
-                let at = if every { (i * sides) as u32 } else { at };
-                reads(self.region, seg, *item, |id| {
+        for (at, (item, k)) in order.into_iter().enumerate().rev() {
+            // A test asks all sides at once.
+            let all = if matches!(item, Item::Test(_)) { 0..sides } else { k..k + 1 };
+            for k in all {
+                reads(self.region, seg, item, |id| {
                     let own = k > 0 && !seg.uniform[id as usize];
-                    uses[id as usize + if own { k * n } else { 0 }].push(at);
+                    uses[id as usize + if own { k * n } else { 0 }].push(at as u32);
                 });
             }
         }
@@ -671,7 +717,7 @@ impl<'r> Cycle<'r> {
                     };
                     let to = row(self.call + 2 + i as u32);
                     self.e.m.store(to, r)?;
-                    if self.e.halves {
+                    if self.halves() {
                         self.e.m.store(MemoryOperand { displacement: to.displacement + 32, ..to }, r)?;
                     }
                     if matches!(arg, Arg::Mem(_)) && stub.held & 1 != 0 {
