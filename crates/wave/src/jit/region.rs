@@ -114,6 +114,9 @@ pub struct Region {
 /// Blocks of a region, and loads, at most.
 const MOST_BLOCKS: usize = 64;
 const MOST_LOADS: usize = 200;
+/// Items of all blocks at most. Long stretches of arithmetic gain nothing from it: as segments several warps go side by side, and
+/// nothing is kept from turn to turn that would fit in registers (`large` took 44 ms where they were regions too, 35 without).
+const MOST_ITEMS: usize = 80;
 /// Places of a region at most.
 pub const MOST_PLACES: usize = 8;
 
@@ -294,6 +297,9 @@ pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: boo
         region.blocks.push(Block { seg, none, end });
     }
     region.exits = ways.exits;
+    if region.blocks.iter().map(|b| b.seg.each.len()).sum::<usize>() > MOST_ITEMS {
+        return None;
+    }
     // Whether all lanes of the wave execute is not one warp's to know, where lanes go apart.
     if region.diverges && region.loads.iter().any(|l| l.counts == Some(Counts::Shape)) {
         return None;

@@ -53,7 +53,7 @@ impl Cycle<'_> {
                 Some(Counts::Shape) => 2,
                 Some(Counts::Bytes(_)) => 3,
             };
-            sums[which].1 += self.warps_beside();
+            sums[which].1 += 1;
         }
         sums.into_iter().filter(|s| s.1 > 0).try_for_each(|(at, n)| self.add(at, n))
     }
@@ -226,8 +226,8 @@ impl Cycle<'_> {
         self.in_line(place)?;
         self.e.m.ri(Code::Cmp_rm32_imm8, B32, 64 - bytes as i32)?;
         let from = self.e.m.jump(Code::Ja_rel32_64)?;
-        let what = Rare::Add(offset_of!(Context, lines), self.warps_beside());
-        self.aside(from, what);
+        let beside = self.warps_beside();
+        self.aside(from, Rare::Line((self.e.full || beside == 1).then_some(beside)));
         Ok(())
     }
 
@@ -235,7 +235,7 @@ impl Cycle<'_> {
     fn odd_run(&mut self, place: u32) -> Made<()> {
         self.in_line(place)?;
         let from = self.e.m.jump(Code::Jne_rel32_64)?;
-        self.aside(from, Rare::Add(offset_of!(Context, odd), 1));
+        self.aside(from, Rare::Odd);
         Ok(())
     }
 

@@ -3,13 +3,13 @@
 //! AVX-512 has the lanes of a warp in a mask register of its own, AVX2 as two vectors on the stack.
 
 use super::emit::WARPS;
-use super::machine::{Made, Width};
+use super::machine::{Made, Source, TooMuch, Width};
 use super::place::row;
 use super::region::{A, A32, B, B32, CONTEXT, Cycle, context, exec};
 use crate::jit::enter::Context;
 use crate::recording::{Bin, Id};
 use crate::tally::Row;
-use iced_x86::{Code, MemoryOperand, Register};
+use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use std::mem::offset_of;
 
 impl Cycle<'_> {
@@ -32,7 +32,7 @@ impl Cycle<'_> {
             return Ok(());
         }
         if self.halves() {
-            for k in 0..2 {
+            for k in 0..2 * warps {
                 let from = MemoryOperand { displacement: (at + k) as i64, ..self.lanes_at(at, 0) };
                 self.e.load_mask(0, from)?;
                 self.e.m.store(row(self.executing + k as u32), 0)?;
@@ -86,7 +86,7 @@ impl Cycle<'_> {
             if !lanes {
                 self.e.m.mi(Code::Mov_rm16_imm16, to, 0)?;
             } else if self.halves() {
-                self.bits(0)?;
+                self.bits(k)?;
                 self.e.m.mr(Code::Mov_rm16_r16, to, Register::CX)?;
             } else {
                 self.e.m.mr(Code::VEX_Kmovw_m16_kr, to, Register::K0 + exec(k) as u32)?;
@@ -106,7 +106,7 @@ impl Cycle<'_> {
         let r = self.e.vector()?;
         let v = self.e.m.vector(r);
         for (half, to) in [A32, B32].into_iter().enumerate() {
-            self.e.m.load(r, row(self.executing + half as u32))?;
+            self.e.m.load(r, row(self.executing + (2 * k + half) as u32))?;
             self.e.m.rr(Code::VEX_Vmovmskps_r32_ymm, to, v)?;
         }
         self.e.m.ri(Code::Shl_rm32_imm8, B32, 8)?;
@@ -115,7 +115,7 @@ impl Cycle<'_> {
         Ok(())
     }
 
-    /// Flags: zero if no lane is in any of these masks, two at most.
+    /// Flags: zero if no lane is in any of these masks.
     pub fn test(&mut self, ids: &[Id]) -> Made<()> {
         let mut regs = vec![];
         for id in ids {
@@ -124,28 +124,46 @@ impl Cycle<'_> {
         self.test_in(&regs)
     }
     fn test_in(&mut self, regs: &[u8]) -> Made<()> {
-        let (a, b) = (regs[0], *regs.last().unwrap_or(&regs[0]));
+        let [first, rest @ ..] = regs else { return Err(TooMuch) };
         if self.e.m.width == Width::Whole {
             let k = |r: u8| Register::K0 + r as u32;
-            return self.e.m.rr(Code::VEX_Kortestw_kr_kr, k(a), k(b));
+            let [rest @ .., last] = rest else {
+                return self.e.m.rr(Code::VEX_Kortestw_kr_kr, k(*first), k(*first));
+            };
+            let mut all = *first;
+            if !rest.is_empty() {
+                all = self.e.mask()?;
+                let mut so_far = *first;
+                for r in rest {
+                    self.e.m.rrr(Code::VEX_Korw_kr_kr_kr, k(all), k(so_far), k(*r))?;
+                    so_far = all;
+                }
+                self.e.held_masks &= !(1 << all);
+            }
+            return self.e.m.rr(Code::VEX_Kortestw_kr_kr, k(all), k(*last));
         }
-        let (va, vb) = (self.e.m.vector(a), self.e.m.vector(b));
-        self.e.m.rr(Code::VEX_Vmovmskps_r32_ymm, A32, va)?;
-        if regs.len() == 1 {
-            return self.e.m.rr(Code::Test_rm32_r32, A32, A32);
+        let v = self.e.m.vector(*first);
+        self.e.m.rr(Code::VEX_Vmovmskps_r32_ymm, A32, v)?;
+        for r in rest {
+            let v = self.e.m.vector(*r);
+            self.e.m.rr(Code::VEX_Vmovmskps_r32_ymm, B32, v)?;
+            self.e.m.rr(Code::Or_r32_rm32, A32, B32)?;
         }
-        self.e.m.rr(Code::VEX_Vmovmskps_r32_ymm, B32, vb)?;
-        self.e.m.rr(Code::Or_r32_rm32, A32, B32)
+        self.e.m.rr(Code::Test_rm32_r32, A32, A32)
     }
     /// Flags: zero if no lane executes.
     pub fn any_lane(&mut self) -> Made<()> {
+        let sides = self.e.side;
         if self.e.m.width == Width::Whole {
-            return self.test_in(&[exec(0), exec(self.e.side - 1)]);
+            let all: Vec<u8> = (0..sides).map(exec).collect();
+            return self.test_in(&all);
         }
         let r = self.e.vector()?;
         let v = self.e.m.vector(r);
         self.e.m.load(r, row(self.executing))?;
-        self.e.m.bin(Bin::Or, r, r, super::machine::Source::Mem(row(self.executing + 1)))?;
+        for k in 1..sides as u32 {
+            self.e.m.bin(Bin::Or, r, r, Source::Mem(row(self.executing + k)))?;
+        }
         self.e.m.rr(Code::VEX_Vmovmskps_r32_ymm, A32, v)?;
         self.e.held &= !(1 << r);
         self.e.m.rr(Code::Test_rm32_r32, A32, A32)
@@ -164,7 +182,7 @@ impl Cycle<'_> {
         if self.halves() {
             let r = self.e.vector()?;
             self.e.m.zero(r)?;
-            for k in 0..2 {
+            for k in 0..self.e.side as u32 {
                 self.e.m.store(row(self.executing + k), r)?;
             }
             self.e.held &= !(1 << r);
@@ -177,9 +195,17 @@ impl Cycle<'_> {
         Ok(())
     }
 
-    /// Adds to a number of the context's.
+    /// Adds `n` for each warp with lanes to a number of the context's; rdx is lost.
     pub fn add(&mut self, at: usize, n: usize) -> Made<()> {
-        self.e.m.mi(Code::Add_rm64_imm32, context(at), n as i32)
+        let beside = self.warps_beside();
+        if self.e.full || beside == 1 {
+            return self.e.m.mi(Code::Add_rm64_imm32, context(at), (n * beside) as i32);
+        }
+        self.e.m.rm(Code::Mov_r64_rm64, B, context(offset_of!(Context, warps)))?;
+        if n > 1 {
+            self.e.m.made(Instruction::with3(Code::Imul_r64_rm64_imm32, B, B, n as i32))?;
+        }
+        self.e.m.mr(Code::Add_rm64_r64, context(at), B)
     }
 
     /// The counter of the row is passed.

@@ -28,6 +28,10 @@ pub fn context(at: usize) -> MemoryOperand {
 
 /// Rows for what a call keeps: vectors, then masks, then registers of addresses.
 const KEPT: u32 = 34;
+/// Warps side by side at most whose lanes go apart.
+const MOST_APART: usize = 2;
+/// Items for all sides at most.
+const MOST_ITEMS: usize = 640;
 /// Rows for a kernel's operands and results.
 const CALL: u32 = 8;
 
@@ -51,8 +55,10 @@ pub struct Stub {
 pub enum Rare {
     /// Back edges ran out: the op.
     Tired(u32),
-    /// So many are added to a number of the context's.
-    Add(usize, usize),
+    /// A run begins within a line; an access has a second line.
+    Odd,
+    /// Of each warp beside, or of those that have lanes then.
+    Line(Option<usize>),
     /// A load of one word out of bounds.
     Zero(u8),
     /// A load whose lanes are not as its shape says.
@@ -98,7 +104,7 @@ pub fn compile(region: &Region, width: Width, ops: &[Op]) -> Made<Vec<u8>> {
     e.inside = true;
     e.sides_of_warp = Some(if width == Width::Half { 2 } else { 1 });
     let uniforms = region.uniforms.len() as u32;
-    let kept = uniforms + 2;
+    let kept = uniforms + 2 * MOST_APART as u32;
     let mut it = Cycle {
         e,
         region,
@@ -236,34 +242,44 @@ impl<'r> Cycle<'r> {
         }
         most + 1
     }
-    /// Sides that a block does together.
-    fn together(&self) -> usize {
+    /// Sides that a block does together, instruction by instruction: those whose chains of operations would wait for themselves, as
+    /// far as there are registers; all where they may go apart at its end.
+    fn together(&self, seg: &Segment) -> usize {
+        if self.region.diverges {
+            return self.e.side;
+        }
+        let mut depth = vec![0; seg.nodes.len()];
+        let (mut longest, mut work) = (0, 0);
+        for item in &seg.each {
+            if let Item::Compute(id) = *item {
+                let before = seg.nodes[id as usize].operands().map(|x| depth[x as usize]).max().unwrap_or(0);
+                depth[id as usize] = before + 1;
+                longest = longest.max(before + 1);
+                work += 1;
+            }
+        }
+        let wanted = if longest < 8 { 1 } else { (4 * longest as usize).div_ceil(work) };
         let room = self.e.vectors.len() - self.e.reserved.count_ones() as usize;
-        (room / self.most_pressure()).clamp(1, 4).min(self.e.side)
+        wanted.min(room / self.most_pressure()).clamp(self.of_warp(), self.e.side)
     }
     fn most_pressure(&self) -> usize {
         self.region.blocks.iter().map(Self::pressure).max().unwrap_or(1)
     }
 
-    /// Warps side by side: where they stay together, so many as have room for what the loop hands on from turn to turn.
+    /// Warps side by side. Where they stay together what they share is done once for all, and what one loads the next may load too.
     fn beside(&self) -> usize {
         let r = self.region;
         let items: usize = r.blocks.iter().map(|b| b.seg.each.len()).sum();
+        if !r.diverges {
+            let fits = |n: &usize| *n <= r.warps && items * n * self.of_warp() <= MOST_ITEMS;
+            return [8, 4, 2].into_iter().find(fits).unwrap_or(1);
+        }
         let written = self.candidates();
         let count = |uniform: bool| {
             written.iter().filter(|p| p.1.written && p.1.reg.is_uniform() == uniform).count()
         };
-        let (varying, uniform, pressure) = (count(false), count(true), self.most_pressure());
-        let room = self.e.vectors.len();
-        if r.diverges {
-            let fits = 2 * (varying + pressure) + uniform + 2 <= room;
-            return if !self.halves() && r.loads.is_empty() && items < 150 && fits { 2 } else { 1 };
-        }
-        let fits = |n: &usize| {
-            let sides = n * self.of_warp();
-            *n <= r.warps && items * sides <= 400 && varying * sides + uniform + 2 * pressure + 2 <= room
-        };
-        [16, 8, 4, 2].into_iter().find(fits).unwrap_or(1)
+        let fits = 2 * (count(false) + self.most_pressure()) + count(true) + 2 <= self.e.vectors.len();
+        if !self.halves() && fits { 2 } else { 1 }
     }
 
     /// Registers of words that blocks share, and how much it would give to pin each.
@@ -477,7 +493,7 @@ impl<'r> Cycle<'r> {
     /// The items of a block in order, and for which side.
     fn order(&self, seg: &Segment) -> Vec<(Item, usize)> {
         let mut order = vec![];
-        let n = self.together();
+        let n = self.together(seg);
         for first in (0..self.e.side).step_by(n) {
             for item in &seg.each {
                 let sides = first..(first + n).min(self.e.side);
@@ -702,7 +718,13 @@ impl<'r> Cycle<'r> {
                 self.faults.push(self.e.m.jump(Code::Jne_rel32_64)?);
                 self.keep(stub.held, false)?;
             }
-            Rare::Add(at, n) => self.add(at, n)?,
+            // Runs are counted where no lane leaves alone: one at a time.
+            Rare::Odd => self.e.m.mi(Code::Add_rm64_imm32, context(offset_of!(Context, odd)), 1)?,
+            Rare::Line(Some(n)) => self.e.m.mi(Code::Add_rm64_imm32, context(offset_of!(Context, lines)), n as i32)?,
+            Rare::Line(None) => {
+                self.e.m.rm(Code::Mov_r64_rm64, B, context(offset_of!(Context, warps)))?;
+                self.e.m.mr(Code::Add_rm64_r64, context(offset_of!(Context, lines)), B)?;
+            }
             Rare::Zero(d) => self.e.m.zero(d)?,
             Rare::Gather(g) => self.gather(&g)?,
             Rare::Call { op, args, results } => {
