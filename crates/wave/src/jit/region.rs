@@ -7,7 +7,7 @@
 use super::live::{Liveness, Set};
 use super::segment::{Item, Segment};
 use super::trace::Trace;
-use crate::recording::Id;
+use crate::recording::{Id, Node};
 use shader::bytecode::{Code, Program, Reg};
 use shader::isa::code::extension_words;
 
@@ -304,6 +304,9 @@ pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: boo
     if region.diverges && region.loads.iter().any(|l| l.counts == Some(Counts::Shape)) {
         return None;
     }
+    if overlap(&region) {
+        return None;
+    }
     let read_later = |unit: usize| region.exits.iter().flatten().any(|(_, live)| live.has(unit));
     for item in region.blocks.iter().flat_map(|b| &b.seg.each) {
         if let Item::Store(r, _) = item
@@ -319,4 +322,34 @@ pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: boo
         return None;
     }
     Some(region)
+}
+
+/// Whether different registers share units. What one warp leaves in one of them another's turn would overwrite, which all warps of
+/// a wave have behind them by then.
+fn overlap(region: &Region) -> bool {
+    // By first unit: one past the last, and whether as a mask.
+    let mut all: Vec<(usize, usize, bool)> = vec![];
+    let mut note = |r: Reg, mask: bool| {
+        let units = if mask || r.is_uniform() { 1 } else { region.warps };
+        let it = (r.unit(), r.unit() + units, mask);
+        if !all.contains(&it) {
+            all.push(it);
+        }
+    };
+    for seg in region.blocks.iter().map(|b| &b.seg) {
+        for node in &seg.nodes {
+            match *node {
+                Node::Word(r) => note(r, false),
+                Node::Mask(r) => note(r, true),
+                _ => (),
+            }
+        }
+        for item in &seg.each {
+            if let Item::Store(r, id) = item {
+                note(*r, seg.nodes[*id as usize].is_mask());
+            }
+        }
+    }
+    all.sort_unstable();
+    all.windows(2).any(|w| w[1].0 < w[0].1)
 }

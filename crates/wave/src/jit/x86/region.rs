@@ -285,34 +285,24 @@ impl<'r> Cycle<'r> {
     /// Registers of words that blocks share, and how much it would give to pin each.
     fn candidates(&self) -> Vec<(usize, Pin)> {
         let mut all: FxHashMap<Reg, (usize, bool)> = FxHashMap::default();
-        let mut masks = vec![];
         for block in &self.region.blocks {
             let seg = &block.seg;
             for item in &seg.each {
-                if let Item::Store(r, id) = item {
-                    if seg.nodes[*id as usize].is_mask() {
-                        masks.push(r.unit());
-                    } else {
-                        let it = all.entry(*r).or_default();
-                        (it.0, it.1) = (it.0 + 3, true);
-                    }
+                if let Item::Store(r, id) = item
+                    && !seg.nodes[*id as usize].is_mask()
+                {
+                    let it = all.entry(*r).or_default();
+                    (it.0, it.1) = (it.0 + 3, true);
                 }
-                reads(self.region, seg, *item, |id| match seg.nodes[id as usize] {
-                    Node::Word(r) => all.entry(r).or_default().0 += 2,
-                    Node::Mask(r) => masks.push(r.unit()),
-                    _ => (),
+                reads(self.region, seg, *item, |id| {
+                    if let Node::Word(r) = seg.nodes[id as usize] {
+                        all.entry(r).or_default().0 += 2;
+                    }
                 });
             }
         }
-        // Of what overlaps, the wave's registers have what came last.
-        let span = |r: Reg| r.unit()..r.unit() + if r.is_uniform() { 1 } else { self.region.warps };
-        let regs: Vec<Reg> = all.keys().copied().collect();
-        let meets = |a: Reg, b: Reg| a != b && span(a).start < span(b).end && span(b).start < span(a).end;
         let mut list: Vec<(usize, Pin)> = all
             .into_iter()
-            .filter(|(r, _)| {
-                !regs.iter().any(|o| meets(*r, *o)) && !masks.iter().any(|unit| span(*r).contains(unit))
-            })
             .map(|(reg, (n, written))| {
                 let worth = if written { 100 + n } else { n };
                 (worth, Pin { reg, first: 0, written })
