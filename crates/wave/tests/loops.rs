@@ -3,6 +3,7 @@
 use crate::common::{Asm, TestHost, words};
 use crate::programs::program::Generator;
 use crate::programs::{LANE_BYTES, TABLE_WORDS, options};
+use crate::spirv;
 use shader::bytecode::{Code, Program, Reg};
 use shader::ir::{Bin, Input, Ty};
 use simd::Level;
@@ -105,6 +106,25 @@ fn endless_loops_are_ended() {
             let (done, ..) = run(&a.p.clone(), level, when, &host);
             assert_eq!(done, Err(Stop { fault: Fault::Watchdog, op: last as u32 }));
             assert_eq!(host.asked.into_inner(), 3);
+        }
+    }
+}
+
+/// The benchmarks' kernels, which load from workgroups' memory too.
+#[test]
+fn kernels_leave_and_count_the_same() {
+    for level in Level::tested().into_iter().filter(|l| *l != Level::Portable) {
+        for k in spirv::KERNELS {
+            let p = spirv::compile(&spirv::load(&k.path()), None).expect("a kernel compiles");
+            let run = |when: Compile| {
+                let (mut memory, mut w) = (k.memory(), Worker::compiling(level, when));
+                let groups = k.groups.map(|n| n.min(5));
+                spirv::run(&mut w, &p.clone(), &mut memory, k.push, groups, 1);
+                (memory, w.tally.take(&p, None))
+            };
+            let ((want, counted), (got, counts)) = (run(Compile::Never), run(Compile::Always));
+            assert!(want == got, "{}, {level:?}", k.name);
+            assert_eq!(counts, counted, "{}, {level:?}", k.name);
         }
     }
 }
