@@ -7,6 +7,7 @@ use crate::spirv;
 use shader::bytecode::{Code, Program, Reg};
 use shader::ir::{Bin, Input, Ty};
 use simd::Level;
+use wave::cache::Sizes;
 use wave::{Compile, Dispatch, Fault, Stop, Table, Usage, Worker};
 
 const GROUPS: u32 = 3;
@@ -21,14 +22,18 @@ fn table() -> Vec<u8> {
 }
 
 /// What a program leaves in its buffer, and what it counts.
-fn run(p: &Program, level: Level, when: Compile, host: &TestHost) -> (Result<(), Stop>, Vec<u8>, Usage) {
+fn run(
+    p: &Program,
+    level: Level,
+    when: Compile,
+    host: &TestHost,
+    traced: bool,
+) -> (Result<(), Stop>, Vec<u8>, Usage) {
     let size = p.workgroup.iter().product::<u32>();
     let mut out = vec![0u8; (GROUPS * size * LANE_BYTES) as usize];
     let mut words = table();
-    let rows: Vec<[u64; 4]> = [&mut out, &mut words]
-        .into_iter()
-        .map(|b| [b.as_mut_ptr() as u64, b.len() as u64, 0, 0])
-        .collect();
+    let rows: Vec<[u64; 4]> =
+        [&mut out, &mut words].into_iter().map(|b| [b.as_mut_ptr() as u64, b.len() as u64, 0, 0]).collect();
     let tables = [Table { ptr: rows.as_ptr() as *const u8, size: rows.len() as u64 * 32 }];
     let d = Dispatch {
         serial: 1,
@@ -42,6 +47,7 @@ fn run(p: &Program, level: Level, when: Compile, host: &TestHost) -> (Result<(),
         draw: [0; 2],
     };
     let mut w = Worker::compiling(level, when);
+    w.tally.trace(traced.then(|| Sizes::of_kib(16, 32, 2048)));
     let done = w.run(&d, 0, u64::MAX);
     let usage = w.tally.take(p, None);
     (done, out, usage)
@@ -69,12 +75,12 @@ fn random_loops_leave_and_count_what_ops_do() {
         }
         for (i, &level) in levels.iter().enumerate() {
             let one = p.clone();
-            let (done, want, counted) = run(&one, level, Compile::Never, &host);
+            let (done, want, counted) = run(&one, level, Compile::Never, &host, seed % 16 == 0);
             assert_eq!(done, Ok(()), "seed {seed}");
             let Some(c) = wave::jit::compile(&p, level) else { continue };
             regions[i] += c.regions;
             some += (c.regions > 0) as u32;
-            let (done, got, counts) = run(&p.clone(), level, Compile::Always, &host);
+            let (done, got, counts) = run(&p.clone(), level, Compile::Always, &host, seed % 16 == 0);
             let what = || format!("{level:?}, seed {seed}: {}", shader::bytecode_print::print(&p));
             assert_eq!(done, Ok(()), "{}", what());
             if let Some(at) = want.chunks(4).zip(got.chunks(4)).position(|(a, b)| a != b) {
@@ -103,7 +109,7 @@ fn endless_loops_are_ended() {
         assert_eq!(c.regions, 1);
         for when in [Compile::Never, Compile::Always] {
             let host = TestHost { stop_after: 3, ..TestHost::default() };
-            let (done, ..) = run(&a.p.clone(), level, when, &host);
+            let (done, ..) = run(&a.p.clone(), level, when, &host, false);
             assert_eq!(done, Err(Stop { fault: Fault::Watchdog, op: last as u32 }));
             assert_eq!(host.asked.into_inner(), 3);
         }

@@ -1,8 +1,8 @@
 //! Going into a region: what its code asks of the wave, and where the wave goes on behind it.
 
 use super::region::Place;
-use crate::kernels::count;
 use crate::kernels::control::{PATIENCE, fault};
+use crate::kernels::count;
 use crate::kernels::mask;
 use crate::kernels::memory::linear::{buffer, push, shared};
 use crate::kernels::regs::src64;

@@ -338,7 +338,13 @@ impl Trace {
                 continue;
             }
             let id = self.put(Node::Load(loads.len() as u32, a, c));
-            loads.push(Load { place, word: i as u32, imm: op.imm, shape: if n == 1 { shape } else { 0 }, counts });
+            loads.push(Load {
+                place,
+                word: i as u32,
+                imm: op.imm,
+                shape: if n == 1 { shape } else { 0 },
+                counts,
+            });
             results.push((r, id));
         }
         for (r, id) in results {

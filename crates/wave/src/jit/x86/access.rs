@@ -4,7 +4,8 @@
 
 use super::emit::Emit;
 use super::machine::{Made, Source, TooMuch, Width};
-use super::region::{A, A32, B, B32, Cycle, Rare, Stub, context};
+use super::rare::{Rare, Stub};
+use super::region::{A, A32, B, B32, Cycle, context};
 use crate::jit::enter::{Context, Memory};
 use crate::jit::region::{Counts, Load};
 use crate::jit::segment::{Item, Segment};
@@ -147,12 +148,20 @@ impl Cycle<'_> {
             return self.gather(&g);
         }
         let d = self.e.define(id)?;
-        let g =
-            Gather { place: l.place, word: l.word, imm: l.imm, a: operands.0, c: operands.1, d, index, inside };
+        let g = Gather {
+            place: l.place,
+            word: l.word,
+            imm: l.imm,
+            a: operands.0,
+            c: operands.1,
+            d,
+            index,
+            inside,
+        };
         // All lanes of the warp execute, and what they ask for lies within.
         let some = self.unless_all_lanes()?;
         self.scalar([a, c], l.imm)?;
-        let counts = l.counts == Some(Counts::Shape) && self.e.k % self.of_warp() == 0;
+        let counts = l.counts == Some(Counts::Shape) && self.e.k.is_multiple_of(self.of_warp());
         if shape & SHAPE_RUN != 0 && counts {
             self.odd_run(l.place)?;
         }

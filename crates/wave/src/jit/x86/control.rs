@@ -49,8 +49,7 @@ impl Cycle<'_> {
     /// What a counter that is passed counts from here on: who executes has changed.
     pub fn count_lanes(&mut self) -> Made<()> {
         let beside = self.warps_beside();
-        let (warps, diverged) =
-            (context(offset_of!(Context, warps)), context(offset_of!(Context, diverged)));
+        let (warps, diverged) = (context(offset_of!(Context, warps)), context(offset_of!(Context, diverged)));
         let began = offset_of!(Context, began);
         if beside == 1 {
             self.bits(0)?;

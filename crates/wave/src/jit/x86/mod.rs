@@ -4,11 +4,14 @@
 //! common is computed first and lies on the stack, or in registers of its own if it is used often.
 
 mod access;
+mod block;
 mod control;
 mod emit;
 mod loops;
 mod machine;
 mod place;
+mod plan;
+mod rare;
 pub mod region;
 
 pub use machine::{Made, Width};

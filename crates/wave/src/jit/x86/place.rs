@@ -140,7 +140,8 @@ impl Emit<'_> {
 
     /// What the reserved register has is read no more: it may have the value that is stored there in the end.
     pub fn may_take(&self, r: u8) -> bool {
-        self.vectors[r as usize].is_none_or(|old| self.next_use(old) == NEVER && !self.hints.contains_key(&old))
+        self.vectors[r as usize]
+            .is_none_or(|old| self.next_use(old) == NEVER && !self.hints.contains_key(&old))
     }
     /// Register `r` is the value's from here on.
     pub fn take(&mut self, r: u8, id: Id) {
