@@ -2,7 +2,7 @@
 //!
 //! What a warp does there is what the interpreter would do with a wave of which no other warp is live: its ops look at nothing of
 //! another warp's, and nobody sees in which order warps load. Uniform registers are each warp's own, for a loop's counter is
-//! elsewhere for each; what they hold behind the loop is the same whichever warp comes last.
+//! elsewhere for each; what they hold behind the loop is the same whichever warp comes last, of those that leave with lanes if any do.
 
 use super::live::{Liveness, Set};
 use super::segment::{Item, Segment};

@@ -55,6 +55,8 @@ pub struct Cycle<'r> {
     pub executing: u32,
     pub kept: u32,
     pub call: u32,
+    /// And uniform registers as the last warp had them that left with lanes.
+    pub last: u32,
     /// First row of a block's own.
     pub own: u32,
     pub most_rows: u32,
@@ -83,8 +85,9 @@ pub fn compile(region: &Region, width: Width, ops: &[Op]) -> Made<Vec<u8>> {
         executing: uniforms,
         kept,
         call: kept + KEPT,
-        own: kept + KEPT + CALL,
-        most_rows: kept + KEPT + CALL,
+        last: kept + KEPT + CALL,
+        own: kept + KEPT + CALL + uniforms,
+        most_rows: kept + KEPT + CALL + uniforms,
     };
     let frame = it.run()?;
     it.e.rows = it.most_rows.max(it.e.rows);
@@ -117,6 +120,7 @@ impl<'r> Cycle<'r> {
         self.warps(1)?;
         self.e.m.jump_back(Code::Jmp_rel32_64, again)?;
         self.e.m.land(done);
+        self.end_uniforms()?;
         self.e.m.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX)?;
         let leave = self.e.m.here();
         self.e.leave()?;
@@ -278,7 +282,33 @@ impl<'r> Cycle<'r> {
             }
         }
         self.e.k = 0;
+        if lanes {
+            for (i, r) in self.left_with_lanes() {
+                self.copy(row(self.last + i), home(r))?;
+            }
+        }
         self.end_lanes(lanes)
+    }
+
+    /// Where warps leave with lanes and without: the uniform registers that are read where those go on which have some. Of other
+    /// warps these hold what was computed in an earlier turn.
+    fn left_with_lanes(&self) -> Vec<(u32, Reg)> {
+        let [Some((_, live)), Some(_)] = &self.region.exits else { return vec![] };
+        let all = self.region.uniforms.iter().enumerate();
+        all.filter(|(_, r)| live.has(r.unit())).map(|(i, r)| (i as u32, *r)).collect()
+    }
+    fn end_uniforms(&mut self) -> Made<()> {
+        let all = self.left_with_lanes();
+        if all.is_empty() {
+            return Ok(());
+        }
+        self.e.m.mi(Code::Cmp_rm32_imm8, context(offset_of!(Context, lanes)), 0)?;
+        let none = self.e.m.jump(Code::Je_rel32_64)?;
+        for (i, r) in all {
+            self.copy(home(r), row(self.last + i))?;
+        }
+        self.e.m.land(none);
+        Ok(())
     }
 }
 
