@@ -2,7 +2,7 @@
 //!
 //! What a warp does there is what the interpreter would do with a wave of which no other warp is live: its ops look at nothing of
 //! another warp's, and nobody sees in which order warps load. Uniform registers are each warp's own, for a loop's counter is
-//! elsewhere for each; what they hold behind the loop is the same whichever warp comes last, of those that leave with lanes if any do.
+//! elsewhere for each; behind the loop they hold what was written last, by the turns that warps were in.
 
 use super::live::{Liveness, Set};
 use super::segment::{Item, Segment};
@@ -111,8 +111,15 @@ pub struct Region {
     pub warps: usize,
 }
 
+impl Region {
+    /// Whether a unit is read behind the loop.
+    pub fn read_later(&self, unit: usize) -> bool {
+        self.exits.iter().flatten().any(|(_, live)| live.has(unit))
+    }
+}
+
 /// Blocks of a region, and loads, at most.
-const MOST_BLOCKS: usize = 64;
+pub const MOST_BLOCKS: usize = 64;
 const MOST_LOADS: usize = 200;
 /// Items of all blocks at most. Long stretches of arithmetic gain nothing from it: as segments several warps go side by side, and
 /// nothing is kept from turn to turn that would fit in registers (`large` took 44 ms where they were regions too, 35 without).
@@ -307,7 +314,6 @@ pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: boo
     if overlap(&region) {
         return None;
     }
-    let read_later = |unit: usize| region.exits.iter().flatten().any(|(_, live)| live.has(unit));
     for item in region.blocks.iter().flat_map(|b| &b.seg.each) {
         if let Item::Store(r, _) = item
             && r.is_uniform()
@@ -317,8 +323,8 @@ pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: boo
         }
     }
     // What others store meanwhile each warp would find at another time.
-    let differs = same_loads && region.uniforms.iter().any(|r| read_later(r.unit()));
-    if differs || unsure.iter().any(|unit| read_later(*unit)) {
+    let differs = same_loads && region.uniforms.iter().any(|r| region.read_later(r.unit()));
+    if differs || unsure.iter().any(|unit| region.read_later(*unit)) {
         return None;
     }
     Some(region)

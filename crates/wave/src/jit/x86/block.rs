@@ -4,7 +4,7 @@ use super::machine::{Made, TooMuch};
 use super::rare::{Arg, Rare, Stub};
 use super::region::{Cycle, context, exec};
 use crate::jit::enter::Context;
-use crate::jit::region::{Block, Check, End, Load, Region, To};
+use crate::jit::region::{Check, End, Load, Region, To};
 use crate::jit::segment::{Item, Segment};
 use crate::recording::{Id, Node};
 use iced_x86::Code;
@@ -19,7 +19,7 @@ impl<'r> Cycle<'r> {
         for (at, (item, k)) in self.order(&block.seg).into_iter().enumerate() {
             self.e.k = k;
             (self.e.held, self.e.held_masks) = (0, 0);
-            self.item(at as u32, item, block)?;
+            self.item(at as u32, item, b)?;
         }
         self.e.k = 0;
         (self.e.held, self.e.held_masks) = (0, 0);
@@ -46,6 +46,7 @@ impl<'r> Cycle<'r> {
                 if row != 0 {
                     self.tally(row)?;
                 }
+                self.turn()?;
                 self.e.m.m(Code::Dec_rm32, context(offset_of!(Context, patience)))?;
                 let from = self.e.m.jump(Code::Je_rel32_64)?;
                 let stub = Stub { from, back: self.e.m.here(), what: Rare::Tired(op), held: self.e.reserved };
@@ -153,7 +154,7 @@ impl<'r> Cycle<'r> {
         self.e.uses = uses;
     }
 
-    fn item(&mut self, at: u32, item: Item, block: &Block) -> Made<()> {
+    fn item(&mut self, at: u32, item: Item, b: usize) -> Made<()> {
         match item {
             Item::Compute(id) => {
                 let id = self.e.value(id);
@@ -171,10 +172,11 @@ impl<'r> Cycle<'r> {
                 match self.pins.iter().find(|p| p.reg == r && !mask).copied() {
                     Some(pin) => {
                         let k = if r.is_uniform() { 0 } else { self.e.k };
-                        self.pinned(at, pin.first + k as u8, id)
+                        self.pinned(at, pin.first + k as u8, id)?;
                     }
-                    None => self.e.store(at, r, id, false),
+                    None => self.e.store(at, r, id, false)?,
                 }
+                if mask { Ok(()) } else { self.written(r, b) }
             }
             Item::Tally(row) => self.tally(row),
             Item::Check(i) => {
@@ -190,7 +192,7 @@ impl<'r> Cycle<'r> {
                     .collect();
                 self.e.k = 0;
                 self.test(&ids)?;
-                let none = block.none.ok_or(TooMuch)?;
+                let none = self.region.blocks[b].none.ok_or(TooMuch)?;
                 ids.iter().for_each(|id| self.e.used(at, *id));
                 self.go(Code::Je_rel32_64, none)
             }

@@ -7,6 +7,7 @@ mod access;
 mod block;
 mod control;
 mod emit;
+mod later;
 mod loops;
 mod machine;
 mod place;

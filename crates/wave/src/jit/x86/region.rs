@@ -55,7 +55,10 @@ pub struct Cycle<'r> {
     pub executing: u32,
     pub kept: u32,
     pub call: u32,
-    /// And uniform registers as the last warp had them that left with lanes.
+    /// Uniform registers that are read behind the loop.
+    pub later: Vec<Reg>,
+    /// Rows of: turns of the warps at hand, when each of these was written ([`Cycle::written`]), and what they held then.
+    pub turns: u32,
     pub last: u32,
     /// First row of a block's own.
     pub own: u32,
@@ -72,6 +75,9 @@ pub fn compile(region: &Region, width: Width, ops: &[Op]) -> Made<Vec<u8>> {
     e.sides_of_warp = Some(if width == Width::Half { 2 } else { 1 });
     let uniforms = region.uniforms.len() as u32;
     let kept = uniforms + 2 * MOST_APART as u32;
+    let later: Vec<Reg> = region.uniforms.iter().copied().filter(|r| region.read_later(r.unit())).collect();
+    let turns = kept + KEPT + CALL;
+    let own = turns + 1 + 2 * later.len() as u32;
     let mut it = Cycle {
         e,
         region,
@@ -85,9 +91,11 @@ pub fn compile(region: &Region, width: Width, ops: &[Op]) -> Made<Vec<u8>> {
         executing: uniforms,
         kept,
         call: kept + KEPT,
-        last: kept + KEPT + CALL,
-        own: kept + KEPT + CALL + uniforms,
-        most_rows: kept + KEPT + CALL + uniforms,
+        turns,
+        last: turns + 1 + later.len() as u32,
+        later,
+        own,
+        most_rows: own,
     };
     let frame = it.run()?;
     it.e.rows = it.most_rows.max(it.e.rows);
@@ -105,6 +113,7 @@ impl<'r> Cycle<'r> {
         for (i, r) in region.uniforms.iter().enumerate() {
             self.copy(row(self.initial + i as u32), home(*r))?;
         }
+        self.begin_later()?;
         let again = self.e.m.here();
         self.e.m.rr(Code::Test_rm32_r32, LIVE, LIVE)?;
         let done = self.e.m.jump(Code::Je_rel32_64)?;
@@ -120,7 +129,7 @@ impl<'r> Cycle<'r> {
         self.warps(1)?;
         self.e.m.jump_back(Code::Jmp_rel32_64, again)?;
         self.e.m.land(done);
-        self.end_uniforms()?;
+        self.end_later()?;
         self.e.m.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX)?;
         let leave = self.e.m.here();
         self.e.leave()?;
@@ -209,6 +218,7 @@ impl<'r> Cycle<'r> {
                 None => self.copy(home(r), from)?,
             }
         }
+        self.warps_later()?;
         for pin in self.pins.clone() {
             if pin.reg.is_uniform() && self.region.uniforms.contains(&pin.reg) {
                 continue;
@@ -268,47 +278,18 @@ impl<'r> Cycle<'r> {
         let region = self.region;
         let Some((_, live)) = &region.exits[!lanes as usize] else { return Err(TooMuch) };
         for pin in self.pins.clone() {
-            if !pin.written || !live.has(pin.reg.unit()) {
+            if pin.reg.is_uniform() || !pin.written || !live.has(pin.reg.unit()) {
                 continue;
             }
-            for k in 0..if pin.reg.is_uniform() { 1 } else { sides } {
+            for k in 0..sides {
                 self.e.k = k;
                 let to = self.e.register(pin.reg);
                 self.e.m.store(to, pin.first + k as u8)?;
-                if pin.reg.is_uniform() && self.halves() {
-                    let rest = MemoryOperand { displacement: to.displacement + 32, ..to };
-                    self.e.m.store(rest, pin.first)?;
-                }
             }
         }
         self.e.k = 0;
-        if lanes {
-            for (i, r) in self.left_with_lanes() {
-                self.copy(row(self.last + i), home(r))?;
-            }
-        }
+        self.out_later()?;
         self.end_lanes(lanes)
-    }
-
-    /// Where warps leave with lanes and without: the uniform registers that are read where those go on which have some. Of other
-    /// warps these hold what was computed in an earlier turn.
-    fn left_with_lanes(&self) -> Vec<(u32, Reg)> {
-        let [Some((_, live)), Some(_)] = &self.region.exits else { return vec![] };
-        let all = self.region.uniforms.iter().enumerate();
-        all.filter(|(_, r)| live.has(r.unit())).map(|(i, r)| (i as u32, *r)).collect()
-    }
-    fn end_uniforms(&mut self) -> Made<()> {
-        let all = self.left_with_lanes();
-        if all.is_empty() {
-            return Ok(());
-        }
-        self.e.m.mi(Code::Cmp_rm32_imm8, context(offset_of!(Context, lanes)), 0)?;
-        let none = self.e.m.jump(Code::Je_rel32_64)?;
-        for (i, r) in all {
-            self.copy(home(r), row(self.last + i))?;
-        }
-        self.e.m.land(none);
-        Ok(())
     }
 }
 
@@ -321,6 +302,6 @@ pub const A32: Register = Register::ECX;
 pub const B32: Register = Register::EDX;
 
 /// Where a uniform register of the wave lies.
-fn home(r: Reg) -> MemoryOperand {
+pub fn home(r: Reg) -> MemoryOperand {
     MemoryOperand::with_base_displ(REGS, (r.unit() * UNIT_BYTES) as i64)
 }
