@@ -58,8 +58,8 @@ fn random_loops_leave_and_count_what_ops_do() {
     let host = TestHost::default();
     let (mut regions, mut some) = ([0; 2], 0);
     let levels: Vec<Level> = Level::tested().into_iter().filter(|l| *l != Level::Portable).collect();
-    // One that found a uniform value of the turn in which the last warp left, where others went on.
-    for seed in (0..programs()).chain([59836]) {
+    // Some that found a uniform value of the turn in which the last warp left, where others went on; and one that only some wrote.
+    for seed in (0..programs()).chain([59836, 74378]) {
         let workgroup = [[64, 1, 1], [16, 16, 1], [8, 8, 1], [20, 3, 1]][seed as usize % 4];
         let lanes = [256, 128, 64][seed as usize / 4 % 3];
         let mut shader = Generator::words(seed, workgroup).generate();
@@ -94,25 +94,32 @@ fn random_loops_leave_and_count_what_ops_do() {
     assert!(levels.is_empty() || some as u64 > programs() / 20, "{regions:?} of {}", programs());
 }
 
-/// A loop that never ends is ended, at the op that the interpreter names.
+/// A loop that never ends is ended, at the op that the interpreter names, also one of nothing but a jump.
 #[test]
 fn endless_loops_are_ended() {
-    let mut a = Asm::new(256, [256, 1, 1]);
-    let (index, one) = (a.input(Input::LocalIndex), a.c(1));
-    let x = a.v();
-    let none = Reg::NONE;
-    let head = a.here();
-    a.op(Code::bin(Bin::IAdd, Ty::B32), x, index, one, none, 0, 0);
-    let last = a.op(Code::LOOP, none, none, none, none, 0, head);
-    a.end();
-    for level in Level::tested().into_iter().filter(|l| *l != Level::Portable) {
-        let c = wave::jit::compile(&a.p, level).expect("a program that can be compiled");
-        assert_eq!(c.regions, 1);
-        for when in [Compile::Never, Compile::Always] {
-            let host = TestHost { stop_after: 3, ..TestHost::default() };
-            let (done, ..) = run(&a.p.clone(), level, when, &host, false);
-            assert_eq!(done, Err(Stop { fault: Fault::Watchdog, op: last as u32 }));
-            assert_eq!(host.asked.into_inner(), 3);
+    for ops in [0, 1] {
+        let mut a = Asm::new(256, [256, 1, 1]);
+        let (index, one) = (a.input(Input::LocalIndex), a.c(1));
+        let x = a.v();
+        let none = Reg::NONE;
+        a.op(Code::bin(Bin::IAdd, Ty::B32), x, index, one, none, 0, 0);
+        a.op(Code::bin(Bin::IMul, Ty::B32), x, x, one, none, 0, 0);
+        let head = a.here();
+        for _ in 0..ops {
+            a.op(Code::bin(Bin::IAdd, Ty::B32), x, index, one, none, 0, 0);
+        }
+        let last = a.op(Code::LOOP, none, none, none, none, 0, head);
+        a.end();
+        for level in Level::tested().into_iter().filter(|l| *l != Level::Portable) {
+            if ops > 0 {
+                assert_eq!(wave::jit::compile(&a.p, level).map(|c| c.regions), Some(1));
+            }
+            for (when, traced) in [(Compile::Never, false), (Compile::Always, false), (Compile::Always, true)] {
+                let host = TestHost { stop_after: 3, ..TestHost::default() };
+                let (done, ..) = run(&a.p.clone(), level, when, &host, traced);
+                assert_eq!(done, Err(Stop { fault: Fault::Watchdog, op: last as u32 }));
+                assert_eq!(host.asked.into_inner(), 3);
+            }
         }
     }
 }

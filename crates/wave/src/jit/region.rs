@@ -196,6 +196,10 @@ impl Ways<'_, '_> {
 /// The loop of these blocks as a region; none for one that does more than a region may.
 pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: bool) -> Option<Region> {
     let code = &program.code;
+    if code[liveness.blocks[body[0]].first].code == Code::LOOP {
+        // Of who runs the loop op by op a copy of its first op is run, and the watchdog is told which op was the last.
+        return None;
+    }
     let mut ways = Ways { liveness, body, exits: [None, None] };
     let mut region = Region {
         header: liveness.blocks[body[0]].first,
