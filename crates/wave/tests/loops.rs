@@ -114,13 +114,39 @@ fn endless_loops_are_ended() {
             if ops > 0 {
                 assert_eq!(wave::jit::compile(&a.p, level).map(|c| c.regions), Some(1));
             }
-            for (when, traced) in [(Compile::Never, false), (Compile::Always, false), (Compile::Always, true)] {
+            let always = Compile::Always;
+            for (when, traced) in [(Compile::Never, false), (always, false), (always, true)] {
                 let host = TestHost { stop_after: 3, ..TestHost::default() };
                 let (done, ..) = run(&a.p.clone(), level, when, &host, traced);
                 assert_eq!(done, Err(Stop { fault: Fault::Watchdog, op: last as u32 }));
                 assert_eq!(host.asked.into_inner(), 3);
             }
         }
+    }
+}
+
+/// Pages with code can be executed and not written.
+#[test]
+fn code_cannot_be_written() {
+    let mut a = Asm::new(256, [256, 1, 1]);
+    let index = a.input(Input::LocalIndex);
+    let (x, none) = (a.v(), Reg::NONE);
+    let head = a.here();
+    a.op(Code::bin(Bin::IAdd, Ty::B32), x, index, index, none, 0, 0);
+    a.op(Code::LOOP, none, none, none, none, 0, head);
+    a.end();
+    for level in Level::tested().into_iter().filter(|l| *l != Level::Portable) {
+        let c = wave::jit::compile(&a.p, level).expect("a program that can be compiled");
+        let code = c.machine_code().as_ptr() as usize;
+        let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux says which pages there are");
+        let rights = |line: &str| {
+            let (range, rest) = line.split_once(' ')?;
+            let (from, to) = range.split_once('-')?;
+            let number = |hex| usize::from_str_radix(hex, 16).ok();
+            (number(from)?..number(to)?).contains(&code).then(|| rest[..4].to_string())
+        };
+        assert_eq!(maps.lines().find_map(rights).as_deref(), Some("r-xp"));
+        assert!(!maps.lines().any(|l| l.split(' ').nth(1).is_some_and(|rights| rights.contains("wx"))));
     }
 }
 

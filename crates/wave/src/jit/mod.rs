@@ -1,6 +1,6 @@
-//! Tier 2: straight-line segments of bytecode as machine code.
+//! Tier 2: straight-line segments of bytecode, and innermost loops whole ([`region`]), as machine code.
 //!
-//! Control flow, masks and memory stay interpreted. A segment's first op becomes a [`Code::SEGMENT`] in a copy of the program's
+//! Other control flow, masks and memory stay interpreted. A segment's first op becomes a [`Code::SEGMENT`] in a copy of the program's
 //! code, which leads to the function and on to the op behind; all other ops stay where they are, so that jumps, faults and
 //! counts mean what they did. What a segment's ops do is what their kernels' own functions say ([`crate::recording`]).
 

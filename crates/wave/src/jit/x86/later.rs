@@ -15,7 +15,7 @@ use shader::bytecode::Reg;
 const TURN: i32 = MOST_BLOCKS.next_power_of_two() as i32;
 
 impl Cycle<'_> {
-    /// Rows of register `i` of those: when it was written by the warps at hand, and (8 bytes on) by any so far; what it held.
+    /// Rows of register `i` of those: when the warps at hand wrote it, and (8 bytes on) any so far; what it held then.
     fn when(&self, i: usize) -> MemoryOperand {
         row(self.turns + 1 + i as u32)
     }
@@ -69,7 +69,8 @@ impl Cycle<'_> {
                 Some(pin) => {
                     self.e.m.store(to, pin.first)?;
                     if self.halves() {
-                        self.e.m.store(MemoryOperand { displacement: to.displacement + 32, ..to }, pin.first)?;
+                        let rest = MemoryOperand { displacement: to.displacement + 32, ..to };
+                        self.e.m.store(rest, pin.first)?;
                     }
                 }
             }
