@@ -124,6 +124,8 @@ const MOST_LOADS: usize = 200;
 /// Items of all blocks at most. Long stretches of arithmetic gain nothing from it: as segments several warps go side by side, and
 /// nothing is kept from turn to turn that would fit in registers (`large` took 44 ms where they were regions too, 35 without).
 const MOST_ITEMS: usize = 80;
+/// Words of code of a loop that it is looked at for: an op is an item or more, but for some moves.
+const MOST_WORDS: usize = 2 * MOST_ITEMS;
 /// Places of a region at most.
 pub const MOST_PLACES: usize = 8;
 
@@ -198,6 +200,9 @@ pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: boo
     let code = &program.code;
     if code[liveness.blocks[body[0]].first].code == Code::LOOP {
         // Of who runs the loop op by op a copy of its first op is run, and the watchdog is told which op was the last.
+        return None;
+    }
+    if body.iter().map(|b| &liveness.blocks[*b]).map(|b| b.end - b.first).sum::<usize>() > MOST_WORDS {
         return None;
     }
     let mut ways = Ways { liveness, body, exits: [None, None] };
