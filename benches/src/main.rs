@@ -5,7 +5,11 @@
 //! comparison take turns, round by round (A B A B), so that a busy machine is busy for all of them. One thread is
 //! measured in CPU time of the whole child, more in wall time. With `--clients` they are real programs ([`clients`]).
 
+#[macro_use]
+extern crate say;
+
 mod clients;
+mod page;
 mod parent;
 mod pictures;
 mod table;
@@ -63,6 +67,10 @@ pub struct Args {
     /// Write everything measured to this file.
     #[arg(long)]
     json: Option<PathBuf>,
+    /// Write the page about it (docs/performance.md): every row beside what is asked of it (benches/targets.toml), and the
+    /// share of what the machine can do.
+    #[arg(long, conflicts_with = "clients")]
+    page: Option<PathBuf>,
     #[arg(long, hide = true)]
     child: bool,
 }
@@ -97,6 +105,12 @@ fn run(args: &Args) -> client::Result<bool> {
     }
     let report = bench.run(&threads);
     write(args, &report)?;
+    if let Some(path) = &args.page {
+        let arguments: Vec<_> = std::env::args().skip(1).collect();
+        let command = format!("cargo run --release -p benches -- {}", arguments.join(" "));
+        let text = page::page(&report, &bench.names(), &command);
+        std::fs::write(path, text).map_err(|e| client::Error(format!("{}: {e}", path.display())))?;
+    }
     Ok(report.good())
 }
 

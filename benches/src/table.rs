@@ -15,7 +15,7 @@ fn ms(seconds: f64) -> String {
 }
 
 /// A row's value for so many seconds: milliseconds, or millions a second.
-fn value(row: &Row, seconds: f64) -> String {
+pub fn value(row: &Row, seconds: f64) -> String {
     match row.work {
         None => ms(seconds),
         // A net time may vanish in the noise of its parts.

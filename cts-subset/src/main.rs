@@ -4,6 +4,9 @@
 //! expected are named with their reasons in `expected.toml`; `baseline.tsv` says what peers make of the same lists.
 //! The exit code is 0 when nothing unexpected happened, 1 when something did, 2 when the run itself is impossible.
 
+#[macro_use]
+extern crate say;
+
 mod baseline;
 mod cases;
 mod deqp;

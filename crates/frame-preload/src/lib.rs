@@ -4,10 +4,13 @@
 //! from 1 (1 if not set). Works for programs that are linked to the loader and call its functions by name, as sample
 //! browsers do; formats of swapchains of four times 8 bits.
 //!
+//! Parts of a program's state are left out where `FRAME_WITHOUT` names them ([`without`]).
+//!
 //! So that pictures of different drivers can be compared, every device has the same name, and says that it has 1 and 4
 //! samples alone: programs write the one and take as many as they can get of the other.
 
 mod copy;
+mod without;
 
 use ash::vk;
 use parking_lot::Mutex;

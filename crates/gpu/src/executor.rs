@@ -9,14 +9,14 @@ use crate::pass_time;
 use crate::query::Queries;
 use crate::stripes::Stripes;
 use crate::transfer::{self, Transferred};
-use crate::watch::{Expired, Pulse};
+use crate::watch::{Pulse, submission_time};
 use ash::vk;
 use counters::model::LINE;
 use counters::{Counts, Event, Job, Model, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
-use machine::lost::{Blame, Place, Told, Why};
+use machine::lost::{Blame, Limits, Place, Told, Why};
 use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
 use machine::turns::Slot;
@@ -115,7 +115,7 @@ impl Executor {
                 break;
             }
             self.place.at(i, c.call());
-            self.pulse.command();
+            self.pulse.work();
             self.command(c);
         }
         self.stop();
@@ -128,21 +128,16 @@ impl Executor {
         if !hub.stops() || hub.is_lost() {
             return;
         }
-        match self.pulse.expired() {
-            Some(why) => {
-                let what = match why {
-                    Expired::Command => "it",
-                    Expired::Submission => "the submission",
-                };
-                let limit = why.limit(self.shared.watchdog);
-                let line = format!(
-                    "device fault: {}: {what} did not end within {limit:?}; the device is lost",
-                    self.place
-                );
-                self.shared.fault(Told { line, why: Why::Watchdog });
-            }
+        if self.pulse.expired() {
+            let limit = submission_time(self.shared.watchdog);
+            let line = format!(
+                "device fault: {}: the submission did not end within {limit:?}; the device is lost",
+                self.place
+            );
+            self.shared.fault(Told { line, why: Why::Watchdog });
+        } else {
             // Another queue's work: that queue says so.
-            None => drop(hub.wait(5_000_000_000, || false)),
+            hub.wait(5_000_000_000, || false);
         }
         hub.lose();
     }
@@ -506,10 +501,14 @@ impl Executor {
 
     /// Reports a fault, which loses the device.
     fn blame(&self, blame: Blame) {
-        if blame.is_watchdogs() && self.pulse.expired().is_none() {
-            // Stopped for what another queue does.
-            return;
+        // Stopped for what another queue does, it is no fault of this one's.
+        if !blame.is_stopped() || self.pulse.expired() {
+            self.shared.fault(blame.told(&self.place, self.limits()));
         }
-        self.shared.fault(blame.told(&self.place, self.shared.watchdog));
+    }
+
+    fn limits(&self) -> Limits {
+        let wave = self.shared.watchdog;
+        Limits { wave, submission: submission_time(wave) }
     }
 }

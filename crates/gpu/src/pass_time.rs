@@ -103,6 +103,9 @@ pub fn run(shared: &Shared, line: &mut Line, ended: &mut Ended) -> Times {
     let n = epochs.each().len();
     let binning = cost::binning(&all, m);
     let (main, drawn) = ended.drawn.main(&all, n, m);
+    if let Some(seen) = &mut ended.seen {
+        ended.drawn.tell(&mut seen.draws, &binning, &main, m);
+    }
     let ran = line.pass(&mut shared.clock.gpu(), [&binning, &main.job], m);
     let binned: Vec<u64> = epochs.each().iter().map(|c| cost::binning_weight(c, m)).collect();
     let (core, exec) = (split(binning.core, &binned, 0), split(binning.exec, &binned, 0));

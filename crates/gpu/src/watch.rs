@@ -1,10 +1,11 @@
 //! The watchdog: a thread of a device's that asks work to stop which does not end.
 //!
-//! A command (a dispatch, a draw, a pass, a copy, whatever they cost together with what they begin) may take
-//! `TUFF_WATCHDOG_MS`, and a submission [`SUBMISSION`] times as much. What takes longer is told to stop
-//! ([`Hub::stop`](machine::sync::Hub::stop)), which all loops whose length a program sets look at; the queue then says which
-//! command it was, and loses the device. Waits for events and semaphores are not work: nothing ends them but what they wait
-//! for, or the device's end.
+//! A wave may take `TUFF_WATCHDOG_MS`, which it looks at itself ([`wave::Host::wave_time`]): a loop that never ends is that
+//! wave's fault, however long the waves before it took together. What does not end by its number (of draws, of workgroups, of
+//! lists in lists) is a submission's: it may take [`SUBMISSION`] times as much. Then it is told to stop
+//! ([`Hub::stop`](machine::sync::Hub::stop)), which all loops whose length a program sets look at; the queue says where it was,
+//! and loses the device. Waits for events and semaphores are not work: nothing ends them but what they wait for, or the
+//! device's end.
 
 use machine::shared::Shared;
 use parking_lot::Mutex;
@@ -14,51 +15,39 @@ use std::sync::{Arc, Weak};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-/// How many commands' time a submission may take.
+/// How many times a wave's time a submission may take.
 const SUBMISSION: u32 = 30;
+
+/// What a submission may take, where a wave may take so much.
+pub fn submission_time(wave: Duration) -> Duration {
+    wave.saturating_mul(SUBMISSION)
+}
 
 /// What a queue tells of itself.
 #[derive(Default)]
 pub struct Pulse {
-    /// Commands and submissions begun; the thread sees that there is another.
-    commands: AtomicU64,
+    /// Submissions begun; the thread sees that there is another.
     submissions: AtomicU64,
     working: AtomicBool,
-    /// Which of the two took too long, if one did.
-    expired: Mutex<Option<Expired>>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Expired {
-    Command,
-    Submission,
-}
-
-impl Expired {
-    /// What it may take, where a command may take so much.
-    pub fn limit(self, command: Duration) -> Duration {
-        match self {
-            Expired::Command => command,
-            Expired::Submission => command.saturating_mul(SUBMISSION),
-        }
-    }
+    /// One took too long.
+    expired: AtomicBool,
 }
 
 impl Pulse {
     pub fn submission(&self) {
         self.submissions.fetch_add(1, Relaxed);
     }
-    pub fn command(&self) {
-        self.commands.fetch_add(1, Relaxed);
+    /// There is work, from here to the next [`Self::rest`].
+    pub fn work(&self) {
         self.working.store(true, Relaxed);
     }
-    /// Nothing is being worked on, until the next command.
+    /// Nothing is being worked on.
     pub fn rest(&self) {
         self.working.store(false, Relaxed);
     }
-    /// Why this queue is to stop, if it is the one.
-    pub fn expired(&self) -> Option<Expired> {
-        *self.expired.lock()
+    /// Whether this queue is the one that is to stop.
+    pub fn expired(&self) -> bool {
+        self.expired.load(Relaxed)
     }
 }
 
@@ -94,7 +83,7 @@ impl Watch {
         if thread.is_none() && shared.watchdog != Duration::MAX {
             let (sender, end) = mpsc::channel::<()>();
             let (pulses, shared) = (self.pulses.clone(), Arc::downgrade(shared));
-            let limit = shared.upgrade().map_or(Duration::MAX, |s| s.watchdog);
+            let limit = shared.upgrade().map_or(Duration::MAX, |s| submission_time(s.watchdog));
             let watch = move || watch(&pulses, &shared, limit, || end.recv_timeout(tick(limit)));
             *thread = Some((sender, std::thread::Builder::new().name("tuff-watch".into()).spawn(watch)?));
         }
@@ -120,27 +109,20 @@ fn watch(
     limit: Duration,
     sleep: impl Fn() -> Result<(), RecvTimeoutError>,
 ) {
-    let mut seen: Vec<[Seen; 2]> = vec![];
+    let mut seen: Vec<Seen> = vec![];
     while sleep() == Err(RecvTimeoutError::Timeout) {
         let Some(shared) = shared.upgrade() else { return };
         let now = Instant::now();
         let pulses = pulses.lock();
-        seen.resize_with(pulses.len(), || [Seen { count: 0, since: now }, Seen { count: 0, since: now }]);
-        for (p, [command, submission]) in pulses.iter().zip(&mut seen) {
-            let slow = command.has_stood(p.commands.load(Relaxed), now, limit);
-            let endless =
-                submission.has_stood(p.submissions.load(Relaxed), now, Expired::Submission.limit(limit));
+        seen.resize_with(pulses.len(), || Seen { count: 0, since: now });
+        for (p, seen) in pulses.iter().zip(&mut seen) {
+            let endless = seen.has_stood(p.submissions.load(Relaxed), now, limit);
             if !p.working.load(Relaxed) {
-                (command.since, submission.since) = (now, now);
-                continue;
+                seen.since = now;
+            } else if endless {
+                p.expired.store(true, Relaxed);
+                shared.hub.stop();
             }
-            let why = match (slow, endless) {
-                (true, _) => Expired::Command,
-                (_, true) => Expired::Submission,
-                _ => continue,
-            };
-            p.expired.lock().get_or_insert(why);
-            shared.hub.stop();
         }
     }
 }
@@ -151,7 +133,7 @@ mod tests {
     use std::cell::Cell;
 
     /// Looks so many times, `step` apart, doing `each` before each.
-    fn looks(p: &Arc<Pulse>, n: u32, limit: u64, each: impl Fn(u32)) -> Option<Expired> {
+    fn looks(p: &Arc<Pulse>, n: u32, limit: u64, each: impl Fn(u32)) -> bool {
         let shared = Arc::new(Shared::new(Arc::new(|_: &str| ())).expect("threads"));
         let pulses = Mutex::new(vec![p.clone()]);
         let i = Cell::new(0);
@@ -161,31 +143,33 @@ mod tests {
             i.set(i.get() + 1);
             if i.get() > n { Err(RecvTimeoutError::Disconnected) } else { Err(RecvTimeoutError::Timeout) }
         });
-        assert_eq!(shared.hub.stops(), p.expired().is_some());
+        assert_eq!(shared.hub.stops(), p.expired());
         p.expired()
     }
 
     #[test]
-    fn commands_that_stand_still_are_noticed_and_rest_is_not() {
+    fn submissions_without_end_are_noticed_and_rest_is_not() {
         let p = Arc::new(Pulse::default());
-        assert_eq!(looks(&p, 20, 5, |_| ()), None, "nothing to do");
-        assert_eq!(looks(&p, 20, 500, |_| p.command()), None, "one after the other");
-        p.rest();
-        assert_eq!(looks(&p, 20, 5, |_| ()), None, "a wait");
-        p.command();
-        assert_eq!(looks(&p, 20, 5, |_| ()), Some(Expired::Command));
-    }
-
-    #[test]
-    fn submissions_without_end_are_noticed() {
-        let p = Arc::new(Pulse::default());
+        assert!(!looks(&p, 20, 5, |_| ()), "nothing to do");
         p.submission();
-        assert_eq!(looks(&p, 200, 4, |_| p.command()), Some(Expired::Submission));
+        p.work();
+        assert!(!looks(&p, 20, 60_000, |_| p.work()), "command after command");
+        p.rest();
+        assert!(!looks(&p, 20, 5, |_| ()), "a wait");
+        p.work();
+        assert!(looks(&p, 20, 5, |_| p.work()));
         let p = Arc::new(Pulse::default());
         let next = |_| {
             p.submission();
-            p.command();
+            p.work();
         };
-        assert_eq!(looks(&p, 200, 4, next), None, "submissions that end");
+        // Each look is 2 ms after the last, or later; a busy machine's are no fault.
+        assert!(!looks(&p, 200, 2000, next), "submissions that end");
+    }
+
+    #[test]
+    fn a_submission_has_thirty_waves_time() {
+        assert_eq!(submission_time(Duration::from_secs(20)), Duration::from_secs(600));
+        assert_eq!(submission_time(Duration::MAX), Duration::MAX);
     }
 }

@@ -85,7 +85,7 @@ pub(crate) const FEATURES: &[&str] = &[
     "extendedDynamicState3ExtraPrimitiveOverestimationSize", "advancedBlendCoherentOperations",
     "fragmentShaderBarycentric", "fragmentShaderSampleInterlock", "fragmentShaderPixelInterlock",
     "shaderTileImageColorReadAccess", "shaderTileImageDepthReadAccess", "shaderTileImageStencilReadAccess",
-    "graphicsPipelineLibrary", "multiDraw", "multisampledRenderToSingleSampled",
+    "graphicsPipelineLibrary", "multiDraw", "multisampledRenderToSingleSampled", "multisampledRenderToSwapchain",
     "primitiveTopologyListRestart", "provokingVertexLast", "rasterizationOrderColorAttachmentAccess",
     "rasterizationOrderDepthAttachmentAccess", "rasterizationOrderStencilAttachmentAccess",
     "shaderObject", "vertexInputDynamicState", "legacyVertexAttributes",

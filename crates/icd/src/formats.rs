@@ -83,13 +83,14 @@ pub(crate) fn low(f: F) -> vk::FormatFeatureFlags {
 }
 
 pub(crate) unsafe fn get_physical_device_format_properties2(
-    _physical_device: &PhysicalDevice,
+    physical_device: &PhysicalDevice,
     format: vk::Format,
     p_format_properties: *mut vk::FormatProperties2<'_>,
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let info = texel::format::info(format);
+        let hidden = physical_device.instance.client.hides(format);
+        let info = texel::format::info(format).filter(|_| !hidden);
         let [linear, optimal, buffer] = [linear, optimal, buffer].map(|of| info.map_or(F::empty(), of));
         let out = &mut *p_format_properties;
         out.format_properties = vk::FormatProperties {
@@ -238,7 +239,7 @@ fn block_3d(format: vk::Format) -> bool {
 }
 
 pub(crate) unsafe fn get_physical_device_image_format_properties2(
-    _physical_device: &PhysicalDevice,
+    physical_device: &PhysicalDevice,
     p_image_format_info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
     p_image_format_properties: *mut vk::ImageFormatProperties2<'_>,
 ) -> vk::Result {
@@ -251,6 +252,9 @@ pub(crate) unsafe fn get_physical_device_image_format_properties2(
         let stencil = chain::find::<vk::ImageStencilUsageCreateInfo>(info.p_next).map(|s| s.stencil_usage);
         let usage = info.usage | stencil.unwrap_or_default();
         let result = match crate::drm::asked(info) {
+            _ if physical_device.instance.client.hides(info.format) => {
+                Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)
+            }
             Some(tiling) => image_properties(info.format, info.ty, tiling, usage, info.flags),
             None => Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED),
         };

@@ -1,11 +1,12 @@
 //! Instances.
 
+use crate::clients::Client;
 use crate::debug::{Listener, Sink};
 use crate::extensions::{self, Set};
 use crate::object::{self, Object};
 use crate::physical_device::{self, PhysicalDevice};
 use crate::{chain, debug};
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 
 /// What an instance's devices need of it.
@@ -13,6 +14,7 @@ pub(crate) struct Shared {
     /// The version the application asked for (`VkApplicationInfo::apiVersion`), 1.0 if it did not.
     pub api_version: u32,
     pub extensions: Set,
+    pub client: Client,
     /// Where messages go.
     pub debug: Sink,
 }
@@ -64,9 +66,12 @@ pub(crate) unsafe fn create_instance(
         };
         debug::say_bad_settings(&sink);
         sink.set_creation(&[]);
-        let asked = info.p_application_info.as_ref().map_or(0, |a| a.api_version);
+        let application = info.p_application_info.as_ref();
+        let asked = application.map_or(0, |a| a.api_version);
         let api_version = if asked == 0 { vk::API_VERSION_1_0 } else { asked };
-        let shared = Arc::new(Shared { api_version, extensions, debug: sink });
+        let engine =
+            application.and_then(|a| (!a.p_engine_name.is_null()).then(|| CStr::from_ptr(a.p_engine_name)));
+        let shared = Arc::new(Shared { api_version, extensions, client: Client::of(engine), debug: sink });
         debug::register(Arc::downgrade(&shared));
         let physical_device = object::create(PhysicalDevice::new(shared.clone()));
         *p_instance = object::create(Instance { shared, physical_device, creation });

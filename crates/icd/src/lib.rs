@@ -11,6 +11,7 @@ pub(crate) mod calibration;
 mod capabilities;
 pub(crate) mod chain;
 mod channel;
+mod clients;
 pub(crate) mod command_buffer;
 pub(crate) mod command_pool;
 pub(crate) mod debug;

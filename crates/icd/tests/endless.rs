@@ -12,8 +12,10 @@ use listen::{Heard, listening};
 use std::sync::Once;
 use std::time::{Duration, Instant};
 
-/// What a command may take in these tests, in ms; a submission may take 30 times as much.
-const LIMIT: u64 = 500;
+/// What a wave may take in these tests, in ms; a submission may take 30 times as much.
+const LIMIT: u64 = 200;
+/// The end of the line where a submission took too long.
+const SUBMISSION: &str = "the submission did not end within 6s; the device is lost";
 
 struct Device {
     g: Gpu,
@@ -60,11 +62,39 @@ impl Device {
 
     /// Points, drawn to nothing.
     fn points(&self) -> vk::Pipeline {
-        let module = self.module(include_bytes!("shaders/lost.vert.spv"));
-        let stages = [vk::PipelineShaderStageCreateInfo::default()
-            .stage(vk::ShaderStageFlags::VERTEX)
-            .module(module)
-            .name(c"main")];
+        let vertex = (vk::ShaderStageFlags::VERTEX, &include_bytes!("shaders/lost.vert.spv")[..]);
+        self.drawing(&[vertex], self.layout, &[])
+    }
+
+    /// A triangle over everything, each of whose fragments goes round as often as the push constant says; it is added to what
+    /// an RGBA8 image has.
+    fn turns(&self, layout: vk::PipelineLayout) -> vk::Pipeline {
+        let vertex = (vk::ShaderStageFlags::VERTEX, &include_bytes!("shaders/heavy.vert.spv")[..]);
+        let fragment = (vk::ShaderStageFlags::FRAGMENT, &include_bytes!("shaders/heavy.frag.spv")[..]);
+        self.drawing(&[vertex, fragment], layout, &[vk::Format::R8G8B8A8_UNORM])
+    }
+
+    fn drawing(
+        &self,
+        stages: &[(vk::ShaderStageFlags, &[u8])],
+        layout: vk::PipelineLayout,
+        formats: &[vk::Format],
+    ) -> vk::Pipeline {
+        let modules: Vec<_> = stages.iter().map(|(_, spirv)| self.module(spirv)).collect();
+        let stages: Vec<_> = stages
+            .iter()
+            .zip(&modules)
+            .map(|((stage, _), &m)| {
+                vk::PipelineShaderStageCreateInfo::default().stage(*stage).module(m).name(c"main")
+            })
+            .collect();
+        let add = vk::PipelineColorBlendAttachmentState::default()
+            .blend_enable(true)
+            .src_color_blend_factor(vk::BlendFactor::ONE)
+            .dst_color_blend_factor(vk::BlendFactor::ONE)
+            .color_write_mask(vk::ColorComponentFlags::RGBA);
+        let blends = vec![add; formats.len()];
+        let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&blends);
         let viewport = [vk::Viewport { width: 64.0, height: 64.0, max_depth: 1.0, ..Default::default() }];
         let scissor = [vk::Rect2D { extent: vk::Extent2D { width: 64, height: 64 }, ..Default::default() }];
         let viewports =
@@ -75,7 +105,7 @@ impl Device {
         let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
         let samples = vk::PipelineMultisampleStateCreateInfo::default()
             .rasterization_samples(vk::SampleCountFlags::TYPE_1);
-        let mut rendering = vk::PipelineRenderingCreateInfo::default();
+        let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(formats);
         let info = [vk::GraphicsPipelineCreateInfo::default()
             .stages(&stages)
             .vertex_input_state(&input)
@@ -83,12 +113,13 @@ impl Device {
             .viewport_state(&viewports)
             .rasterization_state(&raster)
             .multisample_state(&samples)
-            .layout(self.layout)
+            .color_blend_state(&blend)
+            .layout(layout)
             .push_next(&mut rendering)];
         unsafe {
             let made =
                 self.g.device.create_graphics_pipelines(vk::PipelineCache::null(), &info, None).unwrap()[0];
-            self.g.device.destroy_shader_module(module, None);
+            modules.iter().for_each(|m| self.g.device.destroy_shader_module(*m, None));
             made
         }
     }
@@ -159,10 +190,7 @@ fn short_groups_without_end() {
         d.cmd_dispatch(c, 65535, 65535, 65535);
     }));
     let line = the_line(&heard);
-    assert!(
-        line.contains("vkCmdDispatch") && line.contains(&format!("did not end within {LIMIT}ms")),
-        "{line}"
-    );
+    assert!(line.contains("vkCmdDispatch") && line.contains(SUBMISSION), "{line}");
     d.free(&[p]);
 }
 
@@ -180,8 +208,7 @@ fn commands_without_end() {
     }
     assert!(!d.run(|d, c| unsafe { d.cmd_execute_commands(c, &[list]) }));
     let line = the_line(&heard);
-    let limit = Duration::from_millis(30 * LIMIT);
-    assert!(line.contains(&format!("the submission did not end within {limit:?}")), "{line}");
+    assert!(line.contains(SUBMISSION), "{line}");
     d.free(&[p]);
 }
 
@@ -210,7 +237,58 @@ fn vertices_and_instances_without_end() {
         d.cmd_end_rendering(c);
     }));
     let line = the_line(&heard);
-    assert!(line.contains("vkCmdDraw") && line.contains(&format!("did not end within {LIMIT}ms")), "{line}");
+    assert!(line.contains("vkCmdDraw") && line.contains(SUBMISSION), "{line}");
+    d.free(&[p]);
+}
+
+/// A draw may take as long as it likes, as long as its waves end; one that does not is named, with its block. Both are one
+/// draw: of as many triangles above each other as take several times a wave's time, and of one.
+#[test]
+fn waves_that_end_and_one_that_does_not() {
+    let heard = Heard::default();
+    let d = Device::new(&heard);
+    let stage = vk::ShaderStageFlags::FRAGMENT;
+    let push = [vk::PushConstantRange { stage_flags: stage, offset: 0, size: 4 }];
+    let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
+    let layout = unsafe { d.g.device.create_pipeline_layout(&info, None) }.unwrap();
+    let p = d.turns(layout);
+    let image = d.g.image([64; 2], vk::ImageUsageFlags::COLOR_ATTACHMENT);
+    let draw = |turns: u32, instances: u32| {
+        let began = Instant::now();
+        let survived = d.run(|device, c| unsafe {
+            let colour = [vk::RenderingAttachmentInfo::default()
+                .image_view(image.view)
+                .image_layout(vk::ImageLayout::GENERAL)
+                .load_op(vk::AttachmentLoadOp::CLEAR)
+                .store_op(vk::AttachmentStoreOp::STORE)];
+            let info = vk::RenderingInfo::default().render_area(SMALL).layer_count(1);
+            device.cmd_begin_rendering(c, &info.color_attachments(&colour));
+            device.cmd_bind_pipeline(c, GRAPHICS, p);
+            device.cmd_push_constants(c, layout, stage, 0, &turns.to_le_bytes());
+            device.cmd_draw(c, 3, instances, 0, 0);
+            device.cmd_end_rendering(c);
+        });
+        (survived, began.elapsed())
+    };
+    // A wave of so many turns asks several times whether it is to go on, and has ended long before its time is over.
+    const TURNS: u32 = 20_000;
+    let mut triangles = 16;
+    loop {
+        let (survived, took) = draw(TURNS, triangles);
+        assert!(survived, "{triangles}: {took:?}, {heard:?}");
+        if took > Duration::from_millis(4 * LIMIT) {
+            break;
+        }
+        triangles *= 2;
+    }
+    assert!(!draw(u32::MAX, 1).0);
+    let line = the_line(&heard);
+    let parts = ["vkCmdDraw (command ", "fragment shader of pipeline ", "block %"];
+    let missing: Vec<_> = parts.iter().filter(|p| !line.contains(**p)).collect();
+    assert!(missing.is_empty(), "{missing:?} in {line}");
+    assert!(line.ends_with(&format!(" did not end within {LIMIT}ms; the device is lost")), "{line}");
+    d.g.free_image(image);
+    unsafe { d.g.device.destroy_pipeline_layout(layout, None) };
     d.free(&[p]);
 }
 
@@ -233,7 +311,7 @@ fn indirect_draws_without_end() {
         assert_eq!(survived, ends, "{command:?}");
         if !ends {
             let line = the_line(&heard);
-            assert!(line.contains("did not end within"), "{line}");
+            assert!(line.contains(SUBMISSION), "{line}");
         }
         d.g.free(b);
         d.free(&[p]);
@@ -331,8 +409,8 @@ fn what_nobody_signals_does_not_hold_the_devices_end() {
                 });
                 d.g.submit(c, vk::Fence::null());
             }
-            // Twice what a command may take.
-            std::thread::sleep(Duration::from_secs(1));
+            // More than a submission may take.
+            std::thread::sleep(Duration::from_millis(35 * LIMIT));
             assert!(heard.lock().unwrap().is_empty(), "{heard:?}");
         }
         let began = Instant::now();

@@ -18,6 +18,27 @@ fn an_instance_of_each_version_is_made() {
     }
 }
 
+/// Zink takes R4G4's halves for each other, so it is not told of the format (piglit's LUMINANCE4_ALPHA4); others are.
+#[test]
+fn zink_is_not_told_of_r4g4() {
+    let format = vk::Format::R4G4_UNORM_PACK8;
+    for (engine, told) in [(c"mesa zink", false), (c"another", true)] {
+        let app = vk::ApplicationInfo::default().engine_name(engine);
+        let info = vk::InstanceCreateInfo::default().application_info(&app);
+        let i = unsafe { entry().create_instance(&info, None) }.expect("an instance");
+        let d = physical_device(&i);
+        let p = unsafe { i.get_physical_device_format_properties(d, format) };
+        assert_eq!(!p.optimal_tiling_features.is_empty(), told, "{engine:?}");
+        let sampled = vk::ImageUsageFlags::SAMPLED;
+        let (ty, tiling) = (vk::ImageType::TYPE_2D, vk::ImageTiling::OPTIMAL);
+        let none = vk::ImageCreateFlags::empty();
+        let image =
+            unsafe { i.get_physical_device_image_format_properties(d, format, ty, tiling, sampled, none) };
+        assert_eq!(image.is_ok(), told, "{engine:?}");
+        unsafe { i.destroy_instance(None) };
+    }
+}
+
 #[test]
 fn an_unknown_extension_is_refused() {
     let name = c"VK_TUFF_there_is_no_such_thing".as_ptr();

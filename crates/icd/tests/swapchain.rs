@@ -1,6 +1,7 @@
 //! Swapchains on a surface that nobody sees: acquiring, presenting, replacing.
 
 use crate::show::Show;
+use ::vk as new;
 use ash::vk;
 use std::time::{Duration, Instant};
 
@@ -158,6 +159,34 @@ fn presenting_waits_for_its_semaphores() {
         s.end(chain);
         s.surfaces.destroy_surface(surface, None);
     }
+}
+
+/// VK_EXT_multisampled_render_to_swapchain: a surface says so, and images come from such a swapchain.
+#[test]
+fn images_can_be_drawn_to_with_more_samples() {
+    let s = Show::new();
+    let surface = s.headless();
+    let flag = new::SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT;
+    let mut flags = new::SwapchainFlagsSurfaceCapabilitiesEXT::default();
+    let mut caps = vk::SurfaceCapabilities2KHR { p_next: (&raw mut flags).cast(), ..Default::default() };
+    let about = vk::PhysicalDeviceSurfaceInfo2KHR::default().surface(surface);
+    let surfaces = ash::khr::get_surface_capabilities2::Instance::new(crate::common::entry(), &s.instance);
+    let got = unsafe { surfaces.get_physical_device_surface_capabilities2(s.physical, &about, &mut caps) };
+    assert_eq!(got, Ok(()));
+    let mutable = vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT;
+    assert!(
+        flags.swapchain_supported_flags.contains(flag | mutable),
+        "{:?}",
+        flags.swapchain_supported_flags
+    );
+    assert!(!flags.swapchain_supported_flags.contains(vk::SwapchainCreateFlagsKHR::PROTECTED));
+    let chain = s.chain(&Show::info(surface, 64, 48, RGBA, vk::PresentModeKHR::FIFO).flags(flag));
+    let image = s.acquire(&chain);
+    let cleared = s.clear(chain.images[image as usize], RED, None);
+    assert_eq!(s.present(&chain, image, cleared, 1), Ok(false));
+    assert_eq!(s.seen(&chain, 1, 5_000_000_000), vk::Result::SUCCESS);
+    s.end(chain);
+    unsafe { s.surfaces.destroy_surface(surface, None) };
 }
 
 #[test]

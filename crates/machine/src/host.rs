@@ -3,6 +3,7 @@
 use crate::shared::Shared;
 use crate::{descriptor_memory, image_op, texture};
 use shader::bytecode::ImageCode;
+use std::time::Duration;
 use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
 
 pub struct DeviceHost<'a> {
@@ -82,5 +83,8 @@ impl Host for DeviceHost<'_> {
     }
     fn expired(&self) -> bool {
         self.shared.hub.stops()
+    }
+    fn wave_time(&self) -> Duration {
+        self.shared.watchdog
     }
 }

@@ -4,6 +4,7 @@ use parking_lot::Mutex;
 use shader::bytecode::{Code, Program};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use wave::{Fault, Stop};
 
 /// What a pipeline is called in messages.
@@ -70,6 +71,13 @@ impl Faults {
     }
 }
 
+/// Host time that something may take.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    pub wave: Duration,
+    pub submission: Duration,
+}
+
 /// Why.
 enum Cause {
     Fault(Fault),
@@ -100,9 +108,9 @@ impl Blame {
         }
     }
 
-    /// Whether the watchdog stopped it.
-    pub fn is_watchdogs(&self) -> bool {
-        matches!(self.why, Cause::Fault(Fault::Watchdog))
+    /// Whether it was told to stop, for no fault of its own.
+    pub fn is_stopped(&self) -> bool {
+        matches!(self.why, Cause::Fault(Fault::Stopped))
     }
 
     /// No shader's: `what` the driver does for one.
@@ -121,24 +129,27 @@ impl Blame {
     }
 
     /// What of it is told to the application; parameters as [`Blame::line`]'s.
-    pub fn told(&self, now: &Place, watchdog: std::time::Duration) -> Told {
+    pub fn told(&self, now: &Place, limits: Limits) -> Told {
         let why = match self.why {
             Cause::Fault(Fault::Address(a)) if self.writes => Why::Write(a),
             Cause::Fault(Fault::Address(a)) => Why::Read(a),
-            Cause::Fault(Fault::Watchdog) => Why::Watchdog,
+            Cause::Fault(Fault::Watchdog | Fault::Stopped) => Why::Watchdog,
             _ => Why::Other,
         };
-        Told { line: self.line(now, watchdog), why }
+        Told { line: self.line(now, limits), why }
     }
 
-    /// The line for people. `now`: the command under way; `watchdog`: what a command may take.
-    pub fn line(&self, now: &Place, watchdog: std::time::Duration) -> String {
+    /// The line for people. `now`: the command under way.
+    pub fn line(&self, now: &Place, limits: Limits) -> String {
         let place = self.place.as_ref().unwrap_or(now);
         let why = match self.why {
             Cause::Memory => "found no memory".to_string(),
             Cause::Fault(Fault::Address(a)) => format!("accessed {a:#x}, which is not device memory"),
             Cause::Fault(Fault::Code(c)) => format!("has an unknown op {c} (an error of the driver's)"),
-            Cause::Fault(Fault::Watchdog) => format!("did not end within {watchdog:?}"),
+            Cause::Fault(Fault::Watchdog) => format!("did not end within {:?}", limits.wave),
+            Cause::Fault(Fault::Stopped) => {
+                format!("was under way when the submission did not end within {:?}", limits.submission)
+            }
         };
         format!("device fault: {place}: {} {why}; the device is lost", self.shader)
     }

@@ -104,7 +104,7 @@ pub struct Shared {
     pub faults: Mutex<Faults>,
     /// The GPU that is modelled.
     pub model: &'static Model,
-    /// Host time after which a command that has not ended loses the device.
+    /// Host time after which a wave that has not ended loses the device; [`Duration::MAX`]: none.
     pub watchdog: Duration,
 }
 

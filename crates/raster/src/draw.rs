@@ -51,6 +51,23 @@ impl IndexBuffer {
     }
 }
 
+impl Draw {
+    /// For people: the call, how much it draws if that is in it, and the pipeline's entry points.
+    pub fn title(&self) -> String {
+        let what = match &self.what {
+            What::Direct(calls) if calls.len() != 1 => format!(" of {} draws", calls.len()),
+            What::Direct(calls) => match calls[0] {
+                Call { count, instances: 1, .. } => format!(" of {count}"),
+                Call { count, instances, .. } => format!(" of {count} × {instances}"),
+            },
+            What::Mesh([x, y, z]) => format!(" of {x}x{y}x{z}"),
+            What::Indirect { draws, .. } | What::MeshIndirect { draws, .. } => format!(" of {draws} draws"),
+            What::ByteCount { .. } => String::new(),
+        };
+        format!("{}{what}: {}", self.what.call(), self.pipeline.title.entries())
+    }
+}
+
 /// One or several draws with the same state.
 #[derive(Clone)]
 pub enum What {

@@ -5,7 +5,8 @@ use crate::regions::Map;
 use crate::statistics::Epochs;
 use counters::cost::{self, MainPhase};
 use counters::model::LINE;
-use counters::{Ask, Counts, Load, Model, Phase, Unit};
+use counters::{Ask, Counts, Job, Load, Model, Phase, Unit};
+use machine::count;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// Tasks that are told apart: of more, neighbours count as one.
@@ -23,12 +24,52 @@ pub struct Ended {
 pub struct Seen {
     pub regions: Option<Map>,
     pub picture: Option<Picture>,
+    pub draws: Draws,
+}
+
+/// Draws of a pass that a capture tells apart.
+const MOST_DRAWS: usize = 1024;
+
+/// A command that drew, in a captured pass.
+pub struct Told {
+    /// The call, how much it draws if the call says so, and the pipeline's entry points.
+    pub name: String,
+    /// VK_EXT_debug_utils, outermost first, `/` between.
+    pub label: String,
+    /// What it counted, and cores' cycles; what the pass took in nanoseconds is the pass's.
+    pub counts: Counts,
+}
+
+/// The draws of a captured pass, in order.
+#[derive(Default)]
+pub struct Draws {
+    pub told: Vec<Told>,
+    /// How many more there were.
+    pub lost: u64,
+}
+
+impl Draws {
+    /// One more begins; its place, if it is told apart.
+    pub fn begin(&mut self, name: impl FnOnce() -> String, label: impl FnOnce() -> String) -> Option<usize> {
+        if self.told.len() >= MOST_DRAWS {
+            self.lost += 1;
+            return None;
+        }
+        self.told.push(Told { name: name(), label: label(), counts: Counts::default() });
+        Some(self.told.len() - 1)
+    }
+
+    pub fn add(&mut self, place: Option<usize>, counts: &Counts) {
+        if let Some(t) = place.and_then(|p| self.told.get_mut(p)) {
+            t.counts += counts;
+        }
+    }
 }
 
 #[derive(Default)]
 pub struct Drawn {
-    /// With their epochs, in order.
-    draws: Vec<(usize, cost::Draw)>,
+    /// In order; a large draw may be several.
+    draws: Vec<Part>,
     /// Cycles of a core by task.
     weights: Box<[AtomicU64]>,
     tasks: u64,
@@ -36,6 +77,14 @@ pub struct Drawn {
     touched: AtomicU64,
     /// Bytes that binning has left for the tiles, by epoch.
     between: Vec<(usize, u64)>,
+}
+
+/// A draw, or a part of one.
+struct Part {
+    epoch: usize,
+    /// Which of [`Draws`] it is.
+    told: Option<usize>,
+    draw: cost::Draw,
 }
 
 /// The weights of tasks that are being drawn.
@@ -72,8 +121,23 @@ impl Drawn {
     pub(crate) fn weights(&self) -> Weights<'_> {
         Weights { of: &self.weights, tasks: self.tasks, touched: &self.touched }
     }
-    pub(crate) fn draw(&mut self, epoch: usize, draw: cost::Draw) {
-        self.draws.push((epoch, draw));
+    pub(crate) fn draw(&mut self, epoch: usize, told: Option<usize>, draw: cost::Draw) {
+        self.draws.push(Part { epoch, told, draw });
+    }
+
+    /// Adds cores' cycles of a pass's phases to its draws.
+    pub fn tell(&self, draws: &mut Draws, binning: &Job, main: &MainPhase, m: &Model) {
+        let binned: Vec<u64> = draws.told.iter().map(|t| cost::binning_weight(&t.counts, m)).collect();
+        let shares = [binning.core, binning.exec].map(|all| cost::share(binned.iter().copied(), all));
+        let [core, exec] = shares;
+        for ((t, core), exec) in draws.told.iter_mut().zip(core).zip(exec) {
+            count::cores(&mut t.counts, Phase::Binning, core, exec);
+        }
+        for (part, [core, exec]) in self.draws.iter().zip(&main.draws) {
+            let mut c = Counts::default();
+            count::cores(&mut c, Phase::Main, *core, *exec);
+            draws.add(part.told, &c);
+        }
     }
 
     /// Binning has written so many bytes for the tiles.
@@ -99,12 +163,12 @@ impl Drawn {
 
     /// The main phase of a pass that counted `all`; and, by epoch, the cores' cycles of its draws, all and with a warp.
     pub fn main(&self, all: &Counts, epochs: usize, m: &Model) -> (MainPhase, Vec<[u64; 2]>) {
-        let draws: Vec<cost::Draw> = self.draws.iter().map(|d| d.1).collect();
+        let draws: Vec<cost::Draw> = self.draws.iter().map(|d| d.draw).collect();
         let weights: Vec<u64> = self.weights.iter().map(|w| w.load(Relaxed)).collect();
         let main = cost::main(all, &draws, &weights, self.touched.load(Relaxed), m);
         let mut by_epoch = vec![[0; 2]; epochs];
-        for ((epoch, _), [core, exec]) in self.draws.iter().zip(&main.draws) {
-            if let Some(e) = by_epoch.get_mut(*epoch) {
+        for (part, [core, exec]) in self.draws.iter().zip(&main.draws) {
+            if let Some(e) = by_epoch.get_mut(part.epoch) {
                 e[0] += core;
                 e[1] += exec;
             }

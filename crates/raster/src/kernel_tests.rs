@@ -23,6 +23,6 @@ simd::walk! {
     "tile::blend::generic_at", "tile::blend::write_at" => the_general_way_is_the_same;
     "tile::transfer::moved" => moves_are_those_of_pixels;
     "tile::task::draw", "tile::task::smooth", "tile::task::pixels", "tile::task::centers", "tile::shade::shade",
-    "tile::shade::each", "tile::quads::fill",
+    "tile::shade::each", "tile::quads::fill", "tile::simple::seat",
     "tile::deferred::show", "tile::deferred::all_depths_now" => scenes;
 }

@@ -38,8 +38,8 @@ pub const LOG: Variable<OneOf<Log>> = Variable {
 pub const WATCHDOG_MS: Variable<Number> = Variable {
     name: "TUFF_WATCHDOG_MS",
     kind: Number { form: "n", least: 0, most: u64::MAX },
-    meaning: "a command that runs longer loses the device (VK_ERROR_DEVICE_LOST), and a submission that takes 30 times as long; \
-              default 20000, 0: never",
+    meaning: "a wave of a shader that runs longer loses the device (VK_ERROR_DEVICE_LOST), and a submission that takes 30 times as \
+              long; default 20000, 0: never",
 };
 pub const SIMD: Variable<OneOf<Simd>> = Variable {
     name: "TUFF_SIMD",

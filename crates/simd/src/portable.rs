@@ -64,6 +64,33 @@ fn m(b: bool) -> u32 {
     (b as u32).wrapping_neg()
 }
 
+/// a < b, for what picks one of the two. Elsewhere than on x86 by their bits: where LLVM sees that a comparison of
+/// floats picks one of them it takes the CPU's minimum or maximum, and AArch64's turn a signalling NaN into a quiet
+/// one where the number is asked for.
+macro_rules! less {
+    ($($name:ident($float:ident as $bits:ident, $int:ident);)*) => { $(
+        #[inline(always)]
+        fn $name(a: $float, b: $float) -> bool {
+            if cfg!(target_arch = "x86_64") && !cfg!(test) {
+                return a < b;
+            }
+            let magnitude = |x: $float| x.to_bits() & ($bits::MAX >> 1);
+            let number = |x| magnitude(x) <= $float::INFINITY.to_bits();
+            // Sign and magnitude as a two's complement: both zeros are 0.
+            let order = |x: $float| {
+                let sign = x.to_bits() as $int >> ($bits::BITS - 1);
+                (magnitude(x) as $int ^ sign) - sign
+            };
+            // No short cuts, so that sixteen lanes go at once.
+            number(a) & number(b) & (order(a) < order(b))
+        }
+    )* };
+}
+less! {
+    less32(f32 as u32, i32);
+    less64(f64 as u64, i64);
+}
+
 impl Simd for Portable {
     #[inline(always)]
     unsafe fn assume() -> Self {
@@ -170,8 +197,8 @@ impl Simd for Portable {
         fsub(a: F, b: F) -> F = a - b;
         fmul(a: F, b: F) -> F = a * b;
         fdiv(a: F, b: F) -> F = a / b;
-        fmin_raw(a: F, b: F) -> F = if a < b { a } else { b };
-        fmax_raw(a: F, b: F) -> F = if a > b { a } else { b };
+        fmin_raw(a: F, b: F) -> F = if less32(a, b) { a } else { b };
+        fmax_raw(a: F, b: F) -> F = if less32(b, a) { a } else { b };
         feq(a: F, b: F) -> M = m(a == b);
         fne(a: F, b: F) -> M = m(a != b);
         flt(a: F, b: F) -> M = m(a < b);
@@ -202,8 +229,8 @@ impl Simd for Portable {
         dsub(a: D, b: D) -> D = a - b;
         dmul(a: D, b: D) -> D = a * b;
         ddiv(a: D, b: D) -> D = a / b;
-        dmin_raw(a: D, b: D) -> D = if a < b { a } else { b };
-        dmax_raw(a: D, b: D) -> D = if a > b { a } else { b };
+        dmin_raw(a: D, b: D) -> D = if less64(a, b) { a } else { b };
+        dmax_raw(a: D, b: D) -> D = if less64(b, a) { a } else { b };
         deq(a: D, b: D) -> M = m(a == b);
         dne(a: D, b: D) -> M = m(a != b);
         dlt(a: D, b: D) -> M = m(a < b);
@@ -312,5 +339,33 @@ pub(crate) unsafe fn pack(p: *mut u8, bits: u16, lanes: &[u32; 16]) {
         // SAFETY: sixteen words at most, says the caller.
         unsafe { p.cast::<u32>().add(n).write_unaligned(lanes[l]) };
         n += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{less32, less64};
+
+    #[test]
+    fn less_is_the_comparison() {
+        let special = [
+            0,
+            1,
+            0x7F_FFFF,
+            0x80_0000,
+            0x3F80_0000,
+            0x3F80_0001,
+            0x7F7F_FFFF,
+            0x7F80_0000,
+            0x7F80_0001,
+            0x7FC0_0000,
+        ];
+        let values: Vec<u32> = special.into_iter().flat_map(|b| [b, b | 1 << 31]).collect();
+        for (a, b) in
+            values.iter().flat_map(|&a| values.iter().map(move |&b| (f32::from_bits(a), f32::from_bits(b))))
+        {
+            assert_eq!(less32(a, b), a < b, "{a:?} {b:?}");
+            assert_eq!(less64(a as f64, b as f64), (a as f64) < b as f64, "{a:?} {b:?}");
+        }
     }
 }

@@ -1,5 +1,8 @@
 //! `tuff`: what the driver is, and programs run on it.
 
+#[macro_use]
+extern crate say;
+
 mod annotate;
 mod check;
 mod city;

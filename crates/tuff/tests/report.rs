@@ -203,6 +203,19 @@ fn a_capture_has_what_its_page_says() {
             let most = whole + whole.checked_div(rounded).unwrap_or(0);
             assert!((whole..=most).contains(&sum), "{name} of {w}×{h}: {sum}, not {whole}");
         }
+        // What draws counted is what the pass did, and cores' cycles are no more than its own.
+        let run = &list(&c["runs"])[p["run"].as_u64().unwrap() as usize]["counters"];
+        let draws = list(&p["draws"]);
+        assert!(!draws.is_empty() && p["draws_lost"].is_null());
+        let drawn = |name: &str| draws.iter().map(|d| d["counters"][name].as_u64().unwrap_or(0)).sum::<u64>();
+        for name in ["MaliFragRastQd", "MaliFragWarp", "TuffFmaInstr", "TuffInputPrimitives"] {
+            assert_eq!(drawn(name), run[name].as_u64().unwrap_or(0), "{name} of {w}×{h}");
+        }
+        let [all, own] = [drawn("MaliAnyActiveCy"), run["MaliAnyActiveCy"].as_u64().unwrap()];
+        assert!((own / 10..=own).contains(&all), "{all} of {own} cycles");
+        for d in draws {
+            assert!(d["name"].as_str().unwrap().starts_with("vkCmdDraw"), "{d}");
+        }
         let ppm = std::fs::read(folder.at("one").join(p["picture"].as_str().unwrap())).unwrap();
         let shades: BTreeSet<&[u8]> = ppm[15..].chunks_exact(3).collect();
         assert!(ppm.starts_with(b"P6\n") && shades.len() > 50, "{} shades", shades.len());
@@ -239,6 +252,10 @@ fn longer(c: &Value) -> Value {
         })
         .collect();
     c["runs"] = many.into();
+    // And a pass of a thousand draws.
+    let last = c["passes"].as_array_mut().unwrap().last_mut().unwrap();
+    let draws = list(&last["draws"]).clone();
+    last["draws"] = (0..1000).map(|i| draws[i % draws.len()].clone()).collect();
     let frame = json!({ "device": 0, "queue": 0, "frame": 0, "counters": c["total"] });
     c["frames"] = (0..1000 / runs.len())
         .map(|i| {
@@ -277,7 +294,7 @@ fn every_view_of_the_page_shows_the_captures_figures() {
     let size = std::fs::metadata(&page).unwrap().len();
     let alone = browse(&folder, &page, None);
     let opened = alone["opened"].as_f64().unwrap();
-    eprintln!("a report of 1000 runs: {size} bytes, opened in {opened:.0} ms");
+    eprintln!("a report of 1000 runs and a pass of 1000 draws: {size} bytes, opened in {opened:.0} ms");
     assert!(size <= 3_000_000, "{size} bytes");
     assert!(opened <= 1000.0, "{opened} ms");
     let text = std::fs::read_to_string(&page).unwrap();
@@ -285,6 +302,7 @@ fn every_view_of_the_page_shows_the_captures_figures() {
         assert!(!text.contains(foreign), "the page asks for {foreign}");
     }
     table(&alone, &after);
+    draws(&alone, &after);
     time_line(&alone, &after);
     regions(&alone, &after);
     shaders(&alone, &lines);
@@ -306,7 +324,37 @@ fn every_view_of_the_page_shows_the_captures_figures() {
     for view in list(&narrow["wide"]) {
         assert!(view[1].as_u64().unwrap() <= 400, "{view} pixels");
     }
-    assert_eq!(list(&narrow["wide"]).len(), 6);
+    assert_eq!(list(&narrow["wide"]).len(), 7);
+}
+
+/// The last pass's, by the button of its workload.
+fn draws(read: &Value, c: &Value) {
+    let passes = list(&c["passes"]);
+    let all: usize = passes.iter().map(|p| list(&p["draws"]).len()).sum();
+    assert_eq!(read["draws"], all.min(400));
+    assert_eq!(read["drawFilter"], format!("pass:{}", passes.len() - 1));
+    assert!(tight(&read["drawNote"]).contains(&format!("1000of{all}rows")), "{}", read["drawNote"]);
+    let before = all - 1000;
+    let draws = list(&passes[passes.len() - 1]["draws"]);
+    let heads = texts(&read["drawHeads"]);
+    let rows = list(&read["passDraws"]);
+    let mut checked = 0;
+    for row in rows {
+        let d = &draws[row[0].as_u64().unwrap() as usize - before];
+        assert!(row[2].as_str().unwrap().ends_with(d["name"].as_str().unwrap()), "{row}");
+        assert_eq!(digits(&row[4]), d["counters"]["MaliAnyActiveCy"].as_u64().unwrap_or(0).to_string());
+        for name in ["MaliFragWarp", "MaliFragRastQd", "TuffFmaInstr"] {
+            let at =
+                heads.iter().position(|h| *h == human(name)).unwrap_or_else(|| panic!("no column {name}"));
+            let v = d["counters"][name].as_u64().unwrap_or(0);
+            assert_eq!(digits(&row[at + 1]), v.to_string(), "{name} of {}", d["name"]);
+            checked += 1;
+        }
+    }
+    assert!(checked > 1000, "{checked} figures");
+    let cycles: Vec<u64> = rows.iter().map(|r| digits(&r[4]).parse().unwrap()).collect();
+    assert!(cycles.is_sorted_by(|a, b| a >= b), "the dearest first");
+    assert!(read["drawDetail"].as_str().unwrap().contains("All draws of its pass"));
 }
 
 fn table(read: &Value, c: &Value) {

@@ -702,6 +702,28 @@ unsafe impl TaggedStructure for PipelineCreateInfoKHR<'_> {
 unsafe impl Send for PipelineCreateInfoKHR<'_> {}
 unsafe impl Sync for PipelineCreateInfoKHR<'_> {}
 pub type PhysicalDevicePushDescriptorProperties<'a> = ash::vk::PhysicalDevicePushDescriptorPropertiesKHR<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkSwapchainFlagsSurfaceCapabilitiesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct SwapchainFlagsSurfaceCapabilitiesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub swapchain_supported_flags: SwapchainCreateFlagsKHR,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for SwapchainFlagsSurfaceCapabilitiesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for SwapchainFlagsSurfaceCapabilitiesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000616001);
+}
+unsafe impl Send for SwapchainFlagsSurfaceCapabilitiesEXT<'_> {}
+unsafe impl Sync for SwapchainFlagsSurfaceCapabilitiesEXT<'_> {}
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkSharedPresentSurfaceCapabilities2KHR.html>"]
 #[repr(C)]
 #[derive(Copy, Clone)]
@@ -1863,6 +1885,28 @@ pub type CopyImageToImageInfo<'a> = ash::vk::CopyImageToImageInfoEXT<'a>;
 pub type HostImageLayoutTransitionInfo<'a> = ash::vk::HostImageLayoutTransitionInfoEXT<'a>;
 pub type SubresourceHostMemcpySize<'a> = ash::vk::SubresourceHostMemcpySizeEXT<'a>;
 pub type HostImageCopyDevicePerformanceQuery<'a> = ash::vk::HostImageCopyDevicePerformanceQueryEXT<'a>;
+#[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkPhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT.html>"]
+#[repr(C)]
+#[derive(Copy, Clone)]
+pub struct PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT<'a> {
+    pub s_type: StructureType,
+    pub p_next: *mut c_void,
+    pub multisampled_render_to_swapchain: Bool32,
+    pub _marker: PhantomData<&'a ()>,
+}
+impl Default for PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT<'_> {
+    fn default() -> Self {
+        // SAFETY: zero is a value of every member: numbers, null pointers and handles.
+        let zero: Self = unsafe { core::mem::zeroed() };
+        Self { s_type: Self::STRUCTURE_TYPE, ..zero }
+    }
+}
+// SAFETY: the members are those of vk.xml, in order.
+unsafe impl TaggedStructure for PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT<'_> {
+    const STRUCTURE_TYPE: StructureType = StructureType::from_raw(1000616000);
+}
+unsafe impl Send for PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT<'_> {}
+unsafe impl Sync for PhysicalDeviceMultisampledRenderToSwapchainFeaturesEXT<'_> {}
 pub type PhysicalDevicePipelineProtectedAccessFeatures<'a> =
     ash::vk::PhysicalDevicePipelineProtectedAccessFeaturesEXT<'a>;
 #[doc = "<https://registry.khronos.org/vulkan/specs/latest/man/html/VkFormatProperties4KHR.html>"]
@@ -3770,6 +3814,12 @@ pub const PIPELINE_STAGE_COMMAND_PREPROCESS_BIT_EXT: PipelineStageFlags =
     PipelineStageFlags::from_raw(131072);
 pub const ACCESS_COMMAND_PREPROCESS_READ_BIT_EXT: AccessFlags = AccessFlags::from_raw(131072);
 pub const ACCESS_COMMAND_PREPROCESS_WRITE_BIT_EXT: AccessFlags = AccessFlags::from_raw(262144);
+pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_MULTISAMPLED_RENDER_TO_SWAPCHAIN_FEATURES_EXT: StructureType =
+    StructureType::from_raw(1000616000);
+pub const STRUCTURE_TYPE_SWAPCHAIN_FLAGS_SURFACE_CAPABILITIES_EXT: StructureType =
+    StructureType::from_raw(1000616001);
+pub const SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT: SwapchainCreateFlagsKHR =
+    SwapchainCreateFlagsKHR::from_raw(256);
 pub const STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT8_FEATURES_EXT: StructureType =
     StructureType::from_raw(1000567000);
 pub const COMPONENT_TYPE_FLOAT8_E4M3_EXT: ComponentTypeKHR = ComponentTypeKHR::from_raw(1000491002);

@@ -146,6 +146,7 @@ impl Setup<'_> {
             // SAFETY: the caller's.
             host: unsafe { HostRef::new(self.host) },
             patience: PATIENCE,
+            asked: None,
             status: Status::Done,
             yields: false,
             made: self.made,

@@ -292,6 +292,7 @@ impl Lanes<'_> {
         }
         st.live = live;
         st.count.begin(st.exec);
+        st.asked = None;
         if live == 0 {
             return Ok(());
         }

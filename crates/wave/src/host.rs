@@ -3,6 +3,7 @@
 use crate::made::Meaning;
 use shader::bytecode::ImageCode;
 use simd::rows::ImageRows;
+use std::time::Duration;
 
 /// One table of descriptors (a bound set, or the dynamic buffers). `ptr` null: nothing bound.
 #[derive(Clone, Copy, Debug)]
@@ -244,7 +245,11 @@ pub trait Host: Sync {
         passed.iter().sum()
     }
 
-    /// True when the device is lost or the watchdog's time is up: the wave stops. Asked every some thousand loop
-    /// iterations.
+    /// True when the device is lost, or is about to be: the wave stops. Asked every some thousand loop iterations.
     fn expired(&self) -> bool;
+
+    /// Host time that a wave may take, with those that it meets at barriers, from the first time that it asks [`Self::expired`].
+    fn wave_time(&self) -> Duration {
+        Duration::MAX
+    }
 }

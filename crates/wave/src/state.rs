@@ -4,6 +4,7 @@ use crate::host::{HostRef, Table};
 use crate::tally::Counting;
 use shader::bytecode::{ImageCode, Op, Reg};
 use std::ops::Deref;
+use std::time::Instant;
 
 /// One op's code: executes `op` and returns the next op to run.
 ///
@@ -82,7 +83,7 @@ pub enum Status {
     Done,
     /// Waits at a control barrier; resume at [`State::pc`].
     Barrier,
-    /// A device fault: access outside live memory by address, or a loop that the watchdog ended.
+    /// A device fault: access outside live memory by address, or a loop that was told to end.
     Fault(Fault),
 }
 
@@ -90,8 +91,10 @@ pub enum Status {
 pub enum Fault {
     /// Device address outside live memory.
     Address(u64),
-    /// The watchdog ended a loop.
+    /// The wave ran for longer than one may ([`crate::Host::wave_time`]).
     Watchdog,
+    /// The wave was told to stop, for what others do ([`crate::Host::expired`]).
+    Stopped,
     /// The program has an op without a kernel (an error of the engine).
     Code(u16),
 }
@@ -145,6 +148,8 @@ pub struct State {
     pub host: HostRef,
     /// Loop iterations until the host is asked whether to go on.
     pub patience: u32,
+    /// When this wave ran out of them for the first time.
+    pub asked: Option<Instant>,
     pub status: Status,
     /// Control barriers suspend the wave (the workgroup has other waves).
     pub yields: bool,

@@ -325,6 +325,7 @@ impl Worker {
             _ => masks(k, wave, n),
         };
         st.count.begin(st.exec);
+        st.asked = None;
         // SAFETY: where the prologue ends is an op; `prepare` made the state.
         let first = unsafe { At::new(st.code.add(d.program.prologue as usize)) };
         st.pc = count::enter(st, first);

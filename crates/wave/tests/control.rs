@@ -5,6 +5,7 @@ use crate::common::*;
 use shader::bytecode::*;
 use shader::ir::{Bin, Input, Mem, Ty};
 use simd::Level;
+use std::time::Duration;
 use wave::{Fault, Stop, Worker};
 
 const N: Reg = Reg::NONE;
@@ -361,7 +362,45 @@ fn endless_loops_are_ended() {
     for level in levels() {
         let mut r = Run::new(&a.p, vec![]);
         r.host.stop_after = 3;
+        assert_eq!(r.go(level), Err(Stop { fault: Fault::Stopped, op: head + 1 }));
+        let mut r = Run::new(&a.p, vec![]);
+        r.host.wave_time = Duration::from_millis(2);
         assert_eq!(r.go(level), Err(Stop { fault: Fault::Watchdog, op: head + 1 }));
+    }
+}
+
+/// A wave's time is its own: with none at all it may ask once (every 4096 iterations), and how many waves came before it does
+/// not matter. Waves that meet at barriers share theirs.
+#[test]
+fn waves_that_end_are_not_ended_however_many() {
+    for (side, groups) in [(64, 40), (256, 10)] {
+        let program = |iterations| {
+            let mut a = Asm::new(64, [side, 1, 1]);
+            let (zero, one, n, i) = (a.c(0), a.c(1), a.c(iterations), a.u());
+            a.op(Code::bin(Bin::IAdd, Ty::B32), i, zero, zero, N, 0, 0);
+            let head = a.here();
+            let leave = a.op(Code::CMP_JMP, N, i, n, N, Bin::IEq as u16, 0);
+            a.op(Code::bin(Bin::IAdd, Ty::B32), i, i, one, N, 0, 0);
+            a.op(Code::BARRIER, N, N, N, N, 0, 0);
+            let end = a.op(Code::LOOP, N, N, N, N, 0, head);
+            a.land(leave);
+            a.end();
+            (a.p, end as u32)
+        };
+        for level in levels() {
+            let go = |p: &Program| {
+                let mut r = Run::new(p, vec![]);
+                r.groups = [groups, 1, 1];
+                r.host.wave_time = Duration::ZERO;
+                let went = r.go(level).map(drop);
+                (went, r.host.asked.into_inner())
+            };
+            let (went, asked) = go(&program(4000).0);
+            assert_eq!(went, Ok(()));
+            assert!(asked >= 9, "{asked}");
+            let (p, end) = program(9000);
+            assert_eq!(go(&p).0, Err(Stop { fault: Fault::Watchdog, op: end }));
+        }
     }
 }
 

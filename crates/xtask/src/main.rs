@@ -1,5 +1,9 @@
 //! The project's own tasks: `cargo xtask <task>`. One module per task.
 
+#[macro_use]
+extern crate say;
+
+mod aarch64;
 mod arm_layers;
 mod avx512;
 mod cargo;
@@ -32,6 +36,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Compile everything for aarch64, and run tests of the crates below the driver in QEMU's emulation of it.
+    Aarch64(aarch64::Args),
     /// Build Arm's libGPULayers outside the checkout, run its layers on Tuff and compare what they say with the channel.
     ArmLayers(arm_layers::Args),
     /// Run the kernels' tests and the conformance scenes on the AVX-512 kernels, in an emulated machine that has them.
@@ -69,6 +75,7 @@ enum Task {
 
 fn main() -> ExitCode {
     let result = match Cli::parse().task {
+        Task::Aarch64(args) => aarch64::run(&args),
         Task::ArmLayers(args) => arm_layers::run(&args),
         Task::Avx512(args) => avx512::run(&args),
         Task::Clients(args) => clients::run(&args),

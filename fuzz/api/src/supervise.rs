@@ -79,7 +79,7 @@ impl Options {
         let asan = "detect_leaks=0:allocator_may_return_null=1:max_allocation_size_mb=4096:handle_abort=1:\
                     quarantine_size_mb=64:malloc_context_size=12:detect_stack_use_after_return=0";
         for (name, value) in [
-            ("TUFF_WATCHDOG_MS", "600"),
+            ("TUFF_WATCHDOG_MS", "60"),
             ("TUFF_THREADS", "2"),
             ("TUFF_LOG", "error"),
             ("TUFF_REFRESH", "0"),

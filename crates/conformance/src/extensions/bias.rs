@@ -1,22 +1,26 @@
 //! VK_EXT_depth_bias_control: what a constant factor is a multiple of, exactly (§ Depth Bias, depthBiasExact).
 
 use super::rig::{Rectangle, Rig, SIDE, chain};
-use super::{Check, Found, same, text};
+use super::{Check, Found, holds, same, text};
 use client::graphics::{Attachment, ImageInfo, Load, Pass};
 use vk::DepthBiasRepresentationEXT as Form;
 
 const NAME: &std::ffi::CStr = ash::ext::depth_bias_control::NAME;
 
 pub fn checks() -> Vec<Check> {
-    vec![Check { name: "depth_bias_representations", of: NAME, run }]
+    vec![
+        Check { name: "depth_bias_representations", of: NAME, run },
+        Check { name: "depth_bias_resolved", of: NAME, run: resolved },
+    ]
 }
 
-/// Depth as stored, of a rectangle at depth `z` with a bias of these factors.
+/// Depth as stored, of a rectangle at depth `z` with a bias of these factors; `form`: what constants are multiples of, and
+/// whether exactly.
 fn drawn(
     rig: &Rig,
     format: vk::Format,
     z: f32,
-    form: Form,
+    (form, exact): (Form, bool),
     constant: f32,
     clamp: f32,
 ) -> Result<u32, String> {
@@ -29,7 +33,7 @@ fn drawn(
     })?;
     let control = ash::ext::depth_bias_control::Device::new(&rig.context.instance, &rig.context.device);
     let how =
-        vk::DepthBiasRepresentationInfoEXT::default().depth_bias_representation(form).depth_bias_exact(true);
+        vk::DepthBiasRepresentationInfoEXT::default().depth_bias_representation(form).depth_bias_exact(exact);
     let bias = vk::DepthBiasInfoEXT {
         p_next: chain(&how),
         depth_bias_constant_factor: constant,
@@ -48,7 +52,9 @@ fn drawn(
     let all = image.read(vk::ImageAspectFlags::DEPTH, bytes).map_err(text)?;
     let mut word = [0; 4];
     word[..bytes].copy_from_slice(&all[..bytes]);
-    Ok(u32::from_le_bytes(word))
+    // Of 24 bits the others are nothing's.
+    let mask = if format == vk::Format::X8_D24_UNORM_PACK32 { 0xFF_FFFF } else { u32::MAX };
+    Ok(u32::from_le_bytes(word) & mask)
 }
 
 fn run(rig: &Rig) -> Found {
@@ -74,9 +80,36 @@ fn run(rig: &Rig) -> Found {
     ];
     let mut all = Vec::new();
     for (f, z, form, constant, clamp, want) in cases {
-        let got = drawn(rig, f, z, form, constant, clamp)?;
+        let got = drawn(rig, f, z, (form, true), constant, clamp)?;
         same(&format!("{f:?} at {z}, {form:?} {constant}, clamped to {clamp}"), got, want)?;
         all.push(got.into());
     }
     Ok(all)
+}
+
+/// A constant factor of 1 is seen, whatever the depth (§ Depth Bias Computation): r is the smallest difference that stays
+/// distinct in the attachment. Depths that lie halfway between two codes tell: with 2⁻ⁿ, what is rounded up to a code stays
+/// there, for codes are 1 / (2ⁿ − 1) apart.
+fn resolved(rig: &Rig) -> Found {
+    let how = (Form::LEAST_REPRESENTABLE_VALUE_FORMAT, false);
+    // Beyond these codes a float has no place left to be just above the middle.
+    for (format, bits, codes) in
+        [(vk::Format::D16_UNORM, 16, &[0u32, 1, 100][..]), (vk::Format::X8_D24_UNORM_PACK32, 24, &[0])]
+    {
+        let most = ((1u32 << bits) - 1) as f64;
+        for &code in codes {
+            let middle = (code as f64 + 0.5) / most;
+            let mut z = middle as f32;
+            if (z as f64) < middle {
+                z = z.next_up();
+            }
+            let [plain, biased, back] = [0.0, 1.0, -1.0].map(|c| drawn(rig, format, z, how, c, 0.0));
+            let (plain, biased, back) = (plain?, biased?, back?);
+            let what = format!("{format:?} at {z}: {plain}, biased {biased}, {back}");
+            holds(&what, biased > plain && (back < plain || code == 0))?;
+            // And r is 2 · 2⁻ⁿ at most: less than two codes.
+            holds(&what, biased - plain <= 2)?;
+        }
+    }
+    Ok(vec![])
 }

@@ -106,6 +106,22 @@ struct Pass<'a> {
     picture_of: Option<Vec<u32>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     regions: Option<Regions<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    draws: Vec<Drew<'a>>,
+    #[serde(skip_serializing_if = "is_none")]
+    draws_lost: u64,
+}
+
+fn is_none(n: &u64) -> bool {
+    *n == 0
+}
+
+/// A command of a pass that drew.
+#[derive(Serialize)]
+struct Drew<'a> {
+    name: &'a str,
+    label: &'a str,
+    counters: Counters<'a>,
 }
 
 #[derive(Serialize)]
@@ -282,18 +298,28 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
                 counters: Counters { counts: &r.counts, zeros: false },
             }));
             let seen = q.rows.iter().enumerate().filter_map(|(i, r)| Some((first + i, r.seen()?)));
-            passes.extend(seen.map(|(workload, (seen, run))| Pass {
-                workload,
-                run: first_run + run,
-                picture: pictures.get(&workload).cloned(),
-                picture_of: seen.picture.as_ref().map(|p| p.of.to_vec()),
-                regions: seen.regions.as_ref().map(|m| Regions {
-                    side: raster::regions::REGION,
-                    origin: m.origin.to_vec(),
-                    across: m.size[0],
-                    down: m.size[1],
-                    counters: ByRegion(&m.counts),
-                }),
+            passes.extend(seen.map(|(workload, (seen, run))| {
+                Pass {
+                    workload,
+                    run: first_run + run,
+                    picture: pictures.get(&workload).cloned(),
+                    picture_of: seen.picture.as_ref().map(|p| p.of.to_vec()),
+                    regions: seen.regions.as_ref().map(|m| Regions {
+                        side: raster::regions::REGION,
+                        origin: m.origin.to_vec(),
+                        across: m.size[0],
+                        down: m.size[1],
+                        counters: ByRegion(&m.counts),
+                    }),
+                    draws: (seen.draws.told.iter())
+                        .map(|d| Drew {
+                            name: &d.name,
+                            label: &d.label,
+                            counters: Counters { counts: &d.counts, zeros: false },
+                        })
+                        .collect(),
+                    draws_lost: seen.draws.lost,
+                }
             }));
         }
     }

@@ -58,6 +58,14 @@ fn capabilities(place: &Place) -> Answer<vk::SurfaceCapabilitiesKHR> {
     })
 }
 
+/// What a swapchain can be created with.
+const SWAPCHAIN_FLAGS: vk::SwapchainCreateFlagsKHR = vk::SwapchainCreateFlagsKHR::from_raw(
+    vk::SwapchainCreateFlagsKHR::MUTABLE_FORMAT.as_raw()
+        | vk::SwapchainCreateFlagsKHR::SPLIT_INSTANCE_BIND_REGIONS.as_raw()
+        | vk::SwapchainCreateFlagsKHR::DEFERRED_MEMORY_ALLOCATION_EXT.as_raw()
+        | vk::SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT.as_raw(),
+);
+
 /// The place behind a surface's handle.
 unsafe fn on<T>(surface: vk::SurfaceKHR, f: impl FnOnce(&Place) -> Answer<T>) -> Answer<T> {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
@@ -126,6 +134,9 @@ pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
                     s.min_scaled_image_extent = vk::Extent2D { width: 1, height: 1 };
                     s.max_scaled_image_extent = MAX_EXTENT;
                 }
+            }
+            if let Some(f) = chain::find_mut::<vk::SwapchainFlagsSurfaceCapabilitiesEXT>(out.p_next) {
+                f.swapchain_supported_flags = SWAPCHAIN_FLAGS;
             }
             if let Some(m) = chain::find_mut::<vk::SurfacePresentModeCompatibilityEXT>(out.p_next) {
                 // The mode asked about first, then all others.

@@ -45,6 +45,9 @@ fn image_info<'a>(info: &vk::SwapchainCreateInfoKHR<'a>) -> vk::ImageCreateInfo<
     if info.flags.contains(vk::SwapchainCreateFlagsKHR::SPLIT_INSTANCE_BIND_REGIONS) {
         flags |= vk::ImageCreateFlags::SPLIT_INSTANCE_BIND_REGIONS;
     }
+    if info.flags.contains(vk::SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT) {
+        flags |= vk::ImageCreateFlags::MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_EXT;
+    }
     vk::ImageCreateInfo {
         p_next: info.p_next, // a list of formats, if any
         flags,

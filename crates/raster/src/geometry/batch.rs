@@ -105,16 +105,27 @@ impl Used {
         if self.regions > 0 {
             return false;
         }
-        let (seen, mut references) = (&mut self.seen.0[..], 0);
-        for i in 0..n.min(LANES) {
-            for own in vertices {
-                if let Some(seen) = seen.get_mut(own[i] as usize) {
-                    *seen = 1;
-                    references += 1;
-                }
+        let (seen, n) = (&mut self.seen.0[..], n.min(LANES));
+        if seen.is_empty() {
+            // Nobody asks.
+            return true;
+        }
+        let mut furthest = 0;
+        for own in vertices {
+            for &vertex in own {
+                furthest = vertex.max(furthest);
             }
         }
-        self.references += references;
+        if furthest as usize >= seen.len() {
+            return false;
+        }
+        for i in 0..n {
+            for own in vertices {
+                // SAFETY: none lies further than the furthest.
+                unsafe { *seen.get_unchecked_mut(own[i] as usize) = 1 };
+            }
+        }
+        self.references += 3 * n as u64;
         true
     }
     /// A visible primitive within `bounds` uses these vertices; its [`Prim::deferred`].

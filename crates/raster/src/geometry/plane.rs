@@ -139,7 +139,9 @@ impl Bias {
                 // 23 bits of mantissa, and one that is not stored.
                 (representation == R::LEAST_REPRESENTABLE_VALUE_FORCE_UNORM).then_some(1.0 / (1 << 24) as f64)
             }
-            (_, Some((_, bits))) => Some(1.0 / (1u64 << bits) as f64),
+            // Codes are multiples of 1 / (2ⁿ − 1), which is more than 2⁻ⁿ: depths 2⁻ⁿ apart can have the same one. The next that
+            // is allowed is the most that is, and what GPUs have.
+            (_, Some((_, bits))) => Some(if b.exact { 1.0 } else { 2.0 } / (1u64 << bits) as f64),
         };
         Bias { constant: b.constant as f64, slope: b.slope as f64, clamp: b.clamp as f64, unit }
     }

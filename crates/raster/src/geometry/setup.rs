@@ -62,6 +62,8 @@ fn body<S: Simd>(s: S, r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mu
     let inside = r.maps[0].inside;
     let clockwise = raster.front == vk::FrontFace::CLOCKWISE;
     let (cull_front, cull_back) = (r.culls(true), r.culls(false));
+    // Without perspective, which is what most small triangles are drawn in, there is nothing to divide by.
+    let flat = v.w[..v.count].iter().fold(0, |odd, w| odd | (w.to_bits() ^ 1f64.to_bits())) == 0;
     let mut stipple = Stipple::default();
     let mut group = Group { len: 0, triangles: [0; LANES] };
     let mut clipped = 0;
@@ -140,7 +142,7 @@ fn body<S: Simd>(s: S, r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mu
                 kept &= kept - 1;
                 group.len += 1;
                 if group.len == LANES {
-                    flush(s, r, v, chunk, &mut group, out);
+                    flush(s, r, v, chunk, flat, &mut group, out);
                 }
             }
             from += m;
@@ -152,7 +154,7 @@ fn body<S: Simd>(s: S, r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mu
                 continue;
             }
             if !quick || any[i] & r.cut != 0 {
-                flush(s, r, v, chunk, &mut group, out);
+                flush(s, r, v, chunk, flat, &mut group, out);
                 let t = from + i;
                 r.triangle(v, [v0[t], v1[t], v2[t]], chunk.ids[t], &mut stipple, out);
                 continue;
@@ -163,13 +165,13 @@ fn body<S: Simd>(s: S, r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mu
                 group.triangles[group.len] = (from + i) as u32;
                 group.len += 1;
                 if group.len == LANES {
-                    flush(s, r, v, chunk, &mut group, out);
+                    flush(s, r, v, chunk, flat, &mut group, out);
                 }
             }
         }
         from += m;
     }
-    flush(s, r, v, chunk, &mut group, out);
+    flush(s, r, v, chunk, flat, &mut group, out);
     out.counts.events[ClippingPrimitives] += clipped;
     let events = &mut out.counts.events;
     FATES.into_iter().zip(fates).for_each(|(fate, n)| events[fate] += n);
@@ -209,15 +211,27 @@ impl Slopes {
         }
         p
     }
+
+    /// The planes of what is 1 at all vertices: as [`Self::planes`] has it, zeros' signs too.
+    #[inline(always)]
+    fn one(&self) -> Planes {
+        let mut p = Planes { at: [1.0; LANES], ..Planes::ZERO };
+        for i in 0..LANES {
+            p.dx[i] = (0.0 * self.x1[i] - 0.0 * self.x2[i]) as f32;
+            p.dy[i] = (0.0 * self.y2[i] - 0.0 * self.y1[i]) as f32;
+        }
+        p
+    }
 }
 
-/// Makes primitives of a group. The formulas are those of [`super::plane::Gradients`].
+/// Makes primitives of a group. The formulas are those of [`super::plane::Gradients`]. `flat`: 1/w is 1 everywhere.
 #[inline(always)]
 fn flush<S: Simd>(
     machine: S,
     r: &Rasterizer,
     v: &Vertices,
     chunk: &Assembled,
+    flat: bool,
     group: &mut Group,
     out: &mut Batch,
 ) {
@@ -246,7 +260,7 @@ fn flush<S: Simd>(
     let mut px = [[0i32; LANES]; 3];
     let mut py = [[0i32; LANES]; 3];
     let mut z = [[0f64; LANES]; 3];
-    let mut w = [[0f64; LANES]; 3];
+    let mut w = [[1f64; LANES]; 3];
     for k in 0..3 {
         // SAFETY: as in `body`.
         let [x, y, depth, _] = unsafe { gather(machine, &v.placed, &t[k]) };
@@ -257,8 +271,12 @@ fn flush<S: Simd>(
         vector::store_floats(machine, &mut own, machine.from_bits(depth));
         for i in 0..LANES {
             z[k][i] = own[i] as f64;
-            // SAFETY: as above; each has its 1/w.
-            w[k][i] = unsafe { *v.w.get_unchecked(t[k][i] as usize) };
+        }
+        if !flat {
+            for i in 0..LANES {
+                // SAFETY: as above; each has its 1/w.
+                w[k][i] = unsafe { *v.w.get_unchecked(t[k][i] as usize) };
+            }
         }
     }
 
@@ -330,7 +348,7 @@ fn flush<S: Simd>(
             zp.at[i] = (zp.at[i] as f64 + bias.offset(slope, most)) as f32;
         }
     }
-    let wp = s.planes(&w);
+    let wp = if flat { s.one() } else { s.planes(&w) };
 
     let first_plane = out.planes.len();
     let count = r.outputs.varyings.len();
@@ -360,7 +378,7 @@ fn flush<S: Simd>(
             }
         }
         for ((own, varying), values) in own.iter_mut().zip(four).zip(&values) {
-            *own = of_varying(r, values, &w, &s, varying);
+            *own = of_varying(r, values, (!flat).then_some(&w), &s, varying);
         }
         if four.len() == 4 {
             let [a, b, c, d] = &own;
@@ -485,12 +503,12 @@ impl Near<{ LANES * Prim::WORDS }> {
 /// Greatest coordinate of [`crate::prim::Bounds`].
 const MOST: i32 = i16::MAX as i32;
 
-/// The planes of an input whose values the group's vertices have; `w`: 1/w of these.
+/// The planes of an input whose values the group's vertices have; `w`: 1/w of these, where it is not always 1.
 #[inline(always)]
 fn of_varying(
     r: &Rasterizer,
     values: &[[f32; LANES]; 3],
-    w: &[[f64; LANES]; 3],
+    w: Option<&[[f64; LANES]; 3]>,
     s: &Slopes,
     varying: &Varying,
 ) -> Planes {
@@ -509,7 +527,7 @@ fn of_varying(
             f[j] = [(j == k as usize) as u8 as f64; LANES];
         }
     }
-    if !varying.no_perspective {
+    if let Some(w) = w.filter(|_| !varying.no_perspective) {
         for j in 0..3 {
             for i in 0..LANES {
                 f[j][i] *= w[j][i];

@@ -226,6 +226,15 @@ impl Writer {
         unsafe { s.istore4(at, s.isel(s.mask(mask), new, old)) };
     }
 
+    /// Whether pixels have four bytes and are replaced; if so, whether red and blue change places.
+    #[inline(always)]
+    pub fn replaces_four_bytes(&self) -> Option<bool> {
+        match self.kind {
+            BlendPath::Bytes { swap, blend: false } => Some(swap),
+            _ => None,
+        }
+    }
+
     /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
     ///
     /// # Safety
@@ -301,7 +310,7 @@ impl Writer {
 
     /// What becomes of sixteen pixels of four bytes.
     #[inline(always)]
-    fn new4<S: Simd>(
+    pub(super) fn new4<S: Simd>(
         &self,
         s: S,
         old: S::I,

@@ -1,5 +1,6 @@
 //! Coverage of sixteen small triangles at once, a lane each, one sample a pixel: two blocks by two from a triangle's first one
-//! on. Pixel after pixel of all of them: no branch, and no triangle that waits for the one before.
+//! on. Pixel after pixel of all of them: no branch, and no triangle that waits for the one before. Those that touch three blocks
+//! one way have their edges' values here, and are covered one by one ([`Group::rows`]).
 
 // Loops over lanes and edges index several arrays alike.
 #![allow(clippy::needless_range_loop)]
@@ -8,7 +9,7 @@ use super::counts::{self, TileCounts};
 use super::item::Item;
 use super::small::{COLUMNS, ROWS};
 use crate::geometry::bin;
-use crate::layout::{SIDE, TILE};
+use crate::layout::{LANES, SIDE, TILE};
 use crate::prim::{Prim, Shape, word};
 use simd::{Simd, ops};
 use texel::vector;
@@ -28,20 +29,71 @@ pub struct Group {
     pub planes: [u32; GROUP],
     /// Those that were small triangles here (a bit each); nothing is known of the others.
     pub small: u16,
+    /// Triangles that touch three blocks one way, or both (a bit each).
+    pub wide: u16,
     /// First block of each.
     pub first: [u32; GROUP],
     /// Its covered pixels: of its first block and the one at its right, then of those below.
     pub masks: [[u32; GROUP]; 2],
+    /// Of each edge: its value at the first block's first pixel, and by how much that changes from pixel to pixel.
+    edges: [[[u32; GROUP]; 3]; 3],
+    /// Columns and rows within bounds and tile, a bit each from the first block on.
+    window: [[u32; GROUP]; 2],
 }
 
 impl Group {
-    pub const EMPTY: Group =
-        Group { prims: [0; GROUP], planes: [0; GROUP], small: 0, first: [0; GROUP], masks: [[0; GROUP]; 2] };
+    pub const EMPTY: Group = Group {
+        prims: [0; GROUP],
+        planes: [0; GROUP],
+        small: 0,
+        wide: 0,
+        first: [0; GROUP],
+        masks: [[0; GROUP]; 2],
+        edges: [[[0; GROUP]; 3]; 3],
+        window: [[0; GROUP]; 2],
+    };
 
     /// Covered lanes of a triangle's four blocks.
     #[inline(always)]
     pub fn mask(&self, i: usize) -> u64 {
         self.masks[0][i] as u64 | (self.masks[1][i] as u64) << 32
+    }
+
+    /// Covered lanes of three blocks by three of a wide triangle: by row of blocks, from the left.
+    #[inline(always)]
+    pub fn rows<S: Simd>(&self, s: S, i: usize) -> [u64; 3] {
+        let i = i % GROUP;
+        let (zero, none) = (s.isplat(0), s.mask(0));
+        let (x, y) = (vector::load(s, &LANES[0]), vector::load(s, &LANES[1]));
+        let (mut row, mut right, mut down) = ([zero; 3], [zero; 3], [zero; 3]);
+        for k in 0..3 {
+            let [v, a, b] = &self.edges[k];
+            let (v, a, b) = (s.isplat(v[i]), s.isplat(a[i]), s.isplat(b[i]));
+            row[k] = s.iadd(v, s.iadd(s.imul(a, x), s.imul(b, y)));
+            (right[k], down[k]) = (ops::shl(s, a, 2), ops::shl(s, b, 2));
+        }
+        let [columns, rows] = [self.window[0][i], self.window[1][i]];
+        let of = |table: &[u32; 16], bits: u32, k: u32| table[(bits >> (4 * k) & 0xF) as usize] as u64;
+        let columns =
+            of(&COLUMNS, columns, 0) | of(&COLUMNS, columns, 1) << 16 | of(&COLUMNS, columns, 2) << 32;
+        let mut masks = [0; 3];
+        for by in 0..3 {
+            let mut value = row;
+            let mut out = [none; 4];
+            for bx in 0..3 {
+                // The sign says whether any of the values is negative.
+                out[bx] = s.sgt(zero, s.ior(s.ior(value[0], value[1]), value[2]));
+                for k in 0..3 {
+                    value[k] = s.iadd(value[k], right[k]);
+                }
+            }
+            for k in 0..3 {
+                row[k] = s.iadd(row[k], down[k]);
+            }
+            let seen = columns & (of(&ROWS, rows, by as u32) * 0x0001_0001_0001);
+            masks[by] = seen & !s.mbits4(out);
+        }
+        masks
     }
 
     /// Takes the primitives of `entries`, sixteen of them (the first `n` count).
@@ -79,12 +131,11 @@ impl Group {
         let (corner_x, corner_y) = (ops::shl(s, left, 2), ops::shl(s, top, 2));
         let (x0, x1) = (s.isub(x0, corner_x), s.isub(x1, corner_x));
         let (y0, y1) = (s.isub(y0, corner_y), s.isub(y1, corner_y));
-        // Something of each way, and no more than two blocks.
-        let eight = s.isplat(8);
-        let mut out = s.mor(s.sgt(x1, eight), s.sgt(y1, eight));
-        out = s.mor(out, s.mnot(s.mand(s.sgt(x1, x0), s.sgt(y1, y0))));
+        // Something of each way, and no more than two blocks, or three.
         let triangle = s.isplat(Shape::Polygon as u32 | 3 << 8);
-        let mut small = s.mand(s.mnot(out), s.ieq(s.iand(kind, ones), triangle));
+        let some = s.mand(s.sgt(x1, x0), s.sgt(y1, y0));
+        let mut fits = s.mand(some, s.ieq(s.iand(kind, ones), triangle));
+        let most = s.smax(x1, y1);
 
         // Values in whole pixels' steps, as in `cover`: the fraction can go.
         let half = s.isplat(128);
@@ -97,11 +148,15 @@ impl Group {
             (a[k], b[k]) = (dx, dy);
             let v = s.iadd(s.iadd(s.imul(dx, start_x), s.imul(dy, start_y)), c);
             e[k] = ops::sar(s, v, 8);
+            for (to, own) in self.edges[k].iter_mut().zip([e[k], dx, dy]) {
+                vector::store(s, to, own);
+            }
             long = s.ior(long, s.ior(s.ixor(dx, ops::sar(s, dx, 31)), s.ixor(dy, ops::sar(s, dy, 31))));
         }
-        small = s.mand(small, s.ugt(s.isplat(SHORT), long));
-        let real = (1u32 << n) - 1;
-        self.small = s.mbits(small) & real as u16;
+        fits = s.mand(fits, s.ugt(s.isplat(SHORT), long));
+        let real = ((1u32 << n) - 1) as u16;
+        self.small = s.mbits(s.mand(fits, s.sgt(s.isplat(9), most))) & real;
+        self.wide = s.mbits(s.mand(fits, s.sgt(s.isplat(13), most))) & real & !self.small;
 
         // Lanes outside an edge, the first one lowest: each pixel's bit comes in at the top.
         let mut outside = [zero; 2];
@@ -152,6 +207,8 @@ impl Group {
         let one = s.isplat(1);
         let columns = s.isub(s.ishl(one, x1), s.ishl(one, x0));
         let rows = s.isub(s.ishl(one, y1), s.ishl(one, y0));
+        vector::store(s, &mut self.window[0], columns);
+        vector::store(s, &mut self.window[1], rows);
         let x = s.ior(lanes(s, &COLUMNS, columns, 0), ops::shl(s, lanes(s, &COLUMNS, columns, 4), 16));
         let y = [lanes(s, &ROWS, rows, 0), lanes(s, &ROWS, rows, 4)];
         for by in 0..2 {

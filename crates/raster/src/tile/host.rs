@@ -8,6 +8,7 @@ use shader::bytecode::ImageCode;
 use shader::interface::{TILE_DEPTH, TILE_STENCIL};
 use shader::ir::{Dim, ImageOp};
 use std::cell::Cell;
+use std::time::Duration;
 use texel::format::kernels;
 use texel::sample::{ImageView, few};
 use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
@@ -112,6 +113,9 @@ impl Host for TileHost<'_> {
     }
     fn expired(&self) -> bool {
         self.device.expired()
+    }
+    fn wave_time(&self) -> Duration {
+        self.device.wave_time()
     }
 }
 

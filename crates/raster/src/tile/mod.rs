@@ -15,6 +15,7 @@ pub mod counts;
 pub mod cover;
 pub mod deferred;
 pub mod depth;
+mod direct;
 pub mod expand;
 pub mod fill;
 pub mod full;

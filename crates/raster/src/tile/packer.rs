@@ -15,9 +15,6 @@ pub const WARPS: usize = 16;
 /// Quads of a tile.
 const QUADS: usize = PIXELS / 4;
 
-/// Warps that take single quads at a time.
-const OPEN: usize = 4;
-
 /// Masks of a block whose pixels' only sample is covered.
 pub const FULL: [u16; MAX_MASKS] = {
     let mut m = [0; MAX_MASKS];
@@ -39,7 +36,7 @@ pub struct Packer {
     /// Warp (counted from 1) that last took each quad of the tile; 0: none in this wave.
     last: [u8; QUADS],
     /// Warps that take single quads.
-    open: Open,
+    pub open: Open,
     touched: bool,
 }
 
@@ -164,14 +161,16 @@ impl Packer {
         }
         // All or nothing: two quads need one more warp at most.
         let last: [u8; 4] = std::array::from_fn(|q| last[q]);
-        if self.count == capacity && self.needs_warp(quads, &last) {
+        if self.count == capacity && needs_warp(self.open, quads, &last) {
             return false;
         }
         let mut left = quads;
         while left != 0 {
             let q = left.trailing_zeros() as usize;
             left &= left - 1;
-            let (w, n) = self.seat(last[q], block, prim, masks.len());
+            let mut open = self.open;
+            let (w, n) = self.seat(&mut open, last[q], block, prim, masks.len());
+            self.open = open;
             let s = &mut self.warps[w];
             s.prims[n] = prim;
             s.pixels[n] = (block * 16 + q * 4) as u16;
@@ -193,15 +192,17 @@ impl Packer {
         if quads.count_ones() >= 3 {
             return self.add_block(capacity, prim, block, quads, mask);
         }
-        if self.lacks(capacity, block, quads) {
+        let mut open = self.open;
+        if self.lacks(open, capacity, block, quads) {
             return false;
         }
         let mut left = quads & 0xF;
         while left != 0 {
             let q = left.trailing_zeros() as usize % 4;
             left &= left - 1;
-            self.add_quad(prim, block * 4 + q, mask >> (q * 4) & 0xF);
+            self.add_quad(&mut open, prim, block * 4 + q, mask >> (q * 4) & 0xF);
         }
+        self.open = open;
         true
     }
 
@@ -230,127 +231,126 @@ impl Packer {
 
     /// Whether the wave must be shaded before a block's quads, two at most, are added.
     #[inline(always)]
-    pub fn lacks(&self, capacity: usize, block: usize, quads: u8) -> bool {
+    pub fn lacks(&self, open: Open, capacity: usize, block: usize, quads: u8) -> bool {
         let first = block % BLOCKS * 4;
         let last = self.last[first..].first_chunk::<4>();
-        self.count == capacity && last.is_some_and(|last| self.needs_warp(quads, last))
+        self.count == capacity && last.is_some_and(|last| needs_warp(open, quads, last))
     }
 
-    /// Adds a quad of the tile, of one sample a pixel, for which the wave does not lack room ([`Self::lacks`]).
+    /// Adds a quad of the tile, of one sample a pixel, for which the wave does not lack room ([`Self::lacks`]). `open`: the packer's,
+    /// which who adds many has in a register.
     #[inline(always)]
-    pub fn add_quad(&mut self, prim: u32, quad: usize, mask: u16) {
+    pub fn add_quad(&mut self, open: &mut Open, prim: u32, quad: usize, mask: u16) {
         self.touched = true;
         let quad = quad % QUADS;
-        let (w, n) = self.seat(self.last[quad], quad / 4, prim, 1);
+        let (w, n) = self.seat(open, self.last[quad], quad / 4, prim, 1);
         let s = &mut self.warps[w];
         s.prims[n] = prim;
         s.pixels[n] = (quad * 4) as u16;
-        s.quads |= 1 << n;
+        s.quads = ((2u32 << n) - 1) as u8;
         s.masks[0] |= mask << (n * 4);
         self.last[quad] = w as u8 + 1;
     }
 
     /// A place for a quad in a warp that comes after those before `after`: the warp, and the quad's number there.
     #[inline(always)]
-    fn seat(&mut self, after: u8, block: usize, prim: u32, samples: usize) -> (usize, usize) {
-        let vacant = self.open.vacant;
-        let i = if vacant == 0 {
-            self.open_one(block, prim, samples)
-        } else if self.open.warp(vacant.trailing_zeros()) >= after {
-            // They lie in their order: if the first one will do, it is the first that does.
-            vacant.trailing_zeros()
-        } else {
-            match vacant & self.open.later(after) {
-                0 => self.open_one(block, prim, samples),
-                later => later.trailing_zeros(),
-            }
-        };
-        let (w, n) = self.open.take(i);
+    fn seat(
+        &mut self,
+        open: &mut Open,
+        after: u8,
+        block: usize,
+        prim: u32,
+        samples: usize,
+    ) -> (usize, usize) {
+        // They lie in their order: if the first one will do, it is the first that does.
+        let mut vacant = open.vacant();
+        if vacant != 0 && open.first(vacant).0 < after as usize {
+            vacant &= open.later(after);
+        }
+        if vacant == 0 {
+            let w = self.count;
+            self.count = w + 1;
+            let s = &mut self.warps[w % WARPS];
+            (s.prims, s.pixels) = ([prim; 4], [block as u16 * 16; 4]);
+            (s.quads, s.dense, s.sample) = (0, false, None);
+            s.masks[..samples].fill(0);
+            open.add(w);
+            return (w % WARPS, 0);
+        }
+        let (w, n) = open.first(vacant);
+        open.take(vacant);
         (w % WARPS, n)
-    }
-
-    /// Whether a block's quads, two at most, do not all find a place in open warps.
-    #[inline(never)]
-    fn needs_warp(&self, quads: u8, last: &[u8; 4]) -> bool {
-        let mut open = self.open;
-        (0..4).filter(|q| quads >> q & 1 != 0).any(|q| match open.vacant & open.later(last[q]) {
-            0 => true,
-            vacant => {
-                open.take(vacant.trailing_zeros());
-                false
-            }
-        })
-    }
-
-    /// Opens a warp in place of the first open one, if there are as many as may be; its place among them.
-    #[inline(always)]
-    fn open_one(&mut self, block: usize, prim: u32, samples: usize) -> u32 {
-        let w = self.count;
-        self.count += 1;
-        let s = &mut self.warps[w % WARPS];
-        (s.prims, s.pixels) = ([prim; 4], [block as u16 * 16; 4]);
-        (s.quads, s.dense, s.sample) = (0, false, None);
-        s.masks[..samples].fill(0);
-        self.open.add(w)
     }
 }
 
-/// Warps that take single quads, in their order: sixteen bits each, the warp and how many quads it has.
-#[derive(Clone, Copy, Default)]
-struct Open {
-    warps: u64,
-    count: u32,
-    /// Those that are not full (a bit each).
-    vacant: u32,
+/// Whether a block's quads, two at most, do not all find a place in open warps.
+#[inline(never)]
+fn needs_warp(mut open: Open, quads: u8, last: &[u8; 4]) -> bool {
+    (0..4).filter(|q| quads >> q & 1 != 0).any(|q| match open.vacant() & open.later(last[q]) {
+        0 => true,
+        vacant => {
+            open.take(vacant);
+            false
+        }
+    })
+}
+
+/// Warps that take single quads, in their order: sixteen bits each, the warp and how many quads it has. A quad more is one
+/// addition, for each quad waits for the one before: the number begins so that the fourth makes the topmost bit, by which a warp is
+/// full. Where there is no warp yet there is nothing but that bit.
+#[derive(Clone, Copy)]
+pub struct Open(u64);
+
+impl Default for Open {
+    fn default() -> Open {
+        Open(Open::FULL)
+    }
 }
 
 impl Open {
     const EACH: u64 = 0x0001_0001_0001_0001;
+    const FULL: u64 = 0x8000 * Open::EACH;
+    /// A quad.
+    const QUAD: u64 = 0x100;
+    /// No quads yet.
+    const NONE: u64 = 0x8000 - 4 * Open::QUAD;
 
-    /// Those that are not before warp `after` (a bit each).
+    /// Those that are not full: the topmost bit of each.
     #[inline(always)]
-    fn later(&self, after: u8) -> u32 {
+    fn vacant(self) -> u64 {
+        !self.0 & Open::FULL
+    }
+
+    /// Those that are not before warp `after`, in the same way.
+    #[inline(always)]
+    fn later(self, after: u8) -> u64 {
         // The bit above each warp's number stays where it is no less.
-        let kept = (self.warps & (0xFF * Open::EACH) | (0x100 * Open::EACH)) - after as u64 * Open::EACH;
-        // Bit 16 · i goes to 48 + i.
-        const GATHER: u64 = 1 << 48 | 1 << 33 | 1 << 18 | 1 << 3;
-        ((kept >> 8 & Open::EACH).wrapping_mul(GATHER) >> 48) as u32 & 0xF
+        let kept = (self.0 & (0xFF * Open::EACH) | (0x100 * Open::EACH)) - after as u64 * Open::EACH;
+        kept << 7 & Open::FULL
     }
 
-    /// The `i`-th's number.
+    /// The first of `vacant`, some of those that are not full: its warp, and how many quads that has.
     #[inline(always)]
-    fn warp(&self, i: u32) -> u8 {
-        (self.warps >> (16 * (i % OPEN as u32))) as u8
+    fn first(self, vacant: u64) -> (usize, usize) {
+        let own = self.0 >> (vacant.trailing_zeros() & 0x30);
+        ((own & 0xFF) as usize, (own >> 8) as usize % 4)
     }
 
-    /// One more quad for the `i`-th, which is not full: its warp, and how many it had.
+    /// One more quad for the first of `vacant`.
     #[inline(always)]
-    fn take(&mut self, i: u32) -> (usize, usize) {
-        let i = i % OPEN as u32;
-        let own = self.warps >> (16 * i);
-        let n = (own >> 8) as usize % 4;
-        self.warps += 0x100 << (16 * i);
-        self.vacant &= !(((n == 3) as u32) << i);
-        ((own & 0xFF) as usize, n)
+    fn take(&mut self, vacant: u64) {
+        let lowest = vacant & vacant.wrapping_neg();
+        self.0 = self.0.wrapping_add(lowest / (0x8000 / Open::QUAD));
     }
 
-    /// One more, without quads, for warp `w`; which it is. Full ones make room first, else the first one.
+    /// Warp `w`, which has one quad, comes after the others. A full one makes room, else the first one.
     #[inline(always)]
-    fn add(&mut self, w: usize) -> u32 {
-        let full = !self.vacant & ((1 << self.count) - 1);
-        if full != 0 || self.count == OPEN as u32 {
-            let i = if full != 0 { full.trailing_zeros() } else { 0 } % OPEN as u32;
-            let below = (1u64 << (16 * i)) - 1;
-            self.warps = self.warps & below | self.warps >> 16 & !below;
-            let below = (1 << i) - 1;
-            self.vacant = self.vacant & below | self.vacant >> 1 & !below;
-            self.count -= 1;
-        }
-        let i = self.count;
-        self.warps = self.warps & ((1 << (16 * i)) - 1) | (w as u64) << (16 * i);
-        self.vacant |= 1 << i;
-        self.count = i + 1;
-        i
+    fn add(&mut self, w: usize) {
+        let full = self.0 & Open::FULL;
+        let at = if full != 0 { full.trailing_zeros() & 0x30 } else { 0 };
+        let below = (1u64 << at) - 1;
+        let others = self.0 & below | self.0 >> 16 & !below & !(0xFFFF << 48);
+        self.0 = others | (w as u64 | (Open::NONE + Open::QUAD)) << 48;
     }
 }
 

@@ -1,11 +1,12 @@
 //! Shading of what a task has packed: fragments' inputs, the program, late tests, and writing into the tile buffer.
 
 use super::counts::{self, InTile, any_quads};
+use super::direct::Written;
 use super::fill::{self, Warp};
 use super::full;
 use super::item::Item;
 use super::late::after;
-use super::packer::{Packer, Slot};
+use super::packer::{Packer, Slot, WARPS};
 use super::quads;
 use super::row::Row;
 use super::target::Plane;
@@ -59,6 +60,7 @@ impl Task<'_> {
         }
         let others = ((1u32 << count) - 1) & !(full as u32);
         let mut left = others;
+        let (mut invocations, mut shaded, mut four) = (0, 0, 0);
         while left != 0 {
             let w = left.trailing_zeros() as usize % 16;
             left &= left - 1;
@@ -72,11 +74,14 @@ impl Task<'_> {
                     exec[w] |= if slot.quads >> q & 1 != 0 { 0xF << (q * 4) } else { 0 };
                 }
             }
-            let c = &mut self.counts;
-            c[InTile::Invocations] += any.count_ones() as u64;
-            c[InTile::Shaded] += slot.quads.count_ones() as u64;
-            c[InTile::FullWarps] += (slot.quads == 0xF) as u64;
+            invocations += any.count_ones() as u64;
+            shaded += slot.quads.count_ones() as u64;
+            four += (slot.quads == 0xF) as u64;
         }
+        let c = &mut self.counts;
+        c[InTile::Invocations] += invocations;
+        c[InTile::Shaded] += shaded;
+        c[InTile::FullWarps] += four;
         if plan.of_planes {
             quads::fill(self.level, item, self.packer, self.origin, &mut lanes, others);
         } else {
@@ -98,6 +103,8 @@ impl Task<'_> {
             let row = |k: usize| o[k].map_or(Row::zero(), |o| rows[o]);
             [row(0), row(1), row(2), row(3)]
         };
+        let direct = self.direct(item, &channels);
+        let mut done = Written::default();
         let mut w = 0;
         while w < count {
             if full >> w & 1 != 0 {
@@ -121,10 +128,18 @@ impl Task<'_> {
                 w = end;
                 continue;
             }
-            // SAFETY: the outputs have a row for each warp.
-            unsafe { self.write_quads(s, item, w, alive[w], rows) };
+            match &direct {
+                // SAFETY: the outputs have a row for each warp; the packer's quads are the tile's.
+                Some(d) => unsafe {
+                    d.write(s, &self.packer.warps[w % WARPS], w, alive[w % WARPS], &mut done)
+                },
+                // SAFETY: as above.
+                None => unsafe { self.write_quads(s, item, w, alive[w], rows) },
+            }
             w += 1;
         }
+        self.counts[InTile::Passed] += if plan.counts_early { 0 } else { done.passed };
+        self.counts[InTile::Blended] += done.quads;
         self.packer.clear();
         Ok(())
     }

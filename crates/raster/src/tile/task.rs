@@ -46,8 +46,8 @@ pub struct Task<'a> {
     /// What all that was drawn in the tile asks of a core.
     pub load: Load,
     /// Pixels that have what they show already, by block ([`Plan::last_first`]).
-    /// More than a tile's: who looks at a block looks at the ones beside it and below too.
-    pub(super) done: [u16; BLOCKS + SIDE + 2],
+    /// More than a tile's: who looks at a block looks at those beside it and below too.
+    pub(super) done: [u16; BLOCKS + 2 * SIDE + 4],
     /// Items whose fragments wait ([`super::deferred`]), and what came of those that do not any more.
     pub(super) log: &'a mut Log,
     pub(super) waiting: Vec<Waiting<'a>>,
@@ -182,7 +182,7 @@ impl<'a> Task<'a> {
                     }
                 }
                 let ahead = Ahead { next: &groups[1 - odd], far };
-                let run = (groups[odd].small >> lane).trailing_ones() as usize;
+                let run = ((groups[odd].small | groups[odd].wide) >> lane).trailing_ones() as usize;
                 if run > 0 {
                     self.pack(s, item, &groups[odd], &ahead, &mut seen, lane, lane + run)?;
                     next += run;

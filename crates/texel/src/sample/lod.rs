@@ -63,6 +63,36 @@ fn derivatives(args: &SampleArgs) -> Derivatives {
     d
 }
 
+/// A footprint's ellipse ("Scale Factor Operation": ρmin and ρmax should be its axes). Those are the derivatives only where
+/// they are at right angles: along the diagonal of a screen, two of the same length make a footprint as long as both.
+struct Ellipse {
+    /// The squares of its axes, in texels.
+    max: f32,
+    min: f32,
+    /// How much of the derivative in x, and of that in y, the long axis is.
+    along: [f32; 2],
+}
+
+impl Ellipse {
+    /// Of the derivatives' squares and their product. `fast/lod.rs` does the same, step by step.
+    #[inline(always)]
+    fn of(x: f32, y: f32, dot: f32) -> Ellipse {
+        if dot == 0.0 {
+            return match y > x {
+                true => Ellipse { max: y, min: x, along: [0.0, 1.0] },
+                false => Ellipse { max: x, min: y, along: [1.0, 0.0] },
+            };
+        }
+        // The singular values of the two derivatives as a matrix, and its first right singular vector.
+        let half = (x - y) * 0.5;
+        let r = (half * half + dot * dot).sqrt();
+        let max = (x + y) * 0.5 + r;
+        let cos = half / r;
+        let [a, b] = [1.0 + cos, 1.0 - cos].map(|v| (v * 0.5).sqrt());
+        Ellipse { max, min: (x * y - dot * dot) / max, along: [a, if dot < 0.0 { -b } else { b }] }
+    }
+}
+
 /// λ of all lanes (those that are not active too: they only help).
 #[inline(always)]
 pub fn lods(view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Lods {
@@ -87,14 +117,14 @@ pub fn lods(view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Lods {
                 }
             }
         }
-        // ρ² of both axes: the exact lengths.
-        let mut rho2 = [[0.0; 16]; 2];
-        for (rho2, d) in rho2.iter_mut().zip(&d) {
-            for (d, &size) in d.iter().zip(&l.size) {
-                for lane in 0..16 {
-                    let m = d[lane] * size as f32;
-                    rho2[lane] += m * m;
-                }
+        // ρ² of both axes: the exact lengths; and the product of the two.
+        let (mut rho2, mut dot) = ([[0.0; 16]; 2], [0.0; 16]);
+        for (k, &size) in l.size.iter().enumerate() {
+            for lane in 0..16 {
+                let [x, y] = [0, 1].map(|axis: usize| d[axis][k][lane] * size as f32);
+                rho2[0][lane] += x * x;
+                rho2[1][lane] += y * y;
+                dot[lane] += x * y;
             }
         }
         for lane in 0..16 {
@@ -103,14 +133,13 @@ pub fn lods(view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Lods {
         }
         if sampler.anisotropy > 1.0 && !view.is_cube {
             for lane in 0..16 {
-                let major = (rho2[1][lane] > rho2[0][lane]) as usize;
-                let (max, min) = (rho2[major][lane], rho2[1 - major][lane]);
+                let Ellipse { max, min, along } = Ellipse::of(rho2[0][lane], rho2[1][lane], dot[lane]);
                 let eta =
                     if min > 0.0 { (max / min).sqrt().min(sampler.anisotropy) } else { sampler.anisotropy };
                 if max > 0.0 && eta > 1.0 {
-                    base[lane] -= log2(eta);
+                    base[lane] = 0.5 * log2(max) - log2(eta);
                     out.taps[lane] = eta.ceil() as u32;
-                    out.axis[lane] = [0, 1, 2].map(|k| d[major][k][lane]);
+                    out.axis[lane] = [0, 1, 2].map(|k| d[0][k][lane] * along[0] + d[1][k][lane] * along[1]);
                 }
             }
         }

@@ -11,6 +11,8 @@
 mod alike;
 #[cfg(test)]
 mod alike_tests;
+#[cfg(test)]
+mod anisotropy_tests;
 mod args;
 mod blend;
 #[cfg(test)]

@@ -69,6 +69,8 @@ const token = (name) => getComputedStyle(document.documentElement).getPropertyVa
 
 // Workloads and their jobs: [queue, active, blocked, drained, waited, bound, takes].
 const titleOf = (w) => (w.label ? w.label.replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + w.kind + ' ' + w.name;
+// Where there is little room: the innermost label, or the name; the lane tells the kind.
+const shortOf = (w) => (w.label ? w.label.split('/').pop().replace(/[\x00-\x1f]/g, ' ') : w.name);
 const longest = (w) => w.jobs.reduce((a, j) => (!a || j[1] > a[1] ? j : a), null);
 const boundOf = (w) => { const j = longest(w); return j ? QUEUES[j[0]] + ': ' + takeWords(j[5]) : ''; };
 const pairs = (flat) => { const out = []; for (let i = 0; i < (flat || []).length; i += 2) out.push([flat[i], flat[i + 1]]); return out; };

@@ -88,6 +88,18 @@ pub struct Pass {
     pub picture: Option<String>,
     pub picture_of: Option<[u32; 2]>,
     pub regions: Option<Regions>,
+    #[serde(default)]
+    pub draws: Vec<Draw>,
+    #[serde(default)]
+    pub draws_lost: u64,
+}
+
+/// A command of a pass that drew.
+#[derive(Deserialize)]
+pub struct Draw {
+    pub name: String,
+    pub label: String,
+    pub counters: Counters,
 }
 
 #[derive(Deserialize)]

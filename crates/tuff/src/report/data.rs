@@ -6,6 +6,7 @@ use client::Result;
 use counters::bound::Take;
 use counters::{Counter, catalogue};
 use serde_json::{Map, Value, json};
+use std::collections::HashMap;
 
 /// Bytes of counters by run that a page has of a capture: of more, counters that come later in the catalogue are left out.
 const RUNS: usize = 1_400_000;
@@ -13,10 +14,27 @@ const RUNS: usize = 1_400_000;
 const MOST_RUNS: usize = 8_000;
 /// Runs of more have no takes of their own: their workloads' tell.
 const DETAILED: usize = 3_000;
+/// Draws that a page has of a capture, of its passes in order, and bytes of their counters.
+const MOST_DRAWS: usize = 4_000;
+const DRAWS: usize = 500_000;
 /// Bytes of counters by region.
 const REGIONS: usize = 700_000;
 /// Bytes of pictures.
 const PICTURES: usize = 900_000;
+
+/// What the table shows before somebody chooses columns: it has room before all others.
+const FIRST: [&str; 8] = [
+    CORES,
+    "MaliGPUActiveCy",
+    "MaliFragWarp",
+    "MaliFragRastQd",
+    "TuffFmaInstr",
+    "TuffTexFilterOps",
+    "MaliExtBusRdBy",
+    "MaliExtBusWrBy",
+];
+/// Cores' cycles of a pass, which its draws share.
+const CORES: &str = "MaliAnyActiveCy";
 
 /// Front-end queues, as jobs name them.
 const QUEUES: [&str; 3] = ["compute", "binning", "main"];
@@ -53,11 +71,13 @@ impl Names {
         self.0.iter().map(of).collect()
     }
 
-    /// By place of the counter a column, of those that are not 0 everywhere; as many columns as there is `room` for, and how
-    /// many have none.
+    /// By place of the counter a column, of those that are not 0 everywhere; as many columns as there is `room` for, [`FIRST`]
+    /// before the others, and how many have none.
     fn columns<'a>(&self, rows: impl Iterator<Item = &'a Counters> + Clone, room: usize) -> (Value, usize) {
         let (mut all, mut size, mut left_out) = (Map::new(), 0, 0);
-        for (i, c) in self.0.iter().enumerate() {
+        let mut order: Vec<_> = self.0.iter().enumerate().collect();
+        order.sort_by_key(|(_, c)| !FIRST.contains(&c.machine));
+        for (i, c) in order {
             let column: Vec<Value> = rows.clone().map(|r| brief(number(r, c.machine))).collect();
             if column.iter().all(|v| *v == 0) {
                 continue;
@@ -160,6 +180,22 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
     let (run_columns, left_out) = names.columns(runs.iter().map(|r| &r.counters), RUNS);
     let room = usize::MAX;
     let total = names.columns([&c.total].into_iter(), room).0;
+    let all_draws = c.passes.iter().enumerate().flat_map(|(i, p)| p.draws.iter().map(move |d| (i, d)));
+    let draws: Vec<_> = all_draws.clone().take(MOST_DRAWS).collect();
+    let draws_lost =
+        (all_draws.count() - draws.len()) as u64 + c.passes.iter().map(|p| p.draws_lost).sum::<u64>();
+    let (draw_columns, draw_columns_left_out) = names.columns(draws.iter().map(|d| &d.1.counters), DRAWS);
+    // Labels and names once: a pass draws much in the same way.
+    let mut titles: Vec<[&str; 2]> = vec![];
+    let mut known = HashMap::new();
+    let mut title = vec![];
+    for (_, d) in &draws {
+        let words = [d.label.as_str(), d.name.as_str()];
+        title.push(*known.entry(words).or_insert_with(|| {
+            titles.push(words);
+            titles.len() - 1
+        }));
+    }
     let passes = passes(c, names, &mut tell)?;
     let shaders = shaders::read(&c.folder.join("shaders"), |i, n| tell(format!("shader {} of {n}", i + 1)));
     let shaders = if c.runs.is_some() { shaders? } else { vec![] };
@@ -176,6 +212,11 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
         "runCountersLeftOut": left_out,
         "jobs": jobs,
         "passes": passes,
+        "drawTitles": titles,
+        "draws": draws.iter().zip(title).map(|((pass, _), t)| json!([pass, t])).collect::<Vec<_>>(),
+        "drawsLost": draws_lost,
+        "drawCounters": draw_columns,
+        "drawCountersLeftOut": draw_columns_left_out,
         "shaders": shaders,
     }))
 }
@@ -197,8 +238,10 @@ fn passes(c: &Capture, names: &Names, tell: &mut impl FnMut(String)) -> Result<V
                 "counters": names.regions(r, &mut room),
             })
         });
+        let run = c.runs.as_ref().and_then(|r| r.get(p.run));
         all.push(json!({
             "workload": p.workload, "run": p.run, "picture": picture, "of": p.picture_of, "regions": regions,
+            "cores": run.map_or(0.0, |r| number(&r.counters, CORES)),
         }));
     }
     Ok(all)

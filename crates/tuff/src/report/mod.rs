@@ -7,7 +7,7 @@ mod shaders;
 mod summary;
 
 pub use capture::Capture;
-pub use summary::lines;
+pub use summary::{bytes, lines};
 
 use client::{Error, Result};
 use serde_json::json;

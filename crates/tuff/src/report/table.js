@@ -1,4 +1,4 @@
-// Tables: workloads, frames, runs; sorted by any column, filtered by words.
+// Tables: workloads, frames, runs, draws of render passes; sorted by any column, filtered by words.
 const tables = {
   workloads: {
     rows: (c) => c.workloads.map((_, i) => i),
@@ -45,7 +45,40 @@ const tables = {
     detail: (c, i) => [el('h3', {}, `Run ${i} of ${titleOf(c.workloads[c.runs[i][0]])}`),
       el('p', {}, pressed('Show in the time line', false, () => go('timeline', { run: i })), ' ', pressed('Its workload', false, () => go('table', { table: 'workloads', select: c.runs[i][0] })))],
   },
+  draws: {
+    rows: (c) => c.draws.map((_, i) => i),
+    columns: (c) => c.drawCounters,
+    own: (c) => {
+      const cores = (i) => named(c.drawCounters, 'MaliAnyActiveCy', i);
+      return [
+        { key: 'order', head: '#', value: (i) => drawOrder(c, i), show: String },
+        { key: 'name', head: 'Draw', text: true, value: (i) => drawTitle(c, i) },
+        { key: 'pass', head: 'Render pass', text: true, value: (i) => passTitle(c, c.draws[i][0]) },
+        { key: 'elapsed', head: 'Cores’ cycles', value: cores, bar: true, sums: true },
+        { key: 'share', head: '% of pass', value: (i) => share(cores(i), c.passes[c.draws[i][0]].cores), show: (v) => v.toFixed(1) },
+      ];
+    },
+    words: (c, i) => drawTitle(c, i) + ' ' + passTitle(c, c.draws[i][0]) + ' pass:' + c.draws[i][0] + ' ',
+    detail: (c, i) => [el('h3', {}, `Draw ${drawOrder(c, i)} of ${passTitle(c, c.draws[i][0])}: ${drawTitle(c, i)}`),
+      el('p', {}, pressed('All draws of its pass', false, () => go('table', { table: 'draws', filter: 'pass:' + c.draws[i][0] })), ' ',
+        pressed('Its pass', false, () => go('table', { table: 'workloads', select: c.passes[c.draws[i][0]].workload })), ' ',
+        pressed('Regions of its pass', false, () => go('regions', { pass: c.draws[i][0] })))],
+  },
 };
+
+// A draw's place in its pass, from 1; its label and name; its pass, the last time that it ran.
+function drawOrder(c, i) {
+  if (!c.firsts) { c.firsts = {}; c.draws.forEach((d, k) => { if (!(d[0] in c.firsts)) c.firsts[d[0]] = k; }); }
+  return i - c.firsts[c.draws[i][0]] + 1;
+}
+function drawTitle(c, i) {
+  const [label, name] = c.drawTitles[c.draws[i][1]];
+  // Labels that are around the whole pass stand in its title.
+  const around = c.workloads[c.passes[c.draws[i][0]].workload].label;
+  const own = label === around ? '' : around && label.startsWith(around + '/') ? label.slice(around.length + 1) : label;
+  return (own ? own.replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + name;
+}
+const passTitle = (c, pass) => { const w = c.workloads[c.passes[pass].workload]; return (w.label ? w.label.replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + w.name; };
 
 // First begin and last end of each run's jobs.
 function runSpans(c) {
@@ -61,8 +94,10 @@ function workloadDetail(c, i) {
   const w = c.workloads[i];
   const pass = c.passes.findIndex((p) => p.workload === i);
   const run = c.runs.findIndex((r) => r[0] === i);
+  const draws = pass < 0 ? 0 : c.draws.filter((d) => d[0] === pass).length;
   return [el('h3', {}, titleOf(w)),
-    el('p', {}, pass >= 0 ? [pressed('Its regions', false, () => go('regions', { pass })), ' '] : '', run >= 0 ? pressed('In the time line', false, () => go('timeline', { run })) : ''),
+    el('p', {}, draws ? [pressed(`Its ${plural(draws, 'draw')}`, false, () => go('table', { table: 'draws', filter: 'pass:' + pass })), ' '] : '',
+      pass >= 0 ? [pressed('Its regions', false, () => go('regions', { pass })), ' '] : '', run >= 0 ? pressed('In the time line', false, () => go('timeline', { run })) : ''),
     w.jobs.map((j) => el('div', {}, el('h3', {}, QUEUES[j[0]] + ' queue: ' + time(cyclesToNs(j[1])) + ' active, bound by ' + takeWords(j[5])), takesBars(j[6], j[1]),
       el('p', { class: 'note' }, `Waited ${time(cyclesToNs(j[4]))} for what it depends on; kept out ${time(cyclesToNs(j[2]))} by others${j[3] ? `, ${time(cyclesToNs(j[3]))} of it while these drained` : ''}.`)))];
 }
@@ -73,7 +108,7 @@ const MOST_ROWS = 400;
 views.push({
   key: 'table', title: 'Table', table: 'workloads', filter: '', sort: { key: 'elapsed', down: true }, select: null, columns: null, all: false,
   arrive(to) {
-    if (to.table && to.table !== this.table) { this.table = to.table; this.sort = { key: to.table === 'runs' ? 'order' : 'elapsed', down: to.table !== 'runs' }; this.select = null; }
+    if (to.table && to.table !== this.table) { this.table = to.table; const inOrder = to.table === 'runs'; this.sort = { key: inOrder ? 'order' : 'elapsed', down: !inOrder }; this.select = null; }
     if (to.filter !== undefined) this.filter = to.filter;
     if (to.select !== undefined) { this.select = to.select; this.filter = ''; }
   },
@@ -81,17 +116,19 @@ views.push({
     const c = shown();
     if (!this.columns) this.columns = DEFAULT_COLUMNS.filter((m) => m in place).map((m) => place[m]);
     if (this.table !== 'workloads' && !tables[this.table].rows(c).length) this.table = 'workloads';
-    const counts = { workloads: c.workloads.length, frames: c.frames.length, runs: c.runs.length };
+    // The other capture may have fewer.
+    if (this.select !== null && this.select >= tables[this.table].rows(c).length) this.select = null;
+    const counts = { workloads: c.workloads.length, frames: c.frames.length, runs: c.runs.length, draws: c.draws.length };
     this.body = el('div', { class: 'scroll', tabindex: -1 });
     this.note = live();
     this.detail = el('section', { class: 'panel detail', id: 'row-detail', hidden: true });
     const input = el('search' in HTMLElement.prototype ? 'input' : 'input', {
-      type: 'search', id: 'filter', placeholder: 'Filter: words, frame:12, -not', 'aria-label': 'Filter rows (key /)', value: this.filter,
+      type: 'search', id: 'filter', placeholder: 'Words, frame:12, pass:0, -not', 'aria-label': 'Filter rows (key /)', value: this.filter,
       oninput: (e) => { this.filter = e.target.value; this.draw(); },
     });
     fill(root, el('section', { class: 'panel' },
       el('div', { class: 'tools' },
-        el('div', { role: 'group', 'aria-label': 'What rows are' }, Object.keys(tables).map((t) => [
+        el('div', { role: 'group', 'aria-label': 'What rows are' }, Object.keys(tables).filter((t) => t === 'workloads' || counts[t]).map((t) => [
           pressed(`${t} (${number(counts[t])})`, this.table === t, () => { this.arrive({ table: t }); this.all = false; this.render(root); }), ' '])),
         input, this.chooser()),
       this.body, this.note), this.detail);
@@ -127,7 +164,7 @@ views.push({
       key: 'c' + i, head: data.counters[i][1], title: data.counters[i][4], value: (r) => values[i][r], show: (v) => inUnit(v, data.counters[i][2]), sums: !!data.counters[i][5],
     }))];
     const words = this.filter.toLowerCase().split(/\s+/).filter((x) => x);
-    const has = (text, word) => (/^frame:/.test(word) ? text.includes(word + ' ') : text.includes(word));
+    const has = (text, word) => (/^(frame|pass):/.test(word) ? text.includes(word + ' ') : text.includes(word));
     const match = (i) => { const text = t.words(c, i).toLowerCase(); return words.every((x) => (x.length > 1 && x[0] === '-' ? !has(text, x.slice(1)) : has(text, x))); };
     let rows = t.rows(c).filter(match);
     const by = columns.find((x) => x.key === this.sort.key) || columns[0];
@@ -163,6 +200,9 @@ views.push({
     fill(this.note, `${number(rows.length)} of ${number(t.rows(c).length)} rows, by ${by.head}. `,
       more > 0 ? pressed(`Show ${number(more)} more`, false, () => { this.all = true; this.draw(); }) : '',
       this.table === 'runs' && c.runsLost ? `${number(c.runsLost)} later runs are in the workloads alone. ` : '',
+      this.table === 'draws' ? 'Of each pass the last time that it ran. ' : '',
+      this.table === 'draws' && c.drawsLost ? `${number(c.drawsLost)} more draws are in their passes alone. ` : '',
+      this.table === 'draws' && c.drawCountersLeftOut ? `${number(c.drawCountersLeftOut)} counters have no values by draw here: the page would be too large. ` : '',
       this.table === 'runs' && c.runCountersLeftOut ? `${number(c.runCountersLeftOut)} counters have no values by run here: the page would be too large. ` : '');
     this.tell();
   },

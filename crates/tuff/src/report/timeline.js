@@ -312,7 +312,7 @@ views.push({
           g.fillStyle = '#fff';
           g.shadowColor = '#000a';
           g.shadowBlur = 3;
-          g.fillText(titleOf(c.workloads[c.runs[j[0]][0]]), Math.max(a, this.left) + 5, y + 17);
+          g.fillText(shortOf(c.workloads[c.runs[j[0]][0]]), Math.max(a, this.left) + 5, y + 17);
           g.fillText(time(j[3]), Math.max(a, this.left) + 5, y + 32);
           g.restore();
         }

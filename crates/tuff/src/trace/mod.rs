@@ -3,6 +3,7 @@
 mod perfetto;
 mod proto;
 
+use crate::report;
 use crate::report::capture::{Capture, Run, Workload};
 use counters::{Block, Counter, Measure, catalogue};
 use perfetto::{Category, CounterSpec, Specification, Stage, Trace};
@@ -251,7 +252,13 @@ pub fn perfetto(capture: &Capture) -> client::Result<Vec<u8>> {
 /// Makes the trace of a capture's folder.
 pub fn write(folder: &Path, file: &Path) -> client::Result<()> {
     let bytes = perfetto(&Capture::read(folder)?)?;
-    std::fs::write(file, bytes).map_err(|e| client::Error::file(file, e))
+    std::fs::write(file, &bytes).map_err(|e| client::Error::file(file, e))?;
+    eprintln!(
+        "tuff: {}: a trace of {}, for ui.perfetto.dev",
+        file.display(),
+        report::bytes(bytes.len() as f64)
+    );
+    Ok(())
 }
 
 #[cfg(test)]

@@ -51,9 +51,27 @@ try {
   table('runs');
   read.runs = rows().length;
   read.runNote = $$('.note').map((n) => n.textContent).join(' ');
-  if ($$('.tools button').find((b) => b.textContent.startsWith('frames')).textContent !== 'frames (0)') {
+  const has = (name) => $$('.tools button').some((b) => b.textContent.startsWith(name));
+  if (has('frames')) {
     table('frames');
     read.frames = rows();
+  }
+  // Draws of a pass, by the button of its workload; the dearest first.
+  if (has('draws')) {
+    table('draws');
+    read.draws = rows().length;
+    table('workloads');
+    const passes = rows().filter((r) => r[1].includes('render pass')).map((r) => r[0]);
+    key($(`#rows tr[data-row="${Math.max(...passes)}"]`), 'Enter');
+    $$('#row-detail button').find((b) => /^Its .* draws?$/.test(b.textContent)).click();
+    read.drawFilter = search().value;
+    read.drawHeads = heads();
+    read.passDraws = rows();
+    read.drawNote = $$('.note').map((n) => n.textContent).join(' ');
+    key($('#rows tbody tr'), 'Enter');
+    read.drawDetail = text('#row-detail');
+    fits('draws');
+    type(search(), '');
   }
 
   // The time line by the keyboard: its number, then its own keys.

@@ -10,6 +10,7 @@ use crate::state::{At, Fault, State, Status};
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::Bin;
 use std::sync::atomic::{Ordering, fence};
+use std::time::Instant;
 
 /// Loop iterations between two questions to the host whether to go on.
 pub const PATIENCE: u32 = 4096;
@@ -159,19 +160,27 @@ fn park_if<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     unsafe { park_by(st, mask::load(st, o.a), o.b, o.imm, op.on(1)) }
 }
 
+/// Why the wave is to stop, if it is.
 #[cold]
 #[inline(never)]
-fn out_of_patience(st: &mut State) -> bool {
+fn out_of_patience(st: &mut State) -> Option<Fault> {
     st.patience = PATIENCE;
-    st.host.expired()
+    if st.host.expired() {
+        return Some(Fault::Stopped);
+    }
+    let now = Instant::now();
+    let since = *st.asked.get_or_insert(now);
+    (now.duration_since(since) > st.host.wave_time()).then_some(Fault::Watchdog)
 }
 
 #[inline(always)]
 fn loop_<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let a = op.a;
     st.patience = st.patience.wrapping_sub(1);
-    if st.patience == 0 && out_of_patience(st) {
-        return fault(st, op, Fault::Watchdog);
+    if st.patience == 0
+        && let Some(why) = out_of_patience(st)
+    {
+        return fault(st, op, why);
     }
     if op.e != 0 {
         // SAFETY: a counter of the program.
@@ -407,8 +416,10 @@ fn loop_next<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         l.splat32(dst32(st, o.d, 0), next);
     }
     st.patience = st.patience.wrapping_sub(1);
-    if st.patience == 0 && out_of_patience(st) {
-        return fault(st, op, Fault::Watchdog);
+    if st.patience == 0
+        && let Some(why) = out_of_patience(st)
+    {
+        return fault(st, op, why);
     }
     if o.e != 0 {
         // SAFETY: a counter of the program.

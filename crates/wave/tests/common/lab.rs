@@ -171,6 +171,7 @@ impl Lab {
                 given: std::ptr::null(),
                 host: wave::HostRef::new(host),
                 patience: PATIENCE,
+                asked: None,
                 status: Status::Running,
                 yields: false,
                 made: &mut made,

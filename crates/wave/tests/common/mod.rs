@@ -7,6 +7,7 @@ use shader::bytecode::*;
 use shader::ir::{Input, Ty};
 use simd::Level;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 use wave::{Dispatch, Host, ImageWarp, Stop, Table, Worker};
 
 pub fn levels() -> Vec<Level> {
@@ -132,10 +133,17 @@ pub struct TestHost {
     pub foreign: Option<(u64, u64)>,
     /// Addresses without memory.
     pub hole: Option<(u64, u64)>,
+    pub wave_time: Duration,
 }
 impl Default for TestHost {
     fn default() -> TestHost {
-        TestHost { stop_after: u64::MAX, asked: AtomicU64::new(0), foreign: None, hole: None }
+        TestHost {
+            stop_after: u64::MAX,
+            asked: AtomicU64::new(0),
+            foreign: None,
+            hole: None,
+            wave_time: Duration::MAX,
+        }
     }
 }
 impl Host for TestHost {
@@ -164,6 +172,9 @@ impl Host for TestHost {
     }
     fn expired(&self) -> bool {
         self.asked.fetch_add(1, Ordering::Relaxed) + 1 >= self.stop_after
+    }
+    fn wave_time(&self) -> Duration {
+        self.wave_time
     }
 }
 

@@ -13,8 +13,8 @@ pub fn architecture() -> &'static str {
     }
 }
 
-/// There is no address of the project's own.
-const MAINTAINER: &str = "The Tuff developers <tuff@localhost>";
+/// There is no address of the project's own, and a package must have one: nobody reads what is sent there (RFC 2606).
+const MAINTAINER: &str = "The Tuff developers <tuff@example.org>";
 
 /// The package's own changelog, in Debian's form; users read CHANGELOG.md.
 pub fn changelog(time: u64) -> Result<String, String> {

@@ -136,7 +136,7 @@ fn pages(chroot: &Chroot, host: &Host) -> Result<(), String> {
         }
     }
     let program = chroot.path.join("usr/local/bin/PROGRAM");
-    std::fs::write(&program, "#!/bin/sh\nexec xvfb-run vkcube --c 3\n")
+    std::fs::write(&program, "#!/bin/sh\nexec xvfb-run -a vkcube --c 3\n")
         .and_then(|()| std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)))
         .map_err(|e| format!("{}: {e}", program.display()))?;
     call(chroot.bare(host, &["bash", "-euo", "pipefail", "-c", &script]))?;

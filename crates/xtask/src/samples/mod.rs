@@ -7,8 +7,10 @@
 
 mod build;
 mod messages;
+mod resources;
 mod run;
 mod table;
+mod texture;
 
 use crate::cargo::{own_driver, target_folder};
 use crate::needs::{CMAKE, GXX, LOADER, NINJA, Need, lavapipe, provide};
@@ -62,6 +64,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     let table = table::Table::read()?;
     let names = table.chosen(&build::names(&source)?, &args.only, &args.without)?;
     let programs = build::examples(&source, &folder().join("build"), &names, args.no_build)?;
+    let resources = resources::gather(&source, &folder().join("resources"))?;
     let mut lines = Lines::new(&drivers);
     for name in &names {
         let program = programs.join(name);
@@ -69,12 +72,16 @@ pub fn run(args: &Args) -> Result<(), String> {
             lines.not_built(name);
             continue;
         }
-        let runs = drivers.iter().map(|d| run::run(&program, &source, d, args, &table.row(name)));
-        let runs = runs.collect::<Result<Vec<_>, _>>()?;
-        if let Some(folder) = &args.save {
-            save(folder, name, &drivers, &runs)?;
+        let row = table.row(name);
+        let otherwise = row.otherwise.iter().map(|o| (format!("{name} otherwise"), &**o));
+        for (name, row) in [(name.clone(), &row)].into_iter().chain(otherwise) {
+            let runs = drivers.iter().map(|d| run::run(&program, &resources, d, args, row));
+            let runs = runs.collect::<Result<Vec<_>, _>>()?;
+            if let Some(folder) = &args.save {
+                save(folder, &name, &drivers, &runs)?;
+            }
+            lines.add(&name, row, &runs);
         }
-        lines.add(name, &table.row(name), &runs);
     }
     lines.end(args.validation)
 }
@@ -120,7 +127,7 @@ struct Lines {
 impl Lines {
     fn new(drivers: &[Driver]) -> Lines {
         let drivers: Vec<_> = drivers.iter().map(|d| d.name.clone()).collect();
-        print!("\n{:32}", "example");
+        print!("\n{:42}", "example");
         drivers.iter().for_each(|d| print!("{:>14}", format!("{d}, s")));
         drivers[1..].iter().for_each(|d| print!("{:>34}", format!("beside {d}: pixels, most")));
         println!("  remarks");
@@ -128,12 +135,12 @@ impl Lines {
     }
 
     fn not_built(&mut self, name: &str) {
-        println!("{name:32} not built");
+        println!("{name:42} not built");
         self.wrong.push(format!("{name}: not built"));
     }
 
     fn add(&mut self, name: &str, row: &table::Row, runs: &[Outcome]) {
-        print!("{name:32}");
+        print!("{name:42}");
         for run in runs {
             let word = if run.good() { format!("{:.2}", run.seconds) } else { "-".into() };
             print!("{word:>14}");

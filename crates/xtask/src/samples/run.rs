@@ -34,7 +34,7 @@ const USUAL: f64 = 0.2;
 /// Runs an example in a folder of its own.
 pub fn run(
     program: &Path,
-    source: &Path,
+    resources: &Path,
     driver: &Driver,
     args: &Args,
     row: &Row,
@@ -65,7 +65,7 @@ pub fn run(
         "--benchmarkframes",
         &frames,
     ]);
-    command.arg("--resourcepath").arg(source);
+    command.arg("--resourcepath").arg(resources);
     if args.validation {
         command.arg("--validation");
     }
@@ -73,6 +73,7 @@ pub fn run(
         .env("LD_PRELOAD", target_folder().join("release/libframe_preload.so"))
         .env("FRAME_FILE", &frame)
         .env("FRAME_NUMBER", &frames)
+        .env("FRAME_WITHOUT", row.without.join(","))
         .envs(row.environment.iter())
         .current_dir(&place)
         .stdin(Stdio::null())

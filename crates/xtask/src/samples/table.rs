@@ -16,6 +16,11 @@ pub struct Row {
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
     pub reason: Option<String>,
+    /// What `frame-preload` leaves out.
+    #[serde(default)]
+    pub without: Vec<String>,
+    /// What is to be run besides, which shows the reason.
+    pub otherwise: Option<Box<Row>>,
 }
 
 #[derive(Deserialize, Debug)]
@@ -56,6 +61,9 @@ mod tests {
         let table = Table::read().unwrap();
         for (name, row) in &table.rows {
             assert!(row.reason.is_some(), "{name}");
+            if let Some(o) = &row.otherwise {
+                assert!(o.reason.is_some() && o.limit < row.limit && o.otherwise.is_none(), "{name}");
+            }
         }
         let all = ["a", "b"].map(String::from);
         assert_eq!(table.chosen(&all, &[], &["a".into()]).unwrap(), ["b"]);

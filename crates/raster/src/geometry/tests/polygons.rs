@@ -199,8 +199,20 @@ fn depth_bias_by_format() {
         representation: R::LEAST_REPRESENTABLE_VALUE_FORMAT,
         exact: false,
     };
-    assert_eq!(z(vk::Format::D16_UNORM, b), 0.5 + 2.0 / 65536.0);
-    assert_eq!(z(vk::Format::X8_D24_UNORM_PACK32, b), 0.5 + 2.0 / 16777216.0);
+    // Twice r: 2 · 2⁻ⁿ, or 2⁻ⁿ where exactly that is asked for.
+    let exact = DepthBias { exact: true, ..b };
+    for (format, n) in [
+        (vk::Format::D16_UNORM, 16),
+        (vk::Format::X8_D24_UNORM_PACK32, 24),
+        (vk::Format::D24_UNORM_S8_UINT, 24),
+    ] {
+        let place = 1.0 / (1u32 << n) as f32;
+        assert_eq!(z(format, b), 0.5 + 4.0 * place, "{format:?}");
+        assert_eq!(z(format, exact), 0.5 + 2.0 * place, "{format:?}");
+        let unorm = R::LEAST_REPRESENTABLE_VALUE_FORCE_UNORM;
+        assert_eq!(z(format, DepthBias { representation: unorm, ..b }), 0.5 + 4.0 * place, "{format:?}");
+        assert_eq!(z(format, DepthBias { representation: unorm, ..exact }), 0.5 + 2.0 * place, "{format:?}");
+    }
     // The largest depth is 1: exponent 0, so 2^−23.
     assert_eq!(z(vk::Format::D32_SFLOAT, b), 0.5 + 2.0 / 8388608.0);
     assert_eq!(z(vk::Format::D32_SFLOAT_S8_UINT, b), 0.5 + 2.0 / 8388608.0);

@@ -60,6 +60,39 @@ fn spread<S: Simd>(s: S, c: S::I, which: usize) -> S::F {
     s.from_bits(s.ishuffle(c, load(s, &QUADS.0[which])))
 }
 
+/// As `../lod.rs` has it, of all lanes.
+struct Ellipse<S: Simd> {
+    max: S::F,
+    min: S::F,
+    along: [S::F; 2],
+}
+
+#[inline(always)]
+fn ellipse<S: Simd>(s: S, [x, y]: [S::F; 2], dot: S::F) -> Ellipse<S> {
+    let (zero, one, half) = (s.fsplat(0.0), s.fsplat(1.0), s.fsplat(0.5));
+    let tall = s.flt(x, y);
+    let [max, min] = [s.fsel(tall, y, x), s.fsel(tall, x, y)];
+    let along = [s.fsel(tall, zero, one), s.fsel(tall, one, zero)];
+    let skew = s.fne(dot, zero);
+    if !s.many(skew) {
+        return Ellipse { max, min, along };
+    }
+    let dot2 = s.fmul(dot, dot);
+    let h = s.fmul(s.fsub(x, y), half);
+    let r = s.fsqrt(s.fadd(s.fmul(h, h), dot2));
+    let longest = s.fadd(s.fmul(s.fadd(x, y), half), r);
+    let shortest = s.fdiv(s.fsub(s.fmul(x, y), dot2), longest);
+    let cos = s.fdiv(h, r);
+    let a = s.fsqrt(s.fmul(s.fadd(one, cos), half));
+    let b = s.fsqrt(s.fmul(s.fsub(one, cos), half));
+    let b = s.fsel(s.flt(dot, zero), ops::fneg(s, b), b);
+    Ellipse {
+        max: s.fsel(skew, longest, max),
+        min: s.fsel(skew, shortest, min),
+        along: [s.fsel(skew, a, along[0]), s.fsel(skew, b, along[1])],
+    }
+}
+
 #[inline(always)]
 pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Lods<S> {
     let zero = s.fsplat(0.0);
@@ -102,27 +135,29 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
                     [d[0], d[1]] = direction.project_derivative(s, d);
                 }
             }
-            let mut rho2 = [zero; 2];
-            for axis in 0..2 {
-                for k in 0..2 {
-                    let m = s.fmul(d[axis][k], s.fsplat(f.size[k][0]));
-                    rho2[axis] = s.fadd(rho2[axis], s.fmul(m, m));
-                }
+            let (mut rho2, mut dot) = ([zero; 2], zero);
+            for k in 0..2 {
+                let size = s.fsplat(f.size[k][0]);
+                let (x, y) = (s.fmul(d[0][k], size), s.fmul(d[1][k], size));
+                rho2 = [s.fadd(rho2[0], s.fmul(x, x)), s.fadd(rho2[1], s.fmul(y, y))];
+                dot = s.fadd(dot, s.fmul(x, y));
             }
             let y = s.flt(rho2[0], rho2[1]);
             let max = s.fsel(y, rho2[1], rho2[0]);
             base = s.fmul(s.fsplat(0.5), log2(s, max));
             if sampler.anisotropy > 1.0 && !f.cube {
-                let min = s.fsel(y, rho2[0], rho2[1]);
+                let Ellipse { max, min, along } = ellipse(s, rho2, dot);
                 let limit = s.fsplat(sampler.anisotropy);
                 let ratio = s.fmin_raw(s.fsqrt(s.fdiv(max, min)), limit);
                 let eta = s.fsel(s.flt(zero, min), ratio, limit);
                 let long = s.mand(s.flt(zero, max), s.flt(one, eta));
                 if s.many(long) {
-                    base = s.fsel(long, s.fsub(base, log2(s, eta)), base);
+                    let level = s.fsub(s.fmul(s.fsplat(0.5), log2(s, max)), log2(s, eta));
+                    base = s.fsel(long, level, base);
                     out.taps = s.fsel(long, s.fceil(eta), one);
                     for k in 0..2 {
-                        out.axis[k] = s.fsel(long, s.fsel(y, d[1][k], d[0][k]), zero);
+                        let axis = s.fadd(s.fmul(d[0][k], along[0]), s.fmul(d[1][k], along[1]));
+                        out.axis[k] = s.fsel(long, axis, zero);
                     }
                     let taps = ops::f_lanes(s, out.taps);
                     let mut most = 1.0f32;

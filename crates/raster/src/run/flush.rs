@@ -1,0 +1,174 @@
+//! All tiles, in parallel, with what a pass has gathered; their sums by epoch and draw.
+
+use super::{PassRun, Until};
+use crate::layout::TILE;
+use crate::pass;
+use crate::tile::counts::DrawCounts;
+use crate::tile::op::Op;
+use crate::tile::parts::Parts;
+use counters::{Counts, Load, Phase, cost};
+use machine::count;
+use machine::host::DeviceHost;
+use machine::lost::Blame;
+use machine::shared::Shared;
+use parking_lot::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+impl PassRun {
+    /// Draws all tiles with what has been gathered; `here`: of the current subpass too.
+    pub(super) fn flush(&mut self, shared: &Shared, here: bool, until: Until) -> Result<(), Blame> {
+        let area = self.targets.area;
+        let ops = std::mem::take(&mut self.ops);
+        let told = std::mem::take(&mut self.told);
+        (self.primitives, self.words) = (0, 0);
+        // Subpasses whose ops are all here, and all that are drawn now.
+        let done = self.resolved..self.subpass;
+        let drawn = self.resolved..self.subpass + here as usize;
+        let begun =
+            ops.iter().any(|(s, ..)| *s == self.subpass) || (self.begun && self.resolved == self.subpass);
+        let whole = self.first && done == (0..self.rendering.subpasses.len()) && drawn == done;
+        let parts = self.rendering.suspending || self.rendering.resuming;
+        let passes_over = whole && !parts && self.targets.may_pass_over();
+        let mask = pass::view_mask(&self.rendering.subpasses);
+        let layers = pass::layers(&self.rendering.subpasses, self.rendering.layers);
+        let physical = pass::physical(&self.rendering.subpasses, self.resolved);
+        let (tx0, ty0) = (area.x0.div_euclid(TILE), area.y0.div_euclid(TILE));
+        let (tx1, ty1) = ((area.x1 + TILE - 1).div_euclid(TILE), (area.y1 + TILE - 1).div_euclid(TILE));
+        let (w, h) = ((tx1 - tx0).max(0) as u64, (ty1 - ty0).max(0) as u64);
+        let per_layer = w * h;
+        let tasks = per_layer * layers as u64;
+        let next = AtomicU64::new(0);
+        let fault: Mutex<Option<Blame>> = Mutex::new(None);
+        let binning = cost::binning(&self.epochs.all(), shared.model).cycles;
+        let binning = shared.model.nanoseconds(binning);
+        let begin = self.line.pass_begins(&shared.clock.gpu(), binning)[1];
+        let device = DeviceHost::at(shared, begin);
+        let mut took = std::mem::take(&mut self.drawn);
+        took.expect(tasks);
+        let weights = took.weights();
+        let (this, ops_ref, device) = (&*self, &ops, &device);
+        let epochs = self.epochs.now() + 1;
+        // Of tiles, and by op.
+        let counted = Mutex::new((vec![Counts::default(); epochs], vec![DrawCounts::default(); ops.len()]));
+        // By op, where counts are a region's: what they leave of a draw as a whole.
+        let asked = self.regions.as_ref().filter(|r| r.is_asked());
+        let mapped = self.regions.as_ref().filter(|r| !r.is_asked());
+        let by_region = if asked.is_some() { ops.len() } else { 0 };
+        let parts = Parts::default();
+        let whole_draws = Mutex::new(vec![(cost::Draw::default(), Counts::default()); by_region]);
+        let work = || {
+            let mut worker = shared.workers.take(shared.level);
+            let mut scratch = this.scratches.take();
+            scratch.tile.reserve(this.targets.bytes + 64);
+            let mut sum = vec![Counts::default(); epochs];
+            let mut draws = vec![DrawCounts::default(); ops_ref.len()];
+            let mut own = vec![DrawCounts::default(); if mapped.is_some() { ops_ref.len() } else { 0 }];
+            loop {
+                let n = next.fetch_add(1, Relaxed);
+                if n >= tasks || shared.hub.stops() {
+                    break;
+                }
+                let layer = (n / per_layer) as u32;
+                if mask != 0 && mask >> layer & 1 == 0 {
+                    continue;
+                }
+                // A region's own traffic can't be taken from its neighbours.
+                let all = asked.map(|_| count::caches(shared.model));
+                worker.tally.trace(all.or_else(|| shared.traced(n, tasks, count::TRACED_TILES)));
+                let t = n % per_layer;
+                let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
+                let mut fixed = Counts::default();
+                // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.
+                let r = unsafe {
+                    this.tile(
+                        shared,
+                        ops_ref,
+                        device,
+                        &mut worker,
+                        &mut scratch,
+                        layer,
+                        [tx, ty],
+                        done.clone(),
+                        &drawn,
+                        passes_over,
+                        until,
+                        if mapped.is_some() { &mut own } else { &mut draws },
+                        &mut fixed,
+                    )
+                };
+                let r = r.map(|load| weights.add(n, &load, &fixed, shared.model));
+                sum[epochs - 1] += &fixed;
+                if let Some(map) = mapped {
+                    parts.take(layer, [tx, ty], &mut own, &mut draws);
+                    map.add(physical, layer, [tx, ty], &fixed);
+                }
+                if let Some(regions) = asked {
+                    // A region's own: what its draws counted in it.
+                    for (i, (d, (_, epoch, op))) in draws.iter_mut().zip(ops_ref).enumerate() {
+                        if let Op::Draw(item) = op
+                            && let Some((c, tiles)) = d.take(item)
+                        {
+                            sum[*epoch] += &c;
+                            fixed += &c;
+                            let load = Load::of(&c, Phase::Main, shared.model);
+                            let whole = &mut whole_draws.lock()[i];
+                            whole.0.add(&cost::Draw { load, tasks: tiles });
+                            whole.1 += &c;
+                        }
+                    }
+                    regions.add(physical, layer, [tx, ty], &fixed);
+                }
+                if let Err(blame) = r {
+                    fault.lock().get_or_insert(blame);
+                    next.store(tasks, Relaxed);
+                    break;
+                }
+            }
+            this.scratches.give(scratch);
+            shared.workers.give(worker);
+            let mut all = counted.lock();
+            all.0.iter_mut().zip(&sum).for_each(|(all, c)| *all += c);
+            all.1.iter_mut().zip(&draws).for_each(|(all, d)| all.add(d));
+        };
+        shared.run_parallel(tasks, &work);
+        let (mut counts, mut draws) = counted.into_inner();
+        if until == Until::Read {
+            let saved = self.targets.settle();
+            count::compressed(&mut counts[epochs - 1], saved);
+        } else {
+            self.targets.forget();
+        }
+        // Draws in tiles that were not followed are like those of the pass that were.
+        DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), &mut shared.l2.lock());
+        let all_regions = mapped.is_none_or(|map| parts.tell(&ops, &draws, map, physical));
+        let mut of_draws = std::mem::take(&mut self.draws);
+        for (((_, epoch, op), d), told) in ops.iter().zip(&mut draws).zip(&told) {
+            if let Op::Draw(i) = op {
+                if let Some((c, tasks)) = d.take(i) {
+                    counts[*epoch] += &c;
+                    let load = Load::of(&c, Phase::Main, shared.model);
+                    took.draw(*epoch, *told, cost::Draw { load, tasks });
+                    of_draws.add(*told, &c);
+                }
+                i.tell_blocks(&shared.model.core);
+            }
+        }
+        let whole_draws = ops.iter().zip(whole_draws.into_inner()).zip(&told);
+        for (((_, epoch, _), (d, c)), told) in whole_draws.filter(|((_, d), _)| d.0.tasks > 0) {
+            took.draw(*epoch, *told, d);
+            of_draws.add(*told, &c);
+        }
+        self.draws = of_draws;
+        if !all_regions {
+            self.regions = None;
+        }
+        self.drawn = took;
+        counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));
+        self.first = false;
+        self.put_aside = until == Until::Room;
+        self.targets.have_loaded(&drawn, &mut self.loaded);
+        self.resolved = self.subpass;
+        self.begun = begun;
+        fault.into_inner().map_or(Ok(()), Err)
+    }
+}

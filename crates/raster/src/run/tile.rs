@@ -1,0 +1,212 @@
+//! One tile of a pass: loaded, drawn to op by op, resolved, stored; and what it costs whatever is drawn in it.
+
+use super::{PassRun, Until};
+use crate::layout::TILE;
+use crate::state::Rect;
+use crate::tile::counts::{self, DrawCounts};
+use crate::tile::hiz::Hiz;
+use crate::tile::host::TileHost;
+use crate::tile::op::Op;
+use crate::tile::task::Task;
+use crate::tile::transfer::{Traffic, Way};
+use crate::tile::{hidden, resolve};
+use counters::{Counts, Event, Load, Phase, Unit};
+use machine::count;
+use machine::host::DeviceHost;
+use machine::lost::Blame;
+use machine::shared::Shared;
+use std::cell::Cell;
+use std::ops::Range;
+use wave::Stop;
+
+impl PassRun {
+    /// # Safety
+    /// The scratch has room for a tile; no other thread draws this one.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) unsafe fn tile(
+        &self,
+        shared: &Shared,
+        ops: &[(usize, usize, Op)],
+        device: &DeviceHost,
+        worker: &mut wave::Worker,
+        scratch: &mut crate::tile::Scratch,
+        layer: u32,
+        [tx, ty]: [i32; 2],
+        done: Range<usize>,
+        drawn: &Range<usize>,
+        passes_over: bool,
+        until: Until,
+        draws: &mut [DrawCounts],
+        fixed: &mut Counts,
+    ) -> Result<Load, Blame> {
+        let origin = [tx * TILE, ty * TILE];
+        let tile = scratch.tile.ptr();
+        let targets = &self.targets;
+        let seen = |s: &usize| targets.subpasses.get(*s).is_none_or(|s| s.has_view(layer));
+        if passes_over && ops.iter().all(|(s, _, op)| !seen(s) || op.misses(layer, tx, ty)) {
+            // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
+            let [loaded, stored] = unsafe { targets.pass_over(shared.level, tile, layer, origin) };
+            self.count_tile(fixed, origin, &loaded, &stored, until);
+            return Ok(Load::default());
+        }
+        // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
+        let loaded = unsafe { targets.load(shared.level, tile, layer, origin, drawn, &self.loaded) };
+        let follows = worker.tally.tracing;
+        let mut hiz = Hiz::default();
+        if let Some((a, z)) = targets.cleared_depth(layer).filter(|_| self.first && !targets.aliased) {
+            hiz.reset(Some(a), z, z);
+        }
+        let host = TileHost { device, targets, tile, layer, origin, subpass: Cell::new(0) };
+        // SAFETY: laid out by these targets; what else works on it below does so between two draws.
+        let mut task = unsafe {
+            Task::new(
+                targets,
+                worker,
+                &mut scratch.packer,
+                &mut scratch.cover,
+                &mut scratch.covered,
+                &mut hiz,
+                &mut scratch.log,
+                &host,
+                tile,
+                layer,
+                origin,
+                shared.level,
+            )
+        };
+        let mut at = 0;
+        let all = self.rendering.subpasses.len().max(1);
+        for s in done.start.min(all)..all {
+            let end = at + ops[at..].iter().take_while(|(n, ..)| *n == s).count();
+            let (mine, mine_draws) = (&ops[at..end], &mut draws[at..end]);
+            at = end;
+            let sub = targets.subpasses.get(s);
+            if sub.is_some_and(|s| !s.has_view(layer)) {
+                continue;
+            }
+            host.subpass.set(s);
+            let expanded = targets.expanded.get(s).filter(|e| !e.pairs.is_empty());
+            // Of what subpasses to come will draw to, nothing is known yet.
+            let expanded = expanded.filter(|_| done.contains(&s) || !mine.is_empty());
+            if let Some(e) = expanded {
+                let under_way = s == done.start && self.begun;
+                // SAFETY: the tile is this thread's, and nothing else works on it now.
+                let kept = under_way && unsafe { self.aside.restore(e, tile, layer, [tx, ty]) };
+                if !kept {
+                    // SAFETY: as above.
+                    unsafe { e.spread(targets, tile) };
+                    task.hiz.of = task.hiz.of.map(|a| e.stand_in(a).unwrap_or(a));
+                }
+            }
+            let hidden = hidden::find(
+                shared.level,
+                task.cover,
+                task.covered,
+                mine,
+                layer,
+                tx as u32,
+                ty as u32,
+                origin,
+            );
+            for (i, (.., op)) in mine.iter().enumerate() {
+                match op {
+                    Op::Draw(item) => {
+                        let entries = item.bins.list(layer, tx as u32, ty as u32);
+                        if entries.is_empty() {
+                            continue;
+                        }
+                        if item.plan.deferred {
+                            let r = task.defer(i, item, entries);
+                            let counts = r.map_err(|s| blame(mine, task.blamed.unwrap_or(i), s))?;
+                            task.load += &counts::load(&counts, item, None);
+                            mine_draws[i].add_tile(&counts, None);
+                            continue;
+                        }
+                        show(&mut task, mine, mine_draws)?;
+                        let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
+                        task.draw(item, entries, h, &mut mine_draws[i]).map_err(|s| item.blame(s))?;
+                    }
+                    Op::Clear(c) => {
+                        show(&mut task, mine, mine_draws)?;
+                        if let Some(sub) = sub {
+                            // SAFETY: as above.
+                            unsafe { c.run(targets, sub, tile, layer, origin, sub.view_mask == 0) };
+                            task.hiz.forget(None);
+                        }
+                    }
+                }
+            }
+            show(&mut task, mine, mine_draws)?;
+            if let Some(sub) = sub.filter(|_| done.contains(&s)) {
+                // SAFETY: as above.
+                unsafe { resolve::run(targets, sub, tile) };
+            }
+            if let Some(e) = expanded.filter(|_| !done.contains(&s) || self.rendering.suspending) {
+                // SAFETY: as above.
+                unsafe { self.aside.save(e, tile, layer, [tx, ty]) };
+            }
+        }
+        // SAFETY: as above.
+        let way = if follows { Way::Look } else { Way::Store };
+        // SAFETY: as above.
+        let stored = unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end, way) };
+        let load = task.load;
+        self.count_tile(fixed, origin, &loaded, &stored, until);
+        Ok(load)
+    }
+
+    /// What a tile costs whatever is drawn in it. A GPU draws all of a render pass at once, so parts that this makes of it
+    /// for want of room, or because it is suspended, cost nothing.
+    fn count_tile(&self, c: &mut Counts, origin: [i32; 2], loaded: &Traffic, stored: &Traffic, until: Until) {
+        let none = Traffic::default();
+        let loaded = if self.put_aside { &none } else { loaded };
+        // What memory held before the pass is gone by now.
+        let all = stored.without_elimination();
+        let stored = match until {
+            Until::Room => &none,
+            Until::Read if self.put_aside => &all,
+            Until::Read => stored,
+        };
+        let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
+        let r = self.targets.area.intersect(&here);
+        let sides = |from: i32, to: i32| ((to + 31).div_euclid(32) - from.div_euclid(32)).max(0) as u64;
+        if until == Until::Read {
+            c[Event::MainTasks] += 1;
+            c[Event::Tiles] += sides(r.x0, r.x1) * sides(r.y0, r.y1);
+        }
+        c[Event::TilesKilled] += stored.unchanged();
+        c[Event::TilePixelsWritten] += stored.pixels;
+        c[Event::TileWriteBeats] += stored.bytes.div_ceil(16);
+        // Attachments come from external memory and go there.
+        c[Event::FfeL2ReadBeats] += loaded.bytes.div_ceil(16);
+        c[Event::FfeExtReadBeats] += loaded.bytes.div_ceil(16);
+        let (read, written) = (loaded.bytes.div_ceil(64), stored.bytes.div_ceil(64));
+        c[(Phase::Main, Unit::L2ReadLookups)] += read;
+        c[(Phase::Main, Unit::L2WriteLookups)] += written;
+        c[(Phase::Main, Unit::ExtReads)] += read;
+        c[(Phase::Main, Unit::ExtWrites)] += written;
+        let pages = loaded.bytes.div_ceil(count::PAGE) + stored.bytes.div_ceil(count::PAGE);
+        c[(Phase::Main, Unit::PageLookups)] += pages;
+        c[(Phase::Main, Unit::PageReads)] += pages;
+    }
+}
+
+/// Shades what waits, and counts it as its draws'.
+fn show(task: &mut Task, ops: &[(usize, usize, Op)], draws: &mut [DrawCounts]) -> Result<(), Blame> {
+    let r = task.show_all();
+    for s in task.shown.drain(..) {
+        if let Some((.., Op::Draw(item))) = ops.get(s.op) {
+            task.load += &counts::load(&s.counts, item, s.usage.as_ref());
+        }
+        draws[s.op].add_more(&s.counts, s.usage.as_ref());
+    }
+    r.map_err(|s| blame(ops, task.blamed.unwrap_or(0), s))
+}
+
+/// Who is to blame for a fault of op `i`'s.
+fn blame(ops: &[(usize, usize, Op)], i: usize, stop: Stop) -> Blame {
+    match ops.get(i) {
+        Some((.., Op::Draw(item))) => item.blame(stop),
+        _ => Blame::of(stop.fault, "fragment"),
+    }
+}
