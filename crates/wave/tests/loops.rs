@@ -7,6 +7,7 @@ use crate::spirv;
 use shader::bytecode::{Code, Program, Reg};
 use shader::ir::{Bin, Input, Ty};
 use simd::Level;
+use std::time::Duration;
 use wave::cache::Sizes;
 use wave::{Compile, Dispatch, Fault, Stop, Table, Usage, Worker};
 
@@ -118,8 +119,11 @@ fn endless_loops_are_ended() {
             for (when, traced) in [(Compile::Never, false), (always, false), (always, true)] {
                 let host = TestHost { stop_after: 3, ..TestHost::default() };
                 let (done, ..) = run(&a.p.clone(), level, when, &host, traced);
-                assert_eq!(done, Err(Stop { fault: Fault::Watchdog, op: last as u32 }));
+                assert_eq!(done, Err(Stop { fault: Fault::Stopped, op: last as u32 }));
                 assert_eq!(host.asked.into_inner(), 3);
+                let host = TestHost { wave_time: Duration::from_millis(2), ..TestHost::default() };
+                let (done, ..) = run(&a.p.clone(), level, when, &host, traced);
+                assert_eq!(done, Err(Stop { fault: Fault::Watchdog, op: last as u32 }));
             }
         }
     }

@@ -1,12 +1,12 @@
 //! Going into a region: what its code asks of the wave, and where the wave goes on behind it.
 
 use super::region::Place;
-use crate::kernels::control::{PATIENCE, fault};
+use crate::kernels::control::{fault, out_of_patience};
 use crate::kernels::count;
 use crate::kernels::mask;
 use crate::kernels::memory::linear::{buffer, push, shared};
 use crate::kernels::regs::src64;
-use crate::state::{At, Fault, State};
+use crate::state::{At, State};
 use crate::tally::{Access, AccessKind, Row};
 use shader::bytecode::{Code, Op, Reg};
 use shader::cost::COUNTED;
@@ -164,22 +164,21 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     go(st, entry.exits[(c.lanes == 0) as usize])
 }
 
-/// Called by code: asks the host whether to go on; 1 if not, for the wave has stopped.
+/// Called by code that ran out of loop iterations: whether to go on; 1 if not, for the wave has stopped.
 ///
 /// # Safety
 /// The context is that of a region that runs, and the op one of its program's.
 pub unsafe extern "sysv64" fn tired(c: *mut Context, op: u64) -> u32 {
     // SAFETY: the caller's.
     let c = unsafe { &mut *c };
-    c.patience = PATIENCE;
     // SAFETY: as above.
     let st = unsafe { &mut *c.state };
-    if !st.host.expired() {
-        return 0;
-    }
+    let why = out_of_patience(st);
+    c.patience = st.patience;
+    let Some(why) = why else { return 0 };
     // SAFETY: one of the program's ops.
     let at = unsafe { At::new(st.code.add(op as usize)) };
-    fault(st, at, Fault::Watchdog);
+    fault(st, at, why);
     1
 }
 
