@@ -103,8 +103,8 @@ pub const TRACE: Variable<OneOf<Trace>> = Variable {
 pub const JIT: Variable<OneOf<Jit>> = Variable {
     name: "TUFF_JIT",
     kind: OneOf(&[("0", Jit::Off), ("1", Jit::On), ("always", Jit::Always)]),
-    meaning: "shaders' straight-line code is compiled once it has run a while, never, or before it first runs; default: 1. The \
-              results are the same",
+    meaning: "shaders' straight-line code and innermost loops are compiled once they have run a while, never, or before they \
+              first run; default: 1. The results are the same",
 };
 
 /// VkPhysicalDeviceType's values.

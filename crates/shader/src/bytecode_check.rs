@@ -39,7 +39,7 @@ pub fn check(program: &Program) -> Result<()> {
         if !more_registers(op).all(fits) {
             return Err(bad(pc, "register of a pair or twin"));
         }
-        if op.code == Code::SEGMENT {
+        if matches!(op.code, Code::SEGMENT | Code::REGION) {
             return Err(bad(pc, "compiled code"));
         }
         let words = extension_words(op);

@@ -308,6 +308,10 @@ impl Counting {
         // SAFETY: one of the rows (`at`, `pass`).
         unsafe { &mut *self.row }
     }
+    /// The worker's rows.
+    pub fn rows(&self) -> *mut Row {
+        self.rows
+    }
     /// Counts nothing that is told until [`Counting::back`]: what follows goes to `aside`, which lives as long.
     ///
     /// # Safety

@@ -16,9 +16,13 @@ mod jit;
 mod kernels;
 mod lanes;
 mod lines;
+#[cfg(target_arch = "x86_64")]
+mod loops;
 mod math;
 mod memory;
 mod pairs;
+#[cfg(target_arch = "x86_64")]
+mod programs;
 mod reach;
 mod stages;
 mod twins;

@@ -245,6 +245,8 @@ table! {
     /// Compiled code that does what this op and the imm − 1 words behind it did; d, a, b, c are its address. No program has it
     /// but in a copy of the engine's own ([`crate::bytecode::CompiledCode`]): the check refuses it.
     SEGMENT        = 85 [- - - -] [- -] - values;
+    /// As SEGMENT, of a whole loop that begins here; d, a, b, c are the address of what the engine knows of it.
+    REGION         = 86 [- - - -] [- -] - values;
 }
 
 /// Of what is no op.

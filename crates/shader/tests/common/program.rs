@@ -7,7 +7,7 @@ use super::{LANE_BYTES, TABLE_BINDING, TABLE_WORDS};
 use shader::ir::*;
 
 const INTS: usize = 4;
-/// Variables: four B32, one B64, one Bool, and the counters of the loops around.
+/// Variables: four B32, one B64 (or a float), one Bool, and the counters of the loops around.
 type Env = Vec<Value>;
 
 pub struct Generator {
@@ -19,6 +19,8 @@ pub struct Generator {
     labels: Vec<Vec<(u32, u8, Env)>>,
     env: Env,
     budget: i32,
+    /// Loops compute on words alone, floats among them, and store nothing.
+    words: bool,
     own: Value,
     out: Value,
     table: Value,
@@ -43,12 +45,19 @@ impl Generator {
             labels: vec![],
             env: vec![],
             budget: 3 + (seed % 40) as i32,
+            words: false,
             own: none,
             out: none,
             table: none,
             local: none,
             group: none,
         }
+    }
+
+    /// As [`Generator::new`], of programs whose loops compute on words alone and store nothing.
+    #[allow(dead_code, reason = "the engine's tests use it")]
+    pub fn words(seed: u64, workgroup: [u32; 3]) -> Generator {
+        Generator { words: true, ..Generator::new(seed, workgroup) }
     }
 
     fn value(&mut self, ty: Ty, inst: Inst) -> Value {
@@ -144,6 +153,10 @@ impl Generator {
             4 if self.env.len() > INTS + 2 => {
                 self.env[INTS + 2 + self.rng.below((self.env.len() - INTS - 2) as u32) as usize]
             }
+            5 if self.words => {
+                let float = self.env[INTS];
+                self.value(Ty::B32, Inst::Un(Un::F32ToS32, float))
+            }
             5 => {
                 let wide = self.env[INTS];
                 let op = if self.rng.chance(50) { Un::Lo32 } else { Un::Hi32 };
@@ -234,6 +247,31 @@ impl Generator {
         }
     }
 
+    /// The float variable's next value.
+    fn float(&mut self) -> Value {
+        let x = self.any_int();
+        let mut x = self.value(Ty::B32, Inst::Un(Un::S32ToF32, x));
+        if self.rng.chance(60) {
+            let small = self.int(0.001f32.to_bits());
+            x = self.bin(Bin::FMul, x, small);
+        }
+        let old = self.env[INTS];
+        match self.rng.below(10) {
+            0 => self.value(Ty::B32, Inst::Un(Un::FSqrt, x)),
+            1 => self.value(Ty::B32, Inst::Un(Un::FRsqrt, x)),
+            2 => self.value(Ty::B32, Inst::Un(Un::FSin, x)),
+            3 => self.value(Ty::B32, Inst::Un(Un::FExp, x)),
+            4 => self.bin(Bin::FMin, old, x),
+            5 => self.bin(Bin::FMul, old, x),
+            6 | 7 => {
+                let y = self.env[0];
+                let y = self.value(Ty::B32, Inst::Un(Un::U32ToF32, y));
+                self.value(Ty::B32, Inst::Tri(Tri::Fma, x, y, old))
+            }
+            _ => self.bin(Bin::FAdd, old, x),
+        }
+    }
+
     fn condition(&mut self) -> Value {
         let one = self.int(1);
         match self.rng.below(8) {
@@ -259,6 +297,12 @@ impl Generator {
             4 => {
                 let c = self.env[INTS + 1];
                 self.value(Ty::Bool, Inst::Un(Un::BNot, c))
+            }
+            5 if self.words => {
+                let (x, y) = (self.env[INTS], self.any_int());
+                let y = self.value(Ty::B32, Inst::Un(Un::S32ToF32, y));
+                let op = [Bin::FLt, Bin::FLe, Bin::FNe, Bin::FEq][self.rng.below(4) as usize];
+                self.bin(op, x, y)
             }
             n => {
                 let (a, b) = (self.any_int(), self.any_int());
@@ -290,6 +334,10 @@ impl Generator {
                     let i = self.rng.below(INTS as u32) as usize;
                     self.env[i] = x;
                 }
+                30..36 if self.words => {
+                    let x = self.float();
+                    self.env[INTS] = x;
+                }
                 30..36 => {
                     let x = self.any_int();
                     let w = self.value(Ty::B64, Inst::Un(Un::U32ToU64, x));
@@ -302,7 +350,11 @@ impl Generator {
                 }
                 40..46 => {
                     let x = self.expression();
-                    self.store(x);
+                    if self.words && inside.is_some() {
+                        self.env[1] = x;
+                    } else {
+                        self.store(x);
+                    }
                 }
                 46..50 => {
                     // Swaps make cycles of copies.
@@ -459,7 +511,11 @@ impl Generator {
             let x = if i == 3 { k } else { self.bin(Bin::IMul, self.local, k) };
             self.env.push(x);
         }
-        let wide = self.value(Ty::B64, Inst::Un(Un::U32ToU64, index));
+        let wide = if self.words {
+            self.value(Ty::B32, Inst::Un(Un::U32ToF32, index))
+        } else {
+            self.value(Ty::B64, Inst::Un(Un::U32ToU64, index))
+        };
         self.env.push(wide);
         let yes = self.value(Ty::Bool, Inst::Const(1));
         self.env.push(yes);
@@ -472,7 +528,13 @@ impl Generator {
             let place = Place::Buffer { desc: self.out, addr: self.own };
             let mut values: Vec<Value> = self.env[..INTS].to_vec();
             let wide = self.env[INTS];
-            values.push(self.value(Ty::B32, Inst::Un(Un::Lo32, wide)));
+            if self.words {
+                // A NaN has any payload.
+                let (zero, nan) = (self.int(0), self.bin(Bin::FNe, wide, wide));
+                values.push(self.value(Ty::B32, Inst::Tri(Tri::Select, nan, zero, wide)));
+            } else {
+                values.push(self.value(Ty::B32, Inst::Un(Un::Lo32, wide)));
+            }
             let b = self.env[INTS + 1];
             values.push(self.value(Ty::B32, Inst::Un(Un::BoolToInt, b)));
             let flags = MemFlags::default();

@@ -39,9 +39,9 @@ pub struct Block {
     pub first: usize,
     /// One past its last word.
     pub end: usize,
-    next: [Option<usize>; 2],
+    pub next: [Option<usize>; 2],
     /// Live where it begins.
-    before: Set,
+    pub before: Set,
 }
 
 pub struct Liveness<'p> {
@@ -83,8 +83,13 @@ impl<'p> Liveness<'p> {
         Some(it)
     }
 
+    /// Waves begin there, or their prologue.
+    pub fn begins(&self, b: usize) -> bool {
+        [0, self.program.prologue as usize].contains(&self.blocks[b].first)
+    }
+
     /// Live behind block `b`.
-    fn behind(&self, b: usize) -> Set {
+    pub fn behind(&self, b: usize) -> Set {
         let mut live = Set::new(self.program.units as usize);
         for n in self.blocks[b].next.iter().flatten() {
             live.add(&self.blocks[*n].before);
@@ -208,9 +213,8 @@ fn blocks(program: &Program) -> Vec<Block> {
         let mut next =
             [(!stays).then(|| number(end)).flatten(), jumps(op).then(|| number(op.imm as usize)).flatten()];
         if op.code == Code::LOOP_NEXT {
-            // It does the comparison at its target, and goes where that goes: behind it, or on.
-            let test = &code[op.imm as usize];
-            next = [number(op.imm as usize), number(test.imm as usize)];
+            // It does the comparison at its target, and goes where that goes.
+            next = [number(op.imm as usize), None];
         }
         blocks.push(Block { first: at, end, next, before: Set::new(program.units as usize) });
     }

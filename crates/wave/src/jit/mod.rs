@@ -1,15 +1,19 @@
-//! Tier 2: straight-line segments of bytecode as machine code.
+//! Tier 2: straight-line segments of bytecode, and innermost loops whole ([`region`]), as machine code.
 //!
-//! Control flow, masks and memory stay interpreted. A segment's first op becomes a [`Code::SEGMENT`] in a copy of the program's
+//! Other control flow, masks and memory stay interpreted. A segment's first op becomes a [`Code::SEGMENT`] in a copy of the program's
 //! code, which leads to the function and on to the op behind; all other ops stay where they are, so that jumps, faults and
 //! counts mean what they did. What a segment's ops do is what their kernels' own functions say ([`crate::recording`]).
 
+mod enter;
 mod live;
 mod pages;
+mod region;
 mod segment;
+mod trace;
 mod x86;
 
 use crate::state::State;
+use enter::Entry;
 use live::Liveness;
 use pages::Pages;
 use shader::bytecode::{Code, CompiledCode, Op, Program, Reg};
@@ -27,7 +31,10 @@ pub struct Compiled {
     code: Vec<Op>,
     pages: Pages,
     level: usize,
+    /// What ops of regions lead to.
+    entries: Box<[Entry]>,
     pub segments: usize,
+    pub regions: usize,
 }
 
 impl Compiled {
@@ -46,7 +53,7 @@ impl CompiledCode for Compiled {
         self.level
     }
     fn bytes(&self) -> usize {
-        self.pages.bytes() + self.code.len() * size_of::<Op>()
+        self.pages.bytes() + self.code.len() * size_of::<Op>() + self.entries.len() * size_of::<Entry>()
     }
 }
 
@@ -91,6 +98,20 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
             }
         });
     }
+    let (mut regions, mut headers) = (vec![], vec![]);
+    for body in region::loops(&liveness) {
+        let Some(r) = region::build(program, &liveness, &body, width == Width::Half) else { continue };
+        let ops: Box<[Op]> = r.checks.iter().map(one_warp).collect();
+        if bytes.len() > MOST_BYTES {
+            break;
+        }
+        if let Ok(mut it) = x86::region::compile(&r, width, &ops) {
+            headers.push(r.header);
+            regions.push((r, ops, bytes.len()));
+            bytes.append(&mut it);
+            bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
+        }
+    }
     let pages = Pages::new(&bytes)?;
     let mut code = program.code.clone();
     let segments = entries.len();
@@ -98,7 +119,54 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
         let function = pages.ptr().wrapping_add(at) as u64;
         code[first] = entry(function, (end - first) as u32);
     }
-    Some(Compiled { code, pages, level: level.index(), segments })
+    let mut known = vec![];
+    for (r, ops, at) in regions {
+        let exit = |i: usize| r.exits[i].as_ref().map_or(0, |e: &(usize, _)| e.0 as u32);
+        known.push(Entry {
+            function: pages.ptr().wrapping_add(at) as usize,
+            level,
+            places: r.places.clone(),
+            exits: [exit(0), exit(1)],
+            fallback: whole_again(program, &mut code, r.header),
+            _ops: ops,
+        });
+    }
+    let entries: Box<[Entry]> = known.into();
+    let regions = entries.len();
+    for (header, entry) in headers.into_iter().zip(&entries) {
+        code[header] = entry.op();
+    }
+    Some(Compiled { code, pages, level: level.index(), entries, segments, regions })
+}
+
+/// Puts the op at a loop's begin behind all others, for who runs the loop op by op: where it is then.
+fn whole_again(program: &Program, code: &mut Vec<Op>, header: usize) -> u32 {
+    let at = code.len() as u32;
+    let after = header + 1 + extension_words(&program.code[header]);
+    // A segment's begin too: it goes on relative to where it lies, so the op itself is taken.
+    code.extend_from_slice(&program.code[header..after]);
+    code.push(Op { imm: after as u32, ..Op::new(Code::JMP) });
+    for op in &mut code[..at as usize] {
+        if op.code == Code::LOOP_NEXT && op.imm == header as u32 {
+            op.imm = at;
+        }
+    }
+    at
+}
+
+/// The op of a check, for one warp whose registers are units of their own: two results, then the operands.
+fn one_warp(check: &region::Check) -> Op {
+    let r = |i: usize| Reg(if i < check.args.len() { 2 + i as u16 } else { 0 });
+    let imm = |lo: usize, hi: usize| r(lo).0 as u32 | (r(hi).0 as u32) << 16;
+    let op = Op { d: Reg(0), a: r(0), ..Op::new(check.code) };
+    if check.results.len() == 2 {
+        return Op { b: Reg(1), c: r(1), e: r(2).0, imm: imm(3, 4), ..op };
+    }
+    if (check.code.0 as usize) < Code::UNPAIRED {
+        let arg = |i: usize| if i < check.args.len() { r(i) } else { Reg::NONE };
+        return Op { b: arg(1), c: arg(2), ..op };
+    }
+    Op { b: r(1), c: r(2), e: r(3).0, imm: imm(4, 5), ..op }
 }
 
 /// The op that runs compiled code and goes on `words` further.
@@ -121,6 +189,8 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     unsafe { function(st.regs, st.live, st.exec.as_ptr()) };
     op.wrapping_add(o.imm as usize)
 }
+
+pub use enter::run as run_region;
 
 /// Whether compiled code has the op, wherever its registers allow it.
 pub fn has(code: Code) -> bool {

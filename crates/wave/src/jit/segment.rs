@@ -18,6 +18,14 @@ pub enum Item {
     Store(Reg, Id),
     /// Its lanes that execute do.
     Move(Reg, Id),
+    /// Regions' alone: the counter of the row is passed.
+    Tally(u16),
+    /// Lanes out of the ordinary have this done by a kernel.
+    Check(u32),
+    /// With no lane in it, the block is left here.
+    Test(Id),
+    /// Its lanes execute from here on.
+    Exec(Id),
 }
 
 pub struct Segment {
@@ -36,15 +44,30 @@ pub struct Segment {
 
 /// What is known of a node's lanes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Lanes {
+pub enum Lanes {
     Same,
     /// A Bool register does not tell.
     Unknown,
     Differ,
 }
 
+/// Says of nodes that came since how their lanes are.
+pub fn settle(tape: &Tape, known: &mut Vec<Lanes>) {
+    while known.len() < tape.nodes.len() {
+        let node = tape.nodes[known.len()];
+        let lanes = match node {
+            Node::Word(r) if !r.is_uniform() => Lanes::Differ,
+            Node::Word(_) | Node::Splat(_) | Node::Truth(_) => Lanes::Same,
+            Node::Mask(_) => Lanes::Unknown,
+            Node::Exec => Lanes::Differ,
+            _ => node.operands().map(|i| known[i as usize]).max().unwrap_or(Lanes::Same),
+        };
+        known.push(lanes);
+    }
+}
+
 /// Nodes of one segment at most, so that compiling takes about as long as its ops are many.
-const MOST_NODES: usize = 4000;
+pub const MOST_NODES: usize = 4000;
 
 #[derive(Default)]
 pub struct Builder {
@@ -59,7 +82,7 @@ pub struct Builder {
 }
 
 /// The registers of an op's operands, in the order of its recording.
-fn operands(op: &Op) -> [Reg; 5] {
+pub fn operands(op: &Op) -> [Reg; 5] {
     if shader::twins::of(op.code).is_some() {
         [op.a, op.c, Reg(op.e), Reg(op.imm as u16), Reg((op.imm >> 16) as u16)]
     } else {
@@ -100,17 +123,7 @@ pub fn draft(code: &[Op], first: usize, end: usize, narrow: bool) -> Option<Draf
 impl Builder {
     /// Nodes that came since are taken note of.
     fn settle(&mut self) {
-        while self.lanes.len() < self.tape.nodes.len() {
-            let node = self.tape.nodes[self.lanes.len()];
-            let lanes = match node {
-                Node::Word(r) if !r.is_uniform() => Lanes::Differ,
-                Node::Word(_) | Node::Splat(_) | Node::Truth(_) => Lanes::Same,
-                Node::Mask(_) => Lanes::Unknown,
-                Node::Exec => Lanes::Differ,
-                _ => node.operands().map(|i| self.lanes[i as usize]).max().unwrap_or(Lanes::Same),
-            };
-            self.lanes.push(lanes);
-        }
+        settle(&self.tape, &mut self.lanes);
     }
 
     /// Takes the op on, or leaves all as it was.
@@ -270,6 +283,7 @@ impl Builder {
                         self.tape.nodes[id as usize].operands().for_each(|id| need(&mut needed, id));
                     }
                 }
+                Item::Tally(_) | Item::Check(_) | Item::Test(_) | Item::Exec(_) => (),
             }
         }
         let nodes = std::mem::take(&mut self.tape.nodes);

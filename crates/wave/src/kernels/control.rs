@@ -160,10 +160,10 @@ fn park_if<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     unsafe { park_by(st, mask::load(st, o.a), o.b, o.imm, op.on(1)) }
 }
 
-/// Why the wave is to stop, if it is.
+/// Why the wave is to stop, if it is; asked when it has run out of loop iterations.
 #[cold]
 #[inline(never)]
-fn out_of_patience(st: &mut State) -> Option<Fault> {
+pub fn out_of_patience(st: &mut State) -> Option<Fault> {
     st.patience = PATIENCE;
     if st.host.expired() {
         return Some(Fault::Stopped);

@@ -186,6 +186,8 @@ fn register(r: &mut Registry) {
     fused::register(r);
     #[cfg(target_arch = "x86_64")]
     r.set(Code::SEGMENT, crate::jit::run);
+    #[cfg(target_arch = "x86_64")]
+    r.set(Code::REGION, crate::jit::run_region);
 }
 
 /// Control flow, memory, subgroups, images: everything that is not lane-wise arithmetic.

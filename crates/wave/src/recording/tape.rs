@@ -116,6 +116,8 @@ pub enum Node {
     Mask(Reg),
     /// Lanes of the warp that execute.
     Exec,
+    /// Words that the load of this number reads: at an offset of each lane's, to which one of all lanes' is added. A region's.
+    Load(u32, Id, Id),
     /// The same 32 bits in all lanes.
     Splat(u32),
     /// The same truth in all lanes.
@@ -131,7 +133,7 @@ impl Node {
             Node::Mask(_) | Node::Exec | Node::Truth(_) => true,
             Node::Un(u, _) => u.is_mask(),
             Node::Bin(b, ..) => b.is_mask(),
-            Node::Word(_) | Node::Splat(_) | Node::Tri(..) => false,
+            Node::Word(_) | Node::Splat(_) | Node::Tri(..) | Node::Load(..) => false,
         }
     }
     /// It is there, in a register or as a constant.
@@ -142,7 +144,7 @@ impl Node {
     pub fn operands(self) -> impl Iterator<Item = Id> {
         let (list, n) = match self {
             Node::Un(_, a) => ([a, 0, 0], 1),
-            Node::Bin(_, a, b) => ([a, b, 0], 2),
+            Node::Bin(_, a, b) | Node::Load(_, a, b) => ([a, b, 0], 2),
             Node::Tri(_, a, b, c) => ([a, b, c], 3),
             _ => ([0; 3], 0),
         };
@@ -159,6 +161,8 @@ pub struct Tape {
     pub unsaid: bool,
     /// Of the level without it: unsigned integers become floats in two steps.
     pub narrow: bool,
+    /// Where who writes has a way out for lanes out of the ordinary: the masks of those.
+    pub odd: Option<Vec<Id>>,
 }
 
 impl Tape {
@@ -478,8 +482,13 @@ impl Simd for Record {
     /// A function that has a quick way for ordinary operands is left to its kernel. It waits for its own results, not for registers:
     /// a kernel, which does one for many warps at a time, loses nothing; and a way out of compiled code for a warp with one lane out
     /// of the ordinary cost more than it gave (`med` took 7.6 ms with such, 4.8 without).
-    fn many(self, _: Id) -> bool {
-        unsaid();
+    ///
+    /// Not so within a loop that is compiled whole: that may not leave, and its warps keep their values.
+    fn many(self, m: Id) -> bool {
+        let noted = TAPE.with_borrow_mut(|t| t.odd.as_mut().map(|odd| odd.push(m)).is_some());
+        if !noted {
+            unsaid();
+        }
         false
     }
 

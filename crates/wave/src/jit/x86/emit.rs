@@ -70,6 +70,15 @@ pub struct Emit<'s> {
     /// Registers that the item at hand has need of.
     pub held: u32,
     pub held_masks: u32,
+    /// A region's: sides of one warp, of warps that follow each other; none elsewhere.
+    pub sides_of_warp: Option<usize>,
+    /// All lanes execute, whatever happens.
+    pub full: bool,
+    /// Registers that are taken all along.
+    pub reserved: u32,
+    pub reserved_masks: u32,
+    /// By value: the register that it is stored to in the end.
+    pub hints: FxHashMap<Id, u8>,
 }
 
 impl<'s> Emit<'s> {
@@ -95,10 +104,26 @@ impl<'s> Emit<'s> {
             k: 0,
             held: 0,
             held_masks: 0,
+            sides_of_warp: None,
+            full: false,
+            reserved: 0,
+            reserved_masks: 0,
+            hints: FxHashMap::default(),
         }
     }
 
     pub fn run(mut self) -> Made<Vec<u8>> {
+        let frame = self.enter()?;
+        self.once()?;
+        if !self.seg.each.is_empty() {
+            self.loops()?;
+        }
+        self.leave()?;
+        self.finish(frame)
+    }
+
+    /// The function's begin; where the size of its frame is told later.
+    pub fn enter(&mut self) -> Made<usize> {
         let m = &mut self.m;
         m.r(Code::Push_r64, Register::RBP)?;
         m.rr(Code::Mov_r64_rm64, Register::RBP, Register::RSP)?;
@@ -107,10 +132,10 @@ impl<'s> Emit<'s> {
         let frame = m.later();
         m.ri(Code::And_rm64_imm8, Register::RSP, -64)?;
         m.find_pool()?;
-        self.once()?;
-        if !self.seg.each.is_empty() {
-            self.loops()?;
-        }
+        Ok(frame)
+    }
+    /// Its end.
+    pub fn leave(&mut self) -> Made<()> {
         self.m.op0(Code::VEX_Vzeroupper)?;
         let top = MemoryOperand::with_base_displ(Register::RBP, -8 * CALLERS.len() as i64);
         self.m.rm(Code::Lea_r64_m, Register::RSP, top)?;
@@ -118,7 +143,10 @@ impl<'s> Emit<'s> {
             self.m.r(Code::Pop_r64, r)?;
         }
         self.m.r(Code::Pop_r64, Register::RBP)?;
-        self.m.op0(Code::Retnq)?;
+        self.m.op0(Code::Retnq)
+    }
+    /// All of it.
+    pub fn finish(mut self, frame: usize) -> Made<Vec<u8>> {
         if self.rows > MOST_ROWS {
             return Err(TooMuch);
         }
@@ -149,7 +177,7 @@ impl<'s> Emit<'s> {
             self.item(i as u32, *item)?;
             let made: &[Id] = match item {
                 Item::Compute(id) => std::slice::from_ref(id),
-                Item::Store(..) | Item::Move(..) => &[],
+                _ => &[],
             };
             for &id in made {
                 if wanted[id as usize] && self.place[id as usize].slot.is_none() {
@@ -195,6 +223,9 @@ impl<'s> Emit<'s> {
                 self.given.get(&Node::Exec).copied().into_iter().for_each(f);
             }
             Item::Compute(id) => self.seg.nodes[id as usize].operands().for_each(f),
+            Item::Test(id) | Item::Exec(id) => f(id),
+            // What a check reads is its region's to say.
+            Item::Tally(_) | Item::Check(_) => (),
         }
     }
 
@@ -206,6 +237,7 @@ impl<'s> Emit<'s> {
             Item::Compute(id) => self.compute(at, self.value(id)),
             Item::Store(r, id) => self.store(at, r, self.value(id), false),
             Item::Move(r, id) => self.store(at, r, self.value(id), true),
+            _ => Err(TooMuch),
         }
     }
 
@@ -216,6 +248,7 @@ impl<'s> Emit<'s> {
             Node::Un(op, a) => Node::Un(op, v(a)),
             Node::Bin(op, a, b) => Node::Bin(op, v(a), v(b)),
             Node::Tri(op, a, b, c) => Node::Tri(op, v(a), v(b), v(c)),
+            Node::Load(i, a, b) => Node::Load(i, v(a), v(b)),
             given => given,
         }
     }
@@ -252,13 +285,17 @@ impl<'s> Emit<'s> {
     pub fn next_use(&self, id: Id) -> u32 {
         self.uses[id as usize].last().copied().unwrap_or(NEVER)
     }
+    /// No item behind `at` uses the value.
+    pub fn ends(&self, at: u32, id: Id) -> bool {
+        self.uses[id as usize].iter().all(|u| *u == at)
+    }
     /// The value is not needed behind item `at`, which uses it once.
     pub fn dies(&self, at: u32, id: Id) -> bool {
         let uses = &self.uses[id as usize];
         !self.place[id as usize].pinned && uses.iter().all(|u| *u == at)
     }
 
-    fn compute(&mut self, at: u32, id: Id) -> Made<()> {
+    pub fn compute(&mut self, at: u32, id: Id) -> Made<()> {
         match self.node(id) {
             Node::Un(Un::MNot, a) => {
                 let a_in = self.in_register(a)?;
@@ -320,8 +357,13 @@ impl<'s> Emit<'s> {
         if self.place[a as usize].reg.is_none() && self.place[b as usize].reg.is_some() {
             (a, b) = (b, a);
         }
-        let in_reg = |it: &Self, x: Id| it.place[x as usize].reg.is_some();
-        let free = |it: &Self, x: Id| in_reg(it, x) && it.dies(at, x);
+        // Where the result is to be in the end, one of the operands may lie for the last time.
+        let hint = self.hints.get(&id).copied();
+        let free = |it: &Self, x: Id| match it.place[x as usize].reg {
+            Some(r) if hint.is_some() => hint == Some(r) && it.ends(at, x),
+            Some(_) => it.dies(at, x),
+            None => false,
+        };
         if !free(self, c) && (free(self, a) || free(self, b)) && a != b {
             // d = a · d + c
             let (d_id, other) = if free(self, a) { (a, b) } else { (b, a) };
@@ -344,7 +386,11 @@ impl<'s> Emit<'s> {
         let s = self.source(at, b)?;
         let from = self.place[c as usize].reg;
         let home = self.home(c);
-        let d = self.vector()?;
+        let taken = |it: &Self, r: u8| [a, b].iter().any(|x| it.place[*x as usize].reg == Some(r));
+        let d = match hint {
+            Some(r) if !taken(self, r) && self.may_take(r) => r,
+            _ => self.vector()?,
+        };
         match (from, home) {
             (Some(r), _) => self.m.copy(d, r)?,
             (None, Some(m)) => self.m.load(d, m)?,
@@ -354,19 +400,18 @@ impl<'s> Emit<'s> {
             },
         }
         [a, b, c].into_iter().for_each(|x| self.used(at, x));
-        self.vectors[d as usize] = Some(id);
-        self.place[id as usize].reg = Some(d);
+        self.take(d, id);
         self.m.fma231(op, d, ra, s)
     }
 
     /// Register `r`, which `old` has for the last time, is `new`'s.
     fn rename(&mut self, old: Id, new: Id, r: u8) {
         self.place[old as usize].reg = None;
-        self.vectors[r as usize] = Some(new);
-        self.place[new as usize].reg = Some(r);
+        self.vectors[r as usize] = None;
+        self.take(r, new);
     }
 
-    fn store(&mut self, at: u32, r: Reg, id: Id, some: bool) -> Made<()> {
+    pub fn store(&mut self, at: u32, r: Reg, id: Id, some: bool) -> Made<()> {
         let mask = self.node(id).is_mask();
         // Who reads later what the register holds now has it elsewhere by then.
         if self.inside {
@@ -398,7 +443,7 @@ impl<'s> Emit<'s> {
         } else if !mask {
             let to = self.register(r);
             self.m.store(to, s)?;
-            if !self.inside && self.m.width == Width::Half {
+            if (!self.inside || r.is_uniform()) && self.m.width == Width::Half {
                 // A uniform register has its value sixteen times.
                 let rest = MemoryOperand { displacement: to.displacement + 32, ..to };
                 self.m.store(rest, s)?;
@@ -422,7 +467,7 @@ impl<'s> Emit<'s> {
         Ok(())
     }
 
-    fn save_mask(&mut self, to: MemoryOperand, s: u8) -> Made<()> {
+    pub fn save_mask(&mut self, to: MemoryOperand, s: u8) -> Made<()> {
         if self.m.width == Width::Whole {
             return self.m.mr(Code::VEX_Kmovw_m16_kr, to, Register::K0 + s as u32);
         }

@@ -26,6 +26,7 @@ pub enum Source {
 
 /// A jump whose target is not known yet.
 #[must_use]
+#[derive(Clone, Copy)]
 pub struct Jump(usize);
 
 pub struct Machine {
@@ -60,7 +61,7 @@ impl Machine {
         self.at += self.encoder.encode(i, self.at as u64).map_err(|_| TooMuch)?;
         Ok(())
     }
-    fn made(&mut self, i: Result<Instruction, iced_x86::IcedError>) -> Made<()> {
+    pub fn made(&mut self, i: Result<Instruction, iced_x86::IcedError>) -> Made<()> {
         let i = i.map_err(|_| TooMuch)?;
         self.put(&i)
     }
@@ -84,6 +85,15 @@ impl Machine {
     }
     pub fn mr(&mut self, code: Code, m: MemoryOperand, a: Register) -> Made<()> {
         self.made(Instruction::with2(code, m, a))
+    }
+    pub fn mi(&mut self, code: Code, m: MemoryOperand, n: i32) -> Made<()> {
+        self.made(Instruction::with2(code, m, n))
+    }
+    pub fn m(&mut self, code: Code, m: MemoryOperand) -> Made<()> {
+        self.made(Instruction::with1(code, m))
+    }
+    pub fn r64(&mut self, a: Register, n: u64) -> Made<()> {
+        self.made(Instruction::with2(Code::Mov_r64_imm64, a, n))
     }
     pub fn rrr(&mut self, code: Code, a: Register, b: Register, c: Register) -> Made<()> {
         self.made(Instruction::with3(code, a, b, c))

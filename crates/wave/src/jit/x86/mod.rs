@@ -3,10 +3,17 @@
 //! Values stay in vector registers; where there are too few, the one that is needed last goes to the stack. What the wave has in
 //! common is computed first and lies on the stack, or in registers of its own if it is used often.
 
+mod access;
+mod block;
+mod control;
 mod emit;
+mod later;
 mod loops;
 mod machine;
 mod place;
+mod plan;
+mod rare;
+pub mod region;
 
 pub use machine::{Made, Width};
 

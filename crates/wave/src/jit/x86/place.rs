@@ -18,11 +18,19 @@ impl Emit<'_> {
         if r.is_uniform() || !self.inside {
             return MemoryOperand::with_base_displ(REGS, at);
         }
+        if let Some(n) = self.sides_of_warp {
+            let at = at + (64 * (self.k / n) + 32 * (self.k % n)) as i64;
+            return MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[0], 1, at, 1);
+        }
         MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[self.k], 1, at, 1)
     }
     /// Where this warp's bits of a mask lie.
     pub fn mask_at(&self, base: Register, at: i64) -> MemoryOperand {
         let scale = if self.m.width == Width::Whole { 2 } else { 1 };
+        if let Some(n) = self.sides_of_warp {
+            let at = at + (2 * (self.k / n) + self.k % n) as i64;
+            return MemoryOperand::with_base_index_scale_displ_size(base, WARPS[0], scale, at, 1);
+        }
         MemoryOperand::with_base_index_scale_displ_size(base, WARPS[self.k], scale, at, 1)
     }
 
@@ -90,6 +98,7 @@ impl Emit<'_> {
                 let m = self.mask_at(REGS, (r.unit() * UNIT_BYTES) as i64);
                 self.load_mask(d, m)?;
             }
+            Node::Exec if self.full => self.m.truth(d, true)?,
             Node::Exec if self.place[id as usize].slot.is_none() => {
                 let m = self.mask_at(EXEC, 0);
                 self.load_mask(d, m)?;
@@ -115,6 +124,13 @@ impl Emit<'_> {
 
     /// A register for the value, whose register it is from here on.
     pub fn define(&mut self, id: Id) -> Made<u8> {
+        if let Some(&r) = self.hints.get(&id)
+            && self.may_take(r)
+        {
+            self.held |= 1 << r;
+            self.take(r, id);
+            return Ok(r);
+        }
         let d = if self.in_masks(id) { self.mask()? } else { self.vector()? };
         let file = if self.in_masks(id) { &mut self.masks } else { &mut self.vectors };
         file[d as usize] = Some(id);
@@ -122,15 +138,29 @@ impl Emit<'_> {
         Ok(d)
     }
 
+    /// What the reserved register has is read no more: it may have the value that is stored there in the end.
+    pub fn may_take(&self, r: u8) -> bool {
+        self.vectors[r as usize]
+            .is_none_or(|old| self.next_use(old) == NEVER && !self.hints.contains_key(&old))
+    }
+    /// Register `r` is the value's from here on.
+    pub fn take(&mut self, r: u8, id: Id) {
+        if let Some(old) = self.vectors[r as usize].replace(id) {
+            self.place[old as usize].reg = None;
+        }
+        self.place[id as usize].reg = Some(r);
+        self.place[id as usize].pinned |= self.reserved >> r & 1 != 0;
+    }
+
     pub fn vector(&mut self) -> Made<u8> {
-        let r = self.free(&self.vectors, self.held, 0)?;
+        let r = self.free(&self.vectors, self.held | self.reserved, 0)?;
         self.held |= 1 << r;
         self.evict(r, false)?;
         Ok(r)
     }
     pub fn mask(&mut self) -> Made<u8> {
         // The first cannot say which lanes an instruction is for.
-        let r = self.free(&self.masks, self.held_masks, 1)?;
+        let r = self.free(&self.masks, self.held_masks | self.reserved_masks, 1)?;
         self.held_masks |= 1 << r;
         self.evict(r, true)?;
         Ok(r)

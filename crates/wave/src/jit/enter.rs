@@ -1,0 +1,198 @@
+//! Going into a region: what its code asks of the wave, and where the wave goes on behind it.
+
+use super::region::Place;
+use crate::kernels::control::{fault, out_of_patience};
+use crate::kernels::count;
+use crate::kernels::mask;
+use crate::kernels::memory::linear::{buffer, push, shared};
+use crate::kernels::regs::src64;
+use crate::state::{At, State};
+use crate::tally::{Access, AccessKind, Row};
+use shader::bytecode::{Code, Op, Reg};
+use shader::cost::COUNTED;
+use simd::Level;
+use std::mem::MaybeUninit;
+
+/// Words of one load at most.
+const WORDS: usize = 16;
+
+/// What loads read from, as code has it.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Memory {
+    pub ptr: *const u8,
+    /// 2^31 bytes on: what signed indices are added to.
+    pub middle: *const u8,
+    /// Bytes, fewer than 2^32.
+    pub size: u64,
+    /// Where offset 0 lies in its line.
+    pub lead: u32,
+    /// Offsets at which word i of a load lies within, so many less 2^31.
+    pub ends: [i32; WORDS],
+}
+
+/// What a region's code has beside the registers.
+#[repr(C)]
+pub struct Context {
+    pub state: *mut State,
+    pub level: Level,
+    pub rows: *mut Row,
+    pub patience: u32,
+    /// Warps to run.
+    pub live: u32,
+    /// Some warp left with lanes.
+    pub lanes: u32,
+    /// Of the warps side by side, those with lanes, and those with fewer than they began with.
+    pub warps: u64,
+    pub diverged: u64,
+    /// Accesses by shape: of runs, and those of them that begin within a line, of one place, of no shape; lines told.
+    pub runs: u64,
+    pub odd: u64,
+    pub same: u64,
+    pub unknown: u64,
+    pub lines: u64,
+    pub exec: [u16; 16],
+    pub began: [u16; 16],
+    pub memory: [MaybeUninit<Memory>; super::region::MOST_PLACES],
+}
+
+/// A region's code: its context, first byte of the registers; 0, or 1 where a fault has stopped the wave.
+pub type Function = unsafe extern "sysv64" fn(*mut Context, *mut u8) -> u32;
+
+/// What the engine knows of a region.
+pub struct Entry {
+    pub function: usize,
+    pub level: Level,
+    pub places: Vec<Place>,
+    /// Ops at which the wave goes on: with lanes, without any, and where the region is none for it.
+    pub exits: [u32; 2],
+    pub fallback: u32,
+    /// Ops that code has done by kernels: it knows where they are.
+    pub _ops: Box<[Op]>,
+}
+
+impl Entry {
+    /// The op that leads there.
+    pub fn op(&self) -> Op {
+        let at = self as *const Entry as u64;
+        let part = |i: u32| Reg((at >> (16 * i)) as u16);
+        Op { code: Code::REGION, d: part(0), a: part(1), b: part(2), c: part(3), e: 0, imm: 0 }
+    }
+
+    /// Fills in the memory that it loads from; none where that is of a kind that its code does not know.
+    fn memory(&self, st: &State, c: &mut Context) -> Option<()> {
+        for (place, to) in self.places.iter().zip(&mut c.memory) {
+            let r = match place {
+                Place::Buffer(reg) => {
+                    // SAFETY: the op's register, which has a descriptor's address.
+                    unsafe { buffer(*src64(st, *reg).0) }
+                }
+                Place::Shared if st.packed => return None,
+                Place::Shared => shared(st),
+                Place::Push => push(st),
+            };
+            let size = u32::try_from(r.size()).ok()?;
+            to.write(Memory {
+                ptr: r.ptr(),
+                middle: r.ptr().wrapping_add(1 << 31),
+                size: size as u64,
+                lead: count::begin(st, &r) as u32 & 63,
+                ends: std::array::from_fn(|i| (size.saturating_sub(3 + 4 * i as u32) ^ 1 << 31) as i32),
+            });
+        }
+        Some(())
+    }
+}
+
+/// The kernel of [`Code::REGION`].
+///
+/// # Safety
+/// As [`crate::Kernel`]; the op is one of [`Entry::op`]'s.
+pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
+    // SAFETY: the caller's.
+    let o = unsafe { &*op };
+    let at = o.d.0 as usize | (o.a.0 as usize) << 16 | (o.b.0 as usize) << 32 | (o.c.0 as usize) << 48;
+    // SAFETY: an entry, which lives as long as the op.
+    let entry = unsafe { &*(at as *const Entry) };
+    let go = |st: &State, i: u32| st.code.wrapping_add(i as usize);
+    if st.count.exact {
+        return go(st, entry.fallback);
+    }
+    let mut c = Context {
+        state: std::ptr::from_mut(st),
+        level: entry.level,
+        rows: st.count.rows(),
+        patience: st.patience,
+        live: st.live,
+        lanes: 0,
+        warps: 0,
+        diverged: 0,
+        runs: 0,
+        odd: 0,
+        same: 0,
+        unknown: 0,
+        lines: 0,
+        exec: mask::exec(st),
+        began: std::array::from_fn(|w| st.count.began[w]),
+        memory: [MaybeUninit::uninit(); super::region::MOST_PLACES],
+    };
+    if entry.memory(st, &mut c).is_none() {
+        return go(st, entry.fallback);
+    }
+    let full = mask::is_full(st);
+    let live = st.live;
+    // SAFETY: where `compile` put a function, which lives as long as the op.
+    let function: Function = unsafe { std::mem::transmute(entry.function) };
+    // SAFETY: the state's registers; the code stays within what the program's ops name.
+    let stopped = unsafe { function(&mut c, st.regs) };
+    st.patience = c.patience;
+    if COUNTED {
+        let row = st.count.row();
+        let told = |n: u64| if full { n } else { 0 };
+        row.lines[Access::ReadFull] += told(c.runs - c.odd);
+        row.lines[Access::ReadPartial] += c.lines + told(2 * c.odd + c.same);
+        row.unknown[AccessKind::Read] += c.unknown + (c.runs + c.same) - told(c.runs + c.same);
+    }
+    if stopped != 0 {
+        return std::ptr::null();
+    }
+    for w in mask::Bits(live) {
+        st.exec[w] = c.exec[w];
+    }
+    let exec = mask::exec(st);
+    mask::set_exec(st, exec);
+    go(st, entry.exits[(c.lanes == 0) as usize])
+}
+
+/// Called by code that ran out of loop iterations: whether to go on; 1 if not, for the wave has stopped.
+///
+/// # Safety
+/// The context is that of a region that runs, and the op one of its program's.
+pub unsafe extern "sysv64" fn tired(c: *mut Context, op: u64) -> u32 {
+    // SAFETY: the caller's.
+    let c = unsafe { &mut *c };
+    // SAFETY: as above.
+    let st = unsafe { &mut *c.state };
+    let why = out_of_patience(st);
+    c.patience = st.patience;
+    let Some(why) = why else { return 0 };
+    // SAFETY: one of the program's ops.
+    let at = unsafe { At::new(st.code.add(op as usize)) };
+    fault(st, at, why);
+    1
+}
+
+/// Called by code: has a kernel do an op for one warp, whose registers are units of their own at `regs`.
+///
+/// # Safety
+/// The context is that of a region that runs; the op names units at `regs`, and no other memory.
+pub unsafe extern "sysv64" fn one(c: *mut Context, op: *const Op, regs: *mut u8) {
+    // SAFETY: the caller's.
+    let (c, op) = unsafe { (&mut *c, &*op) };
+    // SAFETY: as above.
+    let st = unsafe { &mut *c.state };
+    let (own, live) = (std::mem::replace(&mut st.regs, regs), std::mem::replace(&mut st.live, 1));
+    // SAFETY: a kernel of the level that the code is for.
+    unsafe { crate::kernels::table(c.level)[op.code.0 as usize](st, op) };
+    (st.regs, st.live) = (own, live);
+}

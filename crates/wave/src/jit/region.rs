@@ -1,0 +1,370 @@
+//! Regions: innermost loops that only compute and load, so that each warp may run them by itself.
+//!
+//! What a warp does there is what the interpreter would do with a wave of which no other warp is live: its ops look at nothing of
+//! another warp's, and nobody sees in which order warps load. Uniform registers are each warp's own, for a loop's counter is
+//! elsewhere for each; behind the loop they hold what was written last, by the turns that warps were in.
+
+use super::live::{Liveness, Set};
+use super::segment::{Item, Segment};
+use super::trace::Trace;
+use crate::recording::{Id, Node};
+use shader::bytecode::{Code, Program, Reg};
+use shader::isa::code::extension_words;
+
+/// Where a block goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum To {
+    /// At the region's block of this number.
+    Block(usize),
+    /// Behind the loop, with lanes or without any: at [`Region::exits`] 0 and 1.
+    Out(bool),
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, Debug)]
+pub enum End {
+    Go(To),
+    /// As a truth that all lanes share says.
+    If(Id, To, To),
+    /// Lanes execute, or none do ([`Item::Exec`] said which).
+    Any {
+        some: To,
+        none: To,
+    },
+    /// No lane executes.
+    Park(To),
+    /// Back to the loop's first block; counts at a row unless that is 0. The op, for the watchdog.
+    Back {
+        row: u16,
+        to: To,
+        op: u32,
+    },
+}
+
+pub struct Block {
+    /// What is done, in order (`each`).
+    pub seg: Segment,
+    /// Where it is left if an [`Item::Test`] finds no lane.
+    pub none: Option<To>,
+    pub end: End,
+}
+
+/// What loads read from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The buffer whose descriptor's address the register holds.
+    Buffer(Reg),
+    Shared,
+    Push,
+}
+
+/// One word of a load.
+#[derive(Clone, Copy, Debug)]
+pub struct Load {
+    /// Number of its [`Place`].
+    pub place: u32,
+    /// Added to the offset, once it has wrapped: words behind the first.
+    pub word: u32,
+    /// Added to the offset.
+    pub imm: u32,
+    /// How the offset's lanes lie if all execute: `SHAPE_…`.
+    pub shape: u16,
+    /// How its accesses are counted, of a load's first word.
+    pub counts: Option<Counts>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Counts {
+    /// One of which the lines are not told.
+    Unknown,
+    /// As the shape tells if all lanes of the wave execute, else as unknown.
+    Shape,
+    /// The lines of so many bytes at one offset.
+    Bytes(u32),
+}
+
+/// An op that has a quick way for ordinary operands.
+#[derive(Clone, Debug)]
+pub struct Check {
+    pub code: Code,
+    pub args: Vec<Id>,
+    pub results: Vec<Id>,
+    /// Lanes for which the quick way is wrong.
+    pub odd: Id,
+}
+
+pub struct Region {
+    /// Op at which it begins.
+    pub header: usize,
+    /// The first is the one that the loop comes back to.
+    pub blocks: Vec<Block>,
+    pub loads: Vec<Load>,
+    pub checks: Vec<Check>,
+    pub places: Vec<Place>,
+    /// Uniform registers that are written.
+    pub uniforms: Vec<Reg>,
+    /// Ops at which the wave goes on, with lanes and without, and what is read from there on.
+    pub exits: [Option<(usize, Set)>; 2],
+    /// Lanes may go apart.
+    pub diverges: bool,
+    /// Units of a varying register.
+    pub warps: usize,
+}
+
+impl Region {
+    /// Whether a unit is read behind the loop.
+    pub fn read_later(&self, unit: usize) -> bool {
+        self.exits.iter().flatten().any(|(_, live)| live.has(unit))
+    }
+}
+
+/// Blocks of a region, and loads, at most.
+pub const MOST_BLOCKS: usize = 64;
+const MOST_LOADS: usize = 200;
+/// Items of all blocks at most. Long stretches of arithmetic gain nothing from it: as segments several warps go side by side, and
+/// nothing is kept from turn to turn that would fit in registers (`large` took 44 ms where they were regions too, 35 without).
+const MOST_ITEMS: usize = 80;
+/// Words of code of a loop that it is looked at for: an op is an item or more, but for some moves.
+const MOST_WORDS: usize = 2 * MOST_ITEMS;
+/// Places of a region at most.
+pub const MOST_PLACES: usize = 8;
+
+/// The innermost loops, as numbers of their blocks in order.
+pub fn loops(l: &Liveness) -> Vec<Vec<usize>> {
+    let n = l.blocks.len();
+    let mut reached = vec![false; n];
+    let mut left: Vec<usize> = (0..n).filter(|b| l.begins(*b)).collect();
+    while let Some(b) = left.pop() {
+        if !std::mem::replace(&mut reached[b], true) {
+            left.extend(l.blocks[b].next.iter().flatten());
+        }
+    }
+    let mut preds = vec![vec![]; n];
+    for b in (0..n).filter(|b| reached[*b]) {
+        for &t in l.blocks[b].next.iter().flatten() {
+            preds[t].push(b);
+        }
+    }
+    let heads = |b: usize| preds[b].iter().any(|p| *p >= b);
+    let mut all = vec![];
+    for h in (0..n).filter(|b| heads(*b)) {
+        let mut body = vec![h];
+        let mut left: Vec<usize> = preds[h].iter().copied().filter(|p| *p >= h).collect();
+        let mut fits = true;
+        while let Some(b) = left.pop() {
+            if body.contains(&b) {
+                continue;
+            }
+            body.push(b);
+            // Another loop within, or another way in.
+            fits &= b > h && !heads(b) && body.len() <= MOST_BLOCKS;
+            if !fits {
+                break;
+            }
+            left.extend(&preds[b]);
+        }
+        if fits {
+            body.sort_unstable();
+            all.push(body);
+        }
+    }
+    all
+}
+
+/// Exits of a region being made.
+struct Ways<'l, 'p> {
+    liveness: &'l Liveness<'p>,
+    body: &'l [usize],
+    exits: [Option<(usize, Set)>; 2],
+}
+
+impl Ways<'_, '_> {
+    /// Where block `b` (of all) is, for who goes there with lanes or without; none where exits of one kind lead to several places.
+    fn to(&mut self, b: usize, lanes: bool) -> Option<To> {
+        if let Some(i) = self.body.iter().position(|x| *x == b) {
+            return Some(To::Block(i));
+        }
+        let block = self.liveness.blocks.get(b)?;
+        let exit = &mut self.exits[!lanes as usize];
+        match exit {
+            Some((pc, _)) if *pc != block.first => return None,
+            Some(_) => (),
+            None => *exit = Some((block.first, block.before.clone())),
+        }
+        Some(To::Out(lanes))
+    }
+}
+
+/// The loop of these blocks as a region; none for one that does more than a region may.
+pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: bool) -> Option<Region> {
+    let code = &program.code;
+    if code[liveness.blocks[body[0]].first].code == Code::LOOP {
+        // Of who runs the loop op by op a copy of its first op is run, and the watchdog is told which op was the last.
+        return None;
+    }
+    if body.iter().map(|b| &liveness.blocks[*b]).map(|b| b.end - b.first).sum::<usize>() > MOST_WORDS {
+        return None;
+    }
+    let mut ways = Ways { liveness, body, exits: [None, None] };
+    let mut region = Region {
+        header: liveness.blocks[body[0]].first,
+        blocks: vec![],
+        loads: vec![],
+        checks: vec![],
+        places: vec![],
+        uniforms: vec![],
+        exits: [None, None],
+        diverges: false,
+        warps: program.lanes as usize / 16,
+    };
+    // Bools of which it is not known that they are no uniform ones.
+    let mut unsure = vec![];
+    let mut same_loads = false;
+    for &b in body {
+        let at = &liveness.blocks[b];
+        let mut trace = Trace::new(narrow);
+        let (mut pc, mut end) = (at.first, None);
+        while pc < at.end {
+            let after = pc + 1 + extension_words(&code[pc]);
+            let fall = |ways: &mut Ways| at.next[0].and_then(|b| ways.to(b, true));
+            let jump = |ways: &mut Ways, lanes: bool| at.next[1].and_then(|b| ways.to(b, lanes));
+            let op = &code[pc];
+            let ext = || code[pc + 1].regs();
+            match op.code.unfused() {
+                Code::JMP => end = Some(End::Go(jump(&mut ways, true)?)),
+                Code::CMP_JMP => {
+                    let c = trace.condition(op)?;
+                    end = Some(End::If(trace.shared(c)?, jump(&mut ways, true)?, fall(&mut ways)?));
+                }
+                Code::JMP_IF => {
+                    let c = trace.value(op.a, true);
+                    end = Some(End::If(c, jump(&mut ways, true)?, fall(&mut ways)?));
+                }
+                Code::JMP_UNLESS => {
+                    let c = trace.value(op.a, true);
+                    end = Some(End::If(c, fall(&mut ways)?, jump(&mut ways, true)?));
+                }
+                Code::SPLIT_RARE | Code::CMP_SPLIT_RARE => {
+                    let (c, yes, no) = match op.code {
+                        Code::SPLIT_RARE => (trace.value(op.a, true), op.d, op.b),
+                        _ => (trace.condition(op)?, ext()[0], ext()[1]),
+                    };
+                    let none = jump(&mut ways, true)?;
+                    trace.split(c, yes, no, true);
+                    end = Some(End::Go(fall(&mut ways)?));
+                    trace.none = Some(none);
+                    region.diverges = true;
+                }
+                Code::SPLIT | Code::CMP_SPLIT => {
+                    let (c, yes, no) = match op.code {
+                        Code::SPLIT => (trace.value(op.a, true), op.d, op.b),
+                        _ => (trace.condition(op)?, ext()[0], ext()[1]),
+                    };
+                    trace.split(c, yes, no, false);
+                    end = Some(End::Any { some: fall(&mut ways)?, none: jump(&mut ways, false)? });
+                    region.diverges = true;
+                }
+                Code::PARK_IF | Code::CMP_PARK => {
+                    let (c, to) = match op.code {
+                        Code::PARK_IF => (trace.value(op.a, true), op.b),
+                        _ => (trace.condition(op)?, ext()[0]),
+                    };
+                    trace.park_if(c, to);
+                    end = Some(End::Any { some: fall(&mut ways)?, none: jump(&mut ways, false)? });
+                    region.diverges = true;
+                }
+                Code::PARK => {
+                    trace.park(op.d);
+                    end = Some(End::Park(jump(&mut ways, false)?));
+                    region.diverges = true;
+                }
+                Code::SETEXEC | Code::JOIN => {
+                    trace.set_exec(op.a, op.code == Code::JOIN);
+                    end = Some(End::Any { some: fall(&mut ways)?, none: jump(&mut ways, false)? });
+                    region.diverges = true;
+                }
+                Code::LOOP if op.a.is_none() => {
+                    end = Some(End::Back { row: op.e, to: jump(&mut ways, true)?, op: pc as u32 });
+                }
+                Code::LOOP_NEXT => {
+                    trace.sum(op)?;
+                    // It does the comparison where it leads.
+                    let test = at.next[0].and_then(|b| ways.to(b, true))?;
+                    end = Some(End::Back { row: op.e, to: test, op: pc as u32 });
+                }
+                Code::TALLY if op.e == 0 => trace.tally(u16::try_from(op.imm).ok()?),
+                Code::LD_BUF | Code::LD_SHARED | Code::LD_PUSH => {
+                    let ext = &code[pc + 1..after];
+                    same_loads |= trace.load(op, ext, &mut region.loads, &mut region.places)?;
+                }
+                _ => trace.op(op, &mut region.checks)?,
+            }
+            if region.loads.len() > MOST_LOADS || region.places.len() > MOST_PLACES {
+                return None;
+            }
+            pc = after;
+        }
+        let end = match end {
+            Some(end) => end,
+            None => End::Go(at.next[0].and_then(|b| ways.to(b, true))?),
+        };
+        let none = trace.none;
+        let seg = trace.finish(&liveness.behind(b), &region.checks, &region.loads, end, &mut unsure);
+        region.blocks.push(Block { seg, none, end });
+    }
+    region.exits = ways.exits;
+    if region.blocks.iter().map(|b| b.seg.each.len()).sum::<usize>() > MOST_ITEMS {
+        return None;
+    }
+    // Whether all lanes of the wave execute is not one warp's to know, where lanes go apart.
+    if region.diverges && region.loads.iter().any(|l| l.counts == Some(Counts::Shape)) {
+        return None;
+    }
+    if overlap(&region) {
+        return None;
+    }
+    for item in region.blocks.iter().flat_map(|b| &b.seg.each) {
+        if let Item::Store(r, _) = item
+            && r.is_uniform()
+            && !region.uniforms.contains(r)
+        {
+            region.uniforms.push(*r);
+        }
+    }
+    // What others store meanwhile each warp would find at another time.
+    let differs = same_loads && region.uniforms.iter().any(|r| region.read_later(r.unit()));
+    if differs || unsure.iter().any(|unit| region.read_later(*unit)) {
+        return None;
+    }
+    Some(region)
+}
+
+/// Whether different registers share units. What one warp leaves in one of them another's turn would overwrite, which all warps of
+/// a wave have behind them by then.
+fn overlap(region: &Region) -> bool {
+    // By first unit: one past the last, and whether as a mask.
+    let mut all: Vec<(usize, usize, bool)> = vec![];
+    let mut note = |r: Reg, mask: bool| {
+        let units = if mask || r.is_uniform() { 1 } else { region.warps };
+        let it = (r.unit(), r.unit() + units, mask);
+        if !all.contains(&it) {
+            all.push(it);
+        }
+    };
+    for seg in region.blocks.iter().map(|b| &b.seg) {
+        for node in &seg.nodes {
+            match *node {
+                Node::Word(r) => note(r, false),
+                Node::Mask(r) => note(r, true),
+                _ => (),
+            }
+        }
+        for item in &seg.each {
+            if let Item::Store(r, id) = item {
+                note(*r, seg.nodes[*id as usize].is_mask());
+            }
+        }
+    }
+    all.sort_unstable();
+    all.windows(2).any(|w| w[1].0 < w[0].1)
+}

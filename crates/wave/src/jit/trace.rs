@@ -1,0 +1,439 @@
+//! A block of a region as nodes. Lanes that execute are a value like others: a block begins with [`Node::Exec`], and at its end
+//! says who executes next.
+
+use super::live::Set;
+use super::region::{Check, Counts, End, Load, Place, To};
+use super::segment::{Item, Lanes, MOST_NODES, Segment, operands, settle};
+use crate::recording::{Bin, Id, Kind, Node, Tape, Tri, Un, with};
+use rustc_hash::{FxHashMap, FxHashSet};
+use shader::bytecode::{
+    BEFORE_LEFT, Before, Code, Op, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of,
+};
+use shader::ir::{self, Mem, Ty};
+use smallvec::SmallVec;
+
+pub struct Trace {
+    tape: Tape,
+    lanes: Vec<Lanes>,
+    /// By unit, and whether as a mask: what the register holds, of lanes that execute.
+    now: FxHashMap<(usize, bool), Id>,
+    /// Of all lanes, where that is another value.
+    whole: FxHashMap<usize, Id>,
+    items: Vec<Item>,
+    /// Where [`Item::Test`] leads.
+    pub none: Option<To>,
+}
+
+impl Trace {
+    pub fn new(narrow: bool) -> Trace {
+        let mut tape = Tape::default();
+        tape.narrow = narrow;
+        Trace {
+            tape,
+            lanes: vec![],
+            now: FxHashMap::default(),
+            whole: FxHashMap::default(),
+            items: vec![],
+            none: None,
+        }
+    }
+
+    // ---- values ----
+
+    fn put(&mut self, node: Node) -> Id {
+        let before = self.tape.nodes.len();
+        let id = self.tape.put(node);
+        self.computed(before);
+        id
+    }
+    /// Nodes from `before` on are computed here.
+    fn computed(&mut self, before: usize) {
+        settle(&self.tape, &mut self.lanes);
+        for id in before..self.tape.nodes.len() {
+            if !self.tape.nodes[id].is_given() {
+                self.items.push(Item::Compute(id as Id));
+            }
+        }
+    }
+    fn exec(&mut self) -> Id {
+        self.put(Node::Exec)
+    }
+    fn both(&mut self, a: Id, b: Id) -> Id {
+        self.put(Node::Bin(Bin::MAnd, a, b))
+    }
+    fn either(&mut self, a: Id, b: Id) -> Id {
+        self.put(Node::Bin(Bin::MOr, a, b))
+    }
+    fn not(&mut self, a: Id) -> Id {
+        self.put(Node::Un(Un::MNot, a))
+    }
+
+    /// What a register holds now.
+    pub fn value(&mut self, r: Reg, mask: bool) -> Id {
+        if let Some(id) = self.now.get(&(r.unit(), mask)) {
+            return *id;
+        }
+        let id = self.put(if mask { Node::Mask(mask_of(r)) } else { Node::Word(r) });
+        self.now.insert((r.unit(), mask), id);
+        id
+    }
+    fn write(&mut self, r: Reg, id: Id, mask: bool) {
+        self.now.insert((r.unit(), mask), id);
+        self.now.remove(&(r.unit(), !mask));
+        self.whole.remove(&r.unit());
+        self.items.push(Item::Store(if mask { mask_of(r) } else { r }, id));
+    }
+    /// The same, if all lanes share it.
+    pub fn shared(&self, id: Id) -> Option<Id> {
+        (self.lanes[id as usize] == Lanes::Same).then_some(id)
+    }
+
+    // ---- ops ----
+
+    /// What a kernel makes of these values.
+    fn made(&mut self, code: Code, x: &[Id], checks: &mut Vec<Check>) -> Option<SmallVec<[Id; 2]>> {
+        let recording = crate::kernels::recording(code)?;
+        let mut all = [0; 5];
+        all[..x.len()].copy_from_slice(x);
+        let before = self.tape.nodes.len();
+        self.tape.odd = Some(vec![]);
+        let made = with(&mut self.tape, || (recording.run)(&all));
+        let odd = self.tape.odd.take().unwrap_or_default();
+        if self.tape.unsaid || self.tape.nodes.len() > MOST_NODES {
+            return None;
+        }
+        self.computed(before);
+        let results: SmallVec<[Id; 2]> = made[..recording.results.len()].into();
+        if let Some(first) = odd.first() {
+            if recording.operands.iter().chain(recording.results).any(|k| *k != Kind::Word) {
+                return None;
+            }
+            let odd = odd[1..].iter().fold(*first, |a, b| self.either(a, *b));
+            let exec = self.exec();
+            let odd = self.both(odd, exec);
+            self.items.push(Item::Check(checks.len() as u32));
+            checks.push(Check { code, args: x.to_vec(), results: results.to_vec(), odd });
+        }
+        Some(results)
+    }
+
+    /// Takes an op on that neither jumps nor loads.
+    pub fn op(&mut self, op: &Op, checks: &mut Vec<Check>) -> Option<()> {
+        match op.code {
+            Code::MOVM32 if op.d.is_uniform() => {
+                let new = self.value(op.a, false);
+                self.shared(new)?;
+                self.write(op.d, new, false);
+            }
+            Code::MOVM32 | Code::MOVIF32 => {
+                let new = self.value(op.a, false);
+                let old = match self.whole.get(&op.d.unit()) {
+                    Some(id) => *id,
+                    None => self.value(op.d, false),
+                };
+                let all = op.code == Code::MOVM32;
+                let lanes = if all { self.exec() } else { self.value(op.b, true) };
+                let id = self.put(Node::Tri(Tri::Sel, lanes, new, old));
+                if op.d.is_uniform() {
+                    return None;
+                }
+                self.write(op.d, id, false);
+                if all {
+                    // Who reads the register later in the block need not know what it holds for others.
+                    self.now.insert((op.d.unit(), false), new);
+                    self.whole.insert(op.d.unit(), id);
+                }
+            }
+            Code::MOVMB | Code::MOVIFB => {
+                let (new, old) = (self.value(op.a, true), self.value(op.d, true));
+                let lanes = if op.code == Code::MOVMB { self.exec() } else { self.value(op.b, true) };
+                let differ = self.put(Node::Bin(Bin::MXor, new, old));
+                let differ = self.both(differ, lanes);
+                let id = self.put(Node::Bin(Bin::MXor, old, differ));
+                self.write(op.d, id, true);
+            }
+            Code::GETEXEC => {
+                let exec = self.exec();
+                self.write(op.d, exec, true);
+            }
+            Code::OREXEC => self.wait(op.d),
+            Code::MASK_CLEAR => {
+                let none = self.put(Node::Truth(false));
+                self.write(op.d, none, true);
+            }
+            Code::MASK_ANDN => {
+                let (a, b) = (self.value(op.a, true), self.value(op.b, true));
+                let b = self.not(b);
+                let id = self.both(a, b);
+                self.write(op.d, id, true);
+            }
+            _ => return self.arithmetic(op, checks),
+        }
+        Some(())
+    }
+
+    fn arithmetic(&mut self, op: &Op, checks: &mut Vec<Check>) -> Option<()> {
+        let recording = crate::kernels::recording(op.code)?;
+        let mut x: SmallVec<[Id; 5]> = SmallVec::new();
+        for (r, kind) in operands(op).into_iter().zip(recording.operands) {
+            if r.is_none() {
+                return None;
+            }
+            x.push(self.value(r, *kind == Kind::Mask));
+        }
+        let made = self.made(op.code, &x, checks)?;
+        let mask = recording.results[0] == Kind::Mask;
+        for (r, id) in [op.d, op.b].into_iter().zip(made) {
+            if r.is_none() || !mask && r.is_uniform() && self.lanes[id as usize] != Lanes::Same {
+                return None;
+            }
+            self.write(r, id, mask);
+        }
+        Some(())
+    }
+
+    /// d = a + b, of a counting loop's end.
+    pub fn sum(&mut self, op: &Op) -> Option<()> {
+        let (a, b) = (self.value(op.a, false), self.value(op.b, false));
+        let id = self.put(Node::Bin(Bin::IAdd, a, b));
+        self.shared(id)?;
+        self.write(op.d, id, false);
+        Some(())
+    }
+
+    pub fn tally(&mut self, row: u16) {
+        self.items.push(Item::Tally(row));
+    }
+
+    /// The condition of an op that compares.
+    pub fn condition(&mut self, op: &Op) -> Option<Id> {
+        let cmp = ir::Bin::ALL.iter().find(|b| **b as u16 == op.e & 0xFF)?;
+        let mut none = vec![];
+        let first = self.value(op.a, false);
+        let before = if op.code == Code::CMP_JMP { Before::Nothing } else { Before::of(op.e) };
+        let code = match before {
+            Before::Nothing => None,
+            Before::FAdd => Some(Code::bin(ir::Bin::FAdd, Ty::B32)),
+            Before::FSub => Some(Code::bin(ir::Bin::FSub, Ty::B32)),
+            Before::FMul => Some(Code::bin(ir::Bin::FMul, Ty::B32)),
+            Before::FSumSquares => Some(Code::bin(ir::Bin::FSumSquares, Ty::B32)),
+            Before::Fma => Some(Code::tri(ir::Tri::Fma, Ty::B32)),
+        };
+        let second = match code {
+            None => self.value(op.b, false),
+            Some(code) => {
+                let n = if before == Before::Fma { 3 } else { 2 };
+                let x: Vec<Id> = [op.b, op.c, op.d][..n].iter().map(|r| self.value(*r, false)).collect();
+                self.made(code, &x, &mut none)?[0]
+            }
+        };
+        let left = code.is_some() && op.e & BEFORE_LEFT != 0;
+        let x = if left { [second, first] } else { [first, second] };
+        let c = self.made(Code::bin(*cmp, Ty::B32), &x, &mut none)?[0];
+        let negated = op.e & 0x100 != 0;
+        Some(if negated { self.not(c) } else { c })
+    }
+
+    // ---- who executes ----
+
+    fn wait(&mut self, r: Reg) {
+        let (exec, old) = (self.exec(), self.value(r, true));
+        let id = self.either(old, exec);
+        self.write(r, id, true);
+    }
+    /// Lanes of `c` go on. `rare`: with none of these nothing changes, and the block is left.
+    pub fn split(&mut self, c: Id, yes: Reg, no: Reg, rare: bool) {
+        let exec = self.exec();
+        let y = self.both(exec, c);
+        if rare {
+            self.items.push(Item::Test(y));
+        }
+        let c = self.not(c);
+        let n = self.both(exec, c);
+        for (r, id) in [(yes, y), (no, n)] {
+            if !r.is_none() {
+                self.write(r, id, true);
+            }
+        }
+        self.items.push(Item::Exec(y));
+    }
+    /// Lanes of `c` wait.
+    pub fn park_if(&mut self, c: Id, to: Reg) {
+        let exec = self.exec();
+        if !to.is_none() {
+            let (old, y) = (self.value(to, true), self.both(exec, c));
+            let id = self.either(old, y);
+            self.write(to, id, true);
+        }
+        let c = self.not(c);
+        let rest = self.both(exec, c);
+        self.items.push(Item::Exec(rest));
+    }
+    pub fn park(&mut self, to: Reg) {
+        if !to.is_none() {
+            self.wait(to);
+        }
+    }
+    pub fn set_exec(&mut self, a: Reg, join: bool) {
+        let mut id = self.value(a, true);
+        if join {
+            let exec = self.exec();
+            id = self.either(exec, id);
+        }
+        self.items.push(Item::Exec(id));
+    }
+
+    // ---- memory ----
+
+    /// Takes a load on; whether its result is the same for all lanes.
+    pub fn load(
+        &mut self,
+        op: &Op,
+        ext: &[Op],
+        loads: &mut Vec<Load>,
+        places: &mut Vec<Place>,
+    ) -> Option<bool> {
+        let n = n_of(op.e);
+        if mem_of(op.e) != Mem::B32 {
+            return None;
+        }
+        let place = match op.code {
+            Code::LD_BUF if op.b.is_uniform() && !op.b.is_none() => Place::Buffer(op.b),
+            Code::LD_SHARED => Place::Shared,
+            Code::LD_PUSH => Place::Push,
+            _ => return None,
+        };
+        let place = match places.iter().position(|p| *p == place) {
+            Some(i) => i,
+            None => {
+                places.push(place);
+                places.len() - 1
+            }
+        } as u32;
+        let zero = self.put(Node::Splat(0));
+        let a = if op.a.is_none() { zero } else { self.value(op.a, false) };
+        let c = if op.c.is_none() { zero } else { self.value(op.c, false) };
+        self.shared(c)?;
+        let same = op.a.is_none() || op.a.is_uniform();
+        if same != self.shared(a).is_some() {
+            // What is counted goes by the register.
+            return None;
+        }
+        let shape = op.e & (SHAPE_RUN | SHAPE_SAME);
+        let counts = if op.code == Code::LD_PUSH || op.e & SHAPE_SINGLE != 0 {
+            None
+        } else if same {
+            Some(Counts::Bytes(4 * n as u32))
+        } else if shape != 0 && n == 1 {
+            Some(Counts::Shape)
+        } else {
+            Some(Counts::Unknown)
+        };
+        // All words are asked for before any is written: a result may take the offsets' register.
+        let mut results = vec![];
+        for i in 0..n {
+            let r = if n == 1 { op.d } else { ext[i / 8].regs()[i % 8] };
+            let counts = if i == 0 { counts } else { None };
+            if r.is_none() && counts.is_none() {
+                continue;
+            }
+            let id = self.put(Node::Load(loads.len() as u32, a, c));
+            loads.push(Load {
+                place,
+                word: i as u32,
+                imm: op.imm,
+                shape: if n == 1 { shape } else { 0 },
+                counts,
+            });
+            results.push((r, id));
+        }
+        for (r, id) in results {
+            if r.is_none() {
+                continue;
+            }
+            if r.is_uniform() && !same {
+                return None;
+            }
+            self.write(r, id, false);
+        }
+        Some(same)
+    }
+
+    // ---- all of it ----
+
+    /// What is done in the end, where `live` is read behind the block.
+    pub fn finish(
+        mut self,
+        live: &Set,
+        checks: &[Check],
+        loads: &[Load],
+        end: End,
+        unsure: &mut Vec<usize>,
+    ) -> Segment {
+        let nodes = std::mem::take(&mut self.tape.nodes);
+        let mut seen = FxHashSet::default();
+        let mut needed = vec![false; nodes.len()];
+        if let End::If(c, ..) = end {
+            needed[c as usize] = true;
+        }
+        let mut each = vec![];
+        for item in self.items.into_iter().rev() {
+            let keep = match item {
+                Item::Store(r, id) => {
+                    let unchanged = match nodes[id as usize] {
+                        Node::Word(w) => w == r,
+                        Node::Mask(w) => w == r,
+                        _ => false,
+                    };
+                    let mask = nodes[id as usize].is_mask();
+                    let keep = seen.insert((r.unit(), mask)) && live.has(r.unit()) && !unchanged;
+                    if keep {
+                        needed[id as usize] = true;
+                        if mask && self.lanes[id as usize] != Lanes::Differ {
+                            unsure.push(r.unit());
+                        }
+                    }
+                    keep
+                }
+                Item::Compute(id) => {
+                    // What is loaded counts, read or not.
+                    let counts = match nodes[id as usize] {
+                        Node::Load(i, ..) => loads[i as usize].counts.is_some(),
+                        _ => false,
+                    };
+                    let keep = needed[id as usize] || counts;
+                    if keep {
+                        nodes[id as usize].operands().for_each(|id| needed[id as usize] = true);
+                    }
+                    keep
+                }
+                Item::Check(i) => {
+                    let check = &checks[i as usize];
+                    let keep = check.results.iter().any(|id| needed[*id as usize]);
+                    if keep {
+                        let ids = check.args.iter().chain(&check.results).chain([&check.odd]);
+                        ids.for_each(|id| needed[*id as usize] = true);
+                    }
+                    keep
+                }
+                Item::Test(id) | Item::Exec(id) => {
+                    needed[id as usize] = true;
+                    true
+                }
+                Item::Tally(_) => true,
+                Item::Move(..) => false,
+            };
+            if keep {
+                each.push(item);
+            }
+        }
+        each.reverse();
+        let uniform = self.lanes.iter().map(|l| *l == Lanes::Same).collect();
+        Segment { first: 0, end: 0, nodes, uniform, kept: vec![], once: vec![], each }
+    }
+}
+
+/// A Bool register's name.
+fn mask_of(r: Reg) -> Reg {
+    Reg::varying(r.unit() as u16)
+}

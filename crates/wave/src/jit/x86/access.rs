@@ -1,0 +1,308 @@
+//! Loads of words: one for all lanes, sixteen in a row, or each lane's own.
+//!
+//! An offset within is found as the interpreter finds it: what lies out of bounds is 0.
+
+use super::emit::Emit;
+use super::machine::{Made, Source, TooMuch, Width};
+use super::rare::{Rare, Stub};
+use super::region::{A, A32, B, B32, Cycle, context};
+use crate::jit::enter::{Context, Memory};
+use crate::jit::region::{Counts, Load};
+use crate::jit::segment::{Item, Segment};
+use crate::recording::{Bin, Id, Node};
+use iced_x86::{Code, Instruction, MemoryOperand, Register};
+use shader::bytecode::{SHAPE_RUN, SHAPE_SAME};
+use std::mem::offset_of;
+
+/// Words at each lane's own offset.
+#[derive(Clone, Copy)]
+pub struct Gather {
+    place: u32,
+    word: u32,
+    imm: u32,
+    /// Offsets, and what all lanes add: registers, or memory that has them.
+    a: Source,
+    c: Option<Source>,
+    /// Where they go, and what is free for it: two vectors with AVX2, a vector and a mask else.
+    d: u8,
+    index: u8,
+    inside: u8,
+}
+
+/// A member of a place's memory.
+fn memory(place: u32, member: usize) -> MemoryOperand {
+    context(offset_of!(Context, memory) + place as usize * size_of::<Memory>() + member)
+}
+
+impl Cycle<'_> {
+    /// Counts a block's accesses, all at once, but for those that are odd.
+    pub fn count_loads(&mut self, seg: &Segment) -> Made<()> {
+        let mut sums = [
+            (offset_of!(Context, unknown), 0),
+            (offset_of!(Context, runs), 0),
+            (offset_of!(Context, same), 0),
+            (offset_of!(Context, lines), 0),
+        ];
+        for item in &seg.each {
+            let Item::Compute(id) = item else { continue };
+            let Node::Load(i, ..) = seg.nodes[*id as usize] else { continue };
+            let load = &self.region.loads[i as usize];
+            let which = match load.counts {
+                None => continue,
+                Some(Counts::Unknown) => 0,
+                Some(Counts::Shape) if load.shape & SHAPE_RUN != 0 => 1,
+                Some(Counts::Shape) => 2,
+                Some(Counts::Bytes(_)) => 3,
+            };
+            sums[which].1 += 1;
+        }
+        sums.into_iter().filter(|s| s.1 > 0).try_for_each(|(at, n)| self.add(at, n))
+    }
+
+    /// ecx is the sum of the first lanes and `imm`.
+    fn scalar(&mut self, ids: [Id; 2], imm: u32) -> Made<()> {
+        let mut imm = imm;
+        let mut first = true;
+        for id in ids {
+            let place = self.e.place[id as usize];
+            if place.slot.is_none()
+                && let Node::Splat(x) = self.e.node(id)
+            {
+                imm = imm.wrapping_add(x);
+                continue;
+            }
+            let xmm = |r: u8| Register::XMM0 + r as u32;
+            let whole = self.e.m.width == Width::Whole;
+            let code = if whole { Code::EVEX_Vmovd_rm32_xmm } else { Code::VEX_Vmovd_rm32_xmm };
+            match place.reg {
+                Some(r) if first => self.e.m.rr(code, A32, xmm(r))?,
+                Some(r) => {
+                    self.e.m.rr(code, B32, xmm(r))?;
+                    self.e.m.rr(Code::Add_r32_rm32, A32, B32)?;
+                }
+                None => {
+                    let from = self.e.home(id).ok_or(TooMuch)?;
+                    let from = MemoryOperand { is_broadcast: false, ..from };
+                    let code = if first { Code::Mov_r32_rm32 } else { Code::Add_r32_rm32 };
+                    self.e.m.rm(code, A32, from)?;
+                }
+            }
+            first = false;
+        }
+        if first {
+            return self.e.m.ri(Code::Mov_rm32_imm32, A32, imm as i32);
+        }
+        if imm != 0 { self.e.m.ri(Code::Add_rm32_imm32, A32, imm as i32) } else { Ok(()) }
+    }
+
+    /// Whether `bytes` from the offset in ecx on lie within (flags: above if not); rdx is lost.
+    fn within(&mut self, place: u32, bytes: u32) -> Made<()> {
+        self.e.m.rm(Code::Lea_r64_m, B, MemoryOperand::with_base_displ(A, bytes as i64))?;
+        self.e.m.rm(Code::Cmp_r64_rm64, B, memory(place, offset_of!(Memory, size)))
+    }
+
+    /// Leads from here to code that is seldom run, and back.
+    fn aside(&mut self, from: super::machine::Jump, what: Rare) {
+        let held = self.e.reserved;
+        self.stubs.push(Stub { from, back: self.e.m.here(), what, held });
+    }
+
+    pub fn load(&mut self, at: u32, id: Id, l: &Load, a: Id, c: Id) -> Made<()> {
+        let same = self.e.is_common(a);
+        let shape = if same { SHAPE_SAME } else { l.shape };
+        let xmm_of = |it: &Emit, d: u8| it.m.vector(d);
+        if same {
+            self.scalar([a, c], l.imm)?;
+            self.used(at, [a, c]);
+            if let Some(Counts::Bytes(bytes)) = l.counts {
+                self.lines(l.place, bytes)?;
+            }
+            let d = self.e.define(id)?;
+            self.within(l.place, 4 * l.word + 4)?;
+            let from = self.e.m.jump(Code::Ja_rel32_64)?;
+            self.e.m.rm(Code::Mov_r64_rm64, B, memory(l.place, offset_of!(Memory, ptr)))?;
+            let v = xmm_of(&self.e, d);
+            self.broadcast(v, 4 * l.word)?;
+            self.aside(from, Rare::Zero(d));
+            return Ok(());
+        }
+        let shaped = shape != 0;
+        let operands = (self.operand(a, shaped)?, self.operand(c, shaped)?);
+        let operands = (operands.0.ok_or(TooMuch)?, operands.1);
+        let index = self.e.vector()?;
+        let inside = if self.halves() { self.e.vector()? } else { self.e.mask()? };
+        if !shaped {
+            // It may not lie where an operand does: they are read first, but by its way out of the ordinary not.
+            self.used(at, [a, c]);
+            let d = self.e.define(id)?;
+            let g = Gather {
+                place: l.place,
+                word: l.word,
+                imm: l.imm,
+                a: operands.0,
+                c: operands.1,
+                d,
+                index,
+                inside,
+            };
+            return self.gather(&g);
+        }
+        let d = self.e.define(id)?;
+        let g = Gather {
+            place: l.place,
+            word: l.word,
+            imm: l.imm,
+            a: operands.0,
+            c: operands.1,
+            d,
+            index,
+            inside,
+        };
+        // All lanes of the warp execute, and what they ask for lies within.
+        let some = self.unless_all_lanes()?;
+        self.scalar([a, c], l.imm)?;
+        let counts = l.counts == Some(Counts::Shape) && self.e.k.is_multiple_of(self.of_warp());
+        if shape & SHAPE_RUN != 0 && counts {
+            self.odd_run(l.place)?;
+        }
+        let bytes = match (shape & SHAPE_RUN != 0, self.halves()) {
+            (true, true) => 32,
+            (true, false) => 64,
+            _ => 4,
+        };
+        self.within(l.place, bytes)?;
+        let out = self.e.m.jump(Code::Ja_rel32_64)?;
+        self.e.m.rm(Code::Mov_r64_rm64, B, memory(l.place, offset_of!(Memory, ptr)))?;
+        let v = xmm_of(&self.e, d);
+        if shape & SHAPE_RUN != 0 {
+            let code = if self.e.m.width == Width::Whole {
+                Code::EVEX_Vmovups_zmm_k1z_zmmm512
+            } else {
+                Code::VEX_Vmovups_ymm_ymmm256
+            };
+            let from = MemoryOperand::with_base_index(B, A);
+            self.e.m.rm(code, v, from)?;
+        } else {
+            self.broadcast(v, 0)?;
+        }
+        some.into_iter().for_each(|from| self.aside(from, Rare::Gather(g)));
+        self.aside(out, Rare::Gather(g));
+        self.used(at, [a, c]);
+        Ok(())
+    }
+
+    /// A jump for a warp of which some lanes do not execute.
+    fn unless_all_lanes(&mut self) -> Made<Option<super::machine::Jump>> {
+        if self.e.full {
+            return Ok(None);
+        }
+        let k = self.e.k / self.of_warp();
+        if !self.region.diverges {
+            let lanes = self.lanes_at(offset_of!(Context, exec), k);
+            self.e.m.mi(Code::Cmp_rm16_imm8, lanes, -1)?;
+            return self.e.m.jump(Code::Jne_rel32_64).map(Some);
+        }
+        self.bits(k)?;
+        self.e.m.ri(Code::Cmp_rm32_imm32, A32, 0xFFFF)?;
+        self.e.m.jump(Code::Jne_rel32_64).map(Some)
+    }
+
+    fn used(&mut self, at: u32, ids: [Id; 2]) {
+        ids.into_iter().for_each(|id| self.e.used(at, id));
+    }
+
+    /// v = the word at rdx + rcx + `add`, in all lanes.
+    fn broadcast(&mut self, v: Register, add: u32) -> Made<()> {
+        let code = if self.e.m.width == Width::Whole {
+            Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32
+        } else {
+            Code::VEX_Vbroadcastss_ymm_m32
+        };
+        let from = MemoryOperand::with_base_index_scale_displ_size(B, A, 1, add.into(), 1);
+        self.e.m.rm(code, v, from)
+    }
+
+    /// edx is where in its line the offset in ecx lies.
+    fn in_line(&mut self, place: u32) -> Made<()> {
+        let m = &mut self.e.m;
+        m.rm(Code::Mov_r32_rm32, B32, memory(place, offset_of!(Memory, lead)))?;
+        m.rr(Code::Add_r32_rm32, B32, A32)?;
+        m.ri(Code::And_rm32_imm8, B32, 63)
+    }
+
+    /// `bytes` at the offset in ecx, 64 at most, have a line, or two: the second is counted here, for each warp.
+    fn lines(&mut self, place: u32, bytes: u32) -> Made<()> {
+        self.in_line(place)?;
+        self.e.m.ri(Code::Cmp_rm32_imm8, B32, 64 - bytes as i32)?;
+        let from = self.e.m.jump(Code::Ja_rel32_64)?;
+        let beside = self.warps_beside();
+        self.aside(from, Rare::Line((self.e.full || beside == 1).then_some(beside)));
+        Ok(())
+    }
+
+    /// Counts one warp's run, whose first lane's offset is in ecx, if it begins within a line.
+    fn odd_run(&mut self, place: u32) -> Made<()> {
+        self.in_line(place)?;
+        let from = self.e.m.jump(Code::Jne_rel32_64)?;
+        self.aside(from, Rare::Odd);
+        Ok(())
+    }
+
+    /// An offset or what is added to it, as a gather has it; where that is seldom run, it may lie in memory.
+    fn operand(&mut self, id: Id, seldom: bool) -> Made<Option<Source>> {
+        if matches!(self.e.node(id), Node::Splat(0)) {
+            return Ok(None);
+        }
+        if seldom
+            && self.e.place[id as usize].reg.is_none()
+            && let Some(m) = self.e.home(id)
+        {
+            return Ok(Some(Source::Mem(m)));
+        }
+        Ok(Some(Source::Reg(self.e.in_register(id)?)))
+    }
+
+    /// Each lane's word.
+    pub fn gather(&mut self, g: &Gather) -> Made<()> {
+        // Less 2^31 they are in the order of signed numbers, as which they are taken.
+        let add = self.e.m.constant(g.imm.wrapping_add(1 << 31));
+        let a = match g.a {
+            Source::Reg(a) => a,
+            Source::Mem(a) => {
+                self.e.m.load(g.index, a)?;
+                g.index
+            }
+        };
+        self.e.m.bin(Bin::IAdd, g.index, a, Source::Mem(add))?;
+        if let Some(c) = g.c {
+            self.e.m.bin(Bin::IAdd, g.index, g.index, c)?;
+        }
+        self.e.m.rm(Code::Mov_r64_rm64, B, memory(g.place, offset_of!(Memory, middle)))?;
+        let mut end = memory(g.place, offset_of!(Memory, ends) + 4 * g.word as usize);
+        let from = |index: Register| {
+            MemoryOperand::with_base_index_scale_displ_size(B, index, 1, (4 * g.word).into(), 1)
+        };
+        let (d, index) = (self.e.m.vector(g.d), self.e.m.vector(g.index));
+        if self.e.m.width == Width::Whole {
+            let k = Register::K0 + g.inside as u32;
+            end.is_broadcast = true;
+            self.e.m.made(Instruction::with4(
+                Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8,
+                k,
+                index,
+                end,
+                1,
+            ))?;
+            self.e.m.zero(g.d)?;
+            let i = Instruction::with2(Code::EVEX_Vpgatherdd_zmm_k1_vm32z, d, from(index));
+            let mut i = i.map_err(|_| TooMuch)?;
+            i.set_op_mask(k);
+            return self.e.m.put(&i);
+        }
+        let inside = self.e.m.vector(g.inside);
+        self.e.m.rm(Code::VEX_Vpbroadcastd_ymm_xmmm32, inside, end)?;
+        self.e.m.rrr(Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256, inside, inside, index)?;
+        self.e.m.zero(g.d)?;
+        self.e.m.made(Instruction::with3(Code::VEX_Vpgatherdd_ymm_vm32y_ymm, d, from(index), inside))
+    }
+}

@@ -1,0 +1,283 @@
+//! A block of a region: its items in order, for each side.
+
+use super::machine::{Made, TooMuch};
+use super::rare::{Arg, Rare, Stub};
+use super::region::{Cycle, context, exec};
+use crate::jit::enter::Context;
+use crate::jit::region::{Check, End, Load, Region, To};
+use crate::jit::segment::{Item, Segment};
+use crate::recording::{Id, Node};
+use iced_x86::Code;
+use std::mem::offset_of;
+
+impl<'r> Cycle<'r> {
+    pub fn block(&mut self, b: usize) -> Made<()> {
+        let region = self.region;
+        let block = &region.blocks[b];
+        self.begin(&block.seg, block.end);
+        self.count_loads(&block.seg)?;
+        for (at, (item, k)) in self.order(&block.seg).into_iter().enumerate() {
+            self.e.k = k;
+            (self.e.held, self.e.held_masks) = (0, 0);
+            self.item(at as u32, item, b)?;
+        }
+        self.e.k = 0;
+        (self.e.held, self.e.held_masks) = (0, 0);
+        match block.end {
+            End::Go(to) => self.go_on(b, to),
+            End::If(c, yes, no) => {
+                self.test(&[c])?;
+                if yes == To::Block(b + 1) {
+                    return self.go(Code::Je_rel32_64, no);
+                }
+                self.go(Code::Jne_rel32_64, yes)?;
+                self.go_on(b, no)
+            }
+            End::Any { some, none } => {
+                self.any_lane()?;
+                self.go(Code::Je_rel32_64, none)?;
+                self.go_on(b, some)
+            }
+            End::Park(to) => {
+                self.no_lane()?;
+                self.go_on(b, to)
+            }
+            End::Back { row, to, op } => {
+                if row != 0 {
+                    self.tally(row)?;
+                }
+                self.turn()?;
+                self.e.m.m(Code::Dec_rm32, context(offset_of!(Context, patience)))?;
+                let from = self.e.m.jump(Code::Je_rel32_64)?;
+                let stub = Stub { from, back: self.e.m.here(), what: Rare::Tired(op), held: self.e.reserved };
+                self.stubs.push(stub);
+                self.go(Code::Jmp_rel32_64, to)
+            }
+        }
+    }
+
+    /// The items of a block in order, and for which side.
+    fn order(&self, seg: &Segment) -> Vec<(Item, usize)> {
+        let mut order = vec![];
+        let n = self.together(seg);
+        for first in (0..self.e.side).step_by(n) {
+            for item in &seg.each {
+                let sides = first..(first + n).min(self.e.side);
+                order.extend(sides.filter(|k| self.done_for(seg, *item, *k)).map(|k| (*item, k)));
+            }
+        }
+        order
+    }
+
+    /// What is common to all sides is done once.
+    fn done_for(&self, seg: &Segment, item: Item, k: usize) -> bool {
+        k == 0
+            || match item {
+                Item::Compute(id) => !seg.uniform[id as usize],
+                Item::Store(r, _) => !r.is_uniform(),
+                Item::Check(i) => !seg.uniform[self.region.checks[i as usize].results[0] as usize],
+                Item::Test(_) | Item::Tally(_) => false,
+                Item::Exec(_) | Item::Move(..) => true,
+            }
+    }
+
+    /// Gets ready for a block: which values lie where, and when they are used.
+    pub fn begin(&mut self, seg: &'r Segment, end: End) {
+        let (sides, n) = (self.e.side, seg.nodes.len());
+        self.e.seg = seg;
+        self.most_rows = self.most_rows.max(self.e.rows);
+        self.e.rows = self.own;
+        self.e.vectors.fill(None);
+        self.e.masks.fill(None);
+        self.e.place = vec![Default::default(); n * sides];
+        self.e.hints.clear();
+        self.e.given = seg
+            .nodes
+            .iter()
+            .enumerate()
+            .filter(|(_, n)| matches!(n, Node::Word(_) | Node::Mask(_) | Node::Exec))
+            .map(|(i, n)| (*n, i as Id))
+            .collect();
+        for pin in &self.pins {
+            let each = if pin.reg.is_uniform() { 1 } else { sides };
+            if let Some(&id) = self.e.given.get(&Node::Word(pin.reg)) {
+                for k in 0..each {
+                    let (id, r) = (id + (k * n) as Id, pin.first + k as u8);
+                    let place = &mut self.e.place[id as usize];
+                    (place.reg, place.pinned, place.gone) = (Some(r), true, true);
+                    self.e.vectors[r as usize] = Some(id);
+                }
+            }
+            for item in &seg.each {
+                if let Item::Store(r, id) = item
+                    && *r == pin.reg
+                    && !seg.nodes[*id as usize].is_given()
+                    && !seg.nodes[*id as usize].is_mask()
+                {
+                    for k in 0..each {
+                        let own = k > 0 && !seg.uniform[*id as usize];
+                        let id = id + own as Id * (k * n) as Id;
+                        self.e.hints.entry(id).or_insert(pin.first + k as u8);
+                    }
+                }
+            }
+        }
+        if let Some(&id) = self.e.given.get(&Node::Exec)
+            && !self.e.full
+        {
+            let halves = self.halves();
+            for k in 0..sides {
+                let place = &mut self.e.place[id as usize + k * n];
+                if halves {
+                    place.slot = Some(self.executing + k as u32);
+                } else {
+                    (place.reg, place.pinned) = (Some(exec(k)), true);
+                    self.e.masks[exec(k) as usize] = Some(id + (k * n) as Id);
+                }
+            }
+        }
+        let mut uses = vec![vec![]; n * sides];
+        let order = self.order(seg);
+        if let End::If(c, ..) = end {
+            uses[c as usize].push(order.len() as u32);
+        }
+        for (at, (item, k)) in order.into_iter().enumerate().rev() {
+            // A test asks all sides at once.
+            let all = if matches!(item, Item::Test(_)) { 0..sides } else { k..k + 1 };
+            for k in all {
+                reads(self.region, seg, item, |id| {
+                    let own = k > 0 && !seg.uniform[id as usize];
+                    uses[id as usize + if own { k * n } else { 0 }].push(at as u32);
+                });
+            }
+        }
+        self.e.uses = uses;
+    }
+
+    fn item(&mut self, at: u32, item: Item, b: usize) -> Made<()> {
+        match item {
+            Item::Compute(id) => {
+                let id = self.e.value(id);
+                match self.e.node(id) {
+                    Node::Load(i, a, c) => {
+                        let load: Load = self.region.loads[i as usize];
+                        self.load(at, id, &load, a, c)
+                    }
+                    _ => self.e.compute(at, id),
+                }
+            }
+            Item::Store(r, id) => {
+                let id = self.e.value(id);
+                let mask = self.e.node(id).is_mask();
+                match self.pins.iter().find(|p| p.reg == r && !mask).copied() {
+                    Some(pin) => {
+                        let k = if r.is_uniform() { 0 } else { self.e.k };
+                        self.pinned(at, pin.first + k as u8, id)?;
+                    }
+                    None => self.e.store(at, r, id, false)?,
+                }
+                if mask { Ok(()) } else { self.written(r, b) }
+            }
+            Item::Tally(row) => self.tally(row),
+            Item::Check(i) => {
+                let region = self.region;
+                self.check(at, i as usize, &region.checks[i as usize])
+            }
+            Item::Test(id) => {
+                let ids: Vec<Id> = (0..self.e.side)
+                    .map(|k| {
+                        self.e.k = k;
+                        self.e.value(id)
+                    })
+                    .collect();
+                self.e.k = 0;
+                self.test(&ids)?;
+                let none = self.region.blocks[b].none.ok_or(TooMuch)?;
+                ids.iter().for_each(|id| self.e.used(at, *id));
+                self.go(Code::Je_rel32_64, none)
+            }
+            Item::Exec(id) => {
+                let id = self.e.value(id);
+                self.executes(id)?;
+                self.e.used(at, id);
+                if self.e.k + 1 == self.e.side { self.count_lanes() } else { Ok(()) }
+            }
+            Item::Move(..) => Err(TooMuch),
+        }
+    }
+
+    /// A value gets the register that its register of the wave's has.
+    fn pinned(&mut self, at: u32, r: u8, id: Id) -> Made<()> {
+        if self.e.place[id as usize].reg == Some(r) {
+            self.e.used(at, id);
+            return Ok(());
+        }
+        if let Some(old) = self.e.vectors[r as usize] {
+            if self.e.uses[old as usize].iter().any(|u| *u != at) && old != id {
+                // Who reads later what it held has it elsewhere by then.
+                let to = self.e.vector()?;
+                self.e.m.copy(to, r)?;
+                self.e.vectors[to as usize] = Some(old);
+                let place = &mut self.e.place[old as usize];
+                (place.reg, place.pinned) = (Some(to), false);
+            } else {
+                self.e.place[old as usize].reg = None;
+            }
+            self.e.vectors[r as usize] = None;
+        }
+        match self.e.place[id as usize].reg {
+            Some(s) => self.e.m.copy(r, s)?,
+            None => match (self.e.node(id), self.e.place[id as usize].slot) {
+                (Node::Splat(0), None) => self.e.m.zero(r)?,
+                _ => {
+                    let from = self.e.home(id).ok_or(TooMuch)?;
+                    self.e.m.load(r, from)?;
+                }
+            },
+        }
+        self.e.used(at, id);
+        Ok(())
+    }
+
+    /// Has a kernel do an op where a lane is out of the ordinary.
+    fn check(&mut self, at: u32, i: usize, check: &Check) -> Made<()> {
+        let odd = self.e.value(check.odd);
+        let args: Vec<Id> = check.args.iter().map(|id| self.e.value(*id)).collect();
+        let results: Vec<Id> = check.results.iter().map(|id| self.e.value(*id)).collect();
+        let mut regs = vec![];
+        for (j, id) in results.iter().enumerate() {
+            regs.push((self.e.in_register(*id)?, j as u32));
+        }
+        self.test(&[odd])?;
+        let from = self.e.m.jump(Code::Jne_rel32_64)?;
+        let mut list = vec![];
+        for id in &args {
+            list.push(match self.e.place[*id as usize].reg {
+                Some(r) => Arg::Reg(r),
+                None => Arg::Mem(self.e.home(*id).ok_or(TooMuch)?),
+            });
+        }
+        let held = (0..self.e.vectors.len())
+            .filter(|r| self.e.vectors[*r].is_some())
+            .fold(self.e.reserved, |held, r| held | 1 << r);
+        let what = Rare::Call { op: &self.ops[i], args: list, results: regs };
+        self.stubs.push(Stub { from, back: self.e.m.here(), what, held });
+        for id in args.iter().chain(&results).chain([&odd]) {
+            self.e.used(at, *id);
+        }
+        Ok(())
+    }
+}
+
+/// The nodes that an item reads.
+pub fn reads(region: &Region, seg: &Segment, item: Item, mut f: impl FnMut(Id)) {
+    match item {
+        Item::Store(_, id) | Item::Move(_, id) | Item::Test(id) | Item::Exec(id) => f(id),
+        Item::Compute(id) => seg.nodes[id as usize].operands().for_each(f),
+        Item::Check(i) => {
+            let check = &region.checks[i as usize];
+            check.args.iter().chain(&check.results).chain([&check.odd]).for_each(|id| f(*id));
+        }
+        Item::Tally(_) => (),
+    }
+}

@@ -1,0 +1,129 @@
+//! What is chosen before a region becomes code: how many warps go side by side, and which registers have vector registers all along.
+
+use super::block::reads;
+use super::region::{Cycle, Pin};
+use crate::jit::region::Block;
+use crate::jit::segment::{Item, Segment};
+use crate::recording::Node;
+use rustc_hash::FxHashMap;
+use shader::bytecode::Reg;
+
+/// Items for all sides at most.
+const MOST_ITEMS: usize = 640;
+
+impl Cycle<'_> {
+    /// How many vectors of its own a block needs at one time, of one side.
+    pub fn pressure(block: &Block) -> usize {
+        let seg = &block.seg;
+        let mut last = vec![usize::MAX; seg.nodes.len()];
+        for (i, item) in seg.each.iter().enumerate() {
+            if let Item::Compute(id) = item {
+                seg.nodes[*id as usize].operands().for_each(|id| last[id as usize] = i);
+            } else if let Item::Store(_, id) = item {
+                last[*id as usize] = i;
+            }
+        }
+        let (mut now, mut most) = (0usize, 0usize);
+        let mut ends = vec![0usize; seg.each.len() + 1];
+        for (i, item) in seg.each.iter().enumerate() {
+            now -= ends[i];
+            if let Item::Compute(id) = *item
+                && !seg.nodes[id as usize].is_mask()
+                && last[id as usize] != usize::MAX
+            {
+                now += 1;
+                ends[last[id as usize]] += 1;
+            }
+            most = most.max(now);
+        }
+        most + 1
+    }
+    /// Sides that a block does together, instruction by instruction: those whose chains of operations would wait for themselves, as
+    /// far as there are registers; all where they may go apart at its end.
+    pub fn together(&self, seg: &Segment) -> usize {
+        if self.region.diverges {
+            return self.e.side;
+        }
+        let mut depth = vec![0; seg.nodes.len()];
+        let (mut longest, mut work) = (0, 0);
+        for item in &seg.each {
+            if let Item::Compute(id) = *item {
+                let before = seg.nodes[id as usize].operands().map(|x| depth[x as usize]).max().unwrap_or(0);
+                depth[id as usize] = before + 1;
+                longest = longest.max(before + 1);
+                work += 1;
+            }
+        }
+        let wanted = if longest < 8 { 1 } else { (4 * longest as usize).div_ceil(work) };
+        let room = self.e.vectors.len() - self.e.reserved.count_ones() as usize;
+        wanted.min(room / self.most_pressure()).clamp(self.of_warp(), self.e.side)
+    }
+    pub fn most_pressure(&self) -> usize {
+        self.region.blocks.iter().map(Self::pressure).max().unwrap_or(1)
+    }
+
+    /// Warps side by side. Where they stay together what they share is done once for all, and what one loads the next may load too.
+    pub fn beside(&self) -> usize {
+        let r = self.region;
+        let items: usize = r.blocks.iter().map(|b| b.seg.each.len()).sum();
+        if !r.diverges {
+            let fits = |n: &usize| *n <= r.warps && items * n * self.of_warp() <= MOST_ITEMS;
+            return [8, 4, 2].into_iter().find(fits).unwrap_or(1);
+        }
+        let written = self.candidates();
+        let count =
+            |uniform: bool| written.iter().filter(|p| p.1.written && p.1.reg.is_uniform() == uniform).count();
+        let fits = 2 * (count(false) + self.most_pressure()) + count(true) + 2 <= self.e.vectors.len();
+        if !self.halves() && fits { 2 } else { 1 }
+    }
+
+    /// Registers of words that blocks share, and how much it would give to pin each.
+    pub fn candidates(&self) -> Vec<(usize, Pin)> {
+        let mut all: FxHashMap<Reg, (usize, bool)> = FxHashMap::default();
+        for block in &self.region.blocks {
+            let seg = &block.seg;
+            for item in &seg.each {
+                if let Item::Store(r, id) = item
+                    && !seg.nodes[*id as usize].is_mask()
+                {
+                    let it = all.entry(*r).or_default();
+                    (it.0, it.1) = (it.0 + 3, true);
+                }
+                reads(self.region, seg, *item, |id| {
+                    if let Node::Word(r) = seg.nodes[id as usize] {
+                        all.entry(r).or_default().0 += 2;
+                    }
+                });
+            }
+        }
+        let mut list: Vec<(usize, Pin)> = all
+            .into_iter()
+            .map(|(reg, (n, written))| {
+                let worth = if written { 100 + n } else { n };
+                (worth, Pin { reg, first: 0, written })
+            })
+            .collect();
+        list.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.reg.0.cmp(&b.1.reg.0)));
+        list
+    }
+
+    /// Gives registers to what is used most.
+    pub fn pin(&mut self, sides: usize) {
+        let whole = !self.halves();
+        let all = self.e.vectors.len();
+        let (least, most) = if whole { (8, 22) } else { (7, 12) };
+        let own = (self.most_pressure() * sides.min(2) + 2).clamp(least, most);
+        self.pins.clear();
+        self.e.reserved = 0;
+        let mut next = all;
+        for (_, pin) in self.candidates() {
+            let n = if pin.reg.is_uniform() { 1 } else { sides };
+            if next < own + n {
+                continue;
+            }
+            next -= n;
+            self.pins.push(Pin { first: next as u8, ..pin });
+            (next..next + n).for_each(|r| self.e.reserved |= 1 << r);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Code of a region that is seldom run, behind all other.
+
+use super::emit::REGS;
+use super::machine::{Jump, Made, Width};
+use super::place::row;
+use super::region::{B, CONTEXT, Cycle, context};
+use crate::jit::enter::{Context, one, tired};
+use iced_x86::{Code, MemoryOperand, Register};
+use shader::bytecode::Op;
+use std::mem::offset_of;
+
+/// Where it is gone to from, and back.
+pub struct Stub {
+    pub from: Jump,
+    pub back: usize,
+    pub what: Rare,
+    /// Vector registers that have something.
+    pub held: u32,
+}
+
+pub enum Rare {
+    /// Back edges ran out: the op.
+    Tired(u32),
+    /// A run begins within a line; an access has a second line.
+    Odd,
+    /// Of each warp beside, or of those that have lanes then.
+    Line(Option<usize>),
+    /// A load of one word out of bounds.
+    Zero(u8),
+    /// A load whose lanes are not as its shape says.
+    Gather(super::access::Gather),
+    /// A kernel does the op.
+    Call { op: *const Op, args: Vec<Arg>, results: Vec<(u8, u32)> },
+}
+
+/// Where a kernel's operand comes from.
+#[derive(Clone, Copy)]
+pub enum Arg {
+    Reg(u8),
+    Mem(MemoryOperand),
+}
+
+impl Cycle<'_> {
+    pub fn stub(&mut self, stub: Stub) -> Made<()> {
+        self.e.m.land(stub.from);
+        match stub.what {
+            Rare::Tired(op) => {
+                self.keep(stub.held, true)?;
+                let m = &mut self.e.m;
+                m.rr(Code::Mov_r64_rm64, Register::RDI, CONTEXT)?;
+                m.r64(Register::RSI, op as u64)?;
+                m.r64(Register::RAX, tired as *const () as u64)?;
+                m.op0(Code::VEX_Vzeroupper)?;
+                m.r(Code::Call_rm64, Register::RAX)?;
+                m.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX)?;
+                self.faults.push(self.e.m.jump(Code::Jne_rel32_64)?);
+                self.keep(stub.held, false)?;
+            }
+            // Runs are counted where no lane leaves alone: one at a time.
+            Rare::Odd => self.e.m.mi(Code::Add_rm64_imm32, context(offset_of!(Context, odd)), 1)?,
+            Rare::Line(Some(n)) => {
+                self.e.m.mi(Code::Add_rm64_imm32, context(offset_of!(Context, lines)), n as i32)?
+            }
+            Rare::Line(None) => {
+                self.e.m.rm(Code::Mov_r64_rm64, B, context(offset_of!(Context, warps)))?;
+                self.e.m.mr(Code::Add_rm64_r64, context(offset_of!(Context, lines)), B)?;
+            }
+            Rare::Zero(d) => self.e.m.zero(d)?,
+            Rare::Gather(g) => self.gather(&g)?,
+            Rare::Call { op, args, results } => {
+                self.keep(stub.held, true)?;
+                for (i, arg) in args.iter().enumerate() {
+                    let r = match arg {
+                        Arg::Reg(r) => *r,
+                        Arg::Mem(from) => {
+                            self.e.m.load(0, *from)?;
+                            0
+                        }
+                    };
+                    let to = row(self.call + 2 + i as u32);
+                    self.e.m.store(to, r)?;
+                    if self.halves() {
+                        self.e.m.store(MemoryOperand { displacement: to.displacement + 32, ..to }, r)?;
+                    }
+                    if matches!(arg, Arg::Mem(_)) && stub.held & 1 != 0 {
+                        let own = row(self.kept);
+                        self.e.m.load(0, own)?;
+                    }
+                }
+                let m = &mut self.e.m;
+                m.rr(Code::Mov_r64_rm64, Register::RDI, CONTEXT)?;
+                m.r64(Register::RSI, op as u64)?;
+                m.rm(Code::Lea_r64_m, Register::RDX, row(self.call))?;
+                m.r64(Register::RAX, one as *const () as u64)?;
+                m.op0(Code::VEX_Vzeroupper)?;
+                m.r(Code::Call_rm64, Register::RAX)?;
+                self.keep(stub.held, false)?;
+                for (r, i) in results {
+                    let from = row(self.call + i);
+                    self.e.m.load(r, from)?;
+                }
+            }
+        }
+        self.e.m.jump_back(Code::Jmp_rel32_64, stub.back)
+    }
+
+    /// Puts aside what a call may change, or fetches it.
+    fn keep(&mut self, held: u32, away: bool) -> Made<()> {
+        for r in (0..self.e.vectors.len() as u32).filter(|r| held >> r & 1 != 0) {
+            let at = row(self.kept + r);
+            if away { self.e.m.store(at, r as u8)? } else { self.e.m.load(r as u8, at)? }
+        }
+        let word = |i: u32| {
+            let at = row(self.kept + 32);
+            MemoryOperand { displacement: at.displacement + 8 * i as i64, ..at }
+        };
+        let regs = [REGS, Register::RSI, Register::R8, Register::R9, CONTEXT, Register::R11, Register::RAX];
+        for (i, r) in regs.into_iter().enumerate() {
+            let at = word(i as u32);
+            if away {
+                self.e.m.mr(Code::Mov_rm64_r64, at, r)?
+            } else {
+                self.e.m.rm(Code::Mov_r64_rm64, r, at)?
+            }
+        }
+        if self.e.m.width == Width::Whole {
+            for k in 1..8 {
+                let (at, r) = (word(7 + k), Register::K0 + k);
+                if away {
+                    self.e.m.mr(Code::VEX_Kmovw_m16_kr, at, r)?
+                } else {
+                    self.e.m.rm(Code::VEX_Kmovw_kr_km16, r, at)?
+                }
+            }
+        }
+        Ok(())
+    }
+}
