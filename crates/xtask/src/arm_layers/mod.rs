@@ -4,6 +4,7 @@
 pub mod build;
 pub mod compare;
 pub mod host;
+mod join;
 pub mod runs;
 
 use crate::cargo::{call, own_driver, target_folder};
@@ -30,7 +31,7 @@ const PROTOBUF: &str = "protobuf==7.36.2";
 pub fn run(args: &Args) -> Result<(), String> {
     let hosts = prepare(&args.source)?;
     let folder = folder();
-    let driver = own_driver(&folder, &["libmali", "kbase-preload", "arm-scene"])?;
+    let driver = own_driver(&folder, &["libmali", "kbase-preload", "arm-scene", "tuff"])?;
     let layers = build::layers(&hosts.source, &folder, args.no_build)?;
     let compared = runs::all(&runs::Setting { folder, hosts, driver, layers })?;
     let mut different = Vec::new();

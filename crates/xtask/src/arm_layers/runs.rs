@@ -3,6 +3,7 @@
 use super::build::{Layer, Layers};
 use super::compare::{self, Compared, Workload};
 use super::host::{Hosts, run_scene};
+use super::join;
 use crate::cargo::{on_driver, target_folder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -47,8 +48,17 @@ pub fn all(setting: &Setting) -> Result<Vec<Compared>, String> {
         &run.folder.join("host/timeline.json"),
     )?);
     compared.push(run.like(&plain, title));
+    let run = setting.scene(TRACED, Some(&setting.layers.timeline), &[], "")?;
+    let (trace, raw) = (run.folder.join(TRACE), run.folder.join("host/timeline.raw"));
+    let joined = join::read(&setting.hosts, &run.folder, &trace, &raw)?;
+    let title = "layer_gpu_timeline beside `tuff run --trace`, by Arm's reader";
+    compared.push(join::compare(title, &run.workloads, &plain.workloads, &joined));
     Ok(compared)
 }
+
+/// The run by `tuff run --trace`, and the trace's name.
+const TRACED: &str = "timeline-trace";
+const TRACE: &str = "scene.perfetto-trace";
 
 /// What a run left.
 struct Run {
@@ -102,7 +112,14 @@ impl Setting {
         let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
         empty(&folder)?;
         std::fs::create_dir_all(folder.join("host")).map_err(failed)?;
-        let mut scene = Command::new(target_folder().join("release/arm-scene"));
+        let release = target_folder().join("release");
+        let mut scene = match name {
+            TRACED => Command::new(release.join("tuff")),
+            _ => Command::new(release.join("arm-scene")),
+        };
+        if name == TRACED {
+            scene.args(["run", "--trace", TRACE, "--"]).arg(release.join("arm-scene"));
+        }
         scene.arg(&folder).current_dir(&folder);
         on_driver(&mut scene, &self.driver);
         // libGPUCounters' equations have this GPU's rates in them.
