@@ -10,12 +10,22 @@ use std::process::Command;
 /// What the reader makes of both files (`join.py`).
 pub fn read(hosts: &Hosts, folder: &Path, trace: &Path, metadata: &Path) -> Result<Value, String> {
     let script = folder.join("join.py");
-    std::fs::write(&script, include_str!("join.py")).map_err(|e| format!("{}: {e}", script.display()))?;
+    python(hosts, &script, include_str!("join.py"), &[&hosts.source, trace, metadata])
+}
+
+/// The fields of a trace that Perfetto's published schema lacks (`schema.py`).
+pub fn unknown(hosts: &Hosts, folder: &Path, trace: &Path) -> Result<Value, String> {
+    python(hosts, &folder.join("schema.py"), include_str!("schema.py"), &[trace])
+}
+
+/// What a script of ours prints.
+fn python(hosts: &Hosts, script: &Path, text: &str, arguments: &[&Path]) -> Result<Value, String> {
+    std::fs::write(script, text).map_err(|e| format!("{}: {e}", script.display()))?;
     let mut python = Command::new(&hosts.python);
-    python.arg("-B").arg(&script).arg(&hosts.source).args([trace, metadata]);
+    python.arg("-B").arg(script).args(arguments);
     let done = python.output().map_err(|e| format!("{}: {e}", hosts.python.display()))?;
     if !done.status.success() {
-        return Err(format!("Arm's reader: {}", String::from_utf8_lossy(&done.stderr)));
+        return Err(format!("{}: {}", script.display(), String::from_utf8_lossy(&done.stderr)));
     }
     serde_json::from_slice(&done.stdout).map_err(|e| format!("{}: {e}", script.display()))
 }

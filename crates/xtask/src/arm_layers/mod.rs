@@ -25,8 +25,8 @@ pub struct Args {
 const NEEDS: [Need; 6] =
     [CMAKE, NINJA, GXX, Need { what: "python3", package: "python3", here: has_program }, VENV, LOADER];
 
-/// What the generated code of lglpy needs.
-const PROTOBUF: &str = "protobuf==7.36.2";
+/// What the generated code of lglpy needs, and Perfetto's schema as it is published.
+const PYTHON: [&str; 2] = ["protobuf==7.36.2", "perfetto==0.59.1"];
 
 pub fn run(args: &Args) -> Result<(), String> {
     let hosts = prepare(&args.source)?;
@@ -68,10 +68,10 @@ fn python(venv: &Path) -> Result<PathBuf, String> {
         call(make)?;
     }
     let mut has = Command::new(&python);
-    has.args(["-c", "import google.protobuf"]).stderr(std::process::Stdio::null());
+    has.args(["-c", "import google.protobuf, perfetto"]).stderr(std::process::Stdio::null());
     if !has.status().is_ok_and(|s| s.success()) {
         let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "-q", PROTOBUF]);
+        pip.args(["-m", "pip", "install", "-q"]).args(PYTHON);
         call(pip)?;
     }
     Ok(python)

@@ -52,7 +52,11 @@ pub fn all(setting: &Setting) -> Result<Vec<Compared>, String> {
     let (trace, raw) = (run.folder.join(TRACE), run.folder.join("host/timeline.raw"));
     let joined = join::read(&setting.hosts, &run.folder, &trace, &raw)?;
     let title = "layer_gpu_timeline beside `tuff run --trace`, by Arm's reader";
-    compared.push(join::compare(title, &run.workloads, &plain.workloads, &joined));
+    let mut both = join::compare(title, &run.workloads, &plain.workloads, &joined);
+    let unknown = join::unknown(&setting.hosts, &run.folder, &trace)?;
+    let known = unknown.as_array().is_some_and(Vec::is_empty);
+    both.cell("trace", "Perfetto's schema", known, || format!("it lacks {unknown}"));
+    compared.push(both);
     Ok(compared)
 }
 
