@@ -133,7 +133,7 @@ pub fn annotated(
             sum
         };
         let rows = table.iter().map(|b| (b.index, line(&cost(b.label), model))).collect();
-        out = UNITS.to_string() + &crate::annotate::text(module, &table, &COLUMNS, &rows, false, paint)?;
+        out = format!("; {UNITS}") + &crate::annotate::text(module, &table, &COLUMNS, &rows, false, paint)?;
     }
     Ok(out)
 }
