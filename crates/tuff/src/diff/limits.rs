@@ -197,7 +197,7 @@ mod tests {
         assert_eq!(find("FMA", &known).unwrap(), "TuffFmaInstr");
         assert_eq!(find("ownwarp", &known).unwrap(), "OwnWarp");
         assert_eq!(find("lan", &known).unwrap(), "OwnLane");
-        assert_eq!(find("narrow", &known).unwrap(), "TuffNarrowInstr");
+        assert_eq!(find("samplesPassed", &known).unwrap(), "TuffSamplesPassed");
         // In the middle of its words it is not what was meant: TuffNarrowInstr has "fna".
         assert!(find("nlan", &known).is_err() && find("fna", &known).is_err());
         assert_eq!(find("malifragwarp", &known).unwrap(), "MaliFragWarp");

@@ -37,7 +37,7 @@ pub struct Args {
     /// The file that must not be dearer.
     after: PathBuf,
     /// NAME=PERCENT: fail when the counter's total, or that of a workload, grew by more. NAME is a machine name
-    /// (TuffFmaInstr), words that only one name has (narrow), or one of fma, cvt, sfu, ls, tex, cycles, read, write (bytes),
+    /// (TuffFmaInstr), words that only one name has (SamplesPassed), or one of fma, cvt, sfu, ls, tex, cycles, read, write (bytes),
     /// warps, time (modelled nanoseconds).
     #[arg(long, value_name = "NAME=PERCENT")]
     max_increase: Vec<String>,
