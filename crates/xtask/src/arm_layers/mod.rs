@@ -20,6 +20,9 @@ pub struct Args {
     /// Take the layers as they were built before.
     #[arg(long)]
     no_build: bool,
+    /// Only layer_gpu_timeline, which is built in a fraction of the time.
+    #[arg(long)]
+    timeline_only: bool,
 }
 
 const NEEDS: [Need; 6] =
@@ -32,7 +35,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     let hosts = prepare(&args.source)?;
     let folder = folder();
     let driver = own_driver(&folder, &["libmali", "kbase-preload", "arm-scene", "tuff"])?;
-    let layers = build::layers(&hosts.source, &folder, args.no_build)?;
+    let layers = build::layers(&hosts.source, &folder, args.no_build, args.timeline_only)?;
     let compared = runs::all(&runs::Setting { folder, hosts, driver, layers })?;
     let mut different = Vec::new();
     for c in &compared {

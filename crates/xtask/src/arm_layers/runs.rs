@@ -1,6 +1,6 @@
 //! The scene, with each layer and without one.
 
-use super::build::{Layer, Layers};
+use super::build::{Layer, Layers, Profiles};
 use super::compare::{self, Compared, Workload};
 use super::host::{Hosts, run_scene};
 use super::join;
@@ -17,28 +17,11 @@ pub struct Setting {
 }
 
 pub fn all(setting: &Setting) -> Result<Vec<Compared>, String> {
-    let release = target_folder().join("release");
-    let preload = release.join("libkbase_preload.so");
     let plain = setting.scene("plain", None, &[], "")?;
-    let mut compared = Vec::new();
-    let ways: [(&str, &Layer, &str, &Path); 2] = [
-        ("preloaded library", &setting.layers.profile, "LD_PRELOAD", &preload),
-        ("libmali.so", &setting.layers.profile_libmali, "LD_LIBRARY_PATH", &release),
-    ];
-    for (way, layer, variable, value) in ways {
-        for mode in ["workload", "frame"] {
-            let name =
-                format!("profile-{}-{mode}", if variable == "LD_PRELOAD" { "preload" } else { "libmali" });
-            let run = setting.scene(&name, Some(layer), &[(variable, value)], &layer.profiling(mode))?;
-            let title = format!("layer_gpu_profile by {way}, {mode}s");
-            let csv = run.folder.join("host/profile");
-            compared.push(match mode {
-                "workload" => compare::workloads(&title, &run.workloads, &csv)?,
-                _ => compare::frames(&title, &run.frames, &csv)?,
-            });
-            compared.push(run.like(&plain, &title));
-        }
-    }
+    let mut compared = match &setting.layers.profiles {
+        Some(layers) => profiles(setting, layers, &plain)?,
+        None => vec![],
+    };
     let run = setting.scene("timeline", Some(&setting.layers.timeline), &[], "")?;
     let title = "layer_gpu_timeline";
     compared.push(compare::timeline(
@@ -57,6 +40,32 @@ pub fn all(setting: &Setting) -> Result<Vec<Compared>, String> {
     let known = unknown.as_array().is_some_and(Vec::is_empty);
     both.cell("trace", "Perfetto's schema", known, || format!("it lacks {unknown}"));
     compared.push(both);
+    Ok(compared)
+}
+
+/// layer_gpu_profile, by each way to the kernel device and in each of its modes.
+fn profiles(setting: &Setting, layers: &Profiles, plain: &Run) -> Result<Vec<Compared>, String> {
+    let release = target_folder().join("release");
+    let preload = release.join("libkbase_preload.so");
+    let mut compared = Vec::new();
+    let ways: [(&str, &Layer, &str, &Path); 2] = [
+        ("preloaded library", &layers.device, "LD_PRELOAD", &preload),
+        ("libmali.so", &layers.libmali, "LD_LIBRARY_PATH", &release),
+    ];
+    for (way, layer, variable, value) in ways {
+        for mode in ["workload", "frame"] {
+            let name =
+                format!("profile-{}-{mode}", if variable == "LD_PRELOAD" { "preload" } else { "libmali" });
+            let run = setting.scene(&name, Some(layer), &[(variable, value)], &layer.profiling(mode))?;
+            let title = format!("layer_gpu_profile by {way}, {mode}s");
+            let csv = run.folder.join("host/profile");
+            compared.push(match mode {
+                "workload" => compare::workloads(&title, &run.workloads, &csv)?,
+                _ => compare::frames(&title, &run.frames, &csv)?,
+            });
+            compared.push(run.like(plain, &title));
+        }
+    }
     Ok(compared)
 }
 
