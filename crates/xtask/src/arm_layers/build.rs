@@ -73,7 +73,7 @@ pub fn source(folder: &Path) -> Result<PathBuf, String> {
 /// Builds the layers, or looks for what was built before.
 pub fn layers(source: &Path, folder: &Path, ready: bool, timeline_only: bool) -> Result<Layers, String> {
     let profiles = || {
-        Ok(Profiles {
+        Ok::<_, String>(Profiles {
             device: profile(source, folder, ready)?,
             libmali: layer(
                 source,
