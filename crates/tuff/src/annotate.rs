@@ -237,7 +237,13 @@ pub fn run(args: &Args) -> Result<()> {
         let all = text(&m, &table, &measured.names(), &rows, args.code_only, paint).map_err(in_input)?;
         print!("{all}");
     }
-    for s in texts(&m, &args.input, &args.source) {
+    let sources = texts(&m, &args.input, &args.source);
+    if sources.is_empty() && args.source_only {
+        return Err(in_input(
+            "it has no source and names none that is here: --source, or leave out --source-only".into(),
+        ));
+    }
+    for s in sources {
         print!("\n{}", source(&s, &table, &measured, paint));
     }
     Ok(())

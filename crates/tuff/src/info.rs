@@ -77,7 +77,8 @@ pub fn run(args: &Args) -> client::Result<()> {
     line("ICD file", icd.display().to_string());
     line("device", context.device_name());
     line("type", format!("{:?}", p.device_type));
-    line("driver", format!("{} {}", context.driver_name, context.driver_info));
+    // VkPhysicalDeviceDriverProperties: what the driver says of itself begins with its name.
+    line("driver", context.driver_info.clone());
     line("Vulkan", version(p.api_version));
     line("driver version", version(p.driver_version));
     line("vendor, device", format!("{:#x}, {:#x}", p.vendor_id, p.device_id));

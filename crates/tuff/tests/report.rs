@@ -255,7 +255,18 @@ fn longer(c: &Value) -> Value {
     // And a pass of a thousand draws.
     let last = c["passes"].as_array_mut().unwrap().last_mut().unwrap();
     let draws = list(&last["draws"]).clone();
-    last["draws"] = (0..1000).map(|i| draws[i % draws.len()].clone()).collect();
+    // No two alike, as of a real program: names and counts are each draw's own.
+    let draw = |i: usize| {
+        let mut d = draws[i % draws.len()].clone();
+        d["name"] = json!(format!("{} {i}", d["name"].as_str().unwrap()));
+        for v in d["counters"].as_object_mut().unwrap().values_mut() {
+            if let Some(n) = v.as_u64() {
+                *v = json!(n + i as u64 * 7919 % 1000);
+            }
+        }
+        d
+    };
+    last["draws"] = (0..1000).map(draw).collect();
     let frame = json!({ "device": 0, "queue": 0, "frame": 0, "counters": c["total"] });
     c["frames"] = (0..1000 / runs.len())
         .map(|i| {

@@ -15,8 +15,8 @@ const SHORT: [(&str, &str); 10] = [
     ("ls", "MaliLSIssueCy"),
     ("tex", "TuffTexFilterOps"),
     ("cycles", "MaliGPUActiveCy"),
-    ("read", "MaliExtBusRdBt"),
-    ("write", "MaliExtBusWrBt"),
+    ("read", "MaliExtBusRdBy"),
+    ("write", "MaliExtBusWrBy"),
     ("warps", "MaliFragWarp"),
     ("time", ELAPSED),
 ];
@@ -146,6 +146,18 @@ fn valid(name: &str, limit: &Limit) -> Result<(), String> {
     }
 }
 
+/// Whether a name has this part, and the part begins where one of the name's words does (TuffFmaInstr: Tuff, Fma, Instr; a
+/// number is a word): a slip of the pen is not to be another counter's limit.
+fn has_part(name: &str, part: &str) -> bool {
+    let begins = |i: usize| {
+        let (before, here) = (name[..i].chars().next_back(), name[i..].chars().next());
+        let digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+        before.is_none() || here.is_some_and(char::is_uppercase) || digit(here) && !digit(before)
+    };
+    let lower = name.to_lowercase();
+    lower.match_indices(part).any(|(i, _)| name.is_char_boundary(i) && begins(i))
+}
+
 /// The machine name that `name` stands for: a short name, a counter of the file or of the catalogue, or a part of only one of them.
 fn find(name: &str, known: &Counters) -> Result<String, String> {
     let lower = name.to_lowercase();
@@ -158,7 +170,7 @@ fn find(name: &str, known: &Counters) -> Result<String, String> {
     if let Some(k) = names.iter().find(|k| k.to_lowercase() == lower) {
         return Ok(k.to_string());
     }
-    let like: Vec<&&str> = names.iter().filter(|k| k.to_lowercase().contains(&lower)).collect();
+    let like: Vec<&&str> = names.iter().filter(|k| has_part(k, &lower)).collect();
     match like[..] {
         [one] => Ok(one.to_string()),
         [] => Err(format!("no counter is called {name}")),
@@ -184,7 +196,10 @@ mod tests {
         let known = Counters::from([("OwnWarp".to_string(), 0.0), ("OwnLane".to_string(), 0.0)]);
         assert_eq!(find("FMA", &known).unwrap(), "TuffFmaInstr");
         assert_eq!(find("ownwarp", &known).unwrap(), "OwnWarp");
-        assert_eq!(find("nlan", &known).unwrap(), "OwnLane");
+        assert_eq!(find("lan", &known).unwrap(), "OwnLane");
+        assert_eq!(find("samplesPassed", &known).unwrap(), "TuffSamplesPassed");
+        // In the middle of its words it is not what was meant: TuffNarrowInstr has "fna".
+        assert!(find("nlan", &known).is_err() && find("fna", &known).is_err());
         assert_eq!(find("malifragwarp", &known).unwrap(), "MaliFragWarp");
         assert!(find("own", &known).is_err() && find("nothing", &known).is_err());
     }

@@ -37,7 +37,8 @@ pub struct Args {
     /// The file that must not be dearer.
     after: PathBuf,
     /// NAME=PERCENT: fail when the counter's total, or that of a workload, grew by more. NAME is a machine name
-    /// (TuffFmaInstr), a part of one name only, or one of fma, cvt, sfu, ls, tex, cycles, read, write, warps, time.
+    /// (TuffFmaInstr), words that only one name has (SamplesPassed), or one of fma, cvt, sfu, ls, tex, cycles, read, write (bytes),
+    /// warps, time (modelled nanoseconds).
     #[arg(long, value_name = "NAME=PERCENT")]
     max_increase: Vec<String>,
     /// A TOML file of what counters may grow by, and be.
@@ -166,13 +167,21 @@ impl Comparison<'_> {
     fn table(&self, workloads: bool) -> String {
         use std::fmt::Write;
         let mut out = String::new();
+        let growth = |r: &Row| match r.growth() {
+            g if g.is_infinite() => "new".into(),
+            g => format!("{g:+.2} %"),
+        };
         for place in [&self.total].into_iter().chain(self.workloads.iter().filter(|_| workloads)) {
             for (i, row) in place.differing().enumerate() {
+                if out.is_empty() {
+                    let _ = writeln!(out, "  {:<32}{:>16}{:>16}{:>13}", "", "before", "after", "growth");
+                }
                 if i == 0 {
                     let _ = writeln!(out, "{}", place.name);
                 }
-                let ((a, b), grown) = (row.values(), row.growth());
-                let _ = writeln!(out, "  {:<32}{a:>16}{b:>16}{grown:>+10.2} %", row.counter);
+                let (a, b) = row.values();
+                let (a, b) = (report::rounded(a), report::rounded(b));
+                let _ = writeln!(out, "  {:<32} {a:>15} {b:>15} {:>12}", row.counter, growth(row));
             }
         }
         if out.is_empty() { "no difference\n".into() } else { out }

@@ -9,9 +9,19 @@ use std::path::Path;
 /// How many rows a table has at most: a comment on GitHub holds 65 536 characters.
 const ROWS: usize = 60;
 
+/// A count as it is; what is no whole number to six figures or a tenth, which is more than anyone reads.
+pub(super) fn rounded(v: f64) -> String {
+    if v.fract() == 0.0 || !v.is_finite() {
+        return v.to_string();
+    }
+    let before_point = v.abs().log10().floor().max(0.0) as usize + 1;
+    let text = format!("{v:.*}", 6usize.saturating_sub(before_point).max(1));
+    text.trim_end_matches('0').trim_end_matches('.').into()
+}
+
 /// A number with its thousands apart.
 fn number(v: f64) -> String {
-    let text = v.to_string();
+    let text = rounded(v);
     let (whole, rest) = text.split_at(text.find(['.', 'e']).unwrap_or(text.len()));
     let (sign, digits) = whole.split_at(usize::from(whole.starts_with('-')));
     let mut out = String::from(sign);
@@ -204,6 +214,11 @@ mod tests {
         assert_eq!(number(8388608.0), "8\u{a0}388\u{a0}608");
         assert_eq!(number(-1234.5), "-1\u{a0}234.5");
         assert_eq!((number(999.0), number(0.0)), ("999".into(), "0".into()));
+        assert_eq!(number(86.239_256_714_771_46), "86.2393");
+        assert_eq!(
+            (number(17_792_123.514), number(0.000_012)),
+            ("17\u{a0}792\u{a0}123.5".into(), "0.00001".into())
+        );
     }
 
     /// What a program has called its workloads is text, whatever it holds.

@@ -110,7 +110,17 @@ fn glsl_stage(args: &Args) -> Result<Stage> {
         path.set_extension("");
     }
     let by_name = extension(&path).and_then(|e| stage(&e).ok());
-    args.stage.or(by_name).ok_or_else(|| Error::file(&args.file, "its name says no stage: --stage"))
+    args.stage.or(by_name).ok_or_else(|| {
+        Error::file(&args.file, "neither SPIR-V nor GLSL whose name says its stage (lit.frag): --stage frag")
+    })
+}
+
+/// The entry points that there are: `fragment main, vertex main`.
+fn inside(module: &Module) -> String {
+    let stage = |model| Stage::ALL.into_iter().find(|s| s.model() as u32 == model);
+    let name = |(entry, model)| Some(format!("{} {entry}", names(stage(model)?).1));
+    let all: Vec<_> = module.entry_points().into_iter().filter_map(name).collect();
+    if all.is_empty() { "none".into() } else { all.join(", ") }
 }
 
 /// What the module has of what is asked for.
@@ -127,7 +137,7 @@ fn analyses(args: &Args, module: &Module) -> Result<Vec<Analysis>> {
         all.push(made.map_err(|e| say(format!("{} shader '{entry}': {e}", names(stage).1)))?);
     }
     match all.is_empty() {
-        true => Err(say("no shader of this stage and name in it".into())),
+        true => Err(say(format!("no shader of this stage and name in it: it has {}", inside(module)))),
         false => Ok(all),
     }
 }

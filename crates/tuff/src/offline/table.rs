@@ -47,7 +47,7 @@ pub fn table(file: &Path, a: &Analysis, model: &Model, paint: Paint) -> String {
     );
     line("private arrays", format!("{} bytes", a.stack_bytes));
     line("16-bit arithmetic", format!("{} %", number(a.narrow)));
-    line("uniform", format!("{} % of the instructions, which run once", number(a.uniform)));
+    line("uniform", format!("{} % of the instructions: they run once for all", number(a.uniform)));
     if let Some(effects) = a.side_effects {
         line("writes memory", yes(effects).into());
     }
@@ -88,6 +88,9 @@ pub fn table(file: &Path, a: &Analysis, model: &Model, paint: Paint) -> String {
 
 const COLUMNS: [&str; 7] = ["cycles", "FMA", "CVT", "SFU", "L/S", "varying", "texture"];
 
+/// What is said over them.
+const UNITS: &str = "One warp, once through: cycles of the busiest pipe; of each pipe, instructions.\n";
+
 /// What some code takes: cycles of the busiest pipe, instructions of each.
 fn line(cost: &Cost, model: &Model) -> Line {
     let c = code(cost);
@@ -118,7 +121,7 @@ pub fn annotated(
         let _ = write!(
             out,
             "{}{}",
-            if out.is_empty() { "" } else { "\n" },
+            if out.is_empty() { UNITS } else { "\n" },
             listing(&s.file, &s.text, &COLUMNS, &lines, paint)
         );
     }
@@ -130,7 +133,7 @@ pub fn annotated(
             sum
         };
         let rows = table.iter().map(|b| (b.index, line(&cost(b.label), model))).collect();
-        out = crate::annotate::text(module, &table, &COLUMNS, &rows, false, paint)?;
+        out = format!("; {UNITS}") + &crate::annotate::text(module, &table, &COLUMNS, &rows, false, paint)?;
     }
     Ok(out)
 }

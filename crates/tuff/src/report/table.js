@@ -173,7 +173,7 @@ views.push({
     rows = keyed.map((k) => k[1]);
     const visible = this.all ? rows : rows.slice(0, MOST_ROWS);
     const head = el('tr', {}, columns.map((x) => el('th', {
-      class: x.text ? 't' : null, scope: 'col', title: x.title, 'aria-sort': x.key === by.key ? (this.sort.down ? 'descending' : 'ascending') : null,
+      class: x.text ? 't' : x.head.length > 16 ? 'long' : null, scope: 'col', title: x.title, 'aria-sort': x.key === by.key ? (this.sort.down ? 'descending' : 'ascending') : null,
     }, el('button', { type: 'button', 'data-key': x.key, onclick: () => {
       this.sort = { key: x.key, down: this.sort.key === x.key ? !this.sort.down : !x.text };
       this.draw();

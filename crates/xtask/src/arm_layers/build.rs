@@ -32,11 +32,17 @@ impl Layer {
 }
 
 pub struct Layers {
-    /// Its libGPUCounters asks the kernel device.
-    pub profile: Layer,
-    /// Its libGPUCounters asks `libmali.so`.
-    pub profile_libmali: Layer,
+    /// `None`: left out.
+    pub profiles: Option<Profiles>,
     pub timeline: Layer,
+}
+
+/// layer_gpu_profile, twice.
+pub struct Profiles {
+    /// Its libGPUCounters asks the kernel device.
+    pub device: Layer,
+    /// Its libGPUCounters asks `libmali.so`.
+    pub libmali: Layer,
 }
 
 /// The parts that a clone with its submodules has.
@@ -65,11 +71,22 @@ pub fn source(folder: &Path) -> Result<PathBuf, String> {
 }
 
 /// Builds the layers, or looks for what was built before.
-pub fn layers(source: &Path, folder: &Path, ready: bool) -> Result<Layers, String> {
-    let libmali = ["-DHWCPIPE_SYSCALL_LIBMALI=ON"];
+pub fn layers(source: &Path, folder: &Path, ready: bool, timeline_only: bool) -> Result<Layers, String> {
+    let profiles = || {
+        Ok::<_, String>(Profiles {
+            device: profile(source, folder, ready)?,
+            libmali: layer(
+                source,
+                folder,
+                ready,
+                &PROFILE,
+                "profile-libmali",
+                &["-DHWCPIPE_SYSCALL_LIBMALI=ON"],
+            )?,
+        })
+    };
     Ok(Layers {
-        profile: profile(source, folder, ready)?,
-        profile_libmali: layer(source, folder, ready, &PROFILE, "profile-libmali", &libmali)?,
+        profiles: if timeline_only { None } else { Some(profiles()?) },
         timeline: layer(source, folder, ready, &TIMELINE, "timeline", &[])?,
     })
 }

@@ -4,6 +4,7 @@
 pub mod build;
 pub mod compare;
 pub mod host;
+mod join;
 pub mod runs;
 
 use crate::cargo::{call, own_driver, target_folder};
@@ -19,19 +20,22 @@ pub struct Args {
     /// Take the layers as they were built before.
     #[arg(long)]
     no_build: bool,
+    /// Only layer_gpu_timeline, which is built in a fraction of the time.
+    #[arg(long)]
+    timeline_only: bool,
 }
 
 const NEEDS: [Need; 6] =
     [CMAKE, NINJA, GXX, Need { what: "python3", package: "python3", here: has_program }, VENV, LOADER];
 
-/// What the generated code of lglpy needs.
-const PROTOBUF: &str = "protobuf==7.36.2";
+/// What the generated code of lglpy needs, and Perfetto's schema as it is published.
+const PYTHON: [&str; 2] = ["protobuf==7.36.2", "perfetto==0.59.1"];
 
 pub fn run(args: &Args) -> Result<(), String> {
     let hosts = prepare(&args.source)?;
     let folder = folder();
-    let driver = own_driver(&folder, &["libmali", "kbase-preload", "arm-scene"])?;
-    let layers = build::layers(&hosts.source, &folder, args.no_build)?;
+    let driver = own_driver(&folder, &["libmali", "kbase-preload", "arm-scene", "tuff"])?;
+    let layers = build::layers(&hosts.source, &folder, args.no_build, args.timeline_only)?;
     let compared = runs::all(&runs::Setting { folder, hosts, driver, layers })?;
     let mut different = Vec::new();
     for c in &compared {
@@ -67,10 +71,10 @@ fn python(venv: &Path) -> Result<PathBuf, String> {
         call(make)?;
     }
     let mut has = Command::new(&python);
-    has.args(["-c", "import google.protobuf"]).stderr(std::process::Stdio::null());
+    has.args(["-c", "import google.protobuf, perfetto"]).stderr(std::process::Stdio::null());
     if !has.status().is_ok_and(|s| s.success()) {
         let mut pip = Command::new(&python);
-        pip.args(["-m", "pip", "install", "-q", PROTOBUF]);
+        pip.args(["-m", "pip", "install", "-q"]).args(PYTHON);
         call(pip)?;
     }
     Ok(python)

@@ -1,8 +1,9 @@
 //! The scene, with each layer and without one.
 
-use super::build::{Layer, Layers};
+use super::build::{Layer, Layers, Profiles};
 use super::compare::{self, Compared, Workload};
 use super::host::{Hosts, run_scene};
+use super::join;
 use crate::cargo::{on_driver, target_folder};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,13 +17,40 @@ pub struct Setting {
 }
 
 pub fn all(setting: &Setting) -> Result<Vec<Compared>, String> {
+    let plain = setting.scene("plain", None, &[], "")?;
+    let mut compared = match &setting.layers.profiles {
+        Some(layers) => profiles(setting, layers, &plain)?,
+        None => vec![],
+    };
+    let run = setting.scene("timeline", Some(&setting.layers.timeline), &[], "")?;
+    let title = "layer_gpu_timeline";
+    compared.push(compare::timeline(
+        title,
+        &run.workloads,
+        &plain.workloads,
+        &run.folder.join("host/timeline.json"),
+    )?);
+    compared.push(run.like(&plain, title));
+    let run = setting.scene(TRACED, Some(&setting.layers.timeline), &[], "")?;
+    let (trace, raw) = (run.folder.join(TRACE), run.folder.join("host/timeline.raw"));
+    let joined = join::read(&setting.hosts, &run.folder, &trace, &raw)?;
+    let title = "layer_gpu_timeline beside `tuff run --trace`, by Arm's reader";
+    let mut both = join::compare(title, &run.workloads, &plain.workloads, &joined);
+    let unknown = join::unknown(&setting.hosts, &run.folder, &trace)?;
+    let known = unknown.as_array().is_some_and(Vec::is_empty);
+    both.cell("trace", "Perfetto's schema", known, || format!("it lacks {unknown}"));
+    compared.push(both);
+    Ok(compared)
+}
+
+/// layer_gpu_profile, by each way to the kernel device and in each of its modes.
+fn profiles(setting: &Setting, layers: &Profiles, plain: &Run) -> Result<Vec<Compared>, String> {
     let release = target_folder().join("release");
     let preload = release.join("libkbase_preload.so");
-    let plain = setting.scene("plain", None, &[], "")?;
     let mut compared = Vec::new();
     let ways: [(&str, &Layer, &str, &Path); 2] = [
-        ("preloaded library", &setting.layers.profile, "LD_PRELOAD", &preload),
-        ("libmali.so", &setting.layers.profile_libmali, "LD_LIBRARY_PATH", &release),
+        ("preloaded library", &layers.device, "LD_PRELOAD", &preload),
+        ("libmali.so", &layers.libmali, "LD_LIBRARY_PATH", &release),
     ];
     for (way, layer, variable, value) in ways {
         for mode in ["workload", "frame"] {
@@ -35,20 +63,15 @@ pub fn all(setting: &Setting) -> Result<Vec<Compared>, String> {
                 "workload" => compare::workloads(&title, &run.workloads, &csv)?,
                 _ => compare::frames(&title, &run.frames, &csv)?,
             });
-            compared.push(run.like(&plain, &title));
+            compared.push(run.like(plain, &title));
         }
     }
-    let run = setting.scene("timeline", Some(&setting.layers.timeline), &[], "")?;
-    let title = "layer_gpu_timeline";
-    compared.push(compare::timeline(
-        title,
-        &run.workloads,
-        &plain.workloads,
-        &run.folder.join("host/timeline.json"),
-    )?);
-    compared.push(run.like(&plain, title));
     Ok(compared)
 }
+
+/// The run by `tuff run --trace`, and the trace's name.
+const TRACED: &str = "timeline-trace";
+const TRACE: &str = "scene.perfetto-trace";
 
 /// What a run left.
 struct Run {
@@ -102,7 +125,14 @@ impl Setting {
         let failed = |e: std::io::Error| format!("{}: {e}", folder.display());
         empty(&folder)?;
         std::fs::create_dir_all(folder.join("host")).map_err(failed)?;
-        let mut scene = Command::new(target_folder().join("release/arm-scene"));
+        let release = target_folder().join("release");
+        let mut scene = match name {
+            TRACED => Command::new(release.join("tuff")),
+            _ => Command::new(release.join("arm-scene")),
+        };
+        if name == TRACED {
+            scene.args(["run", "--trace", TRACE, "--"]).arg(release.join("arm-scene"));
+        }
         scene.arg(&folder).current_dir(&folder);
         on_driver(&mut scene, &self.driver);
         // libGPUCounters' equations have this GPU's rates in them.
