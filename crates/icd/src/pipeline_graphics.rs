@@ -303,7 +303,11 @@ pub(crate) unsafe fn keys(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Vec<u
 }
 
 /// The pipeline for the GPU. `drawn`: primitives may be rasterised.
-pub(crate) fn assemble(stages: &[Executable], drawn: bool, feedback: FeedbackLoop) -> Answer<GraphicsPipeline> {
+pub(crate) fn assemble(
+    stages: &[Executable],
+    drawn: bool,
+    feedback: FeedbackLoop,
+) -> Answer<GraphicsPipeline> {
     let of = |stage| stages.iter().find(|s| s.stage == stage);
     // A mesh shader stands in the vertex shader's place.
     let mesh = of(vk::ShaderStageFlags::MESH_EXT);
