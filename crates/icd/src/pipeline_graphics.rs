@@ -10,7 +10,7 @@ use crate::pipeline_cache::PipelineCache;
 use crate::pipeline_layout::{self, Layout};
 use crate::pipeline_state::{self as state, Targets};
 use machine::lost::Title;
-use raster::state::GraphicsPipeline;
+use raster::state::{FeedbackLoop, GraphicsPipeline};
 use std::sync::Arc;
 use std::time::Instant;
 use vk::GraphicsPipelineLibraryFlagsEXT as Parts;
@@ -44,7 +44,7 @@ struct Library {
     parts: Parts,
     stages: Vec<Stage>,
     layouts: Vec<Arc<Layout>>,
-    feedback: bool,
+    feedback: FeedbackLoop,
 }
 
 /// A stage, compiled for a layout.
@@ -69,9 +69,8 @@ unsafe fn layout_of(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Option<Arc<
     }
 }
 
-/// Whether fragments may read attachments as images (§ Feedback Loop): by a flag, or as dynamic state says, which is
-/// taken to say so.
-unsafe fn feedback(info: &vk::GraphicsPipelineCreateInfo) -> bool {
+/// Whether fragments may read attachments as images: by a flag, or as dynamic state says.
+unsafe fn feedback(info: &vk::GraphicsPipelineCreateInfo) -> FeedbackLoop {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
         let loops = wide(
@@ -81,8 +80,13 @@ unsafe fn feedback(info: &vk::GraphicsPipelineCreateInfo) -> bool {
             .p_dynamic_state
             .as_ref()
             .map_or(&[][..], |d| chain::slice(d.p_dynamic_states, d.dynamic_state_count));
-        flags(info).intersects(loops)
-            || dynamic.contains(&vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT)
+        if flags(info).intersects(loops) {
+            FeedbackLoop::Always
+        } else if dynamic.contains(&vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT) {
+            FeedbackLoop::Dynamic
+        } else {
+            FeedbackLoop::Never
+        }
     }
 }
 
@@ -126,7 +130,7 @@ struct Build {
     dynamic: Dynamic,
     stages: Vec<Stage>,
     layouts: Vec<Arc<Layout>>,
-    feedback: bool,
+    feedback: FeedbackLoop,
     /// Per stage of the creation itself: whether the application's cache had it.
     hits: Vec<bool>,
 }
@@ -147,7 +151,7 @@ impl Build {
             self.settings.output = g.settings.output.clone();
         }
         self.parts |= library.parts;
-        self.feedback |= library.feedback;
+        self.feedback = self.feedback.max(library.feedback);
         self.dynamic.insert(g.dynamic);
         self.stages.extend_from_slice(&library.stages);
         self.layouts.extend_from_slice(&library.layouts);
@@ -298,8 +302,12 @@ pub(crate) unsafe fn keys(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Vec<u
     }
 }
 
-/// The pipeline for the GPU. `drawn`: primitives may be rasterised; `feedback`: fragments may read attachments as images.
-pub(crate) fn assemble(stages: &[Executable], drawn: bool, feedback: bool) -> Answer<GraphicsPipeline> {
+/// The pipeline for the GPU. `drawn`: primitives may be rasterised.
+pub(crate) fn assemble(
+    stages: &[Executable],
+    drawn: bool,
+    feedback: FeedbackLoop,
+) -> Answer<GraphicsPipeline> {
     let of = |stage| stages.iter().find(|s| s.stage == stage);
     // A mesh shader stands in the vertex shader's place.
     let mesh = of(vk::ShaderStageFlags::MESH_EXT);

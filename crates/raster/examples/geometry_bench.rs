@@ -91,13 +91,14 @@ fn main() {
             task: None,
             fragment: Some(Arc::new(plain::program(Stage::Fragment, 256, &[], varyings))),
             title: Default::default(),
-            feedback: false,
+            feedback: Default::default(),
         }),
         state: Arc::new(state),
         bindings: Default::default(),
         vertex_buffers: [VertexBuffer { buffer: Some(buffer), offset: 0, size: vk::WHOLE_SIZE }].into(),
         index_buffer: None,
         what: What::Direct(vec![call]),
+        feedback: false,
         instrumentation: None,
     };
 

@@ -17,6 +17,8 @@ pub struct Draw {
     /// Indexed draws without one (or with a null buffer) read index 0.
     pub index_buffer: Option<IndexBuffer>,
     pub what: What,
+    /// Its fragments may read attachments of the pass as images.
+    pub feedback: bool,
     /// Where instrumented shaders' metrics go.
     pub instrumentation: Option<Active>,
 }

@@ -17,8 +17,28 @@ pub struct GraphicsPipeline {
     /// `None`: depth and stencil only, or rasterisation is discarded.
     pub fragment: Option<Arc<Program>>,
     pub title: Arc<Title>,
-    /// Its fragments may read attachments of the pass as images.
-    pub feedback: bool,
+    pub feedback: FeedbackLoop,
+}
+
+/// Whether fragments of a pipeline's draws may read attachments of the pass as images (§ Feedback Loop).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum FeedbackLoop {
+    #[default]
+    Never,
+    /// While vkCmdSetAttachmentFeedbackLoopEnableEXT says so.
+    Dynamic,
+    Always,
+}
+
+impl FeedbackLoop {
+    /// Of a draw; `set`: what dynamic state says then.
+    pub fn of_draw(self, set: bool) -> bool {
+        match self {
+            FeedbackLoop::Never => false,
+            FeedbackLoop::Dynamic => set,
+            FeedbackLoop::Always => true,
+        }
+    }
 }
 
 impl GraphicsPipeline {

@@ -13,6 +13,10 @@ pub fn checks() -> Vec<Check> {
     let check = |name, run| Check { name, of: ash::ext::attachment_feedback_loop_layout::NAME, run };
     vec![
         check("loop_of_colour", colours),
+        Check {
+            of: ash::ext::attachment_feedback_loop_dynamic_state::NAME,
+            ..check("loop_when_set", when_set)
+        },
         check("loop_of_depth", depths),
         check("aliases_in_their_order", order),
         check("aliases_as_inputs", inputs),
@@ -39,8 +43,19 @@ fn nearest(rig: &Rig) -> Result<Sampler, String> {
     Sampler::new(&rig.context, &vk::SamplerCreateInfo::default()).map_err(text)
 }
 
-/// The pass's clear, then each draw after a barrier, is what the next draw reads at its own pixels.
 fn colours(rig: &Rig) -> Found {
+    loops(rig, false)
+}
+
+/// As dynamic state says.
+fn when_set(rig: &Rig) -> Found {
+    loops(rig, true)
+}
+
+/// The pass's clear, then each draw after a barrier, is what the next draw reads at its own pixels.
+fn loops(rig: &Rig, dynamic: bool) -> Found {
+    let (instance, device) = (&rig.context.instance, &rig.context.device);
+    let states = ash::ext::attachment_feedback_loop_dynamic_state::Device::new(instance, device);
     let (a, sampler) = (target(rig)?, nearest(rig)?);
     let mut of_a = colour(0);
     of_a[0].layout = Layout::ATTACHMENT_FEEDBACK_LOOP_OPTIMAL_EXT;
@@ -51,11 +66,24 @@ fn colours(rig: &Rig) -> Found {
         let f = Frame::new(rig, &[Use::new(&a, load)], &list, &[after(0, 0, BOTH)])?;
         let p = f.pipeline(0, 1, Some(&bindings), |i| {
             i.fragment = Some(LOOP);
-            i.flags = vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT;
+            if dynamic {
+                i.dynamic = vec![vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT];
+            } else {
+                i.flags = vk::PipelineCreateFlags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT;
+            }
         })?;
         rig.run(|d, c| {
             fill(d, c, &a, if load == Load::LOAD { 51 } else { 7 });
             f.record(d, c, &[cleared(51)], || {
+                if dynamic {
+                    // SAFETY: recording; the state is dynamic.
+                    unsafe {
+                        (states.fp().cmd_set_attachment_feedback_loop_enable_ext)(
+                            c,
+                            vk::ImageAspectFlags::COLOR,
+                        )
+                    };
+                }
                 for (from, to) in [(0.0, 4.0), (2.0, 8.0), (3.0, 4.0)] {
                     seen(d, c, BOTH);
                     columns(from, to, 51, 0.5).draw_with(d, c, &p, &bindings);

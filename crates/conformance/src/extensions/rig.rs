@@ -41,6 +41,8 @@ impl Rig {
             .multisampled_render_to_single_sampled(true);
         let mut loops = vk::PhysicalDeviceAttachmentFeedbackLoopLayoutFeaturesEXT::default()
             .attachment_feedback_loop_layout(true);
+        let mut set = vk::PhysicalDeviceAttachmentFeedbackLoopDynamicStateFeaturesEXT::default()
+            .attachment_feedback_loop_dynamic_state(true);
         let mut bias = vk::PhysicalDeviceDepthBiasControlFeaturesEXT::default()
             .depth_bias_control(true)
             .least_representable_value_force_unorm_representation(true)
@@ -70,9 +72,10 @@ impl Rig {
         let mut arrays = vk::PhysicalDeviceYcbcrImageArraysFeaturesEXT::default().ycbcr_image_arrays(true);
         let mut of_two =
             vk::PhysicalDeviceYcbcr2Plane444FormatsFeaturesEXT::default().ycbcr2plane444_formats(true);
-        let links: [Link; 13] = [
+        let links: [Link; 14] = [
             (ash::ext::multisampled_render_to_single_sampled::NAME, (&raw mut single).cast()),
             (ash::ext::attachment_feedback_loop_layout::NAME, (&raw mut loops).cast()),
+            (ash::ext::attachment_feedback_loop_dynamic_state::NAME, (&raw mut set).cast()),
             (ash::ext::depth_bias_control::NAME, (&raw mut bias).cast()),
             (ash::ext::host_image_copy::NAME, (&raw mut host).cast()),
             (c"VK_KHR_maintenance8", (&raw mut maintenance8).cast()),

@@ -25,7 +25,7 @@ pub(crate) struct Graphics {
     pub index: Option<IndexBuffer>,
     /// Shader objects, where no pipeline was bound after them.
     pub shaders: Shaders,
-    /// Fragments of shader objects may read attachments as images.
+    /// Fragments may read attachments as images, where that is dynamic.
     pub feedback_loop: bool,
     pub feedback: super::feedback::Bound,
 }
@@ -133,6 +133,7 @@ pub(super) fn prepare(r: &mut Recorder, what: What) -> Option<Draw> {
         vertex_buffers: r.draw.buffers(),
         index_buffer: r.draw.index.clone(),
         what,
+        feedback: gpu.feedback.of_draw(r.draw.feedback_loop),
         instrumentation: instrumentation.or_else(|| shared.measured.clone()),
     })
 }

@@ -189,12 +189,12 @@ pub(crate) unsafe fn cmd_set_rendering_input_attachment_indices(
     b.recording();
 }
 
-/// Attachments that are sampled as well are read from memory like any other image, where the GPU brings them for
-/// pipelines with this state ([`raster::state::GraphicsPipeline::feedback`]) and for shader objects while it is set.
+/// Attachments that are sampled as well are read from memory like any other image, where the GPU brings them while this
+/// is set ([`raster::state::FeedbackLoop`]).
 pub(crate) unsafe fn cmd_set_attachment_feedback_loop_enable_ext(
     b: &CommandBuffer,
     aspects: vk::ImageAspectFlags,
 ) {
     let Some(mut r) = b.recording() else { return };
-    super::shaders::set_feedback_loop(&mut r, !aspects.is_empty());
+    r.draw.feedback_loop = !aspects.is_empty();
 }

@@ -60,7 +60,7 @@ impl Chooser {
                     let Member::Shader(s) = m else { return None };
                     *shaders::place(&mut all, s.made.stage)? = Some(s.clone());
                 }
-                shaders::combined(&all, self.feedback_loop)?
+                shaders::combined(&all)?
             }
         };
         self.work(&pipeline, buffers)
@@ -82,8 +82,10 @@ impl Chooser {
             }
             PipelineKind::Graphics(g) => {
                 graphics.touch();
+                let made = g.pipeline.clone()?;
                 Some(Work::Draw(Box::new(Draw {
-                    pipeline: g.pipeline.clone()?,
+                    feedback: made.feedback.of_draw(self.feedback_loop),
+                    pipeline: made,
                     state: Arc::new(state_of(g, &self.settings)),
                     bindings: graphics.bindings(pipeline, &self.push, self.heaps),
                     vertex_buffers: buffers.0.clone(),

@@ -9,6 +9,7 @@ use crate::pipeline_graphics::{self, Graphics as Made};
 use crate::pipeline_layout::Layout;
 use crate::shader_object::{Shader, Stage};
 use parking_lot::Mutex;
+use raster::state::FeedbackLoop;
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 use vk::ShaderStageFlags as Stages;
@@ -27,8 +28,8 @@ const STAGES: [Stages; 7] = [
 /// Shader objects by [`STAGES`].
 pub(crate) type Shaders = [Option<Arc<Stage>>; STAGES.len()];
 
-/// Ids by [`STAGES`], 0 for none; whether fragments may read attachments as images.
-type Key = ([u64; STAGES.len()], bool);
+/// Ids by [`STAGES`], 0 for none.
+type Key = [u64; STAGES.len()];
 
 /// Pipelines of a first stage with others.
 #[derive(Default)]
@@ -93,16 +94,9 @@ fn bind(r: &mut Recorder, stage: Stages, shader: Option<Arc<Stage>>) {
     r.draw.shaders[place] = shader;
 }
 
-/// Attachments that are sampled as well: for the draws to come.
-pub(super) fn set_feedback_loop(r: &mut Recorder, on: bool) {
-    if std::mem::replace(&mut r.draw.feedback_loop, on) != on && r.draw.shaders.iter().any(Option::is_some) {
-        r.graphics.pipeline = None;
-    }
-}
-
 /// What the bound shader objects make, which stays bound until others are. `None`, with a line in the log, if that is nothing.
 pub(super) fn pipeline(r: &mut Recorder) -> Option<Arc<Shared>> {
-    let found = combined(&r.draw.shaders, r.draw.feedback_loop);
+    let found = combined(&r.draw.shaders);
     r.graphics.pipeline = found.clone();
     found
 }
@@ -112,14 +106,14 @@ pub(super) fn place(all: &mut Shaders, stage: Stages) -> Option<&mut Option<Arc<
     all.get_mut(STAGES.iter().position(|&s| s == stage)?)
 }
 
-pub(super) fn combined(shaders: &Shaders, feedback_loop: bool) -> Option<Arc<Shared>> {
+pub(super) fn combined(shaders: &Shaders) -> Option<Arc<Shared>> {
     let is_of = |s: &&Arc<Stage>, stages: Stages| stages.contains(s.made.stage);
     let bound = || shaders.iter().flatten();
     let Some(first) = bound().find(|s| is_of(s, Stages::VERTEX | Stages::MESH_EXT)) else {
         debug::log_error("a draw without a bound graphics pipeline, vertex or mesh shader");
         return None;
     };
-    let key = (shaders.each_ref().map(|s| s.as_ref().map_or(0, |s| s.id)), feedback_loop);
+    let key = shaders.each_ref().map(|s| s.as_ref().map_or(0, |s| s.id));
     if let Some(c) = first.combinations.0.lock().get(&key) {
         return Some(c.pipeline.clone());
     }
@@ -128,13 +122,13 @@ pub(super) fn combined(shaders: &Shaders, feedback_loop: bool) -> Option<Arc<Sha
         debug::log_error("a draw with mesh shaders and other stages before fragments (VUID 08693, 08696)");
         return None;
     }
-    let made = Arc::new(combine(&bound().collect::<Vec<_>>(), feedback_loop)?);
+    let made = Arc::new(combine(&bound().collect::<Vec<_>>())?);
     let others = bound().filter(|s| s.id != first.id).map(Arc::downgrade).collect();
     first.combinations.keep(key, Combination { pipeline: made.clone(), others });
     Some(made)
 }
 
-fn combine(bound: &[&Arc<Stage>], feedback: bool) -> Option<Shared> {
+fn combine(bound: &[&Arc<Stage>]) -> Option<Shared> {
     let layouts: Vec<Arc<Layout>> = bound.iter().map(|s| s.layout.clone()).collect();
     let layout = Arc::new(Layout::union(&layouts));
     let placed = |s: &&Arc<Stage>| match &s.source {
@@ -146,8 +140,8 @@ fn combine(bound: &[&Arc<Stage>], feedback: bool) -> Option<Shared> {
         }
     };
     let stages: Vec<Executable> = bound.iter().map(placed).collect::<Option<_>>()?;
-    // Whether primitives are rasterised is dynamic.
-    let gpu = pipeline_graphics::assemble(&stages, true, feedback).ok()?;
+    // Whether primitives are rasterised is dynamic, and whether fragments read attachments.
+    let gpu = pipeline_graphics::assemble(&stages, true, FeedbackLoop::Dynamic).ok()?;
     let names = bound.iter().filter_map(|s| s.raw.get()).map(|&raw| debug::called(raw));
     gpu.title.call(format!("of shader objects {}", names.collect::<Vec<_>>().join(", ")));
     let kind = PipelineKind::Graphics(Box::new(Made::of_shaders(gpu)));

@@ -190,7 +190,7 @@ impl PassRun {
         mut feedback: Option<&mut Feedback>,
     ) -> Result<(), Blame> {
         let Some(sub) = self.targets.subpasses.get(self.subpass).cloned() else { return Ok(()) };
-        if d.pipeline.feedback && std::mem::take(&mut self.barrier) {
+        if d.feedback && std::mem::take(&mut self.barrier) {
             self.reach_memory(shared)?;
         }
         let begin = self.line.pass_begins(&shared.clock.gpu(), 0)[0];

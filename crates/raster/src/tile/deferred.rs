@@ -192,9 +192,12 @@ impl<'a> Task<'a> {
     #[inline(always)]
     fn show_body<S: Simd>(&mut self, s: S, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
         let plan = &item.plan;
+        let mut asked = u32::MAX;
         for n in first..end {
-            if n + AHEAD < end {
-                item.soon(&item.batch.prims[self.log.entries[n + AHEAD].prim as usize]);
+            // A primitive's entries lie one after the other.
+            if let Some(ahead) = self.log.entries[..end].get(n + AHEAD).filter(|e| e.prim != asked) {
+                asked = ahead.prim;
+                item.soon(&item.batch.prims[asked as usize]);
             }
             let e = self.log.entries[n];
             if e.block != WHOLE {

@@ -143,6 +143,14 @@ fn other<S: Simd>(
         }
         return;
     }
+    if let Fill::FragCoord(c @ 0..2) = f {
+        let rows = lanes.input(i);
+        for w in first..end.min(rows.len()) {
+            let v = s.fadd(corners(s, blocks[w], origin)[c as usize], s.fsplat(0.5));
+            vector::store(s, &mut rows[w], s.bits(v));
+        }
+        return;
+    }
     for w in first..end {
         let [x, y] = corners(s, blocks[w], origin);
         let warp = Warp {

@@ -10,7 +10,7 @@ use simd::Simd;
 pub struct Hiz {
     low: [f32; BLOCKS],
     high: [f32; BLOCKS],
-    /// Bounds over the tile; wider than need be while `stale`.
+    /// Bounds over the tile; to be made anew while `stale`.
     all: [f32; 2],
     stale: bool,
     /// The depth attachment that these are of.
@@ -149,9 +149,9 @@ impl Hiz {
         if all {
             (*l, *h) = (z[0], z[1]);
         } else {
-            (*l, *h) = (l.min(z[0]), h.max(z[1]));
+            *l = if z[0] < *l { z[0] } else { *l };
+            *h = if z[1] > *h { z[1] } else { *h };
         }
-        self.all = [self.all[0].min(z[0]), self.all[1].max(z[1])];
         self.stale = true;
     }
 }

@@ -113,7 +113,7 @@ pub struct Plan {
     pub plain: bool,
     /// An input is interpolated with perspective.
     pub perspective: bool,
-    /// One sample, and inputs that all come from planes ([`super::quads`]).
+    /// One sample, and inputs that all come from planes and places ([`super::quads`]).
     pub of_planes: bool,
 }
 

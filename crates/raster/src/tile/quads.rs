@@ -1,4 +1,4 @@
-//! Inputs of warps whose quads are of several primitives, one sample a pixel, where all inputs come from planes: input by input
+//! Inputs of warps whose quads are of several primitives, one sample a pixel, where all inputs come from planes and places: input by input
 //! for all warps, as [`super::full`] has it of whole blocks. The same operations as `fill::value`, in the same order.
 
 use super::fill::Fill;
@@ -13,7 +13,7 @@ use wave::graphics::Lanes;
 
 /// Whether a program's inputs are all of this kind.
 pub fn suits(fills: &[Fill]) -> bool {
-    fills.iter().all(|f| matches!(f, Fill::Varying { .. } | Fill::Flat(_)))
+    fills.iter().all(|f| matches!(f, Fill::Varying { .. } | Fill::Flat(_) | Fill::FragCoord(_)))
 }
 
 /// The warps' quads.
@@ -65,6 +65,7 @@ fn fill_body<S: Simd>(
                         each::<S, 1>(s, item, places, &quads, which, plane, perspective, rows);
                     }
                     Fill::Flat(plane) => flat(s, item, &quads, which, plane, rows[0]),
+                    Fill::FragCoord(c) => coordinate(s, item, warps, places, origin, which, c, rows[0]),
                     _ => {}
                 }
                 1
@@ -102,6 +103,22 @@ fn rows<const N: usize>(lanes: &mut Lanes, i: usize) -> Option<[*mut [u32; 16]; 
     Some(rows)
 }
 
+/// Pixels' centres.
+#[inline(always)]
+fn centers<S: Simd>(s: S, slot: &Slot, origin: [i32; 2]) -> [S::F; 2] {
+    // A quad's first pixel: block row, block column, and its place in the block, from the top.
+    let number = |q: usize| f32::from_bits(slot.pixels[q] as u32);
+    let first = s.bits(s.fquads([number(0), number(1), number(2), number(3)]));
+    let bits = |shift: u32, mask: u32| s.iand(s.ishr(first, s.isplat(shift)), s.isplat(mask));
+    let x = s.iadd(s.iadd(bits(2, 0x3C), bits(1, 2)), s.isplat(origin[0] as u32));
+    let y = s.iadd(s.iadd(bits(6, 0x3C), bits(2, 2)), s.isplat(origin[1] as u32));
+    let half = s.fsplat(0.5);
+    [
+        s.fadd(s.fadd(s.s_to_f(x), vector::floats(s, &QUAD_X)), half),
+        s.fadd(s.fadd(s.s_to_f(y), vector::floats(s, &QUAD_Y)), half),
+    ]
+}
+
 /// Where a warp's quads lie relative to their primitives' origins, and w.
 #[inline(always)]
 fn place<S: Simd>(
@@ -119,15 +136,7 @@ fn place<S: Simd>(
     let [a, b, c, d] = slot.prims;
     let same = a == b && a == c && a == d;
     quads.same |= (same as u32) << w;
-    // A quad's first pixel: block row, block column, and its place in the block, from the top.
-    let number = |q: usize| f32::from_bits(slot.pixels[q] as u32);
-    let first = s.bits(s.fquads([number(0), number(1), number(2), number(3)]));
-    let bits = |shift: u32, mask: u32| s.iand(s.ishr(first, s.isplat(shift)), s.isplat(mask));
-    let x = s.iadd(s.iadd(bits(2, 0x3C), bits(1, 2)), s.isplat(origin[0] as u32));
-    let y = s.iadd(s.iadd(bits(6, 0x3C), bits(2, 2)), s.isplat(origin[1] as u32));
-    let half = s.fsplat(0.5);
-    let x = s.fadd(s.fadd(s.s_to_f(x), vector::floats(s, &QUAD_X)), half);
-    let y = s.fadd(s.fadd(s.s_to_f(y), vector::floats(s, &QUAD_Y)), half);
+    let [x, y] = centers(s, slot, origin);
     // Four words of each from one of them on. That they are often of one primitive nobody can foresee: it is the same work.
     let at = |q: usize, first: usize| std::ptr::from_ref(prims[q]).cast::<f32>().wrapping_add(first);
     let of = |first: usize| [at(0, first), at(1, first), at(2, first), at(3, first)];
@@ -220,6 +229,42 @@ fn flat<S: Simd>(s: S, item: &Item, quads: &Quads, which: u32, plane: u32, row: 
         left &= left - 1;
         let of = |q: usize| item.batch.planes[quads.planes[w][q].wrapping_add(plane) as usize].at;
         let v = s.fquads([of(0), of(1), of(2), of(3)]);
+        // SAFETY: a row a warp, of no other input.
+        vector::store(s, unsafe { &mut *row.add(w) }, s.bits(v));
+    }
+}
+
+/// Component `c` of FragCoord.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+fn coordinate<S: Simd>(
+    s: S,
+    item: &Item,
+    warps: &[Slot; WARPS],
+    places: &Places,
+    origin: [i32; 2],
+    which: u32,
+    c: u8,
+    row: *mut [u32; 16],
+) {
+    let mut left = which;
+    while left != 0 {
+        let w = left.trailing_zeros() as usize % WARPS;
+        left &= left - 1;
+        let slot = &warps[w];
+        let v = if c < 2 {
+            centers(s, slot, origin)[c as usize]
+        } else {
+            let first = if c == 2 { word::Z } else { word::W };
+            let of = |q: usize| {
+                std::ptr::from_ref(&item.batch.prims[slot.prims[q] as usize])
+                    .cast::<f32>()
+                    .wrapping_add(first)
+            };
+            // SAFETY: a plane is its three numbers in order, and no primitive ends there.
+            let [at, dx, dy, _] = unsafe { s.fquads4([of(0), of(1), of(2), of(3)]) };
+            linear(s, [at, dx, dy], vector::floats(s, &places.x[w]), vector::floats(s, &places.y[w]))
+        };
         // SAFETY: a row a warp, of no other input.
         vector::store(s, unsafe { &mut *row.add(w) }, s.bits(v));
     }

@@ -68,6 +68,23 @@ const ODD: u16 = 0xAAAA;
 /// The upper two words of each quarter.
 const UPPER: u16 = 0xCCCC;
 
+/// Four vectors of four quarters each, turned over: vector `n` is made of the others' quarters `n`.
+#[inline(always)]
+pub fn across<S: Simd>(s: S, v: &[S::I; 4]) -> [S::I; 4] {
+    let mut all = [Order([0; 16]), Order([0; 16]), Order([0; 16]), Order([0; 16])];
+    for k in 0..4 {
+        vector::store(s, &mut all[k].0, v[k]);
+    }
+    let first = all.as_mut_ptr().cast::<u8>();
+    let mut out = *v;
+    for (n, out) in out.iter_mut().enumerate() {
+        let at = first.wrapping_add(16 * n);
+        // SAFETY: a quarter of each.
+        *out = unsafe { s.iload4([at, at.wrapping_add(64), at.wrapping_add(128), at.wrapping_add(192)]) };
+    }
+    out
+}
+
 /// # Safety
 /// `tile` has so many vectors.
 #[inline(always)]

@@ -1,9 +1,10 @@
 //! Tiles come from memory and go there: the parts of attachments that lie in the render area.
 
 use super::compressed::{HEADER, Pixels, superblocks};
-use super::strip::{Bytes, Depth, Strip, place};
+use super::strip::{Bytes, Depth, Strip, across, place};
 use super::target::{Plane, PlaneKind};
 use crate::layout::{TILE, pixel};
+use crate::prim::{Line, prefetch};
 use crate::state::Rect;
 use simd::{Level, Simd};
 use texel::image::{Packed, Split};
@@ -75,6 +76,18 @@ impl Place {
     unsafe fn row(&self, y: usize) -> *mut u8 {
         // SAFETY: the caller knows that memory has the row.
         unsafe { self.memory.add(y * self.pitch) }
+    }
+    /// Asks for a row of pixels of so many bytes: rows lie too far apart for a CPU to foresee the next one.
+    ///
+    /// # Safety
+    /// Memory has the row.
+    #[inline(always)]
+    unsafe fn soon(&self, y: usize, bytes: usize) {
+        // SAFETY: the caller's.
+        let first = unsafe { self.row(y) }.wrapping_add(self.x0 * bytes).cast::<Line>();
+        for line in 0..((self.x1 - self.x0) * bytes).div_ceil(size_of::<Line>()) {
+            prefetch(first.wrapping_add(line));
+        }
     }
     /// The bit of the quarter that holds a pixel.
     #[inline(always)]
@@ -284,6 +297,10 @@ impl Plane {
         row[..TILE as usize * bytes].chunks_exact_mut(bytes).for_each(|t| t.copy_from_slice(&texel[..bytes]));
         let mut differs = 0;
         for y in p.y0..p.y1 {
+            if y + AHEAD < p.y1 {
+                // SAFETY: memory has the row.
+                unsafe { p.soon(y + AHEAD, bytes) };
+            }
             for (x0, x1) in [(p.x0.min(32), p.x1.min(32)), (p.x0.max(32), p.x1.max(32))] {
                 let n = (x1 - x0) * bytes;
                 // SAFETY: pixels of the place.
@@ -366,6 +383,10 @@ unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool) -> u8 {
     let mut y = p.y0;
     while y < p.y1 {
         if y.is_multiple_of(4) && y + 4 <= p.y1 && from < to {
+            for y in y + 4..p.y1.min(y + 8) {
+                // SAFETY: memory has the row.
+                unsafe { p.soon(y, T::MEMORY_BYTES) };
+            }
             if load {
                 // SAFETY: steps of four rows of the place.
                 unsafe { load4::<S, T>(s, p, from, to, y) };
@@ -385,6 +406,18 @@ unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool) -> u8 {
         }
     }
     differs
+}
+
+/// Rows between the one that is compared and the one that is asked for.
+const AHEAD: usize = 8;
+
+/// Pixels that are a vector of four bytes each, side by side.
+const SIDE_BY_SIDE: usize = 16;
+
+/// Whether four steps from pixel `x` on make whole vectors of rows, which are one quarter's of the tile.
+#[inline(always)]
+fn is_wide<T: Strip>(x: usize, to: usize) -> bool {
+    T::BLOCKS == 1 && T::VECTORS == 1 && x.is_multiple_of(SIDE_BY_SIDE) && x + SIDE_BY_SIDE <= to
 }
 
 /// Where the quarters of vector `v` of the step from pixel `x` on are in memory.
@@ -409,6 +442,18 @@ unsafe fn load4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: u
     let mut x = from;
     while x < to {
         let mut v = [s.isplat(0); 4];
+        if is_wide::<T>(x, to) {
+            for (row, v) in v.iter_mut().enumerate() {
+                // SAFETY: sixteen pixels of the place (here and below).
+                *v = unsafe { s.iloadu(p.row(y + row).add(x * T::MEMORY_BYTES)) };
+            }
+            for (n, v) in across(s, &v).iter().enumerate() {
+                let tile = p.tile.wrapping_add(pixel(x + 4 * n, y) * T::TILE_BYTES);
+                unsafe { T::to_tile(s, tile, &[*v; 4]) };
+            }
+            x += SIDE_BY_SIDE;
+            continue;
+        }
         for (n, v) in v.iter_mut().enumerate().take(T::VECTORS) {
             // SAFETY: a step of the place.
             *v = unsafe { s.iload4(quarters::<T>(p, n, x, y)) };
@@ -429,6 +474,25 @@ unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: 
     let mut x = from;
     while x < to {
         let mut v = [s.isplat(0); 4];
+        if is_wide::<T>(x, to) {
+            for (n, v) in v.iter_mut().enumerate() {
+                let mut step = [*v; 4];
+                let tile = p.tile.wrapping_add(pixel(x + 4 * n, y) * T::TILE_BYTES);
+                // SAFETY: a step in the tile.
+                unsafe { T::from_tile(s, tile, &mut step) };
+                *v = step[0];
+            }
+            for (row, v) in across(s, &v).iter().enumerate() {
+                // SAFETY: sixteen pixels of the place (here and below).
+                let at = unsafe { p.row(y + row).add(x * T::MEMORY_BYTES) };
+                if s.mbits(s.ieq(*v, unsafe { s.iloadu(at) })) != 0xFFFF {
+                    unsafe { s.istoreu(at, *v) };
+                    differs |= Place::quarter(x, y);
+                }
+            }
+            x += SIDE_BY_SIDE;
+            continue;
+        }
         // SAFETY: a step in the tile.
         unsafe { T::from_tile(s, p.tile.add(pixel(x, y) * T::TILE_BYTES), &mut v) };
         for (n, v) in v.iter().enumerate().take(T::VECTORS) {

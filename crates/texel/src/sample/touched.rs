@@ -15,7 +15,8 @@ impl Touched {
         if view.levels.is_empty() {
             return;
         }
-        if let Some((base, reads)) = fast::reads(view, sampler, args, mask) {
+        let mut reads = fast::Reads::default();
+        if let Some(base) = fast::reads(view, sampler, args, mask, &mut reads) {
             for at in lanes(mask).flat_map(|lane| reads.of(lane)) {
                 self.bytes(base as u64 + at as u64, view.format.block_bytes as u64);
             }

@@ -115,7 +115,7 @@ impl Scene {
                 task: None,
                 fragment: Some(Arc::new(plain::program(Stage::Fragment, 64, reads, self.varyings.clone()))),
                 title: Default::default(),
-                feedback: false,
+                feedback: Default::default(),
             }),
             state: Arc::new(self.state.clone()),
             bindings: Default::default(),
@@ -123,6 +123,7 @@ impl Scene {
             index_buffer: self.index_buffer.clone(),
             instrumentation: None,
             what: What::Direct(vec![self.call]),
+            feedback: false,
         };
         let host = DeviceHost::at(shared, 0);
         let ctx = GeometryContext {

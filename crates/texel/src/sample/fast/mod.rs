@@ -25,8 +25,7 @@ use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
 pub(super) use texels::scale;
 use texels::{Bytes, Depth24, Float, Half, Srgb, Texels, Unorm16};
-use touch::Reads;
-pub(super) use touch::reads;
+pub(super) use touch::{Reads, reads};
 use waves::warps;
 
 /// Levels that a table holds: one vector's lanes.

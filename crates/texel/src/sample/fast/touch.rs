@@ -54,7 +54,8 @@ impl<S: Simd> Sink<S> for Lines {
     }
 }
 
-/// Offsets from the view's first texel that lanes read at, each in its order.
+/// Offsets from the view's first texel that lanes read at, each in its order. Large, and most of it rarely used: stays where
+/// it is made.
 pub struct Reads {
     n: usize,
     at: [MaybeUninit<[u32; 16]>; MOST],
@@ -74,6 +75,7 @@ impl Reads {
 }
 
 impl Default for Reads {
+    #[inline(always)]
     fn default() -> Reads {
         Reads { n: 0, at: [MaybeUninit::uninit(); MOST], lanes: [0; MOST] }
     }
@@ -292,14 +294,15 @@ pub fn near_corners<S: Simd>(s: S, f: &Fast, [columns, rows]: &[[S::I; 2]; 2], m
     }
 }
 
-/// The base and the offsets that a warp's sample reads at, if that is of a class that has a kernel; of 1D views, whose only
-/// row a filter reads twice, none.
+/// The base of the offsets (`out`, which has none yet) that a warp's sample reads at, if that is of a class that has a
+/// kernel; of 1D views, whose only row a filter reads twice, none.
 pub fn reads(
     view: &ImageView,
     sampler: &Sampler,
     args: &SampleArgs,
     mask: u16,
-) -> Option<(*const u8, Reads)> {
+    out: &mut Reads,
+) -> Option<*const u8> {
     let f = view.fast.as_ref().filter(|f| !f.line)?;
     #[cfg(test)]
     if f.off {
@@ -307,10 +310,9 @@ pub fn reads(
     }
     let mut row = Row::default();
     let args = &flat(f, args, &mut row)?;
-    let mut out = Reads::default();
     // SAFETY: the kernel was picked for this machine.
-    unsafe { (f.runs.reads)(f, view, sampler, args, mask, &mut out) };
-    Some((f.base, out))
+    unsafe { (f.runs.reads)(f, view, sampler, args, mask, out) };
+    Some(f.base)
 }
 
 /// What a warp's lanes `mask` read.
