@@ -43,6 +43,19 @@ fn split(n: u32) -> u32 {
     }
 }
 
+/// The halves of a side of 64 segments have 32 each. Which of a half's segments, from the corner on, is there once a side has more than
+/// twice so many: as points are inserted by halving the longest, with one next to the corner last.
+fn rank(segment: u32) -> u32 {
+    match segment {
+        0 => 0,
+        1 => 32,
+        _ => {
+            let halvings = (segment - 1).trailing_zeros();
+            (16 >> halvings) + ((segment - 1) >> (halvings + 1))
+        }
+    }
+}
+
 impl Tessellator {
     /// Appends a patch.
     pub fn patch(&self, outer: [f32; 4], inner: [f32; 2], to: &mut Figure) {
@@ -203,6 +216,46 @@ impl Tessellator {
         }
     }
 
+    /// As [`Self::stitch`], between the patch's side and the first ring, whose side has `n` segments with those to its corners' left and right.
+    /// Which triangles there are between points of different numbers is free; other GPUs (and Direct3D's tessellator) have
+    /// these, and pictures of surfaces that are moved show it.
+    fn stitch_outer(&self, to: &mut Figure, outside: &Side, inside: &Side, n: u32) {
+        let (mut o, mut i) = (0, 0);
+        let mut go = |outer: bool| {
+            if outer {
+                self.face(to, [outside.points[o], outside.points[o + 1], inside.points[i]]);
+                o += 1;
+            } else {
+                self.face(to, [outside.points[o], inside.points[i + 1], inside.points[i]]);
+                i += 1;
+            }
+        };
+        let segments = outside.points.len() as u32 - 1;
+        let has = |segment: u32, of: u32| rank(segment) < of / 2;
+        for segment in 0..=32 {
+            if segment > 0 && has(segment, n) {
+                go(false);
+            }
+            if has(segment, segments) {
+                go(true);
+            }
+        }
+        if !n.is_multiple_of(2) {
+            go(false);
+        }
+        if !segments.is_multiple_of(2) {
+            go(true);
+        }
+        for segment in (0..=32).rev() {
+            if has(segment, segments) {
+                go(true);
+            }
+            if segment > 0 && has(segment, n) {
+                go(false);
+            }
+        }
+    }
+
     /// Corners (u, v, w) are (1, 0, 0), (0, 1, 0) and (0, 0, 1); outer[k] is the side where coordinate k is 0.
     fn triangle(&self, outer: [f32; 4], inner: f32, to: &mut Figure) {
         let outer = [0, 1, 2].map(|k| self.segments(outer[k], self.spacing));
@@ -232,13 +285,23 @@ impl Tessellator {
             if left <= 0 {
                 let centre = Self::push(to, [1.0 / 3.0, 1.0 / 3.0]);
                 let inside = Side { points: vec![centre], places: vec![0.5] };
-                ring.iter().for_each(|side| self.stitch(to, side, &inside));
+                for side in &ring {
+                    if k == 1 {
+                        self.stitch_outer(to, side, &inside, n);
+                    } else {
+                        self.stitch(to, side, &inside);
+                    }
+                }
                 return;
             }
             let places = vec![t[k..=n as usize - k].to_vec(); 3];
             let inside = Self::ring(to, &places, |side, t| on(side, depth, t));
             for (outer, inner) in ring.iter().zip(&inside) {
-                self.stitch(to, outer, inner);
+                if k == 1 {
+                    self.stitch_outer(to, outer, inner, n);
+                } else {
+                    self.stitch(to, outer, inner);
+                }
             }
             ring = inside;
             if left == 1 {
@@ -289,8 +352,12 @@ impl Tessellator {
                 side((k..=nu - k).rev().map(|i| grid[i][nv - k]).collect(), &tu[k..=nu - k]),
                 side((k..=nv - k).rev().map(|j| grid[k][j]).collect(), &tv[k..=nv - k]),
             ];
-            for (outer, inner) in ring.iter().zip(&inside) {
-                self.stitch(to, outer, inner);
+            for ((outer, inner), n) in ring.iter().zip(&inside).zip([nu, nv, nu, nv]) {
+                if k == 1 {
+                    self.stitch_outer(to, outer, inner, n as u32);
+                } else {
+                    self.stitch(to, outer, inner);
+                }
             }
             let (mu, mv) = (nu - 2 * k, nv - 2 * k);
             if mu == 0 || mv == 0 {
