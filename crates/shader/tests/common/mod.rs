@@ -1,35 +1,12 @@
+pub mod options;
 pub mod program;
 pub mod rng;
 pub mod scalar;
 pub mod show;
 pub mod wave;
 
-use shader::options::{Binding, Options};
-
-pub const TABLE_BINDING: u32 = 1;
-/// Bytes of the output buffer that belong to one invocation.
-pub const LANE_BYTES: u32 = 64;
-/// Words of the read-only table.
-pub const TABLE_WORDS: u32 = 64;
+pub use options::*;
 
 pub fn table_word(i: u32) -> u32 {
     i.wrapping_mul(0x9E37_79B9) >> 7 ^ i
-}
-
-fn binding(_set: u32, binding: u32) -> Option<Binding> {
-    Some(Binding::new(0, binding * 32, 1))
-}
-
-pub fn options(lanes: u32, optimise: bool) -> Options<'static> {
-    Options {
-        stage: shader::ir::Stage::Compute,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        mapping: None,
-        push_bytes: 128,
-        lanes: Some(lanes),
-        machine: Default::default(),
-        optimise,
-    }
 }

@@ -33,6 +33,28 @@ struct Side {
     places: Vec<f32>,
 }
 
+/// What lies between a side and the one inside it, and where triangles have come to on each.
+struct Seam<'s> {
+    outside: &'s Side,
+    inside: &'s Side,
+    o: usize,
+    i: usize,
+}
+
+impl Seam<'_> {
+    /// The next triangle: on the outer side's next segment, or on the inner one's.
+    fn go(&mut self, outer: bool) -> [u32; 3] {
+        let (o, i) = (self.o, self.i);
+        if outer {
+            self.o += 1;
+            [self.outside.points[o], self.outside.points[o + 1], self.inside.points[i]]
+        } else {
+            self.i += 1;
+            [self.outside.points[o], self.inside.points[i + 1], self.inside.points[i]]
+        }
+    }
+}
+
 /// The last point of half a side of `n` segments that was there with two segments fewer.
 fn split(n: u32) -> u32 {
     // Of half a side; an odd number's middle segment is none of it.
@@ -43,8 +65,8 @@ fn split(n: u32) -> u32 {
     }
 }
 
-/// The halves of a side of 64 segments have 32 each. Which of a half's segments, from the corner on, is there once a side has more than
-/// twice so many: as points are inserted by halving the longest, with one next to the corner last.
+/// After how many others a segment of half a side is there, by its place among 33 from the corner on: points are inserted by halving
+/// the longest segment.
 fn rank(segment: u32) -> u32 {
     match segment {
         0 => 0,
@@ -197,39 +219,25 @@ impl Tessellator {
 
     /// The triangles between a side and the one inside it.
     fn stitch(&self, to: &mut Figure, outside: &Side, inside: &Side) {
-        let (mut o, mut i) = (0, 0);
-        while o + 1 < outside.points.len() || i + 1 < inside.points.len() {
+        let mut seam = Seam { outside, inside, o: 0, i: 0 };
+        while seam.o + 1 < outside.points.len() || seam.i + 1 < inside.points.len() {
             // Whoever's next segment has the nearer middle goes on.
             let middle = |s: &Side, k: usize| s.places.get(k + 1).map(|n| s.places[k] + n);
-            let outer = match (middle(outside, o), middle(inside, i)) {
+            let outer = match (middle(outside, seam.o), middle(inside, seam.i)) {
                 // Of two that are level the outer one; in the middle, and on the way back to the other corner, the inner one.
                 (Some(a), Some(b)) => a < b || a == b && a < 1.0,
                 (a, _) => a.is_some(),
             };
-            if outer {
-                self.face(to, [outside.points[o], outside.points[o + 1], inside.points[i]]);
-                o += 1;
-            } else {
-                self.face(to, [outside.points[o], inside.points[i + 1], inside.points[i]]);
-                i += 1;
-            }
+            self.face(to, seam.go(outer));
         }
     }
 
-    /// As [`Self::stitch`], between the patch's side and the first ring, whose side has `n` segments with those to its corners' left and right.
-    /// Which triangles there are between points of different numbers is free; other GPUs (and Direct3D's tessellator) have
-    /// these, and pictures of surfaces that are moved show it.
+    /// As [`Self::stitch`], between the patch's own side and the first ring inside; `n`: segments of the inner level. Which
+    /// triangles stand between sides of different numbers is free; other GPUs have these (as Direct3D's tessellator has), and
+    /// pictures of surfaces that are moved show it.
     fn stitch_outer(&self, to: &mut Figure, outside: &Side, inside: &Side, n: u32) {
-        let (mut o, mut i) = (0, 0);
-        let mut go = |outer: bool| {
-            if outer {
-                self.face(to, [outside.points[o], outside.points[o + 1], inside.points[i]]);
-                o += 1;
-            } else {
-                self.face(to, [outside.points[o], inside.points[i + 1], inside.points[i]]);
-                i += 1;
-            }
-        };
+        let mut seam = Seam { outside, inside, o: 0, i: 0 };
+        let mut go = |outer: bool| self.face(to, seam.go(outer));
         let segments = outside.points.len() as u32 - 1;
         let has = |segment: u32, of: u32| rank(segment) < of / 2;
         for segment in 0..=32 {

@@ -134,18 +134,6 @@ impl Cycle<'_> {
         if !shaped {
             // It may not lie where an operand does: they are read first, but by its way out of the ordinary not.
             self.used(at, [a, c]);
-            let d = self.e.define(id)?;
-            let g = Gather {
-                place: l.place,
-                word: l.word,
-                imm: l.imm,
-                a: operands.0,
-                c: operands.1,
-                d,
-                index,
-                inside,
-            };
-            return self.gather(&g);
         }
         let d = self.e.define(id)?;
         let g = Gather {
@@ -158,6 +146,9 @@ impl Cycle<'_> {
             index,
             inside,
         };
+        if !shaped {
+            return self.gather(&g);
+        }
         // All lanes of the warp execute, and what they ask for lies within.
         let some = self.unless_all_lanes()?;
         self.scalar([a, c], l.imm)?;
