@@ -29,10 +29,12 @@ pub struct Args {
     mesa: Option<PathBuf>,
 }
 
-const NEEDS: [Need; 6] = [
+const NEEDS: [Need; 7] = [
     LAVAPIPE,
     Need { what: "python3", package: "python3", here: has_program },
     Need { what: "piglit", package: "piglit", here: has_program },
+    // Without it shaders' tests skip themselves.
+    Need { what: "wflinfo", package: "waffle-utils", here: has_program },
     Need { what: "Xvfb", package: "xvfb", here: has_program },
     Need { what: "xauth", package: "xauth", here: has_program },
     Need { what: "Mesa's zink", package: "libgl1-mesa-dri", here: |_| has_zink() },
@@ -78,6 +80,9 @@ pub fn run(args: &Args) -> Result<(), String> {
             let text = std::fs::read_to_string(&file).map_err(|e| format!("{}: {e}", file.display()))?;
             let results = results(&text).map_err(|e| format!("{}: {e}", file.display()))?;
             println!("{profile} on {driver}: {}", counts(&results));
+            if is_skipped(&results) {
+                return Err(format!("{profile} on {driver}: nearly all is skipped, which is no result"));
+            }
             Ok::<_, String>(results)
         };
         let (tuff, others) = (of("tuff", &icd)?, of("lavapipe", &peer)?);
@@ -127,6 +132,11 @@ fn counts(results: &Results) -> String {
     counts.iter().map(|(result, n)| format!("{n} {result}")).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether so much was skipped that piglit itself must lack something.
+fn is_skipped(results: &Results) -> bool {
+    2 * results.values().filter(|r| *r == "skip").count() > results.len()
+}
+
 /// Tests that crash on Tuff, never end there, or pass on lavapipe alone.
 fn regressions(tuff: &Results, lavapipe: &Results) -> Vec<String> {
     let bad = |name: &String, result: &str| match lavapipe.get(name).map(String::as_str) {
@@ -152,6 +162,7 @@ mod tests {
         let lavapipe = of(&[("a", "fail"), ("b", "pass"), ("c", "fail"), ("d", "crash"), ("e", "pass")]);
         assert_eq!(regressions(&tuff, &lavapipe), ["fail: b", "crash: d", "skip: e"]);
         assert_eq!(counts(&tuff), "1 crash, 2 fail, 1 pass, 1 skip");
+        assert!(!is_skipped(&tuff) && is_skipped(&of(&[("a", "skip"), ("b", "skip"), ("c", "pass")])));
         assert!(results("{}").is_err());
     }
 }

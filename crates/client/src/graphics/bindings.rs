@@ -61,7 +61,8 @@ impl Resource<'_> {
     fn stages(&self) -> vk::ShaderStageFlags {
         match self {
             Resource::Input(_) => vk::ShaderStageFlags::FRAGMENT,
-            _ => vk::ShaderStageFlags::ALL_GRAPHICS,
+            // ALL_GRAPHICS is without task and mesh shaders.
+            _ => vk::ShaderStageFlags::ALL,
         }
     }
 }
