@@ -27,7 +27,7 @@ pub fn measure() -> Vec<Limit> {
     let gemm = 2.0 * SIDE * SIDE * SIDE;
     let axpy = best(saxpy_buffers(), |(x, y)| {
         for (y, x) in y.iter_mut().zip(x.iter()) {
-            *y = 2.5f32.mul_add(*x, *y);
+            *y += 2.5 * *x;
         }
     });
     let pixels = (SIZE[0] * SIZE[1]) as usize;
@@ -94,7 +94,7 @@ fn flops() -> f64 {
             return rate(8, |s| unsafe { chains_avx2(s) });
         }
     }
-    rate(4, chains::<4>)
+    rate(4, chains4)
 }
 
 fn rate(lanes: usize, work: fn(f32) -> f32) -> f64 {
@@ -102,13 +102,13 @@ fn rate(lanes: usize, work: fn(f32) -> f32) -> f64 {
     (2 * lanes * CHAINS * STEPS) as f64 / seconds
 }
 
-#[inline(always)]
-fn chains<const LANES: usize>(scale: f32) -> f32 {
-    let mut sums = [[1.0f32; LANES]; CHAINS];
+/// Without vectors of more than four, and without fused operations: two instructions, not one.
+fn chains4(scale: f32) -> f32 {
+    let mut sums = [[1.0f32; 4]; CHAINS];
     for _ in 0..STEPS {
         for sum in &mut sums {
             for lane in sum {
-                *lane = lane.mul_add(scale, 0.5);
+                *lane = *lane * scale + 0.5;
             }
         }
     }
@@ -118,11 +118,27 @@ fn chains<const LANES: usize>(scale: f32) -> f32 {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f")]
 fn chains_avx512(scale: f32) -> f32 {
-    chains::<16>(scale)
+    use std::arch::x86_64::{_mm512_fmadd_ps, _mm512_reduce_add_ps, _mm512_set1_ps};
+    let (scale, half) = (_mm512_set1_ps(scale), _mm512_set1_ps(0.5));
+    let mut sums = [_mm512_set1_ps(1.0); CHAINS];
+    for _ in 0..STEPS {
+        for sum in &mut sums {
+            *sum = _mm512_fmadd_ps(*sum, scale, half);
+        }
+    }
+    sums.into_iter().map(|s| _mm512_reduce_add_ps(s)).sum()
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn chains_avx2(scale: f32) -> f32 {
-    chains::<8>(scale)
+    use std::arch::x86_64::{_mm256_cvtss_f32, _mm256_fmadd_ps, _mm256_set1_ps};
+    let (scale, half) = (_mm256_set1_ps(scale), _mm256_set1_ps(0.5));
+    let mut sums = [_mm256_set1_ps(1.0); CHAINS];
+    for _ in 0..STEPS {
+        for sum in &mut sums {
+            *sum = _mm256_fmadd_ps(*sum, scale, half);
+        }
+    }
+    sums.into_iter().map(|s| _mm256_cvtss_f32(s)).sum()
 }
