@@ -54,9 +54,27 @@ pub struct Row {
     pub work: Option<(f64, &'static str)>,
 }
 
+/// What a section is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// Kernels, run.
+    Run,
+    /// Kernels, created and run for the first time.
+    Creation,
+    /// The empty dispatch.
+    Empty,
+    /// Pictures: layers alone, and with their clear.
+    Net,
+    Frames,
+    /// Pipelines' first frames.
+    First,
+}
+
 /// One table: a row a kernel, a column a driver.
 #[derive(Serialize, Debug)]
 pub struct Section {
+    #[serde(skip)]
+    pub what: What,
     pub title: String,
     pub clock: &'static str,
     pub rows: Vec<Row>,
@@ -181,7 +199,13 @@ impl Bench<'_> {
         let list = self.chosen.kernels.iter();
         let rows =
             self.rounds(threads, list.map(|k| (k.name, Request::Time { kernel: k.name.into(), budget_ms })));
-        Section { title: format!("run time, {}", words(threads)), clock: clock(threads), rows, threads }
+        Section {
+            what: What::Run,
+            title: format!("run time, {}", words(threads)),
+            clock: clock(threads),
+            rows,
+            threads,
+        }
     }
 
     /// Asks every driver each request in turn, round by round; a driver's child lives on until a request fails.
@@ -241,7 +265,7 @@ impl Bench<'_> {
             .map(|k| self.fresh(threads, k.name, || Request::Create { kernel: k.name.into() }))
             .collect();
         let title = format!("creation + first dispatch (one workgroup), {}", words(threads));
-        Section { title, clock: clock(threads), rows, threads }
+        Section { what: What::Creation, title, clock: clock(threads), rows, threads }
     }
 
     fn empty(&self, threads: Threads) -> Section {
@@ -259,7 +283,7 @@ impl Bench<'_> {
         let rows = vec![self.row("empty", times)];
         // What a program waits for is wall time, on any number of threads.
         let title = format!("an empty dispatch, submitted and waited for, {}", words(threads));
-        Section { title, clock: "wall", rows, threads: Threads::All }
+        Section { what: What::Empty, title, clock: "wall", rows, threads: Threads::All }
     }
 
     /// Every driver's output of every kernel against the reference's: lavapipe's, or else the first driver's.

@@ -1,6 +1,6 @@
 //! The pictures: are they right, how fast are they drawn, how long takes the first frame, how much memory a large pass.
 
-use crate::parent::{Bench, Section, clock, words};
+use crate::parent::{Bench, Section, What, clock, words};
 use client::drivers::Threads;
 use client::pictures::{FIRST_FRAMES, Spec};
 use client::session::{Answer, Request};
@@ -45,7 +45,7 @@ pub fn verdicts(bench: &Bench) -> BTreeMap<String, BTreeMap<String, String>> {
 /// Millions of pixels or triangles a second, net of clear. Who clears sooner has less to subtract: [`frames`] shows the
 /// sum.
 pub fn speeds(bench: &Bench, threads: Threads) -> Section {
-    let mut section = of(bench, threads, false, "pictures net of clear");
+    let mut section = of(bench, threads, What::Net, "pictures net of clear");
     for (row, picture) in section.rows.iter_mut().zip(&bench.chosen.pictures) {
         row.work = Some(picture.work());
     }
@@ -54,13 +54,14 @@ pub fn speeds(bench: &Bench, threads: Threads) -> Section {
 
 /// Milliseconds of whole frames.
 pub fn frames(bench: &Bench, threads: Threads) -> Section {
-    of(bench, threads, true, "pictures with their clear")
+    of(bench, threads, What::Frames, "pictures with their clear")
 }
 
-fn of(bench: &Bench, threads: Threads, whole: bool, title: &str) -> Section {
-    let budget_ms = bench.args.budget_ms;
+fn of(bench: &Bench, threads: Threads, what: What, title: &str) -> Section {
+    let (budget_ms, whole) = (bench.args.budget_ms, what == What::Frames);
     let request = |p: &Spec| (p.name, Request::Picture { picture: p.name.into(), budget_ms, whole });
     Section {
+        what,
         title: format!("{title}, {}", words(threads)),
         clock: clock(threads),
         rows: bench.rounds(threads, bench.chosen.pictures.iter().copied().map(request)),
@@ -81,7 +82,7 @@ pub fn first_frames(bench: &Bench, threads: Threads) -> Section {
         })
         .collect();
     let title = format!("first frame of a new pipeline (creation + draw over one tile), {}", words(threads));
-    Section { title, clock: clock(threads), rows, threads }
+    Section { what: What::First, title, clock: clock(threads), rows, threads }
 }
 
 /// The peak of the large multisampled pass, on all threads.

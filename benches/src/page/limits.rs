@@ -1,5 +1,6 @@
 //! What this machine can do at most, measured in the same run: multiplications and additions of registers, bytes of memory.
 
+use client::kernels;
 use client::measure::{Moment, min};
 use client::pictures::SIZE;
 
@@ -15,17 +16,19 @@ pub struct Limit {
     pub unit: &'static str,
 }
 
-/// Elements of saxpy, and the side of sgemm's matrices (benches/kernels/README.md).
-const SAXPY: usize = 16 << 20;
-const SIDE: f64 = 512.0;
 /// Rounds of each measurement, of which the best counts.
 const ROUNDS: usize = 9;
 
 /// The limits of one thread.
 pub fn measure() -> Vec<Limit> {
+    let kernel = |name| kernels::find(name).expect("it is one of the kernels");
     let peak = flops();
-    let gemm = 2.0 * SIDE * SIDE * SIDE;
-    let axpy = best(saxpy_buffers(), |(x, y)| {
+    // Of square matrices of this side.
+    let side = f64::from(kernel("sgemm").n.unwrap_or(0));
+    let gemm = 2.0 * side * side * side;
+    // Vectors of floats.
+    let [out, input] = [0, 1].map(|i| kernel("saxpy").buffers[i]);
+    let axpy = best((vec![0.5f32; input / 4], vec![0.25f32; out / 4]), |(x, y)| {
         for (y, x) in y.iter_mut().zip(x.iter()) {
             *y += 2.5 * *x;
         }
@@ -37,7 +40,8 @@ pub fn measure() -> Vec<Limit> {
     });
     let of_gemm =
         |row| Limit { row, what: "multiply-adds", seconds: gemm / peak, rate: peak / 1e9, unit: "GFLOP/s" };
-    let bytes = (3 * 4 * SAXPY) as f64;
+    // What is added to is read too.
+    let bytes = (2 * out + input) as f64;
     let of_fill = |row| Limit {
         row,
         what: "the image's bytes, written once",
@@ -58,10 +62,6 @@ pub fn measure() -> Vec<Limit> {
         of_fill("flat-bare"),
         of_fill("tex-bare"),
     ]
-}
-
-fn saxpy_buffers() -> (Vec<f32>, Vec<f32>) {
-    (vec![0.5; SAXPY], vec![0.25; SAXPY])
 }
 
 /// The CPU time that `work` takes at least.
@@ -102,17 +102,19 @@ fn rate(lanes: usize, work: fn(f32) -> f32) -> f64 {
     (2 * lanes * CHAINS * STEPS) as f64 / seconds
 }
 
+/// The chains' ends, each of [`STEPS`] links.
+#[inline(always)]
+fn chains<V: Copy>(first: V, link: impl Fn(V) -> V) -> [V; CHAINS] {
+    let mut ends = [first; CHAINS];
+    for _ in 0..STEPS {
+        ends = ends.map(&link);
+    }
+    ends
+}
+
 /// Without vectors of more than four, and without fused operations: two instructions, not one.
 fn chains4(scale: f32) -> f32 {
-    let mut sums = [[1.0f32; 4]; CHAINS];
-    for _ in 0..STEPS {
-        for sum in &mut sums {
-            for lane in sum {
-                *lane = *lane * scale + 0.5;
-            }
-        }
-    }
-    sums.iter().flatten().sum()
+    chains([1.0f32; 4], |end| end.map(|lane| lane * scale + 0.5)).iter().flatten().sum()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -120,13 +122,8 @@ fn chains4(scale: f32) -> f32 {
 fn chains_avx512(scale: f32) -> f32 {
     use std::arch::x86_64::{_mm512_fmadd_ps, _mm512_reduce_add_ps, _mm512_set1_ps};
     let (scale, half) = (_mm512_set1_ps(scale), _mm512_set1_ps(0.5));
-    let mut sums = [_mm512_set1_ps(1.0); CHAINS];
-    for _ in 0..STEPS {
-        for sum in &mut sums {
-            *sum = _mm512_fmadd_ps(*sum, scale, half);
-        }
-    }
-    sums.into_iter().map(|s| _mm512_reduce_add_ps(s)).sum()
+    let ends = chains(_mm512_set1_ps(1.0), |end| _mm512_fmadd_ps(end, scale, half));
+    ends.into_iter().map(|end| _mm512_reduce_add_ps(end)).sum()
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -134,11 +131,6 @@ fn chains_avx512(scale: f32) -> f32 {
 fn chains_avx2(scale: f32) -> f32 {
     use std::arch::x86_64::{_mm256_cvtss_f32, _mm256_fmadd_ps, _mm256_set1_ps};
     let (scale, half) = (_mm256_set1_ps(scale), _mm256_set1_ps(0.5));
-    let mut sums = [_mm256_set1_ps(1.0); CHAINS];
-    for _ in 0..STEPS {
-        for sum in &mut sums {
-            *sum = _mm256_fmadd_ps(*sum, scale, half);
-        }
-    }
-    sums.into_iter().map(|s| _mm256_cvtss_f32(s)).sum()
+    let ends = chains(_mm256_set1_ps(1.0), |end| _mm256_fmadd_ps(end, scale, half));
+    ends.into_iter().map(|end| _mm256_cvtss_f32(end)).sum()
 }

@@ -3,11 +3,13 @@
 
 mod limits;
 
-use crate::parent::{Report, Row, Section};
+use crate::parent::{Report, Row, Section, What};
 use client::drivers::Threads;
 use limits::Limit;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+
+const ONE: Threads = Threads::Count(1);
 
 type Targets = BTreeMap<String, BTreeMap<String, f64>>;
 
@@ -88,8 +90,7 @@ fn ratio(row: &Row, own: &str, peer: &str, threads: Threads) -> Option<(f64, f64
 
 fn table(o: &mut String, s: &Section, names: &[String], targets: &Targets, missed: &mut Vec<String>) {
     // What is asked is asked of the run itself, on one thread.
-    let asked_here =
-        s.threads == Threads::Count(1) && !s.title.contains("first") && !s.title.contains("with their clear");
+    let asked_here = s.threads == ONE && matches!(s.what, What::Run | What::Net);
     let _ = writeln!(o, "\n## {}\n", s.title);
     let _ = write!(o, "| | {} |", names[0]);
     for name in &names[1..] {
@@ -127,13 +128,10 @@ fn table(o: &mut String, s: &Section, names: &[String], targets: &Targets, misse
 
 /// How much faster two threads are than one, where both were measured: wall time of each.
 fn threads(o: &mut String, report: &Report, names: &[String]) {
-    let find = |start: &str, n| {
-        report.sections.iter().find(|s| s.title.starts_with(start) && s.threads == Threads::Count(n))
-    };
-    let pairs = [("run time", "kernels"), ("pictures with their clear", "pictures")];
+    let find = |what, n| report.sections.iter().find(|s| s.what == what && s.threads == Threads::Count(n));
     let mut lines = String::new();
-    for (title, what) in pairs {
-        let (Some(one), Some(two)) = (find(title, 1), find(title, 2)) else { continue };
+    for (section, what) in [(What::Run, "kernels"), (What::Frames, "pictures")] {
+        let (Some(one), Some(two)) = (find(section, 1), find(section, 2)) else { continue };
         for (a, b) in one.rows.iter().zip(&two.rows) {
             let name = &a.name;
             let [a, b] = [a, b].map(|r| client::measure::min(&r.times[&names[0]].wall));
@@ -162,13 +160,11 @@ fn shares(o: &mut String, report: &Report, names: &[String], limits: &[Limit]) {
         let row = report
             .sections
             .iter()
-            .filter(|s| {
-                s.threads == Threads::Count(1) && !s.title.contains("first") && !s.title.contains("net of")
-            })
+            .filter(|s| s.threads == ONE && matches!(s.what, What::Run | What::Frames))
             .flat_map(|s| s.rows.iter())
             .find(|r| r.name == limit.row);
         let Some(row) = row else { continue };
-        let time = row.times[&names[0]].min(Threads::Count(1));
+        let time = row.times[&names[0]].min(ONE);
         let share = 100.0 * limit.seconds / time;
         let _ = writeln!(
             o,
@@ -188,10 +184,11 @@ mod tests {
         let times = [("tuff".to_string(), of(own)), ("lavapipe25".to_string(), of(peer))].into();
         let row = Row { name: "mandel".into(), times, work: None };
         Section {
+            what: What::Run,
             title: "run time, 1 thread".into(),
             clock: "CPU",
             rows: vec![row],
-            threads: Threads::Count(1),
+            threads: ONE,
         }
     }
 

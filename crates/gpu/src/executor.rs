@@ -129,7 +129,7 @@ impl Executor {
             return;
         }
         if self.pulse.expired() {
-            let limit = submission_time(self.shared.watchdog);
+            let limit = self.limits().submission;
             let line = format!(
                 "device fault: {}: the submission did not end within {limit:?}; the device is lost",
                 self.place

@@ -95,8 +95,7 @@ pub fn own(arguments: &[&str]) -> Result<Command, String> {
 pub fn own_driver(folder: &Path, packages: &[&str]) -> Result<PathBuf, String> {
     if let Some(icd) = std::env::var_os("TUFF_ICD") {
         if !packages.is_empty() {
-            let words = ["build", "--release"].into_iter().chain(packages.iter().flat_map(|p| ["-p", p]));
-            call(cargo(&words.collect::<Vec<_>>()))?;
+            release(packages, &[])?;
         }
         return std::path::absolute(&icd).map_err(|e| format!("TUFF_ICD: {e}"));
     }

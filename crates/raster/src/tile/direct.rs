@@ -45,13 +45,8 @@ impl Direct<'_> {
                 self.rows[3].words(s, w),
             ]
         };
-        // Quads that are not written are nowhere.
-        let mut nowhere = [0u32; 4];
-        let mut at = [nowhere.as_mut_ptr().cast::<u8>(); 4];
-        for q in 0..4 {
-            let here = self.base.wrapping_add(slot.pixels[q] as usize * 4);
-            at[q] = if mask >> (q * 4) & 0xF != 0 { here } else { at[q] };
-        }
+        let mut nowhere = [0; 4];
+        let at = slot.quads4(self.base, mask, &mut nowhere);
         // SAFETY: four quads of the plane, no two the same, of the writer's format.
         unsafe { self.writer.replace_quads4(s, at, &colors, self.swap, mask) };
     }

@@ -58,6 +58,19 @@ pub struct Slot {
     pub masks: [u16; MAX_MASKS],
 }
 
+impl Slot {
+    /// Where the quads lie in a plane of four bytes a pixel; those of no lane of `mask` are `nowhere`.
+    #[inline(always)]
+    pub fn quads4(&self, base: *mut u8, mask: u16, nowhere: &mut [u32; 4]) -> [*mut u8; 4] {
+        let mut at = [nowhere.as_mut_ptr().cast::<u8>(); 4];
+        for q in 0..4 {
+            let here = base.wrapping_add(self.pixels[q] as usize * 4);
+            at[q] = if mask >> (q * 4) & 0xF != 0 { here } else { at[q] };
+        }
+        at
+    }
+}
+
 impl Packer {
     pub fn new() -> Box<Packer> {
         Box::new(Packer {

@@ -222,13 +222,8 @@ impl Task<'_> {
                 let bytes = c.writer.bytes();
                 // A block that is not whole goes by quads too: who loads a quad does not wait for a masked store.
                 if bytes == 4 && (!slot.dense || mask != 0xFFFF) {
-                    // Quads that are not written are nowhere.
-                    let mut nowhere = [0u32; 4];
-                    let mut at = [nowhere.as_mut_ptr().cast::<u8>(); 4];
-                    for q in 0..4 {
-                        let here = base.wrapping_add(slot.pixels[q] as usize * 4);
-                        at[q] = if mask >> (q * 4) & 0xF != 0 { here } else { at[q] };
-                    }
+                    let mut nowhere = [0; 4];
+                    let at = slot.quads4(base, mask, &mut nowhere);
                     // SAFETY: four quads of the plane, no two the same, of the writer's format.
                     unsafe { c.writer.write_quads4(s, at, &src, second.as_ref(), mask) };
                     continue;

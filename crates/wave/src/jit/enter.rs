@@ -8,7 +8,7 @@ use crate::kernels::memory::linear::{buffer, push, shared};
 use crate::kernels::regs::src64;
 use crate::state::{At, State};
 use crate::tally::{Access, AccessKind, Row};
-use shader::bytecode::{Code, Op, Reg};
+use shader::bytecode::{Code, Op};
 use shader::cost::COUNTED;
 use simd::Level;
 use std::mem::MaybeUninit;
@@ -74,9 +74,7 @@ pub struct Entry {
 impl Entry {
     /// The op that leads there.
     pub fn op(&self) -> Op {
-        let at = self as *const Entry as u64;
-        let part = |i: u32| Reg((at >> (16 * i)) as u16);
-        Op { code: Code::REGION, d: part(0), a: part(1), b: part(2), c: part(3), e: 0, imm: 0 }
+        super::with_address(Code::REGION, std::ptr::from_ref(self) as u64, 0)
     }
 
     /// Fills in the memory that it loads from; none where that is of a kind that its code does not know.
@@ -111,9 +109,8 @@ impl Entry {
 pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     // SAFETY: the caller's.
     let o = unsafe { &*op };
-    let at = o.d.0 as usize | (o.a.0 as usize) << 16 | (o.b.0 as usize) << 32 | (o.c.0 as usize) << 48;
     // SAFETY: an entry, which lives as long as the op.
-    let entry = unsafe { &*(at as *const Entry) };
+    let entry = unsafe { &*(super::address_of(o) as *const Entry) };
     let go = |st: &State, i: u32| st.code.wrapping_add(i as usize);
     if st.count.exact {
         return go(st, entry.fallback);

@@ -117,7 +117,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     let segments = entries.len();
     for (first, end, at) in entries {
         let function = pages.ptr().wrapping_add(at) as u64;
-        code[first] = entry(function, (end - first) as u32);
+        code[first] = with_address(Code::SEGMENT, function, (end - first) as u32);
     }
     let mut known = vec![];
     for (r, ops, at) in regions {
@@ -169,10 +169,15 @@ fn one_warp(check: &region::Check) -> Op {
     Op { b: r(1), c: r(2), e: r(3).0, imm: imm(4, 5), ..op }
 }
 
-/// The op that runs compiled code and goes on `words` further.
-fn entry(function: u64, words: u32) -> Op {
-    let part = |i: u32| Reg((function >> (16 * i)) as u16);
-    Op { code: Code::SEGMENT, d: part(0), a: part(1), b: part(2), c: part(3), e: 0, imm: words }
+/// An op that has an address where others have registers.
+fn with_address(code: Code, address: u64, imm: u32) -> Op {
+    let part = |i: u32| Reg((address >> (16 * i)) as u16);
+    Op { code, d: part(0), a: part(1), b: part(2), c: part(3), e: 0, imm }
+}
+
+/// The address of [`with_address`].
+fn address_of(o: &Op) -> usize {
+    o.d.0 as usize | (o.a.0 as usize) << 16 | (o.b.0 as usize) << 32 | (o.c.0 as usize) << 48
 }
 
 /// The kernel of [`Code::SEGMENT`].
@@ -182,9 +187,8 @@ fn entry(function: u64, words: u32) -> Op {
 pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     // SAFETY: the caller's.
     let o = unsafe { &*op };
-    let function = o.d.0 as usize | (o.a.0 as usize) << 16 | (o.b.0 as usize) << 32 | (o.c.0 as usize) << 48;
     // SAFETY: where `compile` put a function, which lives as long as the op.
-    let function: Function = unsafe { std::mem::transmute(function) };
+    let function: Function = unsafe { std::mem::transmute(address_of(o)) };
     // SAFETY: the state's registers and lanes; the code stays within what the program's ops name.
     unsafe { function(st.regs, st.live, st.exec.as_ptr()) };
     op.wrapping_add(o.imm as usize)

@@ -126,13 +126,15 @@ impl Setting {
         empty(&folder)?;
         std::fs::create_dir_all(folder.join("host")).map_err(failed)?;
         let release = target_folder().join("release");
+        let program = release.join("arm-scene");
         let mut scene = match name {
-            TRACED => Command::new(release.join("tuff")),
-            _ => Command::new(release.join("arm-scene")),
+            TRACED => {
+                let mut tuff = Command::new(release.join("tuff"));
+                tuff.args(["run", "--trace", TRACE, "--"]).arg(program);
+                tuff
+            }
+            _ => Command::new(program),
         };
-        if name == TRACED {
-            scene.args(["run", "--trace", TRACE, "--"]).arg(release.join("arm-scene"));
-        }
         scene.arg(&folder).current_dir(&folder);
         on_driver(&mut scene, &self.driver);
         // libGPUCounters' equations have this GPU's rates in them.

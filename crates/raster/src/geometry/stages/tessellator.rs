@@ -217,8 +217,15 @@ impl Tessellator {
         out
     }
 
-    /// The triangles between a side and the one inside it.
-    fn stitch(&self, to: &mut Figure, outside: &Side, inside: &Side) {
+    /// The triangles between a side and the one inside it, which is ring `k`'s (from 1); `n`: segments of the inner level.
+    fn stitch(&self, to: &mut Figure, k: usize, outside: &Side, inside: &Side, n: u32) {
+        match k {
+            1 => self.stitch_outer(to, outside, inside, n),
+            _ => self.stitch_rings(to, outside, inside),
+        }
+    }
+
+    fn stitch_rings(&self, to: &mut Figure, outside: &Side, inside: &Side) {
         let mut seam = Seam { outside, inside, o: 0, i: 0 };
         while seam.o + 1 < outside.points.len() || seam.i + 1 < inside.points.len() {
             // Whoever's next segment has the nearer middle goes on.
@@ -232,8 +239,7 @@ impl Tessellator {
         }
     }
 
-    /// As [`Self::stitch`], between the patch's own side and the first ring inside; `n`: segments of the inner level. Which
-    /// triangles stand between sides of different numbers is free; other GPUs have these (as Direct3D's tessellator has), and
+    /// Between the patch's own side and the first ring inside. Which triangles stand between sides of different numbers is free; other GPUs have these (as Direct3D's tessellator has), and
     /// pictures of surfaces that are moved show it.
     fn stitch_outer(&self, to: &mut Figure, outside: &Side, inside: &Side, n: u32) {
         let mut seam = Seam { outside, inside, o: 0, i: 0 };
@@ -294,22 +300,14 @@ impl Tessellator {
                 let centre = Self::push(to, [1.0 / 3.0, 1.0 / 3.0]);
                 let inside = Side { points: vec![centre], places: vec![0.5] };
                 for side in &ring {
-                    if k == 1 {
-                        self.stitch_outer(to, side, &inside, n);
-                    } else {
-                        self.stitch(to, side, &inside);
-                    }
+                    self.stitch(to, k, side, &inside, n);
                 }
                 return;
             }
             let places = vec![t[k..=n as usize - k].to_vec(); 3];
             let inside = Self::ring(to, &places, |side, t| on(side, depth, t));
             for (outer, inner) in ring.iter().zip(&inside) {
-                if k == 1 {
-                    self.stitch_outer(to, outer, inner, n);
-                } else {
-                    self.stitch(to, outer, inner);
-                }
+                self.stitch(to, k, outer, inner, n);
             }
             ring = inside;
             if left == 1 {
@@ -361,11 +359,7 @@ impl Tessellator {
                 side((k..=nv - k).rev().map(|j| grid[k][j]).collect(), &tv[k..=nv - k]),
             ];
             for ((outer, inner), n) in ring.iter().zip(&inside).zip([nu, nv, nu, nv]) {
-                if k == 1 {
-                    self.stitch_outer(to, outer, inner, n as u32);
-                } else {
-                    self.stitch(to, outer, inner);
-                }
+                self.stitch(to, k, outer, inner, n as u32);
             }
             let (mu, mv) = (nu - 2 * k, nv - 2 * k);
             if mu == 0 || mv == 0 {
