@@ -2,7 +2,6 @@
 //!
 //! An offset within is found as the interpreter finds it: what lies out of bounds is 0.
 
-use super::emit::Emit;
 use super::machine::{Made, Source, TooMuch, Width};
 use super::rare::{Rare, Stub};
 use super::region::{A, A32, B, B32, Cycle, context};
@@ -110,7 +109,6 @@ impl Cycle<'_> {
     pub fn load(&mut self, at: u32, id: Id, l: &Load, a: Id, c: Id) -> Made<()> {
         let same = self.e.is_common(a);
         let shape = if same { SHAPE_SAME } else { l.shape };
-        let xmm_of = |it: &Emit, d: u8| it.m.vector(d);
         if same {
             self.scalar([a, c], l.imm)?;
             self.used(at, [a, c]);
@@ -121,7 +119,7 @@ impl Cycle<'_> {
             self.within(l.place, 4 * l.word + 4)?;
             let from = self.e.m.jump(Code::Ja_rel32_64)?;
             self.e.m.rm(Code::Mov_r64_rm64, B, memory(l.place, offset_of!(Memory, ptr)))?;
-            let v = xmm_of(&self.e, d);
+            let v = self.e.m.vector(d);
             self.broadcast(v, 4 * l.word)?;
             self.aside(from, Rare::Zero(d));
             return Ok(());
@@ -164,7 +162,7 @@ impl Cycle<'_> {
         self.within(l.place, bytes)?;
         let out = self.e.m.jump(Code::Ja_rel32_64)?;
         self.e.m.rm(Code::Mov_r64_rm64, B, memory(l.place, offset_of!(Memory, ptr)))?;
-        let v = xmm_of(&self.e, d);
+        let v = self.e.m.vector(d);
         if shape & SHAPE_RUN != 0 {
             let code = if self.e.m.width == Width::Whole {
                 Code::EVEX_Vmovups_zmm_k1z_zmmm512
