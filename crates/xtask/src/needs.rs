@@ -7,6 +7,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 
 /// A thing of the system, the Debian package that brings it, and whether it is here, by its name.
+#[derive(Clone, Copy)]
 pub struct Need<'a> {
     pub what: &'a str,
     pub package: &'a str,
@@ -30,6 +31,17 @@ fn has_venv() -> bool {
 pub const LOADER: Need<'static> =
     Need { what: "the Vulkan loader", package: "libvulkan1", here: |_| has_library("libvulkan.so.1") };
 
+/// What the examples in C are compiled with.
+pub const HEADERS: [Need<'static>; 3] = [
+    Need { what: "vulkan/vulkan.h", package: "libvulkan-dev", here: has_header },
+    Need { what: "EGL/egl.h", package: "libegl-dev", here: has_header },
+    Need { what: "GL/glext.h", package: "libgl-dev", here: has_header },
+];
+
+fn has_header(name: &str) -> bool {
+    Path::new("/usr/include").join(name).exists()
+}
+
 const LIBRARIES: [&str; 5] =
     ["/lib", "/usr/lib", "/usr/lib64", "/usr/local/lib", "/usr/lib/x86_64-linux-gnu"];
 
@@ -48,12 +60,22 @@ pub fn lavapipe() -> Option<PathBuf> {
     files.find(|f| f.file_name().to_string_lossy().starts_with("lvp_icd")).map(|f| f.path())
 }
 
-/// Files of packages that nothing here needs: piglit's shaders, two gigabytes of small files.
+/// Files of packages that nobody needs but who asks for all of them: piglit's shaders, two gigabytes of small files.
 const LEFT_OUT: [&str; 2] =
     ["/usr/lib/x86_64-linux-gnu/piglit/generated_tests/*", "/usr/lib/x86_64-linux-gnu/piglit/tests/*"];
 
 /// Installs what is missing where that is possible; otherwise says what is missing for `whom`.
 pub fn provide(whom: &str, needs: &[Need]) -> Result<(), String> {
+    let without = LEFT_OUT.map(|path| format!("-oDPkg::Options::=--path-exclude={path}"));
+    provide_with(whom, needs, &without)
+}
+
+/// As [`provide`], with all files of packages, those too that are there without some.
+pub fn provide_whole(whom: &str, needs: &[Need]) -> Result<(), String> {
+    provide_with(whom, needs, &["--reinstall".into()])
+}
+
+fn provide_with(whom: &str, needs: &[Need], options: &[String]) -> Result<(), String> {
     let missing = || needs.iter().filter(|n| !(n.here)(n.what)).collect::<Vec<_>>();
     let absent = missing();
     if absent.is_empty() {
@@ -74,7 +96,7 @@ pub fn provide(whom: &str, needs: &[Need]) -> Result<(), String> {
         install
             .env("DEBIAN_FRONTEND", "noninteractive")
             .args(["install", "-q", "-y", "--no-install-recommends"])
-            .args(LEFT_OUT.map(|path| format!("-oDPkg::Options::=--path-exclude={path}")))
+            .args(options)
             .args(absent.iter().map(|n| n.package));
         call(install)?;
     }

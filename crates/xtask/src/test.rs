@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must pass, from a clean checkout; and what could not be run there.
 
 use crate::cargo::{call, call_with, cargo, own, release, target_folder, whole};
-use crate::needs::{LAVAPIPE, LOADER, Need, has_library, has_program, has_zink, provide};
+use crate::needs::{HEADERS, LAVAPIPE, LOADER, Need, has_library, has_program, has_zink, provide};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -21,7 +21,7 @@ const NEEDS: [Need; 6] = [
 ];
 
 /// What single tests need, which say so where it is missing.
-const WANTS: [Need; 7] = [
+const WANTS: [Need; 12] = [
     Need { what: "glslangValidator", package: "glslang-tools", here: has_program },
     LAVAPIPE,
     Need { what: "Mesa's zink", package: "libgl1-mesa-dri", here: |_| has_zink() },
@@ -33,6 +33,11 @@ const WANTS: [Need; 7] = [
     },
     Need { what: "glxinfo", package: "mesa-utils", here: has_program },
     Need { what: "eglretrace", package: "apitrace", here: has_program },
+    Need { what: "chromium", package: "chromium", here: has_program },
+    Need { what: "weston", package: "weston", here: has_program },
+    HEADERS[0],
+    HEADERS[1],
+    HEADERS[2],
 ];
 
 fn has_validation() -> bool {

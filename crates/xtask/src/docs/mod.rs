@@ -8,6 +8,7 @@
 pub mod blocks;
 
 use crate::cargo::{call, own, release, root, target_folder, wait_for};
+use crate::needs::{HEADERS, provide};
 use blocks::{Block, How, Line};
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
@@ -64,6 +65,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     if !args.quick {
         release(&PACKAGES, &[])?;
     }
+    provide("the pages' commands", &HEADERS)?;
     let screen = Screen::new()?;
     let (mut ran, mut failed) = (0, Vec::new());
     for (name, blocks) in &pages {
