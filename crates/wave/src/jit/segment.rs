@@ -69,6 +69,9 @@ pub fn settle(tape: &Tape, known: &mut Vec<Lanes>) {
 /// Nodes of one segment at most, so that compiling takes about as long as its ops are many.
 pub const MOST_NODES: usize = 4000;
 
+/// Operations that a chain with a function in it has at least.
+const FUNCTION: u32 = 20;
+
 #[derive(Default)]
 pub struct Builder {
     tape: Tape,
@@ -108,9 +111,14 @@ impl Draft {
 }
 
 /// The longest segment that begins with op `first`, of those before `end`; none where the first op is none's.
+///
+/// With functions in it, unless it would wait for results more than it would do: a function's kernel does many warps at a time.
 pub fn draft(code: &[Op], first: usize, end: usize, narrow: bool) -> Option<Draft> {
-    let mut it = Builder::default();
-    it.tape.narrow = narrow;
+    let whole = drafted(code, first, end, Builder::new(narrow, !narrow))?;
+    if whole.builder.waits() { drafted(code, first, end, Builder::new(narrow, false)) } else { Some(whole) }
+}
+
+fn drafted(code: &[Op], first: usize, end: usize, mut it: Builder) -> Option<Draft> {
     let (mut pc, mut ops, mut last) = (first, 0, first);
     while pc < end && it.tape.nodes.len() < MOST_NODES && it.op(&code[pc]) {
         last = pc;
@@ -121,6 +129,25 @@ pub fn draft(code: &[Op], first: usize, end: usize, narrow: bool) -> Option<Draf
 }
 
 impl Builder {
+    fn new(narrow: bool, functions: bool) -> Builder {
+        let mut it = Builder::default();
+        (it.tape.narrow, it.tape.one_way) = (narrow, functions);
+        it
+    }
+
+    /// The longest chain of operations has less than twice its length of all.
+    fn waits(&self) -> bool {
+        let nodes = &self.tape.nodes;
+        let mut depth = vec![0u32; nodes.len()];
+        let (mut longest, mut work) = (0, 0);
+        for (i, node) in nodes.iter().enumerate().filter(|(_, n)| !n.is_given()) {
+            depth[i] = 1 + node.operands().map(|x| depth[x as usize]).max().unwrap_or(0);
+            longest = longest.max(depth[i]);
+            work += 1;
+        }
+        longest >= FUNCTION && 2 * longest > work
+    }
+
     /// Nodes that came since are taken note of.
     fn settle(&mut self) {
         settle(&self.tape, &mut self.lanes);

@@ -25,9 +25,9 @@ pub struct Trace {
 }
 
 impl Trace {
-    pub fn new(narrow: bool) -> Trace {
+    pub fn new(narrow: bool, one_way: bool) -> Trace {
         let mut tape = Tape::default();
-        tape.narrow = narrow;
+        (tape.narrow, tape.one_way) = (narrow, one_way);
         Trace {
             tape,
             lanes: vec![],
