@@ -393,7 +393,7 @@ impl Executor {
         let usage = Mutex::new(wave::Usage::default());
         let blocks = Blocks::default();
         let work = || {
-            let mut worker = shared.workers.take(shared.level);
+            let mut worker = shared.worker();
             let thread = deal.join();
             while let Some(c) = deal.take(thread) {
                 if shared.hub.stops() {

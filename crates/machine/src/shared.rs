@@ -138,6 +138,14 @@ impl Shared {
         })
     }
 
+    /// A worker for the thread at hand; [`Workers::give`] takes it back.
+    pub fn worker(&self) -> Worker {
+        let mut worker = self.workers.take(self.level);
+        // Queues do one thing at a time ([`crate::turns`]), and shading has this thread then.
+        worker.alone = self.threads == 1;
+        worker
+    }
+
     /// Tells of a fault, which loses the device.
     pub fn fault(&self, told: Told) {
         (self.report)(&told.line);

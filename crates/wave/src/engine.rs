@@ -100,6 +100,7 @@ pub(crate) struct Setup<'a> {
     pub scratch: &'a Aligned,
     pub made: *mut MadeUp,
     pub image_warp: *mut ImageWarp,
+    pub alone: bool,
     pub count: Counting,
 }
 
@@ -149,6 +150,7 @@ impl Setup<'_> {
             asked: None,
             status: Status::Done,
             yields: false,
+            alone: self.alone,
             made: self.made,
             image_warp: self.image_warp,
             count: self.count,

@@ -99,6 +99,7 @@ impl Worker {
             scratch: &files.scratch,
             made: &mut file.made,
             image_warp: &mut *self.image_warp,
+            alone: self.alone,
             count: self.tally.counting(p),
         };
         // SAFETY: reserved above; nothing reads the state once the `Lanes` are gone, but `open`, which writes it first.

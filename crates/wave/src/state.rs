@@ -153,6 +153,8 @@ pub struct State {
     pub status: Status,
     /// Control barriers suspend the wave (the workgroup has other waves).
     pub yields: bool,
+    /// No other thread works for the device: atomics may be plain loads and stores.
+    pub alone: bool,
     /// Descriptors that are in no table. The worker's; emptied between dispatches.
     pub made: *mut crate::made::MadeUp,
     /// Room for one image operation's operands; the worker's.

@@ -68,6 +68,8 @@ pub struct Worker {
     pub tally: crate::tally::Tally,
     /// Register files of graphics programs.
     pub(crate) files: crate::graphics::Files,
+    /// No other thread works for the device.
+    pub alone: bool,
 }
 
 // SAFETY: the descriptors and image operands are plain memory; pointers in states are renewed at each run.
@@ -113,6 +115,7 @@ impl Worker {
             meets: false,
             tally: Default::default(),
             files: Default::default(),
+            alone: false,
         }
     }
 
@@ -275,6 +278,7 @@ impl Worker {
             scratch: &w.scratch,
             made: &mut self.made,
             image_warp: &mut *self.image_warp,
+            alone: self.alone,
             count,
         };
         w.state = Some(Box::new(State {

@@ -113,7 +113,7 @@ fn serial(
 }
 
 pub(super) fn with_worker<R>(shared: &Shared, f: impl FnOnce(&mut Worker) -> R) -> R {
-    let mut worker = shared.workers.take(shared.level);
+    let mut worker = shared.worker();
     let result = f(&mut worker);
     shared.workers.give(worker);
     result

@@ -57,7 +57,7 @@ impl PassRun {
         let parts = Parts::default();
         let whole_draws = Mutex::new(vec![(cost::Draw::default(), Counts::default()); by_region]);
         let work = || {
-            let mut worker = shared.workers.take(shared.level);
+            let mut worker = shared.worker();
             let mut scratch = this.scratches.take();
             scratch.tile.reserve(this.targets.bytes + 64);
             let mut sum = vec![Counts::default(); epochs];

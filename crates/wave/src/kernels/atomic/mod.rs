@@ -50,8 +50,14 @@ unsafe fn operands(st: &State, r: Reg, mem: Mem, w: usize) -> [u64; 16] {
     let (p, s) = src32(st, r);
     // SAFETY: the caller's.
     let own = unsafe { *(p.add(w * s) as *const [u32; 16]) };
-    for i in 0..16 {
-        v[i] = if mem == Mem::F16 { f32_to_f16(own[i]) as u64 } else { own[i] as u64 };
+    if mem == Mem::F16 {
+        for i in 0..16 {
+            v[i] = f32_to_f16(own[i]) as u64;
+        }
+    } else {
+        for i in 0..16 {
+            v[i] = own[i] as u64;
+        }
     }
     v
 }
@@ -191,6 +197,31 @@ unsafe fn add_lanes<L: Steps, M: Memory>(l: L, p: &[u64; 16], a: &[u64; 16], ok:
     old
 }
 
+/// As [`add_lanes`], where nobody else can see what is half done; with what was there before only if that is `wanted`.
+///
+/// # Safety
+/// As [`each`].
+#[inline(always)]
+unsafe fn add_alone(p: &[u64; 16], a: &[u64; 16], ok: u16, wanted: bool) -> [u64; 16] {
+    let mut old = [0; 16];
+    if !wanted {
+        for i in Bits(ok as u32) {
+            // SAFETY: the caller's.
+            unsafe { Own::change(p[i] as *mut u8, Mem::B32, |before| add32(before, a[i])) };
+        }
+        return old;
+    }
+    for i in Bits(ok as u32) {
+        let change = |before| {
+            old[i] = before;
+            add32(before, a[i])
+        };
+        // SAFETY: the caller's.
+        unsafe { Own::change(p[i] as *mut u8, Mem::B32, change) };
+    }
+    old
+}
+
 /// Runs one op over the live warps. `places` gives the addresses of a warp's lanes, and which of the active ones are in
 /// bounds; an address of none that is a fault.
 ///
@@ -246,7 +277,13 @@ unsafe fn run<L: Steps, M: Memory>(
             // SAFETY: places are the caller's; the op's register, a live warp.
             unsafe {
                 let old = if (at, mem) == (AtomicOp::FAdd, Mem::B32) {
-                    add_lanes::<L, M>(l, &p, &a, ok)
+                    if st.alone {
+                        add_alone(&p, &a, ok, !o.d.is_none())
+                    } else {
+                        add_lanes::<L, M>(l, &p, &a, ok)
+                    }
+                } else if st.alone {
+                    each::<Own>(&p, at, mem, &a, &b, ok)
                 } else {
                     each::<M>(&p, at, mem, &a, &b, ok)
                 };
