@@ -174,6 +174,7 @@ impl Lab {
                 asked: None,
                 status: Status::Running,
                 yields: false,
+                alone: false,
                 made: &mut made,
                 image_warp: &mut *warp,
             };

@@ -140,6 +140,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         asked: None,
         status: Status::Running,
         yields: false,
+        alone: false,
         made: std::ptr::null_mut(),
         image_warp: std::ptr::null_mut(),
     };
