@@ -42,9 +42,14 @@ fn corners<S: Simd>(s: S, block: u8, origin: [i32; 2]) -> [S::F; 2] {
     [s.fadd(left, vector::floats(s, &LANE_X)), s.fadd(top, vector::floats(s, &LANE_Y))]
 }
 
-/// Fills the inputs of the packer's full warps. The same operations as `fill::value`, in the same order.
+simd::by_level! {
+    /// Fills the inputs of the packer's full warps. The same operations as `fill::value`, in the same order.
+    #[inline(never)]
+    pub(super) fn fill = fill_body, (item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes)
+}
+
 #[inline(always)]
-pub fn fill<S: Simd>(s: S, item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes) {
+fn fill_body<S: Simd>(s: S, item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes) {
     let mut left = packer.full;
     while left != 0 {
         // Warps of one primitive, one after the other.
@@ -73,10 +78,22 @@ fn stretch<S: Simd>(
     let half = s.fsplat(0.5);
     let (ox, oy) = (s.fsplat(p.origin[0]), s.fsplat(p.origin[1]));
     let at = &mut packer.places;
-    for w in first..end {
-        let [x, y] = corners(s, packer.blocks[w], origin);
-        vector::store_floats(s, &mut at.x[w], s.fsub(s.fadd(x, half), ox));
-        vector::store_floats(s, &mut at.y[w], s.fsub(s.fadd(y, half), oy));
+    let mut w = first;
+    while w < end {
+        // Blocks side by side are four columns apart, which is exact.
+        let block = packer.blocks[w];
+        let [x, y] = corners(s, block, origin);
+        let (mut x, y) = (s.fadd(x, half), s.fsub(s.fadd(y, half), oy));
+        let most = (end - w).min(SIDE - block as usize % SIDE);
+        for i in 0..most {
+            if packer.blocks[w] as usize != block as usize + i {
+                break;
+            }
+            vector::store_floats(s, &mut at.x[w], s.fsub(x, ox));
+            vector::store_floats(s, &mut at.y[w], y);
+            x = s.fadd(x, s.fsplat(4.0));
+            w += 1;
+        }
     }
     // Where 1/w has no slope, every lane's value is `at` exactly.
     let mut kind = W::Each;
@@ -199,15 +216,7 @@ impl Task<'_> {
             return Ok(());
         }
         self.counts[InTile::Passed] += if item.plan.counts_early { 16 * BLOCKS as u64 } else { 0 };
-        let mut b = 0;
-        while b < BLOCKS {
-            let n = self.packer.add_stretch(item.plan.warps, index, b, BLOCKS - b);
-            if n == 0 {
-                self.shade(item)?;
-            }
-            b += n;
-        }
-        Ok(())
+        self.blocks(item, index, 0, BLOCKS)
     }
 
     /// A block all of whose pixels are left, of a plain draw: into the wave.
