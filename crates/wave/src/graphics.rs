@@ -301,7 +301,8 @@ impl Lanes<'_> {
     pub fn run_whole(&mut self, warps: usize) -> Result<bool, Stop> {
         let st = self.state();
         let warps = warps.min(st.warps as usize);
-        let all = std::array::from_fn(|w| if w < warps { 0xFFFF } else { 0 });
+        let mut all = [0xFFFF; 32];
+        all[warps..].fill(0);
         (st.exec, st.alive) = (all, all);
         self.go(((1u64 << warps) - 1) as u32)?;
         Ok(self.state().alive == all)

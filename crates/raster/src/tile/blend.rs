@@ -1,8 +1,8 @@
 //! Blending, logic operations and writes of sixteen pixels into a tile (§ The Framebuffer).
 
-use super::blend8;
 use super::blend_advanced::{self, is_advanced};
 use super::blend_shader;
+use super::blend8;
 use super::blocks::write_blocks;
 use super::by_alpha::ByAlpha;
 use super::row::Row;

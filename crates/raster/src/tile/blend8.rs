@@ -87,7 +87,8 @@ unsafe fn avx2<S: Simd>(_: S, px: *const u8, term: &[S::I; 2], factor: &[S::I; 2
     // which will do, in halves whose words lie as in memory.
     unsafe {
         use std::arch::x86_64::*;
-        let [t, k]: [[[__m256i; 2]; 2]; 2] = [std::mem::transmute_copy(term), std::mem::transmute_copy(factor)];
+        let [t, k]: [[[__m256i; 2]; 2]; 2] =
+            [std::mem::transmute_copy(term), std::mem::transmute_copy(factor)];
         let zero = _mm256_setzero_si256();
         let codes = _mm256_set1_epi16(TO_CODES);
         let mut out = [zero; 2];
@@ -138,9 +139,7 @@ mod tests {
         let row = |r: &[u32; 16]| simd::ops::i_from(s, *r);
         // What is below the higher one is nobody's.
         let high = |r: &[u32; 16]| simd::ops::i_from(s, r.map(|v| v << 16 | v & 0xFFF));
-        let rows = |r: &[[u32; 16]; 4]| {
-            [pair(s, row(&r[0]), high(&r[1])), pair(s, row(&r[2]), high(&r[3]))]
-        };
+        let rows = |r: &[[u32; 16]; 4]| [pair(s, row(&r[0]), high(&r[1])), pair(s, row(&r[2]), high(&r[3]))];
         // SAFETY: sixteen pixels.
         unsafe { blend(s, px.as_mut_ptr(), rows(t), rows(k), mask) };
     }

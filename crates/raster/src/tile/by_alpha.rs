@@ -146,9 +146,8 @@ unsafe fn body<S: Simd, const SAME: bool>(
         if !SAME {
             of = of_alpha(s, k, unsafe { unit(s, &src[3], w) });
         }
-        let colors = unsafe {
-            blend8::pair(s, color(s, &src[0], w, &of, false), color(s, &src[1], w, &of, true))
-        };
+        let colors =
+            unsafe { blend8::pair(s, color(s, &src[0], w, &of, false), color(s, &src[1], w, &of, true)) };
         if !same {
             last = blend8::pair(s, unsafe { color(s, &src[2], w, &of, false) }, of.term);
         }

@@ -80,7 +80,7 @@ impl<'a> Task<'a> {
         let mut exec = [0u16; 16];
         let full = self.packer.full;
         if full != 0 {
-            full::fill(self.level, item, self.packer, self.origin, &mut lanes);
+            full::fill(self.level, item, self.packer, self.origin, &mut lanes, false);
             for w in 0..count {
                 covered[w] = (full >> w & 1).wrapping_neg();
                 exec[w] = covered[w];

@@ -7,7 +7,8 @@ use super::full;
 use super::item::Item;
 use super::packer::WARPS;
 use super::shade::{OUTPUTS, channels, outputs};
-use super::task::Task;
+use super::task::{Blocks, Task};
+use crate::layout::SIDE;
 use std::mem::MaybeUninit;
 use wave::Stop;
 
@@ -33,6 +34,33 @@ impl Task<'_> {
         Ok(())
     }
 
+    /// How many of the covered blocks from the `first` on lie one after the other and are to be drawn, all pixels of them.
+    #[inline(never)]
+    pub(super) fn row_of_full(&self, first: usize, hidden: Option<&Blocks>) -> usize {
+        let c = &self.covered;
+        let from = c.blocks[first] as usize;
+        let full = |i: &usize| {
+            let b = from + i;
+            c.blocks[first + i] as usize == b
+                && c.masks[first + i][0] == 0xFFFF
+                && self.done[b] == 0
+                && hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0)
+        };
+        (0..c.count - first).find(|i| !full(i)).unwrap_or(c.count - first)
+    }
+
+    /// The `n` covered blocks from the `first` on, which [`Self::row_of_full`] says lie one after the other.
+    pub(super) fn full_row(&mut self, item: &Item, prim: u32, first: usize, n: usize) -> Result<(), Stop> {
+        let from = self.covered.blocks[first] as usize;
+        let c = &mut self.counts;
+        c[InTile::Quads] += 4 * n as u64;
+        c[InTile::Passed] += if item.plan.counts_early { 16 * n as u64 } else { 0 };
+        if item.plan.last_first {
+            self.done[from..from + n].fill(0xFFFF);
+        }
+        self.blocks(item, prim, from, from + n)
+    }
+
     /// Shades and writes blocks `from..to`, as many as make whole waves, while nothing is packed.
     fn stretch(&mut self, item: &Item, prim: u32, from: usize, to: usize) -> Result<(), Stop> {
         let Some(program) = item.pipeline.fragment.as_deref() else { return Ok(()) };
@@ -56,7 +84,7 @@ impl Task<'_> {
             c[InTile::Invocations] += 16 * n;
             c[InTile::FullWarps] += n;
             c[InTile::Shaded] += 4 * n;
-            full::fill(self.level, item, packer, self.origin, &mut lanes);
+            full::fill(self.level, item, packer, self.origin, &mut lanes, b >= from + SIDE);
             let all = match lanes.run_whole(warps) {
                 Ok(all) => all,
                 Err(stop) => {
