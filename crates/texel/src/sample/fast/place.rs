@@ -3,6 +3,7 @@
 use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
 use super::texels::words;
+use super::window::window;
 use super::{Fast, Texels, cube, mix};
 use crate::vector::load;
 use ash::vk::CompareOp;
@@ -310,7 +311,8 @@ pub fn corners<S: Simd, const MODE: u8>(
 }
 
 /// [`linear`] for texels on one level without layers, offsets, borders and comparison, whose [`corners`] these are: few
-/// enough values that those of one word stay in registers.
+/// enough values that those of one word stay in registers. `near`: whether it is worth asking if the lanes' texels lie close
+/// together, which is false after it if they did not; not where the level has fewer than four columns.
 ///
 /// # Safety
 /// They are of texels of the view.
@@ -319,6 +321,7 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     s: S,
     f: &Fast,
     (i, weight): ([[S::I; 2]; 2], [S::F; 2]),
+    near: &mut bool,
     out: &mut [S::F; 4],
 ) {
     if !T::WORD {
@@ -328,20 +331,25 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     let half = s.fsplat(0.5);
     let one = s.isplat(1);
     let pairs = s.mbits(s.ieq(s.iadd(i[0][0], one), i[0][1])) == 0xffff;
-    let x = [ops::shl(s, i[0][0], 2), ops::shl(s, i[0][1], 2)];
-    let pitch = s.isplat(f.row_pitch[0]);
     // All words are on their way before the first is used.
     let mut w = [[one; 2]; 2];
-    for y in 0..2 {
-        let row = s.imul(i[1][y], pitch);
-        // SAFETY: the caller's texels; with `pairs`, the word after each is its right neighbour.
-        w[y] = unsafe {
-            if pairs {
-                s.igather2(f.base, s.iadd(row, x[0]))
-            } else {
-                [words(s, f.base, s.iadd(row, x[0])), words(s, f.base, s.iadd(row, x[1]))]
-            }
-        };
+    // SAFETY: the caller's texels; with `pairs`, each has a right neighbour.
+    let close = *near && pairs && unsafe { window(s, f, &i, &mut w) };
+    if !close {
+        *near &= !pairs;
+        let x = [ops::shl(s, i[0][0], 2), ops::shl(s, i[0][1], 2)];
+        let pitch = s.isplat(f.row_pitch[0]);
+        for y in 0..2 {
+            let row = s.imul(i[1][y], pitch);
+            // SAFETY: the caller's texels; with `pairs`, the word after each is its right neighbour.
+            w[y] = unsafe {
+                if pairs {
+                    s.igather2(f.base, s.iadd(row, x[0]))
+                } else {
+                    [words(s, f.base, s.iadd(row, x[0])), words(s, f.base, s.iadd(row, x[1]))]
+                }
+            };
+        }
     }
     for y in 0..2 {
         let (mut a, mut b) = ([half; 4], [half; 4]);
