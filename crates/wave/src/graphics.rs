@@ -299,13 +299,22 @@ impl Lanes<'_> {
     /// # Errors
     /// As there.
     pub fn run_whole(&mut self, warps: usize) -> Result<bool, Stop> {
+        // Not put together each time: who reads that at once waits for the cache.
+        static ALL: [u16; 64] = {
+            let mut all = [0; 64];
+            let mut w = 0;
+            while w < 32 {
+                all[w] = 0xFFFF;
+                w += 1;
+            }
+            all
+        };
         let st = self.state();
-        let warps = warps.min(st.warps as usize);
-        let mut all = [0xFFFF; 32];
-        all[warps..].fill(0);
-        (st.exec, st.alive) = (all, all);
+        let warps = warps.min(st.warps as usize).min(32);
+        let all = ALL[32 - warps..].first_chunk::<32>().expect("32 and more");
+        (st.exec, st.alive) = (*all, *all);
         self.go(((1u64 << warps) - 1) as u32)?;
-        Ok(self.state().alive == all)
+        Ok(self.state().alive == *all)
     }
 
     /// Runs on the lanes that the state has, of the warps `live`.

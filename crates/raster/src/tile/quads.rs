@@ -6,7 +6,7 @@ use super::full::Places;
 use super::item::Item;
 use super::packer::{Packer, Slot, WARPS};
 use crate::layout::{QUAD_X, QUAD_Y};
-use crate::prim::{Plane, word};
+use crate::prim::{Plane, prefetch, word};
 use simd::Simd;
 use texel::vector;
 use wave::graphics::Lanes;
@@ -133,6 +133,10 @@ fn place<S: Simd>(
     let of = |q: usize| &item.batch.prims[slot.prims[q] as usize];
     let prims = [of(0), of(1), of(2), of(3)];
     quads.planes[w] = [prims[0].planes, prims[1].planes, prims[2].planes, prims[3].planes];
+    // Asked for before, and gone from the first cache by now or not there yet: all of a wave's come before the first is read.
+    for first in quads.planes[w] {
+        prefetch(item.batch.planes.as_ptr().wrapping_add(first as usize).cast());
+    }
     let [a, b, c, d] = slot.prims;
     let same = a == b && a == c && a == d;
     quads.same |= (same as u32) << w;
