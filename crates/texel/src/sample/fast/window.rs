@@ -5,13 +5,14 @@ use crate::vector::store;
 use simd::Simd;
 use simd::ops;
 
-/// Words of four columns and four rows, if all lanes' texels are among them: loaded whole, they are shuffled to their lanes.
+/// Words of four columns and four rows, if all lanes' texels are among them. `at`: which of them are the lanes', by row and column
+/// of the 2×2.
 ///
 /// # Safety
 /// `i` are [`super::place::corners`] of a view whose texels have a word each: all have their neighbours right of them, and the
 /// level has four columns at least.
 #[inline(always)]
-pub unsafe fn window<S: Simd>(s: S, f: &Fast, i: &[[S::I; 2]; 2], w: &mut [[S::I; 2]; 2]) -> bool {
+pub unsafe fn window<S: Simd>(s: S, f: &Fast, i: &[[S::I; 2]; 2], at: &mut [[S::I; 2]; 2]) -> Option<S::I> {
     let [columns, rows] = [f.texels[0][0], f.texels[1][0]];
     let left = s.umin(least(s, i[0][0]), s.isplat(columns - 4));
     let top = least(s, i[1][0]);
@@ -20,21 +21,20 @@ pub unsafe fn window<S: Simd>(s: S, f: &Fast, i: &[[S::I; 2]; 2], w: &mut [[S::I
     let y = [s.isub(i[1][0], top), s.isub(i[1][1], top)];
     let any = s.ior(s.ior(x, right), s.ior(y[0], y[1]));
     if s.many(s.ugt(any, s.isplat(3))) {
-        return false;
+        return None;
     }
     let (left, top) = (first(s, left) as usize * 4, first(s, top));
-    let mut at = [f.base.cast_mut(); 4];
+    let mut from = [f.base.cast_mut(); 4];
     for k in 0..4 {
         let row = (top + k as u32).min(rows - 1);
-        at[k] = at[k].wrapping_add(row as usize * f.row_pitch[0] as usize + left);
+        from[k] = from[k].wrapping_add(row as usize * f.row_pitch[0] as usize + left);
     }
-    // SAFETY: four texels of each row, all of the level.
-    let all = unsafe { s.iload4(at) };
     for k in 0..2 {
         let row = ops::shl(s, y[k], 2);
-        w[k] = [s.ishuffle(all, s.iadd(row, x)), s.ishuffle(all, s.iadd(row, right))];
+        at[k] = [s.iadd(row, x), s.iadd(row, right)];
     }
-    true
+    // SAFETY: four texels of each row, all of the level.
+    Some(unsafe { s.iload4(from) })
 }
 
 /// What is the least of all lanes, if it grows or falls along a warp's rows or columns.
