@@ -177,15 +177,10 @@ impl Writer {
                 unsafe { write_blocks(s.level(), self, px, &[0], 0, &rows, None, &[mask]) };
             }
             BlendPath::Generic => {
-                let store = |c: &[S::I; 4]| -> Colors {
-                    let mut out = [[0; 16]; 4];
-                    out.iter_mut().zip(c).for_each(|(o, c)| vector::store(s, o, *c));
-                    out
-                };
-                let second = src1.map(store);
+                let second = src1.map(|c| stored(s, c));
                 let second = second.as_ref().unwrap_or(&[[0; 16]; 4]);
                 // SAFETY: the caller's sixteen pixels.
-                unsafe { generic_at(s.level(), self, px, &store(src), second, mask) }
+                unsafe { generic_at(s.level(), self, px, &stored(s, src), second, mask) }
             }
         }
     }
@@ -210,17 +205,12 @@ impl Writer {
             _ => {
                 let mut px = [0u32; 16];
                 vector::store(s, &mut px, old);
-                let stored = |c: &[S::I; 4]| -> Colors {
-                    let mut out = [[0; 16]; 4];
-                    out.iter_mut().zip(c).for_each(|(o, c)| vector::store(s, o, *c));
-                    out
-                };
-                let second = src1.map(stored);
+                let second = src1.map(|c| stored(s, c));
                 // Where all lanes are no more work than some: what is not of the mask is not taken.
                 let lanes = if self.kind == BlendPath::Generic { mask } else { 0xFFFF };
                 let px_at = px.as_mut_ptr().cast();
                 // SAFETY: sixteen pixels of four bytes.
-                unsafe { write_at(s.level(), self, px_at, &stored(src), second.as_ref(), lanes) };
+                unsafe { write_at(s.level(), self, px_at, &stored(s, src), second.as_ref(), lanes) };
                 vector::load(s, &px)
             }
         };
@@ -488,7 +478,7 @@ unsafe fn write<S: Simd>(s: S, w: &Writer, px: *mut u8, src: &Colors, src1: Opti
 simd::by_level! {
     /// [`Writer::write`] as a function of its own.
     #[inline(never)]
-    unsafe fn write_at = write, (w: &Writer, px: *mut u8, src: &Colors, src1: Option<&Colors>, mask: u16)
+    pub(super) unsafe fn write_at = write, (w: &Writer, px: *mut u8, src: &Colors, src1: Option<&Colors>, mask: u16)
 }
 
 /// Addition, with factors that are the same whatever the destination is.
@@ -506,6 +496,16 @@ fn simple(b: &BlendAttachment) -> bool {
     };
     (b.color_op, b.alpha_op) == (vk::BlendOp::ADD, vk::BlendOp::ADD)
         && [b.src_color, b.dst_color, b.src_alpha, b.dst_alpha].into_iter().all(of_source)
+}
+
+/// Channels as functions of their own take them.
+#[inline(always)]
+pub(super) fn stored<S: Simd>(s: S, c: &[S::I; 4]) -> Colors {
+    let mut out = [[0; 16]; 4];
+    for k in 0..4 {
+        vector::store(s, &mut out[k], c[k]);
+    }
+    out
 }
 
 /// Clamped to 0 … 1; NaN gives 0.

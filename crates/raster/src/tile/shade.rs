@@ -1,5 +1,6 @@
 //! Shading of what a task has packed: fragments' inputs, the program, late tests, and writing into the tile buffer.
 
+use super::blend::{stored, write_at};
 use super::blocks::write_blocks;
 use super::counts::{self, InTile, any_quads};
 use super::direct::Written;
@@ -272,8 +273,10 @@ impl<'a> Task<'a> {
                         copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
                     }
                 }
+                let colors = stored(s, &src);
+                let more = second.as_ref().map(|c| stored(s, c));
                 // SAFETY: sixteen pixels of the writer's format.
-                unsafe { c.writer.write(s, px.as_mut_ptr(), &src, second.as_ref(), mask) };
+                unsafe { write_at(s.level(), &c.writer, px.as_mut_ptr(), &colors, more.as_ref(), mask) };
                 for q in 0..4 {
                     if mask >> (q * 4) & 0xF != 0 {
                         // SAFETY: as above.
