@@ -20,9 +20,10 @@ simd::walk! {
     "geometry::fetch::fours" => fours_are_columns;
     "geometry::feedback::rows" => rows_are_columns;
     "tile::cover::list" => edges_against_each_sample;
-    "tile::blend::generic_at", "tile::blend::write_at" => the_general_way_is_the_same;
+    "tile::blend::generic_at", "tile::blend::write_at",
+    "tile::blocks::write_blocks" => the_general_way_is_the_same;
     "tile::transfer::moved" => moves_are_those_of_pixels;
     "tile::task::draw", "tile::task::smooth", "tile::task::pixels", "tile::task::centers", "tile::shade::shade",
-    "tile::shade::each", "tile::quads::fill", "tile::simple::seat",
+    "tile::shade::each", "tile::full::fill", "tile::quads::fill", "tile::simple::seat",
     "tile::deferred::show", "tile::deferred::all_depths_now" => scenes;
 }

@@ -75,6 +75,14 @@ impl Worker {
     /// # Errors
     /// The fault of the prologue.
     pub fn open<'w>(&'w mut self, job: &Job<'w>) -> Result<Lanes<'w>, Stop> {
+        self.open_for(job, 1)
+    }
+
+    /// As [`Self::open`], for about so many runs.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn open_for<'w>(&'w mut self, job: &Job<'w>, runs: u64) -> Result<Lanes<'w>, Stop> {
         let p = job.program;
         let files = &mut self.files;
         files.clock += 1;
@@ -90,7 +98,7 @@ impl Worker {
         file.regs.reserve(Setup::register_bytes(p));
         let setup = Setup {
             program: p,
-            code: self.engine.code(p, 1),
+            code: self.engine.code(p, runs),
             tables: job.tables,
             push: job.push,
             host: job.host,
@@ -275,13 +283,6 @@ impl Lanes<'_> {
     /// # Errors
     /// The fault that ended the wave; outputs are any then. The worker stays usable.
     pub fn run(&mut self) -> Result<(), Stop> {
-        for k in 0..self.file.lane_numbers.len() {
-            self.fill(self.file.lane_numbers[k], std::array::from_fn(|l| l as u32));
-        }
-        for k in 0..self.file.zeros.len() {
-            self.fill(self.file.zeros[k], [0; 16]);
-        }
-        let (engine, prologue) = (self.engine, self.program.prologue as usize);
         let st = self.state();
         st.exec[(st.warps as usize).min(32)..].fill(0);
         let mut live = 0;
@@ -291,6 +292,42 @@ impl Lanes<'_> {
         for w in 0..(st.warps as usize).min(32) {
             live |= ((st.exec[w] != 0) as u32) << w;
         }
+        self.go(live)
+    }
+
+    /// As [`Self::run`], on all lanes of the first `warps` warps, none of which is a helper: whether all are alive behind it.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_whole(&mut self, warps: usize) -> Result<bool, Stop> {
+        // Not put together each time: who reads that at once waits for the cache.
+        static ALL: [u16; 64] = {
+            let mut all = [0; 64];
+            let mut w = 0;
+            while w < 32 {
+                all[w] = 0xFFFF;
+                w += 1;
+            }
+            all
+        };
+        let st = self.state();
+        let warps = warps.min(st.warps as usize).min(32);
+        let all = ALL[32 - warps..].first_chunk::<32>().expect("32 and more");
+        (st.exec, st.alive) = (*all, *all);
+        self.go(((1u64 << warps) - 1) as u32)?;
+        Ok(self.state().alive == *all)
+    }
+
+    /// Runs on the lanes that the state has, of the warps `live`.
+    fn go(&mut self, live: u32) -> Result<(), Stop> {
+        for k in 0..self.file.lane_numbers.len() {
+            self.fill(self.file.lane_numbers[k], std::array::from_fn(|l| l as u32));
+        }
+        for k in 0..self.file.zeros.len() {
+            self.fill(self.file.zeros[k], [0; 16]);
+        }
+        let (engine, prologue) = (self.engine, self.program.prologue as usize);
+        let st = self.state();
         st.live = live;
         st.count.begin(st.exec);
         st.asked = None;

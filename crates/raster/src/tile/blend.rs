@@ -2,7 +2,9 @@
 
 use super::blend_advanced::{self, is_advanced};
 use super::blend_shader;
-use super::by_alpha::{self, ByAlpha};
+use super::blend8;
+use super::blocks::write_blocks;
+use super::by_alpha::ByAlpha;
 use super::row::Row;
 use crate::state::{Advanced, Blend, BlendAttachment};
 use ash::vk;
@@ -18,8 +20,8 @@ pub type Colors = [[u32; 16]; 4];
 #[derive(Clone)]
 pub struct Writer {
     format: &'static FormatInfo,
-    bytes: usize,
-    kind: BlendPath,
+    pub(super) bytes: usize,
+    pub(super) kind: BlendPath,
     blend: BlendAttachment,
     constants: [f32; 4],
     logic: Option<vk::LogicOp>,
@@ -35,7 +37,7 @@ pub struct Writer {
 }
 
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum BlendPath {
+pub(super) enum BlendPath {
     /// Nothing is written.
     None,
     /// Four unorm bytes; the channel of byte i: 0, 1, 2, 3 or 2, 1, 0, 3.
@@ -164,7 +166,7 @@ impl Writer {
             // SAFETY: sixteen pixels of four bytes (here and below).
             BlendPath::Bytes { swap, blend } => unsafe { self.bytes4(s, px, src, src1, mask, swap, blend) },
             BlendPath::Fixed { swap } => unsafe { self.fixed(s, px, src, src1, mask, swap) },
-            BlendPath::ByAlpha { swap, factors } => {
+            BlendPath::ByAlpha { .. } => {
                 let mut rows = [[0u32; 16]; 4];
                 for c in 0..4 {
                     vector::store(s, &mut rows[c], src[c]);
@@ -172,18 +174,13 @@ impl Writer {
                 let row = |c: usize| Row::new(&rows[c..c + 1]);
                 let rows = [row(0), row(1), row(2), row(3)];
                 // SAFETY: one block, of the caller's pixels; the rows are one for all warps.
-                unsafe { by_alpha::run(s, &factors, swap, px, &[0], 0, &rows, &[mask]) };
+                unsafe { write_blocks(s.level(), self, px, &[0], 0, &rows, None, &[mask]) };
             }
             BlendPath::Generic => {
-                let store = |c: &[S::I; 4]| -> Colors {
-                    let mut out = [[0; 16]; 4];
-                    out.iter_mut().zip(c).for_each(|(o, c)| vector::store(s, o, *c));
-                    out
-                };
-                let second = src1.map(store);
+                let second = src1.map(|c| stored(s, c));
                 let second = second.as_ref().unwrap_or(&[[0; 16]; 4]);
                 // SAFETY: the caller's sixteen pixels.
-                unsafe { generic_at(s.level(), self, px, &store(src), second, mask) }
+                unsafe { generic_at(s.level(), self, px, &stored(s, src), second, mask) }
             }
         }
     }
@@ -208,17 +205,12 @@ impl Writer {
             _ => {
                 let mut px = [0u32; 16];
                 vector::store(s, &mut px, old);
-                let stored = |c: &[S::I; 4]| -> Colors {
-                    let mut out = [[0; 16]; 4];
-                    out.iter_mut().zip(c).for_each(|(o, c)| vector::store(s, o, *c));
-                    out
-                };
-                let second = src1.map(stored);
+                let second = src1.map(|c| stored(s, c));
                 // Where all lanes are no more work than some: what is not of the mask is not taken.
                 let lanes = if self.kind == BlendPath::Generic { mask } else { 0xFFFF };
                 let px_at = px.as_mut_ptr().cast();
                 // SAFETY: sixteen pixels of four bytes.
-                unsafe { write_at(s.level(), self, px_at, &stored(src), second.as_ref(), lanes) };
+                unsafe { write_at(s.level(), self, px_at, &stored(s, src), second.as_ref(), lanes) };
                 vector::load(s, &px)
             }
         };
@@ -235,57 +227,10 @@ impl Writer {
         }
     }
 
-    /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
-    ///
-    /// # Safety
-    /// `base` points to the tile's pixels of the format, the rows hold these warps.
-    #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    pub unsafe fn write_blocks<S: Simd>(
-        &self,
-        s: S,
-        base: *mut u8,
-        blocks: &[u8],
-        first: usize,
-        src: &[Row; 4],
-        src1: Option<&[Row; 4]>,
-        masks: &[u16],
-    ) {
-        if let BlendPath::ByAlpha { swap, factors } = &self.kind {
-            // SAFETY: the caller's warps and blocks; pixels have four bytes.
-            return unsafe { by_alpha::run(s, factors, *swap, base, blocks, first, src, masks) };
-        }
-        for (i, b) in blocks.iter().enumerate() {
-            // SAFETY: a block of the tile.
-            let px = unsafe { base.add(*b as usize * 16 * self.bytes) };
-            let w = first + i;
-            // SAFETY: the rows hold the warp.
-            let colors =
-                unsafe { [src[0].words(s, w), src[1].words(s, w), src[2].words(s, w), src[3].words(s, w)] };
-            match self.kind {
-                BlendPath::Bytes { swap: false, blend: false } => {
-                    // SAFETY: the block's pixels, of four bytes.
-                    unsafe { self.bytes4(s, px, &colors, None, masks[i], false, false) }
-                }
-                _ => {
-                    let mut second = colors;
-                    if let Some(src1) = src1 {
-                        for c in 0..4 {
-                            // SAFETY: the rows hold the warp.
-                            second[c] = unsafe { src1[c].words(s, w) };
-                        }
-                    }
-                    // SAFETY: the block's pixels.
-                    unsafe { self.write(s, px, &colors, src1.map(|_| &second), masks[i]) }
-                }
-            }
-        }
-    }
-
     /// # Safety
     /// `px` points to sixteen pixels of four bytes.
     #[inline(always)]
-    unsafe fn bytes4<S: Simd>(
+    pub(super) unsafe fn bytes4<S: Simd>(
         &self,
         s: S,
         px: *mut u8,
@@ -370,19 +315,20 @@ impl Writer {
                 a1[c] = unit(s, s.from_bits(src1[c]));
             }
         }
-        let (one, half) = (s.fsplat(1.0), s.fsplat(0.5));
         let mut term = *src;
         let mut factor = *src;
         for c in 0..4 {
             let (sf, df) = if c < 3 { (b.src_color, b.dst_color) } else { (b.src_alpha, b.dst_alpha) };
             let t = self.times(s, sf, c, a[c], &a, &a, &a1);
-            let k = self.times(s, df, c, one, &a, &a, &a1);
+            let k = self.times(s, df, c, s.fsplat(1.0), &a, &a, &a1);
             let at = if swap && c < 3 { 2 - c } else { c };
-            term[at] = s.f_to_s_raw(s.fadd(s.fmul(t, s.fsplat(255.0 * 128.0)), half));
-            factor[at] = s.f_to_s_raw(s.fadd(s.fmul(k, s.fsplat(32767.0)), half));
+            term[at] = blend8::fixed(s, t, blend8::TERM, c % 2 != 0);
+            factor[at] = blend8::fixed(s, k, blend8::FACTOR, c % 2 != 0);
         }
+        let term = [blend8::pair(s, term[0], term[1]), blend8::pair(s, term[2], term[3])];
+        let factor = [blend8::pair(s, factor[0], factor[1]), blend8::pair(s, factor[2], factor[3])];
         // SAFETY: the caller's sixteen pixels.
-        unsafe { super::blend8::blend(s, px, &term, &factor, mask) };
+        unsafe { blend8::blend(s, px, term, factor, mask) };
     }
 
     /// # Safety
@@ -532,7 +478,7 @@ unsafe fn write<S: Simd>(s: S, w: &Writer, px: *mut u8, src: &Colors, src1: Opti
 simd::by_level! {
     /// [`Writer::write`] as a function of its own.
     #[inline(never)]
-    unsafe fn write_at = write, (w: &Writer, px: *mut u8, src: &Colors, src1: Option<&Colors>, mask: u16)
+    pub(super) unsafe fn write_at = write, (w: &Writer, px: *mut u8, src: &Colors, src1: Option<&Colors>, mask: u16)
 }
 
 /// Addition, with factors that are the same whatever the destination is.
@@ -550,6 +496,16 @@ fn simple(b: &BlendAttachment) -> bool {
     };
     (b.color_op, b.alpha_op) == (vk::BlendOp::ADD, vk::BlendOp::ADD)
         && [b.src_color, b.dst_color, b.src_alpha, b.dst_alpha].into_iter().all(of_source)
+}
+
+/// Channels as functions of their own take them.
+#[inline(always)]
+pub(super) fn stored<S: Simd>(s: S, c: &[S::I; 4]) -> Colors {
+    let mut out = [[0; 16]; 4];
+    for k in 0..4 {
+        vector::store(s, &mut out[k], c[k]);
+    }
+    out
 }
 
 /// Clamped to 0 … 1; NaN gives 0.

@@ -5,12 +5,10 @@ use simd::Level;
 
 type Four = [[u32; 16]; 4];
 
-#[inline(always)]
-fn body<S: Simd>(s: S, w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]) {
-    // SAFETY: the pixels of sixteen blocks.
-    unsafe { w.write_blocks(s, px.as_mut_ptr(), blocks, 1, src, None, masks) };
+fn run(level: Level, w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]) {
+    // SAFETY: the pixels of four blocks; rows of the warps from 1 on.
+    unsafe { write_blocks(level, w, px.as_mut_ptr(), blocks, 1, src, None, masks) };
 }
-simd::by_level!(fn run = body, (w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]));
 
 /// The way of any format, factors, masks and logic is that of portable code.
 pub(crate) fn the_general_way_is_the_same(level: Level) {

@@ -40,27 +40,38 @@ impl ByAlpha {
     }
 }
 
-/// Factors of a warp: the source's as they are, the destination's in 16-bit fixed point; colour and alpha.
-struct Factors<S: Simd> {
-    source: [S::F; 2],
-    destination: [S::I; 2],
-}
-
-#[inline(always)]
-fn factors<S: Simd>(s: S, k: &ByAlpha, alpha: S::F) -> Factors<S> {
-    let source = [linear(s, k.color[0], alpha), linear(s, k.alpha[0], alpha)];
-    let d = [linear(s, k.color[1], alpha), linear(s, k.alpha[1], alpha)];
-    Factors { source, destination: [fixed(s, d[0], 32767.0), fixed(s, d[1], 32767.0)] }
-}
-
+/// c + d · alpha.
 #[inline(always)]
 fn linear<S: Simd>(s: S, k: [f32; 2], alpha: S::F) -> S::F {
     s.fadd(s.fsplat(k[0]), s.fmul(s.fsplat(k[1]), alpha))
 }
 
+/// What a warp's alpha says.
+#[derive(Clone, Copy)]
+struct OfAlpha<S: Simd> {
+    /// The source's factor for colours.
+    source: S::F,
+    /// Alpha's own term, for the upper half.
+    term: S::I,
+    /// The destination's factors.
+    factor: [S::I; 2],
+}
+
 #[inline(always)]
-fn fixed<S: Simd>(s: S, v: S::F, scale: f32) -> S::I {
-    s.f_to_s_raw(s.fadd(s.fmul(v, s.fsplat(scale)), s.fsplat(0.5)))
+fn of_alpha<S: Simd>(s: S, k: &ByAlpha, alpha: S::F) -> OfAlpha<S> {
+    let source = linear(s, k.color[0], alpha);
+    let own = if k.alpha[0] == k.color[0] { source } else { linear(s, k.alpha[0], alpha) };
+    let d = linear(s, k.color[1], alpha);
+    let color = blend8::fixed(s, d, blend8::FACTOR, false);
+    let both = s.ior(color, s.ishl(color, s.isplat(16)));
+    let last = if k.alpha[1] == k.color[1] {
+        both
+    } else {
+        let e = linear(s, k.alpha[1], alpha);
+        blend8::pair(s, color, blend8::fixed(s, e, blend8::FACTOR, true))
+    };
+    let term = blend8::fixed(s, s.fmul(alpha, own), blend8::TERM, true);
+    OfAlpha { source, term, factor: [both, last] }
 }
 
 /// Clamped to 0 … 1; NaN gives 0.
@@ -74,7 +85,19 @@ unsafe fn unit<S: Simd>(s: S, row: &Row, w: usize) -> S::F {
     s.fmin_raw(s.fmax_raw(v, s.fsplat(0.0)), s.fsplat(1.0))
 }
 
-/// Blends the warps `first..first + blocks.len()` of a wave into their blocks of sixteen pixels each at `base`.
+/// A colour's term.
+///
+/// # Safety
+/// As [`Row::words`].
+#[inline(always)]
+unsafe fn color<S: Simd>(s: S, row: &Row, w: usize, of: &OfAlpha<S>, high: bool) -> S::I {
+    // SAFETY: as the caller says.
+    let v = unsafe { unit(s, row, w) };
+    blend8::fixed(s, s.fmul(v, of.source), blend8::TERM, high)
+}
+
+/// Blends the warps `first..first + blocks.len()` of a wave into their blocks of sixteen pixels each at `base`; `swap`: blue comes
+/// first.
 ///
 /// # Safety
 /// The rows hold these warps, the tile these blocks.
@@ -89,23 +112,23 @@ pub unsafe fn run<S: Simd>(
     src: &[Row; 4],
     masks: &[u16],
 ) {
+    let [r, g, b, a] = *src;
+    let src = if swap { [b, g, r, a] } else { [r, g, b, a] };
     // SAFETY: as the caller says.
     unsafe {
-        match (swap, src[3].same()) {
-            (false, false) => body::<S, false, false>(s, k, base, blocks, first, src, masks),
-            (false, true) => body::<S, false, true>(s, k, base, blocks, first, src, masks),
-            (true, false) => body::<S, true, false>(s, k, base, blocks, first, src, masks),
-            (true, true) => body::<S, true, true>(s, k, base, blocks, first, src, masks),
+        match a.same() {
+            false => body::<S, false>(s, k, base, blocks, first, &src, masks),
+            true => body::<S, true>(s, k, base, blocks, first, &src, masks),
         }
     }
 }
 
-/// `SWAP`: blue comes first. `SAME`: alpha is the same in all warps.
+/// `src` in the order of the bytes. `SAME`: alpha is the same in all warps.
 ///
 /// # Safety
 /// As [`run`].
 #[inline(always)]
-unsafe fn body<S: Simd, const SWAP: bool, const SAME: bool>(
+unsafe fn body<S: Simd, const SAME: bool>(
     s: S,
     k: &ByAlpha,
     base: *mut u8,
@@ -115,24 +138,20 @@ unsafe fn body<S: Simd, const SWAP: bool, const SAME: bool>(
     masks: &[u16],
 ) {
     // SAFETY: the rows hold these warps (here and below).
-    let mut a = unsafe { unit(s, &src[3], first) };
-    let mut f = factors(s, k, a);
+    let mut of = of_alpha(s, k, unsafe { unit(s, &src[3], first) });
+    let same = SAME && src[2].same();
+    let mut last = blend8::pair(s, unsafe { color(s, &src[2], first, &of, false) }, of.term);
     for (i, b) in blocks.iter().enumerate() {
         let w = first + i;
         if !SAME {
-            a = unsafe { unit(s, &src[3], w) };
-            f = factors(s, k, a);
+            of = of_alpha(s, k, unsafe { unit(s, &src[3], w) });
         }
-        // SAFETY: as above.
-        let (r, g, b0) = unsafe { (unit(s, &src[0], w), unit(s, &src[1], w), unit(s, &src[2], w)) };
-        let scale = 255.0 * 128.0;
-        let r = fixed(s, s.fmul(r, f.source[0]), scale);
-        let g = fixed(s, s.fmul(g, f.source[0]), scale);
-        let b0 = fixed(s, s.fmul(b0, f.source[0]), scale);
-        let a = fixed(s, s.fmul(a, f.source[1]), scale);
-        let [d, e] = f.destination;
-        let term = if SWAP { [b0, g, r, a] } else { [r, g, b0, a] };
+        let colors =
+            unsafe { blend8::pair(s, color(s, &src[0], w, &of, false), color(s, &src[1], w, &of, true)) };
+        if !same {
+            last = blend8::pair(s, unsafe { color(s, &src[2], w, &of, false) }, of.term);
+        }
         // SAFETY: the tile has the block.
-        unsafe { blend8::blend(s, base.add(*b as usize * 64), &term, &[d, d, d, e], masks[i]) };
+        unsafe { blend8::blend(s, base.add(*b as usize * 64), [colors, last], of.factor, masks[i]) };
     }
 }

@@ -191,7 +191,6 @@ impl<'a> Task<'a> {
 
     #[inline(always)]
     fn show_body<S: Simd>(&mut self, s: S, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
-        let plan = &item.plan;
         let mut asked = u32::MAX;
         for n in first..end {
             // A primitive's entries lie one after the other.
@@ -212,14 +211,8 @@ impl<'a> Task<'a> {
                     b += 1;
                     continue;
                 }
-                let end = b + own;
-                while b < end {
-                    let added = self.packer.add_stretch(plan.warps, e.prim, b, end - b);
-                    if added == 0 {
-                        self.shade(item)?;
-                    }
-                    b += added;
-                }
+                self.blocks(item, e.prim, b, b + own)?;
+                b += own;
             }
         }
         Ok(())

@@ -13,16 +13,23 @@ use texel::vector;
 use wave::Stop;
 use wave::graphics::Lanes;
 
-/// Places of a stretch's pixels relative to their primitive's origin, and w, a warp each.
+/// Places of warps' pixels relative to their primitives' origins, and w.
 #[repr(C, align(64))]
 pub struct Places {
     pub x: [[f32; 16]; WARPS],
     pub y: [[f32; 16]; WARPS],
     pub w: [[f32; 16]; WARPS],
+    /// Across, by column of blocks: of full warps.
+    columns: [[f32; 16]; SIDE],
 }
 
 impl Places {
-    pub const EMPTY: Places = Places { x: [[0.0; 16]; WARPS], y: [[0.0; 16]; WARPS], w: [[0.0; 16]; WARPS] };
+    pub const EMPTY: Places = Places {
+        x: [[0.0; 16]; WARPS],
+        y: [[0.0; 16]; WARPS],
+        w: [[0.0; 16]; WARPS],
+        columns: [[0.0; 16]; SIDE],
+    };
 }
 
 /// 1/w of a stretch: w itself, for all pixels or by place.
@@ -42,20 +49,50 @@ fn corners<S: Simd>(s: S, block: u8, origin: [i32; 2]) -> [S::F; 2] {
     [s.fadd(left, vector::floats(s, &LANE_X)), s.fadd(top, vector::floats(s, &LANE_Y))]
 }
 
-/// Fills the inputs of the packer's full warps. The same operations as `fill::value`, in the same order.
+/// Full warps of one primitive, whose blocks lie side by side.
+#[derive(Clone, Copy)]
+struct Stretch<'a> {
+    prim: &'a Prim,
+    first: usize,
+    end: usize,
+    /// Of the first.
+    block: u8,
+}
+
+simd::by_level! {
+    /// Fills the inputs of the packer's full warps. The same operations as `fill::value`, in the same order. `again`: all are of one
+    /// primitive, blocks one after the other, and it was of that primitive in this tile the last time too.
+    #[inline(never)]
+    pub(super) fn fill = fill_body,
+        (item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes, again: bool)
+}
+
 #[inline(always)]
-pub fn fill<S: Simd>(s: S, item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes) {
-    let mut left = packer.full;
-    while left != 0 {
-        // Warps of one primitive, one after the other.
-        let first = left.trailing_zeros() as usize;
-        let prim = packer.prims[first];
-        let mut end = first;
-        while end < WARPS && left >> end & 1 != 0 && packer.prims[end] == prim {
-            left &= !(1 << end);
-            end += 1;
+fn fill_body<S: Simd>(
+    s: S,
+    item: &Item,
+    packer: &mut Packer,
+    origin: [i32; 2],
+    lanes: &mut Lanes,
+    again: bool,
+) {
+    let full = packer.full as u32;
+    let mut first = full.trailing_zeros() as usize;
+    while first < WARPS {
+        let (number, block) = (packer.prims[first], packer.blocks[first]);
+        let most = ((!(full >> first)).trailing_zeros() as usize).min(SIDE - block as usize % SIDE);
+        let most = most.min(WARPS - first);
+        let mut n = if again { most } else { 1 };
+        while n < most
+            && packer.prims[first + n] == number
+            && packer.blocks[first + n] as usize == block as usize + n
+        {
+            n += 1;
         }
-        stretch(s, item, packer, origin, lanes, &item.batch.prims[prim as usize], first, end);
+        let end = first + n;
+        let prim = &item.batch.prims[number as usize];
+        stretch(s, item, packer, origin, lanes, Stretch { prim, first, end, block }, again);
+        first = end + (full >> end).trailing_zeros() as usize;
     }
 }
 
@@ -66,57 +103,79 @@ fn stretch<S: Simd>(
     packer: &mut Packer,
     origin: [i32; 2],
     lanes: &mut Lanes,
-    p: &Prim,
-    first: usize,
-    end: usize,
+    of: Stretch,
+    again: bool,
 ) {
+    let Stretch { prim: p, first, end, block } = of;
     let half = s.fsplat(0.5);
-    let (ox, oy) = (s.fsplat(p.origin[0]), s.fsplat(p.origin[1]));
+    let [x, y] = corners(s, block, origin);
+    let y = s.fsub(s.fadd(y, half), s.fsplat(p.origin[1]));
     let at = &mut packer.places;
-    for w in first..end {
-        let [x, y] = corners(s, packer.blocks[w], origin);
-        vector::store_floats(s, &mut at.x[w], s.fsub(s.fadd(x, half), ox));
-        vector::store_floats(s, &mut at.y[w], s.fsub(s.fadd(y, half), oy));
+    let Some(columns) = at.columns.get_mut(block as usize % SIDE..) else { return };
+    if !again {
+        // Blocks are four columns apart, which is exact.
+        let (mut x, ox) = (s.fadd(x, half), s.fsplat(p.origin[0]));
+        for column in &mut columns[..end - first] {
+            vector::store_floats(s, column, s.fsub(x, ox));
+            x = s.fadd(x, s.fsplat(4.0));
+        }
     }
+    let columns = &columns[..end - first];
     // Where 1/w has no slope, every lane's value is `at` exactly.
     let mut kind = W::Each;
     if p.w.dx == 0.0 && p.w.dy == 0.0 && p.w.at != 0.0 {
         kind = if p.w.at == 1.0 { W::One } else { W::Same(1.0 / p.w.at) };
     } else if item.plan.perspective {
-        let one = s.fsplat(1.0);
-        for w in first..end {
-            let d = linear(s, at, w, &p.w);
-            vector::store_floats(s, &mut at.w[w], s.fdiv(one, d));
+        let row = Row::new(s, &p.w, y);
+        for (x, w) in columns.iter().zip(&mut at.w) {
+            vector::store_floats(s, w, s.fdiv(s.fsplat(1.0), row.at(s, x)));
         }
     }
     for (i, f) in item.plan.fills.iter().enumerate() {
         if let Fill::Varying { plane, perspective, .. } = *f {
-            let k = item.batch.planes[(p.planes + plane) as usize];
-            let row = lanes.input(i);
-            let Some(row) = row.get_mut(first..end) else { continue };
-            let row = (first..end).zip(row);
+            let k = Row::new(s, &item.batch.planes[(p.planes + plane) as usize], y);
+            let Some(row) = lanes.input(i).get_mut(first..end) else { continue };
+            let row = row.iter_mut().zip(columns);
             match kind {
                 W::Each if perspective => {
-                    for (w, row) in row {
-                        let v = s.fmul(linear(s, at, w, &k), vector::floats(s, &at.w[w]));
-                        vector::store(s, row, s.bits(v));
+                    for ((to, x), w) in row.zip(&at.w) {
+                        vector::store(s, to, s.bits(s.fmul(k.at(s, x), vector::floats(s, w))));
                     }
                 }
                 W::Same(c) if perspective => {
                     let c = s.fsplat(c);
-                    for (w, row) in row {
-                        vector::store(s, row, s.bits(s.fmul(linear(s, at, w, &k), c)));
+                    for (to, x) in row {
+                        vector::store(s, to, s.bits(s.fmul(k.at(s, x), c)));
                     }
                 }
                 _ => {
-                    for (w, row) in row {
-                        vector::store(s, row, s.bits(linear(s, at, w, &k)));
+                    for (to, x) in row {
+                        vector::store(s, to, s.bits(k.at(s, x)));
                     }
                 }
             }
             continue;
         }
         other(s, item, &packer.blocks, origin, lanes, p, first, end, (i, *f));
+    }
+}
+
+/// A plane along a row of blocks, as `fill::Warp::eval` has it.
+struct Row<S: Simd> {
+    at: S::F,
+    dx: S::F,
+    /// What its place down adds.
+    down: S::F,
+}
+
+impl<S: Simd> Row<S> {
+    #[inline(always)]
+    fn new(s: S, k: &Plane, y: S::F) -> Row<S> {
+        Row { at: s.fsplat(k.at), dx: s.fsplat(k.dx), down: s.fmul(s.fsplat(k.dy), y) }
+    }
+    #[inline(always)]
+    fn at(&self, s: S, x: &[f32; 16]) -> S::F {
+        s.fadd(self.at, s.fadd(s.fmul(self.dx, vector::floats(s, x)), self.down))
     }
 }
 
@@ -177,35 +236,22 @@ fn other<S: Simd>(
     }
 }
 
-/// As `fill::Warp::eval`.
-#[inline(always)]
-fn linear<S: Simd>(s: S, at: &Places, w: usize, k: &Plane) -> S::F {
-    let (x, y) = (vector::floats(s, &at.x[w]), vector::floats(s, &at.y[w]));
-    let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
-    s.fadd(s.fsplat(k.at), slope)
-}
-
 impl Task<'_> {
-    /// A primitive that covers the whole tile and is not tested.
+    /// A primitive that covers the whole tile and is not tested. `hidden`: blocks that are not to be drawn.
     pub(super) fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
         self.counts[InTile::Quads] += QUADS;
         if let Some(h) = hidden {
             let blocks = h.iter().map(|w| w.count_ones() as u64).sum::<u64>();
             self.counts[InTile::Hidden] += 4 * blocks;
             self.counts[InTile::Passed] += if item.plan.all_pass { 16 * blocks } else { 0 };
-            for b in (0..BLOCKS).filter(|b| h[b / 64] >> (b % 64) & 1 == 0) {
-                self.full(item, index, b)?;
-            }
-            return Ok(());
         }
-        self.counts[InTile::Passed] += if item.plan.counts_early { 16 * BLOCKS as u64 } else { 0 };
+        let seen = |b: usize| hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0);
         let mut b = 0;
         while b < BLOCKS {
-            let n = self.packer.add_stretch(item.plan.warps, index, b, BLOCKS - b);
-            if n == 0 {
-                self.shade(item)?;
-            }
-            b += n;
+            let end = (b..BLOCKS).find(|b| !seen(*b)).unwrap_or(BLOCKS);
+            self.counts[InTile::Passed] += if item.plan.counts_early { 16 * (end - b) as u64 } else { 0 };
+            self.blocks(item, index, b, end)?;
+            b = (end..BLOCKS).find(|b| seen(*b)).unwrap_or(BLOCKS);
         }
         Ok(())
     }

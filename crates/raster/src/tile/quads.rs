@@ -6,7 +6,7 @@ use super::full::Places;
 use super::item::Item;
 use super::packer::{Packer, Slot, WARPS};
 use crate::layout::{QUAD_X, QUAD_Y};
-use crate::prim::{Plane, word};
+use crate::prim::{Line, Plane, prefetch, word};
 use simd::Simd;
 use texel::vector;
 use wave::graphics::Lanes;
@@ -44,6 +44,15 @@ fn fill_body<S: Simd>(
     let plan = &item.plan;
     let Packer { warps, places, .. } = packer;
     let mut quads = Quads { planes: [[0; 4]; WARPS], same: 0, one: 0 };
+    let mut left = which;
+    while left != 0 {
+        let w = left.trailing_zeros() as usize % WARPS;
+        left &= left - 1;
+        // A line that coverage did not read; they wait for each other less than who reads them would.
+        for n in warps[w].prims {
+            prefetch(item.batch.prims.as_ptr().wrapping_add(n as usize).cast::<Line>().wrapping_add(1));
+        }
+    }
     let mut left = which;
     while left != 0 {
         let w = left.trailing_zeros() as usize % WARPS;
@@ -133,6 +142,10 @@ fn place<S: Simd>(
     let of = |q: usize| &item.batch.prims[slot.prims[q] as usize];
     let prims = [of(0), of(1), of(2), of(3)];
     quads.planes[w] = [prims[0].planes, prims[1].planes, prims[2].planes, prims[3].planes];
+    // Asked for before, and gone from the first cache by now or not there yet: all of a wave's come before the first is read.
+    for first in quads.planes[w] {
+        prefetch(item.batch.planes.as_ptr().wrapping_add(first as usize).cast());
+    }
     let [a, b, c, d] = slot.prims;
     let same = a == b && a == c && a == d;
     quads.same |= (same as u32) << w;

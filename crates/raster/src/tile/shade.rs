@@ -1,5 +1,7 @@
 //! Shading of what a task has packed: fragments' inputs, the program, late tests, and writing into the tile buffer.
 
+use super::blend::{stored, write_at};
+use super::blocks::write_blocks;
 use super::counts::{self, InTile, any_quads};
 use super::direct::Written;
 use super::fill::{self, Warp};
@@ -12,6 +14,7 @@ use super::row::Row;
 use super::target::Plane;
 use super::task::Task;
 use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE};
+use shader::bytecode::Program;
 use simd::Simd;
 use std::mem::MaybeUninit;
 use texel::vector;
@@ -19,9 +22,47 @@ use wave::Stop;
 use wave::graphics::{Job, Lanes};
 
 /// Scalars that a fragment program may write: eight attachments and a second source, depth, stencil and mask.
-const OUTPUTS: usize = 48;
+pub(super) const OUTPUTS: usize = 48;
 
-impl Task<'_> {
+/// Rows of a program's outputs, once it has run.
+#[inline(always)]
+pub(super) fn outputs<'a>(
+    program: &Program,
+    lanes: &Lanes,
+    room: &'a mut [MaybeUninit<Row>; OUTPUTS],
+) -> &'a [Row] {
+    let n = program.outputs.len().min(OUTPUTS);
+    for (i, r) in room[..n].iter_mut().enumerate() {
+        r.write(Row::new(lanes.output(i)));
+    }
+    // SAFETY: as many were written.
+    unsafe { std::slice::from_raw_parts(room.as_ptr().cast::<Row>(), n) }
+}
+
+/// Rows of an attachment's channels; those that are not written are zero.
+#[inline(always)]
+pub(super) fn channels(rows: &[Row], o: &[Option<usize>; 4]) -> [Row; 4] {
+    let row = |k: usize| o[k].map_or(Row::zero(), |o| rows[o]);
+    [row(0), row(1), row(2), row(3)]
+}
+
+impl<'a> Task<'a> {
+    /// What the worker runs for an item.
+    #[inline(always)]
+    pub(super) fn job<'j>(&self, item: &'j Item, program: &'j Program) -> Job<'j>
+    where
+        'a: 'j,
+    {
+        Job {
+            serial: item.serial,
+            program,
+            tables: &item.tables,
+            push: &item.bindings.push,
+            host: self.host,
+            arena: texel::memory::arena(),
+        }
+    }
+
     /// Shades what is packed, and writes it.
     #[inline(always)]
     pub(super) fn shade(&mut self, item: &Item) -> Result<(), Stop> {
@@ -33,21 +74,14 @@ impl Task<'_> {
         let count = self.packer.count;
         let Some(program) = item.pipeline.fragment.as_deref().filter(|_| count > 0) else { return Ok(()) };
         let plan = &item.plan;
-        let job = Job {
-            serial: item.serial,
-            program,
-            tables: &item.tables,
-            push: &item.bindings.push,
-            host: self.host,
-            arena: texel::memory::arena(),
-        };
+        let job = self.job(item, program);
         self.counts[InTile::Warps] += count as u64;
         let mut lanes = self.worker.open(&job)?;
         let mut covered = [0u16; 16];
         let mut exec = [0u16; 16];
         let full = self.packer.full;
-        full::fill(s, item, self.packer, self.origin, &mut lanes);
         if full != 0 {
+            full::fill(self.level, item, self.packer, self.origin, &mut lanes, false);
             for w in 0..count {
                 covered[w] = (full >> w & 1).wrapping_neg();
                 exec[w] = covered[w];
@@ -82,7 +116,9 @@ impl Task<'_> {
         c[InTile::Invocations] += invocations;
         c[InTile::Shaded] += shaded;
         c[InTile::FullWarps] += four;
-        if plan.of_planes {
+        if others == 0 {
+            // All are full.
+        } else if plan.of_planes {
             quads::fill(self.level, item, self.packer, self.origin, &mut lanes, others);
         } else {
             each(self.level, item, self.packer, self.origin, &mut lanes, others);
@@ -92,17 +128,9 @@ impl Task<'_> {
         lanes.run()?;
         let mut alive = [0u16; 16];
         alive.copy_from_slice(&lanes.alive()[..16]);
-        let mut room = [const { MaybeUninit::<Row>::uninit() }; OUTPUTS];
-        let outputs = program.outputs.len().min(OUTPUTS);
-        for (i, r) in room[..outputs].iter_mut().enumerate() {
-            r.write(Row::new(lanes.output(i)));
-        }
-        // SAFETY: as many were written.
-        let rows = unsafe { std::slice::from_raw_parts(room.as_ptr().cast::<Row>(), outputs) };
-        let channels = |o: &[Option<usize>; 4]| -> [Row; 4] {
-            let row = |k: usize| o[k].map_or(Row::zero(), |o| rows[o]);
-            [row(0), row(1), row(2), row(3)]
-        };
+        let mut room = [const { MaybeUninit::uninit() }; OUTPUTS];
+        let rows = outputs(program, &lanes, &mut room);
+        let channels = |o: &[Option<usize>; 4]| channels(rows, o);
         let direct = self.direct(item, &channels);
         let mut done = Written::default();
         let mut w = 0;
@@ -122,7 +150,8 @@ impl Task<'_> {
                     // SAFETY: the task's tile has the plane, of the writer's format; the outputs have a row for each warp.
                     unsafe {
                         let base = p.sample(self.tile, 0);
-                        c.writer.write_blocks(s, base, blocks, w, &first, second.as_ref(), &alive[w..end]);
+                        let (writer, masks) = (&c.writer, &alive[w..end]);
+                        write_blocks(self.level, writer, base, blocks, w, &first, second.as_ref(), masks);
                     }
                 }
                 w = end;
@@ -244,8 +273,10 @@ impl Task<'_> {
                         copy_quad(at, px.as_mut_ptr().add(q * 4 * bytes), bytes);
                     }
                 }
+                let colors = stored(s, &src);
+                let more = second.as_ref().map(|c| stored(s, c));
                 // SAFETY: sixteen pixels of the writer's format.
-                unsafe { c.writer.write(s, px.as_mut_ptr(), &src, second.as_ref(), mask) };
+                unsafe { write_at(s.level(), &c.writer, px.as_mut_ptr(), &colors, more.as_ref(), mask) };
                 for q in 0..4 {
                     if mask >> (q * 4) & 0xF != 0 {
                         // SAFETY: as above.

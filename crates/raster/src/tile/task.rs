@@ -276,9 +276,20 @@ impl<'a> Task<'a> {
                 self.tested(s, item, prim, number, hidden)?;
                 continue;
             }
-            for k in 0..self.covered.count {
+            let mut next = 0;
+            while next < self.covered.count {
+                let k = next;
+                next += 1;
                 let b = self.covered.blocks[k] as usize;
                 let masks = self.covered.masks[k];
+                if plan.plain && plan.simple && masks[0] == 0xFFFF {
+                    let n = self.row_of_full(k, hidden);
+                    if n > 1 {
+                        self.full_row(item, number, k, n)?;
+                        next = k + n;
+                        continue;
+                    }
+                }
                 if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
                     self.block(s, item, prim, number, b, &masks)?;
                 } else {

@@ -22,6 +22,8 @@ mod fast;
 mod filter;
 mod lines;
 mod lod;
+#[cfg(test)]
+mod near_tests;
 mod sampler;
 #[cfg(test)]
 mod tests;

@@ -485,7 +485,14 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
 
 /// The same sample as warp 2 of a wave whose warp 1 is another, in place of the operands. False where waves have no
 /// kernel.
-fn wave_agrees(v: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, want: &Warp4, lines: u64) -> bool {
+pub(super) fn wave_agrees(
+    v: &ImageView,
+    s: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    want: &Warp4,
+    lines: u64,
+) -> bool {
     let more = args.dref.is_some() || args.bias.is_some() || args.grad.is_some() || args.min_lod.is_some();
     if more || args.offsets.is_some() || v.dims > 2 {
         return false;

@@ -11,6 +11,7 @@ mod place;
 mod texels;
 mod touch;
 mod waves;
+mod window;
 
 use super::args::{SampleArgs, Warp4};
 use super::blend::border;
@@ -462,7 +463,7 @@ unsafe fn body<S: Simd, T: Texels>(
     if T::WORD && unmoved && filters_plainly(f, sampler, args.arrayed) {
         let corners = place::corners::<S, ANY>(s, f, sampler, &st);
         // SAFETY: these are corners of the view.
-        unsafe { place::simple::<S, T>(s, f, corners, &mut color) };
+        unsafe { place::simple::<S, T>(s, f, corners, &mut false, &mut color) };
         return finish::<S, T>(s, view, &color, mask, out);
     }
     let mut place = placed(s, f, view, sampler, args);

@@ -3,11 +3,12 @@
 use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
 use super::texels::words;
+use super::window::window;
 use super::{Fast, Texels, cube, mix};
 use crate::vector::load;
 use ash::vk::CompareOp;
-use simd::Simd;
 use simd::ops;
+use simd::{Level as Machine, Simd};
 
 /// Where the lanes sample, and what they compare with.
 pub struct Place<S: Simd> {
@@ -310,7 +311,8 @@ pub fn corners<S: Simd, const MODE: u8>(
 }
 
 /// [`linear`] for texels on one level without layers, offsets, borders and comparison, whose [`corners`] these are: few
-/// enough values that those of one word stay in registers.
+/// enough values that those of one word stay in registers. `near`: whether it is worth asking if the lanes' texels lie close
+/// together, which is false after it if they did not; not where the level has fewer than four columns.
 ///
 /// # Safety
 /// They are of texels of the view.
@@ -319,6 +321,7 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     s: S,
     f: &Fast,
     (i, weight): ([[S::I; 2]; 2], [S::F; 2]),
+    near: &mut bool,
     out: &mut [S::F; 4],
 ) {
     if !T::WORD {
@@ -328,20 +331,42 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     let half = s.fsplat(0.5);
     let one = s.isplat(1);
     let pairs = s.mbits(s.ieq(s.iadd(i[0][0], one), i[0][1])) == 0xffff;
-    let x = [ops::shl(s, i[0][0], 2), ops::shl(s, i[0][1], 2)];
-    let pitch = s.isplat(f.row_pitch[0]);
     // All words are on their way before the first is used.
     let mut w = [[one; 2]; 2];
-    for y in 0..2 {
-        let row = s.imul(i[1][y], pitch);
-        // SAFETY: the caller's texels; with `pairs`, the word after each is its right neighbour.
-        w[y] = unsafe {
-            if pairs {
-                s.igather2(f.base, s.iadd(row, x[0]))
-            } else {
-                [words(s, f.base, s.iadd(row, x[0])), words(s, f.base, s.iadd(row, x[1]))]
+    let mut at = w;
+    // SAFETY: the caller's texels; with `pairs`, each has a right neighbour.
+    let close = if *near && pairs { unsafe { window(s, f, &i, &mut at) } } else { None };
+    if let Some(all) = close {
+        // Where words change their lanes by one instruction, channels do.
+        if !T::BYTES || matches!(s.level(), Machine::Avx512(_)) {
+            let mut c = [half; 4];
+            T::unpack(s, all, &mut c);
+            for k in 0..T::N {
+                let c = s.bits(c[k]);
+                let upper = mix(s, moved(s, c, at[0][0]), moved(s, c, at[0][1]), weight[0]);
+                let lower = mix(s, moved(s, c, at[1][0]), moved(s, c, at[1][1]), weight[0]);
+                out[k] = mix(s, upper, lower, weight[1]);
             }
-        };
+            return T::finish(s, out);
+        }
+        for y in 0..2 {
+            w[y] = [s.ishuffle(all, at[y][0]), s.ishuffle(all, at[y][1])];
+        }
+    } else {
+        *near &= !pairs;
+        let x = [ops::shl(s, i[0][0], 2), ops::shl(s, i[0][1], 2)];
+        let pitch = s.isplat(f.row_pitch[0]);
+        for y in 0..2 {
+            let row = s.imul(i[1][y], pitch);
+            // SAFETY: the caller's texels; with `pairs`, the word after each is its right neighbour.
+            w[y] = unsafe {
+                if pairs {
+                    s.igather2(f.base, s.iadd(row, x[0]))
+                } else {
+                    [words(s, f.base, s.iadd(row, x[0])), words(s, f.base, s.iadd(row, x[1]))]
+                }
+            };
+        }
     }
     for y in 0..2 {
         let (mut a, mut b) = ([half; 4], [half; 4]);
@@ -353,6 +378,12 @@ pub unsafe fn simple<S: Simd, T: Texels>(
         }
     }
     T::finish(s, out);
+}
+
+/// Lane i of the result is lane `at[i]` of the channel.
+#[inline(always)]
+fn moved<S: Simd>(s: S, channel: S::I, at: S::I) -> S::F {
+    s.from_bits(s.ishuffle(channel, at))
 }
 
 /// [`mix`] of texels, of which those of weight 0 add nothing; `kept`: of the difference's bits, all or (where the weight

@@ -193,6 +193,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     sampler: &Sampler,
     wave: &ImageRows,
 ) {
+    let mut near = f.texels[0][0] >= 4;
     for (w, mask) in Warps::of(wave) {
         // SAFETY: the caller's wave.
         let st = unsafe { coordinates(s, wave, w) };
@@ -226,7 +227,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         let mut color = [st[0]; 4];
         // SAFETY: these are corners of the view; the caller's wave.
         unsafe {
-            place::simple::<S, T>(s, f, at, &mut color);
+            place::simple::<S, T>(s, f, at, &mut near, &mut color);
             give::<S, T>(s, view, wave, w, mask, &color);
         }
     }

@@ -1,0 +1,61 @@
+//! Writing of warps that are blocks of the tile: stretches of one wave's.
+
+use super::blend::{BlendPath, Writer};
+use super::by_alpha;
+use super::row::Row;
+use simd::Simd;
+
+simd::by_level! {
+    /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
+    ///
+    /// # Safety
+    /// `base` points to the tile's pixels of the format, the rows hold these warps.
+    #[inline(never)]
+    pub(super) unsafe fn write_blocks = body,
+        (w: &Writer, base: *mut u8, blocks: &[u8], first: usize, src: &[Row; 4], src1: Option<&[Row; 4]>, masks: &[u16])
+}
+
+/// # Safety
+/// As [`write_blocks`].
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn body<S: Simd>(
+    s: S,
+    writer: &Writer,
+    base: *mut u8,
+    blocks: &[u8],
+    first: usize,
+    src: &[Row; 4],
+    src1: Option<&[Row; 4]>,
+    masks: &[u16],
+) {
+    if let BlendPath::ByAlpha { swap, factors } = &writer.kind {
+        // SAFETY: the caller's warps and blocks; pixels have four bytes.
+        return unsafe { by_alpha::run(s, factors, *swap, base, blocks, first, src, masks) };
+    }
+    for (i, b) in blocks.iter().enumerate() {
+        // SAFETY: a block of the tile.
+        let px = unsafe { base.add(*b as usize * 16 * writer.bytes) };
+        let w = first + i;
+        // SAFETY: the rows hold the warp.
+        let colors =
+            unsafe { [src[0].words(s, w), src[1].words(s, w), src[2].words(s, w), src[3].words(s, w)] };
+        match writer.kind {
+            BlendPath::Bytes { swap: false, blend: false } => {
+                // SAFETY: the block's pixels, of four bytes.
+                unsafe { writer.bytes4(s, px, &colors, None, masks[i], false, false) }
+            }
+            _ => {
+                let mut second = colors;
+                if let Some(src1) = src1 {
+                    for c in 0..4 {
+                        // SAFETY: the rows hold the warp.
+                        second[c] = unsafe { src1[c].words(s, w) };
+                    }
+                }
+                // SAFETY: the block's pixels.
+                unsafe { writer.write(s, px, &colors, src1.map(|_| &second), masks[i]) }
+            }
+        }
+    }
+}
