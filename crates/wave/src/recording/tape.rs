@@ -118,6 +118,8 @@ pub enum Node {
     Exec,
     /// Words that the load of this number reads: at an offset of each lane's, to which one of all lanes' is added. A region's.
     Load(u32, Id, Id),
+    /// Behind a branch: what there was before it, or, of a warp that went there, what it made. A segment's.
+    Phi(Id, Id),
     /// The same 32 bits in all lanes.
     Splat(u32),
     /// The same truth in all lanes.
@@ -133,7 +135,7 @@ impl Node {
             Node::Mask(_) | Node::Exec | Node::Truth(_) => true,
             Node::Un(u, _) => u.is_mask(),
             Node::Bin(b, ..) => b.is_mask(),
-            Node::Word(_) | Node::Splat(_) | Node::Tri(..) | Node::Load(..) => false,
+            Node::Word(_) | Node::Splat(_) | Node::Tri(..) | Node::Load(..) | Node::Phi(..) => false,
         }
     }
     /// It is there, in a register or as a constant.
@@ -144,7 +146,7 @@ impl Node {
     pub fn operands(self) -> impl Iterator<Item = Id> {
         let (list, n) = match self {
             Node::Un(_, a) => ([a, 0, 0], 1),
-            Node::Bin(_, a, b) | Node::Load(_, a, b) => ([a, b, 0], 2),
+            Node::Bin(_, a, b) | Node::Load(_, a, b) | Node::Phi(a, b) => ([a, b, 0], 2),
             Node::Tri(_, a, b, c) => ([a, b, c], 3),
             _ => ([0; 3], 0),
         };
@@ -168,8 +170,10 @@ pub struct Tape {
 impl Tape {
     /// As it was with `n` nodes.
     pub fn cut(&mut self, n: usize) {
-        for node in self.nodes.drain(n..) {
-            self.known.remove(&node);
+        for (id, node) in self.nodes.drain(n..).enumerate() {
+            if self.known.get(&node) == Some(&((n + id) as Id)) {
+                self.known.remove(&node);
+            }
         }
         self.unsaid = false;
     }
@@ -183,6 +187,21 @@ impl Tape {
             nodes.push(node);
             nodes.len() as Id - 1
         })
+    }
+
+    /// A node of its own, whatever others are like it.
+    pub fn fresh(&mut self, node: Node) -> Id {
+        self.nodes.push(node);
+        self.nodes.len() as Id - 1
+    }
+    /// Of the nodes from `n` on those that are computed, and `gone`, are not there for who comes now.
+    pub fn forget(&mut self, n: usize, gone: impl Fn(Id) -> bool) {
+        for id in (n..self.nodes.len()).filter(|id| gone(*id as Id)) {
+            let node = self.nodes[id];
+            if !node.is_given() && self.known.get(&node) == Some(&(id as Id)) {
+                self.known.remove(&node);
+            }
+        }
     }
 
     fn splat(&self, id: Id) -> Option<u32> {
@@ -248,6 +267,8 @@ impl Tape {
                     Some(b)
                 }
                 _ if a == b => Some(a),
+                // Lanes that are written once more.
+                (_, Node::Tri(Tri::Sel, n, _, c)) if n == m => Some(self.put(Node::Tri(Tri::Sel, m, a, c))),
                 _ => None,
             },
             Node::Un(Un::MNot, a) => match at(a) {

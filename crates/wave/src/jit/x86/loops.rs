@@ -36,6 +36,10 @@ impl Emit<'_> {
     /// cycles for what it needs.
     pub fn side_by_side(&self) -> usize {
         let each = &self.seg.each;
+        if each.iter().any(|i| matches!(i, Item::If(_) | Item::Check(_))) {
+            // A warp may go where another goes not.
+            return 1;
+        }
         let mut depth = vec![0u32; self.seg.nodes.len()];
         let (mut longest, mut work) = (0, 0);
         for item in each {
@@ -87,7 +91,7 @@ impl Emit<'_> {
         self.masks.fill(None);
         self.place = vec![Place::default(); n * side];
         for (p, c) in self.place.iter_mut().zip(common) {
-            *p = Place { reg: None, pinned: false, gone: false, slot: c.slot };
+            *p = Place { slot: c.slot, ..Place::default() };
         }
         self.uses = vec![vec![]; n * side];
         let each = &self.seg.each;
@@ -104,7 +108,9 @@ impl Emit<'_> {
                 self.m.rr(Code::Add_r32_rm32, warp, warp)?;
             }
         }
+        self.begin_counts()?;
         let half = self.m.here();
+        self.begin_half()?;
         for (i, item) in each.iter().enumerate() {
             for k in 0..side {
                 self.k = k;
@@ -119,6 +125,7 @@ impl Emit<'_> {
             }
             self.m.ri(Code::Test_rm32_imm32, low(WARPS[0]), 1)?;
             self.m.jump_back(Code::Jne_rel32_64, half)?;
+            self.end_counts()?;
         }
         if side > 1 {
             return Ok(());
