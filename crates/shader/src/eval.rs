@@ -34,11 +34,14 @@ mod tests {
 
     #[test]
     fn corners() {
-        assert_eq!(bin(Bin::FMin, Ty::B32, f(0.0), f(-0.0)), Some(f(-0.0)));
-        assert_eq!(bin(Bin::FMin, Ty::B32, f(-0.0), f(0.0)), Some(f(-0.0)));
-        assert_eq!(bin(Bin::FMax, Ty::B32, f(-0.0), f(0.0)), Some(0));
-        assert_eq!(bin(Bin::FMax, Ty::B32, f(0.0), f(-0.0)), Some(0));
+        assert_eq!(bin(Bin::NMin, Ty::B32, f(0.0), f(-0.0)), Some(f(-0.0)));
+        assert_eq!(bin(Bin::NMin, Ty::B32, f(-0.0), f(0.0)), Some(f(-0.0)));
+        assert_eq!(bin(Bin::NMax, Ty::B32, f(-0.0), f(0.0)), Some(0));
+        assert_eq!(bin(Bin::NMax, Ty::B32, f(0.0), f(-0.0)), Some(0));
+        assert_eq!(bin(Bin::NMax, Ty::B32, f(f32::NAN), f(2.0)), Some(f(2.0)));
         assert_eq!(bin(Bin::FMax, Ty::B32, f(f32::NAN), f(2.0)), Some(f(2.0)));
+        assert_eq!(bin(Bin::FMin, Ty::B32, f(-3.0), f(2.0)), Some(f(-3.0)));
+        assert_eq!(tri(Tri::FClamp, Ty::B32, f(f32::NAN), f(-1.0), f(2.0)), Some(f(-1.0)));
         assert_eq!(bin(Bin::SMod, Ty::B32, -7i32 as u32 as u64, 3), Some(2));
         assert_eq!(bin(Bin::SMod, Ty::B32, 7, -3i32 as u32 as u64), Some(-2i32 as u32 as u64));
         assert_eq!(bin(Bin::SDiv, Ty::B32, 0x8000_0000, 0xFFFF_FFFF), Some(0x8000_0000));

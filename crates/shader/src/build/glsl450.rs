@@ -14,6 +14,10 @@ impl Emit {
         let v = self.float(s.ty(), x);
         if s == Sk::F16 { self.un(Un::F16Round, v) } else { v }
     }
+    /// A constant that is not NaN.
+    fn is_number(&self, s: Sk, v: Value) -> bool {
+        self.as_const(v).is_some_and(|bits| !crate::isa::is_nan(s.ty(), bits))
+    }
     /// x clamped to [0, 1].
     fn saturate(&mut self, s: Sk, x: Value) -> Value {
         let (zero, one) = (self.fconst(s, 0.0), self.fconst(s, 1.0));
@@ -116,9 +120,9 @@ impl<'m> Builder<'m> {
             }),
             GLOp::Sqrt => self.floats(i, 1, f(Un::FSqrt)),
             GLOp::InverseSqrt => self.floats(i, 1, |e, s, x| e.rsqrt(s, x[0])),
-            GLOp::FMin | GLOp::NMin => self.floats(i, 2, |e, _, x| e.bin(Bin::FMin, x[0], x[1])),
-            GLOp::FMax | GLOp::NMax => self.floats(i, 2, |e, _, x| e.bin(Bin::FMax, x[0], x[1])),
-            GLOp::FClamp | GLOp::NClamp => self.floats(i, 3, |e, _, x| e.tri(Tri::FClamp, x[0], x[1], x[2])),
+            GLOp::FMin | GLOp::NMin => self.extreme(i, op == GLOp::NMin, Bin::FMin, Bin::NMin),
+            GLOp::FMax | GLOp::NMax => self.extreme(i, op == GLOp::NMax, Bin::FMax, Bin::NMax),
+            GLOp::FClamp | GLOp::NClamp => self.clamp(i, op == GLOp::NClamp),
             GLOp::UMin => self.ints(i, 2, |e, _, x| e.bin(Bin::UMin, x[0], x[1])),
             GLOp::UMax => self.ints(i, 2, |e, _, x| e.bin(Bin::UMax, x[0], x[1])),
             GLOp::UClamp => self.ints(i, 3, |e, _, x| {
@@ -206,6 +210,26 @@ impl<'m> Builder<'m> {
             return Err(i.bad("not defined for 64-bit floats"));
         }
         self.componentwise(i, Class::Float, n, f)
+    }
+    /// The lesser or greater of two: by `plain` where the result for NaN and for zeros of two signs is free, or right because one
+    /// operand is a constant; else by `whole`, which minds them.
+    fn extreme(&mut self, i: &Code, minds: bool, plain: Bin, whole: Bin) -> Result<()> {
+        let keeps = self.signed_zero_inf_nan;
+        self.floats(i, 2, |e, s, x| {
+            let free = !keeps && (!minds || x[..2].iter().any(|v| e.is_number(s, *v)));
+            e.bin(if free { plain } else { whole }, x[0], x[1])
+        })
+    }
+    /// As [`Self::extreme`].
+    fn clamp(&mut self, i: &Code, minds: bool) -> Result<()> {
+        let keeps = self.signed_zero_inf_nan;
+        self.floats(i, 3, |e, s, x| {
+            if !keeps && (!minds || x[1..3].iter().all(|v| e.is_number(s, *v))) {
+                return e.tri(Tri::FClamp, x[0], x[1], x[2]);
+            }
+            let low = e.bin(Bin::NMax, x[0], x[1]);
+            e.bin(Bin::NMin, low, x[2])
+        })
     }
     fn ints(&mut self, i: &Code, n: usize, f: impl Fn(&mut Emit, Sk, &[Value]) -> Value) -> Result<()> {
         self.componentwise(i, Class::Int, n, f)

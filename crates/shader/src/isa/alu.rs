@@ -311,9 +311,12 @@ table! {
     FSumSquares  b32  same  -> b32   swaps   makes   cheap full  [0 1 0]  { f32(x, y) x * x + y * y }
     FDiffSquares b32  same  -> b32   ordered  makes   cheap full  [0 1 0]  { f32(x, y) x * x - y * y }
     FDiv         num  same  -> same  ordered  makes   dear  full  [1 0 1]  { f(x, y) x / y }
-    /// GLSL.std.450 FMin/FMax are the N forms: a NaN operand gives the other one; −0 < +0.
-    FMin         num  same  -> same  swaps   makes   cheap keep  [0 1 0]  { f(x, y) x.n_min(y) }
-    FMax         num  same  -> same  swaps   makes   cheap keep  [0 1 0]  { f(x, y) x.n_max(y) }
+    /// Of NaN and of zeros of two signs the second operand, which is a constant where one is.
+    FMin         num  same  -> same  swaps   makes   cheap keep  [0 1 0]  { f(x, y) if x < y { x } else { y } }
+    FMax         num  same  -> same  swaps   makes   cheap keep  [0 1 0]  { f(x, y) if x > y { x } else { y } }
+    /// A NaN operand gives the other one; −0 < +0.
+    NMin         num  same  -> same  swaps   makes   cheap keep  [0 1 0]  { f(x, y) x.n_min(y) }
+    NMax         num  same  -> same  swaps   makes   cheap keep  [0 1 0]  { f(x, y) x.n_max(y) }
     FRem         num  same  -> same  ordered  makes   dear  full  [2 1 1]  {}
     FMod         num  same  -> same  ordered  makes   dear  full  [2 1 1]  {}
     FPow         b32  same  -> b32   ordered  makes   dear  full  [1 1 2]  {}
@@ -393,7 +396,12 @@ table! {
     }
     /// GLSL mix: x·(1−a)+y·a evaluated as fma(a, y, fma(−a, x, x)); (x, y, a)
     FMix      num same same    -> same   ordered  makes   cheap full  [2 0 0]  { f(x, y, a) a.mul_add(y, (-a).mul_add(x, x)) }
-    /// min(max(x, lo), hi) with the N forms; (x, lo, hi)
-    FClamp    num same same    -> same   ordered  makes   cheap full  [0 2 0]  { f(x, lo, hi) x.n_max(lo).n_min(hi) }
+    /// FMin(FMax(x, lo), hi); (x, lo, hi)
+    FClamp    num same same    -> same   ordered  makes   cheap full  [0 2 0]  {
+        f(x, lo, hi) {
+            let x = if x > lo { x } else { lo };
+            if x < hi { x } else { hi }
+        }
+    }
     }
 }

@@ -59,7 +59,7 @@ impl Parts for u64 {
 
 /// Float operations that Rust lacks or has otherwise, in both widths.
 pub(super) trait Float: Sized {
-    /// FMin and FMax of the N forms: a NaN gives the other operand; −0 < +0.
+    /// NMin and NMax: a NaN gives the other operand; −0 < +0.
     fn n_min(self, y: Self) -> Self;
     fn n_max(self, y: Self) -> Self;
     /// −1, 1, or the zero that it is; 0 for NaN.

@@ -57,8 +57,10 @@ ops2! { S, s;
     FSumSquares light (a: F, b: F) -> F = s.fadd(s.fmul(a, a), s.fmul(b, b));
     FDiffSquares light (a: F, b: F) -> F = s.fsub(s.fmul(a, a), s.fmul(b, b));
     FDiv cold (a: F, b: F) -> F = s.fdiv(a, b);
-    FMin light (a: F, b: F) -> F = ops::fmin(s, a, b);
-    FMax light (a: F, b: F) -> F = ops::fmax(s, a, b);
+    FMin light (a: F, b: F) -> F = s.fmin_raw(a, b);
+    FMax light (a: F, b: F) -> F = s.fmax_raw(a, b);
+    NMin light (a: F, b: F) -> F = ops::fmin(s, a, b);
+    NMax light (a: F, b: F) -> F = ops::fmax(s, a, b);
     FRem cold (a: F, b: F) -> F = frem(s, a, b);
     /// Sign of b where not zero.
     FMod cold (a: F, b: F) -> F = {
@@ -110,7 +112,7 @@ ops2! { S, s;
 }
 
 pub fn register(r: &mut Registry) {
-    register2!(r, B32: FAdd FSub FMul FAddCanon FSubCanon FMulCanon FDiv FMin FMax FRem FMod FStep FLdexp);
+    register2!(r, B32: FAdd FSub FMul FAddCanon FSubCanon FMulCanon FDiv FMin FMax NMin NMax FRem FMod FStep FLdexp);
     register2!(r, B32: IAdd ISub IMul UMulHi SMulHi UDiv URem SDiv SRem SMod);
     register2!(r, B32: FSumSquares FDiffSquares);
     register2!(r, B32: And Or Xor Shl LShr AShr SMin SMax UMin UMax BitMask);

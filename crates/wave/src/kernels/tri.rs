@@ -20,12 +20,12 @@ ops3! { S, s;
         s.isar(field, n)
     };
     FMix light (x: F, y: F, a: F) -> F = s.fma(a, y, s.fnma(a, x, x));
-    FClamp light (x: F, low: F, high: F) -> F = ops::fmin(s, ops::fmax(s, x, low), high);
+    FClamp light (x: F, low: F, high: F) -> F = s.fmin_raw(s.fmax_raw(x, low), high);
 }
 
 mod wide {
     use super::*;
-    use crate::kernels::wide::{dmax, dmin, dneg};
+    use crate::kernels::wide::dneg;
     ops3! { S, s;
         Fma cold (a: D, b: D, c: D) -> D = s.dfma(a, b, c);
         Select cold (m: B, a: L, b: L) -> L = s.lsel(m, a, b);
@@ -41,7 +41,7 @@ mod wide {
             cut(s, s.lsar(s.lshl(down, low6(s, n)), low6(s, n)), count)
         };
         FMix cold (x: D, y: D, a: D) -> D = s.dfma(a, y, s.dfma(dneg(s, a), x, x));
-        FClamp cold (x: D, low: D, high: D) -> D = dmin(s, dmax(s, x, low), high);
+        FClamp cold (x: D, low: D, high: D) -> D = s.dmin_raw(s.dmax_raw(x, low), high);
     }
     /// 64-bit shifts take counts below 64; where 64 was meant, `cut` puts the result right.
     #[inline(always)]

@@ -146,8 +146,10 @@ ops2! { S, s;
     FSub cold (a: D, b: D) -> D = s.dsub(a, b);
     FMul cold (a: D, b: D) -> D = s.dmul(a, b);
     FDiv cold (a: D, b: D) -> D = s.ddiv(a, b);
-    FMin cold (a: D, b: D) -> D = dmin(s, a, b);
-    FMax cold (a: D, b: D) -> D = dmax(s, a, b);
+    FMin cold (a: D, b: D) -> D = s.dmin_raw(a, b);
+    FMax cold (a: D, b: D) -> D = s.dmax_raw(a, b);
+    NMin cold (a: D, b: D) -> D = dmin(s, a, b);
+    NMax cold (a: D, b: D) -> D = dmax(s, a, b);
     FRem cold (a: D, b: D) -> D = lanes!(s, d_from; a = d_lanes a, b = d_lanes b => a % b);
     FMod cold (a: D, b: D) -> D = lanes!(s, d_from; x = d_lanes a, y = d_lanes b => fmod(x, y));
     FStep cold (edge: D, x: D) -> D = s.dsel(s.dlt(x, edge), s.dsplat(0.0), s.dsplat(1.0));
@@ -180,7 +182,7 @@ pub fn register(r: &mut Registry) {
     register1!(r, B64: Mov FNeg FAbs FSqrt FRsqrt FRcp FFloor FCeil FTrunc FRoundEven FFract FSign FSaturate);
     register1!(r, B64: FlushDenorm FCanon FrexpSig FrexpExp INeg IAbs ISign Not BitReverse BitCount);
     register1!(r, B64: FindLsb FindUMsb FindSMsb);
-    register2!(r, B64: FAdd FSub FMul FDiv FMin FMax FRem FMod FStep FLdexp);
+    register2!(r, B64: FAdd FSub FMul FDiv FMin FMax NMin NMax FRem FMod FStep FLdexp);
     register2!(r, B64: IAdd ISub IMul UMulHi SMulHi UDiv URem SDiv SRem SMod);
     register2!(r, B64: And Or Xor Shl LShr AShr SMin SMax UMin UMax);
 }

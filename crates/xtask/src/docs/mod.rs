@@ -148,6 +148,23 @@ impl Drop for Screen {
     }
 }
 
+/// Folders that are no links, so that the way up from a layer's manifest in one of them leads to `target` here, wherever that is.
+const OWN: [&str; 2] = ["crates", "layer-gpu-performance"];
+
+/// Makes `to` a folder with what `from` has.
+fn links(from: &Path, to: &Path) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(from)?.flatten() {
+        let (name, there) = (entry.file_name(), to.join(entry.file_name()));
+        if OWN.iter().any(|own| name == *own) {
+            std::fs::create_dir(&there)?;
+            links(&entry.path(), &there)?;
+        } else if name != "target" && name != ".git" {
+            symlink(entry.path(), there)?;
+        }
+    }
+    Ok(())
+}
+
 /// Where a page's scripts run.
 struct Folder {
     path: PathBuf,
@@ -167,12 +184,7 @@ impl Folder {
             std::fs::remove_dir_all(&self.path)?;
         }
         std::fs::create_dir_all(&self.programs)?;
-        for entry in std::fs::read_dir(root())?
-            .flatten()
-            .filter(|e| e.file_name() != "target" && e.file_name() != ".git")
-        {
-            symlink(entry.path(), self.path.join(entry.file_name()))?;
-        }
+        links(&root(), &self.path)?;
         symlink(target_folder(), self.path.join("target"))?;
         symlink(target_folder().join("release/tuff"), self.programs.join("tuff"))?;
         let found = |name: &str| {
