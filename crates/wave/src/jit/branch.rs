@@ -4,13 +4,14 @@
 //! ([`Node::Phi`]), so that values stay where they are. Of these ops the interpreter would do the same for each warp by itself.
 
 use super::live::Liveness;
-use super::segment::{Builder, Item, Lanes};
+use super::segment::{Builder, Consts, Item, Lanes, consts};
 use super::trace::compared;
 use crate::recording::{Bin, Id, Node, Tri, Un};
 use rustc_hash::FxHashMap;
 use shader::bytecode::{Code, Op, Program, Reg};
 use shader::isa::code::extension_words;
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Branches within each other at most.
 const MOST_DEEP: usize = 6;
@@ -22,6 +23,7 @@ pub struct Flow<'l, 'p> {
     branches: FxHashMap<usize, usize>,
     /// Where ops begin that are come to from elsewhere too.
     begins: Vec<bool>,
+    pub consts: Rc<Consts>,
 }
 
 impl<'l, 'p> Flow<'l, 'p> {
@@ -31,7 +33,7 @@ impl<'l, 'p> Flow<'l, 'p> {
         let mut begins = vec![false; code.len() + 1];
         liveness.blocks.iter().for_each(|b| begins[b.first] = true);
         begins[code.len()] = true;
-        let mut it = Flow { liveness, branches: FxHashMap::default(), begins };
+        let mut it = Flow { liveness, branches: FxHashMap::default(), begins, consts: consts(program) };
         // An instrumented program's counters have lines of their own.
         if all && program.profile.mark_count == 0 {
             it.find(code);

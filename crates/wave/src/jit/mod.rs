@@ -96,11 +96,12 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
                 }
             }
         }
+        let mut drafts = drafts.into_iter().peekable();
         for (b, block) in liveness.blocks.iter().enumerate() {
             let mut here = vec![];
             // The last first, as liveness goes.
-            while drafts.first().is_some_and(|d| d.last < block.end) {
-                here.push(drafts.remove(0));
+            while let Some(d) = drafts.next_if(|d: &segment::Draft| d.last < block.end) {
+                here.push(d);
             }
             if here.is_empty() {
                 continue;
@@ -226,12 +227,14 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
 /// Called by a segment's code: has a kernel do an op for one warp, whose registers are units of their own at `regs`.
 ///
 /// # Safety
-/// The state is that of a segment that runs; the op is the kernel's, and names units at `regs` and no other memory.
-unsafe extern "sysv64" fn one(st: *mut State, op: *const Op, regs: *mut u8, kernel: Kernel) {
+/// The state is that of a segment that runs; the kernel is the op's, which names units at `regs` and no other memory.
+unsafe extern "sysv64" fn one(st: *mut State, op: *const Op, regs: *mut u8, kernel: usize) {
     // SAFETY: the caller's.
     let st = unsafe { &mut *st };
     let (own, live) = (std::mem::replace(&mut st.regs, regs), std::mem::replace(&mut st.live, 1));
-    // SAFETY: a kernel of the level that the code is for.
+    // SAFETY: the address of a kernel, of the level that the code is for.
+    let kernel: Kernel = unsafe { std::mem::transmute(kernel) };
+    // SAFETY: as above.
     unsafe { kernel(st, op) };
     (st.regs, st.live) = (own, live);
 }

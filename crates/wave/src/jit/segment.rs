@@ -8,9 +8,11 @@ use super::live::Set;
 use super::region::Check;
 use crate::recording::{Id, Kind, Node, Tape, Tri, with};
 use rustc_hash::{FxHashMap, FxHashSet};
-use shader::bytecode::{Code, Op, Reg};
+use shader::bytecode::{Code, Op, Program, Reg};
+use shader::ir::{Ty, Un};
 use shader::isa::code::extension_words;
 use smallvec::SmallVec;
+use std::rc::Rc;
 
 /// What is done, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,6 +98,17 @@ pub struct Builder {
     pub whole: FxHashMap<usize, Id>,
     /// The branches that are open.
     pub open: Vec<Branch>,
+    /// What registers hold all along.
+    consts: Rc<Consts>,
+}
+
+/// By unit of a register of 32-bit lanes: what it holds from the program's begin on.
+pub type Consts = FxHashMap<usize, u32>;
+
+/// Those of a program.
+pub fn consts(program: &Program) -> Rc<Consts> {
+    let words = program.consts.iter().filter(|c| c.1 == Ty::B32);
+    Rc::new(words.map(|(r, _, x)| (r.unit(), *x as u32)).collect())
 }
 
 /// The registers of an op's operands, in the order of its recording.
@@ -126,7 +139,7 @@ impl Draft {
 
 /// The longest segment that begins with op `first`; none where the first op is none's.
 pub fn draft(code: &[Op], flow: &Flow, first: usize, narrow: bool) -> Option<Draft> {
-    let mut it = Builder::default();
+    let mut it = Builder { consts: flow.consts.clone(), ..Builder::default() };
     it.tape.narrow = narrow;
     let (mut pc, mut ops, mut last) = (first, 0, first);
     while it.tape.nodes.len() < MOST_NODES && (pc == first || !flow.begins(pc)) {
@@ -170,8 +183,9 @@ impl Builder {
             }
             *x = self.value(r, *kind == Kind::Mask);
         }
-        // Within a branch a kernel can't be called for the wave.
-        self.tape.odd = (!self.open.is_empty()).then(Vec::new);
+        // Within a branch a kernel can't be called for the wave; some functions' ways for the ordinary are short.
+        let inline = !self.open.is_empty() || [Un::FSin, Un::FCos].iter().any(|un| op.code == Code::un(*un, Ty::B32));
+        self.tape.odd = inline.then(Vec::new);
         let made = with(&mut self.tape, || (recording.run)(&x));
         let odd = self.tape.odd.take().unwrap_or_default();
         if self.tape.unsaid {
@@ -268,9 +282,13 @@ impl Builder {
         {
             return *id;
         }
-        let node = if mask { Node::Mask(Reg::varying(r.unit() as u16)) } else { Node::Word(r) };
+        let node = match self.consts.get(&r.unit()) {
+            _ if mask => Node::Mask(Reg::varying(r.unit() as u16)),
+            Some(x) => Node::Splat(*x),
+            None => Node::Word(r),
+        };
         let id = self.tape.put(node);
-        if mask || r.is_uniform() {
+        if !matches!(node, Node::Splat(_)) && (mask || r.is_uniform()) {
             let list = self.read.entry(r.unit()).or_default();
             if !list.contains(&id) {
                 list.push(id);

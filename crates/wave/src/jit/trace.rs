@@ -3,7 +3,7 @@
 
 use super::live::Set;
 use super::region::{Check, Counts, End, Load, Place, To};
-use super::segment::{Item, Lanes, MOST_NODES, Segment, operands, settle};
+use super::segment::{Consts, Item, Lanes, MOST_NODES, Segment, operands, settle};
 use crate::recording::{Bin, Id, Kind, Node, Tape, Tri, Un, with};
 use rustc_hash::{FxHashMap, FxHashSet};
 use shader::bytecode::{
@@ -11,6 +11,7 @@ use shader::bytecode::{
 };
 use shader::ir::{self, Mem, Ty};
 use smallvec::SmallVec;
+use std::rc::Rc;
 
 pub struct Trace {
     tape: Tape,
@@ -22,10 +23,12 @@ pub struct Trace {
     items: Vec<Item>,
     /// Where [`Item::Test`] leads.
     pub none: Option<To>,
+    /// What registers hold all along.
+    consts: Rc<Consts>,
 }
 
 impl Trace {
-    pub fn new(narrow: bool) -> Trace {
+    pub fn new(narrow: bool, consts: Rc<Consts>) -> Trace {
         let mut tape = Tape::default();
         tape.narrow = narrow;
         Trace {
@@ -35,6 +38,7 @@ impl Trace {
             whole: FxHashMap::default(),
             items: vec![],
             none: None,
+            consts,
         }
     }
 
@@ -73,7 +77,11 @@ impl Trace {
         if let Some(id) = self.now.get(&(r.unit(), mask)) {
             return *id;
         }
-        let id = self.put(if mask { Node::Mask(mask_of(r)) } else { Node::Word(r) });
+        let id = self.put(match self.consts.get(&r.unit()) {
+            _ if mask => Node::Mask(mask_of(r)),
+            Some(x) => Node::Splat(*x),
+            None => Node::Word(r),
+        });
         self.now.insert((r.unit(), mask), id);
         id
     }

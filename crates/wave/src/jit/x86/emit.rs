@@ -404,7 +404,7 @@ impl<'s> Emit<'s> {
             Some(_) => it.dies(at, x),
             None => false,
         };
-        if !free(self, c) && (free(self, a) || free(self, b)) && a != b {
+        if (!free(self, c) || c == a || c == b) && (free(self, a) || free(self, b)) && a != b {
             // d = a · d + c
             let (d_id, other) = if free(self, a) { (a, b) } else { (b, a) };
             let d = self.in_register(d_id)?;
