@@ -236,7 +236,22 @@ impl Simd for Avx512 {
         fsel(M, F, F) -> F = blend;
         isel(M, I, I) -> I = blend_int;
     }
+    #[inline(always)]
+    fn parts_are_cheap(self) -> bool {
+        true
+    }
+    #[inline(always)]
+    fn ffix<const TABLE: u32>(self, r: Self::F, x: Self::F) -> Self::F {
+        // SAFETY: the machine has the instruction.
+        unsafe { _mm512_fixupimm_ps::<0>(r, x, _mm512_set1_epi32(TABLE as i32)) }
+    }
     methods! {
+        fn fscale(self, p: Self::F, n: Self::F) -> Self::F {
+            _mm512_scalef_ps(p, n)
+        }
+        fn fparts(self, x: Self::F) -> [Self::F; 2] {
+            [_mm512_getexp_ps(x), _mm512_getmant_ps::<{ _MM_MANT_NORM_1_2 }, { _MM_MANT_SIGN_SRC }>(x)]
+        }
         fn fquads(self, v: [f32; 4]) -> Self::F {
             let idx = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
             _mm512_permutexvar_ps(idx, _mm512_castps128_ps512(_mm_loadu_ps(v.as_ptr())))

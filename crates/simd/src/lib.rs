@@ -107,6 +107,27 @@ pub trait Simd: Copy + 'static {
     fn flt(self, a: Self::F, b: Self::F) -> Self::M;
     fn fle(self, a: Self::F, b: Self::F) -> Self::M;
     fn fsel(self, m: Self::M, a: Self::F, b: Self::F) -> Self::F;
+    /// There are instructions for the three that follow: what is right for all lanes costs little more than to look for a lane out
+    /// of the ordinary.
+    #[inline(always)]
+    fn parts_are_cheap(self) -> bool {
+        false
+    }
+    /// p · 2^n, rounded once: n a whole number of at most 252 either way, p of [1/2, 4) or NaN.
+    #[inline(always)]
+    fn fscale(self, p: Self::F, n: Self::F) -> Self::F {
+        ops::scale(self, p, n)
+    }
+    /// e and m of x = m · 2^e with m of [1, 2), for positive finite x; something otherwise.
+    #[inline(always)]
+    fn fparts(self, x: Self::F) -> [Self::F; 2] {
+        ops::parts(self, x)
+    }
+    /// r, but for x of some classes what `TABLE` says ([`ops::Fix`]).
+    #[inline(always)]
+    fn ffix<const TABLE: u32>(self, r: Self::F, x: Self::F) -> Self::F {
+        ops::fix::<Self, TABLE>(self, r, x)
+    }
     fn bits(self, a: Self::F) -> Self::I;
     fn from_bits(self, a: Self::I) -> Self::F;
     /// f32 → f16 bits, nearest even; NaN keeps sign and high payload, made quiet. And back (exact).

@@ -42,6 +42,23 @@ of_level! { S, s;
         let r = s.fsel(s.fne(a, a), b, r);
         s.fsel(s.fne(b, b), a, r)
     }
+    /// [`crate::Simd::fscale`]: two products, of which the first is exact.
+    pub fn scale(p: S::F, n: S::F) -> S::F {
+        // Two exponents' biases, and 1.5 · 2^23, which has n in the low bits and nothing in those that the shifts leave.
+        let t = s.bits(s.fadd(n, s.fsplat(12582912.0 + 254.0)));
+        let half = sar(s, t, 1);
+        let rest = s.isub(t, half);
+        let p = s.fmul(p, s.from_bits(shl(s, half, 23)));
+        s.fmul(p, s.from_bits(shl(s, rest, 23)))
+    }
+    /// [`crate::Simd::fparts`].
+    pub fn parts(x: S::F) -> [S::F; 2] {
+        let small = s.sgt(s.isplat(0x0080_0000), s.bits(x));
+        let bits = s.bits(s.fsel(small, s.fmul(x, s.fsplat(16777216.0)), x));
+        let bias = s.fsel(small, s.fsplat(127.0 + 24.0), s.fsplat(127.0));
+        let m = s.ior(s.iand(bits, s.isplat(0x007F_FFFF)), s.isplat(0x3F80_0000));
+        [s.fsub(s.s_to_f(shr(s, bits, 23)), bias), s.from_bits(m)]
+    }
     pub fn shl(a: S::I, n: u32) -> S::I {
         s.ishl(a, s.isplat(n))
     }
@@ -122,6 +139,64 @@ of_level! { S, s;
     pub fn d_from(a: [f64; 16]) -> S::D {
         // SAFETY: sixteen lanes, aligned.
         unsafe { s.dload(Line(a).0.as_ptr().cast()) }
+    }
+}
+
+/// What [`Simd::ffix`] makes of a class of operands, four bits each: the numbers of vfixupimmps (Intel's manual, volume 2).
+#[derive(Clone, Copy)]
+pub struct Fix {
+    pub nan: u32,
+    pub zero: u32,
+    pub negative: u32,
+    pub negative_infinity: u32,
+    pub infinity: u32,
+}
+
+impl Fix {
+    /// The operand itself.
+    pub const SELF: u32 = 1;
+    /// NaN of sign 1 without payload.
+    pub const NAN: u32 = 3;
+    pub const NEGATIVE_INFINITY: u32 = 4;
+    pub const INFINITY: u32 = 5;
+    /// Of the operand's sign.
+    pub const SIGNED_INFINITY: u32 = 6;
+    pub const ZERO: u32 = 8;
+
+    pub const fn table(self) -> u32 {
+        // One (class 3) and other positive ones (7) keep what they have.
+        self.nan
+            | self.nan << 4
+            | self.zero << 8
+            | self.negative_infinity << 16
+            | self.infinity << 20
+            | self.negative << 24
+    }
+}
+
+/// [`crate::Simd::ffix`].
+#[inline(always)]
+pub fn fix<S: crate::Simd, const TABLE: u32>(s: S, r: S::F, x: S::F) -> S::F {
+    let (inf, zero) = (s.fsplat(f32::INFINITY), s.fsplat(0.0));
+    // Classes: NaN 0, zero 2, −∞ 4, +∞ 5, other negative ones 6.
+    let r = put::<S>(s, TABLE >> 24, s.flt(x, zero), x, r);
+    let r = put::<S>(s, TABLE >> 16, s.feq(x, s.fsplat(f32::NEG_INFINITY)), x, r);
+    let r = put::<S>(s, TABLE >> 20, s.feq(x, inf), x, r);
+    let r = put::<S>(s, TABLE, s.fne(x, x), x, r);
+    put::<S>(s, TABLE >> 8, s.feq(x, zero), x, r)
+}
+/// What the lowest four bits of `what` say, where `m` is true.
+#[inline(always)]
+fn put<S: crate::Simd>(s: S, what: u32, m: S::M, x: S::F, r: S::F) -> S::F {
+    let inf = s.fsplat(f32::INFINITY);
+    match what & 15 {
+        Fix::SELF => s.fsel(m, x, r),
+        Fix::NAN => s.fsel(m, s.fsplat(f32::from_bits(0xFFC0_0000)), r),
+        Fix::NEGATIVE_INFINITY => s.fsel(m, s.fsplat(f32::NEG_INFINITY), r),
+        Fix::INFINITY => s.fsel(m, inf, r),
+        Fix::SIGNED_INFINITY => s.fsel(m, copysign(s, inf, x), r),
+        Fix::ZERO => s.fsel(m, s.fsplat(0.0), r),
+        _ => r,
     }
 }
 

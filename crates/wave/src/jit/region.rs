@@ -123,6 +123,8 @@ pub const MOST_BLOCKS: usize = 64;
 const MOST_LOADS: usize = 200;
 /// Items of all blocks at most. Long stretches of arithmetic gain nothing from it: as segments several warps go side by side, and
 /// nothing is kept from turn to turn that would fit in registers (`large` took 44 ms where they were regions too, 35 without).
+/// Functions of a region with a way out for lanes out of the ordinary, at most.
+const FEW_CHECKS: usize = 4;
 const MOST_ITEMS: usize = 80;
 /// Words of code of a loop that it is looked at for: an op is an item or more, but for some moves.
 const MOST_WORDS: usize = 2 * MOST_ITEMS;
@@ -196,7 +198,21 @@ impl Ways<'_, '_> {
 }
 
 /// The loop of these blocks as a region; none for one that does more than a region may.
+///
+/// Of many functions each has the way that is right for all lanes: it would be left too often for one with a lane out of the ordinary.
 pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: bool) -> Option<Region> {
+    let region = built(program, liveness, body, narrow, false)?;
+    let many = region.checks.len() > FEW_CHECKS && !narrow;
+    if many { built(program, liveness, body, narrow, true) } else { Some(region) }
+}
+
+fn built(
+    program: &Program,
+    liveness: &Liveness,
+    body: &[usize],
+    narrow: bool,
+    one_way: bool,
+) -> Option<Region> {
     let code = &program.code;
     if code[liveness.blocks[body[0]].first].code == Code::LOOP {
         // Of who runs the loop op by op a copy of its first op is run, and the watchdog is told which op was the last.
@@ -223,7 +239,7 @@ pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: boo
     let mut same_loads = false;
     for &b in body {
         let at = &liveness.blocks[b];
-        let mut trace = Trace::new(narrow, consts.clone());
+        let mut trace = Trace::new(narrow, one_way, consts.clone());
         let (mut pc, mut end) = (at.first, None);
         while pc < at.end {
             let after = pc + 1 + extension_words(&code[pc]);

@@ -9,7 +9,7 @@ use super::region::Check;
 use crate::recording::{Id, Kind, Node, Tape, Tri, with};
 use rustc_hash::{FxHashMap, FxHashSet};
 use shader::bytecode::{Code, Op, Program, Reg};
-use shader::ir::{Ty, Un};
+use shader::ir::Ty;
 use shader::isa::code::extension_words;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -82,6 +82,9 @@ pub fn settle(tape: &Tape, known: &mut Vec<Lanes>) {
 /// Nodes of one segment at most, so that compiling takes about as long as its ops are many.
 pub const MOST_NODES: usize = 4000;
 
+/// Operations that a chain with a function in it has at least.
+const FUNCTION: u32 = 20;
+
 #[derive(Default)]
 pub struct Builder {
     pub tape: Tape,
@@ -100,6 +103,8 @@ pub struct Builder {
     pub open: Vec<Branch>,
     /// What registers hold all along.
     consts: Rc<Consts>,
+    /// Functions are taken on, outside branches too.
+    functions: bool,
 }
 
 /// By unit of a register of 32-bit lanes: what it holds from the program's begin on.
@@ -138,9 +143,17 @@ impl Draft {
 }
 
 /// The longest segment that begins with op `first`; none where the first op is none's.
+///
+/// With functions in it, unless it would wait for results more than it would do: a function's kernel does many warps at a time.
 pub fn draft(code: &[Op], flow: &Flow, first: usize, narrow: bool) -> Option<Draft> {
-    let mut it = Builder { consts: flow.consts.clone(), ..Builder::default() };
-    it.tape.narrow = narrow;
+    let whole = drafted(code, flow, first, Builder::new(flow, narrow, !narrow))?;
+    if whole.builder.waits() {
+        return drafted(code, flow, first, Builder::new(flow, narrow, false));
+    }
+    Some(whole)
+}
+
+fn drafted(code: &[Op], flow: &Flow, first: usize, mut it: Builder) -> Option<Draft> {
     let (mut pc, mut ops, mut last) = (first, 0, first);
     while it.tape.nodes.len() < MOST_NODES && (pc == first || !flow.begins(pc)) {
         let next = if it.op(&code[pc]) {
@@ -162,6 +175,28 @@ pub fn draft(code: &[Op], flow: &Flow, first: usize, narrow: bool) -> Option<Dra
 }
 
 impl Builder {
+    fn new(flow: &Flow, narrow: bool, functions: bool) -> Builder {
+        let mut it = Builder { consts: flow.consts.clone(), functions, ..Builder::default() };
+        it.tape.narrow = narrow;
+        it
+    }
+
+    /// The longest chain of operations has less than twice its length of all.
+    fn waits(&self) -> bool {
+        if self.items.iter().any(|i| matches!(i, Item::If(_))) {
+            return false;
+        }
+        let nodes = &self.tape.nodes;
+        let mut depth = vec![0u32; nodes.len()];
+        let (mut longest, mut work) = (0, 0);
+        for (i, node) in nodes.iter().enumerate().filter(|(_, n)| !n.is_given()) {
+            depth[i] = 1 + node.operands().map(|x| depth[x as usize]).max().unwrap_or(0);
+            longest = longest.max(depth[i]);
+            work += 1;
+        }
+        longest >= FUNCTION && 2 * longest > work
+    }
+
     /// Nodes that came since are taken note of.
     pub fn settle(&mut self) {
         settle(&self.tape, &mut self.lanes);
@@ -183,9 +218,9 @@ impl Builder {
             }
             *x = self.value(r, *kind == Kind::Mask);
         }
-        // Within a branch a kernel can't be called for the wave; some functions' ways for the ordinary are short.
-        let inline = !self.open.is_empty() || [Un::FSin, Un::FCos].iter().any(|un| op.code == Code::un(*un, Ty::B32));
-        self.tape.odd = inline.then(Vec::new);
+        // Within a branch a kernel can't be called for the wave.
+        self.tape.one_way = self.functions || !self.open.is_empty();
+        self.tape.odd = self.tape.one_way.then(Vec::new);
         let made = with(&mut self.tape, || (recording.run)(&x));
         let odd = self.tape.odd.take().unwrap_or_default();
         if self.tape.unsaid {

@@ -28,9 +28,9 @@ pub struct Trace {
 }
 
 impl Trace {
-    pub fn new(narrow: bool, consts: Rc<Consts>) -> Trace {
+    pub fn new(narrow: bool, one_way: bool, consts: Rc<Consts>) -> Trace {
         let mut tape = Tape::default();
-        tape.narrow = narrow;
+        (tape.narrow, tape.one_way) = (narrow, one_way);
         Trace {
             tape,
             lanes: vec![],

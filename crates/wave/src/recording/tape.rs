@@ -24,6 +24,9 @@ pub enum Un {
     FToS,
     FToF16,
     F16ToF,
+    /// The two of [`Simd::fparts`]; not of the narrow level.
+    Exponent,
+    Mantissa,
     MNot,
 }
 
@@ -35,6 +38,8 @@ pub enum Bin {
     FDiv,
     FMin,
     FMax,
+    /// Not of the narrow level.
+    FScale,
     IAdd,
     ISub,
     IMul,
@@ -69,6 +74,8 @@ pub enum Tri {
     Fnma,
     /// Mask a ? b : c
     Sel,
+    /// [`Simd::ffix`] of c by the class of a, as table b says; not of the narrow level.
+    Fix,
 }
 
 impl Un {
@@ -163,6 +170,8 @@ pub struct Tape {
     pub unsaid: bool,
     /// Of the level without it: unsigned integers become floats in two steps.
     pub narrow: bool,
+    /// Functions are written down by the way that is right for all lanes.
+    pub one_way: bool,
     /// Where who writes has a way out for lanes out of the ordinary: the masks of those.
     pub odd: Option<Vec<Id>>,
 }
@@ -295,6 +304,10 @@ pub fn with<R>(tape: &mut Tape, f: impl FnOnce() -> R) -> R {
 
 fn put(node: Node) -> Id {
     TAPE.with_borrow_mut(|t| t.put(node))
+}
+
+fn narrow() -> bool {
+    TAPE.with_borrow(|t| t.narrow)
 }
 
 /// Something that no node says: the op is left to the interpreter.
@@ -450,8 +463,29 @@ impl Simd for Record {
         f16_to_f = F16ToF;
         mnot = MNot;
     }
+    fn parts_are_cheap(self) -> bool {
+        TAPE.with_borrow(|t| t.one_way)
+    }
+    fn fscale(self, p: Id, n: Id) -> Id {
+        if narrow() {
+            return simd::ops::scale(self, p, n);
+        }
+        put(Node::Bin(Bin::FScale, p, n))
+    }
+    fn fparts(self, x: Id) -> [Id; 2] {
+        if narrow() {
+            return simd::ops::parts(self, x);
+        }
+        [put(Node::Un(Un::Exponent, x)), put(Node::Un(Un::Mantissa, x))]
+    }
+    fn ffix<const TABLE: u32>(self, r: Id, x: Id) -> Id {
+        if narrow() {
+            return simd::ops::fix::<Self, TABLE>(self, r, x);
+        }
+        put(Node::Tri(Tri::Fix, x, self.isplat(TABLE), r))
+    }
     fn ugt(self, a: Id, b: Id) -> Id {
-        if TAPE.with_borrow(|t| t.narrow) {
+        if narrow() {
             // As `Avx2` has it.
             let s = self.isplat(0x8000_0000);
             return self.sgt(self.ixor(a, s), self.ixor(b, s));
@@ -459,7 +493,7 @@ impl Simd for Record {
         put(Node::Bin(Bin::UGt, a, b))
     }
     fn u_to_f(self, a: Id) -> Id {
-        if TAPE.with_borrow(|t| t.narrow) {
+        if narrow() {
             // As `Avx2` has it.
             let hi = self.s_to_f(self.ishr(a, self.isplat(16)));
             let lo = self.s_to_f(self.iand(a, self.isplat(0xFFFF)));

@@ -386,6 +386,22 @@ impl<'s> Emit<'s> {
                 let d = self.define(id)?;
                 self.m.select(d, m, s, rb)
             }
+            Node::Tri(Tri::Fix, a, table, c) => {
+                let ra = self.in_register(a)?;
+                let s = self.source(at, table)?;
+                let from = self.in_register(c)?;
+                let d = if self.dies(at, c) && c != a {
+                    self.rename(c, id, from);
+                    from
+                } else {
+                    let d = self.vector()?;
+                    self.m.copy(d, from)?;
+                    self.take(d, id);
+                    d
+                };
+                [a, table, c].into_iter().for_each(|x| self.used(at, x));
+                self.m.fix(d, ra, s)
+            }
             Node::Tri(op, a, b, c) => self.fma(at, id, op, [a, b, c]),
             _ => Err(TooMuch),
         }

@@ -271,12 +271,17 @@ impl Machine {
             };
             return self.one_source_imm(code, r, s, imm);
         }
+        if op == Un::Mantissa && whole {
+            // From 1 on, of the operand's sign.
+            return self.one_source_imm(Code::EVEX_Vgetmantps_zmm_k1z_zmmm512b32_imm8_sae, r, s, 0);
+        }
         let code = match (op, whole) {
             (Un::FSqrt, true) => Code::EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er,
             (Un::FSqrt, false) => Code::VEX_Vsqrtps_ymm_ymmm256,
             (Un::SToF, true) => Code::EVEX_Vcvtdq2ps_zmm_k1z_zmmm512b32_er,
             (Un::SToF, false) => Code::VEX_Vcvtdq2ps_ymm_ymmm256,
             (Un::UToF, true) => Code::EVEX_Vcvtudq2ps_zmm_k1z_zmmm512b32_er,
+            (Un::Exponent, true) => Code::EVEX_Vgetexpps_zmm_k1z_zmmm512b32_sae,
             (Un::FToS, true) => Code::EVEX_Vcvttps2dq_zmm_k1z_zmmm512b32_sae,
             (Un::FToS, false) => Code::VEX_Vcvttps2dq_ymm_ymmm256,
             _ => return self.half_float(op, d, s),
@@ -331,6 +336,13 @@ impl Machine {
                     _ => return Err(TooMuch),
                 }
             };
+        }
+        if op == FScale {
+            if !whole {
+                return Err(TooMuch);
+            }
+            let code = Code::EVEX_Vscalefps_zmm_k1z_zmm_zmmm512b32_er;
+            return self.with_source(code, self.vector(d), self.vector(a), s);
         }
         let code = pick! {
             FAdd: EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er VEX_Vaddps_ymm_ymm_ymmm256;
@@ -466,6 +478,14 @@ impl Machine {
         self.made(i)
     }
 
+    /// d = d, but for lanes of a of some classes what table s says; AVX-512's.
+    pub fn fix(&mut self, d: u8, a: u8, s: Source) -> Made<()> {
+        if self.width == Width::Half {
+            return Err(TooMuch);
+        }
+        let code = Code::EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
+        self.with_source_imm(code, self.vector(d), self.vector(a), s, 0)
+    }
     /// d = ±(a · s) + d.
     pub fn fma231(&mut self, op: Tri, d: u8, a: u8, s: Source) -> Made<()> {
         let code = match (op == Tri::Fnma, self.width) {

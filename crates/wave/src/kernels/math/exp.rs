@@ -16,17 +16,6 @@ const LN2_LO: f32 = -1.904_654_2e-9;
 fn scale<S: Simd>(s: S, p: S::F, t: S::F) -> S::F {
     s.from_bits(s.iadd(s.bits(p), ops::shl(s, s.bits(t), 23)))
 }
-/// p · 2^n for |n| ≤ 250, in two steps of which the first is exact.
-#[inline(always)]
-fn scale_far<S: Simd>(s: S, p: S::F, t: S::F) -> S::F {
-    let n = s.isub(s.bits(t), s.isplat(MAGIC.to_bits()));
-    let half = ops::sar(s, n, 1);
-    let rest = s.isub(n, half);
-    let bias = s.isplat(127);
-    let a = s.from_bits(ops::shl(s, s.iadd(half, bias), 23));
-    let b = s.from_bits(ops::shl(s, s.iadd(rest, bias), 23));
-    s.fmul(s.fmul(p, a), b)
-}
 /// True if a lane's magnitude is `limit` or more, or NaN.
 #[inline(always)]
 pub fn any_beyond<S: Simd>(s: S, x: S::F, limit: f32) -> bool {
@@ -46,10 +35,15 @@ fn exp2_core<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
     let f = s.fsub(x, s.fsub(t, magic));
     (s.fma(f, poly::<S, 6>(s, f, EXP2), s.fsplat(1.0)), t)
 }
+/// p · 2^n, `t` being n + [`MAGIC`].
+#[inline(always)]
+fn scale_far<S: Simd>(s: S, p: S::F, t: S::F) -> S::F {
+    s.fscale(p, s.fsub(t, s.fsplat(MAGIC)))
+}
 
 #[inline(always)]
 pub fn exp2<S: Simd>(s: S, x: S::F) -> S::F {
-    if any_beyond(s, x, 126.0) {
+    if s.parts_are_cheap() || any_beyond(s, x, 126.0) {
         let (p, t) = exp2_core(s, clamp(s, x, -160.0, 130.0));
         return scale_far(s, p, t);
     }
@@ -72,7 +66,7 @@ fn exp_core<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
 
 #[inline(always)]
 pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
-    if any_beyond(s, x, 87.0) {
+    if s.parts_are_cheap() || any_beyond(s, x, 87.0) {
         let (p, t) = exp_core(s, clamp(s, x, -120.0, 100.0));
         return scale_far(s, p, t);
     }

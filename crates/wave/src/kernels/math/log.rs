@@ -1,7 +1,8 @@
 //! Logarithms: x = 2^e · (1 + f) with 1 + f in [√½, √2).
 
 use super::poly;
-use simd::{Simd, ops};
+use simd::Simd;
+use simd::ops::{self, Fix};
 
 /// log2(1 + f) / f, relative error 2^-25.2.
 const LOG2: [f32; 9] = [
@@ -45,25 +46,27 @@ fn any_odd<S: Simd>(s: S, x: S::F) -> bool {
 /// As [`split`], denormals too.
 #[inline(always)]
 fn split_any<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
-    let small = s.sgt(s.isplat(0x0080_0000), s.bits(x));
-    let scaled = s.fsel(small, s.fmul(x, s.fsplat(16777216.0)), x);
-    let (e, f) = split(s, s.bits(scaled));
-    (s.fsub(e, s.fsel(small, s.fsplat(24.0), s.fsplat(0.0))), f)
+    let [e, m] = s.fparts(x);
+    let high = s.fle(s.fsplat(f32::from_bits(SQRT_HALF + (1 << 23))), m);
+    let m = s.fsel(high, s.fmul(m, s.fsplat(0.5)), m);
+    let one = s.fsplat(1.0);
+    (s.fsel(high, s.fadd(e, one), e), s.fsub(m, one))
 }
-/// Puts right what the core makes of 0, negative numbers, infinity and NaN.
-#[inline(always)]
-fn special<S: Simd>(s: S, x: S::F, r: S::F) -> S::F {
-    let zero = s.fsplat(0.0);
-    let r = s.fsel(s.flt(x, s.fsplat(f32::INFINITY)), r, x);
-    let r = s.fsel(s.flt(x, zero), s.fsplat(f32::NAN), r);
-    s.fsel(s.feq(x, zero), s.fsplat(f32::NEG_INFINITY), r)
+/// What the core makes something else of.
+const SPECIAL: u32 = Fix {
+    nan: Fix::SELF,
+    zero: Fix::NEGATIVE_INFINITY,
+    negative: Fix::NAN,
+    negative_infinity: Fix::NAN,
+    infinity: Fix::INFINITY,
 }
+.table();
 
 #[inline(always)]
 pub fn log2<S: Simd>(s: S, x: S::F) -> S::F {
-    if any_odd(s, x) {
+    if s.parts_are_cheap() || any_odd(s, x) {
         let (e, f) = split_any(s, x);
-        return special(s, x, s.fma(f, poly::<S, 9>(s, f, LOG2), e));
+        return s.ffix::<SPECIAL>(s.fma(f, poly::<S, 9>(s, f, LOG2), e), x);
     }
     let (e, f) = split(s, s.bits(x));
     s.fma(f, poly::<S, 9>(s, f, LOG2), e)
@@ -76,9 +79,9 @@ fn ln_core<S: Simd>(s: S, e: S::F, f: S::F) -> S::F {
 
 #[inline(always)]
 pub fn ln<S: Simd>(s: S, x: S::F) -> S::F {
-    if any_odd(s, x) {
+    if s.parts_are_cheap() || any_odd(s, x) {
         let (e, f) = split_any(s, x);
-        return special(s, x, ln_core(s, e, f));
+        return s.ffix::<SPECIAL>(ln_core(s, e, f), x);
     }
     let (e, f) = split(s, s.bits(x));
     ln_core(s, e, f)
