@@ -250,6 +250,33 @@ impl Tape {
                 };
                 Some(self.put(Node::Splat(r)))
             }
+            Node::Bin(op @ (Bin::FEq | Bin::FLt | Bin::FLe | Bin::IEq | Bin::SGt | Bin::UGt), a, b)
+                if self.splat(a).is_some() && self.splat(b).is_some() =>
+            {
+                let (x, y) = (self.splat(a)?, self.splat(b)?);
+                let (p, q) = (f32::from_bits(x), f32::from_bits(y));
+                let t = match op {
+                    Bin::FEq => p == q,
+                    Bin::FLt => p < q,
+                    Bin::FLe => p <= q,
+                    Bin::IEq => x == y,
+                    Bin::SGt => x as i32 > y as i32,
+                    _ => x > y,
+                };
+                Some(self.put(Node::Truth(t)))
+            }
+            Node::Bin(op @ (Bin::MAnd | Bin::MOr | Bin::MXor), a, b) => {
+                let (t, x) = match (at(a), at(b)) {
+                    (Node::Truth(t), _) => (t, b),
+                    (_, Node::Truth(t)) => (t, a),
+                    _ => return None,
+                };
+                match (op, t) {
+                    (Bin::MAnd, true) | (Bin::MOr | Bin::MXor, false) => Some(x),
+                    (Bin::MAnd, false) | (Bin::MOr, true) => Some(self.put(Node::Truth(t))),
+                    _ => Some(self.put(Node::Un(Un::MNot, x))),
+                }
+            }
             // The smaller of two in both orders, made one where zeros of two signs and NaNs can't tell them apart: a < c ? a : c is c
             // for a NaN, as the select behind it makes it.
             Node::Bin(Bin::Or, p, q) | Node::Bin(Bin::And, p, q) => {
