@@ -37,7 +37,7 @@ pub fn low(r: Register) -> Register {
 /// Rows of a frame at most.
 const MOST_ROWS: u32 = 400;
 /// Registers for what all warps use often.
-pub const PINS: [usize; 2] = [3, 10];
+pub const PINS: [usize; 2] = [3, 2];
 /// A value that is never needed again.
 pub const NEVER: u32 = u32::MAX;
 
