@@ -60,7 +60,8 @@ impl<'l, 'p> Flow<'l, 'p> {
                     let no = if op.code == Code::SPLIT_RARE { op.b } else { code[pc + 1].regs()[1] };
                     let to = op.imm as usize;
                     let alone = at(after).is_some_and(|b| ways[b] == 1);
-                    let behind = at(to).is_some_and(|b| ways[b] == 2) && !self.liveness.begins(at(to).unwrap_or(0));
+                    let behind =
+                        at(to).is_some_and(|b| ways[b] == 2) && !self.liveness.begins(at(to).unwrap_or(0));
                     let inner = open.last().is_none_or(|o| to < o.2);
                     if alone && behind && inner && to > after && !no.is_none() && open.len() < MOST_DEEP {
                         open.push((pc, no, to));
@@ -195,7 +196,14 @@ impl Builder {
         self.undo(before.nodes)
     }
 
-    fn try_branch(&mut self, code: &[Op], flow: &Flow, first: usize, to: usize, before: &Before) -> Option<()> {
+    fn try_branch(
+        &mut self,
+        code: &[Op],
+        flow: &Flow,
+        first: usize,
+        to: usize,
+        before: &Before,
+    ) -> Option<()> {
         let op = &code[first];
         let mut pc = first + 1 + extension_words(op);
         let (c, yes, no) = match op.code {
@@ -308,4 +316,3 @@ impl Builder {
         Some(c)
     }
 }
-

@@ -1,4 +1,5 @@
-//! Tier 2: straight-line segments of bytecode, and innermost loops whole ([`region`]), as machine code.
+//! Tier 2: segments of bytecode, with the branches that lie within ([`branch`]), and innermost loops whole ([`region`]), as machine
+//! code.
 //!
 //! Other control flow, masks and memory stay interpreted. A segment's first op becomes a [`Code::SEGMENT`] in a copy of the program's
 //! code, which leads to the function and on to the op behind; all other ops stay where they are, so that jumps, faults and
@@ -38,6 +39,8 @@ pub struct Compiled {
     /// Ops that segments have done by kernels: their code knows where they are.
     _ops: Vec<Box<[Op]>>,
     pub segments: usize,
+    /// Branches within segments.
+    pub branches: usize,
     pub regions: usize,
 }
 
@@ -78,6 +81,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     let mut bytes: Vec<u8> = vec![];
     let mut entries = vec![];
     let mut ops: Vec<Box<[Op]>> = vec![];
+    let mut forks = 0;
     let kernels = crate::kernels::table(level);
     // Where code with branches within asked for too much, it is done without.
     let mut again = vec![(0, program.code.len())];
@@ -116,6 +120,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
                 match x86::compile(&s, width, &own, kernels) {
                     Ok(mut it) => {
                         entries.push((s.first, s.end, bytes.len()));
+                        forks += s.each.iter().filter(|i| matches!(i, segment::Item::If(_))).count();
                         bytes.append(&mut it);
                         bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
                         if !own.is_empty() {
@@ -166,7 +171,16 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     for (header, entry) in headers.into_iter().zip(&entries) {
         code[header] = entry.op();
     }
-    Some(Compiled { code, pages, level: level.index(), entries, _ops: ops, segments, regions })
+    Some(Compiled {
+        code,
+        pages,
+        level: level.index(),
+        entries,
+        _ops: ops,
+        segments,
+        branches: forks,
+        regions,
+    })
 }
 
 /// Puts the op at a loop's begin behind all others, for who runs the loop op by op: where it is then.

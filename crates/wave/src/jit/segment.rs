@@ -246,7 +246,9 @@ impl Builder {
             }
         }
         let words = || recording.operands.iter().chain(recording.results).all(|k| *k == Kind::Word);
-        if odd.is_some() && !words() || odd.is_some() && made.iter().chain(&odd).any(|id| self.lanes[*id as usize] != Lanes::Differ) {
+        if odd.is_some() && !words()
+            || odd.is_some() && made.iter().chain(&odd).any(|id| self.lanes[*id as usize] != Lanes::Differ)
+        {
             return self.undo(before);
         }
         for id in before..self.tape.nodes.len() {

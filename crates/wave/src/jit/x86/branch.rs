@@ -86,7 +86,8 @@ impl Emit<'_> {
             let Node::Phi(old, new) = seg.nodes[phi as usize] else { return Err(TooMuch) };
             let later = self.uses[old as usize].iter().any(|u| *u >= first && *u != i);
             let p = self.place[old as usize];
-            let at_home = p.slot.is_none() && (p.at == Some(r) || seg.nodes[old as usize] == Node::Word(r) && !p.gone);
+            let at_home =
+                p.slot.is_none() && (p.at == Some(r) || seg.nodes[old as usize] == Node::Word(r) && !p.gone);
             let stored = |u: &[u32]| {
                 u.len() == 1 && matches!(seg.each[u[0] as usize], Item::Store(..) | Item::Move(..))
             };
@@ -119,7 +120,7 @@ impl Emit<'_> {
     /// The branch ends: all is where it was, or is to be.
     pub fn merge(&mut self) -> Made<()> {
         let fork = self.forks.pop().ok_or(TooMuch)?;
-        self.to_memory(&fork.merged)?;
+        self.store_merged(&fork.merged)?;
         self.held = 0;
         let mut wanted: Vec<(u8, Id)> = vec![];
         for (r, id) in fork.vectors.iter().enumerate() {
@@ -170,7 +171,7 @@ impl Emit<'_> {
     }
 
     /// Merged values that lie in memory get there.
-    fn to_memory(&mut self, merged: &[Merged]) -> Made<()> {
+    fn store_merged(&mut self, merged: &[Merged]) -> Made<()> {
         for (i, m) in merged.iter().enumerate() {
             let is_there = |p: Place| match m.to {
                 To::Reg(_) => true,

@@ -165,9 +165,8 @@ impl Emit<'_> {
                 None => Arg::Mem(self.home(*id).ok_or(TooMuch)?),
             });
         }
-        let held = (0..self.vectors.len())
-            .filter(|r| self.vectors[*r].is_some())
-            .fold(0, |held, r| held | 1 << r);
+        let held =
+            (0..self.vectors.len()).filter(|r| self.vectors[*r].is_some()).fold(0, |held, r| held | 1 << r);
         self.calls.push(Call { from, back: self.m.here(), check: i, args, results, held });
         for id in check.args.iter().chain(&check.results).chain([&check.odd]) {
             self.used(at, *id);

@@ -10,9 +10,9 @@ use super::machine::{Machine, Made, Source, TooMuch, Width};
 use super::place::row;
 use crate::jit::segment::{Item, Segment};
 use crate::recording::{Bin, Id, Node, Tri, Un};
+use crate::state::Kernel;
 use iced_x86::{Code, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
-use crate::state::Kernel;
 use shader::bytecode::{Op, Reg, UNIT_BYTES};
 use std::mem::take;
 
@@ -24,7 +24,8 @@ pub const WARPS: [Register; MOST_SIDE_BY_SIDE] = [Register::R8, Register::R11, R
 pub const OFFSETS: [Register; MOST_SIDE_BY_SIDE] =
     [Register::RAX, Register::RBX, Register::R12, Register::R13];
 /// Of these the caller's values are put aside.
-pub const CALLERS: [Register; 5] = [Register::RBX, Register::R12, Register::R13, Register::R14, Register::R15];
+pub const CALLERS: [Register; 5] =
+    [Register::RBX, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// Warps that the loop does one instruction after the other, so that none waits for its own results.
 pub const MOST_SIDE_BY_SIDE: usize = 4;
@@ -413,7 +414,9 @@ impl<'s> Emit<'s> {
             (a, b) = (b, a);
         }
         // Where the result is to be in the end, one of the operands may lie for the last time.
-        let ends = |it: &Self, r: u8| [a, b, c].iter().any(|x| it.place[*x as usize].reg == Some(r) && it.ends(at, *x));
+        let ends = |it: &Self, r: u8| {
+            [a, b, c].iter().any(|x| it.place[*x as usize].reg == Some(r) && it.ends(at, *x))
+        };
         let hint = self.hints.get(&id).copied().filter(|r| self.may_take(*r) || ends(self, *r));
         let free = |it: &Self, x: Id| match it.place[x as usize].reg {
             Some(r) if hint.is_some() => hint == Some(r) && it.ends(at, x),

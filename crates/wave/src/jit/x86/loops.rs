@@ -55,7 +55,8 @@ impl Emit<'_> {
             return 1;
         }
         let wanted = (4 * longest).div_ceil(work.max(1)).min(MOST_SIDE_BY_SIDE as u32) as usize;
-        let room = self.vectors.len() - PINS[(self.m.width == Width::Whole) as usize] + if self.m.width == Width::Whole { 16 } else { 0 };
+        let room = self.vectors.len() - PINS[(self.m.width == Width::Whole) as usize]
+            + if self.m.width == Width::Whole { 16 } else { 0 };
         wanted.min(room / self.most_at_once().max(1)).max(1)
     }
 
