@@ -462,7 +462,8 @@ impl Simd for Record {
     /// a kernel, which does one for many warps at a time, loses nothing; and a way out of compiled code for a warp with one lane out
     /// of the ordinary cost more than it gave (`med` took 7.6 ms with such, 4.8 without).
     ///
-    /// Not so within a loop that is compiled whole: that may not leave, and its warps keep their values.
+    /// Not so within a loop that is compiled whole, or a branch: these may not leave, and their warps keep their values. Nor where
+    /// [`Tape::one_way`] has left few such functions.
     fn many(self, m: Id) -> bool {
         let noted = TAPE.with_borrow_mut(|t| t.odd.as_mut().map(|odd| odd.push(m)).is_some());
         if !noted {
