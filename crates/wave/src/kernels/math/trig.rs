@@ -4,7 +4,7 @@ use super::payne::reduce;
 use super::{MAGIC, poly};
 use simd::{Simd, ops};
 
-/// Beyond this magnitude arguments are reduced a lane at a time.
+/// Beyond this magnitude arguments are reduced exactly.
 const LIMIT: f32 = 131072.0;
 /// π and π/2 in two parts each, the first rounded down: with both parts positive, −0 keeps its sign on the way.
 const PI_DOWN: f32 = f32::from_bits(0x4049_0FDA);
@@ -26,55 +26,23 @@ fn reduce_near<S: Simd>(s: S, x: S::F, inverse: f32, unit: f32, unit_lo: f32) ->
     let r = s.fnma(n, s.fsplat(unit), x);
     (s.fnma(n, s.fsplat(unit_lo), r), s.bits(t))
 }
-/// Lanes beyond [`LIMIT`] get their (r, q) by π/2 from the exact reduction.
+/// (r, q) by π/2.
 #[inline(always)]
 fn quarters<S: Simd>(s: S, x: S::F) -> (S::F, S::I) {
     let (r, q) = reduce_near(s, x, std::f32::consts::FRAC_2_PI, HALF_PI_DOWN, HALF_PI_REST);
-    if !any_far(s, x) {
-        return (r, q);
-    }
-    let (xs, mut rs, mut qs) = (ops::f_lanes(s, x), ops::f_lanes(s, r), ops::i_lanes(s, q));
-    far_quarters(&xs, &mut rs, &mut qs);
-    (ops::f_from(s, rs), ops::i_from(s, qs))
+    exact::<S, false>(s, x, r, q)
 }
-/// A lane is finite and beyond [`LIMIT`]. Infinities and NaN are NaN after any reduction.
+/// Lanes beyond [`LIMIT`] get theirs from the exact reduction. Infinities and NaN are NaN after any.
 #[inline(always)]
-fn any_far<S: Simd>(s: S, x: S::F) -> bool {
+fn exact<S: Simd, const HALVES: bool>(s: S, x: S::F, r: S::F, n: S::I) -> (S::F, S::I) {
     let abs = s.iand(s.bits(x), s.isplat(0x7FFF_FFFF));
     let far = s.sgt(abs, s.isplat(LIMIT.to_bits() - 1));
-    s.many(s.mand(far, s.sgt(s.isplat(0x7F80_0000), abs)))
-}
-/// As [`any_far`], of one lane.
-fn is_far(x: f32) -> bool {
-    x.abs() >= LIMIT && x.is_finite()
-}
-#[cold]
-#[inline(never)]
-fn far_quarters(x: &[f32; 16], r: &mut [f32; 16], q: &mut [u32; 16]) {
-    for i in 0..16 {
-        if !is_far(x[i]) {
-            continue;
-        }
-        let (n, rest) = reduce(x[i]);
-        (q[i], r[i]) = (n, rest as f32);
+    let far = s.mand(far, s.sgt(s.isplat(0x7F80_0000), abs));
+    if !s.many(far) {
+        return (r, n);
     }
-}
-/// The same by π: odd quarters lean on the nearer half turn.
-#[cold]
-#[inline(never)]
-fn far_halves(x: &[f32; 16], r: &mut [f32; 16], n: &mut [u32; 16]) {
-    for i in 0..16 {
-        if !is_far(x[i]) {
-            continue;
-        }
-        let (mut q, mut rest) = reduce(x[i]);
-        if q & 1 != 0 {
-            let up = rest >= 0.0;
-            rest += if up { -std::f64::consts::FRAC_PI_2 } else { std::f64::consts::FRAC_PI_2 };
-            q = if up { q + 1 } else { q - 1 };
-        }
-        (n[i], r[i]) = (q >> 1, rest as f32);
-    }
+    let (exact, k) = reduce::<S, HALVES>(s, x);
+    (s.fsel(far, exact, r), s.isel(far, k, n))
 }
 
 #[inline(always)]
@@ -89,12 +57,8 @@ fn cos_quarter<S: Simd>(s: S, z: S::F) -> S::F {
 
 #[inline(always)]
 pub fn sin<S: Simd>(s: S, x: S::F) -> S::F {
-    let (mut r, mut n) = reduce_near(s, x, std::f32::consts::FRAC_1_PI, PI_DOWN, PI_REST);
-    if any_far(s, x) {
-        let (xs, mut rs, mut ns) = (ops::f_lanes(s, x), ops::f_lanes(s, r), ops::i_lanes(s, n));
-        far_halves(&xs, &mut rs, &mut ns);
-        (r, n) = (ops::f_from(s, rs), ops::i_from(s, ns));
-    }
+    let (r, n) = reduce_near(s, x, std::f32::consts::FRAC_1_PI, PI_DOWN, PI_REST);
+    let (r, n) = exact::<S, true>(s, x, r, n);
     // Odd half turns change the sign.
     let r = s.from_bits(s.ixor(s.bits(r), ops::shl(s, n, 31)));
     super::odd::<S, 4>(s, r, SIN_HALF)
