@@ -308,6 +308,8 @@ impl Counting {
         // SAFETY: one of the rows (`at`, `pass`).
         unsafe { &mut *self.row }
     }
+    /// Where the pointer to the rows lies.
+    pub const ROWS: usize = std::mem::offset_of!(Counting, rows);
     /// The worker's rows.
     pub fn rows(&self) -> *mut Row {
         self.rows

@@ -57,7 +57,7 @@ fn run(
 #[test]
 fn random_loops_leave_and_count_what_ops_do() {
     let host = TestHost::default();
-    let (mut regions, mut some) = ([0; 2], 0);
+    let (mut regions, mut branches, mut some) = ([0; 2], [0; 2], 0);
     let levels: Vec<Level> = Level::tested().into_iter().filter(|l| *l != Level::Portable).collect();
     // Some that found a uniform value of the turn in which the last warp left, where others went on; and one that only some wrote.
     for seed in (0..programs()).chain([59836, 74378]) {
@@ -81,6 +81,7 @@ fn random_loops_leave_and_count_what_ops_do() {
             assert_eq!(done, Ok(()), "seed {seed}");
             let Some(c) = wave::jit::compile(&p, level) else { continue };
             regions[i] += c.regions;
+            branches[i] += c.branches;
             some += (c.regions > 0) as u32;
             let (done, got, counts) = run(&p.clone(), level, Compile::Always, &host, seed % 16 == 0);
             let what = || format!("{level:?}, seed {seed}: {}", shader::bytecode_print::print(&p));
@@ -91,7 +92,8 @@ fn random_loops_leave_and_count_what_ops_do() {
             assert_eq!(counts, counted, "{}", what());
         }
     }
-    println!("{regions:?} regions, {some} programs with some");
+    println!("{regions:?} regions, {some} programs with some; {branches:?} branches within segments");
+    assert!(levels.is_empty() || branches[0] as u64 > programs() / 20, "{branches:?} of {}", programs());
     assert!(levels.is_empty() || some as u64 > programs() / 20, "{regions:?} of {}", programs());
 }
 

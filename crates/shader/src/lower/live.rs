@@ -11,6 +11,7 @@
 //! wait for the merge block, is moved up to where the value is computed: from there on the executing lanes have no
 //! use for the register's old value, so the write need only be masked. That keeps an arm from holding two registers
 //! for each variable it changes. Nobody may leave by a uniform jump in between.
+//! Last, a value with which lanes leave a loop stays where the loop has it, if all that write there may do so under the mask.
 
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
 use super::web::{Occurrence, Occurrences, Segment, Segments, Set, reads_first};
@@ -300,6 +301,23 @@ fn coalesce(
         segments.extend_from_slice(&sets[b].segments);
         webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), Some(all), work)?;
     }
+    for c in left.iter().filter(|c| c.own.lo < c.own.hi) {
+        let (x, y) = (webs.find(c.dst), webs.find(c.src));
+        if x == y || lir.vregs[c.dst as usize].uniform {
+            continue;
+        }
+        let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
+        work.spend(sets[a].segments.len() + sets[b].segments.len())?;
+        let all = all.get_or_insert_with(|| Occurrences::new(lir, occurrences.take().unwrap_or_default()));
+        let Some((copies, ops)) = leave(lir, [&sets[a], &sets[b]], c, all, &webs.masked_defs, work)? else {
+            continue;
+        };
+        webs.masked_copies.extend(copies);
+        webs.masked_defs.extend(ops);
+        let mut segments = sets[a].segments.clone();
+        segments.extend_from_slice(&sets[b].segments);
+        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), Some(all), work)?;
+    }
     webs.sets = sets;
     webs.index = index;
     Ok(())
@@ -368,6 +386,35 @@ fn move_up(
     let lir = leaves.lir;
     let op = b.masks(all, lir.loop_at[c.p as usize]);
     Ok(op.filter(|_| lo >= lir.prologue && b.defs.len() != 0))
+}
+
+/// Flags of copies and ops that must write under the mask for it.
+type Masked = (Vec<u32>, Vec<(u32, V)>);
+
+/// Whether a value with which lanes leave a loop may stay where the loop has it: `a`, what the copy at `c.p` writes, is needed behind
+/// the loop alone, and `b`, what it reads, before that. Who is still in the loop then writes under the mask. One op may be moved from
+/// a temporary for it that was not before.
+fn leave(
+    lir: &Lir,
+    [a, b]: [&Set; 2],
+    c: &Copy,
+    all: &Occurrences,
+    masked: &[(u32, V)],
+    work: &Work,
+) -> Result<Option<Masked>> {
+    let range = c.own;
+    let (Some(first), Some(last)) = (a.segments.first(), b.segments.last()) else { return Ok(None) };
+    let apart = range.lo >= lir.prologue && first.lo >= range.lo && last.hi <= range.hi;
+    if !apart || b.defs.len() == 0 || !(range.lo..=range.hi).contains(&c.p) {
+        return Ok(None);
+    }
+    let (Some(exits), Some(writes)) = (a.exits(all, range, work)?, b.within(all, range, work)?) else {
+        return Ok(None);
+    };
+    let mut ops = writes.ops;
+    ops.retain(|op| !masked.contains(op));
+    let flags = exits.flags.into_iter().chain(writes.flags).filter(|f| *f != NONE);
+    Ok((ops.len() <= 1).then(|| (flags.collect(), ops)))
 }
 
 /// The union of where two sets are live, unless they interfere. They may meet in hand-over points, and overlap from

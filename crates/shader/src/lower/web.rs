@@ -84,6 +84,13 @@ pub struct Set {
     places: Option<Box<Places>>,
 }
 
+/// Where a register is written in a loop: flags of copies, and ops.
+#[derive(Default)]
+pub struct Writes {
+    pub flags: Vec<u32>,
+    pub ops: Vec<(u32, V)>,
+}
+
 /// What a set's definitions are.
 #[derive(Default)]
 struct Definitions {
@@ -227,6 +234,43 @@ impl Set {
             return None;
         }
         Some((defs.plain.0 == 1).then_some(defs.plain.1))
+    }
+
+    /// Writes in loop `range` of who leaves it with a value in this set's register: nobody asks there, so all may be masked. None else.
+    pub fn exits(&self, all: &Occurrences, range: Segment, work: &Work) -> Result<Option<Writes>> {
+        self.writes(all, range, true, work)
+    }
+    /// Writes in loop `range`, if all of them may be masked.
+    pub fn within(&self, all: &Occurrences, range: Segment, work: &Work) -> Result<Option<Writes>> {
+        self.writes(all, range, false, work)
+    }
+    fn writes(&self, all: &Occurrences, range: Segment, alone: bool, work: &Work) -> Result<Option<Writes>> {
+        let mut n = 0;
+        for v in &self.members {
+            n += all.count(*v);
+            if n > 2 * FEW {
+                return Ok(None);
+            }
+        }
+        work.spend(n)?;
+        let mut writes = Writes::default();
+        for o in self.occurrences(all).filter(|o| (range.lo..=range.hi).contains(&o.at)) {
+            if !o.def {
+                if alone {
+                    return Ok(None);
+                }
+                continue;
+            }
+            let op = &all.lir.insts[o.at as usize];
+            if op.code == COPIES {
+                writes.flags.push(o.flag);
+            } else if alone || op.code == Code::IMAGE || op.flags & (D_DEF | EXT_DEF) == 0 {
+                return Ok(None);
+            } else {
+                writes.ops.push((o.at, o.v));
+            }
+        }
+        Ok(Some(writes))
     }
 
     /// Flags of copies that are to be masked now; they may have been before.

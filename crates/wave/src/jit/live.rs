@@ -143,7 +143,31 @@ impl<'p> Liveness<'p> {
 
 /// All operands are of 32 bits or Bools.
 fn is_narrow(code: Code) -> bool {
-    crate::kernels::recording(code).is_some()
+    // Of masks, or of words that are compared or moved.
+    let masks = matches!(
+        code.unfused(),
+        Code::SPLIT
+            | Code::SPLIT_RARE
+            | Code::CMP_SPLIT
+            | Code::CMP_SPLIT_RARE
+            | Code::CMP_PARK
+            | Code::CMP_JMP
+            | Code::PARK
+            | Code::PARK_IF
+            | Code::JOIN
+            | Code::SETEXEC
+            | Code::GETEXEC
+            | Code::OREXEC
+            | Code::LOOP
+            | Code::LOOP_NEXT
+            | Code::MASK_CLEAR
+            | Code::MASK_ANDN
+            | Code::MOVM32
+            | Code::MOVIF32
+            | Code::MOVMB
+            | Code::MOVIFB
+    );
+    masks || crate::kernels::recording(code).is_some()
 }
 
 /// Calls `f(register, what is done with it)` for each register of an op.

@@ -1,9 +1,11 @@
-//! Tier 2: straight-line segments of bytecode, and innermost loops whole ([`region`]), as machine code.
+//! Tier 2: segments of bytecode, with the branches that lie within ([`branch`]), and innermost loops whole ([`region`]), as machine
+//! code.
 //!
 //! Other control flow, masks and memory stay interpreted. A segment's first op becomes a [`Code::SEGMENT`] in a copy of the program's
 //! code, which leads to the function and on to the op behind; all other ops stay where they are, so that jumps, faults and
 //! counts mean what they did. What a segment's ops do is what their kernels' own functions say ([`crate::recording`]).
 
+mod branch;
 mod enter;
 mod live;
 mod pages;
@@ -12,7 +14,8 @@ mod segment;
 mod trace;
 mod x86;
 
-use crate::state::State;
+use crate::state::{Kernel, State};
+use branch::Flow;
 use enter::Entry;
 use live::Liveness;
 use pages::Pages;
@@ -33,7 +36,11 @@ pub struct Compiled {
     level: usize,
     /// What ops of regions lead to.
     entries: Box<[Entry]>,
+    /// Ops that segments have done by kernels: their code knows where they are.
+    _ops: Vec<Box<[Op]>>,
     pub segments: usize,
+    /// Branches within segments.
+    pub branches: usize,
     pub regions: usize,
 }
 
@@ -53,12 +60,13 @@ impl CompiledCode for Compiled {
         self.level
     }
     fn bytes(&self) -> usize {
-        self.pages.bytes() + self.code.len() * size_of::<Op>() + self.entries.len() * size_of::<Entry>()
+        let ops: usize = self.code.len() + self._ops.iter().map(|o| o.len()).sum::<usize>();
+        self.pages.bytes() + ops * size_of::<Op>() + self.entries.len() * size_of::<Entry>()
     }
 }
 
-/// Compiled code: first byte of the registers, live warps, lanes that execute.
-type Function = unsafe extern "sysv64" fn(*mut u8, u32, *const u16);
+/// Compiled code: first byte of the registers, live warps, lanes that execute, and whose all that is.
+type Function = unsafe extern "sysv64" fn(*mut u8, u32, *const u16, *mut State);
 
 /// Compiles the segments of `program` for a CPU of that level.
 ///
@@ -72,42 +80,69 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     let liveness = Liveness::new(program)?;
     let mut bytes: Vec<u8> = vec![];
     let mut entries = vec![];
-    for (b, block) in liveness.blocks.iter().enumerate() {
+    let mut ops: Vec<Box<[Op]>> = vec![];
+    let mut forks = 0;
+    let kernels = crate::kernels::table(level);
+    // Where code with branches within asked for too much, it is done without.
+    let mut again = vec![(0, program.code.len())];
+    for branches in [true, false] {
+        let flow = Flow::new(program, &liveness, branches);
         let mut drafts = vec![];
-        let mut pc = block.first;
-        while pc < block.end {
-            match segment::draft(&program.code, pc, block.end, width == Width::Half) {
-                Some(d) => {
-                    pc = d.end;
-                    drafts.extend((d.ops >= FEWEST).then_some(d));
+        for (first, end) in std::mem::take(&mut again) {
+            let mut pc = first;
+            while pc < end {
+                match segment::draft(&program.code, &flow, pc, width == Width::Half) {
+                    Some(d) => {
+                        pc = d.end;
+                        drafts.extend((d.ops >= FEWEST).then_some(d));
+                    }
+                    None => pc += 1 + extension_words(&program.code[pc]),
                 }
-                None => pc += 1 + extension_words(&program.code[pc]),
             }
         }
-        // The last first, as liveness goes.
-        liveness.walk(b, |pc, live| {
-            let Some(d) = drafts.pop_if(|d| d.last == pc) else { return };
-            let s = d.finish(live);
-            if s.each.len() < FEWEST || bytes.len() > MOST_BYTES {
-                return;
+        let mut drafts = drafts.into_iter().peekable();
+        for (b, block) in liveness.blocks.iter().enumerate() {
+            let mut here = vec![];
+            // The last first, as liveness goes.
+            while let Some(d) = drafts.next_if(|d: &segment::Draft| d.last < block.end) {
+                here.push(d);
             }
-            if let Ok(mut it) = x86::compile(&s, width) {
-                entries.push((s.first, s.end, bytes.len()));
-                bytes.append(&mut it);
-                bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
+            if here.is_empty() {
+                continue;
             }
-        });
+            liveness.walk(b, |pc, live| {
+                let Some(d) = here.pop_if(|d| d.last == pc) else { return };
+                let s = d.finish(live);
+                if s.each.len() < FEWEST || bytes.len() > MOST_BYTES {
+                    return;
+                }
+                let mut own: Box<[Op]> = s.checks.iter().map(one_warp).collect();
+                match x86::compile(&s, width, &own, kernels) {
+                    Ok(mut it) => {
+                        entries.push((s.first, s.end, bytes.len()));
+                        forks += s.each.iter().filter(|i| matches!(i, segment::Item::If(_))).count();
+                        bytes.append(&mut it);
+                        bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
+                        if !own.is_empty() {
+                            ops.push(std::mem::take(&mut own));
+                        }
+                    }
+                    Err(_) => again.push((s.first, s.end)),
+                }
+            });
+        }
+        again.sort_unstable();
     }
     let (mut regions, mut headers) = (vec![], vec![]);
     for body in region::loops(&liveness) {
         let Some(r) = region::build(program, &liveness, &body, width == Width::Half) else { continue };
-        let ops: Box<[Op]> = r.checks.iter().map(one_warp).collect();
+        let own: Box<[Op]> = r.checks.iter().map(one_warp).collect();
         if bytes.len() > MOST_BYTES {
             break;
         }
-        if let Ok(mut it) = x86::region::compile(&r, width, &ops) {
+        if let Ok(mut it) = x86::region::compile(&r, width, &own) {
             headers.push(r.header);
-            regions.push((r, ops, bytes.len()));
+            regions.push((r, own, bytes.len()));
             bytes.append(&mut it);
             bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
         }
@@ -120,7 +155,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
         code[first] = with_address(Code::SEGMENT, function, (end - first) as u32);
     }
     let mut known = vec![];
-    for (r, ops, at) in regions {
+    for (r, own, at) in regions {
         let exit = |i: usize| r.exits[i].as_ref().map_or(0, |e: &(usize, _)| e.0 as u32);
         known.push(Entry {
             function: pages.ptr().wrapping_add(at) as usize,
@@ -128,7 +163,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
             places: r.places.clone(),
             exits: [exit(0), exit(1)],
             fallback: whole_again(program, &mut code, r.header),
-            _ops: ops,
+            _ops: own,
         });
     }
     let entries: Box<[Entry]> = known.into();
@@ -136,7 +171,16 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     for (header, entry) in headers.into_iter().zip(&entries) {
         code[header] = entry.op();
     }
-    Some(Compiled { code, pages, level: level.index(), entries, segments, regions })
+    Some(Compiled {
+        code,
+        pages,
+        level: level.index(),
+        entries,
+        _ops: ops,
+        segments,
+        branches: forks,
+        regions,
+    })
 }
 
 /// Puts the op at a loop's begin behind all others, for who runs the loop op by op: where it is then.
@@ -190,8 +234,23 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     // SAFETY: where `compile` put a function, which lives as long as the op.
     let function: Function = unsafe { std::mem::transmute(address_of(o)) };
     // SAFETY: the state's registers and lanes; the code stays within what the program's ops name.
-    unsafe { function(st.regs, st.live, st.exec.as_ptr()) };
+    unsafe { function(st.regs, st.live, st.exec.as_ptr(), st) };
     op.wrapping_add(o.imm as usize)
+}
+
+/// Called by a segment's code: has a kernel do an op for one warp, whose registers are units of their own at `regs`.
+///
+/// # Safety
+/// The state is that of a segment that runs; the kernel is the op's, which names units at `regs` and no other memory.
+unsafe extern "sysv64" fn one(st: *mut State, op: *const Op, regs: *mut u8, kernel: usize) {
+    // SAFETY: the caller's.
+    let st = unsafe { &mut *st };
+    let (own, live) = (std::mem::replace(&mut st.regs, regs), std::mem::replace(&mut st.live, 1));
+    // SAFETY: the address of a kernel, of the level that the code is for.
+    let kernel: Kernel = unsafe { std::mem::transmute(kernel) };
+    // SAFETY: as above.
+    unsafe { kernel(st, op) };
+    (st.regs, st.live) = (own, live);
 }
 
 pub use enter::run as run_region;

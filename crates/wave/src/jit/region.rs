@@ -221,6 +221,7 @@ fn built(
     if body.iter().map(|b| &liveness.blocks[*b]).map(|b| b.end - b.first).sum::<usize>() > MOST_WORDS {
         return None;
     }
+    let consts = super::segment::consts(program);
     let mut ways = Ways { liveness, body, exits: [None, None] };
     let mut region = Region {
         header: liveness.blocks[body[0]].first,
@@ -238,7 +239,7 @@ fn built(
     let mut same_loads = false;
     for &b in body {
         let at = &liveness.blocks[b];
-        let mut trace = Trace::new(narrow, one_way);
+        let mut trace = Trace::new(narrow, one_way, consts.clone());
         let (mut pc, mut end) = (at.first, None);
         while pc < at.end {
             let after = pc + 1 + extension_words(&code[pc]);

@@ -3,12 +3,16 @@
 //! What all lanes have in common is computed before the loop over warps, the rest in it. Nothing is written that nobody reads.
 //! A segment ends before an op that no recording says, or that would write where the loop still reads what was there.
 
+use super::branch::{Branch, Flow};
 use super::live::Set;
+use super::region::Check;
 use crate::recording::{Id, Kind, Node, Tape, Tri, with};
 use rustc_hash::{FxHashMap, FxHashSet};
-use shader::bytecode::{Code, Op, Reg};
+use shader::bytecode::{Code, Op, Program, Reg};
+use shader::ir::Ty;
 use shader::isa::code::extension_words;
 use smallvec::SmallVec;
+use std::rc::Rc;
 
 /// What is done, in order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,6 +30,13 @@ pub enum Item {
     Test(Id),
     /// Its lanes execute from here on.
     Exec(Id),
+    /// Segments' alone: what follows, up to its [`Item::End`], is for warps with a lane in the mask.
+    If(Id),
+    /// Of the branch that ends: what a register holds behind it ([`Node::Phi`]).
+    Phi(Reg, Id),
+    End,
+    /// The counter of the row is passed by the mask's lanes, of which there are some.
+    Count(u16, Id),
 }
 
 pub struct Segment {
@@ -40,6 +51,8 @@ pub struct Segment {
     /// Done once, and for each warp.
     pub once: Vec<Item>,
     pub each: Vec<Item>,
+    /// What [`Item::Check`] is about.
+    pub checks: Vec<Check>,
 }
 
 /// What is known of a node's lanes.
@@ -59,7 +72,7 @@ pub fn settle(tape: &Tape, known: &mut Vec<Lanes>) {
             Node::Word(r) if !r.is_uniform() => Lanes::Differ,
             Node::Word(_) | Node::Splat(_) | Node::Truth(_) => Lanes::Same,
             Node::Mask(_) => Lanes::Unknown,
-            Node::Exec => Lanes::Differ,
+            Node::Exec | Node::Phi(..) => Lanes::Differ,
             _ => node.operands().map(|i| known[i as usize]).max().unwrap_or(Lanes::Same),
         };
         known.push(lanes);
@@ -74,14 +87,33 @@ const FUNCTION: u32 = 20;
 
 #[derive(Default)]
 pub struct Builder {
-    tape: Tape,
-    lanes: Vec<Lanes>,
+    pub tape: Tape,
+    pub lanes: Vec<Lanes>,
     /// By unit: what the register holds, and whether as a mask.
-    now: FxHashMap<usize, Id>,
-    items: Vec<Item>,
+    pub now: FxHashMap<usize, Id>,
+    pub items: Vec<Item>,
     /// Units of small registers that are written, and what they held before, where that was read.
     read: FxHashMap<usize, Vec<Id>>,
     kept: FxHashSet<Id>,
+    pub checks: Vec<Check>,
+    /// Units of which `now` is not all lanes', but of those that execute; and what all lanes have, within branches.
+    pub part: FxHashSet<usize>,
+    pub whole: FxHashMap<usize, Id>,
+    /// The branches that are open.
+    pub open: Vec<Branch>,
+    /// What registers hold all along.
+    consts: Rc<Consts>,
+    /// Functions are taken on, outside branches too.
+    functions: bool,
+}
+
+/// By unit of a register of 32-bit lanes: what it holds from the program's begin on.
+pub type Consts = FxHashMap<usize, u32>;
+
+/// Those of a program.
+pub fn consts(program: &Program) -> Rc<Consts> {
+    let words = program.consts.iter().filter(|c| c.1 == Ty::B32);
+    Rc::new(words.map(|(r, _, x)| (r.unit(), *x as u32)).collect())
 }
 
 /// The registers of an op's operands, in the order of its recording.
@@ -110,33 +142,50 @@ impl Draft {
     }
 }
 
-/// The longest segment that begins with op `first`, of those before `end`; none where the first op is none's.
+/// The longest segment that begins with op `first`; none where the first op is none's.
 ///
 /// With functions in it, unless it would wait for results more than it would do: a function's kernel does many warps at a time.
-pub fn draft(code: &[Op], first: usize, end: usize, narrow: bool) -> Option<Draft> {
-    let whole = drafted(code, first, end, Builder::new(narrow, !narrow))?;
-    if whole.builder.waits() { drafted(code, first, end, Builder::new(narrow, false)) } else { Some(whole) }
+pub fn draft(code: &[Op], flow: &Flow, first: usize, narrow: bool) -> Option<Draft> {
+    let whole = drafted(code, flow, first, Builder::new(flow, narrow, !narrow))?;
+    if whole.builder.waits() {
+        return drafted(code, flow, first, Builder::new(flow, narrow, false));
+    }
+    Some(whole)
 }
 
-fn drafted(code: &[Op], first: usize, end: usize, mut it: Builder) -> Option<Draft> {
+fn drafted(code: &[Op], flow: &Flow, first: usize, mut it: Builder) -> Option<Draft> {
     let (mut pc, mut ops, mut last) = (first, 0, first);
-    while pc < end && it.tape.nodes.len() < MOST_NODES && it.op(&code[pc]) {
-        last = pc;
-        pc += 1 + extension_words(&code[pc]);
+    while it.tape.nodes.len() < MOST_NODES && (pc == first || !flow.begins(pc)) {
+        let next = if it.op(&code[pc]) {
+            pc + 1 + extension_words(&code[pc])
+        } else if let Some(branch) = flow.branch(pc)
+            && it.branch(code, flow, pc, branch)
+        {
+            // Its join is the last op.
+            branch
+        } else {
+            break;
+        };
+        (last, pc) = (if flow.branch(pc) == Some(next) { next - 1 } else { pc }, next);
         ops += 1;
     }
+    // A branch is two of them at least.
+    ops += it.checks.len() + it.items.iter().filter(|i| matches!(i, Item::If(_))).count();
     (ops > 0).then_some(Draft { builder: it, first, last, end: pc, ops })
 }
 
 impl Builder {
-    fn new(narrow: bool, functions: bool) -> Builder {
-        let mut it = Builder::default();
-        (it.tape.narrow, it.tape.one_way) = (narrow, functions);
+    fn new(flow: &Flow, narrow: bool, functions: bool) -> Builder {
+        let mut it = Builder { consts: flow.consts.clone(), functions, ..Builder::default() };
+        it.tape.narrow = narrow;
         it
     }
 
     /// The longest chain of operations has less than twice its length of all.
     fn waits(&self) -> bool {
+        if self.items.iter().any(|i| matches!(i, Item::If(_))) {
+            return false;
+        }
         let nodes = &self.tape.nodes;
         let mut depth = vec![0u32; nodes.len()];
         let (mut longest, mut work) = (0, 0);
@@ -149,12 +198,12 @@ impl Builder {
     }
 
     /// Nodes that came since are taken note of.
-    fn settle(&mut self) {
+    pub fn settle(&mut self) {
         settle(&self.tape, &mut self.lanes);
     }
 
     /// Takes the op on, or leaves all as it was.
-    fn op(&mut self, op: &Op) -> bool {
+    pub fn op(&mut self, op: &Op) -> bool {
         match op.code {
             Code::MOVM32 | Code::MOVIF32 => return self.masked(op),
             _ => (),
@@ -169,13 +218,18 @@ impl Builder {
             }
             *x = self.value(r, *kind == Kind::Mask);
         }
+        // Within a branch a kernel can't be called for the wave.
+        self.tape.one_way = self.functions || !self.open.is_empty();
+        self.tape.odd = self.tape.one_way.then(Vec::new);
         let made = with(&mut self.tape, || (recording.run)(&x));
+        let odd = self.tape.odd.take().unwrap_or_default();
         if self.tape.unsaid {
             return self.undo(before);
         }
         let n = recording.results.len();
         let made: SmallVec<[Id; 2]> = made[..n].into();
         let mask = recording.results[0] == Kind::Mask;
+        let odd = self.odd(&odd);
         self.settle();
         let results: SmallVec<[Reg; 2]> = [op.d, op.b][..n].into();
         for (r, id) in results.iter().zip(&made) {
@@ -191,8 +245,19 @@ impl Builder {
                 return self.undo(before);
             }
         }
+        let words = || recording.operands.iter().chain(recording.results).all(|k| *k == Kind::Word);
+        if odd.is_some() && !words()
+            || odd.is_some() && made.iter().chain(&odd).any(|id| self.lanes[*id as usize] != Lanes::Differ)
+        {
+            return self.undo(before);
+        }
         for id in before..self.tape.nodes.len() {
             self.items.push(Item::Compute(id as Id));
+        }
+        if let Some(odd) = odd {
+            self.items.push(Item::Check(self.checks.len() as u32));
+            let args = x[..recording.operands.len()].to_vec();
+            self.checks.push(Check { code: op.code, args, results: made.to_vec(), odd });
         }
         for (r, id) in results.into_iter().zip(made) {
             self.write(r, id);
@@ -202,6 +267,9 @@ impl Builder {
 
     /// A move of some lanes.
     fn masked(&mut self, op: &Op) -> bool {
+        if !self.open.is_empty() {
+            return self.masked_within(op);
+        }
         let before = self.tape.nodes.len();
         let new = self.value(op.a, false);
         // All that is computed here is for the lanes that execute: who reads the register later in the segment need not know what it
@@ -227,31 +295,37 @@ impl Builder {
             self.write(op.d, id);
         } else {
             self.now.insert(op.d.unit(), id);
+            self.part.insert(op.d.unit());
             self.items.push(Item::Move(op.d, id));
         }
         true
     }
 
-    fn undo(&mut self, nodes: usize) -> bool {
+    pub fn undo(&mut self, nodes: usize) -> bool {
         self.tape.cut(nodes);
         self.lanes.truncate(nodes);
         for list in self.read.values_mut() {
             list.retain(|id| (*id as usize) < nodes);
         }
         self.now.retain(|_, id| (*id as usize) < nodes);
+        self.whole.retain(|_, id| (*id as usize) < nodes);
         false
     }
 
     /// What a register holds now.
-    fn value(&mut self, r: Reg, mask: bool) -> Id {
+    pub fn value(&mut self, r: Reg, mask: bool) -> Id {
         if let Some(id) = self.now.get(&r.unit())
             && self.tape.nodes[*id as usize].is_mask() == mask
         {
             return *id;
         }
-        let node = if mask { Node::Mask(Reg::varying(r.unit() as u16)) } else { Node::Word(r) };
+        let node = match self.consts.get(&r.unit()) {
+            _ if mask => Node::Mask(Reg::varying(r.unit() as u16)),
+            Some(x) => Node::Splat(*x),
+            None => Node::Word(r),
+        };
         let id = self.tape.put(node);
-        if mask || r.is_uniform() {
+        if !matches!(node, Node::Splat(_)) && (mask || r.is_uniform()) {
             let list = self.read.entry(r.unit()).or_default();
             if !list.contains(&id) {
                 list.push(id);
@@ -263,6 +337,10 @@ impl Builder {
 
     /// Whether register `r` may be written: what it held is not read after that, or can be set aside. `once`: before the loop.
     fn may_write(&mut self, r: Reg, mask: bool, once: bool) -> bool {
+        if !self.open.is_empty() {
+            // Nothing is written there, but by who merges; of uniform registers some warps would have none.
+            return mask || !r.is_uniform();
+        }
         if !mask && !r.is_uniform() {
             return true;
         }
@@ -282,7 +360,16 @@ impl Builder {
 
     fn write(&mut self, r: Reg, id: Id) {
         self.now.insert(r.unit(), id);
-        self.items.push(Item::Store(r, id));
+        match self.open.last_mut() {
+            None => {
+                self.part.remove(&r.unit());
+                self.items.push(Item::Store(r, id));
+            }
+            Some(branch) => {
+                self.whole.remove(&r.unit());
+                branch.changed.insert(r.0);
+            }
+        }
     }
 
     fn finish(mut self, first: usize, end: usize, live: &Set) -> Segment {
@@ -310,7 +397,26 @@ impl Builder {
                         self.tape.nodes[id as usize].operands().for_each(|id| need(&mut needed, id));
                     }
                 }
-                Item::Tally(_) | Item::Check(_) | Item::Test(_) | Item::Exec(_) => (),
+                Item::Phi(_, id) => {
+                    keep[i] = needed[id as usize];
+                    if keep[i] {
+                        self.tape.nodes[id as usize].operands().for_each(|id| need(&mut needed, id));
+                    }
+                }
+                Item::Check(n) => {
+                    let check = &self.checks[n as usize];
+                    keep[i] = check.results.iter().any(|id| needed[*id as usize]);
+                    if keep[i] {
+                        let ids = check.args.iter().chain(&check.results).chain([&check.odd]);
+                        ids.for_each(|id| need(&mut needed, *id));
+                    }
+                }
+                Item::If(id) | Item::Count(_, id) => {
+                    keep[i] = true;
+                    need(&mut needed, id);
+                }
+                Item::End => keep[i] = true,
+                Item::Tally(_) | Item::Test(_) | Item::Exec(_) => (),
             }
         }
         let nodes = std::mem::take(&mut self.tape.nodes);
@@ -333,6 +439,6 @@ impl Builder {
         let mut kept: Vec<Id> =
             self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
         kept.sort_unstable();
-        Segment { first, end, nodes, uniform, kept, once, each }
+        Segment { first, end, nodes, uniform, kept, once, each, checks: self.checks }
     }
 }

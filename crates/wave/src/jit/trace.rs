@@ -3,7 +3,7 @@
 
 use super::live::Set;
 use super::region::{Check, Counts, End, Load, Place, To};
-use super::segment::{Item, Lanes, MOST_NODES, Segment, operands, settle};
+use super::segment::{Consts, Item, Lanes, MOST_NODES, Segment, operands, settle};
 use crate::recording::{Bin, Id, Kind, Node, Tape, Tri, Un, with};
 use rustc_hash::{FxHashMap, FxHashSet};
 use shader::bytecode::{
@@ -11,6 +11,7 @@ use shader::bytecode::{
 };
 use shader::ir::{self, Mem, Ty};
 use smallvec::SmallVec;
+use std::rc::Rc;
 
 pub struct Trace {
     tape: Tape,
@@ -22,10 +23,12 @@ pub struct Trace {
     items: Vec<Item>,
     /// Where [`Item::Test`] leads.
     pub none: Option<To>,
+    /// What registers hold all along.
+    consts: Rc<Consts>,
 }
 
 impl Trace {
-    pub fn new(narrow: bool, one_way: bool) -> Trace {
+    pub fn new(narrow: bool, one_way: bool, consts: Rc<Consts>) -> Trace {
         let mut tape = Tape::default();
         (tape.narrow, tape.one_way) = (narrow, one_way);
         Trace {
@@ -35,6 +38,7 @@ impl Trace {
             whole: FxHashMap::default(),
             items: vec![],
             none: None,
+            consts,
         }
     }
 
@@ -73,7 +77,11 @@ impl Trace {
         if let Some(id) = self.now.get(&(r.unit(), mask)) {
             return *id;
         }
-        let id = self.put(if mask { Node::Mask(mask_of(r)) } else { Node::Word(r) });
+        let id = self.put(match self.consts.get(&r.unit()) {
+            _ if mask => Node::Mask(mask_of(r)),
+            Some(x) => Node::Splat(*x),
+            None => Node::Word(r),
+        });
         self.now.insert((r.unit(), mask), id);
         id
     }
@@ -207,29 +215,8 @@ impl Trace {
 
     /// The condition of an op that compares.
     pub fn condition(&mut self, op: &Op) -> Option<Id> {
-        let cmp = ir::Bin::ALL.iter().find(|b| **b as u16 == op.e & 0xFF)?;
-        let mut none = vec![];
-        let first = self.value(op.a, false);
-        let before = if op.code == Code::CMP_JMP { Before::Nothing } else { Before::of(op.e) };
-        let code = match before {
-            Before::Nothing => None,
-            Before::FAdd => Some(Code::bin(ir::Bin::FAdd, Ty::B32)),
-            Before::FSub => Some(Code::bin(ir::Bin::FSub, Ty::B32)),
-            Before::FMul => Some(Code::bin(ir::Bin::FMul, Ty::B32)),
-            Before::FSumSquares => Some(Code::bin(ir::Bin::FSumSquares, Ty::B32)),
-            Before::Fma => Some(Code::tri(ir::Tri::Fma, Ty::B32)),
-        };
-        let second = match code {
-            None => self.value(op.b, false),
-            Some(code) => {
-                let n = if before == Before::Fma { 3 } else { 2 };
-                let x: Vec<Id> = [op.b, op.c, op.d][..n].iter().map(|r| self.value(*r, false)).collect();
-                self.made(code, &x, &mut none)?[0]
-            }
-        };
-        let left = code.is_some() && op.e & BEFORE_LEFT != 0;
-        let x = if left { [second, first] } else { [first, second] };
-        let c = self.made(Code::bin(*cmp, Ty::B32), &x, &mut none)?[0];
+        let made = |it: &mut Trace, code: Code, x: &[Id]| Some(it.made(code, x, &mut vec![])?[0]);
+        let c = compared(op, self, |it, r| it.value(r, false), made)?;
         let negated = op.e & 0x100 != 0;
         Some(if negated { self.not(c) } else { c })
     }
@@ -421,7 +408,7 @@ impl Trace {
                     true
                 }
                 Item::Tally(_) => true,
-                Item::Move(..) => false,
+                Item::Move(..) | Item::If(_) | Item::Phi(..) | Item::End | Item::Count(..) => false,
             };
             if keep {
                 each.push(item);
@@ -429,11 +416,42 @@ impl Trace {
         }
         each.reverse();
         let uniform = self.lanes.iter().map(|l| *l == Lanes::Same).collect();
-        Segment { first: 0, end: 0, nodes, uniform, kept: vec![], once: vec![], each }
+        Segment { first: 0, end: 0, nodes, uniform, kept: vec![], once: vec![], each, checks: vec![] }
     }
 }
 
 /// A Bool register's name.
 fn mask_of(r: Reg) -> Reg {
     Reg::varying(r.unit() as u16)
+}
+
+/// The comparison of an op that compares, not negated: `value` says what a register holds, `made` what a kernel makes of values.
+pub fn compared<T>(
+    op: &Op,
+    it: &mut T,
+    mut value: impl FnMut(&mut T, Reg) -> Id,
+    mut made: impl FnMut(&mut T, Code, &[Id]) -> Option<Id>,
+) -> Option<Id> {
+    let cmp = ir::Bin::ALL.iter().find(|b| **b as u16 == op.e & 0xFF)?;
+    let first = value(it, op.a);
+    let before = if op.code == Code::CMP_JMP { Before::Nothing } else { Before::of(op.e) };
+    let code = match before {
+        Before::Nothing => None,
+        Before::FAdd => Some(Code::bin(ir::Bin::FAdd, Ty::B32)),
+        Before::FSub => Some(Code::bin(ir::Bin::FSub, Ty::B32)),
+        Before::FMul => Some(Code::bin(ir::Bin::FMul, Ty::B32)),
+        Before::FSumSquares => Some(Code::bin(ir::Bin::FSumSquares, Ty::B32)),
+        Before::Fma => Some(Code::tri(ir::Tri::Fma, Ty::B32)),
+    };
+    let second = match code {
+        None => value(it, op.b),
+        Some(code) => {
+            let n = if before == Before::Fma { 3 } else { 2 };
+            let x: SmallVec<[Id; 3]> = [op.b, op.c, op.d][..n].iter().map(|r| value(it, *r)).collect();
+            made(it, code, &x)?
+        }
+    };
+    let left = code.is_some() && op.e & BEFORE_LEFT != 0;
+    let x = if left { [second, first] } else { [first, second] };
+    made(it, Code::bin(*cmp, Ty::B32), &x)
 }

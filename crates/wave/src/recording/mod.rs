@@ -1,5 +1,6 @@
 //! What ops are made of, for compiled code: each kernel's own function, run on a machine that writes down what it is asked.
 
+mod simplify;
 mod tape;
 
 pub use tape::{Bin, Id, Node, Record, Tape, Tri, Un, Wide, with};

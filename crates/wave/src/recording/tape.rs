@@ -125,6 +125,8 @@ pub enum Node {
     Exec,
     /// Words that the load of this number reads: at an offset of each lane's, to which one of all lanes' is added. A region's.
     Load(u32, Id, Id),
+    /// Behind a branch: what there was before it, or, of a warp that went there, what it made. A segment's.
+    Phi(Id, Id),
     /// The same 32 bits in all lanes.
     Splat(u32),
     /// The same truth in all lanes.
@@ -140,7 +142,7 @@ impl Node {
             Node::Mask(_) | Node::Exec | Node::Truth(_) => true,
             Node::Un(u, _) => u.is_mask(),
             Node::Bin(b, ..) => b.is_mask(),
-            Node::Word(_) | Node::Splat(_) | Node::Tri(..) | Node::Load(..) => false,
+            Node::Word(_) | Node::Splat(_) | Node::Tri(..) | Node::Load(..) | Node::Phi(..) => false,
         }
     }
     /// It is there, in a register or as a constant.
@@ -151,7 +153,7 @@ impl Node {
     pub fn operands(self) -> impl Iterator<Item = Id> {
         let (list, n) = match self {
             Node::Un(_, a) => ([a, 0, 0], 1),
-            Node::Bin(_, a, b) | Node::Load(_, a, b) => ([a, b, 0], 2),
+            Node::Bin(_, a, b) | Node::Load(_, a, b) | Node::Phi(a, b) => ([a, b, 0], 2),
             Node::Tri(_, a, b, c) => ([a, b, c], 3),
             _ => ([0; 3], 0),
         };
@@ -177,8 +179,10 @@ pub struct Tape {
 impl Tape {
     /// As it was with `n` nodes.
     pub fn cut(&mut self, n: usize) {
-        for node in self.nodes.drain(n..) {
-            self.known.remove(&node);
+        for (id, node) in self.nodes.drain(n..).enumerate() {
+            if self.known.get(&node) == Some(&((n + id) as Id)) {
+                self.known.remove(&node);
+            }
         }
         self.unsaid = false;
     }
@@ -194,77 +198,18 @@ impl Tape {
         })
     }
 
-    fn splat(&self, id: Id) -> Option<u32> {
-        match self.nodes[id as usize] {
-            Node::Splat(x) => Some(x),
-            _ => None,
-        }
+    /// A node of its own, whatever others are like it.
+    pub fn fresh(&mut self, node: Node) -> Id {
+        self.nodes.push(node);
+        self.nodes.len() as Id - 1
     }
-
-    /// The float that is the same in all lanes, no zero and no NaN.
-    fn ordinary(&self, id: Id) -> bool {
-        self.splat(id).is_some_and(|x| {
-            let x = f32::from_bits(x);
-            x != 0.0 && !x.is_nan()
-        })
-    }
-
-    /// A node that is there already and has the same value. What kernels ask of constants is settled here.
-    fn simplify(&mut self, node: Node) -> Option<Id> {
-        let at = |id: Id| self.nodes[id as usize];
-        match node {
-            // x = x, of a number.
-            Node::Bin(Bin::FNe, a, b) if a == b && self.splat(a).is_some() => {
-                let nan = f32::from_bits(self.splat(a)?).is_nan();
-                Some(self.put(Node::Truth(nan)))
+    /// Of the nodes from `n` on those that are computed, and `gone`, are not there for who comes now.
+    pub fn forget(&mut self, n: usize, gone: impl Fn(Id) -> bool) {
+        for id in (n..self.nodes.len()).filter(|id| gone(*id as Id)) {
+            let node = self.nodes[id];
+            if !node.is_given() && self.known.get(&node) == Some(&(id as Id)) {
+                self.known.remove(&node);
             }
-            Node::Bin(Bin::Shl | Bin::Shr | Bin::Sar | Bin::And, a, b)
-                if self.splat(a).is_some() && self.splat(b).is_some() =>
-            {
-                let (x, n) = (self.splat(a)?, self.splat(b)?);
-                let Node::Bin(op, ..) = node else { return None };
-                let r = match op {
-                    Bin::And => x & n,
-                    Bin::Shl => x.checked_shl(n).unwrap_or(0),
-                    Bin::Shr => x.checked_shr(n).unwrap_or(0),
-                    _ => ((x as i32) >> n.min(31)) as u32,
-                };
-                Some(self.put(Node::Splat(r)))
-            }
-            // The smaller of two in both orders, made one where zeros of two signs and NaNs can't tell them apart: a < c ? a : c is c
-            // for a NaN, as the select behind it makes it.
-            Node::Bin(Bin::Or, p, q) | Node::Bin(Bin::And, p, q) => {
-                let wanted = if matches!(node, Node::Bin(Bin::Or, ..)) { Bin::FMin } else { Bin::FMax };
-                match (at(p), at(q)) {
-                    (Node::Bin(m, a, b), Node::Bin(n, c, d)) if m == wanted && n == m && (a, b) == (d, c) => {
-                        if self.ordinary(b) {
-                            Some(p)
-                        } else if self.ordinary(a) {
-                            Some(q)
-                        } else {
-                            None
-                        }
-                    }
-                    _ => None,
-                }
-            }
-            Node::Tri(Tri::Sel, m, a, b) => match (at(m), at(b)) {
-                (Node::Truth(t), _) => Some(if t { a } else { b }),
-                // a is a NaN ? c : (a < c ? a : c)
-                (Node::Bin(Bin::FNe, x, y), Node::Bin(Bin::FMin | Bin::FMax, p, q))
-                    if x == y && x == p && q == a && self.ordinary(q) =>
-                {
-                    Some(b)
-                }
-                _ if a == b => Some(a),
-                _ => None,
-            },
-            Node::Un(Un::MNot, a) => match at(a) {
-                Node::Un(Un::MNot, x) => Some(x),
-                Node::Truth(t) => Some(self.put(Node::Truth(!t))),
-                _ => None,
-            },
-            _ => None,
         }
     }
 }
@@ -517,7 +462,8 @@ impl Simd for Record {
     /// a kernel, which does one for many warps at a time, loses nothing; and a way out of compiled code for a warp with one lane out
     /// of the ordinary cost more than it gave (`med` took 7.6 ms with such, 4.8 without).
     ///
-    /// Not so within a loop that is compiled whole: that may not leave, and its warps keep their values.
+    /// Not so within a loop that is compiled whole, or a branch: these may not leave, and their warps keep their values. Nor where
+    /// [`Tape::one_way`] has left few such functions.
     fn many(self, m: Id) -> bool {
         let noted = TAPE.with_borrow_mut(|t| t.odd.as_mut().map(|odd| odd.push(m)).is_some());
         if !noted {

@@ -77,7 +77,7 @@ impl<'r> Cycle<'r> {
                 Item::Store(r, _) => !r.is_uniform(),
                 Item::Check(i) => !seg.uniform[self.region.checks[i as usize].results[0] as usize],
                 Item::Test(_) | Item::Tally(_) => false,
-                Item::Exec(_) | Item::Move(..) => true,
+                _ => true,
             }
     }
 
@@ -202,7 +202,7 @@ impl<'r> Cycle<'r> {
                 self.e.used(at, id);
                 if self.e.k + 1 == self.e.side { self.count_lanes() } else { Ok(()) }
             }
-            Item::Move(..) => Err(TooMuch),
+            _ => Err(TooMuch),
         }
     }
 
@@ -278,6 +278,6 @@ pub fn reads(region: &Region, seg: &Segment, item: Item, mut f: impl FnMut(Id)) 
             let check = &region.checks[i as usize];
             check.args.iter().chain(&check.results).chain([&check.odd]).for_each(|id| f(*id));
         }
-        Item::Tally(_) => (),
+        _ => (),
     }
 }

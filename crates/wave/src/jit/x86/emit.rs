@@ -4,13 +4,16 @@
 //! those that are left over go one by one. A value is named by its node, plus the number of nodes for each warp beside the first;
 //! what all warps have in common has one place.
 
+use super::branch::Fork;
+use super::call::Call;
 use super::machine::{Machine, Made, Source, TooMuch, Width};
 use super::place::row;
 use crate::jit::segment::{Item, Segment};
 use crate::recording::{Bin, Id, Node, Tri, Un};
+use crate::state::Kernel;
 use iced_x86::{Code, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
-use shader::bytecode::{Reg, UNIT_BYTES};
+use shader::bytecode::{Op, Reg, UNIT_BYTES};
 use std::mem::take;
 
 /// First byte of the wave's registers, live warps yet to come, lanes that execute, the warp's number and what its rows begin at.
@@ -21,7 +24,8 @@ pub const WARPS: [Register; MOST_SIDE_BY_SIDE] = [Register::R8, Register::R11, R
 pub const OFFSETS: [Register; MOST_SIDE_BY_SIDE] =
     [Register::RAX, Register::RBX, Register::R12, Register::R13];
 /// Of these the caller's values are put aside.
-const CALLERS: [Register; 5] = [Register::RBX, Register::R12, Register::R13, Register::R14, Register::R15];
+pub const CALLERS: [Register; 5] =
+    [Register::RBX, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// Warps that the loop does one instruction after the other, so that none waits for its own results.
 pub const MOST_SIDE_BY_SIDE: usize = 4;
@@ -34,7 +38,7 @@ pub fn low(r: Register) -> Register {
 /// Rows of a frame at most.
 const MOST_ROWS: u32 = 400;
 /// Registers for what all warps use often.
-pub const PINS: [usize; 2] = [3, 10];
+pub const PINS: [usize; 2] = [3, 2];
 /// A value that is never needed again.
 pub const NEVER: u32 = u32::MAX;
 
@@ -48,6 +52,8 @@ pub struct Place {
     pub pinned: bool,
     /// Its register of the wave's has something else by now.
     pub gone: bool,
+    /// This register of the wave's has it.
+    pub at: Option<Reg>,
 }
 
 pub struct Emit<'s> {
@@ -79,6 +85,19 @@ pub struct Emit<'s> {
     pub reserved_masks: u32,
     /// By value: the register that it is stored to in the end.
     pub hints: FxHashMap<Id, u8>,
+    /// Branches that are open.
+    pub forks: Vec<Fork>,
+    /// By register of the wave's: the merged value that lies there.
+    pub homes: FxHashMap<Reg, Id>,
+    /// Of checks: the ops that kernels do, and all kernels.
+    pub ops: &'s [Op],
+    pub kernels: &'s [Kernel],
+    pub calls: Vec<Call>,
+    /// First rows of what a call keeps, and, with AVX2, of the lanes that passed counters; how many of these there were.
+    pub kept: u32,
+    pub passed: u32,
+    pub counts: u32,
+    pub next_count: u32,
 }
 
 impl<'s> Emit<'s> {
@@ -109,16 +128,27 @@ impl<'s> Emit<'s> {
             reserved: 0,
             reserved_masks: 0,
             hints: FxHashMap::default(),
+            forks: vec![],
+            homes: FxHashMap::default(),
+            ops: &[],
+            kernels: &[],
+            calls: vec![],
+            kept: 0,
+            passed: 0,
+            counts: 0,
+            next_count: 0,
         }
     }
 
     pub fn run(mut self) -> Made<Vec<u8>> {
         let frame = self.enter()?;
+        self.rooms()?;
         self.once()?;
         if !self.seg.each.is_empty() {
             self.loops()?;
         }
         self.leave()?;
+        self.call_all()?;
         self.finish(frame)
     }
 
@@ -223,9 +253,14 @@ impl<'s> Emit<'s> {
                 self.given.get(&Node::Exec).copied().into_iter().for_each(f);
             }
             Item::Compute(id) => self.seg.nodes[id as usize].operands().for_each(f),
-            Item::Test(id) | Item::Exec(id) => f(id),
-            // What a check reads is its region's to say.
-            Item::Tally(_) | Item::Check(_) => (),
+            Item::Test(id) | Item::Exec(id) | Item::If(id) | Item::Count(_, id) => f(id),
+            Item::Phi(_, id) => self.seg.nodes[id as usize].operands().for_each(f),
+            Item::Check(i) => {
+                // (A region's are its own to say.)
+                let check = &self.seg.checks[i as usize];
+                check.args.iter().chain(&check.results).chain([&check.odd]).for_each(|id| f(*id));
+            }
+            Item::Tally(_) | Item::End => (),
         }
     }
 
@@ -237,6 +272,11 @@ impl<'s> Emit<'s> {
             Item::Compute(id) => self.compute(at, self.value(id)),
             Item::Store(r, id) => self.store(at, r, self.value(id), false),
             Item::Move(r, id) => self.store(at, r, self.value(id), true),
+            Item::If(id) => self.fork(at, id),
+            Item::Phi(..) => Ok(()),
+            Item::End => self.merge(),
+            Item::Count(row, id) => self.count(at, row, id),
+            Item::Check(i) => self.check(at, i as usize),
             _ => Err(TooMuch),
         }
     }
@@ -374,13 +414,16 @@ impl<'s> Emit<'s> {
             (a, b) = (b, a);
         }
         // Where the result is to be in the end, one of the operands may lie for the last time.
-        let hint = self.hints.get(&id).copied();
+        let ends = |it: &Self, r: u8| {
+            [a, b, c].iter().any(|x| it.place[*x as usize].reg == Some(r) && it.ends(at, *x))
+        };
+        let hint = self.hints.get(&id).copied().filter(|r| self.may_take(*r) || ends(self, *r));
         let free = |it: &Self, x: Id| match it.place[x as usize].reg {
             Some(r) if hint.is_some() => hint == Some(r) && it.ends(at, x),
             Some(_) => it.dies(at, x),
             None => false,
         };
-        if !free(self, c) && (free(self, a) || free(self, b)) && a != b {
+        if (!free(self, c) || c == a || c == b) && (free(self, a) || free(self, b)) && a != b {
             // d = a · d + c
             let (d_id, other) = if free(self, a) { (a, b) } else { (b, a) };
             let d = self.in_register(d_id)?;
@@ -429,6 +472,16 @@ impl<'s> Emit<'s> {
 
     pub fn store(&mut self, at: u32, r: Reg, id: Id, some: bool) -> Made<()> {
         let mask = self.node(id).is_mask();
+        if self.place[id as usize].at == Some(r) && !mask {
+            // It is there.
+            self.used(at, id);
+            if some {
+                let exec = self.value(*self.given.get(&Node::Exec).ok_or(TooMuch)?);
+                self.used(at, exec);
+            }
+            return Ok(());
+        }
+        self.leave_home(r, id)?;
         // Who reads later what the register holds now has it elsewhere by then.
         if self.inside {
             let old = if mask { Node::Mask(Reg::varying(r.unit() as u16)) } else { Node::Word(r) };

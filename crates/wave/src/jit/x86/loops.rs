@@ -36,6 +36,10 @@ impl Emit<'_> {
     /// cycles for what it needs.
     pub fn side_by_side(&self) -> usize {
         let each = &self.seg.each;
+        if each.iter().any(|i| matches!(i, Item::If(_) | Item::Check(_))) {
+            // A warp may go where another goes not.
+            return 1;
+        }
         let mut depth = vec![0u32; self.seg.nodes.len()];
         let (mut longest, mut work) = (0, 0);
         for item in each {
@@ -51,7 +55,8 @@ impl Emit<'_> {
             return 1;
         }
         let wanted = (4 * longest).div_ceil(work.max(1)).min(MOST_SIDE_BY_SIDE as u32) as usize;
-        let room = self.vectors.len() - PINS[(self.m.width == Width::Whole) as usize];
+        let room = self.vectors.len() - PINS[(self.m.width == Width::Whole) as usize]
+            + if self.m.width == Width::Whole { 16 } else { 0 };
         wanted.min(room / self.most_at_once().max(1)).max(1)
     }
 
@@ -87,7 +92,7 @@ impl Emit<'_> {
         self.masks.fill(None);
         self.place = vec![Place::default(); n * side];
         for (p, c) in self.place.iter_mut().zip(common) {
-            *p = Place { reg: None, pinned: false, gone: false, slot: c.slot };
+            *p = Place { slot: c.slot, ..Place::default() };
         }
         self.uses = vec![vec![]; n * side];
         let each = &self.seg.each;
@@ -104,7 +109,9 @@ impl Emit<'_> {
                 self.m.rr(Code::Add_r32_rm32, warp, warp)?;
             }
         }
+        self.begin_counts()?;
         let half = self.m.here();
+        self.begin_half()?;
         for (i, item) in each.iter().enumerate() {
             for k in 0..side {
                 self.k = k;
@@ -119,6 +126,7 @@ impl Emit<'_> {
             }
             self.m.ri(Code::Test_rm32_imm32, low(WARPS[0]), 1)?;
             self.m.jump_back(Code::Jne_rel32_64, half)?;
+            self.end_counts()?;
         }
         if side > 1 {
             return Ok(());

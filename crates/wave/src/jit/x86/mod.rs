@@ -5,6 +5,8 @@
 
 mod access;
 mod block;
+mod branch;
+mod call;
 mod control;
 mod emit;
 mod later;
@@ -18,11 +20,15 @@ pub mod region;
 pub use machine::{Made, Width};
 
 use super::segment::Segment;
+use crate::state::Kernel;
+use shader::bytecode::Op;
 
-/// The code's bytes, which may lie anywhere, aligned to 64.
+/// The code's bytes, which may lie anywhere, aligned to 64; `ops` are what kernels do for its checks, and stay where they are.
 ///
 /// # Errors
 /// The segment asks for more than a function has room for.
-pub fn compile(segment: &Segment, width: Width) -> Made<Vec<u8>> {
-    emit::Emit::new(segment, width).run()
+pub fn compile(segment: &Segment, width: Width, ops: &[Op], kernels: &[Kernel]) -> Made<Vec<u8>> {
+    let mut it = emit::Emit::new(segment, width);
+    (it.ops, it.kernels) = (ops, kernels);
+    it.run()
 }

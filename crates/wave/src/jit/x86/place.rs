@@ -40,6 +40,9 @@ impl Emit<'_> {
         if let Some(slot) = p.slot {
             return Some(row(slot));
         }
+        if let Some(r) = p.at {
+            return Some(self.register(r));
+        }
         match self.node(id) {
             Node::Splat(x) => Some(self.m.constant(x)),
             Node::Word(r) if !p.gone => Some(self.register(r)),
@@ -87,6 +90,13 @@ impl Emit<'_> {
             return Ok(r);
         }
         let d = self.define(id)?;
+        self.fetch(id, d)?;
+        Ok(d)
+    }
+
+    /// Loads a value that is in no register.
+    pub fn fetch(&mut self, id: Id, d: u8) -> Made<()> {
+        let masks = self.in_masks(id);
         match self.node(id) {
             Node::Truth(t) => self.m.truth(d, t)?,
             Node::Splat(0) => self.m.zero(d)?,
@@ -108,7 +118,7 @@ impl Emit<'_> {
                 self.m.load(d, m)?;
             }
         }
-        Ok(d)
+        Ok(())
     }
 
     pub fn load_mask(&mut self, d: u8, m: MemoryOperand) -> Made<()> {
@@ -198,7 +208,8 @@ impl Emit<'_> {
             Node::Word(_) | Node::Mask(_) => !self.place[id as usize].gone,
             _ => false,
         };
-        if !given && self.place[id as usize].slot.is_none() {
+        let p = &self.place[id as usize];
+        if !given && p.slot.is_none() && p.at.is_none() {
             let slot = self.slot(id);
             self.save(id, r, slot)?;
         }

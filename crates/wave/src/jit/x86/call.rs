@@ -1,0 +1,247 @@
+//! What a segment with branches has beside arithmetic: counters that are passed, and kernels for lanes out of the ordinary.
+
+use super::emit::{CALLERS, EXEC, Emit, LIVE, OFFSETS, REGS, WARPS, low};
+use super::machine::{Jump, Made, POOL, TooMuch, Width};
+use super::place::row;
+use super::rare::Arg;
+use crate::jit::one;
+use crate::jit::segment::Item;
+use crate::state::State;
+use crate::tally::{Counting, Row};
+use iced_x86::{Code, MemoryOperand, Register};
+use shader::bytecode::Op;
+use std::mem::offset_of;
+
+/// The wave's state, the counters' rows, the lanes that warps began with, which half of a warp is at hand, and what is free.
+const STATE: Register = Register::R10;
+const ROWS: Register = Register::R12;
+const BEGAN: Register = Register::R13;
+const HALF: Register = Register::R14;
+const FREE: Register = Register::RBX;
+
+/// Rows for what a call keeps: vectors, masks and registers; and for a kernel's results and operands.
+const KEPT: u32 = 34;
+const CALL: u32 = 8;
+
+/// A kernel is called, out of line.
+pub struct Call {
+    from: Jump,
+    back: usize,
+    check: usize,
+    args: Vec<Arg>,
+    results: Vec<u8>,
+    /// Vector registers that have something.
+    held: u32,
+}
+
+impl Emit<'_> {
+    /// Makes room for what the segment has of these.
+    pub fn rooms(&mut self) -> Made<()> {
+        debug_assert!(CALLERS.contains(&ROWS) && CALLERS.contains(&BEGAN) && CALLERS.contains(&HALF));
+        let each = &self.seg.each;
+        let counts = each.iter().filter(|i| matches!(i, Item::Count(..))).count() as u32;
+        let checks = each.iter().any(|i| matches!(i, Item::Check(_)));
+        if counts > 0 || checks {
+            self.m.rr(Code::Mov_r64_rm64, STATE, Register::RCX)?;
+        }
+        if checks {
+            self.kept = self.rows;
+            self.rows += KEPT + CALL;
+        }
+        if counts > 0 {
+            let count = offset_of!(State, count);
+            let at = |member: usize| MemoryOperand::with_base_displ(STATE, (count + member) as i64);
+            self.m.rm(Code::Mov_r64_rm64, ROWS, at(Counting::ROWS))?;
+            self.m.rm(Code::Lea_r64_m, BEGAN, at(offset_of!(Counting, began)))?;
+        }
+        if self.m.width == Width::Half {
+            self.passed = self.rows;
+            self.rows += counts.div_ceil(32);
+            self.counts = counts;
+        }
+        Ok(())
+    }
+
+    // ---- counters ----
+
+    /// The lanes of a half that pass a counter, of the segment's `i`th: a byte for each half.
+    fn passed(&self, i: u32) -> MemoryOperand {
+        let at = row(self.passed);
+        MemoryOperand { displacement: at.displacement + 2 * i as i64, ..at }
+    }
+
+    /// A warp begins: it has passed none.
+    pub fn begin_counts(&mut self) -> Made<()> {
+        if self.counts == 0 {
+            return Ok(());
+        }
+        self.held = 0;
+        let r = self.vector()?;
+        self.m.zero(r)?;
+        for i in 0..self.counts.div_ceil(16) {
+            let to = self.passed(16 * i);
+            self.m.store(to, r)?;
+        }
+        self.held = 0;
+        Ok(())
+    }
+    /// A half of it begins.
+    pub fn begin_half(&mut self) -> Made<()> {
+        self.next_count = 0;
+        if self.counts == 0 {
+            return Ok(());
+        }
+        self.m.rr(Code::Mov_r32_rm32, low(HALF), low(WARPS[0]))?;
+        self.m.ri(Code::And_rm32_imm8, low(HALF), 1)
+    }
+    /// Both halves of a warp have passed what they pass.
+    pub fn end_counts(&mut self) -> Made<()> {
+        let mut i = 0;
+        for item in &self.seg.each {
+            let Item::Count(n, _) = *item else { continue };
+            let from = self.passed(i);
+            i += 1;
+            self.m.rm(Code::Movzx_r32_rm16, Register::ECX, from)?;
+            self.m.rr(Code::Test_rm32_r32, Register::ECX, Register::ECX)?;
+            let none = self.m.jump(Code::Je_rel32_64)?;
+            // The warp's number is twice that, and two on, by now.
+            self.pass(n, MemoryOperand::with_base_index_scale_displ_size(BEGAN, WARPS[0], 1, -2, 1))?;
+            self.m.land(none);
+        }
+        Ok(())
+    }
+
+    /// The warp's lanes in ecx pass a counter.
+    fn pass(&mut self, n: u16, began: MemoryOperand) -> Made<()> {
+        let at = n as usize * size_of::<Row>();
+        let to = |member: usize| MemoryOperand::with_base_displ(ROWS, (at + member) as i64);
+        self.m.rr(Code::Xor_r32_rm32, low(FREE), low(FREE))?;
+        self.m.rm(Code::Cmp_r16_rm16, Register::CX, began)?;
+        self.m.r(Code::Setne_rm8, Register::BL)?;
+        self.m.m(Code::Inc_rm64, to(offset_of!(Row, warps)))?;
+        self.m.mr(Code::Add_rm64_r64, to(offset_of!(Row, diverged)), FREE)
+    }
+
+    /// Lanes of the mask, of which there are some, pass a counter.
+    pub fn count(&mut self, at: u32, n: u16, mask: u32) -> Made<()> {
+        let r = self.in_register(mask)?;
+        if self.m.width == Width::Whole {
+            self.m.rr(Code::VEX_Kmovw_r32_kr, Register::ECX, Register::K0 + r as u32)?;
+            self.used(at, mask);
+            return self.pass(n, MemoryOperand::with_base_index_scale_displ_size(BEGAN, WARPS[0], 2, 0, 1));
+        }
+        let v = self.m.vector(r);
+        self.m.rr(Code::VEX_Vmovmskps_r32_ymm, Register::ECX, v)?;
+        self.used(at, mask);
+        let to = self.passed(self.next_count);
+        self.next_count += 1;
+        let to = MemoryOperand::with_base_index_scale_displ_size(to.base, HALF, 1, to.displacement, 1);
+        self.m.mr(Code::Mov_rm8_r8, to, Register::CL)
+    }
+
+    // ---- kernels ----
+
+    /// Has a kernel do an op where a lane is out of the ordinary.
+    pub fn check(&mut self, at: u32, i: usize) -> Made<()> {
+        let check = &self.seg.checks[i];
+        let mut results = vec![];
+        for id in &check.results {
+            results.push(self.in_register(*id)?);
+        }
+        let odd = self.in_register(check.odd)?;
+        if self.m.width == Width::Whole {
+            let k = Register::K0 + odd as u32;
+            self.m.rr(Code::VEX_Kortestw_kr_kr, k, k)?;
+        } else {
+            let v = self.m.vector(odd);
+            self.m.rr(Code::VEX_Vmovmskps_r32_ymm, Register::ECX, v)?;
+            self.m.rr(Code::Test_rm32_r32, Register::ECX, Register::ECX)?;
+        }
+        let from = self.m.jump(Code::Jne_rel32_64)?;
+        let mut args = vec![];
+        for id in &check.args {
+            args.push(match self.place[*id as usize].reg {
+                Some(r) => Arg::Reg(r),
+                None => Arg::Mem(self.home(*id).ok_or(TooMuch)?),
+            });
+        }
+        let held =
+            (0..self.vectors.len()).filter(|r| self.vectors[*r].is_some()).fold(0, |held, r| held | 1 << r);
+        self.calls.push(Call { from, back: self.m.here(), check: i, args, results, held });
+        for id in check.args.iter().chain(&check.results).chain([&check.odd]) {
+            self.used(at, *id);
+        }
+        Ok(())
+    }
+
+    /// The calls, behind all other code.
+    pub fn call_all(&mut self) -> Made<()> {
+        std::mem::take(&mut self.calls).into_iter().try_for_each(|call| self.call(call))
+    }
+
+    fn call(&mut self, call: Call) -> Made<()> {
+        let (first, half) = (self.kept + KEPT, self.m.width == Width::Half);
+        let op = self.ops.get(call.check).ok_or(TooMuch)?;
+        let kernel = *self.kernels.get(op.code.0 as usize).ok_or(TooMuch)?;
+        self.m.land(call.from);
+        self.keep(call.held, true)?;
+        for (i, arg) in call.args.iter().enumerate() {
+            let r = match arg {
+                Arg::Reg(r) => *r,
+                Arg::Mem(from) => {
+                    self.m.load(0, *from)?;
+                    0
+                }
+            };
+            let to = row(first + 2 + i as u32);
+            self.m.store(to, r)?;
+            if half {
+                self.m.store(MemoryOperand { displacement: to.displacement + 32, ..to }, r)?;
+            }
+            if matches!(arg, Arg::Mem(_)) && call.held & 1 != 0 {
+                self.m.load(0, row(self.kept))?;
+            }
+        }
+        let m = &mut self.m;
+        m.rr(Code::Mov_r64_rm64, Register::RDI, STATE)?;
+        m.r64(Register::RSI, std::ptr::from_ref::<Op>(op) as u64)?;
+        m.rm(Code::Lea_r64_m, Register::RDX, row(first))?;
+        m.r64(Register::RCX, kernel as usize as u64)?;
+        m.r64(Register::RAX, one as *const () as u64)?;
+        m.op0(Code::VEX_Vzeroupper)?;
+        m.r(Code::Call_rm64, Register::RAX)?;
+        self.keep(call.held, false)?;
+        for (i, r) in call.results.into_iter().enumerate() {
+            self.m.load(r, row(first + i as u32))?;
+        }
+        self.m.jump_back(Code::Jmp_rel32_64, call.back)
+    }
+
+    /// Puts aside what a call may change, or fetches it.
+    fn keep(&mut self, held: u32, away: bool) -> Made<()> {
+        for r in (0..self.vectors.len() as u32).filter(|r| held >> r & 1 != 0) {
+            let at = row(self.kept + r);
+            if away { self.m.store(at, r as u8)? } else { self.m.load(r as u8, at)? }
+        }
+        let word = |i: u32| {
+            let at = row(self.kept + 32);
+            MemoryOperand { displacement: at.displacement + 8 * i as i64, ..at }
+        };
+        let regs = [REGS, Register::RSI, EXEC, WARPS[0], POOL, STATE, OFFSETS[0]];
+        debug_assert_eq!(LIVE, Register::ESI);
+        for (i, r) in regs.into_iter().enumerate() {
+            let at = word(i as u32);
+            if away { self.m.mr(Code::Mov_rm64_r64, at, r)? } else { self.m.rm(Code::Mov_r64_rm64, r, at)? }
+        }
+        let masks = if self.m.width == Width::Whole { 1..8 } else { 0..0 };
+        for k in masks {
+            let (at, r) = (word(7 + k), Register::K0 + k);
+            if away {
+                self.m.mr(Code::VEX_Kmovw_m16_kr, at, r)?
+            } else {
+                self.m.rm(Code::VEX_Kmovw_kr_km16, r, at)?
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,108 @@
+//! What is known of a node before it is put: constants, and values that are there already.
+
+use super::tape::{Bin, Id, Node, Tape, Tri, Un};
+
+impl Tape {
+    fn splat(&self, id: Id) -> Option<u32> {
+        match self.nodes[id as usize] {
+            Node::Splat(x) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// The float that is the same in all lanes, no zero and no NaN.
+    fn ordinary(&self, id: Id) -> bool {
+        self.splat(id).is_some_and(|x| {
+            let x = f32::from_bits(x);
+            x != 0.0 && !x.is_nan()
+        })
+    }
+
+    /// A node that is there already and has the same value. What kernels ask of constants is settled here.
+    pub(super) fn simplify(&mut self, node: Node) -> Option<Id> {
+        let at = |id: Id| self.nodes[id as usize];
+        match node {
+            // x = x, of a number.
+            Node::Bin(Bin::FNe, a, b) if a == b && self.splat(a).is_some() => {
+                let nan = f32::from_bits(self.splat(a)?).is_nan();
+                Some(self.put(Node::Truth(nan)))
+            }
+            Node::Bin(Bin::Shl | Bin::Shr | Bin::Sar | Bin::And, a, b)
+                if self.splat(a).is_some() && self.splat(b).is_some() =>
+            {
+                let (x, n) = (self.splat(a)?, self.splat(b)?);
+                let Node::Bin(op, ..) = node else { return None };
+                let r = match op {
+                    Bin::And => x & n,
+                    Bin::Shl => x.checked_shl(n).unwrap_or(0),
+                    Bin::Shr => x.checked_shr(n).unwrap_or(0),
+                    _ => ((x as i32) >> n.min(31)) as u32,
+                };
+                Some(self.put(Node::Splat(r)))
+            }
+            Node::Bin(op @ (Bin::FEq | Bin::FLt | Bin::FLe | Bin::IEq | Bin::SGt | Bin::UGt), a, b)
+                if self.splat(a).is_some() && self.splat(b).is_some() =>
+            {
+                let (x, y) = (self.splat(a)?, self.splat(b)?);
+                let (p, q) = (f32::from_bits(x), f32::from_bits(y));
+                let t = match op {
+                    Bin::FEq => p == q,
+                    Bin::FLt => p < q,
+                    Bin::FLe => p <= q,
+                    Bin::IEq => x == y,
+                    Bin::SGt => x as i32 > y as i32,
+                    _ => x > y,
+                };
+                Some(self.put(Node::Truth(t)))
+            }
+            Node::Bin(op @ (Bin::MAnd | Bin::MOr | Bin::MXor), a, b) => {
+                let (t, x) = match (at(a), at(b)) {
+                    (Node::Truth(t), _) => (t, b),
+                    (_, Node::Truth(t)) => (t, a),
+                    _ => return None,
+                };
+                match (op, t) {
+                    (Bin::MAnd, true) | (Bin::MOr | Bin::MXor, false) => Some(x),
+                    (Bin::MAnd, false) | (Bin::MOr, true) => Some(self.put(Node::Truth(t))),
+                    _ => Some(self.put(Node::Un(Un::MNot, x))),
+                }
+            }
+            // The smaller of two in both orders, made one where zeros of two signs and NaNs can't tell them apart: a < c ? a : c is c
+            // for a NaN, as the select behind it makes it.
+            Node::Bin(Bin::Or, p, q) | Node::Bin(Bin::And, p, q) => {
+                let wanted = if matches!(node, Node::Bin(Bin::Or, ..)) { Bin::FMin } else { Bin::FMax };
+                match (at(p), at(q)) {
+                    (Node::Bin(m, a, b), Node::Bin(n, c, d)) if m == wanted && n == m && (a, b) == (d, c) => {
+                        if self.ordinary(b) {
+                            Some(p)
+                        } else if self.ordinary(a) {
+                            Some(q)
+                        } else {
+                            None
+                        }
+                    }
+                    _ => None,
+                }
+            }
+            Node::Tri(Tri::Sel, m, a, b) => match (at(m), at(b)) {
+                (Node::Truth(t), _) => Some(if t { a } else { b }),
+                // a is a NaN ? c : (a < c ? a : c)
+                (Node::Bin(Bin::FNe, x, y), Node::Bin(Bin::FMin | Bin::FMax, p, q))
+                    if x == y && x == p && q == a && self.ordinary(q) =>
+                {
+                    Some(b)
+                }
+                _ if a == b => Some(a),
+                // Lanes that are written once more.
+                (_, Node::Tri(Tri::Sel, n, _, c)) if n == m => Some(self.put(Node::Tri(Tri::Sel, m, a, c))),
+                _ => None,
+            },
+            Node::Un(Un::MNot, a) => match at(a) {
+                Node::Un(Un::MNot, x) => Some(x),
+                Node::Truth(t) => Some(self.put(Node::Truth(!t))),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+}
