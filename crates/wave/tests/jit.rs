@@ -107,6 +107,77 @@ fn float(r: &mut Rng) -> u32 {
     }
 }
 
+/// Registers that a branch writes and nobody behind it reads, of each kind.
+struct Temporaries {
+    all: [Vec<Reg>; 3],
+    /// How many of each have been written.
+    written: [usize; 3],
+}
+
+/// An `if`: ops that write temporaries, moves of these to other registers, others of its kind.
+fn branch(r: &mut Rng, shapes: &[Shape], a: &mut Asm, regs: &Registers, deep: u32) {
+    let (yes, no, cond) = (a.m(), a.m(), regs.any(r, B));
+    let split = a.op(Code::SPLIT_RARE, yes, cond, no, Reg::NONE, 0, 0);
+    let mut temps = Temporaries { all: [vec![], vec![], vec![]], written: [0; 3] };
+    for _ in 0..3 {
+        temps.all[0].push(a.v());
+        temps.all[1].push(a.v());
+        temps.all[2].push(a.m());
+    }
+    let most = if r.below(4) == 0 { 60 } else { 10 };
+    for _ in 0..1 + r.below(most) {
+        let any = |r: &mut Rng, temps: &Temporaries, t: T| {
+            let n = temps.written[t as usize];
+            if n > 0 && r.below(2) == 0 {
+                temps.all[t as usize][r.below(n as u32) as usize]
+            } else {
+                regs.any(r, t)
+            }
+        };
+        match r.below(8) {
+            0 if deep > 0 => branch(r, shapes, a, regs, deep - 1),
+            0..=2 => {
+                let t = if r.below(2) == 0 { F } else { I };
+                let d = regs.varying[(t == I) as usize][r.below(EACH as u32) as usize];
+                let from = any(r, &temps, t);
+                a.op(Code::MOVM32, d, from, Reg::NONE, Reg::NONE, 0, 0);
+            }
+            _ => {
+                let s = &shapes[r.below(shapes.len() as u32) as usize];
+                let mut x = [Reg::NONE; 5];
+                for (x, t) in x.iter_mut().zip(&s.operands) {
+                    *x = any(r, &temps, *t);
+                }
+                let mut d = [Reg::NONE; 2];
+                for (i, t) in s.results.iter().enumerate() {
+                    let n = &mut temps.written[*t as usize];
+                    let k = r.below((*n + 1).min(3) as u32) as usize;
+                    d[i] = temps.all[*t as usize][k];
+                    *n = (*n).max(k + 1);
+                }
+                if s.results.len() == 2 && d[0] == d[1] {
+                    continue;
+                }
+                put(a, s, d, x);
+            }
+        }
+    }
+    a.op(Code::JOIN, Reg::NONE, no, Reg::NONE, Reg::NONE, 0, 0);
+    a.land(split);
+}
+
+/// An op of that shape.
+fn put(a: &mut Asm, s: &Shape, d: [Reg; 2], x: [Reg; 5]) {
+    let imm = |lo: Reg, hi: Reg| lo.0 as u32 | (hi.0 as u32) << 16;
+    if s.results.len() == 2 {
+        a.op(s.code, d[0], x[0], d[1], x[1], x[2].0, imm(x[3], x[4]));
+    } else if (s.code.0 as usize) < Code::UNPAIRED {
+        a.op(s.code, d[0], x[0], x[1], x[2], 0, 0);
+    } else {
+        a.op(s.code, d[0], x[0], x[1], x[2], x[3].0, imm(x[4], Reg::NONE));
+    }
+}
+
 /// A program of random ops whose outputs are all its registers but some.
 fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
     let mut a = Asm::new(256, [256, 1, 1]);
@@ -118,7 +189,12 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
     regs.bools = (0..EACH).map(|_| a.m()).collect();
     let most = if r.below(4) == 0 { 120 } else { 12 };
     let n = 1 + r.below(most);
+    let branches = r.below(2) == 0;
     for _ in 0..n {
+        if branches && r.below(8) == 0 {
+            branch(r, shapes, &mut a, &regs, 2);
+            continue;
+        }
         if r.below(12) == 0 {
             let t = if r.below(2) == 0 { F } else { I };
             let d = regs.varying[(t == I) as usize][r.below(EACH as u32) as usize];
@@ -143,7 +219,6 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
             }
         };
         let d = result(s.results[0]);
-        let imm = |lo: Reg, hi: Reg| lo.0 as u32 | (hi.0 as u32) << 16;
         let arithmetic = (s.code.0 as usize) < Code::UNPAIRED;
         if s.results.len() == 2 {
             let mut e = result(s.results[1]);
@@ -153,14 +228,13 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
             if uniform {
                 continue;
             }
-            a.op(s.code, d, x[0], e, x[1], x[2].0, imm(x[3], x[4]));
-        } else if arithmetic {
-            a.op(s.code, d, x[0], x[1], x[2], 0, 0);
-        } else if !uniform {
-            a.op(s.code, d, x[0], x[1], x[2], x[3].0, imm(x[4], Reg::NONE));
+            put(&mut a, s, [d, e], x);
+        } else if arithmetic || !uniform {
+            put(&mut a, s, [d, Reg::NONE], x);
         }
     }
-    a.op(Code::END, Reg::NONE, Reg::NONE, Reg::NONE, Reg::NONE, 0, 0);
+    let end = a.op(Code::END, Reg::NONE, Reg::NONE, Reg::NONE, Reg::NONE, 0, 0);
+    a.p.code.iter_mut().filter(|op| op.code == Code::JOIN).for_each(|op| op.imm = end as u32);
     let all = regs.varying.iter().chain(&regs.uniform).flatten().chain(&regs.bools);
     let mut outputs: Vec<(u16, Reg)> = all.map(|reg| (0, *reg)).collect();
     outputs.retain(|_| r.below(3) > 0);
@@ -199,7 +273,7 @@ fn random_segments_leave_what_ops_do() {
     let shapes = shapes();
     assert!(shapes.len() > 250, "{}", shapes.len());
     let host = TestHost::default();
-    let mut compiled = 0;
+    let (mut compiled, mut branches) = (0, 0);
     for level in Level::tested() {
         if level == Level::Portable {
             continue;
@@ -211,7 +285,7 @@ fn random_segments_leave_what_ops_do() {
             });
             let (p, regs, lab) = program(&mut r, &shapes);
             let Some(c) = wave::jit::compile(&p, level) else { continue };
-            compiled += c.segments;
+            (compiled, branches) = (compiled + c.segments, branches + c.branches);
             let (mut a, mut b) = (lab.clone(), lab);
             assert_eq!(a.run_through(level, &p.code, &host), Status::Done);
             let code: &[Op] = shader::bytecode::CompiledCode::code(&c);
@@ -242,5 +316,6 @@ fn random_segments_leave_what_ops_do() {
             }
         }
     }
-    assert!(compiled > 0 || Level::tested().len() == 1);
+    println!("{compiled} segments, {branches} branches within");
+    assert!(compiled > 0 && branches as u64 > programs() / 4 || Level::tested().len() == 1);
 }
