@@ -261,7 +261,9 @@ unsafe fn run<L: Steps, M: Memory>(
         // SAFETY: the op's registers, a live warp.
         let (a, b) = unsafe { (operands(st, ext[0], mem, w), operands(st, ext[1], mem, w)) };
         let first = p[ex.trailing_zeros() as usize & 15];
-        if ok == ex && same(&p, first) | !ex == 0xFFFF {
+        // A sum that nobody sees meanwhile is as quick lane by lane, wherever it is.
+        let lone_sum = st.alone && (at, mem) == (AtomicOp::FAdd, Mem::B32);
+        if !lone_sum && ok == ex && same(&p, first) | !ex == 0xFFFF {
             if batch.n == 16 || batch.n > 0 && batch.place != first {
                 flush!();
                 batch.n = 0;
