@@ -1,6 +1,7 @@
 //! Texels of sixteen lanes by format.
 
 use crate::format::num::srgb8_table;
+use crate::vector::store;
 use simd::Simd;
 use simd::ops;
 
@@ -78,6 +79,26 @@ pub trait Texels: 'static {
 pub unsafe fn words<S: Simd>(s: S, base: *const u8, at: S::I) -> S::I {
     // SAFETY: four bytes at each, says the caller.
     unsafe { s.igather(base, at, s.mask(0xffff)) }
+}
+
+/// Four words from each offset on: a load of its own for each lane, which takes half of two gathers' time.
+///
+/// # Safety
+/// Sixteen bytes are readable at each.
+#[inline(always)]
+unsafe fn words4<S: Simd>(s: S, base: *const u8, at: S::I) -> [S::I; 4] {
+    let mut o = [0u32; 16];
+    store(s, &mut o, at);
+    let mut lanes = [at; 4];
+    for k in 0..4 {
+        let mut from = [base.cast_mut(); 4];
+        for i in 0..4 {
+            from[i] = from[i].wrapping_add(o[k + 4 * i] as usize);
+        }
+        // SAFETY: sixteen bytes at each, says the caller.
+        lanes[k] = unsafe { s.iload4(from) };
+    }
+    s.itranspose4(lanes)
 }
 
 /// Words whose low bits are the texel of 1 or 2 bytes at `at`: never reads beyond the aligned word.
@@ -236,9 +257,18 @@ impl<const N: usize> Texels for Half<N> {
             out[2 * i + 1] = s.f16_to_f(ops::shr(s, w[i], 16));
         }
     }
-    const PAIRS: bool = N < 4;
+    const PAIRS: bool = true;
     #[inline(always)]
     unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+        if N == 4 {
+            // SAFETY: two texels of two words.
+            let w = unsafe { words4(s, base, at) };
+            for i in 0..2 {
+                (a[2 * i], a[2 * i + 1]) = (s.f16_to_f(w[i]), s.f16_to_f(ops::shr(s, w[i], 16)));
+                (b[2 * i], b[2 * i + 1]) = (s.f16_to_f(w[2 + i]), s.f16_to_f(ops::shr(s, w[2 + i], 16)));
+            }
+            return;
+        }
         if N == 1 {
             // SAFETY: two texels of two bytes.
             let w = unsafe { words(s, base, at) };
@@ -266,16 +296,29 @@ impl<const N: usize> Texels for Float<N> {
             out[0] = s.from_bits(unsafe { words(s, base, at) });
             return;
         }
-        for i in 0..N / 2 {
-            // SAFETY: words `2 * i` and the next of the caller's texels.
-            let [a, b] = unsafe { s.igather2(base.add(8 * i), at) };
-            out[2 * i] = s.from_bits(a);
-            out[2 * i + 1] = s.from_bits(b);
+        if N == 4 {
+            // SAFETY: texels of four words.
+            let w = unsafe { words4(s, base, at) };
+            for i in 0..4 {
+                out[i] = s.from_bits(w[i]);
+            }
+            return;
         }
+        // SAFETY: texels of two words.
+        let [a, b] = unsafe { s.igather2(base, at) };
+        (out[0], out[1]) = (s.from_bits(a), s.from_bits(b));
     }
-    const PAIRS: bool = N == 1;
+    const PAIRS: bool = N < 4;
     #[inline(always)]
     unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+        if N == 2 {
+            // SAFETY: two texels of two words.
+            let w = unsafe { words4(s, base, at) };
+            for i in 0..2 {
+                (a[i], b[i]) = (s.from_bits(w[i]), s.from_bits(w[2 + i]));
+            }
+            return;
+        }
         // SAFETY: two texels of a word.
         let [l, r] = unsafe { s.igather2(base, at) };
         (a[0], b[0]) = (s.from_bits(l), s.from_bits(r));
