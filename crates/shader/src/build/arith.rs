@@ -2,7 +2,7 @@
 
 use super::emit::Emit;
 use super::types::Sk;
-use super::{Builder, FAST_MATH_ALLOW_CONTRACT};
+use super::{Builder, FAST_MATH_ALLOW_CONTRACT, FAST_MATH_NSZ};
 use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
@@ -71,6 +71,15 @@ impl Builder<'_> {
         {
             self.e.exact = mode & FAST_MATH_ALLOW_CONTRACT == 0 || f & NO_CONTRACTION != 0;
         }
+    }
+    /// Whether the sign of a result that is zero matters.
+    pub(crate) fn keeps_signs(&self, id: u32) -> bool {
+        if self.m.flags(id) & DECORATED != 0
+            && let Some(mode) = self.m.decoration(id, Decoration::FPFastMathMode)
+        {
+            return mode & FAST_MATH_NSZ == 0;
+        }
+        self.all_signs
     }
     /// The type of `i`'s result: numeric, of this class, with `n` components.
     pub(crate) fn result_kind(&self, i: &Code, class: Class, n: u32) -> Result<(u32, u32, Sk)> {

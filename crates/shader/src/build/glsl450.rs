@@ -214,7 +214,7 @@ impl<'m> Builder<'m> {
     /// The lesser or greater of two: by `plain` where the result for NaN and for zeros of two signs is free, or right because one
     /// operand is a constant; else by `whole`, which minds them.
     fn extreme(&mut self, i: &Code, minds: bool, plain: Bin, whole: Bin) -> Result<()> {
-        let keeps = self.signed_zero_inf_nan;
+        let keeps = self.keeps_signs(i.word(2)?);
         self.floats(i, 2, |e, s, x| {
             let free = !keeps && (!minds || x[..2].iter().any(|v| e.is_number(s, *v)));
             e.bin(if free { plain } else { whole }, x[0], x[1])
@@ -222,7 +222,7 @@ impl<'m> Builder<'m> {
     }
     /// As [`Self::extreme`].
     fn clamp(&mut self, i: &Code, minds: bool) -> Result<()> {
-        let keeps = self.signed_zero_inf_nan;
+        let keeps = self.keeps_signs(i.word(2)?);
         self.floats(i, 3, |e, s, x| {
             if !keeps && (!minds || x[1..3].iter().all(|v| e.is_number(s, *v))) {
                 return e.tri(Tri::FClamp, x[0], x[1], x[2]);

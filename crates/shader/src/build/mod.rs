@@ -64,6 +64,8 @@ const MAX_LOOPS: u32 = 200;
 const MAX_SCALARS: usize = 1 << 24;
 /// Bit of the FP fast-math mode.
 const FAST_MATH_ALLOW_CONTRACT: u32 = 0x1_0000;
+/// Signs of zeros do not matter.
+const FAST_MATH_NSZ: u32 = 4;
 
 /// What an id stands for: `len` values from `start` of the pool, defined in `block`. `ty` 0: nothing.
 #[derive(Clone, Copy, Default, Debug)]
@@ -109,6 +111,8 @@ pub(crate) struct Builder<'m> {
     texels: Vec<atomics::Texel>,
     /// Float results must not be contracted unless decorated otherwise.
     all_exact: bool,
+    /// Signs of zeros matter where no decoration says otherwise.
+    all_signs: bool,
     debug: debug::Lines,
     /// Written variables by set and binding, once asked for.
     written: Option<Rc<rustc_hash::FxHashMap<(u32, u32), Vec<u32>>>>,
@@ -164,6 +168,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         tmp: Vec::new(),
         texels: Vec::new(),
         all_exact: false,
+        all_signs: false,
         debug: debug::Lines::new(),
         written: None,
         entry_interface: Vec::new(),
@@ -289,9 +294,13 @@ impl<'m> Builder<'m> {
                     }
                     size = Some(s);
                 }
-                Some(ExecutionMode::SignedZeroInfNanPreserve) => self.signed_zero_inf_nan = true,
+                Some(ExecutionMode::SignedZeroInfNanPreserve) => {
+                    (self.signed_zero_inf_nan, self.all_signs) = (true, true);
+                }
                 Some(ExecutionMode::FPFastMathDefault) => {
-                    self.all_exact |= self.const_u32(i.word(4)?, i.at)? & FAST_MATH_ALLOW_CONTRACT == 0;
+                    let mode = self.const_u32(i.word(4)?, i.at)?;
+                    self.all_exact |= mode & FAST_MATH_ALLOW_CONTRACT == 0;
+                    self.all_signs |= mode & FAST_MATH_NSZ == 0;
                 }
                 Some(ExecutionMode::DerivativeGroupQuadsKHR) => self.quad_derivatives = true,
                 Some(mode) if self.opt.stage == Stage::Fragment => self.fragment_mode(mode)?,
