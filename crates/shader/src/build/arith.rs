@@ -64,22 +64,19 @@ impl Builder<'_> {
     /// Sets whether the result of `i` may be contracted.
     #[inline]
     pub(crate) fn set_exact(&mut self, id: u32) {
-        let f = self.m.flags(id);
-        self.e.exact = self.all_exact || f & NO_CONTRACTION != 0;
-        if f & DECORATED != 0
-            && let Some(mode) = self.m.decoration(id, Decoration::FPFastMathMode)
-        {
-            self.e.exact = mode & FAST_MATH_ALLOW_CONTRACT == 0 || f & NO_CONTRACTION != 0;
-        }
+        let asked = self.m.flags(id) & NO_CONTRACTION != 0;
+        let mode = self.fast_math(id);
+        self.e.exact = asked || mode.map_or(self.all_exact, |mode| mode & FAST_MATH_ALLOW_CONTRACT == 0);
     }
     /// Whether the sign of a result that is zero matters.
     pub(crate) fn keeps_signs(&self, id: u32) -> bool {
-        if self.m.flags(id) & DECORATED != 0
-            && let Some(mode) = self.m.decoration(id, Decoration::FPFastMathMode)
-        {
-            return mode & FAST_MATH_NSZ == 0;
-        }
-        self.all_signs
+        self.fast_math(id).map_or(self.all_signs, |mode| mode & FAST_MATH_NSZ == 0)
+    }
+    /// The fast-math mode that the result is decorated with.
+    #[inline]
+    fn fast_math(&self, id: u32) -> Option<u32> {
+        let decorated = self.m.flags(id) & DECORATED != 0;
+        if decorated { self.m.decoration(id, Decoration::FPFastMathMode) } else { None }
     }
     /// The type of `i`'s result: numeric, of this class, with `n` components.
     pub(crate) fn result_kind(&self, i: &Code, class: Class, n: u32) -> Result<(u32, u32, Sk)> {

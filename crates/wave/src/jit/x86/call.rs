@@ -19,6 +19,9 @@ const BEGAN: Register = Register::R13;
 const HALF: Register = Register::R14;
 const FREE: Register = Register::RBX;
 
+/// Registers that a call may change and the loop needs.
+const KEEP: [Register; 7] = [REGS, Register::RSI, EXEC, WARPS[0], POOL, STATE, OFFSETS[0]];
+
 /// Rows for what a call keeps: vectors, masks and registers; and for a kernel's results and operands.
 const KEPT: u32 = 34;
 const CALL: u32 = 8;
@@ -37,6 +40,7 @@ pub struct Call {
 impl Emit<'_> {
     /// Makes room for what the segment has of these.
     pub fn rooms(&mut self) -> Made<()> {
+        debug_assert_eq!(LIVE, Register::ESI);
         debug_assert!(CALLERS.contains(&ROWS) && CALLERS.contains(&BEGAN) && CALLERS.contains(&HALF));
         let each = &self.seg.each;
         let counts = each.iter().filter(|i| matches!(i, Item::Count(..))).count() as u32;
@@ -180,12 +184,30 @@ impl Emit<'_> {
     }
 
     fn call(&mut self, call: Call) -> Made<()> {
-        let (first, half) = (self.kept + KEPT, self.m.width == Width::Half);
+        let first = self.kept + KEPT;
         let op = self.ops.get(call.check).ok_or(TooMuch)?;
         let kernel = *self.kernels.get(op.code.0 as usize).ok_or(TooMuch)?;
         self.m.land(call.from);
-        self.keep(call.held, true)?;
-        for (i, arg) in call.args.iter().enumerate() {
+        self.keep(self.kept, KEEP, call.held, true)?;
+        self.arguments(first, self.kept, &call.args, call.held)?;
+        let m = &mut self.m;
+        m.rr(Code::Mov_r64_rm64, Register::RDI, STATE)?;
+        m.r64(Register::RSI, std::ptr::from_ref::<Op>(op) as u64)?;
+        m.rm(Code::Lea_r64_m, Register::RDX, row(first))?;
+        m.r64(Register::RCX, kernel as usize as u64)?;
+        m.r64(Register::RAX, one as *const () as u64)?;
+        m.op0(Code::VEX_Vzeroupper)?;
+        m.r(Code::Call_rm64, Register::RAX)?;
+        self.keep(self.kept, KEEP, call.held, false)?;
+        for (i, r) in call.results.into_iter().enumerate() {
+            self.m.load(r, row(first + i as u32))?;
+        }
+        self.m.jump_back(Code::Jmp_rel32_64, call.back)
+    }
+
+    /// Lays a kernel's operands down, behind two rows for its results, of which `first` is one.
+    pub fn arguments(&mut self, first: u32, kept: u32, args: &[Arg], held: u32) -> Made<()> {
+        for (i, arg) in args.iter().enumerate() {
             let r = match arg {
                 Arg::Reg(r) => *r,
                 Arg::Mem(from) => {
@@ -195,40 +217,26 @@ impl Emit<'_> {
             };
             let to = row(first + 2 + i as u32);
             self.m.store(to, r)?;
-            if half {
+            if self.m.width == Width::Half {
                 self.m.store(MemoryOperand { displacement: to.displacement + 32, ..to }, r)?;
             }
-            if matches!(arg, Arg::Mem(_)) && call.held & 1 != 0 {
-                self.m.load(0, row(self.kept))?;
+            if matches!(arg, Arg::Mem(_)) && held & 1 != 0 {
+                self.m.load(0, row(kept))?;
             }
         }
-        let m = &mut self.m;
-        m.rr(Code::Mov_r64_rm64, Register::RDI, STATE)?;
-        m.r64(Register::RSI, std::ptr::from_ref::<Op>(op) as u64)?;
-        m.rm(Code::Lea_r64_m, Register::RDX, row(first))?;
-        m.r64(Register::RCX, kernel as usize as u64)?;
-        m.r64(Register::RAX, one as *const () as u64)?;
-        m.op0(Code::VEX_Vzeroupper)?;
-        m.r(Code::Call_rm64, Register::RAX)?;
-        self.keep(call.held, false)?;
-        for (i, r) in call.results.into_iter().enumerate() {
-            self.m.load(r, row(first + i as u32))?;
-        }
-        self.m.jump_back(Code::Jmp_rel32_64, call.back)
+        Ok(())
     }
 
-    /// Puts aside what a call may change, or fetches it.
-    fn keep(&mut self, held: u32, away: bool) -> Made<()> {
+    /// Puts aside what a call may change, `regs` of the registers, in rows from `kept` on; or fetches it.
+    pub fn keep(&mut self, kept: u32, regs: [Register; 7], held: u32, away: bool) -> Made<()> {
         for r in (0..self.vectors.len() as u32).filter(|r| held >> r & 1 != 0) {
-            let at = row(self.kept + r);
+            let at = row(kept + r);
             if away { self.m.store(at, r as u8)? } else { self.m.load(r as u8, at)? }
         }
         let word = |i: u32| {
-            let at = row(self.kept + 32);
+            let at = row(kept + 32);
             MemoryOperand { displacement: at.displacement + 8 * i as i64, ..at }
         };
-        let regs = [REGS, Register::RSI, EXEC, WARPS[0], POOL, STATE, OFFSETS[0]];
-        debug_assert_eq!(LIVE, Register::ESI);
         for (i, r) in regs.into_iter().enumerate() {
             let at = word(i as u32);
             if away { self.m.mr(Code::Mov_rm64_r64, at, r)? } else { self.m.rm(Code::Mov_r64_rm64, r, at)? }

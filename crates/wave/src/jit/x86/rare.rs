@@ -1,7 +1,7 @@
 //! Code of a region that is seldom run, behind all other.
 
 use super::emit::REGS;
-use super::machine::{Jump, Made, Width};
+use super::machine::{Jump, Made};
 use super::place::row;
 use super::region::{B, CONTEXT, Cycle, context};
 use crate::jit::enter::{Context, one, tired};
@@ -69,24 +69,7 @@ impl Cycle<'_> {
             Rare::Gather(g) => self.gather(&g)?,
             Rare::Call { op, args, results } => {
                 self.keep(stub.held, true)?;
-                for (i, arg) in args.iter().enumerate() {
-                    let r = match arg {
-                        Arg::Reg(r) => *r,
-                        Arg::Mem(from) => {
-                            self.e.m.load(0, *from)?;
-                            0
-                        }
-                    };
-                    let to = row(self.call + 2 + i as u32);
-                    self.e.m.store(to, r)?;
-                    if self.halves() {
-                        self.e.m.store(MemoryOperand { displacement: to.displacement + 32, ..to }, r)?;
-                    }
-                    if matches!(arg, Arg::Mem(_)) && stub.held & 1 != 0 {
-                        let own = row(self.kept);
-                        self.e.m.load(0, own)?;
-                    }
-                }
+                self.e.arguments(self.call, self.kept, &args, stub.held)?;
                 let m = &mut self.e.m;
                 m.rr(Code::Mov_r64_rm64, Register::RDI, CONTEXT)?;
                 m.r64(Register::RSI, op as u64)?;
@@ -106,33 +89,7 @@ impl Cycle<'_> {
 
     /// Puts aside what a call may change, or fetches it.
     fn keep(&mut self, held: u32, away: bool) -> Made<()> {
-        for r in (0..self.e.vectors.len() as u32).filter(|r| held >> r & 1 != 0) {
-            let at = row(self.kept + r);
-            if away { self.e.m.store(at, r as u8)? } else { self.e.m.load(r as u8, at)? }
-        }
-        let word = |i: u32| {
-            let at = row(self.kept + 32);
-            MemoryOperand { displacement: at.displacement + 8 * i as i64, ..at }
-        };
         let regs = [REGS, Register::RSI, Register::R8, Register::R9, CONTEXT, Register::R11, Register::RAX];
-        for (i, r) in regs.into_iter().enumerate() {
-            let at = word(i as u32);
-            if away {
-                self.e.m.mr(Code::Mov_rm64_r64, at, r)?
-            } else {
-                self.e.m.rm(Code::Mov_r64_rm64, r, at)?
-            }
-        }
-        if self.e.m.width == Width::Whole {
-            for k in 1..8 {
-                let (at, r) = (word(7 + k), Register::K0 + k);
-                if away {
-                    self.e.m.mr(Code::VEX_Kmovw_m16_kr, at, r)?
-                } else {
-                    self.e.m.rm(Code::VEX_Kmovw_kr_km16, r, at)?
-                }
-            }
-        }
-        Ok(())
+        self.e.keep(self.kept, regs, held, away)
     }
 }
