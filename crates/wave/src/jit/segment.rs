@@ -82,6 +82,24 @@ pub fn settle(tape: &Tape, known: &mut Vec<Lanes>) {
 /// Nodes of one segment at most, so that compiling takes about as long as its ops are many.
 pub const MOST_NODES: usize = 4000;
 
+/// The longest chain of these nodes of which each waits for the one before, and how many they are.
+pub fn chain(nodes: &[Node], computed: impl Iterator<Item = Id>) -> (u32, u32) {
+    let mut depth = vec![0u32; nodes.len()];
+    let (mut longest, mut work) = (0, 0);
+    for id in computed {
+        let before = nodes[id as usize].operands().map(|x| depth[x as usize]).max().unwrap_or(0);
+        depth[id as usize] = before + 1;
+        longest = longest.max(before + 1);
+        work += 1;
+    }
+    (longest, work)
+}
+
+/// What is computed of items.
+pub fn computed(items: &[Item]) -> impl Iterator<Item = Id> {
+    items.iter().filter_map(|item| if let Item::Compute(id) = *item { Some(id) } else { None })
+}
+
 /// Operations that a chain with a function in it has at least.
 const FUNCTION: u32 = 20;
 
@@ -187,13 +205,8 @@ impl Builder {
             return false;
         }
         let nodes = &self.tape.nodes;
-        let mut depth = vec![0u32; nodes.len()];
-        let (mut longest, mut work) = (0, 0);
-        for (i, node) in nodes.iter().enumerate().filter(|(_, n)| !n.is_given()) {
-            depth[i] = 1 + node.operands().map(|x| depth[x as usize]).max().unwrap_or(0);
-            longest = longest.max(depth[i]);
-            work += 1;
-        }
+        let computed = (0..nodes.len() as Id).filter(|id| !nodes[*id as usize].is_given());
+        let (longest, work) = chain(nodes, computed);
         longest >= FUNCTION && 2 * longest > work
     }
 

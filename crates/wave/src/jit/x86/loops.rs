@@ -2,7 +2,7 @@
 
 use super::emit::{Emit, LIVE, MOST_SIDE_BY_SIDE, OFFSETS, PINS, Place, WARPS, low};
 use super::machine::{Made, Width};
-use crate::jit::segment::Item;
+use crate::jit::segment::{Item, chain, computed};
 use crate::recording::{Id, Node};
 use iced_x86::{Code, Register};
 
@@ -40,17 +40,7 @@ impl Emit<'_> {
             // A warp may go where another goes not.
             return 1;
         }
-        let mut depth = vec![0u32; self.seg.nodes.len()];
-        let (mut longest, mut work) = (0, 0);
-        for item in each {
-            if let Item::Compute(id) = *item {
-                let node = self.seg.nodes[id as usize];
-                let before = node.operands().map(|x| depth[x as usize]).max().unwrap_or(0);
-                depth[id as usize] = before + 1;
-                longest = longest.max(before + 1);
-                work += 1;
-            }
-        }
+        let (longest, work) = chain(&self.seg.nodes, computed(each));
         if longest < 8 {
             return 1;
         }

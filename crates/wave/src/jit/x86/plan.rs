@@ -3,7 +3,7 @@
 use super::block::reads;
 use super::region::{Cycle, Pin};
 use crate::jit::region::Block;
-use crate::jit::segment::{Item, Segment};
+use crate::jit::segment::{Item, Segment, chain, computed};
 use crate::recording::Node;
 use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
@@ -44,17 +44,8 @@ impl Cycle<'_> {
         if self.region.diverges {
             return self.e.side;
         }
-        let mut depth = vec![0; seg.nodes.len()];
-        let (mut longest, mut work) = (0, 0);
-        for item in &seg.each {
-            if let Item::Compute(id) = *item {
-                let before = seg.nodes[id as usize].operands().map(|x| depth[x as usize]).max().unwrap_or(0);
-                depth[id as usize] = before + 1;
-                longest = longest.max(before + 1);
-                work += 1;
-            }
-        }
-        let wanted = if longest < 8 { 1 } else { (4 * longest as usize).div_ceil(work) };
+        let (longest, work) = chain(&seg.nodes, computed(&seg.each));
+        let wanted = if longest < 8 { 1 } else { (4 * longest).div_ceil(work) as usize };
         let room = self.e.vectors.len() - self.e.reserved.count_ones() as usize;
         wanted.min(room / self.most_pressure()).clamp(self.of_warp(), self.e.side)
     }
