@@ -159,9 +159,6 @@ impl Fix {
     pub const NAN: u32 = 3;
     pub const NEGATIVE_INFINITY: u32 = 4;
     pub const INFINITY: u32 = 5;
-    /// Of the operand's sign.
-    pub const SIGNED_INFINITY: u32 = 6;
-    pub const ZERO: u32 = 8;
 
     pub const fn table(self) -> u32 {
         // One (class 3) and other positive ones (7) keep what they have.
@@ -194,8 +191,6 @@ fn put<S: crate::Simd>(s: S, what: u32, m: S::M, x: S::F, r: S::F) -> S::F {
         Fix::NAN => s.fsel(m, s.fsplat(f32::from_bits(0xFFC0_0000)), r),
         Fix::NEGATIVE_INFINITY => s.fsel(m, s.fsplat(f32::NEG_INFINITY), r),
         Fix::INFINITY => s.fsel(m, inf, r),
-        Fix::SIGNED_INFINITY => s.fsel(m, copysign(s, inf, x), r),
-        Fix::ZERO => s.fsel(m, s.fsplat(0.0), r),
         _ => r,
     }
 }
