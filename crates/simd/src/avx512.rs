@@ -1,7 +1,7 @@
 //! [`Simd`] as 512-bit vectors. Mirrors `avx2.rs`; every operation here is either the same IEEE operation or the
 //! same integer operation on twice the width.
 
-use super::{Avx512Proof, Level, Simd};
+use super::{Avx512Proof, Level, Simd, Table};
 use std::arch::x86_64::*;
 
 /// AVX-512 F, BW, DQ, VL.
@@ -251,6 +251,11 @@ impl Simd for Avx512 {
         }
         fn fparts(self, x: Self::F) -> [Self::F; 2] {
             [_mm512_getexp_ps(x), _mm512_getmant_ps::<{ _MM_MANT_NORM_1_2 }, { _MM_MANT_SIGN_SRC }>(x)]
+        }
+        fn ilook(self, table: &'static Table, idx: Self::I) -> Self::I {
+            let words = table.0.as_ptr();
+            let (low, high) = (_mm512_load_si512(words.cast()), _mm512_load_si512(words.add(16).cast()));
+            _mm512_permutex2var_epi32(low, idx, high)
         }
         fn fquads(self, v: [f32; 4]) -> Self::F {
             let idx = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);

@@ -25,6 +25,16 @@ pub use avx512::Avx512;
 pub use level::{Avx2Proof, Avx512Proof, Level};
 pub use portable::Portable;
 
+/// What [`Simd::ilook`] looks things up in.
+#[repr(C, align(64))]
+#[derive(PartialEq, Eq, Hash, Debug)]
+pub struct Table(pub [u32; 32]);
+
+/// What [`Simd::rarely`] is about; `of` is to be `inline(always)`. (Closures are not inlined reliably.)
+pub trait Seldom {
+    fn of<S: Simd>(s: S, x: S::F) -> (S::F, S::I);
+}
+
 /// Sixteen lanes of a machine. Float operations round to nearest even; NaN payloads and signs are nobody's business.
 ///
 /// Names: `f` 16 × f32, `i` 16 × 32-bit int, `d` 16 × f64, `l` 16 × 64-bit int, `m` one bool a lane.
@@ -164,6 +174,20 @@ pub trait Simd: Copy + 'static {
     unsafe fn istore_packed(self, p: *mut u8, m: Self::M, a: Self::I);
     /// Lane i = a[idx[i] mod 16].
     fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I;
+    /// Lane i = table[idx[i] mod 32].
+    #[inline(always)]
+    fn ilook(self, table: &'static Table, idx: Self::I) -> Self::I {
+        ops::look(self, table, idx)
+    }
+    /// `old`, but in lanes of `m`, of which there are seldom any, `K`'s of x.
+    #[inline(always)]
+    fn rarely<K: Seldom>(self, m: Self::M, x: Self::F, old: (Self::F, Self::I)) -> (Self::F, Self::I) {
+        if !self.many(m) {
+            return old;
+        }
+        let new = K::of(self, x);
+        (self.fsel(m, new.0, old.0), self.isel(m, new.1, old.1))
+    }
     /// Four words of each lane, given as a vector a word: result k has those of lanes k, 4 + k, 8 + k and 12 + k, one lane's
     /// after the other's. And back: done twice it is nothing.
     fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4];

@@ -59,6 +59,12 @@ of_level! { S, s;
         let m = s.ior(s.iand(bits, s.isplat(0x007F_FFFF)), s.isplat(0x3F80_0000));
         [s.fsub(s.s_to_f(shr(s, bits, 23)), bias), s.from_bits(m)]
     }
+    /// [`crate::Simd::ilook`].
+    pub fn look(table: &'static crate::Table, idx: S::I) -> S::I {
+        // SAFETY: 32 words, aligned.
+        let (low, high) = unsafe { (s.iload(table.0.as_ptr().cast()), s.iload(table.0.as_ptr().add(16).cast())) };
+        s.isel(s.sgt(s.isplat(0), shl(s, idx, 27)), s.ishuffle(high, idx), s.ishuffle(low, idx))
+    }
     pub fn shl(a: S::I, n: u32) -> S::I {
         s.ishl(a, s.isplat(n))
     }

@@ -119,13 +119,14 @@ struct Before {
     nodes: usize,
     items: usize,
     checks: usize,
+    rare: usize,
     now: FxHashMap<usize, Id>,
     whole: FxHashMap<usize, Id>,
 }
 
 impl Builder {
     /// Lanes that execute.
-    fn exec(&mut self) -> Id {
+    pub fn exec(&mut self) -> Id {
         match self.open.last() {
             Some(b) => b.exec,
             None => self.tape.put(Node::Exec),
@@ -182,6 +183,7 @@ impl Builder {
             nodes: self.tape.nodes.len(),
             items: self.items.len(),
             checks: self.checks.len(),
+            rare: self.rare,
             now: self.now.clone(),
             whole: self.whole.clone(),
         };
@@ -192,6 +194,7 @@ impl Builder {
         self.open.truncate(depth);
         self.items.truncate(before.items);
         self.checks.truncate(before.checks);
+        self.rare = before.rare;
         (self.now, self.whole) = (before.now, before.whole);
         self.undo(before.nodes)
     }

@@ -123,6 +123,8 @@ pub struct Builder {
     consts: Rc<Consts>,
     /// Functions are taken on, outside branches too.
     functions: bool,
+    /// How many of the branches are within functions.
+    pub rare: usize,
 }
 
 /// By unit of a register of 32-bit lanes: what it holds from the program's begin on.
@@ -201,7 +203,7 @@ impl Builder {
 
     /// The longest chain of operations has less than twice its length of all.
     fn waits(&self) -> bool {
-        if self.items.iter().any(|i| matches!(i, Item::If(_))) {
+        if self.items.iter().filter(|i| matches!(i, Item::If(_))).count() > self.rare {
             return false;
         }
         let nodes = &self.tape.nodes;
@@ -234,8 +236,10 @@ impl Builder {
         // Within a branch a kernel can't be called for the wave.
         self.tape.one_way = self.functions || !self.open.is_empty();
         self.tape.odd = self.tape.one_way.then(Vec::new);
+        self.tape.exec = self.tape.one_way.then(|| self.exec());
         let made = with(&mut self.tape, || (recording.run)(&x));
         let odd = self.tape.odd.take().unwrap_or_default();
+        let rare = std::mem::take(&mut self.tape.rare);
         if self.tape.unsaid {
             return self.undo(before);
         }
@@ -261,11 +265,25 @@ impl Builder {
         let words = || recording.operands.iter().chain(recording.results).all(|k| *k == Kind::Word);
         if odd.is_some() && !words()
             || odd.is_some() && made.iter().chain(&odd).any(|id| self.lanes[*id as usize] != Lanes::Differ)
+            || !rare.is_empty()
+                && x[..recording.operands.len()].iter().any(|id| self.lanes[*id as usize] != Lanes::Differ)
         {
             return self.undo(before);
         }
-        for id in before..self.tape.nodes.len() {
-            self.items.push(Item::Compute(id as Id));
+        self.rare += rare.len();
+        let mut rare = rare.into_iter().peekable();
+        let mut id = before as Id;
+        while (id as usize) < self.tape.nodes.len() {
+            let Some(r) = rare.next_if(|r| r.first == id) else {
+                self.items.push(Item::Compute(id));
+                id += 1;
+                continue;
+            };
+            self.items.push(Item::If(r.mask));
+            self.items.extend((r.first..r.phis).map(Item::Compute));
+            self.items.extend([r.phis, r.phis + 1].map(|id| Item::Phi(Reg::NONE, id)));
+            self.items.push(Item::End);
+            id = r.phis + 2;
         }
         if let Some(odd) = odd {
             self.items.push(Item::Check(self.checks.len() as u32));

@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
-use simd::{Level, Simd};
+use simd::{Level, Seldom, Simd, Table};
 use std::cell::RefCell;
 
 /// A node's number on its tape.
@@ -27,6 +27,8 @@ pub enum Un {
     /// The two of [`Simd::fparts`]; not of the narrow level.
     Exponent,
     Mantissa,
+    /// [`Simd::ilook`].
+    Look(&'static Table),
     MNot,
 }
 
@@ -174,6 +176,18 @@ pub struct Tape {
     pub one_way: bool,
     /// Where who writes has a way out for lanes out of the ordinary: the masks of those.
     pub odd: Option<Vec<Id>>,
+    /// Where what is seldom needed may be jumped over, the lanes that execute; and what was written down of it.
+    pub exec: Option<Id>,
+    pub rare: Vec<Rare>,
+}
+
+/// Nodes that no warp needs but those with a lane in the mask.
+#[derive(Clone, Copy)]
+pub struct Rare {
+    pub mask: Id,
+    pub first: Id,
+    /// One behind the last: the merged ones ([`Node::Phi`]) are these two.
+    pub phis: Id,
 }
 
 impl Tape {
@@ -185,6 +199,7 @@ impl Tape {
             }
         }
         self.unsaid = false;
+        self.rare.clear();
     }
 
     pub fn put(&mut self, node: Node) -> Id {
@@ -386,6 +401,26 @@ impl Simd for Record {
         f_to_f16 = FToF16;
         f16_to_f = F16ToF;
         mnot = MNot;
+    }
+    fn ilook(self, table: &'static Table, idx: Id) -> Id {
+        put(Node::Un(Un::Look(table), idx))
+    }
+    fn rarely<K: Seldom>(self, m: Id, x: Id, old: (Id, Id)) -> (Id, Id) {
+        let Some(exec) = TAPE.with_borrow(|t| t.exec) else {
+            // As with [`Simd::many`].
+            self.many(m);
+            return old;
+        };
+        let mask = self.mand(exec, m);
+        let first = TAPE.with_borrow(|t| t.nodes.len());
+        let new = K::of(self, x);
+        let new = (self.fsel(m, new.0, old.0), self.isel(m, new.1, old.1));
+        TAPE.with_borrow_mut(|t| {
+            t.forget(first, |_| true);
+            let phis = [(old.0, new.0), (old.1, new.1)].map(|(a, b)| t.fresh(Node::Phi(a, b)));
+            t.rare.push(Rare { mask, first: first as Id, phis: phis[0] });
+            (phis[0], phis[1])
+        })
     }
     fn parts_are_cheap(self) -> bool {
         TAPE.with_borrow(|t| t.one_way)

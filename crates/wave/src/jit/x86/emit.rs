@@ -343,6 +343,14 @@ impl<'s> Emit<'s> {
                 let d = self.define(id)?;
                 self.m.not(d, a_in)
             }
+            Node::Un(Un::Look(table), a) => {
+                let idx = self.in_register(a)?;
+                let halves = self.m.width == Width::Half;
+                let free = if halves { [self.vector()?, self.vector()?, self.vector()?] } else { [0; 3] };
+                let d = self.define(id)?;
+                self.used(at, a);
+                self.m.look(table, d, idx, free)
+            }
             Node::Un(op, a) => {
                 let s = self.source(at, a)?;
                 self.used(at, a);

@@ -3,6 +3,7 @@
 use crate::recording::{Bin, Tri, Un};
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
+use simd::Table;
 
 /// AVX-512: a warp in one register, masks in registers of their own. AVX2: half a warp, masks as vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,6 +39,8 @@ pub struct Machine {
     /// The constants, by their 32 bits.
     pool: FxHashMap<u32, u32>,
     constants: Vec<u32>,
+    /// Tables are among them: where.
+    tables: FxHashMap<&'static Table, u32>,
     /// Where code refers to the pool.
     pool_at: usize,
 }
@@ -53,6 +56,7 @@ impl Machine {
             patches: vec![],
             pool: FxHashMap::default(),
             constants: vec![],
+            tables: FxHashMap::default(),
             pool_at: 0,
         }
     }
@@ -158,6 +162,33 @@ impl Machine {
         let mut m = MemoryOperand::with_base_displ(POOL, at.into());
         m.is_broadcast = self.width == Width::Whole;
         m
+    }
+    /// d = table[idx], by lane; `free`: what AVX2 has need of. All of them differ.
+    pub fn look(&mut self, table: &'static Table, d: u8, idx: u8, free: [u8; 3]) -> Made<()> {
+        let constants = &mut self.constants;
+        let first = *self.tables.entry(table).or_insert_with(|| {
+            constants.resize(constants.len().next_multiple_of(16), 0);
+            constants.extend(table.0);
+            (constants.len() - 32) as u32 * 4
+        });
+        let part = |at: u32| MemoryOperand::with_base_displ(POOL, (first + at).into());
+        if self.width == Width::Whole {
+            self.load(d, part(0))?;
+            let code = Code::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32;
+            return self.with_source(code, self.vector(d), self.vector(idx), Source::Mem(part(64)));
+        }
+        let [a, b, pick] = free;
+        let mut eights = [(d, 0), (b, 32), (a, 64), (b, 96)].into_iter();
+        self.shift(Bin::Shl, pick, idx, 28)?;
+        for to in [d, a] {
+            for (r, at) in eights.by_ref().take(2) {
+                let code = Code::VEX_Vpermd_ymm_ymm_ymmm256;
+                self.with_source(code, self.vector(r), self.vector(idx), Source::Mem(part(at)))?;
+            }
+            self.select(to, pick, Source::Reg(b), to)?;
+        }
+        self.shift(Bin::Shl, pick, idx, 27)?;
+        self.select(d, pick, Source::Reg(a), d)
     }
     /// 1, 2, 4 … by lane.
     pub fn bits(&mut self) -> MemoryOperand {

@@ -1,6 +1,6 @@
 //! Sine, cosine, tangent.
 
-use super::payne::reduce;
+use super::payne::Far;
 use super::{MAGIC, poly};
 use simd::{Simd, ops};
 
@@ -38,11 +38,7 @@ fn exact<S: Simd, const HALVES: bool>(s: S, x: S::F, r: S::F, n: S::I) -> (S::F,
     let abs = s.iand(s.bits(x), s.isplat(0x7FFF_FFFF));
     let far = s.sgt(abs, s.isplat(LIMIT.to_bits() - 1));
     let far = s.mand(far, s.sgt(s.isplat(0x7F80_0000), abs));
-    if !s.many(far) {
-        return (r, n);
-    }
-    let (exact, k) = reduce::<S, HALVES>(s, x);
-    (s.fsel(far, exact, r), s.isel(far, k, n))
+    s.rarely::<Far<HALVES>>(far, x, (r, n))
 }
 
 #[inline(always)]
