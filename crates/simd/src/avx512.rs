@@ -246,13 +246,20 @@ impl Simd for Avx512 {
         unsafe { _mm512_fixupimm_ps::<0>(r, x, _mm512_set1_epi32(TABLE as i32)) }
     }
     methods! {
+        fn fbound(self, x: Self::F) -> Self::F {
+            x
+        }
+        fn fround16(self, x: Self::F) -> Self::F {
+            // Four bits behind the point.
+            _mm512_roundscale_ps::<{ 4 << 4 | _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x)
+        }
         fn fscale(self, p: Self::F, n: Self::F) -> Self::F {
             _mm512_scalef_ps(p, n)
         }
         fn fparts(self, x: Self::F) -> [Self::F; 2] {
-            [_mm512_getexp_ps(x), _mm512_getmant_ps::<{ _MM_MANT_NORM_1_2 }, { _MM_MANT_SIGN_SRC }>(x)]
+            [_mm512_getexp_ps(x), _mm512_getmant_ps::<{ _MM_MANT_NORM_P75_1P5 }, { _MM_MANT_SIGN_SRC }>(x)]
         }
-        fn ilook(self, table: &'static Table, idx: Self::I) -> Self::I {
+        fn ilook(self, table: &'static Table<32>, idx: Self::I) -> Self::I {
             let words = table.0.as_ptr();
             let (low, high) = (_mm512_load_si512(words.cast()), _mm512_load_si512(words.add(16).cast()));
             _mm512_permutex2var_epi32(low, idx, high)

@@ -27,8 +27,11 @@ pub enum Un {
     /// The two of [`Simd::fparts`]; not of the narrow level.
     Exponent,
     Mantissa,
-    /// [`Simd::ilook`].
-    Look(&'static Table),
+    /// [`Simd::fround16`]; not of the narrow level.
+    FRound16,
+    /// [`Simd::ilook16`] and [`Simd::ilook`].
+    Look16(&'static Table<16>),
+    Look(&'static Table<32>),
     MNot,
 }
 
@@ -402,7 +405,10 @@ impl Simd for Record {
         f16_to_f = F16ToF;
         mnot = MNot;
     }
-    fn ilook(self, table: &'static Table, idx: Id) -> Id {
+    fn ilook16(self, table: &'static Table<16>, idx: Id) -> Id {
+        put(Node::Un(Un::Look16(table), idx))
+    }
+    fn ilook(self, table: &'static Table<32>, idx: Id) -> Id {
         put(Node::Un(Un::Look(table), idx))
     }
     fn rarely<K: Seldom>(self, m: Id, x: Id, old: (Id, Id)) -> (Id, Id) {
@@ -424,6 +430,15 @@ impl Simd for Record {
     }
     fn parts_are_cheap(self) -> bool {
         TAPE.with_borrow(|t| t.one_way)
+    }
+    fn fbound(self, x: Id) -> Id {
+        if narrow() { simd::ops::bound(self, x) } else { x }
+    }
+    fn fround16(self, x: Id) -> Id {
+        if narrow() {
+            return simd::ops::round16(self, x);
+        }
+        put(Node::Un(Un::FRound16, x))
     }
     fn fscale(self, p: Id, n: Id) -> Id {
         if narrow() {

@@ -3,7 +3,6 @@
 use crate::recording::{Bin, Tri, Un};
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
-use simd::Table;
 
 /// AVX-512: a warp in one register, masks in registers of their own. AVX2: half a warp, masks as vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,7 +39,7 @@ pub struct Machine {
     pool: FxHashMap<u32, u32>,
     constants: Vec<u32>,
     /// Tables are among them: where.
-    tables: FxHashMap<&'static Table, u32>,
+    tables: FxHashMap<&'static [u32], u32>,
     /// Where code refers to the pool.
     pool_at: usize,
 }
@@ -163,32 +162,41 @@ impl Machine {
         m.is_broadcast = self.width == Width::Whole;
         m
     }
-    /// d = table[idx], by lane; `free`: what AVX2 has need of. All of them differ.
-    pub fn look(&mut self, table: &'static Table, d: u8, idx: u8, free: [u8; 3]) -> Made<()> {
+    /// d = table[idx], by lane; `free`: what AVX2 has need of. All of them differ. The table has 16 words or 32.
+    pub fn look(&mut self, table: &'static [u32], d: u8, idx: u8, free: [u8; 3]) -> Made<()> {
         let constants = &mut self.constants;
         let first = *self.tables.entry(table).or_insert_with(|| {
             constants.resize(constants.len().next_multiple_of(16), 0);
-            constants.extend(table.0);
-            (constants.len() - 32) as u32 * 4
+            let at = constants.len() as u32 * 4;
+            constants.extend(table);
+            at
         });
-        let part = |at: u32| MemoryOperand::with_base_displ(POOL, (first + at).into());
+        let part = |at: u32| Source::Mem(MemoryOperand::with_base_displ(POOL, (first + at).into()));
+        let both = table.len() > 16;
         if self.width == Width::Whole {
-            self.load(d, part(0))?;
-            let code = Code::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32;
-            return self.with_source(code, self.vector(d), self.vector(idx), Source::Mem(part(64)));
-        }
-        let [a, b, pick] = free;
-        let mut eights = [(d, 0), (b, 32), (a, 64), (b, 96)].into_iter();
-        self.shift(Bin::Shl, pick, idx, 28)?;
-        for to in [d, a] {
-            for (r, at) in eights.by_ref().take(2) {
-                let code = Code::VEX_Vpermd_ymm_ymm_ymmm256;
-                self.with_source(code, self.vector(r), self.vector(idx), Source::Mem(part(at)))?;
+            let (d, idx) = (self.vector(d), self.vector(idx));
+            if !both {
+                return self.with_source(Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, d, idx, part(0));
             }
-            self.select(to, pick, Source::Reg(b), to)?;
+            let low = MemoryOperand::with_base_displ(POOL, first.into());
+            self.rm(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, d, low)?;
+            return self.with_source(Code::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32, d, idx, part(64));
+        }
+        let [high, other, pick] = free;
+        self.shift(Bin::Shl, pick, idx, 28)?;
+        let code = Code::VEX_Vpermd_ymm_ymm_ymmm256;
+        for (to, at) in [(d, 0), (high, 64)] {
+            if at == 0 || both {
+                self.with_source(code, self.vector(to), self.vector(idx), part(at))?;
+                self.with_source(code, self.vector(other), self.vector(idx), part(at + 32))?;
+                self.select(to, pick, Source::Reg(other), to)?;
+            }
+        }
+        if !both {
+            return Ok(());
         }
         self.shift(Bin::Shl, pick, idx, 27)?;
-        self.select(d, pick, Source::Reg(a), d)
+        self.select(d, pick, Source::Reg(high), d)
     }
     /// 1, 2, 4 … by lane.
     pub fn bits(&mut self) -> MemoryOperand {
@@ -292,6 +300,8 @@ impl Machine {
             Un::FFloor => Some(9),
             Un::FCeil => Some(10),
             Un::FTrunc => Some(11),
+            // Four bits behind the point.
+            Un::FRound16 if whole => Some(0x48),
             _ => None,
         };
         if let Some(imm) = round {
@@ -303,8 +313,8 @@ impl Machine {
             return self.one_source_imm(code, r, s, imm);
         }
         if op == Un::Mantissa && whole {
-            // From 1 on, of the operand's sign.
-            return self.one_source_imm(Code::EVEX_Vgetmantps_zmm_k1z_zmmm512b32_imm8_sae, r, s, 0);
+            // Of [3/4, 3/2), of the operand's sign.
+            return self.one_source_imm(Code::EVEX_Vgetmantps_zmm_k1z_zmmm512b32_imm8_sae, r, s, 3);
         }
         let code = match (op, whole) {
             (Un::FSqrt, true) => Code::EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er,

@@ -24,19 +24,21 @@ const HALF_PI: f32 = std::f32::consts::FRAC_PI_2;
 const HALF_PI_LO: f32 = -4.371_139e-8;
 
 /// c[0] + x · (c[1] + …). The middle of long ones in Estrin's way: the chain of dependent operations, not their
-/// number, is what the longer functions wait for. The lowest coefficients stay in Horner's way, for precision.
+/// number, is what the longer functions wait for. The lowest coefficients of the longest stay in Horner's way, for precision.
 #[inline(always)]
 fn poly<S: Simd, const N: usize>(s: S, x: S::F, c: [f32; N]) -> S::F {
-    if N == 6 || N == 9 {
-        // p, q, r, s: pairs of coefficients from k on.
-        let k = if N == 6 { 0 } else { 2 };
+    if N == 5 {
         let x2 = s.fmul(x, x);
-        let p = s.fma(s.fsplat(c[k + 1]), x, s.fsplat(c[k]));
-        let q = s.fma(s.fsplat(c[k + 3]), x, s.fsplat(c[k + 2]));
-        let r = s.fma(s.fsplat(c[k + 5]), x, s.fsplat(c[k + 4]));
-        if N == 6 {
-            return s.fma(s.fma(r, x2, q), x2, p);
-        }
+        let p = s.fma(s.fsplat(c[1]), x, s.fsplat(c[0]));
+        let q = s.fma(s.fsplat(c[3]), x, s.fsplat(c[2]));
+        return s.fma(s.fma(s.fsplat(c[4]), x2, q), x2, p);
+    }
+    if N == 9 {
+        // p, q, r: pairs of coefficients from the third on.
+        let x2 = s.fmul(x, x);
+        let p = s.fma(s.fsplat(c[3]), x, s.fsplat(c[2]));
+        let q = s.fma(s.fsplat(c[5]), x, s.fsplat(c[4]));
+        let r = s.fma(s.fsplat(c[7]), x, s.fsplat(c[6]));
         let high = s.fma(s.fsplat(c[8]), x2, r);
         let rest = s.fma(high, s.fmul(x2, x2), s.fma(q, x2, p));
         return s.fma(s.fma(rest, x, s.fsplat(c[1])), x, s.fsplat(c[0]));

@@ -21,9 +21,9 @@ const EXPONENT: u32 = 152;
 
 /// Of turns, 2^(4 · (k − 38)) / 2π, by the lowest five bits of k: the fraction's first 32 bits as the nearest integer, and what is
 /// left, in units of the last of these.
-static TURNS: [Table; 2] = turns();
+static TURNS: [Table<32>; 2] = turns();
 
-const fn turns() -> [Table; 2] {
+const fn turns() -> [Table<32>; 2] {
     let mut tables = [[0; 32]; 2];
     let mut k = 32;
     while k < 64 {
