@@ -259,6 +259,35 @@ impl Builder {
         self.merge(flow, to, before, inside)
     }
 
+    /// Has the segment compute the condition of the op behind it, which splits the lanes by a comparison: what is left of that op. Its
+    /// first mask has the condition until then.
+    pub fn split(&mut self, code: &[Op], flow: &Flow, pc: usize) -> Option<Op> {
+        let op = &code[pc];
+        let split = match op.code.unfused() {
+            Code::CMP_SPLIT => Code::SPLIT,
+            Code::CMP_SPLIT_RARE => Code::SPLIT_RARE,
+            _ => return None,
+        };
+        let r = code[pc + 1].regs();
+        // Where no lane is chosen nothing is written: nobody may read it then.
+        if r[0].is_none() || flow.read_at(op.imm as usize, r[0].unit()) {
+            return None;
+        }
+        let (before, items) = (self.tape.nodes.len(), self.items.len());
+        let c = self.condition(op);
+        match c {
+            Some(c) if self.lanes[c as usize] == Lanes::Differ && self.may_write(r[0], true, false) => {
+                self.write(r[0], c);
+                Some(Op { d: r[0], a: r[0], b: r[1], imm: op.imm, ..Op::new(split) })
+            }
+            _ => {
+                self.items.truncate(items);
+                self.undo(before);
+                None
+            }
+        }
+    }
+
     /// The branch ends: what it leaves in registers that are read behind it.
     fn merge(&mut self, flow: &Flow, to: usize, before: &Before, inside: usize) -> Option<()> {
         let branch = self.open.pop()?;

@@ -53,6 +53,8 @@ pub struct Segment {
     pub each: Vec<Item>,
     /// What [`Item::Check`] is about.
     pub checks: Vec<Check>,
+    /// The op behind the segment, in the place of one that compares: its condition is there.
+    pub split: Option<Op>,
 }
 
 /// What is known of a node's lanes.
@@ -153,12 +155,15 @@ pub struct Draft {
     pub last: usize,
     pub end: usize,
     pub ops: usize,
+    split: Option<Op>,
 }
 
 impl Draft {
     /// `live`: what is read behind the last op.
     pub fn finish(self, live: &Set) -> Segment {
-        self.builder.finish(self.first, self.end, live)
+        let mut it = self.builder.finish(self.first, self.end, self.split, live);
+        it.split = self.split;
+        it
     }
 }
 
@@ -189,9 +194,13 @@ fn drafted(code: &[Op], flow: &Flow, first: usize, mut it: Builder) -> Option<Dr
         (last, pc) = (if flow.branch(pc) == Some(next) { next - 1 } else { pc }, next);
         ops += 1;
     }
+    let split = if ops > 0 && !flow.begins(pc) { it.split(code, flow, pc) } else { None };
+    if split.is_some() {
+        (last, ops, pc) = (pc, ops + 1, pc + 1 + extension_words(&code[pc]));
+    }
     // A branch is two of them at least.
     ops += it.checks.len() + it.items.iter().filter(|i| matches!(i, Item::If(_))).count();
-    (ops > 0).then_some(Draft { builder: it, first, last, end: pc, ops })
+    (ops > 0).then_some(Draft { builder: it, first, last, end: pc, ops, split })
 }
 
 impl Builder {
@@ -367,7 +376,7 @@ impl Builder {
     }
 
     /// Whether register `r` may be written: what it held is not read after that, or can be set aside. `once`: before the loop.
-    fn may_write(&mut self, r: Reg, mask: bool, once: bool) -> bool {
+    pub fn may_write(&mut self, r: Reg, mask: bool, once: bool) -> bool {
         if !self.open.is_empty() {
             // Nothing is written there, but by who merges; of uniform registers some warps would have none.
             return mask || !r.is_uniform();
@@ -389,7 +398,7 @@ impl Builder {
         true
     }
 
-    fn write(&mut self, r: Reg, id: Id) {
+    pub fn write(&mut self, r: Reg, id: Id) {
         self.now.insert(r.unit(), id);
         match self.open.last_mut() {
             None => {
@@ -403,7 +412,7 @@ impl Builder {
         }
     }
 
-    fn finish(mut self, first: usize, end: usize, live: &Set) -> Segment {
+    fn finish(mut self, first: usize, end: usize, split: Option<Op>, live: &Set) -> Segment {
         // Of the stores to a register the last counts, if anybody reads it.
         let mut seen = FxHashSet::default();
         let mut needed = vec![false; self.tape.nodes.len()];
@@ -417,7 +426,8 @@ impl Builder {
                         Node::Mask(w) => w.unit() == r.unit(),
                         _ => false,
                     };
-                    keep[i] = seen.insert(r.unit()) && live.has(r.unit()) && !unchanged;
+                    let read = live.has(r.unit()) || split.is_some_and(|op| op.a == r);
+                    keep[i] = seen.insert(r.unit()) && read && !unchanged;
                     if keep[i] {
                         need(&mut needed, id);
                     }
@@ -470,6 +480,6 @@ impl Builder {
         let mut kept: Vec<Id> =
             self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
         kept.sort_unstable();
-        Segment { first, end, nodes, uniform, kept, once, each, checks: self.checks }
+        Segment { first, end, nodes, uniform, kept, once, each, checks: self.checks, split: None }
     }
 }
