@@ -55,7 +55,7 @@ static LOGS_BELOW: Table<16> = {
     Table(t)
 };
 /// log2(1 + r) / r on [−1/32, 1/16], relative error 2^-28.7.
-const LOG2: [f32; 5] = [std::f32::consts::LOG2_E, -0.721_347_57, 0.480_918_88, -0.360_768_26, 0.271_089_3];
+const LOG2: [f32; 5] = [std::f32::consts::LOG2_E, -0.721_347_6, 0.480_918_88, -0.360_768_26, 0.271_089_3];
 /// ln(1 + r) / r on the same, relative error 2^-28.7.
 const LN: [f32; 5] = [1.0, -0.5, 0.333_347_56, -0.250_065_5, 0.187_904_76];
 
