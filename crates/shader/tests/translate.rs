@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "others use the rest")]
 mod modules;
 
-use shader::ir::{Inst, Shader, Stage};
+use shader::ir::{Inst, Shader, Stage, Tri};
 use shader::options::{Binding, Error, Options};
 use shader::{Module, build::build, compile, verify::verify};
 use std::path::PathBuf;
@@ -109,6 +109,26 @@ fn small_modules_print_as_recorded() {
         let want = std::fs::read_to_string(&path).expect("a recorded print");
         assert!(got == want, "{name} is now:\n{got}");
     }
+}
+
+/// mix(a, a, t), of which `med` has some: nothing, but where infinities and NaNs are to be kept.
+#[test]
+fn a_mix_of_the_same_is_that() {
+    const EXECUTION_MODE: u32 = 16;
+    const SIGNED_ZERO_INF_NAN_PRESERVE: u32 = 4461;
+    let (_, mut words) = modules().into_iter().find(|m| m.0 == "med").expect("med");
+    let mixes = |words: &[u32]| {
+        let s = build(&Module::parse(words).expect("parses"), &options("med", &[])).expect("translates");
+        s.values.iter().filter(|v| matches!(v.inst, Inst::Tri(Tri::FMix, a, b, _) if a == b)).count()
+    };
+    assert_eq!(mixes(&words), 0);
+    let mut at = 5;
+    while words[at] & 0xFFFF != EXECUTION_MODE {
+        at += words[at] as usize >> 16;
+    }
+    let keep = [4 << 16 | EXECUTION_MODE, words[at + 1], SIGNED_ZERO_INF_NAN_PRESERVE, 32];
+    words.splice(at..at, keep);
+    assert!(mixes(&words) > 0);
 }
 
 /// The loop of z = z² + c: no square is kept, and both parts are one op that needs no copy.
