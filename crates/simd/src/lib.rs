@@ -344,6 +344,79 @@ mod tests {
         Level::all().into_iter().for_each(packed);
     }
 
+    fn looked_up_body<S: Simd>(s: S) {
+        static LOW: Table<16> = Table([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 11, 12, 13, 14, 15, 16]);
+        static ALL: Table<32> = {
+            let mut t = [0; 32];
+            let mut i = 0;
+            while i < 32 {
+                t[i] = (i * i + 1) as u32;
+                i += 1;
+            }
+            Table(t)
+        };
+        // Beyond the tables the lowest bits count.
+        let at: [u32; 16] = std::array::from_fn(|l| (l as u32).wrapping_mul(0x9E37_79B9) ^ 0x8000_0013);
+        let idx = ops::i_from(s, at);
+        assert_eq!(ops::i_lanes(s, s.ilook16(&LOW, idx)), at.map(|i| LOW.0[i as usize % 16]));
+        assert_eq!(ops::i_lanes(s, s.ilook(&ALL, idx)), at.map(|i| ALL.0[i as usize % 32]));
+    }
+    by_level!(fn looked_up = looked_up_body, ());
+
+    fn parted_body<S: Simd>(s: S) {
+        let x = [
+            1.0,
+            1.49,
+            1.5,
+            1.99,
+            0.75,
+            3.0,
+            1e-45,
+            1e-40,
+            f32::MIN_POSITIVE,
+            f32::MAX,
+            0.7499,
+            2.9,
+            6.0,
+            1e20,
+            7e-39,
+            0.1,
+        ];
+        let [e, m] = s.fparts(ops::f_from(s, x));
+        let (e, m) = (ops::f_lanes(s, e), ops::f_lanes(s, m));
+        for (i, x) in x.into_iter().enumerate() {
+            let x = x as f64;
+            assert!((0.75..1.5).contains(&m[i]), "{x}: {}", m[i]);
+            assert_eq!(e[i] as f64, x.log2().floor(), "{x}");
+            // Half of x by 2^e where that is 3/2 or more.
+            let whole = x / (e[i] as f64).exp2();
+            assert_eq!(m[i] as f64, if whole < 1.5 { whole } else { whole / 2.0 }, "{x}");
+        }
+        let n = [
+            0.0, 0.5, -0.25, 3.9375, -3.0625, 100.0, -140.5, 127.0, -126.0, 8.0, -8.0, 1.0, -1.0, 2.5, -2.5,
+            60.0,
+        ];
+        let got = ops::f_lanes(s, s.fscale(s.fsplat(1.5), ops::f_from(s, n)));
+        assert_eq!(got, n.map(|n: f32| (1.5 * (n as f64).floor().exp2()) as f32));
+        let x = [
+            0.031, 0.03125, 0.09375, -0.03125, 7.97, -7.97, 0.0, 1.0, 19.99, -0.2, 5.5, 6.01, -6.01, 126.9,
+            -125.3, 0.5,
+        ];
+        let got = ops::f_lanes(s, s.fround16(ops::f_from(s, x)));
+        assert_eq!(got, x.map(|x: f32| (x * 16.0).round_ties_even() / 16.0));
+    }
+    by_level!(fn parted = parted_body, ());
+
+    #[test]
+    fn parts_of_floats() {
+        Level::all().into_iter().for_each(parted);
+    }
+
+    #[test]
+    fn tables() {
+        Level::all().into_iter().for_each(looked_up);
+    }
+
     #[test]
     fn words_of_lanes() {
         Level::all().into_iter().for_each(transposed);
