@@ -42,26 +42,6 @@ impl Feedback {
         Feedback { targets, order: Ordered::default() }
     }
 
-    /// Goes to where another has come to.
-    pub fn go_to(&mut self, other: &Feedback) {
-        for (t, o) in self.targets.iter_mut().zip(&other.targets) {
-            if let (Some(t), Some(o)) = (t, o) {
-                t.written = o.written;
-            }
-        }
-    }
-
-    /// Leaves room for so many primitives of a stream, as [`Self::write`] does for those that it writes.
-    pub fn skip(&mut self, layout: &Layout, stream: usize, kind: TopologyClass, primitives: u64) {
-        let of = self.targets.iter_mut().zip(layout.strides).zip(layout.streams);
-        for ((t, stride), _) in of.filter(|((_, stride), s)| *stride > 0 && *s as usize == stream) {
-            if let Some(t) = t {
-                let bytes = primitives.saturating_mul(vertices_of(kind) * stride as u64);
-                t.written = t.written.saturating_add(bytes);
-            }
-        }
-    }
-
     /// Writes the primitives of a stream, all those for which every buffer has room.
     pub fn write(
         &mut self,
@@ -73,7 +53,11 @@ impl Feedback {
         flow: &Assembled,
         kind: TopologyClass,
     ) -> Captured {
-        let each = vertices_of(kind);
+        let each = match kind {
+            TopologyClass::Point => 1,
+            TopologyClass::Line => 2,
+            TopologyClass::Triangle => 3,
+        };
         let mut count = flow.v[0].len() as u64;
         let mut places = [(std::ptr::null_mut::<u8>(), 0u64); FEEDBACK_BUFFERS];
         let mine = |b: usize| layout.strides[b] > 0 && layout.streams[b] as usize == stream;
@@ -147,15 +131,6 @@ impl Feedback {
             }
         }
         Captured { primitives: count, lines }
-    }
-}
-
-/// Vertices of a primitive.
-fn vertices_of(kind: TopologyClass) -> u64 {
-    match kind {
-        TopologyClass::Point => 1,
-        TopologyClass::Line => 2,
-        TopologyClass::Triangle => 3,
     }
 }
 

@@ -298,11 +298,6 @@ impl Pieces for MeshWork<'_> {
         Ok(())
     }
 
-    /// Mesh shaders capture nothing.
-    fn captures(&self, _: u64) -> Option<u64> {
-        None
-    }
-    fn skip(&self, _: &mut Feedback, _: u64) {}
     fn take(&self, worker: &mut Worker, out: &mut Batch) {
         out.counts.usage.add(&self.mesh.blocks.take(worker, self.mesh.program, self.mesh.instrumented));
     }

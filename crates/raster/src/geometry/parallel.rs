@@ -4,11 +4,9 @@
 //! it moves them there while they are still in its cache.
 
 use super::Batch;
-use super::feedback::Feedback;
 use super::line::Stipple;
 use super::pieces::{Pieces, with_scratch, with_worker};
 use crate::prim::{Plane, Prim, Shape};
-use counters::Event;
 use machine::count;
 use machine::shared::Shared;
 use parking_lot::Mutex;
@@ -97,12 +95,8 @@ pub fn run(
     threads: usize,
     work: &dyn Pieces,
     range: Range<u64>,
-    feedback: Option<&mut Feedback>,
     out: &mut Batch,
 ) -> Result<(), Stop> {
-    // Pieces capture at places of their own.
-    let began = feedback.as_deref().cloned();
-    let captured = out.counts.events[Event::captured(0)];
     // Here they are numbered from 0 on.
     let (before, chunks, all) = (range.start, range.end - range.start, work.count());
     let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len()];
@@ -127,7 +121,6 @@ pub fn run(
         batch.make_room(waiting, work.planes());
         let mut pieces: Vec<Piece> = Vec::new();
         let mut starts = Vec::new();
-        let mut capture = began.clone();
         let result = with_worker(shared, |worker| {
             with_scratch(|scratch| {
                 loop {
@@ -137,13 +130,8 @@ pub fn run(
                         return Ok(());
                     }
                     worker.tally.trace(shared.traced(before + chunk, all, count::TRACED));
-                    if let (Some(feedback), Some(began)) = (&mut capture, &began) {
-                        feedback.go_to(began);
-                        work.skip(feedback, work.captures(chunk).unwrap_or(0));
-                    }
                     let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
-                    let stipple = &mut Stipple::default();
-                    work.run(worker, before + chunk, scratch, stipple, capture.as_mut(), &mut batch)?;
+                    work.run(worker, before + chunk, scratch, &mut Stipple::default(), None, &mut batch)?;
                     let piece = Piece {
                         chunk,
                         prims: from.0..batch.prims.len(),
@@ -189,9 +177,6 @@ pub fn run(
     let left = left.into_inner();
     for (batch, _) in &left {
         out.counts.add(&batch.counts);
-    }
-    if let Some(feedback) = feedback {
-        work.skip(feedback, out.counts.events[Event::captured(0)].wrapping_sub(captured));
     }
     if let Some(f) = fault.into_inner() {
         return Err(f);

@@ -51,10 +51,6 @@ pub(super) trait Pieces: Sync {
         feedback: Option<&mut Feedback>,
         out: &mut Batch,
     ) -> Result<(), Stop>;
-    /// Primitives that so many pieces capture, if that is known before they run, and they are of the first vertex stream.
-    fn captures(&self, pieces: u64) -> Option<u64>;
-    /// Leaves room for so many captured primitives.
-    fn skip(&self, feedback: &mut Feedback, primitives: u64);
     /// Adds what the worker has counted.
     fn take(&self, worker: &mut Worker, out: &mut Batch);
 }
@@ -74,11 +70,10 @@ pub(super) fn deal(
     for first in (0..pieces).step_by(RANGE as usize) {
         let range = first..pieces.min(first + RANGE);
         let threads = (shared.threads as u64).min(range.end - range.start) as usize;
-        let one_by_one = in_turn || feedback.is_some() && work.captures(1).is_none();
-        let result = if threads <= 1 || one_by_one {
+        let result = if threads <= 1 || in_turn || feedback.is_some() {
             serial(shared, work, range, &mut stipple, feedback.as_deref_mut(), &mut out)
         } else {
-            parallel::run(shared, threads, work, range, feedback.as_deref_mut(), &mut out)
+            parallel::run(shared, threads, work, range, &mut out)
         };
         if result.is_err() || shared.hub.stops() || !each(std::mem::replace(&mut out, Batch::recycled())) {
             return result;

@@ -258,12 +258,6 @@ impl Pieces for Work<'_> {
             Some((stages, streams)) => self.staged(stages, streams, worker, c, s, stipple, feedback, out),
         }
     }
-    fn captures(&self, pieces: u64) -> Option<u64> {
-        self.staged.is_none().then(|| pieces.saturating_mul(self.assembly.chunk as u64))
-    }
-    fn skip(&self, feedback: &mut Feedback, primitives: u64) {
-        feedback.skip(&self.last.interface.io.feedback, 0, self.raster.kind, primitives);
-    }
     fn take(&self, worker: &mut Worker, out: &mut Batch) {
         out.counts.usage.add(&self.blocks.take(worker, self.program, self.instrumented));
     }
