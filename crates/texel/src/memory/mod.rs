@@ -115,7 +115,8 @@ impl Space {
     /// As [`Space::take`], of large pages: `size` is a multiple of them.
     fn take_large(&self, size: u64) -> Option<u64> {
         let first = |at: u64| (self.base + at.max(self.large)).next_multiple_of(LARGE_PAGE) - self.base;
-        let fits = |&(&at, &len): &(&u64, &u64)| first(at).checked_add(size).is_some_and(|end| end <= at + len);
+        let fits =
+            |&(&at, &len): &(&u64, &u64)| first(at).checked_add(size).is_some_and(|end| end <= at + len);
         let at = self.free.lock().iter().find(fits).map(|(&at, _)| first(at))?;
         // Somebody else may have been quicker.
         self.take_at(self.base + at, size)
