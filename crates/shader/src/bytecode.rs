@@ -159,6 +159,7 @@ impl Code {
         Code(Self::FUSED + kind * 64 + i)
     }
     /// The code that [`Code::fused`] was called on.
+    #[inline]
     pub fn unfused(self) -> Code {
         match self.0.checked_sub(Self::FUSED).map(|i| i / 64) {
             Some(0) => Code::CMP_SPLIT,

@@ -1,7 +1,7 @@
 //! [`Simd`] as 512-bit vectors. Mirrors `avx2.rs`; every operation here is either the same IEEE operation or the
 //! same integer operation on twice the width.
 
-use super::{Avx512Proof, Level, Simd};
+use super::{Avx512Proof, Level, Simd, Table};
 use std::arch::x86_64::*;
 
 /// AVX-512 F, BW, DQ, VL.
@@ -246,11 +246,23 @@ impl Simd for Avx512 {
         unsafe { _mm512_fixupimm_ps::<0>(r, x, _mm512_set1_epi32(TABLE as i32)) }
     }
     methods! {
+        fn fbound(self, x: Self::F) -> Self::F {
+            x
+        }
+        fn fround16(self, x: Self::F) -> Self::F {
+            // Four bits behind the point.
+            _mm512_roundscale_ps::<{ 4 << 4 | _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x)
+        }
         fn fscale(self, p: Self::F, n: Self::F) -> Self::F {
             _mm512_scalef_ps(p, n)
         }
         fn fparts(self, x: Self::F) -> [Self::F; 2] {
-            [_mm512_getexp_ps(x), _mm512_getmant_ps::<{ _MM_MANT_NORM_1_2 }, { _MM_MANT_SIGN_SRC }>(x)]
+            [_mm512_getexp_ps(x), _mm512_getmant_ps::<{ _MM_MANT_NORM_P75_1P5 }, { _MM_MANT_SIGN_SRC }>(x)]
+        }
+        fn ilook(self, table: &'static Table<32>, idx: Self::I) -> Self::I {
+            let words = table.0.as_ptr();
+            let (low, high) = (_mm512_load_si512(words.cast()), _mm512_load_si512(words.add(16).cast()));
+            _mm512_permutex2var_epi32(low, idx, high)
         }
         fn fquads(self, v: [f32; 4]) -> Self::F {
             let idx = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);

@@ -25,6 +25,16 @@ pub use avx512::Avx512;
 pub use level::{Avx2Proof, Avx512Proof, Level};
 pub use portable::Portable;
 
+/// What [`Simd::ilook16`] and [`Simd::ilook`] look things up in.
+#[repr(C, align(64))]
+#[derive(PartialEq, Eq, Hash, Debug)]
+pub struct Table<const N: usize>(pub [u32; N]);
+
+/// What [`Simd::rarely`] is about; `of` is to be `inline(always)`. (Closures are not inlined reliably.)
+pub trait Seldom {
+    fn of<S: Simd>(s: S, x: S::F) -> (S::F, S::I);
+}
+
 /// Sixteen lanes of a machine. Float operations round to nearest even; NaN payloads and signs are nobody's business.
 ///
 /// Names: `f` 16 × f32, `i` 16 × 32-bit int, `d` 16 × f64, `l` 16 × 64-bit int, `m` one bool a lane.
@@ -107,18 +117,29 @@ pub trait Simd: Copy + 'static {
     fn flt(self, a: Self::F, b: Self::F) -> Self::M;
     fn fle(self, a: Self::F, b: Self::F) -> Self::M;
     fn fsel(self, m: Self::M, a: Self::F, b: Self::F) -> Self::F;
-    /// There are instructions for the three that follow: what is right for all lanes costs little more than to look for a lane out
+    /// There are instructions for the five that follow: what is right for all lanes costs little more than to look for a lane out
     /// of the ordinary.
     #[inline(always)]
     fn parts_are_cheap(self) -> bool {
         false
     }
-    /// p · 2^n, rounded once: n a whole number of at most 252 either way, p of [1/2, 4) or NaN.
+    /// x, or something between it and ±200 if it is beyond: as [`Self::fround16`] and [`Self::fscale`] have need of. NaN stays.
+    #[inline(always)]
+    fn fbound(self, x: Self::F) -> Self::F {
+        ops::bound(self, x)
+    }
+    /// x to the nearest sixteenth, of two the even one.
+    #[inline(always)]
+    fn fround16(self, x: Self::F) -> Self::F {
+        ops::round16(self, x)
+    }
+    /// p · 2^⌊n⌋, rounded once: n of at most 252 either way, p of [1/2, 4) or NaN.
     #[inline(always)]
     fn fscale(self, p: Self::F, n: Self::F) -> Self::F {
         ops::scale(self, p, n)
     }
-    /// e and m of x = m · 2^e with m of [1, 2), for positive finite x; something otherwise.
+    /// Of positive finite x: e with 2^e ≤ x < 2^(e + 1), and x by that power of two which makes it lie in [3/4, 3/2). Something
+    /// otherwise.
     #[inline(always)]
     fn fparts(self, x: Self::F) -> [Self::F; 2] {
         ops::parts(self, x)
@@ -164,6 +185,27 @@ pub trait Simd: Copy + 'static {
     unsafe fn istore_packed(self, p: *mut u8, m: Self::M, a: Self::I);
     /// Lane i = a[idx[i] mod 16].
     fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I;
+    /// Lane i = table[idx[i] mod 16].
+    #[inline(always)]
+    fn ilook16(self, table: &'static Table<16>, idx: Self::I) -> Self::I {
+        // SAFETY: sixteen words, aligned.
+        let all = unsafe { self.iload(table.0.as_ptr().cast()) };
+        self.ishuffle(all, idx)
+    }
+    /// Lane i = table[idx[i] mod 32].
+    #[inline(always)]
+    fn ilook(self, table: &'static Table<32>, idx: Self::I) -> Self::I {
+        ops::look(self, table, idx)
+    }
+    /// `old`, but in lanes of `m`, of which there are seldom any, `K`'s of x.
+    #[inline(always)]
+    fn rarely<K: Seldom>(self, m: Self::M, x: Self::F, old: (Self::F, Self::I)) -> (Self::F, Self::I) {
+        if !self.many(m) {
+            return old;
+        }
+        let new = K::of(self, x);
+        (self.fsel(m, new.0, old.0), self.isel(m, new.1, old.1))
+    }
     /// Four words of each lane, given as a vector a word: result k has those of lanes k, 4 + k, 8 + k and 12 + k, one lane's
     /// after the other's. And back: done twice it is nothing.
     fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4];

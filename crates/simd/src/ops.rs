@@ -42,10 +42,19 @@ of_level! { S, s;
         let r = s.fsel(s.fne(a, a), b, r);
         s.fsel(s.fne(b, b), a, r)
     }
+    /// [`crate::Simd::fbound`].
+    pub fn bound(x: S::F) -> S::F {
+        s.fmin_raw(s.fsplat(200.0), s.fmax_raw(s.fsplat(-200.0), x))
+    }
+    /// [`crate::Simd::fround16`], of numbers up to 2^18.
+    pub fn round16(x: S::F) -> S::F {
+        let magic = s.fsplat(786432.0);
+        s.fsub(s.fadd(x, magic), magic)
+    }
     /// [`crate::Simd::fscale`]: two products, of which the first is exact.
     pub fn scale(p: S::F, n: S::F) -> S::F {
         // Two exponents' biases, and 1.5 · 2^23, which has n in the low bits and nothing in those that the shifts leave.
-        let t = s.bits(s.fadd(n, s.fsplat(12582912.0 + 254.0)));
+        let t = s.bits(s.fadd(s.ffloor(n), s.fsplat(12582912.0 + 254.0)));
         let half = sar(s, t, 1);
         let rest = s.isub(t, half);
         let p = s.fmul(p, s.from_bits(shl(s, half, 23)));
@@ -57,7 +66,15 @@ of_level! { S, s;
         let bits = s.bits(s.fsel(small, s.fmul(x, s.fsplat(16777216.0)), x));
         let bias = s.fsel(small, s.fsplat(127.0 + 24.0), s.fsplat(127.0));
         let m = s.ior(s.iand(bits, s.isplat(0x007F_FFFF)), s.isplat(0x3F80_0000));
+        // From 3/2 on an exponent less.
+        let m = s.isub(m, shl(s, s.iand(bits, s.isplat(0x0040_0000)), 1));
         [s.fsub(s.s_to_f(shr(s, bits, 23)), bias), s.from_bits(m)]
+    }
+    /// [`crate::Simd::ilook`].
+    pub fn look(table: &'static crate::Table<32>, idx: S::I) -> S::I {
+        // SAFETY: 32 words, aligned.
+        let (low, high) = unsafe { (s.iload(table.0.as_ptr().cast()), s.iload(table.0.as_ptr().add(16).cast())) };
+        s.isel(s.sgt(s.isplat(0), shl(s, idx, 27)), s.ishuffle(high, idx), s.ishuffle(low, idx))
     }
     pub fn shl(a: S::I, n: u32) -> S::I {
         s.ishl(a, s.isplat(n))
@@ -153,14 +170,14 @@ pub struct Fix {
 }
 
 impl Fix {
+    /// What there is.
+    pub const NOTHING: u32 = 0;
     /// The operand itself.
     pub const SELF: u32 = 1;
     /// NaN of sign 1 without payload.
     pub const NAN: u32 = 3;
     pub const NEGATIVE_INFINITY: u32 = 4;
     pub const INFINITY: u32 = 5;
-    /// Of the operand's sign.
-    pub const SIGNED_INFINITY: u32 = 6;
     pub const ZERO: u32 = 8;
 
     pub const fn table(self) -> u32 {
@@ -194,7 +211,6 @@ fn put<S: crate::Simd>(s: S, what: u32, m: S::M, x: S::F, r: S::F) -> S::F {
         Fix::NAN => s.fsel(m, s.fsplat(f32::from_bits(0xFFC0_0000)), r),
         Fix::NEGATIVE_INFINITY => s.fsel(m, s.fsplat(f32::NEG_INFINITY), r),
         Fix::INFINITY => s.fsel(m, inf, r),
-        Fix::SIGNED_INFINITY => s.fsel(m, copysign(s, inf, x), r),
         Fix::ZERO => s.fsel(m, s.fsplat(0.0), r),
         _ => r,
     }

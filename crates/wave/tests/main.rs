@@ -9,6 +9,8 @@ mod spirv;
 
 mod control;
 mod exact;
+#[cfg(target_arch = "x86_64")]
+mod flushed;
 mod fused;
 mod held;
 #[cfg(target_arch = "x86_64")]

@@ -2,7 +2,7 @@
 
 use super::emit::Emit;
 use super::types::Sk;
-use super::{Builder, FAST_MATH_ALLOW_CONTRACT, FAST_MATH_NSZ};
+use super::{Builder, FAST_MATH_ALLOW_CONTRACT, FAST_MATH_NSZ, FAST_MATH_NUMBERS};
 use crate::ir::*;
 use crate::options::Result;
 use crate::spirv::*;
@@ -71,6 +71,10 @@ impl Builder<'_> {
     /// Whether the sign of a result that is zero matters.
     pub(crate) fn keeps_signs(&self, id: u32) -> bool {
         self.fast_math(id).map_or(self.all_signs, |mode| mode & FAST_MATH_NSZ == 0)
+    }
+    /// Whether operands and results may be NaN or infinite.
+    pub(crate) fn keeps_numbers(&self, id: u32) -> bool {
+        self.fast_math(id).map_or(self.all_numbers, |mode| mode & FAST_MATH_NUMBERS != FAST_MATH_NUMBERS)
     }
     /// The fast-math mode that the result is decorated with.
     #[inline]

@@ -43,6 +43,21 @@ impl Emit {
         let tt = self.fmul(s, t, t);
         self.fmul(s, tt, k)
     }
+    /// x · (1 − a) + y · a; `keeps`: NaNs and infinities too.
+    fn mix(&mut self, s: Sk, x: &[Value], keeps: bool) -> Value {
+        if self.exact {
+            let one = self.fconst(s, 1.0);
+            let rest = self.fsub(s, one, x[2]);
+            let (a, b) = (self.fmul(s, x[0], rest), self.fmul(s, x[1], x[2]));
+            return self.fadd(s, a, b);
+        }
+        if x[0] == x[1] && !keeps {
+            // Contracted to nothing.
+            return x[0];
+        }
+        let v = self.tri(Tri::FMix, x[0], x[1], x[2]);
+        self.round(s, v)
+    }
 }
 
 impl<'m> Builder<'m> {
@@ -135,16 +150,10 @@ impl<'m> Builder<'m> {
                 let v = e.bin(Bin::SMax, x[0], x[1]);
                 e.bin(Bin::SMin, v, x[2])
             }),
-            GLOp::FMix => self.floats(i, 3, |e, s, x| {
-                if e.exact {
-                    let one = e.fconst(s, 1.0);
-                    let rest = e.fsub(s, one, x[2]);
-                    let (a, b) = (e.fmul(s, x[0], rest), e.fmul(s, x[1], x[2]));
-                    return e.fadd(s, a, b);
-                }
-                let v = e.tri(Tri::FMix, x[0], x[1], x[2]);
-                e.round(s, v)
-            }),
+            GLOp::FMix => {
+                let keeps = self.keeps_numbers(i.word(2)?);
+                self.floats(i, 3, |e, s, x| e.mix(s, x, keeps))
+            }
             GLOp::Step => self.floats(i, 2, |e, _, x| e.bin(Bin::FStep, x[0], x[1])),
             GLOp::SmoothStep => self.floats(i, 3, |e, s, x| e.smooth_step(s, x[0], x[1], x[2])),
             GLOp::Fma => self.floats(i, 3, |e, s, x| e.ffma(s, x[0], x[1], x[2])),

@@ -66,6 +66,8 @@ const MAX_SCALARS: usize = 1 << 24;
 const FAST_MATH_ALLOW_CONTRACT: u32 = 0x1_0000;
 /// Signs of zeros do not matter.
 const FAST_MATH_NSZ: u32 = 4;
+/// NotNaN and NotInf.
+const FAST_MATH_NUMBERS: u32 = 3;
 
 /// What an id stands for: `len` values from `start` of the pool, defined in `block`. `ty` 0: nothing.
 #[derive(Clone, Copy, Default, Debug)]
@@ -115,6 +117,8 @@ pub(crate) struct Builder<'m> {
     all_exact: bool,
     /// Signs of zeros matter where no decoration says otherwise.
     all_signs: bool,
+    /// So do NaNs and infinities.
+    all_numbers: bool,
     debug: debug::Lines,
     /// Written variables by set and binding, once asked for.
     written: Option<Rc<rustc_hash::FxHashMap<(u32, u32), Vec<u32>>>>,
@@ -172,6 +176,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         texels: Vec::new(),
         all_exact: false,
         all_signs: false,
+        all_numbers: false,
         debug: debug::Lines::new(),
         written: None,
         entry_interface: Vec::new(),
@@ -302,12 +307,13 @@ impl<'m> Builder<'m> {
                     size = Some(s);
                 }
                 Some(ExecutionMode::SignedZeroInfNanPreserve) => {
-                    (self.signed_zero_inf_nan, self.all_signs) = (true, true);
+                    (self.signed_zero_inf_nan, self.all_signs, self.all_numbers) = (true, true, true);
                 }
                 Some(ExecutionMode::FPFastMathDefault) => {
                     let mode = self.const_u32(i.word(4)?, i.at)?;
                     self.all_exact |= mode & FAST_MATH_ALLOW_CONTRACT == 0;
                     self.all_signs |= mode & FAST_MATH_NSZ == 0;
+                    self.all_numbers |= mode & FAST_MATH_NUMBERS != FAST_MATH_NUMBERS;
                 }
                 Some(ExecutionMode::DerivativeGroupQuadsKHR) => self.quad_derivatives = true,
                 Some(mode) if self.opt.stage == Stage::Fragment => self.fragment_mode(mode)?,

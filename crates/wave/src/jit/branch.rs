@@ -119,13 +119,14 @@ struct Before {
     nodes: usize,
     items: usize,
     checks: usize,
+    rare: usize,
     now: FxHashMap<usize, Id>,
     whole: FxHashMap<usize, Id>,
 }
 
 impl Builder {
     /// Lanes that execute.
-    fn exec(&mut self) -> Id {
+    pub fn exec(&mut self) -> Id {
         match self.open.last() {
             Some(b) => b.exec,
             None => self.tape.put(Node::Exec),
@@ -182,6 +183,7 @@ impl Builder {
             nodes: self.tape.nodes.len(),
             items: self.items.len(),
             checks: self.checks.len(),
+            rare: self.rare,
             now: self.now.clone(),
             whole: self.whole.clone(),
         };
@@ -192,6 +194,7 @@ impl Builder {
         self.open.truncate(depth);
         self.items.truncate(before.items);
         self.checks.truncate(before.checks);
+        self.rare = before.rare;
         (self.now, self.whole) = (before.now, before.whole);
         self.undo(before.nodes)
     }
@@ -254,6 +257,35 @@ impl Builder {
             return None;
         }
         self.merge(flow, to, before, inside)
+    }
+
+    /// Has the segment compute the condition of the op behind it, which splits the lanes by a comparison: what is left of that op. Its
+    /// first mask has the condition until then.
+    pub fn split(&mut self, code: &[Op], flow: &Flow, pc: usize) -> Option<Op> {
+        let op = &code[pc];
+        let split = match op.code.unfused() {
+            Code::CMP_SPLIT => Code::SPLIT,
+            Code::CMP_SPLIT_RARE => Code::SPLIT_RARE,
+            _ => return None,
+        };
+        let r = code[pc + 1].regs();
+        // Where no lane is chosen nothing is written: nobody may read it then.
+        if r[0].is_none() || flow.read_at(op.imm as usize, r[0].unit()) {
+            return None;
+        }
+        let (before, items) = (self.tape.nodes.len(), self.items.len());
+        let c = self.condition(op);
+        match c {
+            Some(c) if self.lanes[c as usize] == Lanes::Differ && self.may_write(r[0], true, false) => {
+                self.write(r[0], c);
+                Some(Op { d: r[0], a: r[0], b: r[1], imm: op.imm, ..Op::new(split) })
+            }
+            _ => {
+                self.items.truncate(items);
+                self.undo(before);
+                None
+            }
+        }
     }
 
     /// The branch ends: what it leaves in registers that are read behind it.

@@ -119,7 +119,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
                 let mut own: Box<[Op]> = s.checks.iter().map(one_warp).collect();
                 match x86::compile(&s, width, &own, kernels) {
                     Ok(mut it) => {
-                        entries.push((s.first, s.end, bytes.len()));
+                        entries.push((s.first, s.end, s.split, bytes.len()));
                         forks += s.each.iter().filter(|i| matches!(i, segment::Item::If(_))).count();
                         bytes.append(&mut it);
                         bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
@@ -150,9 +150,15 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     let pages = Pages::new(&bytes)?;
     let mut code = program.code.clone();
     let segments = entries.len();
-    for (first, end, at) in entries {
+    for (first, end, split, at) in entries {
         let function = pages.ptr().wrapping_add(at) as u64;
-        code[first] = with_address(Code::SEGMENT, function, (end - first) as u32);
+        let mut next = end;
+        if let Some(split) = split {
+            // Behind all others: who comes to the op that compares from elsewhere finds it where it was.
+            next = code.len();
+            code.extend([split, Op { imm: end as u32, ..Op::new(Code::JMP) }]);
+        }
+        code[first] = with_address(Code::SEGMENT, function, (next - first) as u32);
     }
     let mut known = vec![];
     for (r, own, at) in regions {

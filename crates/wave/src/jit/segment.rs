@@ -53,6 +53,8 @@ pub struct Segment {
     pub each: Vec<Item>,
     /// What [`Item::Check`] is about.
     pub checks: Vec<Check>,
+    /// The op behind the segment, in the place of one that compares: its condition is there.
+    pub split: Option<Op>,
 }
 
 /// What is known of a node's lanes.
@@ -123,6 +125,8 @@ pub struct Builder {
     consts: Rc<Consts>,
     /// Functions are taken on, outside branches too.
     functions: bool,
+    /// How many of the branches are within functions.
+    pub rare: usize,
 }
 
 /// By unit of a register of 32-bit lanes: what it holds from the program's begin on.
@@ -151,12 +155,15 @@ pub struct Draft {
     pub last: usize,
     pub end: usize,
     pub ops: usize,
+    split: Option<Op>,
 }
 
 impl Draft {
     /// `live`: what is read behind the last op.
     pub fn finish(self, live: &Set) -> Segment {
-        self.builder.finish(self.first, self.end, live)
+        let mut it = self.builder.finish(self.first, self.end, self.split, live);
+        it.split = self.split;
+        it
     }
 }
 
@@ -187,9 +194,13 @@ fn drafted(code: &[Op], flow: &Flow, first: usize, mut it: Builder) -> Option<Dr
         (last, pc) = (if flow.branch(pc) == Some(next) { next - 1 } else { pc }, next);
         ops += 1;
     }
+    let split = if ops > 0 && !flow.begins(pc) { it.split(code, flow, pc) } else { None };
+    if split.is_some() {
+        (last, ops, pc) = (pc, ops + 1, pc + 1 + extension_words(&code[pc]));
+    }
     // A branch is two of them at least.
     ops += it.checks.len() + it.items.iter().filter(|i| matches!(i, Item::If(_))).count();
-    (ops > 0).then_some(Draft { builder: it, first, last, end: pc, ops })
+    (ops > 0).then_some(Draft { builder: it, first, last, end: pc, ops, split })
 }
 
 impl Builder {
@@ -201,7 +212,7 @@ impl Builder {
 
     /// The longest chain of operations has less than twice its length of all.
     fn waits(&self) -> bool {
-        if self.items.iter().any(|i| matches!(i, Item::If(_))) {
+        if self.items.iter().filter(|i| matches!(i, Item::If(_))).count() > self.rare {
             return false;
         }
         let nodes = &self.tape.nodes;
@@ -234,8 +245,10 @@ impl Builder {
         // Within a branch a kernel can't be called for the wave.
         self.tape.one_way = self.functions || !self.open.is_empty();
         self.tape.odd = self.tape.one_way.then(Vec::new);
+        self.tape.exec = self.tape.one_way.then(|| self.exec());
         let made = with(&mut self.tape, || (recording.run)(&x));
         let odd = self.tape.odd.take().unwrap_or_default();
+        let rare = std::mem::take(&mut self.tape.rare);
         if self.tape.unsaid {
             return self.undo(before);
         }
@@ -261,11 +274,25 @@ impl Builder {
         let words = || recording.operands.iter().chain(recording.results).all(|k| *k == Kind::Word);
         if odd.is_some() && !words()
             || odd.is_some() && made.iter().chain(&odd).any(|id| self.lanes[*id as usize] != Lanes::Differ)
+            || !rare.is_empty()
+                && x[..recording.operands.len()].iter().any(|id| self.lanes[*id as usize] != Lanes::Differ)
         {
             return self.undo(before);
         }
-        for id in before..self.tape.nodes.len() {
-            self.items.push(Item::Compute(id as Id));
+        self.rare += rare.len();
+        let mut rare = rare.into_iter().peekable();
+        let mut id = before as Id;
+        while (id as usize) < self.tape.nodes.len() {
+            let Some(r) = rare.next_if(|r| r.first == id) else {
+                self.items.push(Item::Compute(id));
+                id += 1;
+                continue;
+            };
+            self.items.push(Item::If(r.mask));
+            self.items.extend((r.first..r.phis).map(Item::Compute));
+            self.items.extend([r.phis, r.phis + 1].map(|id| Item::Phi(Reg::NONE, id)));
+            self.items.push(Item::End);
+            id = r.phis + 2;
         }
         if let Some(odd) = odd {
             self.items.push(Item::Check(self.checks.len() as u32));
@@ -349,7 +376,7 @@ impl Builder {
     }
 
     /// Whether register `r` may be written: what it held is not read after that, or can be set aside. `once`: before the loop.
-    fn may_write(&mut self, r: Reg, mask: bool, once: bool) -> bool {
+    pub fn may_write(&mut self, r: Reg, mask: bool, once: bool) -> bool {
         if !self.open.is_empty() {
             // Nothing is written there, but by who merges; of uniform registers some warps would have none.
             return mask || !r.is_uniform();
@@ -371,7 +398,7 @@ impl Builder {
         true
     }
 
-    fn write(&mut self, r: Reg, id: Id) {
+    pub fn write(&mut self, r: Reg, id: Id) {
         self.now.insert(r.unit(), id);
         match self.open.last_mut() {
             None => {
@@ -385,7 +412,7 @@ impl Builder {
         }
     }
 
-    fn finish(mut self, first: usize, end: usize, live: &Set) -> Segment {
+    fn finish(mut self, first: usize, end: usize, split: Option<Op>, live: &Set) -> Segment {
         // Of the stores to a register the last counts, if anybody reads it.
         let mut seen = FxHashSet::default();
         let mut needed = vec![false; self.tape.nodes.len()];
@@ -399,7 +426,8 @@ impl Builder {
                         Node::Mask(w) => w.unit() == r.unit(),
                         _ => false,
                     };
-                    keep[i] = seen.insert(r.unit()) && live.has(r.unit()) && !unchanged;
+                    let read = live.has(r.unit()) || split.is_some_and(|op| op.a == r);
+                    keep[i] = seen.insert(r.unit()) && read && !unchanged;
                     if keep[i] {
                         need(&mut needed, id);
                     }
@@ -452,6 +480,6 @@ impl Builder {
         let mut kept: Vec<Id> =
             self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
         kept.sort_unstable();
-        Segment { first, end, nodes, uniform, kept, once, each, checks: self.checks }
+        Segment { first, end, nodes, uniform, kept, once, each, checks: self.checks, split: None }
     }
 }

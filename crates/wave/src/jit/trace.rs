@@ -416,7 +416,17 @@ impl Trace {
         }
         each.reverse();
         let uniform = self.lanes.iter().map(|l| *l == Lanes::Same).collect();
-        Segment { first: 0, end: 0, nodes, uniform, kept: vec![], once: vec![], each, checks: vec![] }
+        Segment {
+            first: 0,
+            end: 0,
+            nodes,
+            uniform,
+            kept: vec![],
+            once: vec![],
+            each,
+            checks: vec![],
+            split: None,
+        }
     }
 }
 

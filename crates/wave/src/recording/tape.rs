@@ -5,7 +5,7 @@
 
 use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
-use simd::{Level, Simd};
+use simd::{Level, Seldom, Simd, Table};
 use std::cell::RefCell;
 
 /// A node's number on its tape.
@@ -27,6 +27,11 @@ pub enum Un {
     /// The two of [`Simd::fparts`]; not of the narrow level.
     Exponent,
     Mantissa,
+    /// [`Simd::fround16`]; not of the narrow level.
+    FRound16,
+    /// [`Simd::ilook16`] and [`Simd::ilook`].
+    Look16(&'static Table<16>),
+    Look(&'static Table<32>),
     MNot,
 }
 
@@ -174,6 +179,18 @@ pub struct Tape {
     pub one_way: bool,
     /// Where who writes has a way out for lanes out of the ordinary: the masks of those.
     pub odd: Option<Vec<Id>>,
+    /// Where what is seldom needed may be jumped over, the lanes that execute; and what was written down of it.
+    pub exec: Option<Id>,
+    pub rare: Vec<Rare>,
+}
+
+/// Nodes that no warp needs but those with a lane in the mask.
+#[derive(Clone, Copy)]
+pub struct Rare {
+    pub mask: Id,
+    pub first: Id,
+    /// One behind the last: the merged ones ([`Node::Phi`]) are these two.
+    pub phis: Id,
 }
 
 impl Tape {
@@ -185,6 +202,7 @@ impl Tape {
             }
         }
         self.unsaid = false;
+        self.rare.clear();
     }
 
     pub fn put(&mut self, node: Node) -> Id {
@@ -387,8 +405,40 @@ impl Simd for Record {
         f16_to_f = F16ToF;
         mnot = MNot;
     }
+    fn ilook16(self, table: &'static Table<16>, idx: Id) -> Id {
+        put(Node::Un(Un::Look16(table), idx))
+    }
+    fn ilook(self, table: &'static Table<32>, idx: Id) -> Id {
+        put(Node::Un(Un::Look(table), idx))
+    }
+    fn rarely<K: Seldom>(self, m: Id, x: Id, old: (Id, Id)) -> (Id, Id) {
+        let Some(exec) = TAPE.with_borrow(|t| t.exec) else {
+            // As with [`Simd::many`].
+            self.many(m);
+            return old;
+        };
+        let mask = self.mand(exec, m);
+        let first = TAPE.with_borrow(|t| t.nodes.len());
+        let new = K::of(self, x);
+        let new = (self.fsel(m, new.0, old.0), self.isel(m, new.1, old.1));
+        TAPE.with_borrow_mut(|t| {
+            t.forget(first, |_| true);
+            let phis = [(old.0, new.0), (old.1, new.1)].map(|(a, b)| t.fresh(Node::Phi(a, b)));
+            t.rare.push(Rare { mask, first: first as Id, phis: phis[0] });
+            (phis[0], phis[1])
+        })
+    }
     fn parts_are_cheap(self) -> bool {
         TAPE.with_borrow(|t| t.one_way)
+    }
+    fn fbound(self, x: Id) -> Id {
+        if narrow() { simd::ops::bound(self, x) } else { x }
+    }
+    fn fround16(self, x: Id) -> Id {
+        if narrow() {
+            return simd::ops::round16(self, x);
+        }
+        put(Node::Un(Un::FRound16, x))
     }
     fn fscale(self, p: Id, n: Id) -> Id {
         if narrow() {

@@ -343,6 +343,8 @@ impl<'s> Emit<'s> {
                 let d = self.define(id)?;
                 self.m.not(d, a_in)
             }
+            Node::Un(Un::Look16(table), a) => self.look(at, id, &table.0, a),
+            Node::Un(Un::Look(table), a) => self.look(at, id, &table.0, a),
             Node::Un(op, a) => {
                 let s = self.source(at, a)?;
                 self.used(at, a);
@@ -406,6 +408,20 @@ impl<'s> Emit<'s> {
             Node::Tri(op, a, b, c) => self.fma(at, id, op, [a, b, c]),
             _ => Err(TooMuch),
         }
+    }
+
+    /// `table`'s entries of index `a`.
+    fn look(&mut self, at: u32, id: Id, table: &'static [u32], a: Id) -> Made<()> {
+        let idx = self.in_register(a)?;
+        let mut free = [0; 3];
+        if self.m.width == Width::Half {
+            for r in &mut free[(table.len() <= 16) as usize..] {
+                *r = self.vector()?;
+            }
+        }
+        let d = self.define(id)?;
+        self.used(at, a);
+        self.m.look(table, d, idx, free)
     }
 
     fn fma(&mut self, at: u32, id: Id, op: Tri, [mut a, mut b, c]: [Id; 3]) -> Made<()> {

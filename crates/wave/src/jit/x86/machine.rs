@@ -38,6 +38,8 @@ pub struct Machine {
     /// The constants, by their 32 bits.
     pool: FxHashMap<u32, u32>,
     constants: Vec<u32>,
+    /// Tables are among them: where.
+    tables: FxHashMap<&'static [u32], u32>,
     /// Where code refers to the pool.
     pool_at: usize,
 }
@@ -53,6 +55,7 @@ impl Machine {
             patches: vec![],
             pool: FxHashMap::default(),
             constants: vec![],
+            tables: FxHashMap::default(),
             pool_at: 0,
         }
     }
@@ -159,6 +162,42 @@ impl Machine {
         m.is_broadcast = self.width == Width::Whole;
         m
     }
+    /// d = table[idx], by lane; `free`: what AVX2 has need of. All of them differ. The table has 16 words or 32.
+    pub fn look(&mut self, table: &'static [u32], d: u8, idx: u8, free: [u8; 3]) -> Made<()> {
+        let constants = &mut self.constants;
+        let first = *self.tables.entry(table).or_insert_with(|| {
+            constants.resize(constants.len().next_multiple_of(16), 0);
+            let at = constants.len() as u32 * 4;
+            constants.extend(table);
+            at
+        });
+        let part = |at: u32| Source::Mem(MemoryOperand::with_base_displ(POOL, (first + at).into()));
+        let both = table.len() > 16;
+        if self.width == Width::Whole {
+            let (d, idx) = (self.vector(d), self.vector(idx));
+            if !both {
+                return self.with_source(Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, d, idx, part(0));
+            }
+            let low = MemoryOperand::with_base_displ(POOL, first.into());
+            self.rm(Code::EVEX_Vmovaps_zmm_k1z_zmmm512, d, low)?;
+            return self.with_source(Code::EVEX_Vpermt2d_zmm_k1z_zmm_zmmm512b32, d, idx, part(64));
+        }
+        let [high, other, pick] = free;
+        self.shift(Bin::Shl, pick, idx, 28)?;
+        let code = Code::VEX_Vpermd_ymm_ymm_ymmm256;
+        for (to, at) in [(d, 0), (high, 64)] {
+            if at == 0 || both {
+                self.with_source(code, self.vector(to), self.vector(idx), part(at))?;
+                self.with_source(code, self.vector(other), self.vector(idx), part(at + 32))?;
+                self.select(to, pick, Source::Reg(other), to)?;
+            }
+        }
+        if !both {
+            return Ok(());
+        }
+        self.shift(Bin::Shl, pick, idx, 27)?;
+        self.select(d, pick, Source::Reg(high), d)
+    }
     /// 1, 2, 4 … by lane.
     pub fn bits(&mut self) -> MemoryOperand {
         // No constant of a kernel's looks like it: its key is one that `constant` may take too, with other bytes.
@@ -261,6 +300,8 @@ impl Machine {
             Un::FFloor => Some(9),
             Un::FCeil => Some(10),
             Un::FTrunc => Some(11),
+            // Four bits behind the point.
+            Un::FRound16 if whole => Some(0x48),
             _ => None,
         };
         if let Some(imm) = round {
@@ -272,8 +313,8 @@ impl Machine {
             return self.one_source_imm(code, r, s, imm);
         }
         if op == Un::Mantissa && whole {
-            // From 1 on, of the operand's sign.
-            return self.one_source_imm(Code::EVEX_Vgetmantps_zmm_k1z_zmmm512b32_imm8_sae, r, s, 0);
+            // Of [3/4, 3/2), of the operand's sign.
+            return self.one_source_imm(Code::EVEX_Vgetmantps_zmm_k1z_zmmm512b32_imm8_sae, r, s, 3);
         }
         let code = match (op, whole) {
             (Un::FSqrt, true) => Code::EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er,

@@ -1,24 +1,55 @@
-//! 2^x and e^x.
+//! 2^x and e^x: of what is left beside the nearest sixteenth a short polynomial, of the sixteenths a table.
 
-use super::{MAGIC, poly};
-use simd::{Simd, ops};
+use simd::ops::Fix;
+use simd::{Simd, Table, ops};
 
-/// (2^f − 1) / f on [−1/2, 1/2], relative error of 2^f 2^-28.9.
-const EXP2: [f32; 6] =
-    [std::f32::consts::LN_2, 0.240_226_48, 0.055_503_324, 0.009_618_437, 0.001_339_887_4, 0.000_153_533_74];
-/// (e^r − 1 − r) / r² on [−ln 2 / 2, ln 2 / 2], relative error of e^r 2^-28.3.
-const EXP: [f32; 5] = [0.499_999_94, 0.166_665_21, 0.041_668_39, 0.008_368_715, 0.001_381_460_1];
+/// 1.5 · 2^19: adding it rounds to a sixteenth, found in the sum's low bits.
+const MAGIC: f32 = 786432.0;
+/// 2^(i/16).
+static POWERS: Table<16> = Table([
+    0x3F80_0000,
+    0x3F85_AAC3,
+    0x3F8B_95C2,
+    0x3F91_C3D3,
+    0x3F98_37F0,
+    0x3F9E_F532,
+    0x3FA5_FED7,
+    0x3FAD_583F,
+    0x3FB5_04F3,
+    0x3FBD_08A4,
+    0x3FC5_672A,
+    0x3FCE_248C,
+    0x3FD7_44FD,
+    0x3FE0_CCDF,
+    0x3FEA_C0C7,
+    0x3FF5_257D,
+]);
+/// (2^f − 1) / f on [−1/32, 1/32], error of 2^f 2^-29.2.
+const EXP2: [f32; 3] = [std::f32::consts::LN_2, 0.240_234_3, 0.055_505_95];
+/// (e^r − 1) / r on [−ln 2 / 32, ln 2 / 32], error of e^r 2^-29.2.
+const EXP: [f32; 3] = [1.0, 0.500_016_2, 0.166_672_2];
 const LN2: f32 = std::f32::consts::LN_2;
 const LN2_LO: f32 = -1.904_654_2e-9;
 
-/// p · 2^n, `t` being n + [`MAGIC`], where the result is normal.
+/// What the core makes something else of.
+const SPECIAL: u32 = Fix {
+    nan: Fix::SELF,
+    zero: Fix::NOTHING,
+    negative: Fix::NOTHING,
+    negative_infinity: Fix::ZERO,
+    infinity: Fix::INFINITY,
+}
+.table();
+
+/// 2^(⌊n⌋) · p, `t` being n + [`MAGIC`], where the result is normal.
 #[inline(always)]
 fn scale<S: Simd>(s: S, p: S::F, t: S::F) -> S::F {
-    s.from_bits(s.iadd(s.bits(p), ops::shl(s, s.bits(t), 23)))
+    let whole = s.iand(s.bits(t), s.isplat(!15));
+    s.from_bits(s.iadd(s.bits(p), ops::shl(s, whole, 19)))
 }
 /// True if a lane's magnitude is `limit` or more, or NaN.
 #[inline(always)]
-pub fn any_beyond<S: Simd>(s: S, x: S::F, limit: f32) -> bool {
+fn any_beyond<S: Simd>(s: S, x: S::F, limit: f32) -> bool {
     let abs = s.iand(s.bits(x), s.isplat(0x7FFF_FFFF));
     s.many(s.sgt(abs, s.isplat(limit.to_bits() - 1)))
 }
@@ -27,31 +58,28 @@ pub fn any_beyond<S: Simd>(s: S, x: S::F, limit: f32) -> bool {
 fn clamp<S: Simd>(s: S, x: S::F, lo: f32, hi: f32) -> S::F {
     s.fmin_raw(s.fsplat(hi), s.fmax_raw(s.fsplat(lo), x))
 }
-
+/// The power of n's sixteenths, `t` being n + [`MAGIC`], times 1 + f · (c[0] + …).
 #[inline(always)]
-fn exp2_core<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
-    let magic = s.fsplat(MAGIC);
-    let t = s.fadd(x, magic);
-    let f = s.fsub(x, s.fsub(t, magic));
-    (s.fma(f, poly::<S, 6>(s, f, EXP2), s.fsplat(1.0)), t)
-}
-/// p · 2^n, `t` being n + [`MAGIC`].
-#[inline(always)]
-fn scale_far<S: Simd>(s: S, p: S::F, t: S::F) -> S::F {
-    s.fscale(p, s.fsub(t, s.fsplat(MAGIC)))
+fn power<S: Simd>(s: S, t: S::F, f: S::F, c: [f32; 3]) -> S::F {
+    let p = s.from_bits(s.ilook16(&POWERS, s.bits(t)));
+    s.fma(s.fmul(f, p), super::poly::<S, 3>(s, f, c), p)
 }
 
 #[inline(always)]
 pub fn exp2<S: Simd>(s: S, x: S::F) -> S::F {
     if s.parts_are_cheap() || any_beyond(s, x, 126.0) {
-        let (p, t) = exp2_core(s, clamp(s, x, -160.0, 130.0));
-        return scale_far(s, p, t);
+        // Where n may be anything there is nothing left of large x.
+        let c = s.fbound(x);
+        let n = s.fround16(c);
+        let p = power(s, s.fadd(c, s.fsplat(MAGIC)), s.fsub(c, n), EXP2);
+        return s.ffix::<SPECIAL>(s.fscale(p, n), x);
     }
-    let (p, t) = exp2_core(s, x);
-    scale(s, p, t)
+    let t = s.fadd(x, s.fsplat(MAGIC));
+    let n = s.fsub(t, s.fsplat(MAGIC));
+    scale(s, power(s, t, s.fsub(x, n), EXP2), t)
 }
 
-/// e^x = p · 2^n: p and n + [`MAGIC`].
+/// e^x = p · 2^⌊n⌋: p, and n + [`MAGIC`].
 #[inline(always)]
 fn exp_core<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
     let magic = s.fsplat(MAGIC);
@@ -59,16 +87,14 @@ fn exp_core<S: Simd>(s: S, x: S::F) -> (S::F, S::F) {
     let n = s.fsub(t, magic);
     let r = s.fnma(n, s.fsplat(LN2), x);
     let r = s.fnma(n, s.fsplat(LN2_LO), r);
-    let one = s.fsplat(1.0);
-    let p = s.fma(s.fmul(r, r), poly::<S, 5>(s, r, EXP), r);
-    (s.fadd(p, one), t)
+    (power(s, t, r, EXP), t)
 }
 
 #[inline(always)]
 pub fn exp<S: Simd>(s: S, x: S::F) -> S::F {
     if s.parts_are_cheap() || any_beyond(s, x, 87.0) {
         let (p, t) = exp_core(s, clamp(s, x, -120.0, 100.0));
-        return scale_far(s, p, t);
+        return s.fscale(p, s.fsub(t, s.fsplat(MAGIC)));
     }
     exp_near(s, x)
 }
@@ -83,5 +109,5 @@ pub fn exp_near<S: Simd>(s: S, x: S::F) -> S::F {
 #[inline(always)]
 pub fn half_exp<S: Simd>(s: S, x: S::F) -> S::F {
     let (p, t) = exp_core(s, s.fmin_raw(s.fsplat(100.0), x));
-    scale_far(s, p, s.fsub(t, s.fsplat(1.0)))
+    s.fscale(p, s.fsub(t, s.fsplat(MAGIC + 1.0)))
 }

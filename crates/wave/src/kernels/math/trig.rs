@@ -1,11 +1,12 @@
 //! Sine, cosine, tangent.
 
-use super::payne::reduce;
+use super::payne::Far;
 use super::{MAGIC, poly};
 use simd::{Simd, ops};
 
 /// Beyond this magnitude arguments are reduced exactly.
 const LIMIT: f32 = 131072.0;
+const TURN: u32 = 0x8000_0000 - f32::INFINITY.to_bits();
 /// π and π/2 in two parts each, the first rounded down: with both parts positive, −0 keeps its sign on the way.
 const PI_DOWN: f32 = f32::from_bits(0x4049_0FDA);
 const PI_REST: f32 = f32::from_bits(0x3422_2169); // 1.509958e-7
@@ -35,14 +36,10 @@ fn quarters<S: Simd>(s: S, x: S::F) -> (S::F, S::I) {
 /// Lanes beyond [`LIMIT`] get theirs from the exact reduction. Infinities and NaN are NaN after any.
 #[inline(always)]
 fn exact<S: Simd, const HALVES: bool>(s: S, x: S::F, r: S::F, n: S::I) -> (S::F, S::I) {
+    // One comparison for both ends: what is added makes infinities and NaN the least of integers.
     let abs = s.iand(s.bits(x), s.isplat(0x7FFF_FFFF));
-    let far = s.sgt(abs, s.isplat(LIMIT.to_bits() - 1));
-    let far = s.mand(far, s.sgt(s.isplat(0x7F80_0000), abs));
-    if !s.many(far) {
-        return (r, n);
-    }
-    let (exact, k) = reduce::<S, HALVES>(s, x);
-    (s.fsel(far, exact, r), s.isel(far, k, n))
+    let far = s.sgt(s.iadd(abs, s.isplat(TURN)), s.isplat(TURN.wrapping_add(LIMIT.to_bits() - 1)));
+    s.rarely::<Far<HALVES>>(far, x, (r, n))
 }
 
 #[inline(always)]
