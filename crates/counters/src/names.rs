@@ -34,6 +34,7 @@ impl<K, const N: usize> By<K, N> {
 }
 
 /// Wraps around, as the difference of two sums does.
+#[inline]
 pub(crate) fn add(to: &mut [u64], more: &[u64]) {
     to.iter_mut().zip(more).for_each(|(a, b)| *a = a.wrapping_add(*b));
 }

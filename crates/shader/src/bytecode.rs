@@ -349,6 +349,8 @@ pub struct Program {
     pub packed: bool,
     /// The wave must yield at barriers (a workgroup has more invocations than lanes).
     pub multi_wave: bool,
+    /// [`crate::ir::Shader::keeps_denormals`]
+    pub keeps_denormals: bool,
     pub quad_derivatives: bool,
     pub blocks: Vec<BlockRange>,
     pub files: Vec<String>,

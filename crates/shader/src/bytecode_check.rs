@@ -118,6 +118,7 @@ mod tests {
             scratch_words: 0,
             packed: false,
             multi_wave: false,
+            keeps_denormals: false,
             quad_derivatives: false,
             blocks: vec![],
             files: vec![],

@@ -62,6 +62,7 @@ macro_rules! switches {
     ($s:ident $($mutable:tt)?) => {
         [
             ("keeps_signs", &$($mutable)? $s.signed_zero_inf_nan),
+            ("keeps_denormals", &$($mutable)? $s.keeps_denormals),
             ("quad_derivatives", &$($mutable)? $s.quad_derivatives),
             ("writes_memory", &$($mutable)? $s.interface.writes_memory),
             ("early_tests", &$($mutable)? $s.interface.early_tests),

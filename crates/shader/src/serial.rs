@@ -168,7 +168,7 @@ structs! {
     StageIo { inputs, geometry, tessellation, mesh, feedback }
     Program {
         stage, interface, outputs, lanes, workgroup, code, images, given, units, consts, inputs, prologue, shared_bytes, scratch_words,
-        packed, multi_wave, quad_derivatives, blocks, files, profile, compiled,
+        packed, multi_wave, keeps_denormals, quad_derivatives, blocks, files, profile, compiled,
     }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, varying }
     MarkUse { counter, mark, entry, work, cost }
@@ -337,6 +337,7 @@ mod tests {
             scratch_words: 12,
             packed: false,
             multi_wave: true,
+            keeps_denormals: false,
             quad_derivatives: false,
             blocks: vec![BlockRange {
                 first_op: 1,

@@ -91,6 +91,21 @@ less! {
     less64(f64 as u64, i64);
 }
 
+/// A whole number near `a`. Where the CPU takes denormals for zeros they are zeros here too, as to its own instructions:
+/// Rust's functions look at bits.
+macro_rules! whole {
+    ($($name:ident $float:ident;)*) => { $(
+        #[inline(always)]
+        fn $name(a: $float, near: fn($float) -> $float) -> $float {
+            if a == 0.0 { $float::copysign(0.0, a) } else { near(a) }
+        }
+    )* };
+}
+whole! {
+    whole32 f32;
+    whole64 f64;
+}
+
 impl Simd for Portable {
     #[inline(always)]
     unsafe fn assume() -> Self {
@@ -164,8 +179,8 @@ impl Simd for Portable {
 
     lanes1! {
         fsqrt(a: F) -> F = a.sqrt();
-        ffloor(a: F) -> F = a.floor();
-        fceil(a: F) -> F = a.ceil();
+        ffloor(a: F) -> F = whole32(a, f32::floor);
+        fceil(a: F) -> F = whole32(a, f32::ceil);
         ftrunc(a: F) -> F = a.trunc();
         fround_even(a: F) -> F = a.round_ties_even();
         bits(a: F) -> I = a.to_bits();
@@ -177,8 +192,8 @@ impl Simd for Portable {
         f_to_s_raw(a: F) -> I =
             if (-2147483648.0..2147483648.0).contains(&a) { a as i32 as u32 } else { 0x8000_0000 };
         dsqrt(a: D) -> D = a.sqrt();
-        dfloor(a: D) -> D = a.floor();
-        dceil(a: D) -> D = a.ceil();
+        dfloor(a: D) -> D = whole64(a, f64::floor);
+        dceil(a: D) -> D = whole64(a, f64::ceil);
         dtrunc(a: D) -> D = a.trunc();
         dround_even(a: D) -> D = a.round_ties_even();
         dbits(a: D) -> L = a.to_bits();

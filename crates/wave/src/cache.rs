@@ -40,9 +40,12 @@ names! {
 /// What lines of one kind did.
 pub type Trace = By<Traced, { Traced::COUNT }>;
 
-/// A line that was looked up.
-fn looked_up(missed: bool, far: bool) -> Trace {
-    Trace::new([1, missed as u64, far as u64])
+/// A line was looked up.
+#[inline(always)]
+fn looked_up(trace: &mut Trace, missed: bool, far: bool) {
+    trace[Traced::Lookups] += 1;
+    trace[Traced::Missed] += missed as u64;
+    trace[Traced::Far] += far as u64;
 }
 
 /// What the messages of the texture unit that were traced did in the caches.
@@ -116,7 +119,9 @@ fn look_up_in(sets: &mut [Set], line: u64, writes: bool) -> Had {
 /// The set that a line belongs to, by its number; none in a cache without sets.
 #[inline(always)]
 fn set_of(sets: &mut [Set], line: u64) -> Option<(u32, &mut Set)> {
-    let i = (line as u32).checked_rem(sets.len() as u32)?;
+    let (line, n) = (line as u32, sets.len() as u32);
+    // Most caches' sets are a power of two: no division for those.
+    let i = if n.is_power_of_two() { line & (n - 1) } else { line.checked_rem(n)? };
     Some((i, sets.get_mut(i as usize)?))
 }
 
@@ -161,6 +166,7 @@ impl Cache {
         }
     }
 
+    #[inline(never)]
     fn beyond(&mut self, line: u64, writes: bool) -> Had {
         let Some((i, set)) = set_of(&mut self.second, line) else { return Had::Nothing };
         if *set == EMPTY {
@@ -170,6 +176,7 @@ impl Cache {
     }
 
     /// A line of device memory, by its number there, and one that is as near as the L1.
+    #[inline(always)]
     pub fn access(&mut self, kind: AccessKind, line: u64) {
         let (missed, far) = match kind {
             AccessKind::Read => {
@@ -188,7 +195,7 @@ impl Cache {
         if far || (kind == AccessKind::Atomic && missed) {
             self.asks(line, Asks::LoadStore(kind));
         }
-        self.lines[kind as usize] += &looked_up(missed, far);
+        looked_up(&mut self.lines[kind as usize], missed, far);
     }
     pub fn near(&mut self, kind: AccessKind) {
         self.lines[kind as usize][Traced::Lookups] += 1;
@@ -219,7 +226,7 @@ impl Cache {
             if far {
                 self.asks(line, Asks::Texel);
             }
-            self.texels.lines += &looked_up(missed, far);
+            looked_up(&mut self.texels.lines, missed, far);
         }
     }
 }

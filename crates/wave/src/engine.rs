@@ -6,6 +6,7 @@ use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::state::{State, Status, Stop};
 use crate::tally::Counting;
+use crate::flush::Denormals;
 use crate::tier::{self, Compile};
 use shader::bytecode::{Code, Op, Program, UNIT_BYTES};
 use simd::Level;
@@ -35,6 +36,7 @@ impl Engine {
     /// which lowering made or [`Program`]'s check let through.
     pub unsafe fn run(self, st: &mut State, from: *const Op, to: *const Op) -> Result<Status, Stop> {
         st.status = Status::Running;
+        let _mode = Denormals::flushed(!st.keeps_denormals);
         // Most runs have no end to compare with at each op.
         if to.is_null() {
             // SAFETY: the caller's.
@@ -147,6 +149,7 @@ impl Setup<'_> {
             // SAFETY: the caller's.
             host: unsafe { HostRef::new(self.host) },
             patience: PATIENCE,
+            keeps_denormals: self.program.keeps_denormals,
             asked: None,
             status: Status::Done,
             yields: false,

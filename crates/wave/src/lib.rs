@@ -5,6 +5,7 @@
 
 pub mod cache;
 mod engine;
+pub mod flush;
 pub mod graphics;
 pub mod held;
 pub mod host;

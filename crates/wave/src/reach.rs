@@ -349,10 +349,18 @@ pub type Bits = [u64; WORDS];
 /// Each bit's neighbours too, as far as `by` to both sides.
 fn spread(bits: &Bits, by: usize) -> Bits {
     let (words, rest) = (by / 64, by % 64);
-    let at = |i: isize| if (0..WORDS as isize).contains(&i) { bits[i as usize] } else { 0 };
-    let up = |i: isize| at(i) << rest | if rest > 0 { at(i - 1) >> (64 - rest) } else { 0 };
-    let down = |i: isize| at(i) >> rest | if rest > 0 { at(i + 1) << (64 - rest) } else { 0 };
-    std::array::from_fn(|i| bits[i] | up(i as isize - words as isize) | down(i as isize + words as isize))
+    let mut more = *bits;
+    // A shift by 64 is one of none: twice by halves.
+    let beyond = |word: u64, up: bool| if up { word << 1 << (63 - rest) } else { word >> 1 >> (63 - rest) };
+    for i in 0..WORDS.saturating_sub(words) {
+        more[i + words] |= bits[i] << rest;
+        more[i] |= bits[i + words] >> rest;
+    }
+    for i in 0..WORDS.saturating_sub(words + 1) {
+        more[i + words + 1] |= beyond(bits[i], false);
+        more[i] |= beyond(bits[i + words + 1], true);
+    }
+    more
 }
 
 impl Located {
@@ -365,6 +373,10 @@ impl Located {
         }
         // The furthest that does not make too many, by halves.
         let mut by = REGION as usize / 2;
+        // Around one alone as many more lie on one side at least.
+        while by as u64 >= self.lines.max(1) {
+            by /= 2;
+        }
         while by > 0 && count(&bits) < self.lines {
             let mut more = bits;
             let mut covered = 0;

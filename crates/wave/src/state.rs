@@ -151,6 +151,8 @@ pub struct State {
     /// When this wave ran out of them for the first time.
     pub asked: Option<Instant>,
     pub status: Status,
+    /// [`shader::bytecode::Program::keeps_denormals`]
+    pub keeps_denormals: bool,
     /// Control barriers suspend the wave (the workgroup has other waves).
     pub yields: bool,
     /// No other thread works for the device: atomics may be plain loads and stores.

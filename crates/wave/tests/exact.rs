@@ -80,13 +80,17 @@ fn forms(facts: &Facts, op: impl Fn(Ty) -> Any) -> Vec<Sig> {
     types.iter().map(sig).collect()
 }
 
-/// Every form of every op of the table that has a reference of one lane; the others' names.
-fn table() -> (Vec<Sig>, BTreeSet<String>) {
-    let all = (Un::ALL.iter().flat_map(|o| forms(o.facts(), |ty| Any::Un(*o, ty))))
+/// Every form of every op of the table.
+fn every() -> impl Iterator<Item = Sig> {
+    (Un::ALL.iter().flat_map(|o| forms(o.facts(), |ty| Any::Un(*o, ty))))
         .chain(Bin::ALL.iter().flat_map(|o| forms(o.facts(), |ty| Any::Bin(*o, ty))))
-        .chain(Tri::ALL.iter().flat_map(|o| forms(o.facts(), |ty| Any::Tri(*o, ty))));
+        .chain(Tri::ALL.iter().flat_map(|o| forms(o.facts(), |ty| Any::Tri(*o, ty))))
+}
+
+/// Those that have a reference of one lane; the others' names.
+fn table() -> (Vec<Sig>, BTreeSet<String>) {
     let (exact, others): (Vec<Sig>, Vec<Sig>) =
-        all.partition(|sig| reference(sig.op, &[F32_ONE, F32_ONE + 1, 1]).is_some());
+        every().partition(|sig| reference(sig.op, &[F32_ONE, F32_ONE + 1, 1]).is_some());
     (exact, others.iter().map(|sig| format!("{:?}", sig.op)).collect())
 }
 
@@ -383,6 +387,57 @@ fn three_operands() {
 fn the_rest_is_known() {
     let known: BTreeSet<String> = INEXACT.iter().map(|s| s.to_string()).collect();
     assert_eq!(table().1, known);
+}
+
+/// Where denormals are flushed all levels have the same bits too, whatever an op makes of them.
+#[test]
+fn flushed_denormals_are_alike_on_all_levels() {
+    let mut rng = Rng(0x0F1A_54ED_9ABC_DEF1);
+    let denormal = |rng: &mut Rng, ty: Ty| match (rng.below(3), ty) {
+        (0, B32) => rng.next() & 0x807F_FFFF,
+        (0, B64) => rng.next() & 0x800F_FFFF_FFFF_FFFF,
+        // Around the least normal number, the results of a subtraction or a product.
+        (1, B32) => rng.next() & 0x80FF_FFFF,
+        (1, B64) => rng.next() & 0x803F_FFFF_FFFF_FFFF,
+        _ => sample(rng, ty),
+    };
+    let widest = levels().pop().expect("a level");
+    let all: Vec<Level> = Level::all().into_iter().filter(|l| *l <= widest).collect();
+    for sig in every().filter(|sig| format!("{:?}", sig.op) != "Tri(FmaCanon, B64)") {
+        for _ in 0..96 {
+            let mut b = Bench::new(256);
+            for (i, &ty) in sig.args.iter().enumerate() {
+                (0..256).for_each(|lane| b.set(ty, i * 32, lane, denormal(&mut rng, ty)));
+            }
+            let mut op = Op::new(code(sig.op));
+            let r = |i: usize| operand(if i < sig.args.len() { i as u16 * 32 } else { 0 }, false);
+            (op.a, op.d) = (r(0), operand(RESULT, false));
+            if sig.args.len() > 1 {
+                op.b = r(1);
+            }
+            if sig.args.len() > 2 {
+                op.c = r(2);
+            }
+            let mut first: Option<Vec<u64>> = None;
+            for level in &all {
+                let mut own = Bench { regs: b.regs.clone(), lanes: 256, live: b.live };
+                {
+                    let _flushed = wave::flush::Denormals::flushed(true);
+                    own.run(*level, &op);
+                }
+                let got: Vec<u64> = (0..256).map(|l| own.get(sig.result, RESULT as usize, l)).collect();
+                let first = first.get_or_insert_with(|| got.clone());
+                for lane in 0..256 {
+                    let (x, y) = (first[lane], got[lane]);
+                    let nans = sig.float && eval::is_nan(sig.result, x) && eval::is_nan(sig.result, y);
+                    let v: Vec<u64> =
+                        (0..sig.args.len()).map(|i| b.get(sig.args[i], i * 32, lane)).collect();
+                    let what = || format!("{:?} at {level:?}: {v:x?} gave {y:x}, {:?} {x:x}", sig.op, all[0]);
+                    assert!(x == y || nans, "{}", what());
+                }
+            }
+        }
+    }
 }
 
 /// In place: the destination is one of the sources.

@@ -3,23 +3,7 @@
 use crate::one_op::*;
 use shader::bytecode::{Code, Op};
 use shader::ir::{Bin, Ty, Un};
-use std::arch::asm;
-
-/// Runs `f` with both set.
-fn flushed<R>(f: impl FnOnce() -> R) -> R {
-    /// FTZ and DAZ.
-    const BOTH: u32 = 0x8040;
-    let mut before = 0u32;
-    // SAFETY: stores the register.
-    unsafe { asm!("stmxcsr [{}]", in(reg) &mut before) };
-    let now = before | BOTH;
-    // SAFETY: no exception is unmasked by it.
-    unsafe { asm!("ldmxcsr [{}]", in(reg) &now) };
-    let r = f();
-    // SAFETY: as it was.
-    unsafe { asm!("ldmxcsr [{}]", in(reg) &before) };
-    r
-}
+use wave::flush::Denormals;
 
 /// Any float, every other of them about the edges: of denormals, of what functions overflow at, 1 and 0.
 fn sample(rng: &mut Rng) -> u32 {
@@ -44,7 +28,10 @@ fn alike(op: Op, name: &str) {
         }
         let mut first: Option<[u32; 256]> = None;
         for level in levels() {
-            flushed(|| b.run(level, &op));
+            {
+                let _flushed = Denormals::flushed(true);
+                b.run(level, &op);
+            }
             let got = std::array::from_fn(|i| b.get(Ty::B32, RESULT as usize, i) as u32);
             let want = *first.get_or_insert(got);
             for i in 0..256 {

@@ -175,6 +175,42 @@ fn nothing_is_written_beyond_a_buffer() {
     [a, b, counters, m].into_iter().for_each(|m| rig.g.free(m));
 }
 
+/// Pieces of draws that several threads run, and what comes after them: as one after the other.
+#[test]
+fn pieces_are_captured_in_their_order() {
+    let rig = Rig::new();
+    let p = capturing(&rig, spirv!("number.vert"), T::TRIANGLE_STRIP);
+    let (m, counters) = (room(&rig, 40_000), room(&rig, 1));
+    let info = vk::QueryPoolCreateInfo::default()
+        .query_type(vk::QueryType::TRANSFORM_FEEDBACK_STREAM_EXT)
+        .query_count(1);
+    // Two draws fit, the third in part: to within a piece of it, and not to a triangle's end.
+    let strips = [(5002, 0), (3002, 7000), (9002, 20_000)];
+    let fit = 8000 + 4321;
+    let got = rig.queries(&info, 2, |d, c, pool| {
+        rig.pass(c, p, |_| {
+            rig.bind(c, &[(&m, 0, fit * 12 + 8)]);
+            rig.begin(c, &[]);
+            unsafe {
+                d.cmd_begin_query(c, pool, 0, Default::default());
+                strips.iter().for_each(|(n, first)| d.cmd_draw(c, *n, 1, *first, 0));
+                d.cmd_end_query(c, pool, 0);
+            }
+            rig.end(c, &[(&counters, 0)]);
+        });
+    });
+    assert_eq!(got, [[fit, 17_000]]);
+    assert_eq!(counters.words[0] as u64, fit * 12);
+    let triangles = strips.iter().flat_map(|(n, first)| {
+        (0..n - 2).map(move |i| [0, 1 + i % 2, 2 - i % 2].map(|k| first + i + k))
+    });
+    let want: Vec<u32> = triangles.take(fit as usize).flatten().collect();
+    assert!(m.words[..want.len()] == want, "captured out of order");
+    assert!(m.words[want.len()..].iter().all(|w| *w == OLD));
+    rig.destroy(&[p]);
+    [m, counters].into_iter().for_each(|m| rig.g.free(m));
+}
+
 /// Two streams of points; the other stream's buffer is full after three of its points, which does not touch the first.
 #[test]
 fn streams_go_to_buffers_of_their_own() {

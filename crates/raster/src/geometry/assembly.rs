@@ -4,6 +4,7 @@
 use crate::draw::{Call, Draw};
 use ash::vk;
 use counters::Event;
+use std::ops::Range;
 
 /// What primitives of a draw are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -299,6 +300,13 @@ impl Assembly {
 
     pub fn chunks(&self) -> u64 {
         self.total.div_ceil(self.chunk as u64)
+    }
+
+    /// Primitives of chunks, if each comes out of assembly as it is (patches do not).
+    pub fn primitives_of(&self, chunks: Range<u64>) -> Option<u64> {
+        let first = |c: u64| (c * self.chunk as u64).min(self.total);
+        let whole = self.topology != vk::PrimitiveTopology::PATCH_LIST;
+        whole.then(|| first(chunks.end) - first(chunks.start))
     }
 
     /// Vertex of a primitive that flat inputs come from.

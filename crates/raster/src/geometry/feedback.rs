@@ -42,6 +42,29 @@ impl Feedback {
         Feedback { targets, order: Ordered::default() }
     }
 
+    /// How many primitives of a stream every buffer has room for; none where one is not bound.
+    fn room(&self, layout: &Layout, stream: usize, kind: TopologyClass) -> u64 {
+        let mine = |b: &usize| layout.strides[*b] > 0 && layout.streams[*b] as usize == stream;
+        let fits = |b: usize| {
+            let t = self.targets[b].as_ref()?;
+            let left = t.buffer.range(t.offset, t.size).1.saturating_sub(t.written);
+            Some(left / (layout.strides[b] as u64 * vertices_of(kind)))
+        };
+        (0..FEEDBACK_BUFFERS).filter(mine).map(|b| fits(b).unwrap_or(0)).min().unwrap_or(u64::MAX)
+    }
+
+    /// As it is once so many more primitives of the first stream, of which there is no other, have been written.
+    pub fn advanced(&self, layout: &Layout, primitives: u64, kind: TopologyClass) -> Feedback {
+        let mut after = Feedback::to(self.targets.clone());
+        let count = self.room(layout, 0, kind).min(primitives);
+        for (b, t) in after.targets.iter_mut().enumerate() {
+            if let Some(t) = t.as_mut().filter(|_| layout.streams[b] == 0) {
+                t.written += count * vertices_of(kind) * layout.strides[b] as u64;
+            }
+        }
+        after
+    }
+
     /// Writes the primitives of a stream, all those for which every buffer has room.
     pub fn write(
         &mut self,
@@ -53,22 +76,15 @@ impl Feedback {
         flow: &Assembled,
         kind: TopologyClass,
     ) -> Captured {
-        let each = match kind {
-            TopologyClass::Point => 1,
-            TopologyClass::Line => 2,
-            TopologyClass::Triangle => 3,
-        };
-        let mut count = flow.v[0].len() as u64;
+        let each = vertices_of(kind);
+        let count = self.room(layout, stream, kind).min(flow.v[0].len() as u64);
         let mut places = [(std::ptr::null_mut::<u8>(), 0u64); FEEDBACK_BUFFERS];
         let mine = |b: usize| layout.strides[b] > 0 && layout.streams[b] as usize == stream;
         for b in (0..FEEDBACK_BUFFERS).filter(|b| mine(*b)) {
-            let stride = layout.strides[b] as u64;
             // A buffer that is not bound has no room.
             let Some(t) = &self.targets[b] else { return Captured::default() };
             let (at, room) = t.buffer.range(t.offset, t.size);
-            let left = room.saturating_sub(t.written);
-            count = count.min(left / (stride * each));
-            places[b] = (at.wrapping_add(t.written as usize), left);
+            places[b] = (at.wrapping_add(t.written as usize), room.saturating_sub(t.written));
         }
         let mut lines = 0;
         for b in (0..FEEDBACK_BUFFERS).filter(|b| mine(*b)) {
@@ -131,6 +147,14 @@ impl Feedback {
             }
         }
         Captured { primitives: count, lines }
+    }
+}
+
+fn vertices_of(kind: TopologyClass) -> u64 {
+    match kind {
+        TopologyClass::Point => 1,
+        TopologyClass::Line => 2,
+        TopologyClass::Triangle => 3,
     }
 }
 

@@ -17,6 +17,7 @@ use counters::Event;
 use counters::model::LINE;
 use shader::interface::{CULL_PRIMITIVE, INDICES, POINT_SIZE};
 use shader::stage_io::{Cell, Emitted, Mesh, PAYLOAD};
+use std::ops::Range;
 use wave::{Around, Dispatch, Stop, Table, Worker};
 
 /// Primitives after which those that wait are set up.
@@ -252,6 +253,9 @@ impl Pieces for MeshWork<'_> {
     }
     fn planes(&self) -> usize {
         self.outputs.planes()
+    }
+    fn advanced(&self, _: &Feedback, _: Range<u64>) -> Option<Feedback> {
+        None
     }
 
     fn run(

@@ -4,6 +4,7 @@
 //! it moves them there while they are still in its cache.
 
 use super::Batch;
+use super::feedback::Feedback;
 use super::line::Stipple;
 use super::pieces::{Pieces, with_scratch, with_worker};
 use crate::prim::{Plane, Prim, Shape};
@@ -89,12 +90,13 @@ fn moved(prim: &Prim, p: &Piece, at: Counts) -> Prim {
     prim
 }
 
-/// Runs chunks and appends what they make.
+/// Runs chunks and appends what they make. `feedback`: as it is before the first, where each chunk's is known beforehand.
 pub fn run(
     shared: &Shared,
     threads: usize,
     work: &dyn Pieces,
     range: Range<u64>,
+    feedback: Option<&Feedback>,
     out: &mut Batch,
 ) -> Result<(), Stop> {
     // Here they are numbered from 0 on.
@@ -131,7 +133,9 @@ pub fn run(
                     }
                     worker.tally.trace(shared.traced(before + chunk, all, count::TRACED));
                     let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
-                    work.run(worker, before + chunk, scratch, &mut Stipple::default(), None, &mut batch)?;
+                    let mut own = feedback.and_then(|f| work.advanced(f, before..before + chunk));
+                    let mut stipple = Stipple::default();
+                    work.run(worker, before + chunk, scratch, &mut stipple, own.as_mut(), &mut batch)?;
                     let piece = Piece {
                         chunk,
                         prims: from.0..batch.prims.len(),

@@ -41,6 +41,8 @@ pub(super) trait Pieces: Sync {
     /// Primitives to expect, and planes of each.
     fn expected(&self) -> usize;
     fn planes(&self) -> usize;
+    /// Transform feedback as it is once `pieces` more have been captured; `None`: nobody knows before they have run.
+    fn advanced(&self, feedback: &Feedback, pieces: Range<u64>) -> Option<Feedback>;
     /// Runs piece `c` and appends what it makes.
     fn run(
         &self,
@@ -70,10 +72,15 @@ pub(super) fn deal(
     for first in (0..pieces).step_by(RANGE as usize) {
         let range = first..pieces.min(first + RANGE);
         let threads = (shared.threads as u64).min(range.end - range.start) as usize;
-        let result = if threads <= 1 || in_turn || feedback.is_some() {
+        let after = feedback.as_deref().map(|f| work.advanced(f, range.clone()));
+        let result = if threads <= 1 || in_turn || matches!(after, Some(None)) {
             serial(shared, work, range, &mut stipple, feedback.as_deref_mut(), &mut out)
         } else {
-            parallel::run(shared, threads, work, range, &mut out)
+            let result = parallel::run(shared, threads, work, range, feedback.as_deref(), &mut out);
+            if let (Some(feedback), Some(Some(after))) = (feedback.as_deref_mut(), after) {
+                *feedback = after;
+            }
+            result
         };
         if result.is_err() || shared.hub.stops() || !each(std::mem::replace(&mut out, Batch::recycled())) {
             return result;

@@ -18,6 +18,7 @@ use machine::shared::Shared;
 use shader::bytecode::Program;
 use shader::cost::COUNTED;
 use shader::stage_io::FEEDBACK_BUFFERS;
+use std::ops::Range;
 use wave::graphics::{Job, Lanes};
 use wave::{Stop, Worker};
 
@@ -243,6 +244,11 @@ impl Pieces for Work<'_> {
     }
     fn planes(&self) -> usize {
         self.outputs.planes()
+    }
+    fn advanced(&self, feedback: &Feedback, pieces: Range<u64>) -> Option<Feedback> {
+        // What stages make of a primitive is seen when they have run.
+        let primitives = self.assembly.primitives_of(pieces).filter(|_| self.staged.is_none())?;
+        Some(feedback.advanced(&self.last.interface.io.feedback, primitives, self.raster.kind))
     }
     fn run(
         &self,

@@ -9,7 +9,7 @@
 use super::counts::{self, InTile, TileCounts};
 use super::item::Item;
 use super::task::{QUADS, Task, quads};
-use super::tested::{depths, depths_down};
+use super::tested::{depths, depths_down, sides};
 use crate::layout::{BLOCKS, PIXELS, SIDE};
 use crate::prim::Prim;
 use simd::Simd;
@@ -115,8 +115,9 @@ impl<'a> Task<'a> {
         self.counts[InTile::EarlyUpdated] += QUADS;
         self.log.depths.fill(n);
         let range = item.depth_range(prim);
+        let sides = sides(s, prim, self.origin);
         for row in 0..SIDE {
-            let bounds = self.bounds(s, item, prim, row, range);
+            let bounds = self.bounds(s, item, prim, row, range, sides);
             self.hiz.wrote_row(row, &bounds.low, &bounds.high);
         }
         self.hiz.wrote_tile(z);

@@ -48,6 +48,18 @@ pub(super) fn depths<S: Simd>(
     item.plan.tests.value(s, s.fadd(s.fsplat(prim.z.at), s.fadd(across, down)), range)
 }
 
+/// What the least and the most of each block's columns adds to a primitive's depth, in all rows of blocks.
+#[inline(always)]
+pub(super) fn sides<S: Simd>(s: S, prim: &Prim, origin: [i32; 2]) -> [S::F; 2] {
+    let columns = s.iadd(s.isplat(origin[0] as u32), vector::load(s, &COLUMNS.0));
+    let (half, ox) = (s.fsplat(0.5), s.fsplat(prim.origin[0]));
+    let from = s.fsub(s.fadd(s.s_to_f(columns), half), ox);
+    let to = s.fsub(s.fsub(s.s_to_f(s.iadd(columns, s.isplat(4))), half), ox);
+    let slope = s.fsplat(prim.z.dx);
+    let (from, to) = (s.fmul(slope, from), s.fmul(slope, to));
+    if prim.z.dx < 0.0 { [to, from] } else { [from, to] }
+}
+
 impl Task<'_> {
     /// Tests the covered blocks (`covered`) of a primitive, and has what is left shaded; of items of
     /// [`super::item::Plan::depth_alone`].
@@ -69,6 +81,7 @@ impl Task<'_> {
         let mut row = usize::MAX;
         let mut bounds = Row { low: [0.0; SIDE], high: [0.0; SIDE], fails: 0, passes: 0 };
         let mut down = s.fsplat(0.0);
+        let sides = sides(s, prim, self.origin);
         for k in 0..self.covered.count {
             let b = self.covered.blocks[k] as usize;
             let mask = self.covered.masks[k][0];
@@ -81,7 +94,7 @@ impl Task<'_> {
             self.counts[InTile::EarlyTested] += asked;
             if b / SIDE != row {
                 row = b / SIDE;
-                bounds = self.bounds(s, item, prim, row, range);
+                bounds = self.bounds(s, item, prim, row, range, sides);
                 down = depths_down(s, prim, self.origin, row);
             }
             if bounds.fails >> (b % SIDE) & 1 != 0 {
@@ -143,17 +156,18 @@ impl Task<'_> {
     }
 
     /// As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.
-    /// `range`: depths that the primitive has at all.
+    /// `range`: depths that the primitive has at all; `sides`: its [`sides`].
     #[inline(always)]
-    pub(super) fn bounds<S: Simd>(&self, s: S, item: &Item, prim: &Prim, row: usize, range: [f32; 2]) -> Row {
+    pub(super) fn bounds<S: Simd>(
+        &self,
+        s: S,
+        item: &Item,
+        prim: &Prim,
+        row: usize,
+        range: [f32; 2],
+        [left, right]: [S::F; 2],
+    ) -> Row {
         let k = &prim.z;
-        let columns = s.iadd(s.isplat(self.origin[0] as u32), vector::load(s, &COLUMNS.0));
-        let (half, ox) = (s.fsplat(0.5), s.fsplat(prim.origin[0]));
-        let from = s.fsub(s.fadd(s.s_to_f(columns), half), ox);
-        let to = s.fsub(s.fsub(s.s_to_f(s.iadd(columns, s.isplat(4))), half), ox);
-        let slope = s.fsplat(k.dx);
-        let (from, to) = (s.fmul(slope, from), s.fmul(slope, to));
-        let (left, right) = if k.dx < 0.0 { (to, from) } else { (from, to) };
         let y = self.origin[1] + row as i32 * 4;
         let from = k.dy * (y as f32 + 0.5 - prim.origin[1]);
         let to = k.dy * ((y + 4) as f32 - 0.5 - prim.origin[1]);

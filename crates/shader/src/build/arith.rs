@@ -176,7 +176,11 @@ impl Builder<'_> {
             Op::FMul => self.map2(i, Float, Float, Emit::fmul)?,
             Op::FDiv => self.map2(i, Float, Float, Emit::fdiv)?,
             Op::FRem => self.float2(i, Bin::FRem)?,
-            Op::FMod => self.float2(i, Bin::FMod)?,
+            Op::FMod => {
+                // The remainder toward zero may be a denormal where the result is none: y less of it.
+                self.keeps_denormals = true;
+                self.float2(i, Bin::FMod)?
+            }
             Op::FNegate => self.map1(i, Float, |e, _, a| e.un(Un::FNeg, a))?,
             Op::IAdd => self.int2(i, Bin::IAdd)?,
             Op::ISub => self.int2(i, Bin::ISub)?,

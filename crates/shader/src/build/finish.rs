@@ -84,6 +84,7 @@ impl Builder<'_> {
             blocks,
             files: std::mem::take(&mut self.debug.files),
             signed_zero_inf_nan: self.signed_zero_inf_nan,
+            keeps_denormals: self.keeps_denormals,
             quad_derivatives: self.quad_derivatives,
             varying_loads: std::mem::take(&mut self.varying_loads),
             given: std::mem::take(&mut self.given),

@@ -104,6 +104,8 @@ pub(crate) struct Builder<'m> {
     varying_loads: Vec<(u16, (u32, u32))>,
     /// Loops around what is translated, callers' included.
     open_loops: u32,
+    /// [`Shader::keeps_denormals`]
+    keeps_denormals: bool,
     quad_derivatives: bool,
     signed_zero_inf_nan: bool,
     /// The long OpPhi met last, by its place: its operands by label.
@@ -166,6 +168,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         scratch_of: Default::default(),
         varying_loads: Vec::new(),
         open_loops: 0,
+        keeps_denormals: false,
         quad_derivatives: false,
         signed_zero_inf_nan: false,
         long_phi: Default::default(),
@@ -275,9 +278,13 @@ impl<'m> Builder<'m> {
                 Some(ExecutionMode::RoundingModeRTZ) => {
                     self.e.modes.set(i.word(3)?, |m| m.toward_zero = true);
                 }
+                // Of another width too: one mode of the CPU is for all.
+                Some(ExecutionMode::DenormPreserve) => {}
                 Some(ExecutionMode::DenormFlushToZero) => self.e.modes.set(i.word(3)?, |m| m.flush = true),
-                _ => {}
+                _ => continue,
             }
+            // The other modes are made of operations that keep them.
+            self.keeps_denormals = true;
         }
         Ok(())
     }

@@ -300,6 +300,9 @@ pub struct Shader {
     pub files: Vec<String>,
     /// f32/f64/f16 operations may not be fused or reassociated anywhere (SignedZeroInfNanPreserve keeps signs).
     pub signed_zero_inf_nan: bool,
+    /// Float controls say what becomes of denormals, or how results are rounded, or an operation is made of some that need
+    /// them: the CPU is to keep them.
+    pub keeps_denormals: bool,
     /// DerivativeGroupQuadsKHR: lanes are laid out in 2×2 quads of the workgroup.
     pub quad_derivatives: bool,
     /// Fragment: slots of inputs, and function and label of the block that loads each first.
@@ -323,6 +326,7 @@ impl Shader {
             blocks: vec![],
             files: vec![String::new()],
             signed_zero_inf_nan: false,
+            keeps_denormals: false,
             quad_derivatives: false,
             varying_loads: vec![],
             given: vec![],

@@ -98,6 +98,7 @@ pub fn encode(
         scratch_words: shader.scratch_words,
         packed,
         multi_wave,
+        keeps_denormals: shader.keeps_denormals,
         quad_derivatives: shader.quad_derivatives,
         blocks,
         files: shader.files.clone(),

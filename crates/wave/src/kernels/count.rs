@@ -341,24 +341,40 @@ fn follow(st: &mut State, kind: AccessKind, line: u64) {
 pub fn each_line(a: &[u64; 16], ex: u16, bytes: u64, mut f: impl FnMut(u64)) {
     let first = (a[ex.trailing_zeros() as usize & 15] >> 6).wrapping_sub(32);
     let mut near = 0u64;
-    let mut far = [0u64; 48];
+    // Not set to zeros, which would be a call a warp.
+    let mut far = [std::mem::MaybeUninit::<u64>::uninit(); 48];
     let mut far_count = 0;
     for l in Bits(ex as u32) {
-        for line in a[l] >> 6..=(a[l] + bytes - 1) >> 6 {
+        let (mut line, last) = (a[l] >> 6, (a[l] + bytes - 1) >> 6);
+        while line <= last {
             let at = line.wrapping_sub(first);
             if at < 64 {
                 near |= 1 << at;
-            } else if far_count < 48 && !far[..far_count].contains(&line) {
-                far[far_count] = line;
+            } else if far_count < 48
+                // SAFETY: so many have been written.
+                && !far[..far_count].iter().any(|f| unsafe { f.assume_init() } == line)
+            {
+                far[far_count].write(line);
                 far_count += 1;
             }
+            line += 1;
         }
     }
-    while near != 0 {
-        f(first.wrapping_add(near.trailing_zeros() as u64));
-        near &= near - 1;
+    // One loop for both, so that what is done with a line stands in it.
+    let mut told = 0;
+    loop {
+        f(if near != 0 {
+            let at = near.trailing_zeros();
+            near &= near - 1;
+            first.wrapping_add(at as u64)
+        } else if told < far_count {
+            told += 1;
+            // SAFETY: as above.
+            unsafe { far[told - 1].assume_init() }
+        } else {
+            break;
+        });
     }
-    far[..far_count].iter().for_each(|l| f(*l));
 }
 
 /// Where an access by address counts: one that leads to a fault counts for no more than itself.

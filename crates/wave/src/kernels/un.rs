@@ -97,10 +97,11 @@ ops1! { S, s;
     FFract light (a: F) -> F = s.fsub(a, s.ffloor(a));
     /// Zeros stay; NaN → 0.
     FSign cold (a: F) -> F = {
-        let zero = s.fsplat(0.0);
-        let one = ops::copysign(s, s.fsplat(1.0), a);
-        let a = s.fsel(s.fne(a, a), zero, a);
-        s.fsel(s.fne(a, zero), one, a)
+        // By bits: of comparisons of floats the compiler makes such as see denormals, or not.
+        let size = s.iand(s.bits(a), s.isplat(0x7FFF_FFFF));
+        let some = s.ugt(s.isplat(0x7F80_0000), s.isub(size, s.isplat(1)));
+        let none = s.isel(s.ugt(size, s.isplat(0x7F80_0000)), s.isplat(0), s.bits(a));
+        s.fsel(some, ops::copysign(s, s.fsplat(1.0), a), s.from_bits(none))
     };
     /// NaN and −0 → +0.
     FSaturate light (a: F) -> F = s.fmin_raw(s.fmax_raw(a, s.fsplat(0.0)), s.fsplat(1.0));

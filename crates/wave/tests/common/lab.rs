@@ -171,6 +171,7 @@ impl Lab {
                 given: std::ptr::null(),
                 host: wave::HostRef::new(host),
                 patience: PATIENCE,
+                keeps_denormals: false,
                 asked: None,
                 status: Status::Running,
                 yields: false,

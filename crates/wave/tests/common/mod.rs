@@ -39,6 +39,7 @@ impl Asm {
                 scratch_words: 0,
                 packed: false,
                 multi_wave: workgroup.iter().product::<u32>() > lanes,
+                keeps_denormals: false,
                 quad_derivatives: false,
                 blocks: vec![],
                 files: vec![],

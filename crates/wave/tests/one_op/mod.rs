@@ -137,6 +137,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         // SAFETY: as above.
         host: unsafe { wave::HostRef::new(&NoHost) },
         patience: 0,
+        keeps_denormals: true,
         asked: None,
         status: Status::Running,
         yields: false,

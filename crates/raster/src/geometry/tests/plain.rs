@@ -32,6 +32,7 @@ pub fn program(stage: Stage, lanes: u32, slots: &[(Input, u16)], varyings: Vec<V
         scratch_words: 0,
         packed: false,
         multi_wave: false,
+        keeps_denormals: false,
         quad_derivatives: false,
         blocks: Vec::new(),
         files: Vec::new(),

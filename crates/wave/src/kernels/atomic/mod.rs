@@ -5,6 +5,7 @@
 mod apply;
 mod batch;
 mod memory;
+mod sums;
 
 pub use apply::apply;
 use batch::{Batch, add32};
@@ -197,20 +198,13 @@ unsafe fn add_lanes<L: Steps, M: Memory>(l: L, p: &[u64; 16], a: &[u64; 16], ok:
     old
 }
 
-/// As [`add_lanes`], where nobody else can see what is half done; with what was there before only if that is `wanted`.
+/// As [`add_lanes`], where nobody else can see what is half done, and somebody reads what was there before.
 ///
 /// # Safety
 /// As [`each`].
 #[inline(always)]
-unsafe fn add_alone(p: &[u64; 16], a: &[u64; 16], ok: u16, wanted: bool) -> [u64; 16] {
+unsafe fn add_alone(p: &[u64; 16], a: &[u64; 16], ok: u16) -> [u64; 16] {
     let mut old = [0; 16];
-    if !wanted {
-        for i in Bits(ok as u32) {
-            // SAFETY: the caller's.
-            unsafe { Own::change(p[i] as *mut u8, Mem::B32, |before| add32(before, a[i])) };
-        }
-        return old;
-    }
     for i in Bits(ok as u32) {
         let change = |before| {
             old[i] = before;
@@ -280,7 +274,7 @@ unsafe fn run<L: Steps, M: Memory>(
             unsafe {
                 let old = if (at, mem) == (AtomicOp::FAdd, Mem::B32) {
                     if st.alone {
-                        add_alone(&p, &a, ok, !o.d.is_none())
+                        add_alone(&p, &a, ok)
                     } else {
                         add_lanes::<L, M>(l, &p, &a, ok)
                     }
@@ -422,6 +416,11 @@ fn at_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     let one = (s == 0).then(|| unsafe { buffer(*d) });
     if let Some(r) = one.filter(|r| moves(op.e) && !holes::may_be_in(st, r)) {
         return move_all(l, st, op, &off, |_, _| r);
+    }
+    if let Some(r) = one.filter(|r| st.alone && sums::is_sum(op) && !holes::may_be_in(st, r)) {
+        // SAFETY: the op's.
+        unsafe { sums::all(l, st, op, r, &off) };
+        return op.on(2);
     }
     let places = |st: &State, w: usize, ex: u16, bytes: u32, out: &mut [u64; 16]| {
         if let Some(r) = one {

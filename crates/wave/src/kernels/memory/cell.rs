@@ -52,9 +52,12 @@ pub fn f16_to_f32(h: u16) -> u32 {
     let sign = (h as u32 & 0x8000) << 16;
     let v = if m >= 0x0F80_0000 {
         m | 0x7F80_0000 | if m > 0x0F80_0000 { 0x0040_0000 } else { 0 }
+    } else if m >= 0x0080_0000 {
+        // The exponent's bias is 127, no longer 15.
+        m + (112 << 23)
     } else {
-        // 2^112 moves the exponent from bias 15 to 127, denormals included.
-        (f32::from_bits(m) * f32::from_bits(0x7780_0000)).to_bits()
+        // Denormals count in steps of 2^-24. By no float whose exponent is 0: the CPU may flush those.
+        ((m >> 13) as f32 * f32::from_bits(0x3380_0000)).to_bits()
     };
     v | sign
 }
