@@ -1,12 +1,12 @@
 //! The one loop that runs ops: from op to op, kernel by kernel, for compute and graphics alike.
 
+use crate::flush::Denormals;
 use crate::host::{Host, HostRef, ImageWarp, Table};
 use crate::kernels::{self, control::PATIENCE};
 use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::state::{State, Status, Stop};
 use crate::tally::Counting;
-use crate::flush::Denormals;
 use crate::tier::{self, Compile};
 use shader::bytecode::{Code, Op, Program, UNIT_BYTES};
 use simd::Level;

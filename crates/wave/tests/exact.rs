@@ -430,8 +430,7 @@ fn flushed_denormals_are_alike_on_all_levels() {
                 for lane in 0..256 {
                     let (x, y) = (first[lane], got[lane]);
                     let nans = sig.float && eval::is_nan(sig.result, x) && eval::is_nan(sig.result, y);
-                    let v: Vec<u64> =
-                        (0..sig.args.len()).map(|i| b.get(sig.args[i], i * 32, lane)).collect();
+                    let v: Vec<u64> = (0..sig.args.len()).map(|i| b.get(sig.args[i], i * 32, lane)).collect();
                     let what = || format!("{:?} at {level:?}: {v:x?} gave {y:x}, {:?} {x:x}", sig.op, all[0]);
                     assert!(x == y || nans, "{}", what());
                 }

@@ -201,9 +201,9 @@ fn pieces_are_captured_in_their_order() {
     });
     assert_eq!(got, [[fit, 17_000]]);
     assert_eq!(counters.words[0] as u64, fit * 12);
-    let triangles = strips.iter().flat_map(|(n, first)| {
-        (0..n - 2).map(move |i| [0, 1 + i % 2, 2 - i % 2].map(|k| first + i + k))
-    });
+    let triangles = strips
+        .iter()
+        .flat_map(|(n, first)| (0..n - 2).map(move |i| [0, 1 + i % 2, 2 - i % 2].map(|k| first + i + k)));
     let want: Vec<u32> = triangles.take(fit as usize).flatten().collect();
     assert!(m.words[..want.len()] == want, "captured out of order");
     assert!(m.words[want.len()..].iter().all(|w| *w == OLD));

@@ -273,11 +273,7 @@ unsafe fn run<L: Steps, M: Memory>(
             // SAFETY: places are the caller's; the op's register, a live warp.
             unsafe {
                 let old = if (at, mem) == (AtomicOp::FAdd, Mem::B32) {
-                    if st.alone {
-                        add_alone(&p, &a, ok)
-                    } else {
-                        add_lanes::<L, M>(l, &p, &a, ok)
-                    }
+                    if st.alone { add_alone(&p, &a, ok) } else { add_lanes::<L, M>(l, &p, &a, ok) }
                 } else if st.alone {
                     each::<Own>(&p, at, mem, &a, &b, ok)
                 } else {
