@@ -104,10 +104,3 @@ pub fn exp_near<S: Simd>(s: S, x: S::F) -> S::F {
     let (p, t) = exp_core(s, x);
     scale(s, p, t)
 }
-
-/// e^x / 2 without early overflow, for x ≥ 0 or NaN.
-#[inline(always)]
-pub fn half_exp<S: Simd>(s: S, x: S::F) -> S::F {
-    let (p, t) = exp_core(s, s.fmin_raw(s.fsplat(100.0), x));
-    s.fscale(p, s.fsub(t, s.fsplat(MAGIC + 1.0)))
-}

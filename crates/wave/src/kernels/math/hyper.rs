@@ -1,6 +1,6 @@
 //! Hyperbolic functions and their inverses.
 
-use super::exp::{exp_near, half_exp};
+use super::exp::{exp, exp_near};
 use super::log::{ln, ln_1p};
 use super::odd;
 use simd::{Simd, ops};
@@ -12,18 +12,25 @@ const TANH: [f32; 5] = [-0.333_332_8, 0.133_314_42, -0.053_739_715, 0.020_639_09
 /// (atanh x / x − 1) / x² on [−1/2, 1/2], relative error 2^-29.4.
 const ATANH: [f32; 6] = [0.333_333_02, 0.200_025_19, 0.142_227_62, 0.118_237_28, 0.051_358_294, 0.176_691_11];
 
+/// eᵃ / 2 and e⁻ᵃ / 2 for a ≥ 0. They overflow where eᵃ does, as what the functions are derived from (§ Precision and Operation
+/// of SPIR-V Instructions): CTS wants infinity there, though half of it would be a float.
+#[inline(always)]
+fn halves<S: Simd>(s: S, a: S::F) -> [S::F; 2] {
+    let (e, half) = (exp(s, a), s.fsplat(0.5));
+    [s.fmul(e, half), s.fdiv(half, e)]
+}
 #[inline(always)]
 pub fn sinh<S: Simd>(s: S, x: S::F) -> S::F {
     let a = ops::fabs(s, x);
-    let h = half_exp(s, a);
-    let far = s.fsub(h, s.fdiv(s.fsplat(0.25), h));
+    let [grows, falls] = halves(s, a);
+    let far = s.fsub(grows, falls);
     let near = odd::<S, 4>(s, a, SINH);
     ops::xorsign(s, s.fsel(s.flt(a, s.fsplat(1.0)), near, far), x)
 }
 #[inline(always)]
 pub fn cosh<S: Simd>(s: S, x: S::F) -> S::F {
-    let h = half_exp(s, ops::fabs(s, x));
-    s.fadd(h, s.fdiv(s.fsplat(0.25), h))
+    let [grows, falls] = halves(s, ops::fabs(s, x));
+    s.fadd(grows, falls)
 }
 #[inline(always)]
 pub fn tanh<S: Simd>(s: S, x: S::F) -> S::F {
