@@ -278,6 +278,31 @@ pub(crate) use tests::rows_are_columns;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use texel::memory::DeviceMemory;
+
+    /// Chunks of which each knows what those before it write come to where one does that writes all, at the end of a buffer too.
+    #[test]
+    fn advanced_by_parts_is_advanced_by_the_whole() {
+        let memory = DeviceMemory::allocate(1 << 16, 0, false).unwrap();
+        let target = |offset: u64, size: u64| {
+            let buffer = Arc::new(Buffer::at(memory.ptr() as u64, 1 << 16).unwrap());
+            Some(Target { buffer, offset, size, written: 0 })
+        };
+        let layout = Layout { captures: vec![], strides: [12, 8, 16, 0], streams: [0, 0, 1, 0] };
+        let written = |f: &Feedback| f.targets.each_ref().map(|t| t.as_ref().map(|t| t.written));
+        let begun =
+            Feedback::to([target(0, 12 * 3 * 100 + 5), target(8192, 8 * 3 * 90 + 7), target(4, 64), None]);
+        let triangles = |f: &Feedback, n| f.advanced(&layout, n, TopologyClass::Triangle);
+        for (a, b) in [(0, 0), (40, 30), (80, 30), (90, 1), (200, 5)] {
+            let parts = written(&triangles(&triangles(&begun, a), b));
+            assert_eq!(parts, written(&triangles(&begun, a + b)), "{a} and {b}");
+            let n = (a + b).min(90);
+            assert_eq!(parts, [Some(36 * n), Some(24 * n), Some(0), None], "{a} and {b}");
+        }
+        // A buffer that is not bound has no room, and without it nothing is captured.
+        let without = Feedback::to([target(0, 1 << 12), None, None, None]);
+        assert_eq!(written(&triangles(&without, 7))[0], Some(0));
+    }
 
     /// Rows of one to four words, of neighbours and of vertices anywhere, against the columns.
     pub(crate) fn rows_are_columns(level: simd::Level) {

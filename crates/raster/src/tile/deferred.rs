@@ -16,25 +16,27 @@ use simd::Simd;
 use texel::vector;
 use wave::{Stop, Usage};
 
-/// Entries, after which what waits is shaded. One primitive adds a tile's blocks at most.
+/// Blocks (and whole tiles), after which what waits is shaded. One primitive adds a tile's blocks at most.
 const MANY: usize = 4096;
 /// Entries between the one that is shaded and the one whose primitive is fetched.
 const AHEAD: usize = 8;
 
-/// In the place of a block: all of them.
-const WHOLE: u16 = BLOCKS as u16;
-
-/// Fragments of a block, or a whole tile's.
+/// Fragments of a block, or all of blocks side by side, or of a tile's.
 #[derive(Clone, Copy)]
 struct Entry {
     prim: u32,
-    block: u16,
+    /// The first, and how many follow.
+    block: u8,
+    more: u8,
     mask: u16,
 }
+const _: () = assert!(BLOCKS - 1 == u8::MAX as usize);
 
 /// What waits, and which entry each pixel shows.
 pub struct Log {
     entries: Vec<Entry>,
+    /// Blocks in them; a tile counts as one.
+    blocks: usize,
     last: Box<[Block; BLOCKS]>,
     /// Blocks that one entry holds wholly: its number and 1; 0: `last` says whose each pixel is.
     whole: [u32; BLOCKS],
@@ -51,12 +53,18 @@ impl Log {
         const { assert!(BLOCKS * 16 == PIXELS) };
         // Who asks for a pixel's entry has written it before.
         let last = Box::new([Block([0; 16]); BLOCKS]);
-        Log { entries: Vec::new(), last, whole: [0; BLOCKS], depths: [0; BLOCKS] }
+        Log { entries: Vec::new(), blocks: 0, last, whole: [0; BLOCKS], depths: [0; BLOCKS] }
     }
 
     pub fn clear(&mut self) {
-        self.entries.clear();
+        self.forget();
         self.depths.fill(0);
+    }
+
+    /// Nothing waits.
+    fn forget(&mut self) {
+        self.entries.clear();
+        self.blocks = 0;
     }
 }
 
@@ -99,7 +107,18 @@ impl<'a> Task<'a> {
             };
             vector::store(s, last, s.isel(s.mask(mask), s.isplat(n), old));
         }
-        log.entries.push(Entry { prim, block: block as u16, mask });
+        log.entries.push(Entry { prim, block: block as u8, more: 0, mask });
+        log.blocks += 1;
+    }
+
+    /// All fragments of `n` blocks side by side, which passed their tests by the bounds of their depths.
+    #[inline(always)]
+    pub(super) fn wait_row(&mut self, prim: u32, block: usize, n: usize) {
+        let log = &mut *self.log;
+        log.entries.push(Entry { prim, block: block as u8, more: (n - 1) as u8, mask: 0xFFFF });
+        log.blocks += n;
+        let number = log.entries.len() as u32;
+        log.whole[block..block + n].fill(number);
     }
 
     /// A primitive that covers the tile, whose depths `z` bounds, and all of which passes its tests.
@@ -107,7 +126,8 @@ impl<'a> Task<'a> {
     pub(super) fn wait_whole<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32, z: [f32; 2]) {
         self.counts[InTile::Passed] += PIXELS as u64;
         let n = self.log.entries.len() as u32 + 1;
-        self.log.entries.push(Entry { prim: index, block: WHOLE, mask: 0xFFFF });
+        self.log.entries.push(Entry { prim: index, block: 0, more: u8::MAX, mask: 0xFFFF });
+        self.log.blocks += 1;
         self.log.whole.fill(n);
         if !item.plan.tests.write {
             return;
@@ -123,40 +143,63 @@ impl<'a> Task<'a> {
         self.hiz.wrote_tile(z);
     }
 
-    /// The entry that waits since now has the block's depths (if it writes them).
+    /// The entry that waits since now has the depths of `n` blocks side by side (if it writes them).
     #[inline(always)]
-    pub(super) fn depths_later(&mut self, block: usize) {
-        self.log.depths[block] = self.log.entries.len() as u32;
+    pub(super) fn depths_later(&mut self, block: usize, n: usize) {
+        let number = self.log.entries.len() as u32;
+        self.log.depths[block..block + n].fill(number);
+    }
+
+    /// Whose depths those of entry `n` are.
+    #[inline(always)]
+    fn depths_of(&self, n: usize) -> Option<(&'a Item, &'a Prim, *mut f32)> {
+        let after = self.waiting.partition_point(|w| w.first <= n);
+        let item = self.waiting[after.checked_sub(1)?].item;
+        let plane = self.plane(item.plan.depth, |t| &t.depth)?;
+        let prim = &item.batch.prims[self.log.entries[n].prim as usize];
+        // SAFETY: the task's tile has the plane.
+        Some((item, prim, unsafe { plane.sample(self.tile, 0) }.cast()))
     }
 
     /// Puts a block's depths into the tile.
     #[inline(always)]
     pub(super) fn depths_now<S: Simd>(&mut self, s: S, block: usize) {
         let Some(n) = std::mem::take(&mut self.log.depths[block]).checked_sub(1) else { return };
-        let after = self.waiting.partition_point(|w| w.first <= n as usize);
-        let Some(item) = after.checked_sub(1).map(|i| self.waiting[i].item) else { return };
-        let Some(plane) = self.plane(item.plan.depth, |t| &t.depth) else { return };
-        let prim = &item.batch.prims[self.log.entries[n as usize].prim as usize];
+        if let Some(of) = self.depths_of(n as usize) {
+            self.put_depths(s, block, of);
+        }
+    }
+
+    #[inline(always)]
+    fn put_depths<S: Simd>(&self, s: S, block: usize, (item, prim, plane): (&Item, &Prim, *mut f32)) {
         let down = depths_down(s, prim, self.origin, block / SIDE);
         let z = depths(s, item, prim, item.depth_range(prim), self.origin, block, down);
-        // SAFETY: a block of the plane, which the task's tile has.
-        let here =
-            unsafe { &mut *plane.sample(self.tile, 0).cast::<f32>().add(block * 16).cast::<[f32; 16]>() };
+        // SAFETY: a block of the plane.
+        let here = unsafe { &mut *plane.add(block * 16).cast::<[f32; 16]>() };
         vector::store_floats(s, here, z);
     }
 
     #[inline(always)]
     fn all_depths_now_body<S: Simd>(&mut self, s: S) {
+        // Blocks side by side are often one entry's.
+        let (mut entry, mut of) = (0, None);
         for block in 0..BLOCKS {
-            if self.log.depths[block] != 0 {
-                self.depths_now(s, block);
+            let n = std::mem::take(&mut self.log.depths[block]);
+            if n == 0 {
+                continue;
+            }
+            if n != entry {
+                (entry, of) = (n, self.depths_of(n as usize - 1));
+            }
+            if let Some(of) = of {
+                self.put_depths(s, block, of);
             }
         }
     }
 
     /// Shades what waits if there is much of it, in the middle of the item that was begun last.
     pub(super) fn wait_no_longer(&mut self) -> Result<(), Stop> {
-        if self.log.entries.len() < MANY {
+        if self.log.blocks < MANY {
             return Ok(());
         }
         let under_way = std::mem::take(&mut self.counts);
@@ -186,7 +229,7 @@ impl<'a> Task<'a> {
                 return r;
             }
         }
-        self.log.entries.clear();
+        self.log.forget();
         Ok(())
     }
 
@@ -200,20 +243,19 @@ impl<'a> Task<'a> {
                 item.soon(&item.batch.prims[asked as usize]);
             }
             let e = self.log.entries[n];
-            if e.block != WHOLE {
-                self.show_block(s, item, n, e, e.block as usize)?;
-                continue;
-            }
-            let mut b = 0;
-            while b < BLOCKS {
-                let own = self.log.whole[b..].iter().take_while(|w| **w as usize == n + 1).count();
-                if own == 0 {
+            let (mut b, end) = (e.block as usize, e.block as usize + e.more as usize + 1);
+            while b < end {
+                let mut own = 0;
+                if e.more > 0 {
+                    own = self.log.whole[b..end].iter().take_while(|w| **w as usize == n + 1).count();
+                }
+                if own > 1 {
+                    self.blocks(item, e.prim, b, b + own)?;
+                    b += own;
+                } else {
                     self.show_block(s, item, n, e, b)?;
                     b += 1;
-                    continue;
                 }
-                self.blocks(item, e.prim, b, b + own)?;
-                b += own;
             }
         }
         Ok(())

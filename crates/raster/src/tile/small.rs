@@ -49,6 +49,40 @@ impl Small {
     }
 }
 
+/// What takes a small polygon's covered blocks.
+pub trait Blocks {
+    /// The `n`th, unless its mask is empty: then the next one comes in its place. There is room for one more than there may be.
+    fn put(&mut self, n: usize, block: u8, mask: u16);
+    /// There are so many.
+    fn end(&mut self, n: usize);
+}
+
+impl Blocks for Small {
+    #[inline(always)]
+    fn put(&mut self, n: usize, block: u8, mask: u16) {
+        let at = n.min(Small::ROOM - 1);
+        self.blocks[at].write(block);
+        self.masks[at].write(mask);
+    }
+    #[inline(always)]
+    fn end(&mut self, n: usize) {
+        self.count = n;
+    }
+}
+
+impl Blocks for Covered {
+    #[inline(always)]
+    fn put(&mut self, n: usize, block: u8, mask: u16) {
+        let at = n.min(Small::ROOM - 1);
+        self.blocks[at] = block;
+        self.masks[at][0] = mask;
+    }
+    #[inline(always)]
+    fn end(&mut self, n: usize) {
+        self.count = n;
+    }
+}
+
 /// Lanes of a block whose column (or row) has its bit in the index.
 const fn lanes_of(y: bool) -> [u32; 16] {
     let mut t = [0; 16];
@@ -84,22 +118,27 @@ fn bounds(p: &Prim, origin: [i32; 2]) -> Option<Rect> {
 /// Lists the blocks that are covered, by a sample at each pixel's centre. False if the polygon is not small (nothing is listed
 /// then).
 #[inline(always)]
-pub fn centers<S: Simd>(s: S, p: &Prim, origin: [i32; 2], out: &mut Small) -> bool {
+pub fn centers<S: Simd>(s: S, p: &Prim, origin: [i32; 2], out: &mut impl Blocks) -> bool {
     let Some(b) = bounds(p, origin) else { return false };
     match p.edge_count {
-        3 => centers_of::<S, 3>(s, p, origin, &b, out),
-        0 => centers_of::<S, 0>(s, p, origin, &b, out),
+        3 => centers_of::<S, 3, _>(s, p, origin, &b, out),
+        0 => centers_of::<S, 0, _>(s, p, origin, &b, out),
         // Edges that there are not are all zero: everything is inside.
-        _ => centers_of::<S, 4>(s, p, origin, &b, out),
+        _ => centers_of::<S, 4, _>(s, p, origin, &b, out),
     }
     true
 }
 
 #[inline(always)]
-fn centers_of<S: Simd, const EDGES: usize>(s: S, p: &Prim, origin: [i32; 2], b: &Rect, out: &mut Small) {
-    out.count = 0;
+fn centers_of<S: Simd, const EDGES: usize, B: Blocks>(
+    s: S,
+    p: &Prim,
+    origin: [i32; 2],
+    b: &Rect,
+    out: &mut B,
+) {
     if b.is_empty() {
-        return;
+        return out.end(0);
     }
     let (left, top) = (b.x0 >> 2, b.y0 >> 2);
     let (right, bottom) = ((b.x1 + 3) >> 2, (b.y1 + 3) >> 2);
@@ -127,9 +166,7 @@ fn centers_of<S: Simd, const EDGES: usize>(s: S, p: &Prim, origin: [i32; 2], b: 
     let rows = bits(b.y0 - top * 4, b.y1 - top * 4);
     let mut n = 0;
     let mut add = |bx: i32, by: i32, mask: u16| {
-        let at = n.min(Small::ROOM - 1);
-        out.blocks[at].write(((top + by) * 16 + left + bx) as u8);
-        out.masks[at].write(mask);
+        out.put(n, ((top + by) * 16 + left + bx) as u8, mask);
         n += (mask != 0) as usize;
     };
     let seen = |bx: i32, by: i32| {
@@ -154,7 +191,7 @@ fn centers_of<S: Simd, const EDGES: usize>(s: S, p: &Prim, origin: [i32; 2], b: 
         for (i, (bx, by)) in [(0, 0), (1, 0), (0, 1), (1, 1)].into_iter().enumerate() {
             add(bx, by, seen(bx, by) & !(out_of >> (16 * i)) as u16);
         }
-        out.count = n;
+        out.end(n);
         return;
     }
     for by in 0..(bottom - top).min(SIDE as i32) {
@@ -172,7 +209,7 @@ fn centers_of<S: Simd, const EDGES: usize>(s: S, p: &Prim, origin: [i32; 2], b: 
             row[k] = s.iadd(row[k], down_by[k]);
         }
     }
-    out.count = n;
+    out.end(n);
 }
 
 /// Lists the blocks of which a sample is covered. False if the polygon is not small (nothing is listed then).
@@ -186,14 +223,7 @@ pub fn list<S: Simd>(
     out: &mut Covered,
 ) -> bool {
     if samples == 1 {
-        let mut small = Small::new();
-        let listed = centers(s, p, origin, &mut small);
-        out.count = small.count;
-        for (k, (block, mask)) in small.list().enumerate() {
-            out.blocks[k] = *block;
-            out.masks[k][0] = *mask;
-        }
-        return listed;
+        return centers(s, p, origin, out);
     }
     let Some(b) = bounds(p, origin) else { return false };
     let (left, top) = (b.x0 >> 2, b.y0 >> 2);

@@ -82,7 +82,10 @@ impl Task<'_> {
         let mut bounds = Row { low: [0.0; SIDE], high: [0.0; SIDE], fails: 0, passes: 0 };
         let mut down = s.fsplat(0.0);
         let sides = sides(s, prim, self.origin);
-        for k in 0..self.covered.count {
+        let mut next = 0;
+        while next < self.covered.count {
+            let k = next;
+            next += 1;
             let b = self.covered.blocks[k] as usize;
             let mask = self.covered.masks[k][0];
             counts::rasterised(&mut self.counts, &[mask]);
@@ -103,12 +106,21 @@ impl Task<'_> {
             }
             if plan.deferred {
                 if bounds.passes >> (b % SIDE) & 1 != 0 && mask == 0xFFFF {
-                    self.counts[InTile::Passed] += 16;
-                    self.wait(s, index, b, mask);
+                    let n = if plan.plain { self.row_of_whole(k, bounds.passes & !bounds.fails) } else { 1 };
+                    next = k + n;
+                    let c = &mut self.counts;
+                    // The first one has been counted.
+                    c[InTile::Quads] += 4 * (n as u64 - 1);
+                    c[InTile::EarlyTested] += 4 * (n as u64 - 1);
+                    c[InTile::Passed] += 16 * n as u64;
+                    self.wait_row(index, b, n);
                     if writes {
-                        self.counts[InTile::EarlyUpdated] += asked;
-                        self.hiz.wrote(b, [bounds.low[b % SIDE], bounds.high[b % SIDE]], true);
-                        self.depths_later(b);
+                        self.counts[InTile::EarlyUpdated] += 4 * n as u64;
+                        let z = bounds.low[b % SIDE..].iter().zip(&bounds.high[b % SIDE..]);
+                        for (i, (low, high)) in z.take(n).enumerate() {
+                            self.hiz.wrote(b + i, [*low, *high], true);
+                        }
+                        self.depths_later(b, n);
                     }
                     continue;
                 }
@@ -153,6 +165,25 @@ impl Task<'_> {
             }
         }
         Ok(())
+    }
+
+    /// How many of the covered blocks from `first` on, which is one of them, lie side by side, covered wholly, in a row whose blocks
+    /// `passes` pass their tests.
+    #[inline(always)]
+    fn row_of_whole(&self, first: usize, passes: u16) -> usize {
+        let c = &self.covered;
+        let from = c.blocks[first] as usize;
+        let most = (SIDE - from % SIDE).min(c.count - first);
+        let goes_on = |i: usize| {
+            c.blocks[first + i] as usize == from + i
+                && c.masks[first + i][0] == 0xFFFF
+                && passes >> ((from + i) % SIDE) & 1 != 0
+        };
+        let mut n = 1;
+        while n < most && goes_on(n) {
+            n += 1;
+        }
+        n
     }
 
     /// As [`Item::depths`] and [`super::hiz::Hiz::block_fails`] have it for each block of the row, by the same operations.

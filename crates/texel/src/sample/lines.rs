@@ -3,7 +3,10 @@
 use super::view::{ImageView, Level};
 use std::cell::RefCell;
 
-/// Gathers cache lines (address / 64), as often as they are touched.
+/// Lines back from the last in which one that is touched again is found: those of two levels of the lane before, twice.
+const NEAR: usize = 8;
+
+/// Gathers cache lines (address / 64): each once at least, for those that were touched long ago come again.
 #[derive(Default)]
 pub struct Touched(RefCell<Vec<u64>>);
 
@@ -30,7 +33,8 @@ impl Touched {
     pub(super) fn bytes(&self, at: u64, n: u64) {
         let mut lines = self.0.borrow_mut();
         for line in at >> 6..=(at + n - 1) >> 6 {
-            if lines.last() != Some(&line) {
+            let near = lines.len().saturating_sub(NEAR);
+            if !lines[near..].contains(&line) {
                 lines.push(line);
             }
         }
