@@ -351,6 +351,8 @@ impl Builder<'_> {
                     (w, None) => return Err(unsupported(format!("{w}-bit floats"))),
                     (w, Some(e)) => return Err(unsupported(format!("{w}-bit floats of encoding {e}"))),
                 };
+                // Denormals of small formats are made by way of the CPU's.
+                self.keeps_denormals |= s.is_small();
                 scalar(&mut t, s, true);
             }
             Op::TypeVector => {

@@ -20,17 +20,11 @@ const ARENA_BYTES: u64 = 1 << 40;
 const ARENA_HINT: *mut u8 = (32u64 << 40) as *mut u8;
 /// Allocation granularity: the largest alignment any resource asks for.
 pub const GRANULE: u64 = 64 << 10;
-/// Bytes from which on an allocation is on pages of [`LARGE_PAGE`]: rows of an image lie a small page apart or farther, and the
-/// CPU remembers few of those. One page may be half used.
-const LARGE: u64 = LARGE_PAGE / 2;
-const LARGE_PAGE: u64 = 2 << 20;
 
 /// A stretch of reserved addresses.
 struct Space {
     base: u64,
     size: u64,
-    /// From this offset on memory is on large pages, as far as the system has some.
-    large: u64,
     /// Free ranges by offset, coalesced.
     free: Mutex<BTreeMap<u64, u64>>,
 }
@@ -62,11 +56,9 @@ fn reserve() -> Option<Arena> {
         if let Some(p) = map(ARENA_HINT, 2 * size, -1, 0) {
             // SAFETY: the range was just mapped. Core dumps need not hold terabytes.
             unsafe { libc::madvise(p.cast(), 2 * size as usize, libc::MADV_DONTDUMP) };
-            let free = || Mutex::new(BTreeMap::from([(0, size)]));
-            let space = |base, large| Space { base, size, large, free: free() };
-            let (own, holed) = (space(p as u64, size / 2), space(p as u64 + size, size));
-            own.ask_large(own.base, size);
-            return Some(Arena { own, holed, live: Mutex::default() });
+            let space = |base| Space { base, size, free: Mutex::new(BTreeMap::from([(0, size)])) };
+            let live = Mutex::default();
+            return Some(Arena { own: space(p as u64), holed: space(p as u64 + size), live });
         }
         size /= 2;
     }
@@ -95,7 +87,7 @@ fn map_part(at: *mut u8, size: u64, fd: i32, offset: u64, flags: i32) -> Option<
 
 impl Space {
     const fn none() -> Space {
-        Space { base: 0, size: 0, large: 0, free: Mutex::new(BTreeMap::new()) }
+        Space { base: 0, size: 0, free: Mutex::new(BTreeMap::new()) }
     }
 
     fn holds(&self, address: u64) -> bool {
@@ -110,28 +102,6 @@ impl Space {
             free.insert(at + size, len - size);
         }
         Some(self.base + at)
-    }
-
-    /// As [`Space::take`], of large pages: `size` is a multiple of them.
-    fn take_large(&self, size: u64) -> Option<u64> {
-        let first = |at: u64| (self.base + at.max(self.large)).next_multiple_of(LARGE_PAGE) - self.base;
-        let fits =
-            |&(&at, &len): &(&u64, &u64)| first(at).checked_add(size).is_some_and(|end| end <= at + len);
-        let at = self.free.lock().iter().find(fits).map(|(&at, _)| first(at))?;
-        // Somebody else may have been quicker.
-        self.take_at(self.base + at, size)
-    }
-
-    /// Has the system use large pages for what of a range is meant to be on them. Where the advice isn't taken nothing is lost.
-    fn ask_large(&self, address: u64, size: u64) {
-        let from = address.max(self.base + self.large);
-        if let Some(n) = (address + size).checked_sub(from).filter(|n| *n > 0) {
-            // SAFETY: advice on pages of the arena; what they hold stays.
-            #[cfg(target_os = "linux")]
-            unsafe {
-                libc::madvise(from as *mut _, n as usize, libc::MADV_HUGEPAGE);
-            }
-        }
     }
 
     /// As [`Space::take`], of the range that begins at `address`, if all of it is free.
@@ -276,13 +246,10 @@ impl DeviceMemory {
         exportable: bool,
         wanted: Option<u64>,
     ) -> Result<Arc<DeviceMemory>, vk::Result> {
-        let large = size >= LARGE && !exportable;
-        let granule = if large { LARGE_PAGE } else { GRANULE };
         let reserved =
-            size.max(1).checked_next_multiple_of(granule).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
+            size.max(1).checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
         let own = &range().own;
-        let on_large = if large && wanted.is_none() { own.take_large(reserved) } else { None };
-        let ptr = on_large.map_or_else(|| own.find(reserved, wanted), |at| Ok(at as *mut u8))?;
+        let ptr = own.find(reserved, wanted)?;
         let backing = if exportable {
             match memfd(reserved).filter(|fd| map(ptr, reserved, fd.as_raw_fd(), libc::MAP_FIXED).is_some()) {
                 Some(fd) => Backing::Fd(fd),
@@ -465,7 +432,6 @@ impl Drop for DeviceMemory {
                     _ => {}
                 }
                 if map(self.ptr, self.reserved, -1, libc::MAP_FIXED).is_some() {
-                    self.space().ask_large(self.ptr as u64, self.reserved);
                     self.space().give(self.ptr as u64, self.reserved);
                 }
             }
