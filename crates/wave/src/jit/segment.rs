@@ -161,9 +161,7 @@ pub struct Draft {
 impl Draft {
     /// `live`: what is read behind the last op.
     pub fn finish(self, live: &Set) -> Segment {
-        let mut it = self.builder.finish(self.first, self.end, self.split, live);
-        it.split = self.split;
-        it
+        self.builder.finish(self.first, self.end, self.split, live)
     }
 }
 
@@ -480,6 +478,6 @@ impl Builder {
         let mut kept: Vec<Id> =
             self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
         kept.sort_unstable();
-        Segment { first, end, nodes, uniform, kept, once, each, checks: self.checks, split: None }
+        Segment { first, end, nodes, uniform, kept, once, each, checks: self.checks, split }
     }
 }
