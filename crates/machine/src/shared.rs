@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 use wave::Worker;
-use wave::cache::Sizes;
+use wave::cache::{self, Sizes, Whole};
 use wave::held::Held;
 use wave::reach::{Asked, Asks};
 use wave::tally::AccessKind;
@@ -156,7 +156,7 @@ impl Shared {
     /// The caches that chunk `c` of so many goes through, if it is one of every `n`th that do ([`count::traced`]); or all do.
     pub fn traced(&self, c: u64, chunks: u64, n: u64) -> Option<Sizes> {
         if settings::get().trace == Some(settings::Trace::All) {
-            return Some(Sizes { whole: Some(self.l2.lock().cleanings()), ..count::caches(self.model) });
+            return Some(Sizes { whole: Some(Whole::now(self.l2.lock().cleanings())), ..count::caches(self.model) });
         }
         count::traced(self.model, c, chunks, n)
     }
@@ -184,7 +184,11 @@ impl Shared {
     pub fn forget_memory(&self, address: u64, bytes: u64) {
         let lines = |bytes: u64| bytes / LINE;
         if let Some(at) = address.checked_sub(texel::memory::arena().0) {
-            self.l2.lock().forget_memory(lines(at)..lines(at.saturating_add(bytes)));
+            let lines = lines(at)..lines(at.saturating_add(bytes));
+            if settings::get().trace == Some(settings::Trace::All) {
+                cache::lose(lines.clone());
+            }
+            self.l2.lock().forget_memory(lines);
         }
     }
 

@@ -6,6 +6,8 @@
 use crate::reach::{Asks, Reach, Stretch};
 use crate::tally::AccessKind;
 use counters::{By, names};
+use parking_lot::Mutex;
+use std::ops::Range;
 
 /// Sets of four lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -13,8 +15,31 @@ pub struct Sizes {
     pub l1: u32,
     pub texel_l1: u32,
     pub l2: u32,
-    /// All goes through, and the L2 stays what it is from stretch to stretch: it has been cleaned so often.
-    pub whole: Option<u64>,
+    /// All goes through, and the L2 stays what it is from stretch to stretch.
+    pub whole: Option<Whole>,
+}
+
+/// What became of an L2 that stays: it has been cleaned so often, and lost so many ranges of lines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Whole {
+    cleaned: u64,
+    lost: usize,
+}
+
+/// Ranges of lines that are of memory which was allocated, in that order: the L2s that stay have nothing of them. Where memory lies
+/// depends on what else the process maps; what is counted must not.
+static LOST: Mutex<Vec<Range<u64>>> = Mutex::new(Vec::new());
+
+/// An L2 that stays has nothing of these lines.
+pub fn lose(lines: Range<u64>) {
+    LOST.lock().push(lines);
+}
+
+impl Whole {
+    /// As it is now, cleaned so often.
+    pub fn now(cleaned: u64) -> Whole {
+        Whole { cleaned, lost: LOST.lock().len() }
+    }
 }
 
 impl Sizes {
@@ -83,8 +108,8 @@ pub struct Cache {
     /// Lines that the stretch asked memory for, and those of stretches before it.
     stretch: Stretch,
     reach: Reach,
-    /// How often the L2 was cleaned, where it stays.
-    whole: Option<u64>,
+    /// What became of the L2, where it stays.
+    whole: Option<Whole>,
     /// Messages of the texture unit that this stretch still follows.
     pub(crate) left: u32,
 }
@@ -141,15 +166,29 @@ impl Cache {
             self.held.clear();
             empty(&mut self.second, sizes.l2);
         }
-        if sizes.whole.is_some() {
-            if self.whole != sizes.whole {
-                self.second.iter_mut().flatten().filter(|tag| **tag != u64::MAX).for_each(|tag| *tag &= !1);
-                self.whole = sizes.whole;
-            }
+        if let Some(now) = sizes.whole {
+            self.keep(now);
             return;
         }
         for i in self.held.drain(..) {
             self.second[i as usize] = EMPTY;
+        }
+    }
+
+    /// The L2 stays, and becomes what has become of it.
+    fn keep(&mut self, now: Whole) {
+        let before = self.whole.replace(now).unwrap_or_default();
+        if before == now {
+            return;
+        }
+        let lost = LOST.lock();
+        let lost = lost.get(before.lost..now.lost).unwrap_or_default();
+        for tag in self.second.iter_mut().flatten().filter(|tag| **tag != u64::MAX) {
+            if lost.iter().any(|lines| lines.contains(&(*tag >> 1))) {
+                *tag = u64::MAX;
+            } else if before.cleaned != now.cleaned {
+                *tag &= !1;
+            }
         }
     }
 

@@ -49,15 +49,16 @@ pub fn bit_reverse<S: Simd>(s: S, a: S::I) -> S::I {
     let a = swap(s, a, 8, 0x00FF_00FF);
     s.ior(ops::shr(s, a, 16), ops::shl(s, a, 16))
 }
-/// Lanes whose frexp is not (x, 0), their mantissa's source and exponent's adjustment (denormals are scaled up).
+/// Lanes whose frexp is not (x, 0), their mantissa's source and exponent's adjustment. A denormal is its mantissa, an
+/// integer, · 2^-149: exact where denormals are zeros too.
 #[inline(always)]
 fn frexp<S: Simd>(s: S, a: S::F) -> (S::M, S::I, S::I) {
     let abs = s.iand(s.bits(a), s.isplat(0x7FFF_FFFF));
     let zero = s.isplat(0);
     let plain = s.mor(s.ieq(abs, zero), s.sgt(abs, s.isplat(0x7F7F_FFFF)));
     let denormal = s.sgt(s.isplat(0x0080_0000), abs);
-    let scaled = s.bits(s.fmul(a, s.fsplat(16777216.0)));
-    (s.mnot(plain), s.isel(denormal, scaled, s.bits(a)), s.isel(denormal, s.isplat(24), zero))
+    let scaled = s.ior(s.bits(s.s_to_f(abs)), s.iand(s.bits(a), s.isplat(0x8000_0000)));
+    (s.mnot(plain), s.isel(denormal, scaled, s.bits(a)), s.isel(denormal, s.isplat(149), zero))
 }
 #[inline(always)]
 fn sext<S: Simd>(s: S, a: S::I, bits: u32) -> S::I {

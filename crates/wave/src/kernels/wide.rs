@@ -81,15 +81,18 @@ fn ldexp(x: f64, e: i32) -> f64 {
     }
     x * two(e)
 }
-/// Significand in [0.5, 1) and exponent; (x, 0) for zero, infinity, NaN.
+/// Significand in [0.5, 1) and exponent; (x, 0) for zero, infinity, NaN. By bits alone: a comparison of floats would tell where
+/// denormals are zeros, or not, as the compiler pleases.
 fn frexp(x: f64) -> (f64, u32) {
-    if x == 0.0 || !x.is_finite() {
+    const EXPONENT: u64 = 0x7FF << 52;
+    let abs = x.to_bits() & !SIGN;
+    if abs == 0 || abs >= EXPONENT {
         return (x, 0);
     }
-    let small = x.abs() < f64::MIN_POSITIVE;
-    let bits = if small { x * 18014398509481984.0 } else { x }.to_bits(); // 2^54
-    let e = (bits >> 52 & 0x7FF) as i32 - 1022 - if small { 54 } else { 0 };
-    (f64::from_bits(bits & !(0x7FF << 52) | 1022 << 52), e as u32)
+    // A denormal is its mantissa · 2^-1074.
+    let (bits, scale) = if abs < 1 << 52 { ((abs as f64).to_bits(), -1074) } else { (abs, 0) };
+    let e = (bits >> 52) as i32 - 1022 + scale;
+    (f64::from_bits(x.to_bits() & SIGN | bits & !EXPONENT | 1022 << 52), e as u32)
 }
 
 ops1! { S, s;
