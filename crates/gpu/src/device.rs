@@ -5,6 +5,7 @@ use crate::command::Submission;
 use crate::executor::Executor;
 use crate::steps::steps;
 use crate::watch::{Pulse, Watch};
+use machine::Mode;
 use machine::lost::{Told, Why};
 use machine::payload::Payload;
 use machine::shared::{Report, Shared};
@@ -164,6 +165,7 @@ impl Inner {
     }
 
     fn run(self: Arc<Self>, work: Receiver<Submission>, pulse: Arc<Pulse>) {
+        let _mode = Mode::plain();
         let Some(publisher) = self.publisher.lock().take() else { return };
         let mut executor =
             Executor::new(self.shared.clone(), self.scratches.clone(), publisher, pulse.clone());

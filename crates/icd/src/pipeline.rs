@@ -18,6 +18,7 @@ use crate::pipeline_layout::Layout;
 use crate::properties::CACHE_UUID;
 use crate::shader_module::{self, Code};
 use gpu::pipeline::ComputePipeline;
+use machine::Mode;
 use machine::descriptor::DYNAMIC_TABLE;
 use machine::instrumentation::Active;
 use machine::lost::Title;
@@ -470,6 +471,8 @@ pub(crate) unsafe fn create_all<T>(
         if device.hub().is_lost() {
             return vk::Result::ERROR_DEVICE_LOST;
         }
+        // Constants are computed here.
+        let _mode = Mode::plain();
         let out = chain::slice_mut(out, infos.len() as u32);
         out.fill(vk::Pipeline::null());
         let cache =

@@ -13,6 +13,7 @@ use crate::pipeline_compute;
 use crate::pipeline_layout::{self, Layout};
 use crate::record::shaders::Combinations;
 use crate::shader_binary;
+use machine::Mode;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
@@ -163,6 +164,8 @@ pub(crate) unsafe fn create_shaders_ext(
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
+        // Constants are computed here.
+        let _mode = Mode::plain();
         let out = chain::slice_mut(out, count);
         out.fill(vk::ShaderEXT::null());
         for (slot, info) in out.iter_mut().zip(chain::slice(infos, count)) {

@@ -194,6 +194,49 @@ fn templates_read_from_any_offset() {
     g.free(x);
 }
 
+/// What the application's thread has made of its floats (rounding, denormals, signals) is nothing to a shader.
+#[cfg(target_arch = "x86_64")]
+#[test]
+fn an_applications_rounding_is_its_own() {
+    let swap = |mode: u32| {
+        let mut before = 0u32;
+        // SAFETY: four bytes are written and read; nothing is computed with floats but by the driver until the mode is as it was.
+        unsafe {
+            std::arch::asm!("stmxcsr [{}]", in(reg) &raw mut before, options(nostack, preserves_flags));
+            std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack, preserves_flags));
+        }
+        before
+    };
+    // Towards zero, denormals zeros, a signal for divisions by zero and for what is no number; and a process's own.
+    let [odd, plain] = [0x6000 | 0x8040 | 0x1D00, 0x1F80].map(|mode| {
+        let before = swap(mode);
+        let g = Gpu::new();
+        let (mut y, mut x) = (g.buffer(N), g.buffer(N));
+        let s = Saxpy::new(&g, vk::DescriptorType::STORAGE_BUFFER);
+        let (p, _) = s.pipeline(&g, vk::PipelineCache::null(), Default::default()).unwrap();
+        let (pool, set) = s.set(&g, vk::DescriptorType::STORAGE_BUFFER, y.buffer, x.buffer);
+        let ours = swap(before);
+        assert_eq!(ours & !0x3F, mode, "what a call of the driver left");
+        fill(&mut y, |i| 1.0 / (3.0 + i as f32));
+        fill(&mut x, |i| 1.0 / (7.0 + i as f32));
+        g.run(|d, c| unsafe {
+            d.cmd_bind_pipeline(c, COMPUTE, p);
+            d.cmd_bind_descriptor_sets(c, COMPUTE, s.layout, 0, &[set], &[]);
+            d.cmd_dispatch(c, 1, 1, 1);
+        });
+        let got: Vec<u32> = y.words.to_vec();
+        unsafe {
+            g.device.destroy_pipeline(p, None);
+            g.device.destroy_descriptor_pool(pool, None);
+        }
+        s.free(&g);
+        g.free(y);
+        g.free(x);
+        got
+    });
+    assert_eq!(odd, plain);
+}
+
 #[test]
 fn dynamic_offsets_are_added_at_each_dispatch() {
     let g = Gpu::new();

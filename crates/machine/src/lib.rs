@@ -20,3 +20,5 @@ mod texture;
 pub mod time;
 pub mod turns;
 pub mod watched;
+
+pub use wave::flush::Mode;

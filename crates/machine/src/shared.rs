@@ -1,5 +1,6 @@
 //! What all queues of a device share, and the threads that its work goes to.
 
+use crate::Mode;
 use crate::count;
 use crate::descriptor_memory::Names;
 use crate::lost::{Faults, Told};
@@ -53,7 +54,11 @@ impl Pool {
             .num_threads(count)
             .spawn_handler(|t| {
                 let name = format!("tuff-shade-{}", t.index());
-                threads.push(std::thread::Builder::new().name(name).stack_size(STACK).spawn(|| t.run())?);
+                let run = || {
+                    let _mode = Mode::plain();
+                    t.run();
+                };
+                threads.push(std::thread::Builder::new().name(name).stack_size(STACK).spawn(run)?);
                 Ok(())
             })
             .build();
@@ -156,7 +161,10 @@ impl Shared {
     /// The caches that chunk `c` of so many goes through, if it is one of every `n`th that do ([`count::traced`]); or all do.
     pub fn traced(&self, c: u64, chunks: u64, n: u64) -> Option<Sizes> {
         if settings::get().trace == Some(settings::Trace::All) {
-            return Some(Sizes { whole: Some(Whole::now(self.l2.lock().cleanings())), ..count::caches(self.model) });
+            return Some(Sizes {
+                whole: Some(Whole::now(self.l2.lock().cleanings())),
+                ..count::caches(self.model)
+            });
         }
         count::traced(self.model, c, chunks, n)
     }

@@ -1,6 +1,6 @@
 //! The one loop that runs ops: from op to op, kernel by kernel, for compute and graphics alike.
 
-use crate::flush::Denormals;
+use crate::flush::Mode;
 use crate::host::{Host, HostRef, ImageWarp, Table};
 use crate::kernels::{self, control::PATIENCE};
 use crate::made::MadeUp;
@@ -36,7 +36,7 @@ impl Engine {
     /// which lowering made or [`Program`]'s check let through.
     pub unsafe fn run(self, st: &mut State, from: *const Op, to: *const Op) -> Result<Status, Stop> {
         st.status = Status::Running;
-        let _mode = Denormals::flushed(!st.keeps_denormals);
+        let _mode = Mode::flushed(!st.keeps_denormals);
         // Most runs have no end to compare with at each op.
         if to.is_null() {
             // SAFETY: the caller's.

@@ -1,4 +1,5 @@
-//! Denormals made zeros while shaders run that may have it so.
+//! The mode in which a thread computes with floats: denormals made zeros while shaders run that may have it so, and nothing of the
+//! application's.
 //!
 //! A shader that does not ask for its denormals may lose them (§ Precision and Operation of SPIR-V Instructions), and on
 //! Intel's cores an operation with one takes a hundred cycles and more. Where the CPU has a mode for it (x86: MXCSR's FTZ
@@ -10,8 +11,17 @@
 #[cfg(target_arch = "x86_64")]
 const FLUSH: u32 = 1 << 15 | 1 << 6;
 
+/// What happened since they were cleared; no part of how is computed.
+#[cfg(target_arch = "x86_64")]
+const FLAGS: u32 = 0x3F;
+
+/// All exceptions masked, rounded to nearest, nothing flushed: how a process begins.
+#[cfg(target_arch = "x86_64")]
+const PLAIN: u32 = 0x1F80;
+
 /// The thread's mode, until this is dropped.
-pub struct Denormals {
+#[must_use]
+pub struct Mode {
     #[cfg(target_arch = "x86_64")]
     before: u32,
 }
@@ -26,36 +36,47 @@ fn mode() -> u32 {
 
 #[cfg(target_arch = "x86_64")]
 fn set(mode: u32) {
-    // SAFETY: a mode that was read, with or without bits that say what becomes of denormals. Rust takes them to be kept, but
-    // nothing that is computed meanwhile was known to the compiler beforehand.
+    // SAFETY: the mode in which Rust's code begins, or one that was read, with or without bits that say what becomes of denormals. Rust
+    // takes them to be kept, but nothing that is computed meanwhile was known to the compiler beforehand.
     unsafe { std::arch::asm!("ldmxcsr [{}]", in(reg) &raw const mode, options(nostack, preserves_flags)) };
 }
 
 #[cfg(target_arch = "x86_64")]
-impl Denormals {
-    /// Flushed, or kept.
+impl Mode {
+    /// As a process begins, whatever the application has made of its thread's mode: it may round otherwise, or want a signal for a
+    /// division by zero.
+    pub fn plain() -> Mode {
+        let before = mode();
+        set(PLAIN);
+        Mode { before }
+    }
+
+    /// Denormals flushed, or kept.
     #[inline]
-    pub fn flushed(flush: bool) -> Denormals {
+    pub fn flushed(flush: bool) -> Mode {
         let before = mode();
         let now = if flush { before | FLUSH } else { before & !FLUSH };
         if now != before {
             set(now);
         }
-        Denormals { before }
+        Mode { before }
     }
 }
 #[cfg(target_arch = "x86_64")]
-impl Drop for Denormals {
+impl Drop for Mode {
     #[inline]
     fn drop(&mut self) {
-        if mode() & FLUSH != self.before & FLUSH {
+        if (mode() ^ self.before) & !FLAGS != 0 {
             set(self.before);
         }
     }
 }
 #[cfg(not(target_arch = "x86_64"))]
-impl Denormals {
-    pub fn flushed(_: bool) -> Denormals {
-        Denormals {}
+impl Mode {
+    pub fn plain() -> Mode {
+        Mode {}
+    }
+    pub fn flushed(_: bool) -> Mode {
+        Mode {}
     }
 }

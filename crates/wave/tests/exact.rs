@@ -422,7 +422,7 @@ fn flushed_denormals_are_alike_on_all_levels() {
             for level in &all {
                 let mut own = Bench { regs: b.regs.clone(), lanes: 256, live: b.live };
                 {
-                    let _flushed = wave::flush::Denormals::flushed(true);
+                    let _flushed = wave::flush::Mode::flushed(true);
                     own.run(*level, &op);
                 }
                 let got: Vec<u64> = (0..256).map(|l| own.get(sig.result, RESULT as usize, l)).collect();

@@ -3,7 +3,7 @@
 use crate::one_op::*;
 use shader::bytecode::{Code, Op};
 use shader::ir::{Bin, Ty, Un};
-use wave::flush::Denormals;
+use wave::flush::Mode;
 
 /// Any float, every other of them about the edges: of denormals, of what functions overflow at, 1 and 0.
 fn sample(rng: &mut Rng) -> u32 {
@@ -29,7 +29,7 @@ fn alike(op: Op, name: &str) {
         let mut first: Option<[u32; 256]> = None;
         for level in levels() {
             {
-                let _flushed = Denormals::flushed(true);
+                let _flushed = Mode::flushed(true);
                 b.run(level, &op);
             }
             let got = std::array::from_fn(|i| b.get(Ty::B32, RESULT as usize, i) as u32);

@@ -3,7 +3,7 @@
 use super::levels::{Steps, kernel_forms};
 use super::mask::Bits;
 use super::regs::{dst32, dst64, src32, src64};
-use crate::flush::Denormals;
+use crate::flush::Mode;
 use crate::host::{ImageWarp, ImageWave, Own};
 use crate::state::{At, State};
 use crate::{Filter, Filtering};
@@ -342,7 +342,7 @@ unsafe fn each(st: &mut State, c: &ImageCode, x: &mut ImageWarp, own: &Own, stor
 #[inline(always)]
 fn image<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // What texels are is not for the shader to say.
-    let _mode = Denormals::flushed(false);
+    let _mode = Mode::flushed(false);
     // SAFETY: the program has such an image operation: the check.
     let c = unsafe { &*st.images.add(op.imm as usize) };
     let texels = !matches!(
