@@ -88,9 +88,10 @@ impl TexelTrace {
 }
 
 const WAYS: usize = 4;
-/// Tags of a set's lines, the one used last first: a line's number twice, and one more if it is dirty.
+/// Tags of a set's lines, the one used last first: twice what comes after a line's number, and one more if it is dirty. Zero is none,
+/// so that an L2 that nobody used is no memory yet: most stretches reach little of it.
 type Set = [u64; WAYS];
-const EMPTY: Set = [u64::MAX; WAYS];
+const EMPTY: Set = [0; WAYS];
 
 /// A stretch follows so many messages of the texture unit, which speak for all: those of a task's pixels once.
 const MESSAGES: u32 = 512;
@@ -100,7 +101,7 @@ pub struct Cache {
     tags: Vec<Set>,
     texel_tags: Vec<Set>,
     second: Vec<Set>,
-    /// Sets of the L2 that hold something: the L2 is large, and most stretches reach little of it.
+    /// Sets of the L2 that hold something.
     held: Vec<u32>,
     /// By [`AccessKind`].
     pub lines: [Trace; AccessKind::COUNT],
@@ -124,6 +125,7 @@ enum Had {
 
 #[inline(always)]
 fn look_up(set: &mut Set, line: u64, writes: bool) -> Had {
+    let line = line + 1;
     let mut moves = line << 1 | writes as u64;
     for i in 0..WAYS {
         std::mem::swap(&mut set[i], &mut moves);
@@ -151,6 +153,10 @@ fn set_of(sets: &mut [Set], line: u64) -> Option<(u32, &mut Set)> {
 }
 
 fn empty(tags: &mut Vec<Set>, sets: u32) {
+    if tags.is_empty() {
+        *tags = vec![EMPTY; sets as usize];
+        return;
+    }
     tags.clear();
     tags.resize(sets as usize, EMPTY);
 }
@@ -183,9 +189,9 @@ impl Cache {
         }
         let lost = LOST.lock();
         let lost = lost.get(before.lost..now.lost).unwrap_or_default();
-        for tag in self.second.iter_mut().flatten().filter(|tag| **tag != u64::MAX) {
-            if lost.iter().any(|lines| lines.contains(&(*tag >> 1))) {
-                *tag = u64::MAX;
+        for tag in self.second.iter_mut().flatten().filter(|tag| **tag != 0) {
+            if lost.iter().any(|lines| lines.contains(&((*tag >> 1) - 1))) {
+                *tag = 0;
             } else if before.cleaned != now.cleaned {
                 *tag &= !1;
             }
