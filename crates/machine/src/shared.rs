@@ -156,7 +156,10 @@ impl Shared {
     /// The caches that chunk `c` of so many goes through, if it is one of every `n`th that do ([`count::traced`]); or all do.
     pub fn traced(&self, c: u64, chunks: u64, n: u64) -> Option<Sizes> {
         if settings::get().trace == Some(settings::Trace::All) {
-            return Some(Sizes { whole: Some(Whole::now(self.l2.lock().cleanings())), ..count::caches(self.model) });
+            return Some(Sizes {
+                whole: Some(Whole::now(self.l2.lock().cleanings())),
+                ..count::caches(self.model)
+            });
         }
         count::traced(self.model, c, chunks, n)
     }

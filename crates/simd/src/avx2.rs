@@ -123,6 +123,72 @@ crate::avx2! {
         _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(even), odd)
     }
 
+    /// Of texels of four numbers: the left ones of two rows, and the right ones.
+    ///
+    /// # Safety
+    /// There are two texels at each place.
+    #[inline]
+    unsafe fn columns<const HALF: bool>(upper: *const u8, lower: *const u8) -> [__m256; 2] {
+        // SAFETY: the caller's.
+        unsafe {
+            if HALF {
+                let (u, l) = (_mm_loadu_si128(upper.cast()), _mm_loadu_si128(lower.cast()));
+                [_mm256_cvtph_ps(_mm_unpacklo_epi64(u, l)), _mm256_cvtph_ps(_mm_unpackhi_epi64(u, l))]
+            } else {
+                let (u, l) = (upper.cast::<f32>(), lower.cast::<f32>());
+                [_mm256_loadu2_m128(l, u), _mm256_loadu2_m128(l.add(4), u.add(4))]
+            }
+        }
+    }
+
+    /// [`Simd::fblend4`] and [`Simd::hblend4`], a lane after the other: a vector for each number would have to be made of as many loads.
+    ///
+    /// # Safety
+    /// There are two texels at each offset.
+    #[inline]
+    unsafe fn blend4<const HALF: bool>(base: *const u8, rows: [[__m256i; 2]; 2], xy: [[__m256; 2]; 2]) -> [[__m256; 2]; 4] {
+        #[repr(align(32))]
+        struct Lanes<T>([T; 16]);
+        let (mut at, mut by) = ([Lanes([0u32; 16]), Lanes([0; 16])], [Lanes([0f32; 16]), Lanes([0.0; 16])]);
+        // SAFETY: sixteen lanes, aligned.
+        unsafe {
+            for k in 0..2 {
+                for h in 0..2 {
+                    _mm256_store_si256(at[k].0.as_mut_ptr().cast::<__m256i>().add(h), rows[k][h]);
+                    _mm256_store_ps(by[k].0.as_mut_ptr().add(8 * h), xy[k][h]);
+                }
+            }
+        }
+        let mut out = [xy[0]; 4];
+        for h in 0..2 {
+            let mut four = [xy[0][0]; 4];
+            for i in 0..4 {
+                // Lanes that lie in one place of the two halves of a vector go together.
+                let lanes = [8 * h + i, 8 * h + i + 4];
+                let mut rows = [xy[0][0]; 2];
+                for n in 0..2 {
+                    let lane = lanes[n];
+                    // SAFETY: the caller's.
+                    let [a, b] = unsafe {
+                        columns::<HALF>(base.add(at[0].0[lane] as usize), base.add(at[1].0[lane] as usize))
+                    };
+                    rows[n] = _mm256_add_ps(a, _mm256_mul_ps(_mm256_sub_ps(b, a), _mm256_set1_ps(by[0].0[lane])));
+                }
+                let upper = _mm256_permute2f128_ps::<0x20>(rows[0], rows[1]);
+                let lower = _mm256_permute2f128_ps::<0x31>(rows[0], rows[1]);
+                let y = _mm256_set_m128(_mm_set1_ps(by[1].0[lanes[1]]), _mm_set1_ps(by[1].0[lanes[0]]));
+                four[i] = _mm256_add_ps(upper, _mm256_mul_ps(_mm256_sub_ps(lower, upper), y));
+            }
+            let (ab, cd) = (_mm256_unpacklo_ps(four[0], four[1]), _mm256_unpacklo_ps(four[2], four[3]));
+            out[0][h] = _mm256_shuffle_ps::<0x44>(ab, cd);
+            out[1][h] = _mm256_shuffle_ps::<0xEE>(ab, cd);
+            let (ab, cd) = (_mm256_unpackhi_ps(four[0], four[1]), _mm256_unpackhi_ps(four[2], four[3]));
+            out[2][h] = _mm256_shuffle_ps::<0x44>(ab, cd);
+            out[3][h] = _mm256_shuffle_ps::<0xEE>(ab, cd);
+        }
+        out
+    }
+
     /// 64 bits at each of two offsets.
     ///
     /// # Safety
@@ -342,6 +408,18 @@ impl Simd for Avx2 {
             })
         }
     }
+    #[inline(always)]
+    fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
+        // SAFETY: `self` is proof that the CPU has the instructions.
+        unsafe {
+            match LANE {
+                0 => two!(I => _mm256_permute_ps::<0x00>(a[I])),
+                1 => two!(I => _mm256_permute_ps::<0x55>(a[I])),
+                2 => two!(I => _mm256_permute_ps::<0xAA>(a[I])),
+                _ => two!(I => _mm256_permute_ps::<0xFF>(a[I])),
+            }
+        }
+    }
     two3! {
         fma(F, F, F) -> F = _mm256_fmadd_ps;
         fnma(F, F, F) -> F = _mm256_fnmadd_ps;
@@ -387,6 +465,12 @@ impl Simd for Avx2 {
                 let pick = _mm256_slli_epi32::<28>(idx[I]);
                 si(_mm256_blendv_ps(ps(lo), ps(hi), ps(pick)))
             })
+        }
+        unsafe fn fblend4(self, base: *const u8, rows: [Self::I; 2], xy: [Self::F; 2]) -> Option<[Self::F; 4]> {
+            Some(blend4::<false>(base, rows, xy))
+        }
+        unsafe fn hblend4(self, base: *const u8, rows: [Self::I; 2], xy: [Self::F; 2]) -> Option<[Self::F; 4]> {
+            Some(blend4::<true>(base, rows, xy))
         }
         fn fquads(self, v: [f32; 4]) -> Self::F {
             let v = _mm256_castps128_ps256(_mm_loadu_ps(v.as_ptr()));

@@ -209,6 +209,23 @@ pub trait Simd: Copy + 'static {
     /// Four words of each lane, given as a vector a word: result k has those of lanes k, 4 + k, 8 + k and 12 + k, one lane's
     /// after the other's. And back: done twice it is nothing.
     fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4];
+    /// Four floats a texel, and two texels side by side at base + upper (unsigned bytes, any alignment) of each lane, two at base +
+    /// lower: a + (b − a) · x in both rows, and of their results as much by y, products and sums rounded each; by number of four.
+    /// None where that is no quicker than a vector for each number.
+    #[inline(always)]
+    unsafe fn fblend4(self, _: *const u8, _rows: [Self::I; 2], _xy: [Self::F; 2]) -> Option<[Self::F; 4]> {
+        None
+    }
+    /// As [`Self::fblend4`], of half floats.
+    #[inline(always)]
+    unsafe fn hblend4(self, _: *const u8, _rows: [Self::I; 2], _xy: [Self::F; 2]) -> Option<[Self::F; 4]> {
+        None
+    }
+    /// Lane i = that of a which is `LANE` of its quad.
+    #[inline(always)]
+    fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
+        self.from_bits(self.ishuffle(self.bits(a), ops::quad(self, LANE)))
+    }
     /// Lane i = v[i / 4]: a number a quad.
     fn fquads(self, v: [f32; 4]) -> Self::F;
     /// Three numbers a quad: lane i of the k-th result = p[i / 4][k]. The pointers are good for three numbers each.
