@@ -146,43 +146,47 @@ crate::avx2! {
     /// # Safety
     /// There are two texels at each offset.
     #[inline]
-    unsafe fn blend4<const HALF: bool>(base: *const u8, rows: [[__m256i; 2]; 2], xy: [[__m256; 2]; 2]) -> [[__m256; 2]; 4] {
+    unsafe fn blend4<const HALF: bool>(base: *const u8, rows: [[__m256i; 2]; 2], [x, y]: [[__m256; 2]; 2]) -> [[__m256; 2]; 4] {
         #[repr(align(32))]
         struct Lanes<T>([T; 16]);
-        let (mut at, mut by) = ([Lanes([0u32; 16]), Lanes([0; 16])], [Lanes([0f32; 16]), Lanes([0.0; 16])]);
+        let (mut at, mut by) = ([Lanes([0u32; 16]), Lanes([0; 16])], Lanes([0f32; 16]));
         // SAFETY: sixteen lanes, aligned.
         unsafe {
-            for k in 0..2 {
-                for h in 0..2 {
+            for h in 0..2 {
+                for k in 0..2 {
                     _mm256_store_si256(at[k].0.as_mut_ptr().cast::<__m256i>().add(h), rows[k][h]);
-                    _mm256_store_ps(by[k].0.as_mut_ptr().add(8 * h), xy[k][h]);
                 }
+                _mm256_store_ps(by.0.as_mut_ptr().add(8 * h), x[h]);
             }
         }
-        let mut out = [xy[0]; 4];
+        let mut out = [x; 4];
         for h in 0..2 {
-            let mut four = [xy[0][0]; 4];
-            for i in 0..4 {
-                // Lanes that lie in one place of the two halves of a vector go together.
-                let lanes = [8 * h + i, 8 * h + i + 4];
-                let mut rows = [xy[0][0]; 2];
-                for n in 0..2 {
-                    let lane = lanes[n];
+            // Both rows of a lane by x.
+            macro_rules! lane {
+                ($lane:expr) => {{
+                    let lane = $lane;
                     // SAFETY: the caller's.
                     let [a, b] = unsafe {
                         columns::<HALF>(base.add(at[0].0[lane] as usize), base.add(at[1].0[lane] as usize))
                     };
-                    rows[n] = _mm256_add_ps(a, _mm256_mul_ps(_mm256_sub_ps(b, a), _mm256_set1_ps(by[0].0[lane])));
-                }
-                let upper = _mm256_permute2f128_ps::<0x20>(rows[0], rows[1]);
-                let lower = _mm256_permute2f128_ps::<0x31>(rows[0], rows[1]);
-                let y = _mm256_set_m128(_mm_set1_ps(by[1].0[lanes[1]]), _mm_set1_ps(by[1].0[lanes[0]]));
-                four[i] = _mm256_add_ps(upper, _mm256_mul_ps(_mm256_sub_ps(lower, upper), y));
+                    _mm256_add_ps(a, _mm256_mul_ps(_mm256_sub_ps(b, a), _mm256_set1_ps(by.0[lane])))
+                }};
             }
-            let (ab, cd) = (_mm256_unpacklo_ps(four[0], four[1]), _mm256_unpacklo_ps(four[2], four[3]));
+            // Of two lanes, which lie in one place of the two halves of a vector, the rows by y.
+            macro_rules! lanes {
+                ($i:expr, $all:expr) => {{
+                    let (first, second) = (lane!(8 * h + $i), lane!(8 * h + $i + 4));
+                    let upper = _mm256_permute2f128_ps::<0x20>(first, second);
+                    let lower = _mm256_permute2f128_ps::<0x31>(first, second);
+                    let y = _mm256_permute_ps::<$all>(y[h]);
+                    _mm256_add_ps(upper, _mm256_mul_ps(_mm256_sub_ps(lower, upper), y))
+                }};
+            }
+            let (a, b, c, d) = (lanes!(0, 0x00), lanes!(1, 0x55), lanes!(2, 0xAA), lanes!(3, 0xFF));
+            let (ab, cd) = (_mm256_unpacklo_ps(a, b), _mm256_unpacklo_ps(c, d));
             out[0][h] = _mm256_shuffle_ps::<0x44>(ab, cd);
             out[1][h] = _mm256_shuffle_ps::<0xEE>(ab, cd);
-            let (ab, cd) = (_mm256_unpackhi_ps(four[0], four[1]), _mm256_unpackhi_ps(four[2], four[3]));
+            let (ab, cd) = (_mm256_unpackhi_ps(a, b), _mm256_unpackhi_ps(c, d));
             out[2][h] = _mm256_shuffle_ps::<0x44>(ab, cd);
             out[3][h] = _mm256_shuffle_ps::<0xEE>(ab, cd);
         }

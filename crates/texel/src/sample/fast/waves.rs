@@ -97,11 +97,13 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         // SAFETY: the caller's wave.
         return unsafe {
             match (sampler.wrap[0], sampler.wrap[1]) {
+                (Wrap::Edge, Wrap::Edge) if T::WORD || T::FOUR => {
+                    simple_warps::<S, T, EDGE>(s, f, view, sampler, wave)
+                }
                 _ if !T::WORD => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
                 (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
                     simple_warps::<S, T, REPEAT>(s, f, view, sampler, wave)
                 }
-                (Wrap::Edge, Wrap::Edge) => simple_warps::<S, T, EDGE>(s, f, view, sampler, wave),
                 _ => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
             }
         };
@@ -310,6 +312,7 @@ unsafe fn level_warps<S: Simd, T: Texels, const MODE: u8>(
         }
         let mut color = [st[0]; 4];
         let levels = if s.many(l.blended) { 2 } else { 1 };
+        let weight = s.fsel(l.blended, l.weight, s.fsplat(0.0));
         for k in 0..levels {
             let level = fine as usize + k;
             let at = place::corners::<S, MODE>(s, f, sampler, level, &st);
@@ -320,8 +323,8 @@ unsafe fn level_warps<S: Simd, T: Texels, const MODE: u8>(
             unsafe { place::simple::<S, T>(s, f, level, at, &mut asked, &mut t) };
             near[k] = asked || !wide && near[k];
             for c in 0..T::N {
-                color[c] =
-                    if k == 0 { t[c] } else { s.fsel(l.blended, mix(s, color[c], t[c], l.weight), color[c]) };
+                // All are finite, and a weight of 0 leaves what there is.
+                color[c] = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
             }
         }
         // SAFETY: the caller's wave.
