@@ -79,8 +79,8 @@ of_level! { S, s;
     /// Numbers of lanes: of each lane's quad, lane `n`.
     pub fn quad(n: u32) -> S::I {
         let mut lanes = [0; 16];
-        for i in 0..16 {
-            lanes[i] = (i as u32 & 12) + n;
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            *lane = (i as u32 & 12) + n;
         }
         i_from(s, lanes)
     }
