@@ -12,6 +12,8 @@ mod vectors;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(target_arch = "x86_64")]
+mod blend;
 mod forms;
 mod level;
 pub mod ops;
