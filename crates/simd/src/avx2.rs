@@ -1,5 +1,6 @@
 //! [`Simd`] as pairs of 256-bit vectors.
 
+use super::blend::blend4;
 use super::{Avx2Proof, Level, Simd};
 use std::arch::x86_64::*;
 
@@ -342,6 +343,18 @@ impl Simd for Avx2 {
             })
         }
     }
+    #[inline(always)]
+    fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
+        // SAFETY: `self` is proof that the CPU has the instructions.
+        unsafe {
+            match LANE {
+                0 => two!(I => _mm256_permute_ps::<0x00>(a[I])),
+                1 => two!(I => _mm256_permute_ps::<0x55>(a[I])),
+                2 => two!(I => _mm256_permute_ps::<0xAA>(a[I])),
+                _ => two!(I => _mm256_permute_ps::<0xFF>(a[I])),
+            }
+        }
+    }
     two3! {
         fma(F, F, F) -> F = _mm256_fmadd_ps;
         fnma(F, F, F) -> F = _mm256_fnmadd_ps;
@@ -387,6 +400,12 @@ impl Simd for Avx2 {
                 let pick = _mm256_slli_epi32::<28>(idx[I]);
                 si(_mm256_blendv_ps(ps(lo), ps(hi), ps(pick)))
             })
+        }
+        unsafe fn fblend4(self, base: *const u8, rows: [Self::I; 2], xy: [Self::F; 2]) -> Option<[Self::F; 4]> {
+            Some(blend4::<false>(base, rows, xy))
+        }
+        unsafe fn hblend4(self, base: *const u8, rows: [Self::I; 2], xy: [Self::F; 2]) -> Option<[Self::F; 4]> {
+            Some(blend4::<true>(base, rows, xy))
         }
         fn fquads(self, v: [f32; 4]) -> Self::F {
             let v = _mm256_castps128_ps256(_mm_loadu_ps(v.as_ptr()));

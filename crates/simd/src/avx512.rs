@@ -245,6 +245,18 @@ impl Simd for Avx512 {
         // SAFETY: the machine has the instruction.
         unsafe { _mm512_fixupimm_ps::<0>(r, x, _mm512_set1_epi32(TABLE as i32)) }
     }
+    #[inline(always)]
+    fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
+        // SAFETY: `self` is proof that the CPU has the instructions.
+        unsafe {
+            match LANE {
+                0 => _mm512_permute_ps::<0x00>(a),
+                1 => _mm512_permute_ps::<0x55>(a),
+                2 => _mm512_permute_ps::<0xAA>(a),
+                _ => _mm512_permute_ps::<0xFF>(a),
+            }
+        }
+    }
     methods! {
         fn fbound(self, x: Self::F) -> Self::F {
             x

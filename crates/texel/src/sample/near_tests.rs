@@ -15,11 +15,19 @@ fn magnified() {
         x = x.wrapping_mul(1664525).wrapping_add(1013904223);
         (x >> 8) as f32 / (1 << 24) as f32
     };
-    for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::B8G8R8A8_SRGB] {
-        for (w, h) in [(1, 1), (3, 7), (4, 1), (4, 2), (5, 3), (8, 4), (9, 33), (64, 32)] {
-            let image = bound_image(&info_2d(format, w, h));
-            let data: Vec<u8> = (0..w * h * 4).map(|_| (unit() * 256.0) as u8).collect();
-            fill(&image, 0, 0, &data);
+    use vk::Format as F;
+    let sizes = [(1u32, 1u32), (3, 7), (4, 1), (4, 2), (5, 3), (8, 4), (9, 33), (64, 32)];
+    for format in [F::R8G8B8A8_UNORM, F::B8G8R8A8_SRGB, F::R16G16B16A16_SFLOAT, F::R32G32B32A32_SFLOAT] {
+        for (w, h, levels) in sizes.into_iter().flat_map(|(w, h)| [(w, h, 1), (w, h, w.max(h).ilog2() + 1)]) {
+            let image = bound_image(&info_2d(format, w, h).mip_levels(levels));
+            for level in 0..levels {
+                let texels = (w >> level).max(1) * (h >> level).max(1);
+                // No infinities.
+                let data: Vec<u8> = (0..texels * image.format.block_bytes)
+                    .map(|_| (unit() * 256.0) as u8 & if image.format.block_bytes > 4 { 0x7B } else { 0xFF })
+                    .collect();
+                fill(&image, level, 0, &data);
+            }
             let mut general = plain(&image, vk::ImageViewType::TYPE_2D);
             general.wide = false;
             general.fast.iter_mut().for_each(|f| f.off = true);
@@ -31,9 +39,10 @@ fn magnified() {
                 }
                 for case in 0..300 {
                     let wraps = [M::REPEAT, M::CLAMP_TO_EDGE, M::MIRRORED_REPEAT];
-                    let s = make(sampler(vk::Filter::LINEAR, wraps[case % 3]));
+                    let mode = [vk::SamplerMipmapMode::LINEAR, vk::SamplerMipmapMode::NEAREST][case / 2 % 2];
+                    let s = make(sampler(vk::Filter::LINEAR, wraps[case % 3]).mipmap_mode(mode).max_lod(9.0));
                     // Texels from one pixel to the next, along a row and down a column.
-                    let step = [0.3, 0.6, 0.9, 1.3][case / 3 % 4];
+                    let step = [0.3, 0.6, 0.9, 1.3][case / 3 % 4] * if levels > 1 { 2.0 } else { 1.0 };
                     let turned = if case % 5 == 0 { 0.3 } else { 0.0 };
                     let sign = |bit: usize| if case >> bit & 1 == 0 { step } else { -step };
                     let from = [unit() * 3.0 - 1.0, unit() * 3.0 - 1.0];
@@ -47,16 +56,64 @@ fn magnified() {
                     if case % 7 == 0 {
                         c[case & 1][case % 16] = (unit() * 9.0).to_bits();
                     }
-                    let args = SampleArgs { dims: 2, coords: &c, ..Default::default() };
+                    // One level, or two.
+                    let lod = std::array::from_fn(|_| (1.1 * unit() + (case % 4) as f32 - 0.5).to_bits());
+                    let lod = (levels > 1 && case % 3 == 1).then_some(&lod);
+                    let args = SampleArgs { dims: 2, coords: &c, lod, ..Default::default() };
                     let mask = if case % 2 == 0 { 0xFFFF } else { (unit() * 65536.0) as u16 | 1 };
                     let mut want = [[0; 16]; 4];
                     sample_warp(&general, &s, &args, mask, &mut want);
                     let touched = Touched::default();
                     touched.sample(&general, &s, &args, mask);
                     let lines: BTreeSet<u64> = touched.into_lines().into_iter().collect();
-                    assert!(wave_agrees(&v, &s, &args, mask, &want, lines.len() as u64), "{w} {h} {case}");
+                    let agrees = wave_agrees(&v, &s, &args, mask, &want, lines.len() as u64);
+                    assert!(agrees, "{w} {h} {levels} {case}");
                 }
             }
         }
+    }
+}
+
+/// More warps of a wave than are read at once, some of them without lanes.
+#[test]
+fn nearest_of_whole_waves() {
+    let image = bound_image(&info_2d(vk::Format::R8G8B8A8_UNORM, 37, 19));
+    let data: Vec<u8> = (0..37 * 19 * 4u32).map(|i| (i.wrapping_mul(2654435761) >> 24) as u8).collect();
+    fill(&image, 0, 0, &data);
+    let s = make(sampler(vk::Filter::NEAREST, vk::SamplerAddressMode::REPEAT));
+    for machine in simd::Level::tested() {
+        let mut v = plain(&image, vk::ImageViewType::TYPE_2D);
+        v.fast = v.fast.and_then(|f| f.on(image.format.kind, machine));
+        let mut exec = [0u16; 32];
+        let mut rows = [[[0u32; 16]; 16]; 4];
+        for w in 0..16 {
+            exec[w] = [0xFFFF, 0x00F1, 0xFFFF, 0][w % 4];
+            for lane in 0..16 {
+                rows[0][w][lane] = (w as f32 * 0.37 + lane as f32 * 0.11 - 2.0).to_bits();
+                rows[1][w][lane] = (w as f32 * 0.05 - lane as f32 * 0.31).to_bits();
+            }
+        }
+        let mut want = rows;
+        for w in (0..16).filter(|w| *w != 5) {
+            let c = [rows[0][w], rows[1][w]];
+            let args = SampleArgs { dims: 2, coords: &c, ..Default::default() };
+            let mut out = want.map(|r| r[w]);
+            sample_warp(&v, &s, &args, exec[w], &mut out);
+            (0..4).for_each(|k| want[k][w] = out[k]);
+        }
+        let at: [*mut u8; 4] = std::array::from_fn(|k| rows[k].as_mut_ptr().cast());
+        let wave = simd::rows::ImageRows {
+            live: 0xFFFF & !(1 << 5),
+            exec: &exec,
+            coords: at.map(|at| simd::rows::Rows { at, step: 64 }),
+            lod: None,
+            data: [simd::rows::Rows::NONE; 4],
+            out: at,
+            lines: None,
+        };
+        // SAFETY: rows of sixteen warps.
+        let done = unsafe { sample_wave(&v, &s, 2, false, &wave) };
+        assert!(done || v.fast.is_none());
+        assert!(!done || rows == want, "{machine:?}");
     }
 }

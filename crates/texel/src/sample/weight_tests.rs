@@ -1,10 +1,11 @@
 //! A texel of weight 0 adds nothing, whatever it is: by every way of sampling, on every SIMD level.
 
-use super::tests::{at, fill, keep, make, plain, sampler, with};
+use super::tests::{at, fill, keep, make, plain, sampler, wave_agrees, with};
 use super::*;
 use crate::for_tests::{bound_image, info_2d};
 use crate::image::Image;
 use ash::vk;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 const GOOD: [f32; 4] = [1.0, 2.0, 3.0, 4.0];
@@ -63,6 +64,32 @@ fn beside_a_texel() {
                         assert_eq!(at(v, &near, &[centre(1), centre(2)]), GOOD);
                     }
                 });
+            }
+        }
+    }
+}
+
+/// As above, where all lanes of a wave's warp have a texel's right neighbour.
+#[test]
+fn of_whole_waves() {
+    let s = make(sampler(vk::Filter::LINEAR, vk::SamplerAddressMode::REPEAT));
+    let c = [[0.375f32.to_bits(); 16]; 2];
+    let args = SampleArgs { dims: 2, coords: &c, ..Default::default() };
+    let want = GOOD.map(|v| [v.to_bits(); 16]);
+    for format in FORMATS {
+        for bad in BAD {
+            let image = bound_image(&info_2d(format, 4, 4));
+            let texels: Vec<_> = (0..16).map(|i| if i == 5 { GOOD } else { bad }).collect();
+            fill(&image, 0, 0, &bytes(format, &texels));
+            let mut v = plain(&image, vk::ImageViewType::TYPE_2D);
+            let touched = Touched::default();
+            touched.sample(&v, &s, &args, 0xFFFF);
+            let lines: BTreeSet<u64> = touched.into_lines().into_iter().collect();
+            let Some(fast) = v.fast.take() else { continue };
+            for machine in simd::Level::tested() {
+                v.fast = fast.on(image.format.kind, machine);
+                let agrees = wave_agrees(&v, &s, &args, 0xFFFF, &want, lines.len() as u64);
+                assert!(agrees || v.fast.is_none(), "{format:?} {machine:?}");
             }
         }
     }

@@ -5,7 +5,6 @@ use super::super::sampler::{MAX_LOD_BIAS, Sampler};
 use super::super::view::ImageView;
 use super::cube::Direction;
 use super::{Fast, floats};
-use crate::vector::load;
 use simd::Simd;
 use simd::ops;
 
@@ -45,19 +44,31 @@ fn log2<S: Simd>(s: S, x: S::F) -> S::F {
     s.fadd(s.s_to_f(e), scaled)
 }
 
-#[repr(C, align(64))]
-struct Quads([[u32; 16]; 3]);
-
-/// Lanes of each quad's first pixel, its right and its lower neighbour.
-static QUADS: Quads = Quads([
-    [0, 0, 0, 0, 4, 4, 4, 4, 8, 8, 8, 8, 12, 12, 12, 12],
-    [1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13],
-    [2, 2, 2, 2, 6, 6, 6, 6, 10, 10, 10, 10, 14, 14, 14, 14],
-]);
-
+/// A coordinate's derivatives in x and y.
 #[inline(always)]
-fn spread<S: Simd>(s: S, c: S::I, which: usize) -> S::F {
-    s.from_bits(s.ishuffle(c, load(s, &QUADS.0[which])))
+fn derivatives<S: Simd>(s: S, c: S::F) -> [S::F; 2] {
+    let first = s.fquad::<0>(c);
+    [s.fsub(s.fquad::<1>(c), first), s.fsub(s.fquad::<2>(c), first)]
+}
+
+/// Squared lengths of the footprint's sides, in texels of the base level, and what their product is; `d`: by side and coordinate.
+#[inline(always)]
+fn footprint<S: Simd>(s: S, f: &Fast, d: &[[S::F; 2]; 2]) -> ([S::F; 2], S::F) {
+    let (mut rho2, mut dot) = ([s.fsplat(0.0); 2], s.fsplat(0.0));
+    for k in 0..2 {
+        let size = s.fsplat(f.size[k][0]);
+        let (x, y) = (s.fmul(d[0][k], size), s.fmul(d[1][k], size));
+        rho2 = [s.fadd(rho2[0], s.fmul(x, x)), s.fadd(rho2[1], s.fmul(y, y))];
+        dot = s.fadd(dot, s.fmul(x, y));
+    }
+    (rho2, dot)
+}
+
+/// The level of a footprint that is as wide as long.
+#[inline(always)]
+fn round<S: Simd>(s: S, rho2: &[S::F; 2]) -> S::F {
+    let y = s.flt(rho2[0], rho2[1]);
+    s.fmul(s.fsplat(0.5), log2(s, s.fsel(y, rho2[1], rho2[0])))
 }
 
 /// As `../lod.rs` has it, of all lanes.
@@ -93,20 +104,79 @@ fn ellipse<S: Simd>(s: S, [x, y]: [S::F; 2], dot: S::F) -> Ellipse<S> {
     }
 }
 
+/// Of samples of the coordinates `st`, isotropic, with no operand but perhaps `lod`: what [`lods`] has.
+#[inline(always)]
+pub fn plain<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    st: &[S::F; 2],
+    lod: Option<S::F>,
+) -> Lods<S> {
+    let base = match lod {
+        Some(lod) => lod,
+        None => {
+            let [x, y] = [derivatives(s, st[0]), derivatives(s, st[1])];
+            round(s, &footprint(s, f, &[[x[0], y[0]], [x[1], y[1]]]).0)
+        }
+    };
+    let mut out = Lods::none(s);
+    let bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
+    out.select(s, f, view, sampler, clamped(s, sampler, s.fadd(base, bias), s.fsplat(sampler.min_lod)));
+    out
+}
+
+/// λ, of what is not clamped.
+#[inline(always)]
+fn clamped<S: Simd>(s: S, sampler: &Sampler, raw: S::F, least: S::F) -> S::F {
+    s.fmin_raw(s.fmax_raw(raw, least), s.fsplat(sampler.max_lod))
+}
+
+impl<S: Simd> Lods<S> {
+    /// The base level of all lanes.
+    #[inline(always)]
+    fn none(s: S) -> Lods<S> {
+        let zero = s.fsplat(0.0);
+        Lods {
+            magnified: s.mask(0),
+            fine: s.isplat(0),
+            coarse: s.isplat(0),
+            weight: zero,
+            blended: s.mask(0),
+            taps: s.fsplat(1.0),
+            axis: [zero; 2],
+            most: 1,
+        }
+    }
+
+    /// "Image Level(s) Selection".
+    #[inline(always)]
+    fn select(&mut self, s: S, f: &Fast, view: &ImageView, sampler: &Sampler, lambda: S::F) {
+        let (zero, one) = (s.fsplat(0.0), s.fsplat(1.0));
+        self.magnified = s.fle(lambda, zero);
+        let q = (f.count - 1) as f32;
+        let d = s.fmin_raw(s.fmax_raw(lambda, zero), s.fsplat(q));
+        let d = s.fmax_raw(d, s.fsplat(view.min_lod.min(q)));
+        let last = s.isplat(f.count as u32 - 1);
+        if !sampler.mip_linear {
+            let n = s.fsub(s.fceil(s.fadd(d, s.fsplat(0.5))), one);
+            self.fine = s.smin(s.f_to_s_raw(s.fmax_raw(n, zero)), last);
+            return;
+        }
+        let hi = s.ffloor(d);
+        self.fine = s.smin(s.f_to_s_raw(hi), last);
+        self.coarse = s.smin(s.iadd(self.fine, s.isplat(1)), last);
+        self.weight = s.fsub(d, hi);
+        self.blended = s.mand(s.fne(self.weight, zero), s.mnot(s.ieq(self.fine, self.coarse)));
+    }
+}
+
 #[inline(always)]
 pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Lods<S> {
     let zero = s.fsplat(0.0);
     let one = s.fsplat(1.0);
-    let mut out = Lods::<S> {
-        magnified: s.mask(0),
-        fine: s.isplat(0),
-        coarse: s.isplat(0),
-        weight: zero,
-        blended: s.mask(0),
-        taps: one,
-        axis: [zero; 2],
-        most: 1,
-    };
+    let mut out = Lods::none(s);
     let mut lambda = zero;
     if !sampler.unnormalized {
         let mut base;
@@ -122,10 +192,7 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
                         d[1][k] = floats(s, &g[3 + k]);
                     }
                     None => {
-                        let c = load(s, &args.coords[k]);
-                        let first = spread(s, c, 0);
-                        d[0][k] = s.fsub(spread(s, c, 1), first);
-                        d[1][k] = s.fsub(spread(s, c, 2), first);
+                        [d[0][k], d[1][k]] = derivatives(s, floats(s, &args.coords[k]));
                     }
                 }
             }
@@ -135,16 +202,8 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
                     [d[0], d[1]] = direction.project_derivative(s, d);
                 }
             }
-            let (mut rho2, mut dot) = ([zero; 2], zero);
-            for k in 0..2 {
-                let size = s.fsplat(f.size[k][0]);
-                let (x, y) = (s.fmul(d[0][k], size), s.fmul(d[1][k], size));
-                rho2 = [s.fadd(rho2[0], s.fmul(x, x)), s.fadd(rho2[1], s.fmul(y, y))];
-                dot = s.fadd(dot, s.fmul(x, y));
-            }
-            let y = s.flt(rho2[0], rho2[1]);
-            let max = s.fsel(y, rho2[1], rho2[0]);
-            base = s.fmul(s.fsplat(0.5), log2(s, max));
+            let (rho2, dot) = footprint(s, f, &[[d[0][0], d[0][1]], [d[1][0], d[1][1]]]);
+            base = round(s, &rho2);
             if sampler.anisotropy > 1.0 && !f.cube {
                 let Ellipse { max, min, along } = ellipse(s, rho2, dot);
                 let limit = s.fsplat(sampler.anisotropy);
@@ -179,25 +238,8 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
             // f32::max drops NaN.
             least = s.fmax_raw(floats(s, m), least);
         }
-        let raw = s.fadd(base, bias);
-        lambda = s.fmin_raw(s.fmax_raw(raw, least), s.fsplat(sampler.max_lod));
+        lambda = clamped(s, sampler, s.fadd(base, bias), least);
     }
-    out.magnified = s.fle(lambda, zero);
-
-    // "Image Level(s) Selection".
-    let q = (f.count - 1) as f32;
-    let d = s.fmin_raw(s.fmax_raw(lambda, zero), s.fsplat(q));
-    let d = s.fmax_raw(d, s.fsplat(view.min_lod.min(q)));
-    let last = s.isplat(f.count as u32 - 1);
-    if !sampler.mip_linear {
-        let n = s.fsub(s.fceil(s.fadd(d, s.fsplat(0.5))), one);
-        out.fine = s.smin(s.f_to_s_raw(s.fmax_raw(n, zero)), last);
-        return out;
-    }
-    let hi = s.ffloor(d);
-    out.fine = s.smin(s.f_to_s_raw(hi), last);
-    out.coarse = s.smin(s.iadd(out.fine, s.isplat(1)), last);
-    out.weight = s.fsub(d, hi);
-    out.blended = s.mand(s.fne(out.weight, zero), s.mnot(s.ieq(out.fine, out.coarse)));
+    out.select(s, f, view, sampler, lambda);
     out
 }

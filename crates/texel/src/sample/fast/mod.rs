@@ -162,6 +162,12 @@ impl Fast {
         Some(Box::new(f))
     }
 
+    /// The first texel of one of its levels.
+    #[inline(always)]
+    fn level(&self, level: usize) -> *const u8 {
+        self.base.wrapping_add(self.start[level % LEVELS] as usize)
+    }
+
     /// Whether the two differ in nothing but their place; formats are compared elsewhere.
     pub(super) fn is_like(&self, o: &Fast) -> bool {
         let n = self.count;
@@ -387,8 +393,15 @@ fn plain(f: &Fast, sampler: &Sampler) -> bool {
 /// [`plain`], and what [`place::corners`] takes but for offsets.
 #[inline(always)]
 fn filters_plainly(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
-    plain(f, sampler)
-        && sampler.mag_linear
+    f.count == 1 && filters_levels(f, sampler, arrayed)
+}
+
+/// As [`filters_plainly`], of any level.
+#[inline(always)]
+fn filters_levels(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
+    sampler.mag_linear
+        && sampler.min_linear
+        && sampler.anisotropy <= 1.0
         && !arrayed
         && !sampler.unnormalized
         && !f.cube
@@ -461,9 +474,9 @@ unsafe fn body<S: Simd, T: Texels>(
     let plain = plain(f, sampler);
     let unmoved = args.offsets.is_none() && args.shift.is_none();
     if T::WORD && unmoved && filters_plainly(f, sampler, args.arrayed) {
-        let corners = place::corners::<S, ANY>(s, f, sampler, &st);
+        let corners = place::corners::<S, ANY>(s, f, sampler, 0, &st);
         // SAFETY: these are corners of the view.
-        unsafe { place::simple::<S, T>(s, f, corners, &mut false, &mut color) };
+        unsafe { place::simple::<S, T>(s, f, 0, corners, &mut false, &mut color) };
         return finish::<S, T>(s, view, &color, mask, out);
     }
     let mut place = placed(s, f, view, sampler, args);

@@ -4,7 +4,7 @@ use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
 use super::texels::words;
 use super::window::window;
-use super::{Fast, Texels, cube, mix};
+use super::{Fast, LEVELS, Texels, cube, mix};
 use crate::vector::load;
 use ash::vk::CompareOp;
 use simd::ops;
@@ -178,19 +178,17 @@ pub fn nearest_at<S: Simd>(
     steps
 }
 
-/// The nearest texels of the only level, without layers, offsets, borders and comparison: results.
+/// The nearest texels of the only level, without layers, offsets and borders.
 #[inline(always)]
-pub fn nearest<S: Simd, T: Texels>(s: S, f: &Fast, sampler: &Sampler, st: &[S::F; 2], out: &mut [S::F; 4]) {
+pub fn nearest_offsets<S: Simd>(s: S, f: &Fast, sampler: &Sampler, st: &[S::F; 2], shift: u32) -> S::I {
     let mut u = *st;
     for k in 0..2 {
         let scaled = if sampler.unnormalized { st[k] } else { s.fmul(st[k], s.fsplat(f.size[k][0])) };
         u[k] = s.fmin_raw(s.fmax_raw(scaled, s.fsplat(-LIMIT)), s.fsplat(LIMIT));
     }
     let l = levels(s, f, s.isplat(0), s.isplat(0));
-    let [x, y] = nearest_at(s, f, sampler, &l, &u, T::SHIFT, &mut s.mask(0));
-    // SAFETY: columns and rows have been brought inside the level.
-    unsafe { T::load(s, f.base, s.iadd(x, y), out) };
-    T::finish(s, out);
+    let [x, y] = nearest_at(s, f, sampler, &l, &u, shift, &mut s.mask(0));
+    s.iadd(x, y)
 }
 
 /// The 2×2 texels around places: offsets by column and by row, to be added.
@@ -279,25 +277,27 @@ pub const ANY: u8 = 0;
 pub const REPEAT: u8 = 1;
 pub const EDGE: u8 = 2;
 
-/// Columns and rows of the 2×2 texels around places on the only level, and how far they lie between them.
+/// Columns and rows of the 2×2 texels around places on one level, and how far they lie between them.
 #[inline(always)]
 pub fn corners<S: Simd, const MODE: u8>(
     s: S,
     f: &Fast,
     sampler: &Sampler,
+    level: usize,
     st: &[S::F; 2],
 ) -> ([[S::I; 2]; 2], [S::F; 2]) {
+    let level = level % LEVELS;
     let half = s.fsplat(0.5);
     let one = s.isplat(1);
     let mut weight = [half; 2];
     let mut i = [[one; 2]; 2];
     let mut none = s.mask(0);
     for k in 0..2 {
-        let u = s.fmul(st[k], s.fsplat(f.size[k][0]));
+        let u = s.fmul(st[k], s.fsplat(f.size[k][level]));
         let v = s.fsub(s.fmin_raw(s.fmax_raw(u, s.fsplat(-LIMIT)), s.fsplat(LIMIT)), half);
         let base = s.ffloor(v);
         weight[k] = s.fsub(v, base);
-        let n = s.isplat(f.texels[k][0]);
+        let n = s.isplat(f.texels[k][level]);
         let a = s.f_to_s_raw(base);
         let (mode, pow2) = match MODE {
             REPEAT => (Wrap::Repeat, true),
@@ -315,11 +315,12 @@ pub fn corners<S: Simd, const MODE: u8>(
 /// together, which is false after it if they did not; not where the level has fewer than four columns.
 ///
 /// # Safety
-/// They are of texels of the view.
+/// They are of texels of the view's level, which is the only one for texels of other sizes than a word.
 #[inline(always)]
 pub unsafe fn simple<S: Simd, T: Texels>(
     s: S,
     f: &Fast,
+    level: usize,
     (i, weight): ([[S::I; 2]; 2], [S::F; 2]),
     near: &mut bool,
     out: &mut [S::F; 4],
@@ -328,6 +329,7 @@ pub unsafe fn simple<S: Simd, T: Texels>(
         // SAFETY: as the caller says.
         return unsafe { apart::<S, T>(s, f, i, weight, out) };
     }
+    let level = level % LEVELS;
     let half = s.fsplat(0.5);
     let one = s.isplat(1);
     let pairs = s.mbits(s.ieq(s.iadd(i[0][0], one), i[0][1])) == 0xffff;
@@ -335,7 +337,7 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     let mut w = [[one; 2]; 2];
     let mut at = w;
     // SAFETY: the caller's texels; with `pairs`, each has a right neighbour.
-    let close = if *near && pairs { unsafe { window(s, f, &i, &mut at) } } else { None };
+    let close = if *near && pairs { unsafe { window(s, f, level, &i, &mut at) } } else { None };
     if let Some(all) = close {
         // Where words change their lanes by one instruction, channels do.
         if !T::BYTES || matches!(s.level(), Machine::Avx512(_)) {
@@ -355,15 +357,16 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     } else {
         *near &= !pairs;
         let x = [ops::shl(s, i[0][0], 2), ops::shl(s, i[0][1], 2)];
-        let pitch = s.isplat(f.row_pitch[0]);
+        let pitch = s.isplat(f.row_pitch[level]);
+        let base = f.level(level);
         for y in 0..2 {
             let row = s.imul(i[1][y], pitch);
             // SAFETY: the caller's texels; with `pairs`, the word after each is its right neighbour.
             w[y] = unsafe {
                 if pairs {
-                    s.igather2(f.base, s.iadd(row, x[0]))
+                    s.igather2(base, s.iadd(row, x[0]))
                 } else {
-                    [words(s, f.base, s.iadd(row, x[0])), words(s, f.base, s.iadd(row, x[1]))]
+                    [words(s, base, s.iadd(row, x[0])), words(s, base, s.iadd(row, x[1]))]
                 }
             };
         }
@@ -428,8 +431,28 @@ unsafe fn apart<S: Simd, T: Texels>(
     }
     let x = [ops::shl(s, i[0][0], T::SHIFT), ops::shl(s, i[0][1], T::SHIFT)];
     let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
-    let pairs = T::PAIRS && f.last.is_some() && s.mbits(right) == 0xffff;
+    let beside = s.mbits(right) == 0xffff;
+    let pairs = T::PAIRS && f.last.is_some() && beside;
     let last = s.isplat(f.last.unwrap_or(0));
+    if T::FOUR && beside && !f.line {
+        let pitch = s.isplat(f.row_pitch[0]);
+        let rows = [s.iadd(s.imul(i[1][0], pitch), x[0]), s.iadd(s.imul(i[1][1], pitch), x[0])];
+        // SAFETY: both texels of each pair.
+        let all = unsafe {
+            if T::SHIFT == 3 { s.hblend4(f.base, rows, weight) } else { s.fblend4(f.base, rows, weight) }
+        };
+        // Numbers are what they are below. A texel of weight 0 that is none makes one of no result.
+        if let Some(c) = all {
+            let odd = s.mor(
+                s.mor(s.fne(c[0], c[0]), s.fne(c[1], c[1])),
+                s.mor(s.fne(c[2], c[2]), s.fne(c[3], c[3])),
+            );
+            if !s.many(odd) {
+                *out = c;
+                return T::finish(s, out);
+            }
+        }
+    }
     for y in 0..2 {
         if y == 1 && f.line {
             break;

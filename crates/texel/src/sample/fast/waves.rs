@@ -2,13 +2,13 @@
 
 use super::place::{self, ANY, EDGE, REPEAT, bordered};
 use super::texels::Texels;
-use super::{Fast, filters_plainly, plain, swizzled, touch};
+use super::{Fast, LEVELS, filters_levels, filters_plainly, lod, mix, plain, swizzled, touch};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
 use crate::vector;
 use simd::rows::ImageRows;
-use simd::{Level as Machine, Simd};
+use simd::{Level as Machine, Simd, ops};
 
 /// The warps of a wave with an active lane, and those.
 struct Warps<'a> {
@@ -97,12 +97,25 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         // SAFETY: the caller's wave.
         return unsafe {
             match (sampler.wrap[0], sampler.wrap[1]) {
+                (Wrap::Edge, Wrap::Edge) if T::WORD || T::FOUR => {
+                    simple_warps::<S, T, EDGE>(s, f, view, sampler, wave)
+                }
                 _ if !T::WORD => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
                 (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
                     simple_warps::<S, T, REPEAT>(s, f, view, sampler, wave)
                 }
-                (Wrap::Edge, Wrap::Edge) => simple_warps::<S, T, EDGE>(s, f, view, sampler, wave),
                 _ => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
+            }
+        };
+    }
+    if T::WORD && s.level() != Machine::Portable && filters_levels(f, sampler, arrayed) {
+        // SAFETY: the caller's wave.
+        return unsafe {
+            match (sampler.wrap[0], sampler.wrap[1]) {
+                (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
+                    level_warps::<S, T, REPEAT>(s, f, view, sampler, wave)
+                }
+                _ => level_warps::<S, T, ANY>(s, f, view, sampler, wave),
             }
         };
     }
@@ -118,20 +131,58 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     }
     for (w, mask) in Warps::of(wave) {
         // SAFETY: the caller's wave.
-        let own = unsafe { Operands::of(s, f, arrayed, wave, w) };
-        let args = own.args(f, arrayed, wave);
-        if let Some(lines) = wave.lines {
-            // SAFETY: picked for this machine.
-            let n = unsafe { (f.runs.lines)(f, view, sampler, &args, mask) };
-            lines.set(lines.get() + n as u64);
+        unsafe {
+            count(s, f, view, sampler, arrayed, wave, (w, mask));
+            one_warp(s, f, view, sampler, arrayed, wave, (w, mask));
         }
-        let mut out = [[0u32; 16]; 4];
-        // Not inlined a second time: these are the largest functions of the library.
-        // SAFETY: picked for this machine; no shifts.
-        unsafe { (f.runs.warp)(f, view, sampler, &args, mask, &mut out) };
+    }
+}
+
+/// Counts the lines of a warp, if they are to be counted.
+///
+/// # Safety
+/// As [`warps`], of a wave that has the warp.
+#[inline(always)]
+unsafe fn count<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    arrayed: bool,
+    wave: &ImageRows,
+    (w, mask): (usize, u16),
+) {
+    if let Some(lines) = wave.lines {
+        // SAFETY: the caller's wave; picked for this machine.
+        let n = unsafe {
+            let own = Operands::of(s, f, arrayed, wave, w);
+            (f.runs.lines)(f, view, sampler, &own.args(f, arrayed, wave), mask)
+        };
+        lines.set(lines.get() + n as u64);
+    }
+}
+
+/// A warp by the kernel for one. Not inlined a second time: these are the largest functions of the library.
+///
+/// # Safety
+/// As [`count`].
+#[inline(always)]
+unsafe fn one_warp<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    arrayed: bool,
+    wave: &ImageRows,
+    (w, mask): (usize, u16),
+) {
+    let mut out = [[0u32; 16]; 4];
+    // SAFETY: the caller's wave; picked for this machine; no shifts.
+    unsafe {
+        let own = Operands::of(s, f, arrayed, wave, w);
+        (f.runs.warp)(f, view, sampler, &own.args(f, arrayed, wave), mask, &mut out);
         for k in 0..4 {
-            // SAFETY: the caller's wave.
-            unsafe { store(s, wave.out[k], w, vector::load(s, &out[k]), mask) };
+            store(s, wave.out[k], w, vector::load(s, &out[k]), mask);
         }
     }
 }
@@ -197,7 +248,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     for (w, mask) in Warps::of(wave) {
         // SAFETY: the caller's wave.
         let st = unsafe { coordinates(s, wave, w) };
-        let at = place::corners::<S, MODE>(s, f, sampler, &st);
+        let at = place::corners::<S, MODE>(s, f, sampler, 0, &st);
         if let Some(lines) = wave.lines {
             // One function for all formats, but for those whose code is short.
             let near = if T::WORD {
@@ -227,9 +278,57 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         let mut color = [st[0]; 4];
         // SAFETY: these are corners of the view; the caller's wave.
         unsafe {
-            place::simple::<S, T>(s, f, at, &mut near, &mut color);
+            place::simple::<S, T>(s, f, 0, at, &mut near, &mut color);
             give::<S, T>(s, view, wave, w, mask, &color);
         }
+    }
+}
+
+/// Where all lanes of a warp have the same levels, as most warps do, these are filtered as if there were no others.
+///
+/// # Safety
+/// As [`warps`]; view and sampler are such that [`filters_levels`].
+#[inline(always)]
+unsafe fn level_warps<S: Simd, T: Texels, const MODE: u8>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    wave: &ImageRows,
+) {
+    let mut near = [true; 2];
+    for (w, mask) in Warps::of(wave) {
+        // SAFETY: the caller's wave.
+        let (st, lod) = unsafe {
+            count(s, f, view, sampler, false, wave, (w, mask));
+            (coordinates(s, wave, w), wave.lod.map(|l| s.from_bits(s.iloadu(l.warp(w)))))
+        };
+        let l = lod::plain(s, f, view, sampler, &st, lod);
+        let fine = ops::i_lanes(s, l.fine)[mask.trailing_zeros() as usize & 15];
+        if s.mbits(s.ieq(l.fine, s.isplat(fine))) & mask != mask {
+            // SAFETY: the caller's wave.
+            unsafe { one_warp(s, f, view, sampler, false, wave, (w, mask)) };
+            continue;
+        }
+        let mut color = [st[0]; 4];
+        let levels = if s.many(l.blended) { 2 } else { 1 };
+        let weight = s.fsel(l.blended, l.weight, s.fsplat(0.0));
+        for k in 0..levels {
+            let level = fine as usize + k;
+            let at = place::corners::<S, MODE>(s, f, sampler, level, &st);
+            let mut t = [st[0]; 4];
+            let wide = f.texels[0][level % LEVELS] >= 4;
+            let mut asked = near[k] && wide;
+            // SAFETY: these are corners of the level.
+            unsafe { place::simple::<S, T>(s, f, level, at, &mut asked, &mut t) };
+            near[k] = asked || !wide && near[k];
+            for c in 0..T::N {
+                // All are finite, and a weight of 0 leaves what there is.
+                color[c] = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
+            }
+        }
+        // SAFETY: the caller's wave.
+        unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
     }
 }
 
@@ -245,20 +344,72 @@ unsafe fn nearest_warps<S: Simd, T: Texels>(
     sampler: &Sampler,
     wave: &ImageRows,
 ) {
-    for (w, mask) in Warps::of(wave) {
-        if let Some(lines) = wave.lines {
-            // SAFETY: the caller's wave; picked for this machine.
-            let n = unsafe {
-                let own = Operands::of(s, f, false, wave, w);
-                (f.runs.lines)(f, view, sampler, &own.args(f, false, wave), mask)
+    let apart = T::WORD && matches!(s.level(), Machine::Avx2(_));
+    let mut warps = Warps::of(wave);
+    let mut waiting = Waiting { at: [[0; 16]; TOGETHER], warps: [(0, 0); TOGETHER], n: 0 };
+    loop {
+        let next = warps.next();
+        if let Some((w, mask)) = next {
+            // SAFETY: the caller's wave.
+            let st = unsafe {
+                count(s, f, view, sampler, false, wave, (w, mask));
+                coordinates(s, wave, w)
             };
-            lines.set(lines.get() + n as u64);
+            let at = place::nearest_offsets(s, f, sampler, &st, T::SHIFT);
+            if apart {
+                vector::store(s, &mut waiting.at[waiting.n % TOGETHER], at);
+                waiting.warps[waiting.n % TOGETHER] = (w, mask);
+                waiting.n += 1;
+            } else {
+                let mut color = [st[0]; 4];
+                // SAFETY: texels of the level; the caller's wave.
+                unsafe {
+                    T::load(s, f.base, at, &mut color);
+                    T::finish(s, &mut color);
+                    give::<S, T>(s, view, wave, w, mask, &color);
+                }
+            }
         }
-        // SAFETY: the caller's wave.
-        let st = unsafe { coordinates(s, wave, w) };
-        let mut color = [st[0]; 4];
-        place::nearest::<S, T>(s, f, sampler, &st, &mut color);
-        // SAFETY: the caller's wave.
-        unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
+        if waiting.n == TOGETHER || next.is_none() {
+            // SAFETY: texels of the level; the caller's wave.
+            unsafe { waiting.give::<S, T>(s, f, view, wave) };
+        }
+        if next.is_none() {
+            return;
+        }
+    }
+}
+
+/// Warps whose texels are read one after the other, so that many are on their way at once where they lie far apart: that is quicker than
+/// gathers of AVX2 even where they do not.
+struct Waiting {
+    /// Offsets, then texels.
+    at: [[u32; 16]; TOGETHER],
+    warps: [(usize, u16); TOGETHER],
+    n: usize,
+}
+
+const TOGETHER: usize = 8;
+
+impl Waiting {
+    /// # Safety
+    /// The offsets are of texels, of a word each; the wave has the warps.
+    #[inline(always)]
+    unsafe fn give<S: Simd, T: Texels>(&mut self, s: S, f: &Fast, view: &ImageView, wave: &ImageRows) {
+        let n = self.n.min(TOGETHER);
+        for at in self.at[..n].as_flattened_mut() {
+            // SAFETY: the caller's texels.
+            *at = unsafe { f.base.add(*at as usize).cast::<u32>().read_unaligned() };
+        }
+        for i in 0..n {
+            let words = vector::load(s, &self.at[i]);
+            let mut color = [s.from_bits(words); 4];
+            T::unpack(s, words, &mut color);
+            T::finish(s, &mut color);
+            let (w, mask) = self.warps[i];
+            // SAFETY: the caller's wave.
+            unsafe { self::give::<S, T>(s, view, wave, w, mask, &color) };
+        }
+        self.n = 0;
     }
 }

@@ -9,11 +9,17 @@ use simd::ops;
 /// of the 2×2.
 ///
 /// # Safety
-/// `i` are [`super::place::corners`] of a view whose texels have a word each: all have their neighbours right of them, and the
+/// `i` are [`super::place::corners`] on a level whose texels have a word each: all have their neighbours right of them, and the
 /// level has four columns at least.
 #[inline(always)]
-pub unsafe fn window<S: Simd>(s: S, f: &Fast, i: &[[S::I; 2]; 2], at: &mut [[S::I; 2]; 2]) -> Option<S::I> {
-    let [columns, rows] = [f.texels[0][0], f.texels[1][0]];
+pub unsafe fn window<S: Simd>(
+    s: S,
+    f: &Fast,
+    level: usize,
+    i: &[[S::I; 2]; 2],
+    at: &mut [[S::I; 2]; 2],
+) -> Option<S::I> {
+    let [columns, rows] = [f.texels[0][level], f.texels[1][level]];
     let left = s.umin(least(s, i[0][0]), s.isplat(columns - 4));
     let top = least(s, i[1][0]);
     let x = s.isub(i[0][0], left);
@@ -24,10 +30,10 @@ pub unsafe fn window<S: Simd>(s: S, f: &Fast, i: &[[S::I; 2]; 2], at: &mut [[S::
         return None;
     }
     let (left, top) = (first(s, left) as usize * 4, first(s, top));
-    let mut from = [f.base.cast_mut(); 4];
+    let mut from = [f.level(level).cast_mut(); 4];
     for k in 0..4 {
         let row = (top + k as u32).min(rows - 1);
-        from[k] = from[k].wrapping_add(row as usize * f.row_pitch[0] as usize + left);
+        from[k] = from[k].wrapping_add(row as usize * f.row_pitch[level] as usize + left);
     }
     for k in 0..2 {
         let row = ops::shl(s, y[k], 2);
