@@ -260,7 +260,8 @@ impl Task<'_> {
     #[inline(always)]
     pub(super) fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
         let plan = &item.plan;
-        if plan.counts_early {
+        // Those that waited have been counted.
+        if plan.counts_early && !plan.deferred {
             self.counts[InTile::Passed] += 16;
         }
         if !self.packer.add_full(plan.warps, index, block) {
