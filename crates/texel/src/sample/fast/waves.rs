@@ -92,12 +92,13 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     arrayed: bool,
     wave: &ImageRows,
 ) {
+    let four = T::FOUR && matches!(s.level(), Machine::Avx2(_));
     // Portable code of these is large, and for where nothing else runs.
     if s.level() != Machine::Portable && filters_plainly(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
         return unsafe {
             match (sampler.wrap[0], sampler.wrap[1]) {
-                (Wrap::Edge, Wrap::Edge) if T::WORD || T::FOUR => {
+                (Wrap::Edge, Wrap::Edge) if T::WORD || four => {
                     simple_warps::<S, T, EDGE>(s, f, view, sampler, wave)
                 }
                 _ if !T::WORD => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
@@ -110,14 +111,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     }
     if T::WORD && s.level() != Machine::Portable && filters_levels(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
-        return unsafe {
-            match (sampler.wrap[0], sampler.wrap[1]) {
-                (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
-                    level_warps::<S, T, REPEAT>(s, f, view, sampler, wave)
-                }
-                _ => level_warps::<S, T, ANY>(s, f, view, sampler, wave),
-            }
-        };
+        return unsafe { level_warps::<S, T>(s, f, view, sampler, wave) };
     }
     if s.level() != Machine::Portable
         && plain(f, sampler)
@@ -289,7 +283,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
 /// # Safety
 /// As [`warps`]; view and sampler are such that [`filters_levels`].
 #[inline(always)]
-unsafe fn level_warps<S: Simd, T: Texels, const MODE: u8>(
+unsafe fn level_warps<S: Simd, T: Texels>(
     s: S,
     f: &Fast,
     view: &ImageView,
@@ -315,7 +309,7 @@ unsafe fn level_warps<S: Simd, T: Texels, const MODE: u8>(
         let weight = s.fsel(l.blended, l.weight, s.fsplat(0.0));
         for k in 0..levels {
             let level = fine as usize + k;
-            let at = place::corners::<S, MODE>(s, f, sampler, level, &st);
+            let at = place::corners::<S, ANY>(s, f, sampler, level, &st);
             let mut t = [st[0]; 4];
             let wide = f.texels[0][level % LEVELS] >= 4;
             let mut asked = near[k] && wide;
@@ -344,72 +338,19 @@ unsafe fn nearest_warps<S: Simd, T: Texels>(
     sampler: &Sampler,
     wave: &ImageRows,
 ) {
-    let apart = T::WORD && matches!(s.level(), Machine::Avx2(_));
-    let mut warps = Warps::of(wave);
-    let mut waiting = Waiting { at: [[0; 16]; TOGETHER], warps: [(0, 0); TOGETHER], n: 0 };
-    loop {
-        let next = warps.next();
-        if let Some((w, mask)) = next {
-            // SAFETY: the caller's wave.
-            let st = unsafe {
-                count(s, f, view, sampler, false, wave, (w, mask));
-                coordinates(s, wave, w)
-            };
-            let at = place::nearest_offsets(s, f, sampler, &st, T::SHIFT);
-            if apart {
-                vector::store(s, &mut waiting.at[waiting.n % TOGETHER], at);
-                waiting.warps[waiting.n % TOGETHER] = (w, mask);
-                waiting.n += 1;
-            } else {
-                let mut color = [st[0]; 4];
-                // SAFETY: texels of the level; the caller's wave.
-                unsafe {
-                    T::load(s, f.base, at, &mut color);
-                    T::finish(s, &mut color);
-                    give::<S, T>(s, view, wave, w, mask, &color);
-                }
-            }
-        }
-        if waiting.n == TOGETHER || next.is_none() {
-            // SAFETY: texels of the level; the caller's wave.
-            unsafe { waiting.give::<S, T>(s, f, view, wave) };
-        }
-        if next.is_none() {
-            return;
-        }
-    }
-}
-
-/// Warps whose texels are read one after the other, so that many are on their way at once where they lie far apart: that is quicker than
-/// gathers of AVX2 even where they do not.
-struct Waiting {
-    /// Offsets, then texels.
-    at: [[u32; 16]; TOGETHER],
-    warps: [(usize, u16); TOGETHER],
-    n: usize,
-}
-
-const TOGETHER: usize = 8;
-
-impl Waiting {
-    /// # Safety
-    /// The offsets are of texels, of a word each; the wave has the warps.
-    #[inline(always)]
-    unsafe fn give<S: Simd, T: Texels>(&mut self, s: S, f: &Fast, view: &ImageView, wave: &ImageRows) {
-        let n = self.n.min(TOGETHER);
-        for at in self.at[..n].as_flattened_mut() {
-            // SAFETY: the caller's texels.
-            *at = unsafe { f.base.add(*at as usize).cast::<u32>().read_unaligned() };
-        }
-        for i in 0..n {
-            let words = vector::load(s, &self.at[i]);
-            let mut color = [s.from_bits(words); 4];
-            T::unpack(s, words, &mut color);
+    for (w, mask) in Warps::of(wave) {
+        // SAFETY: the caller's wave.
+        let st = unsafe {
+            count(s, f, view, sampler, false, wave, (w, mask));
+            coordinates(s, wave, w)
+        };
+        let at = place::nearest_offsets(s, f, sampler, &st, T::SHIFT);
+        let mut color = [st[0]; 4];
+        // SAFETY: texels of the level; the caller's wave.
+        unsafe {
+            T::load(s, f.base, at, &mut color);
             T::finish(s, &mut color);
-            let (w, mask) = self.warps[i];
-            // SAFETY: the caller's wave.
-            unsafe { self::give::<S, T>(s, view, wave, w, mask, &color) };
+            give::<S, T>(s, view, wave, w, mask, &color);
         }
-        self.n = 0;
     }
 }
