@@ -92,15 +92,12 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     arrayed: bool,
     wave: &ImageRows,
 ) {
-    let four = T::FOUR && matches!(s.level(), Machine::Avx2(_));
     // Portable code of these is large, and for where nothing else runs.
     if s.level() != Machine::Portable && filters_plainly(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
         return unsafe {
             match (sampler.wrap[0], sampler.wrap[1]) {
-                (Wrap::Edge, Wrap::Edge) if T::WORD || four => {
-                    simple_warps::<S, T, EDGE>(s, f, view, sampler, wave)
-                }
+                (Wrap::Edge, Wrap::Edge) if T::WORD => simple_warps::<S, T, EDGE>(s, f, view, sampler, wave),
                 _ if !T::WORD => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
                 (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
                     simple_warps::<S, T, REPEAT>(s, f, view, sampler, wave)
@@ -109,7 +106,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             }
         };
     }
-    if T::WORD && s.level() != Machine::Portable && filters_levels(f, sampler, arrayed) {
+    if T::WORD && matches!(s.level(), Machine::Avx2(_)) && filters_levels(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
         return unsafe { level_warps::<S, T>(s, f, view, sampler, wave) };
     }
@@ -278,7 +275,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     }
 }
 
-/// Where all lanes of a warp have the same levels, as most warps do, these are filtered as if there were no others.
+/// Where all lanes of a warp have the same levels, as most warps do, these are filtered as if there were no others: with AVX2, where
+/// looking a level's size up for each lane takes gathers, and with AVX-512 one instruction.
 ///
 /// # Safety
 /// As [`warps`]; view and sampler are such that [`filters_levels`].
