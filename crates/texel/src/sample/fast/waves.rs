@@ -275,8 +275,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     }
 }
 
-/// Where all lanes of a warp have the same levels, as most warps do, these are filtered as if there were no others: with AVX2, where
-/// looking a level's size up for each lane takes gathers, and with AVX-512 one instruction.
+/// Where all lanes of a warp have the same levels, as most warps do, these are filtered as if there were no others. With AVX2 alone: what
+/// each lane looks up of its levels is one instruction with AVX-512.
 ///
 /// # Safety
 /// As [`warps`]; view and sampler are such that [`filters_levels`].
