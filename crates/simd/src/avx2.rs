@@ -1,6 +1,5 @@
 //! [`Simd`] as pairs of 256-bit vectors.
 
-use super::blend::blend4;
 use super::{Avx2Proof, Level, Simd};
 use std::arch::x86_64::*;
 
@@ -422,12 +421,6 @@ impl Simd for Avx2 {
                 let pick = _mm256_slli_epi32::<28>(idx[I]);
                 si(_mm256_blendv_ps(ps(lo), ps(hi), ps(pick)))
             })
-        }
-        unsafe fn fblend4(self, base: *const u8, rows: [Self::I; 2], xy: [Self::F; 2]) -> Option<[Self::F; 4]> {
-            Some(blend4::<false>(base, rows, xy))
-        }
-        unsafe fn hblend4(self, base: *const u8, rows: [Self::I; 2], xy: [Self::F; 2]) -> Option<[Self::F; 4]> {
-            Some(blend4::<true>(base, rows, xy))
         }
         fn fquads(self, v: [f32; 4]) -> Self::F {
             let v = _mm256_castps128_ps256(_mm_loadu_ps(v.as_ptr()));

@@ -12,8 +12,6 @@ mod vectors;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(target_arch = "x86_64")]
-mod blend;
 mod forms;
 mod level;
 pub mod ops;
@@ -211,18 +209,6 @@ pub trait Simd: Copy + 'static {
     /// Four words of each lane, given as a vector a word: result k has those of lanes k, 4 + k, 8 + k and 12 + k, one lane's
     /// after the other's. And back: done twice it is nothing.
     fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4];
-    /// Four floats a texel, and two texels side by side at base + upper (unsigned bytes, any alignment) of each lane, two at base +
-    /// lower: a + (b − a) · x in both rows, and of their results as much by y, products and sums rounded each; by number of four.
-    /// None where that is no quicker than a vector for each number.
-    #[inline(always)]
-    unsafe fn fblend4(self, _: *const u8, _rows: [Self::I; 2], _xy: [Self::F; 2]) -> Option<[Self::F; 4]> {
-        None
-    }
-    /// As [`Self::fblend4`], of half floats.
-    #[inline(always)]
-    unsafe fn hblend4(self, _: *const u8, _rows: [Self::I; 2], _xy: [Self::F; 2]) -> Option<[Self::F; 4]> {
-        None
-    }
     /// Lane i = that of a which is `LANE` of its quad.
     #[inline(always)]
     fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
@@ -333,45 +319,19 @@ mod tests {
         Level::all().into_iter().for_each(quads);
     }
 
-    fn blended_body<S: Simd>(s: S) {
-        // Two rows of nine texels, of which each lane takes two side by side.
-        let floats: Vec<f32> = (0..72).map(|i| (i * i % 97) as f32 * 0.37 - 11.0).collect();
-        let halves: Vec<u16> = (0..72).map(|i| 0x3800 + i * 37).collect();
-        let half = |h: u16| ops::f_lanes(s, s.f16_to_f(s.isplat(h as u32)))[0];
+    fn quad_body<S: Simd>(s: S) {
         let x: [f32; 16] = std::array::from_fn(|l| l as f32 / 16.0);
-        let y: [f32; 16] = std::array::from_fn(|l| 1.0 - l as f32 / 19.0);
-        let xy = [ops::f_from(s, x), ops::f_from(s, y)];
-        let texel = |row: usize, l: usize| 4 * (9 * row + l * 5 % 8);
-        for (bytes, wide) in [(4, true), (2, false)] {
-            let rows = [0, 1].map(|r| ops::i_from(s, std::array::from_fn(|l| (texel(r, l) * bytes) as u32)));
-            // SAFETY: two texels at each.
-            let got = unsafe {
-                if wide {
-                    s.fblend4(floats.as_ptr().cast(), rows, xy)
-                } else {
-                    s.hblend4(halves.as_ptr().cast(), rows, xy)
-                }
-            };
-            let Some(got) = got else { continue };
-            let number = |i: usize| if wide { floats[i] } else { half(halves[i]) };
-            for (k, got) in got.into_iter().enumerate() {
-                let row = |r: usize, l: usize| {
-                    let (a, b) = (number(texel(r, l) + k), number(texel(r, l) + 4 + k));
-                    a + (b - a) * x[l]
-                };
-                let want = std::array::from_fn(|l| row(0, l) + (row(1, l) - row(0, l)) * y[l]);
-                assert_eq!(ops::f_lanes(s, got), want, "{bytes} {k}");
-            }
-        }
-        let lanes = ops::f_lanes(s, s.fquad::<2>(xy[0]));
-        assert_eq!(lanes, std::array::from_fn(|l| x[(l & 12) + 2]));
-        assert_eq!(ops::f_lanes(s, s.fquad::<0>(xy[0])), std::array::from_fn(|l| x[l & 12]));
+        let a = ops::f_from(s, x);
+        assert_eq!(ops::f_lanes(s, s.fquad::<0>(a)), std::array::from_fn(|l| x[l & 12]));
+        assert_eq!(ops::f_lanes(s, s.fquad::<1>(a)), std::array::from_fn(|l| x[(l & 12) + 1]));
+        assert_eq!(ops::f_lanes(s, s.fquad::<2>(a)), std::array::from_fn(|l| x[(l & 12) + 2]));
+        assert_eq!(ops::f_lanes(s, s.fquad::<3>(a)), std::array::from_fn(|l| x[l | 3]));
     }
-    by_level!(fn blended = blended_body, ());
+    by_level!(fn quad = quad_body, ());
 
     #[test]
-    fn texels_of_four_numbers() {
-        Level::all().into_iter().for_each(blended);
+    fn one_lane_of_each_quad() {
+        Level::all().into_iter().for_each(quad);
     }
 
     fn transposed_body<S: Simd>(s: S) {

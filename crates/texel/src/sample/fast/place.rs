@@ -431,28 +431,8 @@ unsafe fn apart<S: Simd, T: Texels>(
     }
     let x = [ops::shl(s, i[0][0], T::SHIFT), ops::shl(s, i[0][1], T::SHIFT)];
     let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
-    let beside = s.mbits(right) == 0xffff;
-    let pairs = T::PAIRS && f.last.is_some() && beside;
+    let pairs = T::PAIRS && f.last.is_some() && s.mbits(right) == 0xffff;
     let last = s.isplat(f.last.unwrap_or(0));
-    if T::FOUR && beside && !f.line {
-        let pitch = s.isplat(f.row_pitch[0]);
-        let rows = [s.iadd(s.imul(i[1][0], pitch), x[0]), s.iadd(s.imul(i[1][1], pitch), x[0])];
-        // SAFETY: both texels of each pair.
-        let all = unsafe {
-            if T::SHIFT == 3 { s.hblend4(f.base, rows, weight) } else { s.fblend4(f.base, rows, weight) }
-        };
-        // Numbers are what they are below. A texel of weight 0 that is none makes one of no result.
-        if let Some(c) = all {
-            let odd = s.mor(
-                s.mor(s.fne(c[0], c[0]), s.fne(c[1], c[1])),
-                s.mor(s.fne(c[2], c[2]), s.fne(c[3], c[3])),
-            );
-            if !s.many(odd) {
-                *out = c;
-                return T::finish(s, out);
-            }
-        }
-    }
     for y in 0..2 {
         if y == 1 && f.line {
             break;

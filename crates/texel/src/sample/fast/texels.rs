@@ -25,8 +25,6 @@ pub trait Texels: 'static {
     const BYTES: bool = false;
     /// Channels may be infinite or NaN.
     const FLOATS: bool = false;
-    /// Four channels, floats of 2 (`SHIFT` is 3) or 4 bytes.
-    const FOUR: bool = false;
     /// Channels at `base + at`.
     ///
     /// # Safety
@@ -245,7 +243,6 @@ impl<const N: usize> Texels for Half<N> {
     const N: usize = N;
     const FLOATS: bool = true;
     const SHIFT: u32 = 1 + N.trailing_zeros();
-    const FOUR: bool = N == 4;
     #[inline(always)]
     unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         if N == 1 {
@@ -292,7 +289,6 @@ impl<const N: usize> Texels for Float<N> {
     const N: usize = N;
     const FLOATS: bool = true;
     const SHIFT: u32 = 2 + N.trailing_zeros();
-    const FOUR: bool = N == 4;
     #[inline(always)]
     unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         if N == 1 {
