@@ -7,24 +7,6 @@ use std::arch::x86_64::*;
 #[derive(Clone, Copy)]
 pub struct Avx2(());
 
-/// By eight lanes' bits: which lanes are set, the first ones lowest, a byte each.
-static PACKED: [u64; 256] = {
-    let mut t = [0; 256];
-    let mut bits = 0;
-    while bits < 256 {
-        let (mut lane, mut n) = (0, 0);
-        while lane < 8 {
-            if bits >> lane & 1 != 0 {
-                t[bits] |= lane << (8 * n);
-                n += 1;
-            }
-            lane += 1;
-        }
-        bits += 1;
-    }
-    t
-};
-
 /// Arrays of an expression at each index. No closures: they are not inlined reliably.
 macro_rules! two {
     ($i:ident => $e:expr) => {
@@ -211,13 +193,9 @@ impl Simd for Avx2 {
             _mm256_maskstore_epi32(p.add(32).cast(), m[1], a[1]);
         }
         unsafe fn istore_packed(self, p: *mut u8, m: Self::M, a: Self::I) {
-            let bits = self.mbits(m) as usize;
-            let (low, high) = (bits & 0xFF, bits >> 8);
-            let of = [_mm_cvtsi64_si128(PACKED[low] as i64), _mm_cvtsi64_si128(PACKED[high] as i64)];
-            let low = low.count_ones() as usize;
-            _mm256_storeu_si256(p.cast(), _mm256_permutevar8x32_epi32(a[0], _mm256_cvtepu8_epi32(of[0])));
-            let high = _mm256_permutevar8x32_epi32(a[1], _mm256_cvtepu8_epi32(of[1]));
-            _mm256_storeu_si256(p.add(4 * low).cast(), high)
+            let mut lanes = [0u32; 16];
+            self.istoreu(lanes.as_mut_ptr().cast(), a);
+            crate::portable::pack(p, self.mbits(m), &lanes)
         }
         unsafe fn igather(self, base: *const u8, off: Self::I, m: Self::M) -> Self::I {
             // The instruction's index is signed: move the base to the middle of the 4 GiB.

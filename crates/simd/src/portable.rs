@@ -346,7 +346,7 @@ impl Simd for Portable {
 /// # Safety
 /// 64 bytes at `p`, of any alignment, may be written.
 #[inline(always)]
-unsafe fn pack(p: *mut u8, bits: u16, lanes: &[u32; 16]) {
+pub(crate) unsafe fn pack(p: *mut u8, bits: u16, lanes: &[u32; 16]) {
     let (mut left, mut n) = (bits, 0);
     while left != 0 {
         let l = left.trailing_zeros() as usize % 16;

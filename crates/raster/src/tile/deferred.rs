@@ -8,7 +8,6 @@
 
 use super::counts::{self, InTile, TileCounts};
 use super::item::Item;
-use super::simple::{Four, Pieces};
 use super::task::{QUADS, Task, quads};
 use super::tested::{depths, depths_down, sides};
 use crate::layout::{BLOCKS, PIXELS, SIDE};
@@ -237,7 +236,6 @@ impl<'a> Task<'a> {
     #[inline(always)]
     fn show_body<S: Simd>(&mut self, s: S, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
         let mut asked = u32::MAX;
-        let (mut all, mut four) = (Pieces::new(), Four::default());
         for n in first..end {
             // A primitive's entries lie one after the other.
             if let Some(ahead) = self.log.entries[..end].get(n + AHEAD).filter(|e| e.prim != asked) {
@@ -245,20 +243,12 @@ impl<'a> Task<'a> {
                 item.soon(&item.batch.prims[asked as usize]);
             }
             let e = self.log.entries[n];
-            if e.more == 0 {
-                let mask = self.left(s, n, e, e.block as usize);
-                if mask != 0 && four.add(e.prim, e.block as usize, mask) {
-                    all.add_each(s, &mut four);
-                    if all.are_many() {
-                        all.seat(self, item)?;
-                    }
-                }
-                continue;
-            }
-            all.end(s, &mut four, self, item)?;
             let (mut b, end) = (e.block as usize, e.block as usize + e.more as usize + 1);
             while b < end {
-                let own = self.log.whole[b..end].iter().take_while(|w| **w as usize == n + 1).count();
+                let mut own = 0;
+                if e.more > 0 {
+                    own = self.log.whole[b..end].iter().take_while(|w| **w as usize == n + 1).count();
+                }
                 if own > 1 {
                     self.blocks(item, e.prim, b, b + own)?;
                     b += own;
@@ -268,21 +258,7 @@ impl<'a> Task<'a> {
                 }
             }
         }
-        all.end(s, &mut four, self, item)
-    }
-
-    /// What is left of entry `n` in a block.
-    #[inline(always)]
-    fn left<S: Simd>(&mut self, s: S, n: usize, e: Entry, block: usize) -> u16 {
-        let mask = match self.log.whole[block] {
-            0 => e.mask & s.mbits(s.ieq(vector::load(s, &self.log.last[block].0), s.isplat(n as u32))),
-            whole if whole as usize == n + 1 => e.mask,
-            _ => 0,
-        };
-        if mask != e.mask {
-            self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(mask);
-        }
-        mask
+        Ok(())
     }
 
     /// Has what is left of entry `n` in a block shaded.
@@ -296,7 +272,12 @@ impl<'a> Task<'a> {
         block: usize,
     ) -> Result<(), Stop> {
         let plan = &item.plan;
-        let mask = self.left(s, n, e, block);
+        let mask = match self.log.whole[block] {
+            0 => e.mask & s.mbits(s.ieq(vector::load(s, &self.log.last[block].0), s.isplat(n as u32))),
+            whole if whole as usize == n + 1 => e.mask,
+            _ => 0,
+        };
+        self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(mask);
         if mask == 0 {
             return Ok(());
         }

@@ -260,8 +260,7 @@ impl Task<'_> {
     #[inline(always)]
     pub(super) fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
         let plan = &item.plan;
-        // Those that waited have been counted.
-        if plan.counts_early && !plan.deferred {
+        if plan.counts_early {
             self.counts[InTile::Passed] += 16;
         }
         if !self.packer.add_full(plan.warps, index, block) {

@@ -8,7 +8,7 @@ use super::small::{self, Small};
 use super::task::{Task, quads};
 use crate::layout::{BLOCKS, SIDE};
 use crate::prim::{Line, Prim, prefetch};
-use simd::{Simd, ops};
+use simd::Simd;
 use std::mem::MaybeUninit;
 use texel::vector;
 use wave::Stop;
@@ -38,7 +38,7 @@ const fn places(blocks: [usize; 4]) -> [u32; 16] {
 const PIECES: usize = 12 * 3 * GROUP + 16;
 
 /// What is to be packed, in its order, and the primitive of each.
-pub(super) struct Pieces {
+struct Pieces {
     len: usize,
     pieces: [MaybeUninit<Piece>; PIECES],
     prims: [MaybeUninit<u32>; PIECES],
@@ -46,7 +46,7 @@ pub(super) struct Pieces {
 
 impl Pieces {
     #[inline(always)]
-    pub(super) fn new() -> Pieces {
+    fn new() -> Pieces {
         Pieces {
             len: 0,
             pieces: [const { MaybeUninit::uninit() }; PIECES],
@@ -57,41 +57,6 @@ impl Pieces {
     /// Adds four blocks' lanes `left`; `places`: where their quads lie, from block `first` on.
     #[inline(always)]
     fn add<S: Simd>(&mut self, s: S, prim: u32, left: u64, first: usize, places: S::I) {
-        self.fours::<S, true>(s, s.isplat(prim), left, s.iadd(places, s.isplat((first as u32 * 4) << 16)));
-    }
-
-    /// Adds lanes of four blocks, each a primitive's; there are none then.
-    #[inline(always)]
-    pub(super) fn add_each<S: Simd>(&mut self, s: S, four: &mut Four) {
-        let quads = s.iadd(ops::shl(s, by_quad(s, &four.blocks), 2), vector::load(s, &QUADS));
-        self.fours::<S, false>(s, by_quad(s, &four.prims), four.left, ops::shl(s, quads, 16));
-        (four.len, four.left) = (0, 0);
-    }
-
-    /// Adds what there is of four blocks, and has all packed.
-    #[inline(always)]
-    pub(super) fn end<S: Simd>(
-        &mut self,
-        s: S,
-        four: &mut Four,
-        task: &mut Task,
-        item: &Item,
-    ) -> Result<(), Stop> {
-        if four.left != 0 {
-            self.add_each(s, four);
-        }
-        if self.len == 0 { Ok(()) } else { self.seat(task, item) }
-    }
-
-    /// Whether there is no room for four blocks more.
-    #[inline(always)]
-    pub(super) fn are_many(&self) -> bool {
-        self.len > PIECES - 32
-    }
-
-    /// Adds four blocks' lanes `left`: the primitive of each quad (`ONE`: of all), and its place.
-    #[inline(always)]
-    fn fours<S: Simd, const ONE: bool>(&mut self, s: S, prims: S::I, left: u64, places: S::I) {
         let v = s.isel(s.mask(0xFF), s.isplat(left as u32), s.isplat((left >> 32) as u32));
         let v = s.ishr(v, vector::load(s, &SHIFTS));
         // A bit a quad.
@@ -102,60 +67,18 @@ impl Pieces {
         let (of_block, each) = (s.mask(blocks), q & !(blocks * 15));
         let own = s.isel(of_block, s.isplat(0xFFFF), s.isplat(0xF));
         let flag = s.isel(of_block, s.isplat(BLOCK), s.isplat(0));
-        let words = s.ior(s.iand(v, own), s.ior(places, flag));
+        let place = s.ior(s.iadd(places, s.isplat((first as u32 * 4) << 16)), flag);
+        let words = s.ior(s.iand(v, own), place);
         let kept = each | blocks;
         let n = self.len.min(PIECES - 16);
         // SAFETY: there is room for sixteen words.
         unsafe {
             s.istore_packed(self.pieces.as_mut_ptr().add(n).cast(), s.mask(kept), words);
-            let to = self.prims.as_mut_ptr().add(n).cast();
-            if ONE { s.istoreu(to, prims) } else { s.istore_packed(to, s.mask(kept), prims) }
+            s.istoreu(self.prims.as_mut_ptr().add(n).cast(), s.isplat(prim));
         }
         self.len = n + kept.count_ones() as usize;
     }
-
-    /// Has all of them packed; there are none then.
-    #[inline(always)]
-    pub(super) fn seat(&mut self, task: &mut Task, item: &Item) -> Result<(), Stop> {
-        let n = std::mem::take(&mut self.len);
-        // SAFETY: so many have been written.
-        let (pieces, prims) =
-            unsafe { (self.pieces[..n].assume_init_ref(), self.prims[..n].assume_init_ref()) };
-        seat(task.level, task, item, pieces, prims)
-    }
 }
-
-/// Lanes of four blocks of one primitive each.
-#[derive(Default)]
-pub(super) struct Four {
-    len: usize,
-    prims: [u32; 4],
-    blocks: [u32; 4],
-    left: u64,
-}
-
-impl Four {
-    /// Adds a block; true when there are four.
-    #[inline(always)]
-    pub(super) fn add(&mut self, prim: u32, block: usize, left: u16) -> bool {
-        let n = self.len % 4;
-        (self.prims[n], self.blocks[n]) = (prim, block as u32);
-        self.left |= (left as u64) << (16 * n);
-        self.len = n + 1;
-        n == 3
-    }
-}
-
-/// Each of four numbers, four lanes.
-#[inline(always)]
-fn by_quad<S: Simd>(s: S, each: &[u32; 4]) -> S::I {
-    let [a, b, c, d] = *each;
-    let bits = [f32::from_bits(a), f32::from_bits(b), f32::from_bits(c), f32::from_bits(d)];
-    s.bits(s.fquads(bits))
-}
-
-/// Quads of four blocks.
-const QUADS: [u32; 16] = [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3];
 
 /// What a group's successors want from memory, a lane at a time: a tile's primitives lie anywhere, and many lines asked for at
 /// once wait for each other.
@@ -280,7 +203,10 @@ impl Task<'_> {
             seen.four(s, mask, left);
             all.add(s, group.prims[i], left, first, square);
         }
-        all.seat(self, item)
+        // SAFETY: so many have been written.
+        let (pieces, prims) =
+            unsafe { (all.pieces[..all.len].assume_init_ref(), all.prims[..all.len].assume_init_ref()) };
+        seat(self.level, self, item, pieces, prims)
     }
 
     /// Packs pieces of these primitives, in their order.
