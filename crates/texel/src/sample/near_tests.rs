@@ -74,7 +74,7 @@ fn magnified() {
     }
 }
 
-/// More warps of a wave than are read at once, some of them without lanes.
+/// A whole wave, some of whose warps are without lanes.
 #[test]
 fn nearest_of_whole_waves() {
     let image = bound_image(&info_2d(vk::Format::R8G8B8A8_UNORM, 37, 19));

@@ -303,8 +303,10 @@ unsafe fn level_warps<S: Simd, T: Texels>(
             continue;
         }
         let mut color = [st[0]; 4];
-        let levels = if s.many(l.blended) { 2 } else { 1 };
-        let weight = s.fsel(l.blended, l.weight, s.fsplat(0.0));
+        // What lanes that are not active ask for is no work, and may lie beyond the last level.
+        let blended = s.mand(l.blended, s.mask(mask));
+        let levels = if s.many(blended) { 2 } else { 1 };
+        let weight = s.fsel(blended, l.weight, s.fsplat(0.0));
         for k in 0..levels {
             let level = fine as usize + k;
             let at = place::corners::<S, ANY>(s, f, sampler, level, &st);
