@@ -190,6 +190,7 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
     let most = if r.below(4) == 0 { 120 } else { 12 };
     let n = 1 + r.below(most);
     let branches = r.below(2) == 0;
+    let quads = r.below(3) == 0;
     for _ in 0..n {
         if branches && r.below(8) == 0 {
             branch(r, shapes, &mut a, &regs, 2);
@@ -202,6 +203,12 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
             let (from, mask) =
                 (regs.any(r, t), if code == Code::MOVM32 { Reg::NONE } else { regs.any(r, B) });
             a.op(code, d, from, mask, Reg::NONE, 0, 0);
+            continue;
+        }
+        if quads && r.below(4) == 0 {
+            let t = if r.below(2) == 0 { F } else { I };
+            let d = regs.varying[(t == I) as usize][r.below(EACH as u32) as usize];
+            a.op(Code::QUAD32, d, regs.any(r, t), Reg::NONE, Reg::NONE, r.below(11) as u16, 0);
             continue;
         }
         let s = &shapes[r.below(shapes.len() as u32) as usize];
@@ -240,6 +247,13 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
     outputs.retain(|_| r.below(3) > 0);
     a.p.outputs = outputs;
     let mut lab = Lab::new(a.p.units as usize + 32, if r.below(2) == 0 { [0xFFFF; 16] } else { r.exec() });
+    if quads {
+        // A lane that executes sees those of its quad that don't: all do, or none.
+        for e in &mut lab.exec {
+            let any = (*e | *e >> 1 | *e >> 2 | *e >> 3) & 0x1111;
+            *e = any * 15;
+        }
+    }
     for (k, (varying, uniform)) in regs.varying.iter().zip(&regs.uniform).enumerate() {
         let value = |r: &mut Rng| if k == 0 { float(r) } else { r.u32() >> [0, 20, 27][r.below(3) as usize] };
         for reg in varying {

@@ -6,7 +6,8 @@
 use super::branch::{Branch, Flow};
 use super::live::Set;
 use super::region::Check;
-use crate::recording::{Id, Kind, Node, Tape, Tri, with};
+use crate::kernels::subgroup::FROM;
+use crate::recording::{Id, Kind, Node, Tape, Tri, Un, with};
 use rustc_hash::{FxHashMap, FxHashSet};
 use shader::bytecode::{Code, Op, Program, Reg};
 use shader::ir::Ty;
@@ -228,6 +229,7 @@ impl Builder {
     pub fn op(&mut self, op: &Op) -> bool {
         match op.code {
             Code::MOVM32 | Code::MOVIF32 => return self.masked(op),
+            Code::QUAD32 => return self.quad(op),
             _ => (),
         }
         let Some(recording) = crate::kernels::recording(op.code) else { return false };
@@ -300,6 +302,25 @@ impl Builder {
         for (r, id) in results.into_iter().zip(made) {
             self.write(r, id);
         }
+        true
+    }
+
+    /// Lanes from others of their quads, which need not execute: so not where the segment knows of those that do alone.
+    fn quad(&mut self, op: &Op) -> bool {
+        let only_some = !self.open.is_empty() || !self.checks.is_empty() || self.rare > 0;
+        if only_some || self.items.iter().any(|i| matches!(i, Item::Move(..))) || op.d.is_uniform() {
+            return false;
+        }
+        let Some(from) = FROM.get(op.e as usize) else { return false };
+        let before = self.tape.nodes.len();
+        let a = self.value(op.a, false);
+        let id = self.tape.put(Node::Un(Un::Quad(*from as u8), a));
+        self.settle();
+        if !self.may_write(op.d, false, self.lanes[id as usize] == Lanes::Same) {
+            return self.undo(before);
+        }
+        self.items.extend((before..self.tape.nodes.len()).map(|id| Item::Compute(id as Id)));
+        self.write(op.d, id);
         true
     }
 

@@ -80,7 +80,7 @@ fn shuffle<T: Word>(st: &mut State, op: At) -> *const Op {
 
 /// Where the four lanes of a quad come from, two bits each, by quad operation ([`shader::ir::Quad`] by number): one lane
 /// for all, the neighbour in x, in y, in both, the left, the right, the upper and the lower ones.
-const FROM: [i32; 11] = [0x00, 0x55, 0xAA, 0xFF, 0xB1, 0x4E, 0x1B, 0xA0, 0xF5, 0x44, 0xEE];
+pub const FROM: [i32; 11] = [0x00, 0x55, 0xAA, 0xFF, 0xB1, 0x4E, 0x1B, 0xA0, 0xF5, 0x44, 0xEE];
 
 #[inline(always)]
 fn quad32<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {

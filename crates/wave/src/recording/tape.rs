@@ -32,6 +32,8 @@ pub enum Un {
     /// [`Simd::ilook16`] and [`Simd::ilook`].
     Look16(&'static Table<16>),
     Look(&'static Table<32>),
+    /// Each lane has what a lane of its quad has: two bits a lane say which. Kernels of quads are none of [`Simd`]'s: a segment's own.
+    Quad(u8),
     MNot,
 }
 

@@ -312,6 +312,15 @@ impl Machine {
             };
             return self.one_source_imm(code, r, s, imm);
         }
+        if let Un::Quad(from) = op {
+            // (Within 128 bits each: a quad.)
+            let code = if whole {
+                Code::EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8
+            } else {
+                Code::VEX_Vpshufd_ymm_ymmm256_imm8
+            };
+            return self.one_source_imm(code, r, s, from as u32);
+        }
         if op == Un::Mantissa && whole {
             // Of [3/4, 3/2), of the operand's sign.
             return self.one_source_imm(Code::EVEX_Vgetmantps_zmm_k1z_zmmm512b32_imm8_sae, r, s, 3);
