@@ -8,6 +8,11 @@ use std::arch::x86_64::*;
 #[derive(Clone, Copy)]
 pub struct Avx512(());
 
+/// Four 16-bit words of 1, of 2 and of 3.
+const K1: i64 = 0x0001_0001_0001_0001;
+const K2: i64 = 2 * K1;
+const K3: i64 = 3 * K1;
+
 macro_rules! one1 {
     ($($name:ident($ta:ident) -> $r:ident = $f:expr;)*) => { $(
         #[inline(always)]
@@ -296,6 +301,35 @@ impl Simd for Avx512 {
             let (ab, cd) = (_mm512_unpackhi_epi32(a, b), _mm512_unpackhi_epi32(c, d));
             let high = [_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd)];
             [low[0], low[1], high[0], high[1]]
+        }
+        fn fhalves(self, rows: [[Self::I; 2]; 2], at: Self::I) -> [[Self::F; 4]; 2] {
+            // Of eight lanes, channel by channel: their 16-bit words.
+            let n = _mm512_castsi256_si512(_mm512_cvtepi32_epi16(_mm512_slli_epi32::<2>(at)));
+            let channel = _mm512_set_epi64(K3, K3, K2, K2, K1, K1, 0, 0);
+            let of = [_mm512_shuffle_i32x4::<0x00>(n, n), _mm512_shuffle_i32x4::<0x55>(n, n)];
+            let of = [_mm512_add_epi16(of[0], channel), _mm512_add_epi16(of[1], channel)];
+            let four = _mm512_set1_epi16(4);
+            let next = [_mm512_add_epi16(of[0], four), _mm512_add_epi16(of[1], four)];
+            // A channel of all lanes is 256 bits. (No closure: it would have no CPU features.)
+            let (red, blue) = (
+                _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11),
+                _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15),
+            );
+            let mut out = [[_mm512_setzero_ps(); 4]; 2];
+            for k in 0..2 {
+                let at = if k == 0 { of } else { next };
+                let low = _mm512_permutex2var_epi16(rows[0][0], at[0], rows[0][1]);
+                let high = _mm512_permutex2var_epi16(rows[1][0], at[1], rows[1][1]);
+                let rg = _mm512_permutex2var_epi64(low, red, high);
+                let ba = _mm512_permutex2var_epi64(low, blue, high);
+                out[k] = [
+                    _mm512_cvtph_ps(_mm512_castsi512_si256(rg)),
+                    _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(rg)),
+                    _mm512_cvtph_ps(_mm512_castsi512_si256(ba)),
+                    _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(ba)),
+                ];
+            }
+            out
         }
         unsafe fn fquads4(self, p: [*const f32; 4]) -> [Self::F; 4] {
             let v = _mm512_castps128_ps512(_mm_loadu_ps(p[0]));

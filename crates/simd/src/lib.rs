@@ -209,6 +209,22 @@ pub trait Simd: Copy + 'static {
     /// Four words of each lane, given as a vector a word: result k has those of lanes k, 4 + k, 8 + k and 12 + k, one lane's
     /// after the other's. And back: done twice it is nothing.
     fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4];
+    /// Texels of four 16-bit floats, a float of each lane's in a vector: that of number `at` of sixteen (0 to 14), and the next one.
+    /// Lanes 0 to 7 have them from the two vectors of `rows[0]`, the others from `rows[1]`.
+    #[inline(always)]
+    fn fhalves(self, rows: [[Self::I; 2]; 2], at: Self::I) -> [[Self::F; 4]; 2] {
+        let at = ops::i_lanes(self, at);
+        let words = rows.map(|of| of.map(|row| ops::i_lanes(self, row)));
+        let texel = |next: usize, k: usize| {
+            let half = std::array::from_fn(|l| {
+                let n = at[l] as usize % 16 + next;
+                words[l / 8][n / 8 % 2][n % 8 * 2 + k / 2] >> (k % 2 * 16)
+            });
+            self.f16_to_f(ops::i_from(self, half))
+        };
+        let all = |next| [texel(next, 0), texel(next, 1), texel(next, 2), texel(next, 3)];
+        [all(0), all(1)]
+    }
     /// Lane i = that of a which is `LANE` of its quad.
     #[inline(always)]
     fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
@@ -346,6 +362,32 @@ mod tests {
         }
     }
     by_level!(fn transposed = transposed_body, ());
+
+    fn halves_body<S: Simd>(s: S) {
+        // 1, 2, 3 and so on, as 16-bit floats, row by row.
+        let half = |n: usize| half::f16::from_f32(n as f32).to_bits() as u32;
+        let row = |r: usize| {
+            let word = |i: usize| half(r * 32 + 2 * i + 1) | half(r * 32 + 2 * i + 2) << 16;
+            ops::i_from(s, std::array::from_fn(word))
+        };
+        let at: [u32; 16] = std::array::from_fn(|l| (l * 7 % 15) as u32);
+        let got = s.fhalves([[row(0), row(1)], [row(2), row(3)]], ops::i_from(s, at));
+        for (next, texel) in got.into_iter().enumerate() {
+            for (k, lanes) in texel.into_iter().enumerate() {
+                let want: [f32; 16] = std::array::from_fn(|l| {
+                    let first = l / 8 * 64 + (at[l] as usize + next) * 4;
+                    (first + k + 1) as f32
+                });
+                assert_eq!(ops::f_lanes(s, lanes), want, "{next}, channel {k}");
+            }
+        }
+    }
+    by_level!(fn halves = halves_body, ());
+
+    #[test]
+    fn texels_of_halves() {
+        Level::all().into_iter().for_each(halves);
+    }
 
     fn packed_body<S: Simd>(s: S) {
         let lanes = std::array::from_fn(|l| l as u32 * 3 + 1);

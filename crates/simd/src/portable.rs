@@ -27,6 +27,35 @@ macro_rules! lanes1 {
         }
     )* };
 }
+/// As `lanes1` and so on, of what takes many instructions: with SSE2 alone, dozens. CPUs of x86-64 that have nothing better are rare,
+/// and these would be a good part of all code for them.
+macro_rules! lanes1_apart {
+    ($($name:ident($a:ident: $ta:ident) -> $r:ident = $e:expr;)*) => { $(
+        #[cfg_attr(target_arch = "x86_64", inline(never))]
+        #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+        fn $name(self, a: Self::$ta) -> Self::$r {
+            each!(i => { let $a = a[i]; $e })
+        }
+    )* };
+}
+macro_rules! lanes2_apart {
+    ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident) -> $r:ident = $e:expr;)*) => { $(
+        #[cfg_attr(target_arch = "x86_64", inline(never))]
+        #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+        fn $name(self, a: Self::$ta, b: Self::$tb) -> Self::$r {
+            each!(i => { let ($a, $b) = (a[i], b[i]); $e })
+        }
+    )* };
+}
+macro_rules! lanes3_apart {
+    ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident, $c:ident: $tc:ident) -> $r:ident = $e:expr;)*) => { $(
+        #[cfg_attr(target_arch = "x86_64", inline(never))]
+        #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
+        fn $name(self, a: Self::$ta, b: Self::$tb, c: Self::$tc) -> Self::$r {
+            each!(i => { let ($a, $b, $c) = (a[i], b[i], c[i]); $e })
+        }
+    )* };
+}
 macro_rules! lanes2 {
     ($($name:ident($a:ident: $ta:ident, $b:ident: $tb:ident) -> $r:ident = $e:expr;)*) => { $(
         #[inline(always)]
@@ -129,12 +158,14 @@ impl Simd for Portable {
         dload, dstore, D;
         lload, lstore, L;
     }
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     unsafe fn iload_mask(self, p: *const u8, m: Self::M) -> Self::I {
         // SAFETY: the trait's: lanes in `m` may be read.
         each!(i => if m[i] != 0 { unsafe { p.cast::<u32>().add(i).read_unaligned() } } else { 0 })
     }
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     unsafe fn istore_mask(self, p: *mut u8, m: Self::M, a: Self::I) {
         for i in 0..16 {
             if m[i] != 0 {
@@ -148,13 +179,15 @@ impl Simd for Portable {
         // SAFETY: the trait's: 64 bytes may be written.
         unsafe { pack(p, self.mbits(m), &a) }
     }
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     unsafe fn igather(self, base: *const u8, off: Self::I, m: Self::M) -> Self::I {
         // SAFETY: the trait's: 32 bits may be read at the offsets of lanes in `m`.
         each!(i => if m[i] != 0 { unsafe { base.add(off[i] as usize).cast::<u32>().read_unaligned() } } else { 0 })
     }
 
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     unsafe fn lgather(self, base: *const u8, off: Self::I) -> Self::L {
         // SAFETY: the trait's: 64 bits may be read at every offset.
         each!(i => unsafe { base.add(off[i] as usize).cast::<u64>().read_unaligned() })
@@ -177,17 +210,13 @@ impl Simd for Portable {
         [x; 16]
     }
 
-    lanes1! {
-        fsqrt(a: F) -> F = a.sqrt();
+    lanes1_apart! {
         ffloor(a: F) -> F = whole32(a, f32::floor);
         fceil(a: F) -> F = whole32(a, f32::ceil);
         ftrunc(a: F) -> F = a.trunc();
         fround_even(a: F) -> F = a.round_ties_even();
-        bits(a: F) -> I = a.to_bits();
-        from_bits(a: I) -> F = f32::from_bits(a);
         f_to_f16(a: F) -> I = f16::from_f32(a).to_bits() as u32;
         f16_to_f(a: I) -> F = f16::from_bits(a as u16).to_f32();
-        s_to_f(a: I) -> F = a as i32 as f32;
         u_to_f(a: I) -> F = a as f32;
         f_to_s_raw(a: F) -> I =
             if (-2147483648.0..2147483648.0).contains(&a) { a as i32 as u32 } else { 0x8000_0000 };
@@ -196,16 +225,46 @@ impl Simd for Portable {
         dceil(a: D) -> D = whole64(a, f64::ceil);
         dtrunc(a: D) -> D = a.trunc();
         dround_even(a: D) -> D = a.round_ties_even();
-        dbits(a: D) -> L = a.to_bits();
-        from_dbits(a: L) -> D = f64::from_bits(a);
-        lo(a: L) -> I = a as u32;
-        hi(a: L) -> I = (a >> 32) as u32;
         s_to_d(a: I) -> D = a as i32 as f64;
         d_to_s_raw(a: D) -> I =
             if a > -2147483649.0 && a < 2147483648.0 { a as i32 as u32 } else { 0x8000_0000 };
         f_to_d(a: F) -> D = a as f64;
         d_to_f(a: D) -> F = a as f32;
+    }
+    lanes1! {
+        fsqrt(a: F) -> F = a.sqrt();
+        bits(a: F) -> I = a.to_bits();
+        from_bits(a: I) -> F = f32::from_bits(a);
+        s_to_f(a: I) -> F = a as i32 as f32;
+        dbits(a: D) -> L = a.to_bits();
+        from_dbits(a: L) -> D = f64::from_bits(a);
+        lo(a: L) -> I = a as u32;
+        hi(a: L) -> I = (a >> 32) as u32;
         mnot(a: M) -> M = !a;
+    }
+    lanes2_apart! {
+        imul(a: I, b: I) -> I = a.wrapping_mul(b);
+        umul_hi(a: I, b: I) -> I = ((a as u64 * b as u64) >> 32) as u32;
+        smul_hi(a: I, b: I) -> I = ((a as i32 as i64 * b as i32 as i64) >> 32) as u32;
+        isar(a: I, n: I) -> I = ((a as i32) >> n.min(31)) as u32;
+        smin(a: I, b: I) -> I = (a as i32).min(b as i32) as u32;
+        smax(a: I, b: I) -> I = (a as i32).max(b as i32) as u32;
+        umin(a: I, b: I) -> I = a.min(b);
+        umax(a: I, b: I) -> I = a.max(b);
+        ugt(a: I, b: I) -> M = m(a > b);
+        ddiv(a: D, b: D) -> D = a / b;
+        dmin_raw(a: D, b: D) -> D = if less64(a, b) { a } else { b };
+        dmax_raw(a: D, b: D) -> D = if less64(b, a) { a } else { b };
+        deq(a: D, b: D) -> M = m(a == b);
+        dne(a: D, b: D) -> M = m(a != b);
+        dlt(a: D, b: D) -> M = m(a < b);
+        dle(a: D, b: D) -> M = m(a <= b);
+        lmul(a: L, b: L) -> L = a.wrapping_mul(b);
+        lshl(a: L, n: I) -> L = a << (n & 63);
+        lshr(a: L, n: I) -> L = a >> (n & 63);
+        lsar(a: L, n: I) -> L = ((a as i64) >> (n & 63)) as u64;
+        leq(a: L, b: L) -> M = m(a == b);
+        lgt(a: L, b: L) -> M = m(a as i64 > b as i64);
     }
     lanes2! {
         fadd(a: F, b: F) -> F = a + b;
@@ -220,57 +279,37 @@ impl Simd for Portable {
         fle(a: F, b: F) -> M = m(a <= b);
         iadd(a: I, b: I) -> I = a.wrapping_add(b);
         isub(a: I, b: I) -> I = a.wrapping_sub(b);
-        imul(a: I, b: I) -> I = a.wrapping_mul(b);
-        umul_hi(a: I, b: I) -> I = ((a as u64 * b as u64) >> 32) as u32;
-        smul_hi(a: I, b: I) -> I = ((a as i32 as i64 * b as i32 as i64) >> 32) as u32;
         iand(a: I, b: I) -> I = a & b;
         ior(a: I, b: I) -> I = a | b;
         ixor(a: I, b: I) -> I = a ^ b;
         iandn(a: I, b: I) -> I = !a & b;
         ishl(a: I, n: I) -> I = if n < 32 { a << n } else { 0 };
         ishr(a: I, n: I) -> I = if n < 32 { a >> n } else { 0 };
-        isar(a: I, n: I) -> I = ((a as i32) >> n.min(31)) as u32;
-        smin(a: I, b: I) -> I = (a as i32).min(b as i32) as u32;
-        smax(a: I, b: I) -> I = (a as i32).max(b as i32) as u32;
-        umin(a: I, b: I) -> I = a.min(b);
-        umax(a: I, b: I) -> I = a.max(b);
         ieq(a: I, b: I) -> M = m(a == b);
         sgt(a: I, b: I) -> M = m(a as i32 > b as i32);
-        ugt(a: I, b: I) -> M = m(a > b);
         mand(a: M, b: M) -> M = a & b;
         mor(a: M, b: M) -> M = a | b;
         mxor(a: M, b: M) -> M = a ^ b;
         dadd(a: D, b: D) -> D = a + b;
         dsub(a: D, b: D) -> D = a - b;
         dmul(a: D, b: D) -> D = a * b;
-        ddiv(a: D, b: D) -> D = a / b;
-        dmin_raw(a: D, b: D) -> D = if less64(a, b) { a } else { b };
-        dmax_raw(a: D, b: D) -> D = if less64(b, a) { a } else { b };
-        deq(a: D, b: D) -> M = m(a == b);
-        dne(a: D, b: D) -> M = m(a != b);
-        dlt(a: D, b: D) -> M = m(a < b);
-        dle(a: D, b: D) -> M = m(a <= b);
         ladd(a: L, b: L) -> L = a.wrapping_add(b);
         lsub(a: L, b: L) -> L = a.wrapping_sub(b);
-        lmul(a: L, b: L) -> L = a.wrapping_mul(b);
         land(a: L, b: L) -> L = a & b;
         lor(a: L, b: L) -> L = a | b;
         lxor(a: L, b: L) -> L = a ^ b;
-        lshl(a: L, n: I) -> L = a << (n & 63);
-        lshr(a: L, n: I) -> L = a >> (n & 63);
-        lsar(a: L, n: I) -> L = ((a as i64) >> (n & 63)) as u64;
-        leq(a: L, b: L) -> M = m(a == b);
-        lgt(a: L, b: L) -> M = m(a as i64 > b as i64);
         pack(a: I, b: I) -> L = a as u64 | (b as u64) << 32;
     }
-    lanes3! {
+    lanes3_apart! {
         fma(a: F, b: F, c: F) -> F = a.mul_add(b, c);
         fnma(a: F, b: F, c: F) -> F = (-a).mul_add(b, c);
-        fsel(m: M, a: F, b: F) -> F = f32::from_bits((m & a.to_bits()) | (!m & b.to_bits()));
-        isel(m: M, a: I, b: I) -> I = (m & a) | (!m & b);
         dfma(a: D, b: D, c: D) -> D = a.mul_add(b, c);
         dsel(m: M, a: D, b: D) -> D = if m != 0 { a } else { b };
         lsel(m: M, a: L, b: L) -> L = if m != 0 { a } else { b };
+    }
+    lanes3! {
+        fsel(m: M, a: F, b: F) -> F = f32::from_bits((m & a.to_bits()) | (!m & b.to_bits()));
+        isel(m: M, a: I, b: I) -> I = (m & a) | (!m & b);
     }
     #[inline(always)]
     unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
@@ -284,12 +323,14 @@ impl Simd for Portable {
             unsafe { p.copy_from_nonoverlapping(a.as_ptr().cast(), 16) };
         }
     }
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4] {
         let of = |k: usize| each!(i => words[i % 4][i / 4 * 4 + k]);
         [of(0), of(1), of(2), of(3)]
     }
-    #[inline(always)]
+    #[cfg_attr(target_arch = "x86_64", inline(never))]
+    #[cfg_attr(not(target_arch = "x86_64"), inline(always))]
     fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I {
         each!(i => a[(idx[i] & 15) as usize])
     }

@@ -5,6 +5,7 @@
 //! Everything here is `inline(always)`, generic over [`Simd`], and plain loops: closures and array adaptors are not
 //! inlined into functions with CPU features of their own.
 
+mod corners;
 mod cube;
 mod lod;
 mod place;
@@ -19,9 +20,10 @@ use super::sampler::{Reduction, Sampler};
 use super::view::{ImageView, Level};
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use crate::vector::{load, store};
+use corners::{ANY, Corners, corners};
 use cube::Direction;
 use lod::{Lods, lods};
-use place::{ANY, Place, at_level, bordered};
+use place::{ALL, Place, at_level, bordered};
 use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
 pub(super) use texels::scale;
@@ -390,7 +392,7 @@ fn plain(f: &Fast, sampler: &Sampler) -> bool {
     f.count == 1 && sampler.mag_linear == sampler.min_linear && sampler.anisotropy <= 1.0
 }
 
-/// [`plain`], and what [`place::corners`] takes but for offsets.
+/// [`plain`], and what [`corners`] takes but for offsets.
 #[inline(always)]
 fn filters_plainly(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
     f.count == 1 && filters_levels(f, sampler, arrayed)
@@ -474,9 +476,10 @@ unsafe fn body<S: Simd, T: Texels>(
     let plain = plain(f, sampler);
     let unmoved = args.offsets.is_none() && args.shift.is_none();
     if T::WORD && unmoved && filters_plainly(f, sampler, args.arrayed) {
-        let corners = place::corners::<S, ANY>(s, f, sampler, 0, &st);
+        let mut at = Corners::NONE;
+        corners::<S, ANY>(s, f, sampler, 0, &st, &mut at);
         // SAFETY: these are corners of the view.
-        unsafe { place::simple::<S, T>(s, f, 0, corners, &mut false, &mut color) };
+        unsafe { place::simple::<S, T>(s, f, 0, &at, &mut false, ALL, &mut color) };
         return finish::<S, T>(s, view, &color, mask, out);
     }
     let mut place = placed(s, f, view, sampler, args);

@@ -2,8 +2,9 @@
 
 use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
+use super::corners::Corners;
 use super::texels::words;
-use super::window::window;
+use super::window::{self, window};
 use super::{Fast, LEVELS, Texels, cube, mix};
 use crate::vector::load;
 use ash::vk::CompareOp;
@@ -69,7 +70,7 @@ fn pick<S: Simd>(s: S, table: &[u32; 16], level: S::I) -> S::I {
 
 /// Texel numbers along an axis brought inside; lanes of the border are set in `outside`, and 0.
 #[inline(always)]
-fn wrapped<S: Simd>(s: S, mode: Wrap, i: S::I, n: S::I, pow2: bool, outside: &mut S::M) -> S::I {
+pub fn wrapped<S: Simd>(s: S, mode: Wrap, i: S::I, n: S::I, pow2: bool, outside: &mut S::M) -> S::I {
     let zero = s.isplat(0);
     let last = s.isub(n, s.isplat(1));
     match mode {
@@ -272,47 +273,14 @@ pub fn bordered(f: &Fast, sampler: &Sampler) -> bool {
         && (matches!(sampler.wrap[0], Wrap::Border) || matches!(sampler.wrap[1], Wrap::Border))
 }
 
-/// How [`simple`] wraps: as the sampler says; both axes repeat sizes that are powers of two; both clamp to the edge.
-pub const ANY: u8 = 0;
-pub const REPEAT: u8 = 1;
-pub const EDGE: u8 = 2;
-
-/// Columns and rows of the 2×2 texels around places on one level, and how far they lie between them.
-#[inline(always)]
-pub fn corners<S: Simd, const MODE: u8>(
-    s: S,
-    f: &Fast,
-    sampler: &Sampler,
-    level: usize,
-    st: &[S::F; 2],
-) -> ([[S::I; 2]; 2], [S::F; 2]) {
-    let level = level % LEVELS;
-    let half = s.fsplat(0.5);
-    let one = s.isplat(1);
-    let mut weight = [half; 2];
-    let mut i = [[one; 2]; 2];
-    let mut none = s.mask(0);
-    for k in 0..2 {
-        let u = s.fmul(st[k], s.fsplat(f.size[k][level]));
-        let v = s.fsub(s.fmin_raw(s.fmax_raw(u, s.fsplat(-LIMIT)), s.fsplat(LIMIT)), half);
-        let base = s.ffloor(v);
-        weight[k] = s.fsub(v, base);
-        let n = s.isplat(f.texels[k][level]);
-        let a = s.f_to_s_raw(base);
-        let (mode, pow2) = match MODE {
-            REPEAT => (Wrap::Repeat, true),
-            EDGE => (Wrap::Edge, false),
-            _ => (sampler.wrap[k], f.pow2[k]),
-        };
-        i[k][0] = wrapped(s, mode, a, n, pow2, &mut none);
-        i[k][1] = wrapped(s, mode, s.iadd(a, one), n, pow2, &mut none);
-    }
-    (i, weight)
-}
+/// Of [`simple`]: all channels.
+pub const ALL: u8 = 15;
 
 /// [`linear`] for texels on one level without layers, offsets, borders and comparison, whose [`corners`] these are: few
 /// enough values that those of one word stay in registers. `near`: whether it is worth asking if the lanes' texels lie close
-/// together, which is false after it if they did not; not where the level has fewer than four columns.
+/// together, which is false after it if they did not; not where the level has fewer than four columns. `wanted`: the format's
+/// channels that results are made of, a bit each. (Arithmetic on others is time, and much of it where nobody has written them:
+/// products of what happens to be denormal take a hundred cycles.)
 ///
 /// # Safety
 /// They are of texels of the view's level, which is the only one for texels of other sizes than a word.
@@ -321,14 +289,16 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     s: S,
     f: &Fast,
     level: usize,
-    (i, weight): ([[S::I; 2]; 2], [S::F; 2]),
+    corners: &Corners,
     near: &mut bool,
+    wanted: u8,
     out: &mut [S::F; 4],
 ) {
     if !T::WORD {
         // SAFETY: as the caller says.
-        return unsafe { apart::<S, T>(s, f, i, weight, out) };
+        return unsafe { apart::<S, T>(s, f, corners, near, wanted, out) };
     }
+    let (i, weight) = (corners.texels(s), corners.weights(s));
     let level = level % LEVELS;
     let half = s.fsplat(0.5);
     let one = s.isplat(1);
@@ -337,13 +307,16 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     let mut w = [[one; 2]; 2];
     let mut at = w;
     // SAFETY: the caller's texels; with `pairs`, each has a right neighbour.
-    let close = if *near && pairs { unsafe { window(s, f, level, &i, &mut at) } } else { None };
+    let close = if *near && pairs { unsafe { window(s, f, level, corners, &mut at) } } else { None };
     if let Some(all) = close {
         // Where words change their lanes by one instruction, channels do.
         if !T::BYTES || matches!(s.level(), Machine::Avx512(_)) {
             let mut c = [half; 4];
             T::unpack(s, all, &mut c);
             for k in 0..T::N {
+                if wanted >> k & 1 == 0 {
+                    continue;
+                }
                 let c = s.bits(c[k]);
                 let upper = mix(s, moved(s, c, at[0][0]), moved(s, c, at[0][1]), weight[0]);
                 let lower = mix(s, moved(s, c, at[1][0]), moved(s, c, at[1][1]), weight[0]);
@@ -376,6 +349,9 @@ pub unsafe fn simple<S: Simd, T: Texels>(
         T::unpack(s, w[y][0], &mut a);
         T::unpack(s, w[y][1], &mut b);
         for k in 0..T::N {
+            if wanted >> k & 1 == 0 {
+                continue;
+            }
             let row = mix(s, a[k], b[k], weight[0]);
             out[k] = if y == 0 { row } else { mix(s, out[k], row, weight[1]) };
         }
@@ -414,12 +390,15 @@ fn kept<S: Simd>(s: S, w: S::F) -> S::I {
 unsafe fn apart<S: Simd, T: Texels>(
     s: S,
     f: &Fast,
-    mut i: [[S::I; 2]; 2],
-    mut weight: [S::F; 2],
+    corners: &Corners,
+    near: &mut bool,
+    wanted: u8,
     out: &mut [S::F; 4],
 ) {
     let half = s.fsplat(0.5);
+    let (mut i, mut weight) = (corners.texels(s), corners.weights(s));
     let mut kept = [s.isplat(!0); 2];
+    let mut moved = s.mask(0);
     if T::FLOATS {
         // As `settle`.
         for k in 0..2 {
@@ -427,12 +406,29 @@ unsafe fn apart<S: Simd, T: Texels>(
             weight[k] = s.fsel(all, s.fsplat(0.0), weight[k]);
             i[k][0] = s.isel(all, i[k][1], i[k][0]);
             kept[k] = self::kept(s, weight[k]);
+            moved = s.mor(moved, all);
         }
     }
     let x = [ops::shl(s, i[0][0], T::SHIFT), ops::shl(s, i[0][1], T::SHIFT)];
     let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
     let pairs = T::PAIRS && f.last.is_some() && s.mbits(right) == 0xffff;
     let last = s.isplat(f.last.unwrap_or(0));
+    // (Elsewhere it is no fewer instructions.)
+    if T::HALVES && matches!(s.level(), Machine::Avx512(_)) && pairs && *near && !f.line && !s.many(moved) {
+        let close = window::rows(s, f, corners);
+        *near = close.is_some();
+        if let Some(close) = close {
+            for y in 0..2 {
+                // SAFETY: the caller's view.
+                let [a, b] = s.fhalves(unsafe { close.load(s, y) }, close.at[y]);
+                for k in 0..4 {
+                    let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
+                    out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
+                }
+            }
+            return;
+        }
+    }
     for y in 0..2 {
         if y == 1 && f.line {
             break;
@@ -449,6 +445,9 @@ unsafe fn apart<S: Simd, T: Texels>(
             }
         }
         for k in 0..T::N {
+            if T::N > 1 && wanted >> k & 1 == 0 {
+                continue;
+            }
             let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
             out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
         }

@@ -60,6 +60,8 @@ pub trait Texels: 'static {
             }
         }
     }
+    /// Texels are four 16-bit floats.
+    const HALVES: bool = false;
     /// Filtered channels to the result.
     #[inline(always)]
     fn finish<S: Simd>(s: S, t: &mut [S::F; 4]) {
@@ -257,6 +259,7 @@ impl<const N: usize> Texels for Half<N> {
             out[2 * i + 1] = s.f16_to_f(ops::shr(s, w[i], 16));
         }
     }
+    const HALVES: bool = N == 4;
     const PAIRS: bool = true;
     #[inline(always)]
     unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {

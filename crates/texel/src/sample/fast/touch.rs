@@ -283,7 +283,7 @@ fn near<S: Simd>(s: S, f: &Fast, sampler: &Sampler, p: &Place<S>, level: S::I, m
     window::<S, true>(s, [ops::shr(s, columns[0], 6), ops::shr(s, columns[1], 6)], rows, mask)
 }
 
-/// The same of the columns and rows of the only level ([`super::place::corners`]).
+/// The same of the columns and rows of the only level ([`super::corners::corners`]).
 #[inline(always)]
 pub fn near_corners<S: Simd>(s: S, f: &Fast, [columns, rows]: &[[S::I; 2]; 2], mask: u16) -> Option<u32> {
     let texels = 6 - f.shift;

@@ -1,6 +1,7 @@
 //! Samples of a wave: its warps one after the other, by the shortest way that view and sampler allow.
 
-use super::place::{self, ANY, EDGE, REPEAT, bordered};
+use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
+use super::place::{self, bordered};
 use super::texels::Texels;
 use super::{Fast, LEVELS, filters_levels, filters_plainly, lod, mix, plain, swizzled, touch};
 use crate::sample::args::SampleArgs;
@@ -9,6 +10,9 @@ use crate::sample::view::ImageView;
 use crate::vector;
 use simd::rows::ImageRows;
 use simd::{Level as Machine, Simd, ops};
+
+/// Warps of which the texels are found before they are filtered.
+const TOGETHER: usize = 8;
 
 /// The warps of a wave with an active lane, and those.
 struct Warps<'a> {
@@ -204,6 +208,17 @@ unsafe fn coordinates<S: Simd>(s: S, wave: &ImageRows, w: usize) -> [S::F; 2] {
     unsafe { [s.from_bits(s.iloadu(wave.coords[0].warp(w))), s.from_bits(s.iloadu(wave.coords[1].warp(w)))] }
 }
 
+/// The format's channels that somebody wants of a wave's samples, a bit each.
+#[inline(always)]
+fn wanted(view: &ImageView, wave: &ImageRows) -> u8 {
+    let mut all = 0;
+    for (k, out) in wave.out.iter().enumerate() {
+        let of = view.channel(k).filter(|_| !out.is_null());
+        all |= of.map_or(0, |c| 1 << (c % 4));
+    }
+    all
+}
+
 /// Swizzles a warp's result and stores it.
 ///
 /// # Safety
@@ -236,41 +251,52 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     wave: &ImageRows,
 ) {
     let mut near = f.texels[0][0] >= 4;
-    for (w, mask) in Warps::of(wave) {
-        // SAFETY: the caller's wave.
-        let st = unsafe { coordinates(s, wave, w) };
-        let at = place::corners::<S, MODE>(s, f, sampler, 0, &st);
-        if let Some(lines) = wave.lines {
-            // One function for all formats, but for those whose code is short.
-            let near = if T::WORD {
-                touch::near_corners(s, f, &at.0, mask)
-            } else {
-                let mut i = [[[0u32; 16]; 2]; 2];
-                for k in 0..2 {
-                    for side in 0..2 {
-                        vector::store(s, &mut i[k][side], at.0[k][side]);
-                    }
-                }
-                // SAFETY: picked for this machine.
-                unsafe { (f.runs.near)(f, &i, mask) }
-            };
-            let n = match near {
-                Some(n) => n,
-                None => {
-                    // SAFETY: the caller's wave; picked for this machine.
-                    unsafe {
-                        let own = Operands::of(s, f, false, wave, w);
-                        (f.runs.lines)(f, view, sampler, &own.args(f, false, wave), mask)
-                    }
-                }
-            };
-            lines.set(lines.get() + n as u64);
+    let wanted = wanted(view, wave);
+    let mut all = Warps::of(wave);
+    let mut several = [(0, 0); TOGETHER];
+    let mut at = [Corners::NONE; TOGETHER];
+    loop {
+        // A warp's steps wait for each other: the first ones are done for several warps, one after the other.
+        let mut n = 0;
+        while n < TOGETHER
+            && let Some((w, mask)) = all.next()
+        {
+            // SAFETY: the caller's wave.
+            let st = unsafe { coordinates(s, wave, w) };
+            corners::<S, MODE>(s, f, sampler, 0, &st, &mut at[n]);
+            several[n] = (w, mask);
+            n += 1;
         }
-        let mut color = [st[0]; 4];
-        // SAFETY: these are corners of the view; the caller's wave.
-        unsafe {
-            place::simple::<S, T>(s, f, 0, at, &mut near, &mut color);
-            give::<S, T>(s, view, wave, w, mask, &color);
+        if n == 0 {
+            return;
+        }
+        for (at, &(w, mask)) in at[..n].iter().zip(&several) {
+            if let Some(lines) = wave.lines {
+                // One function for all formats, but for those whose code is short.
+                let near = if T::WORD {
+                    touch::near_corners(s, f, &at.texels(s), mask)
+                } else {
+                    // SAFETY: picked for this machine.
+                    unsafe { (f.runs.near)(f, &at.i, mask) }
+                };
+                let n = match near {
+                    Some(n) => n,
+                    None => {
+                        // SAFETY: the caller's wave; picked for this machine.
+                        unsafe {
+                            let own = Operands::of(s, f, false, wave, w);
+                            (f.runs.lines)(f, view, sampler, &own.args(f, false, wave), mask)
+                        }
+                    }
+                };
+                lines.set(lines.get() + n as u64);
+            }
+            let mut color = [s.fsplat(0.0); 4];
+            // SAFETY: these are corners of the view; the caller's wave.
+            unsafe {
+                place::simple::<S, T>(s, f, 0, at, &mut near, wanted, &mut color);
+                give::<S, T>(s, view, wave, w, mask, &color);
+            }
         }
     }
 }
@@ -309,12 +335,13 @@ unsafe fn level_warps<S: Simd, T: Texels>(
         let weight = s.fsel(blended, l.weight, s.fsplat(0.0));
         for k in 0..levels {
             let level = fine as usize + k;
-            let at = place::corners::<S, ANY>(s, f, sampler, level, &st);
+            let mut at = Corners::NONE;
+            corners::<S, ANY>(s, f, sampler, level, &st, &mut at);
             let mut t = [st[0]; 4];
             let wide = f.texels[0][level % LEVELS] >= 4;
             let mut asked = near[k] && wide;
             // SAFETY: these are corners of the level.
-            unsafe { place::simple::<S, T>(s, f, level, at, &mut asked, &mut t) };
+            unsafe { place::simple::<S, T>(s, f, level, &at, &mut asked, place::ALL, &mut t) };
             near[k] = asked || !wide && near[k];
             for c in 0..T::N {
                 // All are finite, and a weight of 0 leaves what there is.

@@ -1,7 +1,7 @@
 //! Texels that lie close together, as where textures are magnified: a few loads of whole rows in the place of a gather.
 
 use super::Fast;
-use crate::vector::store;
+use super::corners::Corners;
 use simd::Simd;
 use simd::ops;
 
@@ -9,27 +9,27 @@ use simd::ops;
 /// of the 2×2.
 ///
 /// # Safety
-/// `i` are [`super::place::corners`] on a level whose texels have a word each: all have their neighbours right of them, and the
+/// `corners` are on a level whose texels have a word each: all have their neighbours right of them, and the
 /// level has four columns at least.
 #[inline(always)]
 pub unsafe fn window<S: Simd>(
     s: S,
     f: &Fast,
     level: usize,
-    i: &[[S::I; 2]; 2],
+    corners: &Corners,
     at: &mut [[S::I; 2]; 2],
 ) -> Option<S::I> {
     let [columns, rows] = [f.texels[0][level], f.texels[1][level]];
-    let left = s.umin(least(s, i[0][0]), s.isplat(columns - 4));
-    let top = least(s, i[1][0]);
-    let x = s.isub(i[0][0], left);
+    let (left, top) = (corners.least(0).min(columns - 4), corners.least(1));
+    let i = corners.texels(s);
+    let x = s.isub(i[0][0], s.isplat(left));
     let right = s.iadd(x, s.isplat(1));
-    let y = [s.isub(i[1][0], top), s.isub(i[1][1], top)];
+    let y = [s.isub(i[1][0], s.isplat(top)), s.isub(i[1][1], s.isplat(top))];
     let any = s.ior(s.ior(x, right), s.ior(y[0], y[1]));
     if s.many(s.ugt(any, s.isplat(3))) {
         return None;
     }
-    let (left, top) = (first(s, left) as usize * 4, first(s, top));
+    let left = left as usize * 4;
     let mut from = [f.level(level).cast_mut(); 4];
     for k in 0..4 {
         let row = (top + k as u32).min(rows - 1);
@@ -43,16 +43,52 @@ pub unsafe fn window<S: Simd>(
     Some(unsafe { s.iload4(from) })
 }
 
-/// What is the least of all lanes, if it grows or falls along a warp's rows or columns.
-#[inline(always)]
-fn least<S: Simd>(s: S, v: S::I) -> S::I {
-    s.umin(s.ishuffle(v, s.isplat(0)), s.ishuffle(v, s.isplat(15)))
+/// Rows of 64 bytes, texels of eight bytes each, that all lanes' texels are among.
+pub struct Rows<S: Simd> {
+    /// Of the upper and of the lower texels: the first of two rows for each half of the lanes, and the one that is below it.
+    rows: [[[*const u8; 2]; 2]; 2],
+    /// Which of a half's sixteen texels is the left one of a lane.
+    pub at: [S::I; 2],
 }
 
-/// The first lane.
+impl<S: Simd> Rows<S> {
+    /// Of the upper (0) or the lower texels.
+    ///
+    /// # Safety
+    /// The rows are those of a view that is there.
+    #[inline(always)]
+    pub unsafe fn load(&self, s: S, y: usize) -> [[S::I; 2]; 2] {
+        let [[a, b], [c, d]] = self.rows[y % 2];
+        // SAFETY: eight texels of each row, of which there are as many.
+        unsafe { [[s.iloadu(a), s.iloadu(b)], [s.iloadu(c), s.iloadu(d)]] }
+    }
+}
+
+/// Those of the first level, as where textures are shown about as large as they are: a warp is four by four pixels.
+///
+/// `corners` are on a level of texels of eight bytes: all have their neighbours right of them.
 #[inline(always)]
-fn first<S: Simd>(s: S, v: S::I) -> u32 {
-    let mut lanes = [0; 16];
-    store(s, &mut lanes, v);
-    lanes[0]
+pub fn rows<S: Simd>(s: S, f: &Fast, corners: &Corners) -> Option<Rows<S>> {
+    let [columns, rows] = [f.texels[0][0], f.texels[1][0]];
+    let left = corners.least(0).min(columns.checked_sub(8)?);
+    let i = corners.texels(s);
+    let x = s.isub(i[0][0], s.isplat(left));
+    let mut far = s.ugt(x, s.isplat(6));
+    let upper_lanes = s.mask(0xFF);
+    let pitch = f.row_pitch[0] as usize;
+    let base = f.base.wrapping_add(left as usize * 8);
+    let mut found = Rows { rows: [[[base; 2]; 2]; 2], at: [x; 2] };
+    for y in 0..2 {
+        let of = &corners.i[1][y];
+        let top = [of[0].min(of[7]), of[8].min(of[15])];
+        let below = s.isub(i[1][y], s.isel(upper_lanes, s.isplat(top[0]), s.isplat(top[1])));
+        far = s.mor(far, s.ugt(below, s.isplat(1)));
+        found.at[y] = s.iadd(x, ops::shl(s, below, 3));
+        for h in 0..2 {
+            let row = base.wrapping_add(top[h] as usize * pitch);
+            let next = if top[h] + 1 < rows { row.wrapping_add(pitch) } else { row };
+            found.rows[y][h] = [row, next];
+        }
+    }
+    if s.many(far) { None } else { Some(found) }
 }

@@ -1,0 +1,74 @@
+//! The 2×2 texels around a warp's places on one level.
+
+use super::super::coords::LIMIT;
+use super::super::sampler::{Sampler, Wrap};
+use super::place::wrapped;
+use super::{Fast, LEVELS};
+use crate::vector::{floats, load, store, store_floats};
+use simd::Simd;
+
+/// How [`corners`] wraps: as the sampler says; both axes repeat sizes that are powers of two; both clamp to the edge.
+pub const ANY: u8 = 0;
+pub const REPEAT: u8 = 1;
+pub const EDGE: u8 = 2;
+
+/// Columns and rows, first the lower one, and how far the places lie between them. In memory: where a warp's texels lie is asked of
+/// some lanes by themselves, and those of several warps are found before the first are filtered.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Corners {
+    pub i: [[[u32; 16]; 2]; 2],
+    weight: [[f32; 16]; 2],
+}
+
+impl Corners {
+    pub const NONE: Corners = Corners { i: [[[0; 16]; 2]; 2], weight: [[0.0; 16]; 2] };
+
+    /// Columns and rows.
+    #[inline(always)]
+    pub fn texels<S: Simd>(&self, s: S) -> [[S::I; 2]; 2] {
+        let of = &self.i;
+        [[load(s, &of[0][0]), load(s, &of[0][1])], [load(s, &of[1][0]), load(s, &of[1][1])]]
+    }
+    #[inline(always)]
+    pub fn weights<S: Simd>(&self, s: S) -> [S::F; 2] {
+        [floats(s, &self.weight[0]), floats(s, &self.weight[1])]
+    }
+    /// What is the least of all lanes' columns (`axis` 0) or rows, if these grow or fall along a warp's rows or columns.
+    #[inline(always)]
+    pub fn least(&self, axis: usize) -> u32 {
+        let of = &self.i[axis][0];
+        of[0].min(of[15])
+    }
+}
+
+/// Those of a level's places.
+#[inline(always)]
+pub fn corners<S: Simd, const MODE: u8>(
+    s: S,
+    f: &Fast,
+    sampler: &Sampler,
+    level: usize,
+    st: &[S::F; 2],
+    out: &mut Corners,
+) {
+    let level = level % LEVELS;
+    let half = s.fsplat(0.5);
+    let one = s.isplat(1);
+    let mut none = s.mask(0);
+    for k in 0..2 {
+        let u = s.fmul(st[k], s.fsplat(f.size[k][level]));
+        let v = s.fsub(s.fmin_raw(s.fmax_raw(u, s.fsplat(-LIMIT)), s.fsplat(LIMIT)), half);
+        let base = s.ffloor(v);
+        store_floats(s, &mut out.weight[k], s.fsub(v, base));
+        let n = s.isplat(f.texels[k][level]);
+        let a = s.f_to_s_raw(base);
+        let (mode, pow2) = match MODE {
+            REPEAT => (Wrap::Repeat, true),
+            EDGE => (Wrap::Edge, false),
+            _ => (sampler.wrap[k], f.pow2[k]),
+        };
+        store(s, &mut out.i[k][0], wrapped(s, mode, a, n, pow2, &mut none));
+        store(s, &mut out.i[k][1], wrapped(s, mode, s.iadd(a, one), n, pow2, &mut none));
+    }
+}
