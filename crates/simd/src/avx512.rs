@@ -302,6 +302,13 @@ impl Simd for Avx512 {
             let high = [_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd)];
             [low[0], low[1], high[0], high[1]]
         }
+        fn ishuffle2(self, a: Self::I, b: Self::I, idx: Self::I) -> Self::I {
+            _mm512_permutex2var_epi32(a, idx, b)
+        }
+        unsafe fn iload2(self, p: [*const u8; 2]) -> Self::I {
+            let a = _mm512_castsi256_si512(_mm256_loadu_si256(p[0].cast()));
+            _mm512_inserti64x4::<1>(a, _mm256_loadu_si256(p[1].cast()))
+        }
         fn fhalves(self, rows: [[Self::I; 2]; 2], at: Self::I) -> [[Self::F; 4]; 2] {
             // Of eight lanes, channel by channel: their 16-bit words.
             let n = _mm512_castsi256_si512(_mm512_cvtepi32_epi16(_mm512_slli_epi32::<2>(at)));

@@ -209,6 +209,22 @@ pub trait Simd: Copy + 'static {
     /// Four words of each lane, given as a vector a word: result k has those of lanes k, 4 + k, 8 + k and 12 + k, one lane's
     /// after the other's. And back: done twice it is nothing.
     fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4];
+    /// Lane i = that of number idx[i] (the lowest five bits of it) of a's and then b's.
+    #[inline(always)]
+    fn ishuffle2(self, a: Self::I, b: Self::I, idx: Self::I) -> Self::I {
+        let second = self.sgt(self.isplat(0), ops::shl(self, idx, 27));
+        self.isel(second, self.ishuffle(b, idx), self.ishuffle(a, idx))
+    }
+    /// Eight words from each place.
+    ///
+    /// # Safety
+    /// 32 bytes are readable at each.
+    #[inline(always)]
+    unsafe fn iload2(self, p: [*const u8; 2]) -> Self::I {
+        // SAFETY: the caller's.
+        let [a, b] = p.map(|p| unsafe { p.cast::<[u32; 8]>().read_unaligned() });
+        ops::i_from(self, std::array::from_fn(|i| if i < 8 { a[i] } else { b[i - 8] }))
+    }
     /// Texels of four 16-bit floats, a float of each lane's in a vector: that of number `at` of sixteen (0 to 14), and the next one.
     /// Lanes 0 to 7 have them from the two vectors of `rows[0]`, the others from `rows[1]`.
     #[inline(always)]
@@ -387,6 +403,25 @@ mod tests {
     #[test]
     fn texels_of_halves() {
         Level::all().into_iter().for_each(halves);
+    }
+
+    fn of_two_body<S: Simd>(s: S) {
+        let words: [u32; 40] = std::array::from_fn(|i| i as u32 * 3 + 1);
+        let at = |n: usize| words[n..].as_ptr().cast();
+        // SAFETY: eight words at each place.
+        let (a, b) = unsafe { (s.iload2([at(3), at(20)]), s.iload2([at(32), at(0)])) };
+        let of = |n: usize| words[[3, 20, 32, 0][n / 8 % 4] + n % 8];
+        assert_eq!(ops::i_lanes(s, a), std::array::from_fn(of));
+        assert_eq!(ops::i_lanes(s, b), std::array::from_fn(|i| of(16 + i)));
+        let idx: [u32; 16] = std::array::from_fn(|i| i as u32 * 37 + 5);
+        let got = ops::i_lanes(s, s.ishuffle2(a, b, ops::i_from(s, idx)));
+        assert_eq!(got, idx.map(|n| of(n as usize % 32)));
+    }
+    by_level!(fn of_two = of_two_body, ());
+
+    #[test]
+    fn lanes_of_two() {
+        Level::all().into_iter().for_each(of_two);
     }
 
     fn packed_body<S: Simd>(s: S) {

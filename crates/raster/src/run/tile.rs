@@ -136,6 +136,7 @@ impl PassRun {
                     }
                 }
             }
+            task.depth_ends = done.contains(&s) && !self.rendering.suspending && targets.depth_ends();
             show(&mut task, mine, mine_draws)?;
             if let Some(sub) = sub.filter(|_| done.contains(&s)) {
                 // SAFETY: as above.

@@ -181,18 +181,27 @@ impl<'a> Task<'a> {
 
     #[inline(always)]
     fn all_depths_now_body<S: Simd>(&mut self, s: S) {
-        // Blocks side by side are often one entry's.
-        let (mut entry, mut of) = (0, None);
-        for block in 0..BLOCKS {
-            let n = std::mem::take(&mut self.log.depths[block]);
-            if n == 0 {
-                continue;
-            }
-            if n != entry {
-                (entry, of) = (n, self.depths_of(n as usize - 1));
-            }
-            if let Some(of) = of {
-                self.put_depths(s, block, of);
+        for row in 0..SIDE {
+            // Blocks side by side are often one entry's.
+            let (mut entry, mut of) = (0, None);
+            let (mut down, mut range) = (s.fsplat(0.0), [0.0; 2]);
+            for block in row * SIDE..(row + 1) * SIDE {
+                let n = std::mem::take(&mut self.log.depths[block]);
+                if n == 0 {
+                    continue;
+                }
+                if n != entry {
+                    (entry, of) = (n, self.depths_of(n as usize - 1));
+                    if let Some((item, prim, _)) = of {
+                        (down, range) = (depths_down(s, prim, self.origin, row), item.depth_range(prim));
+                    }
+                }
+                if let Some((item, prim, plane)) = of {
+                    let z = depths(s, item, prim, range, self.origin, block, down);
+                    // SAFETY: a block of the plane.
+                    let here = unsafe { &mut *plane.add(block * 16).cast::<[f32; 16]>() };
+                    vector::store_floats(s, here, z);
+                }
             }
         }
     }
@@ -215,7 +224,11 @@ impl<'a> Task<'a> {
         if self.waiting.is_empty() {
             return Ok(());
         }
-        all_depths_now(self.level, self);
+        if self.depth_ends {
+            self.log.depths.fill(0);
+        } else {
+            all_depths_now(self.level, self);
+        }
         let waiting = std::mem::take(&mut self.waiting);
         for (i, w) in waiting.iter().enumerate() {
             let end = waiting.get(i + 1).map_or(self.log.entries.len(), |next| next.first);

@@ -319,6 +319,13 @@ impl Targets {
             && !self.subpasses.iter().any(resolves)
     }
 
+    /// Whether the depth of a pass that is drawn at once ends with its draws: nobody stores or resolves it.
+    pub fn depth_ends(&self) -> bool {
+        let depth = |a: u32| self.list.get(a as usize)?.depth.as_ref();
+        let stored = |a: u32| depth(a).is_some_and(|p| p.store == vk::AttachmentStoreOp::STORE);
+        self.subpasses.len() == 1 && self.may_pass_over() && !self.subpasses[0].depth.is_some_and(stored)
+    }
+
     /// A tile that nothing is drawn in, of a pass that is drawn at once: what [`Self::load`] and [`Self::store`] give, but
     /// clears go to memory as they are, and what would be loaded and stored again stays.
     ///

@@ -54,6 +54,8 @@ pub struct Task<'a> {
     pub shown: Vec<Shown>,
     /// The op whose shading failed, where it is not the one that was drawn.
     pub blamed: Option<usize>,
+    /// Nobody asks for depths behind the draws to come: those that have not been put into the tile yet need not be.
+    pub depth_ends: bool,
     /// Covered sixteenths of the block's pixels (smooth lines; else 16).
     coverage: [u8; 16],
 }
@@ -99,6 +101,7 @@ impl<'a> Task<'a> {
             waiting: vec![],
             shown: vec![],
             blamed: None,
+            depth_ends: false,
             coverage: [16; 16],
         }
     }

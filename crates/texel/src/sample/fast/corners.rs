@@ -37,9 +37,14 @@ impl Corners {
     /// What is the least of all lanes' columns (`axis` 0) or rows, if these grow or fall along a warp's rows or columns.
     #[inline(always)]
     pub fn least(&self, axis: usize) -> u32 {
-        let of = &self.i[axis][0];
-        of[0].min(of[15])
+        least(&self.i[axis][0])
     }
+}
+
+/// As [`Corners::least`].
+#[inline(always)]
+pub fn least(of: &[u32; 16]) -> u32 {
+    of[0].min(of[15])
 }
 
 /// Those of a level's places.

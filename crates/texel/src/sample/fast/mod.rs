@@ -30,6 +30,7 @@ pub(super) use texels::scale;
 use texels::{Bytes, Depth24, Float, Half, Srgb, Texels, Unorm16};
 pub(super) use touch::{Reads, reads};
 use waves::warps;
+use window::Close;
 
 /// Levels that a table holds: one vector's lanes.
 const LEVELS: usize = 16;
@@ -479,7 +480,7 @@ unsafe fn body<S: Simd, T: Texels>(
         let mut at = Corners::NONE;
         corners::<S, ANY>(s, f, sampler, 0, &st, &mut at);
         // SAFETY: these are corners of the view.
-        unsafe { place::simple::<S, T>(s, f, 0, &at, &mut false, ALL, &mut color) };
+        unsafe { place::simple::<S, T>(s, f, 0, &at, &mut Close::No, ALL, &mut color) };
         return finish::<S, T>(s, view, &color, mask, out);
     }
     let mut place = placed(s, f, view, sampler, args);

@@ -4,7 +4,7 @@ use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
 use super::corners::Corners;
 use super::texels::words;
-use super::window::{self, window};
+use super::window::{self, Close, window};
 use super::{Fast, LEVELS, Texels, cube, mix};
 use crate::vector::load;
 use ash::vk::CompareOp;
@@ -277,10 +277,9 @@ pub fn bordered(f: &Fast, sampler: &Sampler) -> bool {
 pub const ALL: u8 = 15;
 
 /// [`linear`] for texels on one level without layers, offsets, borders and comparison, whose [`corners`] these are: few
-/// enough values that those of one word stay in registers. `near`: whether it is worth asking if the lanes' texels lie close
-/// together, which is false after it if they did not; not where the level has fewer than four columns. `wanted`: the format's
-/// channels that results are made of, a bit each. (Arithmetic on others is time, and much of it where nobody has written them:
-/// products of what happens to be denormal take a hundred cycles.)
+/// enough values that those of one word stay in registers. `near`: how close together the lanes' texels may lie, and then did. `wanted`: the
+/// format's channels that results are made of, a bit each: of texels that are no words arithmetic on others is left out. (It is much
+/// time where nobody has written them: products of what happens to be denormal take a hundred cycles.)
 ///
 /// # Safety
 /// They are of texels of the view's level, which is the only one for texels of other sizes than a word.
@@ -290,7 +289,7 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     f: &Fast,
     level: usize,
     corners: &Corners,
-    near: &mut bool,
+    near: &mut Close,
     wanted: u8,
     out: &mut [S::F; 4],
 ) {
@@ -307,28 +306,36 @@ pub unsafe fn simple<S: Simd, T: Texels>(
     let mut w = [[one; 2]; 2];
     let mut at = w;
     // SAFETY: the caller's texels; with `pairs`, each has a right neighbour.
-    let close = if *near && pairs { unsafe { window(s, f, level, corners, &mut at) } } else { None };
-    if let Some(all) = close {
-        // Where words change their lanes by one instruction, channels do.
-        if !T::BYTES || matches!(s.level(), Machine::Avx512(_)) {
-            let mut c = [half; 4];
-            T::unpack(s, all, &mut c);
-            for k in 0..T::N {
-                if wanted >> k & 1 == 0 {
-                    continue;
+    let wide = matches!(s.level(), Machine::Avx512(_));
+    let mut found = false;
+    if *near != Close::No && pairs {
+        // SAFETY: with `pairs`, each of the caller's texels has a right neighbour.
+        let close =
+            if *near == Close::Four { unsafe { window(s, f, level, corners, &mut at) } } else { None };
+        if let Some(all) = close {
+            // Where words change their lanes by one instruction, channels do.
+            if !T::BYTES || wide {
+                let mut c = [half; 4];
+                T::unpack(s, all, &mut c);
+                for k in 0..T::N {
+                    let c = s.bits(c[k]);
+                    let upper = mix(s, moved(s, c, at[0][0]), moved(s, c, at[0][1]), weight[0]);
+                    let lower = mix(s, moved(s, c, at[1][0]), moved(s, c, at[1][1]), weight[0]);
+                    out[k] = mix(s, upper, lower, weight[1]);
                 }
-                let c = s.bits(c[k]);
-                let upper = mix(s, moved(s, c, at[0][0]), moved(s, c, at[0][1]), weight[0]);
-                let lower = mix(s, moved(s, c, at[1][0]), moved(s, c, at[1][1]), weight[0]);
-                out[k] = mix(s, upper, lower, weight[1]);
+                return T::finish(s, out);
             }
-            return T::finish(s, out);
+            for y in 0..2 {
+                w[y] = [s.ishuffle(all, at[y][0]), s.ishuffle(all, at[y][1])];
+            }
+            found = true;
+        } else {
+            // SAFETY: as above.
+            found = wide && unsafe { window::eight(s, f, level, corners, &mut w) };
+            *near = if found { Close::Eight } else { Close::No };
         }
-        for y in 0..2 {
-            w[y] = [s.ishuffle(all, at[y][0]), s.ishuffle(all, at[y][1])];
-        }
-    } else {
-        *near &= !pairs;
+    }
+    if !found {
         let x = [ops::shl(s, i[0][0], 2), ops::shl(s, i[0][1], 2)];
         let pitch = s.isplat(f.row_pitch[level]);
         let base = f.level(level);
@@ -349,9 +356,6 @@ pub unsafe fn simple<S: Simd, T: Texels>(
         T::unpack(s, w[y][0], &mut a);
         T::unpack(s, w[y][1], &mut b);
         for k in 0..T::N {
-            if wanted >> k & 1 == 0 {
-                continue;
-            }
             let row = mix(s, a[k], b[k], weight[0]);
             out[k] = if y == 0 { row } else { mix(s, out[k], row, weight[1]) };
         }
@@ -391,7 +395,7 @@ unsafe fn apart<S: Simd, T: Texels>(
     s: S,
     f: &Fast,
     corners: &Corners,
-    near: &mut bool,
+    near: &mut Close,
     wanted: u8,
     out: &mut [S::F; 4],
 ) {
@@ -414,9 +418,15 @@ unsafe fn apart<S: Simd, T: Texels>(
     let pairs = T::PAIRS && f.last.is_some() && s.mbits(right) == 0xffff;
     let last = s.isplat(f.last.unwrap_or(0));
     // (Elsewhere it is no fewer instructions.)
-    if T::HALVES && matches!(s.level(), Machine::Avx512(_)) && pairs && *near && !f.line && !s.many(moved) {
+    if T::HALVES
+        && matches!(s.level(), Machine::Avx512(_))
+        && pairs
+        && *near != Close::No
+        && !f.line
+        && !s.many(moved)
+    {
         let close = window::rows(s, f, corners);
-        *near = close.is_some();
+        *near = if close.is_some() { Close::Eight } else { Close::No };
         if let Some(close) = close {
             for y in 0..2 {
                 // SAFETY: the caller's view.

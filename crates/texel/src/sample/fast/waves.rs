@@ -3,7 +3,8 @@
 use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
 use super::place::{self, bordered};
 use super::texels::Texels;
-use super::{Fast, LEVELS, filters_levels, filters_plainly, lod, mix, plain, swizzled, touch};
+use super::window::Close;
+use super::{Fast, filters_levels, filters_plainly, lod, mix, plain, swizzled, touch};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
@@ -110,7 +111,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             }
         };
     }
-    if T::WORD && matches!(s.level(), Machine::Avx2(_)) && filters_levels(f, sampler, arrayed) {
+    if T::WORD && s.level() != Machine::Portable && filters_levels(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
         return unsafe { level_warps::<S, T>(s, f, view, sampler, wave) };
     }
@@ -250,7 +251,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     sampler: &Sampler,
     wave: &ImageRows,
 ) {
-    let mut near = f.texels[0][0] >= 4;
+    let mut near = Close::first(f, 0);
     let wanted = wanted(view, wave);
     let mut all = Warps::of(wave);
     let mut several = [(0, 0); TOGETHER];
@@ -301,8 +302,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     }
 }
 
-/// Where all lanes of a warp have the same levels, as most warps do, these are filtered as if there were no others. With AVX2 alone: what
-/// each lane looks up of its levels is one instruction with AVX-512.
+/// Where all lanes of a warp have the same levels, as most warps do, these are filtered as if there were no others.
 ///
 /// # Safety
 /// As [`warps`]; view and sampler are such that [`filters_levels`].
@@ -314,7 +314,7 @@ unsafe fn level_warps<S: Simd, T: Texels>(
     sampler: &Sampler,
     wave: &ImageRows,
 ) {
-    let mut near = [true; 2];
+    let mut near = [None; 2];
     for (w, mask) in Warps::of(wave) {
         // SAFETY: the caller's wave.
         let (st, lod) = unsafe {
@@ -338,11 +338,12 @@ unsafe fn level_warps<S: Simd, T: Texels>(
             let mut at = Corners::NONE;
             corners::<S, ANY>(s, f, sampler, level, &st, &mut at);
             let mut t = [st[0]; 4];
-            let wide = f.texels[0][level % LEVELS] >= 4;
-            let mut asked = near[k] && wide;
+            // (Of levels with few columns nothing is learnt.)
+            let first = Close::first(f, level);
+            let mut asked = if first == Close::No { first } else { near[k].unwrap_or(first) };
             // SAFETY: these are corners of the level.
             unsafe { place::simple::<S, T>(s, f, level, &at, &mut asked, place::ALL, &mut t) };
-            near[k] = asked || !wide && near[k];
+            near[k] = if first == Close::No { near[k] } else { Some(asked) };
             for c in 0..T::N {
                 // All are finite, and a weight of 0 leaves what there is.
                 color[c] = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
