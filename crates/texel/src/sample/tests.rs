@@ -538,6 +538,26 @@ pub(super) fn wave_agrees(
             assert_eq!(rows[k][2][l], want, "{} as a wave, lane {l}", v.format.name);
         }
     }
+    // Who wants two of the results has the same ones.
+    let mut two = [[[7u32; 16]; 3]; 4];
+    let at: [*mut u8; 4] = std::array::from_fn(|k| two[k].as_mut_ptr().cast());
+    let mut coords = [[[7u32; 16]; 3]; 4];
+    for (r, c) in coords.iter_mut().zip(args.coords) {
+        r[2] = *c;
+    }
+    let none = std::ptr::null_mut();
+    let some = simd::rows::ImageRows {
+        coords: std::array::from_fn(|k| simd::rows::Rows { at: coords[k].as_ptr().cast(), step: 64 }),
+        out: [at[0], none, at[2], none],
+        lines: None,
+        ..wave
+    };
+    // SAFETY: as above.
+    assert!(unsafe { sample_wave(v, s, args.dims, args.arrayed, &some) });
+    for (k, l) in (0..4).flat_map(|k| (0..16).map(move |l| (k, l))) {
+        let want = if k % 2 == 0 && mask >> l & 1 != 0 { want[k][l] } else { 7 };
+        assert_eq!(two[k][2][l], want, "result {k} of two of {}, lane {l}", v.format.name);
+    }
     true
 }
 
