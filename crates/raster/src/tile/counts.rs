@@ -254,7 +254,7 @@ pub fn quads(m: u16) -> u64 {
 }
 /// Quads all of whose lanes are in `m`.
 #[inline(always)]
-fn whole_quads(m: u16) -> u64 {
+pub fn whole_quads(m: u16) -> u64 {
     (m & m >> 1 & m >> 2 & m >> 3 & 0x1111).count_ones() as u64
 }
 /// Quads with a lane in one of the samples' masks.
@@ -272,6 +272,34 @@ pub fn rasterised(c: &mut TileCounts, masks: &[u16]) {
     let n = any_quads(masks);
     c[InTile::Quads] += n;
     c[InTile::Partial] += n - whole_quads(masks.iter().fold(!0, |a, m| a & m));
+}
+
+/// What comes of a primitive's quads with one sample a pixel that depth alone tests before shading.
+#[derive(Default)]
+pub struct Tested {
+    /// Out of the rasteriser; whole ones of these; those that later draws hide, which are not tested.
+    pub quads: u64,
+    pub whole: u64,
+    pub hidden: u64,
+    pub killed: u64,
+    pub updated: u64,
+    /// Samples.
+    pub passed: u64,
+}
+
+impl Tested {
+    #[inline(always)]
+    pub fn add_to(&self, c: &mut TileCounts) {
+        if COUNTED {
+            c[InTile::Quads] += self.quads;
+            c[InTile::Partial] += self.quads - self.whole;
+        }
+        c[InTile::Hidden] += self.hidden;
+        c[InTile::EarlyTested] += self.quads - self.hidden;
+        c[InTile::EarlyKilled] += self.killed;
+        c[InTile::EarlyUpdated] += self.updated;
+        c[InTile::Passed] += self.passed;
+    }
 }
 
 /// What comes of a primitive's blocks with one sample a pixel, several of them counted at once: lanes that come out of the

@@ -1,10 +1,12 @@
 //! Coverage: which pixels and samples of a tile's blocks lie inside a primitive (§ Polygon Rasterization).
 
+use super::small::{COLUMNS as LANES_OF, ROWS};
 use super::task::Blocks;
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, window};
 use crate::prim::Prim;
 use crate::state::Rect;
 use simd::Simd;
+use texel::vector;
 
 /// The most samples a pixel has.
 pub const MAX_SAMPLES: usize = 16;
@@ -126,6 +128,63 @@ impl Cover {
     /// Lists the blocks with a covered sample.
     #[inline(always)]
     pub fn list<S: Simd>(&self, s: S, out: &mut Covered) {
+        if self.samples == 1 { self.list_one(s, out) } else { self.list_many(s, out) }
+    }
+
+    /// Of one sample a pixel: no branch for each edge of a block that some edge cuts, for nobody would foresee it.
+    #[inline(always)]
+    fn list_one<S: Simd>(&self, s: S, out: &mut Covered) {
+        let b = &self.bounds;
+        let (bx0, bx1) = (b.x0 >> 2, (b.x1 + 3) >> 2);
+        let asked = ((1u32 << bx1) - (1 << bx0)) as u16;
+        // Pixels of each column of blocks, and of each row, that lie within the bounds.
+        let bits = |from: i32, to: i32| (!0u64 >> (TILE - (to - from).clamp(1, TILE))) << from;
+        let (columns_seen, rows_seen) = (bits(b.x0, b.x1), bits(b.y0, b.y1));
+        let zero = s.isplat(0);
+        // SAFETY: sixteen words, aligned.
+        let columns = unsafe { s.iload(COLUMNS.0.as_ptr().cast()) };
+        let edges = &self.lines[0][..self.count.min(4)];
+        // What each edge is at the first pixels of a row's blocks.
+        let mut row = [Columns([0; SIDE]), Columns([0; SIDE]), Columns([0; SIDE]), Columns([0; SIDE])];
+        let mut count = 0;
+        for by in b.y0 >> 2..(b.y1 + 3) >> 2 {
+            let y = by * 4;
+            let (mut out_of, mut cut) = (zero, zero);
+            for (l, row) in edges.iter().zip(&mut row) {
+                let first = s.isplat(l.e.wrapping_add(l.dy.wrapping_mul(y)) as u32);
+                let e = s.iadd(first, s.imul(columns, s.isplat(l.dx as u32)));
+                vector::store(s, &mut row.0, e);
+                // The sign says.
+                out_of = s.ior(out_of, s.iadd(e, s.isplat(l.up as u32)));
+                cut = s.ior(cut, s.iadd(e, s.isplat(l.down as u32)));
+            }
+            let mut live = asked & !s.mbits(s.sgt(zero, out_of));
+            let cut = s.mbits(s.sgt(zero, cut));
+            let rows = ROWS[(rows_seen >> y & 0xF) as usize] as u16;
+            while live != 0 {
+                let bx = live.trailing_zeros() as usize;
+                live &= live - 1;
+                let mut mask = rows & LANES_OF[(columns_seen >> (4 * bx) & 0xF) as usize] as u16;
+                if cut >> bx & 1 != 0 {
+                    let mut least = zero;
+                    for (n, row) in row[..edges.len()].iter().enumerate() {
+                        // SAFETY: sixteen words.
+                        let at = unsafe { s.iloadu(self.offsets[n].as_ptr().cast()) };
+                        least = s.ior(least, s.iadd(at, s.isplat(row.0[bx % SIDE])));
+                    }
+                    mask &= !s.mbits(s.sgt(zero, least));
+                }
+                let at = count.min(BLOCKS);
+                out.masks[at][0] = mask;
+                out.blocks[at] = (by * 16) as u8 + bx as u8;
+                count += (mask != 0) as usize;
+            }
+        }
+        out.count = count;
+    }
+
+    #[inline(always)]
+    fn list_many<S: Simd>(&self, s: S, out: &mut Covered) {
         let b = &self.bounds;
         let (bx0, bx1) = (b.x0 >> 2, (b.x1 + 3) >> 2);
         let asked = ((1u32 << bx1) - (1 << bx0)) as u16;

@@ -97,16 +97,13 @@ impl<'a> Task<'a> {
     pub(super) fn wait<S: Simd>(&mut self, s: S, prim: u32, block: usize, mask: u16) {
         let log = &mut *self.log;
         let n = log.entries.len() as u32;
-        if mask == 0xFFFF {
-            log.whole[block] = n + 1;
-        } else {
-            let last = &mut log.last[block].0;
-            let old = match std::mem::take(&mut log.whole[block]) {
-                0 => vector::load(s, last),
-                whole => s.isplat(whole - 1),
-            };
-            vector::store(s, last, s.isel(s.mask(mask), s.isplat(n), old));
-        }
+        // No branches: whether a block is covered wholly, now or before, nobody foresees.
+        let whole = log.whole[block];
+        let last = &mut log.last[block].0;
+        let known = s.mask(((whole != 0) as u16).wrapping_neg());
+        let old = s.isel(known, s.isplat(whole.wrapping_sub(1)), vector::load(s, last));
+        vector::store(s, last, s.isel(s.mask(mask), s.isplat(n), old));
+        log.whole[block] = (n + 1) & ((mask == 0xFFFF) as u32).wrapping_neg();
         log.entries.push(Entry { prim, block: block as u8, more: 0, mask });
         log.blocks += 1;
     }

@@ -5,6 +5,8 @@ use super::depth::Tests;
 use crate::layout::{BLOCKS, SIDE};
 use ash::vk::CompareOp as C;
 use simd::Simd;
+use std::hint::select_unpredictable;
+use texel::vector;
 
 /// Bounds of what is stored: every sample of block b lies in `low[b] ..= high[b]`.
 pub struct Hiz {
@@ -146,11 +148,33 @@ impl Hiz {
         let (l, h) = (&mut self.low[block], &mut self.high[block]);
         // What is no number lies between no bounds.
         let z = if z[0] <= z[1] { z } else { [f32::NEG_INFINITY, f32::INFINITY] };
-        if all {
-            (*l, *h) = (z[0], z[1]);
-        } else {
-            *l = if z[0] < *l { z[0] } else { *l };
-            *h = if z[1] > *h { z[1] } else { *h };
+        // No branch: whether it is all of a block nobody foresees.
+        let low = if z[0] < *l { z[0] } else { *l };
+        let high = if z[1] > *h { z[1] } else { *h };
+        *l = select_unpredictable(all, z[0], low);
+        *h = select_unpredictable(all, z[1], high);
+        self.stale = true;
+    }
+
+    /// [`Self::wrote`] of all samples of some blocks of a row, with bounds for each.
+    #[inline(always)]
+    pub fn wrote_blocks<S: Simd>(
+        &mut self,
+        s: S,
+        row: usize,
+        blocks: u16,
+        low: &[f32; SIDE],
+        high: &[f32; SIDE],
+    ) {
+        let (low, high) = (vector::floats(s, low), vector::floats(s, high));
+        let (known, some) = (s.fle(low, high), s.mask(blocks));
+        let low = s.fsel(known, low, s.fsplat(f32::NEG_INFINITY));
+        let high = s.fsel(known, high, s.fsplat(f32::INFINITY));
+        for (all, z) in [(&mut self.low, low), (&mut self.high, high)] {
+            if let Some(all) = all.as_chunks_mut::<SIDE>().0.get_mut(row) {
+                let z = s.fsel(some, z, vector::floats(s, all));
+                vector::store_floats(s, all, z);
+            }
         }
         self.stale = true;
     }

@@ -2,7 +2,7 @@
 //! way ([`Task::block`]) works out block by block, bounds of depth and whether they all fail, is worked out for a row of
 //! blocks at once.
 
-use super::counts::{self, InTile};
+use super::counts::{self, Tested};
 use super::cover::COLUMNS;
 use super::item::{Item, When};
 use super::task::{Blocks, Task, quads};
@@ -72,6 +72,22 @@ impl Task<'_> {
         index: u32,
         hidden: Option<&Blocks>,
     ) -> Result<(), Stop> {
+        let mut n = Tested::default();
+        let r = self.test(s, item, prim, index, hidden, &mut n);
+        n.add_to(&mut self.counts);
+        r
+    }
+
+    #[inline(always)]
+    fn test<S: Simd>(
+        &mut self,
+        s: S,
+        item: &Item,
+        prim: &Prim,
+        index: u32,
+        hidden: Option<&Blocks>,
+        n: &mut Tested,
+    ) -> Result<(), Stop> {
         let plan = &item.plan;
         let Some(plane) = self.plane(plan.depth, |t| &t.depth) else { return Ok(()) };
         // SAFETY: the task's tile has the plane.
@@ -88,39 +104,36 @@ impl Task<'_> {
             next += 1;
             let b = self.covered.blocks[k] as usize;
             let mask = self.covered.masks[k][0];
-            counts::rasterised(&mut self.counts, &[mask]);
             let asked = counts::quads(mask);
+            n.quads += asked;
+            n.whole += counts::whole_quads(mask);
             if hidden.is_some_and(|h| h[b / 64] >> (b % 64) & 1 != 0) {
-                self.counts[InTile::Hidden] += asked;
+                n.hidden += asked;
                 continue;
             }
-            self.counts[InTile::EarlyTested] += asked;
             if b / SIDE != row {
                 row = b / SIDE;
                 bounds = self.bounds(s, item, prim, row, range, sides);
                 down = depths_down(s, prim, self.origin, row);
             }
             if bounds.fails >> (b % SIDE) & 1 != 0 {
-                self.counts[InTile::EarlyKilled] += asked;
+                n.killed += asked;
                 continue;
             }
             if plan.deferred {
                 if bounds.passes >> (b % SIDE) & 1 != 0 && mask == 0xFFFF {
-                    let n = if plan.plain { self.row_of_whole(k, bounds.passes & !bounds.fails) } else { 1 };
-                    next = k + n;
-                    let c = &mut self.counts;
+                    let m = if plan.plain { self.row_of_whole(k, bounds.passes & !bounds.fails) } else { 1 };
+                    next = k + m;
                     // The first one has been counted.
-                    c[InTile::Quads] += 4 * (n as u64 - 1);
-                    c[InTile::EarlyTested] += 4 * (n as u64 - 1);
-                    c[InTile::Passed] += 16 * n as u64;
-                    self.wait_row(index, b, n);
+                    n.quads += 4 * (m as u64 - 1);
+                    n.whole += 4 * (m as u64 - 1);
+                    n.passed += 16 * m as u64;
+                    self.wait_row(index, b, m);
                     if writes {
-                        self.counts[InTile::EarlyUpdated] += 4 * n as u64;
-                        let z = bounds.low[b % SIDE..].iter().zip(&bounds.high[b % SIDE..]);
-                        for (i, (low, high)) in z.take(n).enumerate() {
-                            self.hiz.wrote(b + i, [*low, *high], true);
-                        }
-                        self.depths_later(b, n);
+                        n.updated += 4 * m as u64;
+                        let blocks = (((1u32 << m) - 1) << (b % SIDE)) as u16;
+                        self.hiz.wrote_blocks(s, row, blocks, &bounds.low, &bounds.high);
+                        self.depths_later(b, m);
                     }
                     continue;
                 }
@@ -132,18 +145,18 @@ impl Task<'_> {
             let old = vector::floats(s, here);
             let passed = mask & plan.tests.passes(s, z, old);
             let shown = counts::quads(passed);
-            self.counts[InTile::EarlyKilled] += asked - shown;
+            n.killed += asked - shown;
             if passed == 0 {
                 continue;
             }
             if writes {
                 vector::store_floats(s, here, s.fsel(s.mask(passed), z, old));
-                self.counts[InTile::EarlyUpdated] += shown;
+                n.updated += shown;
                 let z = [bounds.low[b % SIDE], bounds.high[b % SIDE]];
                 self.hiz.wrote(b, z, passed == 0xFFFF);
             }
             if plan.deferred {
-                self.counts[InTile::Passed] += passed.count_ones() as u64;
+                n.passed += passed.count_ones() as u64;
                 self.wait(s, index, b, passed);
                 continue;
             }
@@ -152,7 +165,7 @@ impl Task<'_> {
                 continue;
             }
             if !plan.shades || plan.counts_early {
-                self.counts[InTile::Passed] += passed.count_ones() as u64;
+                n.passed += passed.count_ones() as u64;
             }
             if !plan.shades {
                 continue;

@@ -4,8 +4,9 @@ use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
 use super::place::wrapped;
 use super::{Fast, LEVELS};
-use crate::vector::{floats, load, store, store_floats};
+use crate::vector::{floats, load};
 use simd::Simd;
+use std::mem::MaybeUninit;
 
 /// How [`corners`] wraps: as the sampler says; both axes repeat sizes that are powers of two; both clamp to the edge.
 pub const ANY: u8 = 0;
@@ -22,8 +23,6 @@ pub struct Corners {
 }
 
 impl Corners {
-    pub const NONE: Corners = Corners { i: [[[0; 16]; 2]; 2], weight: [[0.0; 16]; 2] };
-
     /// Columns and rows.
     #[inline(always)]
     pub fn texels<S: Simd>(&self, s: S) -> [[S::I; 2]; 2] {
@@ -47,25 +46,25 @@ pub fn least(of: &[u32; 16]) -> u32 {
     of[0].min(of[15])
 }
 
-/// Those of a level's places.
+/// Puts those of a level's places there.
 #[inline(always)]
-pub fn corners<S: Simd, const MODE: u8>(
+pub fn corners<'a, S: Simd, const MODE: u8>(
     s: S,
     f: &Fast,
     sampler: &Sampler,
     level: usize,
     st: &[S::F; 2],
-    out: &mut Corners,
-) {
+    out: &'a mut MaybeUninit<Corners>,
+) -> &'a Corners {
     let level = level % LEVELS;
     let half = s.fsplat(0.5);
     let one = s.isplat(1);
     let mut none = s.mask(0);
+    let to = out.as_mut_ptr();
     for k in 0..2 {
         let u = s.fmul(st[k], s.fsplat(f.size[k][level]));
         let v = s.fsub(s.fmin_raw(s.fmax_raw(u, s.fsplat(-LIMIT)), s.fsplat(LIMIT)), half);
         let base = s.ffloor(v);
-        store_floats(s, &mut out.weight[k], s.fsub(v, base));
         let n = s.isplat(f.texels[k][level]);
         let a = s.f_to_s_raw(base);
         let (mode, pow2) = match MODE {
@@ -73,7 +72,15 @@ pub fn corners<S: Simd, const MODE: u8>(
             EDGE => (Wrap::Edge, false),
             _ => (sampler.wrap[k], f.pow2[k]),
         };
-        store(s, &mut out.i[k][0], wrapped(s, mode, a, n, pow2, &mut none));
-        store(s, &mut out.i[k][1], wrapped(s, mode, s.iadd(a, one), n, pow2, &mut none));
+        let i =
+            [wrapped(s, mode, a, n, pow2, &mut none), wrapped(s, mode, s.iadd(a, one), n, pow2, &mut none)];
+        // SAFETY: sixteen lanes each.
+        unsafe {
+            s.istoreu((&raw mut (*to).weight[k]).cast(), s.bits(s.fsub(v, base)));
+            s.istoreu((&raw mut (*to).i[k][0]).cast(), i[0]);
+            s.istoreu((&raw mut (*to).i[k][1]).cast(), i[1]);
+        }
     }
+    // SAFETY: all of it has been written.
+    unsafe { out.assume_init_ref() }
 }

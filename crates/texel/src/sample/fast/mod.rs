@@ -20,12 +20,13 @@ use super::sampler::{Reduction, Sampler};
 use super::view::{ImageView, Level};
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use crate::vector::{load, store};
-use corners::{ANY, Corners, corners};
+use corners::{ANY, corners};
 use cube::Direction;
 use lod::{Lods, lods};
 use place::{ALL, Place, at_level, bordered};
 use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
+use std::mem::MaybeUninit;
 pub(super) use texels::scale;
 use texels::{Bytes, Depth24, Float, Half, Srgb, Texels, Unorm16};
 pub(super) use touch::{Reads, reads};
@@ -477,10 +478,10 @@ unsafe fn body<S: Simd, T: Texels>(
     let plain = plain(f, sampler);
     let unmoved = args.offsets.is_none() && args.shift.is_none();
     if T::WORD && unmoved && filters_plainly(f, sampler, args.arrayed) {
-        let mut at = Corners::NONE;
-        corners::<S, ANY>(s, f, sampler, 0, &st, &mut at);
+        let mut at = MaybeUninit::uninit();
+        let at = corners::<S, ANY>(s, f, sampler, 0, &st, &mut at);
         // SAFETY: these are corners of the view.
-        unsafe { place::simple::<S, T>(s, f, 0, &at, &mut Close::No, ALL, &mut color) };
+        unsafe { place::simple::<S, T>(s, f, 0, at, &mut Close::No, ALL, &mut color) };
         return finish::<S, T>(s, view, &color, mask, out);
     }
     let mut place = placed(s, f, view, sampler, args);

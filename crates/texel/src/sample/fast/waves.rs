@@ -11,6 +11,7 @@ use crate::sample::view::ImageView;
 use crate::vector;
 use simd::rows::ImageRows;
 use simd::{Level as Machine, Simd, ops};
+use std::mem::MaybeUninit;
 
 /// Warps of which the texels are found before they are filtered.
 const TOGETHER: usize = 8;
@@ -255,7 +256,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     let wanted = wanted(view, wave);
     let mut all = Warps::of(wave);
     let mut several = [(0, 0); TOGETHER];
-    let mut at = [Corners::NONE; TOGETHER];
+    let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
     loop {
         // A warp's steps wait for each other: the first ones are done for several warps, one after the other.
         let mut n = 0;
@@ -272,6 +273,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
             return;
         }
         for (at, &(w, mask)) in at[..n].iter().zip(&several) {
+            // SAFETY: the first n have been written.
+            let at = unsafe { at.assume_init_ref() };
             if let Some(lines) = wave.lines {
                 // One function for all formats, but for those whose code is short.
                 let near = if T::WORD {
@@ -335,14 +338,14 @@ unsafe fn level_warps<S: Simd, T: Texels>(
         let weight = s.fsel(blended, l.weight, s.fsplat(0.0));
         for k in 0..levels {
             let level = fine as usize + k;
-            let mut at = Corners::NONE;
-            corners::<S, ANY>(s, f, sampler, level, &st, &mut at);
+            let mut at = MaybeUninit::uninit();
+            let at = corners::<S, ANY>(s, f, sampler, level, &st, &mut at);
             let mut t = [st[0]; 4];
             // (Of levels with few columns nothing is learnt.)
             let first = Close::first(f, level);
             let mut asked = if first == Close::No { first } else { near[k].unwrap_or(first) };
             // SAFETY: these are corners of the level.
-            unsafe { place::simple::<S, T>(s, f, level, &at, &mut asked, place::ALL, &mut t) };
+            unsafe { place::simple::<S, T>(s, f, level, at, &mut asked, place::ALL, &mut t) };
             near[k] = if first == Close::No { near[k] } else { Some(asked) };
             for c in 0..T::N {
                 // All are finite, and a weight of 0 leaves what there is.
