@@ -156,14 +156,7 @@ pub type Line = [u8; 64];
 /// Asks for a line from memory.
 #[inline(always)]
 pub fn prefetch(p: *const Line) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; any address will do.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(p.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
+    simd::prefetch(p.cast());
 }
 
 #[cfg(test)]

@@ -321,6 +321,19 @@ pub trait Simd: Copy + 'static {
     fn d_to_f(self, a: Self::D) -> Self::F;
 }
 
+/// Asks for the line of memory at an address, which may be any; nothing where a CPU has no such instruction.
+#[inline(always)]
+pub fn prefetch(p: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; every x86-64 CPU has it.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(p.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -200,6 +200,9 @@ simd::by_level! {
     unsafe fn rows = rows_body, (columns: [&[u32]; 4], words: usize, order: Order, to: *mut u8, stride: usize)
 }
 
+/// Bytes between a row that is written and the line that is asked for.
+const AHEAD: usize = 2048;
+
 #[inline(always)]
 #[allow(clippy::needless_range_loop)]
 unsafe fn rows_body<S: Simd>(
@@ -234,6 +237,10 @@ unsafe fn rows_body<S: Simd>(
             let mut at = [first; 4];
             for q in 0..4 {
                 at[q] = first.wrapping_add((4 * q + k) * stride);
+                // What will be written is on its way by then.
+                if k == 0 {
+                    simd::prefetch(at[q].wrapping_add(AHEAD));
+                }
             }
             // SAFETY: the caller has room for them.
             unsafe { s.istore4(at, rows[k]) };

@@ -177,12 +177,12 @@ impl Fetch {
         for &(i, v) in &self.constants {
             lanes.input(i).fill([v; 16]);
         }
-        let mut rows = [[[0u32; 16]; 8]; 16];
         for a in &self.attributes {
             if a.words > 0 && a.divisor.is_none() && index.iter().all(|&i| (i as u64) < a.readable) {
                 a.quick(level, index, lanes);
                 continue;
             }
+            let mut rows = [[[0u32; 16]; 8]; 16];
             for (w, (index, instance)) in index.chunks(16).zip(instance.chunks(16)).enumerate() {
                 a.warp(index, instance, self.first_instance, &mut rows[w]);
             }
@@ -255,6 +255,9 @@ unsafe fn columns<const WORDS: usize>(p: [*const u8; 4], one: u32) -> [[u32; 4];
     c
 }
 
+/// Bytes between an element that is read and what is asked for.
+const AHEAD: usize = 2048;
+
 simd::by_level! {
     /// Four words of each element as columns, a row of each for sixteen elements; those that do not fill a row are left out.
     ///
@@ -271,6 +274,10 @@ unsafe fn fours_body<S: Simd>(s: S, base: *const u8, stride: usize, index: &[u32
             let mut at = [base.cast_mut(); 4];
             for q in 0..4 {
                 at[q] = base.wrapping_add(i[4 * q + k] as usize * stride).cast_mut();
+                // Most are read one after the other, and a CPU does not look beyond a page by itself.
+                if k % 2 == 0 {
+                    simd::prefetch(at[q].wrapping_add(AHEAD));
+                }
             }
             // SAFETY: the caller's elements, which are only read.
             rows[k] = unsafe { s.iload4(at) };

@@ -43,18 +43,6 @@ macro_rules! each {
 /// Bytes that a run of loads asks for beforehand: a CPU does not look beyond a page by itself, and a wave is a quarter of one.
 const AHEAD: usize = 2048;
 
-/// Asks for a line that is read soon, if there is such an instruction; it may lie anywhere.
-#[inline(always)]
-fn soon(p: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: it reads nothing; every x86-64 CPU has it.
-    unsafe {
-        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(p.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
-}
-
 /// What a warp reads out of bounds. Apart, so that a word in bounds goes from memory to the lanes at once.
 ///
 /// # Safety
@@ -91,7 +79,7 @@ unsafe fn load<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
                     off |= at;
                     if (at as u64) < end {
                         l.copy64(d as *mut u8, r.ptr().add(at as usize));
-                        soon(r.ptr().wrapping_add(at as usize + AHEAD));
+                        simd::prefetch(r.ptr().wrapping_add(at as usize + AHEAD));
                     } else {
                         l.load32_full(r, d, p, k);
                     }
