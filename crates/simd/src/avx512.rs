@@ -302,6 +302,10 @@ impl Simd for Avx512 {
             let high = [_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd)];
             [low[0], low[1], high[0], high[1]]
         }
+        fn ffloor_int(self, a: Self::F) -> (Self::F, Self::I) {
+            let i = _mm512_cvt_roundps_epi32::<{ _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC }>(a);
+            (_mm512_cvtepi32_ps(i), i)
+        }
         fn ishuffle2(self, a: Self::I, b: Self::I, idx: Self::I) -> Self::I {
             _mm512_permutex2var_epi32(a, idx, b)
         }
@@ -323,13 +327,12 @@ impl Simd for Avx512 {
                 _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15),
             );
             let mut out = [[_mm512_setzero_ps(); 4]; 2];
-            for k in 0..2 {
-                let at = if k == 0 { of } else { next };
+            for (out, at) in out.iter_mut().zip([of, next]) {
                 let low = _mm512_permutex2var_epi16(rows[0][0], at[0], rows[0][1]);
                 let high = _mm512_permutex2var_epi16(rows[1][0], at[1], rows[1][1]);
                 let rg = _mm512_permutex2var_epi64(low, red, high);
                 let ba = _mm512_permutex2var_epi64(low, blue, high);
-                out[k] = [
+                *out = [
                     _mm512_cvtph_ps(_mm512_castsi512_si256(rg)),
                     _mm512_cvtph_ps(_mm512_extracti64x4_epi64::<1>(rg)),
                     _mm512_cvtph_ps(_mm512_castsi512_si256(ba)),

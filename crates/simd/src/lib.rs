@@ -108,6 +108,12 @@ pub trait Simd: Copy + 'static {
     /// a > b ? a : b.
     fn fmax_raw(self, a: Self::F, b: Self::F) -> Self::F;
     fn ffloor(self, a: Self::F) -> Self::F;
+    /// [`Self::ffloor`] of numbers that an `i32` holds, and as integers; of zeros the sign may be lost.
+    #[inline(always)]
+    fn ffloor_int(self, a: Self::F) -> (Self::F, Self::I) {
+        let whole = self.ffloor(a);
+        (whole, self.f_to_s_raw(whole))
+    }
     fn fceil(self, a: Self::F) -> Self::F;
     fn ftrunc(self, a: Self::F) -> Self::F;
     fn fround_even(self, a: Self::F) -> Self::F;
@@ -416,6 +422,22 @@ mod tests {
     #[test]
     fn texels_of_halves() {
         Level::all().into_iter().for_each(halves);
+    }
+
+    fn floors_body<S: Simd>(s: S) {
+        let some =
+            [0.0, -0.0, 0.5, -0.5, 1.0, -1.0, 1.5, -1.5, 2.4999998, -2.5, 8388607.5, -8388607.5, 16777216.0];
+        for a in some.into_iter().chain([-16777216.0, 1e-45, -1e-45, 0.99999994, -0.99999994]) {
+            let (f, i) = s.ffloor_int(s.fsplat(a));
+            assert_eq!(ops::f_lanes(s, f), [a.floor(); 16], "{a}");
+            assert_eq!(ops::i_lanes(s, i), [a.floor() as i32 as u32; 16], "{a}");
+        }
+    }
+    by_level!(fn floors = floors_body, ());
+
+    #[test]
+    fn floors_as_integers() {
+        Level::all().into_iter().for_each(floors);
     }
 
     fn of_two_body<S: Simd>(s: S) {

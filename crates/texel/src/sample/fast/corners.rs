@@ -64,9 +64,8 @@ pub fn corners<'a, S: Simd, const MODE: u8>(
     for k in 0..2 {
         let u = s.fmul(st[k], s.fsplat(f.size[k][level]));
         let v = s.fsub(s.fmin_raw(s.fmax_raw(u, s.fsplat(-LIMIT)), s.fsplat(LIMIT)), half);
-        let base = s.ffloor(v);
+        let (base, a) = s.ffloor_int(v);
         let n = s.isplat(f.texels[k][level]);
-        let a = s.f_to_s_raw(base);
         let (mode, pow2) = match MODE {
             REPEAT => (Wrap::Repeat, true),
             EDGE => (Wrap::Edge, false),

@@ -234,11 +234,18 @@ unsafe fn give<S: Simd, T: Texels>(
     mask: u16,
     color: &[S::F; 4],
 ) {
+    if view.identity && T::N == 4 {
+        for k in 0..4 {
+            // SAFETY: the caller's wave.
+            unsafe { store(s, wave.out[k], w, s.bits(color[k]), mask) };
+        }
+        return;
+    }
+    // A copy: what is asked for by a number has to lie in memory, and the others need not.
+    let color = *color;
     for k in 0..4 {
-        let v =
-            if view.identity && T::N == 4 { s.bits(color[k]) } else { swizzled::<S, T>(s, view, color, k) };
         // SAFETY: the caller's wave.
-        unsafe { store(s, wave.out[k], w, v, mask) };
+        unsafe { store(s, wave.out[k], w, swizzled::<S, T>(s, view, &color, k), mask) };
     }
 }
 
