@@ -81,6 +81,12 @@ pub const SHADER_DUMP: Variable<Place> = Variable {
     kind: Place("folder"),
     meaning: "each shader's IR as it was built and after each pass, and its bytecode, as files",
 };
+pub const JIT_DUMP: Variable<Place> = Variable {
+    name: "TUFF_JIT_DUMP",
+    kind: Place("folder"),
+    meaning: "a jitdump of the machine code of shaders, with which `perf` sees it \
+              ([docs/contributing.md](docs/contributing.md#compiled-code))",
+};
 pub const CACHE_KEY: Variable<Place> = Variable {
     name: "TUFF_CACHE_KEY",
     kind: Place("file"),
@@ -161,6 +167,7 @@ pub struct Settings {
     pub capture: Option<PathBuf>,
     pub instrument: Option<PathBuf>,
     pub shader_dump: Option<PathBuf>,
+    pub jit_dump: Option<PathBuf>,
     pub cache_key: Option<PathBuf>,
     /// Pictures a second; 0: nobody waits.
     pub refresh: Option<u32>,
@@ -226,6 +233,7 @@ impl Settings {
             capture: r.get(&CAPTURE),
             instrument: r.get(&INSTRUMENT),
             shader_dump: r.get(&SHADER_DUMP),
+            jit_dump: r.get(&JIT_DUMP),
             cache_key: r.get(&CACHE_KEY),
             refresh: r.get(&REFRESH).map(|hz| hz as u32),
             trace: r.get(&TRACE),
@@ -257,6 +265,7 @@ mod tests {
             ("TUFF_CAPTURE", "e"),
             ("TUFF_INSTRUMENT", "b"),
             ("TUFF_SHADER_DUMP", "c"),
+            ("TUFF_JIT_DUMP", "f"),
             ("TUFF_CACHE_KEY", "d"),
             ("TUFF_REFRESH", "120"),
             ("TUFF_TRACE", "all"),
@@ -273,6 +282,7 @@ mod tests {
             capture: Some("e".into()),
             instrument: Some("b".into()),
             shader_dump: Some("c".into()),
+            jit_dump: Some("f".into()),
             cache_key: Some("d".into()),
             refresh: Some(120),
             trace: Some(Trace::All),

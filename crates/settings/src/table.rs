@@ -1,8 +1,8 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, CAPTURE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, Kind, LOG, REFRESH, SHADER_DUMP, SIMD,
-    THREADS, TRACE, Variable, WATCHDOG_MS,
+    CACHE_KEY, CAPTURE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, JIT_DUMP, Kind, LOG, REFRESH,
+    SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 14] {
+pub(crate) fn rows() -> [Row; 15] {
     [
         row(&THREADS),
         row(&LOG),
@@ -34,6 +34,7 @@ pub(crate) fn rows() -> [Row; 14] {
         row(&CAPTURE),
         row(&INSTRUMENT),
         row(&SHADER_DUMP),
+        row(&JIT_DUMP),
         row(&CACHE_KEY),
         row(&REFRESH),
         row(&TRACE),

@@ -7,7 +7,7 @@ use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::state::{State, Status, Stop};
 use crate::tally::Counting;
-use crate::tier::{self, Compile};
+use crate::tier::{self, Compile, Watch};
 use shader::bytecode::{Code, Op, Program, UNIT_BYTES};
 use simd::Level;
 
@@ -27,6 +27,11 @@ impl Engine {
     /// The ops by which it runs `p`, for about so many waves to come.
     pub fn code(self, p: &Program, waves: u64) -> &[Op] {
         tier::code(p, self.level, self.compile, waves)
+    }
+
+    /// Looks at the time that `p` takes from here on.
+    pub fn watch(self, p: &Program) -> Watch {
+        Watch::new(p, self.level, self.compile)
     }
 
     /// Runs ops from `from` on until the op `to`, or (null) until the wave stops by itself: why it stopped.

@@ -4,6 +4,7 @@
 use shader::bytecode::{Op, Program};
 use simd::Level;
 use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
 
 /// When a worker compiles.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,7 +28,7 @@ impl Compile {
 }
 
 /// Waves until a program is compiled: an op takes about as long to compile as it does in so many.
-const WAVES: u32 = 96;
+pub(crate) const WAVES: u32 = 96;
 
 /// The ops to run, for `waves` waves to come; compiled ones do the same.
 pub(crate) fn code(p: &Program, level: Level, when: Compile, waves: u64) -> &[Op] {
@@ -50,6 +51,30 @@ pub(crate) fn code(p: &Program, level: Level, when: Compile, waves: u64) -> &[Op
     match tried {
         Some(Some(c)) if c.level() == level.index() => c.code(),
         _ => &p.code,
+    }
+}
+
+/// How long it has run op by op, of a program that nobody has compiled: one with loops may take long in a few waves.
+pub(crate) struct Watch(Option<(Instant, Duration)>);
+
+impl Watch {
+    pub fn new(p: &Program, level: Level, when: Compile) -> Watch {
+        let compiles = when == Compile::Often && level != Level::Portable && p.compiled.get().is_none();
+        // About what compiling takes.
+        let enough = Duration::from_micros(p.code.len() as u64);
+        Watch(compiles.then(|| (Instant::now(), enough)))
+    }
+    /// It would have been compiled in that time; said once.
+    pub fn is_up(&mut self) -> bool {
+        self.0.take_if(|(since, enough)| since.elapsed() >= *enough).is_some()
+    }
+    /// What it took counts as so many waves, but the next is still to come.
+    pub fn end(self, p: &Program) {
+        let Some((since, enough)) = self.0 else { return };
+        let part = since.elapsed().as_secs_f32() / enough.as_secs_f32();
+        let waves = (WAVES as f32 * part.min(1.0)) as u32;
+        let more = |n: u32| (n < WAVES).then(|| (n + waves).min(WAVES - 1));
+        let _ = p.compiled.runs.fetch_update(Relaxed, Relaxed, more);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::packing::{Packing, pattern};
 use crate::state::{At, State, Status, Stop};
-use crate::tier::Compile;
+use crate::tier::{Compile, WAVES};
 use shader::bytecode::{Code, Op, Program, Reg, UNIT_BYTES};
 use shader::ir::{Input, Ty};
 use simd::Level;
@@ -205,8 +205,16 @@ impl Worker {
         for i in 0..files {
             self.prepare(d, code, k, i)?;
         }
+        let mut watch = self.engine.watch(d.program);
         let mut g = first;
         while g < last {
+            if watch.is_up() {
+                let code = self.engine.code(d.program, WAVES as u64);
+                self.waves[..files]
+                    .iter_mut()
+                    .flat_map(|w| &mut w.state)
+                    .for_each(|st| st.code = code.as_ptr());
+            }
             let n = (k.groups as u64).min(last - g) as u32;
             // What earlier workgroups left must not show: which ones ran on this thread is chance.
             // SAFETY: reserved above.
@@ -234,6 +242,7 @@ impl Worker {
             }
             g += n as u64;
         }
+        watch.end(d.program);
         Ok(())
     }
 

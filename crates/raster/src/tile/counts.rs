@@ -377,27 +377,18 @@ impl SeenFours {
     fn count<S: Simd>(&mut self, s: S) {
         let m = vector::load(s, bytemuck::cast_ref(&self.covered));
         let left = vector::load(s, bytemuck::cast_ref(&self.left));
-        let (first, pairs, bytes) = (s.isplat(0x1111_1111), s.isplat(0x3333_3333), s.isplat(0x0F0F_0F0F));
-        // Sums of a lane's fours of bits, each no more than 4.
-        let sum = |fours: S::I| {
-            let two = s.iadd(s.iand(fours, bytes), s.iand(ops::shr(s, fours, 4), bytes));
-            ops::shr(s, s.imul(two, s.isplat(0x0101_0101)), 24)
-        };
-        let some = |m: S::I| {
-            let two = s.ior(m, ops::shr(s, m, 1));
-            s.iand(s.ior(two, ops::shr(s, two, 2)), first)
-        };
+        let (first, pairs) = (s.isplat(0x1111_1111), s.isplat(0x3333_3333));
         let two = s.iand(m, ops::shr(s, m, 1));
         let whole = s.iand(s.iand(two, ops::shr(s, two, 2)), first);
         let gone = s.iandn(left, m);
         let gone = s.isub(gone, s.iand(ops::shr(s, gone, 1), s.isplat(0x5555_5555)));
         let gone = s.iadd(s.iand(gone, pairs), s.iand(ops::shr(s, gone, 2), pairs));
         // Whole quads are some of the quads, and those that are left of those that there were.
-        let quads = some(m);
-        let own = [quads, s.isub(quads, whole), s.isub(quads, some(left)), gone];
+        let quads = some(s, m);
+        let own = [quads, s.isub(quads, whole), s.isub(quads, some(s, left)), gone];
         for (to, fours) in self.sums.iter_mut().zip(own) {
             let before = vector::load(s, to);
-            vector::store(s, to, s.iadd(before, sum(fours)));
+            vector::store(s, to, s.iadd(before, sum(s, fours)));
         }
     }
 
@@ -416,6 +407,23 @@ impl SeenFours {
         c[InTile::Hidden] += hidden;
         c[InTile::Passed] += if all_pass { gone } else { 0 };
     }
+}
+
+// (Functions, for a closure has no CPU features.)
+
+/// Sums of a lane's fours of bits, each no more than 4.
+#[inline(always)]
+fn sum<S: Simd>(s: S, fours: S::I) -> S::I {
+    let bytes = s.isplat(0x0F0F_0F0F);
+    let two = s.iadd(s.iand(fours, bytes), s.iand(ops::shr(s, fours, 4), bytes));
+    ops::shr(s, s.imul(two, s.isplat(0x0101_0101)), 24)
+}
+
+/// The first bit of each four of which a bit is set.
+#[inline(always)]
+fn some<S: Simd>(s: S, m: S::I) -> S::I {
+    let two = s.ior(m, ops::shr(s, m, 1));
+    s.iand(s.ior(two, ops::shr(s, two, 2)), s.isplat(0x1111_1111))
 }
 
 /// All pixels of a rectangle are covered, one sample each, and hidden.

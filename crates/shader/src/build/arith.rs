@@ -171,8 +171,11 @@ impl Builder<'_> {
     pub(crate) fn arithmetic(&mut self, i: &Code) -> Result<bool> {
         use Class::*;
         match i.op {
-            Op::FAdd => self.map2(i, Float, Float, Emit::fadd)?,
-            Op::FSub => self.map2(i, Float, Float, Emit::fsub)?,
+            Op::FAdd | Op::FSub => {
+                let op = if i.op == Op::FAdd { Bin::FAdd } else { Bin::FSub };
+                let signs = self.keeps_signs(i.word(2)?);
+                self.map2(i, Float, Float, |e, s, a, b| e.sum(s, op, [a, b], signs))?
+            }
             Op::FMul => self.map2(i, Float, Float, Emit::fmul)?,
             Op::FDiv => self.map2(i, Float, Float, Emit::fdiv)?,
             Op::FRem => self.float2(i, Bin::FRem)?,

@@ -73,6 +73,20 @@ impl Emit {
     pub fn fsub(&mut self, s: Sk, a: Value, b: Value) -> Value {
         self.float2(s, Bin::FSub, a, b)
     }
+    /// a + b or a − b; where zeros' `signs` do not matter, a zero adds nothing.
+    pub fn sum(&mut self, s: Sk, op: Bin, [a, b]: [Value; 2], signs: bool) -> Value {
+        let minus = if s == Sk::F64 { 1 << 63 } else { 1 << 31 };
+        let zero = |e: &Emit, v| e.as_const(v).is_some_and(|c| c & !minus == 0);
+        if !signs && !self.exact && !self.modes.of(s).flush {
+            if zero(self, b) {
+                return a;
+            }
+            if zero(self, a) {
+                return if op == Bin::FAdd { b } else { self.un(Un::FNeg, b) };
+            }
+        }
+        self.float2(s, op, a, b)
+    }
     pub fn fmul(&mut self, s: Sk, a: Value, b: Value) -> Value {
         self.float2(s, Bin::FMul, a, b)
     }

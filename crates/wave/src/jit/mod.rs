@@ -6,6 +6,7 @@
 //! counts mean what they did. What a segment's ops do is what their kernels' own functions say ([`crate::recording`]).
 
 mod branch;
+mod dump;
 mod enter;
 mod live;
 mod pages;
@@ -45,10 +46,9 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    /// The instructions, with constants between them, for who looks at them.
+    /// For who looks at it.
     pub fn machine_code(&self) -> &[u8] {
-        // SAFETY: the pages are as large, readable, and never written again.
-        unsafe { std::slice::from_raw_parts(self.pages.ptr(), self.pages.bytes()) }
+        self.pages.code()
     }
 }
 
@@ -148,6 +148,11 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
         }
     }
     let pages = Pages::new(&bytes)?;
+    dump::functions(program, pages.code(), || {
+        let of_segments = entries.iter().map(|e| ("segment", e.0, e.3));
+        let of_regions = regions.iter().map(|(r, _, at)| ("loop", r.header, *at));
+        of_segments.chain(of_regions).collect()
+    });
     let mut code = program.code.clone();
     let segments = entries.len();
     for (first, end, split, at) in entries {

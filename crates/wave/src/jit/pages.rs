@@ -37,6 +37,11 @@ impl Pages {
     pub fn ptr(&self) -> *const u8 {
         self.at.as_ptr()
     }
+    /// The instructions, with constants between them.
+    pub fn code(&self) -> &[u8] {
+        // SAFETY: the mapping is as large, readable, and never written again.
+        unsafe { std::slice::from_raw_parts(self.at.as_ptr(), self.bytes) }
+    }
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
         self.bytes

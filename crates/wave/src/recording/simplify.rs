@@ -27,13 +27,14 @@ impl Tape {
                 let nan = f32::from_bits(self.splat(a)?).is_nan();
                 Some(self.put(Node::Truth(nan)))
             }
-            Node::Bin(Bin::Shl | Bin::Shr | Bin::Sar | Bin::And, a, b)
+            Node::Bin(Bin::Shl | Bin::Shr | Bin::Sar | Bin::And | Bin::Xor, a, b)
                 if self.splat(a).is_some() && self.splat(b).is_some() =>
             {
                 let (x, n) = (self.splat(a)?, self.splat(b)?);
                 let Node::Bin(op, ..) = node else { return None };
                 let r = match op {
                     Bin::And => x & n,
+                    Bin::Xor => x ^ n,
                     Bin::Shl => x.checked_shl(n).unwrap_or(0),
                     Bin::Shr => x.checked_shr(n).unwrap_or(0),
                     _ => ((x as i32) >> n.min(31)) as u32,

@@ -36,6 +36,11 @@ fn memory(place: u32, member: usize) -> MemoryOperand {
 impl Cycle<'_> {
     /// Counts a block's accesses, all at once, but for those that are odd.
     pub fn count_loads(&mut self, seg: &Segment) -> Made<()> {
+        self.loads_of(seg).into_iter().filter(|s| s.1 > 0).try_for_each(|(at, n)| self.add(at, n))
+    }
+
+    /// A block's accesses: where in the context they are counted, and how many.
+    pub fn loads_of(&self, seg: &Segment) -> [(usize, usize); 4] {
         let mut sums = [
             (offset_of!(Context, unknown), 0),
             (offset_of!(Context, runs), 0),
@@ -55,7 +60,7 @@ impl Cycle<'_> {
             };
             sums[which].1 += 1;
         }
-        sums.into_iter().filter(|s| s.1 > 0).try_for_each(|(at, n)| self.add(at, n))
+        sums
     }
 
     /// ecx is the sum of the first lanes and `imm`.

@@ -1,14 +1,14 @@
 //! A block of a region: its items in order, for each side.
 
+use super::decide::compare;
+use super::emit::low;
 use super::machine::{Made, TooMuch};
 use super::rare::{Arg, Rare, Stub};
-use super::region::{Cycle, context, exec};
-use crate::jit::enter::Context;
+use super::region::{Cycle, PATIENCE, exec};
 use crate::jit::region::{Check, End, Load, Region, To};
 use crate::jit::segment::{Item, Segment};
 use crate::recording::{Id, Node};
 use iced_x86::Code;
-use std::mem::offset_of;
 
 impl<'r> Cycle<'r> {
     pub fn block(&mut self, b: usize) -> Made<()> {
@@ -26,11 +26,17 @@ impl<'r> Cycle<'r> {
         match block.end {
             End::Go(to) => self.go_on(b, to),
             End::If(c, yes, no) => {
-                self.test(&[c])?;
+                let (is, is_not) = match self.compare.take() {
+                    Some(compare) => self.compares(u32::MAX, &compare)?,
+                    None => {
+                        self.test(&[c])?;
+                        (Code::Jne_rel32_64, Code::Je_rel32_64)
+                    }
+                };
                 if yes == To::Block(b + 1) {
-                    return self.go(Code::Je_rel32_64, no);
+                    return self.go(is_not, no);
                 }
-                self.go(Code::Jne_rel32_64, yes)?;
+                self.go(is, yes)?;
                 self.go_on(b, no)
             }
             End::Any { some, none } => {
@@ -47,10 +53,11 @@ impl<'r> Cycle<'r> {
                     self.tally(row)?;
                 }
                 self.turn()?;
-                self.e.m.m(Code::Dec_rm32, context(offset_of!(Context, patience)))?;
-                let from = self.e.m.jump(Code::Je_rel32_64)?;
-                let stub = Stub { from, back: self.e.m.here(), what: Rare::Tired(op), held: self.e.reserved };
-                self.stubs.push(stub);
+                self.e.m.r(Code::Dec_rm32, low(PATIENCE))?;
+                self.go(Code::Jne_rel32_64, to)?;
+                let from = self.e.m.jump(Code::Jmp_rel32_64)?;
+                let what = Rare::Tired(op, self.e.side, self.e.full);
+                self.stubs.push(Stub { from, back: self.e.m.here(), what, held: self.e.reserved });
                 self.go(Code::Jmp_rel32_64, to)
             }
         }
@@ -61,12 +68,17 @@ impl<'r> Cycle<'r> {
         let mut order = vec![];
         let n = self.together(seg);
         for first in (0..self.e.side).step_by(n) {
-            for item in &seg.each {
+            let computed = |i: &&Item| !matches!(i, Item::Compute(id) if self.leaves_out(*id));
+            for item in seg.each.iter().filter(computed) {
                 let sides = first..(first + n).min(self.e.side);
                 order.extend(sides.filter(|k| self.done_for(seg, *item, *k)).map(|k| (*item, k)));
             }
         }
         order
+    }
+
+    fn leaves_out(&self, id: Id) -> bool {
+        self.compare.as_ref().is_some_and(|c| c.left_out.contains(&id))
     }
 
     /// What is common to all sides is done once.
@@ -137,8 +149,14 @@ impl<'r> Cycle<'r> {
             }
         }
         let mut uses = vec![vec![]; n * sides];
+        self.compare = match end {
+            End::If(c, ..) => compare(self.region, seg, c),
+            _ => None,
+        };
         let order = self.order(seg);
-        if let End::If(c, ..) = end {
+        if let Some(c) = &self.compare {
+            c.values().for_each(|id| uses[id as usize].push(order.len() as u32));
+        } else if let End::If(c, ..) = end {
             uses[c as usize].push(order.len() as u32);
         }
         for (at, (item, k)) in order.into_iter().enumerate().rev() {
@@ -200,7 +218,11 @@ impl<'r> Cycle<'r> {
                 let id = self.e.value(id);
                 self.executes(id)?;
                 self.e.used(at, id);
-                if self.e.k + 1 == self.e.side { self.count_lanes() } else { Ok(()) }
+                if self.e.k + 1 < self.e.side {
+                    return Ok(());
+                }
+                self.end_counters()?;
+                self.count_lanes()
             }
             _ => Err(TooMuch),
         }

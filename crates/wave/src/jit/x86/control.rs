@@ -2,6 +2,7 @@
 //!
 //! AVX-512 has the lanes of a warp in a mask register of its own, AVX2 as two vectors on the stack.
 
+use super::counters::Counter;
 use super::emit::WARPS;
 use super::machine::{Made, Source, TooMuch, Width};
 use super::place::row;
@@ -196,6 +197,9 @@ impl Cycle<'_> {
 
     /// Adds `n` for each warp with lanes to a number of the context's; rdx is lost.
     pub fn add(&mut self, at: usize, n: usize) -> Made<()> {
+        if self.counted(Counter::Access(at, n))? {
+            return Ok(());
+        }
         let beside = self.warps_beside();
         if self.e.full || beside == 1 {
             return self.e.m.mi(Code::Add_rm64_imm32, context(at), (n * beside) as i32);
@@ -209,21 +213,23 @@ impl Cycle<'_> {
 
     /// The counter of the row is passed.
     pub fn tally(&mut self, i: u16) -> Made<()> {
-        let at = i as usize * size_of::<Row>();
-        let to = |member: usize| MemoryOperand::with_base_displ(B, (at + member) as i64);
+        if self.counted(Counter::Row(i))? {
+            return Ok(());
+        }
         let beside = self.warps_beside();
-        self.e.m.rm(Code::Mov_r64_rm64, B, context(offset_of!(Context, rows)))?;
+        let (warps, diverged) =
+            (self.row_at(i, offset_of!(Row, warps)), self.row_at(i, offset_of!(Row, diverged)));
         if self.e.full || beside == 1 {
-            self.e.m.mi(Code::Add_rm64_imm32, to(offset_of!(Row, warps)), beside as i32)?;
+            self.e.m.mi(Code::Add_rm64_imm32, warps, beside as i32)?;
         } else {
             self.e.m.rm(Code::Mov_r64_rm64, A, context(offset_of!(Context, warps)))?;
-            self.e.m.mr(Code::Add_rm64_r64, to(offset_of!(Row, warps)), A)?;
+            self.e.m.mr(Code::Add_rm64_r64, warps, A)?;
         }
         if self.e.full {
             // Who has all lanes began with all.
             return Ok(());
         }
         self.e.m.rm(Code::Mov_r64_rm64, A, context(offset_of!(Context, diverged)))?;
-        self.e.m.mr(Code::Add_rm64_r64, to(offset_of!(Row, diverged)), A)
+        self.e.m.mr(Code::Add_rm64_r64, diverged, A)
     }
 }

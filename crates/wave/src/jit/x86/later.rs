@@ -4,9 +4,10 @@
 //! written, with what was there before. The wave has what was written last, by whichever warp: each write says in which turn and
 //! block it was, and of all warps the latest counts. In one turn's block all write the same.
 
+use super::emit::low;
 use super::machine::Made;
 use super::place::row;
-use super::region::{A, B, Cycle, home};
+use super::region::{A, B, Cycle, TURNS, home};
 use crate::jit::region::MOST_BLOCKS;
 use iced_x86::{Code, MemoryOperand};
 use shader::bytecode::Reg;
@@ -17,7 +18,7 @@ const TURN: i32 = MOST_BLOCKS.next_power_of_two() as i32;
 impl Cycle<'_> {
     /// Rows of register `i` of those: when the warps at hand wrote it, and (8 bytes on) any so far; what it held then.
     fn when(&self, i: usize) -> MemoryOperand {
-        row(self.turns + 1 + i as u32)
+        row(self.when + i as u32)
     }
     fn best(&self, i: usize) -> MemoryOperand {
         let at = self.when(i);
@@ -40,19 +41,16 @@ impl Cycle<'_> {
         for i in 0..self.later.len() {
             self.e.m.mi(Code::Mov_rm64_imm32, self.when(i), 0)?;
         }
-        if self.later.is_empty() { Ok(()) } else { self.e.m.mi(Code::Mov_rm64_imm32, row(self.turns), TURN) }
+        if self.later.is_empty() { Ok(()) } else { self.e.m.ri(Code::Mov_r32_imm32, low(TURNS), TURN) }
     }
     /// Another turn begins.
     pub fn turn(&mut self) -> Made<()> {
-        if self.later.is_empty() { Ok(()) } else { self.e.m.mi(Code::Add_rm64_imm32, row(self.turns), TURN) }
+        if self.later.is_empty() { Ok(()) } else { self.e.m.ri(Code::Add_rm64_imm32, TURNS, TURN) }
     }
     /// Block `b` has written the register; rcx is lost.
     pub fn written(&mut self, r: Reg, b: usize) -> Made<()> {
         let Some(i) = self.later.iter().position(|x| *x == r) else { return Ok(()) };
-        self.e.m.rm(Code::Mov_r64_rm64, A, row(self.turns))?;
-        if b > 0 {
-            self.e.m.ri(Code::Add_rm64_imm32, A, b as i32)?;
-        }
+        self.e.m.rm(Code::Lea_r64_m, A, MemoryOperand::with_base_displ(TURNS, b as i64))?;
         self.e.m.mr(Code::Mov_rm64_r64, self.when(i), A)
     }
     /// Warps leave; rcx and the first vector are lost.

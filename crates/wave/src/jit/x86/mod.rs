@@ -8,6 +8,8 @@ mod block;
 mod branch;
 mod call;
 mod control;
+mod counters;
+mod decide;
 mod emit;
 mod later;
 mod loops;

@@ -1,9 +1,9 @@
 //! Code of a region that is seldom run, behind all other.
 
-use super::emit::REGS;
+use super::emit::{REGS, low};
 use super::machine::{Jump, Made};
 use super::place::row;
-use super::region::{B, CONTEXT, Cycle, context};
+use super::region::{B, CONTEXT, Cycle, PATIENCE, context};
 use crate::jit::enter::{Context, one, tired};
 use iced_x86::{Code, MemoryOperand, Register};
 use shader::bytecode::Op;
@@ -19,8 +19,8 @@ pub struct Stub {
 }
 
 pub enum Rare {
-    /// Back edges ran out: the op.
-    Tired(u32),
+    /// Back edges ran out: the op, how many sides there are, and whether all lanes execute.
+    Tired(u32, usize, bool),
     /// A run begins within a line; an access has a second line.
     Odd,
     /// Of each warp beside, or of those that have lanes then.
@@ -44,9 +44,12 @@ impl Cycle<'_> {
     pub fn stub(&mut self, stub: Stub) -> Made<()> {
         self.e.m.land(stub.from);
         match stub.what {
-            Rare::Tired(op) => {
+            Rare::Tired(op, side, full) => {
+                (self.e.side, self.e.full) = (side, full);
+                self.end_counters()?;
                 self.keep(stub.held, true)?;
                 let m = &mut self.e.m;
+                m.mr(Code::Mov_rm32_r32, context(offset_of!(Context, patience)), low(PATIENCE))?;
                 m.rr(Code::Mov_r64_rm64, Register::RDI, CONTEXT)?;
                 m.r64(Register::RSI, op as u64)?;
                 m.r64(Register::RAX, tired as *const () as u64)?;
@@ -55,6 +58,7 @@ impl Cycle<'_> {
                 m.rr(Code::Test_rm32_r32, Register::EAX, Register::EAX)?;
                 self.faults.push(self.e.m.jump(Code::Jne_rel32_64)?);
                 self.keep(stub.held, false)?;
+                self.e.m.rm(Code::Mov_r32_rm32, low(PATIENCE), context(offset_of!(Context, patience)))?;
             }
             // Runs are counted where no lane leaves alone: one at a time.
             Rare::Odd => self.e.m.mi(Code::Add_rm64_imm32, context(offset_of!(Context, odd)), 1)?,

@@ -4,6 +4,8 @@
 //! ([`Pin`]); within a block values go where [`Emit`] puts them. With AVX2 the two halves of a warp go side by side, for where
 //! a warp goes its lanes say together.
 
+use super::counters::Counter;
+use super::decide::Compare;
 use super::emit::{Emit, LIVE, OFFSETS, REGS, WARPS, low};
 use super::machine::{Jump, Made, TooMuch, Width};
 use super::place::row;
@@ -16,6 +18,10 @@ use std::mem::offset_of;
 
 /// The context, and what is free for addresses and counts.
 pub const CONTEXT: Register = Register::R10;
+/// Rows of counters, turns of the warps at hand, and turns that are left until the watchdog is asked. (What is left is [`super::counters`]'s.)
+pub const ROWS: Register = Register::R11;
+pub const TURNS: Register = Register::R14;
+pub const PATIENCE: Register = Register::R15;
 pub const A: Register = Register::RCX;
 pub const B: Register = Register::RDX;
 
@@ -50,6 +56,10 @@ pub struct Cycle<'r> {
     pub waiting: Vec<(To, Jump)>,
     pub stubs: Vec<Stub>,
     pub faults: Vec<Jump>,
+    /// What registers count.
+    pub counters: Vec<Counter>,
+    /// How the block at hand ends, if by integers.
+    pub compare: Option<Compare>,
     /// First rows of: uniform registers as they were, who executes (AVX2), what calls keep, kernels' operands.
     pub initial: u32,
     pub executing: u32,
@@ -57,8 +67,8 @@ pub struct Cycle<'r> {
     pub call: u32,
     /// Uniform registers that are read behind the loop.
     pub later: Vec<Reg>,
-    /// Rows of: turns of the warps at hand, when each of these was written ([`Cycle::written`]), and what they held then.
-    pub turns: u32,
+    /// Rows of: when each of these was written ([`Cycle::written`]), and what they held then.
+    pub when: u32,
     pub last: u32,
     /// First row of a block's own.
     pub own: u32,
@@ -76,8 +86,8 @@ pub fn compile(region: &Region, width: Width, ops: &[Op]) -> Made<Vec<u8>> {
     let uniforms = region.uniforms.len() as u32;
     let kept = uniforms + 2 * MOST_APART as u32;
     let later: Vec<Reg> = region.uniforms.iter().copied().filter(|r| region.read_later(r.unit())).collect();
-    let turns = kept + KEPT + CALL;
-    let own = turns + 1 + 2 * later.len() as u32;
+    let when = kept + KEPT + CALL;
+    let own = when + 2 * later.len() as u32;
     let mut it = Cycle {
         e,
         region,
@@ -87,12 +97,14 @@ pub fn compile(region: &Region, width: Width, ops: &[Op]) -> Made<Vec<u8>> {
         waiting: vec![],
         stubs: vec![],
         faults: vec![],
+        counters: vec![],
+        compare: None,
         initial: 0,
         executing: uniforms,
         kept,
         call: kept + KEPT,
-        turns,
-        last: turns + 1 + later.len() as u32,
+        when,
+        last: when + later.len() as u32,
         later,
         own,
         most_rows: own,
@@ -109,6 +121,10 @@ impl<'r> Cycle<'r> {
         m.rr(Code::Mov_r64_rm64, CONTEXT, Register::RDI)?;
         m.rr(Code::Mov_r64_rm64, REGS, Register::RSI)?;
         m.rm(Code::Mov_r32_rm32, LIVE, context(offset_of!(Context, live)))?;
+        m.rm(Code::Mov_r64_rm64, ROWS, context(offset_of!(Context, rows)))?;
+        m.rm(Code::Mov_r32_rm32, low(PATIENCE), context(offset_of!(Context, patience)))?;
+        self.choose_counters();
+        self.begin_counters()?;
         let region = self.region;
         for (i, r) in region.uniforms.iter().enumerate() {
             self.copy(row(self.initial + i as u32), home(*r))?;
@@ -131,6 +147,7 @@ impl<'r> Cycle<'r> {
         self.e.m.land(done);
         self.end_later()?;
         self.e.m.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX)?;
+        self.e.m.mr(Code::Mov_rm32_r32, context(offset_of!(Context, patience)), low(PATIENCE))?;
         let leave = self.e.m.here();
         self.e.leave()?;
         for stub in std::mem::take(&mut self.stubs) {
@@ -288,6 +305,7 @@ impl<'r> Cycle<'r> {
             }
         }
         self.e.k = 0;
+        self.end_counters()?;
         self.out_later()?;
         self.end_lanes(lanes)
     }
