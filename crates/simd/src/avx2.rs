@@ -374,6 +374,13 @@ impl Simd for Avx2 {
             let p = _mm256_permute4x64_epi64::<0xD8>(p);
             [_mm256_cvtph_ps(_mm256_castsi256_si128(p)), _mm256_cvtph_ps(_mm256_extracti128_si256::<1>(p))]
         }
+        unsafe fn fload_halves(self, p: [*const u8; 4]) -> [Self::F; 2] {
+            let of = four!(I => _mm256_cvtph_ps(_mm_loadu_si128(p[I].cast())));
+            [
+                two!(I => _mm256_permute2f128_ps::<0x20>(of[2 * I], of[2 * I + 1])),
+                two!(I => _mm256_permute2f128_ps::<0x31>(of[2 * I], of[2 * I + 1])),
+            ]
+        }
         unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
             two!(I => _mm256_loadu2_m128i(p[2 * I + 1].cast(), p[2 * I].cast()))
         }

@@ -121,6 +121,11 @@ impl Simd for Avx512 {
         unsafe fn istore(self, p: *mut u8, a: Self::I) {
             _mm512_store_si512(p.cast(), a)
         }
+        unsafe fn fload_halves(self, p: [*const u8; 4]) -> [Self::F; 2] {
+            let a = _mm512_cvtph_ps(_mm256_loadu2_m128i(p[1].cast(), p[0].cast()));
+            let b = _mm512_cvtph_ps(_mm256_loadu2_m128i(p[3].cast(), p[2].cast()));
+            [_mm512_shuffle_f32x4::<0x88>(a, b), _mm512_shuffle_f32x4::<0xDD>(a, b)]
+        }
         unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
             let low = _mm256_loadu2_m128i(p[1].cast(), p[0].cast());
             let high = _mm256_loadu2_m128i(p[3].cast(), p[2].cast());

@@ -247,6 +247,19 @@ pub trait Simd: Copy + 'static {
         let all = |next| [texel(next, 0), texel(next, 1), texel(next, 2), texel(next, 3)];
         [all(0), all(1)]
     }
+    /// Eight 16-bit floats from each place, as floats: the first four of each, one place's after the other's, and the last four.
+    ///
+    /// # Safety
+    /// Sixteen bytes are readable at each.
+    #[inline(always)]
+    unsafe fn fload_halves(self, p: [*const u8; 4]) -> [Self::F; 2] {
+        // SAFETY: the caller's.
+        let all = p.map(|p| unsafe { p.cast::<[u16; 8]>().read_unaligned() });
+        let four = |n: usize| {
+            self.f16_to_f(ops::i_from(self, std::array::from_fn(|i| all[i / 4][i % 4 + n] as u32)))
+        };
+        [four(0), four(4)]
+    }
     /// Lane i = that of a which is `LANE` of its quad.
     #[inline(always)]
     fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
@@ -418,6 +431,23 @@ mod tests {
         }
     }
     by_level!(fn halves = halves_body, ());
+
+    fn pairs_body<S: Simd>(s: S) {
+        let some: [u16; 80] = std::array::from_fn(|n| half::f16::from_f32(n as f32 - 7.5).to_bits());
+        let first = [3, 71, 16, 40];
+        // SAFETY: eight of them at each place.
+        let got = unsafe { s.fload_halves(first.map(|n| some[n..].as_ptr().cast())) };
+        for (of, got) in got.into_iter().enumerate() {
+            let want: [f32; 16] = std::array::from_fn(|i| (first[i / 4] + of * 4 + i % 4) as f32 - 7.5);
+            assert_eq!(ops::f_lanes(s, got), want, "{of}");
+        }
+    }
+    by_level!(fn pairs = pairs_body, ());
+
+    #[test]
+    fn pairs_of_texels_of_halves() {
+        Level::all().into_iter().for_each(pairs);
+    }
 
     #[test]
     fn texels_of_halves() {

@@ -5,6 +5,7 @@
 //! Everything here is `inline(always)`, generic over [`Simd`], and plain loops: closures and array adaptors are not
 //! inlined into functions with CPU features of their own.
 
+mod apart;
 mod corners;
 mod cube;
 mod lod;

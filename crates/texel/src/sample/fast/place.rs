@@ -5,7 +5,7 @@ use super::super::sampler::{Sampler, Wrap};
 use super::corners::Corners;
 use super::texels::words;
 use super::window::{self, Close, window};
-use super::{Fast, LEVELS, Texels, cube, mix};
+use super::{Fast, LEVELS, Texels, apart, cube, mix};
 use crate::vector::load;
 use ash::vk::CompareOp;
 use simd::ops;
@@ -295,7 +295,7 @@ pub unsafe fn simple<S: Simd, T: Texels>(
 ) {
     if !T::WORD {
         // SAFETY: as the caller says.
-        return unsafe { apart::<S, T>(s, f, corners, near, wanted, out) };
+        return unsafe { apart::apart::<S, T>(s, f, corners, near, wanted, out) };
     }
     let (i, weight) = (corners.texels(s), corners.weights(s));
     let level = level % LEVELS;
@@ -372,7 +372,7 @@ fn moved<S: Simd>(s: S, channel: S::I, at: S::I) -> S::F {
 /// [`mix`] of texels, of which those of weight 0 add nothing; `kept`: of the difference's bits, all or (where the weight
 /// is 0) the sign, as the general path does it.
 #[inline(always)]
-fn weighted<S: Simd, T: Texels>(s: S, a: S::F, b: S::F, w: S::F, kept: S::I) -> S::F {
+pub fn weighted<S: Simd, T: Texels>(s: S, a: S::F, b: S::F, w: S::F, kept: S::I) -> S::F {
     if !T::FLOATS {
         return mix(s, a, b, w);
     }
@@ -382,87 +382,8 @@ fn weighted<S: Simd, T: Texels>(s: S, a: S::F, b: S::F, w: S::F, kept: S::I) -> 
 
 /// Bits for [`weighted`].
 #[inline(always)]
-fn kept<S: Simd>(s: S, w: S::F) -> S::I {
+pub fn kept<S: Simd>(s: S, w: S::F) -> S::I {
     s.isel(s.feq(w, s.fsplat(0.0)), s.isplat(0x8000_0000), s.isplat(!0))
-}
-
-/// [`simple`] for texels of other sizes.
-///
-/// # Safety
-/// As [`simple`].
-#[inline(always)]
-unsafe fn apart<S: Simd, T: Texels>(
-    s: S,
-    f: &Fast,
-    corners: &Corners,
-    near: &mut Close,
-    wanted: u8,
-    out: &mut [S::F; 4],
-) {
-    let half = s.fsplat(0.5);
-    let (mut i, mut weight) = (corners.texels(s), corners.weights(s));
-    let mut kept = [s.isplat(!0); 2];
-    let mut moved = s.mask(0);
-    if T::FLOATS {
-        // As `settle`.
-        for k in 0..2 {
-            let all = s.feq(weight[k], s.fsplat(1.0));
-            weight[k] = s.fsel(all, s.fsplat(0.0), weight[k]);
-            i[k][0] = s.isel(all, i[k][1], i[k][0]);
-            kept[k] = self::kept(s, weight[k]);
-            moved = s.mor(moved, all);
-        }
-    }
-    let x = [ops::shl(s, i[0][0], T::SHIFT), ops::shl(s, i[0][1], T::SHIFT)];
-    let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
-    let pairs = T::PAIRS && f.last.is_some() && s.mbits(right) == 0xffff;
-    let last = s.isplat(f.last.unwrap_or(0));
-    // (Elsewhere it is no fewer instructions.)
-    if T::HALVES
-        && matches!(s.level(), Machine::Avx512(_))
-        && pairs
-        && *near != Close::No
-        && !f.line
-        && !s.many(moved)
-    {
-        let close = window::rows(s, f, corners);
-        *near = if close.is_some() { Close::Eight } else { Close::No };
-        if let Some(close) = close {
-            for y in 0..2 {
-                // SAFETY: the caller's view.
-                let [a, b] = s.fhalves(unsafe { close.load(s, y) }, close.at[y]);
-                for k in 0..4 {
-                    let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
-                    out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
-                }
-            }
-            return;
-        }
-    }
-    for y in 0..2 {
-        if y == 1 && f.line {
-            break;
-        }
-        let row = s.imul(i[1][y], s.isplat(f.row_pitch[0]));
-        let (mut a, mut b) = ([half; 4], [half; 4]);
-        // SAFETY: the caller's texels; with `pairs`, both of each pair, of the level that `last` is of.
-        unsafe {
-            if pairs {
-                T::pair(s, f.base, s.iadd(row, x[0]), last, &mut a, &mut b);
-            } else {
-                T::load(s, f.base, s.iadd(row, x[0]), &mut a);
-                T::load(s, f.base, s.iadd(row, x[1]), &mut b);
-            }
-        }
-        for k in 0..T::N {
-            if T::N > 1 && wanted >> k & 1 == 0 {
-                continue;
-            }
-            let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
-            out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
-        }
-    }
-    T::finish(s, out);
 }
 
 /// Where a weight has rounded to 1, just below the centre of the first texel, the texels before it have none: the next

@@ -42,6 +42,23 @@ pub trait Texels: 'static {
     /// As [`Texels::load`], of both texels; they are of the level that `last` is of.
     #[inline(always)]
     unsafe fn pair<S: Simd>(_: S, _: *const u8, _: S::I, _: S::I, _: &mut [S::F; 4], _: &mut [S::F; 4]) {}
+    /// As [`Texels::pair`], of the channels in `wanted` (a bit each) and of others perhaps.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(always)]
+    unsafe fn pair_of<S: Simd>(
+        s: S,
+        base: *const u8,
+        at: S::I,
+        last: S::I,
+        _wanted: u8,
+        a: &mut [S::F; 4],
+        b: &mut [S::F; 4],
+    ) {
+        // SAFETY: the caller's texels.
+        unsafe { Self::pair(s, base, at, last, a, b) };
+    }
     /// [`Texels::load`] of texels and of those right of them, which are in memory side by side; where `WORD` is set, or `PAIRS` and
     /// texels have more than one byte.
     ///
@@ -262,15 +279,41 @@ impl<const N: usize> Texels for Half<N> {
     const HALVES: bool = N == 4;
     const PAIRS: bool = true;
     #[inline(always)]
-    unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
-        if N == 4 {
-            // SAFETY: two texels of two words.
-            let w = unsafe { words4(s, base, at) };
-            for i in 0..2 {
-                (a[2 * i], a[2 * i + 1]) = (s.f16_to_f(w[i]), s.f16_to_f(ops::shr(s, w[i], 16)));
-                (b[2 * i], b[2 * i + 1]) = (s.f16_to_f(w[2 + i]), s.f16_to_f(ops::shr(s, w[2 + i], 16)));
+    unsafe fn pair_of<S: Simd>(
+        s: S,
+        base: *const u8,
+        at: S::I,
+        last: S::I,
+        wanted: u8,
+        a: &mut [S::F; 4],
+        b: &mut [S::F; 4],
+    ) {
+        if N != 4 {
+            // SAFETY: the caller's texels.
+            return unsafe { Self::pair(s, base, at, last, a, b) };
+        }
+        // SAFETY: two texels of two words.
+        let w = unsafe { words4(s, base, at) };
+        for k in 0..4 {
+            if wanted >> k & 1 != 0 {
+                let by = 16 * (k as u32 % 2);
+                a[k] = s.f16_to_f(ops::shr(s, w[k / 2], by));
+                b[k] = s.f16_to_f(ops::shr(s, w[2 + k / 2], by));
             }
-            return;
+        }
+    }
+    #[inline(always)]
+    unsafe fn pair<S: Simd>(
+        s: S,
+        base: *const u8,
+        at: S::I,
+        last: S::I,
+        a: &mut [S::F; 4],
+        b: &mut [S::F; 4],
+    ) {
+        if N == 4 {
+            // SAFETY: the caller's texels.
+            return unsafe { Self::pair_of(s, base, at, last, 0xF, a, b) };
         }
         if N == 1 {
             // SAFETY: two texels of two bytes.

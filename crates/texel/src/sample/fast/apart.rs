@@ -1,0 +1,136 @@
+//! Texels of other sizes than a word, by the short way: no mipmaps, nothing outside.
+
+use super::corners::Corners;
+use super::place::{self, weighted};
+use super::window::{self, Close};
+use super::{Fast, Texels};
+use crate::vector::store;
+use simd::ops;
+use simd::{Level as Machine, Simd};
+
+/// [`place::simple`] for texels of other sizes.
+///
+/// # Safety
+/// As [`place::simple`].
+#[inline(always)]
+pub unsafe fn apart<S: Simd, T: Texels>(
+    s: S,
+    f: &Fast,
+    corners: &Corners,
+    near: &mut Close,
+    wanted: u8,
+    out: &mut [S::F; 4],
+) {
+    let half = s.fsplat(0.5);
+    let (mut i, mut weight) = (corners.texels(s), corners.weights(s));
+    let mut kept = [s.isplat(!0); 2];
+    let mut moved = s.mask(0);
+    if T::FLOATS {
+        // As `settle`.
+        for k in 0..2 {
+            let all = s.feq(weight[k], s.fsplat(1.0));
+            weight[k] = s.fsel(all, s.fsplat(0.0), weight[k]);
+            i[k][0] = s.isel(all, i[k][1], i[k][0]);
+            kept[k] = place::kept(s, weight[k]);
+            moved = s.mor(moved, all);
+        }
+    }
+    let x = [ops::shl(s, i[0][0], T::SHIFT), ops::shl(s, i[0][1], T::SHIFT)];
+    let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
+    let pairs = T::PAIRS && f.last.is_some() && s.mbits(right) == 0xffff;
+    let last = s.isplat(f.last.unwrap_or(0));
+    // (Elsewhere it is no fewer instructions.)
+    if T::HALVES
+        && matches!(s.level(), Machine::Avx512(_))
+        && pairs
+        && *near != Close::No
+        && !f.line
+        && !s.many(moved)
+    {
+        let close = window::rows(s, f, corners);
+        *near = if close.is_some() { Close::Eight } else { Close::No };
+        if let Some(close) = close {
+            for y in 0..2 {
+                // SAFETY: the caller's view.
+                let [a, b] = s.fhalves(unsafe { close.load(s, y) }, close.at[y]);
+                for k in 0..4 {
+                    let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
+                    out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
+                }
+            }
+            return;
+        }
+    }
+    // (A channel that nobody wants may be slow, as said above; of one of four that is seldom so.)
+    if T::HALVES && s.level() != Machine::Portable && pairs && wanted.count_ones() >= 3 {
+        // SAFETY: the caller's texels, which have right neighbours.
+        return unsafe { by_quads::<S, T>(s, f, [x[0], i[1][0], i[1][1]], &weight, &kept, out) };
+    }
+    for y in 0..2 {
+        if y == 1 && f.line {
+            break;
+        }
+        let row = s.imul(i[1][y], s.isplat(f.row_pitch[0]));
+        let (mut a, mut b) = ([half; 4], [half; 4]);
+        // SAFETY: the caller's texels; with `pairs`, both of each pair, of the level that `last` is of.
+        unsafe {
+            if pairs {
+                T::pair_of(s, f.base, s.iadd(row, x[0]), last, wanted, &mut a, &mut b);
+            } else {
+                T::load(s, f.base, s.iadd(row, x[0]), &mut a);
+                T::load(s, f.base, s.iadd(row, x[1]), &mut b);
+            }
+        }
+        for k in 0..T::N {
+            if T::N > 1 && wanted >> k & 1 == 0 {
+                continue;
+            }
+            let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
+            out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
+        }
+    }
+    T::finish(s, out);
+}
+
+/// [`apart`] of texels of four 16-bit floats, all of whose channels are wanted: a lane's two of a row are sixteen bytes, and channels
+/// of four lanes are filtered side by side. `at`: bytes of the left ones in their rows, the upper rows and the lower.
+///
+/// # Safety
+/// These are texels of the view's first level; each has a right neighbour.
+#[inline(always)]
+unsafe fn by_quads<S: Simd, T: Texels>(
+    s: S,
+    f: &Fast,
+    [x, upper, lower]: [S::I; 3],
+    weight: &[S::F; 2],
+    kept: &[S::I; 2],
+    out: &mut [S::F; 4],
+) {
+    let pitch = s.isplat(f.row_pitch[0]);
+    let mut at = [[0u32; 16]; 2];
+    store(s, &mut at[0], s.iadd(s.imul(upper, pitch), x));
+    store(s, &mut at[1], s.iadd(s.imul(lower, pitch), x));
+    macro_rules! lane {
+        ($k:literal) => {{
+            let mut row = weight[0];
+            for y in 0..if f.line { 1 } else { 2 } {
+                let mut from = [f.base; 4];
+                for n in 0..4 {
+                    from[n] = f.base.wrapping_add(at[y][$k + 4 * n] as usize);
+                }
+                // SAFETY: two texels of eight bytes.
+                let [a, b] = unsafe { s.fload_halves(from) };
+                let (w, bits) = (s.fquad::<$k>(weight[0]), s.bits(s.fquad::<$k>(s.from_bits(kept[0]))));
+                let here = weighted::<S, T>(s, a, b, w, bits);
+                let (w, bits) = (s.fquad::<$k>(weight[1]), s.bits(s.fquad::<$k>(s.from_bits(kept[1]))));
+                row = if y == 0 { here } else { weighted::<S, T>(s, row, here, w, bits) };
+            }
+            s.bits(row)
+        }};
+    }
+    // Lanes 0, 4, 8 and 12, and so on.
+    let channels = s.itranspose4([lane!(0), lane!(1), lane!(2), lane!(3)]);
+    for k in 0..4 {
+        out[k] = s.from_bits(channels[k]);
+    }
+}
