@@ -9,6 +9,7 @@ mod counters;
 mod descriptor_buffers;
 mod extensions;
 mod instrumentation;
+mod jit_dump;
 mod layer;
 mod library;
 mod micro;

@@ -4,7 +4,7 @@
 #[allow(dead_code, reason = "others use the rest")]
 mod modules;
 
-use shader::ir::{Inst, Shader, Stage, Tri};
+use shader::ir::{Bin, Inst, Shader, Stage, Tri};
 use shader::options::{Binding, Error, Options};
 use shader::{Module, build::build, compile, verify::verify};
 use std::path::PathBuf;
@@ -111,24 +111,41 @@ fn small_modules_print_as_recorded() {
     }
 }
 
-/// mix(a, a, t), of which `med` has some: nothing, but where infinities and NaNs are to be kept.
-#[test]
-fn a_mix_of_the_same_is_that() {
+/// How many of a kernel's values are such, and how many where signed zeros, infinities and NaNs are to be kept.
+fn free_and_kept(name: &str, is: impl Fn(&Shader, &Inst) -> bool) -> [usize; 2] {
     const EXECUTION_MODE: u32 = 16;
     const SIGNED_ZERO_INF_NAN_PRESERVE: u32 = 4461;
-    let (_, mut words) = modules().into_iter().find(|m| m.0 == "med").expect("med");
-    let mixes = |words: &[u32]| {
-        let s = build(&Module::parse(words).expect("parses"), &options("med", &[])).expect("translates");
-        s.values.iter().filter(|v| matches!(v.inst, Inst::Tri(Tri::FMix, a, b, _) if a == b)).count()
+    let (_, mut words) = modules().into_iter().find(|m| m.0 == name).expect("a kernel");
+    let count = |words: &[u32]| {
+        let s = build(&Module::parse(words).expect("parses"), &options(name, &[])).expect("translates");
+        s.values.iter().filter(|v| is(&s, &v.inst)).count()
     };
-    assert_eq!(mixes(&words), 0);
+    let free = count(&words);
     let mut at = 5;
     while words[at] & 0xFFFF != EXECUTION_MODE {
         at += words[at] as usize >> 16;
     }
     let keep = [4 << 16 | EXECUTION_MODE, words[at + 1], SIGNED_ZERO_INF_NAN_PRESERVE, 32];
     words.splice(at..at, keep);
-    assert!(mixes(&words) > 0);
+    [free, count(&words)]
+}
+
+/// mix(a, a, t), of which `med` has some: nothing.
+#[test]
+fn a_mix_of_the_same_is_that() {
+    let [free, kept] = free_and_kept("med", |_, i| matches!(i, Inst::Tri(Tri::FMix, a, b, _) if a == b));
+    assert!(free == 0 && kept > 0, "{free}, {kept}");
+}
+
+/// x + 0 and x − 0, as in `march`'s vec3(1, 0, 0).
+#[test]
+fn a_zero_adds_nothing() {
+    let zero = |s: &Shader, v| s.as_const(v).is_some_and(|c| c & 0x7FFF_FFFF == 0);
+    let [free, kept] = free_and_kept(
+        "march",
+        |s, i| matches!(i, Inst::Bin(Bin::FAdd | Bin::FSub, a, b) if zero(s, *a) || zero(s, *b)),
+    );
+    assert!(free == 0 && kept > 10, "{free}, {kept}");
 }
 
 /// The loop of z = z² + c: no square is kept, and both parts are one op that needs no copy.
