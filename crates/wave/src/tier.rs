@@ -60,8 +60,8 @@ pub(crate) struct Watch(Option<(Instant, Duration)>);
 impl Watch {
     pub fn new(p: &Program, level: Level, when: Compile) -> Watch {
         let compiles = when == Compile::Often && level != Level::Portable && p.compiled.get().is_none();
-        // About what compiling takes.
-        let enough = Duration::from_micros(p.code.len() as u64);
+        // About what compiling takes (Zen 3: the benchmarks' kernels 50 to 400 µs, shaders of some hundred lines 2.5 µs an op).
+        let enough = Duration::from_micros(100 + 4 * p.code.len() as u64);
         Watch(compiles.then(|| (Instant::now(), enough)))
     }
     /// It would have been compiled in that time; said once.
