@@ -28,7 +28,7 @@ impl Compile {
 }
 
 /// Waves until a program is compiled: an op takes about as long to compile as it does in so many.
-pub(crate) const WAVES: u32 = 96;
+const WAVES: u32 = 96;
 
 /// The ops to run, for `waves` waves to come; compiled ones do the same.
 pub(crate) fn code(p: &Program, level: Level, when: Compile, waves: u64) -> &[Op] {

@@ -7,7 +7,7 @@ use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::packing::{Packing, pattern};
 use crate::state::{At, State, Status, Stop};
-use crate::tier::{Compile, WAVES};
+use crate::tier::Compile;
 use shader::bytecode::{Code, Op, Program, Reg, UNIT_BYTES};
 use shader::ir::{Input, Ty};
 use simd::Level;
@@ -209,7 +209,7 @@ impl Worker {
         let mut g = first;
         while g < last {
             if watch.is_up() {
-                let code = self.engine.code(d.program, WAVES as u64);
+                let code = self.engine.code(d.program, u64::MAX);
                 self.waves[..files]
                     .iter_mut()
                     .flat_map(|w| &mut w.state)

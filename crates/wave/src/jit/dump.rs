@@ -86,6 +86,9 @@ impl Dump {
 
     /// A record of kind 0: code that is there from now on.
     fn add(&mut self, name: &str, code: &[u8]) {
+        if self.failed {
+            return;
+        }
         let mut record = vec![];
         record.extend(0u32.to_le_bytes());
         record.extend((56 + name.len() as u32 + 1 + code.len() as u32).to_le_bytes());
@@ -101,9 +104,7 @@ impl Dump {
         record.push(0);
         record.extend(code);
         self.pieces += 1;
-        if !self.failed
-            && let Err(e) = self.file.write_all(&record)
-        {
+        if let Err(e) = self.file.write_all(&record) {
             say(&self.path, &e);
             self.failed = true;
         }

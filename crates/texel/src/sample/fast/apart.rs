@@ -61,7 +61,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
             return;
         }
     }
-    // (A channel that nobody wants may be slow, as said above; of one of four that is seldom so.)
+    // (A channel that nobody wants may be slow, as `place::simple` says; of one of four that is seldom so.)
     if T::HALVES && s.level() != Machine::Portable && pairs && wanted.count_ones() >= 3 {
         // SAFETY: the caller's texels, which have right neighbours.
         return unsafe { by_quads::<S, T>(s, f, [x[0], i[1][0], i[1][1]], &weight, &kept, out) };
@@ -75,7 +75,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
         // SAFETY: the caller's texels; with `pairs`, both of each pair, of the level that `last` is of.
         unsafe {
             if pairs {
-                T::pair_of(s, f.base, s.iadd(row, x[0]), last, wanted, &mut a, &mut b);
+                T::pair(s, f.base, s.iadd(row, x[0]), last, wanted, &mut a, &mut b);
             } else {
                 T::load(s, f.base, s.iadd(row, x[0]), &mut a);
                 T::load(s, f.base, s.iadd(row, x[1]), &mut b);
@@ -92,7 +92,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
     T::finish(s, out);
 }
 
-/// [`apart`] of texels of four 16-bit floats, all of whose channels are wanted: a lane's two of a row are sixteen bytes, and channels
+/// [`apart`] of texels of four 16-bit floats, most of whose channels are wanted: a lane's two of a row are sixteen bytes, and channels
 /// of four lanes are filtered side by side. `at`: bytes of the left ones in their rows, the upper rows and the lower.
 ///
 /// # Safety
@@ -112,7 +112,9 @@ unsafe fn by_quads<S: Simd, T: Texels>(
     store(s, &mut at[1], s.iadd(s.imul(lower, pitch), x));
     macro_rules! lane {
         ($k:literal) => {{
-            let mut row = weight[0];
+            let w = [s.fquad::<$k>(weight[0]), s.fquad::<$k>(weight[1])];
+            let kept = [s.fquad::<$k>(s.from_bits(kept[0])), s.fquad::<$k>(s.from_bits(kept[1]))];
+            let mut row = w[0];
             for y in 0..if f.line { 1 } else { 2 } {
                 let mut from = [f.base; 4];
                 for n in 0..4 {
@@ -120,10 +122,8 @@ unsafe fn by_quads<S: Simd, T: Texels>(
                 }
                 // SAFETY: two texels of eight bytes.
                 let [a, b] = unsafe { s.fload_halves(from) };
-                let (w, bits) = (s.fquad::<$k>(weight[0]), s.bits(s.fquad::<$k>(s.from_bits(kept[0]))));
-                let here = weighted::<S, T>(s, a, b, w, bits);
-                let (w, bits) = (s.fquad::<$k>(weight[1]), s.bits(s.fquad::<$k>(s.from_bits(kept[1]))));
-                row = if y == 0 { here } else { weighted::<S, T>(s, row, here, w, bits) };
+                let here = weighted::<S, T>(s, a, b, w[0], s.bits(kept[0]));
+                row = if y == 0 { here } else { weighted::<S, T>(s, row, here, w[1], s.bits(kept[1])) };
             }
             s.bits(row)
         }};

@@ -36,28 +36,21 @@ pub trait Texels: 'static {
     const WORD: bool = false;
     /// [`Texels::pair`] is there: two neighbours in a row are read together.
     const PAIRS: bool = false;
-    /// Channels of the texels at `base + at` and right of them; `last`: where the last four bytes of the level begin.
+    /// Channels of the texels at `base + at` and right of them, those of `wanted` (a bit each) at least; `last`: where the last four bytes
+    /// of the level begin.
     ///
     /// # Safety
     /// As [`Texels::load`], of both texels; they are of the level that `last` is of.
     #[inline(always)]
-    unsafe fn pair<S: Simd>(_: S, _: *const u8, _: S::I, _: S::I, _: &mut [S::F; 4], _: &mut [S::F; 4]) {}
-    /// As [`Texels::pair`], of the channels in `wanted` (a bit each) and of others perhaps.
-    ///
-    /// # Safety
-    /// As there.
-    #[inline(always)]
-    unsafe fn pair_of<S: Simd>(
-        s: S,
-        base: *const u8,
-        at: S::I,
-        last: S::I,
+    unsafe fn pair<S: Simd>(
+        _: S,
+        _: *const u8,
+        _: S::I,
+        _: S::I,
         _wanted: u8,
-        a: &mut [S::F; 4],
-        b: &mut [S::F; 4],
+        _: &mut [S::F; 4],
+        _: &mut [S::F; 4],
     ) {
-        // SAFETY: the caller's texels.
-        unsafe { Self::pair(s, base, at, last, a, b) };
     }
     /// [`Texels::load`] of texels and of those right of them, which are in memory side by side; where `WORD` is set, or `PAIRS` and
     /// texels have more than one byte.
@@ -73,7 +66,7 @@ pub trait Texels: 'static {
                 Self::unpack(s, l, a);
                 Self::unpack(s, r, b);
             } else {
-                Self::pair(s, base, at, at, a, b);
+                Self::pair(s, base, at, at, 0xF, a, b);
             }
         }
     }
@@ -156,6 +149,7 @@ impl<const N: usize, const BGR: bool> Texels for Bytes<N, BGR> {
         base: *const u8,
         at: S::I,
         last: S::I,
+        _: u8,
         a: &mut [S::F; 4],
         b: &mut [S::F; 4],
     ) {
@@ -222,7 +216,15 @@ impl Texels for Unorm16 {
     }
     const PAIRS: bool = true;
     #[inline(always)]
-    unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+    unsafe fn pair<S: Simd>(
+        s: S,
+        base: *const u8,
+        at: S::I,
+        _: S::I,
+        _: u8,
+        a: &mut [S::F; 4],
+        b: &mut [S::F; 4],
+    ) {
         // SAFETY: two texels of two bytes.
         let w = unsafe { words(s, base, at) };
         a[0] = s.fdiv(s.s_to_f(s.iand(w, s.isplat(0xffff))), s.fsplat(65535.0));
@@ -243,7 +245,15 @@ impl Texels for Depth24 {
     }
     const PAIRS: bool = true;
     #[inline(always)]
-    unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+    unsafe fn pair<S: Simd>(
+        s: S,
+        base: *const u8,
+        at: S::I,
+        _: S::I,
+        _: u8,
+        a: &mut [S::F; 4],
+        b: &mut [S::F; 4],
+    ) {
         // SAFETY: two texels of a word.
         let [l, r] = unsafe { s.igather2(base, at) };
         (a[0], b[0]) = (depth24(s, l), depth24(s, r));
@@ -279,41 +289,26 @@ impl<const N: usize> Texels for Half<N> {
     const HALVES: bool = N == 4;
     const PAIRS: bool = true;
     #[inline(always)]
-    unsafe fn pair_of<S: Simd>(
-        s: S,
-        base: *const u8,
-        at: S::I,
-        last: S::I,
-        wanted: u8,
-        a: &mut [S::F; 4],
-        b: &mut [S::F; 4],
-    ) {
-        if N != 4 {
-            // SAFETY: the caller's texels.
-            return unsafe { Self::pair(s, base, at, last, a, b) };
-        }
-        // SAFETY: two texels of two words.
-        let w = unsafe { words4(s, base, at) };
-        for k in 0..4 {
-            if wanted >> k & 1 != 0 {
-                let by = 16 * (k as u32 % 2);
-                a[k] = s.f16_to_f(ops::shr(s, w[k / 2], by));
-                b[k] = s.f16_to_f(ops::shr(s, w[2 + k / 2], by));
-            }
-        }
-    }
-    #[inline(always)]
     unsafe fn pair<S: Simd>(
         s: S,
         base: *const u8,
         at: S::I,
-        last: S::I,
+        _: S::I,
+        wanted: u8,
         a: &mut [S::F; 4],
         b: &mut [S::F; 4],
     ) {
         if N == 4 {
-            // SAFETY: the caller's texels.
-            return unsafe { Self::pair_of(s, base, at, last, 0xF, a, b) };
+            // SAFETY: two texels of two words.
+            let w = unsafe { words4(s, base, at) };
+            for k in 0..4 {
+                if wanted >> k & 1 != 0 {
+                    let by = 16 * (k as u32 % 2);
+                    a[k] = s.f16_to_f(ops::shr(s, w[k / 2], by));
+                    b[k] = s.f16_to_f(ops::shr(s, w[2 + k / 2], by));
+                }
+            }
+            return;
         }
         if N == 1 {
             // SAFETY: two texels of two bytes.
@@ -356,7 +351,15 @@ impl<const N: usize> Texels for Float<N> {
     }
     const PAIRS: bool = N < 4;
     #[inline(always)]
-    unsafe fn pair<S: Simd>(s: S, base: *const u8, at: S::I, _: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+    unsafe fn pair<S: Simd>(
+        s: S,
+        base: *const u8,
+        at: S::I,
+        _: S::I,
+        _: u8,
+        a: &mut [S::F; 4],
+        b: &mut [S::F; 4],
+    ) {
         if N == 2 {
             // SAFETY: two texels of two words.
             let w = unsafe { words4(s, base, at) };

@@ -36,11 +36,11 @@ fn memory(place: u32, member: usize) -> MemoryOperand {
 impl Cycle<'_> {
     /// Counts a block's accesses, all at once, but for those that are odd.
     pub fn count_loads(&mut self, seg: &Segment) -> Made<()> {
-        self.loads_of(seg).into_iter().filter(|s| s.1 > 0).try_for_each(|(at, n)| self.add(at, n))
+        self.loads_of(seg).try_for_each(|(at, n)| self.add(at, n))
     }
 
     /// A block's accesses: where in the context they are counted, and how many.
-    pub fn loads_of(&self, seg: &Segment) -> [(usize, usize); 4] {
+    pub fn loads_of(&self, seg: &Segment) -> impl Iterator<Item = (usize, usize)> + use<> {
         let mut sums = [
             (offset_of!(Context, unknown), 0),
             (offset_of!(Context, runs), 0),
@@ -60,7 +60,7 @@ impl Cycle<'_> {
             };
             sums[which].1 += 1;
         }
-        sums
+        sums.into_iter().filter(|s| s.1 > 0)
     }
 
     /// ecx is the sum of the first lanes and `imm`.
@@ -75,13 +75,10 @@ impl Cycle<'_> {
                 imm = imm.wrapping_add(x);
                 continue;
             }
-            let xmm = |r: u8| Register::XMM0 + r as u32;
-            let whole = self.e.m.width == Width::Whole;
-            let code = if whole { Code::EVEX_Vmovd_rm32_xmm } else { Code::VEX_Vmovd_rm32_xmm };
             match place.reg {
-                Some(r) if first => self.e.m.rr(code, A32, xmm(r))?,
+                Some(r) if first => self.e.m.first_lane(A32, r)?,
                 Some(r) => {
-                    self.e.m.rr(code, B32, xmm(r))?;
+                    self.e.m.first_lane(B32, r)?;
                     self.e.m.rr(Code::Add_r32_rm32, A32, B32)?;
                 }
                 None => {

@@ -67,8 +67,8 @@ impl<'r> Cycle<'r> {
     fn order(&self, seg: &Segment) -> Vec<(Item, usize)> {
         let mut order = vec![];
         let n = self.together(seg);
+        let computed = |i: &&Item| !matches!(i, Item::Compute(id) if self.leaves_out(*id));
         for first in (0..self.e.side).step_by(n) {
-            let computed = |i: &&Item| !matches!(i, Item::Compute(id) if self.leaves_out(*id));
             for item in seg.each.iter().filter(computed) {
                 let sides = first..(first + n).min(self.e.side);
                 order.extend(sides.filter(|k| self.done_for(seg, *item, *k)).map(|k| (*item, k)));

@@ -1,7 +1,7 @@
 //! What is counted at every turn of a loop, in registers of the CPU: a memory's sum waits for the one before it.
 //!
 //! A register has how often its place was passed since it was last written out: where who executes changes, and behind the loop.
-//! So it is done where that is seldom ([`Cycle::seldom_changes`]).
+//! So it is done where that is seldom ([`seldom_changes`]).
 
 use super::emit::low;
 use super::machine::Made;
@@ -39,7 +39,7 @@ impl Cycle<'_> {
                 End::Back { row, .. } if row != 0 => Some(row),
                 _ => None,
             };
-            let loads = self.loads_of(&block.seg).into_iter().filter(|l| l.1 > 0);
+            let loads = self.loads_of(&block.seg);
             let all = rows.chain(back).map(Counter::Row);
             for counter in all.chain(loads.map(|(at, n)| Counter::Access(at, n))) {
                 if self.counters.len() < REGISTERS.len() && !self.counters.contains(&counter) {
@@ -72,11 +72,10 @@ impl Cycle<'_> {
                 Counter::Row(row) => (1, self.row_at(row, offset_of!(Row, warps))),
                 Counter::Access(at, n) => (n, context(at)),
             };
-            if self.e.full || beside == 1 {
-                let times = (n * beside) as i32;
-                self.e.m.made(Instruction::with3(Code::Imul_r64_rm64_imm32, B, r, times))?;
-            } else {
-                self.e.m.made(Instruction::with3(Code::Imul_r64_rm64_imm32, B, r, n as i32))?;
+            let told = self.e.full || beside == 1;
+            let times = if told { n * beside } else { n };
+            self.e.m.made(Instruction::with3(Code::Imul_r64_rm64_imm32, B, r, times as i32))?;
+            if !told {
                 self.e.m.rm(Code::Imul_r64_rm64, B, context(offset_of!(Context, warps)))?;
             }
             self.e.m.mr(Code::Add_rm64_r64, to, B)?;

@@ -1,7 +1,7 @@
 //! A branch as a truth that all lanes share says: where that compares integers, one of them is compared, and no vectors.
 
 use super::block::reads;
-use super::machine::{Made, TooMuch, Width};
+use super::machine::{Made, TooMuch};
 use super::region::{A32, B32, Cycle};
 use crate::jit::region::Region;
 use crate::jit::segment::Segment;
@@ -123,11 +123,7 @@ impl Cycle<'_> {
             Operand::Value(id) => id,
         };
         match self.e.place[id as usize].reg {
-            Some(r) => {
-                let whole = self.e.m.width == Width::Whole;
-                let code = if whole { Code::EVEX_Vmovd_rm32_xmm } else { Code::VEX_Vmovd_rm32_xmm };
-                self.e.m.rr(code, to, Register::XMM0 + r as u32)
-            }
+            Some(r) => self.e.m.first_lane(to, r),
             None => {
                 let from = self.e.home(id).ok_or(TooMuch)?;
                 self.e.m.rm(Code::Mov_r32_rm32, to, MemoryOperand { is_broadcast: false, ..from })

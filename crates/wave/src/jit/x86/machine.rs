@@ -282,6 +282,14 @@ impl Machine {
         };
         self.rr(code, self.vector(d), self.vector(s))
     }
+    /// A general register gets the first lane's word.
+    pub fn first_lane(&mut self, to: Register, s: u8) -> Made<()> {
+        let code = match self.width {
+            Width::Whole => Code::EVEX_Vmovd_rm32_xmm,
+            Width::Half => Code::VEX_Vmovd_rm32_xmm,
+        };
+        self.rr(code, to, Register::XMM0 + s as u32)
+    }
     pub fn zero(&mut self, d: u8) -> Made<()> {
         let code = match self.width {
             Width::Whole => Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,

@@ -74,22 +74,12 @@ impl Emit<'_> {
             .rev()
             .any(|u| *u > at && *u / self.side as u32 == at / self.side as u32);
         if self.place[id as usize].reg.is_none()
-            && (self.dies(at, id) || self.is_common(id) && !soon || self.rather_there(at, id))
+            && (self.dies(at, id) || self.is_common(id) && !soon)
             && let Some(m) = self.home(id)
         {
             return Ok(Source::Mem(m));
         }
         self.in_register(id).map(Source::Reg)
-    }
-
-    /// Whoever would give up a register for the value is needed before it is needed again.
-    fn rather_there(&self, at: u32, id: Id) -> bool {
-        let next = self.uses[id as usize].iter().rev().find(|u| **u > at);
-        let Some(next) = next else { return true };
-        let taken = self.held | self.reserved;
-        self.vectors.iter().enumerate().filter(|(r, _)| taken >> r & 1 == 0).all(|(_, other)| {
-            other.is_some_and(|o| self.place[o as usize].pinned || self.next_use(o) <= *next)
-        })
     }
 
     /// The value's register; it is brought to one if need be.

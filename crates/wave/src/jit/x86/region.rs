@@ -18,12 +18,12 @@ use std::mem::offset_of;
 
 /// The context, and what is free for addresses and counts.
 pub const CONTEXT: Register = Register::R10;
-/// Rows of counters, turns of the warps at hand, and turns that are left until the watchdog is asked. (What is left is [`super::counters`]'s.)
+pub const A: Register = Register::RCX;
+pub const B: Register = Register::RDX;
+/// Rows of counters, turns of the warps at hand, and turns that are left until the watchdog is asked. (Others are [`super::counters`]'s.)
 pub const ROWS: Register = Register::R11;
 pub const TURNS: Register = Register::R14;
 pub const PATIENCE: Register = Register::R15;
-pub const A: Register = Register::RCX;
-pub const B: Register = Register::RDX;
 
 /// A member of the context.
 pub fn context(at: usize) -> MemoryOperand {
