@@ -6,6 +6,7 @@ use shader::instrument::Source;
 use shader::ir::Stage;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How SPIR-V begins.
 pub const SPIRV: [u8; 4] = [0x03, 0x02, 0x23, 0x07];
@@ -24,7 +25,10 @@ pub fn compile(file: &Path, stage: Stage) -> Result<Vec<u8>> {
         let why = "is no SPIR-V, and neither glslangValidator (glslang-tools) nor glslc is installed";
         Error::file(file, why)
     })?;
-    let out = std::env::temp_dir().join(format!("tuff-shader-{}.spv", std::process::id()));
+    // Threads compile too, each into a file of its own.
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let out = std::env::temp_dir().join(format!("tuff-shader-{}-{number}.spv", std::process::id()));
     let mut command = Command::new(&compiler);
     let stage = names(stage).0;
     match compiler.ends_with("glslc") {

@@ -169,6 +169,20 @@ fn lines_have_their_instructions() {
     assert!(line(12).ends_with("x = fma(x, x, x); x = fma(x, x, x); x = fma(x, x, x); x = fma(x, x, x);"));
 }
 
+/// Each has its own result, though all run in one process.
+#[test]
+fn threads_compile_side_by_side() {
+    if !["glslangValidator", "glslang", "glslc"].iter().any(|c| not_run::has_program(c)) {
+        return not_run::say("tuff shader's GLSL", "glslangValidator or glslc");
+    }
+    let compile = || glsl::compile(&file("sides.comp"), Stage::Compute).unwrap();
+    let alone = compile();
+    std::thread::scope(|s| {
+        let all: Vec<_> = (0..8).map(|_| s.spawn(compile)).collect();
+        all.into_iter().for_each(|thread| assert_eq!(thread.join().unwrap(), alone));
+    });
+}
+
 /// What is interpolated belongs to the block's first line, where the sample is.
 #[test]
 fn lines_have_their_varyings() {
