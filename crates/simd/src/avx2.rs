@@ -381,6 +381,19 @@ impl Simd for Avx2 {
                 two!(I => _mm256_permute2f128_ps::<0x31>(of[2 * I], of[2 * I + 1])),
             ]
         }
+        unsafe fn iload_bytes(self, rows: [[*const u8; 2]; 2], at: Self::I) -> [Self::I; 2] {
+            // (Bytes of a word but the lowest: none.)
+            let one = _mm256_set1_epi32(0x8080_8000u32 as i32);
+            let next = _mm256_set1_epi32(0x8080_8001u32 as i32);
+            let of = two!(I => _mm256_broadcastsi128_si256(_mm_unpacklo_epi64(
+                _mm_loadl_epi64(rows[I][0].cast()),
+                _mm_loadl_epi64(rows[I][1].cast()),
+            )));
+            [
+                two!(I => _mm256_shuffle_epi8(of[I], _mm256_add_epi32(at[I], one))),
+                two!(I => _mm256_shuffle_epi8(of[I], _mm256_add_epi32(at[I], next))),
+            ]
+        }
         unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
             two!(I => _mm256_loadu2_m128i(p[2 * I + 1].cast(), p[2 * I].cast()))
         }

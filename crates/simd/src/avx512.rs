@@ -126,6 +126,18 @@ impl Simd for Avx512 {
             let b = _mm512_cvtph_ps(_mm256_loadu2_m128i(p[3].cast(), p[2].cast()));
             [_mm512_shuffle_f32x4::<0x88>(a, b), _mm512_shuffle_f32x4::<0xDD>(a, b)]
         }
+        unsafe fn iload_bytes(self, rows: [[*const u8; 2]; 2], at: Self::I) -> [Self::I; 2] {
+            let low =
+                _mm_unpacklo_epi64(_mm_loadl_epi64(rows[0][0].cast()), _mm_loadl_epi64(rows[0][1].cast()));
+            let high =
+                _mm_unpacklo_epi64(_mm_loadl_epi64(rows[1][0].cast()), _mm_loadl_epi64(rows[1][1].cast()));
+            let of = _mm512_castsi256_si512(_mm256_broadcastsi128_si256(low));
+            let of = _mm512_inserti64x4::<1>(of, _mm256_broadcastsi128_si256(high));
+            // (Bytes of a word but the lowest: none.)
+            let one = _mm512_add_epi32(at, _mm512_set1_epi32(0x8080_8000u32 as i32));
+            let next = _mm512_add_epi32(at, _mm512_set1_epi32(0x8080_8001u32 as i32));
+            [_mm512_shuffle_epi8(of, one), _mm512_shuffle_epi8(of, next)]
+        }
         unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
             let low = _mm256_loadu2_m128i(p[1].cast(), p[0].cast());
             let high = _mm256_loadu2_m128i(p[3].cast(), p[2].cast());

@@ -260,6 +260,22 @@ pub trait Simd: Copy + 'static {
         };
         [four(0), four(4)]
     }
+    /// Bytes as words, one of each lane's in a vector: that of number `at` of sixteen (0 to 14), and the next one. Lanes 0 to 7 have them
+    /// of the eight at each place of `rows[0]`, the others of `rows[1]`.
+    ///
+    /// # Safety
+    /// Eight bytes are readable at each.
+    #[inline(always)]
+    unsafe fn iload_bytes(self, rows: [[*const u8; 2]; 2], at: Self::I) -> [Self::I; 2] {
+        let at = ops::i_lanes(self, at);
+        // SAFETY: the caller's.
+        let all = rows.map(|of| of.map(|row| unsafe { row.cast::<[u8; 8]>().read_unaligned() }));
+        let byte = |next: usize| {
+            let of = |l: usize| (l / 8, at[l] as usize % 16 + next);
+            ops::i_from(self, std::array::from_fn(|l| all[of(l).0][of(l).1 / 8 % 2][of(l).1 % 8] as u32))
+        };
+        [byte(0), byte(1)]
+    }
     /// Lane i = that of a which is `LANE` of its quad.
     #[inline(always)]
     fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
@@ -443,6 +459,28 @@ mod tests {
         }
     }
     by_level!(fn pairs = pairs_body, ());
+
+    fn bytes_body<S: Simd>(s: S) {
+        let some: [u8; 60] = std::array::from_fn(|n| (n * 37 + 200) as u8);
+        let first = [[3, 41], [16, 52]];
+        let at: [u32; 16] = std::array::from_fn(|l| (l * 11 % 15) as u32);
+        // SAFETY: eight of them at each place.
+        let got =
+            unsafe { s.iload_bytes(first.map(|of| of.map(|n| some[n..].as_ptr())), ops::i_from(s, at)) };
+        for (next, got) in got.into_iter().enumerate() {
+            let want: [u32; 16] = std::array::from_fn(|l| {
+                let n = at[l] as usize + next;
+                some[first[l / 8][n / 8] + n % 8] as u32
+            });
+            assert_eq!(ops::i_lanes(s, got), want, "{next}");
+        }
+    }
+    by_level!(fn bytes = bytes_body, ());
+
+    #[test]
+    fn bytes_of_rows() {
+        Level::all().into_iter().for_each(bytes);
+    }
 
     #[test]
     fn pairs_of_texels_of_halves() {

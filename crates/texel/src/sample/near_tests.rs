@@ -17,7 +17,9 @@ fn magnified() {
     };
     use vk::Format as F;
     let sizes = [(1u32, 1u32), (3, 7), (4, 1), (4, 2), (5, 3), (8, 4), (9, 33), (64, 32)];
-    for format in [F::R8G8B8A8_UNORM, F::B8G8R8A8_SRGB, F::R16G16B16A16_SFLOAT, F::R32G32B32A32_SFLOAT] {
+    for format in
+        [F::R8_UNORM, F::R8G8B8A8_UNORM, F::B8G8R8A8_SRGB, F::R16G16B16A16_SFLOAT, F::R32G32B32A32_SFLOAT]
+    {
         for (w, h, levels) in sizes.into_iter().flat_map(|(w, h)| [(w, h, 1), (w, h, w.max(h).ilog2() + 1)]) {
             let image = bound_image(&info_2d(format, w, h).mip_levels(levels));
             for level in 0..levels {

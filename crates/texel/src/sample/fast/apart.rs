@@ -47,7 +47,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
         && !f.line
         && !s.many(moved)
     {
-        let close = window::rows(s, f, corners);
+        let close = window::rows(s, f, T::SHIFT, corners);
         *near = if close.is_some() { Close::Eight } else { Close::No };
         if let Some(close) = close {
             for y in 0..2 {
@@ -59,6 +59,19 @@ pub unsafe fn apart<S: Simd, T: Texels>(
                 }
             }
             return;
+        }
+    }
+    if T::BYTES && T::N == 1 && pairs && *near != Close::No && !f.line {
+        let close = window::rows(s, f, T::SHIFT, corners);
+        *near = if close.is_some() { Close::Eight } else { Close::No };
+        if let Some(close) = close {
+            for y in 0..2 {
+                // SAFETY: eight texels of rows of the caller's view.
+                let [a, b] = unsafe { s.iload_bytes(close.rows[y], close.at[y]) };
+                let row = weighted::<S, T>(s, s.s_to_f(a), s.s_to_f(b), weight[0], kept[0]);
+                out[0] = if y == 0 { row } else { weighted::<S, T>(s, out[0], row, weight[1], kept[1]) };
+            }
+            return T::finish(s, out);
         }
     }
     // (A channel that nobody wants may be slow, as `place::simple` says; of one of four that is seldom so.)

@@ -102,19 +102,19 @@ pub unsafe fn eight<S: Simd>(
     true
 }
 
-/// Rows of 64 bytes, texels of eight bytes each, that all lanes' texels are among.
+/// Rows of eight texels that all lanes' texels are among.
 pub struct Rows<S: Simd> {
     /// Of the upper and of the lower texels: the first of two rows for each half of the lanes, and the one that is below it.
-    rows: [[[*const u8; 2]; 2]; 2],
+    pub rows: [[[*const u8; 2]; 2]; 2],
     /// Which of a half's sixteen texels is the left one of a lane.
     pub at: [S::I; 2],
 }
 
 impl<S: Simd> Rows<S> {
-    /// Of the upper (0) or the lower texels.
+    /// Of the upper (0) or the lower texels, of eight bytes each.
     ///
     /// # Safety
-    /// The rows are those of a view that is there.
+    /// The rows are those of a view that is there, and of such texels.
     #[inline(always)]
     pub unsafe fn load(&self, s: S, y: usize) -> [[S::I; 2]; 2] {
         let [[a, b], [c, d]] = self.rows[y % 2];
@@ -125,9 +125,9 @@ impl<S: Simd> Rows<S> {
 
 /// Those of the first level, as where textures are shown about as large as they are: a warp is four by four pixels.
 ///
-/// `corners` are on a level of texels of eight bytes: all have their neighbours right of them.
+/// `corners` are on a level of texels of 1 << `shift` bytes: all have their neighbours right of them.
 #[inline(always)]
-pub fn rows<S: Simd>(s: S, f: &Fast, corners: &Corners) -> Option<Rows<S>> {
+pub fn rows<S: Simd>(s: S, f: &Fast, shift: u32, corners: &Corners) -> Option<Rows<S>> {
     let [columns, rows] = [f.texels[0][0], f.texels[1][0]];
     let left = corners.least(0).min(columns.checked_sub(8)?);
     let i = corners.texels(s);
@@ -135,7 +135,7 @@ pub fn rows<S: Simd>(s: S, f: &Fast, corners: &Corners) -> Option<Rows<S>> {
     let mut far = s.ugt(x, s.isplat(6));
     let upper_lanes = s.mask(0xFF);
     let pitch = f.row_pitch[0] as usize;
-    let base = f.base.wrapping_add(left as usize * 8);
+    let base = f.base.wrapping_add((left as usize) << shift);
     let mut found = Rows { rows: [[[base; 2]; 2]; 2], at: [x; 2] };
     for y in 0..2 {
         let of = &corners.i[1][y];

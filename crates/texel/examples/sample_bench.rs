@@ -1,0 +1,89 @@
+//! Samples images of common formats, block by block as fragments are, on one thread, and prints a warp's nanoseconds.
+//!
+//! `sample_bench [--times N] [format …]`: `r8`, `rg8`, `rgba8`, `srgb8`, `rgba16f`, `r32f`.
+
+use ash::vk;
+use simd::rows::{ImageRows, Rows};
+use std::time::Instant;
+use texel::for_tests::{bound_image, fill, info_2d, plain};
+use texel::sample::{ImageView, Sampler, sample_wave};
+
+const SIDE: u32 = 512;
+/// Texels from one pixel to the next.
+const STEPS: [f32; 4] = [0.3, 0.89, 1.0, 1.7];
+
+fn main() {
+    use vk::Format as F;
+    let formats = [
+        ("r8", F::R8_UNORM),
+        ("rg8", F::R8G8_UNORM),
+        ("rgba8", F::R8G8B8A8_UNORM),
+        ("srgb8", F::R8G8B8A8_SRGB),
+        ("rgba16f", F::R16G16B16A16_SFLOAT),
+        ("r32f", F::R32_SFLOAT),
+    ];
+    let mut args = std::env::args().skip(1);
+    let (mut times, mut names) = (20, vec![]);
+    while let Some(a) = args.next() {
+        match a.as_str() {
+            "--times" => times = args.next().and_then(|n| n.parse().ok()).expect("a number"),
+            _ => names.push(a),
+        }
+    }
+    println!("{:?}, linear; ns a warp, best of {times}", simd::Level::best());
+    println!("texels a pixel {}", STEPS.map(|s| format!("{s:>8}")).concat());
+    for (name, format) in formats.into_iter().filter(|f| names.is_empty() || names.iter().any(|n| n == f.0)) {
+        let image = bound_image(&info_2d(format, SIDE, SIDE));
+        // (No infinities or NaN as floats of 16 or 32 bits.)
+        let data: Vec<u8> = (0..SIDE * SIDE * image.format.block_bytes)
+            .map(|i| (i.wrapping_mul(2654435761) >> 25) as u8 & 0x3B)
+            .collect();
+        fill(&image, 0, 0, &data);
+        let view = plain(&image, vk::ImageViewType::TYPE_2D);
+        let info = vk::SamplerCreateInfo::default()
+            .mag_filter(vk::Filter::LINEAR)
+            .min_filter(vk::Filter::LINEAR)
+            .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_EDGE)
+            .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE);
+        let sampler = Sampler::new(&info, None, vk::SamplerReductionMode::WEIGHTED_AVERAGE);
+        let best =
+            STEPS.map(|step| (0..times).map(|_| pass(&view, &sampler, step)).fold(f64::INFINITY, f64::min));
+        println!("{name:14} {}", best.map(|ns| format!("{ns:8.1}")).concat());
+    }
+}
+
+/// A warp's nanoseconds where a picture of so many texels a pixel is drawn once.
+fn pass(view: &ImageView, sampler: &Sampler, step: f32) -> f64 {
+    let mut out = [[[0u32; 16]; 16]; 4];
+    let mut st = [[[0u32; 16]; 16]; 2];
+    let exec = [0xFFFF; 32];
+    let (mut spent, mut warps) = (0.0, 0);
+    let pixels = (SIDE as f32 / step) as usize;
+    // A row of blocks, as where a triangle covers a tile.
+    for (top, left) in (0..pixels / 4).flat_map(|y| (0..pixels / 64).map(move |x| (y * 4, x * 64))) {
+        for (w, lane) in (0..16).flat_map(|w| (0..16).map(move |l| (w, l))) {
+            let x = left + w * 4 + (lane >> 1 & 2 | lane & 1);
+            let y = top + (lane >> 2 & 2 | lane >> 1 & 1);
+            st[0][w][lane] = ((x as f32 + 0.5) * step / SIDE as f32).to_bits();
+            st[1][w][lane] = ((y as f32 + 0.5) * step / SIDE as f32).to_bits();
+        }
+        let rows = |k: usize| Rows { at: st[k].as_ptr().cast(), step: 64 };
+        let wave = ImageRows {
+            live: 0xFFFF,
+            exec: &exec,
+            coords: [rows(0), rows(1), Rows::NONE, Rows::NONE],
+            lod: None,
+            data: [Rows::NONE; 4],
+            out: std::array::from_fn(|k| out[k].as_mut_ptr().cast()),
+            lines: None,
+        };
+        let from = Instant::now();
+        for _ in 0..4 {
+            // SAFETY: rows of sixteen warps.
+            assert!(unsafe { sample_wave(view, sampler, 2, false, &wave) });
+        }
+        spent += from.elapsed().as_secs_f64() * 1e9;
+        warps += 4 * 16;
+    }
+    spent / warps as f64
+}
