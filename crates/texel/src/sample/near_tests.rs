@@ -20,26 +20,29 @@ fn magnified() {
     for format in
         [F::R8_UNORM, F::R8G8B8A8_UNORM, F::B8G8R8A8_SRGB, F::R16G16B16A16_SFLOAT, F::R32G32B32A32_SFLOAT]
     {
-        for (w, h, levels) in sizes.into_iter().flat_map(|(w, h)| [(w, h, 1), (w, h, w.max(h).ilog2() + 1)]) {
-            let image = bound_image(&info_2d(format, w, h).mip_levels(levels));
-            for level in 0..levels {
+        let sizes = sizes.into_iter().flat_map(|(w, h)| [(w, h, 1), (w, h, w.max(h).ilog2() + 1)]);
+        for ((w, h, levels), layers) in sizes.flat_map(|size| [(size, 1), (size, 3)]) {
+            use vk::ImageViewType as V;
+            let of = if layers > 1 { V::TYPE_2D_ARRAY } else { V::TYPE_2D };
+            let image = bound_image(&info_2d(format, w, h).mip_levels(levels).array_layers(layers));
+            for (level, layer) in (0..levels).flat_map(|level| (0..layers).map(move |layer| (level, layer))) {
                 let texels = (w >> level).max(1) * (h >> level).max(1);
                 // No infinities.
                 let data: Vec<u8> = (0..texels * image.format.block_bytes)
                     .map(|_| (unit() * 256.0) as u8 & if image.format.block_bytes > 4 { 0x7B } else { 0xFF })
                     .collect();
-                fill(&image, level, 0, &data);
+                fill(&image, level, layer, &data);
             }
-            let mut general = plain(&image, vk::ImageViewType::TYPE_2D);
+            let mut general = plain(&image, of);
             general.wide = false;
             general.fast.iter_mut().for_each(|f| f.off = true);
             for machine in simd::Level::tested() {
-                let mut v = plain(&image, vk::ImageViewType::TYPE_2D);
+                let mut v = plain(&image, of);
                 v.fast = v.fast.and_then(|f| f.on(image.format.kind, machine));
                 if v.fast.is_none() {
                     continue;
                 }
-                for case in 0..300 {
+                for case in 0..if layers > 1 { 90 } else { 300 } {
                     let wraps = [M::REPEAT, M::CLAMP_TO_EDGE, M::MIRRORED_REPEAT];
                     let mode = [vk::SamplerMipmapMode::LINEAR, vk::SamplerMipmapMode::NEAREST][case / 2 % 2];
                     let s = make(sampler(vk::Filter::LINEAR, wraps[case % 3]).mipmap_mode(mode).max_lod(9.0));
@@ -48,12 +51,16 @@ fn magnified() {
                     let turned = if case % 5 == 0 { 0.3 } else { 0.0 };
                     let sign = |bit: usize| if case >> bit & 1 == 0 { step } else { -step };
                     let from = [unit() * 3.0 - 1.0, unit() * 3.0 - 1.0];
-                    let mut c = [[0u32; 16]; 2];
+                    // A layer, beyond the last one too; below, lanes of others.
+                    let mut c = [[0u32; 16], [0; 16], [((case % 5) as f32).to_bits(); 16]];
                     for lane in 0..16 {
                         let px = (lane >> 1 & 2 | lane & 1) as f32;
                         let py = (lane >> 2 & 2 | lane >> 1 & 1) as f32;
                         c[0][lane] = (from[0] + (px * sign(3) + py * turned) / w as f32).to_bits();
                         c[1][lane] = (from[1] + (py * sign(4) + px * turned) / h as f32).to_bits();
+                    }
+                    if case % 11 == 0 {
+                        c[2][case % 16] = 1f32.to_bits();
                     }
                     if case % 7 == 0 {
                         c[case & 1][case % 16] = (unit() * 9.0).to_bits();
@@ -61,7 +68,9 @@ fn magnified() {
                     // One level, or two.
                     let lod = std::array::from_fn(|_| (1.1 * unit() + (case % 4) as f32 - 0.5).to_bits());
                     let lod = (levels > 1 && case % 3 == 1).then_some(&lod);
-                    let args = SampleArgs { dims: 2, coords: &c, lod, ..Default::default() };
+                    let arrayed = layers > 1;
+                    let coords = &c[..2 + arrayed as usize];
+                    let args = SampleArgs { dims: 2, arrayed, coords, lod, ..Default::default() };
                     let mask = if case % 2 == 0 { 0xFFFF } else { (unit() * 65536.0) as u16 | 1 };
                     let mut want = [[0; 16]; 4];
                     sample_warp(&general, &s, &args, mask, &mut want);

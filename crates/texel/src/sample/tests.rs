@@ -501,6 +501,9 @@ pub(super) fn wave_agrees(
     for (r, c) in rows.iter_mut().zip(args.coords) {
         (r[1], r[2]) = ([7; 16], *c);
     }
+    if args.arrayed {
+        rows[args.dims][1] = [rows[args.dims][2][0]; 16];
+    }
     let before = rows.map(|r| r[2]);
     let mut exec = [0xFFFF; 32];
     exec[2] = mask;

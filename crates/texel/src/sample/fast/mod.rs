@@ -173,6 +173,22 @@ impl Fast {
         self.base.wrapping_add(self.start[level % LEVELS] as usize)
     }
 
+    /// As of a view of one layer of this one, which is not of cubes.
+    #[inline]
+    fn of_layer(&self, layer: u32) -> Fast {
+        let mut of = self.clone();
+        for (start, pitch) in of.start.iter_mut().zip(&self.layer_pitch).take(self.count) {
+            // (All of the view has 32 bits.)
+            *start = start.wrapping_add(layer.wrapping_mul(*pitch));
+        }
+        if self.count == 1 {
+            // Kernels of one level look for no other's start.
+            of.base = self.base.wrapping_add(of.start[0] as usize);
+            of.start[0] = 0;
+        }
+        of
+    }
+
     /// Whether the two differ in nothing but their place; formats are compared elsewhere.
     pub(super) fn is_like(&self, o: &Fast) -> bool {
         let n = self.count;
@@ -413,6 +429,13 @@ fn filters_levels(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
         && !bordered(f, sampler)
 }
 
+/// The layers of so many that coordinates name; NaN gives the first.
+#[inline(always)]
+fn layer_of<S: Simd>(s: S, a: S::F, layers: u32) -> S::I {
+    let a = s.fmax_raw(s.fround_even(a), s.fsplat(0.0));
+    s.f_to_s_raw(s.fmin_raw(a, s.fsplat((layers - 1) as f32)))
+}
+
 /// Where a warp's lanes sample.
 #[inline(always)]
 fn placed<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Place<S> {
@@ -436,10 +459,7 @@ fn placed<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &S
     }
     if args.arrayed {
         let (at, layers) = if f.cube { (3, (view.layers / 6).max(1)) } else { (2, view.layers) };
-        let a = s.fround_even(floats(s, &args.coords[at]));
-        // NaN gives the first layer.
-        let a = s.fmin_raw(s.fmax_raw(a, zero), s.fsplat((layers - 1) as f32));
-        place.layer = s.f_to_s_raw(a);
+        place.layer = layer_of(s, floats(s, &args.coords[at]), layers);
     }
     if f.cube {
         let d = Direction::new(s, args);

@@ -4,7 +4,7 @@ use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
 use super::place::{self, bordered};
 use super::texels::Texels;
 use super::window::Close;
-use super::{Fast, filters_levels, filters_plainly, lod, mix, plain, swizzled, touch};
+use super::{Fast, filters_levels, filters_plainly, layer_of, lod, mix, plain, swizzled, touch};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
@@ -85,6 +85,25 @@ impl Operands {
     }
 }
 
+/// The layer of a view that is not of cubes, if all active lanes ask for the same one.
+#[inline(always)]
+fn one_layer<S: Simd>(s: S, f: &Fast, view: &ImageView, wave: &ImageRows) -> Option<u32> {
+    if f.cube {
+        return None;
+    }
+    let mut layer = None;
+    for (w, mask) in Warps::of(wave) {
+        // SAFETY: the wave has rows of sixteen lanes for each warp.
+        let asked = unsafe { s.from_bits(s.iloadu(wave.coords[2].warp(w))) };
+        let all = layer_of(s, asked, view.layers);
+        let first = *layer.get_or_insert(ops::i_lanes(s, all)[mask.trailing_zeros() as usize & 15]);
+        if s.mbits(s.ieq(all, s.isplat(first))) & mask != mask {
+            return None;
+        }
+    }
+    layer
+}
+
 /// Warps of a wave one after the other.
 ///
 /// # Safety
@@ -98,6 +117,12 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     arrayed: bool,
     wave: &ImageRows,
 ) {
+    let layer = if arrayed && s.level() != Machine::Portable { one_layer(s, f, view, wave) } else { None };
+    let own = layer.map(|layer| f.of_layer(layer));
+    let (f, arrayed) = match &own {
+        Some(own) => (own, false),
+        None => (f, arrayed),
+    };
     // Portable code of these is large, and for where nothing else runs.
     if s.level() != Machine::Portable && filters_plainly(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
