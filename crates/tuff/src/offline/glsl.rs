@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub const SPIRV: [u8; 4] = [0x03, 0x02, 0x23, 0x07];
 
 /// Compilers in the order in which they are looked for.
-const COMPILERS: [&str; 3] = ["glslangValidator", "glslang", "glslc"];
+pub const COMPILERS: [&str; 3] = ["glslangValidator", "glslang", "glslc"];
 
 fn found(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;

@@ -131,11 +131,20 @@ fn vertices_are_shaded_in_halves() {
     assert_eq!(shader["attribute_streams"], serde_json::json!({ "position": [], "nonposition": [] }));
 }
 
+/// Whether there is a compiler of GLSL; says so if there is none.
+fn has_compiler() -> bool {
+    let has = glsl::COMPILERS.iter().any(|c| not_run::has_program(c));
+    if !has {
+        not_run::say("tuff shader's GLSL", "glslangValidator or glslc");
+    }
+    has
+}
+
 /// Of sides.comp by its GLSL: which line has which instructions. A line's address is computed where it is first needed.
 #[test]
 fn lines_have_their_instructions() {
-    if !["glslangValidator", "glslang", "glslc"].iter().any(|c| not_run::has_program(c)) {
-        return not_run::say("tuff shader's GLSL", "glslangValidator or glslc");
+    if !has_compiler() {
+        return;
     }
     let bytes = glsl::compile(&file("sides.comp"), Stage::Compute).unwrap();
     let module = Module::parse(&shader::words(&bytes)).unwrap();
@@ -172,8 +181,8 @@ fn lines_have_their_instructions() {
 /// Each has its own result, though all run in one process.
 #[test]
 fn threads_compile_side_by_side() {
-    if !["glslangValidator", "glslang", "glslc"].iter().any(|c| not_run::has_program(c)) {
-        return not_run::say("tuff shader's GLSL", "glslangValidator or glslc");
+    if !has_compiler() {
+        return;
     }
     let compile = || glsl::compile(&file("sides.comp"), Stage::Compute).unwrap();
     let alone = compile();
@@ -186,8 +195,8 @@ fn threads_compile_side_by_side() {
 /// What is interpolated belongs to the block's first line, where the sample is.
 #[test]
 fn lines_have_their_varyings() {
-    if !["glslangValidator", "glslang", "glslc"].iter().any(|c| not_run::has_program(c)) {
-        return not_run::say("tuff shader's GLSL", "glslangValidator or glslc");
+    if !has_compiler() {
+        return;
     }
     let path = std::env::temp_dir().join(format!("tuff-shader-test-{}.frag", std::process::id()));
     let text = "#version 450\nlayout(location=0) in vec2 uv; layout(location=0) out vec4 o;\n\

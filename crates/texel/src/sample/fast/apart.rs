@@ -40,36 +40,26 @@ pub unsafe fn apart<S: Simd, T: Texels>(
     let pairs = T::PAIRS && f.last.is_some() && s.mbits(right) == 0xffff;
     let last = s.isplat(f.last.unwrap_or(0));
     // (Elsewhere it is no fewer instructions.)
-    if T::HALVES
-        && matches!(s.level(), Machine::Avx512(_))
-        && pairs
-        && *near != Close::No
-        && !f.line
-        && !s.many(moved)
-    {
+    let by_rows = T::HALVES && matches!(s.level(), Machine::Avx512(_)) || T::BYTES && T::N == 1;
+    if by_rows && pairs && *near != Close::No && !f.line && !s.many(moved) {
         let close = window::rows(s, f, T::SHIFT, corners);
         *near = if close.is_some() { Close::Eight } else { Close::No };
         if let Some(close) = close {
             for y in 0..2 {
-                // SAFETY: the caller's view.
-                let [a, b] = s.fhalves(unsafe { close.load(s, y) }, close.at[y]);
-                for k in 0..4 {
+                let (mut a, mut b) = ([half; 4], [half; 4]);
+                // SAFETY: eight texels of rows of the caller's view.
+                unsafe {
+                    if T::HALVES {
+                        [a, b] = s.fhalves(close.load(s, y), close.at[y]);
+                    } else {
+                        let [left, right] = s.iload_bytes(close.rows[y], close.at[y]);
+                        (a[0], b[0]) = (s.s_to_f(left), s.s_to_f(right));
+                    }
+                }
+                for k in 0..T::N {
                     let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
                     out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
                 }
-            }
-            return;
-        }
-    }
-    if T::BYTES && T::N == 1 && pairs && *near != Close::No && !f.line {
-        let close = window::rows(s, f, T::SHIFT, corners);
-        *near = if close.is_some() { Close::Eight } else { Close::No };
-        if let Some(close) = close {
-            for y in 0..2 {
-                // SAFETY: eight texels of rows of the caller's view.
-                let [a, b] = unsafe { s.iload_bytes(close.rows[y], close.at[y]) };
-                let row = weighted::<S, T>(s, s.s_to_f(a), s.s_to_f(b), weight[0], kept[0]);
-                out[0] = if y == 0 { row } else { weighted::<S, T>(s, out[0], row, weight[1], kept[1]) };
             }
             return T::finish(s, out);
         }

@@ -96,7 +96,11 @@ fn one_layer<S: Simd>(s: S, f: &Fast, view: &ImageView, wave: &ImageRows) -> Opt
         // SAFETY: the wave has rows of sixteen lanes for each warp.
         let asked = unsafe { s.from_bits(s.iloadu(wave.coords[2].warp(w))) };
         let all = layer_of(s, asked, view.layers);
-        let first = *layer.get_or_insert(ops::i_lanes(s, all)[mask.trailing_zeros() as usize & 15]);
+        let first = match layer {
+            Some(first) => first,
+            None => ops::i_lanes(s, all)[mask.trailing_zeros() as usize & 15],
+        };
+        layer = Some(first);
         if s.mbits(s.ieq(all, s.isplat(first))) & mask != mask {
             return None;
         }
