@@ -5,6 +5,7 @@ use crate::geometry::feedback::rows_are_columns;
 use crate::geometry::fetch::fours_are_columns;
 use crate::tile::blend::the_general_way_is_the_same;
 use crate::tile::cover::edges_against_each_sample;
+use crate::tile::resolve::means;
 use crate::tile::transfer::moves_are_those_of_pixels;
 
 /// Whole draws want a device: `conformance` has them, by references that are not Tuff and one hash a scene on every level.
@@ -22,6 +23,7 @@ simd::walk! {
     "tile::cover::list" => edges_against_each_sample;
     "tile::blend::generic_at", "tile::blend::write_at",
     "tile::blocks::write_blocks" => the_general_way_is_the_same;
+    "tile::resolve::colors" => means;
     "tile::transfer::moved" => moves_are_those_of_pixels;
     "tile::task::draw", "tile::task::smooth", "tile::task::pixels", "tile::task::centers", "tile::shade::shade",
     "tile::shade::each", "tile::full::fill", "tile::quads::fill", "tile::simple::seat",

@@ -30,6 +30,8 @@ pub struct ImageRows<'a> {
     pub exec: &'a [u16; 32],
     pub coords: [Rows; 4],
     pub lod: Option<Rows>,
+    /// What texels are compared with.
+    pub dref: Option<Rows>,
     /// A texel to write, or an atomic's value and comparator.
     pub data: [Rows; 4],
     /// Where the first warp's results go, 64 bytes a warp; null: not wanted. May be where operands of the same warp are.

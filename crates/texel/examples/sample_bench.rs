@@ -73,6 +73,7 @@ fn pass(view: &ImageView, sampler: &Sampler, step: f32) -> f64 {
             exec: &exec,
             coords: [rows(0), rows(1), Rows::NONE, Rows::NONE],
             lod: None,
+            dref: None,
             data: [Rows::NONE; 4],
             out: std::array::from_fn(|k| out[k].as_mut_ptr().cast()),
             lines: None,

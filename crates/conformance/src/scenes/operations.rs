@@ -14,6 +14,9 @@ pub fn scenes() -> Vec<Scene> {
         Scene::new("depth", depth(), near_ties()),
         Scene { samples: 4, ..Scene::new("depth_4_samples", depth(), near_ties()) },
         Scene::new("layers", layers(), near_ties()),
+        Scene { samples: 4, ..Scene::new("layers_4_samples", layers(), near_ties()) },
+        Scene { samples: 8, ..Scene::new("layers_8_samples", layers(), near_ties()) },
+        Scene { samples: 4, ..Scene::new("heap_4_samples", heap(), near_ties()) },
         Scene::new("stencil", stencil(), EXACT),
         Scene { samples: 8, ..Scene::new("stencil_8_samples", stencil(), EXACT) },
         Scene { clear: [0.2, 0.6, 0.4, 0.8], ..Scene::new("blending", blending(), two_steps()) },
@@ -114,6 +117,44 @@ fn layers() -> Vec<Draw> {
         drawn((C::GREATER_OR_EQUAL, true), layer([0.45, 0.5, 0.55])),
         drawn((C::LESS, true), [layer([0.44, 0.49, 0.54]), layer([0.3; 3])].concat()),
         drawn((C::LESS, false), triangles(65, 10, true)),
+    ]
+}
+
+/// A heap of small triangles: opaque ones through each other, and veils between them.
+fn heap() -> Vec<Draw> {
+    let mut random = Sequence::new();
+    let mut small = |count| -> Vec<Vertex> {
+        let mut list = Vec::new();
+        for _ in 0..count {
+            let [x, y, reach] = [(); 3].map(|()| random.unit());
+            // About corners of tiles, some of it outside of the picture.
+            let centre =
+                [64.0 * (x * 4.0).round() + 18.0 * (y - 0.5), 64.0 * (y * 4.0).round() + 18.0 * (x - 0.5)];
+            for _ in 0..3 {
+                let offset = [(); 2].map(|()| (random.unit() - 0.5) * (1.0 + 15.0 * reach));
+                let at = [0, 1].map(|k| ((centre[k] + offset[k]) * 256.0).round() / 256.0);
+                let z = 0.05 + 0.9 * random.unit();
+                list.push(vertex(at, z, colour(&mut random)));
+            }
+        }
+        list
+    };
+    let veil = vk::PipelineColorBlendAttachmentState {
+        blend_enable: vk::TRUE,
+        src_color_blend_factor: vk::BlendFactor::CONSTANT_ALPHA,
+        dst_color_blend_factor: vk::BlendFactor::ONE_MINUS_CONSTANT_ALPHA,
+        ..opaque()
+    };
+    let drawn = |depth| State { depth: Some(depth), ..State::default() };
+    let veiled =
+        State { blend: veil, blend_constants: [0.0, 0.0, 0.0, 0.5], ..drawn((vk::CompareOp::LESS, false)) };
+    let with = |vertices, state| Draw::list(Program::Colour, vertices, state);
+    vec![
+        with(small(250), drawn((vk::CompareOp::LESS, true))),
+        with(small(60), veiled),
+        with(small(250), drawn((vk::CompareOp::GREATER_OR_EQUAL, true))),
+        with(small(60), drawn((vk::CompareOp::NOT_EQUAL, false))),
+        with(small(100), drawn((vk::CompareOp::LESS_OR_EQUAL, true))),
     ]
 }
 

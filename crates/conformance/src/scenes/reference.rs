@@ -172,10 +172,12 @@ fn line(a: Point, b: Point) -> [[f64; 2]; 4] {
     [moved(a, -1.0), moved(b, -1.0), moved(b, 1.0), moved(a, 1.0)]
 }
 
+/// A point's. Of two that touch, samples where they do are the right or the lower one's, as triangles have it: samples are whole numbers.
 fn square(at: Point, size: f64) -> [[f64; 2]; 4] {
     let [x, y] = at.map(|v| v as f64);
     let r = size * 128.0;
-    [[x - r, y - r], [x + r, y - r], [x + r, y + r], [x - r, y + r]]
+    let to = r - 0.25;
+    [[x - r, y - r], [x + to, y - r], [x + to, y + to], [x - r, y + to]]
 }
 
 impl Shape {

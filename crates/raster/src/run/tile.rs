@@ -140,7 +140,7 @@ impl PassRun {
             show(&mut task, mine, mine_draws)?;
             if let Some(sub) = sub.filter(|_| done.contains(&s)) {
                 // SAFETY: as above.
-                unsafe { resolve::run(targets, sub, tile) };
+                unsafe { resolve::run(shared.level, targets, sub, tile) };
             }
             if let Some(e) = expanded.filter(|_| !done.contains(&s) || self.rendering.suspending) {
                 // SAFETY: as above.

@@ -7,6 +7,8 @@
 //! bounds alone, is the entry's without a look at its pixels: its depths are worked out when somebody wants them.
 
 use super::counts::{self, InTile, TileCounts};
+use super::cover::MAX_SAMPLES;
+use super::four::{self, FOUR};
 use super::item::Item;
 use super::task::{QUADS, Task, quads};
 use super::tested::{depths, depths_down, sides};
@@ -42,6 +44,11 @@ pub struct Log {
     whole: [u32; BLOCKS],
     /// Blocks whose depths are an entry's primitive's, and not in the tile yet: its number and 1, or 0.
     depths: [u32; BLOCKS],
+    /// Of what waits: samples a pixel.
+    samples: usize,
+    /// Several samples a pixel: which entry each shows, by block and sample; the samples of each entry.
+    shown: Vec<Block>,
+    masks: Vec<u16>,
 }
 
 #[derive(Clone, Copy)]
@@ -53,7 +60,8 @@ impl Log {
         const { assert!(BLOCKS * 16 == PIXELS) };
         // Who asks for a pixel's entry has written it before.
         let last = Box::new([Block([0; 16]); BLOCKS]);
-        Log { entries: Vec::new(), blocks: 0, last, whole: [0; BLOCKS], depths: [0; BLOCKS] }
+        let (whole, depths) = ([0; BLOCKS], [0; BLOCKS]);
+        Log { entries: vec![], blocks: 0, last, whole, depths, samples: 1, shown: vec![], masks: vec![] }
     }
 
     pub fn clear(&mut self) {
@@ -64,7 +72,17 @@ impl Log {
     /// Nothing waits.
     fn forget(&mut self) {
         self.entries.clear();
+        self.masks.clear();
         self.blocks = 0;
+    }
+
+    /// Fragments of so many samples are to wait. Nothing does now.
+    fn of_samples(&mut self, samples: usize) {
+        self.samples = samples;
+        let blocks = if samples > 1 { BLOCKS * samples } else { 0 };
+        if self.shown.len() < blocks {
+            self.shown.resize(blocks, Block([0; 16]));
+        }
     }
 }
 
@@ -87,6 +105,10 @@ pub struct Shown {
 impl<'a> Task<'a> {
     /// Draws an item of [`super::item::Plan::deferred`] up to its tests. An error may be an earlier item's: [`Self::blamed`].
     pub fn defer(&mut self, op: usize, item: &'a Item, entries: &[u32]) -> Result<TileCounts, Stop> {
+        if item.plan.samples != self.log.samples {
+            self.show_all()?;
+            self.log.of_samples(item.plan.samples);
+        }
         self.waiting.push(Waiting { item, op, first: self.log.entries.len() });
         self.cover_and_test(item, entries, &[])?;
         Ok(std::mem::take(&mut self.counts))
@@ -104,6 +126,47 @@ impl<'a> Task<'a> {
         let old = s.isel(known, s.isplat(whole.wrapping_sub(1)), vector::load(s, last));
         vector::store(s, last, s.isel(s.mask(mask), s.isplat(n), old));
         log.whole[block] = (n + 1) & ((mask == 0xFFFF) as u32).wrapping_neg();
+        log.entries.push(Entry { prim, block: block as u8, more: 0, mask });
+        log.blocks += 1;
+    }
+
+    /// Fragments that passed their tests, of several samples a pixel.
+    #[inline(always)]
+    pub(super) fn wait_samples<S: Simd>(&mut self, s: S, prim: u32, block: usize, masks: &[u16]) {
+        let log = &mut *self.log;
+        let n = s.isplat(log.entries.len() as u32);
+        let all = log.shown[block * masks.len()..].iter_mut();
+        for (Block(shown), mask) in all.zip(masks) {
+            let old = vector::load(s, shown);
+            vector::store(s, shown, s.isel(s.mask(*mask), n, old));
+        }
+        log.masks.extend_from_slice(masks);
+        let mask = masks.iter().fold(0, |any, m| any | m);
+        log.entries.push(Entry { prim, block: block as u8, more: 0, mask });
+        log.blocks += 1;
+    }
+
+    /// As [`Self::wait_samples`], of four; `bits`: those of the masks.
+    #[inline(always)]
+    pub(super) fn wait_four<S: Simd>(
+        &mut self,
+        s: S,
+        prim: u32,
+        block: usize,
+        masks: [S::M; FOUR],
+        bits: u64,
+    ) {
+        let log = &mut *self.log;
+        let n = s.isplat(log.entries.len() as u32);
+        if let Some(all) = log.shown.as_chunks_mut::<FOUR>().0.get_mut(block) {
+            for (Block(shown), mask) in all.iter_mut().zip(masks) {
+                let old = vector::load(s, shown);
+                vector::store(s, shown, s.isel(mask, n, old));
+            }
+        }
+        let masks = four::lanes(bits);
+        log.masks.extend_from_slice(&masks);
+        let mask = masks.iter().fold(0, |any, m| any | m);
         log.entries.push(Entry { prim, block: block as u8, more: 0, mask });
         log.blocks += 1;
     }
@@ -253,6 +316,10 @@ impl<'a> Task<'a> {
                 item.soon(&item.batch.prims[asked as usize]);
             }
             let e = self.log.entries[n];
+            if item.plan.samples > 1 {
+                self.show_samples(s, item, n, e)?;
+                continue;
+            }
             let (mut b, end) = (e.block as usize, e.block as usize + e.more as usize + 1);
             while b < end {
                 let mut own = 0;
@@ -267,6 +334,27 @@ impl<'a> Task<'a> {
                     b += 1;
                 }
             }
+        }
+        Ok(())
+    }
+
+    /// Has what is left of entry `n` shaded, of several samples a pixel.
+    #[inline(always)]
+    fn show_samples<S: Simd>(&mut self, s: S, item: &Item, n: usize, e: Entry) -> Result<(), Stop> {
+        let (samples, block) = (item.plan.samples.min(MAX_SAMPLES), e.block as usize);
+        let mut masks = [0; MAX_SAMPLES];
+        let shown = &self.log.shown[block * samples..][..samples];
+        let waited = &self.log.masks[n * samples..][..samples];
+        for ((mask, waited), Block(shown)) in masks.iter_mut().zip(waited).zip(shown) {
+            *mask = waited & s.mbits(s.ieq(vector::load(s, shown), s.isplat(n as u32)));
+        }
+        let masks = &masks[..samples];
+        let any = masks.iter().fold(0, |any, m| any | m);
+        self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(any);
+        let q = quads(any);
+        if q != 0 && !self.packer.add(item.plan.warps, e.prim, block, q, masks, None, None) {
+            self.shade(item)?;
+            self.packer.add(item.plan.warps, e.prim, block, q, masks, None, None);
         }
         Ok(())
     }

@@ -26,17 +26,17 @@ pub struct Tests {
 
 /// Lanes where `a op b` holds.
 #[inline(always)]
-fn compare<S: Simd>(s: S, op: vk::CompareOp, a: S::F, b: S::F) -> u16 {
-    s.mbits(match op {
-        vk::CompareOp::NEVER => return 0,
+fn compare<S: Simd>(s: S, op: vk::CompareOp, a: S::F, b: S::F) -> S::M {
+    match op {
+        vk::CompareOp::NEVER => s.mask(0),
         vk::CompareOp::LESS => s.flt(a, b),
         vk::CompareOp::EQUAL => s.feq(a, b),
         vk::CompareOp::LESS_OR_EQUAL => s.fle(a, b),
         vk::CompareOp::GREATER => s.flt(b, a),
         vk::CompareOp::NOT_EQUAL => s.fne(a, b),
         vk::CompareOp::GREATER_OR_EQUAL => s.fle(b, a),
-        _ => return 0xFFFF,
-    })
+        _ => s.mask(0xFFFF),
+    }
 }
 
 fn compare_stencil(op: vk::CompareOp, a: u32, b: u32) -> bool {
@@ -97,7 +97,7 @@ impl Tests {
     /// Whether one depth passes against another.
     #[cfg(test)]
     pub fn passes_one(&self, z: f32, old: f32) -> bool {
-        compare(simd::Portable, self.compare, [z; 16], [old; 16]) & 1 != 0
+        self.passes(simd::Portable, [z; 16], [old; 16]) & 1 != 0
     }
 
     /// Only depth is compared: a failed test has no effect at all.
@@ -161,6 +161,11 @@ impl Tests {
     /// Lanes whose depth passes the test against what the attachment holds.
     #[inline(always)]
     pub fn passes<S: Simd>(&self, s: S, z: S::F, old: S::F) -> u16 {
+        s.mbits(self.passing(s, z, old))
+    }
+    /// As [`Self::passes`], as a mask.
+    #[inline(always)]
+    pub fn passing<S: Simd>(&self, s: S, z: S::F, old: S::F) -> S::M {
         compare(s, self.compare, z, old)
     }
 

@@ -94,6 +94,15 @@ impl Fill {
     }
 }
 
+/// Whether inputs are the same whichever samples of a pixel are covered: where they have a place it is the centre.
+pub fn at_centers(fills: &[Fill]) -> bool {
+    fills.iter().all(|f| match f {
+        Fill::Varying { at, .. } => *at == At::Center,
+        Fill::SampleMask | Fill::Centroid(_) | Fill::SampleId | Fill::SamplePosition(_) => false,
+        _ => true,
+    })
+}
+
 /// One warp of fragments: four quads, each of a primitive of its own.
 pub struct Warp<'a, S: Simd> {
     pub machine: S,

@@ -4,7 +4,8 @@ use super::blend::Writer;
 use super::counts::Interpolated;
 use super::cover::MAX_SAMPLES;
 use super::depth::Tests;
-use super::fill::Fill;
+use super::fill::{self, Fill};
+use super::four::FOUR;
 use super::packer::WARPS;
 use super::quads;
 use super::target::Targets;
@@ -80,6 +81,8 @@ pub struct Plan {
     pub hiz: bool,
     /// One sample, which depth alone is tested for, before shading ([`super::tested`]).
     pub depth_alone: bool,
+    /// Four samples, which depth alone is tested for, before shading ([`super::four`]).
+    pub four: bool,
     /// One sample, nothing to test or count before shading.
     pub simple: bool,
     /// What is drawn replaces pixels whatever was there, and shading has no other effect: the last primitive may come
@@ -113,7 +116,7 @@ pub struct Plan {
     pub plain: bool,
     /// An input is interpolated with perspective.
     pub perspective: bool,
-    /// One sample, and inputs that all come from planes and places ([`super::quads`]).
+    /// Inputs that all come from planes and places, at pixels' centres ([`super::quads`]).
     pub of_planes: bool,
 }
 
@@ -269,16 +272,20 @@ impl Plan {
         let replaces = !bare
             && !changes
             && !colors.is_empty()
-            && single
             && sub.colors.iter().filter(|a| a.is_some()).count() == colors.len();
-        let opaque = replaces && tests.idle();
+        let opaque = replaces && single && tests.idle();
         // Which samples a shader leaves is known only when it has run, and an occlusion query asks.
         let hideable = !none.writes_memory && tests.idle() && samples == 1 && !(counted && changes);
         let before_tests =
             !late_only && !none.post_depth_coverage && fills.iter().any(|f| matches!(f, Fill::SampleMask));
         let hiz = tests.only_depth() && matches!(when, When::Early | When::Both);
         let depth_alone = hiz && single && !before_tests && !smooth;
-        let deferred = replaces && depth_alone && when == When::Early && shades && !none.writes_memory;
+        // Of several samples each has its own place in every attachment, and the shader does not ask which are covered.
+        let planes = colors.iter().map(|c| target(Some(c.attachment)).and_then(|t| t.color.as_ref()));
+        let each = planes.chain([depth]).flatten().all(|p| p.samples as usize == samples);
+        let several = samples > 1 && each && !per_sample && !exclusive && !smooth && fill::at_centers(&fills);
+        let waits = depth_alone || hiz && several && !before_tests;
+        let deferred = replaces && waits && when == When::Early && shades && !none.writes_memory;
         Plan {
             tests,
             when,
@@ -295,6 +302,12 @@ impl Plan {
             pixel_interlock: none.pixel_interlock,
             hiz,
             depth_alone,
+            four: hiz
+                && when == When::Early
+                && samples == FOUR
+                && s.samples.mask & 0xF == 0xF
+                && !before_tests
+                && !smooth,
             deferred,
             simple,
             last_first: simple && opaque && hideable,
@@ -310,7 +323,7 @@ impl Plan {
             hideable,
             all_pass: !changes && s.samples.mask & 1 != 0,
             plain: samples == 1 && !late && !alters_alpha && !exclusive,
-            of_planes: samples == 1 && quads::suits(&fills),
+            of_planes: (samples == 1 || !per_sample && fill::at_centers(&fills)) && quads::suits(&fills),
             perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
             warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
             interpolated: p.fragment.as_deref().map(|f| Interpolated::new(f, &fills)).unwrap_or_default(),

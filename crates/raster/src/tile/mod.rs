@@ -19,6 +19,7 @@ pub mod depth;
 mod direct;
 pub mod expand;
 pub mod fill;
+mod four;
 pub mod full;
 mod group;
 pub mod hidden;

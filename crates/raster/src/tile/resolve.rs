@@ -5,13 +5,14 @@ use super::target::{Plane, Targets};
 use crate::layout::{BLOCKS, PIXELS};
 use crate::pass::Subpass;
 use ash::vk::ResolveModeFlags as Mode;
-use texel::format::{ChannelClass, FormatInfo, kernels};
+use simd::{Level, Simd, ops};
+use texel::format::{ChannelClass, FormatInfo, NumClass, kernels};
 
 /// Resolves all attachments of a subpass that are to be.
 ///
 /// # Safety
 /// As [`Targets::load`].
-pub unsafe fn run(targets: &Targets, sub: &Subpass, tile: *mut u8) {
+pub unsafe fn run(level: Level, targets: &Targets, sub: &Subpass, tile: *mut u8) {
     let target = |i: Option<u32>| targets.list.get(i? as usize);
     for (from, to) in sub.colors.iter().zip(&sub.resolves) {
         let Some((to, mode)) = *to else { continue };
@@ -23,14 +24,11 @@ pub unsafe fn run(targets: &Targets, sub: &Subpass, tile: *mut u8) {
         if f.bytes != t.bytes {
             continue;
         }
-        let step = PIXELS * f.bytes;
-        for b in 0..BLOCKS {
-            let at = b * 16 * f.bytes;
-            // SAFETY: a block of planes of the caller's tile, with pixels of one size.
-            unsafe {
-                let (src, dst) = (f.sample(tile, 0).add(at), t.sample(tile, 0).add(at));
-                colors(f.format, src, step, f.samples, mode != Mode::SAMPLE_ZERO, dst);
-            }
+        let mean = mode != Mode::SAMPLE_ZERO;
+        // SAFETY: planes of the caller's tile, with pixels of one size.
+        unsafe {
+            let (from, to) = (f.sample(tile, 0), t.sample(tile, 0));
+            colors(level, f.format, from, PIXELS * f.bytes, f.samples, mean, to, BLOCKS);
         }
     }
     if let Some((to, mode)) = sub.depth_resolve
@@ -49,23 +47,82 @@ pub unsafe fn run(targets: &Targets, sub: &Subpass, tile: *mut u8) {
     }
 }
 
-/// The mean of the samples, or sample 0 of integers, of sixteen pixels.
-///
-/// # Safety
-/// `from` points to sample 0's sixteen pixels, `step` bytes from one sample to the next; `to` to sixteen pixels.
-unsafe fn colors(
+simd::by_level! {
+    /// The mean of the samples, or sample 0 of integers, of so many times sixteen pixels.
+    ///
+    /// # Safety
+    /// `from` points to sample 0's pixels, `step` bytes from one sample to the next; `to` to as many pixels.
+    unsafe fn colors = colors_body, (
+        format: &'static FormatInfo, from: *const u8, step: usize, samples: u32, mean: bool, to: *mut u8, blocks: usize,
+    )
+}
+
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn colors_body<S: Simd>(
+    s: S,
     format: &'static FormatInfo,
     from: *const u8,
     step: usize,
     samples: u32,
     mean: bool,
     to: *mut u8,
+    blocks: usize,
+) {
+    let bytes = 16 * format.block_bytes as usize;
+    if samples <= 1 || !mean || format.channel_class() != ChannelClass::Float {
+        // SAFETY: the caller's pixels.
+        return unsafe { to.copy_from(from, blocks * bytes) };
+    }
+    let of_bytes = format.class == NumClass::Unorm
+        && format.block_bytes == 4
+        && format.components().iter().all(|c| c.bits == 8);
+    for at in (0..blocks).map(|b| b * bytes) {
+        // SAFETY: sixteen of the caller's pixels.
+        unsafe {
+            let (from, to) = (from.add(at), to.add(at));
+            if of_bytes {
+                mean_of_bytes(s, from, step, samples, to);
+            } else {
+                mean_of_floats(format, from, step, samples, to);
+            }
+        }
+    }
+}
+
+/// Of sixteen pixels of four bytes: the nearest mean (a tie goes up).
+///
+/// # Safety
+/// As [`colors`].
+#[inline(always)]
+unsafe fn mean_of_bytes<S: Simd>(s: S, from: *const u8, step: usize, samples: u32, to: *mut u8) {
+    // Sixteen samples' sums fit sixteen bits.
+    let low = s.isplat(0x00FF_00FF);
+    let log = samples.ilog2();
+    let half = s.isplat((samples / 2) << 16 | samples / 2);
+    let mut sums = [half; 2];
+    for k in 0..samples as usize {
+        // SAFETY: the sample's sixteen pixels.
+        let v = unsafe { s.iloadu(from.add(k * step)) };
+        sums[0] = s.iadd(sums[0], s.iand(v, low));
+        sums[1] = s.iadd(sums[1], s.iand(ops::shr(s, v, 8), low));
+    }
+    let [a, b] = sums.map(|sum| s.iand(ops::shr(s, sum, log), low));
+    // SAFETY: sixteen pixels.
+    unsafe { s.istoreu(to, s.ior(a, ops::shl(s, b, 8))) };
+}
+
+/// # Safety
+/// As [`colors`], of sixteen pixels.
+#[inline(always)]
+unsafe fn mean_of_floats(
+    format: &'static FormatInfo,
+    from: *const u8,
+    step: usize,
+    samples: u32,
+    to: *mut u8,
 ) {
     let b = format.block_bytes as usize;
-    if samples <= 1 || !mean || format.channel_class() != ChannelClass::Float {
-        // SAFETY: sixteen pixels.
-        return unsafe { to.copy_from(from, 16 * b) };
-    }
     let offsets = std::array::from_fn(|i| i as u64 * b as u64);
     let gather = kernels::gather_fn(format);
     // Channels of 32 bits are added by pairs, and pairs by pairs: doubling is exact, so that samples of one colour have
@@ -141,27 +198,56 @@ unsafe fn stencil(f: &Plane, t: &Plane, tile: *mut u8, mode: Mode) {
 }
 
 #[cfg(test)]
+pub(crate) use tests::means;
+#[cfg(test)]
 mod tests {
     use super::*;
     use ash::vk;
 
+    pub(crate) fn means(level: Level) {
+        means_of_samples(level);
+        means_of_bytes(level);
+    }
+
     /// Samples of one value have that mean to the bit; different ones the mean.
-    #[test]
-    fn means_of_samples() {
-        let format = texel::format::info(vk::Format::R32_SFLOAT).unwrap();
+    fn means_of_samples(level: Level) {
+        let format = |f| texel::format::info(f).unwrap();
         for samples in [1, 4, 8] {
             for value in [0.1f32, 1e-30, 3.0e38 / 8.0, -7.7] {
-                let from = [value; 8 * 16];
-                let mut to = [0f32; 16];
+                let (from, mut to) = ([value; 8 * 16], [0f32; 16]);
+                let (src, dst) = (from.as_ptr().cast(), to.as_mut_ptr().cast());
                 // SAFETY: within what the test has made.
-                unsafe { colors(format, from.as_ptr().cast(), 64, samples, true, to.as_mut_ptr().cast()) };
+                unsafe { colors(level, format(vk::Format::R32_SFLOAT), src, 64, samples, true, dst, 1) };
                 assert_eq!(to, [value; 16], "{samples} samples");
             }
         }
-        let bytes = texel::format::info(vk::Format::R8_UNORM).unwrap();
         let (from, mut to) = ([[10u8; 16], [20; 16], [30; 16], [40; 16]], [0u8; 16]);
         // SAFETY: within what the test has made.
-        unsafe { colors(bytes, from.as_ptr().cast(), 16, 4, true, to.as_mut_ptr()) };
+        unsafe {
+            let (src, dst) = (from.as_ptr().cast(), to.as_mut_ptr());
+            colors(level, format(vk::Format::R8_UNORM), src, 16, 4, true, dst, 1);
+        }
         assert_eq!(to, [25; 16]);
+    }
+
+    /// Bytes of every kind: no sum reaches its neighbour, and each mean is the nearest.
+    fn means_of_bytes(level: Level) {
+        const PIXELS: usize = 32;
+        for samples in [2usize, 4, 8, 16] {
+            let byte = |i: usize| if i % 5 == 0 { 255 } else { (i * i * 31 + i * 7) as u8 };
+            let from: Vec<u8> = (0..samples * PIXELS * 4).map(byte).collect();
+            let mut to = [0u8; PIXELS * 4];
+            let format = texel::format::info(vk::Format::B8G8R8A8_UNORM).unwrap();
+            // SAFETY: within what the test has made.
+            unsafe {
+                let (src, dst) = (from.as_ptr(), to.as_mut_ptr());
+                colors(level, format, src, PIXELS * 4, samples as u32, true, dst, 2);
+            }
+            for (i, got) in to.iter().enumerate() {
+                let sum: u32 = (0..samples).map(|s| from[s * PIXELS * 4 + i] as u32).sum();
+                let mean = sum as f64 / samples as f64;
+                assert!((*got as f64 - mean).abs() <= 0.5, "{got} for {mean}, {samples} samples, {level:?}");
+            }
+        }
     }
 }

@@ -13,7 +13,7 @@ use texel::vector;
 const MOST: i32 = 16;
 
 /// Edges this far off keep their sign all over a tile.
-const FAR: i64 = 1 << 30;
+pub(super) const FAR: i64 = 1 << 30;
 
 /// Blocks along either side of those that a small polygon touches, at most.
 const SIDE: usize = MOST as usize / 4 + 1;
@@ -102,9 +102,30 @@ const fn lanes_of(y: bool) -> [u32; 16] {
 pub(super) static COLUMNS: [u32; 16] = lanes_of(false);
 pub(super) static ROWS: [u32; 16] = lanes_of(true);
 
+/// Columns and rows within bounds, a bit each from a first block on.
+pub(super) struct Window {
+    columns: u32,
+    rows: u32,
+}
+
+impl Window {
+    /// From the block in column `left` and row `top` on.
+    #[inline(always)]
+    pub(super) fn new(b: &Rect, left: i32, top: i32) -> Window {
+        let bits = |from: i32, to: i32| (1u32 << to).wrapping_sub(1 << from);
+        Window { columns: bits(b.x0 - left * 4, b.x1 - left * 4), rows: bits(b.y0 - top * 4, b.y1 - top * 4) }
+    }
+    /// Lanes of a block so many blocks from the first.
+    #[inline(always)]
+    pub(super) fn lanes(&self, bx: i32, by: i32) -> u16 {
+        let of = |bits: u32, n: i32| (bits >> (n * 4) & 0xF) as usize;
+        (ROWS[of(self.rows, by)] & COLUMNS[of(self.columns, bx)]) as u16
+    }
+}
+
 /// A polygon's bounds in the tile, if it is small there.
 #[inline(always)]
-fn bounds(p: &Prim, origin: [i32; 2]) -> Option<Rect> {
+pub(super) fn bounds(p: &Prim, origin: [i32; 2]) -> Option<Rect> {
     let b = p.bounds.rect();
     let b = Rect {
         x0: (b.x0 - origin[0]).max(0),
@@ -160,17 +181,11 @@ fn centers_of<S: Simd, const EDGES: usize, B: Blocks>(
         right_by[k] = s.isplat((e.a as u32).wrapping_mul(4));
         down_by[k] = s.isplat((e.b as u32).wrapping_mul(4));
     }
-    // Columns and rows within the bounds, a bit each from the first block on.
-    let bits = |from: i32, to: i32| (1u32 << to).wrapping_sub(1 << from);
-    let columns = bits(b.x0 - left * 4, b.x1 - left * 4);
-    let rows = bits(b.y0 - top * 4, b.y1 - top * 4);
+    let window = Window::new(b, left, top);
     let mut n = 0;
     let mut add = |bx: i32, by: i32, mask: u16| {
         out.put(n, ((top + by) * 16 + left + bx) as u8, mask);
         n += (mask != 0) as usize;
-    };
-    let seen = |bx: i32, by: i32| {
-        (ROWS[(rows >> (by * 4) & 0xF) as usize] & COLUMNS[(columns >> (bx * 4) & 0xF) as usize]) as u16
     };
     if right - left <= 2 && bottom - top <= 2 {
         // Most: four blocks at once, whether or not there are as many.
@@ -189,7 +204,7 @@ fn centers_of<S: Simd, const EDGES: usize, B: Blocks>(
             s.sgt(zero, least[3]),
         ]);
         for (i, (bx, by)) in [(0, 0), (1, 0), (0, 1), (1, 1)].into_iter().enumerate() {
-            add(bx, by, seen(bx, by) & !(out_of >> (16 * i)) as u16);
+            add(bx, by, window.lanes(bx, by) & !(out_of >> (16 * i)) as u16);
         }
         out.end(n);
         return;
@@ -203,7 +218,7 @@ fn centers_of<S: Simd, const EDGES: usize, B: Blocks>(
                 least = s.ior(least, value[k]);
                 value[k] = s.iadd(value[k], right_by[k]);
             }
-            add(bx, by, seen(bx, by) & !s.mbits(s.sgt(zero, least)));
+            add(bx, by, window.lanes(bx, by) & !s.mbits(s.sgt(zero, least)));
         }
         for k in 0..EDGES {
             row[k] = s.iadd(row[k], down_by[k]);

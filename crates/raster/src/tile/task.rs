@@ -164,6 +164,7 @@ impl<'a> Task<'a> {
         let grouped = plan.simple && hidden.is_empty();
         let mut groups = [Group::EMPTY; 2];
         let mut seen = counts::SeenFours::default();
+        let mut tested = counts::Tested::default();
         let mut far = [0; GROUP];
         let mut next = 0;
         while next < entries.len() {
@@ -206,7 +207,11 @@ impl<'a> Task<'a> {
                 // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at, and what
                 // shading wants too.
                 if let Some(next) = entries.get(place(n + AHEAD)) {
-                    prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>());
+                    let next = item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>();
+                    prefetch(next);
+                    if plan.hiz {
+                        prefetch(next.wrapping_add(1));
+                    }
                 }
                 if let Some(next) = entries.get(place(n + AHEAD / 2)).filter(|_| plan.simple) {
                     item.soon(&item.batch.prims[index(*next) as usize]);
@@ -236,6 +241,9 @@ impl<'a> Task<'a> {
             }
             if e & COVERS != 0 && hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
                 counts::gone(&mut self.counts, &WHOLE, plan.all_pass);
+                continue;
+            }
+            if plan.four && hidden.is_none() && self.four(s, item, prim, number, &mut tested)? {
                 continue;
             }
             if !small::list(s, prim, origin, plan.locations(), plan.samples, self.covered) {
@@ -279,6 +287,10 @@ impl<'a> Task<'a> {
                 self.tested(s, item, prim, number, hidden)?;
                 continue;
             }
+            if plan.four && hidden.is_none() {
+                self.test_fours(s, item, prim, number, &mut tested)?;
+                continue;
+            }
             let mut next = 0;
             while next < self.covered.count {
                 let k = next;
@@ -303,6 +315,7 @@ impl<'a> Task<'a> {
             }
         }
         seen.add_to(s, &mut self.counts, plan.all_pass);
+        tested.add_to(&mut self.counts);
         Ok(())
     }
 
@@ -444,10 +457,30 @@ impl<'a> Task<'a> {
             return Ok(());
         }
         if plan.deferred {
-            self.counts[InTile::Passed] += any.count_ones() as u64;
-            self.wait(s, index, block, any);
+            let masks = &masks[..plan.samples];
+            self.counts[InTile::Passed] += masks.iter().map(|m| m.count_ones() as u64).sum::<u64>();
+            if plan.samples == 1 {
+                self.wait(s, index, block, any);
+            } else {
+                self.wait_samples(s, index, block, masks);
+            }
             return Ok(());
         }
+        self.pack_block(item, prim, index, block, any, &masks)
+    }
+
+    /// Packs what is left of a block after early tests; `any`: of its samples' masks.
+    #[inline(always)]
+    pub(super) fn pack_block(
+        &mut self,
+        item: &Item,
+        prim: &Prim,
+        index: u32,
+        block: usize,
+        any: u16,
+        masks: &[u16; MAX_MASKS],
+    ) -> Result<(), Stop> {
+        let plan = &item.plan;
         if any == 0xFFFF && plan.plain && plan.shades {
             return self.full(item, index, block);
         }

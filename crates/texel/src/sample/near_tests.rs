@@ -85,6 +85,72 @@ fn magnified() {
     }
 }
 
+/// Shadow maps: places inside, across each edge and far out, references equal to texels among them, every comparison.
+#[test]
+fn compared() {
+    use vk::{Format as F, SamplerAddressMode as M};
+    let mut x = 9u32;
+    let mut unit = move || {
+        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+        (x >> 8) as f32 / (1 << 24) as f32
+    };
+    let sizes = [(1u32, 1u32), (1, 5), (2, 2), (3, 7), (16, 9)];
+    let formats = [F::D16_UNORM, F::X8_D24_UNORM_PACK32, F::D32_SFLOAT];
+    for ((w, h), format) in sizes.into_iter().flat_map(|size| formats.map(|f| (size, f))) {
+        let image = bound_image(&info_2d(format, w, h));
+        let word = |z: f32| match format {
+            F::D16_UNORM => ((z * 65535.0) as u32).to_le_bytes()[..2].to_vec(),
+            F::D32_SFLOAT => z.to_le_bytes().to_vec(),
+            _ => ((z * 16777215.0) as u32 | 0xAB00_0000).to_le_bytes().to_vec(),
+        };
+        // Few depths: references meet them.
+        let data: Vec<u8> = (0..w * h).flat_map(|_| word((unit() * 5.0).floor() / 4.0)).collect();
+        fill(&image, 0, 0, &data);
+        let mut general = plain(&image, vk::ImageViewType::TYPE_2D);
+        general.wide = false;
+        general.fast.iter_mut().for_each(|f| f.off = true);
+        for machine in simd::Level::tested() {
+            let mut v = plain(&image, vk::ImageViewType::TYPE_2D);
+            v.fast = v.fast.and_then(|f| f.on(image.format.kind, machine));
+            if v.fast.is_none() {
+                continue;
+            }
+            for case in 0..400 {
+                let wraps = [M::REPEAT, M::CLAMP_TO_EDGE, M::MIRRORED_REPEAT, M::CLAMP_TO_BORDER];
+                let filter = [vk::Filter::LINEAR, vk::Filter::NEAREST][(case % 9 == 0) as usize];
+                let s = make(
+                    sampler(filter, wraps[case % 4])
+                        .border_color(vk::BorderColor::FLOAT_OPAQUE_WHITE)
+                        .compare_enable(case % 13 != 0)
+                        .compare_op(vk::CompareOp::from_raw((case / 4 % 8) as i32)),
+                );
+                // Places in the middle, about an edge, anywhere.
+                let [reach, centre] = [[0.2, 0.5], [0.6, 0.9], [1.2, 0.5], [9.0, 0.0]][case / 5 % 4];
+                let mut c = [[0u32; 16]; 2];
+                let mut dref = [0; 16];
+                for lane in 0..16 {
+                    (0..2).for_each(|k| c[k][lane] = (centre + (unit() - 0.5) * reach).to_bits());
+                    dref[lane] = ((unit() * 7.0).floor() / 4.0 - 0.25).to_bits();
+                }
+                let mask = if case % 2 == 0 { 0xFFFF } else { (unit() * 65536.0) as u16 | 1 };
+                if case % 3 == 0 && mask != 0xFFFF {
+                    // A lane that takes no part.
+                    let idle = (!mask).trailing_zeros() as usize;
+                    (c[0][idle], c[1][idle], dref[idle]) = (u32::MAX, 0xFF80_0000, u32::MAX);
+                }
+                let args = SampleArgs { dims: 2, coords: &c, dref: Some(&dref), ..Default::default() };
+                let mut want = [[0; 16]; 4];
+                sample_warp(&general, &s, &args, mask, &mut want);
+                let touched = Touched::default();
+                touched.sample(&general, &s, &args, mask);
+                let lines: BTreeSet<u64> = touched.into_lines().into_iter().collect();
+                let agrees = wave_agrees(&v, &s, &args, mask, &want, lines.len() as u64);
+                assert!(agrees, "{w} {h} {format:?} {case} {machine:?}");
+            }
+        }
+    }
+}
+
 /// A whole wave, some of whose warps are without lanes.
 #[test]
 fn nearest_of_whole_waves() {
@@ -118,6 +184,7 @@ fn nearest_of_whole_waves() {
             exec: &exec,
             coords: at.map(|at| simd::rows::Rows { at, step: 64 }),
             lod: None,
+            dref: None,
             data: [simd::rows::Rows::NONE; 4],
             out: at,
             lines: None,

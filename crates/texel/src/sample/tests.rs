@@ -474,12 +474,7 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         }
         let lanes = compares || wide.is_cube;
         assert_eq!(warps > 0, wide.fast.is_none() && !lanes, "{} by whole warps", image.format.name);
-        assert_eq!(
-            waves > 0,
-            wide.fast.is_some() && !compares,
-            "{} has kernels for waves",
-            image.format.name
-        );
+        assert_eq!(waves > 0, wide.fast.is_some(), "{} has kernels for waves", image.format.name);
     }
 }
 
@@ -493,7 +488,7 @@ pub(super) fn wave_agrees(
     want: &Warp4,
     lines: u64,
 ) -> bool {
-    let more = args.dref.is_some() || args.bias.is_some() || args.grad.is_some() || args.min_lod.is_some();
+    let more = args.bias.is_some() || args.grad.is_some() || args.min_lod.is_some();
     if more || args.offsets.is_some() || v.dims > 2 {
         return false;
     }
@@ -514,6 +509,7 @@ pub(super) fn wave_agrees(
     let alone = SampleArgs {
         coords: &one[..args.coords.len()],
         lod: args.lod,
+        dref: args.dref,
         dims: args.dims,
         arrayed: args.arrayed,
         ..Default::default()
@@ -526,6 +522,7 @@ pub(super) fn wave_agrees(
         exec: &exec,
         coords: at.map(|at| simd::rows::Rows { at, step: 64 }),
         lod: args.lod.map(|l| simd::rows::Rows { at: l.as_ptr().cast(), step: 0 }),
+        dref: args.dref.map(|d| simd::rows::Rows { at: d.as_ptr().cast(), step: 0 }),
         data: [simd::rows::Rows::NONE; 4],
         out: at,
         lines: Some(&counted),

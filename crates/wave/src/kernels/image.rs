@@ -171,7 +171,7 @@ unsafe fn scatter(st: &State, c: &ImageCode, wide: bool, w: usize, x: &ImageWarp
 #[inline(always)]
 unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, counts: bool) -> bool {
     let plain = match c.op {
-        ImageOp::Sample => c.dref.is_none() && c.bias.is_none() && c.grad.is_empty() && c.offsets.is_empty(),
+        ImageOp::Sample => c.bias.is_none() && c.grad.is_empty() && c.offsets.is_empty(),
         ImageOp::Read | ImageOp::Write | ImageOp::Atomic(_) => c.sample.is_none() && !counts,
         _ => false,
     };
@@ -204,9 +204,10 @@ unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, count
         }
     }
     let lod = (!c.lod.is_none()).then(|| rows(c.lod));
+    let dref = (!c.dref.is_none()).then(|| rows(c.dref));
     let lines = Cell::new(0);
     let lines_to = counts.then_some(&lines);
-    let rows = ImageRows { live: st.live, exec: &st.exec, coords, lod, data, out, lines: lines_to };
+    let rows = ImageRows { live: st.live, exec: &st.exec, coords, lod, dref, data, out, lines: lines_to };
     let wave = ImageWave { view, sampler, rows };
     // SAFETY: the caller's; the rows are the operation's registers.
     let done = unsafe { st.host.image_wave(c, &wave) };

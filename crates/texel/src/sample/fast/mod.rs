@@ -6,6 +6,7 @@
 //! inlined into functions with CPU features of their own.
 
 mod apart;
+mod compare;
 mod corners;
 mod cube;
 mod lod;
@@ -303,7 +304,7 @@ pub unsafe fn sample_wave(
     if view.levels.is_empty() || sampler.reduction != Reduction::Average {
         return false;
     }
-    if wave.lines.is_some() && !f.aligned {
+    if wave.lines.is_some() && !f.aligned || wave.dref.is_some() && !f.compares {
         return false;
     }
     if f.line {

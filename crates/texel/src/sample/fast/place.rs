@@ -132,7 +132,7 @@ fn settled<S: Simd, T: Texels>(
 
 /// 1 where the comparison of the reference with the texel holds, 0 elsewhere.
 #[inline(always)]
-fn compared<S: Simd>(s: S, op: CompareOp, d: S::F, t: S::F) -> S::F {
+pub fn compared<S: Simd>(s: S, op: CompareOp, d: S::F, t: S::F) -> S::F {
     let m = match op {
         CompareOp::LESS => s.flt(d, t),
         CompareOp::EQUAL => s.feq(d, t),

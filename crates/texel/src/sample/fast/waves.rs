@@ -4,7 +4,7 @@ use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
 use super::place::{self, bordered};
 use super::texels::Texels;
 use super::window::Close;
-use super::{Fast, filters_levels, filters_plainly, layer_of, lod, mix, plain, swizzled, touch};
+use super::{Fast, compare, filters_levels, filters_plainly, layer_of, lod, mix, plain, swizzled, touch};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
@@ -17,14 +17,14 @@ use std::mem::MaybeUninit;
 const TOGETHER: usize = 8;
 
 /// The warps of a wave with an active lane, and those.
-struct Warps<'a> {
+pub struct Warps<'a> {
     live: u32,
     exec: &'a [u16; 32],
 }
 
 impl<'a> Warps<'a> {
     #[inline(always)]
-    fn of(wave: &ImageRows<'a>) -> Warps<'a> {
+    pub fn of(wave: &ImageRows<'a>) -> Warps<'a> {
         Warps { live: wave.live, exec: wave.exec }
     }
 }
@@ -55,6 +55,7 @@ fn dims(f: &Fast) -> usize {
 struct Operands {
     coords: [[u32; 16]; 4],
     lod: [u32; 16],
+    dref: [u32; 16],
 }
 
 impl Operands {
@@ -62,7 +63,7 @@ impl Operands {
     /// The rows are those of a wave that has warp `w`.
     #[inline(always)]
     unsafe fn of<S: Simd>(s: S, f: &Fast, arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
-        let mut own = Operands { coords: [[0; 16]; 4], lod: [0; 16] };
+        let mut own = Operands { coords: [[0; 16]; 4], lod: [0; 16], dref: [0; 16] };
         for k in 0..dims(f) + arrayed as usize {
             // SAFETY: the wave has rows of sixteen lanes for each warp.
             vector::store(s, &mut own.coords[k], unsafe { s.iloadu(wave.coords[k].warp(w)) });
@@ -70,6 +71,10 @@ impl Operands {
         if let Some(l) = wave.lod {
             // SAFETY: as above.
             vector::store(s, &mut own.lod, unsafe { s.iloadu(l.warp(w)) });
+        }
+        if let Some(d) = wave.dref {
+            // SAFETY: as above.
+            vector::store(s, &mut own.dref, unsafe { s.iloadu(d.warp(w)) });
         }
         own
     }
@@ -80,6 +85,7 @@ impl Operands {
             arrayed,
             coords: &self.coords[..dims(f) + arrayed as usize],
             lod: if wave.lod.is_some() { Some(&self.lod) } else { None },
+            dref: if wave.dref.is_some() { Some(&self.dref) } else { None },
             ..SampleArgs::default()
         }
     }
@@ -127,8 +133,17 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         Some(own) => (own, false),
         None => (f, arrayed),
     };
+    let compared = wave.dref.zip(sampler.compare);
+    if let Some(with) = compared
+        && s.level() != Machine::Portable
+        && compare::suits::<T>(f, sampler, arrayed)
+    {
+        // SAFETY: the caller's wave.
+        return unsafe { compare::warps::<S, T>(s, f, view, sampler, wave, with) };
+    }
     // Portable code of these is large, and for where nothing else runs.
-    if s.level() != Machine::Portable && filters_plainly(f, sampler, arrayed) {
+    let alone = s.level() != Machine::Portable && compared.is_none();
+    if alone && filters_plainly(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
         return unsafe {
             match (sampler.wrap[0], sampler.wrap[1]) {
@@ -141,17 +156,11 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             }
         };
     }
-    if T::WORD && s.level() != Machine::Portable && filters_levels(f, sampler, arrayed) {
+    if alone && T::WORD && filters_levels(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
         return unsafe { level_warps::<S, T>(s, f, view, sampler, wave) };
     }
-    if s.level() != Machine::Portable
-        && plain(f, sampler)
-        && !sampler.mag_linear
-        && !arrayed
-        && !f.cube
-        && !bordered(f, sampler)
-    {
+    if alone && plain(f, sampler) && !sampler.mag_linear && !arrayed && !f.cube && !bordered(f, sampler) {
         // SAFETY: the caller's wave.
         return unsafe { nearest_warps::<S, T>(s, f, view, sampler, wave) };
     }
@@ -169,7 +178,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
 /// # Safety
 /// As [`warps`], of a wave that has the warp.
 #[inline(always)]
-unsafe fn count<S: Simd>(
+pub unsafe fn count<S: Simd>(
     s: S,
     f: &Fast,
     view: &ImageView,
@@ -193,7 +202,7 @@ unsafe fn count<S: Simd>(
 /// # Safety
 /// As [`count`].
 #[inline(always)]
-unsafe fn one_warp<S: Simd>(
+pub unsafe fn one_warp<S: Simd>(
     s: S,
     f: &Fast,
     view: &ImageView,
@@ -234,7 +243,7 @@ unsafe fn store<S: Simd>(s: S, out: *mut u8, w: usize, v: S::I, mask: u16) {
 /// # Safety
 /// As [`warps`], of a wave that has warp `w`.
 #[inline(always)]
-unsafe fn coordinates<S: Simd>(s: S, wave: &ImageRows, w: usize) -> [S::F; 2] {
+pub unsafe fn coordinates<S: Simd>(s: S, wave: &ImageRows, w: usize) -> [S::F; 2] {
     // SAFETY: the wave has rows of sixteen lanes for each warp.
     unsafe { [s.from_bits(s.iloadu(wave.coords[0].warp(w))), s.from_bits(s.iloadu(wave.coords[1].warp(w)))] }
 }
@@ -255,7 +264,7 @@ fn wanted(view: &ImageView, wave: &ImageRows) -> u8 {
 /// # Safety
 /// As [`warps`], of a wave that has warp `w`.
 #[inline(always)]
-unsafe fn give<S: Simd, T: Texels>(
+pub unsafe fn give<S: Simd, T: Texels>(
     s: S,
     view: &ImageView,
     wave: &ImageRows,

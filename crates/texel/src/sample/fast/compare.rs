@@ -1,0 +1,91 @@
+//! Depth comparisons of a wave, as where shadows are looked up: the four texels around a place are compared with its reference, and
+//! what came of that is filtered. Of warps all of whose texels are inside, however the axes wrap; the others go one by one.
+
+use super::super::coords::LIMIT;
+use super::place::compared;
+use super::texels::Texels;
+use super::waves::{Warps, coordinates, count, give, one_warp};
+use super::{Fast, mix};
+use crate::format::NumClass;
+use crate::sample::sampler::Sampler;
+use crate::sample::view::ImageView;
+use ash::vk::CompareOp;
+use simd::rows::{ImageRows, Rows};
+use simd::{Simd, ops};
+
+/// Whether [`warps`] has a way for the format.
+#[inline(always)]
+pub fn suits<T: Texels>(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
+    T::N == 1
+        && T::PAIRS
+        && f.compares
+        && f.count == 1
+        && sampler.mag_linear
+        && sampler.min_linear
+        && sampler.anisotropy <= 1.0
+        && !arrayed
+        && !sampler.unnormalized
+        && !f.cube
+        && f.texels[0][0] >= 2
+        && f.texels[1][0] >= 2
+}
+
+/// Warps of a wave, compared with `dref` by `op`.
+///
+/// # Safety
+/// Rows and results are those of a wave; the view's format and the sampler [`suits`].
+#[inline(always)]
+pub unsafe fn warps<S: Simd, T: Texels>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    wave: &ImageRows,
+    (dref, op): (Rows, CompareOp),
+) {
+    let half = s.fsplat(0.5);
+    let pitch = s.isplat(f.row_pitch[0]);
+    let clamps = view.format.class == NumClass::Unorm;
+    for (w, mask) in Warps::of(wave) {
+        // SAFETY: the caller's wave.
+        let (st, mut d) = unsafe {
+            count(s, f, view, sampler, false, wave, (w, mask));
+            (coordinates(s, wave, w), s.from_bits(s.iloadu(dref.warp(w))))
+        };
+        if clamps {
+            d = s.fmin_raw(s.fmax_raw(d, s.fsplat(0.0)), s.fsplat(1.0));
+        }
+        let (mut at, mut weight) = ([pitch; 2], [half; 2]);
+        let mut outside = s.mask(0);
+        for k in 0..2 {
+            let u = s.fmul(st[k], s.fsplat(f.size[k][0]));
+            let v = s.fsub(s.fmin_raw(s.fmax_raw(u, s.fsplat(-LIMIT)), s.fsplat(LIMIT)), half);
+            let (base, first) = s.ffloor_int(v);
+            weight[k] = s.fsub(v, base);
+            // Negative numbers are large as unsigned ones.
+            let out = s.ugt(first, s.isplat(f.texels[k][0] - 2));
+            outside = s.mor(outside, out);
+            at[k] = first;
+        }
+        let outside = s.mand(outside, s.mask(mask));
+        if s.many(outside) {
+            // SAFETY: the caller's wave.
+            unsafe { one_warp(s, f, view, sampler, false, wave, (w, mask)) };
+            continue;
+        }
+        let upper = s.iadd(s.imul(at[1], pitch), ops::shl(s, at[0], T::SHIFT));
+        // Lanes that are not active may ask for anything.
+        let upper = s.isel(s.mask(mask), upper, s.isplat(0));
+        let mut row = [half; 2];
+        for y in 0..2 {
+            let (mut a, mut b) = ([half; 4], [half; 4]);
+            let from = if y == 0 { upper } else { s.iadd(upper, pitch) };
+            // SAFETY: a texel with a right neighbour, in a row that has one below it.
+            unsafe { T::pair(s, f.base, from, from, 1, &mut a, &mut b) };
+            row[y] = mix(s, compared(s, op, d, a[0]), compared(s, op, d, b[0]), weight[0]);
+        }
+        let color = [mix(s, row[0], row[1], weight[1]); 4];
+        // SAFETY: the caller's wave.
+        unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
+    }
+}
