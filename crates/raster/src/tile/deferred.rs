@@ -8,7 +8,6 @@
 
 use super::counts::{self, InTile, TileCounts};
 use super::cover::MAX_SAMPLES;
-use super::four::{self, FOUR};
 use super::item::Item;
 use super::task::{QUADS, Task, quads};
 use super::tested::{depths, depths_down, sides};
@@ -46,8 +45,7 @@ pub struct Log {
     depths: [u32; BLOCKS],
     /// Of what waits: samples a pixel.
     samples: usize,
-    /// Several samples a pixel: which entry each shows, by block and sample; the samples of each entry.
-    shown: Vec<Block>,
+    /// Several samples a pixel: those of each entry, lanes of one after the other.
     masks: Vec<u16>,
 }
 
@@ -61,7 +59,7 @@ impl Log {
         // Who asks for a pixel's entry has written it before.
         let last = Box::new([Block([0; 16]); BLOCKS]);
         let (whole, depths) = ([0; BLOCKS], [0; BLOCKS]);
-        Log { entries: vec![], blocks: 0, last, whole, depths, samples: 1, shown: vec![], masks: vec![] }
+        Log { entries: vec![], blocks: 0, last, whole, depths, samples: 1, masks: vec![] }
     }
 
     pub fn clear(&mut self) {
@@ -69,20 +67,33 @@ impl Log {
         self.depths.fill(0);
     }
 
+    /// Of several samples a pixel: leaves each to the last entry that has it.
+    fn keep_the_last(&mut self) {
+        match self.samples {
+            1 => {}
+            2 => self.keep_the_last_of::<2>(),
+            4 => self.keep_the_last_of::<4>(),
+            8 => self.keep_the_last_of::<8>(),
+            _ => self.keep_the_last_of::<16>(),
+        }
+    }
+    fn keep_the_last_of<const SAMPLES: usize>(&mut self) {
+        let mut seen = [[0u16; SAMPLES]; BLOCKS];
+        let masks = self.masks.as_chunks_mut::<SAMPLES>().0;
+        for (e, masks) in self.entries.iter().zip(masks).rev() {
+            for (mask, seen) in masks.iter_mut().zip(&mut seen[e.block as usize]) {
+                let own = *mask & !*seen;
+                *seen |= *mask;
+                *mask = own;
+            }
+        }
+    }
+
     /// Nothing waits.
     fn forget(&mut self) {
         self.entries.clear();
         self.masks.clear();
         self.blocks = 0;
-    }
-
-    /// Fragments of so many samples are to wait. Nothing does now.
-    fn of_samples(&mut self, samples: usize) {
-        self.samples = samples;
-        let blocks = if samples > 1 { BLOCKS * samples } else { 0 };
-        if self.shown.len() < blocks {
-            self.shown.resize(blocks, Block([0; 16]));
-        }
     }
 }
 
@@ -107,7 +118,7 @@ impl<'a> Task<'a> {
     pub fn defer(&mut self, op: usize, item: &'a Item, entries: &[u32]) -> Result<TileCounts, Stop> {
         if item.plan.samples != self.log.samples {
             self.show_all()?;
-            self.log.of_samples(item.plan.samples);
+            self.log.samples = item.plan.samples;
         }
         self.waiting.push(Waiting { item, op, first: self.log.entries.len() });
         self.cover_and_test(item, entries, &[])?;
@@ -130,42 +141,11 @@ impl<'a> Task<'a> {
         log.blocks += 1;
     }
 
-    /// Fragments that passed their tests, of several samples a pixel.
+    /// Fragments that passed their tests, of several samples a pixel: lanes of each.
     #[inline(always)]
-    pub(super) fn wait_samples<S: Simd>(&mut self, s: S, prim: u32, block: usize, masks: &[u16]) {
+    pub(super) fn wait_samples(&mut self, prim: u32, block: usize, masks: &[u16]) {
         let log = &mut *self.log;
-        let n = s.isplat(log.entries.len() as u32);
-        let all = log.shown[block * masks.len()..].iter_mut();
-        for (Block(shown), mask) in all.zip(masks) {
-            let old = vector::load(s, shown);
-            vector::store(s, shown, s.isel(s.mask(*mask), n, old));
-        }
         log.masks.extend_from_slice(masks);
-        let mask = masks.iter().fold(0, |any, m| any | m);
-        log.entries.push(Entry { prim, block: block as u8, more: 0, mask });
-        log.blocks += 1;
-    }
-
-    /// As [`Self::wait_samples`], of four; `bits`: those of the masks.
-    #[inline(always)]
-    pub(super) fn wait_four<S: Simd>(
-        &mut self,
-        s: S,
-        prim: u32,
-        block: usize,
-        masks: [S::M; FOUR],
-        bits: u64,
-    ) {
-        let log = &mut *self.log;
-        let n = s.isplat(log.entries.len() as u32);
-        if let Some(all) = log.shown.as_chunks_mut::<FOUR>().0.get_mut(block) {
-            for (Block(shown), mask) in all.iter_mut().zip(masks) {
-                let old = vector::load(s, shown);
-                vector::store(s, shown, s.isel(mask, n, old));
-            }
-        }
-        let masks = four::lanes(bits);
-        log.masks.extend_from_slice(&masks);
         let mask = masks.iter().fold(0, |any, m| any | m);
         log.entries.push(Entry { prim, block: block as u8, more: 0, mask });
         log.blocks += 1;
@@ -289,6 +269,7 @@ impl<'a> Task<'a> {
         } else {
             all_depths_now(self.level, self);
         }
+        self.log.keep_the_last();
         let waiting = std::mem::take(&mut self.waiting);
         for (i, w) in waiting.iter().enumerate() {
             let end = waiting.get(i + 1).map_or(self.log.entries.len(), |next| next.first);
@@ -317,7 +298,7 @@ impl<'a> Task<'a> {
             }
             let e = self.log.entries[n];
             if item.plan.samples > 1 {
-                self.show_samples(s, item, n, e)?;
+                self.show_samples(item, n, e)?;
                 continue;
             }
             let (mut b, end) = (e.block as usize, e.block as usize + e.more as usize + 1);
@@ -340,18 +321,14 @@ impl<'a> Task<'a> {
 
     /// Has what is left of entry `n` shaded, of several samples a pixel.
     #[inline(always)]
-    fn show_samples<S: Simd>(&mut self, s: S, item: &Item, n: usize, e: Entry) -> Result<(), Stop> {
-        let (samples, block) = (item.plan.samples.min(MAX_SAMPLES), e.block as usize);
+    fn show_samples(&mut self, item: &Item, n: usize, e: Entry) -> Result<(), Stop> {
+        let samples = item.plan.samples.min(MAX_SAMPLES);
         let mut masks = [0; MAX_SAMPLES];
-        let shown = &self.log.shown[block * samples..][..samples];
-        let waited = &self.log.masks[n * samples..][..samples];
-        for ((mask, waited), Block(shown)) in masks.iter_mut().zip(waited).zip(shown) {
-            *mask = waited & s.mbits(s.ieq(vector::load(s, shown), s.isplat(n as u32)));
-        }
+        masks[..samples].copy_from_slice(&self.log.masks[n * samples..][..samples]);
         let masks = &masks[..samples];
         let any = masks.iter().fold(0, |any, m| any | m);
         self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(any);
-        let q = quads(any);
+        let (block, q) = (e.block as usize, quads(any));
         if q != 0 && !self.packer.add(item.plan.warps, e.prim, block, q, masks, None, None) {
             self.shade(item)?;
             self.packer.add(item.plan.warps, e.prim, block, q, masks, None, None);

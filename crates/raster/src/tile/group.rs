@@ -19,7 +19,7 @@ pub const GROUP: usize = 16;
 
 /// Edges that change by no more than this from pixel to pixel are of triangles so small that values anywhere near them fit 32
 /// bits: 32 pixels along either side, 2^14 · 2^13 in a pixel's 256ths.
-const SHORT: u32 = 1 << 13;
+pub const SHORT: u32 = 1 << 13;
 
 /// What a group covers.
 pub struct Group {

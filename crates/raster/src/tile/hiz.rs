@@ -156,6 +156,19 @@ impl Hiz {
         self.stale = true;
     }
 
+    /// Depths that passed test `t` were written to some samples of a block.
+    #[inline(always)]
+    pub fn wrote_somehow(&mut self, t: &Tests, block: usize) {
+        if !matches!(t.compare, C::GREATER | C::GREATER_OR_EQUAL) {
+            self.low[block] = f32::NEG_INFINITY;
+            self.all[0] = f32::NEG_INFINITY;
+        }
+        if !matches!(t.compare, C::LESS | C::LESS_OR_EQUAL) {
+            self.high[block] = f32::INFINITY;
+            self.all[1] = f32::INFINITY;
+        }
+    }
+
     /// [`Self::wrote`] of all samples of some blocks of a row, with bounds for each.
     #[inline(always)]
     pub fn wrote_blocks<S: Simd>(

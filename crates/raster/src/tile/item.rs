@@ -83,6 +83,8 @@ pub struct Plan {
     pub depth_alone: bool,
     /// Four samples, which depth alone is tested for, before shading ([`super::four`]).
     pub four: bool,
+    /// One sample or four, of which small triangles are tested together ([`super::small_tested`]).
+    pub small: bool,
     /// One sample, nothing to test or count before shading.
     pub simple: bool,
     /// What is drawn replaces pixels whatever was there, and shading has no other effect: the last primitive may come
@@ -280,6 +282,8 @@ impl Plan {
             !late_only && !none.post_depth_coverage && fills.iter().any(|f| matches!(f, Fill::SampleMask));
         let hiz = tests.only_depth() && matches!(when, When::Early | When::Both);
         let depth_alone = hiz && single && !before_tests && !smooth;
+        let full = s.samples.mask & 0xF == 0xF;
+        let four = hiz && when == When::Early && samples == FOUR && full && !before_tests && !smooth;
         // Of several samples each has its own place in every attachment, and the shader does not ask which are covered.
         let planes = colors.iter().map(|c| target(Some(c.attachment)).and_then(|t| t.color.as_ref()));
         let each = planes.chain([depth]).flatten().all(|p| p.samples as usize == samples);
@@ -302,12 +306,8 @@ impl Plan {
             pixel_interlock: none.pixel_interlock,
             hiz,
             depth_alone,
-            four: hiz
-                && when == When::Early
-                && samples == FOUR
-                && s.samples.mask & 0xF == 0xF
-                && !before_tests
-                && !smooth,
+            four,
+            small: four || depth_alone && when == When::Early,
             deferred,
             simple,
             last_first: simple && opaque && hideable,

@@ -36,6 +36,7 @@ mod row;
 mod shade;
 mod simple;
 mod small;
+mod small_tested;
 mod stretch;
 mod strip;
 pub mod target;

@@ -13,10 +13,13 @@ use texel::vector;
 const MOST: i32 = 16;
 
 /// Edges this far off keep their sign all over a tile.
-pub(super) const FAR: i64 = 1 << 30;
+const FAR: i64 = 1 << 30;
 
 /// Blocks along either side of those that a small polygon touches, at most.
 const SIDE: usize = MOST as usize / 4 + 1;
+
+/// Blocks that a small polygon touches, at most.
+pub(super) const MOST_BLOCKS: usize = SIDE * SIDE;
 
 /// Covered blocks of a small polygon, one sample a pixel.
 pub struct Small {

@@ -10,6 +10,7 @@ use super::packer::Packer;
 use super::shade::sample_of;
 use super::simple::Ahead;
 use super::small;
+use super::small_tested;
 use super::target::{Plane, Targets};
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel, sample_locations};
 use crate::prim::{Line, Prim, Shape, prefetch};
@@ -168,10 +169,20 @@ impl<'a> Task<'a> {
         let mut far = [0; GROUP];
         let mut next = 0;
         while next < entries.len() {
-            let n = next;
-            if n % POLL == 0 && self.host.expired() {
+            if next % POLL == 0 && self.host.expired() {
                 break;
             }
+            if plan.small && hidden.is_empty() {
+                next = if single {
+                    small_tested::one(self.level, self, item, entries, next)?
+                } else {
+                    small_tested::four(self.level, self, item, entries, next)?
+                };
+                if next == entries.len() {
+                    break;
+                }
+            }
+            let n = next;
             if grouped {
                 let (lane, odd) = (n % GROUP, n / GROUP % 2);
                 if lane == 0 {
@@ -241,9 +252,6 @@ impl<'a> Task<'a> {
             }
             if e & COVERS != 0 && hidden.is_some_and(|h| h.iter().all(|w| *w == !0)) {
                 counts::gone(&mut self.counts, &WHOLE, plan.all_pass);
-                continue;
-            }
-            if plan.four && hidden.is_none() && self.four(s, item, prim, number, &mut tested)? {
                 continue;
             }
             if !small::list(s, prim, origin, plan.locations(), plan.samples, self.covered) {
@@ -462,7 +470,7 @@ impl<'a> Task<'a> {
             if plan.samples == 1 {
                 self.wait(s, index, block, any);
             } else {
-                self.wait_samples(s, index, block, masks);
+                self.wait_samples(index, block, masks);
             }
             return Ok(());
         }
@@ -618,10 +626,10 @@ simd::by_level! {
 }
 
 /// Primitives after which it is asked whether work is to stop.
-const POLL: usize = 64;
+pub(super) const POLL: usize = 64;
 
 /// Primitives between the one that is looked at and the one that is fetched.
-const AHEAD: usize = 16;
+pub(super) const AHEAD: usize = 16;
 
 /// Quads of a block with a lane in `m`.
 #[inline(always)]

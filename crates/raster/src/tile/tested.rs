@@ -155,27 +155,44 @@ impl Task<'_> {
                 let z = [bounds.low[b % SIDE], bounds.high[b % SIDE]];
                 self.hiz.wrote(b, z, passed == 0xFFFF);
             }
-            if plan.deferred {
-                n.passed += passed.count_ones() as u64;
-                self.wait(s, index, b, passed);
-                continue;
-            }
-            if passed == 0xFFFF && plan.plain && plan.shades {
-                self.full(item, index, b)?;
-                continue;
-            }
-            if !plan.shades || plan.counts_early {
-                n.passed += passed.count_ones() as u64;
-            }
-            if !plan.shades {
-                continue;
-            }
-            item.soon(prim);
-            let q = quads(passed);
-            if !self.packer.add_one(plan.warps, index, b, q, passed) {
-                self.shade(item)?;
-                self.packer.add_one(plan.warps, index, b, q, passed);
-            }
+            self.tested_one(s, item, prim, index, b, passed, n)?;
+        }
+        Ok(())
+    }
+
+    /// What becomes of a block's lanes that passed.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn tested_one<S: Simd>(
+        &mut self,
+        s: S,
+        item: &Item,
+        prim: &Prim,
+        index: u32,
+        block: usize,
+        passed: u16,
+        n: &mut Tested,
+    ) -> Result<(), Stop> {
+        let plan = &item.plan;
+        if plan.deferred {
+            n.passed += passed.count_ones() as u64;
+            self.wait(s, index, block, passed);
+            return Ok(());
+        }
+        if passed == 0xFFFF && plan.plain && plan.shades {
+            return self.full(item, index, block);
+        }
+        if !plan.shades || plan.counts_early {
+            n.passed += passed.count_ones() as u64;
+        }
+        if !plan.shades {
+            return Ok(());
+        }
+        item.soon(prim);
+        let q = quads(passed);
+        if !self.packer.add_one(plan.warps, index, block, q, passed) {
+            self.shade(item)?;
+            self.packer.add_one(plan.warps, index, block, q, passed);
         }
         Ok(())
     }

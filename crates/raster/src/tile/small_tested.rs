@@ -1,0 +1,291 @@
+//! Small triangles that depth alone tests before shading, with one sample a pixel or four: coverage of many, then the tests of all their
+//! blocks. In either no step waits for the one before, and there is hardly a branch that nobody can foresee: bounds of depth, which
+//! spare large polygons' blocks their tests, would take as long to ask as the tests themselves.
+
+// Loops over samples and edges index several arrays alike.
+#![allow(clippy::needless_range_loop)]
+
+use super::counts::{self, Tested};
+use super::group::SHORT;
+use super::item::Item;
+use super::shade::sample_of;
+use super::small::{self, Window};
+use super::task::{AHEAD, POLL, Task};
+use crate::geometry::bin::index;
+use crate::layout::{BLOCKS, LANE_X, LANE_Y, LANES, SIDE};
+use crate::prim::{Line, Prim, Shape, prefetch, word};
+use simd::{Simd, ops};
+use std::mem::MaybeUninit;
+use texel::vector;
+use wave::Stop;
+
+/// A block's sixteen lanes of each of four samples.
+const ONCE: u64 = 0x0001_0001_0001_0001;
+const EDGES: usize = 3;
+/// Blocks that wait for their tests, at most.
+const ROOM: usize = 512;
+
+/// A covered block of a triangle.
+#[derive(Clone, Copy)]
+struct Block {
+    /// Sixteen lanes of each sample.
+    covered: u64,
+    prim: u32,
+    block: u8,
+}
+
+/// Covered blocks, in their triangles' order.
+struct Found {
+    len: usize,
+    blocks: [MaybeUninit<Block>; ROOM],
+}
+
+/// What all triangles of a draw have in common: of each sample, by edge, where it lies in its pixel, in 256ths.
+struct Places([[u32; 16]; 2]);
+
+impl Places {
+    #[inline(always)]
+    fn new<const SAMPLES: usize>(item: &Item) -> Places {
+        let mut all = [[0; 16]; 2];
+        for (lane, k) in (0..4 * SAMPLES).flat_map(|lane| [(lane, 0), (lane, 1)]) {
+            all[k][lane] = item.plan.places[lane / 4][k] as u32 * 16;
+        }
+        Places(all)
+    }
+}
+
+impl Found {
+    /// Finds a triangle's covered blocks, for which there is room. False if it is none, or not small (nothing is found then).
+    #[inline(always)]
+    fn find<S: Simd, const SAMPLES: usize>(
+        &mut self,
+        s: S,
+        prim: &Prim,
+        number: u32,
+        origin: [i32; 2],
+        places: &Places,
+    ) -> bool {
+        if prim.shape != Shape::Polygon || prim.edge_count as usize != EDGES {
+            return false;
+        }
+        let Some(b) = small::bounds(prim, origin) else { return false };
+        let first = std::ptr::from_ref(prim).cast::<u32>().wrapping_add(word::EDGES).cast_mut();
+        let mut lanes = [s.isplat(0); 4];
+        for (k, lanes) in lanes.iter_mut().enumerate() {
+            // SAFETY: four words of each of the primitive's edges (one of which is zero).
+            *lanes = unsafe { s.iload4([first.wrapping_add(4 * k).cast(); 4]) };
+        }
+        // Of each sample, by edge.
+        let [dx, dy, c, _] = s.itranspose4(lanes);
+        let long = s.ior(s.ixor(dx, ops::sar(s, dx, 31)), s.ixor(dy, ops::sar(s, dy, 31)));
+        if s.many(s.ugt(long, s.isplat(SHORT - 1))) {
+            return false;
+        }
+        if b.is_empty() {
+            return true;
+        }
+        let (left, top) = (b.x0 >> 2, b.y0 >> 2);
+        let (right, bottom) = ((b.x1 + 3) >> 2, (b.y1 + 3) >> 2);
+        let window = Window::new(&b, left, top);
+        // Values in whole pixels' steps, as in `cover`: the fraction can go.
+        let corner = |k: usize, at: i32| s.isplat(((origin[k] + at * 4) * 256) as u32);
+        let x = s.iadd(corner(0, left), vector::load(s, &places.0[0]));
+        let y = s.iadd(corner(1, top), vector::load(s, &places.0[1]));
+        let mut row = ops::sar(s, s.iadd(s.iadd(s.imul(dx, x), s.imul(dy, y)), c), 8);
+        let (across, down) = (ops::shl(s, dx, 2), ops::shl(s, dy, 2));
+        let mut offsets = [s.isplat(0); EDGES];
+        for k in 0..EDGES {
+            let e = &prim.edges[k];
+            let x = s.imul(s.isplat(e.a as u32), vector::load(s, &LANES[0]));
+            let y = s.imul(s.isplat(e.b as u32), vector::load(s, &LANES[1]));
+            offsets[k] = s.iadd(x, y);
+        }
+        for by in 0..bottom - top {
+            let mut here = row;
+            row = s.iadd(row, down);
+            for bx in 0..right - left {
+                let mut value = [0u32; 16];
+                vector::store(s, &mut value, here);
+                here = s.iadd(here, across);
+                let mut outside = [s.mask(0); 4];
+                for i in 0..SAMPLES {
+                    // The sign says whether any of the values is negative.
+                    let mut least = s.isplat(0);
+                    for k in 0..EDGES {
+                        least = s.ior(least, s.iadd(offsets[k], s.isplat(value[4 * i + k])));
+                    }
+                    outside[i] = s.sgt(s.isplat(0), least);
+                }
+                let seen = window.lanes(bx, by) as u64;
+                let covered = if SAMPLES == 1 {
+                    seen & !s.mbits(outside[0]) as u64
+                } else {
+                    (seen * ONCE) & !s.mbits4(outside)
+                };
+                let block = ((top + by) as usize * SIDE + (left + bx) as usize) as u8;
+                // Another comes in the place of one of which nothing is covered.
+                self.blocks[self.len % ROOM].write(Block { covered, prim: number, block });
+                self.len += (covered != 0) as usize;
+            }
+        }
+        true
+    }
+}
+
+impl Task<'_> {
+    /// Covers and tests the triangles of a list from `next` on, until one is not small: its number. Of items of
+    /// [`super::item::Plan::small`], with so many samples.
+    #[inline(always)]
+    fn small_tested<S: Simd, const SAMPLES: usize>(
+        &mut self,
+        s: S,
+        item: &Item,
+        entries: &[u32],
+        mut next: usize,
+    ) -> Result<usize, Stop> {
+        const { assert!(SAMPLES == 1 || SAMPLES == 4) };
+        let places = Places::new::<SAMPLES>(item);
+        let mut found = Found { len: 0, blocks: [const { MaybeUninit::uninit() }; ROOM] };
+        let prims = &item.batch.prims[..];
+        let mut n = Tested::default();
+        while let Some(&entry) = entries.get(next) {
+            let number = index(entry);
+            let prim = &prims[number as usize];
+            if let Some(ahead) = entries.get(next + AHEAD) {
+                let line = prims.as_ptr().wrapping_add(index(*ahead) as usize).cast::<Line>();
+                prefetch(line);
+                prefetch(line.wrapping_add(1));
+            }
+            if found.len + small::MOST_BLOCKS > ROOM {
+                self.test_found::<S, SAMPLES>(s, item, &mut found, &mut n)?;
+            }
+            if next.is_multiple_of(POLL) && self.host.expired()
+                || !found.find::<S, SAMPLES>(s, prim, number, self.origin, &places)
+            {
+                break;
+            }
+            counts::entered(&mut self.counts, prim.deferred);
+            next += 1;
+        }
+        self.test_found::<S, SAMPLES>(s, item, &mut found, &mut n)?;
+        n.add_to(&mut self.counts);
+        Ok(next)
+    }
+
+    #[inline(always)]
+    fn test_found<S: Simd, const SAMPLES: usize>(
+        &mut self,
+        s: S,
+        item: &Item,
+        found: &mut Found,
+        n: &mut Tested,
+    ) -> Result<(), Stop> {
+        let plan = &item.plan;
+        let len = std::mem::take(&mut found.len).min(ROOM);
+        let Some(plane) = self.plane(plan.depth, |t| &t.depth) else { return Ok(()) };
+        let mut planes = [std::ptr::null_mut::<f32>(); SAMPLES];
+        for (k, p) in planes.iter_mut().enumerate() {
+            // SAFETY: the task's tile has the plane.
+            *p = unsafe { plane.sample(self.tile, sample_of(plane, k)) }.cast();
+        }
+        if plan.deferred {
+            self.wait_no_longer()?;
+        }
+        // SAFETY: so many have been written.
+        let all = unsafe { found.blocks[..len].assume_init_ref() };
+        for &Block { covered, prim: index, block } in all {
+            let prim = &item.batch.prims[index as usize];
+            let block = block as usize % BLOCKS;
+            if plan.deferred && SAMPLES == 1 {
+                self.depths_now(s, block);
+            }
+            let range = item.depth_range(prim);
+            let left = s.fsplat((self.origin[0] + (block % SIDE) as i32 * 4) as f32);
+            let top = s.fsplat((self.origin[1] + (block / SIDE) as i32 * 4) as f32);
+            let left = s.fadd(left, vector::floats(s, &LANE_X));
+            let top = s.fadd(top, vector::floats(s, &LANE_Y));
+            let mut passed = [s.mask(0); 4];
+            for i in 0..SAMPLES {
+                let [sx, sy] = plan.places[i].map(|v| s.fsplat(v as f32 / 16.0));
+                // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
+                let x = s.fsub(s.fadd(left, sx), s.fsplat(prim.origin[0]));
+                let y = s.fsub(s.fadd(top, sy), s.fsplat(prim.origin[1]));
+                let slope = s.fadd(s.fmul(s.fsplat(prim.z.dx), x), s.fmul(s.fsplat(prim.z.dy), y));
+                let z = plan.tests.value(s, s.fadd(s.fsplat(prim.z.at), slope), range);
+                // SAFETY: a block of the plane.
+                let stored = unsafe { &mut *planes[i].add(block * 16).cast::<[f32; 16]>() };
+                let old = vector::floats(s, stored);
+                let mask = s.mask((covered >> (16 * i)) as u16);
+                passed[i] = s.mand(mask, plan.tests.passing(s, z, old));
+                if plan.tests.write {
+                    vector::store_floats(s, stored, s.fsel(passed[i], z, old));
+                }
+            }
+            let bits = if SAMPLES == 1 { s.mbits(passed[0]) as u64 } else { s.mbits4(passed) };
+            let ([asked, all], [any, every]) = (folded::<SAMPLES>(covered), folded::<SAMPLES>(bits));
+            let (asked, shown) = (counts::quads(asked), counts::quads(any));
+            n.quads += asked;
+            n.whole += counts::whole_quads(all);
+            n.killed += asked - shown;
+            if any == 0 {
+                continue;
+            }
+            if plan.tests.write {
+                n.updated += shown;
+                if every == 0xFFFF {
+                    let corner = [(block % SIDE) as i32 * 4, (block / SIDE) as i32 * 4];
+                    let z = item.depths(prim, [0, 1].map(|k| self.origin[k] + corner[k]), 4);
+                    self.hiz.wrote(block, z, true);
+                } else {
+                    self.hiz.wrote_somehow(&plan.tests, block);
+                }
+            }
+            if SAMPLES == 1 {
+                self.tested_one(s, item, prim, index, block, any, n)?;
+            } else {
+                n.passed += if plan.deferred { bits.count_ones() as u64 } else { 0 };
+                self.tested_four(item, prim, index, block, any, bits)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Lanes of any sample, and of every one.
+#[inline(always)]
+pub(super) fn folded<const SAMPLES: usize>(bits: u64) -> [u16; 2] {
+    if SAMPLES == 1 {
+        return [bits as u16; 2];
+    }
+    let (any, every) = (bits | bits >> 32, bits & bits >> 32);
+    [(any | any >> 16) as u16, (every & every >> 16) as u16]
+}
+
+#[inline(always)]
+fn one_body<S: Simd>(
+    s: S,
+    task: &mut Task,
+    item: &Item,
+    entries: &[u32],
+    next: usize,
+) -> Result<usize, Stop> {
+    task.small_tested::<S, 1>(s, item, entries, next)
+}
+#[inline(always)]
+fn four_body<S: Simd>(
+    s: S,
+    task: &mut Task,
+    item: &Item,
+    entries: &[u32],
+    next: usize,
+) -> Result<usize, Stop> {
+    task.small_tested::<S, 4>(s, item, entries, next)
+}
+simd::by_level! {
+    #[inline(never)]
+    pub(super) fn one = one_body, (task: &mut Task, item: &Item, entries: &[u32], next: usize) -> Result<usize, Stop>
+}
+simd::by_level! {
+    #[inline(never)]
+    pub(super) fn four = four_body, (task: &mut Task, item: &Item, entries: &[u32], next: usize) -> Result<usize, Stop>
+}
