@@ -9,12 +9,14 @@ mod draw;
 mod list;
 mod operations;
 mod picture;
+mod random;
 pub mod reference;
 mod stages;
 mod textures;
 mod via;
 
 pub use picture::{decode_png, write_png};
+pub use random::random;
 
 use ash::vk;
 

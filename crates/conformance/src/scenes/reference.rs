@@ -15,6 +15,7 @@ pub struct Picture {
 /// Standard sample locations in 16ths of a pixel.
 fn locations(samples: u32) -> &'static [[i64; 2]] {
     match samples {
+        2 => &[[12, 12], [4, 4]],
         4 => &[[6, 2], [14, 6], [2, 10], [10, 14]],
         8 => &[[9, 5], [7, 11], [13, 9], [5, 3], [3, 13], [1, 7], [11, 15], [15, 1]],
         _ => &[[8, 8]],

@@ -47,7 +47,7 @@ pub fn run(
 ) -> Result<BTreeMap<String, String>, String> {
     let mut child = Command::new(program);
     driver().prepare(&mut child, Threads::Count(threads));
-    child.env("TUFF_SIMD", level);
+    child.env("TUFF_SIMD", level).args(names);
     if without_loader {
         child.env("TUFF_NO_LOADER", "1");
     }

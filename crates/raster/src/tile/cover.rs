@@ -2,7 +2,7 @@
 
 use super::small::{COLUMNS as LANES_OF, ROWS};
 use super::task::Blocks;
-use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, window};
+use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE};
 use crate::prim::Prim;
 use crate::state::Rect;
 use simd::Simd;
@@ -13,13 +13,13 @@ pub const MAX_SAMPLES: usize = 16;
 /// Masks of a warp: by sample what is left of each, then, where the program asks, what was covered.
 pub const MAX_MASKS: usize = 2 * MAX_SAMPLES;
 
-/// One edge for one sample position: `e + dx · x + dy · y >= 0` inside, x and y in pixels from the tile's origin.
+/// One edge: `e + dx · x + dy · y >= 0` inside, x and y in pixels from the tile's origin.
 #[derive(Clone, Copy, Default)]
 struct Line {
     e: i32,
     dx: i32,
     dy: i32,
-    /// Greatest and least change within a block.
+    /// Greatest and least change within a block, to any sample.
     up: i32,
     down: i32,
 }
@@ -31,8 +31,10 @@ pub(super) static COLUMNS: Columns = Columns([0, 4, 8, 12, 16, 20, 24, 28, 32, 3
 
 /// A primitive's edges within one tile.
 pub struct Cover {
-    /// Edges that cross the tile (others are dropped), by sample.
-    lines: [[Line; 4]; MAX_SAMPLES],
+    /// Edges that cross the tile (others are dropped), at its first pixel's first sample.
+    lines: [Line; 4],
+    /// What is added for each sample.
+    steps: [[i32; 4]; MAX_SAMPLES],
     offsets: [[i32; 16]; 4],
     count: usize,
     samples: usize,
@@ -43,7 +45,8 @@ pub struct Cover {
 impl Cover {
     pub fn empty() -> Cover {
         Cover {
-            lines: [[Line::default(); 4]; MAX_SAMPLES],
+            lines: [Line::default(); 4],
+            steps: [[0; 4]; MAX_SAMPLES],
             offsets: [[0; 16]; 4],
             count: 0,
             samples: 1,
@@ -102,16 +105,17 @@ impl Cover {
             }
             // The edge crosses the tile, so every value in it fits 32 bits.
             let n = c.count;
+            let (dx, dy) = (e.a, e.b);
             for (s, v) in values[..samples].iter().enumerate() {
-                let (dx, dy) = (e.a, e.b);
-                c.lines[s][n] = Line {
-                    e: *v as i32,
-                    dx,
-                    dy,
-                    up: 3 * (dx.max(0) + dy.max(0)),
-                    down: 3 * (dx.min(0) + dy.min(0)),
-                };
+                c.steps[s][n] = (*v - values[0]) as i32;
             }
+            c.lines[n] = Line {
+                e: values[0] as i32,
+                dx,
+                dy,
+                up: 3 * (dx.max(0) + dy.max(0)) + (most - values[0]) as i32,
+                down: 3 * (dx.min(0) + dy.min(0)) + (least - values[0]) as i32,
+            };
             for l in 0..16 {
                 c.offsets[n][l] = e.a * LANE_X[l] as i32 + e.b * LANE_Y[l] as i32;
             }
@@ -128,12 +132,13 @@ impl Cover {
     /// Lists the blocks with a covered sample.
     #[inline(always)]
     pub fn list<S: Simd>(&self, s: S, out: &mut Covered) {
-        if self.samples == 1 { self.list_one(s, out) } else { self.list_many(s, out) }
+        if self.samples == 1 { self.list_of::<S, true>(s, out) } else { self.list_of::<S, false>(s, out) }
     }
 
-    /// Of one sample a pixel: no branch for each edge of a block that some edge cuts, for nobody would foresee it.
+    /// No branch for each edge of a block that some edge cuts, for nobody would foresee it.
     #[inline(always)]
-    fn list_one<S: Simd>(&self, s: S, out: &mut Covered) {
+    fn list_of<S: Simd, const SINGLE: bool>(&self, s: S, out: &mut Covered) {
+        let samples = if SINGLE { 1 } else { self.samples.min(MAX_SAMPLES) };
         let b = &self.bounds;
         let (bx0, bx1) = (b.x0 >> 2, (b.x1 + 3) >> 2);
         let asked = ((1u32 << bx1) - (1 << bx0)) as u16;
@@ -143,7 +148,7 @@ impl Cover {
         let zero = s.isplat(0);
         // SAFETY: sixteen words, aligned.
         let columns = unsafe { s.iload(COLUMNS.0.as_ptr().cast()) };
-        let edges = &self.lines[0][..self.count.min(4)];
+        let edges = &self.lines[..self.count.min(4)];
         // What each edge is at the first pixels of a row's blocks.
         let mut row = [Columns([0; SIDE]), Columns([0; SIDE]), Columns([0; SIDE]), Columns([0; SIDE])];
         let mut count = 0;
@@ -164,81 +169,28 @@ impl Cover {
             while live != 0 {
                 let bx = live.trailing_zeros() as usize;
                 live &= live - 1;
-                let mut mask = rows & LANES_OF[(columns_seen >> (4 * bx) & 0xF) as usize] as u16;
-                if cut >> bx & 1 != 0 {
-                    let mut least = zero;
-                    for (n, row) in row[..edges.len()].iter().enumerate() {
-                        // SAFETY: sixteen words.
-                        let at = unsafe { s.iloadu(self.offsets[n].as_ptr().cast()) };
-                        least = s.ior(least, s.iadd(at, s.isplat(row.0[bx % SIDE])));
-                    }
-                    mask &= !s.mbits(s.sgt(zero, least));
-                }
+                let seen = rows & LANES_OF[(columns_seen >> (4 * bx) & 0xF) as usize] as u16;
                 let at = count.min(BLOCKS);
-                out.masks[at][0] = mask;
-                out.blocks[at] = (by * 16) as u8 + bx as u8;
-                count += (mask != 0) as usize;
-            }
-        }
-        out.count = count;
-    }
-
-    #[inline(always)]
-    fn list_many<S: Simd>(&self, s: S, out: &mut Covered) {
-        let b = &self.bounds;
-        let (bx0, bx1) = (b.x0 >> 2, (b.x1 + 3) >> 2);
-        let asked = ((1u32 << bx1) - (1 << bx0)) as u16;
-        // Columns of blocks that a bound cuts.
-        let mut cut_columns = if b.x0 & 3 != 0 { 1u16 << bx0 } else { 0 };
-        cut_columns |= if b.x1 & 3 != 0 { 1 << (bx1 - 1) } else { 0 };
-        let zero = s.isplat(0);
-        // SAFETY: sixteen words, aligned.
-        let columns = unsafe { s.iload(COLUMNS.0.as_ptr().cast()) };
-        let mut count = 0;
-        for by in b.y0 >> 2..(b.y1 + 3) >> 2 {
-            let y = by * 4;
-            let cut_bounds = if b.y0 > y || b.y1 < y + 4 { 0xFFFF } else { cut_columns };
-            // Of the row's blocks, a bit each: those outside an edge, and those that each edge cuts, by sample.
-            let (mut live, mut cut) = ([0u16; MAX_SAMPLES], [[0u16; 4]; MAX_SAMPLES]);
-            let mut any = 0;
-            for k in 0..self.samples {
-                let mut out = 0;
-                for n in 0..self.count {
-                    let l = &self.lines[k][n];
-                    let first = s.isplat(l.e.wrapping_add(l.dy.wrapping_mul(y)) as u32);
-                    let e = s.iadd(first, s.imul(columns, s.isplat(l.dx as u32)));
-                    out |= s.mbits(s.sgt(zero, s.iadd(e, s.isplat(l.up as u32))));
-                    cut[k][n] = s.mbits(s.sgt(zero, s.iadd(e, s.isplat(l.down as u32))));
-                }
-                live[k] = asked & !out;
-                any |= live[k];
-            }
-            while any != 0 {
-                let bx = any.trailing_zeros() as i32;
-                any &= any - 1;
-                let x = bx * 4;
-                let cut_here = cut_bounds >> bx & 1 != 0;
-                let seen = if cut_here { window(b.x0 - x, b.y0 - y, b.x1 - x, b.y1 - y) } else { 0xFFFF };
-                let mut some = 0;
-                let masks = &mut out.masks[count];
-                for k in 0..self.samples {
-                    let mut mask = if live[k] >> bx & 1 != 0 { seen } else { 0 };
-                    for n in 0..self.count {
-                        if cut[k][n] >> bx & 1 == 0 {
-                            continue;
+                let masks = &mut out.masks[at];
+                let mut any = seen;
+                if cut >> bx & 1 != 0 {
+                    any = 0;
+                    for (mask, steps) in masks[..samples].iter_mut().zip(&self.steps) {
+                        let mut least = zero;
+                        for (n, row) in row[..edges.len()].iter().enumerate() {
+                            // SAFETY: sixteen words.
+                            let at = unsafe { s.iloadu(self.offsets[n].as_ptr().cast()) };
+                            let step = if SINGLE { 0 } else { steps[n] as u32 };
+                            least = s.ior(least, s.iadd(at, s.isplat(row.0[bx % SIDE].wrapping_add(step))));
                         }
-                        let l = &self.lines[k][n];
-                        let e = l.e.wrapping_add(l.dx.wrapping_mul(x)).wrapping_add(l.dy.wrapping_mul(y));
-                        // SAFETY: sixteen words.
-                        let at = unsafe { s.iloadu(self.offsets[n].as_ptr().cast()) };
-                        let v = s.iadd(at, s.isplat(e as u32));
-                        mask &= !s.mbits(s.sgt(zero, v));
+                        *mask = seen & !s.mbits(s.sgt(zero, least));
+                        any |= *mask;
                     }
-                    masks[k] = mask;
-                    some |= mask;
+                } else {
+                    masks[..samples].fill(seen);
                 }
-                out.blocks[count] = (by * 16 + bx) as u8;
-                count += (some != 0) as usize;
+                out.blocks[at] = (by * 16) as u8 + bx as u8;
+                count += (any != 0) as usize;
             }
         }
         out.count = count;

@@ -297,6 +297,10 @@ impl<'a> Task<'a> {
                 item.soon(&item.batch.prims[asked as usize]);
             }
             let e = self.log.entries[n];
+            if item.plan.samples == 4 {
+                self.show_four(item, n, e)?;
+                continue;
+            }
             if item.plan.samples > 1 {
                 self.show_samples(item, n, e)?;
                 continue;
@@ -332,6 +336,21 @@ impl<'a> Task<'a> {
         if q != 0 && !self.packer.add(item.plan.warps, e.prim, block, q, masks, None, None) {
             self.shade(item)?;
             self.packer.add(item.plan.warps, e.prim, block, q, masks, None, None);
+        }
+        Ok(())
+    }
+
+    /// As [`Self::show_samples`], of four.
+    #[inline(always)]
+    fn show_four(&mut self, item: &Item, n: usize, e: Entry) -> Result<(), Stop> {
+        let masks = self.log.masks[4 * n..].first_chunk::<4>().map_or([0; 4], |m| m.map(|m| m as u64));
+        let any = (masks[0] | masks[1] | masks[2] | masks[3]) as u16;
+        self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(any);
+        let masks = masks[0] | masks[1] << 16 | masks[2] << 32 | masks[3] << 48;
+        let (block, q) = (e.block as usize, quads(any));
+        if q != 0 && !self.packer.add_four(item.plan.warps, e.prim, block, q, masks) {
+            self.shade(item)?;
+            self.packer.add_four(item.plan.warps, e.prim, block, q, masks);
         }
         Ok(())
     }

@@ -59,6 +59,18 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// Masks of four samples.
+    #[inline(always)]
+    fn four(&self) -> u64 {
+        (0..4).fold(0, |all, k| all | (self.masks[k] as u64) << (16 * k))
+    }
+    #[inline(always)]
+    fn set_four(&mut self, masks: u64) {
+        for k in 0..4 {
+            self.masks[k] = (masks >> (16 * k)) as u16;
+        }
+    }
+
     /// Where the quads lie in a plane of four bytes a pixel; those of no lane of `mask` are `nowhere`.
     #[inline(always)]
     pub fn quads4(&self, base: *mut u8, mask: u16, nowhere: &mut [u32; 4]) -> [*mut u8; 4] {
@@ -242,6 +254,47 @@ impl Packer {
         true
     }
 
+    /// As [`Self::add`], of four samples a pixel: sixteen lanes each.
+    #[inline(always)]
+    pub fn add_four(&mut self, capacity: usize, prim: u32, block: usize, quads: u8, masks: u64) -> bool {
+        const QUAD: u64 = 0x000F_000F_000F_000F;
+        let first = block % BLOCKS * 4;
+        let Some(last) = self.last[first..].first_chunk::<4>().copied() else { return true };
+        let whole = quads.count_ones() >= 3;
+        if self.count >= capacity && (whole || needs_warp(self.open, quads, &last)) {
+            return false;
+        }
+        self.touched = true;
+        if whole {
+            let w = self.count;
+            self.count = w + 1;
+            let s = &mut self.warps[w % WARPS];
+            let base = (block * 16) as u16;
+            (s.prims, s.pixels) = ([prim; 4], [base, base + 4, base + 8, base + 12]);
+            (s.quads, s.dense, s.sample) = (quads, true, None);
+            s.set_four(masks);
+            for q in 0..4 {
+                let own = &mut self.last[first + q];
+                *own = if quads >> q & 1 != 0 { w as u8 + 1 } else { *own };
+            }
+            return true;
+        }
+        let (mut open, mut left) = (self.open, quads & 0xF);
+        while left != 0 {
+            let q = left.trailing_zeros() as usize % 4;
+            left &= left - 1;
+            let (w, n) = self.seat(&mut open, last[q], block, prim, 4);
+            let s = &mut self.warps[w];
+            s.prims[n] = prim;
+            s.pixels[n] = (block * 16 + q * 4) as u16;
+            s.quads = ((2u32 << n) - 1) as u8;
+            s.set_four(s.four() | (masks >> (q * 4) & QUAD) << (n * 4));
+            self.last[first + q] = w as u8 + 1;
+        }
+        self.open = open;
+        true
+    }
+
     /// Whether the wave must be shaded before a block's quads, two at most, are added.
     #[inline(always)]
     pub fn lacks(&self, open: Open, capacity: usize, block: usize, quads: u8) -> bool {
@@ -370,6 +423,38 @@ impl Open {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Four samples at once are packed as four one after the other.
+    #[test]
+    fn four_samples_as_any_number() {
+        let (mut a, mut b) = (Packer::new(), Packer::new());
+        let mut x = 3u32;
+        let mut random = move |n: u32| {
+            x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+            (x >> 8) % n
+        };
+        let mut full = 0;
+        for i in 0..20_000 {
+            let (block, quads) = (random(9) as usize, 1 + random(15) as u8);
+            let masks = [(); 4].map(|()| {
+                (0..4)
+                    .fold(0, |m, q| m | if quads >> q & 1 != 0 { (random(16) as u16) << (4 * q) } else { 0 })
+            });
+            let all = masks.iter().rev().fold(0, |all, m| all << 16 | *m as u64);
+            let added = a.add(5, i, block, quads, &masks, None, None);
+            assert_eq!(b.add_four(5, i, block, quads, all), added, "{i}");
+            assert_eq!((a.count, a.last), (b.count, b.last), "{i}");
+            for (a, b) in a.warps[..a.count].iter().zip(&b.warps) {
+                let of = |s: &Slot| (s.prims, s.pixels, s.quads, s.dense, s.sample, s.four());
+                assert_eq!(of(a), of(b), "{i}");
+            }
+            if !added {
+                full += 1;
+                (a.clear(), b.clear());
+            }
+        }
+        assert!(full > 100);
+    }
 
     #[test]
     fn order_of_overlapping_quads_is_kept() {

@@ -240,6 +240,10 @@ impl<'a> Task<'a> {
                     second.iter_mut().for_each(|s1| s1[3] = src[3]);
                 }
             }
+            let bytes = c.writer.bytes();
+            // What replaces pixels is the same for all samples.
+            let new = c.writer.replaces_four_bytes().filter(|_| plan.samples > 1);
+            let new = new.map(|swap| c.writer.new4(s, s.isplat(0), &src, None, swap, false));
             for k in 0..plan.samples {
                 let mask = slot.masks[k];
                 if mask == 0 || (k > 0 && p.samples as usize <= k) {
@@ -248,7 +252,13 @@ impl<'a> Task<'a> {
                 self.counts[InTile::Blended] += counts::quads(mask);
                 // SAFETY: the task's tile has the plane.
                 let base = unsafe { p.sample(self.tile, sample_of(p, k)) };
-                let bytes = c.writer.bytes();
+                if let Some(new) = new {
+                    let mut nowhere = [0; 4];
+                    let at = slot.quads4(base, mask, &mut nowhere);
+                    // SAFETY: four quads of the plane, no two the same, of four bytes a pixel.
+                    unsafe { s.istore4(at, s.isel(s.mask(mask), new, s.iload4(at))) };
+                    continue;
+                }
                 // A block that is not whole goes by quads too: who loads a quad does not wait for a masked store.
                 if bytes == 4 && (!slot.dense || mask != 0xFFFF) {
                     let mut nowhere = [0; 4];

@@ -14,7 +14,7 @@ use super::task::{AHEAD, POLL, Task};
 use crate::geometry::bin::index;
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, LANES, SIDE};
 use crate::prim::{Line, Prim, Shape, prefetch, word};
-use simd::{Simd, ops};
+use simd::{Level, Simd, ops};
 use std::mem::MaybeUninit;
 use texel::vector;
 use wave::Stop;
@@ -262,30 +262,31 @@ pub(super) fn folded<const SAMPLES: usize>(bits: u64) -> [u16; 2] {
 }
 
 #[inline(always)]
-fn one_body<S: Simd>(
+fn body<S: Simd, const SAMPLES: usize>(
     s: S,
     task: &mut Task,
     item: &Item,
     entries: &[u32],
     next: usize,
 ) -> Result<usize, Stop> {
-    task.small_tested::<S, 1>(s, item, entries, next)
+    task.small_tested::<S, SAMPLES>(s, item, entries, next)
 }
-#[inline(always)]
-fn four_body<S: Simd>(
-    s: S,
-    task: &mut Task,
-    item: &Item,
-    entries: &[u32],
-    next: usize,
-) -> Result<usize, Stop> {
-    task.small_tested::<S, 4>(s, item, entries, next)
+
+/// [`Task::small_tested`] for a machine, with one sample or four, if there is one: an x86-64 CPU without AVX2 is rare, and what is not
+/// small has code that does for all.
+pub(super) type Run = unsafe fn(&mut Task, &Item, &[u32], usize) -> Result<usize, Stop>;
+
+/// See [`Run`].
+pub(super) fn run(level: Level, single: bool) -> Option<Run> {
+    if single { of::<1>(level) } else { of::<4>(level) }
 }
-simd::by_level! {
-    #[inline(never)]
-    pub(super) fn one = one_body, (task: &mut Task, item: &Item, entries: &[u32], next: usize) -> Result<usize, Stop>
-}
-simd::by_level! {
-    #[inline(never)]
-    pub(super) fn four = four_body, (task: &mut Task, item: &Item, entries: &[u32], next: usize) -> Result<usize, Stop>
+
+fn of<const SAMPLES: usize>(level: Level) -> Option<Run> {
+    let portable = cfg!(not(target_arch = "x86_64"));
+    simd::form!(
+        level,
+        <const SAMPLES: usize> fn(task: &mut Task, item: &Item, entries: &[u32], next: usize) -> Result<usize, Stop>
+            = body::<_, SAMPLES>;
+        portable if portable
+    )
 }

@@ -167,17 +167,16 @@ impl<'a> Task<'a> {
         let mut seen = counts::SeenFours::default();
         let mut tested = counts::Tested::default();
         let mut far = [0; GROUP];
+        let small = plan.small.then(|| small_tested::run(self.level, single)).flatten();
+        let small = small.filter(|_| hidden.is_empty());
         let mut next = 0;
         while next < entries.len() {
             if next % POLL == 0 && self.host.expired() {
                 break;
             }
-            if plan.small && hidden.is_empty() {
-                next = if single {
-                    small_tested::one(self.level, self, item, entries, next)?
-                } else {
-                    small_tested::four(self.level, self, item, entries, next)?
-                };
+            if let Some(run) = small {
+                // SAFETY: picked for the task's level, which this CPU has.
+                next = unsafe { run(self, item, entries, next)? };
                 if next == entries.len() {
                     break;
                 }
@@ -477,8 +476,8 @@ impl<'a> Task<'a> {
         self.pack_block(item, prim, index, block, any, &masks)
     }
 
-    /// Packs what is left of a block after early tests; `any`: of its samples' masks.
-    #[inline(always)]
+    /// Packs what is left of a block after early tests; `any`: of its samples' masks. (Once, not wherever blocks come from.)
+    #[inline(never)]
     pub(super) fn pack_block(
         &mut self,
         item: &Item,

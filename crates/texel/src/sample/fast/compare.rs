@@ -1,10 +1,10 @@
 //! Depth comparisons of a wave, as where shadows are looked up: the four texels around a place are compared with its reference, and
-//! what came of that is filtered. Of warps all of whose texels are inside, however the axes wrap; the others go one by one.
+//! what came of that is filtered. Of warps all of whose texels are inside, however the axes wrap.
 
 use super::super::coords::LIMIT;
 use super::place::compared;
 use super::texels::Texels;
-use super::waves::{Warps, coordinates, count, give, one_warp};
+use super::waves::{Warps, coordinates, count, give};
 use super::{Fast, mix};
 use crate::format::NumClass;
 use crate::sample::sampler::Sampler;
@@ -16,8 +16,7 @@ use simd::{Simd, ops};
 /// Whether [`warps`] has a way for the format.
 #[inline(always)]
 pub fn suits<T: Texels>(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
-    T::N == 1
-        && T::PAIRS
+    T::DEPTHS
         && f.compares
         && f.count == 1
         && sampler.mag_linear
@@ -30,7 +29,7 @@ pub fn suits<T: Texels>(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
         && f.texels[1][0] >= 2
 }
 
-/// Warps of a wave, compared with `dref` by `op`.
+/// Warps of a wave, compared with `dref` by `op`. Those that are left, which reach across an edge (a bit each).
 ///
 /// # Safety
 /// Rows and results are those of a wave; the view's format and the sampler [`suits`].
@@ -42,16 +41,14 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     sampler: &Sampler,
     wave: &ImageRows,
     (dref, op): (Rows, CompareOp),
-) {
+) -> u32 {
+    let mut left = 0;
     let half = s.fsplat(0.5);
     let pitch = s.isplat(f.row_pitch[0]);
     let clamps = view.format.class == NumClass::Unorm;
     for (w, mask) in Warps::of(wave) {
         // SAFETY: the caller's wave.
-        let (st, mut d) = unsafe {
-            count(s, f, view, sampler, false, wave, (w, mask));
-            (coordinates(s, wave, w), s.from_bits(s.iloadu(dref.warp(w))))
-        };
+        let (st, mut d) = unsafe { (coordinates(s, wave, w), s.from_bits(s.iloadu(dref.warp(w)))) };
         if clamps {
             d = s.fmin_raw(s.fmax_raw(d, s.fsplat(0.0)), s.fsplat(1.0));
         }
@@ -69,10 +66,11 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         }
         let outside = s.mand(outside, s.mask(mask));
         if s.many(outside) {
-            // SAFETY: the caller's wave.
-            unsafe { one_warp(s, f, view, sampler, false, wave, (w, mask)) };
+            left |= 1 << w;
             continue;
         }
+        // SAFETY: the caller's wave.
+        unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
         let upper = s.iadd(s.imul(at[1], pitch), ops::shl(s, at[0], T::SHIFT));
         // Lanes that are not active may ask for anything.
         let upper = s.isel(s.mask(mask), upper, s.isplat(0));
@@ -88,4 +86,5 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         // SAFETY: the caller's wave.
         unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
     }
+    left
 }

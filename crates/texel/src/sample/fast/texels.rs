@@ -25,6 +25,8 @@ pub trait Texels: 'static {
     const BYTES: bool = false;
     /// Channels may be infinite or NaN.
     const FLOATS: bool = false;
+    /// The channel may be a depth, which samples are compared with.
+    const DEPTHS: bool = false;
     /// Channels at `base + at`.
     ///
     /// # Safety
@@ -207,6 +209,7 @@ pub struct Unorm16;
 
 impl Texels for Unorm16 {
     const N: usize = 1;
+    const DEPTHS: bool = true;
     const SHIFT: u32 = 1;
     #[inline(always)]
     unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
@@ -237,6 +240,7 @@ pub struct Depth24;
 
 impl Texels for Depth24 {
     const N: usize = 1;
+    const DEPTHS: bool = true;
     const SHIFT: u32 = 2;
     #[inline(always)]
     unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
@@ -328,6 +332,7 @@ pub struct Float<const N: usize>;
 
 impl<const N: usize> Texels for Float<N> {
     const N: usize = N;
+    const DEPTHS: bool = N == 1;
     const FLOATS: bool = true;
     const SHIFT: u32 = 2 + N.trailing_zeros();
     #[inline(always)]

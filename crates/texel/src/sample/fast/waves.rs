@@ -133,13 +133,14 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         Some(own) => (own, false),
         None => (f, arrayed),
     };
+    let mut live = wave.live;
     let compared = wave.dref.zip(sampler.compare);
     if let Some(with) = compared
         && s.level() != Machine::Portable
         && compare::suits::<T>(f, sampler, arrayed)
     {
         // SAFETY: the caller's wave.
-        return unsafe { compare::warps::<S, T>(s, f, view, sampler, wave, with) };
+        live = unsafe { compare::warps::<S, T>(s, f, view, sampler, wave, with) };
     }
     // Portable code of these is large, and for where nothing else runs.
     let alone = s.level() != Machine::Portable && compared.is_none();
@@ -158,13 +159,13 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     }
     if alone && T::WORD && filters_levels(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
-        return unsafe { level_warps::<S, T>(s, f, view, sampler, wave) };
+        live = unsafe { level_warps::<S, T>(s, f, view, sampler, wave) };
     }
     if alone && plain(f, sampler) && !sampler.mag_linear && !arrayed && !f.cube && !bordered(f, sampler) {
         // SAFETY: the caller's wave.
         return unsafe { nearest_warps::<S, T>(s, f, view, sampler, wave) };
     }
-    for (w, mask) in Warps::of(wave) {
+    for (w, mask) in (Warps { live, exec: wave.exec }) {
         // SAFETY: the caller's wave.
         unsafe {
             count(s, f, view, sampler, arrayed, wave, (w, mask));
@@ -202,7 +203,7 @@ pub unsafe fn count<S: Simd>(
 /// # Safety
 /// As [`count`].
 #[inline(always)]
-pub unsafe fn one_warp<S: Simd>(
+unsafe fn one_warp<S: Simd>(
     s: S,
     f: &Fast,
     view: &ImageView,
@@ -350,7 +351,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     }
 }
 
-/// Where all lanes of a warp have the same levels, as most warps do, these are filtered as if there were no others.
+/// Where all lanes of a warp have the same levels, as most warps do, these are filtered as if there were no others. Warps that are left (a
+/// bit each).
 ///
 /// # Safety
 /// As [`warps`]; view and sampler are such that [`filters_levels`].
@@ -361,21 +363,21 @@ unsafe fn level_warps<S: Simd, T: Texels>(
     view: &ImageView,
     sampler: &Sampler,
     wave: &ImageRows,
-) {
+) -> u32 {
+    let mut left = 0;
     let mut near = [None; 2];
     for (w, mask) in Warps::of(wave) {
         // SAFETY: the caller's wave.
-        let (st, lod) = unsafe {
-            count(s, f, view, sampler, false, wave, (w, mask));
-            (coordinates(s, wave, w), wave.lod.map(|l| s.from_bits(s.iloadu(l.warp(w)))))
-        };
+        let (st, lod) =
+            unsafe { (coordinates(s, wave, w), wave.lod.map(|l| s.from_bits(s.iloadu(l.warp(w))))) };
         let l = lod::plain(s, f, view, sampler, &st, lod);
         let fine = ops::i_lanes(s, l.fine)[mask.trailing_zeros() as usize & 15];
         if s.mbits(s.ieq(l.fine, s.isplat(fine))) & mask != mask {
-            // SAFETY: the caller's wave.
-            unsafe { one_warp(s, f, view, sampler, false, wave, (w, mask)) };
+            left |= 1 << w;
             continue;
         }
+        // SAFETY: the caller's wave.
+        unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
         let mut color = [st[0]; 4];
         // What lanes that are not active ask for is no work, and may lie beyond the last level.
         let blended = s.mand(l.blended, s.mask(mask));
@@ -400,6 +402,7 @@ unsafe fn level_warps<S: Simd, T: Texels>(
         // SAFETY: the caller's wave.
         unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
     }
+    left
 }
 
 /// The nearest texels of the only level.
