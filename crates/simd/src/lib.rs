@@ -69,6 +69,15 @@ pub trait Simd: Copy + 'static {
     unsafe fn istore_mask(self, p: *mut u8, m: Self::M, a: Self::I);
     /// 32 bits at base + off (unsigned bytes) of each lane in `m`; 0 elsewhere.
     unsafe fn igather(self, base: *const u8, off: Self::I, m: Self::M) -> Self::I;
+    /// [`Self::igather`] of every lane.
+    ///
+    /// # Safety
+    /// As [`Self::igather`].
+    #[inline(always)]
+    unsafe fn iwords(self, base: *const u8, off: Self::I) -> Self::I {
+        // SAFETY: the caller's.
+        unsafe { self.igather(base, off, self.mask(0xFFFF)) }
+    }
     /// 64 bits at base + off (unsigned bytes, any alignment) of every lane.
     unsafe fn lgather(self, base: *const u8, off: Self::I) -> Self::L;
     /// The low and the high words of [`Self::lgather`].

@@ -92,7 +92,7 @@ pub trait Texels: 'static {
 #[inline(always)]
 pub unsafe fn words<S: Simd>(s: S, base: *const u8, at: S::I) -> S::I {
     // SAFETY: four bytes at each, says the caller.
-    unsafe { s.igather(base, at, s.mask(0xffff)) }
+    unsafe { s.iwords(base, at) }
 }
 
 /// Four words from each offset on: a load of its own for each lane, which takes half of two gathers' time.

@@ -16,6 +16,9 @@ use std::mem::offset_of;
 /// The registers for it.
 const REGISTERS: [Register; 3] = [Register::RBX, Register::R12, Register::R13];
 
+/// The last of them, where lanes' loads want it.
+pub const SPARE: Register = REGISTERS[2];
+
 /// What is counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Counter {
@@ -30,6 +33,8 @@ impl Cycle<'_> {
     pub fn choose_counters(&mut self) {
         self.counters.clear();
         let Some(hot) = seldom_changes(self.region) else { return };
+        let spare = self.halves() && self.region.loads.iter().any(|l| l.shape == 0);
+        let most = REGISTERS.len() - spare as usize;
         for (block, _) in self.region.blocks.iter().zip(hot).filter(|b| b.1) {
             let rows = block.seg.each.iter().filter_map(|item| match *item {
                 Item::Tally(row) => Some(row),
@@ -42,7 +47,7 @@ impl Cycle<'_> {
             let loads = self.loads_of(&block.seg);
             let all = rows.chain(back).map(Counter::Row);
             for counter in all.chain(loads.map(|(at, n)| Counter::Access(at, n))) {
-                if self.counters.len() < REGISTERS.len() && !self.counters.contains(&counter) {
+                if self.counters.len() < most && !self.counters.contains(&counter) {
                     self.counters.push(counter);
                 }
             }

@@ -29,6 +29,8 @@ pub enum Rare {
     Zero(u8),
     /// A load whose lanes are not as its shape says.
     Gather(super::access::Gather),
+    /// A load some of whose lanes' words do not lie within.
+    Outside(super::access::Gather),
     /// A kernel does the op.
     Call { op: *const Op, args: Vec<Arg>, results: Vec<(u8, u32)> },
 }
@@ -71,6 +73,7 @@ impl Cycle<'_> {
             }
             Rare::Zero(d) => self.e.m.zero(d)?,
             Rare::Gather(g) => self.gather(&g)?,
+            Rare::Outside(g) => self.outside(&g)?,
             Rare::Call { op, args, results } => {
                 self.keep(stub.held, true)?;
                 self.e.arguments(self.call, self.kept, &args, stub.held)?;
