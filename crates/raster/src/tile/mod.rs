@@ -34,6 +34,7 @@ mod quads;
 pub mod resolve;
 mod row;
 mod shade;
+mod shapes;
 mod simple;
 mod small;
 mod small_tested;

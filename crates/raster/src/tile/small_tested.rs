@@ -182,6 +182,10 @@ impl Task<'_> {
     ) -> Result<(), Stop> {
         let plan = &item.plan;
         let len = std::mem::take(&mut found.len).min(ROOM);
+        let mut places = [[0f32; 2]; SAMPLES];
+        for (to, own) in places.iter_mut().zip(plan.places) {
+            *to = own.map(|v| v as f32 / 16.0);
+        }
         let Some(plane) = self.plane(plan.depth, |t| &t.depth) else { return Ok(()) };
         let mut planes = [std::ptr::null_mut::<f32>(); SAMPLES];
         for (k, p) in planes.iter_mut().enumerate() {
@@ -206,7 +210,7 @@ impl Task<'_> {
             let top = s.fadd(top, vector::floats(s, &LANE_Y));
             let mut passed = [s.mask(0); 4];
             for i in 0..SAMPLES {
-                let [sx, sy] = plan.places[i].map(|v| s.fsplat(v as f32 / 16.0));
+                let [sx, sy] = [s.fsplat(places[i][0]), s.fsplat(places[i][1])];
                 // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
                 let x = s.fsub(s.fadd(left, sx), s.fsplat(prim.origin[0]));
                 let y = s.fsub(s.fadd(top, sy), s.fsplat(prim.origin[1]));

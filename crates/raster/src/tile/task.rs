@@ -8,11 +8,12 @@ use super::hiz::Hiz;
 use super::item::{Item, When};
 use super::packer::Packer;
 use super::shade::sample_of;
+use super::shapes;
 use super::simple::Ahead;
 use super::small;
 use super::small_tested;
 use super::target::{Plane, Targets};
-use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel, sample_locations};
+use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel};
 use crate::prim::{Line, Prim, Shape, prefetch};
 use crate::state::Rect;
 use counters::Load;
@@ -58,7 +59,7 @@ pub struct Task<'a> {
     /// Nobody asks for depths behind the draws to come: those that have not been put into the tile yet need not be.
     pub depth_ends: bool,
     /// Covered sixteenths of the block's pixels (smooth lines; else 16).
-    coverage: [u8; 16],
+    pub(super) coverage: [u8; 16],
 }
 
 impl<'a> Task<'a> {
@@ -229,9 +230,9 @@ impl<'a> Task<'a> {
             }
             if prim.shape != Shape::Polygon {
                 match prim.shape {
-                    Shape::Pixels => pixels(self.level, self, item, prim, number)?,
-                    Shape::Smooth => smooth(self.level, self, item, prim, number)?,
-                    _ => centers(self.level, self, item, prim, number)?,
+                    Shape::Pixels => shapes::pixels(self.level, self, item, prim, number)?,
+                    Shape::Smooth => shapes::smooth(self.level, self, item, prim, number)?,
+                    _ => shapes::centers(self.level, self, item, prim, number)?,
                 }
                 continue;
             }
@@ -326,66 +327,9 @@ impl<'a> Task<'a> {
         Ok(())
     }
 
-    // Functions of their own: coverage as most primitives have it stays short.
-
-    /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
-    /// (§ Smooth Lines leaves the filter open).
-    #[inline(always)]
-    fn smooth_body<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-        if !self.cover.set(prim, self.origin, false, sample_locations(16), false) {
-            return Ok(());
-        }
-        self.cover.list(s, self.covered);
-        for k in 0..self.covered.count {
-            let (b, sixteen) = (self.covered.blocks[k] as usize, self.covered.masks[k]);
-            let any = sixteen.iter().fold(0, |a, m| a | m);
-            let mut masks = [0; MAX_SAMPLES];
-            masks[..item.plan.samples].fill(any);
-            for l in 0..16 {
-                self.coverage[l] = sixteen.iter().filter(|m| **m >> l & 1 != 0).count() as u8;
-            }
-            self.block(s, item, prim, index, b, &masks)?;
-        }
-        self.coverage = [16; 16];
-        Ok(())
-    }
-
-    /// A primitive that covers the pixels whose centres are in it, all samples of each.
-    #[inline(always)]
-    fn centers_body<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-        if !self.cover.set(prim, self.origin, false, sample_locations(1), true) {
-            return Ok(());
-        }
-        self.cover.list(s, self.covered);
-        for k in 0..self.covered.count {
-            let mut masks = [0; MAX_SAMPLES];
-            masks[..item.plan.samples].fill(self.covered.masks[k][0]);
-            self.block(s, item, prim, index, self.covered.blocks[k] as usize, &masks)?;
-        }
-        Ok(())
-    }
-
-    /// A primitive that covers listed pixels.
-    #[inline(always)]
-    fn pixels_body<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-        let (first, count) = prim.pixels();
-        for &[x, y] in &item.batch.pixels[first as usize..(first + count) as usize] {
-            let b = &prim.bounds.rect();
-            let (tx, ty) = (x - self.origin[0], y - self.origin[1]);
-            let inside = x >= b.x0 && x < b.x1 && y >= b.y0 && y < b.y1;
-            if inside && (0..TILE).contains(&tx) && (0..TILE).contains(&ty) {
-                let p = pixel(tx as usize, ty as usize);
-                let mut masks = [0; MAX_SAMPLES];
-                masks[..item.plan.samples].fill(1 << (p % 16));
-                self.block(s, item, prim, index, p / 16, &masks)?;
-            }
-        }
-        Ok(())
-    }
-
     /// A block of a primitive: early tests, then into the wave.
     #[inline(always)]
-    fn block<S: Simd>(
+    pub(super) fn block<S: Simd>(
         &mut self,
         s: S,
         item: &Item,
@@ -595,33 +539,6 @@ fn draw_body<S: Simd>(
 simd::by_level! {
     #[inline(never)]
     fn draw = draw_body, (task: &mut Task, item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Stop>
-}
-
-#[inline(always)]
-fn smooth_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-    task.smooth_body(s, item, prim, index)
-}
-simd::by_level! {
-    #[inline(never)]
-    fn smooth = smooth_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
-}
-
-#[inline(always)]
-fn centers_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-    task.centers_body(s, item, prim, index)
-}
-simd::by_level! {
-    #[inline(never)]
-    fn centers = centers_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
-}
-
-#[inline(always)]
-fn pixels_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-    task.pixels_body(s, item, prim, index)
-}
-simd::by_level! {
-    #[inline(never)]
-    fn pixels = pixels_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
 }
 
 /// Primitives after which it is asked whether work is to stop.
