@@ -36,11 +36,11 @@ fn right_pictures_and_one_golden_on_every_level_and_thread_count() {
     crate::common::same_everywhere(Some(&goldens), &[1, 2], run);
 }
 
-/// Random scenes: as many as `CONFORMANCE_RANDOM` says.
+/// Random scenes, and wild ones: as many as `CONFORMANCE_RANDOM` says.
 #[test]
 fn random_pictures_are_right_and_the_same_everywhere() {
     let count = std::env::var("CONFORMANCE_RANDOM").map_or(40, |n| n.parse().expect("a number"));
-    let names: Vec<String> = (0..count).map(|n| format!("random:{n}")).collect();
+    let names: Vec<String> = (0..count).flat_map(|n| [format!("random:{n}"), format!("wild:{n}")]).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let run = |level: &str, threads| {
         crate::common::run(env!("CARGO_BIN_EXE_scene-child"), &names, level, threads, false)

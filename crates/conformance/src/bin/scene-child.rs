@@ -1,8 +1,8 @@
 //! Draws the scenes named in its arguments (all of them without any) on the driver that the environment shows: a line
-//! with name and hash for each good one, a line with what is wrong for each other one; `random:N` is the random scene of a number. `--png FOLDER` writes each
+//! with name and hash for each good one, a line with what is wrong for each other one; `random:N` and `wild:N` are those of a number. `--png FOLDER` writes each
 //! picture there before it is checked.
 
-use conformance::scenes::{random, scenes, write_png};
+use conformance::scenes::{random, scenes, wild, write_png};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -25,8 +25,12 @@ fn main() -> ExitCode {
         }
     };
     let mut good = true;
-    let numbers = names.iter().filter_map(|n| n.strip_prefix("random:")?.parse().ok());
-    for scene in scenes().into_iter().chain(numbers.map(random)) {
+    let numbered = |name: &String| match name.split_once(':')? {
+        ("random", n) => Some(random(n.parse().ok()?)),
+        ("wild", n) => Some(wild(n.parse().ok()?)),
+        _ => None,
+    };
+    for scene in scenes().into_iter().chain(names.iter().filter_map(numbered)) {
         if !names.is_empty() && !names.iter().any(|n| n == scene.name) {
             continue;
         }

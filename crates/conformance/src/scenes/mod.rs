@@ -16,7 +16,7 @@ mod textures;
 mod via;
 
 pub use picture::{decode_png, write_png};
-pub use random::random;
+pub use random::{random, wild};
 
 use ash::vk;
 

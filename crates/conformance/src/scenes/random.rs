@@ -28,6 +28,40 @@ fn heap(random: &mut Sequence, count: u32, reach: f32) -> Vec<Vertex> {
     list
 }
 
+/// The scene of a number, with positions that no program means to have. What comes of them is for nobody to say, but that it is the
+/// same everywhere.
+pub fn wild(seed: u32) -> Scene {
+    let mut scene = random(seed);
+    let mut sequence = Sequence::new();
+    (0..seed % 4096 * 5 + 2).for_each(|_| drop(sequence.word()));
+    let odd = [
+        f32::NAN,
+        f32::INFINITY,
+        f32::NEG_INFINITY,
+        f32::MAX,
+        -1e30,
+        1e-42,
+        -0.0,
+        0.0,
+        1.0,
+        -1.0,
+        2.0,
+        1e9,
+        -32768.0,
+    ];
+    for draw in &mut scene.draws {
+        for vertex in &mut draw.vertices {
+            if sequence.word() % 12 == 0 {
+                let k = sequence.word() as usize % 4;
+                vertex.at[k] = one_of(&mut sequence, &odd);
+            }
+        }
+    }
+    scene.name = format!("wild:{seed}").leak();
+    scene.expect = Expect::Formula(Box::new(|_, _| None), 0.0);
+    scene
+}
+
 /// The scene of a number.
 pub fn random(seed: u32) -> Scene {
     use vk::CompareOp as C;
