@@ -351,8 +351,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     }
 }
 
-/// Where all lanes of a warp have the same levels, as most warps do, these are filtered as if there were no others. Warps that are left (a
-/// bit each).
+/// Where all lanes of a warp have the same levels, or the next finer ones, as most warps do, these are filtered as if there were no others.
+/// Warps that are left (a bit each).
 ///
 /// # Safety
 /// As [`warps`]; view and sampler are such that [`filters_levels`].
@@ -365,24 +365,38 @@ unsafe fn level_warps<S: Simd, T: Texels>(
     wave: &ImageRows,
 ) -> u32 {
     let mut left = 0;
-    let mut near = [None; 2];
+    let mut near = [None; 3];
     for (w, mask) in Warps::of(wave) {
         // SAFETY: the caller's wave.
         let (st, lod) =
             unsafe { (coordinates(s, wave, w), wave.lod.map(|l| s.from_bits(s.iloadu(l.warp(w))))) };
         let l = lod::plain(s, f, view, sampler, &st, lod);
-        let fine = ops::i_lanes(s, l.fine)[mask.trailing_zeros() as usize & 15];
-        if s.mbits(s.ieq(l.fine, s.isplat(fine))) & mask != mask {
-            left |= 1 << w;
-            continue;
+        let mut fine = ops::i_lanes(s, l.fine)[mask.trailing_zeros() as usize & 15];
+        let mut same = s.mbits(s.ieq(l.fine, s.isplat(fine)));
+        let apart = same & mask != mask;
+        if apart {
+            // The finer ones' is the first.
+            let finer = s.mbits(s.ieq(l.fine, s.isplat(fine.wrapping_sub(1))));
+            let coarser = s.mbits(s.ieq(l.fine, s.isplat(fine + 1)));
+            let first = if finer & mask != 0 { finer } else { same };
+            let next = if finer & mask != 0 { same } else { coarser };
+            if (first | next) & mask != mask {
+                left |= 1 << w;
+                continue;
+            }
+            fine -= (finer & mask != 0) as u32;
+            same = first;
         }
         // SAFETY: the caller's wave.
         unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
         let mut color = [st[0]; 4];
         // What lanes that are not active ask for is no work, and may lie beyond the last level.
         let blended = s.mand(l.blended, s.mask(mask));
-        let levels = if s.many(blended) { 2 } else { 1 };
-        let weight = s.fsel(blended, l.weight, s.fsplat(0.0));
+        let none = s.fsplat(0.0);
+        let weight = s.fsel(blended, l.weight, none);
+        let same = s.mask(same);
+        let last = if apart { s.mand(blended, s.mnot(same)) } else { blended };
+        let levels = 1 + apart as usize + s.many(last) as usize;
         for k in 0..levels {
             let level = fine as usize + k;
             let mut at = MaybeUninit::uninit();
@@ -394,9 +408,16 @@ unsafe fn level_warps<S: Simd, T: Texels>(
             // SAFETY: these are corners of the level.
             unsafe { place::simple::<S, T>(s, f, level, at, &mut asked, place::ALL, &mut t) };
             near[k] = if first == Close::No { near[k] } else { Some(asked) };
+            // Of lanes apart the finer ones' second level is the others' first one.
+            let weight = match k {
+                1 if apart => s.fsel(same, weight, none),
+                2 => s.fsel(same, none, weight),
+                _ => weight,
+            };
             for c in 0..T::N {
                 // All are finite, and a weight of 0 leaves what there is.
-                color[c] = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
+                let mixed = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
+                color[c] = if k == 1 && apart { s.fsel(same, mixed, t[c]) } else { mixed };
             }
         }
         // SAFETY: the caller's wave.
