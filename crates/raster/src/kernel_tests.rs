@@ -25,7 +25,7 @@ simd::walk! {
     "tile::blocks::write_blocks" => the_general_way_is_the_same;
     "tile::resolve::colors" => means;
     "tile::transfer::moved" => moves_are_those_of_pixels;
-    "tile::task::draw", "tile::shapes::smooth", "tile::shapes::pixels", "tile::shapes::centers", "tile::shade::shade",
+    "tile::task::draw", "tile::task::block", "tile::shade::shade",
     "tile::shade::each", "tile::full::fill", "tile::quads::fill", "tile::simple::seat",
     "tile::small_tested::of", "tile::deferred::show",
     "tile::deferred::all_depths_now" => scenes;

@@ -233,7 +233,7 @@ impl Cover {
 fn list_body<S: Simd>(s: S, c: &Cover, out: &mut Covered) {
     c.list(s, out);
 }
-simd::by_level!(fn list = list_body, (c: &Cover, out: &mut Covered));
+simd::by_level!(pub fn list = list_body, (c: &Cover, out: &mut Covered));
 
 #[cfg(test)]
 pub(crate) use tests::edges_against_each_sample;

@@ -1,23 +1,20 @@
-//! Primitives that are not covered as polygons are: smooth lines, conservative ones, lists of pixels. Functions of their own, so that
-//! coverage as most primitives have it stays short.
+//! Primitives that are not covered as polygons are: smooth lines, conservative ones, lists of pixels.
 
-use super::cover::MAX_SAMPLES;
+use super::cover::{self, MAX_SAMPLES};
 use super::item::Item;
-use super::task::Task;
+use super::task::{Task, block};
 use crate::layout::{TILE, pixel, sample_locations};
 use crate::prim::Prim;
-use simd::Simd;
 use wave::Stop;
 
 impl Task<'_> {
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
     /// (§ Smooth Lines leaves the filter open).
-    #[inline(always)]
-    fn smooth_body<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    pub(super) fn smooth(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
         if !self.cover.set(prim, self.origin, false, sample_locations(16), false) {
             return Ok(());
         }
-        self.cover.list(s, self.covered);
+        cover::list(self.level, self.cover, self.covered);
         for k in 0..self.covered.count {
             let (b, sixteen) = (self.covered.blocks[k] as usize, self.covered.masks[k]);
             let any = sixteen.iter().fold(0, |a, m| a | m);
@@ -26,30 +23,28 @@ impl Task<'_> {
             for l in 0..16 {
                 self.coverage[l] = sixteen.iter().filter(|m| **m >> l & 1 != 0).count() as u8;
             }
-            self.block(s, item, prim, index, b, &masks)?;
+            block(self.level, self, item, prim, index, b, &masks)?;
         }
         self.coverage = [16; 16];
         Ok(())
     }
 
     /// A primitive that covers the pixels whose centres are in it, all samples of each.
-    #[inline(always)]
-    fn centers_body<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    pub(super) fn centers(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
         if !self.cover.set(prim, self.origin, false, sample_locations(1), true) {
             return Ok(());
         }
-        self.cover.list(s, self.covered);
+        cover::list(self.level, self.cover, self.covered);
         for k in 0..self.covered.count {
             let mut masks = [0; MAX_SAMPLES];
             masks[..item.plan.samples].fill(self.covered.masks[k][0]);
-            self.block(s, item, prim, index, self.covered.blocks[k] as usize, &masks)?;
+            block(self.level, self, item, prim, index, self.covered.blocks[k] as usize, &masks)?;
         }
         Ok(())
     }
 
     /// A primitive that covers listed pixels.
-    #[inline(always)]
-    fn pixels_body<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
+    pub(super) fn pixels(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
         let (first, count) = prim.pixels();
         for &[x, y] in &item.batch.pixels[first as usize..(first + count) as usize] {
             let b = &prim.bounds.rect();
@@ -59,36 +54,9 @@ impl Task<'_> {
                 let p = pixel(tx as usize, ty as usize);
                 let mut masks = [0; MAX_SAMPLES];
                 masks[..item.plan.samples].fill(1 << (p % 16));
-                self.block(s, item, prim, index, p / 16, &masks)?;
+                block(self.level, self, item, prim, index, p / 16, &masks)?;
             }
         }
         Ok(())
     }
-}
-
-#[inline(always)]
-fn smooth_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-    task.smooth_body(s, item, prim, index)
-}
-simd::by_level! {
-    #[inline(never)]
-    pub(super) fn smooth = smooth_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
-}
-
-#[inline(always)]
-fn centers_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-    task.centers_body(s, item, prim, index)
-}
-simd::by_level! {
-    #[inline(never)]
-    pub(super) fn centers = centers_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
-}
-
-#[inline(always)]
-fn pixels_body<S: Simd>(s: S, task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-    task.pixels_body(s, item, prim, index)
-}
-simd::by_level! {
-    #[inline(never)]
-    pub(super) fn pixels = pixels_body, (task: &mut Task, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop>
 }

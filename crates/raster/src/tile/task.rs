@@ -8,7 +8,6 @@ use super::hiz::Hiz;
 use super::item::{Item, When};
 use super::packer::Packer;
 use super::shade::sample_of;
-use super::shapes;
 use super::simple::Ahead;
 use super::small;
 use super::small_tested;
@@ -230,9 +229,9 @@ impl<'a> Task<'a> {
             }
             if prim.shape != Shape::Polygon {
                 match prim.shape {
-                    Shape::Pixels => shapes::pixels(self.level, self, item, prim, number)?,
-                    Shape::Smooth => shapes::smooth(self.level, self, item, prim, number)?,
-                    _ => shapes::centers(self.level, self, item, prim, number)?,
+                    Shape::Pixels => self.pixels(item, prim, number)?,
+                    Shape::Smooth => self.smooth(item, prim, number)?,
+                    _ => self.centers(item, prim, number)?,
                 }
                 continue;
             }
@@ -243,7 +242,7 @@ impl<'a> Task<'a> {
                 let p = pixel(x as usize % TILE as usize, y as usize % TILE as usize);
                 let mut masks = [0; MAX_SAMPLES];
                 masks[..plan.samples].fill(1 << (p % 16));
-                self.block(s, item, prim, number, p / 16, &masks)?;
+                block(self.level, self, item, prim, number, p / 16, &masks)?;
                 continue;
             }
             let hidden = hidden.get(i);
@@ -314,7 +313,7 @@ impl<'a> Task<'a> {
                     }
                 }
                 if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
-                    self.block(s, item, prim, number, b, &masks)?;
+                    block(self.level, self, item, prim, number, b, &masks)?;
                 } else {
                     counts::rasterised(&mut self.counts, &masks[..plan.samples]);
                     self.counts[InTile::Hidden] += any_quads(&masks[..plan.samples]);
@@ -329,7 +328,7 @@ impl<'a> Task<'a> {
 
     /// A block of a primitive: early tests, then into the wave.
     #[inline(always)]
-    pub(super) fn block<S: Simd>(
+    fn block_body<S: Simd>(
         &mut self,
         s: S,
         item: &Item,
@@ -539,6 +538,26 @@ fn draw_body<S: Simd>(
 simd::by_level! {
     #[inline(never)]
     fn draw = draw_body, (task: &mut Task, item: &Item, entries: &[u32], hidden: &[Blocks]) -> Result<(), Stop>
+}
+
+#[inline(always)]
+fn block_body<S: Simd>(
+    s: S,
+    task: &mut Task,
+    item: &Item,
+    prim: &Prim,
+    index: u32,
+    block: usize,
+    covered: &[u16; MAX_SAMPLES],
+) -> Result<(), Stop> {
+    task.block_body(s, item, prim, index, block, covered)
+}
+simd::by_level! {
+    /// A function of its own: it is large, and what comes to it is seldom much.
+    #[inline(never)]
+    pub(super) fn block = block_body, (
+        task: &mut Task, item: &Item, prim: &Prim, index: u32, block: usize, covered: &[u16; MAX_SAMPLES],
+    ) -> Result<(), Stop>
 }
 
 /// Primitives after which it is asked whether work is to stop.
