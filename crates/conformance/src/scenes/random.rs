@@ -17,7 +17,7 @@ fn heap(random: &mut Sequence, count: u32, reach: f32) -> Vec<Vertex> {
     for _ in 0..count {
         let centre = place(random, 10.0);
         let reach = reach * (0.3 + random.unit());
-        let flat = random.word() % 4 == 0;
+        let flat = random.word().is_multiple_of(4);
         let level = 0.05 + 0.9 * random.unit();
         for _ in 0..3 {
             let offset = [(); 2].map(|()| ((random.unit() - 0.5) * reach * 256.0).round() / 256.0);
@@ -33,7 +33,9 @@ fn heap(random: &mut Sequence, count: u32, reach: f32) -> Vec<Vertex> {
 pub fn wild(seed: u32) -> Scene {
     let mut scene = random(seed);
     let mut sequence = Sequence::new();
-    (0..seed % 4096 * 5 + 2).for_each(|_| drop(sequence.word()));
+    for _ in 0..seed % 4096 * 5 + 2 {
+        sequence.word();
+    }
     let odd = [
         f32::NAN,
         f32::INFINITY,
@@ -51,7 +53,7 @@ pub fn wild(seed: u32) -> Scene {
     ];
     for draw in &mut scene.draws {
         for vertex in &mut draw.vertices {
-            if sequence.word() % 12 == 0 {
+            if sequence.word().is_multiple_of(12) {
                 let k = sequence.word() as usize % 4;
                 vertex.at[k] = one_of(&mut sequence, &odd);
             }
@@ -66,7 +68,9 @@ pub fn wild(seed: u32) -> Scene {
 pub fn random(seed: u32) -> Scene {
     use vk::CompareOp as C;
     let mut random = Sequence::new();
-    (0..seed % 4096 * 3 + 1).for_each(|_| drop(random.word()));
+    for _ in 0..seed % 4096 * 3 + 1 {
+        random.word();
+    }
     let r = &mut random;
     let samples = one_of(r, &[1, 1, 2, 4, 4, 4, 8]);
     let mut draws: Vec<Draw> = Vec::new();
@@ -84,21 +88,21 @@ pub fn random(seed: u32) -> Scene {
                 C::NEVER,
             ],
         );
-        let write = r.word() % 4 != 0;
-        let depth = (r.word() % 8 != 0).then_some((compare, write));
+        let write = !r.word().is_multiple_of(4);
+        let depth = (!r.word().is_multiple_of(8)).then_some((compare, write));
         let veil = vk::PipelineColorBlendAttachmentState {
             blend_enable: vk::TRUE,
             src_color_blend_factor: vk::BlendFactor::CONSTANT_ALPHA,
             dst_color_blend_factor: vk::BlendFactor::ONE_MINUS_CONSTANT_ALPHA,
             ..opaque()
         };
-        let blend = if r.word() % 4 == 0 { veil } else { opaque() };
+        let blend = if r.word().is_multiple_of(4) { veil } else { opaque() };
         let cull = one_of(r, &[vk::CullModeFlags::NONE, vk::CullModeFlags::NONE, vk::CullModeFlags::BACK]);
         let state = State { depth, blend, blend_constants: [0.0, 0.0, 0.0, 0.5], cull, ..State::default() };
-        let program = if r.word() % 8 == 0 { Program::Discard } else { Program::Colour };
+        let program = if r.word().is_multiple_of(8) { Program::Discard } else { Program::Colour };
         let (count, reach) = one_of(r, &[(150, 6.0), (80, 12.0), (50, 24.0), (20, 80.0), (4, 900.0)]);
         let draw = Draw::list(program, heap(r, count, reach), state);
-        let again = r.word() % 6 == 0;
+        let again = r.word().is_multiple_of(6);
         let vertices = draw.vertices.clone();
         draws.push(draw);
         if again {

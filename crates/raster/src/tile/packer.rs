@@ -450,7 +450,8 @@ mod tests {
             }
             if !added {
                 full += 1;
-                (a.clear(), b.clear());
+                a.clear();
+                b.clear();
             }
         }
         assert!(full > 100);

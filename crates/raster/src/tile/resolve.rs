@@ -99,7 +99,7 @@ unsafe fn mean_of_bytes<S: Simd>(s: S, from: *const u8, step: usize, samples: u3
     // Sixteen samples' sums fit sixteen bits.
     let low = s.isplat(0x00FF_00FF);
     let log = samples.ilog2();
-    let half = s.isplat((samples / 2) << 16 | samples / 2);
+    let half = s.isplat(((samples / 2) << 16) | (samples / 2));
     let mut sums = [half; 2];
     for k in 0..samples as usize {
         // SAFETY: the sample's sixteen pixels.
@@ -234,7 +234,7 @@ mod tests {
     fn means_of_bytes(level: Level) {
         const PIXELS: usize = 32;
         for samples in [2usize, 4, 8, 16] {
-            let byte = |i: usize| if i % 5 == 0 { 255 } else { (i * i * 31 + i * 7) as u8 };
+            let byte = |i: usize| if i.is_multiple_of(5) { 255 } else { (i * i * 31 + i * 7) as u8 };
             let from: Vec<u8> = (0..samples * PIXELS * 4).map(byte).collect();
             let mut to = [0u8; PIXELS * 4];
             let format = texel::format::info(vk::Format::B8G8R8A8_UNORM).unwrap();
