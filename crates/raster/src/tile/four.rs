@@ -4,13 +4,11 @@
 use super::counts::{self, Tested};
 use super::cover::MAX_MASKS;
 use super::item::Item;
-use super::shade::sample_of;
-use super::small_tested::folded;
+use super::small_tested::{Samples, folded};
 use super::task::Task;
-use crate::layout::{LANE_X, LANE_Y, SIDE};
+use crate::layout::SIDE;
 use crate::prim::Prim;
 use simd::Simd;
-use texel::vector;
 use wave::Stop;
 
 /// Samples a pixel.
@@ -27,10 +25,11 @@ impl Task<'_> {
         index: u32,
         n: &mut Tested,
     ) -> Result<(), Stop> {
+        let Some(samples) = self.samples::<FOUR>(item) else { return Ok(()) };
         for k in 0..self.covered.count {
             let (block, masks) = (self.covered.blocks[k] as usize, &self.covered.masks[k]);
             let covered = masks[..FOUR].iter().rev().fold(0, |all, m| all << 16 | *m as u64);
-            self.test_four(s, item, prim, index, block, covered, n)?;
+            self.test_four(s, item, prim, index, &samples, block, covered, n)?;
         }
         Ok(())
     }
@@ -44,12 +43,12 @@ impl Task<'_> {
         item: &Item,
         prim: &Prim,
         index: u32,
+        samples: &Samples<FOUR>,
         block: usize,
         covered: u64,
         n: &mut Tested,
     ) -> Result<(), Stop> {
         let plan = &item.plan;
-        let Some(plane) = self.plane(plan.depth, |t| &t.depth) else { return Ok(()) };
         let [any, every] = folded::<FOUR>(covered);
         let asked = counts::quads(any);
         n.quads += asked;
@@ -60,30 +59,7 @@ impl Task<'_> {
             n.killed += asked;
             return Ok(());
         }
-        let range = item.depth_range(prim);
-        let masks = lanes(covered);
-        let left = s.fadd(s.fsplat(corner[0] as f32), vector::floats(s, &LANE_X));
-        let top = s.fadd(s.fsplat(corner[1] as f32), vector::floats(s, &LANE_Y));
-        let mut passed = [s.mask(0); FOUR];
-        for i in 0..FOUR {
-            let [sx, sy] = plan.places[i];
-            // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
-            let x = s.fsub(s.fadd(left, s.fsplat(sx as f32 / 16.0)), s.fsplat(prim.origin[0]));
-            let y = s.fsub(s.fadd(top, s.fsplat(sy as f32 / 16.0)), s.fsplat(prim.origin[1]));
-            let slope = s.fadd(s.fmul(s.fsplat(prim.z.dx), x), s.fmul(s.fsplat(prim.z.dy), y));
-            let z = plan.tests.value(s, s.fadd(s.fsplat(prim.z.at), slope), range);
-            // SAFETY: a block of the plane, which the task's tile has.
-            let stored = unsafe {
-                let plane = plane.sample(self.tile, sample_of(plane, i)).cast::<f32>();
-                &mut *plane.add(block * 16).cast::<[f32; 16]>()
-            };
-            let old = vector::floats(s, stored);
-            passed[i] = s.mand(s.mask(masks[i]), plan.tests.passing(s, z, old));
-            if plan.tests.write {
-                vector::store_floats(s, stored, s.fsel(passed[i], z, old));
-            }
-        }
-        let bits = s.mbits4(passed);
+        let bits = samples.test(s, item, prim, self.origin, block, covered);
         let [any, every] = folded::<FOUR>(bits);
         let shown = counts::quads(any);
         n.killed += asked - shown;

@@ -182,16 +182,7 @@ impl Task<'_> {
     ) -> Result<(), Stop> {
         let plan = &item.plan;
         let len = std::mem::take(&mut found.len).min(ROOM);
-        let mut places = [[0f32; 2]; SAMPLES];
-        for (to, own) in places.iter_mut().zip(plan.places) {
-            *to = own.map(|v| v as f32 / 16.0);
-        }
-        let Some(plane) = self.plane(plan.depth, |t| &t.depth) else { return Ok(()) };
-        let mut planes = [std::ptr::null_mut::<f32>(); SAMPLES];
-        for (k, p) in planes.iter_mut().enumerate() {
-            // SAFETY: the task's tile has the plane.
-            *p = unsafe { plane.sample(self.tile, sample_of(plane, k)) }.cast();
-        }
+        let Some(samples) = self.samples::<SAMPLES>(item) else { return Ok(()) };
         if plan.deferred {
             self.wait_no_longer()?;
         }
@@ -203,29 +194,7 @@ impl Task<'_> {
             if plan.deferred && SAMPLES == 1 {
                 self.depths_now(s, block);
             }
-            let range = item.depth_range(prim);
-            let left = s.fsplat((self.origin[0] + (block % SIDE) as i32 * 4) as f32);
-            let top = s.fsplat((self.origin[1] + (block / SIDE) as i32 * 4) as f32);
-            let left = s.fadd(left, vector::floats(s, &LANE_X));
-            let top = s.fadd(top, vector::floats(s, &LANE_Y));
-            let mut passed = [s.mask(0); 4];
-            for i in 0..SAMPLES {
-                let [sx, sy] = [s.fsplat(places[i][0]), s.fsplat(places[i][1])];
-                // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
-                let x = s.fsub(s.fadd(left, sx), s.fsplat(prim.origin[0]));
-                let y = s.fsub(s.fadd(top, sy), s.fsplat(prim.origin[1]));
-                let slope = s.fadd(s.fmul(s.fsplat(prim.z.dx), x), s.fmul(s.fsplat(prim.z.dy), y));
-                let z = plan.tests.value(s, s.fadd(s.fsplat(prim.z.at), slope), range);
-                // SAFETY: a block of the plane.
-                let stored = unsafe { &mut *planes[i].add(block * 16).cast::<[f32; 16]>() };
-                let old = vector::floats(s, stored);
-                let mask = s.mask((covered >> (16 * i)) as u16);
-                passed[i] = s.mand(mask, plan.tests.passing(s, z, old));
-                if plan.tests.write {
-                    vector::store_floats(s, stored, s.fsel(passed[i], z, old));
-                }
-            }
-            let bits = if SAMPLES == 1 { s.mbits(passed[0]) as u64 } else { s.mbits4(passed) };
+            let bits = samples.test(s, item, prim, self.origin, block, covered);
             let ([asked, all], [any, every]) = (folded::<SAMPLES>(covered), folded::<SAMPLES>(bits));
             let (asked, shown) = (counts::quads(asked), counts::quads(any));
             n.quads += asked;
@@ -252,6 +221,67 @@ impl Task<'_> {
             }
         }
         Ok(())
+    }
+}
+
+/// A tile's depths by sample, and where the samples are, in pixels.
+pub(super) struct Samples<const SAMPLES: usize> {
+    planes: [*mut f32; SAMPLES],
+    places: [[f32; 2]; SAMPLES],
+}
+
+impl Task<'_> {
+    /// Those of an item that has so many samples, if it has a depth attachment.
+    #[inline(always)]
+    pub(super) fn samples<const SAMPLES: usize>(&self, item: &Item) -> Option<Samples<SAMPLES>> {
+        let plane = self.plane(item.plan.depth, |t| &t.depth)?;
+        let mut all = Samples { planes: [std::ptr::null_mut(); SAMPLES], places: [[0.0; 2]; SAMPLES] };
+        for k in 0..SAMPLES {
+            // SAFETY: the task's tile has the plane.
+            all.planes[k] = unsafe { plane.sample(self.tile, sample_of(plane, k)) }.cast();
+            let [x, y] = item.plan.places[k];
+            all.places[k] = [x as f32 / 16.0, y as f32 / 16.0];
+        }
+        Some(all)
+    }
+}
+
+impl<const SAMPLES: usize> Samples<SAMPLES> {
+    /// Tests a block's covered lanes, sixteen of each sample, and puts the depths of those that pass there, if they are written; these.
+    #[inline(always)]
+    pub(super) fn test<S: Simd>(
+        &self,
+        s: S,
+        item: &Item,
+        prim: &Prim,
+        origin: [i32; 2],
+        block: usize,
+        covered: u64,
+    ) -> u64 {
+        let tests = &item.plan.tests;
+        let range = item.depth_range(prim);
+        let left = s.fsplat((origin[0] + (block % SIDE) as i32 * 4) as f32);
+        let top = s.fsplat((origin[1] + (block / SIDE) as i32 * 4) as f32);
+        let left = s.fadd(left, vector::floats(s, &LANE_X));
+        let top = s.fadd(top, vector::floats(s, &LANE_Y));
+        let mut passed = [s.mask(0); 4];
+        for i in 0..SAMPLES {
+            let [sx, sy] = [s.fsplat(self.places[i][0]), s.fsplat(self.places[i][1])];
+            // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
+            let x = s.fsub(s.fadd(left, sx), s.fsplat(prim.origin[0]));
+            let y = s.fsub(s.fadd(top, sy), s.fsplat(prim.origin[1]));
+            let slope = s.fadd(s.fmul(s.fsplat(prim.z.dx), x), s.fmul(s.fsplat(prim.z.dy), y));
+            let z = tests.value(s, s.fadd(s.fsplat(prim.z.at), slope), range);
+            // SAFETY: a block of the plane, which the task's tile has.
+            let stored = unsafe { &mut *self.planes[i].add(block % BLOCKS * 16).cast::<[f32; 16]>() };
+            let old = vector::floats(s, stored);
+            let mask = s.mask((covered >> (16 * i)) as u16);
+            passed[i] = s.mand(mask, tests.passing(s, z, old));
+            if tests.write {
+                vector::store_floats(s, stored, s.fsel(passed[i], z, old));
+            }
+        }
+        if SAMPLES == 1 { s.mbits(passed[0]) as u64 } else { s.mbits4(passed) }
     }
 }
 

@@ -5,7 +5,7 @@ use super::super::coords::LIMIT;
 use super::place::compared;
 use super::texels::Texels;
 use super::waves::{Warps, coordinates, count, give};
-use super::{Fast, mix};
+use super::{Fast, filters_inside, mix};
 use crate::format::NumClass;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
@@ -19,12 +19,7 @@ pub fn suits<T: Texels>(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
     T::DEPTHS
         && f.compares
         && f.count == 1
-        && sampler.mag_linear
-        && sampler.min_linear
-        && sampler.anisotropy <= 1.0
-        && !arrayed
-        && !sampler.unnormalized
-        && !f.cube
+        && filters_inside(f, sampler, arrayed)
         && f.texels[0][0] >= 2
         && f.texels[1][0] >= 2
 }

@@ -421,13 +421,18 @@ fn filters_plainly(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
 /// As [`filters_plainly`], of any level.
 #[inline(always)]
 fn filters_levels(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
+    filters_inside(f, sampler, arrayed) && !bordered(f, sampler)
+}
+
+/// As [`filters_levels`], as far as no border is met.
+#[inline(always)]
+fn filters_inside(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
     sampler.mag_linear
         && sampler.min_linear
         && sampler.anisotropy <= 1.0
         && !arrayed
         && !sampler.unnormalized
         && !f.cube
-        && !bordered(f, sampler)
 }
 
 /// The layers of so many that coordinates name; NaN gives the first.

@@ -260,22 +260,7 @@ impl Cycle<'_> {
         if self.e.m.width == Width::Whole {
             return self.gather(g);
         }
-        let a = match g.a {
-            Source::Reg(a) => a,
-            Source::Mem(a) => {
-                self.e.m.load(g.index, a)?;
-                g.index
-            }
-        };
-        if g.imm != 0 {
-            let add = self.e.m.constant(g.imm);
-            self.e.m.bin(Bin::IAdd, g.index, a, Source::Mem(add))?;
-        } else if a != g.index {
-            self.e.m.copy(g.index, a)?;
-        }
-        if let Some(c) = g.c {
-            self.e.m.bin(Bin::IAdd, g.index, g.index, c)?;
-        }
+        self.offsets(g, g.imm)?;
         // Less 2^31 they are in the order of signed numbers.
         let middle = self.e.m.constant(1 << 31);
         self.e.m.bin(Bin::IAdd, g.inside, g.index, Source::Mem(middle))?;
@@ -318,6 +303,27 @@ impl Cycle<'_> {
         Ok(())
     }
 
+    /// Each lane's offset and `add`.
+    fn offsets(&mut self, g: &Gather, add: u32) -> Made<()> {
+        let a = match g.a {
+            Source::Reg(a) => a,
+            Source::Mem(a) => {
+                self.e.m.load(g.index, a)?;
+                g.index
+            }
+        };
+        if add != 0 {
+            let add = self.e.m.constant(add);
+            self.e.m.bin(Bin::IAdd, g.index, a, Source::Mem(add))?;
+        } else if a != g.index {
+            self.e.m.copy(g.index, a)?;
+        }
+        match g.c {
+            Some(c) => self.e.m.bin(Bin::IAdd, g.index, g.index, c),
+            None => Ok(()),
+        }
+    }
+
     /// What is left of [`Self::each`] where a lane's word does not lie within.
     pub fn outside(&mut self, g: &Gather) -> Made<()> {
         let middle = self.e.m.constant(1 << 31);
@@ -338,18 +344,7 @@ impl Cycle<'_> {
     /// Each lane's word.
     pub fn gather(&mut self, g: &Gather) -> Made<()> {
         // Less 2^31 they are in the order of signed numbers, as which they are taken.
-        let add = self.e.m.constant(g.imm.wrapping_add(1 << 31));
-        let a = match g.a {
-            Source::Reg(a) => a,
-            Source::Mem(a) => {
-                self.e.m.load(g.index, a)?;
-                g.index
-            }
-        };
-        self.e.m.bin(Bin::IAdd, g.index, a, Source::Mem(add))?;
-        if let Some(c) = g.c {
-            self.e.m.bin(Bin::IAdd, g.index, g.index, c)?;
-        }
+        self.offsets(g, g.imm.wrapping_add(1 << 31))?;
         self.e.m.rm(Code::Mov_r64_rm64, B, memory(g.place, offset_of!(Memory, middle)))?;
         let mut end = memory(g.place, offset_of!(Memory, ends) + 4 * g.word as usize);
         let index = self.e.m.vector(g.index);
