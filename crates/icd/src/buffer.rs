@@ -91,7 +91,10 @@ pub(crate) unsafe fn destroy_buffer(device: &Device, buffer: vk::Buffer, _: *con
         if buffer != vk::Buffer::null() {
             tell(device, buffer, Binding::UNBIND);
         }
-        object::destroy::<Buffer>(buffer);
+        let gone = object::destroy::<Buffer>(buffer);
+        if let Some(bound) = gone.and_then(|b| b.gpu.bound.get().cloned()) {
+            bound.memory.released();
+        }
     }
 }
 
@@ -187,7 +190,10 @@ unsafe fn bind(i: &vk::BindBufferMemoryInfo) -> vk::Result {
             ));
         }
         match b.gpu.bound.set(Bound { memory: m.gpu.clone(), offset: i.memory_offset }) {
-            Ok(()) => vk::Result::SUCCESS,
+            Ok(()) => {
+                m.gpu.used();
+                vk::Result::SUCCESS
+            }
             Err(_) => invalid("vkBindBufferMemory: the buffer is bound already"),
         }
     }

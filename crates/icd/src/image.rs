@@ -62,6 +62,7 @@ pub(crate) unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Ima
         if uncompressed(info.p_next) {
             image.packed = None;
         }
+        image.watch(raster::layout::TILE as u32, false);
         Ok(image)
     }
 }
@@ -130,9 +131,9 @@ pub(crate) unsafe fn destroy_image(device: &Device, image: vk::Image, _: *const 
 /// Nobody uses it meanwhile.
 pub(crate) unsafe fn destroyed(device: &Device, image: vk::Image) {
     // SAFETY: the caller keeps what is asked for above.
-    if let Some(i) = unsafe { object::destroy::<Image>(image) }
-        && let Some((name, views)) = i.heap.into_inner()
-    {
+    let Some(i) = (unsafe { object::destroy::<Image>(image) }) else { return };
+    i.gpu.released();
+    if let Some((name, views)) = i.heap.into_inner() {
         device.names().remove(name);
         device.quarantine.keep(Box::new(views), &device.gpu);
     }

@@ -172,6 +172,7 @@ pub(crate) unsafe fn map_memory2(
             crate::debug::log_error("vkMapMemory: this memory, or this part of it, cannot be mapped");
             return vk::Result::ERROR_MEMORY_MAP_FAILED;
         }
+        m.gpu.share();
         *out = m.gpu.ptr().add(i.offset as usize).cast();
         vk::Result::SUCCESS
     }

@@ -10,6 +10,7 @@ mod listen;
 mod show;
 
 mod afbc;
+mod cleared;
 mod compute;
 mod conditional;
 mod descriptor_heaps;

@@ -127,7 +127,7 @@ impl Engine {
     /// Memory of an image, for another that is to be bound to it.
     pub fn memory(&self, image: u32) -> Option<Bound> {
         let image = self.images.get(image as usize)?;
-        image.blank.iter().for_each(|b| b.give_up());
+        image.share();
         image.bound().cloned()
     }
 

@@ -2,13 +2,14 @@
 //! (forward pixel kill, as Arm describes it: a quad that is still in the queue when a later opaque one covers it goes). So
 //! drawing back to front shades what drawing front to back does.
 //!
-//! Blocks of fragments are logged in their order; each pixel knows the last entry that holds it. An entry that comes to be
-//! shaded keeps the pixels that are still its own. A block that an entry covers wholly, and whose depths all pass by their
+//! Blocks of fragments are logged in their order. Each pixel is the last entry's that holds it, which is found from the end
+//! ([`super::show`]). A block that an entry covers wholly, and whose depths all pass by their
 //! bounds alone, is the entry's without a look at its pixels: its depths are worked out when somebody wants them.
 
 use super::counts::{self, InTile, TileCounts};
 use super::cover::MAX_SAMPLES;
 use super::item::Item;
+use super::show::Shows;
 use super::task::{QUADS, Task, quads};
 use super::tested::{depths, depths_down, sides};
 use crate::layout::{BLOCKS, PIXELS, SIDE};
@@ -20,27 +21,26 @@ use wave::{Stop, Usage};
 /// Blocks (and whole tiles), after which what waits is shaded. One primitive adds a tile's blocks at most.
 const MANY: usize = 4096;
 /// Entries between the one that is shaded and the one whose primitive is fetched.
-const AHEAD: usize = 8;
+pub(super) const AHEAD: usize = 8;
 
 /// Fragments of a block, or all of blocks side by side, or of a tile's.
 #[derive(Clone, Copy)]
-struct Entry {
-    prim: u32,
+pub struct Entry {
+    pub prim: u32,
     /// The first, and how many follow.
-    block: u8,
-    more: u8,
-    mask: u16,
+    pub block: u8,
+    pub more: u8,
+    pub mask: u16,
 }
 const _: () = assert!(BLOCKS - 1 == u8::MAX as usize);
 
-/// What waits, and which entry each pixel shows.
+/// What waits.
 pub struct Log {
-    entries: Vec<Entry>,
+    pub(super) entries: Vec<Entry>,
     /// Blocks in them; a tile counts as one.
     blocks: usize,
-    last: Box<[Block; BLOCKS]>,
-    /// Blocks that one entry holds wholly: its number and 1; 0: `last` says whose each pixel is.
-    whole: [u32; BLOCKS],
+    /// What shows of one sample a pixel; not there while it is worked on.
+    pub(super) shows: Option<Box<Shows>>,
     /// Blocks whose depths are an entry's primitive's, and not in the tile yet: its number and 1, or 0.
     depths: [u32; BLOCKS],
     /// Of what waits: samples a pixel.
@@ -49,17 +49,11 @@ pub struct Log {
     masks: Vec<u16>,
 }
 
-#[derive(Clone, Copy)]
-#[repr(C, align(64))]
-struct Block([u32; 16]);
-
 impl Log {
     pub fn empty() -> Log {
         const { assert!(BLOCKS * 16 == PIXELS) };
-        // Who asks for a pixel's entry has written it before.
-        let last = Box::new([Block([0; 16]); BLOCKS]);
-        let (whole, depths) = ([0; BLOCKS], [0; BLOCKS]);
-        Log { entries: vec![], blocks: 0, last, whole, depths, samples: 1, masks: vec![] }
+        let (shows, depths) = (Some(Shows::empty()), [0; BLOCKS]);
+        Log { entries: vec![], blocks: 0, shows, depths, samples: 1, masks: vec![] }
     }
 
     pub fn clear(&mut self) {
@@ -67,10 +61,10 @@ impl Log {
         self.depths.fill(0);
     }
 
-    /// Of several samples a pixel: leaves each to the last entry that has it.
+    /// Of several samples a pixel: leaves each to the last entry that has it. (Of one: [`Shows`].)
     fn keep_the_last(&mut self) {
         match self.samples {
-            1 => {}
+            1 => self.shows.iter_mut().for_each(|s| s.begin()),
             2 => self.keep_the_last_of::<2>(),
             4 => self.keep_the_last_of::<4>(),
             8 => self.keep_the_last_of::<8>(),
@@ -127,16 +121,8 @@ impl<'a> Task<'a> {
 
     /// Fragments that passed their tests.
     #[inline(always)]
-    pub(super) fn wait<S: Simd>(&mut self, s: S, prim: u32, block: usize, mask: u16) {
+    pub(super) fn wait(&mut self, prim: u32, block: usize, mask: u16) {
         let log = &mut *self.log;
-        let n = log.entries.len() as u32;
-        // No branches: whether a block is covered wholly, now or before, nobody foresees.
-        let whole = log.whole[block];
-        let last = &mut log.last[block].0;
-        let known = s.mask(((whole != 0) as u16).wrapping_neg());
-        let old = s.isel(known, s.isplat(whole.wrapping_sub(1)), vector::load(s, last));
-        vector::store(s, last, s.isel(s.mask(mask), s.isplat(n), old));
-        log.whole[block] = (n + 1) & ((mask == 0xFFFF) as u32).wrapping_neg();
         log.entries.push(Entry { prim, block: block as u8, more: 0, mask });
         log.blocks += 1;
     }
@@ -157,8 +143,6 @@ impl<'a> Task<'a> {
         let log = &mut *self.log;
         log.entries.push(Entry { prim, block: block as u8, more: (n - 1) as u8, mask: 0xFFFF });
         log.blocks += n;
-        let number = log.entries.len() as u32;
-        log.whole[block..block + n].fill(number);
     }
 
     /// A primitive that covers the tile, whose depths `z` bounds, and all of which passes its tests.
@@ -168,7 +152,6 @@ impl<'a> Task<'a> {
         let n = self.log.entries.len() as u32 + 1;
         self.log.entries.push(Entry { prim: index, block: 0, more: u8::MAX, mask: 0xFFFF });
         self.log.blocks += 1;
-        self.log.whole.fill(n);
         if !item.plan.tests.write {
             return;
         }
@@ -271,7 +254,8 @@ impl<'a> Task<'a> {
         }
         self.log.keep_the_last();
         let waiting = std::mem::take(&mut self.waiting);
-        for (i, w) in waiting.iter().enumerate() {
+        // Who is drawn last hides those before.
+        for (i, w) in waiting.iter().enumerate().rev() {
             let end = waiting.get(i + 1).map_or(self.log.entries.len(), |next| next.first);
             self.packer.clear();
             let r = show(self.level, self, w.item, w.first, end);
@@ -288,7 +272,10 @@ impl<'a> Task<'a> {
     }
 
     #[inline(always)]
-    fn show_body<S: Simd>(&mut self, s: S, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
+    fn show_body(&mut self, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
+        if item.plan.samples == 1 {
+            return self.show_single(item, first, end);
+        }
         let mut asked = u32::MAX;
         for n in first..end {
             // A primitive's entries lie one after the other.
@@ -299,25 +286,8 @@ impl<'a> Task<'a> {
             let e = self.log.entries[n];
             if item.plan.samples == 4 {
                 self.show_four(item, n, e)?;
-                continue;
-            }
-            if item.plan.samples > 1 {
+            } else {
                 self.show_samples(item, n, e)?;
-                continue;
-            }
-            let (mut b, end) = (e.block as usize, e.block as usize + e.more as usize + 1);
-            while b < end {
-                let mut own = 0;
-                if e.more > 0 {
-                    own = self.log.whole[b..end].iter().take_while(|w| **w as usize == n + 1).count();
-                }
-                if own > 1 {
-                    self.blocks(item, e.prim, b, b + own)?;
-                    b += own;
-                } else {
-                    self.show_block(s, item, n, e, b)?;
-                    b += 1;
-                }
             }
         }
         Ok(())
@@ -354,41 +324,6 @@ impl<'a> Task<'a> {
         }
         Ok(())
     }
-
-    /// Has what is left of entry `n` in a block shaded.
-    #[inline(always)]
-    fn show_block<S: Simd>(
-        &mut self,
-        s: S,
-        item: &Item,
-        n: usize,
-        e: Entry,
-        block: usize,
-    ) -> Result<(), Stop> {
-        let plan = &item.plan;
-        let mask = match self.log.whole[block] {
-            0 => e.mask & s.mbits(s.ieq(vector::load(s, &self.log.last[block].0), s.isplat(n as u32))),
-            whole if whole as usize == n + 1 => e.mask,
-            _ => 0,
-        };
-        self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(mask);
-        if mask == 0 {
-            return Ok(());
-        }
-        if mask == 0xFFFF && plan.plain {
-            if !self.packer.add_full(plan.warps, e.prim, block) {
-                self.shade(item)?;
-                self.packer.add_full(plan.warps, e.prim, block);
-            }
-            return Ok(());
-        }
-        let q = quads(mask);
-        if !self.packer.add_one(plan.warps, e.prim, block, q, mask) {
-            self.shade(item)?;
-            self.packer.add_one(plan.warps, e.prim, block, q, mask);
-        }
-        Ok(())
-    }
 }
 
 #[inline(always)]
@@ -401,8 +336,8 @@ simd::by_level! {
 }
 
 #[inline(always)]
-fn show_body<S: Simd>(s: S, task: &mut Task, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
-    task.show_body(s, item, first, end)
+fn show_body<S: Simd>(_: S, task: &mut Task, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
+    task.show_body(item, first, end)
 }
 simd::by_level! {
     #[inline(never)]

@@ -35,6 +35,7 @@ pub mod resolve;
 mod row;
 mod shade;
 mod shapes;
+mod show;
 mod simple;
 mod small;
 mod small_tested;

@@ -214,7 +214,7 @@ impl Task<'_> {
                 }
             }
             if SAMPLES == 1 {
-                self.tested_one(s, item, prim, index, block, any, n)?;
+                self.tested_one(item, prim, index, block, any, n)?;
             } else {
                 n.passed += if plan.deferred { bits.count_ones() as u64 } else { 0 };
                 self.tested_four(item, prim, index, block, any, bits)?;

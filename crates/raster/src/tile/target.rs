@@ -417,7 +417,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
                 load: a.load,
                 store: a.store,
                 clear: [0; 16],
-                blank: view.image.blank.as_ref().map_or(std::ptr::null(), |b| b),
+                blank: view.image.blank(0).map_or(std::ptr::null(), |b| b),
                 packed: packed(&view.image),
             });
         }
@@ -450,7 +450,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
             load: if stencil { a.stencil_load } else { a.load },
             store: if stencil { a.stencil_store } else { a.store },
             clear: [0; 16],
-            blank: std::ptr::null(),
+            blank: view.image.blank(stencil as usize).map_or(std::ptr::null(), |b| b),
             packed: packed(&view.image),
         });
         if stencil {

@@ -155,17 +155,15 @@ impl Task<'_> {
                 let z = [bounds.low[b % SIDE], bounds.high[b % SIDE]];
                 self.hiz.wrote(b, z, passed == 0xFFFF);
             }
-            self.tested_one(s, item, prim, index, b, passed, n)?;
+            self.tested_one(item, prim, index, b, passed, n)?;
         }
         Ok(())
     }
 
     /// What becomes of a block's lanes that passed.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    pub(super) fn tested_one<S: Simd>(
+    pub(super) fn tested_one(
         &mut self,
-        s: S,
         item: &Item,
         prim: &Prim,
         index: u32,
@@ -176,7 +174,7 @@ impl Task<'_> {
         let plan = &item.plan;
         if plan.deferred {
             n.passed += passed.count_ones() as u64;
-            self.wait(s, index, block, passed);
+            self.wait(index, block, passed);
             return Ok(());
         }
         if passed == 0xFFFF && plan.plain && plan.shades {

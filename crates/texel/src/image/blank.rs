@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 /// Set where a texel is known, above its 32 bits.
 const KNOWN: u64 = 1 << 32;
 
-/// Kept for images of 4-byte texels that nothing but render passes writes.
+/// Kept for one plane of an image of which it is known who writes it.
 pub struct Blank {
     /// Pixels of a tile's side.
     side: u32,
@@ -21,6 +21,11 @@ impl Blank {
         let [across, down] = [extent[0].div_ceil(side), extent[1].div_ceil(side)];
         let tiles = (0..across as u64 * down as u64).map(|_| AtomicU64::new(0)).collect();
         Blank { side, across, tiles, off: AtomicBool::new(false) }
+    }
+
+    /// Something other than a render pass writes the image.
+    pub(super) fn forget(&self) {
+        self.tiles.iter().for_each(|t| t.store(0, Relaxed));
     }
 
     /// Nothing is known any more: another image has been bound to the memory.
@@ -61,6 +66,11 @@ mod tests {
         assert!(b.holds([128, 64], 7) && !b.holds([128, 64], 8) && !b.holds([64, 64], 7));
         b.becomes([128, 64], None);
         assert!(!b.holds([128, 64], 7) && !b.holds([128, 64], 0));
+        b.becomes([0, 0], Some(3));
+        b.forget();
+        assert!(!b.holds([0, 0], 3));
+        b.becomes([0, 0], Some(3));
+        assert!(b.holds([0, 0], 3));
     }
 
     #[test]

@@ -33,8 +33,10 @@ pub struct Image {
     bound: OnceLock<Bound>,
     /// Memory of the other planes of a disjoint image.
     others: [OnceLock<Bound>; 2],
-    /// What is known of its tiles ([`Image::watch`]).
-    pub blank: Option<Blank>,
+    /// What is known of its tiles, by plane ([`Image::watch`]).
+    blank: Vec<Blank>,
+    /// Nobody but the device has its memory.
+    alone: bool,
     /// Of one that the modelled GPU may keep compressed.
     pub packed: Option<Packed>,
 }
@@ -215,20 +217,51 @@ impl Image {
             layout,
             bound,
             others: Default::default(),
-            blank: None,
+            blank: vec![],
+            alone: false,
             packed: (!is_sparse && packed::allowed(info, format)).then(Packed::default),
         })
     }
 
-    /// Remembers which tiles of `side` pixels hold one texel, if render passes alone write the image: its usage says so,
-    /// and the caller that nobody maps its memory.
-    pub fn watch(&mut self, side: u32) {
+    /// Remembers which tiles of `side` pixels hold one texel, if nothing but render passes and transfers writes the image: its
+    /// usage says so. `alone`: nobody else has its memory; if not, that tells ([`DeviceMemory::is_shared`]).
+    pub fn watch(&mut self, side: u32, alone: bool) {
         use vk::ImageUsageFlags as Usage;
-        let passes = Usage::COLOR_ATTACHMENT | Usage::INPUT_ATTACHMENT | Usage::SAMPLED | Usage::TRANSFER_SRC;
-        let plain = self.mips == 1 && self.layers == 1 && self.samples == 1 && self.format.block_bytes == 4;
-        if plain && self.sparse().is_none() && passes.contains(self.usage) {
-            self.blank = Some(Blank::new(self.extent, side));
+        let passes = Usage::COLOR_ATTACHMENT | Usage::DEPTH_STENCIL_ATTACHMENT | Usage::INPUT_ATTACHMENT;
+        let feedback = Usage::ATTACHMENT_FEEDBACK_LOOP_EXT;
+        let known = passes | feedback | Usage::SAMPLED | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
+        let one = self.mips == 1 && self.layers == 1 && self.samples == 1 && self.extent[2] == 1;
+        // What a tile was cleared to is told by four bytes.
+        let small = self.format.is_depth_stencil() || self.format.block_bytes == 4;
+        let drawn = self.usage.intersects(passes) && known.contains(self.usage);
+        if one && small && drawn && self.sparse().is_none() && !self.disjoint() {
+            let planes = if self.format.is_depth_stencil() { 2 } else { 1 };
+            self.blank = (0..planes).map(|_| Blank::new(self.extent, side)).collect();
+            self.alone = alone;
         }
+    }
+
+    /// What is known of the tiles of a plane: 1 is stencil's.
+    pub fn blank(&self, plane: usize) -> Option<&Blank> {
+        let alone = self.alone || self.bound.get().is_some_and(|b| !b.memory.is_shared());
+        self.blank.get(plane).filter(|_| alone)
+    }
+
+    /// A transfer writes it.
+    pub fn written(&self) {
+        self.blank.iter().for_each(Blank::forget);
+    }
+
+    /// The application has destroyed it.
+    pub fn released(&self) {
+        if let Some(b) = self.bound.get().filter(|_| !self.disjoint()) {
+            b.memory.released();
+        }
+    }
+
+    /// Another image has been bound to its memory.
+    pub fn share(&self) {
+        self.blank.iter().for_each(Blank::give_up);
     }
 
     /// Whether each plane has memory of its own.
@@ -244,6 +277,8 @@ impl Image {
     /// Binds memory to a plane of a disjoint image. Refused (false) as [`Image::bind`] refuses, and for a plane that there is not.
     pub fn bind_plane(&self, index: usize, bound: Bound) -> bool {
         let room = bound.memory.size().saturating_sub(bound.offset);
+        // Who writes an image of planes is not looked at.
+        bound.memory.share();
         self.plane_size(index).is_some_and(|n| n <= room) && self.plane_bound(index).set(bound).is_ok()
     }
 
@@ -284,7 +319,12 @@ impl Image {
     /// Binds memory. Refused (false) if what follows the offset is too small, or the image already bound.
     pub fn bind(&self, bound: Bound) -> bool {
         let room = bound.memory.size().saturating_sub(bound.offset);
-        !self.disjoint() && room >= self.layout.size && self.bound.set(bound).is_ok()
+        let memory = bound.memory.clone();
+        let done = !self.disjoint() && room >= self.layout.size && self.bound.set(bound).is_ok();
+        if done {
+            memory.used();
+        }
+        done
     }
 
     pub fn bound(&self) -> Option<&Bound> {
@@ -372,6 +412,50 @@ mod tests {
         let memory = DeviceMemory::allocate(image.size() + 255, 0, false).unwrap();
         assert!(!image.bind(Bound { memory: memory.clone(), offset: 256 }));
         assert!(image.base().is_none() && image.surface(vk::ImageAspectFlags::COLOR, 0).is_none());
+    }
+
+    #[test]
+    fn tiles_are_known_while_nobody_else_has_the_memory() {
+        use vk::ImageUsageFlags as Usage;
+        let info = |usage| info_2d(vk::Format::R8G8B8A8_UNORM, 64, 64).usage(usage);
+        let watched = |info: &vk::ImageCreateInfo| {
+            let mut image = Image::new(info).unwrap();
+            image.watch(64, false);
+            image
+        };
+        let of = |memory: &Arc<DeviceMemory>| {
+            let image = watched(&info(Usage::COLOR_ATTACHMENT | Usage::TRANSFER_DST));
+            assert!(image.bind(Bound { memory: memory.clone(), offset: 0 }));
+            image
+        };
+        let memory = |exportable| DeviceMemory::allocate(1 << 18, 0, exportable).unwrap();
+        let own = memory(false);
+        let image = of(&own);
+        image.blank(0).unwrap().becomes([0, 0], Some(5));
+        assert!(image.blank(0).unwrap().holds([0, 0], 5) && image.blank(1).is_none());
+        image.written();
+        assert!(!image.blank(0).unwrap().holds([0, 0], 5));
+        // One after the other, but not both, for as long as the memory lives.
+        image.released();
+        let next = of(&own);
+        assert!(next.blank(0).is_some());
+        of(&own).released();
+        assert!(next.blank(0).is_none());
+        let mapped = memory(false);
+        let image = of(&mapped);
+        mapped.share();
+        assert!(image.blank(0).is_none() && of(&memory(true)).blank(0).is_none());
+        // Who else writes, or what else there is.
+        for odd in [
+            info(Usage::COLOR_ATTACHMENT | Usage::STORAGE),
+            info(Usage::SAMPLED),
+            info(Usage::COLOR_ATTACHMENT).array_layers(2),
+            info(Usage::COLOR_ATTACHMENT).samples(vk::SampleCountFlags::TYPE_4),
+            info(Usage::COLOR_ATTACHMENT).format(vk::Format::R16G16B16A16_SFLOAT),
+        ] {
+            let image = watched(&odd);
+            assert!(image.bind(Bound { memory: memory(false), offset: 0 }) && image.blank(0).is_none());
+        }
     }
 
     #[test]

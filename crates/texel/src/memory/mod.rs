@@ -12,6 +12,7 @@ use ash::vk;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Weak};
 
 /// Bytes of address space reserved for all devices of the process, and as many for sparse resources with holes.
@@ -223,6 +224,9 @@ pub struct DeviceMemory {
     reserved: u64,
     backing: Backing,
     pub type_index: u32,
+    /// Resources that are bound to it.
+    users: AtomicU32,
+    shared: AtomicBool,
 }
 
 // SAFETY: raw bytes; who may touch them when is the application's synchronisation.
@@ -230,6 +234,36 @@ unsafe impl Send for DeviceMemory {}
 unsafe impl Sync for DeviceMemory {}
 
 impl DeviceMemory {
+    fn new(ptr: *mut u8, size: u64, reserved: u64, backing: Backing, type_index: u32) -> DeviceMemory {
+        let alone = matches!(backing, Backing::Anonymous);
+        let (users, shared) = (AtomicU32::new(0), AtomicBool::new(!alone));
+        DeviceMemory { ptr, size, reserved, backing, type_index, users, shared }
+    }
+
+    /// A resource is bound to it.
+    pub fn used(&self) {
+        if self.users.fetch_add(1, Relaxed) > 0 {
+            self.share();
+        }
+    }
+
+    /// The application has destroyed one.
+    pub fn released(&self) {
+        if !self.is_shared() {
+            self.users.fetch_sub(1, Relaxed);
+        }
+    }
+
+    /// The application has its address, or more than one resource in it: it may write it without a command that names the one.
+    pub fn share(&self) {
+        self.shared.store(true, Relaxed);
+    }
+
+    /// Whether others than one resource's own commands have ever been able to write it.
+    pub fn is_shared(&self) -> bool {
+        self.shared.load(Relaxed)
+    }
+
     /// Zeroed memory of `size` bytes; with `exportable`, backed by a file descriptor that [`DeviceMemory::export`]
     /// hands out.
     pub fn allocate(size: u64, type_index: u32, exportable: bool) -> Result<Arc<DeviceMemory>, vk::Result> {
@@ -261,7 +295,7 @@ impl DeviceMemory {
         } else {
             Backing::Anonymous
         };
-        Ok(DeviceMemory { ptr, size, reserved, backing, type_index }.live())
+        Ok(DeviceMemory::new(ptr, size, reserved, backing, type_index).live())
     }
 
     /// Memory behind an opaque file descriptor that a Tuff device exported; takes the descriptor on success.
@@ -285,7 +319,7 @@ impl DeviceMemory {
         }
         // SAFETY: the specification passes ownership of the descriptor on success.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(DeviceMemory { ptr, size, reserved, backing: Backing::Fd(fd), type_index }.live())
+        Ok(DeviceMemory::new(ptr, size, reserved, Backing::Fd(fd), type_index).live())
     }
 
     /// Memory behind a dma-buf, whoever made it; takes the descriptor on success.
@@ -302,7 +336,7 @@ impl DeviceMemory {
         }
         // SAFETY: the specification passes ownership of the descriptor on success.
         let fd = unsafe { OwnedFd::from_raw_fd(fd) };
-        Ok(DeviceMemory { ptr, size, reserved, backing: Backing::DmaBuf(fd), type_index }.live())
+        Ok(DeviceMemory::new(ptr, size, reserved, Backing::DmaBuf(fd), type_index).live())
     }
 
     /// Memory that the application owns (VK_EXT_external_memory_host).
@@ -310,7 +344,7 @@ impl DeviceMemory {
     /// # Safety
     /// `ptr .. ptr + size` stays valid until the memory is freed.
     pub unsafe fn import_host(ptr: *mut u8, size: u64, type_index: u32) -> Arc<DeviceMemory> {
-        let memory = Arc::new(DeviceMemory { ptr, size, reserved: 0, backing: Backing::Host, type_index });
+        let memory = Arc::new(DeviceMemory::new(ptr, size, 0, Backing::Host, type_index));
         FOREIGN.lock().push((ptr as u64, size, Arc::downgrade(&memory)));
         memory
     }
@@ -336,6 +370,7 @@ impl DeviceMemory {
     /// The application has freed it: its pages go back to the system, though images, buffers and descriptors of them may
     /// still hold the range, which reads as zero from now on.
     pub fn discard(&self) {
+        self.share();
         match self.backing {
             // SAFETY: a range of the arena that is this allocation's; nothing of Rust's lies there.
             Backing::Anonymous => unsafe {

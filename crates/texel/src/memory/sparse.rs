@@ -287,7 +287,7 @@ impl DeviceMemory {
             own.give(ptr as u64, reserved);
             return Err(none);
         }
-        Ok(DeviceMemory { ptr, size, reserved, backing: Backing::Stored, type_index }.live())
+        Ok(DeviceMemory::new(ptr, size, reserved, Backing::Stored, type_index).live())
     }
 
     /// Addresses of a sparse resource of `size` bytes, unbound; with `holes`, they stay zero where nothing is bound.
@@ -314,7 +314,7 @@ impl DeviceMemory {
         let space = if holes { &arena.holed } else { &arena.own };
         let ptr = space.find(reserved, wanted)?;
         let backing = Backing::Sparse(Table::default());
-        Ok(DeviceMemory { ptr, size, reserved, backing, type_index: 0 }.live())
+        Ok(DeviceMemory::new(ptr, size, reserved, backing, 0).live())
     }
 
     /// Whether it is the addresses of a sparse resource.

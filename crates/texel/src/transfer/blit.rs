@@ -91,6 +91,7 @@ impl Rows {
 
 /// `vkCmdBlitImage2`, one region. Depth and stencil are read nearest; integers too, whatever `filter` says.
 pub fn blit_image(src: &Image, dst: &Image, r: &vk::ImageBlit2, filter: vk::Filter) {
+    dst.written();
     for aspect in aspects(r.src_subresource.aspect_mask & r.dst_subresource.aspect_mask) {
         blit_aspect(src, dst, r, filter, aspect);
     }

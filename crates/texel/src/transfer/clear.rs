@@ -28,6 +28,7 @@ fn fill(s: &Surface, layers: std::ops::Range<u32>, texel: &[u8]) {
 }
 
 fn clear(image: &Image, aspect: vk::ImageAspectFlags, texel: [u32; 4], range: &vk::ImageSubresourceRange) {
+    image.written();
     let (levels, layers) = image.resolve_range(range);
     for mip in levels {
         let Some(s) = image.surface(aspect, mip).filter(|s| !s.format.compressed() && !s.format.paired())

@@ -14,6 +14,7 @@ fn block_offset(o: vk::Offset3D, f: &FormatInfo) -> Option<[u32; 2]> {
 
 /// `vkCmdCopyImage2`, one region: blocks of equal size are copied as they are, all samples.
 pub fn copy_image(src: &Image, dst: &Image, r: &vk::ImageCopy2) {
+    dst.written();
     // Aspects pair up in order: they are equal except where one side is colour (maintenance8).
     let pairs = aspects(r.src_subresource.aspect_mask).zip(aspects(r.dst_subresource.aspect_mask));
     for (sa, da) in pairs {
@@ -128,6 +129,7 @@ fn linear(
 /// # Safety
 /// `src` must be readable for `size` bytes (it may be null if `size` is 0).
 pub unsafe fn copy_buffer_to_image(src: *const u8, size: u64, dst: &Image, r: &vk::BufferImageCopy2) {
+    dst.written();
     rows(
         dst,
         &r.image_subresource,
@@ -171,6 +173,7 @@ pub unsafe fn copy_memory_to_image(
 ) {
     let (row, height) = host_shape(flags, r.memory_row_length, r.memory_image_height);
     let src = r.p_host_pointer.cast::<u8>();
+    dst.written();
     rows(
         dst,
         &r.image_subresource,

@@ -29,6 +29,7 @@ fn accumulate(mode: Mode, stencil: bool, row: &mut [[u32; 4]], sum: &mut [[f64; 
 /// `vkCmdResolveImage2`, one region. Without `modes`: the mean of the samples for floating and normalised formats (in
 /// linear space for sRGB), sample 0 for integers, depth and stencil.
 pub fn resolve_image(src: &Image, dst: &Image, r: &vk::ImageResolve2, modes: Option<Modes>) {
+    dst.written();
     for aspect in aspects(r.src_subresource.aspect_mask) {
         let stencil = aspect == vk::ImageAspectFlags::STENCIL;
         let asked = modes.map(|m| m[stencil as usize]);
