@@ -33,6 +33,7 @@ pub mod parts;
 mod quads;
 pub mod resolve;
 mod row;
+mod seats;
 mod shade;
 mod shapes;
 mod show;

@@ -7,7 +7,8 @@
 use super::counts::{self, InTile};
 use super::deferred::{AHEAD, Entry};
 use super::item::Item;
-use super::packer::{Seats, WARPS};
+use super::packer::WARPS;
+use super::seats::Seats;
 use super::task::{Task, quads};
 use crate::layout::{BLOCKS, PIXELS};
 use wave::Stop;
