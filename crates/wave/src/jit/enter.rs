@@ -27,7 +27,8 @@ pub struct Memory {
     pub size: u64,
     /// Where offset 0 lies in its line.
     pub lead: u32,
-    /// Offsets at which word i of a load lies within, so many less 2^31.
+    /// Word i of a load lies within at offsets below; and the same less 2^31.
+    pub below: [u32; WORDS],
     pub ends: [i32; WORDS],
 }
 
@@ -90,12 +91,14 @@ impl Entry {
                 Place::Push => push(st),
             };
             let size = u32::try_from(r.size()).ok()?;
+            let below = std::array::from_fn(|i| size.saturating_sub(3 + 4 * i as u32));
             to.write(Memory {
                 ptr: r.ptr(),
                 middle: r.ptr().wrapping_add(1 << 31),
                 size: size as u64,
                 lead: count::begin(st, &r) as u32 & 63,
-                ends: std::array::from_fn(|i| (size.saturating_sub(3 + 4 * i as u32) ^ 1 << 31) as i32),
+                below,
+                ends: below.map(|end| (end ^ 1 << 31) as i32),
             });
         }
         Some(())

@@ -3,7 +3,8 @@
 //! An offset within is found as the interpreter finds it: what lies out of bounds is 0.
 
 use super::counters::SPARE;
-use super::machine::{Made, Source, TooMuch, Width};
+use super::emit::low;
+use super::machine::{Jump, Made, Source, TooMuch, Width};
 use super::rare::{Rare, Stub};
 use super::region::{A, A32, B, B32, Cycle, context};
 use crate::jit::enter::{Context, Memory};
@@ -64,8 +65,8 @@ impl Cycle<'_> {
         sums.into_iter().filter(|s| s.1 > 0)
     }
 
-    /// ecx is the sum of the first lanes and `imm`.
-    fn scalar(&mut self, ids: [Id; 2], imm: u32) -> Made<()> {
+    /// ecx is the sum of the first lanes and `imm`; `again`: for each of the warps side by side.
+    fn scalar(&mut self, ids: [Id; 2], imm: u32, again: bool) -> Made<()> {
         let mut imm = imm;
         let mut first = true;
         for id in ids {
@@ -77,11 +78,15 @@ impl Cycle<'_> {
                 continue;
             }
             match place.reg {
-                Some(r) if first => self.e.m.first_lane(A32, r)?,
-                Some(r) => {
-                    self.e.m.first_lane(B32, r)?;
-                    self.e.m.rr(Code::Add_r32_rm32, A32, B32)?;
-                }
+                Some(r) => match (if again { self.kept(id, r)? } else { None }, first) {
+                    (Some(kept), true) => self.e.m.rr(Code::Mov_r32_rm32, A32, kept)?,
+                    (Some(kept), false) => self.e.m.rr(Code::Add_r32_rm32, A32, kept)?,
+                    (None, true) => self.e.m.first_lane(A32, r)?,
+                    (None, false) => {
+                        self.e.m.first_lane(B32, r)?;
+                        self.e.m.rr(Code::Add_r32_rm32, A32, B32)?;
+                    }
+                },
                 None => {
                     let from = self.e.home(id).ok_or(TooMuch)?;
                     let from = MemoryOperand { is_broadcast: false, ..from };
@@ -97,14 +102,31 @@ impl Cycle<'_> {
         if imm != 0 { self.e.m.ri(Code::Add_rm32_imm32, A32, imm as i32) } else { Ok(()) }
     }
 
-    /// Whether `bytes` from the offset in ecx on lie within (flags: above if not); rdx is lost.
-    fn within(&mut self, place: u32, bytes: u32) -> Made<()> {
-        self.e.m.rm(Code::Lea_r64_m, B, MemoryOperand::with_base_displ(A, bytes as i64))?;
-        self.e.m.rm(Code::Cmp_r64_rm64, B, memory(place, offset_of!(Memory, size)))
+    /// A jump for if not all `words` from the offset in ecx on lie within.
+    fn unless_within(&mut self, place: u32, words: u32) -> Made<Jump> {
+        let end = memory(place, offset_of!(Memory, below) + 4 * (words as usize - 1));
+        self.e.m.rm(Code::Cmp_r32_rm32, A32, end)?;
+        self.e.m.jump(Code::Jae_rel32_64)
+    }
+
+    /// A general register with the first lane of what all sides have in common, while the block goes on: if there is one.
+    fn kept(&mut self, id: Id, from: u8) -> Made<Option<Register>> {
+        if self.warps_beside() == 1 || !self.e.is_common(id) {
+            return Ok(None);
+        }
+        if let Some(kept) = self.scalars.iter().find(|s| s.0 == id) {
+            return Ok(Some(kept.1));
+        }
+        let free = self.free_registers().get(self.scalars.len()).map(|r| low(*r));
+        if let Some(to) = free {
+            self.e.m.first_lane(to, from)?;
+            self.scalars.push((id, to));
+        }
+        Ok(free)
     }
 
     /// Leads from here to code that is seldom run, and back.
-    fn aside(&mut self, from: super::machine::Jump, what: Rare) {
+    fn aside(&mut self, from: Jump, what: Rare) {
         let held = self.e.reserved;
         self.stubs.push(Stub { from, back: self.e.m.here(), what, held });
     }
@@ -113,14 +135,13 @@ impl Cycle<'_> {
         let same = self.e.is_common(a);
         let shape = if same { SHAPE_SAME } else { l.shape };
         if same {
-            self.scalar([a, c], l.imm)?;
+            self.scalar([a, c], l.imm, false)?;
             self.used(at, [a, c]);
             if let Some(Counts::Bytes(bytes)) = l.counts {
                 self.lines(l.place, bytes)?;
             }
             let d = self.e.define(id)?;
-            self.within(l.place, 4 * l.word + 4)?;
-            let from = self.e.m.jump(Code::Ja_rel32_64)?;
+            let from = self.unless_within(l.place, l.word + 1)?;
             self.e.m.rm(Code::Mov_r64_rm64, B, memory(l.place, offset_of!(Memory, ptr)))?;
             let v = self.e.m.vector(d);
             self.broadcast(v, 4 * l.word)?;
@@ -152,18 +173,17 @@ impl Cycle<'_> {
         }
         // All lanes of the warp execute, and what they ask for lies within.
         let some = self.unless_all_lanes()?;
-        self.scalar([a, c], l.imm)?;
+        self.scalar([a, c], l.imm, true)?;
         let counts = l.counts == Some(Counts::Shape) && self.e.k.is_multiple_of(self.of_warp());
         if shape & SHAPE_RUN != 0 && counts {
             self.odd_run(l.place)?;
         }
-        let bytes = match (shape & SHAPE_RUN != 0, self.halves()) {
-            (true, true) => 32,
-            (true, false) => 64,
-            _ => 4,
+        let words = match (shape & SHAPE_RUN != 0, self.halves()) {
+            (true, true) => 8,
+            (true, false) => 16,
+            _ => 1,
         };
-        self.within(l.place, bytes)?;
-        let out = self.e.m.jump(Code::Ja_rel32_64)?;
+        let out = self.unless_within(l.place, words)?;
         self.e.m.rm(Code::Mov_r64_rm64, B, memory(l.place, offset_of!(Memory, ptr)))?;
         let v = self.e.m.vector(d);
         if shape & SHAPE_RUN != 0 {
@@ -184,7 +204,7 @@ impl Cycle<'_> {
     }
 
     /// A jump for a warp of which some lanes do not execute.
-    fn unless_all_lanes(&mut self) -> Made<Option<super::machine::Jump>> {
+    fn unless_all_lanes(&mut self) -> Made<Option<Jump>> {
         if self.e.full {
             return Ok(None);
         }
@@ -273,17 +293,17 @@ impl Cycle<'_> {
         let from = self.e.m.jump(Code::Jne_rel32_64)?;
         self.e.m.rm(Code::Mov_r64_rm64, B, memory(g.place, offset_of!(Memory, ptr)))?;
         let m = &mut self.e.m;
-        let low = |n: u8| Register::XMM0 + n as u32;
-        m.made(Instruction::with3(Code::VEX_Vextracti128_xmmm128_ymm_imm8, low(g.inside), index, 1))?;
+        let xmm = |n: u8| Register::XMM0 + n as u32;
+        m.made(Instruction::with3(Code::VEX_Vextracti128_xmmm128_ymm_imm8, xmm(g.inside), index, 1))?;
         // The first four lanes' words, then the others' where the first ones' offsets have been.
-        for (from, to) in [(low(g.index), low(g.d)), (low(g.inside), low(g.index))] {
+        for (from, to) in [(xmm(g.index), xmm(g.d)), (xmm(g.inside), xmm(g.index))] {
             for pair in 0..2 {
                 if pair == 0 {
                     m.rr(Code::VEX_Vmovq_rm64_xmm, A, from)?;
                 } else {
                     m.made(Instruction::with3(Code::VEX_Vpextrq_rm64_xmm_imm8, A, from, 1))?;
                 }
-                m.rr(Code::Mov_r32_rm32, super::emit::low(SPARE), A32)?;
+                m.rr(Code::Mov_r32_rm32, low(SPARE), A32)?;
                 m.made(Instruction::with2(Code::Shr_rm64_imm8, A, 32))?;
                 for (k, offset) in [SPARE, A].into_iter().enumerate() {
                     let word = 4 * g.word as i64;
@@ -298,7 +318,7 @@ impl Cycle<'_> {
             }
         }
         let code = Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
-        m.made(Instruction::with4(code, d, d, low(g.index), 1))?;
+        m.made(Instruction::with4(code, d, d, xmm(g.index), 1))?;
         self.aside(from, Rare::Outside(*g));
         Ok(())
     }

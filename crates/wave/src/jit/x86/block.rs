@@ -97,6 +97,7 @@ impl<'r> Cycle<'r> {
     pub fn begin(&mut self, seg: &'r Segment, end: End) {
         let (sides, n) = (self.e.side, seg.nodes.len());
         self.e.seg = seg;
+        self.scalars.clear();
         self.most_rows = self.most_rows.max(self.e.rows);
         self.e.rows = self.own;
         self.e.vectors.fill(None);

@@ -33,8 +33,7 @@ impl Cycle<'_> {
     pub fn choose_counters(&mut self) {
         self.counters.clear();
         let Some(hot) = seldom_changes(self.region) else { return };
-        let spare = self.halves() && self.region.loads.iter().any(|l| l.shape == 0);
-        let most = REGISTERS.len() - spare as usize;
+        let most = REGISTERS.len() - self.wants_spare() as usize;
         for (block, _) in self.region.blocks.iter().zip(hot).filter(|b| b.1) {
             let rows = block.seg.each.iter().filter_map(|item| match *item {
                 Item::Tally(row) => Some(row),
@@ -52,6 +51,15 @@ impl Cycle<'_> {
                 }
             }
         }
+    }
+
+    fn wants_spare(&self) -> bool {
+        self.halves() && self.region.loads.iter().any(|l| l.shape == 0)
+    }
+
+    /// Those that count nothing, and that nobody else wants.
+    pub fn free_registers(&self) -> &'static [Register] {
+        &REGISTERS[self.counters.len()..REGISTERS.len() - self.wants_spare() as usize]
     }
 
     /// Counts once more, if a register has it.

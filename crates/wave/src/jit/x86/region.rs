@@ -12,6 +12,7 @@ use super::place::row;
 use super::rare::Stub;
 use crate::jit::enter::Context;
 use crate::jit::region::{Region, To};
+use crate::recording::Id;
 use iced_x86::{Code, MemoryOperand, Register};
 use shader::bytecode::{Op, Reg, UNIT_BYTES};
 use std::mem::offset_of;
@@ -58,6 +59,8 @@ pub struct Cycle<'r> {
     pub faults: Vec<Jump>,
     /// What registers count.
     pub counters: Vec<Counter>,
+    /// Of the block at hand: values of which a general register has the first lane.
+    pub scalars: Vec<(Id, Register)>,
     /// How the block at hand ends, if by integers.
     pub compare: Option<Compare>,
     /// First rows of: uniform registers as they were, who executes (AVX2), what calls keep, kernels' operands.
@@ -98,6 +101,7 @@ pub fn compile(region: &Region, width: Width, ops: &[Op]) -> Made<Vec<u8>> {
         stubs: vec![],
         faults: vec![],
         counters: vec![],
+        scalars: vec![],
         compare: None,
         initial: 0,
         executing: uniforms,
