@@ -232,11 +232,11 @@ impl Image {
         let known = passes | feedback | Usage::SAMPLED | Usage::TRANSFER_SRC | Usage::TRANSFER_DST;
         let one = self.mips == 1 && self.layers == 1 && self.samples == 1 && self.extent[2] == 1;
         // What a tile was cleared to is told by four bytes.
-        let small = self.format.is_depth_stencil() || self.format.block_bytes == 4;
+        let depth = self.format.is_depth_stencil();
+        let small = depth || self.format.block_bytes == 4 && self.layout.planes.len() == 1;
         let drawn = self.usage.intersects(passes) && known.contains(self.usage);
         if one && small && drawn && self.sparse().is_none() && !self.disjoint() {
-            let planes = if self.format.is_depth_stencil() { 2 } else { 1 };
-            self.blank = (0..planes).map(|_| Blank::new(self.extent, side)).collect();
+            self.blank = (0..1 + depth as usize).map(|_| Blank::new(self.extent, side)).collect();
             self.alone = alone;
         }
     }
