@@ -572,5 +572,5 @@ pub(super) fn quads(m: u16) -> u8 {
     let m = m | m >> 1;
     let m = (m | m >> 2) & 0x1111;
     // Every fourth bit to bits 12 to 15: no two sums meet.
-    (m as u32 * 0x1248 >> 12 & 0xF) as u8
+    ((m as u32 * 0x1248) >> 12 & 0xF) as u8
 }
