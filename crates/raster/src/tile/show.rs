@@ -71,8 +71,14 @@ impl Shows {
                 hidden += self.block(e.prim, first, e.mask, plain);
                 continue;
             }
+            // Rows and whole tiles: they often lie below others altogether.
+            let end = (first + e.more as usize + 1).min(BLOCKS);
+            if self.seen[first..end].iter().fold(0xFFFF, |all, m| all & m) == 0xFFFF {
+                hidden += 4 * (end - first) as u64;
+                continue;
+            }
             let mut run = 0;
-            for b in first..(first + e.more as usize + 1).min(BLOCKS) {
+            for b in first..end {
                 if plain && self.seen[b] == 0 {
                     self.seen[b] = 0xFFFF;
                     run += 1;
@@ -80,9 +86,9 @@ impl Shows {
                 }
                 self.run(e.prim, b - run, run);
                 run = 0;
-                hidden += self.block(e.prim, b, e.mask, plain);
+                hidden += if self.seen[b] == 0xFFFF { 4 } else { self.block(e.prim, b, e.mask, plain) };
             }
-            self.run(e.prim, first + e.more as usize + 1 - run, run);
+            self.run(e.prim, end - run, run);
         }
         hidden
     }
