@@ -201,6 +201,104 @@ fn what_others_wrote_is_cleared() {
     g.free(white);
 }
 
+/// What is bound to a memory.
+enum User {
+    Image(vk::Image, vk::ImageView),
+    Buffer(vk::Buffer),
+}
+
+/// Memories that images and buffers share or leave to each other, in any order: each holds what was written last, by whomever.
+#[test]
+fn any_order_of_writers() {
+    let g = Gpu::new();
+    let d = &g.device;
+    let out = g.buffer(PIXELS);
+    let mut x = 11u32;
+    let mut random = move |n: u32| {
+        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
+        (x >> 8) % n
+    };
+    let colours = [0, GREY, WHITE].map(|word| (word, [(word & 0xFF) as f32 / 255.0; 4]));
+    let made = |memory: vk::DeviceMemory| unsafe {
+        let image = in_memory(d, memory);
+        let info = vk::ImageViewCreateInfo::default()
+            .image(image)
+            .view_type(vk::ImageViewType::TYPE_2D)
+            .format(vk::Format::R8G8B8A8_UNORM)
+            .subresource_range(COLOUR);
+        User::Image(image, d.create_image_view(&info, None).expect("a view is made"))
+    };
+    let gone = |user: User| unsafe {
+        match user {
+            User::Image(image, view) => {
+                d.destroy_image_view(view, None);
+                d.destroy_image(image, None);
+            }
+            User::Buffer(buffer) => d.destroy_buffer(buffer, None),
+        }
+    };
+    // All of a memory holds one word.
+    let mut passes = 0;
+    for _ in 0..30 {
+        let first = g.image(SIZE, usage());
+        let (memory, mut holds) = (first.memory, None);
+        let size = unsafe { d.get_image_memory_requirements(first.image) }.size;
+        let mut users = vec![User::Image(first.image, first.view)];
+        for _ in 0..40 {
+            let (word, colour) = colours[random(3) as usize];
+            let value = vk::ClearColorValue { float32: colour };
+            let own = random(users.len().max(1) as u32) as usize;
+            match (random(12), users.get(own)) {
+                (0, _) => users.push(made(memory)),
+                (1, Some(_)) => gone(users.swap_remove(own)),
+                // Once in a while, for from then on nothing is known of the memory.
+                (2, _) if random(8) == 0 => unsafe {
+                    let info =
+                        vk::BufferCreateInfo::default().size(size).usage(vk::BufferUsageFlags::TRANSFER_DST);
+                    let buffer = d.create_buffer(&info, None).expect("a buffer");
+                    d.bind_buffer_memory(buffer, memory, 0).expect("it is bound");
+                    users.push(User::Buffer(buffer));
+                },
+                (3, _) if random(8) == 0 => unsafe {
+                    let at = d.map_memory(memory, 0, vk::WHOLE_SIZE, Default::default()).expect("mapped");
+                    std::slice::from_raw_parts_mut(at.cast::<u32>(), size as usize / 4).fill(word);
+                    holds = Some(word);
+                },
+                (4, Some(User::Image(image, _))) => {
+                    let range = &[COLOUR];
+                    g.run(|d, c| unsafe {
+                        d.cmd_clear_color_image(c, *image, Layout::GENERAL, &value, range)
+                    });
+                    holds = Some(word);
+                }
+                (_, Some(User::Image(_, view))) => {
+                    g.run(|d, c| clear(d, c, *view, vk::ClearValue { color: value }, false));
+                    holds = Some(word);
+                    passes += 1;
+                }
+                (_, Some(User::Buffer(buffer))) => {
+                    g.run(|d, c| unsafe { d.cmd_fill_buffer(c, *buffer, 0, vk::WHOLE_SIZE, word) });
+                    holds = Some(word);
+                }
+                _ => continue,
+            }
+            let image = users.iter().find_map(|u| if let User::Image(i, _) = u { Some(*i) } else { None });
+            let (Some(image), Some(holds)) = (image, holds) else { continue };
+            g.run(|d, c| {
+                let region = vk::BufferImageCopy::default()
+                    .image_subresource(layers(vk::ImageAspectFlags::COLOR))
+                    .image_extent(extent(SIZE));
+                unsafe { d.cmd_copy_image_to_buffer(c, image, Layout::GENERAL, out.buffer, &[region]) };
+            });
+            assert!(out.words.iter().all(|w| *w == holds), "{holds:#x}");
+        }
+        users.into_iter().for_each(gone);
+        unsafe { d.free_memory(memory, None) };
+    }
+    assert!(passes > 300, "{passes}");
+    g.free(out);
+}
+
 #[test]
 fn depth_and_stencil_are_apart() {
     let g = Gpu::new();

@@ -98,18 +98,18 @@ impl Used {
             self.references += 1;
         }
     }
-    /// Visible triangles, the `n` first, use these vertices, and none is shaded where it is drawn; false if that may not be so (nothing
-    /// has been done then).
+    /// As [`Self::visible`], of triangles, the `n` first, within these bounds (corners by axis); `kinds` get their [`Prim::deferred`]
+    /// from bit 16 on.
     #[inline(always)]
-    pub fn triangles(&mut self, vertices: &[[u32; LANES]; 3], n: usize) -> bool {
-        if self.regions > 0 {
-            return false;
-        }
+    pub fn triangles(
+        &mut self,
+        vertices: &[[u32; LANES]; 3],
+        n: usize,
+        [from, to]: [&[[i32; LANES]; 2]; 2],
+        layers: &[u32; LANES],
+        kinds: &mut [u32; LANES],
+    ) {
         let (seen, n) = (&mut self.seen.0[..], n.min(LANES));
-        if seen.is_empty() {
-            // Nobody asks.
-            return true;
-        }
         let mut furthest = 0;
         for own in vertices {
             for &vertex in own {
@@ -117,16 +117,52 @@ impl Used {
             }
         }
         if furthest as usize >= seen.len() {
-            return false;
+            // Nobody asks.
+            return;
+        }
+        if self.regions == 0 {
+            for i in 0..n {
+                for own in vertices {
+                    // SAFETY: none lies further than the furthest.
+                    unsafe { *seen.get_unchecked_mut(own[i] as usize) = 1 };
+                }
+            }
+            self.references += 3 * n as u64;
+            return;
+        }
+        let d = &mut self.deferred;
+        if furthest as usize >= d.seen.0.len().min(d.last.len()) {
+            return;
+        }
+        let most = self.regions.min(i32::MAX as u64) as u32;
+        let (mut region, mut fits) = ([0u32; LANES], [0u32; LANES]);
+        for i in 0..LANES {
+            let (x0, y0) = (from[0][i] >> REGION, from[1][i] >> REGION);
+            let (x1, y1) = ((to[0][i] - 1) >> REGION, (to[1][i] - 1) >> REGION);
+            let regions = (x1 - x0 + 1).wrapping_mul(y1 - y0 + 1) as u32;
+            fits[i] = (regions.wrapping_sub(1) < most) as u32;
+            // Framebuffers end before 2^15 pixels.
+            region[i] = (layers[i] & 0xFFFF) << 18 | (y0 as u32 & 0x1FF) << 9 | (x0 as u32 & 0x1FF);
         }
         for i in 0..n {
-            for own in vertices {
-                // SAFETY: none lies further than the furthest.
-                unsafe { *seen.get_unchecked_mut(own[i] as usize) = 1 };
+            if fits[i] == 0 {
+                for own in vertices {
+                    seen[own[i] as usize] = 1;
+                }
+                self.references += 3;
+                continue;
             }
+            d.primitives += 1;
+            let mut deferred = 1;
+            for own in vertices {
+                let v = own[i] as usize;
+                // SAFETY: none lies further than the furthest (here and below).
+                unsafe { *d.seen.0.get_unchecked_mut(v) = 1 };
+                let last = unsafe { d.last.get_unchecked_mut(v) };
+                deferred += (std::mem::replace(last, region[i]) != region[i]) as u32;
+            }
+            kinds[i] |= deferred << 16;
         }
-        self.references += 3 * n as u64;
-        true
     }
     /// A visible primitive within `bounds` uses these vertices; its [`Prim::deferred`].
     #[inline(always)]

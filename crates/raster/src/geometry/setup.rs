@@ -13,7 +13,6 @@ use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
 use super::vertex::{Varying, Vertices, code};
 use crate::prim::{Line, Plane, Prim, Shape, prefetch, word};
-use crate::state::Rect;
 use ash::vk;
 use bytemuck::cast_ref;
 use counters::Event::{self, *};
@@ -422,13 +421,8 @@ fn flush<S: Simd>(
         places[i] = layers[i] & 0xFFFF | ((positive[i] == clockwise) as u32) << 24;
     }
     let mut kinds = [Shape::Polygon as u32 | 3 << 8; LANES];
-    if COUNTED && !out.used.triangles(&t, n) {
-        for i in 0..n {
-            let bounds = Rect { x0: box0[0][i], y0: box0[1][i], x1: box1[0][i], y1: box1[1][i] };
-            let used = [t[0][i] as usize, t[1][i] as usize, t[2][i] as usize];
-            let deferred = out.used.visible(used, bounds, places[i] as u16);
-            kinds[i] |= (deferred as u32) << 16;
-        }
+    if COUNTED {
+        out.used.triangles(&t, n, [&box0, &box1], &places, &mut kinds);
     }
     let [mut low, mut high, mut planes] = [[0u32; LANES]; 3];
     for i in 0..LANES {
