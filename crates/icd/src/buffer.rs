@@ -91,8 +91,9 @@ pub(crate) unsafe fn destroy_buffer(device: &Device, buffer: vk::Buffer, _: *con
         if buffer != vk::Buffer::null() {
             tell(device, buffer, Binding::UNBIND);
         }
-        let gone = object::destroy::<Buffer>(buffer);
-        if let Some(bound) = gone.and_then(|b| b.gpu.bound.get().cloned()) {
+        if let Some(b) = object::destroy::<Buffer>(buffer)
+            && let Some(bound) = b.gpu.bound.get()
+        {
             bound.memory.released();
         }
     }

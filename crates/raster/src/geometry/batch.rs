@@ -76,6 +76,16 @@ pub struct Postponed {
     pub only: u64,
 }
 
+/// How many regions bounds touch, and the first one's number among those of all layers.
+#[inline(always)]
+fn regions(bounds: Rect, layer: u32) -> (u32, u32) {
+    let (x0, y0) = (bounds.x0 >> REGION, bounds.y0 >> REGION);
+    let (x1, y1) = ((bounds.x1 - 1) >> REGION, (bounds.y1 - 1) >> REGION);
+    let number = (x1 - x0 + 1).wrapping_mul(y1 - y0 + 1) as u32;
+    // Framebuffers end before 2^15 pixels.
+    (number, layer << 18 | (y0 as u32 & 0x1FF) << 9 | (x0 as u32 & 0x1FF))
+}
+
 impl Used {
     /// A chunk of so many vertices begins.
     pub fn begin(&mut self, vertices: usize, regions: u64) {
@@ -137,12 +147,10 @@ impl Used {
         let most = self.regions.min(i32::MAX as u64) as u32;
         let (mut region, mut fits) = ([0u32; LANES], [0u32; LANES]);
         for i in 0..LANES {
-            let (x0, y0) = (from[0][i] >> REGION, from[1][i] >> REGION);
-            let (x1, y1) = ((to[0][i] - 1) >> REGION, (to[1][i] - 1) >> REGION);
-            let regions = (x1 - x0 + 1).wrapping_mul(y1 - y0 + 1) as u32;
+            let bounds = Rect { x0: from[0][i], y0: from[1][i], x1: to[0][i], y1: to[1][i] };
+            let (regions, first) = regions(bounds, layers[i] & 0xFFFF);
             fits[i] = (regions.wrapping_sub(1) < most) as u32;
-            // Framebuffers end before 2^15 pixels.
-            region[i] = (layers[i] & 0xFFFF) << 18 | (y0 as u32 & 0x1FF) << 9 | (x0 as u32 & 0x1FF);
+            region[i] = first;
         }
         for i in 0..n {
             if fits[i] == 0 {
@@ -168,17 +176,13 @@ impl Used {
     #[inline(always)]
     pub fn visible<const N: usize>(&mut self, vertices: [usize; N], bounds: Rect, layer: u16) -> u8 {
         // Loops and maps over arrays would be calls, where this is compiled for vectors.
-        let (x0, y0) = (bounds.x0 >> REGION, bounds.y0 >> REGION);
-        let (x1, y1) = ((bounds.x1 - 1) >> REGION, (bounds.y1 - 1) >> REGION);
-        let regions = (x1 - x0 + 1) as u64 * (y1 - y0 + 1) as u64;
-        if regions.wrapping_sub(1) >= self.regions {
+        let (regions, region) = regions(bounds, layer as u32);
+        if (regions as u64).wrapping_sub(1) >= self.regions {
             for v in &vertices {
                 self.mark(*v);
             }
             return 0;
         }
-        // Framebuffers end before 2^15 pixels.
-        let region = (layer as u32) << 18 | (y0 as u32 & 0x1FF) << 9 | (x0 as u32 & 0x1FF);
         let d = &mut self.deferred;
         d.primitives += 1;
         let mut new = 0;

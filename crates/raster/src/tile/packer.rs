@@ -128,10 +128,7 @@ impl Packer {
             return false;
         }
         self.touched = true;
-        self.count = w + 1;
-        self.full |= 1 << w;
-        self.prims[w] = prim;
-        self.blocks[w] = block as u8;
+        self.put_full(prim, block);
         self.last[block * 4..block * 4 + 4].fill(w as u8 + 1);
         true
     }
@@ -284,12 +281,8 @@ impl Packer {
         self.touched = true;
         if whole {
             let w = self.count;
-            self.count = w + 1;
-            let s = &mut self.warps[w % WARPS];
-            let base = (block * 16) as u16;
-            (s.prims, s.pixels) = ([prim; 4], [base, base + 4, base + 8, base + 12]);
-            (s.quads, s.dense, s.sample) = (quads, true, None);
-            s.set_four(masks);
+            self.put_block(prim, block, quads, masks as u16);
+            self.warps[w % WARPS].set_four(masks);
             for q in 0..4 {
                 let own = &mut self.last[first + q];
                 *own = if quads >> q & 1 != 0 { w as u8 + 1 } else { *own };

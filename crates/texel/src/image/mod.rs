@@ -319,10 +319,9 @@ impl Image {
     /// Binds memory. Refused (false) if what follows the offset is too small, or the image already bound.
     pub fn bind(&self, bound: Bound) -> bool {
         let room = bound.memory.size().saturating_sub(bound.offset);
-        let memory = bound.memory.clone();
         let done = !self.disjoint() && room >= self.layout.size && self.bound.set(bound).is_ok();
-        if done {
-            memory.used();
+        if let Some(b) = self.bound.get().filter(|_| done) {
+            b.memory.used();
         }
         done
     }

@@ -23,8 +23,6 @@ pub struct Memory {
     pub ptr: *const u8,
     /// 2^31 bytes on: what signed indices are added to.
     pub middle: *const u8,
-    /// Bytes, fewer than 2^32.
-    pub size: u64,
     /// Where offset 0 lies in its line.
     pub lead: u32,
     /// Word i of a load lies within at offsets below; and the same less 2^31.
@@ -95,7 +93,6 @@ impl Entry {
             to.write(Memory {
                 ptr: r.ptr(),
                 middle: r.ptr().wrapping_add(1 << 31),
-                size: size as u64,
                 lead: count::begin(st, &r) as u32 & 63,
                 below,
                 ends: below.map(|end| (end ^ 1 << 31) as i32),
