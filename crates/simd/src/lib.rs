@@ -22,7 +22,7 @@ pub mod rows;
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
-pub use level::{Avx2Proof, Avx512Proof, Level};
+pub use level::{Avx2Proof, Avx512Proof, Level, gathers_are_slow, pretend_slow_gathers};
 pub use portable::Portable;
 
 /// What [`Simd::ilook16`] and [`Simd::ilook`] look things up in.
@@ -468,6 +468,26 @@ mod tests {
         }
     }
     by_level!(fn pairs = pairs_body, ());
+
+    fn gathered_body<S: Simd>(s: S) {
+        let some: [u8; 90] = std::array::from_fn(|n| (n * 37 + 200) as u8);
+        let at: [u32; 16] = std::array::from_fn(|l| (l * 29 % 83) as u32);
+        let word = |n: u32| u32::from_le_bytes(std::array::from_fn(|b| some[n as usize + b]));
+        let off = ops::i_from(s, at);
+        for slow in [false, true] {
+            pretend_slow_gathers(slow);
+            // SAFETY: eight bytes at each offset.
+            let (one, two) = unsafe { (s.iwords(some.as_ptr(), off), s.igather2(some.as_ptr(), off)) };
+            assert_eq!(ops::i_lanes(s, one), at.map(word), "{slow}");
+            assert_eq!(two.map(|w| ops::i_lanes(s, w)), [at.map(word), at.map(|n| word(n + 4))], "{slow}");
+        }
+    }
+    by_level!(fn gathered = gathered_body, ());
+
+    #[test]
+    fn words_at_offsets() {
+        Level::all().into_iter().for_each(gathered);
+    }
 
     fn bytes_body<S: Simd>(s: S) {
         let some: [u8; 60] = std::array::from_fn(|n| (n * 37 + 200) as u8);

@@ -31,6 +31,8 @@ pub struct Jump(usize);
 
 pub struct Machine {
     pub width: Width,
+    /// Lanes' words come by loads of their own, not by gathers, where those are slower.
+    pub own_loads: bool,
     encoder: Encoder,
     at: usize,
     /// What is patched: where four bytes lie, and what they shall be.
@@ -50,6 +52,7 @@ impl Machine {
     pub fn new(width: Width) -> Machine {
         Machine {
             width,
+            own_loads: width == Width::Half || simd::gathers_are_slow(),
             encoder: Encoder::new(64),
             at: 0,
             patches: vec![],
