@@ -10,16 +10,13 @@ use texel::vector;
 
 /// Pixels along either side of what counts as small, within the tile. Larger ones are better off with edges that know
 /// which blocks they cross ([`super::cover`]).
-const MOST: i32 = 16;
+pub(super) const MOST: i32 = 16;
 
 /// Edges this far off keep their sign all over a tile.
 const FAR: i64 = 1 << 30;
 
 /// Blocks along either side of those that a small polygon touches, at most.
 const SIDE: usize = MOST as usize / 4 + 1;
-
-/// Blocks that a small polygon touches, at most.
-pub(super) const MOST_BLOCKS: usize = SIDE * SIDE;
 
 /// Covered blocks of a small polygon, one sample a pixel.
 pub struct Small {
@@ -126,9 +123,9 @@ impl Window {
     }
 }
 
-/// A polygon's bounds in the tile, if it is small there.
+/// A polygon's bounds in the tile, if they are no more than so many pixels along either side.
 #[inline(always)]
-pub(super) fn bounds(p: &Prim, origin: [i32; 2]) -> Option<Rect> {
+pub(super) fn bounds(p: &Prim, origin: [i32; 2], most: i32) -> Option<Rect> {
     let b = p.bounds.rect();
     let b = Rect {
         x0: (b.x0 - origin[0]).max(0),
@@ -136,14 +133,14 @@ pub(super) fn bounds(p: &Prim, origin: [i32; 2]) -> Option<Rect> {
         x1: (b.x1 - origin[0]).min(TILE),
         y1: (b.y1 - origin[1]).min(TILE),
     };
-    (b.x1 - b.x0 <= MOST && b.y1 - b.y0 <= MOST).then_some(b)
+    (b.x1 - b.x0 <= most && b.y1 - b.y0 <= most).then_some(b)
 }
 
 /// Lists the blocks that are covered, by a sample at each pixel's centre. False if the polygon is not small (nothing is listed
 /// then).
 #[inline(always)]
 pub fn centers<S: Simd>(s: S, p: &Prim, origin: [i32; 2], out: &mut impl Blocks) -> bool {
-    let Some(b) = bounds(p, origin) else { return false };
+    let Some(b) = bounds(p, origin, MOST) else { return false };
     match p.edge_count {
         3 => centers_of::<S, 3, _>(s, p, origin, &b, out),
         0 => centers_of::<S, 0, _>(s, p, origin, &b, out),
@@ -243,7 +240,7 @@ pub fn list<S: Simd>(
     if samples == 1 {
         return centers(s, p, origin, out);
     }
-    let Some(b) = bounds(p, origin) else { return false };
+    let Some(b) = bounds(p, origin, MOST) else { return false };
     let (left, top) = (b.x0 >> 2, b.y0 >> 2);
     let (right, bottom) = ((b.x1 + 3) >> 2, (b.y1 + 3) >> 2);
     let count = (p.edge_count as usize).min(4);

@@ -25,6 +25,18 @@ const EDGES: usize = 3;
 /// Blocks that wait for their tests, at most.
 const ROOM: usize = 512;
 
+/// Pixels along either side of a triangle that is small: with one sample a block's coverage is so quick that the blocks which a larger
+/// one does not touch cost less than to find out which it does. ([`SHORT`] edges allow for no more.)
+const fn most(samples: usize) -> i32 {
+    if samples == 1 { 28 } else { small::MOST }
+}
+/// Blocks that it touches, at most.
+const fn most_blocks(samples: usize) -> usize {
+    let side = most(samples) as usize / 4 + 1;
+    side * side
+}
+const _: () = assert!(most_blocks(1) < ROOM && most_blocks(4) < ROOM);
+
 /// A covered block of a triangle.
 #[derive(Clone, Copy)]
 struct Block {
@@ -68,7 +80,7 @@ impl Found {
         if prim.shape != Shape::Polygon || prim.edge_count as usize != EDGES {
             return false;
         }
-        let Some(b) = small::bounds(prim, origin) else { return false };
+        let Some(b) = small::bounds(prim, origin, most(SAMPLES)) else { return false };
         let first = std::ptr::from_ref(prim).cast::<u32>().wrapping_add(word::EDGES).cast_mut();
         let mut lanes = [s.isplat(0); 4];
         for (k, lanes) in lanes.iter_mut().enumerate() {
@@ -156,7 +168,7 @@ impl Task<'_> {
                 prefetch(line);
                 prefetch(line.wrapping_add(1));
             }
-            if found.len + small::MOST_BLOCKS > ROOM {
+            if found.len + most_blocks(SAMPLES) > ROOM {
                 self.test_found::<S, SAMPLES>(s, item, &mut found, &mut n)?;
             }
             if next.is_multiple_of(POLL) && self.host.expired()
