@@ -9,40 +9,46 @@ const QUADS: usize = PIXELS / 4;
 /// Warps of quads of which no pixel is in two, one sample a pixel: any quad may join any warp that does not hold its pixels' quad
 /// yet.
 pub struct Seats {
-    /// Warps that have room, by bit; and how many quads each has, modulo four.
-    open: u16,
-    ones: u16,
-    twos: u16,
-    /// All of them, and their lanes.
-    warps: u16,
+    /// Lanes of the warps.
     masks: [u16; WARPS],
     /// Warps that hold each quad of the tile.
     held: [u16; QUADS],
 }
 
+/// Warps that are being filled: each quad waits for the one before, so it is by registers.
+#[derive(Clone, Copy, Default)]
+pub struct Filling {
+    /// Warps that have room, by bit; and how many quads each has, modulo four.
+    open: u16,
+    ones: u16,
+    twos: u16,
+    /// All of them.
+    warps: u16,
+}
+
 impl Seats {
     pub fn new() -> Seats {
-        Seats { open: 0, ones: 0, twos: 0, warps: 0, masks: [0; WARPS], held: [0; QUADS] }
+        Seats { masks: [0; WARPS], held: [0; QUADS] }
     }
 
     /// Whether a quad finds a place in a warp that there is.
     #[inline(always)]
-    pub fn has_room(&self, quad: usize) -> bool {
-        self.open & !self.held[quad % QUADS] != 0
+    pub fn has_room(&self, of: &Filling, quad: usize) -> bool {
+        of.open & !self.held[quad % QUADS] != 0
     }
 
     /// Puts a quad there, or else into the packer's next warp.
     #[inline(always)]
-    pub fn put(&mut self, packer: &mut Packer, prim: u32, quad: usize, mask: u16) {
+    pub fn put(&mut self, of: &mut Filling, packer: &mut Packer, prim: u32, quad: usize, mask: u16) {
         let quad = quad % QUADS;
         let pixel = (quad * 4) as u16;
-        let mut room = self.open & !self.held[quad];
+        let mut room = of.open & !self.held[quad];
         if room == 0 {
             let w = packer.count % WARPS;
             packer.count = w + 1;
             room = 1 << w;
-            self.open |= room;
-            self.warps |= room;
+            of.open |= room;
+            of.warps |= room;
             let s = &mut packer.warps[w];
             // Those not in use repeat the first.
             (s.prims, s.pixels) = ([prim; 4], [pixel; 4]);
@@ -50,34 +56,34 @@ impl Seats {
         }
         let w = room.trailing_zeros() as usize % WARPS;
         let bit = 1 << w;
-        let n = (self.ones >> w & 1 | (self.twos >> w & 1) << 1) as usize;
+        let n = (of.ones >> w & 1 | (of.twos >> w & 1) << 1) as usize;
         let s = &mut packer.warps[w];
         s.prims[n] = prim;
         s.pixels[n] = pixel;
         self.masks[w] |= mask << (n * 4);
-        let carry = self.ones & bit;
-        self.open &= !(self.twos & carry);
-        self.ones ^= bit;
-        self.twos ^= carry;
+        let carry = of.ones & bit;
+        of.open &= !(of.twos & carry);
+        of.ones ^= bit;
+        of.twos ^= carry;
         self.held[quad] |= bit;
     }
 
     /// The wave has no more of them; `quads`: those that it has.
     #[inline(always)]
-    pub fn settle(&mut self, packer: &mut Packer, quads: impl Iterator<Item = usize>) {
-        let mut left = std::mem::take(&mut self.warps);
+    pub fn settle(&mut self, of: &mut Filling, packer: &mut Packer, quads: impl Iterator<Item = usize>) {
+        let mut left = of.warps;
         while left != 0 {
             let w = left.trailing_zeros() as usize % WARPS;
             left &= left - 1;
-            let n = match self.open >> w & 1 {
+            let n = match of.open >> w & 1 {
                 0 => 4,
-                _ => self.ones >> w & 1 | (self.twos >> w & 1) << 1,
+                _ => of.ones >> w & 1 | (of.twos >> w & 1) << 1,
             };
             let s = &mut packer.warps[w];
             s.quads = ((1u32 << n) - 1) as u8;
             s.masks[0] = std::mem::take(&mut self.masks[w]);
         }
-        (self.open, self.ones, self.twos) = (0, 0, 0);
+        *of = Filling::default();
         quads.for_each(|q| self.held[q % QUADS] = 0);
     }
 }
@@ -89,7 +95,7 @@ mod tests {
     /// Quads by twos and threes in the same places: every one of them gets a seat, and no warp holds a place twice.
     #[test]
     fn every_quad_has_a_seat_beside_others() {
-        let (mut p, mut seats) = (Packer::new(), Seats::new());
+        let (mut p, mut seats, mut of) = (Packer::new(), Seats::new(), Filling::default());
         let mut x = 7u32;
         let mut random = move |n: u32| {
             x = x.wrapping_mul(1664525).wrapping_add(1013904223);
@@ -119,11 +125,11 @@ mod tests {
                     p.clear();
                 };
                 for (i, &(prim, quad, mask)) in all.iter().enumerate() {
-                    if !seats.has_room(quad) && p.count == warps {
+                    if !seats.has_room(&of, quad) && p.count == warps {
                         end(&mut p, &mut seats, &all[from..i]);
                         from = i;
                     }
-                    seats.put(&mut p, prim, quad, mask);
+                    seats.put(&mut of, &mut p, prim, quad, mask);
                 }
                 end(&mut p, &mut seats, &all[from..]);
                 seen.sort_unstable();

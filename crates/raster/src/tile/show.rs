@@ -8,7 +8,7 @@ use super::counts::{self, InTile};
 use super::deferred::{AHEAD, Entry};
 use super::item::Item;
 use super::packer::WARPS;
-use super::seats::Seats;
+use super::seats::{Filling, Seats};
 use super::task::{Task, quads};
 use crate::layout::{BLOCKS, PIXELS};
 use wave::Stop;
@@ -168,18 +168,19 @@ impl Task<'_> {
         }
         let few = &shows.quads[..shows.few];
         let seats = &mut shows.seats;
+        let mut of = Filling::default();
         let mut from = 0;
         for (i, part) in few.iter().enumerate() {
             soon(few, i);
             let quad = part.at as usize;
-            if !seats.has_room(quad) && self.packer.count >= warps {
-                seats.settle(self.packer, few[from..i].iter().map(|p| p.at as usize));
+            if !seats.has_room(&of, quad) && self.packer.count >= warps {
+                seats.settle(&mut of, self.packer, few[from..i].iter().map(|p| p.at as usize));
                 from = i;
                 self.shade(item)?;
             }
-            seats.put(self.packer, part.prim, quad, part.lanes);
+            seats.put(&mut of, self.packer, part.prim, quad, part.lanes);
         }
-        seats.settle(self.packer, few[from..].iter().map(|p| p.at as usize));
+        seats.settle(&mut of, self.packer, few[from..].iter().map(|p| p.at as usize));
         Ok(())
     }
 }
