@@ -342,6 +342,9 @@ impl Attribute {
         let at = |i: u32| unsafe { self.base.add(i as usize * self.stride as usize) };
         let quads = index.as_chunks::<4>();
         for (q, i) in quads.0.iter().enumerate() {
+            for i in *i {
+                simd::prefetch(at(i).wrapping_add(AHEAD));
+            }
             // SAFETY: four vertices.
             let c = unsafe { columns::<WORDS>([at(i[0]), at(i[1]), at(i[2]), at(i[3])], one) };
             for k in 0..4 {

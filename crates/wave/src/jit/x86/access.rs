@@ -367,7 +367,8 @@ impl Cycle<'_> {
             m.rr(Code::Mov_r32_rm32, low(SPARE), A32)?;
             m.made(Instruction::with2(Code::Shr_rm64_imm8, A, 32))?;
             for (k, offset) in [SPARE, A].into_iter().enumerate() {
-                let at = MemoryOperand::with_base_index_scale_displ_size(B, offset, 1, (4 * g.word).into(), 1);
+                let at =
+                    MemoryOperand::with_base_index_scale_displ_size(B, offset, 1, (4 * g.word).into(), 1);
                 let lane = 2 * pair + k as i32;
                 if lane == 0 {
                     m.rm(first, to, at)?;
