@@ -108,30 +108,32 @@ mod tests {
                     .map(|i| (i, (random(places) * 7) as usize, 1 + random(15) as u16))
                     .collect();
                 let (mut from, mut seen) = (0, vec![]);
-                let mut end = |p: &mut Packer, seats: &mut Seats, these: &[(u32, usize, u16)]| {
-                    seats.settle(p, these.iter().map(|q| q.1));
-                    for s in &p.warps[..p.count] {
-                        let n = s.quads.trailing_ones() as usize;
-                        assert!((1..=4).contains(&n) && s.quads as u32 == (1 << n) - 1 && !s.dense);
-                        assert!((n..4).all(|k| (s.prims[k], s.pixels[k]) == (s.prims[0], s.pixels[0])));
-                        let mut places = s.pixels[..n].to_vec();
-                        places.sort_unstable();
-                        assert!(places.windows(2).all(|w| w[0] != w[1]), "{places:?}");
-                        let quad =
-                            |k: usize| (s.prims[k], s.pixels[k] as usize / 4, s.masks[0] >> (4 * k) & 0xF);
-                        seen.extend((0..n).map(quad));
-                        assert_eq!(s.masks[0] as u32 >> (4 * n), 0);
-                    }
-                    p.clear();
-                };
+                let mut end =
+                    |p: &mut Packer, seats: &mut Seats, of: &mut Filling, these: &[(u32, usize, u16)]| {
+                        seats.settle(of, p, these.iter().map(|q| q.1));
+                        for s in &p.warps[..p.count] {
+                            let n = s.quads.trailing_ones() as usize;
+                            assert!((1..=4).contains(&n) && s.quads as u32 == (1 << n) - 1 && !s.dense);
+                            assert!((n..4).all(|k| (s.prims[k], s.pixels[k]) == (s.prims[0], s.pixels[0])));
+                            let mut places = s.pixels[..n].to_vec();
+                            places.sort_unstable();
+                            assert!(places.windows(2).all(|w| w[0] != w[1]), "{places:?}");
+                            let quad = |k: usize| {
+                                (s.prims[k], s.pixels[k] as usize / 4, s.masks[0] >> (4 * k) & 0xF)
+                            };
+                            seen.extend((0..n).map(quad));
+                            assert_eq!(s.masks[0] as u32 >> (4 * n), 0);
+                        }
+                        p.clear();
+                    };
                 for (i, &(prim, quad, mask)) in all.iter().enumerate() {
                     if !seats.has_room(&of, quad) && p.count == warps {
-                        end(&mut p, &mut seats, &all[from..i]);
+                        end(&mut p, &mut seats, &mut of, &all[from..i]);
                         from = i;
                     }
                     seats.put(&mut of, &mut p, prim, quad, mask);
                 }
-                end(&mut p, &mut seats, &all[from..]);
+                end(&mut p, &mut seats, &mut of, &all[from..]);
                 seen.sort_unstable();
                 assert_eq!(seen, all, "{warps} {round}");
             }
