@@ -125,7 +125,7 @@ crate::avx2! {
 
     /// Offsets of four lanes, two by two. Taken out of the vector itself: by way of memory it is half as much time again.
     #[inline]
-    fn offsets(v: __m128i) -> [[usize; 2]; 2] {
+    pub(super) fn offsets(v: __m128i) -> [[usize; 2]; 2] {
         let pairs = [_mm_cvtsi128_si64(v) as u64, _mm_extract_epi64::<1>(v) as u64];
         [[pairs[0] as u32 as usize, (pairs[0] >> 32) as usize], [pairs[1] as u32 as usize, (pairs[1] >> 32) as usize]]
     }
@@ -135,7 +135,7 @@ crate::avx2! {
     /// # Safety
     /// They may be read there.
     #[inline]
-    unsafe fn pair(base: *const u8, [a, b]: [usize; 2]) -> __m128 {
+    pub(super) unsafe fn pair(base: *const u8, [a, b]: [usize; 2]) -> __m128 {
         // SAFETY: the caller's.
         unsafe {
             let low = _mm_castsi128_pd(_mm_loadl_epi64(base.add(a).cast()));
@@ -148,7 +148,7 @@ crate::avx2! {
     /// # Safety
     /// They may be read there.
     #[inline]
-    unsafe fn words4(base: *const u8, at: __m128i) -> __m128i {
+    pub(super) unsafe fn words4(base: *const u8, at: __m128i) -> __m128i {
         let [[a, b], [c, d]] = offsets(at);
         // SAFETY: the caller's.
         unsafe {

@@ -1,6 +1,7 @@
 //! [`Simd`] as 512-bit vectors. Mirrors `avx2.rs`; every operation here is either the same IEEE operation or the
 //! same integer operation on twice the width.
 
+use super::avx2::{offsets, pair, words4};
 use super::{Avx512Proof, Level, Simd, Table, gathers_are_slow};
 use std::arch::x86_64::*;
 
@@ -86,45 +87,20 @@ crate::avx512! {
         [_mm512_cvtepu32_epi64(low(n)), _mm512_cvtepu32_epi64(high(n))]
     }
 
-    /// The offsets of lanes `4 · Q` to `4 · Q + 3`.
+    /// The lanes by fours.
     #[inline]
-    fn offsets<const Q: i32>(off: __m512i) -> [usize; 4] {
-        let v = _mm512_extracti32x4_epi32::<Q>(off);
-        let [a, b] = [_mm_cvtsi128_si64(v) as u64, _mm_extract_epi64::<1>(v) as u64];
-        [a as u32 as usize, (a >> 32) as usize, b as u32 as usize, (b >> 32) as usize]
+    fn quarters(v: __m512i) -> [__m128i; 4] {
+        [
+            _mm512_castsi512_si128(v),
+            _mm512_extracti32x4_epi32::<1>(v),
+            _mm512_extracti32x4_epi32::<2>(v),
+            _mm512_extracti32x4_epi32::<3>(v),
+        ]
     }
 
-    /// 64 bits at each of eight offsets: lanes `A` and `A + 1` of each four.
-    ///
-    /// # Safety
-    /// They may be read there.
     #[inline]
-    unsafe fn pairs<const A: usize>(base: *const u8, off: [[usize; 4]; 4]) -> __m512 {
-        // SAFETY: the caller's.
-        unsafe {
-            let pair = |of: [usize; 4]| {
-                let low = _mm_castsi128_pd(_mm_loadl_epi64(base.add(of[A]).cast()));
-                _mm_castpd_si128(_mm_loadh_pd(low, base.add(of[A + 1]).cast()))
-            };
-            let low = _mm256_set_m128i(pair(off[1]), pair(off[0]));
-            _mm512_castsi512_ps(join(low, _mm256_set_m128i(pair(off[3]), pair(off[2]))))
-        }
-    }
-
-    /// 32 bits at each of four offsets.
-    ///
-    /// # Safety
-    /// They may be read there.
-    #[inline]
-    unsafe fn words4(base: *const u8, of: [usize; 4]) -> __m128i {
-        // SAFETY: the caller's.
-        unsafe {
-            let word = |at: usize| base.add(at).cast::<i32>().read_unaligned();
-            let v = _mm_cvtsi32_si128(word(of[0]));
-            let v = _mm_insert_epi32::<1>(v, word(of[1]));
-            let v = _mm_insert_epi32::<2>(v, word(of[2]));
-            _mm_insert_epi32::<3>(v, word(of[3]))
-        }
+    fn of_quarters([a, b, c, d]: [__m128i; 4]) -> __m512i {
+        join(_mm256_set_m128i(b, a), _mm256_set_m128i(d, c))
     }
 
     #[inline]
@@ -216,19 +192,27 @@ impl Simd for Avx512 {
             if !gathers_are_slow() {
                 return self.igather(base, off, 0xFFFF);
             }
-            let [a, b, c, d] = [offsets::<0>(off), offsets::<1>(off), offsets::<2>(off), offsets::<3>(off)];
-            let low = _mm256_set_m128i(words4(base, b), words4(base, a));
-            join(low, _mm256_set_m128i(words4(base, d), words4(base, c)))
+            let [a, b, c, d] = quarters(off);
+            of_quarters([words4(base, a), words4(base, b), words4(base, c), words4(base, d)])
         }
         unsafe fn igather2(self, base: *const u8, off: Self::I) -> [Self::I; 2] {
             if !gathers_are_slow() {
                 let both = self.lgather(base, off);
                 return [self.lo(both), self.hi(both)];
             }
-            let of = [offsets::<0>(off), offsets::<1>(off), offsets::<2>(off), offsets::<3>(off)];
-            let (first, second) = (pairs::<0>(base, of), pairs::<2>(base, of));
-            let words = [_mm512_shuffle_ps::<0x88>(first, second), _mm512_shuffle_ps::<0xDD>(first, second)];
-            words.map(|w| _mm512_castps_si512(w))
+            // Each quarter's first two lanes together, and its others, so that one shuffle puts words in order: as with AVX2.
+            let (mut first, mut second) = (quarters(off), quarters(off));
+            for q in 0..4 {
+                let [a, b] = offsets(first[q]);
+                (first[q], second[q]) =
+                    (_mm_castps_si128(pair(base, a)), _mm_castps_si128(pair(base, b)));
+            }
+            let first = _mm512_castsi512_ps(of_quarters(first));
+            let second = _mm512_castsi512_ps(of_quarters(second));
+            [
+                _mm512_castps_si512(_mm512_shuffle_ps::<0x88>(first, second)),
+                _mm512_castps_si512(_mm512_shuffle_ps::<0xDD>(first, second)),
+            ]
         }
         unsafe fn lgather(self, base: *const u8, off: Self::I) -> Self::L {
             let mid = base.wrapping_add(1 << 31).cast::<i64>();

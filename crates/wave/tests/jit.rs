@@ -298,8 +298,6 @@ fn random_segments_leave_what_ops_do() {
                 r.next();
             });
             let (p, regs, lab) = program(&mut r, &shapes);
-            // (Each by turns, whatever this CPU is: tests beside this one may take either.)
-            simd::pretend_slow_gathers(seed % 2 == 0);
             let Some(c) = wave::jit::compile(&p, level) else { continue };
             (compiled, branches) = (compiled + c.segments, branches + c.branches);
             let (mut a, mut b) = (lab.clone(), lab);

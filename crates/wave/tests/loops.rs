@@ -63,6 +63,7 @@ fn random_loops_leave_and_count_what_ops_do() {
     for seed in (0..programs()).chain([59836, 74378]) {
         let workgroup = [[64, 1, 1], [16, 16, 1], [8, 8, 1], [20, 3, 1]][seed as usize % 4];
         let lanes = [256, 128, 64][seed as usize / 4 % 3];
+        // Lanes' loads by gathers and by themselves, whatever this CPU is.
         simd::pretend_slow_gathers(seed / 2 % 2 == 0);
         let mut shader = Generator::words(seed, workgroup).generate();
         let program = if seed % 2 == 0 {

@@ -16,7 +16,7 @@ pub struct Seats {
 }
 
 /// Warps that are being filled: each quad waits for the one before, so it is by registers.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub struct Filling {
     /// Warps that have room, by bit; and how many quads each has, modulo four.
     open: u16,

@@ -157,12 +157,11 @@ impl Cycle<'_> {
         let inside = if self.halves() { self.e.vector()? } else { self.e.mask()? };
         let mut spare = None;
         if !shaped {
-            spare = match self.e.m.own_loads {
-                // Where the offsets have been, there is room for words.
-                true if self.halves() => Some([inside, index]),
-                true => Some([self.e.vector()?, self.e.vector()?]),
-                false => None,
-            };
+            if self.e.m.own_loads {
+                // Of two halves, the second's offsets leave their place to its words.
+                let halves = self.halves();
+                spare = Some(if halves { [inside, index] } else { [self.e.vector()?, self.e.vector()?] });
+            }
             // It may not lie where an operand does: they are read first, but by its way out of the ordinary not.
             self.used(at, [a, c]);
         }
@@ -291,24 +290,19 @@ impl Cycle<'_> {
         self.offsets(g, g.imm)?;
         let from = if self.halves() { self.unless_eight_within(g)? } else { self.unless_sixteen_within(g)? };
         self.e.m.rm(Code::Mov_r64_rm64, B, memory(g.place, offset_of!(Memory, ptr)))?;
+        let (extract, insert, parts) = if self.halves() {
+            (Code::VEX_Vextracti128_xmmm128_ymm_imm8, Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8, 2)
+        } else {
+            let extract = Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
+            (extract, Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8, 4)
+        };
         let xmm = |n: u8| Register::XMM0 + n as u32;
         let (d, index) = (self.e.m.vector(g.d), self.e.m.vector(g.index));
-        if self.halves() {
-            let code = Code::VEX_Vextracti128_xmmm128_ymm_imm8;
-            self.e.m.made(Instruction::with3(code, xmm(far), index, 1))?;
-            self.four(g, xmm(g.index), xmm(g.d))?;
+        self.four(g, xmm(g.index), xmm(g.d))?;
+        for part in 1..parts {
+            self.e.m.made(Instruction::with3(extract, xmm(far), index, part))?;
             self.four(g, xmm(far), xmm(spare))?;
-            let code = Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8;
-            self.e.m.made(Instruction::with4(code, d, d, xmm(spare), 1))?;
-        } else {
-            self.four(g, xmm(g.index), xmm(g.d))?;
-            for quarter in 1..4 {
-                let code = Code::EVEX_Vextracti32x4_xmmm128_k1z_zmm_imm8;
-                self.e.m.made(Instruction::with3(code, xmm(far), index, quarter))?;
-                self.four(g, xmm(far), xmm(spare))?;
-                let code = Code::EVEX_Vinserti32x4_zmm_k1z_zmm_xmmm128_imm8;
-                self.e.m.made(Instruction::with4(code, d, d, xmm(spare), quarter))?;
-            }
+            self.e.m.made(Instruction::with4(insert, d, d, xmm(spare), part))?;
         }
         self.aside(from, Rare::Outside(*g));
         Ok(())
