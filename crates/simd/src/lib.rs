@@ -17,6 +17,7 @@ mod level;
 pub mod ops;
 mod portable;
 pub mod rows;
+mod stream;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
@@ -24,6 +25,7 @@ pub use avx2::Avx2;
 pub use avx512::Avx512;
 pub use level::{Avx2Proof, Avx512Proof, Level, gathers_are_slow, pretend_slow_gathers};
 pub use portable::Portable;
+pub use stream::{stream, streamed};
 
 /// What [`Simd::ilook16`] and [`Simd::ilook`] look things up in.
 #[repr(C, align(64))]

@@ -19,6 +19,10 @@ pub struct Batch {
     pub counts: GeometryCounts,
     /// Of the chunk that is being made.
     pub used: Used,
+    /// There are, or will be, more than caches hold until tiles read them: they are better written past these.
+    pub streams: bool,
+    /// All is moved elsewhere while caches have it.
+    pub passes: bool,
 }
 
 const REGION: u32 = TILE.trailing_zeros();
@@ -255,6 +259,7 @@ impl Batch {
         self.planes.clear();
         self.pixels.clear();
         self.counts = GeometryCounts::default();
+        self.streams = false;
     }
 
     /// The primitives from `before` on are one of the application's, which is visible and uses these vertices.
@@ -282,6 +287,12 @@ impl Batch {
         }
     }
 
+    /// So many more primitives will come, of so many planes each.
+    pub fn expect(&mut self, prims: usize, planes: usize) {
+        self.make_room(prims, planes);
+        self.streams |= !self.passes && self.prims.len().saturating_add(prims) >= STREAMS;
+    }
+
     /// Makes room for so many more primitives, of so many planes each. Without memory for that, nothing happens.
     pub fn make_room(&mut self, prims: usize, planes: usize) {
         // Set-up makes planes of a whole group.
@@ -297,6 +308,9 @@ impl Batch {
             + self.pixels.capacity() * size_of::<[i32; 2]>()
     }
 }
+
+/// Primitives that are too many for the caches: 4 MB.
+const STREAMS: usize = 1 << 15;
 
 /// Bytes of a large page.
 const PAGE: usize = 2 << 20;
@@ -341,14 +355,9 @@ impl Drop for Batch {
         }
         let mut pool = POOL.lock();
         if pool.iter().map(Batch::bytes).sum::<usize>() + bytes <= KEPT {
-            let mut kept = Batch {
-                prims: std::mem::take(&mut self.prims),
-                planes: std::mem::take(&mut self.planes),
-                pixels: std::mem::take(&mut self.pixels),
-                counts: GeometryCounts::default(),
-                used: std::mem::take(&mut self.used),
-            };
+            let mut kept = std::mem::take(self);
             kept.clear();
+            kept.passes = false;
             // The largest is taken first.
             let at = pool.partition_point(|b| b.bytes() <= bytes);
             pool.insert(at, kept);

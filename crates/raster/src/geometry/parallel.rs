@@ -49,6 +49,8 @@ struct Room {
     planes: *mut Plane,
     pixels: *mut [i32; 2],
     size: Counts,
+    /// [`Batch::streams`].
+    streams: bool,
 }
 
 // SAFETY: threads write to ranges of their own.
@@ -64,16 +66,26 @@ impl Room {
     /// # Safety
     /// The place lies in the room and is nobody else's.
     unsafe fn put(&self, p: &Piece, from: &Batch, at: Counts) {
+        // SAFETY: in the room, and nobody else's, says the caller; a thread's batch has room of its own (all below).
         for (i, prim) in from.prims[p.prims.clone()].iter().enumerate() {
-            // SAFETY: in the room, and nobody else's, says the caller.
-            unsafe { self.prims.add(at[0] + i).write(moved(prim, p, at)) };
+            let (prim, to) = (moved(prim, p, at), unsafe { self.prims.add(at[0] + i) });
+            match self.streams {
+                true => unsafe { simd::stream((&raw const prim).cast(), to.cast(), size_of::<Prim>()) },
+                false => unsafe { to.write(prim) },
+            }
         }
         let planes = &from.planes[p.planes.clone()];
         let pixels = &from.pixels[p.pixels.clone()];
-        // SAFETY: as above; a thread's batch has room of its own.
         unsafe {
-            std::ptr::copy_nonoverlapping(planes.as_ptr(), self.planes.add(at[1]), planes.len());
+            let to = self.planes.add(at[1]);
+            match self.streams {
+                true => simd::stream(planes.as_ptr().cast(), to.cast(), size_of_val(planes)),
+                false => to.copy_from_nonoverlapping(planes.as_ptr(), planes.len()),
+            }
             std::ptr::copy_nonoverlapping(pixels.as_ptr(), self.pixels.add(at[2]), pixels.len());
+        }
+        if self.streams {
+            simd::streamed();
         }
     }
 }
@@ -104,12 +116,13 @@ pub fn run(
     let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len()];
     let expected = work.expected();
     // Without room, everything is appended in the end.
-    out.make_room(expected, work.planes());
+    out.expect(expected, work.planes());
     let room = Room {
         prims: out.prims.as_mut_ptr(),
         planes: out.planes.as_mut_ptr(),
         pixels: out.pixels.as_mut_ptr(),
         size: [out.prims.capacity(), out.planes.capacity(), out.pixels.capacity()],
+        streams: out.streams,
     };
     let order = Mutex::new(Order { done: vec![None; chunks as usize], starts: vec![first] });
     let next = AtomicU64::new(0);
@@ -120,6 +133,7 @@ pub fn run(
         let mut batch = Batch::recycled();
         // Chunks wait here for those before them: to grow then would be to copy.
         let waiting = expected.min(WAITING);
+        batch.passes = true;
         batch.make_room(waiting, work.planes());
         let mut pieces: Vec<Piece> = Vec::new();
         let mut starts = Vec::new();

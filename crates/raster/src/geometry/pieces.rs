@@ -99,7 +99,7 @@ fn serial(
     out: &mut Batch,
 ) -> Result<(), Stop> {
     let expected = work.expected();
-    out.make_room(expected, work.planes());
+    out.expect(expected, work.planes());
     with_worker(shared, |worker| {
         with_scratch(|scratch| {
             let mut counted = Ok(());

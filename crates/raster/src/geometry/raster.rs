@@ -71,7 +71,7 @@ impl<'a> Rasterizer<'a> {
         if self.maps.is_empty() {
             return;
         }
-        out.make_room(n, self.outputs.planes());
+        out.expect(n, self.outputs.planes());
         match self.kind {
             TopologyClass::Triangle => super::setup::triangles(self, v, chunk, out),
             TopologyClass::Line => {

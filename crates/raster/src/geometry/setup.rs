@@ -171,6 +171,9 @@ fn body<S: Simd>(s: S, r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mu
         from += m;
     }
     flush(s, r, v, chunk, flat, &mut group, out);
+    if out.streams {
+        simd::streamed();
+    }
     out.counts.events[ClippingPrimitives] += clipped;
     let events = &mut out.counts.events;
     FATES.into_iter().zip(fates).for_each(|(fate, n)| events[fate] += n);
@@ -352,12 +355,18 @@ fn flush<S: Simd>(
     let first_plane = out.planes.len();
     let count = r.outputs.varyings.len();
     out.planes.reserve(LANES * count);
+    let streams = out.streams;
     // Where the next group goes: stores to lines that are not there yet would wait for them one by one.
-    let next = out.prims.as_ptr().wrapping_add(out.prims.len() + n).cast::<Line>();
-    (0..LANES * size_of::<Prim>() / size_of::<Line>()).for_each(|i| prefetch(next.wrapping_add(i)));
-    let next = out.planes.as_ptr().wrapping_add(first_plane + n * count).cast::<Line>();
-    let lines = (LANES * count * size_of::<Plane>()).div_ceil(size_of::<Line>());
-    (0..lines).for_each(|i| prefetch(next.wrapping_add(i)));
+    let ask = |next: *const Line, bytes: usize| {
+        (0..bytes.div_ceil(size_of::<Line>())).for_each(|i| prefetch(next.wrapping_add(i)));
+    };
+    if !streams {
+        ask(out.prims.as_ptr().wrapping_add(out.prims.len() + n).cast(), LANES * size_of::<Prim>());
+    }
+    if !streams || count > NEAR {
+        let next = out.planes.as_ptr().wrapping_add(first_plane + n * count);
+        ask(next.cast(), LANES * count * size_of::<Plane>());
+    }
     // Memory is written in its order: what is put together of vectors lies in between, if it is not too much for that.
     let mut near = Near([const { MaybeUninit::uninit() }; LANES * NEAR * 3]);
     // SAFETY: room for the planes of a whole group.
@@ -403,7 +412,11 @@ fn flush<S: Simd>(
     // SAFETY: every one of them has been written, there or near.
     unsafe {
         if count <= NEAR {
-            far.copy_from_nonoverlapping(to, n * count);
+            if streams {
+                simd::stream(to.cast(), far.cast(), n * count * size_of::<Plane>());
+            } else {
+                far.copy_from_nonoverlapping(to, n * count);
+            }
         }
         out.planes.set_len(first_plane + n * count);
     }
@@ -458,7 +471,12 @@ fn flush<S: Simd>(
     out.prims.reserve(n);
     // SAFETY: the words are primitives'; there is room for them.
     unsafe {
-        out.prims.as_mut_ptr().add(before).copy_from_nonoverlapping(near.0.as_ptr().cast(), n);
+        let (from, to) = (near.0.as_ptr().cast::<Prim>(), out.prims.as_mut_ptr().add(before));
+        if streams {
+            simd::stream(from.cast(), to.cast(), n * size_of::<Prim>());
+        } else {
+            to.copy_from_nonoverlapping(from, n);
+        }
         out.prims.set_len(before + n);
     }
 }
