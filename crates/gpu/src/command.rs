@@ -348,6 +348,8 @@ pub struct Submission {
     pub slot: Slot,
     /// Modelled time that the host had seen when it submitted.
     pub floor: u64,
+    /// Somebody could look at counters when it was made.
+    pub observed: bool,
     /// Which pass of performance queries it measures.
     pub performance_pass: u32,
     /// It is a VkSubmitInfo2, and not the driver's own carrier of a fence or a present.

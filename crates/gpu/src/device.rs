@@ -53,9 +53,14 @@ struct Inner {
 }
 
 impl Device {
-    /// `presents`: the application may present with it.
-    pub fn new(queue_count: usize, presents: bool, report: Report) -> Result<Device, ash::vk::Result> {
-        let shared = Arc::new(Shared::new(report)?);
+    /// `presents`: the application may present with it; `observed`: it is counted from the start.
+    pub fn new(
+        queue_count: usize,
+        presents: bool,
+        observed: bool,
+        report: Report,
+    ) -> Result<Device, ash::vk::Result> {
+        let shared = Arc::new(Shared::new(report, observed)?);
         let (scratches, watch) = (Arc::new(Scratches::default()), Arc::new(Watch::default()));
         crate::ledger::open();
         let (number, publishers) = channel::open(queue_count, presents);
@@ -127,11 +132,11 @@ impl Queue {
         let Some((sender, _)) = &*thread else { return };
         self.inner.submitted.fetch_add(submissions.len() as u64, SeqCst);
         let shared = &self.inner.shared;
-        let floor = shared.clock.floor();
+        let (floor, observed) = (shared.clock.floor(), shared.observed.asked());
         for s in submissions {
             let (slot, others) = shared.turns.submit(self.inner.index, steps(&s));
             // The thread receives until the sender is gone.
-            let _ = sender.send(Submission { slot, floor, ..s });
+            let _ = sender.send(Submission { slot, floor, observed, ..s });
             if others {
                 shared.hub.change(|| ());
             }
@@ -187,6 +192,7 @@ impl Inner {
         let (hub, turns) = (&self.shared.hub, &self.shared.turns);
         turns.begin(hub, &mut s.slot);
         executor.slot = s.slot;
+        self.shared.observed.begin(s.observed);
         executor.line.floor(s.floor);
         for w in &s.waits {
             turns.wait(hub, || {

@@ -89,7 +89,7 @@ impl Executor {
     /// A primary command buffer begins: what those before it wrote, the host is to see.
     pub fn clean_l2(&mut self) {
         self.discards = false;
-        *self.cleaned.get_or_insert(0) += self.shared.l2.lock().clean();
+        *self.cleaned.get_or_insert(0) += self.shared.l2().map_or(0, |mut l2| l2.clean());
     }
 
     /// Binds memory to sparse resources, as the host of a Mali GPU does: it takes the GPU no time.
@@ -422,7 +422,7 @@ impl Executor {
         shared.run_parallel(chunks, &work);
         blocks.add_to(&self.shared.model.core, instrumented, 0, vk::ShaderStageFlags::COMPUTE);
         let mut usage = usage.into_inner();
-        usage.share_l2(count::l2_lines(shared.model), &mut shared.l2.lock());
+        usage.share_l2(count::l2_lines(shared.model), shared.l2().as_deref_mut());
         usage.fare_as(&wave::Usage::default());
         let mut units = count::units(&usage);
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
@@ -460,7 +460,9 @@ impl Executor {
         // Of what is elsewhere nothing is looked for.
         let located: u64 = reads.iter().chain(&writes).map(|r| r.end - r.start).sum();
         let others = (moved.read + moved.written).saturating_sub(located).div_ceil(LINE);
-        self.shared.l2.lock().stream(others, count::l2_lines(model));
+        if let Some(mut l2) = self.shared.l2() {
+            l2.stream(others, count::l2_lines(model));
+        }
         let (mut counts, phase, job) = match covered {
             Some(covered) => {
                 let counts = count::drawn(moved, &covered);

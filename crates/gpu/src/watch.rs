@@ -134,7 +134,7 @@ mod tests {
 
     /// Looks so many times, `step` apart, doing `each` before each.
     fn looks(p: &Arc<Pulse>, n: u32, limit: u64, each: impl Fn(u32)) -> bool {
-        let shared = Arc::new(Shared::new(Arc::new(|_: &str| ())).expect("threads"));
+        let shared = Arc::new(Shared::new(Arc::new(|_: &str| ()), true).expect("threads"));
         let pulses = Mutex::new(vec![p.clone()]);
         let i = Cell::new(0);
         watch(&pulses, &Arc::downgrade(&shared), Duration::from_millis(limit), || {

@@ -29,7 +29,10 @@ pub(crate) unsafe fn get_calibrated_timestamps_khr(
             *out = match info.time_domain {
                 vk::TimeDomainKHR::CLOCK_MONOTONIC => host_clock(libc::CLOCK_MONOTONIC),
                 vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => host_clock(libc::CLOCK_MONOTONIC_RAW),
-                _ => device.clock().now(),
+                _ => {
+                    device.gpu.shared.observed.ask();
+                    device.clock().now()
+                }
             };
         }
         // All were read between two readings of one clock; a tick of 1 ns on top.

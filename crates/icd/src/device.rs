@@ -109,6 +109,10 @@ pub(crate) unsafe fn create_device(
     }
 }
 
+/// Features with which a device's counters can be seen. (Timestamps need none: queries are created for them.)
+const OBSERVE: [&str; 3] =
+    ["performanceCounterQueryPools", "performanceCountersByRegion", "shaderInstrumentation"];
+
 unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<Device> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
@@ -149,7 +153,10 @@ unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<
         let instance = physical.instance.clone();
         let report: machine::shared::Report = Arc::new(move |line: &str| debug::error(&*instance, line));
         let presents = extensions.has(c"VK_KHR_swapchain");
-        let gpu = gpu::device::Device::new(count as usize, presents, report)?;
+        let s = settings::get();
+        let told = [&s.counters, &s.capture, &s.instrument].iter().any(|path| path.is_some());
+        let observed = told || OBSERVE.iter().any(|f| features.has(f));
+        let gpu = gpu::device::Device::new(count as usize, presents, observed, report)?;
         let (threads, level) = (gpu.shared.threads, gpu.shared.level);
         debug::say(
             physical,

@@ -16,7 +16,7 @@ impl Object for QueryPool {
 }
 
 pub(crate) unsafe fn create_query_pool(
-    _: &Device,
+    device: &Device,
     info: *const vk::QueryPoolCreateInfo,
     _: *const vk::AllocationCallbacks,
     out: *mut vk::QueryPool,
@@ -39,6 +39,9 @@ pub(crate) unsafe fn create_query_pool(
             let pool = pool.ok_or(vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
             if i.flags.contains(vk::QUERY_POOL_CREATE_RESET_BIT_KHR) {
                 pool.reset(0, i.query_count);
+            }
+            if matches!(i.query_type, vk::QueryType::TIMESTAMP | vk::QueryType::PERFORMANCE_QUERY_KHR) {
+                device.gpu.shared.observed.ask();
             }
             Ok(QueryPool { gpu: Arc::new(pool) })
         });

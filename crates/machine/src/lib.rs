@@ -12,6 +12,7 @@ pub mod host;
 mod image_op;
 pub mod instrumentation;
 pub mod lost;
+pub mod observed;
 pub mod payload;
 pub mod shared;
 pub mod sync;

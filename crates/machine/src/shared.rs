@@ -4,13 +4,14 @@ use crate::Mode;
 use crate::count;
 use crate::descriptor_memory::Names;
 use crate::lost::{Faults, Told};
+use crate::observed::Observed;
 use crate::sync::Hub;
 use crate::time::Clock;
 use crate::turns::Turns;
 use ash::vk;
 use counters::Model;
 use counters::model::LINE;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use simd::Level;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, Range};
@@ -103,8 +104,9 @@ pub struct Shared {
     pub clock: Clock,
     /// Views and samplers that descriptors in buffers name.
     pub names: Names,
+    pub observed: Observed,
     /// What its L2 holds.
-    pub l2: Mutex<Held>,
+    l2: Mutex<Held>,
     /// What lost the device.
     pub faults: Mutex<Faults>,
     /// The GPU that is modelled.
@@ -114,8 +116,8 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// With the threads, kernels and model that the environment asks for.
-    pub fn new(report: Report) -> Result<Shared, vk::Result> {
+    /// With the threads, kernels and model that the environment asks for; `observed`: from the start.
+    pub fn new(report: Report, observed: bool) -> Result<Shared, vk::Result> {
         // What all goes through, one after the other goes through.
         let all = settings::get().trace == Some(settings::Trace::All);
         let threads = if all { 1 } else { thread_count() };
@@ -136,6 +138,7 @@ impl Shared {
             workers: Default::default(),
             clock: Default::default(),
             names: Default::default(),
+            observed: if observed || all { Observed::always() } else { Observed::default() },
             l2: Default::default(),
             faults: Default::default(),
             model: counters::model::current(),
@@ -159,7 +162,11 @@ impl Shared {
     }
 
     /// The caches that chunk `c` of so many goes through, if it is one of every `n`th that do ([`count::traced`]); or all do.
+    /// None is while nobody looks.
     pub fn traced(&self, c: u64, chunks: u64, n: u64) -> Option<Sizes> {
+        if !self.observed.counts() {
+            return None;
+        }
         if settings::get().trace == Some(settings::Trace::All) {
             return Some(Sizes {
                 whole: Some(Whole::now(self.l2.lock().cleanings())),
@@ -169,8 +176,14 @@ impl Shared {
         count::traced(self.model, c, chunks, n)
     }
 
+    /// What the L2 holds; none while nobody looks.
+    pub fn l2(&self) -> Option<MutexGuard<'_, Held>> {
+        self.observed.counts().then(|| self.l2.lock())
+    }
+
     /// What the L2 has of these bytes of device memory, by address, that are read and written once: lines. It has them from now on.
     pub fn find_in_l2(&self, reads: &[Range<u64>], writes: &[Range<u64>]) -> [u64; 2] {
+        let Some(mut held) = self.l2() else { return [0; 2] };
         let base = texel::memory::arena().0;
         let lines = |r: &Range<u64>| {
             let line = |at: u64| at.saturating_sub(base);
@@ -179,12 +192,12 @@ impl Shared {
         let l2 = count::l2_lines(self.model);
         let all: u64 = reads.iter().chain(writes).map(lines).map(|l| l.end - l.start).sum();
         if all > 2 * l2 {
-            self.l2.lock().stream(all, l2);
+            held.stream(all, l2);
             return [0; 2];
         }
         let of = |kind| move |r: &Range<u64>| (Asks::LoadStore(kind), lines(r));
         let asked = reads.iter().map(of(AccessKind::Read)).chain(writes.iter().map(of(AccessKind::Write)));
-        let hits = self.l2.lock().ask(&Asked::of(asked), l2);
+        let hits = held.ask(&Asked::of(asked), l2);
         [AccessKind::Read, AccessKind::Write].map(|kind| hits[kind as usize])
     }
 

@@ -96,6 +96,7 @@ static DEVICES: RwLock<Vec<Arc<Mutex<Counts>>>> = RwLock::new(Vec::new());
 
 /// It hears of all that finishes from now on.
 pub fn listen(listener: Arc<dyn Listener>) {
+    machine::observed::ask_all();
     let mut all = LISTENERS.write();
     all.push(listener);
     LISTENING.store(all.len(), SeqCst);

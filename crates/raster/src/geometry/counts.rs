@@ -122,7 +122,7 @@ impl GeometryCounts {
     }
 
     /// With what follows.
-    pub fn finish(&self, pipeline: &GraphicsPipeline, l2: &mut Held) -> Counts {
+    pub fn finish(&self, pipeline: &GraphicsPipeline, mut l2: Option<&mut Held>) -> Counts {
         use Event::*;
         let program: &Program = &pipeline.vertex;
         let mut c = Counts::default();
@@ -150,7 +150,7 @@ impl GeometryCounts {
         usage.lines[Access::ReadPartial] += fetched;
         let written: u64 = self.written.iter().sum();
         usage.lines[Access::WriteFull] += if staged { 0 } else { written };
-        usage.share_l2(count::l2_lines(counters::model::current()), l2);
+        usage.share_l2(count::l2_lines(counters::model::current()), l2.as_deref_mut());
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         u[Unit::LsWriteFull] += self.stored;
@@ -165,7 +165,7 @@ impl GeometryCounts {
         if let Some(stages) = &self.stages {
             for (program, own) in pipeline.stages().into_iter().zip(&**stages) {
                 if let Some(program) = program {
-                    own.finish(program, &mut c, l2);
+                    own.finish(program, &mut c, l2.as_deref_mut());
                 }
             }
         }

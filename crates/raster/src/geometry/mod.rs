@@ -131,7 +131,8 @@ pub fn run<'d>(
     let active = draw.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
     let (instrumented, blocks) = (active.is_some(), Blocks::default());
     // What a program writes it must write once.
-    let once = program.interface.writes_memory || !COUNTED || stages.is_some();
+    let counted = COUNTED && ctx.shared.observed.counts();
+    let once = program.interface.writes_memory || !counted || stages.is_some();
     let deferred = if once { 0 } else { counters::model::current().tiler.deferred };
     let streams = &streams;
     let staged = stages.map(|s| (s, streams));
@@ -156,6 +157,7 @@ pub fn run<'d>(
         program,
         stream: stream_of(draw),
         last,
+        counted,
         deferred,
         instrumented,
         blocks,

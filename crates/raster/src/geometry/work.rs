@@ -16,7 +16,6 @@ use counters::model::LINE;
 use machine::instrumentation::Blocks;
 use machine::shared::Shared;
 use shader::bytecode::Program;
-use shader::cost::COUNTED;
 use shader::stage_io::FEEDBACK_BUFFERS;
 use std::ops::Range;
 use wave::graphics::{Job, Lanes};
@@ -37,6 +36,8 @@ pub(super) struct Work<'a> {
     pub stream: usize,
     /// The last program before rasterisation.
     pub last: &'a Program,
+    /// Whether what it reads and leaves in memory is counted.
+    pub counted: bool,
     /// Regions that a primitive lies in at most for its vertices to be shaded there; 0: none is.
     pub deferred: u64,
     /// Its basic blocks' numbers are wanted, and what they are so far.
@@ -62,7 +63,7 @@ impl Work<'_> {
         counts.warps[0] += vertices.div_ceil(16);
         counts.full_warps += vertices / 16;
         let mut fetched = 0;
-        if COUNTED {
+        if self.counted {
             let all = [&s.chunk.index[..], &s.chunk.instance[..]];
             // Before another stage a program runs as a whole.
             let streams = &self.fetch.streams[if self.staged.is_some() { 2 } else { 0 }];
@@ -182,12 +183,12 @@ impl Work<'_> {
         if !self.raster.maps.is_empty() {
             s.vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
         }
-        out.used.begin(s.chunk.index.len(), self.deferred);
+        out.used.begin(if self.counted { s.chunk.index.len() } else { 0 }, self.deferred);
         self.raster.chunk(&s.vertices, &s.chunk, stipple, out);
         let [used, again] = out.used.counts();
         out.counts.events[Event::VaryingCacheMisses] += used;
         out.counts.events[Event::VaryingCacheHits] += again;
-        if !COUNTED {
+        if !self.counted {
             return Ok(());
         }
         let later = out.used.postponed();

@@ -139,7 +139,7 @@ impl PassRun {
             self.targets.forget();
         }
         // Draws in tiles that were not followed are like those of the pass that were.
-        DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), &mut shared.l2.lock());
+        DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), shared.l2().as_deref_mut());
         let all_regions = mapped.is_none_or(|map| parts.tell(&ops, &draws, map, physical));
         let mut of_draws = std::mem::take(&mut self.draws);
         for (((_, epoch, op), d), told) in ops.iter().zip(&mut draws).zip(&told) {

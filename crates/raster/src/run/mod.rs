@@ -257,7 +257,7 @@ impl PassRun {
     /// Takes what geometry has made of a draw, or of a part of it.
     fn gather(&mut self, shared: &Shared, made: &Made, batch: Batch) -> Result<(), Blame> {
         let d = made.draw;
-        let counts = batch.counts.finish(&d.pipeline, &mut shared.l2.lock());
+        let counts = batch.counts.finish(&d.pipeline, shared.l2().as_deref_mut());
         *self.epochs.current() += &counts;
         self.draws.add(made.told, &counts);
         let between = batch.counts.between(&d.pipeline.vertex, batch.prims.len() as u64);

@@ -123,7 +123,7 @@ impl DrawCounts {
         self.usage.fare_as(&whole.usage);
     }
     /// Draws of a pass share an L2. What was not followed of one fares as what was of the others'.
-    pub fn share_l2(draws: &mut [DrawCounts], lines: u64, l2: &mut Held) {
+    pub fn share_l2(draws: &mut [DrawCounts], lines: u64, l2: Option<&mut Held>) {
         let mut ran: Vec<&mut Usage> =
             draws.iter_mut().filter(|d| d.tiles > 0).map(|d| &mut d.usage).collect();
         Usage::share_l2_between(&mut ran, lines, l2);

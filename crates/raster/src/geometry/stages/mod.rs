@@ -59,7 +59,7 @@ impl StageCounts {
     }
 
     /// Adds what it comes to: as compute shaders do it in the binning phase.
-    pub fn finish(&self, program: &Program, c: &mut Counts, l2: &mut Held) {
+    pub fn finish(&self, program: &Program, c: &mut Counts, l2: Option<&mut Held>) {
         let mut usage = self.usage.clone();
         usage.share_l2(count::l2_lines(counters::model::current()), l2);
         usage.fare_as(&Usage::default());

@@ -99,7 +99,7 @@ impl Scene {
     }
 
     fn run(&self) -> Batch {
-        let mut shared = Shared::new(Arc::new(|m: &str| panic!("{m}"))).unwrap();
+        let mut shared = Shared::new(Arc::new(|m: &str| panic!("{m}")), true).unwrap();
         shared.threads = self.threads;
         shared.pool = Pool::new(self.threads).unwrap();
         self.run_on(&shared)

@@ -320,7 +320,7 @@ pub(crate) fn every_level_gives_the_same_bits(level: simd::Level) {
     for topology in [T::TRIANGLE_LIST, T::POINT_LIST] {
         let s = Scene::new(topology, &crowd(500));
         let run = |level: simd::Level| {
-            let mut shared = Shared::new(Arc::new(|m: &str| panic!("{m}"))).unwrap();
+            let mut shared = Shared::new(Arc::new(|m: &str| panic!("{m}")), true).unwrap();
             shared.level = level;
             s.run_on(&shared)
         };
@@ -336,7 +336,7 @@ pub(crate) fn every_level_gives_the_same_bits(level: simd::Level) {
 fn bins_list_what_tiles_see() {
     let s = Scene::new(T::TRIANGLE_LIST, &crowd(300));
     let b = s.run();
-    let shared = &Shared::new(Arc::new(|_: &str| {})).unwrap();
+    let shared = &Shared::new(Arc::new(|_: &str| {}), true).unwrap();
     let area = Rect { x0: 0, y0: 0, x1: 250, y1: 256 };
     let bins = Bins::new(shared, &b, 0..b.prims.len(), area, 1).expect("room");
     // Of a part: those of the whole that are in it.
