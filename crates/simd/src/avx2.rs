@@ -199,6 +199,10 @@ impl Simd for Avx2 {
             _mm256_storeu_si256(p.cast(), a[0]);
             _mm256_storeu_si256(p.add(32).cast(), a[1]);
         }
+        unsafe fn istream(self, p: *mut u8, a: Self::I) {
+            _mm256_stream_si256(p.cast(), a[0]);
+            _mm256_stream_si256(p.add(32).cast(), a[1]);
+        }
         unsafe fn iload_mask(self, p: *const u8, m: Self::M) -> Self::I {
             [_mm256_maskload_epi32(p.cast(), m[0]), _mm256_maskload_epi32(p.add(32).cast(), m[1])]
         }

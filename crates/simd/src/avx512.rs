@@ -172,6 +172,9 @@ impl Simd for Avx512 {
         unsafe fn istoreu(self, p: *mut u8, a: Self::I) {
             _mm512_storeu_si512(p.cast(), a)
         }
+        unsafe fn istream(self, p: *mut u8, a: Self::I) {
+            _mm512_stream_si512(p.cast(), a)
+        }
         unsafe fn iload_mask(self, p: *const u8, m: Self::M) -> Self::I {
             _mm512_maskz_loadu_epi32(m, p.cast())
         }

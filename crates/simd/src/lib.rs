@@ -66,6 +66,15 @@ pub trait Simd: Copy + 'static {
     unsafe fn istore(self, p: *mut u8, a: Self::I);
     unsafe fn iloadu(self, p: *const u8) -> Self::I;
     unsafe fn istoreu(self, p: *mut u8, a: Self::I);
+    /// [`Self::istore`], past the caches where the CPU can, as [`stream()`].
+    ///
+    /// # Safety
+    /// As [`Self::istore`].
+    #[inline(always)]
+    unsafe fn istream(self, p: *mut u8, a: Self::I) {
+        // SAFETY: the caller's.
+        unsafe { self.istore(p, a) };
+    }
     /// Unaligned; lanes outside `m` are not touched in memory and read as 0.
     unsafe fn iload_mask(self, p: *const u8, m: Self::M) -> Self::I;
     unsafe fn istore_mask(self, p: *mut u8, m: Self::M, a: Self::I);

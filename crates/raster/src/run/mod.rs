@@ -106,15 +106,16 @@ pub struct Suspended {
 
 impl PassRun {
     /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume. `captured`: what it shows and what its regions
-    /// count is wanted when it ends.
+    /// count is wanted when it ends. `counted`: somebody looks at counters.
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
         suspended: Option<Suspended>,
         scratches: &Arc<Scratches>,
         captured: bool,
+        counted: bool,
     ) -> PassRun {
-        let targets = Targets::new(rendering);
+        let targets = Targets::new(rendering, counted);
         let before = suspended.filter(|_| rendering.resuming);
         let (aside, counted, binned, draws) =
             before.map_or_else(Default::default, |s| (s.aside, s.regions, s.binned, s.draws));

@@ -1,7 +1,7 @@
 //! Attachments as tiles see them: where each lies in memory and in a thread's tile buffer; loads, clears and stores.
 
 use super::expand::{self, Expanded};
-use super::transfer::{Traffic, Way};
+use super::transfer::{Traffic, Way, Writes};
 use crate::layout::{PIXELS, TILE, pixel};
 use crate::pass::{Attachment, Rendering, Subpass};
 use crate::state::Rect;
@@ -42,6 +42,7 @@ pub struct Plane {
     pub(super) blank: *const Blank,
     /// Of an image that is kept compressed, or null; likewise.
     pub(super) packed: *const Packed,
+    pub(super) writes: Writes,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -162,13 +163,21 @@ pub struct Targets {
 }
 
 impl Targets {
-    pub fn new(r: &Rendering) -> Targets {
+    /// `counted`: it is counted which tiles differ from what memory held before.
+    pub fn new(r: &Rendering, counted: bool) -> Targets {
         let mut at = 0;
         // What no subpass uses is neither loaded nor stored (§ Render Pass Creation, VkAttachmentDescription).
         let uses = |i: usize| r.subpasses.iter().any(|s| s.uses(i as u32));
         let one = |(i, a): (usize, &Attachment)| if uses(i) { target(a, &mut at) } else { Target::default() };
         let mut list: Vec<Target> = r.attachments.iter().enumerate().map(one).collect();
         let own = list.len();
+        if !counted {
+            let stored =
+                list.iter().flat_map(Target::planes).filter(|p| p.store == vk::AttachmentStoreOp::STORE);
+            let bytes = stored.map(|p| p.row_pitch * p.height.max(0) as u64 * p.samples as u64).sum();
+            let planes = list.iter_mut().flat_map(|t| [&mut t.color, &mut t.depth, &mut t.stencil]).flatten();
+            planes.for_each(|p| p.writes = Writes::of(bytes));
+        }
         let mut subpasses = r.subpasses.clone();
         let spans: Vec<_> = (0..own).map(|i| span(r, &list, i)).collect();
         let all = 0..r.subpasses.len();
@@ -292,7 +301,15 @@ impl Targets {
                 traffic.add(&unsafe { p.transfer(level, tile, layer, origin, &self.area, way) });
             }
         }
+        self.written();
         traffic
+    }
+
+    /// What went past the caches has arrived.
+    fn written(&self) {
+        if self.list[..self.own].iter().flat_map(Target::planes).any(|p| p.writes == Writes::Past) {
+            simd::streamed();
+        }
     }
 
     /// A pass's tiles are stored: bytes that those which nobody looked at take less than they hold.
@@ -350,6 +367,7 @@ impl Targets {
                 stored.add(&moved(if cleared { Way::Clear } else { Way::Keep }));
             }
         }
+        self.written();
         [loaded, stored]
     }
 }
@@ -419,6 +437,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
                 clear: [0; 16],
                 blank: view.image.blank(0).map_or(std::ptr::null(), |b| b),
                 packed: packed(&view.image),
+                writes: Writes::Different,
             });
         }
         return t;
@@ -452,6 +471,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
             clear: [0; 16],
             blank: view.image.blank(stencil as usize).map_or(std::ptr::null(), |b| b),
             packed: packed(&view.image),
+            writes: Writes::Different,
         });
         if stencil {
             t.stencil = plane;
@@ -497,6 +517,7 @@ impl Plane {
             clear: [0; 16],
             blank: std::ptr::null(),
             packed: std::ptr::null(),
+            writes: Writes::Different,
         }
     }
 }

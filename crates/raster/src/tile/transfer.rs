@@ -42,6 +42,27 @@ impl Traffic {
     }
 }
 
+/// How tiles are written to memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Writes {
+    /// What memory holds already is not written again, and counted.
+    Different,
+    /// Nobody counts.
+    All,
+    /// As [`Writes::All`], of more than caches hold until somebody reads it: past these.
+    Past,
+}
+
+impl Writes {
+    /// Of a pass that stores so many bytes and counts nothing.
+    pub fn of(bytes: u64) -> Writes {
+        if bytes >= MANY { Writes::Past } else { Writes::All }
+    }
+}
+
+/// Bytes of a pass: a core's own caches have gone through as much before anybody reads it.
+const MANY: u64 = 2 << 20;
+
 /// Which way.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Way {
@@ -214,7 +235,7 @@ impl Plane {
                 traffic.bytes -= kept;
                 traffic.kept += kept;
             }
-            if let Some(packed) = packed {
+            if let Some(packed) = packed.filter(|_| self.writes == Writes::Different) {
                 let written =
                     if self.kind == PlaneKind::Color { differs & p.quarters() } else { p.quarters() };
                 // SAFETY: the place's pixels.
@@ -297,7 +318,7 @@ impl Plane {
         row[..TILE as usize * bytes].chunks_exact_mut(bytes).for_each(|t| t.copy_from_slice(&texel[..bytes]));
         let mut differs = 0;
         for y in p.y0..p.y1 {
-            if y + AHEAD < p.y1 {
+            if y + AHEAD < p.y1 && self.writes != Writes::Past {
                 // SAFETY: memory has the row.
                 unsafe { p.soon(y + AHEAD, bytes) };
             }
@@ -305,7 +326,14 @@ impl Plane {
                 let n = (x1 - x0) * bytes;
                 // SAFETY: pixels of the place.
                 let memory = unsafe { std::slice::from_raw_parts_mut(p.row(y).add(x0 * bytes), n) };
-                if *memory != row[..n] {
+                if self.writes != Writes::Different {
+                    differs |= Place::quarter(x0, y);
+                    match self.writes {
+                        // SAFETY: as many bytes as the row of clear values has.
+                        Writes::Past => unsafe { simd::stream(row.as_ptr(), memory.as_mut_ptr(), n) },
+                        _ => memory.copy_from_slice(&row[..n]),
+                    }
+                } else if *memory != row[..n] {
                     memory.copy_from_slice(&row[..n]);
                     differs |= Place::quarter(x0, y);
                 }
@@ -350,13 +378,13 @@ impl Iterator for Parts {
 unsafe fn moved_body<S: Simd>(s: S, plane: &Plane, p: &Place, load: bool) -> u8 {
     match (plane.kind, plane.bytes) {
         // SAFETY: the caller's place; pixels of this kind and size (here and below).
-        (PlaneKind::Depth16, _) => unsafe { strips::<S, Depth<u16>>(s, p, load) },
-        (PlaneKind::Depth24, _) => unsafe { strips::<S, Depth<u32>>(s, p, load) },
-        (_, 1) => unsafe { strips::<S, Bytes<1>>(s, p, load) },
-        (_, 2) => unsafe { strips::<S, Bytes<2>>(s, p, load) },
-        (_, 4) => unsafe { strips::<S, Bytes<4>>(s, p, load) },
-        (_, 8) => unsafe { strips::<S, Bytes<8>>(s, p, load) },
-        (_, 16) => unsafe { strips::<S, Bytes<16>>(s, p, load) },
+        (PlaneKind::Depth16, _) => unsafe { strips::<S, Depth<u16>>(s, p, load, plane.writes) },
+        (PlaneKind::Depth24, _) => unsafe { strips::<S, Depth<u32>>(s, p, load, plane.writes) },
+        (_, 1) => unsafe { strips::<S, Bytes<1>>(s, p, load, plane.writes) },
+        (_, 2) => unsafe { strips::<S, Bytes<2>>(s, p, load, plane.writes) },
+        (_, 4) => unsafe { strips::<S, Bytes<4>>(s, p, load, plane.writes) },
+        (_, 8) => unsafe { strips::<S, Bytes<8>>(s, p, load, plane.writes) },
+        (_, 16) => unsafe { strips::<S, Bytes<16>>(s, p, load, plane.writes) },
         (_, b) => {
             for y in p.y0..p.y1 {
                 for x in p.x0..p.x1 {
@@ -376,23 +404,25 @@ simd::by_level!(unsafe fn moved = moved_body, (plane: &Plane, p: &Place, load: b
 /// # Safety
 /// The place is of a plane of this kind.
 #[inline(always)]
-unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool) -> u8 {
+unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool, writes: Writes) -> u8 {
     let width = 4 * T::BLOCKS;
     let (from, to) = (p.x0.div_ceil(width) * width, p.x1 / width * width);
     let mut differs = 0;
     let mut y = p.y0;
     while y < p.y1 {
         if y.is_multiple_of(4) && y + 4 <= p.y1 && from < to {
-            for y in y + 4..p.y1.min(y + 8) {
-                // SAFETY: memory has the row.
-                unsafe { p.soon(y, T::MEMORY_BYTES) };
+            if load || writes != Writes::Past {
+                for y in y + 4..p.y1.min(y + 8) {
+                    // SAFETY: memory has the row.
+                    unsafe { p.soon(y, T::MEMORY_BYTES) };
+                }
             }
             if load {
                 // SAFETY: steps of four rows of the place.
                 unsafe { load4::<S, T>(s, p, from, to, y) };
             } else {
                 // SAFETY: as above.
-                differs |= unsafe { store4::<S, T>(s, p, from, to, y) };
+                differs |= unsafe { store4::<S, T>(s, p, from, to, y, writes) };
             }
             for y in y..y + 4 {
                 // SAFETY: pixels of the place.
@@ -410,6 +440,9 @@ unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool) -> u8 {
 
 /// Rows between the one that is compared and the one that is asked for.
 const AHEAD: usize = 8;
+
+/// Bytes of a line of cache.
+const LINE: usize = size_of::<Line>();
 
 /// Pixels that are a vector of four bytes each, side by side.
 const SIDE_BY_SIDE: usize = 16;
@@ -464,13 +497,12 @@ unsafe fn load4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: u
     }
 }
 
-/// What memory holds already is not written again.
-///
 /// # Safety
 /// The place has the steps of these four rows.
 #[inline(always)]
-unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: usize) -> u8 {
+unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: usize, writes: Writes) -> u8 {
     let mut differs = 0;
+    let looks = writes == Writes::Different;
     let mut x = from;
     while x < to {
         let mut v = [s.isplat(0); 4];
@@ -485,9 +517,14 @@ unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: 
             for (row, v) in across(s, &v).iter().enumerate() {
                 // SAFETY: sixteen pixels of the place (here and below).
                 let at = unsafe { p.row(y + row).add(x * T::MEMORY_BYTES) };
-                if s.mbits(s.ieq(*v, unsafe { s.iloadu(at) })) != 0xFFFF {
+                if looks && s.mbits(s.ieq(*v, unsafe { s.iloadu(at) })) == 0xFFFF {
+                    continue;
+                }
+                differs |= Place::quarter(x, y);
+                if writes == Writes::Past && at.addr().is_multiple_of(LINE) {
+                    unsafe { s.istream(at, *v) };
+                } else {
                     unsafe { s.istoreu(at, *v) };
-                    differs |= Place::quarter(x, y);
                 }
             }
             x += SIDE_BY_SIDE;
@@ -498,7 +535,7 @@ unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: 
         for (n, v) in v.iter().enumerate().take(T::VECTORS) {
             // SAFETY: the step in memory (here and below).
             let at = unsafe { quarters::<T>(p, n, x, y) };
-            if s.mbits(s.ieq(*v, unsafe { s.iload4(at) })) != 0xFFFF {
+            if !looks || s.mbits(s.ieq(*v, unsafe { s.iload4(at) })) != 0xFFFF {
                 unsafe { s.istore4(at, *v) };
                 differs |= Place::quarter(x, y);
             }
@@ -528,90 +565,7 @@ unsafe fn pixels<T: Strip>(p: &Place, x0: usize, x1: usize, y: usize, load: bool
 }
 
 #[cfg(test)]
-pub(crate) use tests::moves_are_those_of_pixels;
+#[path = "transfer_tests.rs"]
+mod tests;
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::layout::PIXELS;
-    use ash::vk::Format as F;
-
-    #[derive(Clone, PartialEq)]
-    #[repr(C, align(64))]
-    struct Tile([u8; PIXELS * 16]);
-
-    /// What [`moved_body`] moves, pixel by pixel.
-    fn by_pixels(plane: &Plane, p: &Place, load: bool) -> u8 {
-        let rows = |row: unsafe fn(&Place, usize, usize, usize, bool) -> u8| {
-            // SAFETY: pixels of the place, of this kind.
-            (p.y0..p.y1).fold(0, |differs, y| differs | unsafe { row(p, p.x0, p.x1, y, load) })
-        };
-        match (plane.kind, plane.bytes) {
-            (PlaneKind::Depth16, _) => rows(pixels::<Depth<u16>>),
-            (PlaneKind::Depth24, _) => rows(pixels::<Depth<u32>>),
-            (_, 1) => rows(pixels::<Bytes<1>>),
-            (_, 2) => rows(pixels::<Bytes<2>>),
-            (_, 4) => rows(pixels::<Bytes<4>>),
-            (_, 8) => rows(pixels::<Bytes<8>>),
-            _ => rows(pixels::<Bytes<16>>),
-        }
-    }
-
-    /// Tiles come and go by vectors as pixel by pixel, whole and in part.
-    pub(crate) fn moves_are_those_of_pixels(level: Level) {
-        let kinds = [
-            (F::R8_UNORM, PlaneKind::Color),
-            (F::R8G8_UNORM, PlaneKind::Color),
-            (F::R8G8B8A8_UNORM, PlaneKind::Color),
-            (F::R16G16B16A16_SFLOAT, PlaneKind::Color),
-            (F::R32G32B32A32_UINT, PlaneKind::Color),
-            (F::D16_UNORM, PlaneKind::Depth16),
-            (F::X8_D24_UNORM_PACK32, PlaneKind::Depth24),
-            (F::D32_SFLOAT, PlaneKind::Depth32),
-            (F::S8_UINT, PlaneKind::Stencil),
-        ];
-        let mut seed = 3u32;
-        let mut random = |memory: &mut Vec<u8>| {
-            memory.fill_with(|| {
-                seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-                (seed >> 24) as u8
-            })
-        };
-        for (format, kind) in kinds {
-            let format = texel::format::info(format).unwrap();
-            let pitch = 64 * format.block_bytes as usize + 24;
-            let mut memory = vec![0; 64 * pitch];
-            for [x0, x1, y0, y1] in
-                [[0, 64, 0, 64], [3, 61, 5, 62], [0, 64, 1, 4], [8, 43, 8, 24], [17, 19, 0, 64]]
-            {
-                random(&mut memory);
-                let mut other = memory.clone();
-                random(&mut other);
-                // Some is there already.
-                other[20 * pitch..40 * pitch].copy_from_slice(&memory[20 * pitch..40 * pitch]);
-                let run = |move_: &dyn Fn(&Plane, &Place, bool) -> u8| {
-                    let (mut from, mut to, mut tile) =
-                        (memory.clone(), other.clone(), Box::new(Tile([0; PIXELS * 16])));
-                    let mut differs = 0;
-                    for (memory, load) in [(&mut from, true), (&mut to, false)] {
-                        let plane = Plane::of(format, kind, memory.as_mut_ptr(), pitch as u64, 64);
-                        let tile = tile.0.as_mut_ptr();
-                        let p = Place { tile, memory: plane.base, pitch, x0, x1, y0, y1 };
-                        differs = move_(&plane, &p, load);
-                    }
-                    (from, to, tile, differs)
-                };
-                // SAFETY: the memory has the place.
-                let got = run(&|plane, p, load| unsafe { moved(level, plane, p, load) });
-                let want = run(&by_pixels);
-                assert!(
-                    got.0 == memory && got.1 == want.1 && got.2 == want.2,
-                    "{} {x0} {y0} {level:?}",
-                    format.name
-                );
-                if kind == PlaneKind::Color {
-                    assert_eq!(got.3, want.3, "quarters of {} {x0} {y0} {level:?}", format.name);
-                }
-            }
-        }
-    }
-}
+pub(crate) use tests::moves_are_those_of_pixels;
