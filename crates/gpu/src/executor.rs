@@ -163,8 +163,8 @@ impl Executor {
                 self.stripes.begin(r);
                 self.marks.clear();
                 let (suspended, captured) = (self.suspended.take(), settings::get().capture.is_some());
-                let counted = self.shared.observed.counts();
-                self.pass = Some(PassRun::new(r, &self.line, suspended, &self.scratches, captured, counted));
+                let observed = self.shared.observed.counts();
+                self.pass = Some(PassRun::new(r, &self.line, suspended, &self.scratches, captured, observed));
             }
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
             Command::Draw(d) => {

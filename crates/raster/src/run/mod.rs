@@ -106,16 +106,16 @@ pub struct Suspended {
 
 impl PassRun {
     /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume. `captured`: what it shows and what its regions
-    /// count is wanted when it ends. `counted`: somebody looks at counters.
+    /// count is wanted when it ends. `observed`: somebody looks at counters.
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
         suspended: Option<Suspended>,
         scratches: &Arc<Scratches>,
         captured: bool,
-        counted: bool,
+        observed: bool,
     ) -> PassRun {
-        let targets = Targets::new(rendering, counted);
+        let targets = Targets::new(rendering, observed);
         let before = suspended.filter(|_| rendering.resuming);
         let (aside, counted, binned, draws) =
             before.map_or_else(Default::default, |s| (s.aside, s.regions, s.binned, s.draws));

@@ -118,7 +118,9 @@ impl PassRun {
                         if item.plan.deferred {
                             let r = task.defer(i, item, entries);
                             let counts = r.map_err(|s| blame(mine, task.blamed.unwrap_or(i), s))?;
-                            task.load += &counts::load(&counts, item, None);
+                            if targets.observed {
+                                task.load += &counts::load(&counts, item, None);
+                            }
                             mine_draws[i].add_tile(&counts, None);
                             continue;
                         }
@@ -196,7 +198,9 @@ impl PassRun {
 fn show(task: &mut Task, ops: &[(usize, usize, Op)], draws: &mut [DrawCounts]) -> Result<(), Blame> {
     let r = task.show_all();
     for s in task.shown.drain(..) {
-        if let Some((.., Op::Draw(item))) = ops.get(s.op) {
+        if let Some((.., Op::Draw(item))) = ops.get(s.op)
+            && item.plan.observed
+        {
             task.load += &counts::load(&s.counts, item, s.usage.as_ref());
         }
         draws[s.op].add_more(&s.counts, s.usage.as_ref());

@@ -315,7 +315,9 @@ impl<'a> Task<'a> {
     fn show_four(&mut self, item: &Item, n: usize, e: Entry) -> Result<(), Stop> {
         let masks = self.log.masks[4 * n..].first_chunk::<4>().map_or([0; 4], |m| m.map(|m| m as u64));
         let any = (masks[0] | masks[1] | masks[2] | masks[3]) as u16;
-        self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(any);
+        if item.plan.observed {
+            self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(any);
+        }
         let masks = masks[0] | masks[1] << 16 | masks[2] << 32 | masks[3] << 48;
         let (block, q) = (e.block as usize, quads(any));
         if q != 0 && !self.packer.add_four(item.plan.warps, e.prim, block, q, masks) {

@@ -62,6 +62,8 @@ pub struct Plan {
     /// The fragment program runs (it exists, and something it does shows).
     pub shades: bool,
     pub fills: Vec<Fill>,
+    /// Somebody looks at counters: what is counted for these alone is.
+    pub observed: bool,
     pub interpolated: Interpolated,
     /// Planes of a primitive.
     pub varyings: usize,
@@ -326,7 +328,13 @@ impl Plan {
             of_planes: (samples == 1 || !per_sample && fill::at_centers(&fills)) && quads::suits(&fills),
             perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
             warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
-            interpolated: p.fragment.as_deref().map(|f| Interpolated::new(f, &fills)).unwrap_or_default(),
+            observed: targets.observed,
+            interpolated: p
+                .fragment
+                .as_deref()
+                .filter(|_| targets.observed)
+                .map(|f| Interpolated::new(f, &fills))
+                .unwrap_or_default(),
             fills,
             colors,
         }

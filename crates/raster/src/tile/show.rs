@@ -62,13 +62,13 @@ impl Shows {
 
     /// Sorts an item's entries, those behind which all have been; quads of theirs that do not show.
     #[inline(always)]
-    fn sort(&mut self, entries: &[Entry], plain: bool) -> u64 {
+    fn sort(&mut self, entries: &[Entry], plain: bool, observed: bool) -> u64 {
         (self.wholes, self.most, self.few) = (0, 0, 0);
         let mut hidden = 0;
         for e in entries.iter().rev() {
             let first = e.block as usize;
             if e.more == 0 {
-                hidden += self.block(e.prim, first, e.mask, plain);
+                hidden += self.block(e.prim, first, e.mask, plain, observed);
                 continue;
             }
             // Rows and whole tiles: they often lie below others altogether.
@@ -86,7 +86,8 @@ impl Shows {
                 }
                 self.run(e.prim, b - run, run);
                 run = 0;
-                hidden += if self.seen[b] == 0xFFFF { 4 } else { self.block(e.prim, b, e.mask, plain) };
+                hidden +=
+                    if self.seen[b] == 0xFFFF { 4 } else { self.block(e.prim, b, e.mask, plain, observed) };
             }
             self.run(e.prim, end - run, run);
         }
@@ -101,7 +102,7 @@ impl Shows {
 
     /// A block of an entry; quads that do not show. It is put on every list, and stays on one: no branches.
     #[inline(always)]
-    fn block(&mut self, prim: u32, block: usize, mask: u16, plain: bool) -> u64 {
+    fn block(&mut self, prim: u32, block: usize, mask: u16, plain: bool, observed: bool) -> u64 {
         let seen = &mut self.seen[block % BLOCKS];
         let own = mask & !*seen;
         *seen |= mask;
@@ -119,7 +120,7 @@ impl Shows {
             self.quads[(self.few + i) % QUADS] = Part { prim, at: at * 4 + k, lanes: own >> (4 * k) & 0xF };
         }
         self.few += if n < 3 { n as usize } else { 0 };
-        counts::quads(mask) - n as u64
+        if observed { counts::quads(mask) - n as u64 } else { 0 }
     }
 }
 
@@ -128,7 +129,8 @@ impl Task<'_> {
     #[inline(always)]
     pub(super) fn show_single(&mut self, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
         let Some(mut shows) = self.log.shows.take() else { return Ok(()) };
-        self.counts[InTile::Hidden] += shows.sort(&self.log.entries[first..end], item.plan.plain);
+        self.counts[InTile::Hidden] +=
+            shows.sort(&self.log.entries[first..end], item.plan.plain, item.plan.observed);
         let r = self.pack_parts(item, &mut shows);
         self.log.shows = Some(shows);
         r

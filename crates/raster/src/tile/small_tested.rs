@@ -176,7 +176,9 @@ impl Task<'_> {
             {
                 break;
             }
-            counts::entered(&mut self.counts, prim.deferred);
+            if item.plan.observed {
+                counts::entered(&mut self.counts, prim.deferred);
+            }
             next += 1;
         }
         self.test_found::<S, SAMPLES>(s, item, &mut found, &mut n)?;
@@ -207,16 +209,19 @@ impl Task<'_> {
                 self.depths_now(s, block);
             }
             let bits = samples.test(s, item, prim, self.origin, block, covered);
-            let ([asked, all], [any, every]) = (folded::<SAMPLES>(covered), folded::<SAMPLES>(bits));
-            let (asked, shown) = (counts::quads(asked), counts::quads(any));
-            n.quads += asked;
-            n.whole += counts::whole_quads(all);
-            n.killed += asked - shown;
+            let [any, every] = folded::<SAMPLES>(bits);
+            if plan.observed {
+                let [asked, all] = folded::<SAMPLES>(covered);
+                let (asked, shown) = (counts::quads(asked), counts::quads(any));
+                n.quads += asked;
+                n.whole += counts::whole_quads(all);
+                n.killed += asked - shown;
+                n.updated += if plan.tests.write { shown } else { 0 };
+            }
             if any == 0 {
                 continue;
             }
             if plan.tests.write {
-                n.updated += shown;
                 if every == 0xFFFF {
                     let corner = [(block % SIDE) as i32 * 4, (block / SIDE) as i32 * 4];
                     let z = item.depths(prim, [0, 1].map(|k| self.origin[k] + corner[k]), 4);

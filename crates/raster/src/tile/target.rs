@@ -160,18 +160,20 @@ pub struct Targets {
     pub aliased: bool,
     pub bytes: usize,
     pub area: Rect,
+    /// Somebody looks at counters.
+    pub observed: bool,
 }
 
 impl Targets {
-    /// `counted`: it is counted which tiles differ from what memory held before.
-    pub fn new(r: &Rendering, counted: bool) -> Targets {
+    /// `observed`: somebody looks at counters, of tiles that differ from what memory held before too.
+    pub fn new(r: &Rendering, observed: bool) -> Targets {
         let mut at = 0;
         // What no subpass uses is neither loaded nor stored (§ Render Pass Creation, VkAttachmentDescription).
         let uses = |i: usize| r.subpasses.iter().any(|s| s.uses(i as u32));
         let one = |(i, a): (usize, &Attachment)| if uses(i) { target(a, &mut at) } else { Target::default() };
         let mut list: Vec<Target> = r.attachments.iter().enumerate().map(one).collect();
         let own = list.len();
-        if !counted {
+        if !observed {
             let stored =
                 list.iter().flat_map(Target::planes).filter(|p| p.store == vk::AttachmentStoreOp::STORE);
             let bytes = stored.map(|p| p.row_pitch * p.height.max(0) as u64 * p.samples as u64).sum();
@@ -197,6 +199,7 @@ impl Targets {
             bytes: expanded.iter().map(|e| e.bytes.end).fold(at, usize::max),
             expanded,
             area: r.area.intersect(&Rect { x0: 0, y0: 0, x1: MAX_SIDE, y1: MAX_SIDE }),
+            observed,
         }
     }
 

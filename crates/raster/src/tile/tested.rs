@@ -104,9 +104,9 @@ impl Task<'_> {
             next += 1;
             let b = self.covered.blocks[k] as usize;
             let mask = self.covered.masks[k][0];
-            let asked = counts::quads(mask);
+            let asked = if plan.observed { counts::quads(mask) } else { 0 };
             n.quads += asked;
-            n.whole += counts::whole_quads(mask);
+            n.whole += if plan.observed { counts::whole_quads(mask) } else { 0 };
             if hidden.is_some_and(|h| h[b / 64] >> (b % 64) & 1 != 0) {
                 n.hidden += asked;
                 continue;
@@ -144,7 +144,7 @@ impl Task<'_> {
             let here = unsafe { &mut *zs.add(b * 16).cast::<[f32; 16]>() };
             let old = vector::floats(s, here);
             let passed = mask & plan.tests.passes(s, z, old);
-            let shown = counts::quads(passed);
+            let shown = if plan.observed { counts::quads(passed) } else { 0 };
             n.killed += asked - shown;
             if passed == 0 {
                 continue;
