@@ -311,7 +311,7 @@ impl Executor {
             let alone = p.by_region();
             let (result, mut ended, suspended) = p.end(&self.shared);
             self.suspended = suspended;
-            if let Some(lines) = self.cleaned.take() {
+            if let Some(lines) = self.cleaned.take().filter(|_| self.shared.observed.counts()) {
                 let mut c = Counts::default();
                 count::cleaned(&mut c, lines, self.shared.model);
                 ended.epochs.add_at(0, &c);
@@ -493,6 +493,11 @@ impl Executor {
         job: &Job,
         run: impl FnOnce(&mut Line, &mut Gpu, &Job, &Model) -> Ran,
     ) -> Span {
+        if !self.shared.observed.counts() {
+            let now = self.line.latest();
+            self.queries.add(counts, now);
+            return Span { begin: now, end: now };
+        }
         if let Some(lines) = self.cleaned.take() {
             count::cleaned(counts, lines, self.shared.model);
         }

@@ -422,6 +422,13 @@ impl Tally {
         !self.used
     }
 
+    /// Nobody wants what has been counted since the last call, of program `p` alone.
+    pub fn forget(&mut self, p: &Program) {
+        self.used = false;
+        let n = p.profile.counters.len().max(1).min(self.rows.len());
+        self.rows[..n].fill(Row::default());
+    }
+
     /// What has been counted since the last call, of program `p` alone. `blocks`: for instrumented programs, numbers
     /// by basic block are added to it (it grows as needed).
     pub fn take(&mut self, p: &Program, blocks: Option<&mut Vec<BlockRow>>) -> Usage {

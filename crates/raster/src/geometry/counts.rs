@@ -121,14 +121,15 @@ impl GeometryCounts {
         u
     }
 
-    /// With what follows.
-    pub fn finish(&self, pipeline: &GraphicsPipeline, mut l2: Option<&mut Held>) -> Counts {
+    /// With what follows; while nobody looks there is no L2, and nothing but what was counted as it happened.
+    pub fn finish(&self, pipeline: &GraphicsPipeline, l2: Option<&mut Held>) -> Counts {
         use Event::*;
         let program: &Program = &pipeline.vertex;
         let mut c = Counts::default();
         c.add_events(&self.events);
         let (references, invocations) = (c[InputVertices], c[VertexInvocations]);
         c[PrimsVisible] += c[PrimsFrontVisible] + c[PrimsBackVisible];
+        let Some(l2) = l2 else { return c };
         // Positions are shaded for each reference that assembly did not merge.
         c[PositionTasks] = invocations.div_ceil(4);
         c[VaryingTasks] = c[VaryingCacheMisses].div_ceil(4);
@@ -150,7 +151,7 @@ impl GeometryCounts {
         usage.lines[Access::ReadPartial] += fetched;
         let written: u64 = self.written.iter().sum();
         usage.lines[Access::WriteFull] += if staged { 0 } else { written };
-        usage.share_l2(count::l2_lines(counters::model::current()), l2.as_deref_mut());
+        usage.share_l2(count::l2_lines(counters::model::current()), Some(&mut *l2));
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         u[Unit::LsWriteFull] += self.stored;
@@ -165,7 +166,7 @@ impl GeometryCounts {
         if let Some(stages) = &self.stages {
             for (program, own) in pipeline.stages().into_iter().zip(&**stages) {
                 if let Some(program) = program {
-                    own.finish(program, &mut c, l2.as_deref_mut());
+                    own.finish(program, &mut c, l2);
                 }
             }
         }

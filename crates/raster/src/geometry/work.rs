@@ -266,7 +266,11 @@ impl Pieces for Work<'_> {
         }
     }
     fn take(&self, worker: &mut Worker, out: &mut Batch) {
-        out.counts.usage.add(&self.blocks.take(worker, self.program, self.instrumented));
+        if self.counted || self.instrumented {
+            out.counts.usage.add(&self.blocks.take(worker, self.program, self.instrumented));
+        } else {
+            worker.tally.forget(self.program);
+        }
     }
 }
 

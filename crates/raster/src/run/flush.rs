@@ -39,12 +39,15 @@ impl PassRun {
         let tasks = per_layer * layers as u64;
         let next = AtomicU64::new(0);
         let fault: Mutex<Option<Blame>> = Mutex::new(None);
-        let binning = cost::binning(&self.epochs.all(), shared.model).cycles;
+        let observed = self.targets.observed;
+        let binning = if observed { cost::binning(&self.epochs.all(), shared.model).cycles } else { 0 };
         let binning = shared.model.nanoseconds(binning);
         let begin = self.line.pass_begins(&shared.clock.gpu(), binning)[1];
         let device = DeviceHost::at(shared, begin);
         let mut took = std::mem::take(&mut self.drawn);
-        took.expect(tasks);
+        if observed {
+            took.expect(tasks);
+        }
         let weights = took.weights();
         let (this, ops_ref, device) = (&*self, &ops, &device);
         let epochs = self.epochs.now() + 1;
@@ -63,6 +66,7 @@ impl PassRun {
             let mut sum = vec![Counts::default(); epochs];
             let mut draws = vec![DrawCounts::default(); ops_ref.len()];
             let mut own = vec![DrawCounts::default(); if mapped.is_some() { ops_ref.len() } else { 0 }];
+            let mut fixed = Counts::default();
             loop {
                 let n = next.fetch_add(1, Relaxed);
                 if n >= tasks || shared.hub.stops() {
@@ -77,7 +81,9 @@ impl PassRun {
                 worker.tally.trace(all.or_else(|| shared.traced(n, tasks, count::TRACED_TILES)));
                 let t = n % per_layer;
                 let (tx, ty) = (tx0 + (t % w) as i32, ty0 + (t / w) as i32);
-                let mut fixed = Counts::default();
+                if observed {
+                    fixed = Counts::default();
+                }
                 // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.
                 let r = unsafe {
                     this.tile(
@@ -96,8 +102,14 @@ impl PassRun {
                         &mut fixed,
                     )
                 };
-                let r = r.map(|load| weights.add(n, &load, &fixed, shared.model));
-                sum[epochs - 1] += &fixed;
+                let r = r.map(|load| {
+                    if observed {
+                        weights.add(n, &load, &fixed, shared.model);
+                    }
+                });
+                if observed {
+                    sum[epochs - 1] += &fixed;
+                }
                 if let Some(map) = mapped {
                     parts.take(layer, [tx, ty], &mut own, &mut draws);
                     map.add(physical, layer, [tx, ty], &fixed);
@@ -146,9 +158,11 @@ impl PassRun {
             if let Op::Draw(i) = op {
                 if let Some((c, tasks)) = d.take(i) {
                     counts[*epoch] += &c;
-                    let load = Load::of(&c, Phase::Main, shared.model);
-                    took.draw(*epoch, *told, cost::Draw { load, tasks });
-                    of_draws.add(*told, &c);
+                    if observed {
+                        let load = Load::of(&c, Phase::Main, shared.model);
+                        took.draw(*epoch, *told, cost::Draw { load, tasks });
+                        of_draws.add(*told, &c);
+                    }
                 }
                 i.tell_blocks(&shared.model.core);
             }

@@ -261,8 +261,10 @@ impl PassRun {
         let counts = batch.counts.finish(&d.pipeline, shared.l2().as_deref_mut());
         *self.epochs.current() += &counts;
         self.draws.add(made.told, &counts);
-        let between = batch.counts.between(&d.pipeline.vertex, batch.prims.len() as u64);
-        self.drawn.between(self.epochs.now(), between);
+        if self.targets.observed {
+            let between = batch.counts.between(&d.pipeline.vertex, batch.prims.len() as u64);
+            self.drawn.between(self.epochs.now(), between);
+        }
         if d.state.raster.discard {
             return Ok(());
         }
@@ -286,7 +288,9 @@ impl PassRun {
             let mut item =
                 Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, made.view, plan, made.place);
             item.instrument(d.instrumentation.as_ref(), made.index);
-            self.count_lists(item.bins.entries() as u64, made.told);
+            if self.targets.observed {
+                self.count_lists(item.bins.entries() as u64, made.told);
+            }
             self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
             self.told.push(made.told);
             if self.primitives > MANY || self.words > MANY_WORDS {

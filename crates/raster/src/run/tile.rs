@@ -161,6 +161,9 @@ impl PassRun {
     /// What a tile costs whatever is drawn in it. A GPU draws all of a render pass at once, so parts that this makes of it
     /// for want of room, or because it is suspended, cost nothing.
     fn count_tile(&self, c: &mut Counts, origin: [i32; 2], loaded: &Traffic, stored: &Traffic, until: Until) {
+        if !self.targets.observed {
+            return;
+        }
         let none = Traffic::default();
         let loaded = if self.put_aside { &none } else { loaded };
         // What memory held before the pass is gone by now.

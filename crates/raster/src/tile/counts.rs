@@ -83,7 +83,8 @@ const EVENTS: [(InTile, Event); 13] = [
 #[derive(Clone, Default, Debug)]
 pub struct DrawCounts {
     tile: TileCounts,
-    usage: Usage,
+    /// Of the fragment shader, if it ran and somebody looks.
+    usage: Option<Box<Usage>>,
     /// Tiles it was drawn in.
     tiles: u64,
 }
@@ -93,39 +94,43 @@ impl DrawCounts {
     pub fn add_tile(&mut self, tile: &TileCounts, usage: Option<&Usage>) {
         self.tiles += 1;
         self.tile += tile;
+        self.add_usage(usage);
+    }
+    fn add_usage(&mut self, usage: Option<&Usage>) {
         if let Some(u) = usage {
-            self.usage.add(u);
+            self.usage.get_or_insert_default().add(u);
         }
     }
     /// Adds what came of a tile that has been added already.
     pub fn add_more(&mut self, tile: &TileCounts, usage: Option<&Usage>) {
         self.tile += tile;
-        if let Some(u) = usage {
-            self.usage.add(u);
-        }
+        self.add_usage(usage);
     }
     pub fn add(&mut self, o: &DrawCounts) {
         self.tiles += o.tiles;
         self.tile += &o.tile;
-        self.usage.add(&o.usage);
+        self.add_usage(o.usage.as_deref());
     }
     pub fn is_empty(&self) -> bool {
         self.tiles == 0
     }
     /// Without what was followed through caches.
     pub fn unfollowed(mut self) -> DrawCounts {
-        let Usage { traced, texels, reach, pages, .. } = &mut self.usage;
-        (*traced, *texels, *reach, *pages) = Default::default();
+        if let Some(Usage { traced, texels, reach, pages, .. }) = self.usage.as_deref_mut() {
+            (*traced, *texels, *reach, *pages) = Default::default();
+        }
         self
     }
     /// As a part of a draw, of which nothing was followed.
     pub fn fare_as(&mut self, whole: &DrawCounts) {
-        self.usage.fare_as(&whole.usage);
+        if let (Some(own), Some(whole)) = (&mut self.usage, &whole.usage) {
+            own.fare_as(whole);
+        }
     }
     /// Draws of a pass share an L2. What was not followed of one fares as what was of the others'.
     pub fn share_l2(draws: &mut [DrawCounts], lines: u64, l2: Option<&mut Held>) {
         let mut ran: Vec<&mut Usage> =
-            draws.iter_mut().filter(|d| d.tiles > 0).map(|d| &mut d.usage).collect();
+            draws.iter_mut().filter(|d| d.tiles > 0).filter_map(|d| d.usage.as_deref_mut()).collect();
         Usage::share_l2_between(&mut ran, lines, l2);
     }
     /// Takes it all, as events of `item`, and the tiles that they are of; `None` if it was drawn in no tile.
@@ -134,7 +139,10 @@ impl DrawCounts {
             return None;
         }
         let this = std::mem::take(self);
-        let mut c = events(&this.tile, item, &this.usage);
+        let mut c = events(&this.tile, item, &this.usage.unwrap_or_default());
+        if !item.plan.observed {
+            return Some((c, this.tiles));
+        }
         if let Some(program) = item.pipeline.fragment.as_deref().filter(|_| this.tile[InTile::Warps] > 0) {
             let mut u = UnitCounts::default();
             machine::count::descriptors(&mut u, program, this.tiles.min(counters::model::current().cores));
@@ -447,6 +455,9 @@ pub fn hidden(c: &mut TileCounts, mask: u16, all_pass: bool) {
 fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     let mut c = Counts::default();
     EVENTS.into_iter().for_each(|(of, event)| c[event] = tile[of]);
+    if !item.plan.observed {
+        return c;
+    }
     let (quads, shaded) = (tile[InTile::Quads], tile[InTile::Shaded]);
     c[Event::CoarseQuads] = quads * if item.plan.per_sample { item.plan.samples as u64 } else { 1 };
     if item.plan.opaque || item.plan.deferred {

@@ -173,10 +173,16 @@ impl Item {
         Blame::new(stop, "fragment", p.fragment.as_ref().unwrap_or(&p.vertex), &p.title).at(&self.place)
     }
 
-    /// Takes what a worker counted for the fragment shader, if it ran.
+    /// Takes what a worker counted for the fragment shader, if it ran and somebody looks.
     pub fn take_usage(&self, worker: &mut Worker) -> Option<Usage> {
         match (&self.instrumentation, &self.pipeline.fragment) {
             (Some((.., blocks)), Some(p)) => Some(blocks.take(worker, p, true)),
+            (None, Some(p)) if !self.plan.observed => {
+                if !worker.tally.is_idle() {
+                    worker.tally.forget(p);
+                }
+                None
+            }
             (None, Some(p)) if !worker.tally.is_idle() => Some(worker.tally.take(p, None)),
             _ => None,
         }
