@@ -9,6 +9,6 @@ simd::walk! {
     "format::kernels::load16_at" => warps_are_their_texels;
     "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
     "sample::fast::reads" => kernels_agree_with_the_general_path;
-    "transfer::scaled::beside", "transfer::scaled::weigh" => rows_are_their_texels;
+    "transfer::scaled::beside", "transfer::scaled::weigh", "transfer::halve::made" => rows_are_their_texels;
     "sample::fast::lines" => lines_of_large_images;
 }

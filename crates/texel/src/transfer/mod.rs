@@ -5,6 +5,7 @@
 mod blit;
 mod clear;
 mod copy;
+mod halve;
 mod resolve;
 mod rows;
 mod scaled;

@@ -1,6 +1,7 @@
 //! Blits sixteen texels at a time: each source row is filtered along x once, into channels; a destination row is a sum of such rows.
 
 use super::blit::{Axis, Tap};
+use super::halve;
 use crate::format::ChannelClass;
 use crate::format::codec;
 use crate::format::kernels::{self, Channels, GatherFn};
@@ -132,10 +133,25 @@ pub(super) fn blit(
     let texel = d.format.block_bytes as u64;
     let side: [u64; LANES] = std::array::from_fn(|lane| lane as u64 * texel);
     let (from, to) = (s.format.channel_class(), d.format.channel_class());
+    let halves = linear && halve::suits(s.format, d.format, [ax, ay, az]);
     for layer in 0..layers {
         rows.layer = sl + layer;
         for (z, tz) in az.taps.iter().enumerate() {
             for (y, ty) in ay.taps.iter().enumerate() {
+                if halves {
+                    // SAFETY: the axes were cut to both surfaces, and so many texels of four bytes are on them (all of it).
+                    unsafe {
+                        let from = [ty.0, ty.1].map(|y| s.block(ax.taps[0].0, y, tz.0, 0, sl + layer));
+                        let at = d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
+                        for (i, columns) in columns.iter().enumerate() {
+                            let mut t = [[0; LANES]; 4];
+                            let from = from.map(|row| row.cast_const().add(i * halve::BYTES));
+                            halve::texels(level, s.format, from, columns.count as usize, &mut t);
+                            scatter(d.format, at.add(i * LANES * 4), &side, columns.mask(), &t);
+                        }
+                    }
+                    continue;
+                }
                 let mut shares = [(rows.row(ty.0, tz.0), 1.0); 4];
                 let mut count = 1;
                 if linear {
