@@ -69,6 +69,16 @@ pub(crate) struct Executable {
     pub code: Option<Arc<Code>>,
 }
 
+impl Executable {
+    /// One that reads the clock looks at modelled time.
+    pub(crate) fn observing(self) -> Executable {
+        if self.compiled.program.reads_clock() {
+            machine::observed::ask_all();
+        }
+        self
+    }
+}
+
 /// What caches hold.
 pub(crate) struct Compiled {
     pub program: Arc<Program>,
@@ -312,7 +322,7 @@ impl Source {
         let key = self.key(layout);
         let blocks = self.blocks()?;
         let code = measured::wanted().then(|| self.code.clone());
-        let done = |compiled| Executable { stage: self.stage, compiled, key, blocks, code };
+        let done = |compiled| Executable { stage: self.stage, compiled, key, blocks, code }.observing();
         if let Some((of, compiled)) = &self.ready
             && *of == key
         {

@@ -1,8 +1,8 @@
 //! Whether anybody can look at counters, or at modelled time, which comes of them.
 //!
-//! What takes long to count (what accesses do to caches, and what workloads share of the L2) is left out until somebody can: work is
-//! counted wholly from the first submission on that is made after an observer was there. That is the program's own order of calls, so
-//! counts are the same on every run. What the API tells without counters (occlusion, pipeline statistics) is always counted.
+//! What only they tell is not counted until somebody can look (docs/model.md, "When it is counted"): work is counted from the first
+//! submission on that is made after an observer was there. That is the program's own order of calls, so counts are the same on every
+//! run. What the API tells without counters (occlusion, pipeline statistics) is always counted.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 

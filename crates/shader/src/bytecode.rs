@@ -406,9 +406,16 @@ impl std::fmt::Debug for Compiled {
 impl Program {
     /// Whether it reads descriptors of that table of a dispatch ([`crate::options::Binding::table`]).
     pub fn reads_table(&self, table: u32) -> bool {
+        self.has(|op| op.code == Code::DESC && op.e as u32 == table)
+    }
+    /// Whether it reads the device's clock (OpReadClockKHR).
+    pub fn reads_clock(&self) -> bool {
+        self.has(|op| op.code == Code::CLOCK)
+    }
+    fn has(&self, is: impl Fn(&Op) -> bool) -> bool {
         let mut pc = 0;
         while let Some(op) = self.code.get(pc) {
-            if op.code == Code::DESC && op.e as u32 == table {
+            if is(op) {
                 return true;
             }
             pc += 1 + crate::isa::code::extension_words(op);
