@@ -89,7 +89,9 @@ impl Executor {
     /// A primary command buffer begins: what those before it wrote, the host is to see.
     pub fn clean_l2(&mut self) {
         self.discards = false;
-        *self.cleaned.get_or_insert(0) += self.shared.l2().map_or(0, |mut l2| l2.clean());
+        if let Some(mut l2) = self.shared.l2() {
+            *self.cleaned.get_or_insert(0) += l2.clean();
+        }
     }
 
     /// Binds memory to sparse resources, as the host of a Mali GPU does: it takes the GPU no time.
@@ -311,7 +313,7 @@ impl Executor {
             let alone = p.by_region();
             let (result, mut ended, suspended) = p.end(&self.shared);
             self.suspended = suspended;
-            if let Some(lines) = self.cleaned.take().filter(|_| self.shared.observed.counts()) {
+            if let Some(lines) = self.cleaned.take() {
                 let mut c = Counts::default();
                 count::cleaned(&mut c, lines, self.shared.model);
                 ended.epochs.add_at(0, &c);
@@ -423,7 +425,9 @@ impl Executor {
         shared.run_parallel(chunks, &work);
         blocks.add_to(&self.shared.model.core, instrumented, 0, vk::ShaderStageFlags::COMPUTE);
         let mut usage = usage.into_inner();
-        usage.share_l2(count::l2_lines(shared.model), shared.l2().as_deref_mut());
+        if let Some(mut l2) = shared.l2() {
+            usage.share_l2(count::l2_lines(shared.model), &mut l2);
+        }
         usage.fare_as(&wave::Usage::default());
         let mut units = count::units(&usage);
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));

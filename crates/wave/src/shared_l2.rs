@@ -84,10 +84,8 @@ impl Usage {
         asked
     }
 
-    /// As if all stretches of it had one L2 of so many lines, which holds what it has of workloads before. Without an L2 nothing was
-    /// followed.
-    pub fn share_l2(&mut self, l2: u64, held: Option<&mut Held>) {
-        let Some(held) = held else { return };
+    /// As if all stretches of it had one L2 of so many lines, which holds what it has of workloads before.
+    pub fn share_l2(&mut self, l2: u64, held: &mut Held) {
         let asked = self.share(l2);
         self.have(&asked, l2, held);
     }
@@ -113,8 +111,7 @@ impl Usage {
 
     /// As if all stretches of all of them, which ran side by side, had one L2 of so many lines. Of kinds of accesses of which nothing
     /// was followed in one: as those of the others were.
-    pub fn share_l2_between(all: &mut [&mut Usage], l2: u64, held: Option<&mut Held>) {
-        let Some(held) = held else { return };
+    pub fn share_l2_between(all: &mut [&mut Usage], l2: u64, held: &mut Held) {
         let mut whole = Usage::default();
         all.iter().for_each(|u| whole.add(u));
         let asked = whole.share(l2);

@@ -309,6 +309,21 @@ impl Batch {
     }
 }
 
+/// Copies `n` things into a batch's room, past the caches if it [streams](Batch::streams).
+///
+/// # Safety
+/// As `copy_nonoverlapping`.
+#[inline(always)]
+pub(super) unsafe fn put<T>(streams: bool, from: *const T, to: *mut T, n: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        match streams {
+            true => simd::stream(from.cast(), to.cast(), n * size_of::<T>()),
+            false => to.copy_from_nonoverlapping(from, n),
+        }
+    }
+}
+
 /// Primitives that are too many for the caches: 4 MB.
 const STREAMS: usize = 1 << 15;
 

@@ -151,7 +151,7 @@ impl GeometryCounts {
         usage.lines[Access::ReadPartial] += fetched;
         let written: u64 = self.written.iter().sum();
         usage.lines[Access::WriteFull] += if staged { 0 } else { written };
-        usage.share_l2(count::l2_lines(counters::model::current()), Some(&mut *l2));
+        usage.share_l2(count::l2_lines(counters::model::current()), l2);
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         u[Unit::LsWriteFull] += self.stored;

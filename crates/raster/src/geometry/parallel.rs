@@ -4,6 +4,7 @@
 //! it moves them there while they are still in its cache.
 
 use super::Batch;
+use super::batch::put;
 use super::feedback::Feedback;
 use super::line::Stipple;
 use super::pieces::{Pieces, with_scratch, with_worker};
@@ -68,20 +69,13 @@ impl Room {
     unsafe fn put(&self, p: &Piece, from: &Batch, at: Counts) {
         // SAFETY: in the room, and nobody else's, says the caller; a thread's batch has room of its own (all below).
         for (i, prim) in from.prims[p.prims.clone()].iter().enumerate() {
-            let (prim, to) = (moved(prim, p, at), unsafe { self.prims.add(at[0] + i) });
-            match self.streams {
-                true => unsafe { simd::stream((&raw const prim).cast(), to.cast(), size_of::<Prim>()) },
-                false => unsafe { to.write(prim) },
-            }
+            let prim = moved(prim, p, at);
+            unsafe { put(self.streams, &prim, self.prims.add(at[0] + i), 1) };
         }
         let planes = &from.planes[p.planes.clone()];
         let pixels = &from.pixels[p.pixels.clone()];
         unsafe {
-            let to = self.planes.add(at[1]);
-            match self.streams {
-                true => simd::stream(planes.as_ptr().cast(), to.cast(), size_of_val(planes)),
-                false => to.copy_from_nonoverlapping(planes.as_ptr(), planes.len()),
-            }
+            put(self.streams, planes.as_ptr(), self.planes.add(at[1]), planes.len());
             std::ptr::copy_nonoverlapping(pixels.as_ptr(), self.pixels.add(at[2]), pixels.len());
         }
         if self.streams {

@@ -8,6 +8,7 @@
 
 use super::Batch;
 use super::assembly::Assembled;
+use super::batch::put;
 use super::line::Stipple;
 use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
@@ -412,11 +413,7 @@ fn flush<S: Simd>(
     // SAFETY: every one of them has been written, there or near.
     unsafe {
         if count <= NEAR {
-            if streams {
-                simd::stream(to.cast(), far.cast(), n * count * size_of::<Plane>());
-            } else {
-                far.copy_from_nonoverlapping(to, n * count);
-            }
+            put(streams, to, far, n * count);
         }
         out.planes.set_len(first_plane + n * count);
     }
@@ -471,12 +468,7 @@ fn flush<S: Simd>(
     out.prims.reserve(n);
     // SAFETY: the words are primitives'; there is room for them.
     unsafe {
-        let (from, to) = (near.0.as_ptr().cast::<Prim>(), out.prims.as_mut_ptr().add(before));
-        if streams {
-            simd::stream(from.cast(), to.cast(), n * size_of::<Prim>());
-        } else {
-            to.copy_from_nonoverlapping(from, n);
-        }
+        put(streams, near.0.as_ptr().cast::<Prim>(), out.prims.as_mut_ptr().add(before), n);
         out.prims.set_len(before + n);
     }
 }

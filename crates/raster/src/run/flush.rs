@@ -102,12 +102,10 @@ impl PassRun {
                         &mut fixed,
                     )
                 };
-                let r = r.map(|load| {
-                    if observed {
-                        weights.add(n, &load, &fixed, shared.model);
-                    }
-                });
                 if observed {
+                    if let Ok(load) = &r {
+                        weights.add(n, load, &fixed, shared.model);
+                    }
                     sum[epochs - 1] += &fixed;
                 }
                 if let Some(map) = mapped {
@@ -151,7 +149,9 @@ impl PassRun {
             self.targets.forget();
         }
         // Draws in tiles that were not followed are like those of the pass that were.
-        DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), shared.l2().as_deref_mut());
+        if let Some(mut l2) = shared.l2() {
+            DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), &mut l2);
+        }
         let all_regions = mapped.is_none_or(|map| parts.tell(&ops, &draws, map, physical));
         let mut of_draws = std::mem::take(&mut self.draws);
         for (((_, epoch, op), d), told) in ops.iter().zip(&mut draws).zip(&told) {

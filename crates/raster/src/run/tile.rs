@@ -118,9 +118,7 @@ impl PassRun {
                         if item.plan.deferred {
                             let r = task.defer(i, item, entries);
                             let counts = r.map_err(|s| blame(mine, task.blamed.unwrap_or(i), s))?;
-                            if targets.observed {
-                                task.load += &counts::load(&counts, item, None);
-                            }
+                            task.load += &counts::load(&counts, item, None);
                             mine_draws[i].add_tile(&counts, None);
                             continue;
                         }
@@ -201,9 +199,7 @@ impl PassRun {
 fn show(task: &mut Task, ops: &[(usize, usize, Op)], draws: &mut [DrawCounts]) -> Result<(), Blame> {
     let r = task.show_all();
     for s in task.shown.drain(..) {
-        if let Some((.., Op::Draw(item))) = ops.get(s.op)
-            && item.plan.observed
-        {
+        if let Some((.., Op::Draw(item))) = ops.get(s.op) {
             task.load += &counts::load(&s.counts, item, s.usage.as_ref());
         }
         draws[s.op].add_more(&s.counts, s.usage.as_ref());

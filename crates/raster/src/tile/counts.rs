@@ -128,7 +128,7 @@ impl DrawCounts {
         }
     }
     /// Draws of a pass share an L2. What was not followed of one fares as what was of the others'.
-    pub fn share_l2(draws: &mut [DrawCounts], lines: u64, l2: Option<&mut Held>) {
+    pub fn share_l2(draws: &mut [DrawCounts], lines: u64, l2: &mut Held) {
         let mut ran: Vec<&mut Usage> =
             draws.iter_mut().filter(|d| d.tiles > 0).filter_map(|d| d.usage.as_deref_mut()).collect();
         Usage::share_l2_between(&mut ran, lines, l2);
@@ -139,11 +139,9 @@ impl DrawCounts {
             return None;
         }
         let this = std::mem::take(self);
-        let mut c = events(&this.tile, item, &this.usage.unwrap_or_default());
-        if !item.plan.observed {
-            return Some((c, this.tiles));
-        }
-        if let Some(program) = item.pipeline.fragment.as_deref().filter(|_| this.tile[InTile::Warps] > 0) {
+        let mut c = events(&this.tile, item, this.usage.as_deref());
+        let shaded = item.plan.observed && this.tile[InTile::Warps] > 0;
+        if let Some(program) = item.pipeline.fragment.as_deref().filter(|_| shaded) {
             let mut u = UnitCounts::default();
             machine::count::descriptors(&mut u, program, this.tiles.min(counters::model::current().cores));
             c.add_units(Phase::Main, &u);
@@ -154,9 +152,12 @@ impl DrawCounts {
 
 /// What a draw in one tile asks of a core, as far as it tells how long one tile takes beside others.
 pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
+    let mut load = Load::default();
+    if !item.plan.observed {
+        return load;
+    }
     let none = Usage::default();
     let u = usage.unwrap_or(&none);
-    let mut load = Load::default();
     let blended = by_shader(tile, item);
     load[Ask::Fma] = u.ran[Ran::Fma] + blended * blend_shader::FMA;
     load[Ask::Cvt] = u.ran[Ran::Cvt] + blended * blend_shader::CVT;
@@ -452,7 +453,7 @@ pub fn hidden(c: &mut TileCounts, mask: u16, all_pass: bool) {
 }
 
 /// What was counted of `item` as events, with what its fragment program did.
-fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
+fn events(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Counts {
     let mut c = Counts::default();
     EVENTS.into_iter().for_each(|(of, event)| c[event] = tile[of]);
     if !item.plan.observed {
@@ -477,7 +478,7 @@ fn events(tile: &TileCounts, item: &Item, usage: &Usage) -> Counts {
     }
     let Some(program) = item.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
     let warps = tile[InTile::Warps];
-    let mut u = machine::count::units(usage);
+    let mut u = machine::count::units(usage.unwrap_or(&Usage::default()));
     machine::count::launch(&mut u, program, warps, shaded * 4, tile[InTile::FullWarps]);
     let blended = by_shader(tile, item);
     c[Event::BlendShaderQuads] = blended;

@@ -120,9 +120,7 @@ impl<'a> Task<'a> {
         let r = r.and_then(|_| self.shade(item));
         let usage = item.take_usage(self.worker);
         let tile = std::mem::take(&mut self.counts);
-        if self.targets.observed {
-            self.load += &counts::load(&tile, item, usage.as_ref());
-        }
+        self.load += &counts::load(&tile, item, usage.as_ref());
         counts.add_tile(&tile, usage.as_ref());
         r
     }

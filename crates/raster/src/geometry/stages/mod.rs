@@ -61,7 +61,7 @@ impl StageCounts {
     /// Adds what it comes to: as compute shaders do it in the binning phase.
     pub fn finish(&self, program: &Program, c: &mut Counts, l2: &mut Held) {
         let mut usage = self.usage.clone();
-        usage.share_l2(count::l2_lines(counters::model::current()), Some(l2));
+        usage.share_l2(count::l2_lines(counters::model::current()), l2);
         usage.fare_as(&Usage::default());
         let mut u = count::units(&usage);
         u[Unit::LsWriteFull] += self.stored;
