@@ -16,7 +16,7 @@ pub(super) const BYTES: usize = LANES * 2 * 4;
 
 /// Whether a destination texel is the mean of two, and of those after the ones of the texel before it.
 fn pairs(taps: &[Tap]) -> bool {
-    let first = taps.first().map_or(0, |t| t.0);
+    let Some(&(first, ..)) = taps.first() else { return false };
     taps.iter().zip(0u32..).all(|(t, i)| *t == (first + 2 * i, first + 2 * i + 1, 0.5))
 }
 
