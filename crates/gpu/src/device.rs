@@ -165,7 +165,7 @@ impl Inner {
     fn start(self: Arc<Self>) -> std::io::Result<(Sender<Submission>, JoinHandle<()>)> {
         let pulse = self.watch.over(&self.shared)?;
         let (sender, work) = mpsc::channel();
-        let thread = std::thread::Builder::new().name("tuff-queue".into()).stack_size(machine::shared::STACK);
+        let thread = std::thread::Builder::new().name("tuff-queue".into()).stack_size(machine::pool::STACK);
         Ok((sender, thread.spawn(move || self.run(work, pulse))?))
     }
 

@@ -392,7 +392,7 @@ impl Executor {
         let chunk = per_wave * waves_each;
         let chunks = total.div_ceil(chunk);
         let fault: Mutex<Option<wave::Stop>> = Mutex::new(None);
-        let deal = Chunks::new(chunks, shared.threads);
+        let deal = Chunks::new(chunks, shared.pool.threads());
         let usage = Mutex::new(wave::Usage::default());
         let blocks = Blocks::default();
         let work = || {
@@ -422,7 +422,7 @@ impl Executor {
             usage.lock().add(&blocks.take(&mut worker, program, instrumented.is_some()));
             shared.workers.give(worker);
         };
-        shared.run_parallel(chunks, &work);
+        shared.pool.run(chunks, &work);
         blocks.add_to(&self.shared.model.core, instrumented, 0, vk::ShaderStageFlags::COMPUTE);
         let mut usage = usage.into_inner();
         if let Some(mut l2) = shared.l2() {

@@ -157,7 +157,7 @@ unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<
         let told = [&s.counters, &s.capture, &s.instrument].iter().any(|path| path.is_some());
         let observed = told || OBSERVE.iter().any(|f| features.has(f));
         let gpu = gpu::device::Device::new(count as usize, presents, observed, report)?;
-        let (threads, level) = (gpu.shared.threads, gpu.shared.level);
+        let (threads, level) = (gpu.shared.pool.threads(), gpu.shared.level);
         debug::say(
             physical,
             debug::Level::Info,

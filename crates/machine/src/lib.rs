@@ -13,6 +13,7 @@ mod image_op;
 pub mod instrumentation;
 pub mod lost;
 pub mod observed;
+pub mod pool;
 pub mod payload;
 pub mod shared;
 pub mod sync;

@@ -1,10 +1,10 @@
 //! What all queues of a device share, and the threads that its work goes to.
 
-use crate::Mode;
 use crate::count;
 use crate::descriptor_memory::Names;
 use crate::lost::{Faults, Told};
 use crate::observed::Observed;
+use crate::pool::Pool;
 use crate::sync::Hub;
 use crate::time::Clock;
 use crate::turns::Turns;
@@ -13,10 +13,8 @@ use counters::Model;
 use counters::model::LINE;
 use parking_lot::{Mutex, MutexGuard};
 use simd::Level;
-use std::mem::ManuallyDrop;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 use wave::Worker;
 use wave::cache::{self, Sizes, Whole};
@@ -37,58 +35,6 @@ impl Workers {
     }
 }
 
-/// Bytes of stack of a thread that shades, a queue's too: frames of a tile's vectors are large, above all in builds with debug
-/// assertions. Only what is used is memory.
-pub const STACK: usize = 8 << 20;
-
-/// The threads that shade. When it is dropped they have ended, to the last of their own clean-up: the loader may unload the
-/// library right after, and rayon's pool alone only tells them to end.
-pub struct Pool {
-    pool: ManuallyDrop<rayon::ThreadPool>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-impl Pool {
-    pub fn new(count: usize) -> Result<Pool, rayon::ThreadPoolBuildError> {
-        let mut threads = Vec::with_capacity(count);
-        let built = rayon::ThreadPoolBuilder::new()
-            .num_threads(count)
-            .spawn_handler(|t| {
-                let name = format!("tuff-shade-{}", t.index());
-                let run = || {
-                    let _mode = Mode::plain();
-                    t.run();
-                };
-                threads.push(std::thread::Builder::new().name(name).stack_size(STACK).spawn(run)?);
-                Ok(())
-            })
-            .build();
-        match built {
-            Ok(pool) => Ok(Pool { pool: ManuallyDrop::new(pool), threads }),
-            Err(e) => {
-                // Those that there are were told to end.
-                threads.into_iter().for_each(|t| drop(t.join()));
-                Err(e)
-            }
-        }
-    }
-}
-
-impl Deref for Pool {
-    type Target = rayon::ThreadPool;
-    fn deref(&self) -> &rayon::ThreadPool {
-        &self.pool
-    }
-}
-
-impl Drop for Pool {
-    fn drop(&mut self) {
-        // SAFETY: dropped here alone.
-        unsafe { ManuallyDrop::drop(&mut self.pool) };
-        self.threads.drain(..).for_each(|t| drop(t.join()));
-    }
-}
-
 /// Reports a message of the driver's own to the application (VK_EXT_debug_utils) and the log.
 pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
 
@@ -98,7 +44,6 @@ pub struct Shared {
     pub turns: Turns,
     pub report: Report,
     pub pool: Pool,
-    pub threads: usize,
     pub level: Level,
     pub workers: Workers,
     pub clock: Clock,
@@ -133,7 +78,6 @@ impl Shared {
             turns: Turns::default(),
             report,
             pool,
-            threads,
             level: Level::best(),
             workers: Default::default(),
             clock: Default::default(),
@@ -150,7 +94,7 @@ impl Shared {
     pub fn worker(&self) -> Worker {
         let mut worker = self.workers.take(self.level);
         // Queues do one thing at a time ([`crate::turns`]), and shading has this thread then.
-        worker.alone = self.threads == 1;
+        worker.alone = self.pool.threads() == 1;
         worker
     }
 
@@ -211,20 +155,6 @@ impl Shared {
             }
             self.l2.lock().forget_memory(lines);
         }
-    }
-
-    /// Runs `work` on as many threads as there are tasks for; it takes tasks until none is left.
-    pub fn run_parallel(&self, tasks: u64, work: &(dyn Fn() + Sync)) {
-        let threads = (self.threads as u64).min(tasks) as usize;
-        if threads <= 1 {
-            return work();
-        }
-        self.pool.in_place_scope(|s| {
-            for _ in 1..threads {
-                s.spawn(|_| work());
-            }
-            work();
-        });
     }
 }
 

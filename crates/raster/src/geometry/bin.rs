@@ -105,7 +105,7 @@ impl Bins {
         bins.height = ((area.y1.max(0) + TILE - 1) as u32 >> SHIFT).saturating_sub(bins.y0);
         bins.layers = layers;
         let tiles = bins.tiles();
-        let threads = shared.threads.max(1);
+        let threads = shared.pool.threads();
         // Results don't depend on how primitives are shared out.
         let chunk = prims.len().div_ceil((threads * 2).min(MOST_COUNTS / tiles.max(1)).max(1)).max(8192);
         let mut parts: Vec<(Pairs, Vec<u32>)> = Vec::new();
@@ -141,16 +141,7 @@ impl Bins {
                 }
             }
         };
-        if let [part] = &mut parts[..] {
-            collect(0, part);
-        } else {
-            shared.pool.in_place_scope(|s| {
-                for (i, part) in parts.iter_mut().enumerate() {
-                    let collect = &collect;
-                    s.spawn(move |_| collect(i, part));
-                }
-            });
-        }
+        shared.pool.each(&mut parts, collect);
 
         if let Some(full) = full.into_inner() {
             return Err(full);
@@ -180,7 +171,7 @@ impl Bins {
         unsafe impl Sync for Raw {}
         let raw = Raw(bins.entries.as_mut_ptr());
         let raw = &raw;
-        let scatter = |(pairs, places): &mut (Pairs, Vec<u32>)| {
+        let scatter = |_, (pairs, places): &mut (Pairs, Vec<u32>)| {
             for &mut (tile, entry) in pairs {
                 let place = &mut places[tile as usize];
                 // SAFETY: places were counted above, no two alike.
@@ -188,16 +179,7 @@ impl Bins {
                 *place += 1;
             }
         };
-        if let [part] = &mut parts[..] {
-            scatter(part);
-        } else {
-            shared.pool.in_place_scope(|s| {
-                for part in &mut parts {
-                    let scatter = &scatter;
-                    s.spawn(move |_| scatter(part));
-                }
-            });
-        }
+        shared.pool.each(&mut parts, scatter);
         Ok(())
     }
 }

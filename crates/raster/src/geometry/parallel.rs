@@ -124,6 +124,9 @@ pub fn run(
     let left: Mutex<Vec<(Batch, Vec<Piece>)>> = Mutex::default();
 
     let thread = || {
+        if next.load(Relaxed) >= chunks {
+            return;
+        }
         let mut batch = Batch::recycled();
         // Chunks wait here for those before them: to grow then would be to copy.
         let waiting = expected.min(WAITING);
@@ -180,12 +183,7 @@ pub fn run(
         }
         left.lock().push((batch, pieces));
     };
-    shared.pool.in_place_scope(|s| {
-        for _ in 1..threads {
-            s.spawn(|_| thread());
-        }
-        thread();
-    });
+    shared.pool.run(threads as u64, &thread);
     let left = left.into_inner();
     for (batch, _) in &left {
         out.counts.add(&batch.counts);

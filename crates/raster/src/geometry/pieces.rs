@@ -7,6 +7,7 @@ use super::vertex::Vertices;
 use super::{Batch, parallel, stages};
 use machine::count;
 use machine::shared::Shared;
+use std::cell::RefCell;
 use std::ops::Range;
 use wave::{Stop, Worker};
 
@@ -20,16 +21,12 @@ pub(super) struct Scratch {
 }
 
 thread_local! {
-    static SCRATCH: std::cell::RefCell<Option<Box<Scratch>>> = const { std::cell::RefCell::new(None) };
+    static SCRATCH: RefCell<Box<Scratch>> = RefCell::default();
 }
 
-/// Runs `f` with the thread's scratch (with a new one if a draw is under way on this thread already, which happens
-/// when the pool makes it help elsewhere).
+/// Runs `f` with the thread's scratch.
 pub(super) fn with_scratch<R>(f: impl FnOnce(&mut Scratch) -> R) -> R {
-    let mut scratch = SCRATCH.with(|s| s.borrow_mut().take()).unwrap_or_default();
-    let result = f(&mut scratch);
-    SCRATCH.with(|s| *s.borrow_mut() = Some(scratch));
-    result
+    SCRATCH.with_borrow_mut(|s| f(s))
 }
 
 /// Chunks whose primitives are handed on together: some two million. A draw may have 2⁶⁴.
@@ -71,7 +68,7 @@ pub(super) fn deal(
     let mut stipple = Stipple::default();
     for first in (0..pieces).step_by(RANGE as usize) {
         let range = first..pieces.min(first + RANGE);
-        let threads = (shared.threads as u64).min(range.end - range.start) as usize;
+        let threads = (shared.pool.threads() as u64).min(range.end - range.start) as usize;
         let after = feedback.as_deref().map(|f| work.advanced(f, range.clone()));
         let result = if threads <= 1 || in_turn || matches!(after, Some(None)) {
             serial(shared, work, range, &mut stipple, feedback.as_deref_mut(), &mut out)

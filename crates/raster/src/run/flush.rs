@@ -140,7 +140,7 @@ impl PassRun {
             all.0.iter_mut().zip(&sum).for_each(|(all, c)| *all += c);
             all.1.iter_mut().zip(&draws).for_each(|(all, d)| all.add(d));
         };
-        shared.run_parallel(tasks, &work);
+        shared.pool.run(tasks, &work);
         let (mut counts, mut draws) = counted.into_inner();
         if until == Until::Read {
             let saved = self.targets.settle();

@@ -12,7 +12,8 @@ use crate::prim::{Plane, Prim};
 use crate::state::*;
 use ash::vk;
 use machine::host::DeviceHost;
-use machine::shared::{Pool, Shared};
+use machine::pool::Pool;
+use machine::shared::Shared;
 use shader::interface::{self, At};
 use shader::ir::{Input, Stage};
 use std::sync::Arc;
@@ -100,7 +101,6 @@ impl Scene {
 
     fn run(&self) -> Batch {
         let mut shared = Shared::new(Arc::new(|m: &str| panic!("{m}")), true).unwrap();
-        shared.threads = self.threads;
         shared.pool = Pool::new(self.threads).unwrap();
         self.run_on(&shared)
     }
