@@ -131,7 +131,7 @@ fn main() {
     println!(
         "{triangles} triangles, {} primitives, {} threads, {runs} runs, best: geometry {:.1} ns, binning {:.1} ns a triangle",
         primitives,
-        shared.threads,
+        shared.pool.threads(),
         each(geometry),
         each(binning)
     );

@@ -16,11 +16,25 @@ pub struct Edge {
     pub c: i64,
 }
 
+impl Edge {
+    /// From `p` to `q` of a polygon that lies at its right hand (y downward), top-left rule included.
+    #[inline(always)]
+    pub fn between(p: [i32; 2], q: [i32; 2]) -> Edge {
+        let (a, b) = (p[1] - q[1], q[0] - p[0]);
+        let c = -(a as i64 * p[0] as i64 + b as i64 * p[1] as i64);
+        Edge { a, b, c: c - !top_left(a, b) as i64 }
+    }
+}
+
 /// Samples on an edge belong to the polygon if the edge is a left one, or a top one.
 #[inline(always)]
 pub fn top_left(a: i32, b: i32) -> bool {
     a > 0 || a == 0 && b > 0
 }
+
+/// Pixels from which planes are evaluated lie in `0 ..= FURTHEST`: a framebuffer's size. A vertex far outside would
+/// cost precision.
+pub const FURTHEST: f64 = 16384.0;
 
 /// A value linear in framebuffer space: `at + dx · (x − x0) + dy · (y − y0)` with x, y in pixels, (x0, y0) the
 /// primitive's [`Prim::origin`].
@@ -64,35 +78,94 @@ impl Bounds {
     }
 }
 
-/// A primitive ready for tiles: two lines of cache, the first for coverage and the second for shading.
+/// A primitive ready for tiles: a line of cache. What shading alone wants lies with its planes, edges that are not those between three
+/// corners in a list of their own.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
 pub struct Prim {
     /// Pixels it may touch: bounds cut by scissor and render area.
     pub bounds: Bounds,
-    pub shape: Shape,
-    /// 3 or 4 used; none where the bounds say it all.
-    pub edge_count: u8,
-    /// Its vertices are shaded where it is drawn: one, and how many of them no earlier one of its region has. Else 0.
-    pub deferred: u8,
-    pub viewport: u8,
+    pub form: Form,
+    pub side: Side,
+    pub layer: u16,
     /// First of the primitive's planes in its batch's list: one per varying of the fragment program, in order.
     /// Flat: `at` holds the raw bits. Perspective: planes of value/w. Otherwise planes of the value.
-    /// If `point` is set, PointCoord's two follow them.
+    /// For a point whose program reads PointCoord its two follow them. Its id is before them where the program reads that, as `at`'s bits.
     pub planes: u32,
-    pub edges: [Edge; 4],
-    pub origin: [f32; 2],
+    /// In 1/256 pixels, those of a triangle ([`Prim::is_triangle`]) at whose right hand it lies. Of others the first is where planes
+    /// start, and then comes where their edges are in the batch's list of these, or their pixels.
+    pub corners: [[i32; 2]; 3],
     /// Depth, bias included, before clamping; unclamped to the depth range.
     pub z: Plane,
     /// 1/w.
     pub w: Plane,
-    pub id: u32,
-    pub layer: u16,
-    pub point: bool,
-    pub front: bool,
-    /// Sub-pixels by which edges were moved outward, along x and y each (conservative rasterization).
-    pub grown: i16,
 }
+
+/// A primitive's shape, its edges, and whether its vertices are shaded late.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Form(u8);
+
+impl Form {
+    /// `edges`: 3 or 4 used; none where the bounds say it all.
+    pub const fn new(shape: Shape, edges: u8) -> Form {
+        Form(shape as u8 | (edges & 7) << 2)
+    }
+    #[inline(always)]
+    pub fn shape(self) -> Shape {
+        match self.0 & 3 {
+            0 => Shape::Polygon,
+            1 => Shape::Pixels,
+            2 => Shape::Smooth,
+            _ => Shape::Centers,
+        }
+    }
+    #[inline(always)]
+    pub fn edges(self) -> usize {
+        (self.0 >> 2 & 7) as usize
+    }
+    /// Its vertices are shaded where it is drawn: one, and how many of them no earlier one of its region has. Else 0.
+    #[inline(always)]
+    pub fn deferred(self) -> u8 {
+        self.0 >> DEFERRED
+    }
+    pub fn set_deferred(&mut self, deferred: u8) {
+        self.0 = self.0 & FORM as u8 | deferred << DEFERRED;
+    }
+}
+
+/// Of a [`Form`] as a number, or of [`word::KIND`]: all but what is deferred, and from which bit on that is.
+pub const FORM: u32 = 0x1F;
+pub const DEFERRED: u32 = 5;
+/// A triangle's.
+pub const TRIANGLE: u32 = Form::new(Shape::Polygon, 3).0 as u32;
+
+/// The viewport that a primitive went through, whether it is a point that has coordinates, and faces front.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct Side(u8);
+
+impl Side {
+    pub const fn new(viewport: u32, point: bool, front: bool) -> Side {
+        Side(viewport as u8 & 0xF | (point as u8) << 4 | (front as u8) << 5)
+    }
+    #[inline(always)]
+    pub fn viewport(self) -> usize {
+        (self.0 & 0xF) as usize
+    }
+    #[inline(always)]
+    pub fn point(self) -> bool {
+        self.0 & 1 << 4 != 0
+    }
+    #[inline(always)]
+    pub fn front(self) -> bool {
+        self.0 & 1 << 5 != 0
+    }
+}
+
+/// Of [`word::KIND`]: [`Side`] that faces front, and the layer, from these bits on.
+pub const FRONT: u32 = 8 + 5;
+pub const LAYER: u32 = 16;
 
 const _: () = assert!(size_of::<Prim>() == 4 * Prim::WORDS);
 
@@ -103,59 +176,73 @@ pub mod word {
 
     /// Left and top, then right and bottom.
     pub const BOUNDS: usize = offset_of!(Prim, bounds) / 4;
-    /// Shape, edges, what is deferred, viewport: a byte each.
-    pub const KIND: usize = offset_of!(Prim, shape) / 4;
+    /// Form, side and layer.
+    pub const KIND: usize = offset_of!(Prim, form) / 4;
     pub const PLANES: usize = offset_of!(Prim, planes) / 4;
-    /// a, b and both words of c of each.
-    pub const EDGES: usize = offset_of!(Prim, edges) / 4;
-    pub const ORIGIN: usize = offset_of!(Prim, origin) / 4;
+    /// x and y of each.
+    pub const CORNERS: usize = offset_of!(Prim, corners) / 4;
     pub const Z: usize = offset_of!(Prim, z) / 4;
     pub const W: usize = offset_of!(Prim, w) / 4;
-    pub const ID: usize = offset_of!(Prim, id) / 4;
-    /// The layer's two bytes; then whether it is a point, and faces front.
-    pub const LAYER: usize = offset_of!(Prim, layer) / 4;
-    const _: () = {
-        assert!(offset_of!(Prim, edge_count) == KIND * 4 + 1 && offset_of!(Prim, deferred) == KIND * 4 + 2);
-        assert!(offset_of!(Prim, viewport) == KIND * 4 + 3 && offset_of!(Prim, front) == LAYER * 4 + 3);
-        assert!(offset_of!(Prim, point) == LAYER * 4 + 2 && offset_of!(Prim, grown) == LAYER * 4 + 4);
-    };
+    const _: () = assert!(offset_of!(Prim, side) == KIND * 4 + 1 && offset_of!(Prim, layer) == KIND * 4 + 2);
 }
 
 impl Prim {
     /// Words of one.
-    pub const WORDS: usize = 32;
+    pub const WORDS: usize = 16;
 
-    /// First and count in the batch's list of pixels, (x, y) each ([`Shape::Pixels`], which has no edges: they are where
-    /// others have the first one).
+    /// Whether its edges are those between its corners.
+    #[inline(always)]
+    pub fn is_triangle(&self) -> bool {
+        self.form.0 as u32 & FORM == TRIANGLE
+    }
+    /// Its edges; `list`: its batch's.
+    #[inline(always)]
+    pub fn edges(&self, list: &[Edge]) -> [Edge; 4] {
+        if self.is_triangle() {
+            let [a, b, c] = self.corners;
+            return [Edge::between(a, b), Edge::between(b, c), Edge::between(c, a), Edge::default()];
+        }
+        let mut edges = [Edge::default(); 4];
+        let n = self.form.edges().min(4);
+        if n > 0 {
+            edges[..n].copy_from_slice(&list[self.corners[1][0] as u32 as usize..][..n]);
+        }
+        edges
+    }
+    /// Where planes start, in pixels.
+    #[inline(always)]
+    pub fn origin(&self) -> [f32; 2] {
+        self.corners[0].map(|c| (c as f32 * (1.0 / 256.0)).clamp(0.0, FURTHEST as f32))
+    }
+    /// First and count in the batch's list of pixels, (x, y) each ([`Shape::Pixels`]).
     #[inline(always)]
     pub fn pixels(&self) -> (u32, u32) {
-        (self.edges[0].a as u32, self.edges[0].b as u32)
+        (self.corners[1][0] as u32, self.corners[1][1] as u32)
     }
-    /// Whether all of a pixel lies in the primitive as it was before conservative rasterization moved its edges; of shapes
-    /// without edges none does.
-    pub fn contains(&self, [x, y]: [i32; 2]) -> bool {
+    /// Whether all of a pixel lies in the primitive as it was before conservative rasterization moved its edges outward by so many
+    /// sub-pixels along x and y each; of shapes without edges none does. `list`: as in [`Prim::edges`].
+    pub fn contains(&self, list: &[Edge], grown: i64, [x, y]: [i32; 2]) -> bool {
+        let (shape, n) = (self.form.shape(), self.form.edges().min(4));
         let inside = |e: &Edge| {
             let (a, b) = (e.a as i64, e.b as i64);
             let center = a * (x as i64 * 256 + 128) + b * (y as i64 * 256 + 128) + e.c;
             // A pixel that an edge only touches is inside: the top-left rule's one is given back.
-            let given = (self.shape == Shape::Polygon && !top_left(e.a, e.b)) as i64;
-            center + given >= (128 + self.grown as i64) * (a.abs() + b.abs())
+            let given = (shape == Shape::Polygon && !top_left(e.a, e.b)) as i64;
+            center + given >= (128 + grown) * (a.abs() + b.abs())
         };
-        matches!(self.shape, Shape::Polygon | Shape::Centers)
-            && self.edge_count > 0
-            && self.edges[..(self.edge_count as usize).min(4)].iter().all(inside)
+        matches!(shape, Shape::Polygon | Shape::Centers) && n > 0 && self.edges(list)[..n].iter().all(inside)
     }
     pub fn set_pixels(&mut self, (first, count): (u32, u32)) {
-        (self.edges[0].a, self.edges[0].b) = (first as i32, count as i32);
+        self.corners[1] = [first as i32, count as i32];
     }
 }
 
 /// A line of cache.
 pub type Line = [u8; 64];
 
-/// Asks for a line from memory.
+/// Asks for the line where that begins from memory.
 #[inline(always)]
-pub fn prefetch(p: *const Line) {
+pub fn prefetch<T>(p: *const T) {
     simd::prefetch(p.cast());
 }
 
@@ -163,26 +250,17 @@ pub fn prefetch(p: *const Line) {
 pub(crate) mod tests {
     use super::*;
 
-    /// A polygon of given edges and bounds, everything else zero.
-    pub fn polygon(edges: &[Edge], bounds: Rect) -> Prim {
-        let mut e = [Edge::default(); 4];
-        e[..edges.len()].copy_from_slice(edges);
+    /// A primitive of so many edges, which lie first in its batch's list, with these bounds.
+    pub fn polygon(edge_count: u8, bounds: Rect) -> Prim {
         Prim {
-            shape: Shape::Polygon,
-            edges: e,
-            edge_count: edges.len() as u8,
-            front: true,
-            deferred: 0,
-            viewport: 0,
+            form: Form::new(Shape::Polygon, edge_count),
+            side: Side::new(0, false, true),
+            layer: 0,
             bounds: Bounds::new(bounds),
-            origin: [0.0; 2],
+            corners: [[0; 2]; 3],
             z: Plane::default(),
             w: Plane { at: 1.0, ..Plane::default() },
             planes: 0,
-            layer: 0,
-            id: 0,
-            point: false,
-            grown: 0,
         }
     }
 }

@@ -203,6 +203,16 @@ pub enum Conservative {
     Under,
 }
 
+impl Conservative {
+    /// Sub-pixels by which edges move outward along x and y each: half a pixel and more, or less half a pixel.
+    pub fn outward(self) -> i64 {
+        match self {
+            Conservative::Over(extra) => 128 + (extra * 256.0).round_ties_even() as i64,
+            Conservative::Under => -128,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DepthBias {
     pub constant: f32,

@@ -1,7 +1,7 @@
 //! [`Simd`] as 512-bit vectors. Mirrors `avx2.rs`; every operation here is either the same IEEE operation or the
 //! same integer operation on twice the width.
 
-use super::avx2::{offsets, pair, words4};
+use super::avx2::{offsets, pair, three, words4};
 use super::{Avx512Proof, Level, Simd, Table, gathers_are_slow};
 use std::arch::x86_64::*;
 
@@ -349,12 +349,10 @@ impl Simd for Avx512 {
             _mm512_permutexvar_ps(idx, _mm512_castps128_ps512(_mm_loadu_ps(v.as_ptr())))
         }
         unsafe fn fquads3(self, p: [*const f32; 4]) -> [Self::F; 3] {
-            // Masked: a fourth number need not be there.
-            let three = _mm_setr_epi32(-1, -1, -1, 0);
-            let v = _mm512_castps128_ps512(_mm_maskload_ps(p[0], three));
-            let v = _mm512_insertf32x4::<1>(v, _mm_maskload_ps(p[1], three));
-            let v = _mm512_insertf32x4::<2>(v, _mm_maskload_ps(p[2], three));
-            let v = _mm512_insertf32x4::<3>(v, _mm_maskload_ps(p[3], three));
+            let v = _mm512_castps128_ps512(three(p[0]));
+            let v = _mm512_insertf32x4::<1>(v, three(p[1]));
+            let v = _mm512_insertf32x4::<2>(v, three(p[2]));
+            let v = _mm512_insertf32x4::<3>(v, three(p[3]));
             [_mm512_permute_ps::<0x00>(v), _mm512_permute_ps::<0x55>(v), _mm512_permute_ps::<0xAA>(v)]
         }
         fn itranspose4(self, words: [Self::I; 4]) -> [Self::I; 4] {

@@ -4,7 +4,7 @@ use super::GeometryCounts;
 use super::assembly::Assembled;
 use super::setup::LANES;
 use crate::layout::TILE;
-use crate::prim::{Plane, Prim};
+use crate::prim::{DEFERRED, Edge, Plane, Prim};
 use crate::state::Rect;
 use parking_lot::Mutex;
 
@@ -16,6 +16,8 @@ pub struct Batch {
     pub planes: Vec<Plane>,
     /// [`Prim::pixels`] points here.
     pub pixels: Vec<[i32; 2]>,
+    /// Edges of primitives that are no triangles ([`Prim::edges`]).
+    pub edges: Vec<Edge>,
     pub counts: GeometryCounts,
     /// Of the chunk that is being made.
     pub used: Used,
@@ -112,8 +114,8 @@ impl Used {
             self.references += 1;
         }
     }
-    /// As [`Self::visible`], of triangles, the `n` first, within these bounds (corners by axis); `kinds` get their [`Prim::deferred`]
-    /// from bit 16 on.
+    /// As [`Self::visible`], of triangles, the `n` first, within these bounds (corners by axis); `kinds`, of [`crate::prim::word::KIND`],
+    /// get what is deferred.
     #[inline(always)]
     pub fn triangles(
         &mut self,
@@ -173,10 +175,10 @@ impl Used {
                 let last = unsafe { d.last.get_unchecked_mut(v) };
                 deferred += (std::mem::replace(last, region[i]) != region[i]) as u32;
             }
-            kinds[i] |= deferred << 16;
+            kinds[i] |= deferred << DEFERRED;
         }
     }
-    /// A visible primitive within `bounds` uses these vertices; its [`Prim::deferred`].
+    /// A visible primitive within `bounds` uses these vertices; its [`Form::deferred`](crate::prim::Form::deferred).
     #[inline(always)]
     pub fn visible<const N: usize>(&mut self, vertices: [usize; N], bounds: Rect, layer: u16) -> u8 {
         // Loops and maps over arrays would be calls, where this is compiled for vectors.
@@ -258,6 +260,7 @@ impl Batch {
         self.prims.clear();
         self.planes.clear();
         self.pixels.clear();
+        self.edges.clear();
         self.counts = GeometryCounts::default();
         self.streams = false;
     }
@@ -282,9 +285,16 @@ impl Batch {
         };
         if deferred > 0 {
             // The first one has the vertices.
-            self.prims[before..].iter_mut().for_each(|p| p.deferred = 1);
-            self.prims[before].deferred = deferred;
+            self.prims[before..].iter_mut().for_each(|p| p.form.set_deferred(1));
+            self.prims[before].form.set_deferred(deferred);
         }
+    }
+
+    /// Appends a primitive that is no triangle, of these edges.
+    pub fn push(&mut self, mut prim: Prim, edges: &[Edge]) {
+        prim.corners[1][0] = self.edges.len() as i32;
+        self.edges.extend_from_slice(edges);
+        self.prims.push(prim);
     }
 
     /// So many more primitives will come, of so many planes each.
@@ -306,6 +316,7 @@ impl Batch {
         self.prims.capacity() * size_of::<Prim>()
             + self.planes.capacity() * size_of::<Plane>()
             + self.pixels.capacity() * size_of::<[i32; 2]>()
+            + self.edges.capacity() * size_of::<Edge>()
     }
 }
 
@@ -324,7 +335,7 @@ pub(super) unsafe fn put<T>(streams: bool, from: *const T, to: *mut T, n: usize)
     }
 }
 
-/// Primitives that are too many for the caches: 4 MB.
+/// Primitives that are too many for the caches: 4 MB with two planes each.
 const STREAMS: usize = 1 << 15;
 
 /// Bytes of a large page.

@@ -99,7 +99,7 @@ impl Bins {
         layers: u32,
     ) -> Result<(), Full> {
         let bins = self;
-        let (before, prims, pixels) = (range.start, &batch.prims[range], &batch.pixels[..]);
+        let (before, prims) = (range.start, &batch.prims[range]);
         (bins.x0, bins.y0) = (area.x0.max(0) as u32 >> SHIFT, area.y0.max(0) as u32 >> SHIFT);
         bins.width = ((area.x1.max(0) + TILE - 1) as u32 >> SHIFT).saturating_sub(bins.x0);
         bins.height = ((area.y1.max(0) + TILE - 1) as u32 >> SHIFT).saturating_sub(bins.y0);
@@ -125,7 +125,7 @@ impl Bins {
             let (pairs, counts) = (&mut part.0, &mut part.1[..]);
             let mut fits = true;
             for (k, p) in own.iter().enumerate() {
-                grid.touch(p, (before + first + k) as u32, pixels, area, |tile, entry| {
+                grid.touch(p, (before + first + k) as u32, batch, area, |tile, entry| {
                     if pairs.len() == pairs.capacity() {
                         fits &= pairs.try_reserve(pairs.len().max(1024)).is_ok();
                         if !fits {
@@ -197,7 +197,7 @@ struct Grid {
 impl Grid {
     /// Calls `f(tile, entry)` for each tile that a primitive may touch.
     #[inline(always)]
-    fn touch(self, p: &Prim, index: u32, pixels: &[[i32; 2]], area: Rect, mut f: impl FnMut(u32, u32)) {
+    fn touch(self, p: &Prim, index: u32, batch: &Batch, area: Rect, mut f: impl FnMut(u32, u32)) {
         let b = p.bounds.rect().intersect(&area);
         if b.is_empty() || p.layer as u32 >= self.layers {
             return;
@@ -212,9 +212,9 @@ impl Grid {
         if x0 == x1 && y0 == y1 && (b.x1 - b.x0) * (b.y1 - b.y0) < TILE * TILE / 2 {
             return f(tile(x0, y0), index);
         }
-        if p.shape == Shape::Pixels {
+        if p.form.shape() == Shape::Pixels {
             let (first, count) = p.pixels();
-            let own = &pixels[first as usize..(first + count) as usize];
+            let own = &batch.pixels[first as usize..(first + count) as usize];
             let mut seen: Vec<u32> = own
                 .iter()
                 .filter(|[x, y]| inside(&b, *x, *y))
@@ -225,7 +225,7 @@ impl Grid {
             seen.iter().for_each(|&t| f(t, index));
             return;
         }
-        let edges = &p.edges[..p.edge_count as usize];
+        let edges = &p.edges(&batch.edges)[..p.form.edges()];
         for y in y0..=y1 {
             let (ty0, ty1) = ((y * TILE).max(area.y0), (y * TILE + TILE).min(area.y1));
             let (py0, py1) = (ty0.max(b.y0), ty1.min(b.y1));
@@ -234,7 +234,7 @@ impl Grid {
                 let (px0, px1) = (tx0.max(b.x0), tx1.min(b.x1));
                 let part = Rect { x0: px0, y0: py0, x1: px1, y1: py1 };
                 let mut covers =
-                    p.shape == Shape::Polygon && part == (Rect { x0: tx0, y0: ty0, x1: tx1, y1: ty1 });
+                    p.form.shape() == Shape::Polygon && part == (Rect { x0: tx0, y0: ty0, x1: tx1, y1: ty1 });
                 let mut out = false;
                 for e in edges {
                     let (least, most) = extremes(e, &part);

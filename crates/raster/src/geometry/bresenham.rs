@@ -8,7 +8,7 @@ use super::Batch;
 use super::line::{LINE_WIDTHS, Stipple, drawn};
 use super::plane::Placed;
 use super::raster::Rasterizer;
-use crate::prim::{Bounds, Prim, Shape};
+use crate::prim::{Bounds, Form, Prim, Shape};
 use crate::state::Rect;
 
 /// The pixel in whose diamond a point lies.
@@ -104,7 +104,7 @@ impl Rasterizer<'_> {
         });
         let count = out.pixels.len() - first;
         if count > 0 {
-            let mut prim = Prim { shape: Shape::Pixels, edge_count: 0, bounds: Bounds::new(bounds), ..blank };
+            let mut prim = Prim { form: Form::new(Shape::Pixels, 0), bounds: Bounds::new(bounds), ..blank };
             prim.set_pixels((first as u32, count as u32));
             out.prims.push(prim);
         }

@@ -9,24 +9,21 @@
 //! that reach it can tell.
 
 use super::Batch;
-use super::raster::{Rasterizer, top_left};
-use crate::prim::{Bounds, Edge, Prim, Shape};
-use crate::state::{Conservative, Rect};
+use super::raster::Rasterizer;
+use crate::prim::{Bounds, Edge, Form, Prim, Shape, top_left};
+use crate::state::Rect;
 
 /// How far edges move, and what becomes of pixels that only touch one.
 #[derive(Clone, Copy)]
 pub(super) struct Grow {
-    /// Sub-pixels outward, along x and y each: half a pixel and more, or less half a pixel.
+    /// [`crate::state::Conservative::outward`].
     by: i64,
 }
 
 impl Rasterizer<'_> {
     /// What is asked of primitives.
     pub(super) fn grow(&self) -> Option<Grow> {
-        Some(match self.state.raster.conservative? {
-            Conservative::Over(extra) => Grow { by: 128 + (extra * 256.0).round_ties_even() as i64 },
-            Conservative::Under => Grow { by: -128 },
-        })
+        self.state.raster.conservative.map(|c| Grow { by: c.outward() })
     }
 }
 
@@ -51,17 +48,23 @@ impl Grow {
         }
     }
 
-    /// A primitive of edges, as they are, with its corners' extent: as it covers pixels. `None`: none.
-    pub fn primitive(self, p: Prim, low: [i32; 2], high: [i32; 2], within: &Rect) -> Option<Prim> {
+    /// Appends a primitive of edges, as they are, with its corners' extent: as it covers pixels. False if it covers none.
+    pub fn primitive(
+        self,
+        p: Prim,
+        edges: &[Edge; 4],
+        low: [i32; 2],
+        high: [i32; 2],
+        within: &Rect,
+        out: &mut Batch,
+    ) -> bool {
         let bounds = self.pixels(low.map(i64::from), high.map(i64::from)).intersect(within);
-        let edges = p.edges.map(|e| self.edge(&e));
-        (!bounds.is_empty()).then(|| Prim {
-            shape: Shape::Centers,
-            edges,
-            bounds: Bounds::new(bounds),
-            grown: self.by as i16,
-            ..p
-        })
+        if bounds.is_empty() {
+            return false;
+        }
+        let (form, bounds) = (Form::new(Shape::Centers, 4), Bounds::new(bounds));
+        out.push(Prim { form, bounds, ..p }, &edges.map(|e| self.edge(&e)));
+        true
     }
 
     /// The primitives of a convex polygon with an area (corners in sub-pixels, either way round).
@@ -87,15 +90,14 @@ impl Grow {
         let edges: Vec<Edge> = (0..n)
             .map(|i| {
                 let (from, to) = (p[i].map(|c| c as i32), p[next(i)].map(|c| c as i32));
-                self.edge(&super::raster::edge(from, to))
+                self.edge(&Edge::between(from, to))
             })
             .collect();
         let extent = |k: usize| p.iter().fold([i64::MAX, i64::MIN], |e, c| [e[0].min(c[k]), e[1].max(c[k])]);
         let ([x0, x1], [y0, y1]) = (extent(0), extent(1));
         let all = self.pixels([x0, y0], [x1, y1]).intersect(within);
-        let base = Prim { shape: Shape::Centers, grown: self.by as i16, ..blank.clone() };
         if n <= 4 {
-            push(&base, &edges, all, out);
+            push(blank, &edges, all, out);
             return;
         }
         // What a row's pixels reach, up and down from their centres.
@@ -135,7 +137,7 @@ impl Grow {
             if !own.is_empty() {
                 let x = self.pixels([least.floor() as i64, 0], [most.ceil() as i64, 0]);
                 let part = Rect { x0: x.x0, y0: y, x1: x.x1, y1: end }.intersect(&all);
-                push(&base, &own, part, out);
+                push(blank, &own, part, out);
             }
             y = end;
         }
@@ -147,10 +149,9 @@ fn push(base: &Prim, edges: &[Edge], bounds: Rect, out: &mut Batch) {
     if bounds.is_empty() {
         return;
     }
-    let mut p = Prim { bounds: Bounds::new(bounds), edge_count: edges.len().min(4) as u8, ..base.clone() };
+    let of = |shape, edges| Prim { form: Form::new(shape, edges), bounds: Bounds::new(bounds), ..base.clone() };
     if edges.len() <= 4 {
-        p.edges[..edges.len()].copy_from_slice(edges);
-        out.prims.push(p);
+        out.push(of(Shape::Centers, edges.len() as u8), edges);
         return;
     }
     let first = out.pixels.len();
@@ -163,7 +164,7 @@ fn push(base: &Prim, edges: &[Edge], bounds: Rect, out: &mut Batch) {
         }
     }
     if out.pixels.len() > first {
-        (p.shape, p.edge_count) = (Shape::Pixels, 0);
+        let mut p = of(Shape::Pixels, 0);
         p.set_pixels((first as u32, (out.pixels.len() - first) as u32));
         out.prims.push(p);
     }
@@ -196,13 +197,13 @@ mod tests {
 
     fn covered(grow: Grow, corners: &[[i32; 2]], side: i32) -> Vec<u32> {
         let mut out = Batch::default();
-        let blank = crate::prim::tests::polygon(&[], Rect::default());
+        let blank = crate::prim::tests::polygon(0, Rect::default());
         let within = Rect { x0: 0, y0: 0, x1: side, y1: side };
         grow.polygon(corners, &blank, &within, &mut out);
         let mut n = vec![0; (side * side) as usize];
         for p in &out.prims {
             let b = p.bounds.rect();
-            if p.shape == Shape::Pixels {
+            if p.form.shape() == Shape::Pixels {
                 let (first, count) = p.pixels();
                 for [x, y] in &out.pixels[first as usize..(first + count) as usize] {
                     n[(y * side + x) as usize] += 1;
@@ -213,7 +214,8 @@ mod tests {
                 for x in b.x0..b.x1 {
                     let (cx, cy) = (x as i64 * 256 + 128, y as i64 * 256 + 128);
                     let inside = |e: &Edge| e.a as i64 * cx + e.b as i64 * cy + e.c >= 0;
-                    n[(y * side + x) as usize] += p.edges[..p.edge_count as usize].iter().all(inside) as u32;
+                    let edges = &p.edges(&out.edges)[..p.form.edges()];
+                    n[(y * side + x) as usize] += edges.iter().all(inside) as u32;
                 }
             }
         }

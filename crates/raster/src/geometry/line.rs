@@ -4,9 +4,9 @@
 
 use super::Batch;
 use super::plane::{Gradients, Placed, varyings};
-use super::raster::{Rasterizer, Source, edge, pixels, top_left};
+use super::raster::{Rasterizer, Source, pixels};
 use super::vertex::Vertices;
-use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
+use crate::prim::{Bounds, Edge, Form, Plane, Prim, Shape, Side, top_left};
 use crate::state::Rect;
 use ash::vk;
 
@@ -75,12 +75,10 @@ impl Rasterizer<'_> {
         let conservative = self.state.raster.conservative.is_some();
         let bresenham = mode == vk::LineRasterizationModeEXT::BRESENHAM && !conservative;
         let blank = Prim {
-            front,
-            origin: g.origin,
             z,
             w: g.plane(at.map(|p| p.w)),
-            planes: out.planes.len() as u32,
-            ..self.blank(source)
+            planes: out.planes.len() as u32 + self.outputs.ids as u32,
+            ..self.blank(source, front, &g)
         };
         let before = out.prims.len();
         if bresenham {
@@ -90,7 +88,7 @@ impl Rasterizer<'_> {
             self.rectangle(ends, within, blank, smooth, stipple, out);
         }
         if out.prims.len() > before {
-            varyings(self.outputs, v, source.vertices, source.provoking, at, &g, &mut out.planes);
+            varyings(self.outputs, v, source.vertices, source.provoking, source.id, at, &g, &mut out.planes);
         }
     }
 
@@ -124,14 +122,13 @@ impl Rasterizer<'_> {
             let high = [0, 1].map(|k| (s[k].max(e[k]) + reach[k]).ceil() as i32);
             let edges = [sides[0], start, sides[1], end];
             if let Some(grow) = self.grow() {
-                let p = Prim { edges, ..blank.clone() };
-                out.prims.extend(grow.primitive(p, low, high, &within));
+                grow.primitive(blank.clone(), &edges, low, high, &within, out);
                 return;
             }
             let bounds = pixels(low, high, self.single && !smooth).intersect(&within);
             if !bounds.is_empty() {
                 let shape = if smooth { Shape::Smooth } else { Shape::Polygon };
-                out.prims.push(Prim { shape, edges, bounds: Bounds::new(bounds), ..blank.clone() });
+                out.push(Prim { form: Form::new(shape, 4), bounds: Bounds::new(bounds), ..blank.clone() }, &edges);
             }
         };
         let Some(pattern) = self.state.raster.stipple else {
@@ -182,29 +179,30 @@ impl Rasterizer<'_> {
         if !self.single || grow.is_some() {
             let ([x0, y0], [x1, y1]) = (low, high);
             let corners = [[x0, y0], [x1, y0], [x1, y1], [x0, y1]];
-            edges = std::array::from_fn(|i| edge(corners[i], corners[(i + 1) % 4]));
+            edges = std::array::from_fn(|i| Edge::between(corners[i], corners[(i + 1) % 4]));
         }
         let prim = Prim {
-            edges,
-            edge_count: if self.single && grow.is_none() { 0 } else { 4 },
-            front,
+            form: Form::new(Shape::Polygon, if self.single && grow.is_none() { 0 } else { 4 }),
+            side: Side::new(source.viewport, self.outputs.point_coord, front),
             bounds: Bounds::new(bounds),
-            origin: g.origin,
             z: g.plane([p.window[2] as f64 + bias; 3]),
             w: g.plane([p.w; 3]),
-            planes: out.planes.len() as u32,
-            point: self.outputs.point_coord,
-            ..self.blank(source)
+            planes: out.planes.len() as u32 + self.outputs.ids as u32,
+            ..self.blank(source, front, &g)
         };
-        let made = match grow {
-            Some(grow) => grow.primitive(prim, low, high, &map.scissor),
-            None => Some(prim),
-        };
-        let Some(prim) = made else { return };
-        out.prims.push(prim);
-        varyings(self.outputs, v, source.vertices, source.provoking, [p; 3], &g, &mut out.planes);
+        let origin = prim.origin();
+        match grow {
+            Some(grow) => {
+                if !grow.primitive(prim, &edges, low, high, &map.scissor, out) {
+                    return;
+                }
+            }
+            None if self.single => out.prims.push(prim),
+            None => out.push(prim, &edges),
+        }
+        varyings(self.outputs, v, source.vertices, source.provoking, source.id, [p; 3], &g, &mut out.planes);
         if self.outputs.point_coord {
-            out.planes.extend(coordinates(g.origin.map(|c| c as f64), p.window, size));
+            out.planes.extend(coordinates(origin.map(|c| c as f64), p.window, size));
         }
     }
 

@@ -8,7 +8,7 @@ use super::batch::put;
 use super::feedback::Feedback;
 use super::line::Stipple;
 use super::pieces::{Pieces, with_scratch, with_worker};
-use crate::prim::{Plane, Prim, Shape};
+use crate::prim::{Edge, Plane, Prim, Shape};
 use machine::count;
 use machine::shared::Shared;
 use parking_lot::Mutex;
@@ -19,8 +19,8 @@ use wave::Stop;
 /// Primitives that a thread has room for beforehand.
 const WAITING: usize = 1 << 16;
 
-/// Numbers of primitives, planes and pixels.
-type Counts = [usize; 3];
+/// Numbers of primitives, planes, pixels and edges.
+type Counts = [usize; 4];
 
 /// A chunk's results in the batch of a thread.
 struct Piece {
@@ -28,11 +28,12 @@ struct Piece {
     prims: Range<usize>,
     planes: Range<usize>,
     pixels: Range<usize>,
+    edges: Range<usize>,
 }
 
 impl Piece {
     fn counts(&self) -> Counts {
-        [self.prims.len(), self.planes.len(), self.pixels.len()]
+        [self.prims.len(), self.planes.len(), self.pixels.len(), self.edges.len()]
     }
 }
 
@@ -49,6 +50,7 @@ struct Room {
     prims: *mut Prim,
     planes: *mut Plane,
     pixels: *mut [i32; 2],
+    edges: *mut Edge,
     size: Counts,
     /// [`Batch::streams`].
     streams: bool,
@@ -59,7 +61,7 @@ unsafe impl Sync for Room {}
 
 impl Room {
     fn has(&self, end: Counts) -> bool {
-        (0..3).all(|i| end[i] <= self.size[i])
+        (0..4).all(|i| end[i] <= self.size[i])
     }
 
     /// Copies a piece to its place.
@@ -74,9 +76,11 @@ impl Room {
         }
         let planes = &from.planes[p.planes.clone()];
         let pixels = &from.pixels[p.pixels.clone()];
+        let edges = &from.edges[p.edges.clone()];
         unsafe {
             put(self.streams, planes.as_ptr(), self.planes.add(at[1]), planes.len());
             std::ptr::copy_nonoverlapping(pixels.as_ptr(), self.pixels.add(at[2]), pixels.len());
+            std::ptr::copy_nonoverlapping(edges.as_ptr(), self.edges.add(at[3]), edges.len());
         }
         if self.streams {
             simd::streamed();
@@ -84,14 +88,15 @@ impl Room {
     }
 }
 
-/// A primitive whose planes and pixels begin elsewhere.
+/// A primitive whose planes, pixels and edges begin elsewhere.
 #[inline(always)]
 fn moved(prim: &Prim, p: &Piece, at: Counts) -> Prim {
     let mut prim = prim.clone();
     prim.planes = prim.planes.wrapping_add((at[1] as u32).wrapping_sub(p.planes.start as u32));
-    if prim.shape == Shape::Pixels {
-        let (first, count) = prim.pixels();
-        prim.set_pixels((first.wrapping_add((at[2] as u32).wrapping_sub(p.pixels.start as u32)), count));
+    if !prim.is_triangle() {
+        let from = if prim.form.shape() == Shape::Pixels { [at[2], p.pixels.start] } else { [at[3], p.edges.start] };
+        let first = &mut prim.corners[1][0];
+        *first = first.wrapping_add((from[0] as i32).wrapping_sub(from[1] as i32));
     }
     prim
 }
@@ -107,7 +112,7 @@ pub fn run(
 ) -> Result<(), Stop> {
     // Here they are numbered from 0 on.
     let (before, chunks, all) = (range.start, range.end - range.start, work.count());
-    let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len()];
+    let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len(), out.edges.len()];
     let expected = work.expected();
     // Without room, everything is appended in the end.
     out.expect(expected, work.planes());
@@ -115,7 +120,13 @@ pub fn run(
         prims: out.prims.as_mut_ptr(),
         planes: out.planes.as_mut_ptr(),
         pixels: out.pixels.as_mut_ptr(),
-        size: [out.prims.capacity(), out.planes.capacity(), out.pixels.capacity()],
+        edges: out.edges.as_mut_ptr(),
+        size: [
+            out.prims.capacity(),
+            out.planes.capacity(),
+            out.pixels.capacity(),
+            out.edges.capacity(),
+        ],
         streams: out.streams,
     };
     let order = Mutex::new(Order { done: vec![None; chunks as usize], starts: vec![first] });
@@ -143,15 +154,16 @@ pub fn run(
                         return Ok(());
                     }
                     worker.tally.trace(shared.traced(before + chunk, all, count::TRACED));
-                    let from = (batch.prims.len(), batch.planes.len(), batch.pixels.len());
+                    let from = [batch.prims.len(), batch.planes.len(), batch.pixels.len(), batch.edges.len()];
                     let mut own = feedback.and_then(|f| work.advanced(f, before..before + chunk));
                     let mut stipple = Stipple::default();
                     work.run(worker, before + chunk, scratch, &mut stipple, own.as_mut(), &mut batch)?;
                     let piece = Piece {
                         chunk,
-                        prims: from.0..batch.prims.len(),
-                        planes: from.1..batch.planes.len(),
-                        pixels: from.2..batch.pixels.len(),
+                        prims: from[0]..batch.prims.len(),
+                        planes: from[1]..batch.planes.len(),
+                        pixels: from[2]..batch.pixels.len(),
+                        edges: from[3]..batch.edges.len(),
                     };
                     let counts = piece.counts();
                     pieces.push(piece);
@@ -211,14 +223,16 @@ pub fn run(
         out.prims.set_len(end[0]);
         out.planes.set_len(end[1]);
         out.pixels.set_len(end[2]);
+        out.edges.set_len(end[3]);
     }
     // More than expected (clipping makes triangles out of one): appended.
     rest.sort_unstable_by_key(|(_, p)| p.chunk);
     for (batch, p) in rest {
-        let at = [out.prims.len(), out.planes.len(), out.pixels.len()];
+        let at = [out.prims.len(), out.planes.len(), out.pixels.len(), out.edges.len()];
         out.prims.extend(batch.prims[p.prims.clone()].iter().map(|prim| moved(prim, p, at)));
         out.planes.extend_from_slice(&batch.planes[p.planes.clone()]);
         out.pixels.extend_from_slice(&batch.pixels[p.pixels.clone()]);
+        out.edges.extend_from_slice(&batch.edges[p.edges.clone()]);
     }
     Ok(())
 }

@@ -3,14 +3,10 @@
 //! All in f64 from exact differences, so that a value that is the same at all vertices has no slope at all.
 
 use super::vertex::{Outputs, Vertices};
-use crate::prim::Plane;
+use crate::prim::{FURTHEST, Plane};
 use crate::state::DepthBias;
 use ash::vk;
 use texel::format::{FormatInfo, NumClass};
-
-/// Pixels from which planes are evaluated lie in `0 ..= FURTHEST`: a framebuffer's size. A vertex far outside would
-/// cost precision.
-pub const FURTHEST: f64 = 16384.0;
 
 /// A vertex of what is rasterised: one of the primitive's own, or one that clipping made.
 #[derive(Clone, Copy, Debug, Default)]
@@ -29,7 +25,8 @@ pub struct Placed {
 /// How values at two or three points become planes.
 #[derive(Clone, Copy, Debug)]
 pub struct Gradients {
-    pub origin: [f32; 2],
+    /// The first point, in sub-pixels.
+    pub first: [i32; 2],
     /// From the first point to the origin, in pixels.
     shift: [f64; 2],
     /// d/dx = d1 · x1 − d2 · x2 and d/dy = d2 · y1 − d1 · y2, with the differences d1 and d2 to the first point.
@@ -39,36 +36,36 @@ pub struct Gradients {
     y2: f64,
 }
 
-/// Where planes start: (x, y) in pixels, moved into the framebuffer.
+/// A point, and how far off planes start: it is moved into the framebuffer ([`Prim::origin`](crate::prim::Prim::origin)).
 #[inline(always)]
-fn start(x: i32, y: i32) -> ([f32; 2], [f64; 2]) {
-    let p = [x as f64 / 256.0, y as f64 / 256.0];
-    let o = p.map(|c| c.clamp(0.0, FURTHEST));
-    (o.map(|c| c as f32), [o[0] - p[0], o[1] - p[1]])
+fn start(p: &Placed) -> ([i32; 2], [f64; 2]) {
+    let first = [p.x, p.y];
+    let off = |c: i32| (c as f64 / 256.0).clamp(0.0, FURTHEST) - c as f64 / 256.0;
+    (first, first.map(off))
 }
 
 impl Gradients {
     /// The value is everywhere that of the point.
     pub fn point(p: &Placed) -> Gradients {
-        let (origin, shift) = start(p.x, p.y);
-        Gradients { origin, shift, x1: 0.0, x2: 0.0, y1: 0.0, y2: 0.0 }
+        let (first, shift) = start(p);
+        Gradients { first, shift, x1: 0.0, x2: 0.0, y1: 0.0, y2: 0.0 }
     }
 
     /// Along a line, the same across it. The points differ.
     pub fn line(a: &Placed, b: &Placed) -> Gradients {
-        let (origin, shift) = start(a.x, a.y);
+        let (first, shift) = start(a);
         let (dx, dy) = ((b.x - a.x) as f64, (b.y - a.y) as f64);
         let s = 256.0 / (dx * dx + dy * dy);
-        Gradients { origin, shift, x1: dx * s, x2: 0.0, y1: 0.0, y2: -(dy * s) }
+        Gradients { first, shift, x1: dx * s, x2: 0.0, y1: 0.0, y2: -(dy * s) }
     }
 
     /// Over a triangle with an area.
     pub fn triangle(t: [&Placed; 3]) -> Gradients {
-        let (origin, shift) = start(t[0].x, t[0].y);
+        let (first, shift) = start(t[0]);
         let d = |i: usize| ((t[i].x - t[0].x) as f64, (t[i].y - t[0].y) as f64);
         let ((dx1, dy1), (dx2, dy2)) = (d(1), d(2));
         let s = 256.0 / (dx1 * dy2 - dx2 * dy1);
-        Gradients { origin, shift, x1: dy2 * s, x2: dy1 * s, y1: dx1 * s, y2: dx2 * s }
+        Gradients { first, shift, x1: dy2 * s, x2: dy1 * s, y1: dx1 * s, y2: dx2 * s }
     }
 
     /// (d/dx, d/dy) a pixel.
@@ -86,16 +83,19 @@ impl Gradients {
     }
 }
 
-/// Appends the planes of the fragment program's varyings for points `at` of a primitive of these vertices.
+/// Appends the planes of the fragment program's varyings for points `at` of a primitive of these vertices, and its id before them if that
+/// is read.
 pub fn varyings(
     o: &Outputs,
     v: &Vertices,
     vertices: [u32; 3],
     provoking: u32,
+    id: u32,
     at: [&Placed; 3],
     g: &Gradients,
     out: &mut Vec<Plane>,
 ) {
+    out.extend(o.ids.then(|| Plane { at: f32::from_bits(id), dx: 0.0, dy: 0.0 }));
     for k in &o.varyings {
         if k.flat {
             let vertex = k.vertex.map_or(provoking, |k| vertices[k as usize % 3]);

@@ -3,10 +3,9 @@
 use super::Batch;
 use super::assembly::Assembled;
 use super::line::POINT_SIZES;
-use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
 use super::vertex::{Vertices, code};
-use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
+use crate::prim::{Bounds, FURTHEST, Form, Plane, Prim, Shape, Side};
 use counters::Event::*;
 
 simd::by_level! {
@@ -70,23 +69,19 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
         }
         let w = v.w[a];
         let deferred = out.used.visible([a], bounds, layer as u16);
+        let mut form = Form::new(Shape::Polygon, 0);
+        form.set_deferred(deferred);
         out.prims.push(Prim {
-            shape: Shape::Polygon,
-            edges: [Edge::default(); 4],
-            edge_count: 0,
-            front: true,
-            deferred,
-            viewport: 0,
+            form,
+            side: Side::new(0, o.point_coord, true),
+            layer: layer as u16,
             bounds: Bounds::new(bounds),
-            origin: [origin[0] as f32, origin[1] as f32],
+            corners: [place, [0; 2], [0; 2]],
             z: constant(window[2]),
             w: constant(w as f32),
-            planes: out.planes.len() as u32,
-            point: o.point_coord,
-            layer: layer as u16,
-            id,
-            grown: 0,
+            planes: out.planes.len() as u32 + o.ids as u32,
         });
+        out.planes.extend(o.ids.then(|| constant(f32::from_bits(id))));
         for k in &o.varyings {
             let bits = match k.weight {
                 // All of a point is its one vertex.

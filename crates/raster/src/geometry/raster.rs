@@ -7,8 +7,7 @@ use super::line::Stipple;
 use super::plane::{Bias, Gradients, Placed, varyings};
 use super::vertex::{ClipZ, Outputs, Vertices, code};
 use super::viewport::{Map, snap};
-pub use crate::prim::top_left;
-use crate::prim::{Bounds, Edge, Plane, Prim, Shape};
+use crate::prim::{Bounds, Form, Plane, Prim, Shape, Side};
 use crate::state::{Rect, State};
 use ash::vk;
 use counters::Event::*;
@@ -228,12 +227,12 @@ impl<'a> Rasterizer<'a> {
             _ => {
                 let mut zp = g.plane(z);
                 zp.at = (zp.at as f64 + bias) as f32;
-                let planes = out.planes.len() as u32;
-                varyings(self.outputs, v, vertices, source.provoking, base, &g, &mut out.planes);
+                let w = g.plane(base.map(|p| p.w));
+                let planes = out.planes.len() as u32 + self.outputs.ids as u32;
+                varyings(self.outputs, v, vertices, source.provoking, id, base, &g, &mut out.planes);
                 let before = out.prims.len();
                 if let Some(grow) = self.grow() {
-                    let (z, w) = (zp, g.plane(base.map(|p| p.w)));
-                    let blank = Prim { front, origin: g.origin, z, w, planes, ..self.blank(&source) };
+                    let blank = Prim { z: zp, w, planes, ..self.blank(&source, front, &g) };
                     let mut corners = [[0; 2]; 24];
                     corners.iter_mut().zip(placed).for_each(|(c, p)| *c = [p.x, p.y]);
                     grow.polygon(&corners[..placed.len()], &blank, &map.inside, out);
@@ -242,17 +241,15 @@ impl<'a> Rasterizer<'a> {
                 for i in 1..fan {
                     let t = [&placed[0], &placed[i], &placed[i + 1]];
                     let xy = t.map(|p| [p.x, p.y]);
-                    let Some((edges, bounds)) = self.fan(xy, &map.inside) else { continue };
+                    let Some((corners, bounds)) = self.fan(xy, &map.inside) else { continue };
                     let prim = Prim {
-                        edges,
-                        edge_count: 3,
-                        front,
+                        corners,
+                        form: Form::new(Shape::Polygon, 3),
                         bounds: Bounds::new(bounds),
-                        origin: g.origin,
                         z: zp,
-                        w: g.plane(base.map(|p| p.w)),
+                        w,
                         planes,
-                        ..self.blank(&source)
+                        ..self.blank(&source, front, &g)
                     };
                     out.prims.push(prim);
                 }
@@ -260,7 +257,7 @@ impl<'a> Rasterizer<'a> {
                     out.visible(before, &vertices);
                     out.counts.events[if front { PrimsFrontVisible } else { PrimsBackVisible }] += 1;
                 } else {
-                    out.planes.truncate(planes as usize);
+                    out.planes.truncate((planes - self.outputs.ids as u32) as usize);
                     let xy = |k: usize, f: fn(i32, i32) -> i32| {
                         placed.iter().map(|p| if k == 0 { p.x } else { p.y }).reduce(f).unwrap_or(0)
                     };
@@ -276,8 +273,9 @@ impl<'a> Rasterizer<'a> {
         }
     }
 
-    /// Edges and bounds of a triangle; `None` if it covers nothing.
-    fn fan(&self, mut t: [[i32; 2]; 3], within: &Rect) -> Option<([Edge; 4], Rect)> {
+    /// Corners in the order that has the inside at the right hand, the first one where it is, and bounds of a triangle; `None` if it
+    /// covers nothing.
+    fn fan(&self, mut t: [[i32; 2]; 3], within: &Rect) -> Option<([[i32; 2]; 3], Rect)> {
         let [a, b, c] = t;
         let area = (b[0] - a[0]) as i64 * (c[1] - a[1]) as i64 - (c[0] - a[0]) as i64 * (b[1] - a[1]) as i64;
         if area == 0 {
@@ -289,8 +287,7 @@ impl<'a> Rasterizer<'a> {
         let min = |k: usize| a[k].min(b[k]).min(c[k]);
         let max = |k: usize| a[k].max(b[k]).max(c[k]);
         let bounds = pixels([min(0), min(1)], [max(0), max(1)], self.single).intersect(within);
-        let none = Edge::default();
-        (!bounds.is_empty()).then(|| ([edge(t[0], t[1]), edge(t[1], t[2]), edge(t[2], t[0]), none], bounds))
+        (!bounds.is_empty()).then_some((t, bounds))
     }
 
     /// `area`: twice the signed area in sub-pixels, y downward.
@@ -304,24 +301,17 @@ impl<'a> Rasterizer<'a> {
         self.state.raster.cull.contains(which)
     }
 
-    /// A primitive with what it has from its source.
-    pub fn blank(&self, s: &Source) -> Prim {
+    /// A primitive with what it has from its source; its planes are by `g`.
+    pub fn blank(&self, s: &Source, front: bool, g: &Gradients) -> Prim {
         Prim {
-            shape: Shape::Polygon,
-            edges: [Edge::default(); 4],
-            edge_count: 4,
-            front: true,
-            deferred: 0,
-            viewport: s.viewport as u8,
+            form: Form::new(Shape::Polygon, 4),
+            side: Side::new(s.viewport, false, front),
+            layer: s.layer as u16,
             bounds: Bounds::default(),
-            origin: [0.0; 2],
+            corners: [g.first, [0; 2], [0; 2]],
             z: Plane::default(),
             w: Plane::default(),
             planes: 0,
-            point: false,
-            layer: s.layer as u16,
-            id: s.id,
-            grown: 0,
         }
     }
 
@@ -391,14 +381,6 @@ fn seen(out: &mut Batch, before: usize, vertices: &[u32]) {
 /// Twice the signed area in sub-pixels.
 fn area_of(a: &Placed, b: &Placed, c: &Placed) -> i64 {
     (b.x - a.x) as i64 * (c.y - a.y) as i64 - (c.x - a.x) as i64 * (b.y - a.y) as i64
-}
-
-/// The edge from `a` to `b` of a polygon that lies at its right hand (y downward), top-left rule included.
-#[inline(always)]
-pub fn edge(p: [i32; 2], q: [i32; 2]) -> Edge {
-    let (a, b) = (p[1] - q[1], q[0] - p[0]);
-    let c = -(a as i64 * p[0] as i64 + b as i64 * p[1] as i64);
-    Edge { a, b, c: c - !top_left(a, b) as i64 }
 }
 
 /// Pixels that may have a sample between two corners, in sub-pixels. One at the greatest coordinate belongs to nobody's

@@ -10,10 +10,9 @@ use super::Batch;
 use super::assembly::Assembled;
 use super::batch::put;
 use super::line::Stipple;
-use super::plane::FURTHEST;
 use super::raster::{Rasterizer, pixels};
 use super::vertex::{Varying, Vertices, code};
-use crate::prim::{Line, Plane, Prim, Shape, prefetch, word};
+use crate::prim::{FRONT, FURTHEST, LAYER, TRIANGLE, Line, Plane, Prim, prefetch, word};
 use ash::vk;
 use bytemuck::cast_ref;
 use counters::Event::{self, *};
@@ -290,7 +289,6 @@ fn flush<S: Simd>(
         y2: [0.0; LANES],
         shift: [[0.0; LANES]; 2],
     };
-    let mut origin = [[0f32; LANES]; 2];
     let mut positive = [false; LANES];
     for i in 0..LANES {
         let (dx1, dy1) = ((px[1][i] - px[0][i]) as f64, (py[1][i] - py[0][i]) as f64);
@@ -305,30 +303,16 @@ fn flush<S: Simd>(
         let p = [px[0][i] as f64 * (1.0 / 256.0), py[0][i] as f64 * (1.0 / 256.0)];
         for k in 0..2 {
             let o = p[k].clamp(0.0, FURTHEST);
-            origin[k][i] = o as f32;
             s.shift[k][i] = o - p[k];
         }
     }
-    // Edges as in [`super::raster::edge`], the corners in the order that has the inside at the right hand.
+    // The corners in the order that has the inside at the right hand.
     for i in 0..LANES {
         let (bx, by, cx, cy) = (px[1][i], py[1][i], px[2][i], py[2][i]);
         px[1][i] = if positive[i] { bx } else { cx };
         py[1][i] = if positive[i] { by } else { cy };
         px[2][i] = if positive[i] { cx } else { bx };
         py[2][i] = if positive[i] { cy } else { by };
-    }
-    let mut ea = [[0i32; LANES]; 3];
-    let mut eb = [[0i32; LANES]; 3];
-    let mut ec = [[0i64; LANES]; 3];
-    for k in 0..3 {
-        let j = (k + 1) % 3;
-        for i in 0..LANES {
-            let (a, b) = (py[k][i] - py[j][i], px[j][i] - px[k][i]);
-            let not_top_left = !((a > 0) | ((a == 0) & (b > 0)));
-            ea[k][i] = a;
-            eb[k][i] = b;
-            ec[k][i] = -(a as i64 * px[k][i] as i64 + b as i64 * py[k][i] as i64) - not_top_left as i64;
-        }
     }
     let inside = r.maps[0].inside;
     let mut box0 = [[0i32; LANES]; 2];
@@ -354,7 +338,8 @@ fn flush<S: Simd>(
     let wp = if flat { s.one() } else { s.planes(&w) };
 
     let first_plane = out.planes.len();
-    let count = r.outputs.varyings.len();
+    let (varyings, ahead) = (&r.outputs.varyings, r.outputs.ids as usize);
+    let count = ahead + varyings.len();
     out.planes.reserve(LANES * count);
     let streams = out.streams;
     // Where the next group goes: stores to lines that are not there yet would wait for them one by one.
@@ -373,7 +358,13 @@ fn flush<S: Simd>(
     // SAFETY: room for the planes of a whole group.
     let far = unsafe { out.planes.as_mut_ptr().add(first_plane) };
     let to = if count <= NEAR { near.0.as_mut_ptr().cast::<Plane>() } else { far };
-    for (k, four) in r.outputs.varyings.chunks(4).enumerate() {
+    if r.outputs.ids {
+        for i in 0..n {
+            // SAFETY: a primitive's planes, of the room above.
+            unsafe { to.add(i * count).write(Plane { at: f32::from_bits(ids[i]), dx: 0.0, dy: 0.0 }) };
+        }
+    }
+    for (k, four) in varyings.chunks(4).enumerate() {
         let mut own = [Planes::ZERO; 4];
         let varied = v.four(k);
         assert!(varied.len() >= v.count);
@@ -396,7 +387,7 @@ fn flush<S: Simd>(
             for g in 0..3 {
                 let [p, q, r, s] = words[g];
                 let words = [cast_ref(p), cast_ref(q), cast_ref(r), cast_ref(s)];
-                let to = to.wrapping_add(4 * k).cast::<u8>().wrapping_add(16 * g);
+                let to = to.wrapping_add(ahead + 4 * k).cast::<u8>().wrapping_add(16 * g);
                 // SAFETY: four planes of each primitive, of the room above.
                 unsafe { self::four(machine, words, to, count * size_of::<Plane>()) };
             }
@@ -406,7 +397,7 @@ fn flush<S: Simd>(
             for j in 0..four.len() {
                 let plane = Plane { at: own[j].at[i], dx: own[j].dx[i], dy: own[j].dy[i] };
                 // SAFETY: as above.
-                unsafe { to.add(i * count + 4 * k + j).write(plane) };
+                unsafe { to.add(i * count + ahead + 4 * k + j).write(plane) };
             }
         }
     }
@@ -426,13 +417,12 @@ fn flush<S: Simd>(
             layers[i] = r.layer(written[t[r.provoking][i] as usize]);
         }
     }
-    let mut places = [0u32; LANES];
+    let mut kinds = [0u32; LANES];
     for i in 0..LANES {
-        places[i] = layers[i] & 0xFFFF | ((positive[i] == clockwise) as u32) << 24;
+        kinds[i] = TRIANGLE | ((positive[i] == clockwise) as u32) << FRONT | layers[i] << LAYER;
     }
-    let mut kinds = [Shape::Polygon as u32 | 3 << 8; LANES];
     if COUNTED {
-        out.used.triangles(&t, n, [&box0, &box1], &places, &mut kinds);
+        out.used.triangles(&t, n, [&box0, &box1], &layers, &mut kinds);
     }
     let [mut low, mut high, mut planes] = [[0u32; LANES]; 3];
     for i in 0..LANES {
@@ -441,29 +431,15 @@ fn flush<S: Simd>(
         let y = [box0[1][i].clamp(0, MOST) as u32, box1[1][i].clamp(0, MOST) as u32];
         low[i] = x[0] | y[0] << 16;
         high[i] = x[1] | y[1] << 16;
-        planes[i] = (first_plane + i * count) as u32;
+        planes[i] = (first_plane + i * count + ahead) as u32;
     }
     let mut near = Near([const { MaybeUninit::uninit() }; LANES * Prim::WORDS]);
-    let none = [0; LANES];
     near.words(machine, word::BOUNDS, [&low, &high, &kinds, &planes]);
-    for k in 0..3 {
-        let mut c = [none; 2];
-        for i in 0..LANES {
-            c[0][i] = ec[k][i] as u32;
-            c[1][i] = (ec[k][i] >> 32) as u32;
-        }
-        let [a, b] = [cast_ref(&ea[k]), cast_ref(&eb[k])];
-        near.words(machine, word::EDGES + 4 * k, [a, b, &c[0], &c[1]]);
-    }
-    near.words(machine, word::EDGES + 12, [&none; 4]);
-    let [x, y] = [cast_ref(&origin[0]), cast_ref(&origin[1])];
-    near.words(machine, word::ORIGIN, [x, y, cast_ref(&zp.at), cast_ref(&zp.dx)]);
-    near.words(
-        machine,
-        word::Z + 2,
-        [cast_ref(&zp.dy), cast_ref(&wp.at), cast_ref(&wp.dx), cast_ref(&wp.dy)],
-    );
-    near.words(machine, word::ID, [&ids, &places, &none, &none]);
+    let [[ax, bx, cx], [ay, by, cy]] = [&px, &py].map(|p| p.each_ref().map(cast_ref));
+    near.words(machine, word::CORNERS, [ax, ay, bx, by]);
+    near.words(machine, word::CORNERS + 4, [cx, cy, cast_ref(&zp.at), cast_ref(&zp.dx)]);
+    let [at, dx, dy] = [cast_ref(&wp.at), cast_ref(&wp.dx), cast_ref(&wp.dy)];
+    near.words(machine, word::Z + 2, [cast_ref(&zp.dy), at, dx, dy]);
     let before = out.prims.len();
     out.prims.reserve(n);
     // SAFETY: the words are primitives'; there is room for them.
@@ -477,13 +453,10 @@ fn flush<S: Simd>(
 const _: () = assert!(
     word::KIND == word::BOUNDS + 2
         && word::PLANES == word::BOUNDS + 3
-        && word::EDGES == word::BOUNDS + 4
-        && word::ORIGIN == word::EDGES + 16
-        && word::Z == word::ORIGIN + 2
+        && word::CORNERS == word::BOUNDS + 4
+        && word::Z == word::CORNERS + 6
         && word::W == word::Z + 3
-        && word::ID == word::W + 3
-        && word::LAYER == word::ID + 1
-        && Prim::WORDS == word::ID + 4
+        && Prim::WORDS == word::W + 3
 );
 
 /// Planes of a primitive that are put together before they are written.

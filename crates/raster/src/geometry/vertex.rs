@@ -43,6 +43,8 @@ pub struct Outputs {
     pub bytes: u64,
     /// The fragment program reads PointCoord.
     pub point_coord: bool,
+    /// The fragment program reads primitives' ids.
+    pub ids: bool,
     /// PrimitiveId as a geometry shader writes it.
     pub primitive: usize,
     /// What transform feedback writes, and the column of each.
@@ -117,14 +119,15 @@ impl Outputs {
             o.varyings.push(Varying { column, flat, no_perspective, vertex: of, weight });
         }
         o.primitive = o.column(vertex, slot::PRIMITIVE_ID);
-        o.point_coord =
-            fragment.is_some_and(|f| f.inputs.iter().any(|(i, _)| matches!(i, Input::PointCoord(_))));
+        let reads = |of: fn(&Input) -> bool| fragment.is_some_and(|f| f.inputs.iter().any(|(i, _)| of(i)));
+        o.point_coord = reads(|i| matches!(i, Input::PointCoord(_)));
+        o.ids = reads(|i| *i == Input::PrimitiveId);
         o
     }
 
     /// Planes of a primitive, at most.
     pub fn planes(&self) -> usize {
-        self.varyings.len() + if self.point_coord { 2 } else { 0 }
+        self.ids as usize + self.varyings.len() + if self.point_coord { 2 } else { 0 }
     }
 
     /// The column of a slot; 0 if the program doesn't write it.

@@ -3,6 +3,7 @@
 use super::blend_shader;
 use super::fill::Fill;
 use super::item::Item;
+use crate::prim::DEFERRED;
 use crate::geometry::traffic;
 use crate::state::Rect;
 use counters::{Ask, By, Counts, Event, Load, Phase, Unit, UnitCounts};
@@ -202,7 +203,7 @@ pub fn entered(c: &mut TileCounts, deferred: u8) {
 pub fn entered_all(c: &mut TileCounts, kinds: &[u32; 16], n: usize) {
     let (mut deferred, mut vertices) = (0, 0);
     for (i, kind) in kinds.iter().enumerate() {
-        let of = if i < n { kind >> 16 & 0xFF } else { 0 };
+        let of = if i < n { kind >> DEFERRED & 7 } else { 0 };
         deferred += of.min(1);
         vertices += of.saturating_sub(1);
     }

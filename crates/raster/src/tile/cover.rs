@@ -3,7 +3,7 @@
 use super::small::{COLUMNS as LANES_OF, ROWS};
 use super::task::Blocks;
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE};
-use crate::prim::Prim;
+use crate::prim::{Edge, Prim};
 use crate::state::Rect;
 use simd::Simd;
 use texel::vector;
@@ -59,6 +59,7 @@ impl Cover {
     pub fn set(
         &mut self,
         p: &Prim,
+        list: &[Edge],
         origin: [i32; 2],
         inside: bool,
         locations: &[[u8; 2]],
@@ -81,7 +82,7 @@ impl Cover {
         if inside {
             return true;
         }
-        for e in &p.edges[..p.edge_count as usize] {
+        for e in &p.edges(list)[..p.form.edges()] {
             let (a, b) = (e.a as i64, e.b as i64);
             let far = TILE as i64 - 1;
             let (rise, fall) = (far * (a.max(0) + b.max(0)), far * (a.min(0) + b.min(0)));
@@ -249,13 +250,14 @@ mod tests {
             Edge { a: 256, b: 0, c: -256 * (10 * 256 + 64) },
             Edge { a: -256, b: -256, c: 256 * 30 * 256 - 1 },
             Edge { a: 0, b: 1 << 22, c: -(3 << 30) },
+            Edge::default(),
         ];
-        let prim = crate::prim::tests::polygon(&edges, Rect { x0: 0, y0: 1, x1: 61, y1: 64 });
+        let prim = crate::prim::tests::polygon(4, Rect { x0: 0, y0: 1, x1: 61, y1: 64 });
         for (origin, samples) in [([0, 0], 1), ([0, 0], 4), ([0, 0], 8), ([64, 0], 4), ([0, -64], 2)] {
             let locations = sample_locations(samples);
             let mut got = vec![[false; 16]; 4096];
             let mut c = Cover::empty();
-            if c.set(&prim, origin, false, locations, samples == 1) {
+            if c.set(&prim, &edges, origin, false, locations, samples == 1) {
                 let mut room = Covered::new();
                 list(level, &c, &mut room);
                 for (b, masks) in room.blocks.iter().map(|b| *b as usize).zip(&room.masks).take(room.count) {

@@ -281,7 +281,7 @@ impl<'a> Task<'a> {
             // A primitive's entries lie one after the other.
             if let Some(ahead) = self.log.entries[..end].get(n + AHEAD).filter(|e| e.prim != asked) {
                 asked = ahead.prim;
-                item.soon(&item.batch.prims[asked as usize]);
+                item.soon(item.batch.prims[asked as usize].planes);
             }
             let e = self.log.entries[n];
             if item.plan.samples == 4 {

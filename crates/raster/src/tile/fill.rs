@@ -1,7 +1,7 @@
 //! Inputs of fragment waves: interpolation (§ Interpolation) and built-ins, a warp at a time.
 
 use super::cover::MAX_MASKS;
-use crate::prim::{Plane, Prim};
+use crate::prim::{Edge, Plane, Prim};
 use shader::bytecode::Program;
 use shader::interface::At;
 use shader::ir::Input;
@@ -122,6 +122,9 @@ pub struct Warp<'a, S: Simd> {
     /// The sample that is shaded, when shading is by sample.
     pub sample: Option<u8>,
     pub planes: &'a [Plane],
+    /// The batch's list of them, and by how many sub-pixels those were moved outward.
+    pub edges: &'a [Edge],
+    pub grown: i64,
     pub view: u32,
 }
 
@@ -160,7 +163,7 @@ impl<'a, S: Simd> Warp<'a, S> {
     #[inline(always)]
     pub fn places(&self, o: [f32; 2]) -> Places<S> {
         let s = self.machine;
-        let (ox, oy) = (self.each(|p| p.origin[0]), self.each(|p| p.origin[1]));
+        let (ox, oy) = (self.each(|p| p.origin()[0]), self.each(|p| p.origin()[1]));
         Places {
             x: s.fsub(s.fadd(self.x, s.fsplat(o[0])), ox),
             y: s.fsub(s.fadd(self.y, s.fsplat(o[1])), oy),
@@ -189,7 +192,7 @@ impl<'a, S: Simd> Warp<'a, S> {
     fn centroid_places(&self) -> Places<S> {
         let o = self.centroid();
         let s = self.machine;
-        let (ox, oy) = (self.each(|p| p.origin[0]), self.each(|p| p.origin[1]));
+        let (ox, oy) = (self.each(|p| p.origin()[0]), self.each(|p| p.origin()[1]));
         Places {
             x: s.fsub(s.fadd(self.x, ops::f_from(s, o[0])), ox),
             y: s.fsub(s.fadd(self.y, ops::f_from(s, o[1])), oy),
@@ -291,7 +294,7 @@ fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
         Fill::PointCoord(i) => {
             let places = shared.place(warp, 0);
             let none = Plane::default();
-            let of = |p: &Prim| if p.point { &warp.planes[(p.planes + i) as usize] } else { &none };
+            let of = |p: &Prim| if p.side.point() { &warp.planes[(p.planes + i) as usize] } else { &none };
             s.bits(warp.eval(&places, of))
         }
         Fill::SampleId => s.isplat(warp.sample.unwrap_or(0) as u32),
@@ -305,9 +308,11 @@ fn rare<S: Simd>(fill: Fill, warp: &Warp<S>, shared: &mut Shared<S>) -> S::I {
             }
             ops::i_from(s, m)
         }
-        Fill::PrimitiveId => warp.each_bits(|p| p.id),
+        Fill::PrimitiveId => {
+            warp.each_bits(|p| warp.planes[(p.planes as usize).wrapping_sub(1)].at.to_bits())
+        }
         Fill::Layer => warp.each_bits(|p| p.layer as u32),
-        Fill::Viewport => warp.each_bits(|p| p.viewport as u32),
+        Fill::Viewport => warp.each_bits(|p| p.side.viewport() as u32),
         Fill::View => s.isplat(warp.view),
         Fill::Lane => ops::i_from(s, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]),
         Fill::Coefficient { plane: i, k } => {
@@ -354,14 +359,14 @@ pub fn mask<S: Simd>(fill: Fill, warp: &Warp<S>) -> Option<u16> {
 #[inline(never)]
 fn fully_covered<S: Simd>(warp: &Warp<S>) -> u16 {
     let (x, y) = (ops::f_lanes(warp.machine, warp.x), ops::f_lanes(warp.machine, warp.y));
-    (0..16).fold(0, |m, l| m | (warp.prims[l / 4].contains([x[l] as i32, y[l] as i32]) as u16) << l)
+    (0..16).fold(0, |m, l| m | (warp.prims[l / 4].contains(warp.edges, warp.grown, [x[l] as i32, y[l] as i32]) as u16) << l)
 }
 
 /// Lanes of front-facing primitives.
 pub fn front(prims: &[&Prim; 4]) -> u16 {
     let mut m = 0;
     for (q, p) in prims.iter().enumerate() {
-        m |= if p.front { 0xF << (q * 4) } else { 0 };
+        m |= if p.side.front() { 0xF << (q * 4) } else { 0 };
     }
     m
 }

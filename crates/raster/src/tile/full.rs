@@ -109,12 +109,12 @@ fn stretch<S: Simd>(
     let Stretch { prim: p, first, end, block } = of;
     let half = s.fsplat(0.5);
     let [x, y] = corners(s, block, origin);
-    let y = s.fsub(s.fadd(y, half), s.fsplat(p.origin[1]));
+    let y = s.fsub(s.fadd(y, half), s.fsplat(p.origin()[1]));
     let at = &mut packer.places;
     let Some(columns) = at.columns.get_mut(block as usize % SIDE..) else { return };
     if !again {
         // Blocks are four columns apart, which is exact.
-        let (mut x, ox) = (s.fadd(x, half), s.fsplat(p.origin[0]));
+        let (mut x, ox) = (s.fadd(x, half), s.fsplat(p.origin()[0]));
         for column in &mut columns[..end - first] {
             vector::store_floats(s, column, s.fsub(x, ox));
             x = s.fadd(x, s.fsplat(4.0));
@@ -225,6 +225,8 @@ fn other<S: Simd>(
             locations: item.plan.locations(),
             sample: None,
             planes: &item.batch.planes,
+            edges: &item.batch.edges,
+            grown: item.plan.grown,
             view: item.view,
         };
         if let Some(m) = fill::mask(f, &warp) {

@@ -7,10 +7,10 @@
 
 use super::counts::{self, TileCounts};
 use super::item::Item;
-use super::small::{COLUMNS, ROWS};
+use super::small::{COLUMNS, ROWS, not_top_left};
 use crate::geometry::bin;
 use crate::layout::{LANES, SIDE, TILE};
-use crate::prim::{Prim, Shape, word};
+use crate::prim::{FORM, Prim, TRIANGLE, word};
 use simd::{Simd, ops};
 use texel::vector;
 
@@ -132,22 +132,26 @@ impl Group {
         let (x0, x1) = (s.isub(x0, corner_x), s.isub(x1, corner_x));
         let (y0, y1) = (s.isub(y0, corner_y), s.isub(y1, corner_y));
         // Something of each way, and no more than two blocks, or three.
-        let triangle = s.isplat(Shape::Polygon as u32 | 3 << 8);
         let some = s.mand(s.sgt(x1, x0), s.sgt(y1, y0));
-        let mut fits = s.mand(some, s.ieq(s.iand(kind, ones), triangle));
+        let mut fits = s.mand(some, s.ieq(s.iand(kind, s.isplat(FORM)), s.isplat(TRIANGLE)));
         let most = s.smax(x1, y1);
 
         // Values in whole pixels' steps, as in `cover`: the fraction can go.
         let half = s.isplat(128);
         let start_x = s.iadd(ops::shl(s, s.iadd(corner_x, ox), 8), half);
         let start_y = s.iadd(ops::shl(s, s.iadd(corner_y, oy), 8), half);
+        let [px, py, qx, qy] = unsafe { words(s, &at, word::CORNERS) };
+        let [rx, ry, ..] = unsafe { words(s, &at, word::CORNERS + 4) };
+        let corners = [[px, py], [qx, qy], [rx, ry]];
         let mut long = zero;
         let (mut a, mut b, mut e) = ([zero; 3], [zero; 3], [zero; 3]);
         for k in 0..3 {
-            let [dx, dy, c, _] = unsafe { words(s, &at, word::EDGES + 4 * k) };
+            let ([px, py], [qx, qy]) = (corners[k], corners[(k + 1) % 3]);
+            let (dx, dy) = (s.isub(py, qy), s.isub(qx, px));
             (a[k], b[k]) = (dx, dy);
-            let v = s.iadd(s.iadd(s.imul(dx, start_x), s.imul(dy, start_y)), c);
-            e[k] = ops::sar(s, v, 8);
+            let (x, y) = (s.isub(start_x, px), s.isub(start_y, py));
+            let v = s.iadd(s.imul(dx, x), s.imul(dy, y));
+            e[k] = ops::sar(s, s.iadd(v, not_top_left(s, dx, dy)), 8);
             for (to, own) in self.edges[k].iter_mut().zip([e[k], dx, dy]) {
                 vector::store(s, to, own);
             }

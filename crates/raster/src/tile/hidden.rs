@@ -76,10 +76,10 @@ pub fn find(
                 continue;
             }
             let prim = &item.batch.prims[index(e) as usize];
-            if prim.shape != Shape::Polygon {
+            if prim.form.shape() != Shape::Polygon {
                 continue;
             }
-            if cover.set(prim, origin, e & COVERS != 0, item.plan.locations(), true) {
+            if cover.set(prim, &item.batch.edges, origin, e & COVERS != 0, item.plan.locations(), true) {
                 // Indirect by level: this is one call a primitive and tile.
                 cover.full_blocks(level, room, &mut covered);
             }

@@ -12,7 +12,7 @@ use super::target::Targets;
 use crate::geometry::{Batch, bin::Bins};
 use crate::layout::sample_locations;
 use crate::pass::Subpass;
-use crate::prim::{Line, Prim, prefetch};
+use crate::prim::{Prim, prefetch};
 use crate::state::{GraphicsPipeline, State};
 use ash::vk;
 use machine::bindings::Bindings;
@@ -67,6 +67,8 @@ pub struct Plan {
     pub interpolated: Interpolated,
     /// Planes of a primitive.
     pub varyings: usize,
+    /// Sub-pixels by which conservative rasterization has moved edges outward, along x and y each.
+    pub grown: i64,
     /// Warps of a fragment wave.
     pub warps: usize,
     pub samples: usize,
@@ -305,6 +307,7 @@ impl Plan {
             stencil: sub.stencil,
             shades,
             varyings: p.fragment.as_ref().map_or(0, |f| f.interface.varyings.len()),
+            grown: s.raster.conservative.map_or(0, |c| c.outward()),
             samples,
             places: places(s, samples),
             sample_mask: s.samples.mask,
@@ -348,18 +351,12 @@ impl Plan {
 }
 
 impl Item {
-    /// Asks for what shading will want of a primitive.
+    /// Asks for what shading will want of a primitive with these [`Prim::planes`].
     #[inline(always)]
-    pub(super) fn soon(&self, p: &Prim) {
-        self.soon_of(p, p.planes);
-    }
-    /// As [`Item::soon`]; `planes`: the primitive's [`Prim::planes`].
-    #[inline(always)]
-    pub(super) fn soon_of(&self, p: *const Prim, planes: u32) {
-        prefetch(p.cast::<Line>().wrapping_add(1));
+    pub(super) fn soon(&self, planes: u32) {
         let planes = self.batch.planes.as_ptr().wrapping_add(planes as usize);
-        prefetch(planes.cast());
-        prefetch(planes.wrapping_add(self.plan.varyings.saturating_sub(1)).cast());
+        prefetch(planes);
+        prefetch(planes.wrapping_add(self.plan.varyings.saturating_sub(1)));
     }
     /// Bounds of a primitive's depth over a square of `side` pixels, as the tile holds it.
     #[inline(always)]
@@ -368,8 +365,8 @@ impl Item {
         let inset = if self.plan.samples == 1 { 0.5 } else { 0.0 };
         let k = &p.z;
         let ends = |axis: usize, slope: f32| {
-            let from = corner[axis] as f32 + inset - p.origin[axis];
-            let to = (corner[axis] + side) as f32 - inset - p.origin[axis];
+            let from = corner[axis] as f32 + inset - p.origin()[axis];
+            let to = (corner[axis] + side) as f32 - inset - p.origin()[axis];
             if slope < 0.0 { [slope * to, slope * from] } else { [slope * from, slope * to] }
         };
         let (x, y) = (ends(0, k.dx), ends(1, k.dy));
@@ -380,7 +377,7 @@ impl Item {
     /// Depth range of the viewport a primitive went through.
     #[inline]
     pub fn depth_range(&self, p: &Prim) -> [f32; 2] {
-        self.state.viewports.get(p.viewport as usize).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
+        self.state.viewports.get(p.side.viewport()).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
     }
     /// May hold smooth lines.
     pub(super) fn smooth(&self) -> bool {

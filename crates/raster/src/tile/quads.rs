@@ -6,7 +6,7 @@ use super::full::Places;
 use super::item::Item;
 use super::packer::{Packer, Slot, WARPS};
 use crate::layout::{QUAD_X, QUAD_Y};
-use crate::prim::{Line, Plane, prefetch, word};
+use crate::prim::{FURTHEST, Plane, prefetch, word};
 use simd::Simd;
 use texel::vector;
 use wave::graphics::Lanes;
@@ -48,10 +48,18 @@ fn fill_body<S: Simd>(
     while left != 0 {
         let w = left.trailing_zeros() as usize % WARPS;
         left &= left - 1;
-        // A line that coverage did not read; they wait for each other less than who reads them would.
+        // They wait for each other less than who reads them would.
         for n in warps[w].prims {
-            prefetch(item.batch.prims.as_ptr().wrapping_add(n as usize).cast::<Line>().wrapping_add(1));
+            prefetch(item.batch.prims.as_ptr().wrapping_add(n as usize));
         }
+    }
+    let mut left = which;
+    while left != 0 {
+        let w = left.trailing_zeros() as usize % WARPS;
+        left &= left - 1;
+        // Asked for before, and gone from the first cache by now or not there yet.
+        quads.planes[w] = warps[w].prims.map(|n| item.batch.prims[n as usize].planes);
+        quads.planes[w].iter().for_each(|planes| item.soon(*planes));
     }
     let mut left = which;
     while left != 0 {
@@ -141,26 +149,26 @@ fn place<S: Simd>(
 ) {
     let of = |q: usize| &item.batch.prims[slot.prims[q] as usize];
     let prims = [of(0), of(1), of(2), of(3)];
-    quads.planes[w] = [prims[0].planes, prims[1].planes, prims[2].planes, prims[3].planes];
-    // Asked for before, and gone from the first cache by now or not there yet: all of a wave's come before the first is read.
-    for first in quads.planes[w] {
-        prefetch(item.batch.planes.as_ptr().wrapping_add(first as usize).cast());
-    }
     let [a, b, c, d] = slot.prims;
     let same = a == b && a == c && a == d;
     quads.same |= (same as u32) << w;
     let [x, y] = centers(s, slot, origin);
-    // Four words of each from one of them on. That they are often of one primitive nobody can foresee: it is the same work.
+    // Four words of each. That they are often of one primitive nobody can foresee: it is the same work.
     let at = |q: usize, first: usize| std::ptr::from_ref(prims[q]).cast::<f32>().wrapping_add(first);
     let of = |first: usize| [at(0, first), at(1, first), at(2, first), at(3, first)];
     // SAFETY: words of primitives.
-    let [ox, oy, ..] = unsafe { s.fquads4(of(word::ORIGIN)) };
-    let (x, y) = (s.fsub(x, ox), s.fsub(y, oy));
+    let [ox, oy, ..] = unsafe { s.fquads4(of(word::CORNERS)) };
+    // As `Prim::origin`.
+    let start = |o: S::F, at: S::F| {
+        let o = s.fmul(s.s_to_f(s.bits(o)), s.fsplat(1.0 / 256.0));
+        s.fsub(at, s.fmin_raw(s.fmax_raw(o, s.fsplat(0.0)), s.fsplat(FURTHEST as f32)))
+    };
+    let (x, y) = (start(ox, x), start(oy, y));
     vector::store_floats(s, &mut places.x[w], x);
     vector::store_floats(s, &mut places.y[w], y);
     if item.plan.perspective {
-        // SAFETY: a plane is its three numbers in order, and no primitive ends there.
-        let [at, dx, dy, _] = unsafe { s.fquads4(of(word::W)) };
+        // SAFETY: a plane is its three numbers in order; these are a primitive's last.
+        let [_, at, dx, dy] = unsafe { s.fquads4(of(word::W - 1)) };
         let v = linear(s, [at, dx, dy], x, y);
         let one = s.fsplat(1.0);
         if s.many(s.fne(v, one)) {
@@ -268,15 +276,13 @@ fn coordinate<S: Simd>(
         let v = if c < 2 {
             centers(s, slot, origin)[c as usize]
         } else {
-            let first = if c == 2 { word::Z } else { word::W };
             let of = |q: usize| {
-                std::ptr::from_ref(&item.batch.prims[slot.prims[q] as usize])
-                    .cast::<f32>()
-                    .wrapping_add(first)
+                let p = &item.batch.prims[slot.prims[q] as usize];
+                std::ptr::from_ref(if c == 2 { &p.z } else { &p.w }).cast()
             };
-            // SAFETY: a plane is its three numbers in order, and no primitive ends there.
-            let [at, dx, dy, _] = unsafe { s.fquads4([of(0), of(1), of(2), of(3)]) };
-            linear(s, [at, dx, dy], vector::floats(s, &places.x[w]), vector::floats(s, &places.y[w]))
+            // SAFETY: a plane is its three numbers in order.
+            let k = unsafe { s.fquads3([of(0), of(1), of(2), of(3)]) };
+            linear(s, k, vector::floats(s, &places.x[w]), vector::floats(s, &places.y[w]))
         };
         // SAFETY: a row a warp, of no other input.
         vector::store(s, unsafe { &mut *row.add(w) }, s.bits(v));

@@ -399,6 +399,8 @@ pub fn warp<'a, S: Simd>(s: S, item: &'a Item, slot: &'a Slot, origin: [i32; 2])
         locations: item.plan.locations(),
         sample: slot.sample,
         planes: &item.batch.planes,
+        edges: &item.batch.edges,
+        grown: item.plan.grown,
         view: item.view,
     }
 }

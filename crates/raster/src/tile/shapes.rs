@@ -11,7 +11,7 @@ impl Task<'_> {
     /// A smooth line: pixels of which any of sixteen samples is covered, with their share of them
     /// (§ Smooth Lines leaves the filter open).
     pub(super) fn smooth(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-        if !self.cover.set(prim, self.origin, false, sample_locations(16), false) {
+        if !self.cover.set(prim, &item.batch.edges, self.origin, false, sample_locations(16), false) {
             return Ok(());
         }
         cover::list(self.level, self.cover, self.covered);
@@ -31,7 +31,7 @@ impl Task<'_> {
 
     /// A primitive that covers the pixels whose centres are in it, all samples of each.
     pub(super) fn centers(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-        if !self.cover.set(prim, self.origin, false, sample_locations(1), true) {
+        if !self.cover.set(prim, &item.batch.edges, self.origin, false, sample_locations(1), true) {
             return Ok(());
         }
         cover::list(self.level, self.cover, self.covered);

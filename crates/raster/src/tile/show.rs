@@ -144,7 +144,7 @@ impl Task<'_> {
             // A primitive's parts lie one after the other.
             if let Some(ahead) = parts.get(i + AHEAD).filter(|p| p.prim != asked) {
                 asked = ahead.prim;
-                item.soon(&item.batch.prims[asked as usize]);
+                item.soon(item.batch.prims[asked as usize].planes);
             }
         };
         let whole = &shows.whole[..shows.wholes];

@@ -7,7 +7,7 @@ use super::item::Item;
 use super::small::{self, Small};
 use super::task::{Task, quads};
 use crate::layout::{BLOCKS, SIDE};
-use crate::prim::{Line, Prim, prefetch};
+use crate::prim::{Prim, prefetch};
 use simd::Simd;
 use std::mem::MaybeUninit;
 use texel::vector;
@@ -92,9 +92,8 @@ pub(super) struct Ahead<'a> {
 impl Ahead<'_> {
     #[inline(always)]
     pub(super) fn ask(&self, item: &Item, lane: usize) {
-        let at = |n: u32| item.batch.prims.as_ptr().wrapping_add(n as usize);
-        prefetch(at(self.far[lane % GROUP]).cast::<Line>());
-        item.soon_of(at(self.next.prims[lane % GROUP]), self.next.planes[lane % GROUP]);
+        prefetch(item.batch.prims.as_ptr().wrapping_add(self.far[lane % GROUP] as usize));
+        item.soon(self.next.planes[lane % GROUP]);
     }
 }
 
@@ -111,7 +110,7 @@ impl Task<'_> {
     ) -> Result<bool, Stop> {
         let plan = &item.plan;
         let mut covered = Small::new();
-        if !small::centers(s, prim, self.origin, &mut covered) {
+        if !small::centers(s, prim, &item.batch.edges, self.origin, &mut covered) {
             return Ok(false);
         }
         let mut seen = counts::Seen::default();

@@ -2,9 +2,9 @@
 
 use super::cover::{Covered, MAX_SAMPLES};
 use crate::layout::{LANES, TILE, lane_x, lane_y, window};
-use crate::prim::Prim;
+use crate::prim::{Edge, Prim};
 use crate::state::Rect;
-use simd::Simd;
+use simd::{Simd, ops};
 use std::mem::MaybeUninit;
 use texel::vector;
 
@@ -123,6 +123,15 @@ impl Window {
     }
 }
 
+/// -1 where samples on an edge do not belong to its polygon ([`crate::prim::top_left`]), else 0.
+#[inline(always)]
+pub(super) fn not_top_left<S: Simd>(s: S, a: S::I, b: S::I) -> S::I {
+    // Twice a, and one more where b > 0, is positive where they do.
+    let positive = ops::shr(s, s.isub(s.isplat(0), b), 31);
+    let twice = s.iadd(ops::shl(s, a, 1), positive);
+    ops::sar(s, s.isub(twice, s.isplat(1)), 31)
+}
+
 /// A polygon's bounds in the tile, if they are no more than so many pixels along either side.
 #[inline(always)]
 pub(super) fn bounds(p: &Prim, origin: [i32; 2], most: i32) -> Option<Rect> {
@@ -139,13 +148,14 @@ pub(super) fn bounds(p: &Prim, origin: [i32; 2], most: i32) -> Option<Rect> {
 /// Lists the blocks that are covered, by a sample at each pixel's centre. False if the polygon is not small (nothing is listed
 /// then).
 #[inline(always)]
-pub fn centers<S: Simd>(s: S, p: &Prim, origin: [i32; 2], out: &mut impl Blocks) -> bool {
+pub fn centers<S: Simd>(s: S, p: &Prim, list: &[Edge], origin: [i32; 2], out: &mut impl Blocks) -> bool {
     let Some(b) = bounds(p, origin, MOST) else { return false };
-    match p.edge_count {
-        3 => centers_of::<S, 3, _>(s, p, origin, &b, out),
-        0 => centers_of::<S, 0, _>(s, p, origin, &b, out),
+    let edges = p.edges(list);
+    match p.form.edges() {
+        3 => centers_of::<S, 3, _>(s, &edges, origin, &b, out),
+        0 => centers_of::<S, 0, _>(s, &edges, origin, &b, out),
         // Edges that there are not are all zero: everything is inside.
-        _ => centers_of::<S, 4, _>(s, p, origin, &b, out),
+        _ => centers_of::<S, 4, _>(s, &edges, origin, &b, out),
     }
     true
 }
@@ -153,7 +163,7 @@ pub fn centers<S: Simd>(s: S, p: &Prim, origin: [i32; 2], out: &mut impl Blocks)
 #[inline(always)]
 fn centers_of<S: Simd, const EDGES: usize, B: Blocks>(
     s: S,
-    p: &Prim,
+    edges: &[Edge; 4],
     origin: [i32; 2],
     b: &Rect,
     out: &mut B,
@@ -171,7 +181,7 @@ fn centers_of<S: Simd, const EDGES: usize, B: Blocks>(
     let mut down_by = [zero; EDGES];
     for k in 0..EDGES {
         // Values in whole pixels' steps, as in `cover`: the fraction can go.
-        let e = &p.edges[k];
+        let e = &edges[k];
         let x0 = (origin[0] + left * 4) as i64 * 256 + 128;
         let y0 = (origin[1] + top * 4) as i64 * 256 + 128;
         let v = (e.a as i64 * x0 + e.b as i64 * y0 + e.c) >> 8;
@@ -232,24 +242,25 @@ fn centers_of<S: Simd, const EDGES: usize, B: Blocks>(
 pub fn list<S: Simd>(
     s: S,
     p: &Prim,
+    list: &[Edge],
     origin: [i32; 2],
     locations: &[[u8; 2]],
     samples: usize,
     out: &mut Covered,
 ) -> bool {
     if samples == 1 {
-        return centers(s, p, origin, out);
+        return centers(s, p, list, origin, out);
     }
     let Some(b) = bounds(p, origin, MOST) else { return false };
     let (left, top) = (b.x0 >> 2, b.y0 >> 2);
     let (right, bottom) = ((b.x1 + 3) >> 2, (b.y1 + 3) >> 2);
-    let count = (p.edge_count as usize).min(4);
+    let (edges, count) = (p.edges(list), p.form.edges().min(4));
     // Values in whole pixels' steps, as in `cover`: the fraction can go. First at lane 0 of the first block, then what
     // is added for the others.
     let mut at = [[0i32; 4]; MAX_SAMPLES];
     let mut offsets = [s.isplat(0); 4];
     for k in 0..count {
-        let e = &p.edges[k];
+        let e = &edges[k];
         for s in 0..samples {
             let [sx, sy] = locations[s];
             let x = (origin[0] + left * 4) as i64 * 256 + sx as i64 * 16;
@@ -271,7 +282,7 @@ pub fn list<S: Simd>(
             for sample in 0..samples {
                 let mut least = s.isplat(0);
                 for k in 0..count {
-                    let e = &p.edges[k];
+                    let e = &edges[k];
                     let v = at[sample][k] + (bx - left) * 4 * e.a + (by - top) * 4 * e.b;
                     // The sign says whether any of the values is negative.
                     least = s.ior(least, s.iadd(offsets[k], s.isplat(v as u32)));

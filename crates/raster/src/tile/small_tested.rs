@@ -13,7 +13,7 @@ use super::small::{self, Window};
 use super::task::{AHEAD, POLL, Task};
 use crate::geometry::bin::index;
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, LANES, SIDE};
-use crate::prim::{Line, Prim, Shape, prefetch, word};
+use crate::prim::{Prim, prefetch, word};
 use simd::{Level, Simd, ops};
 use std::mem::MaybeUninit;
 use texel::vector;
@@ -22,6 +22,8 @@ use wave::Stop;
 /// A block's sixteen lanes of each of four samples.
 const ONCE: u64 = 0x0001_0001_0001_0001;
 const EDGES: usize = 3;
+/// Of each sample's lanes, the edge that ends at the first corner, and the one that is there twice.
+const LAST: u16 = 0xCCCC;
 /// Blocks that wait for their tests, at most.
 const ROOM: usize = 512;
 
@@ -77,18 +79,18 @@ impl Found {
         origin: [i32; 2],
         places: &Places,
     ) -> bool {
-        if prim.shape != Shape::Polygon || prim.edge_count as usize != EDGES {
+        if !prim.is_triangle() {
             return false;
         }
         let Some(b) = small::bounds(prim, origin, most(SAMPLES)) else { return false };
-        let first = std::ptr::from_ref(prim).cast::<u32>().wrapping_add(word::EDGES).cast_mut();
-        let mut lanes = [s.isplat(0); 4];
-        for (k, lanes) in lanes.iter_mut().enumerate() {
-            // SAFETY: four words of each of the primitive's edges (one of which is zero).
-            *lanes = unsafe { s.iload4([first.wrapping_add(4 * k).cast(); 4]) };
-        }
-        // Of each sample, by edge.
-        let [dx, dy, c, _] = s.itranspose4(lanes);
+        let first = std::ptr::from_ref(prim).cast::<u32>().wrapping_add(word::CORNERS).cast_mut();
+        // SAFETY: words of the primitive, four from each corner on.
+        let lanes = [0, 2, 4, 4].map(|k| unsafe { s.iload4([first.wrapping_add(k).cast(); 4]) });
+        // Of each sample, by edge: where it begins, and where it ends. (The fourth is the third again.)
+        let [from_x, from_y, to_x, to_y] = s.itranspose4(lanes);
+        let [x0, y0] = prim.corners[0].map(|c| s.isplat(c as u32));
+        let (to_x, to_y) = (s.isel(s.mask(LAST), x0, to_x), s.isel(s.mask(LAST), y0, to_y));
+        let (dx, dy) = (s.isub(from_y, to_y), s.isub(to_x, from_x));
         let long = s.ior(s.ixor(dx, ops::sar(s, dx, 31)), s.ixor(dy, ops::sar(s, dy, 31)));
         if s.many(s.ugt(long, s.isplat(SHORT - 1))) {
             return false;
@@ -101,15 +103,16 @@ impl Found {
         let window = Window::new(&b, left, top);
         // Values in whole pixels' steps, as in `cover`: the fraction can go.
         let corner = |k: usize, at: i32| s.isplat(((origin[k] + at * 4) * 256) as u32);
-        let x = s.iadd(corner(0, left), vector::load(s, &places.0[0]));
-        let y = s.iadd(corner(1, top), vector::load(s, &places.0[1]));
-        let mut row = ops::sar(s, s.iadd(s.iadd(s.imul(dx, x), s.imul(dy, y)), c), 8);
+        let x = s.isub(s.iadd(corner(0, left), vector::load(s, &places.0[0])), from_x);
+        let y = s.isub(s.iadd(corner(1, top), vector::load(s, &places.0[1])), from_y);
+        let value = s.iadd(s.iadd(s.imul(dx, x), s.imul(dy, y)), small::not_top_left(s, dx, dy));
+        let mut row = ops::sar(s, value, 8);
         let (across, down) = (ops::shl(s, dx, 2), ops::shl(s, dy, 2));
         let mut offsets = [s.isplat(0); EDGES];
         for k in 0..EDGES {
-            let e = &prim.edges[k];
-            let x = s.imul(s.isplat(e.a as u32), vector::load(s, &LANES[0]));
-            let y = s.imul(s.isplat(e.b as u32), vector::load(s, &LANES[1]));
+            let ([px, py], [qx, qy]) = (prim.corners[k], prim.corners[(k + 1) % EDGES]);
+            let x = s.imul(s.isplat((py - qy) as u32), vector::load(s, &LANES[0]));
+            let y = s.imul(s.isplat((qx - px) as u32), vector::load(s, &LANES[1]));
             offsets[k] = s.iadd(x, y);
         }
         for by in 0..bottom - top {
@@ -164,9 +167,7 @@ impl Task<'_> {
             let number = index(entry);
             let prim = &prims[number as usize];
             if let Some(ahead) = entries.get(next + AHEAD) {
-                let line = prims.as_ptr().wrapping_add(index(*ahead) as usize).cast::<Line>();
-                prefetch(line);
-                prefetch(line.wrapping_add(1));
+                prefetch(prims.as_ptr().wrapping_add(index(*ahead) as usize));
             }
             if found.len + most_blocks(SAMPLES) > ROOM {
                 self.test_found::<S, SAMPLES>(s, item, &mut found, &mut n)?;
@@ -177,7 +178,7 @@ impl Task<'_> {
                 break;
             }
             if item.plan.observed {
-                counts::entered(&mut self.counts, prim.deferred);
+                counts::entered(&mut self.counts, prim.form.deferred());
             }
             next += 1;
         }
@@ -285,8 +286,8 @@ impl<const SAMPLES: usize> Samples<SAMPLES> {
         for i in 0..SAMPLES {
             let [sx, sy] = [s.fsplat(self.places[i][0]), s.fsplat(self.places[i][1])];
             // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
-            let x = s.fsub(s.fadd(left, sx), s.fsplat(prim.origin[0]));
-            let y = s.fsub(s.fadd(top, sy), s.fsplat(prim.origin[1]));
+            let x = s.fsub(s.fadd(left, sx), s.fsplat(prim.origin()[0]));
+            let y = s.fsub(s.fadd(top, sy), s.fsplat(prim.origin()[1]));
             let slope = s.fadd(s.fmul(s.fsplat(prim.z.dx), x), s.fmul(s.fsplat(prim.z.dy), y));
             let z = tests.value(s, s.fadd(s.fsplat(prim.z.at), slope), range);
             // SAFETY: a block of the plane, which the task's tile has.

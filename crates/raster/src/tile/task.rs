@@ -13,7 +13,7 @@ use super::small;
 use super::small_tested;
 use super::target::{Plane, Targets};
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel};
-use crate::prim::{Line, Prim, Shape, prefetch};
+use crate::prim::{Prim, Shape, prefetch};
 use crate::state::Rect;
 use counters::Load;
 use simd::{Level, Simd};
@@ -213,22 +213,18 @@ impl<'a> Task<'a> {
             let number = index(e);
             let prim = &item.batch.prims[number as usize];
             if !grouped {
-                counts::entered(&mut self.counts, prim.deferred);
+                counts::entered(&mut self.counts, prim.form.deferred());
                 // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at, and what
                 // shading wants too.
                 if let Some(next) = entries.get(place(n + AHEAD)) {
-                    let next = item.batch.prims.as_ptr().wrapping_add(index(*next) as usize).cast::<Line>();
-                    prefetch(next);
-                    if plan.hiz {
-                        prefetch(next.wrapping_add(1));
-                    }
+                    prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize));
                 }
                 if let Some(next) = entries.get(place(n + AHEAD / 2)).filter(|_| plan.simple) {
-                    item.soon(&item.batch.prims[index(*next) as usize]);
+                    item.soon(item.batch.prims[index(*next) as usize].planes);
                 }
             }
-            if prim.shape != Shape::Polygon {
-                match prim.shape {
+            if prim.form.shape() != Shape::Polygon {
+                match prim.form.shape() {
                     Shape::Pixels => self.pixels(item, prim, number)?,
                     Shape::Smooth => self.smooth(item, prim, number)?,
                     _ => self.centers(item, prim, number)?,
@@ -236,7 +232,7 @@ impl<'a> Task<'a> {
                 continue;
             }
             let b = &prim.bounds.rect();
-            if prim.edge_count == 0 && b.x1 - b.x0 == 1 && b.y1 - b.y0 == 1 {
+            if prim.form.edges() == 0 && b.x1 - b.x0 == 1 && b.y1 - b.y0 == 1 {
                 // One pixel: a point.
                 let (x, y) = (b.x0 - origin[0], b.y0 - origin[1]);
                 let p = pixel(x as usize % TILE as usize, y as usize % TILE as usize);
@@ -253,8 +249,8 @@ impl<'a> Task<'a> {
                 counts::gone(&mut self.counts, &WHOLE, plan.all_pass);
                 continue;
             }
-            if !small::list(s, prim, origin, plan.locations(), plan.samples, self.covered) {
-                if !self.cover.set(prim, origin, e & COVERS != 0, plan.locations(), single) {
+            if !small::list(s, prim, &item.batch.edges, origin, plan.locations(), plan.samples, self.covered) {
+                if !self.cover.set(prim, &item.batch.edges, origin, e & COVERS != 0, plan.locations(), single) {
                     continue;
                 }
                 if plan.hiz && self.cover.whole() {
@@ -353,7 +349,7 @@ impl<'a> Task<'a> {
             if quads == 0 {
                 return Ok(());
             }
-            item.soon(prim);
+            item.soon(prim.planes);
             if !self.packer.add_one(plan.warps, index, block, quads, mask) {
                 self.shade(item)?;
                 self.packer.add_one(plan.warps, index, block, quads, mask);
@@ -440,7 +436,7 @@ impl<'a> Task<'a> {
         if !plan.shades {
             return Ok(());
         }
-        item.soon(prim);
+        item.soon(prim.planes);
         let smooth = item.smooth().then_some(self.coverage);
         if plan.exclusive && self.packer.overlaps(block, quads(any)) {
             self.shade(item)?;
@@ -492,8 +488,8 @@ impl<'a> Task<'a> {
         // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
         let x = s.fadd(s.fsplat(corner[0] as f32), vector::floats(s, &LANE_X));
         let y = s.fadd(s.fsplat(corner[1] as f32), vector::floats(s, &LANE_Y));
-        let x = s.fsub(s.fadd(x, s.fsplat(sx as f32 / 16.0)), s.fsplat(prim.origin[0]));
-        let y = s.fsub(s.fadd(y, s.fsplat(sy as f32 / 16.0)), s.fsplat(prim.origin[1]));
+        let x = s.fsub(s.fadd(x, s.fsplat(sx as f32 / 16.0)), s.fsplat(prim.origin()[0]));
+        let y = s.fsub(s.fadd(y, s.fsplat(sy as f32 / 16.0)), s.fsplat(prim.origin()[1]));
         let k = &prim.z;
         let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
         let z = plan.tests.value(s, s.fadd(s.fsplat(k.at), slope), item.depth_range(prim));
@@ -510,7 +506,7 @@ impl<'a> Task<'a> {
             },
             _ => no_stencil.as_mut_ptr(),
         };
-        let front = if prim.front { 0xFFFF } else { 0 };
+        let front = if prim.side.front() { 0xFFFF } else { 0 };
         // SAFETY: a block's sixteen values each.
         unsafe { plan.tests.run(s, mask, z, zs, st, front, plan.when == When::Early, None) }
     }

@@ -27,7 +27,7 @@ pub(super) struct Row {
 pub(super) fn depths_down<S: Simd>(s: S, prim: &Prim, origin: [i32; 2], row: usize) -> S::F {
     let top = s.fsplat((origin[1] + row as i32 * 4) as f32);
     let y = s.fadd(top, vector::floats(s, &LANE_Y));
-    s.fmul(s.fsplat(prim.z.dy), s.fsub(s.fadd(y, s.fsplat(0.5)), s.fsplat(prim.origin[1])))
+    s.fmul(s.fsplat(prim.z.dy), s.fsub(s.fadd(y, s.fsplat(0.5)), s.fsplat(prim.origin()[1])))
 }
 
 /// A primitive's depths in a block; `range`: depths that it has at all; `down`: its row's.
@@ -43,7 +43,7 @@ pub(super) fn depths<S: Simd>(
 ) -> S::F {
     let left = s.fsplat((origin[0] + (block % SIDE) as i32 * 4) as f32);
     let x = s.fadd(left, vector::floats(s, &LANE_X));
-    let from = s.fsub(s.fadd(x, s.fsplat(0.5)), s.fsplat(prim.origin[0]));
+    let from = s.fsub(s.fadd(x, s.fsplat(0.5)), s.fsplat(prim.origin()[0]));
     let across = s.fmul(s.fsplat(prim.z.dx), from);
     item.plan.tests.value(s, s.fadd(s.fsplat(prim.z.at), s.fadd(across, down)), range)
 }
@@ -52,7 +52,7 @@ pub(super) fn depths<S: Simd>(
 #[inline(always)]
 pub(super) fn sides<S: Simd>(s: S, prim: &Prim, origin: [i32; 2]) -> [S::F; 2] {
     let columns = s.iadd(s.isplat(origin[0] as u32), vector::load(s, &COLUMNS.0));
-    let (half, ox) = (s.fsplat(0.5), s.fsplat(prim.origin[0]));
+    let (half, ox) = (s.fsplat(0.5), s.fsplat(prim.origin()[0]));
     let from = s.fsub(s.fadd(s.s_to_f(columns), half), ox);
     let to = s.fsub(s.fsub(s.s_to_f(s.iadd(columns, s.isplat(4))), half), ox);
     let slope = s.fsplat(prim.z.dx);
@@ -186,7 +186,7 @@ impl Task<'_> {
         if !plan.shades {
             return Ok(());
         }
-        item.soon(prim);
+        item.soon(prim.planes);
         let q = quads(passed);
         if !self.packer.add_one(plan.warps, index, block, q, passed) {
             self.shade(item)?;
@@ -228,8 +228,8 @@ impl Task<'_> {
     ) -> Row {
         let k = &prim.z;
         let y = self.origin[1] + row as i32 * 4;
-        let from = k.dy * (y as f32 + 0.5 - prim.origin[1]);
-        let to = k.dy * ((y + 4) as f32 - 0.5 - prim.origin[1]);
+        let from = k.dy * (y as f32 + 0.5 - prim.origin()[1]);
+        let to = k.dy * ((y + 4) as f32 - 0.5 - prim.origin()[1]);
         let (top, bottom) = if k.dy < 0.0 { (to, from) } else { (from, to) };
         let at = s.fsplat(k.at);
         let low = s.fadd(at, s.fadd(left, s.fsplat(top)));

@@ -3,10 +3,16 @@
 use super::*;
 use vk::PrimitiveTopology as T;
 
+/// A primitive's id, before its planes.
+fn id(b: &Batch, p: &Prim) -> u32 {
+    b.planes[p.planes as usize - 1].at.to_bits()
+}
+
 /// Flat values (the provoking vertices') and ids of a scene's primitives.
-fn provoked(s: &Scene) -> Vec<(f32, u32)> {
+fn provoked(s: &mut Scene) -> Vec<(f32, u32)> {
+    s.ids = true;
     let b = s.run();
-    b.prims.iter().map(|p| (b.planes[p.planes as usize].at, p.id)).collect()
+    b.prims.iter().map(|p| (b.planes[p.planes as usize].at, id(&b, p))).collect()
 }
 
 /// Zigzag of `n` vertices with values 0, 1, 2 …
@@ -19,21 +25,21 @@ fn strips_keep_their_winding_and_provoking_vertices() {
     let mut s = Scene::new(T::TRIANGLE_STRIP, &zigzag(6));
     s.varyings = vec![flat(0)];
     let b = s.run();
-    assert!(b.prims.windows(2).all(|w| w[0].front == w[1].front));
-    assert_eq!(provoked(&s), [(0.0, 0), (1.0, 1), (2.0, 2), (3.0, 3)]);
+    assert!(b.prims.windows(2).all(|w| w[0].side == w[1].side));
+    assert_eq!(provoked(&mut s), [(0.0, 0), (1.0, 1), (2.0, 2), (3.0, 3)]);
     s.state.raster.provoking_last = true;
-    assert_eq!(provoked(&s), [(2.0, 0), (3.0, 1), (4.0, 2), (5.0, 3)]);
+    assert_eq!(provoked(&mut s), [(2.0, 0), (3.0, 1), (4.0, 2), (5.0, 3)]);
     let b = s.run();
-    assert!(b.prims.windows(2).all(|w| w[0].front == w[1].front));
+    assert!(b.prims.windows(2).all(|w| w[0].side == w[1].side));
     s.state.topology = T::TRIANGLE_LIST;
-    assert_eq!(provoked(&s), [(2.0, 0), (5.0, 1)]);
+    assert_eq!(provoked(&mut s), [(2.0, 0), (5.0, 1)]);
     s.state.raster.provoking_last = false;
-    assert_eq!(provoked(&s), [(0.0, 0), (3.0, 1)]);
+    assert_eq!(provoked(&mut s), [(0.0, 0), (3.0, 1)]);
     s.state.topology = T::LINE_STRIP;
-    assert_eq!(provoked(&s), [(0.0, 0), (1.0, 1), (2.0, 2), (3.0, 3), (4.0, 4)]);
+    assert_eq!(provoked(&mut s), [(0.0, 0), (1.0, 1), (2.0, 2), (3.0, 3), (4.0, 4)]);
     s.state.raster.provoking_last = true;
     s.state.topology = T::LINE_LIST;
-    assert_eq!(provoked(&s), [(1.0, 0), (3.0, 1), (5.0, 2)]);
+    assert_eq!(provoked(&mut s), [(1.0, 0), (3.0, 1), (5.0, 2)]);
 }
 
 #[test]
@@ -42,10 +48,10 @@ fn fans() {
     let v: Vec<[f32; 5]> = v.iter().enumerate().map(|(i, p)| at(p.0, p.1, 0.0, i as f32)).collect();
     let mut s = Scene::new(T::TRIANGLE_FAN, &v);
     s.varyings = vec![flat(0)];
-    assert_eq!(provoked(&s), [(1.0, 0), (2.0, 1), (3.0, 2)]);
+    assert_eq!(provoked(&mut s), [(1.0, 0), (2.0, 1), (3.0, 2)]);
     s.state.raster.provoking_last = true;
-    assert_eq!(provoked(&s), [(2.0, 0), (3.0, 1), (4.0, 2)]);
-    assert!(s.run().prims.iter().all(|p| p.front));
+    assert_eq!(provoked(&mut s), [(2.0, 0), (3.0, 1), (4.0, 2)]);
+    assert!(s.run().prims.iter().all(|p| p.side.front()));
 }
 
 #[test]
@@ -55,15 +61,16 @@ fn restart_begins_anew() {
     s = s.indices(&[0, 1, 2, 3, stop, stop, 4, 5, stop, 4, 5, 6, 7]);
     s.varyings = vec![flat(0)];
     s.state.primitive_restart = true;
-    assert_eq!(provoked(&s), [(0.0, 0), (1.0, 1), (4.0, 2), (5.0, 3)]);
+    assert_eq!(provoked(&mut s), [(0.0, 0), (1.0, 1), (4.0, 2), (5.0, 3)]);
     let b = s.run();
-    assert!(b.prims.iter().all(|p| p.front == b.prims[0].front), "each strip starts even");
+    assert!(b.prims.iter().all(|p| p.side == b.prims[0].side), "each strip starts even");
     // Every distinct index once.
     assert_eq!(b.counts.events[Event::VertexInvocations], 8);
     assert_eq!(b.counts.events[Event::InputPrimitives], 4);
     // Ids start again with each instance.
     s.call.instances = 2;
-    let ids: Vec<u32> = s.run().prims.iter().map(|p| p.id).collect();
+    let b = s.run();
+    let ids: Vec<u32> = b.prims.iter().map(|p| id(&b, p)).collect();
     assert_eq!(ids, [0, 1, 2, 3, 0, 1, 2, 3]);
 }
 
@@ -74,7 +81,7 @@ fn restarts_are_where_the_program_says() {
     s.varyings = vec![flat(0)];
     s.state.primitive_restart = true;
     s.index_buffer.as_mut().unwrap().restart = 7;
-    assert_eq!(provoked(&s), [(0.0, 0), (3.0, 1), (4.0, 2)]);
+    assert_eq!(provoked(&mut s), [(0.0, 0), (3.0, 1), (4.0, 2)]);
 }
 
 #[test]
@@ -82,14 +89,14 @@ fn vertex_offsets_and_short_index_buffers() {
     let mut s = Scene::new(T::TRIANGLE_LIST, &zigzag(8)).indices(&[0, 1, 2, 3, 4, 5]);
     s.varyings = vec![flat(0)];
     s.call.vertex_offset = 2;
-    assert_eq!(provoked(&s), [(2.0, 0), (5.0, 1)]);
+    assert_eq!(provoked(&mut s), [(2.0, 0), (5.0, 1)]);
     // Past the end: index 0. The second triangle is 3, 4, 0.
     s.call.vertex_offset = 0;
     s.index_buffer.as_mut().unwrap().size = 10;
     s.state.raster.provoking_last = true;
-    assert_eq!(provoked(&s), [(2.0, 0), (0.0, 1)]);
+    assert_eq!(provoked(&mut s), [(2.0, 0), (0.0, 1)]);
     s.index_buffer.as_mut().unwrap().buffer = None;
-    assert_eq!(provoked(&s), []);
+    assert_eq!(provoked(&mut s), []);
 }
 
 #[test]

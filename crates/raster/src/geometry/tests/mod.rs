@@ -38,8 +38,9 @@ struct Scene {
     /// Outputs of the vertex program and where they come from.
     slots: Vec<(Input, u16)>,
     varyings: Vec<interface::Varying>,
-    /// The fragment program reads PointCoord.
+    /// What the fragment program reads: PointCoord, and primitives' ids.
     point_coord: bool,
+    ids: bool,
     call: Call,
     depth: vk::Format,
     layers: u32,
@@ -72,6 +73,7 @@ impl Scene {
             slots: slots.chain([(Input::Varying(4), 0)]).collect(),
             varyings: vec![varying(0)],
             point_coord: false,
+            ids: false,
             call: Call {
                 indexed: false,
                 first: 0,
@@ -106,14 +108,15 @@ impl Scene {
     }
 
     fn run_on(&self, shared: &Shared) -> Batch {
-        let reads: &[_] = if self.point_coord { &[(Input::PointCoord(0), 0)] } else { &[] };
+        let reads = [(self.point_coord, Input::PointCoord(0)), (self.ids, Input::PrimitiveId)];
+        let reads: Vec<_> = reads.into_iter().filter(|r| r.0).map(|r| (r.1, 0)).collect();
         let draw = Draw {
             pipeline: Arc::new(GraphicsPipeline {
                 vertex: Arc::new(plain::program(Stage::Vertex, 64, &self.slots, vec![])),
                 tessellation: None,
                 geometry: None,
                 task: None,
-                fragment: Some(Arc::new(plain::program(Stage::Fragment, 64, reads, self.varyings.clone()))),
+                fragment: Some(Arc::new(plain::program(Stage::Fragment, 64, &reads, self.varyings.clone()))),
                 title: Default::default(),
                 feedback: Default::default(),
             }),
@@ -164,12 +167,12 @@ fn covers(b: &Batch, p: &Prim, x: i32, y: i32) -> bool {
     if x < r.x0 || x >= r.x1 || y < r.y0 || y >= r.y1 {
         return false;
     }
-    if p.shape == Shape::Pixels {
+    if p.form.shape() == Shape::Pixels {
         let (first, count) = p.pixels();
         return b.pixels[first as usize..][..count as usize].contains(&[x, y]);
     }
     let (x, y) = ((x * 256 + 128) as i64, (y * 256 + 128) as i64);
-    p.edges[..p.edge_count as usize].iter().all(|e| e.a as i64 * x + e.b as i64 * y + e.c >= 0)
+    p.edges(&b.edges)[..p.form.edges()].iter().all(|e| e.a as i64 * x + e.b as i64 * y + e.c >= 0)
 }
 
 /// How many primitives cover each pixel of the area.
@@ -189,5 +192,6 @@ fn pixels_of(b: &Batch) -> Vec<(i32, i32)> {
 
 /// A plane at a pixel coordinate.
 fn value(p: &Prim, plane: &Plane, x: f32, y: f32) -> f32 {
-    plane.at + plane.dx * (x - p.origin[0]) + plane.dy * (y - p.origin[1])
+    let [x0, y0] = p.origin();
+    plane.at + plane.dx * (x - x0) + plane.dy * (y - y0)
 }

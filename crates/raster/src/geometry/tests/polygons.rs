@@ -42,7 +42,7 @@ fn a_fan_covers_every_pixel_once() {
     let c = counts(&b);
     assert!(c.iter().flatten().all(|&n| n <= 1));
     assert_eq!(c[100][20..180], [1; 160]);
-    assert!(b.prims.iter().all(|p| p.front));
+    assert!(b.prims.iter().all(|p| p.side.front()));
 }
 
 #[test]
@@ -50,18 +50,18 @@ fn culling_and_facing() {
     // Clockwise on the screen (y downward).
     let v = [at(10.0, 10.0, 0.0, 0.0), at(20.0, 10.0, 0.0, 0.0), at(10.0, 20.0, 0.0, 0.0)];
     let mut s = Scene::new(T::TRIANGLE_LIST, &v);
-    assert!(s.run().prims[0].front);
+    assert!(s.run().prims[0].side.front());
     s.state.raster.cull = vk::CullModeFlags::FRONT;
     assert_eq!(s.run().prims.len(), 0);
     s.state.raster.front = vk::FrontFace::COUNTER_CLOCKWISE;
-    assert!(!s.run().prims[0].front);
+    assert!(!s.run().prims[0].side.front());
     s.state.raster.cull = vk::CullModeFlags::BACK;
     assert_eq!(s.run().prims.len(), 0);
     // A negative viewport height turns everything over.
     s.state.viewports[0].y = 256.0;
     s.state.viewports[0].height = -256.0;
     let b = s.run();
-    assert!(b.prims[0].front);
+    assert!(b.prims[0].side.front());
     assert_eq!(b.prims[0].bounds.rect(), Rect { x0: 10, y0: 236, x1: 20, y1: 246 });
     // No area, nothing to see.
     let flat = [at(10.0, 10.0, 0.0, 0.0), at(20.0, 20.0, 0.0, 0.0), at(30.0, 30.0, 0.0, 0.0)];
@@ -73,7 +73,7 @@ fn planes_are_exact() {
     let v = [at(0.0, 0.0, 0.25, 1.0), at(128.0, 0.0, 0.25, 3.0), at(0.0, 128.0, 0.5, 1.0)];
     let b = Scene::new(T::TRIANGLE_LIST, &v).run();
     let p = &b.prims[0];
-    assert_eq!(p.origin, [0.0, 0.0]);
+    assert_eq!((p.origin(), p.planes), ([0.0, 0.0], 0));
     assert_eq!(p.z, Plane { at: 0.25, dx: 0.0, dy: 0.25 / 128.0 });
     assert_eq!(p.w, Plane { at: 1.0, dx: 0.0, dy: 0.0 });
     assert_eq!(b.planes, [Plane { at: 1.0, dx: 2.0 / 128.0, dy: 0.0 }]);
@@ -87,8 +87,7 @@ fn perspective_and_linear() {
     let mut s = Scene::new(T::TRIANGLE_LIST, &v);
     s.varyings.push(interface::Varying { no_perspective: true, ..varying(0) });
     let b = s.run();
-    let p = &b.prims[0];
-    assert_eq!(p.w, Plane { at: 1.0, dx: -0.5 / 128.0, dy: 0.0 });
+    assert_eq!(b.prims[0].w, Plane { at: 1.0, dx: -0.5 / 128.0, dy: 0.0 });
     // value / w is 4 at both ends.
     assert_eq!(b.planes[0], Plane { at: 4.0, dx: 0.0, dy: 0.0 });
     assert_eq!(b.planes[1], Plane { at: 4.0, dx: 4.0 / 128.0, dy: 0.0 });
@@ -136,7 +135,7 @@ fn vertices_behind_the_eye() {
     assert!(!b.prims.is_empty());
     for p in &b.prims {
         assert!(p.bounds.rect().y0 >= 127 && p.bounds.rect().x0 >= 127, "{:?}", p.bounds);
-        for e in &p.edges[..3] {
+        for e in &p.edges(&b.edges)[..3] {
             assert!(e.a.abs() <= 1 << 23 && e.b.abs() <= 1 << 23);
         }
     }
@@ -259,7 +258,7 @@ fn layers_and_viewports_of_the_provoking_vertex() {
     s.state.scissors.push(AREA);
     let b = s.run();
     assert_eq!(
-        (b.prims[0].viewport, b.prims[0].bounds.rect()),
+        (b.prims[0].side.viewport(), b.prims[0].bounds.rect()),
         (1, Rect { x0: 128, y0: 0, x1: 192, y1: 64 })
     );
 }
@@ -287,10 +286,11 @@ fn the_same_at_any_thread_count() {
         s.threads = 1;
         assert_eq!(one.counts, four.counts);
         assert_eq!(one.prims.len(), four.prims.len());
-        let all = |p: &Prim| (p.edges, p.bounds, p.z, p.w, p.planes, p.id, p.pixels());
+        let all = |p: &Prim| (p.corners, p.bounds, p.z, p.w, p.planes);
         assert!(one.prims.iter().map(all).eq(four.prims.iter().map(all)));
         assert_eq!(one.planes, four.planes);
         assert_eq!(one.pixels, four.pixels);
+        assert_eq!(one.edges, four.edges);
         one
     };
     let mut s = Scene::new(T::TRIANGLE_LIST, &crowd(9000));
@@ -327,8 +327,8 @@ pub(crate) fn every_level_gives_the_same_bits(level: simd::Level) {
         let [b, portable] = [level, simd::Level::Portable].map(run);
         assert!(b.prims.len() > 50, "{} of {topology:?}", b.prims.len());
         assert_eq!(b.planes, portable.planes);
-        let edges = |b: &Batch| b.prims.iter().map(|p| (p.edges, p.z, p.w, p.bounds)).collect::<Vec<_>>();
-        assert_eq!(edges(&b), edges(&portable));
+        let all = |b: &Batch| b.prims.iter().map(|p| (p.corners, p.z, p.w, p.bounds)).collect::<Vec<_>>();
+        assert_eq!(all(&b), all(&portable));
     }
 }
 

@@ -69,7 +69,7 @@ fn rectangles_of_lines() {
     let b = s.run();
     assert_eq!(pixels_of(&b), (10..20).map(|x| (x, 20)).collect::<Vec<_>>());
     let p = &b.prims[0];
-    assert_eq!((p.shape, p.edge_count), (Shape::Polygon, 4));
+    assert_eq!((p.form.shape(), p.form.edges()), (Shape::Polygon, 4));
     assert_eq!(value(p, &b.planes[0], 15.5, 20.5), 5.5);
     assert_eq!(value(p, &p.z, 12.0, 25.0), 0.1);
     s.state.raster.line_width = 5.0;
@@ -85,8 +85,8 @@ fn rectangles_of_lines() {
     // A smooth line's coverage is that of the same rectangle (§ Smooth Lines).
     s.state.raster.line_mode = Mode::RECTANGULAR_SMOOTH;
     let b = s.run();
-    assert_eq!(b.prims[0].shape, Shape::Smooth);
-    assert_eq!(b.prims[0].edges, sharp.prims[0].edges);
+    assert_eq!(b.prims[0].form.shape(), Shape::Smooth);
+    assert_eq!(b.edges, sharp.edges);
     // Nothing to draw.
     let v = [at(10.0, 20.5, 0.0, 0.0); 2];
     assert_eq!(lines(&v, Mode::DEFAULT).run().prims.len(), 0);
@@ -98,7 +98,7 @@ fn wide_bresenham_lines() {
     let mut s = lines(&v, Mode::BRESENHAM);
     s.state.raster.line_width = 3.0;
     let b = s.run();
-    assert_eq!(b.prims[0].shape, Shape::Pixels);
+    assert_eq!(b.prims[0].form.shape(), Shape::Pixels);
     let p = pixels_of(&b);
     assert_eq!(p.len(), 12);
     assert!(p.iter().all(|&(x, y)| (10..14).contains(&x) && (19..22).contains(&y)));
@@ -145,13 +145,13 @@ fn points() {
     // 8.5 to 12.5: left and top sides run through centres that are in.
     assert_eq!(p.bounds.rect(), Rect { x0: 8, y0: 18, x1: 12, y1: 22 });
     assert_eq!(pixels_of(&b).len(), 16);
-    assert!(!p.point);
+    assert!(!p.side.point());
     assert_eq!(b.planes, [Plane { at: 4.0, dx: 0.0, dy: 0.0 }]);
     // PointCoord's planes come after them, for programs that read it.
     s.point_coord = true;
     let b = s.run();
     let p = &b.prims[0];
-    assert!(p.point && b.planes.len() == 3);
+    assert!(p.side.point() && b.planes.len() == 3);
     assert_eq!(value(p, &b.planes[1], 8.5, 20.5), 0.0);
     assert_eq!(value(p, &b.planes[2], 10.5, 21.5), 0.75);
     // Half outside but its centre inside: whole; centre outside: gone.
