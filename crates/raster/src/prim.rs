@@ -92,9 +92,9 @@ pub struct Prim {
     /// Flat: `at` holds the raw bits. Perspective: planes of value/w. Otherwise planes of the value.
     /// For a point whose program reads PointCoord its two follow them. Its id is before them where the program reads that, as `at`'s bits.
     pub planes: u32,
-    /// In 1/256 pixels, those of a triangle ([`Prim::is_triangle`]) at whose right hand it lies. Of others the first is where planes
-    /// start, and then comes where their edges are in the batch's list of these, or their pixels.
-    pub corners: [[i32; 2]; 3],
+    /// In pixels, multiples of 1/256: those of a triangle ([`Prim::is_triangle`]) at whose right hand it lies. Of others the first is where
+    /// planes start, and the next one's bits are where their edges are in the batch's list of these, or their pixels.
+    pub corners: [[f32; 2]; 3],
     /// Depth, bias included, before clamping; unclamped to the depth range.
     pub z: Plane,
     /// 1/w.
@@ -199,25 +199,33 @@ impl Prim {
     #[inline(always)]
     pub fn edges(&self, list: &[Edge]) -> [Edge; 4] {
         if self.is_triangle() {
-            let [a, b, c] = self.corners;
+            let [a, b, c] = self.corners.map(|c| c.map(|v| (v * 256.0) as i32));
             return [Edge::between(a, b), Edge::between(b, c), Edge::between(c, a), Edge::default()];
         }
         let mut edges = [Edge::default(); 4];
         let n = self.form.edges().min(4);
         if n > 0 {
-            edges[..n].copy_from_slice(&list[self.corners[1][0] as u32 as usize..][..n]);
+            edges[..n].copy_from_slice(&list[self.listed()[0] as usize..][..n]);
         }
         edges
     }
     /// Where planes start, in pixels.
     #[inline(always)]
     pub fn origin(&self) -> [f32; 2] {
-        self.corners[0].map(|c| (c as f32 * (1.0 / 256.0)).clamp(0.0, FURTHEST as f32))
+        self.corners[0].map(|c| c.clamp(0.0, FURTHEST as f32))
     }
     /// First and count in the batch's list of pixels, (x, y) each ([`Shape::Pixels`]).
     #[inline(always)]
     pub fn pixels(&self) -> (u32, u32) {
-        (self.corners[1][0] as u32, self.corners[1][1] as u32)
+        self.listed().into()
+    }
+    /// Where what is listed begins, and how many pixels there are.
+    #[inline(always)]
+    pub fn listed(&self) -> [u32; 2] {
+        self.corners[1].map(f32::to_bits)
+    }
+    pub fn set_listed(&mut self, listed: [u32; 2]) {
+        self.corners[1] = listed.map(f32::from_bits);
     }
     /// Whether all of a pixel lies in the primitive as it was before conservative rasterization moved its edges outward by so many
     /// sub-pixels along x and y each; of shapes without edges none does. `list`: as in [`Prim::edges`].
@@ -231,9 +239,6 @@ impl Prim {
             center + given >= (128 + grown) * (a.abs() + b.abs())
         };
         matches!(shape, Shape::Polygon | Shape::Centers) && n > 0 && self.edges(list)[..n].iter().all(inside)
-    }
-    pub fn set_pixels(&mut self, (first, count): (u32, u32)) {
-        self.corners[1] = [first as i32, count as i32];
     }
 }
 
@@ -257,7 +262,7 @@ pub(crate) mod tests {
             side: Side::new(0, false, true),
             layer: 0,
             bounds: Bounds::new(bounds),
-            corners: [[0; 2]; 3],
+            corners: [[0.0; 2]; 3],
             z: Plane::default(),
             w: Plane { at: 1.0, ..Plane::default() },
             planes: 0,

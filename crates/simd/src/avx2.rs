@@ -380,16 +380,9 @@ impl Simd for Avx2 {
         }
     }
     #[inline(always)]
-    fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
+    fn fpick<const WHICH: i32>(self, a: Self::F, b: Self::F) -> Self::F {
         // SAFETY: `self` is proof that the CPU has the instructions.
-        unsafe {
-            match LANE {
-                0 => two!(I => _mm256_permute_ps::<0x00>(a[I])),
-                1 => two!(I => _mm256_permute_ps::<0x55>(a[I])),
-                2 => two!(I => _mm256_permute_ps::<0xAA>(a[I])),
-                _ => two!(I => _mm256_permute_ps::<0xFF>(a[I])),
-            }
-        }
+        unsafe { two!(I => _mm256_shuffle_ps::<WHICH>(a[I], b[I])) }
     }
     two3! {
         fma(F, F, F) -> F = _mm256_fmadd_ps;

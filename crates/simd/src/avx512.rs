@@ -314,16 +314,9 @@ impl Simd for Avx512 {
         unsafe { _mm512_fixupimm_ps::<0>(r, x, _mm512_set1_epi32(TABLE as i32)) }
     }
     #[inline(always)]
-    fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
+    fn fpick<const WHICH: i32>(self, a: Self::F, b: Self::F) -> Self::F {
         // SAFETY: `self` is proof that the CPU has the instructions.
-        unsafe {
-            match LANE {
-                0 => _mm512_permute_ps::<0x00>(a),
-                1 => _mm512_permute_ps::<0x55>(a),
-                2 => _mm512_permute_ps::<0xAA>(a),
-                _ => _mm512_permute_ps::<0xFF>(a),
-            }
-        }
+        unsafe { _mm512_shuffle_ps::<WHICH>(a, b) }
     }
     methods! {
         fn fbound(self, x: Self::F) -> Self::F {

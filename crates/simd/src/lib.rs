@@ -299,7 +299,19 @@ pub trait Simd: Copy + 'static {
     /// Lane i = that of a which is `LANE` of its quad.
     #[inline(always)]
     fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
-        self.from_bits(self.ishuffle(self.bits(a), ops::quad(self, LANE)))
+        match LANE {
+            0 => self.fpick::<0x00>(a, a),
+            1 => self.fpick::<0x55>(a, a),
+            2 => self.fpick::<0xAA>(a, a),
+            _ => self.fpick::<0xFF>(a, a),
+        }
+    }
+    /// Of each quad, two lanes of a and then two of b: `WHICH` has two bits for each, the lowest first.
+    #[inline(always)]
+    fn fpick<const WHICH: i32>(self, a: Self::F, b: Self::F) -> Self::F {
+        let (a, b) = (ops::f_lanes(self, a), ops::f_lanes(self, b));
+        let of = |l: usize| l & 12 | (WHICH >> (2 * (l & 3)) & 3) as usize;
+        ops::f_from(self, std::array::from_fn(|l| if l & 2 == 0 { a[of(l)] } else { b[of(l)] }))
     }
     /// Lane i = v[i / 4]: a number a quad.
     fn fquads(self, v: [f32; 4]) -> Self::F;
@@ -426,6 +438,9 @@ mod tests {
         assert_eq!(ops::f_lanes(s, s.fquad::<1>(a)), std::array::from_fn(|l| x[(l & 12) + 1]));
         assert_eq!(ops::f_lanes(s, s.fquad::<2>(a)), std::array::from_fn(|l| x[(l & 12) + 2]));
         assert_eq!(ops::f_lanes(s, s.fquad::<3>(a)), std::array::from_fn(|l| x[l | 3]));
+        let b = s.fadd(a, s.fsplat(1.0));
+        let of = |l: usize| x[(l & 12) + [2, 0, 1, 3][l & 3]] + (l >> 1 & 1) as f32;
+        assert_eq!(ops::f_lanes(s, s.fpick::<0b11_01_00_10>(a, b)), std::array::from_fn(of));
     }
     by_level!(fn quad = quad_body, ());
 

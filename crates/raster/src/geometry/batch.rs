@@ -292,7 +292,7 @@ impl Batch {
 
     /// Appends a primitive that is no triangle, of these edges.
     pub fn push(&mut self, mut prim: Prim, edges: &[Edge]) {
-        prim.corners[1][0] = self.edges.len() as i32;
+        prim.set_listed([self.edges.len() as u32, 0]);
         self.edges.extend_from_slice(edges);
         self.prims.push(prim);
     }

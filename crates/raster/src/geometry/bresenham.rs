@@ -105,7 +105,7 @@ impl Rasterizer<'_> {
         let count = out.pixels.len() - first;
         if count > 0 {
             let mut prim = Prim { form: Form::new(Shape::Pixels, 0), bounds: Bounds::new(bounds), ..blank };
-            prim.set_pixels((first as u32, count as u32));
+            prim.set_listed([first as u32, count as u32]);
             out.prims.push(prim);
         }
     }

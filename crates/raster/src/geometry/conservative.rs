@@ -165,7 +165,7 @@ fn push(base: &Prim, edges: &[Edge], bounds: Rect, out: &mut Batch) {
     }
     if out.pixels.len() > first {
         let mut p = of(Shape::Pixels, 0);
-        p.set_pixels((first as u32, (out.pixels.len() - first) as u32));
+        p.set_listed([first as u32, (out.pixels.len() - first) as u32]);
         out.prims.push(p);
     }
 }

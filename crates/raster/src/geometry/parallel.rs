@@ -95,8 +95,8 @@ fn moved(prim: &Prim, p: &Piece, at: Counts) -> Prim {
     prim.planes = prim.planes.wrapping_add((at[1] as u32).wrapping_sub(p.planes.start as u32));
     if !prim.is_triangle() {
         let from = if prim.form.shape() == Shape::Pixels { [at[2], p.pixels.start] } else { [at[3], p.edges.start] };
-        let first = &mut prim.corners[1][0];
-        *first = first.wrapping_add((from[0] as i32).wrapping_sub(from[1] as i32));
+        let [first, count] = prim.listed();
+        prim.set_listed([first.wrapping_add((from[0] as u32).wrapping_sub(from[1] as u32)), count]);
     }
     prim
 }

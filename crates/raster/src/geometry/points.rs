@@ -3,7 +3,7 @@
 use super::Batch;
 use super::assembly::Assembled;
 use super::line::POINT_SIZES;
-use super::raster::{Rasterizer, pixels};
+use super::raster::{Rasterizer, pixels, pixels_of};
 use super::vertex::{Vertices, code};
 use crate::prim::{Bounds, FURTHEST, Form, Plane, Prim, Shape, Side};
 use counters::Event::*;
@@ -76,7 +76,7 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
             side: Side::new(0, o.point_coord, true),
             layer: layer as u16,
             bounds: Bounds::new(bounds),
-            corners: [place, [0; 2], [0; 2]],
+            corners: [pixels_of(place), [0.0; 2], [0.0; 2]],
             z: constant(window[2]),
             w: constant(w as f32),
             planes: out.planes.len() as u32 + o.ids as u32,

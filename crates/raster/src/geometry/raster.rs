@@ -243,7 +243,7 @@ impl<'a> Rasterizer<'a> {
                     let xy = t.map(|p| [p.x, p.y]);
                     let Some((corners, bounds)) = self.fan(xy, &map.inside) else { continue };
                     let prim = Prim {
-                        corners,
+                        corners: corners.map(pixels_of),
                         form: Form::new(Shape::Polygon, 3),
                         bounds: Bounds::new(bounds),
                         z: zp,
@@ -308,7 +308,7 @@ impl<'a> Rasterizer<'a> {
             side: Side::new(s.viewport, false, front),
             layer: s.layer as u16,
             bounds: Bounds::default(),
-            corners: [g.first, [0; 2], [0; 2]],
+            corners: [pixels_of(g.first), [0.0; 2], [0.0; 2]],
             z: Plane::default(),
             w: Plane::default(),
             planes: 0,
@@ -381,6 +381,12 @@ fn seen(out: &mut Batch, before: usize, vertices: &[u32]) {
 /// Twice the signed area in sub-pixels.
 fn area_of(a: &Placed, b: &Placed, c: &Placed) -> i64 {
     (b.x - a.x) as i64 * (c.y - a.y) as i64 - (c.x - a.x) as i64 * (b.y - a.y) as i64
+}
+
+/// Sub-pixels in pixels, as [`Prim::corners`] has them.
+#[inline(always)]
+pub fn pixels_of(corner: [i32; 2]) -> [f32; 2] {
+    corner.map(|c| c as f32 * (1.0 / 256.0))
 }
 
 /// Pixels that may have a sample between two corners, in sub-pixels. One at the greatest coordinate belongs to nobody's

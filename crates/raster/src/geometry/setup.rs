@@ -435,7 +435,14 @@ fn flush<S: Simd>(
     }
     let mut near = Near([const { MaybeUninit::uninit() }; LANES * Prim::WORDS]);
     near.words(machine, word::BOUNDS, [&low, &high, &kinds, &planes]);
-    let [[ax, bx, cx], [ay, by, cy]] = [&px, &py].map(|p| p.each_ref().map(cast_ref));
+    let mut corners = [[[0f32; LANES]; 2]; 3];
+    for k in 0..3 {
+        for i in 0..LANES {
+            corners[k][0][i] = px[k][i] as f32 * (1.0 / 256.0);
+            corners[k][1][i] = py[k][i] as f32 * (1.0 / 256.0);
+        }
+    }
+    let [[ax, ay], [bx, by], [cx, cy]] = corners.each_ref().map(|c| c.each_ref().map(cast_ref));
     near.words(machine, word::CORNERS, [ax, ay, bx, by]);
     near.words(machine, word::CORNERS + 4, [cx, cy, cast_ref(&zp.at), cast_ref(&zp.dx)]);
     let [at, dx, dy] = [cast_ref(&wp.at), cast_ref(&wp.dx), cast_ref(&wp.dy)];

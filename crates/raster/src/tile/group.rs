@@ -5,9 +5,8 @@
 // Loops over lanes and edges index several arrays alike.
 #![allow(clippy::needless_range_loop)]
 
-use super::counts::{self, TileCounts};
 use super::item::Item;
-use super::small::{COLUMNS, ROWS, not_top_left};
+use super::small::{COLUMNS, ROWS, fixed, not_top_left};
 use crate::geometry::bin;
 use crate::layout::{LANES, SIDE, TILE};
 use crate::prim::{FORM, Prim, TRIANGLE, word};
@@ -25,7 +24,8 @@ pub const SHORT: u32 = 1 << 13;
 pub struct Group {
     /// Primitives, by lane.
     pub prims: [u32; GROUP],
-    /// Their first planes.
+    /// [`word::KIND`], and their first planes.
+    pub kinds: [u32; GROUP],
     pub planes: [u32; GROUP],
     /// Those that were small triangles here (a bit each); nothing is known of the others.
     pub small: u16,
@@ -44,6 +44,7 @@ pub struct Group {
 impl Group {
     pub const EMPTY: Group = Group {
         prims: [0; GROUP],
+        kinds: [0; GROUP],
         planes: [0; GROUP],
         small: 0,
         wide: 0,
@@ -105,7 +106,6 @@ impl Group {
         entries: &[u32; GROUP],
         n: usize,
         origin: [i32; 2],
-        counts: &mut TileCounts,
     ) {
         let all = &item.batch.prims[..];
         let mut at = [std::ptr::null::<Prim>(); GROUP];
@@ -116,9 +116,7 @@ impl Group {
         // SAFETY: primitives', all of them (here and below).
         let [low, high, kind, planes] = unsafe { words(s, &at, word::BOUNDS) };
         let (zero, ones, side) = (s.isplat(0), s.isplat(0xFFFF), s.isplat(TILE as u32));
-        let mut kinds = [0; GROUP];
-        vector::store(s, &mut kinds, kind);
-        counts::entered_all(counts, &kinds, n);
+        vector::store(s, &mut self.kinds, kind);
         vector::store(s, &mut self.planes, planes);
 
         // Bounds in the tile.
@@ -142,7 +140,10 @@ impl Group {
         let start_y = s.iadd(ops::shl(s, s.iadd(corner_y, oy), 8), half);
         let [px, py, qx, qy] = unsafe { words(s, &at, word::CORNERS) };
         let [rx, ry, ..] = unsafe { words(s, &at, word::CORNERS + 4) };
-        let corners = [[px, py], [qx, qy], [rx, ry]];
+        let mut corners = [[px, py], [qx, qy], [rx, ry]];
+        for c in corners.as_flattened_mut() {
+            *c = fixed(s, s.from_bits(*c));
+        }
         let mut long = zero;
         let (mut a, mut b, mut e) = ([zero; 3], [zero; 3], [zero; 3]);
         for k in 0..3 {

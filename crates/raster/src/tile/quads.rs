@@ -160,7 +160,6 @@ fn place<S: Simd>(
     let [ox, oy, ..] = unsafe { s.fquads4(of(word::CORNERS)) };
     // As `Prim::origin`.
     let start = |o: S::F, at: S::F| {
-        let o = s.fmul(s.s_to_f(s.bits(o)), s.fsplat(1.0 / 256.0));
         s.fsub(at, s.fmin_raw(s.fmax_raw(o, s.fsplat(0.0)), s.fsplat(FURTHEST as f32)))
     };
     let (x, y) = (start(ox, x), start(oy, y));

@@ -152,7 +152,9 @@ impl Task<'_> {
         for k in 0..GROUP {
             own[k] = entries[place((n + k).min(entries.len() - 1))];
         }
-        group.cover(s, item, &own, (entries.len() - n).min(GROUP), self.origin, &mut self.counts);
+        let real = (entries.len() - n).min(GROUP);
+        group.cover(s, item, &own, real, self.origin);
+        counts::entered_all(&mut self.counts, &group.kinds, real);
     }
 
     /// Lanes of four blocks, from `first` on, that nobody has yet, if it is asked who has them; those have been taken then.

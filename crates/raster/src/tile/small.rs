@@ -123,6 +123,12 @@ impl Window {
     }
 }
 
+/// [`Prim::corners`] in 1/256 pixels.
+#[inline(always)]
+pub(super) fn fixed<S: Simd>(s: S, corner: S::F) -> S::I {
+    s.f_to_s_raw(s.fmul(corner, s.fsplat(256.0)))
+}
+
 /// -1 where samples on an edge do not belong to its polygon ([`crate::prim::top_left`]), else 0.
 #[inline(always)]
 pub(super) fn not_top_left<S: Simd>(s: S, a: S::I, b: S::I) -> S::I {

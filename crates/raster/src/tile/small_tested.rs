@@ -6,7 +6,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::counts::{self, Tested};
-use super::group::SHORT;
+use super::group::{GROUP, Group, SHORT};
 use super::item::Item;
 use super::shade::sample_of;
 use super::small::{self, Window};
@@ -22,8 +22,6 @@ use wave::Stop;
 /// A block's sixteen lanes of each of four samples.
 const ONCE: u64 = 0x0001_0001_0001_0001;
 const EDGES: usize = 3;
-/// Of each sample's lanes, the edge that ends at the first corner, and the one that is there twice.
-const LAST: u16 = 0xCCCC;
 /// Blocks that wait for their tests, at most.
 const ROOM: usize = 512;
 
@@ -68,7 +66,49 @@ impl Places {
     }
 }
 
+/// The `k`th edge's lane of each sample's.
+#[inline(always)]
+fn edge<S: Simd>(s: S, of: S::I, k: usize) -> S::I {
+    let of = s.from_bits(of);
+    s.bits(match k {
+        0 => s.fquad::<0>(of),
+        1 => s.fquad::<1>(of),
+        _ => s.fquad::<2>(of),
+    })
+}
+
 impl Found {
+    /// Another comes in the place of one of which nothing is covered.
+    #[inline(always)]
+    fn put(&mut self, covered: u64, prim: u32, block: u8) {
+        self.blocks[self.len % ROOM].write(Block { covered, prim, block });
+        self.len += (covered != 0) as usize;
+    }
+
+    /// The covered blocks of a group's triangle, one sample a pixel. False if the group knows nothing of it.
+    #[inline(always)]
+    fn take<S: Simd>(&mut self, s: S, group: &Group, lane: usize) -> bool {
+        let (prim, first) = (group.prims[lane], group.first[lane] as u8);
+        let block = |x: u8, y: u8| first.wrapping_add(y * SIDE as u8 + x);
+        let of = |mask: u64, k: u8| mask >> (16 * k) & 0xFFFF;
+        if group.small >> lane & 1 != 0 {
+            let mask = group.mask(lane);
+            for k in 0..4 {
+                self.put(of(mask, k), prim, block(k & 1, k >> 1));
+            }
+            return true;
+        }
+        if group.wide >> lane & 1 == 0 {
+            return false;
+        }
+        for (y, row) in group.rows(s, lane).into_iter().enumerate() {
+            for x in 0..3 {
+                self.put(of(row, x), prim, block(x, y as u8));
+            }
+        }
+        true
+    }
+
     /// Finds a triangle's covered blocks, for which there is room. False if it is none, or not small (nothing is found then).
     #[inline(always)]
     fn find<S: Simd, const SAMPLES: usize>(
@@ -84,12 +124,14 @@ impl Found {
         }
         let Some(b) = small::bounds(prim, origin, most(SAMPLES)) else { return false };
         let first = std::ptr::from_ref(prim).cast::<u32>().wrapping_add(word::CORNERS).cast_mut();
-        // SAFETY: words of the primitive, four from each corner on.
-        let lanes = [0, 2, 4, 4].map(|k| unsafe { s.iload4([first.wrapping_add(k).cast(); 4]) });
+        // SAFETY: words of the primitive, four from a corner on.
+        let (ab, c) = unsafe { (s.iload4([first.cast(); 4]), s.iload4([first.wrapping_add(4).cast(); 4])) };
+        let (ab, c) = (s.from_bits(ab), s.from_bits(c));
         // Of each sample, by edge: where it begins, and where it ends. (The fourth is the third again.)
-        let [from_x, from_y, to_x, to_y] = s.itranspose4(lanes);
-        let [x0, y0] = prim.corners[0].map(|c| s.isplat(c as u32));
-        let (to_x, to_y) = (s.isel(s.mask(LAST), x0, to_x), s.isel(s.mask(LAST), y0, to_y));
+        let (x, y) = (s.fpick::<0b00_00_10_00>(ab, c), s.fpick::<0b01_01_11_01>(ab, c));
+        let (to_x, to_y) = (s.fpick::<0b00_00_10_01>(x, x), s.fpick::<0b00_00_10_01>(y, y));
+        let (from_x, from_y) = (small::fixed(s, x), small::fixed(s, y));
+        let (to_x, to_y) = (small::fixed(s, to_x), small::fixed(s, to_y));
         let (dx, dy) = (s.isub(from_y, to_y), s.isub(to_x, from_x));
         let long = s.ior(s.ixor(dx, ops::sar(s, dx, 31)), s.ixor(dy, ops::sar(s, dy, 31)));
         if s.many(s.ugt(long, s.isplat(SHORT - 1))) {
@@ -110,9 +152,8 @@ impl Found {
         let (across, down) = (ops::shl(s, dx, 2), ops::shl(s, dy, 2));
         let mut offsets = [s.isplat(0); EDGES];
         for k in 0..EDGES {
-            let ([px, py], [qx, qy]) = (prim.corners[k], prim.corners[(k + 1) % EDGES]);
-            let x = s.imul(s.isplat((py - qy) as u32), vector::load(s, &LANES[0]));
-            let y = s.imul(s.isplat((qx - px) as u32), vector::load(s, &LANES[1]));
+            let x = s.imul(edge(s, dx, k), vector::load(s, &LANES[0]));
+            let y = s.imul(edge(s, dy, k), vector::load(s, &LANES[1]));
             offsets[k] = s.iadd(x, y);
         }
         for by in 0..bottom - top {
@@ -138,9 +179,7 @@ impl Found {
                     (seen * ONCE) & !s.mbits4(outside)
                 };
                 let block = ((top + by) as usize * SIDE + (left + bx) as usize) as u8;
-                // Another comes in the place of one of which nothing is covered.
-                self.blocks[self.len % ROOM].write(Block { covered, prim: number, block });
-                self.len += (covered != 0) as usize;
+                self.put(covered, number, block);
             }
         }
         true
@@ -163,6 +202,8 @@ impl Task<'_> {
         let mut found = Found { len: 0, blocks: [const { MaybeUninit::uninit() }; ROOM] };
         let prims = &item.batch.prims[..];
         let mut n = Tested::default();
+        let (first, centers) = (next, item.plan.places[0] == [8, 8]);
+        let mut group = Group::EMPTY;
         while let Some(&entry) = entries.get(next) {
             let number = index(entry);
             let prim = &prims[number as usize];
@@ -172,9 +213,19 @@ impl Task<'_> {
             if found.len + most_blocks(SAMPLES) > ROOM {
                 self.test_found::<S, SAMPLES>(s, item, &mut found, &mut n)?;
             }
-            if next.is_multiple_of(POLL) && self.host.expired()
-                || !found.find::<S, SAMPLES>(s, prim, number, self.origin, &places)
-            {
+            if next.is_multiple_of(POLL) && self.host.expired() {
+                break;
+            }
+            // Of sixteen at once, where so many have been small that the next ones are likely to be.
+            let lane = (next - first) % GROUP;
+            let grouped = SAMPLES == 1 && centers && next >= first + GROUP;
+            if grouped && lane == 0 {
+                let last = entries.len() - 1;
+                let own = std::array::from_fn(|k| entries[(next + k).min(last)]);
+                group.cover(s, item, &own, GROUP.min(entries.len() - next), self.origin);
+            }
+            let covered = grouped && found.take(s, &group, lane);
+            if !covered && !found.find::<S, SAMPLES>(s, prim, number, self.origin, &places) {
                 break;
             }
             if item.plan.observed {
