@@ -5,6 +5,7 @@
 // Loops over lanes and edges index several arrays alike.
 #![allow(clippy::needless_range_loop)]
 
+use super::counts::{self, TileCounts};
 use super::item::Item;
 use super::small::{COLUMNS, ROWS, fixed, not_top_left};
 use crate::geometry::bin;
@@ -24,8 +25,7 @@ pub const SHORT: u32 = 1 << 13;
 pub struct Group {
     /// Primitives, by lane.
     pub prims: [u32; GROUP],
-    /// [`word::KIND`], and their first planes.
-    pub kinds: [u32; GROUP],
+    /// Their first planes.
     pub planes: [u32; GROUP],
     /// Those that were small triangles here (a bit each); nothing is known of the others.
     pub small: u16,
@@ -44,7 +44,6 @@ pub struct Group {
 impl Group {
     pub const EMPTY: Group = Group {
         prims: [0; GROUP],
-        kinds: [0; GROUP],
         planes: [0; GROUP],
         small: 0,
         wide: 0,
@@ -106,6 +105,7 @@ impl Group {
         entries: &[u32; GROUP],
         n: usize,
         origin: [i32; 2],
+        counts: &mut TileCounts,
     ) {
         let all = &item.batch.prims[..];
         let mut at = [std::ptr::null::<Prim>(); GROUP];
@@ -116,7 +116,9 @@ impl Group {
         // SAFETY: primitives', all of them (here and below).
         let [low, high, kind, planes] = unsafe { words(s, &at, word::BOUNDS) };
         let (zero, ones, side) = (s.isplat(0), s.isplat(0xFFFF), s.isplat(TILE as u32));
-        vector::store(s, &mut self.kinds, kind);
+        let mut kinds = [0; GROUP];
+        vector::store(s, &mut kinds, kind);
+        counts::entered_all(counts, &kinds, n);
         vector::store(s, &mut self.planes, planes);
 
         // Bounds in the tile.

@@ -48,18 +48,11 @@ fn fill_body<S: Simd>(
     while left != 0 {
         let w = left.trailing_zeros() as usize % WARPS;
         left &= left - 1;
-        // They wait for each other less than who reads them would.
-        for n in warps[w].prims {
-            prefetch(item.batch.prims.as_ptr().wrapping_add(n as usize));
-        }
-    }
-    let mut left = which;
-    while left != 0 {
-        let w = left.trailing_zeros() as usize % WARPS;
-        left &= left - 1;
-        // Asked for before, and gone from the first cache by now or not there yet.
         quads.planes[w] = warps[w].prims.map(|n| item.batch.prims[n as usize].planes);
-        quads.planes[w].iter().for_each(|planes| item.soon(*planes));
+        // Asked for before, and gone from the first cache by now or not there yet: they wait for each other less than who reads them would.
+        for first in quads.planes[w] {
+            prefetch(item.batch.planes.as_ptr().wrapping_add(first as usize));
+        }
     }
     let mut left = which;
     while left != 0 {

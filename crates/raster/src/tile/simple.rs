@@ -152,9 +152,7 @@ impl Task<'_> {
         for k in 0..GROUP {
             own[k] = entries[place((n + k).min(entries.len() - 1))];
         }
-        let real = (entries.len() - n).min(GROUP);
-        group.cover(s, item, &own, real, self.origin);
-        counts::entered_all(&mut self.counts, &group.kinds, real);
+        group.cover(s, item, &own, (entries.len() - n).min(GROUP), self.origin, &mut self.counts);
     }
 
     /// Lanes of four blocks, from `first` on, that nobody has yet, if it is asked who has them; those have been taken then.

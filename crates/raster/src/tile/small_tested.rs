@@ -6,7 +6,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::counts::{self, Tested};
-use super::group::{GROUP, Group, SHORT};
+use super::group::SHORT;
 use super::item::Item;
 use super::shade::sample_of;
 use super::small::{self, Window};
@@ -78,37 +78,6 @@ fn edge<S: Simd>(s: S, of: S::I, k: usize) -> S::I {
 }
 
 impl Found {
-    /// Another comes in the place of one of which nothing is covered.
-    #[inline(always)]
-    fn put(&mut self, covered: u64, prim: u32, block: u8) {
-        self.blocks[self.len % ROOM].write(Block { covered, prim, block });
-        self.len += (covered != 0) as usize;
-    }
-
-    /// The covered blocks of a group's triangle, one sample a pixel. False if the group knows nothing of it.
-    #[inline(always)]
-    fn take<S: Simd>(&mut self, s: S, group: &Group, lane: usize) -> bool {
-        let (prim, first) = (group.prims[lane], group.first[lane] as u8);
-        let block = |x: u8, y: u8| first.wrapping_add(y * SIDE as u8 + x);
-        let of = |mask: u64, k: u8| mask >> (16 * k) & 0xFFFF;
-        if group.small >> lane & 1 != 0 {
-            let mask = group.mask(lane);
-            for k in 0..4 {
-                self.put(of(mask, k), prim, block(k & 1, k >> 1));
-            }
-            return true;
-        }
-        if group.wide >> lane & 1 == 0 {
-            return false;
-        }
-        for (y, row) in group.rows(s, lane).into_iter().enumerate() {
-            for x in 0..3 {
-                self.put(of(row, x), prim, block(x, y as u8));
-            }
-        }
-        true
-    }
-
     /// Finds a triangle's covered blocks, for which there is room. False if it is none, or not small (nothing is found then).
     #[inline(always)]
     fn find<S: Simd, const SAMPLES: usize>(
@@ -179,7 +148,9 @@ impl Found {
                     (seen * ONCE) & !s.mbits4(outside)
                 };
                 let block = ((top + by) as usize * SIDE + (left + bx) as usize) as u8;
-                self.put(covered, number, block);
+                // Another comes in the place of one of which nothing is covered.
+                self.blocks[self.len % ROOM].write(Block { covered, prim: number, block });
+                self.len += (covered != 0) as usize;
             }
         }
         true
@@ -202,8 +173,6 @@ impl Task<'_> {
         let mut found = Found { len: 0, blocks: [const { MaybeUninit::uninit() }; ROOM] };
         let prims = &item.batch.prims[..];
         let mut n = Tested::default();
-        let (first, centers) = (next, item.plan.places[0] == [8, 8]);
-        let mut group = Group::EMPTY;
         while let Some(&entry) = entries.get(next) {
             let number = index(entry);
             let prim = &prims[number as usize];
@@ -213,19 +182,9 @@ impl Task<'_> {
             if found.len + most_blocks(SAMPLES) > ROOM {
                 self.test_found::<S, SAMPLES>(s, item, &mut found, &mut n)?;
             }
-            if next.is_multiple_of(POLL) && self.host.expired() {
-                break;
-            }
-            // Of sixteen at once, where so many have been small that the next ones are likely to be.
-            let lane = (next - first) % GROUP;
-            let grouped = SAMPLES == 1 && centers && next >= first + GROUP;
-            if grouped && lane == 0 {
-                let last = entries.len() - 1;
-                let own = std::array::from_fn(|k| entries[(next + k).min(last)]);
-                group.cover(s, item, &own, GROUP.min(entries.len() - next), self.origin);
-            }
-            let covered = grouped && found.take(s, &group, lane);
-            if !covered && !found.find::<S, SAMPLES>(s, prim, number, self.origin, &places) {
+            if next.is_multiple_of(POLL) && self.host.expired()
+                || !found.find::<S, SAMPLES>(s, prim, number, self.origin, &places)
+            {
                 break;
             }
             if item.plan.observed {
