@@ -35,6 +35,20 @@ impl Piece {
     fn counts(&self) -> Counts {
         [self.prims.len(), self.planes.len(), self.pixels.len(), self.edges.len()]
     }
+
+    /// Its primitives' planes, pixels and edges are to begin elsewhere.
+    fn moves(&self, batch: &mut Batch, at: Counts) {
+        let by = |k: usize, from: &Range<usize>| (at[k] as u32).wrapping_sub(from.start as u32);
+        let (planes, pixels, edges) = (by(1, &self.planes), by(2, &self.pixels), by(3, &self.edges));
+        for prim in &mut batch.prims[self.prims.clone()] {
+            prim.planes = prim.planes.wrapping_add(planes);
+            if !prim.is_triangle() {
+                let by = if prim.form.shape() == Shape::Pixels { pixels } else { edges };
+                let [first, count] = prim.listed();
+                prim.set_listed([first.wrapping_add(by), count]);
+            }
+        }
+    }
 }
 
 /// Which chunks are known.
@@ -68,16 +82,13 @@ impl Room {
     ///
     /// # Safety
     /// The place lies in the room and is nobody else's.
-    unsafe fn put(&self, p: &Piece, from: &Batch, at: Counts) {
-        // SAFETY: in the room, and nobody else's, says the caller; a thread's batch has room of its own (all below).
-        for (i, prim) in from.prims[p.prims.clone()].iter().enumerate() {
-            let prim = moved(prim, p, at);
-            unsafe { put(self.streams, &prim, self.prims.add(at[0] + i), 1) };
-        }
-        let planes = &from.planes[p.planes.clone()];
-        let pixels = &from.pixels[p.pixels.clone()];
-        let edges = &from.edges[p.edges.clone()];
+    unsafe fn put(&self, p: &Piece, from: &mut Batch, at: Counts) {
+        p.moves(from, at);
+        let (prims, planes) = (&from.prims[p.prims.clone()], &from.planes[p.planes.clone()]);
+        let (pixels, edges) = (&from.pixels[p.pixels.clone()], &from.edges[p.edges.clone()]);
+        // SAFETY: in the room, and nobody else's, says the caller; a thread's batch has room of its own.
         unsafe {
+            put(self.streams, prims.as_ptr(), self.prims.add(at[0]), prims.len());
             put(self.streams, planes.as_ptr(), self.planes.add(at[1]), planes.len());
             std::ptr::copy_nonoverlapping(pixels.as_ptr(), self.pixels.add(at[2]), pixels.len());
             std::ptr::copy_nonoverlapping(edges.as_ptr(), self.edges.add(at[3]), edges.len());
@@ -86,19 +97,6 @@ impl Room {
             simd::streamed();
         }
     }
-}
-
-/// A primitive whose planes, pixels and edges begin elsewhere.
-#[inline(always)]
-fn moved(prim: &Prim, p: &Piece, at: Counts) -> Prim {
-    let mut prim = prim.clone();
-    prim.planes = prim.planes.wrapping_add((at[1] as u32).wrapping_sub(p.planes.start as u32));
-    if !prim.is_triangle() {
-        let from = if prim.form.shape() == Shape::Pixels { [at[2], p.pixels.start] } else { [at[3], p.edges.start] };
-        let [first, count] = prim.listed();
-        prim.set_listed([first.wrapping_add((from[0] as u32).wrapping_sub(from[1] as u32)), count]);
-    }
-    prim
 }
 
 /// Runs chunks and appends what they make. `feedback`: as it is before the first, where each chunk's is known beforehand.
@@ -179,7 +177,7 @@ pub fn run(
                     }
                     for (p, at) in pieces.drain(..starts.len()).zip(&starts) {
                         // SAFETY: `advance` gave out a range of the room.
-                        unsafe { room.put(&p, &batch, *at) };
+                        unsafe { room.put(&p, &mut batch, *at) };
                     }
                     if pieces.is_empty() {
                         let counts = std::mem::take(&mut batch.counts);
@@ -196,7 +194,7 @@ pub fn run(
         left.lock().push((batch, pieces));
     };
     shared.pool.run(threads as u64, &thread);
-    let left = left.into_inner();
+    let mut left = left.into_inner();
     for (batch, _) in &left {
         out.counts.add(&batch.counts);
     }
@@ -207,13 +205,13 @@ pub fn run(
     // What was done last is still with the threads.
     let order = order.into_inner();
     let known = order.starts.len() as u64 - 1;
-    let mut rest: Vec<(&Batch, &Piece)> = Vec::new();
-    for (batch, pieces) in &left {
-        for p in pieces {
+    let mut rest: Vec<(usize, Piece)> = Vec::new();
+    for (of, (batch, pieces)) in left.iter_mut().enumerate() {
+        for p in pieces.drain(..) {
             match order.starts.get(p.chunk as usize) {
                 // SAFETY: as above.
-                Some(at) if p.chunk < known => unsafe { room.put(p, batch, *at) },
-                _ => rest.push((batch, p)),
+                Some(at) if p.chunk < known => unsafe { room.put(&p, batch, *at) },
+                _ => rest.push((of, p)),
             }
         }
     }
@@ -227,9 +225,10 @@ pub fn run(
     }
     // More than expected (clipping makes triangles out of one): appended.
     rest.sort_unstable_by_key(|(_, p)| p.chunk);
-    for (batch, p) in rest {
-        let at = [out.prims.len(), out.planes.len(), out.pixels.len(), out.edges.len()];
-        out.prims.extend(batch.prims[p.prims.clone()].iter().map(|prim| moved(prim, p, at)));
+    for (of, p) in rest {
+        let batch = &mut left[of].0;
+        p.moves(batch, [out.prims.len(), out.planes.len(), out.pixels.len(), out.edges.len()]);
+        out.prims.extend_from_slice(&batch.prims[p.prims.clone()]);
         out.planes.extend_from_slice(&batch.planes[p.planes.clone()]);
         out.pixels.extend_from_slice(&batch.pixels[p.pixels.clone()]);
         out.edges.extend_from_slice(&batch.edges[p.edges.clone()]);
