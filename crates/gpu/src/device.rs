@@ -14,7 +14,7 @@ use machine::watched::Watched;
 use raster::tile::Scratches;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
 use std::thread::JoinHandle;
 
 /// How long the end of a device waits for its work, in ns. There should be none (VUID-vkDestroyDevice-device-05137).
@@ -174,7 +174,7 @@ impl Inner {
         let Some(publisher) = self.publisher.lock().take() else { return };
         let mut executor =
             Executor::new(self.shared.clone(), self.scratches.clone(), publisher, pulse.clone());
-        for submission in work {
+        while let Some(submission) = self.next(&work) {
             pulse.submission();
             let run = std::panic::AssertUnwindSafe(|| self.execute(&mut executor, submission));
             let panicked = std::panic::catch_unwind(run).is_err();
@@ -186,6 +186,20 @@ impl Inner {
                 self.shared.hub.change(|| self.finished.fetch_add(1, SeqCst));
             }
         }
+    }
+
+    /// The next submission. Programs that wait for one often make another right after: who has several threads looks out for it a
+    /// little, for being woken takes as long.
+    fn next(&self, work: &Receiver<Submission>) -> Option<Submission> {
+        let turns = if self.shared.pool.threads() > 1 { machine::pool::TURNS } else { 0 };
+        for _ in 0..turns {
+            match work.try_recv() {
+                Ok(submission) => return Some(submission),
+                Err(TryRecvError::Empty) => std::hint::spin_loop(),
+                Err(TryRecvError::Disconnected) => return None,
+            }
+        }
+        work.recv().ok()
     }
 
     fn execute(&self, executor: &mut Executor, mut s: Submission) {
