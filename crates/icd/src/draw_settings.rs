@@ -7,7 +7,7 @@ use raster::state::{
     StencilFace, VertexAttribute, VertexBinding, VertexInput, Viewport,
 };
 
-pub(crate) const MAX_VIEWPORTS: usize = 16;
+pub(crate) const MAX_VIEWPORTS: usize = raster::prim::Side::VIEWPORTS;
 pub(crate) const MAX_COLORS: usize = 8;
 pub(crate) const MAX_BINDINGS: usize = 32;
 

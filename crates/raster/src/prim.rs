@@ -78,7 +78,7 @@ impl Bounds {
     }
 }
 
-/// A primitive ready for tiles: a line of cache. What shading alone wants lies with its planes, edges that are not those between three
+/// A primitive ready for tiles: a line of cache. What few programs read lies with its planes, edges that are not those between three
 /// corners in a list of their own.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
@@ -146,12 +146,15 @@ pub const TRIANGLE: u32 = Form::new(Shape::Polygon, 3).0 as u32;
 pub struct Side(u8);
 
 impl Side {
+    /// Viewports that there may be.
+    pub const VIEWPORTS: usize = 16;
+
     pub const fn new(viewport: u32, point: bool, front: bool) -> Side {
-        Side(viewport as u8 & 0xF | (point as u8) << 4 | (front as u8) << 5)
+        Side(viewport as u8 % Self::VIEWPORTS as u8 | (point as u8) << 4 | (front as u8) << 5)
     }
     #[inline(always)]
     pub fn viewport(self) -> usize {
-        (self.0 & 0xF) as usize
+        self.0 as usize % Self::VIEWPORTS
     }
     #[inline(always)]
     pub fn point(self) -> bool {

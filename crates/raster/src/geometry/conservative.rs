@@ -149,7 +149,8 @@ fn push(base: &Prim, edges: &[Edge], bounds: Rect, out: &mut Batch) {
     if bounds.is_empty() {
         return;
     }
-    let of = |shape, edges| Prim { form: Form::new(shape, edges), bounds: Bounds::new(bounds), ..base.clone() };
+    let of =
+        |shape, edges| Prim { form: Form::new(shape, edges), bounds: Bounds::new(bounds), ..base.clone() };
     if edges.len() <= 4 {
         out.push(of(Shape::Centers, edges.len() as u8), edges);
         return;

@@ -128,7 +128,10 @@ impl Rasterizer<'_> {
             let bounds = pixels(low, high, self.single && !smooth).intersect(&within);
             if !bounds.is_empty() {
                 let shape = if smooth { Shape::Smooth } else { Shape::Polygon };
-                out.push(Prim { form: Form::new(shape, 4), bounds: Bounds::new(bounds), ..blank.clone() }, &edges);
+                out.push(
+                    Prim { form: Form::new(shape, 4), bounds: Bounds::new(bounds), ..blank.clone() },
+                    &edges,
+                );
             }
         };
         let Some(pattern) = self.state.raster.stipple else {

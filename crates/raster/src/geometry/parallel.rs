@@ -119,12 +119,7 @@ pub fn run(
         planes: out.planes.as_mut_ptr(),
         pixels: out.pixels.as_mut_ptr(),
         edges: out.edges.as_mut_ptr(),
-        size: [
-            out.prims.capacity(),
-            out.planes.capacity(),
-            out.pixels.capacity(),
-            out.edges.capacity(),
-        ],
+        size: [out.prims.capacity(), out.planes.capacity(), out.pixels.capacity(), out.edges.capacity()],
         streams: out.streams,
     };
     let order = Mutex::new(Order { done: vec![None; chunks as usize], starts: vec![first] });

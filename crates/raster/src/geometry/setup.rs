@@ -12,7 +12,7 @@ use super::batch::put;
 use super::line::Stipple;
 use super::raster::{Rasterizer, pixels};
 use super::vertex::{Varying, Vertices, code};
-use crate::prim::{FRONT, FURTHEST, LAYER, TRIANGLE, Line, Plane, Prim, prefetch, word};
+use crate::prim::{FRONT, FURTHEST, LAYER, Line, Plane, Prim, TRIANGLE, prefetch, word};
 use ash::vk;
 use bytemuck::cast_ref;
 use counters::Event::{self, *};

@@ -3,8 +3,8 @@
 use super::blend_shader;
 use super::fill::Fill;
 use super::item::Item;
-use crate::prim::DEFERRED;
 use crate::geometry::traffic;
+use crate::prim::DEFERRED;
 use crate::state::Rect;
 use counters::{Ask, By, Counts, Event, Load, Phase, Unit, UnitCounts};
 use shader::bytecode::Program;

@@ -359,7 +359,9 @@ pub fn mask<S: Simd>(fill: Fill, warp: &Warp<S>) -> Option<u16> {
 #[inline(never)]
 fn fully_covered<S: Simd>(warp: &Warp<S>) -> u16 {
     let (x, y) = (ops::f_lanes(warp.machine, warp.x), ops::f_lanes(warp.machine, warp.y));
-    (0..16).fold(0, |m, l| m | (warp.prims[l / 4].contains(warp.edges, warp.grown, [x[l] as i32, y[l] as i32]) as u16) << l)
+    (0..16).fold(0, |m, l| {
+        m | (warp.prims[l / 4].contains(warp.edges, warp.grown, [x[l] as i32, y[l] as i32]) as u16) << l
+    })
 }
 
 /// Lanes of front-facing primitives.

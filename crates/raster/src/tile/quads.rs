@@ -152,9 +152,8 @@ fn place<S: Simd>(
     // SAFETY: words of primitives.
     let [ox, oy, ..] = unsafe { s.fquads4(of(word::CORNERS)) };
     // As `Prim::origin`.
-    let start = |o: S::F, at: S::F| {
-        s.fsub(at, s.fmin_raw(s.fmax_raw(o, s.fsplat(0.0)), s.fsplat(FURTHEST as f32)))
-    };
+    let start =
+        |o: S::F, at: S::F| s.fsub(at, s.fmin_raw(s.fmax_raw(o, s.fsplat(0.0)), s.fsplat(FURTHEST as f32)));
     let (x, y) = (start(ox, x), start(oy, y));
     vector::store_floats(s, &mut places.x[w], x);
     vector::store_floats(s, &mut places.y[w], y);

@@ -249,8 +249,10 @@ impl<'a> Task<'a> {
                 counts::gone(&mut self.counts, &WHOLE, plan.all_pass);
                 continue;
             }
-            if !small::list(s, prim, &item.batch.edges, origin, plan.locations(), plan.samples, self.covered) {
-                if !self.cover.set(prim, &item.batch.edges, origin, e & COVERS != 0, plan.locations(), single) {
+            if !small::list(s, prim, &item.batch.edges, origin, plan.locations(), plan.samples, self.covered)
+            {
+                if !self.cover.set(prim, &item.batch.edges, origin, e & COVERS != 0, plan.locations(), single)
+                {
                     continue;
                 }
                 if plan.hiz && self.cover.whole() {
