@@ -225,7 +225,7 @@ impl MeshWork<'_> {
             if !self.raster.maps.is_empty() {
                 vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
             }
-            out.used.begin(*count as usize, 0);
+            out.used.begin(if self.ctx.shared.observed.counts() { *count as usize } else { 0 }, 0);
             self.raster.chunk(vertices, flow, stipple, out);
             let [used, again] = out.used.counts();
             out.counts.events[Event::VaryingCacheMisses] += used;

@@ -104,7 +104,7 @@ impl Work<'_> {
             if !self.raster.maps.is_empty() {
                 vertices.place(self.raster.level, outputs, &self.raster.maps, self.raster.clip_z);
             }
-            out.used.begin(vertices.count, 0);
+            out.used.begin(if self.counted { vertices.count } else { 0 }, 0);
             self.raster.chunk(vertices, flow, stipple, out);
             let [used, again] = out.used.counts();
             out.counts.events[Event::VaryingCacheMisses] += used;
