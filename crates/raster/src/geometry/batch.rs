@@ -297,18 +297,19 @@ impl Batch {
         self.prims.push(prim);
     }
 
-    /// So many more primitives will come, of so many planes each.
-    pub fn expect(&mut self, prims: usize, planes: usize) {
-        self.make_room(prims, planes);
+    /// So many more primitives will come, of so many planes and edges in the list each.
+    pub fn expect(&mut self, prims: usize, lists: [usize; 2]) {
+        self.make_room(prims, lists);
         self.streams |= !self.passes && self.prims.len().saturating_add(prims) >= STREAMS;
     }
 
-    /// Makes room for so many more primitives, of so many planes each. Without memory for that, nothing happens.
-    pub fn make_room(&mut self, prims: usize, planes: usize) {
+    /// Makes room for so many more primitives. Without memory for that, nothing happens.
+    pub fn make_room(&mut self, prims: usize, [planes, edges]: [usize; 2]) {
         // Set-up makes planes of a whole group.
         let groups = prims.saturating_add(LANES);
         room(&mut self.prims, prims);
         room(&mut self.planes, groups.saturating_mul(planes));
+        room(&mut self.edges, prims.saturating_mul(edges));
     }
 
     /// Bytes of memory held.

@@ -251,8 +251,8 @@ impl Pieces for MeshWork<'_> {
         let all = self.total().saturating_mul(self.io.max_primitives as u64);
         all.min(1 << 18) as usize
     }
-    fn planes(&self) -> usize {
-        self.outputs.planes()
+    fn lists(&self) -> [usize; 2] {
+        self.raster.lists()
     }
     fn advanced(&self, _: &Feedback, _: Range<u64>) -> Option<Feedback> {
         None

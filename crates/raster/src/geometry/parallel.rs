@@ -113,7 +113,7 @@ pub fn run(
     let first: Counts = [out.prims.len(), out.planes.len(), out.pixels.len(), out.edges.len()];
     let expected = work.expected();
     // Without room, everything is appended in the end.
-    out.expect(expected, work.planes());
+    out.expect(expected, work.lists());
     let room = Room {
         prims: out.prims.as_mut_ptr(),
         planes: out.planes.as_mut_ptr(),
@@ -135,7 +135,7 @@ pub fn run(
         // Chunks wait here for those before them: to grow then would be to copy.
         let waiting = expected.min(WAITING);
         batch.passes = true;
-        batch.make_room(waiting, work.planes());
+        batch.make_room(waiting, work.lists());
         let mut pieces: Vec<Piece> = Vec::new();
         let mut starts = Vec::new();
         let result = with_worker(shared, |worker| {

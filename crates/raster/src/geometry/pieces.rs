@@ -35,9 +35,9 @@ const RANGE: u64 = 2048;
 /// A draw that is ready to be run piece by piece.
 pub(super) trait Pieces: Sync {
     fn count(&self) -> u64;
-    /// Primitives to expect, and planes of each.
+    /// Primitives to expect, and what of each lies in lists ([`super::Batch::expect`]).
     fn expected(&self) -> usize;
-    fn planes(&self) -> usize;
+    fn lists(&self) -> [usize; 2];
     /// Transform feedback as it is once `pieces` more have been captured; `None`: nobody knows before they have run.
     fn advanced(&self, feedback: &Feedback, pieces: Range<u64>) -> Option<Feedback>;
     /// Runs piece `c` and appends what it makes.
@@ -96,7 +96,7 @@ fn serial(
     out: &mut Batch,
 ) -> Result<(), Stop> {
     let expected = work.expected();
-    out.expect(expected, work.planes());
+    out.expect(expected, work.lists());
     with_worker(shared, |worker| {
         with_scratch(|scratch| {
             let mut counted = Ok(());

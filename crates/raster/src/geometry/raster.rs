@@ -70,7 +70,7 @@ impl<'a> Rasterizer<'a> {
         if self.maps.is_empty() {
             return;
         }
-        out.expect(n, self.outputs.planes());
+        out.expect(n, self.lists());
         match self.kind {
             TopologyClass::Triangle => super::setup::triangles(self, v, chunk, out),
             TopologyClass::Line => {
@@ -92,6 +92,13 @@ impl<'a> Rasterizer<'a> {
                 }
             }
         }
+    }
+
+    /// Planes of a primitive, at most, and edges: what is no triangle has these in a list.
+    pub fn lists(&self) -> [usize; 2] {
+        let r = &self.state.raster;
+        let triangles = self.kind == TopologyClass::Triangle && r.polygon_mode == vk::PolygonMode::FILL;
+        [self.outputs.planes(), if triangles && r.conservative.is_none() { 0 } else { 4 }]
     }
 
     /// Where a primitive goes that says this layer. Beyond the framebuffer's layers (undefined in Vulkan) it is the last one, as for GPUs

@@ -243,8 +243,8 @@ impl Pieces for Work<'_> {
     fn expected(&self) -> usize {
         self.assembly.total.min(MOST) as usize
     }
-    fn planes(&self) -> usize {
-        self.outputs.planes()
+    fn lists(&self) -> [usize; 2] {
+        self.raster.lists()
     }
     fn advanced(&self, feedback: &Feedback, pieces: Range<u64>) -> Option<Feedback> {
         // What stages make of a primitive is seen when they have run.
