@@ -150,7 +150,8 @@ impl Side {
     pub const VIEWPORTS: usize = 16;
 
     pub const fn new(viewport: u32, point: bool, front: bool) -> Side {
-        Side(viewport as u8 % Self::VIEWPORTS as u8 | (point as u8) << 4 | (front as u8) << 5)
+        let viewport = viewport as u8 % Self::VIEWPORTS as u8;
+        Side(viewport | (point as u8) << 4 | (front as u8) << 5)
     }
     #[inline(always)]
     pub fn viewport(self) -> usize {
