@@ -189,7 +189,9 @@ mod tests {
     fn two_threads_work_at_once() {
         let pool = Pool::new(2).unwrap();
         let barrier = std::sync::Barrier::new(2);
-        pool.run(2, &|| drop(barrier.wait()));
+        pool.run(2, &|| {
+            barrier.wait();
+        });
     }
 
     #[test]
@@ -231,6 +233,8 @@ mod tests {
             assert_eq!(panic.downcast_ref::<&str>(), Some(&"on purpose"));
         }
         let barrier = std::sync::Barrier::new(2);
-        pool.run(2, &|| drop(barrier.wait()));
+        pool.run(2, &|| {
+            barrier.wait();
+        });
     }
 }
