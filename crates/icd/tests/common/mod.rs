@@ -21,12 +21,13 @@ pub fn library() -> PathBuf {
 pub fn entry() -> &'static ash::Entry {
     static ENTRY: OnceLock<ash::Entry> = OnceLock::new();
     ENTRY.get_or_init(|| {
-        let json = std::env::temp_dir().join(format!("tuff-icd-{}.json", std::process::id()));
+        let library = library();
         let text = format!(
-            "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": {:?}, \"api_version\": \"1.4.0\"}}}}",
-            library()
+            "{{\"file_format_version\": \"1.0.1\", \"ICD\": {{\"library_path\": {library:?}, \"api_version\": \"1.4.0\"}}}}"
         );
-        std::fs::write(&json, text).expect("the temporary folder is writable");
+        // Beside the library, whole at once: other tests' processes have the same one.
+        let (json, own) = (library.with_extension("json"), library.with_extension(std::process::id().to_string()));
+        std::fs::write(&own, text).and_then(|()| std::fs::rename(&own, &json)).expect("that folder is writable");
         // SAFETY: done once, before any other thread of the test asks for the entry or reads the environment.
         unsafe {
             std::env::set_var("VK_ICD_FILENAMES", &json);
