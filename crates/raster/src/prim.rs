@@ -122,7 +122,7 @@ impl Form {
     }
     #[inline(always)]
     pub fn edges(self) -> usize {
-        (self.0 >> 2 & 7) as usize
+        ((self.0 >> 2 & 7) as usize).min(4)
     }
     /// Its vertices are shaded where it is drawn: one, and how many of them no earlier one of its region has. Else 0.
     #[inline(always)]
@@ -207,7 +207,7 @@ impl Prim {
             return [Edge::between(a, b), Edge::between(b, c), Edge::between(c, a), Edge::default()];
         }
         let mut edges = [Edge::default(); 4];
-        let n = self.form.edges().min(4);
+        let n = self.form.edges();
         if n > 0 {
             edges[..n].copy_from_slice(&list[self.listed()[0] as usize..][..n]);
         }
@@ -218,12 +218,7 @@ impl Prim {
     pub fn origin(&self) -> [f32; 2] {
         self.corners[0].map(|c| c.clamp(0.0, FURTHEST as f32))
     }
-    /// First and count in the batch's list of pixels, (x, y) each ([`Shape::Pixels`]).
-    #[inline(always)]
-    pub fn pixels(&self) -> (u32, u32) {
-        self.listed().into()
-    }
-    /// Where what is listed begins, and how many pixels there are.
+    /// Where in its batch's list its edges begin, or its pixels ([`Shape::Pixels`]), and how many of these there are.
     #[inline(always)]
     pub fn listed(&self) -> [u32; 2] {
         self.corners[1].map(f32::to_bits)
@@ -234,7 +229,7 @@ impl Prim {
     /// Whether all of a pixel lies in the primitive as it was before conservative rasterization moved its edges outward by so many
     /// sub-pixels along x and y each; of shapes without edges none does. `list`: as in [`Prim::edges`].
     pub fn contains(&self, list: &[Edge], grown: i64, [x, y]: [i32; 2]) -> bool {
-        let (shape, n) = (self.form.shape(), self.form.edges().min(4));
+        let (shape, n) = (self.form.shape(), self.form.edges());
         let inside = |e: &Edge| {
             let (a, b) = (e.a as i64, e.b as i64);
             let center = a * (x as i64 * 256 + 128) + b * (y as i64 * 256 + 128) + e.c;

@@ -76,14 +76,6 @@ of_level! { S, s;
         let (low, high) = unsafe { (s.iload(table.0.as_ptr().cast()), s.iload(table.0.as_ptr().add(16).cast())) };
         s.isel(s.sgt(s.isplat(0), shl(s, idx, 27)), s.ishuffle(high, idx), s.ishuffle(low, idx))
     }
-    /// Numbers of lanes: of each lane's quad, lane `n`.
-    pub fn quad(n: u32) -> S::I {
-        let mut lanes = [0; 16];
-        for (i, lane) in lanes.iter_mut().enumerate() {
-            *lane = (i as u32 & 12) + n;
-        }
-        i_from(s, lanes)
-    }
     pub fn shl(a: S::I, n: u32) -> S::I {
         s.ishl(a, s.isplat(n))
     }

@@ -14,7 +14,7 @@ pub struct Batch {
     pub prims: Vec<Prim>,
     /// [`Prim::planes`] points here.
     pub planes: Vec<Plane>,
-    /// [`Prim::pixels`] points here.
+    /// [`Prim::listed`] points here.
     pub pixels: Vec<[i32; 2]>,
     /// Edges of primitives that are no triangles ([`Prim::edges`]).
     pub edges: Vec<Edge>,

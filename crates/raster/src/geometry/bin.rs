@@ -213,7 +213,7 @@ impl Grid {
             return f(tile(x0, y0), index);
         }
         if p.form.shape() == Shape::Pixels {
-            let (first, count) = p.pixels();
+            let [first, count] = p.listed();
             let own = &batch.pixels[first as usize..(first + count) as usize];
             let mut seen: Vec<u32> = own
                 .iter()

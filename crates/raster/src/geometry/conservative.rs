@@ -205,7 +205,7 @@ mod tests {
         for p in &out.prims {
             let b = p.bounds.rect();
             if p.form.shape() == Shape::Pixels {
-                let (first, count) = p.pixels();
+                let [first, count] = p.listed();
                 for [x, y] in &out.pixels[first as usize..(first + count) as usize] {
                     n[(y * side + x) as usize] += 1;
                 }

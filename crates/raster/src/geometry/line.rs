@@ -77,7 +77,7 @@ impl Rasterizer<'_> {
         let blank = Prim {
             z,
             w: g.plane(at.map(|p| p.w)),
-            planes: out.planes.len() as u32 + self.outputs.ids as u32,
+            planes: self.outputs.first(&out.planes),
             ..self.blank(source, front, &g)
         };
         let before = out.prims.len();
@@ -190,7 +190,7 @@ impl Rasterizer<'_> {
             bounds: Bounds::new(bounds),
             z: g.plane([p.window[2] as f64 + bias; 3]),
             w: g.plane([p.w; 3]),
-            planes: out.planes.len() as u32 + self.outputs.ids as u32,
+            planes: self.outputs.first(&out.planes),
             ..self.blank(source, front, &g)
         };
         let origin = prim.origin();

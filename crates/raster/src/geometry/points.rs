@@ -79,7 +79,7 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
             corners: [pixels_of(place), [0.0; 2], [0.0; 2]],
             z: constant(window[2]),
             w: constant(w as f32),
-            planes: out.planes.len() as u32 + o.ids as u32,
+            planes: o.first(&out.planes),
         });
         out.planes.extend(o.ids.then(|| constant(f32::from_bits(id))));
         for k in &o.varyings {

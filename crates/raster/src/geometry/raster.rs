@@ -235,7 +235,7 @@ impl<'a> Rasterizer<'a> {
                 let mut zp = g.plane(z);
                 zp.at = (zp.at as f64 + bias) as f32;
                 let w = g.plane(base.map(|p| p.w));
-                let planes = out.planes.len() as u32 + self.outputs.ids as u32;
+                let (planes, before_planes) = (self.outputs.first(&out.planes), out.planes.len());
                 varyings(self.outputs, v, vertices, source.provoking, id, base, &g, &mut out.planes);
                 let before = out.prims.len();
                 if let Some(grow) = self.grow() {
@@ -264,7 +264,7 @@ impl<'a> Rasterizer<'a> {
                     out.visible(before, &vertices);
                     out.counts.events[if front { PrimsFrontVisible } else { PrimsBackVisible }] += 1;
                 } else {
-                    out.planes.truncate((planes - self.outputs.ids as u32) as usize);
+                    out.planes.truncate(before_planes);
                     let xy = |k: usize, f: fn(i32, i32) -> i32| {
                         placed.iter().map(|p| if k == 0 { p.x } else { p.y }).reduce(f).unwrap_or(0)
                     };

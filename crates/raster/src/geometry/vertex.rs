@@ -4,6 +4,7 @@
 use super::assembly::Assembled;
 use super::fetch::Fetch;
 use super::viewport::{Map, in_guard, snap};
+use crate::prim::Plane;
 use shader::bytecode::Program;
 use shader::interface as slot;
 use shader::ir::Input;
@@ -123,6 +124,11 @@ impl Outputs {
         o.point_coord = reads(|i| matches!(i, Input::PointCoord(_)));
         o.ids = reads(|i| *i == Input::PrimitiveId);
         o
+    }
+
+    /// [`Prim::planes`](crate::prim::Prim::planes) of the primitive that comes next: its id is before them.
+    pub fn first(&self, planes: &[Plane]) -> u32 {
+        planes.len() as u32 + self.ids as u32
     }
 
     /// Planes of a primitive, at most.

@@ -45,7 +45,7 @@ impl Task<'_> {
 
     /// A primitive that covers listed pixels.
     pub(super) fn pixels(&mut self, item: &Item, prim: &Prim, index: u32) -> Result<(), Stop> {
-        let (first, count) = prim.pixels();
+        let [first, count] = prim.listed();
         for &[x, y] in &item.batch.pixels[first as usize..(first + count) as usize] {
             let b = &prim.bounds.rect();
             let (tx, ty) = (x - self.origin[0], y - self.origin[1]);

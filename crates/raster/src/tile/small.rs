@@ -260,7 +260,7 @@ pub fn list<S: Simd>(
     let Some(b) = bounds(p, origin, MOST) else { return false };
     let (left, top) = (b.x0 >> 2, b.y0 >> 2);
     let (right, bottom) = ((b.x1 + 3) >> 2, (b.y1 + 3) >> 2);
-    let (edges, count) = (p.edges(list), p.form.edges().min(4));
+    let (edges, count) = (p.edges(list), p.form.edges());
     // Values in whole pixels' steps, as in `cover`: the fraction can go. First at lane 0 of the first block, then what
     // is added for the others.
     let mut at = [[0i32; 4]; MAX_SAMPLES];

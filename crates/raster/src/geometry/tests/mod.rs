@@ -168,7 +168,7 @@ fn covers(b: &Batch, p: &Prim, x: i32, y: i32) -> bool {
         return false;
     }
     if p.form.shape() == Shape::Pixels {
-        let (first, count) = p.pixels();
+        let [first, count] = p.listed();
         return b.pixels[first as usize..][..count as usize].contains(&[x, y]);
     }
     let (x, y) = ((x * 256 + 128) as i64, (y * 256 + 128) as i64);
