@@ -1,6 +1,7 @@
-//! Samples images of common formats, block by block as fragments are, on one thread, and prints a warp's nanoseconds.
+//! Samples images of common formats on one thread, and prints a warp's nanoseconds: block by block as fragments are; and, as of small
+//! triangles, quads that lie here and there, of one level (`…-quads`), of two (`…-mips`), and compared with a depth (`…-compare`).
 //!
-//! `sample_bench [--times N] [format …]`: `r8`, `rg8`, `rgba8`, `srgb8`, `rgba16f`, `r32f`.
+//! `sample_bench [--times N] [name …]`: `r8`, `rg8`, `rgba8`, `srgb8`, `rgba16f`, `r32f`, `rgba8-mips`, …
 
 use ash::vk;
 use simd::rows::{ImageRows, Rows};
@@ -14,13 +15,17 @@ const STEPS: [f32; 4] = [0.3, 0.89, 1.0, 1.7];
 
 fn main() {
     use vk::Format as F;
-    let formats = [
-        ("r8", F::R8_UNORM),
-        ("rg8", F::R8G8_UNORM),
-        ("rgba8", F::R8G8B8A8_UNORM),
-        ("srgb8", F::R8G8B8A8_SRGB),
-        ("rgba16f", F::R16G16B16A16_SFLOAT),
-        ("r32f", F::R32_SFLOAT),
+    let rows = [
+        ("r8", F::R8_UNORM, Way::Blocks),
+        ("rg8", F::R8G8_UNORM, Way::Blocks),
+        ("rgba8", F::R8G8B8A8_UNORM, Way::Blocks),
+        ("srgb8", F::R8G8B8A8_SRGB, Way::Blocks),
+        ("rgba16f", F::R16G16B16A16_SFLOAT, Way::Blocks),
+        ("r32f", F::R32_SFLOAT, Way::Blocks),
+        ("rgba8-quads", F::R8G8B8A8_UNORM, Way::Quads),
+        ("rgba8-mips", F::R8G8B8A8_UNORM, Way::Mips),
+        ("srgb8-mips", F::R8G8B8A8_SRGB, Way::Mips),
+        ("d32-compare", F::D32_SFLOAT, Way::Compare),
     ];
     let mut args = std::env::args().skip(1);
     let (mut times, mut names) = (20, vec![]);
@@ -32,28 +37,51 @@ fn main() {
     }
     println!("{:?}, linear; ns a warp, best of {times}", simd::Level::best());
     println!("texels a pixel {}", STEPS.map(|s| format!("{s:>8}")).concat());
-    for (name, format) in formats.into_iter().filter(|f| names.is_empty() || names.iter().any(|n| n == f.0)) {
-        let image = bound_image(&info_2d(format, SIDE, SIDE));
+    for (name, format, way) in rows.into_iter().filter(|f| names.is_empty() || names.iter().any(|n| n == f.0))
+    {
+        let mut info = info_2d(format, SIDE, SIDE);
+        info.mip_levels = if way == Way::Mips { SIDE.ilog2() + 1 } else { 1 };
+        let image = bound_image(&info);
         // (No infinities or NaN as floats of 16 or 32 bits.)
         let data: Vec<u8> = (0..SIDE * SIDE * image.format.block_bytes)
             .map(|i| (i.wrapping_mul(2654435761) >> 25) as u8 & 0x3B)
             .collect();
-        fill(&image, 0, 0, &data);
+        for level in 0..info.mip_levels {
+            fill(&image, level, 0, &data[..data.len() >> (2 * level)]);
+        }
         let view = plain(&image, vk::ImageViewType::TYPE_2D);
         let info = vk::SamplerCreateInfo::default()
             .mag_filter(vk::Filter::LINEAR)
             .min_filter(vk::Filter::LINEAR)
+            .mipmap_mode(vk::SamplerMipmapMode::LINEAR)
+            .max_lod(vk::LOD_CLAMP_NONE)
+            .compare_enable(way == Way::Compare)
+            .compare_op(vk::CompareOp::LESS_OR_EQUAL)
             .address_mode_u(vk::SamplerAddressMode::CLAMP_TO_EDGE)
             .address_mode_v(vk::SamplerAddressMode::CLAMP_TO_EDGE);
         let sampler = Sampler::new(&info, None, vk::SamplerReductionMode::WEIGHTED_AVERAGE);
-        let best =
-            STEPS.map(|step| (0..times).map(|_| pass(&view, &sampler, step)).fold(f64::INFINITY, f64::min));
+        let best = STEPS
+            .map(|step| (0..times).map(|_| pass(&view, &sampler, way, step)).fold(f64::INFINITY, f64::min));
         println!("{name:14} {}", best.map(|ns| format!("{ns:8.1}")).concat());
     }
 }
 
+/// What is sampled.
+#[derive(Clone, Copy, PartialEq)]
+enum Way {
+    /// Blocks of a picture, side by side.
+    Blocks,
+    /// Quads of it that lie here and there.
+    Quads,
+    /// The same, with mipmaps.
+    Mips,
+    /// The same, of depths that are compared.
+    Compare,
+}
+
 /// A warp's nanoseconds where a picture of so many texels a pixel is drawn once.
-fn pass(view: &ImageView, sampler: &Sampler, step: f32) -> f64 {
+fn pass(view: &ImageView, sampler: &Sampler, way: Way, step: f32) -> f64 {
+    let dref = [[0x1000_0000u32; 16]; 16];
     let mut out = [[[0u32; 16]; 16]; 4];
     let mut st = [[[0u32; 16]; 16]; 2];
     let exec = [0xFFFF; 32];
@@ -64,16 +92,23 @@ fn pass(view: &ImageView, sampler: &Sampler, step: f32) -> f64 {
         for (w, lane) in (0..16).flat_map(|w| (0..16).map(move |l| (w, l))) {
             let x = left + w * 4 + (lane >> 1 & 2 | lane & 1);
             let y = top + (lane >> 2 & 2 | lane >> 1 & 1);
+            // Within some thirty pixels, as a tile's.
+            let away = if way == Way::Blocks {
+                0
+            } else {
+                ((y / 2 * pixels + x / 2).wrapping_mul(2654435761) >> 20) % 16
+            };
+            let (x, y) = (x.wrapping_add(away % 4 * 8), y.wrapping_add(away / 4 * 8));
             st[0][w][lane] = ((x as f32 + 0.5) * step / SIDE as f32).to_bits();
             st[1][w][lane] = ((y as f32 + 0.5) * step / SIDE as f32).to_bits();
         }
-        let rows = |k: usize| Rows { at: st[k].as_ptr().cast(), step: 64 };
+        let coords = |k: usize| Rows { at: st[k].as_ptr().cast(), step: 64 };
         let wave = ImageRows {
             live: 0xFFFF,
             exec: &exec,
-            coords: [rows(0), rows(1), Rows::NONE, Rows::NONE],
+            coords: [coords(0), coords(1), Rows::NONE, Rows::NONE],
             lod: None,
-            dref: None,
+            dref: (way == Way::Compare).then_some(Rows { at: dref.as_ptr().cast(), step: 64 }),
             data: [Rows::NONE; 4],
             out: std::array::from_fn(|k| out[k].as_mut_ptr().cast()),
             lines: None,

@@ -144,37 +144,60 @@ pub fn unknown(st: &mut State, kind: AccessKind) {
     st.count.row().unknown[kind] += warps as u64;
 }
 
+/// What some warps ask of the texture unit.
+#[derive(Default)]
+struct Asked {
+    warps: u64,
+    lanes: u64,
+    /// Two quads go in a message; of some there is one.
+    messages: u64,
+    single: u64,
+}
+
+impl Asked {
+    /// One warp more, of lanes `ex`.
+    #[inline(always)]
+    fn warp(&mut self, ex: u16) {
+        let quads = ((ex | ex >> 1 | ex >> 2 | ex >> 3) & 0x1111).count_ones() as u64;
+        self.warps += (ex != 0) as u64;
+        self.lanes += ex.count_ones() as u64;
+        self.messages += quads.div_ceil(2);
+        self.single += quads & 1;
+    }
+
+    /// Counts it: messages, and what each stage of the unit does for them; eight more taps are a footprint more.
+    #[inline(always)]
+    fn count(&self, t: &mut Texture, f: Filtering) {
+        let footprints = self.messages + self.warps * (f.taps as u64).div_ceil(8);
+        t[Tex::Messages] += self.messages;
+        t[Tex::Single] += self.single;
+        t[Tex::Indexes] += footprints * f.footprints as u64;
+        t[Tex::Fetches] += footprints * f.operations as u64;
+        t[Tex::In] += self.messages * f.beats as u64;
+        if f.complex {
+            t[Tex::Complex] += self.messages;
+        }
+        t[Tex::Operations] += (self.lanes + self.warps * f.taps as u64) * f.operations as u64;
+        *of_filter(t, f.filter) += self.lanes;
+    }
+}
+
 /// Counts what the texture unit does for all live warps.
 #[inline(always)]
 pub fn texture_wave(st: &mut State, f: Filtering) {
-    if !mask::is_full(st) {
-        for w in Bits(st.live) {
-            let exec = st.exec[w];
-            texture(st, f, exec);
-        }
-        return;
-    }
     if f.operations == 0 || !COUNTED {
         return;
     }
-    let warps = st.live.count_ones() as u64;
-    let t = &mut st.count.row().texture;
-    messages(t, f, 2 * warps);
-    t[Tex::Operations] += 16 * warps * f.operations as u64;
-    *of_filter(t, f.filter) += 16 * warps;
-}
-
-/// Messages, and what each stage of the texture unit does for them; eight more taps are a footprint more.
-#[inline(always)]
-fn messages(t: &mut Texture, f: Filtering, n: u64) {
-    let footprints = n + (f.taps as u64).div_ceil(8);
-    t[Tex::Messages] += n;
-    t[Tex::Indexes] += footprints * f.footprints as u64;
-    t[Tex::Fetches] += footprints * f.operations as u64;
-    t[Tex::In] += n * f.beats as u64;
-    if f.complex {
-        t[Tex::Complex] += n;
+    let mut asked = Asked::default();
+    if mask::is_full(st) {
+        let warps = st.live.count_ones() as u64;
+        asked = Asked { warps, lanes: 16 * warps, messages: 2 * warps, single: 0 };
+    } else {
+        for w in Bits(st.live) {
+            asked.warp(st.exec[w]);
+        }
     }
+    asked.count(&mut st.count.row().texture, f);
 }
 
 /// Samples by filter.
@@ -198,14 +221,9 @@ pub fn texture(st: &mut State, f: Filtering, ex: u16) {
     if f.operations == 0 || ex == 0 {
         return;
     }
-    let t = &mut st.count.row().texture;
-    let lanes = ex.count_ones() as u64;
-    // Two quads go in a message.
-    let quads = ((ex | ex >> 1 | ex >> 2 | ex >> 3) & 0x1111).count_ones() as u64;
-    messages(t, f, quads.div_ceil(2));
-    t[Tex::Single] += quads & 1;
-    t[Tex::Operations] += (lanes + f.taps as u64) * f.operations as u64;
-    *of_filter(t, f.filter) += lanes;
+    let mut asked = Asked::default();
+    asked.warp(ex);
+    asked.count(&mut st.count.row().texture, f);
 }
 
 /// Leaves each line once, in ascending order.

@@ -4,14 +4,16 @@
 use super::super::coords::LIMIT;
 use super::place::compared;
 use super::texels::Texels;
-use super::waves::{Warps, coordinates, count, give};
+use super::waves::{TOGETHER, Warps, coordinates, count, give};
 use super::{Fast, filters_inside, mix};
 use crate::format::NumClass;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
+use crate::vector;
 use ash::vk::CompareOp;
 use simd::rows::{ImageRows, Rows};
 use simd::{Simd, ops};
+use std::mem::MaybeUninit;
 
 /// Whether [`warps`] has a way for the format.
 #[inline(always)]
@@ -22,6 +24,14 @@ pub fn suits<T: Texels>(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
         && filters_inside(f, sampler, arrayed)
         && f.texels[0][0] >= 2
         && f.texels[1][0] >= 2
+}
+
+/// Where the upper left one of the 2×2 texels around each lane's place is, in bytes, and how far the place lies from it.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct At {
+    upper: [u32; 16],
+    weight: [[f32; 16]; 2],
 }
 
 /// Warps of a wave, compared with `dref` by `op`. Those that are left, which reach across an edge (a bit each).
@@ -41,45 +51,70 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     let half = s.fsplat(0.5);
     let pitch = s.isplat(f.row_pitch[0]);
     let clamps = view.format.class == NumClass::Unorm;
-    for (w, mask) in Warps::of(wave) {
-        // SAFETY: the caller's wave.
-        let (st, mut d) = unsafe { (coordinates(s, wave, w), s.from_bits(s.iloadu(dref.warp(w)))) };
-        if clamps {
-            d = s.fmin_raw(s.fmax_raw(d, s.fsplat(0.0)), s.fsplat(1.0));
+    let mut all = Warps::of(wave);
+    let mut several = [(0, 0); TOGETHER];
+    let mut at = [const { MaybeUninit::<At>::uninit() }; TOGETHER];
+    loop {
+        // As in [`super::waves`]: a warp's steps wait for each other.
+        let mut n = 0;
+        while n < TOGETHER
+            && let Some((w, mask)) = all.next()
+        {
+            // SAFETY: the caller's wave.
+            let st = unsafe { coordinates(s, wave, w) };
+            let (mut first, mut weight) = ([pitch; 2], [half; 2]);
+            let mut outside = s.mask(0);
+            for k in 0..2 {
+                let u = s.fmul(st[k], s.fsplat(f.size[k][0]));
+                let v = s.fsub(s.fmin_raw(s.fmax_raw(u, s.fsplat(-LIMIT)), s.fsplat(LIMIT)), half);
+                let (base, texel) = s.ffloor_int(v);
+                weight[k] = s.fsub(v, base);
+                // Negative numbers are large as unsigned ones.
+                let out = s.ugt(texel, s.isplat(f.texels[k][0] - 2));
+                outside = s.mor(outside, out);
+                first[k] = texel;
+            }
+            if s.many(s.mand(outside, s.mask(mask))) {
+                left |= 1 << w;
+                continue;
+            }
+            let upper = s.iadd(s.imul(first[1], pitch), ops::shl(s, first[0], T::SHIFT));
+            // Lanes that are not active may ask for anything.
+            let upper = s.isel(s.mask(mask), upper, s.isplat(0));
+            let to = at[n].as_mut_ptr();
+            // SAFETY: sixteen lanes each.
+            unsafe {
+                s.istoreu((&raw mut (*to).upper).cast(), upper);
+                s.istoreu((&raw mut (*to).weight[0]).cast(), s.bits(weight[0]));
+                s.istoreu((&raw mut (*to).weight[1]).cast(), s.bits(weight[1]));
+            }
+            several[n] = (w, mask);
+            n += 1;
         }
-        let (mut at, mut weight) = ([pitch; 2], [half; 2]);
-        let mut outside = s.mask(0);
-        for k in 0..2 {
-            let u = s.fmul(st[k], s.fsplat(f.size[k][0]));
-            let v = s.fsub(s.fmin_raw(s.fmax_raw(u, s.fsplat(-LIMIT)), s.fsplat(LIMIT)), half);
-            let (base, first) = s.ffloor_int(v);
-            weight[k] = s.fsub(v, base);
-            // Negative numbers are large as unsigned ones.
-            let out = s.ugt(first, s.isplat(f.texels[k][0] - 2));
-            outside = s.mor(outside, out);
-            at[k] = first;
+        if n == 0 {
+            return left;
         }
-        let outside = s.mand(outside, s.mask(mask));
-        if s.many(outside) {
-            left |= 1 << w;
-            continue;
+        for (at, &(w, mask)) in at[..n].iter().zip(&several) {
+            // SAFETY: the first n have been written; the caller's wave.
+            let (at, mut d) = unsafe { (at.assume_init_ref(), s.from_bits(s.iloadu(dref.warp(w)))) };
+            if clamps {
+                d = s.fmin_raw(s.fmax_raw(d, s.fsplat(0.0)), s.fsplat(1.0));
+            }
+            // SAFETY: the caller's wave.
+            unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
+            let upper = vector::load(s, &at.upper);
+            let weight = [vector::floats(s, &at.weight[0]), vector::floats(s, &at.weight[1])];
+            let mut row = [half; 2];
+            for y in 0..2 {
+                let (mut a, mut b) = ([half; 4], [half; 4]);
+                let from = if y == 0 { upper } else { s.iadd(upper, pitch) };
+                // SAFETY: a texel with a right neighbour, in a row that has one below it.
+                unsafe { T::pair(s, f.base, from, from, 1, &mut a, &mut b) };
+                row[y] = mix(s, compared(s, op, d, a[0]), compared(s, op, d, b[0]), weight[0]);
+            }
+            let color = [mix(s, row[0], row[1], weight[1]); 4];
+            // SAFETY: the caller's wave.
+            unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
         }
-        // SAFETY: the caller's wave.
-        unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
-        let upper = s.iadd(s.imul(at[1], pitch), ops::shl(s, at[0], T::SHIFT));
-        // Lanes that are not active may ask for anything.
-        let upper = s.isel(s.mask(mask), upper, s.isplat(0));
-        let mut row = [half; 2];
-        for y in 0..2 {
-            let (mut a, mut b) = ([half; 4], [half; 4]);
-            let from = if y == 0 { upper } else { s.iadd(upper, pitch) };
-            // SAFETY: a texel with a right neighbour, in a row that has one below it.
-            unsafe { T::pair(s, f.base, from, from, 1, &mut a, &mut b) };
-            row[y] = mix(s, compared(s, op, d, a[0]), compared(s, op, d, b[0]), weight[0]);
-        }
-        let color = [mix(s, row[0], row[1], weight[1]); 4];
-        // SAFETY: the caller's wave.
-        unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
     }
-    left
 }

@@ -14,7 +14,7 @@ use simd::{Level as Machine, Simd, ops};
 use std::mem::MaybeUninit;
 
 /// Warps of which the texels are found before they are filtered.
-const TOGETHER: usize = 8;
+pub const TOGETHER: usize = 8;
 
 /// The warps of a wave with an active lane, and those.
 pub struct Warps<'a> {
@@ -351,6 +351,18 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     }
 }
 
+/// A warp of [`level_warps`]: the first of its levels, and how many there are.
+#[derive(Clone, Copy)]
+struct Levels {
+    w: usize,
+    mask: u16,
+    /// Lanes of the first level, where others have the next one.
+    same: u16,
+    apart: bool,
+    fine: usize,
+    levels: usize,
+}
+
 /// Where all lanes of a warp have the same levels, or the next finer ones, as most warps do, these are filtered as if there were no others.
 /// Warps that are left (a bit each).
 ///
@@ -366,64 +378,91 @@ unsafe fn level_warps<S: Simd, T: Texels>(
 ) -> u32 {
     let mut left = 0;
     let mut near = [None; 3];
-    for (w, mask) in Warps::of(wave) {
-        // SAFETY: the caller's wave.
-        let (st, lod) =
-            unsafe { (coordinates(s, wave, w), wave.lod.map(|l| s.from_bits(s.iloadu(l.warp(w))))) };
-        let l = lod::plain(s, f, view, sampler, &st, lod);
-        let mut fine = ops::i_lanes(s, l.fine)[mask.trailing_zeros() as usize & 15];
-        let mut same = s.mbits(s.ieq(l.fine, s.isplat(fine)));
-        let apart = same & mask != mask;
-        if apart {
-            // The finer ones' is the first.
-            let finer = s.mbits(s.ieq(l.fine, s.isplat(fine.wrapping_sub(1))));
-            let coarser = s.mbits(s.ieq(l.fine, s.isplat(fine + 1)));
-            let first = if finer & mask != 0 { finer } else { same };
-            let next = if finer & mask != 0 { same } else { coarser };
-            if (first | next) & mask != mask {
-                left |= 1 << w;
-                continue;
+    let mut all = Warps::of(wave);
+    let none = s.fsplat(0.0);
+    let mut of = [const { MaybeUninit::<Levels>::uninit() }; TOGETHER];
+    let mut weights = [[0u32; 16]; TOGETHER];
+    let mut at = [const { [const { MaybeUninit::<Corners>::uninit() }; 3] }; TOGETHER];
+    loop {
+        // As in [`simple_warps`]: levels of detail are a long chain of steps, and so is where texels lie.
+        let mut n = 0;
+        while n < TOGETHER
+            && let Some((w, mask)) = all.next()
+        {
+            // SAFETY: the caller's wave.
+            let (st, lod) =
+                unsafe { (coordinates(s, wave, w), wave.lod.map(|l| s.from_bits(s.iloadu(l.warp(w))))) };
+            let l = lod::plain(s, f, view, sampler, &st, lod);
+            let mut fine = ops::i_lanes(s, l.fine)[mask.trailing_zeros() as usize & 15];
+            let mut same = s.mbits(s.ieq(l.fine, s.isplat(fine)));
+            let apart = same & mask != mask;
+            if apart {
+                // The finer ones' is the first.
+                let finer = s.mbits(s.ieq(l.fine, s.isplat(fine.wrapping_sub(1))));
+                let coarser = s.mbits(s.ieq(l.fine, s.isplat(fine + 1)));
+                let first = if finer & mask != 0 { finer } else { same };
+                let next = if finer & mask != 0 { same } else { coarser };
+                if (first | next) & mask != mask {
+                    left |= 1 << w;
+                    continue;
+                }
+                fine -= (finer & mask != 0) as u32;
+                same = first;
             }
-            fine -= (finer & mask != 0) as u32;
-            same = first;
+            // What lanes that are not active ask for is no work, and may lie beyond the last level.
+            let blended = s.mand(l.blended, s.mask(mask));
+            vector::store(s, &mut weights[n], s.bits(s.fsel(blended, l.weight, none)));
+            let last = if apart { s.mand(blended, s.mnot(s.mask(same))) } else { blended };
+            let levels = 1 + apart as usize + s.many(last) as usize;
+            of[n].write(Levels { w, mask, same, apart, fine: fine as usize, levels });
+            n += 1;
         }
-        // SAFETY: the caller's wave.
-        unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
-        let mut color = [st[0]; 4];
-        // What lanes that are not active ask for is no work, and may lie beyond the last level.
-        let blended = s.mand(l.blended, s.mask(mask));
-        let none = s.fsplat(0.0);
-        let weight = s.fsel(blended, l.weight, none);
-        let same = s.mask(same);
-        let last = if apart { s.mand(blended, s.mnot(same)) } else { blended };
-        let levels = 1 + apart as usize + s.many(last) as usize;
-        for k in 0..levels {
-            let level = fine as usize + k;
-            let mut at = MaybeUninit::uninit();
-            let at = corners::<S, ANY>(s, f, sampler, level, &st, &mut at);
-            let mut t = [st[0]; 4];
-            // (Of levels with few columns nothing is learnt.)
-            let first = Close::first(f, level);
-            let mut asked = if first == Close::No { first } else { near[k].unwrap_or(first) };
-            // SAFETY: these are corners of the level.
-            unsafe { place::simple::<S, T>(s, f, level, at, &mut asked, place::ALL, &mut t) };
-            near[k] = if first == Close::No { near[k] } else { Some(asked) };
-            // Of lanes apart the finer ones' second level is the others' first one.
-            let weight = match k {
-                1 if apart => s.fsel(same, weight, none),
-                2 => s.fsel(same, none, weight),
-                _ => weight,
-            };
-            for c in 0..T::N {
-                // All are finite, and a weight of 0 leaves what there is.
-                let mixed = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
-                color[c] = if k == 1 && apart { s.fsel(same, mixed, t[c]) } else { mixed };
+        if n == 0 {
+            return left;
+        }
+        for (of, at) in of[..n].iter().zip(&mut at) {
+            // SAFETY: the first n have been written; the caller's wave.
+            let (of, st) = unsafe { (of.assume_init_ref(), coordinates(s, wave, of.assume_init_ref().w)) };
+            for k in 0..of.levels {
+                corners::<S, ANY>(s, f, sampler, of.fine + k, &st, &mut at[k % 3]);
             }
         }
-        // SAFETY: the caller's wave.
-        unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
+        for i in 0..n {
+            // SAFETY: the first n have been written.
+            let &Levels { w, mask, same, apart, fine, levels } = unsafe { of[i].assume_init_ref() };
+            // SAFETY: the caller's wave.
+            unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
+            let weight = s.from_bits(vector::load(s, &weights[i]));
+            let same = s.mask(same);
+            let mut color = [none; 4];
+            for k in 0..levels {
+                let level = fine + k;
+                let mut t = [none; 4];
+                // (Of levels with few columns nothing is learnt.)
+                let first = Close::first(f, level);
+                let mut asked = if first == Close::No { first } else { near[k].unwrap_or(first) };
+                // SAFETY: these are corners of the level, and have been written.
+                unsafe {
+                    let at = at[i][k % 3].assume_init_ref();
+                    place::simple::<S, T>(s, f, level, at, &mut asked, place::ALL, &mut t);
+                }
+                near[k] = if first == Close::No { near[k] } else { Some(asked) };
+                // Of lanes apart the finer ones' second level is the others' first one.
+                let weight = match k {
+                    1 if apart => s.fsel(same, weight, none),
+                    2 => s.fsel(same, none, weight),
+                    _ => weight,
+                };
+                for c in 0..T::N {
+                    // All are finite, and a weight of 0 leaves what there is.
+                    let mixed = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
+                    color[c] = if k == 1 && apart { s.fsel(same, mixed, t[c]) } else { mixed };
+                }
+            }
+            // SAFETY: the caller's wave.
+            unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
+        }
     }
-    left
 }
 
 /// The nearest texels of the only level.
