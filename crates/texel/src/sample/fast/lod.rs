@@ -64,11 +64,16 @@ fn footprint<S: Simd>(s: S, f: &Fast, d: &[[S::F; 2]; 2]) -> ([S::F; 2], S::F) {
     (rho2, dot)
 }
 
+/// The longer side of a footprint, squared.
+#[inline(always)]
+fn longer<S: Simd>(s: S, rho2: &[S::F; 2]) -> S::F {
+    s.fsel(s.flt(rho2[0], rho2[1]), rho2[1], rho2[0])
+}
+
 /// The level of a footprint that is as wide as long.
 #[inline(always)]
-fn round<S: Simd>(s: S, rho2: &[S::F; 2]) -> S::F {
-    let y = s.flt(rho2[0], rho2[1]);
-    s.fmul(s.fsplat(0.5), log2(s, s.fsel(y, rho2[1], rho2[0])))
+fn round<S: Simd>(s: S, longer: S::F) -> S::F {
+    s.fmul(s.fsplat(0.5), log2(s, longer))
 }
 
 /// As `../lod.rs` has it, of all lanes.
@@ -104,22 +109,26 @@ fn ellipse<S: Simd>(s: S, [x, y]: [S::F; 2], dot: S::F) -> Ellipse<S> {
     }
 }
 
-/// Of samples of the coordinates `st`, isotropic, with no operand but perhaps `lod`: what [`lods`] has.
+/// Of an isotropic sample of the coordinates `st`, without operands: [`longer`] of its footprint, which a quad's lanes have in common.
+#[inline(always)]
+pub fn plain_longer<S: Simd>(s: S, f: &Fast, st: &[S::F; 2]) -> S::F {
+    let [x, y] = [derivatives(s, st[0]), derivatives(s, st[1])];
+    longer(s, &footprint(s, f, &[[x[0], y[0]], [x[1], y[1]]]).0)
+}
+
+/// What [`lods`] has of an isotropic sample whose footprint is so long ([`plain_longer`]), with no operand; or of one with a level's operand.
 #[inline(always)]
 pub fn plain<S: Simd>(
     s: S,
     f: &Fast,
     view: &ImageView,
     sampler: &Sampler,
-    st: &[S::F; 2],
-    lod: Option<S::F>,
+    longer: S::F,
+    operand: Option<S::F>,
 ) -> Lods<S> {
-    let base = match lod {
+    let base = match operand {
         Some(lod) => lod,
-        None => {
-            let [x, y] = [derivatives(s, st[0]), derivatives(s, st[1])];
-            round(s, &footprint(s, f, &[[x[0], y[0]], [x[1], y[1]]]).0)
-        }
+        None => round(s, longer),
     };
     let mut out = Lods::none(s);
     let bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
@@ -203,7 +212,7 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
                 }
             }
             let (rho2, dot) = footprint(s, f, &[[d[0][0], d[0][1]], [d[1][0], d[1][1]]]);
-            base = round(s, &rho2);
+            base = round(s, longer(s, &rho2));
             if sampler.anisotropy > 1.0 && !f.cube {
                 let Ellipse { max, min, along } = ellipse(s, rho2, dot);
                 let limit = s.fsplat(sampler.anisotropy);

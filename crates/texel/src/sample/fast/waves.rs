@@ -363,6 +363,71 @@ struct Levels {
     levels: usize,
 }
 
+/// Levels of warps' lanes.
+struct Details {
+    fine: [[u32; 16]; TOGETHER],
+    weight: [[u32; 16]; TOGETHER],
+    blended: [u16; TOGETHER],
+}
+
+/// Lane `k` of each quad.
+#[inline(always)]
+fn of_quads<S: Simd>(s: S, v: S::F, k: usize) -> S::F {
+    match k {
+        0 => s.fquad::<0>(v),
+        1 => s.fquad::<1>(v),
+        2 => s.fquad::<2>(v),
+        _ => s.fquad::<3>(v),
+    }
+}
+
+impl Details {
+    /// Finds those of some warps of a wave.
+    ///
+    /// # Safety
+    /// As [`warps`], of a wave that has the warps.
+    #[inline(always)]
+    unsafe fn find<S: Simd>(
+        &mut self,
+        s: S,
+        f: &Fast,
+        view: &ImageView,
+        sampler: &Sampler,
+        wave: &ImageRows,
+        several: &[(usize, u16)],
+    ) {
+        let none = s.fsplat(0.0);
+        if let Some(lod) = wave.lod {
+            for (i, &(w, _)) in several.iter().enumerate() {
+                // SAFETY: the caller's wave.
+                let lod = unsafe { s.from_bits(s.iloadu(lod.warp(w))) };
+                let l = lod::plain(s, f, view, sampler, none, Some(lod));
+                vector::store(s, &mut self.fine[i], l.fine);
+                vector::store(s, &mut self.weight[i], s.bits(l.weight));
+                self.blended[i] = s.mbits(l.blended);
+            }
+            return;
+        }
+        // A quad's lanes have one level: four warps' are found together, a lane of each quad for each.
+        for (first, some) in several.chunks(4).enumerate() {
+            let mut longer = none;
+            for (k, &(w, _)) in some.iter().enumerate() {
+                // SAFETY: the caller's wave.
+                let st = unsafe { coordinates(s, wave, w) };
+                longer = s.fsel(s.mask(0x1111 << k), lod::plain_longer(s, f, &st), longer);
+            }
+            let l = lod::plain(s, f, view, sampler, longer, None);
+            let (fine, blended) = (s.from_bits(l.fine), s.mbits(l.blended));
+            for k in 0..some.len() {
+                let i = (4 * first + k) % TOGETHER;
+                vector::store(s, &mut self.fine[i], s.bits(of_quads(s, fine, k)));
+                vector::store(s, &mut self.weight[i], s.bits(of_quads(s, l.weight, k)));
+                self.blended[i] = (blended >> k & 0x1111) * 0xF;
+            }
+        }
+    }
+}
+
 /// Where all lanes of a warp have the same levels, or the next finer ones, as most warps do, these are filtered as if there were no others.
 /// Warps that are left (a bit each).
 ///
@@ -380,26 +445,34 @@ unsafe fn level_warps<S: Simd, T: Texels>(
     let mut near = [None; 3];
     let mut all = Warps::of(wave);
     let none = s.fsplat(0.0);
+    let mut several = [(0, 0); TOGETHER];
+    let mut details = Details { fine: [[0; 16]; _], weight: [[0; 16]; _], blended: [0; _] };
     let mut of = [const { MaybeUninit::<Levels>::uninit() }; TOGETHER];
-    let mut weights = [[0u32; 16]; TOGETHER];
     let mut at = [const { [const { MaybeUninit::<Corners>::uninit() }; 3] }; TOGETHER];
     loop {
         // As in [`simple_warps`]: levels of detail are a long chain of steps, and so is where texels lie.
-        let mut n = 0;
-        while n < TOGETHER
-            && let Some((w, mask)) = all.next()
+        let mut asked = 0;
+        while asked < TOGETHER
+            && let Some(next) = all.next()
         {
-            // SAFETY: the caller's wave.
-            let (st, lod) =
-                unsafe { (coordinates(s, wave, w), wave.lod.map(|l| s.from_bits(s.iloadu(l.warp(w))))) };
-            let l = lod::plain(s, f, view, sampler, &st, lod);
-            let mut fine = ops::i_lanes(s, l.fine)[mask.trailing_zeros() as usize & 15];
-            let mut same = s.mbits(s.ieq(l.fine, s.isplat(fine)));
+            several[asked] = next;
+            asked += 1;
+        }
+        if asked == 0 {
+            return left;
+        }
+        // SAFETY: the caller's wave.
+        unsafe { details.find(s, f, view, sampler, wave, &several[..asked]) };
+        let mut n = 0;
+        for (i, &(w, mask)) in several[..asked].iter().enumerate() {
+            let all_fine = vector::load(s, &details.fine[i]);
+            let mut fine = details.fine[i][mask.trailing_zeros() as usize & 15];
+            let mut same = s.mbits(s.ieq(all_fine, s.isplat(fine)));
             let apart = same & mask != mask;
             if apart {
                 // The finer ones' is the first.
-                let finer = s.mbits(s.ieq(l.fine, s.isplat(fine.wrapping_sub(1))));
-                let coarser = s.mbits(s.ieq(l.fine, s.isplat(fine + 1)));
+                let finer = s.mbits(s.ieq(all_fine, s.isplat(fine.wrapping_sub(1))));
+                let coarser = s.mbits(s.ieq(all_fine, s.isplat(fine + 1)));
                 let first = if finer & mask != 0 { finer } else { same };
                 let next = if finer & mask != 0 { same } else { coarser };
                 if (first | next) & mask != mask {
@@ -410,15 +483,14 @@ unsafe fn level_warps<S: Simd, T: Texels>(
                 same = first;
             }
             // What lanes that are not active ask for is no work, and may lie beyond the last level.
-            let blended = s.mand(l.blended, s.mask(mask));
-            vector::store(s, &mut weights[n], s.bits(s.fsel(blended, l.weight, none)));
-            let last = if apart { s.mand(blended, s.mnot(s.mask(same))) } else { blended };
-            let levels = 1 + apart as usize + s.many(last) as usize;
+            let blended = details.blended[i] & mask;
+            let weight = s.from_bits(vector::load(s, &details.weight[i]));
+            // (No later one's: n is i at most.)
+            vector::store(s, &mut details.weight[n], s.bits(s.fsel(s.mask(blended), weight, none)));
+            let last = if apart { blended & !same } else { blended };
+            let levels = 1 + apart as usize + (last != 0) as usize;
             of[n].write(Levels { w, mask, same, apart, fine: fine as usize, levels });
             n += 1;
-        }
-        if n == 0 {
-            return left;
         }
         for (of, at) in of[..n].iter().zip(&mut at) {
             // SAFETY: the first n have been written; the caller's wave.
@@ -432,7 +504,7 @@ unsafe fn level_warps<S: Simd, T: Texels>(
             let &Levels { w, mask, same, apart, fine, levels } = unsafe { of[i].assume_init_ref() };
             // SAFETY: the caller's wave.
             unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
-            let weight = s.from_bits(vector::load(s, &weights[i]));
+            let weight = s.from_bits(vector::load(s, &details.weight[i]));
             let same = s.mask(same);
             let mut color = [none; 4];
             for k in 0..levels {
