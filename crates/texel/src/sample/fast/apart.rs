@@ -8,10 +8,12 @@ use crate::vector::store;
 use simd::ops;
 use simd::{Level as Machine, Simd};
 
-/// [`place::simple`] for texels of other sizes.
+/// The samples of a view's only level, without layers, offsets, borders and comparison, whose [`super::corners`] these are. `near`: how close
+/// together the lanes' texels may lie, and then did. `wanted`: the format's channels that results are made of, a bit each: arithmetic
+/// on others is left out. (It is much time where nobody has written them: products of what happens to be denormal take a hundred cycles.)
 ///
 /// # Safety
-/// As [`place::simple`].
+/// They are of texels of the level.
 #[inline(always)]
 pub unsafe fn apart<S: Simd, T: Texels>(
     s: S,
@@ -64,7 +66,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
             return T::finish(s, out);
         }
     }
-    // (A channel that nobody wants may be slow, as `place::simple` says; of one of four that is seldom so.)
+    // (A channel that nobody wants may be slow, as was said; of one of four that is seldom so.)
     if T::HALVES && s.level() != Machine::Portable && pairs && wanted.count_ones() >= 3 {
         // SAFETY: the caller's texels, which have right neighbours.
         return unsafe { by_quads::<S, T>(s, f, [x[0], i[1][0], i[1][1]], &weight, &kept, out) };

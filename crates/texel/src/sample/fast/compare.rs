@@ -114,7 +114,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             }
             let color = [mix(s, row[0], row[1], weight[1]); 4];
             // SAFETY: the caller's wave.
-            unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
+            unsafe { give::<S, T>(s, f, view, wave, w, mask, &color) };
         }
     }
 }

@@ -9,6 +9,7 @@ mod apart;
 mod compare;
 mod corners;
 mod cube;
+mod found;
 mod lod;
 mod place;
 mod texels;
@@ -25,7 +26,7 @@ use crate::vector::{load, store};
 use corners::{ANY, corners};
 use cube::Direction;
 use lod::{Lods, lods};
-use place::{ALL, Place, at_level, bordered};
+use place::{Place, at_level, bordered};
 use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
 use std::mem::MaybeUninit;
@@ -89,6 +90,8 @@ pub struct Fast {
     cube: bool,
     /// The depth comparison has kernels.
     compares: bool,
+    /// The format's first channel is the kernels' third one, and the other way round: the same kernels are for both orders.
+    swapped: bool,
     runs: Runs,
     /// The general path instead, to compare with.
     #[cfg(test)]
@@ -141,6 +144,7 @@ impl Fast {
             line: kind == Kind::Line,
             cube: kind == Kind::Cube,
             compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm | TexelKind::D24),
+            swapped: matches!(format.kind, TexelKind::Bgra8Unorm | TexelKind::Bgra8Srgb),
             runs,
             #[cfg(test)]
             off: false,
@@ -329,12 +333,10 @@ pub(super) fn filters_bytes(kind: TexelKind) -> bool {
 fn pick(kind: TexelKind, machine: Machine) -> Option<Runs> {
     use TexelKind as K;
     match kind {
-        K::R8Unorm => form::<Bytes<1, false>>(machine),
-        K::Rg8Unorm => form::<Bytes<2, false>>(machine),
-        K::Rgba8Unorm => form::<Bytes<4, false>>(machine),
-        K::Bgra8Unorm => form::<Bytes<4, true>>(machine),
-        K::Rgba8Srgb => form::<Srgb<false>>(machine),
-        K::Bgra8Srgb => form::<Srgb<true>>(machine),
+        K::R8Unorm => form::<Bytes<1>>(machine),
+        K::Rg8Unorm => form::<Bytes<2>>(machine),
+        K::Rgba8Unorm | K::Bgra8Unorm => form::<Bytes<4>>(machine),
+        K::Rgba8Srgb | K::Bgra8Srgb => form::<Srgb>(machine),
         K::R16Unorm => form::<Unorm16>(machine),
         K::D24 => form::<Depth24>(machine),
         K::R16Sfloat => form::<Half<1>>(machine),
@@ -458,6 +460,9 @@ fn placed<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &S
         border: if bordered(f, sampler) { border(view, sampler) } else { [0; 4] },
         op: None,
     };
+    if f.swapped {
+        place.border.swap(0, 2);
+    }
     if let Some(o) = args.offsets {
         for k in 0..2 {
             place.offset[k] = s.s_to_f(load(s, &o[k]));
@@ -505,11 +510,12 @@ unsafe fn body<S: Simd, T: Texels>(
     let plain = plain(f, sampler);
     let unmoved = args.offsets.is_none() && args.shift.is_none();
     if T::WORD && unmoved && filters_plainly(f, sampler, args.arrayed) {
-        let mut at = MaybeUninit::uninit();
+        let (mut at, mut found) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let at = corners::<S, ANY>(s, f, sampler, 0, &st, &mut at);
         // SAFETY: these are corners of the view.
-        unsafe { place::simple::<S, T>(s, f, 0, at, &mut Close::No, ALL, &mut color) };
-        return finish::<S, T>(s, view, &color, mask, out);
+        let found = unsafe { found::find::<S, T>(s, f, 0, at, &mut Close::No, &mut found) };
+        found::filter::<S, T>(s, found, at, &mut color);
+        return finish::<S, T>(s, f, view, &color, mask, out);
     }
     let mut place = placed(s, f, view, sampler, args);
     if plain {
@@ -532,7 +538,7 @@ unsafe fn body<S: Simd, T: Texels>(
         // SAFETY: as above.
         unsafe { several::<S, T>(s, f, sampler, &mut place, &l, &mut color) };
     }
-    finish::<S, T>(s, view, &color, mask, out);
+    finish::<S, T>(s, f, view, &color, mask, out);
 }
 
 /// Result `k`.
@@ -550,9 +556,24 @@ fn swizzled<S: Simd, T: Texels>(s: S, view: &ImageView, color: &[S::F; 4], k: us
     }
 }
 
+/// Channels in the format's order.
+#[inline(always)]
+fn ordered<S: Simd, T: Texels>(f: &Fast, color: &[S::F; 4]) -> [S::F; 4] {
+    let [a, b, c, d] = *color;
+    if T::N == 4 && f.swapped { [c, b, a, d] } else { [a, b, c, d] }
+}
+
 /// Swizzles, and stores the active lanes.
 #[inline(always)]
-fn finish<S: Simd, T: Texels>(s: S, view: &ImageView, color: &[S::F; 4], mask: u16, out: &mut Warp4) {
+fn finish<S: Simd, T: Texels>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    color: &[S::F; 4],
+    mask: u16,
+    out: &mut Warp4,
+) {
+    let color = &ordered::<S, T>(f, color);
     if view.identity && T::N == 4 && mask == 0xffff {
         for k in 0..4 {
             store(s, &mut out[k], s.bits(color[k]));

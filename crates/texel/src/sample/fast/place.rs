@@ -2,14 +2,11 @@
 
 use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
-use super::corners::Corners;
-use super::texels::words;
-use super::window::{self, Close, window};
-use super::{Fast, LEVELS, Texels, apart, cube, mix};
+use super::{Fast, Texels, cube, mix};
 use crate::vector::load;
 use ash::vk::CompareOp;
+use simd::Simd;
 use simd::ops;
-use simd::{Level as Machine, Simd};
 
 /// Where the lanes sample, and what they compare with.
 pub struct Place<S: Simd> {
@@ -271,102 +268,6 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
 pub fn bordered(f: &Fast, sampler: &Sampler) -> bool {
     !cube::seamless(f, sampler)
         && (matches!(sampler.wrap[0], Wrap::Border) || matches!(sampler.wrap[1], Wrap::Border))
-}
-
-/// Of [`simple`]: all channels.
-pub const ALL: u8 = 15;
-
-/// [`linear`] for texels on one level without layers, offsets, borders and comparison, whose [`corners`] these are: few
-/// enough values that those of one word stay in registers. `near`: how close together the lanes' texels may lie, and then did. `wanted`: the
-/// format's channels that results are made of, a bit each: of texels that are no words arithmetic on others is left out. (It is much
-/// time where nobody has written them: products of what happens to be denormal take a hundred cycles.)
-///
-/// # Safety
-/// They are of texels of the view's level, which is the only one for texels of other sizes than a word.
-#[inline(always)]
-pub unsafe fn simple<S: Simd, T: Texels>(
-    s: S,
-    f: &Fast,
-    level: usize,
-    corners: &Corners,
-    near: &mut Close,
-    wanted: u8,
-    out: &mut [S::F; 4],
-) {
-    if !T::WORD {
-        // SAFETY: as the caller says.
-        return unsafe { apart::apart::<S, T>(s, f, corners, near, wanted, out) };
-    }
-    let (i, weight) = (corners.texels(s), corners.weights(s));
-    let level = level % LEVELS;
-    let half = s.fsplat(0.5);
-    let one = s.isplat(1);
-    let pairs = s.mbits(s.ieq(s.iadd(i[0][0], one), i[0][1])) == 0xffff;
-    // All words are on their way before the first is used.
-    let mut w = [[one; 2]; 2];
-    let mut at = w;
-    // SAFETY: the caller's texels; with `pairs`, each has a right neighbour.
-    let wide = matches!(s.level(), Machine::Avx512(_));
-    let mut found = false;
-    if *near != Close::No && pairs {
-        // SAFETY: with `pairs`, each of the caller's texels has a right neighbour.
-        let close =
-            if *near == Close::Four { unsafe { window(s, f, level, corners, &mut at) } } else { None };
-        if let Some(all) = close {
-            // Where words change their lanes by one instruction, channels do.
-            if !T::BYTES || wide {
-                let mut c = [half; 4];
-                T::unpack(s, all, &mut c);
-                for k in 0..T::N {
-                    let c = s.bits(c[k]);
-                    let upper = mix(s, moved(s, c, at[0][0]), moved(s, c, at[0][1]), weight[0]);
-                    let lower = mix(s, moved(s, c, at[1][0]), moved(s, c, at[1][1]), weight[0]);
-                    out[k] = mix(s, upper, lower, weight[1]);
-                }
-                return T::finish(s, out);
-            }
-            for y in 0..2 {
-                w[y] = [s.ishuffle(all, at[y][0]), s.ishuffle(all, at[y][1])];
-            }
-            found = true;
-        } else {
-            // SAFETY: as above.
-            found = wide && unsafe { window::eight(s, f, level, corners, &mut w) };
-            *near = if found { Close::Eight } else { Close::No };
-        }
-    }
-    if !found {
-        let x = [ops::shl(s, i[0][0], 2), ops::shl(s, i[0][1], 2)];
-        let pitch = s.isplat(f.row_pitch[level]);
-        let base = f.level(level);
-        for y in 0..2 {
-            let row = s.imul(i[1][y], pitch);
-            // SAFETY: the caller's texels; with `pairs`, the word after each is its right neighbour.
-            w[y] = unsafe {
-                if pairs {
-                    s.igather2(base, s.iadd(row, x[0]))
-                } else {
-                    [words(s, base, s.iadd(row, x[0])), words(s, base, s.iadd(row, x[1]))]
-                }
-            };
-        }
-    }
-    for y in 0..2 {
-        let (mut a, mut b) = ([half; 4], [half; 4]);
-        T::unpack(s, w[y][0], &mut a);
-        T::unpack(s, w[y][1], &mut b);
-        for k in 0..T::N {
-            let row = mix(s, a[k], b[k], weight[0]);
-            out[k] = if y == 0 { row } else { mix(s, out[k], row, weight[1]) };
-        }
-    }
-    T::finish(s, out);
-}
-
-/// Lane i of the result is lane `at[i]` of the channel.
-#[inline(always)]
-fn moved<S: Simd>(s: S, channel: S::I, at: S::I) -> S::F {
-    s.from_bits(s.ishuffle(channel, at))
 }
 
 /// [`mix`] of texels, of which those of weight 0 add nothing; `kept`: of the difference's bits, all or (where the weight

@@ -131,10 +131,10 @@ fn byte<S: Simd>(s: S, w: S::I, i: u32) -> S::I {
     if i == 3 { ops::shr(s, w, 24) } else { s.iand(ops::shr(s, w, 8 * i), s.isplat(255)) }
 }
 
-/// `N` unsigned normalised bytes; red and blue exchanged if `BGR`.
-pub struct Bytes<const N: usize, const BGR: bool>;
+/// `N` unsigned normalised bytes.
+pub struct Bytes<const N: usize>;
 
-impl<const N: usize, const BGR: bool> Texels for Bytes<N, BGR> {
+impl<const N: usize> Texels for Bytes<N> {
     const N: usize = N;
     const SHIFT: u32 = N.trailing_zeros();
     const BYTES: bool = true;
@@ -173,16 +173,15 @@ impl<const N: usize, const BGR: bool> Texels for Bytes<N, BGR> {
     #[inline(always)]
     fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
         for i in 0..N {
-            let k = if BGR && i != 3 { 2 - i } else { i };
-            out[k] = s.s_to_f(byte(s, w, i as u32));
+            out[i] = s.s_to_f(byte(s, w, i as u32));
         }
     }
 }
 
 /// Three bytes through the sRGB curve, and a linear alpha.
-pub struct Srgb<const BGR: bool>;
+pub struct Srgb;
 
-impl<const BGR: bool> Texels for Srgb<BGR> {
+impl Texels for Srgb {
     const N: usize = 4;
     const SHIFT: u32 = 2;
     #[inline(always)]
@@ -195,9 +194,8 @@ impl<const BGR: bool> Texels for Srgb<BGR> {
     fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
         let table = srgb8_table().as_ptr().cast::<u8>();
         for i in 0..3 {
-            let k = if BGR { 2 - i } else { i };
             // SAFETY: the table has 256 entries.
-            out[k] = s.from_bits(unsafe { words(s, table, ops::shl(s, byte(s, w, i as u32), 2)) });
+            out[i] = s.from_bits(unsafe { words(s, table, ops::shl(s, byte(s, w, i as u32), 2)) });
         }
         let a = s.s_to_f(byte(s, w, 3));
         out[3] = s.fma(a, s.fsplat(HIGH), s.fmul(a, s.fsplat(LOW)));

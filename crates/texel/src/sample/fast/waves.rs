@@ -1,10 +1,14 @@
 //! Samples of a wave: its warps one after the other, by the shortest way that view and sampler allow.
 
 use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
+use super::found::{self, Found};
 use super::place::{self, bordered};
 use super::texels::Texels;
 use super::window::Close;
-use super::{Fast, compare, filters_levels, filters_plainly, layer_of, lod, mix, plain, swizzled, touch};
+use super::{
+    Fast, apart, compare, filters_levels, filters_plainly, layer_of, lod, mix, ordered, plain, swizzled,
+    touch,
+};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
@@ -267,12 +271,14 @@ fn wanted(view: &ImageView, wave: &ImageRows) -> u8 {
 #[inline(always)]
 pub unsafe fn give<S: Simd, T: Texels>(
     s: S,
+    f: &Fast,
     view: &ImageView,
     wave: &ImageRows,
     w: usize,
     mask: u16,
     color: &[S::F; 4],
 ) {
+    let color = ordered::<S, T>(f, color);
     if view.identity && T::N == 4 {
         for k in 0..4 {
             // SAFETY: the caller's wave.
@@ -281,10 +287,10 @@ pub unsafe fn give<S: Simd, T: Texels>(
         return;
     }
     // A copy: what is asked for by a number has to lie in memory, and the others need not.
-    let color = *color;
+    let copy = color;
     for k in 0..4 {
         // SAFETY: the caller's wave.
-        unsafe { store(s, wave.out[k], w, swizzled::<S, T>(s, view, &color, k), mask) };
+        unsafe { store(s, wave.out[k], w, swizzled::<S, T>(s, view, &copy, k), mask) };
     }
 }
 
@@ -303,6 +309,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     let mut all = Warps::of(wave);
     let mut several = [(0, 0); TOGETHER];
     let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
+    let mut found = [const { MaybeUninit::<Found>::uninit() }; TOGETHER];
     loop {
         // A warp's steps wait for each other: the first ones are done for several warps, one after the other.
         let mut n = 0;
@@ -318,9 +325,13 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         if n == 0 {
             return;
         }
-        for (at, &(w, mask)) in at[..n].iter().zip(&several) {
+        for (i, &(w, mask)) in several[..n].iter().enumerate() {
             // SAFETY: the first n have been written.
-            let at = unsafe { at.assume_init_ref() };
+            let at = unsafe { at[i].assume_init_ref() };
+            if T::WORD {
+                // SAFETY: these are corners of the view.
+                unsafe { found::find::<S, T>(s, f, 0, at, &mut near, &mut found[i]) };
+            }
             if let Some(lines) = wave.lines {
                 // One function for all formats, but for those whose code is short.
                 let near = if T::WORD {
@@ -341,11 +352,18 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 };
                 lines.set(lines.get() + n as u64);
             }
+        }
+        for (i, &(w, mask)) in several[..n].iter().enumerate() {
             let mut color = [s.fsplat(0.0); 4];
-            // SAFETY: these are corners of the view; the caller's wave.
+            // SAFETY: the first n have been written; these are corners of the view; the caller's wave.
             unsafe {
-                place::simple::<S, T>(s, f, 0, at, &mut near, wanted, &mut color);
-                give::<S, T>(s, view, wave, w, mask, &color);
+                let at = at[i].assume_init_ref();
+                if T::WORD {
+                    found::filter::<S, T>(s, found[i].assume_init_ref(), at, &mut color);
+                } else {
+                    apart::apart::<S, T>(s, f, at, &mut near, wanted, &mut color);
+                }
+                give::<S, T>(s, f, view, wave, w, mask, &color);
             }
         }
     }
@@ -449,6 +467,7 @@ unsafe fn level_warps<S: Simd, T: Texels>(
     let mut details = Details { fine: [[0; 16]; _], weight: [[0; 16]; _], blended: [0; _] };
     let mut of = [const { MaybeUninit::<Levels>::uninit() }; TOGETHER];
     let mut at = [const { [const { MaybeUninit::<Corners>::uninit() }; 3] }; TOGETHER];
+    let mut found = [const { [const { MaybeUninit::<Found>::uninit() }; 3] }; TOGETHER];
     loop {
         // As in [`simple_warps`]: levels of detail are a long chain of steps, and so is where texels lie.
         let mut asked = 0;
@@ -501,24 +520,34 @@ unsafe fn level_warps<S: Simd, T: Texels>(
         }
         for i in 0..n {
             // SAFETY: the first n have been written.
-            let &Levels { w, mask, same, apart, fine, levels } = unsafe { of[i].assume_init_ref() };
-            // SAFETY: the caller's wave.
-            unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
-            let weight = s.from_bits(vector::load(s, &details.weight[i]));
-            let same = s.mask(same);
-            let mut color = [none; 4];
-            for k in 0..levels {
-                let level = fine + k;
-                let mut t = [none; 4];
+            let of = unsafe { of[i].assume_init_ref() };
+            for k in 0..of.levels {
+                let level = of.fine + k;
                 // (Of levels with few columns nothing is learnt.)
                 let first = Close::first(f, level);
                 let mut asked = if first == Close::No { first } else { near[k].unwrap_or(first) };
                 // SAFETY: these are corners of the level, and have been written.
                 unsafe {
                     let at = at[i][k % 3].assume_init_ref();
-                    place::simple::<S, T>(s, f, level, at, &mut asked, place::ALL, &mut t);
+                    found::find::<S, T>(s, f, level, at, &mut asked, &mut found[i][k % 3]);
                 }
                 near[k] = if first == Close::No { near[k] } else { Some(asked) };
+            }
+        }
+        for i in 0..n {
+            // SAFETY: the first n have been written.
+            let &Levels { w, mask, same, apart, levels, .. } = unsafe { of[i].assume_init_ref() };
+            // SAFETY: the caller's wave.
+            unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
+            let weight = s.from_bits(vector::load(s, &details.weight[i]));
+            let same = s.mask(same);
+            let mut color = [none; 4];
+            for k in 0..levels {
+                let mut t = [none; 4];
+                // SAFETY: so many levels' have been found.
+                let (at, found) =
+                    unsafe { (at[i][k % 3].assume_init_ref(), found[i][k % 3].assume_init_ref()) };
+                found::filter::<S, T>(s, found, at, &mut t);
                 // Of lanes apart the finer ones' second level is the others' first one.
                 let weight = match k {
                     1 if apart => s.fsel(same, weight, none),
@@ -532,7 +561,7 @@ unsafe fn level_warps<S: Simd, T: Texels>(
                 }
             }
             // SAFETY: the caller's wave.
-            unsafe { give::<S, T>(s, view, wave, w, mask, &color) };
+            unsafe { give::<S, T>(s, f, view, wave, w, mask, &color) };
         }
     }
 }
@@ -561,7 +590,7 @@ unsafe fn nearest_warps<S: Simd, T: Texels>(
         unsafe {
             T::load(s, f.base, at, &mut color);
             T::finish(s, &mut color);
-            give::<S, T>(s, view, wave, w, mask, &color);
+            give::<S, T>(s, f, view, wave, w, mask, &color);
         }
     }
 }
