@@ -70,9 +70,9 @@ fn longer<S: Simd>(s: S, rho2: &[S::F; 2]) -> S::F {
     s.fsel(s.flt(rho2[0], rho2[1]), rho2[1], rho2[0])
 }
 
-/// The level of a footprint that is as wide as long.
+/// The level of a footprint that is as wide as it is long.
 #[inline(always)]
-fn round<S: Simd>(s: S, longer: S::F) -> S::F {
+pub fn round<S: Simd>(s: S, longer: S::F) -> S::F {
     s.fmul(s.fsplat(0.5), log2(s, longer))
 }
 
@@ -116,20 +116,9 @@ pub fn plain_longer<S: Simd>(s: S, f: &Fast, st: &[S::F; 2]) -> S::F {
     longer(s, &footprint(s, f, &[[x[0], y[0]], [x[1], y[1]]]).0)
 }
 
-/// What [`lods`] has of an isotropic sample whose footprint is so long ([`plain_longer`]), with no operand; or of one with a level's operand.
+/// What [`lods`] has of an isotropic sample of that level, or of a footprint's ([`round`]), with no other operand.
 #[inline(always)]
-pub fn plain<S: Simd>(
-    s: S,
-    f: &Fast,
-    view: &ImageView,
-    sampler: &Sampler,
-    longer: S::F,
-    operand: Option<S::F>,
-) -> Lods<S> {
-    let base = match operand {
-        Some(lod) => lod,
-        None => round(s, longer),
-    };
+pub fn plain<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, base: S::F) -> Lods<S> {
     let mut out = Lods::none(s);
     let bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
     out.select(s, f, view, sampler, clamped(s, sampler, s.fadd(base, bias), s.fsplat(sampler.min_lod)));

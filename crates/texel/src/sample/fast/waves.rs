@@ -419,7 +419,7 @@ impl Details {
             for (i, &(w, _)) in several.iter().enumerate() {
                 // SAFETY: the caller's wave.
                 let lod = unsafe { s.from_bits(s.iloadu(lod.warp(w))) };
-                let l = lod::plain(s, f, view, sampler, none, Some(lod));
+                let l = lod::plain(s, f, view, sampler, lod);
                 vector::store(s, &mut self.fine[i], l.fine);
                 vector::store(s, &mut self.weight[i], s.bits(l.weight));
                 self.blended[i] = s.mbits(l.blended);
@@ -434,7 +434,7 @@ impl Details {
                 let st = unsafe { coordinates(s, wave, w) };
                 longer = s.fsel(s.mask(0x1111 << k), lod::plain_longer(s, f, &st), longer);
             }
-            let l = lod::plain(s, f, view, sampler, longer, None);
+            let l = lod::plain(s, f, view, sampler, lod::round(s, longer));
             let (fine, blended) = (s.from_bits(l.fine), s.mbits(l.blended));
             for k in 0..some.len() {
                 let i = (4 * first + k) % TOGETHER;
