@@ -52,14 +52,15 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     let pitch = s.isplat(f.row_pitch[0]);
     let clamps = view.format.class == NumClass::Unorm;
     let mut all = Warps::of(wave);
-    let mut several = [(0, 0); TOGETHER];
+    let mut inside = [(0, 0); TOGETHER];
     let mut at = [const { MaybeUninit::<At>::uninit() }; TOGETHER];
     loop {
-        // As in [`super::waves`]: a warp's steps wait for each other.
+        let several = all.several();
+        if several.is_empty() {
+            return left;
+        }
         let mut n = 0;
-        while n < TOGETHER
-            && let Some((w, mask)) = all.next()
-        {
+        for &(w, mask) in several.iter() {
             // SAFETY: the caller's wave.
             let st = unsafe { coordinates(s, wave, w) };
             let (mut first, mut weight) = ([pitch; 2], [half; 2]);
@@ -88,13 +89,10 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                 s.istoreu((&raw mut (*to).weight[0]).cast(), s.bits(weight[0]));
                 s.istoreu((&raw mut (*to).weight[1]).cast(), s.bits(weight[1]));
             }
-            several[n] = (w, mask);
+            inside[n] = (w, mask);
             n += 1;
         }
-        if n == 0 {
-            return left;
-        }
-        for (at, &(w, mask)) in at[..n].iter().zip(&several) {
+        for (at, &(w, mask)) in at[..n].iter().zip(&inside) {
             // SAFETY: the first n have been written; the caller's wave.
             let (at, mut d) = unsafe { (at.assume_init_ref(), s.from_bits(s.iloadu(dref.warp(w)))) };
             if clamps {

@@ -10,6 +10,7 @@ mod compare;
 mod corners;
 mod cube;
 mod found;
+mod levels;
 mod lod;
 mod place;
 mod texels;

@@ -6,8 +6,7 @@ use super::place::{self, bordered};
 use super::texels::Texels;
 use super::window::Close;
 use super::{
-    Fast, apart, compare, filters_levels, filters_plainly, layer_of, lod, mix, ordered, plain, swizzled,
-    touch,
+    Fast, apart, compare, filters_levels, filters_plainly, layer_of, levels, ordered, plain, swizzled, touch,
 };
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
@@ -16,6 +15,7 @@ use crate::vector;
 use simd::rows::ImageRows;
 use simd::{Level as Machine, Simd, ops};
 use std::mem::MaybeUninit;
+use std::ops::Deref;
 
 /// Warps of which the texels are found before they are filtered.
 pub const TOGETHER: usize = 8;
@@ -30,6 +30,32 @@ impl<'a> Warps<'a> {
     #[inline(always)]
     pub fn of(wave: &ImageRows<'a>) -> Warps<'a> {
         Warps { live: wave.live, exec: wave.exec }
+    }
+    /// The next ones: a warp's steps wait for each other, so that each is done for several warps before the next.
+    #[inline(always)]
+    pub fn several(&mut self) -> Several {
+        let mut several = Several { n: 0, warps: [(0, 0); TOGETHER] };
+        while several.n < TOGETHER
+            && let Some(next) = self.next()
+        {
+            several.warps[several.n] = next;
+            several.n += 1;
+        }
+        several
+    }
+}
+
+/// Some warps, and their active lanes.
+pub struct Several {
+    n: usize,
+    warps: [(usize, u16); TOGETHER],
+}
+
+impl Deref for Several {
+    type Target = [(usize, u16)];
+    #[inline(always)]
+    fn deref(&self) -> &[(usize, u16)] {
+        &self.warps[..self.n]
     }
 }
 
@@ -163,7 +189,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     }
     if alone && T::WORD && filters_levels(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
-        live = unsafe { level_warps::<S, T>(s, f, view, sampler, wave) };
+        live = unsafe { levels::warps::<S, T>(s, f, view, sampler, wave) };
     }
     if alone && plain(f, sampler) && !sampler.mag_linear && !arrayed && !f.cube && !bordered(f, sampler) {
         // SAFETY: the caller's wave.
@@ -307,26 +333,20 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     let mut near = Close::first(f, 0);
     let wanted = wanted(view, wave);
     let mut all = Warps::of(wave);
-    let mut several = [(0, 0); TOGETHER];
     let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
     let mut found = [const { MaybeUninit::<Found>::uninit() }; TOGETHER];
     loop {
-        // A warp's steps wait for each other: the first ones are done for several warps, one after the other.
-        let mut n = 0;
-        while n < TOGETHER
-            && let Some((w, mask)) = all.next()
-        {
-            // SAFETY: the caller's wave.
-            let st = unsafe { coordinates(s, wave, w) };
-            corners::<S, MODE>(s, f, sampler, 0, &st, &mut at[n]);
-            several[n] = (w, mask);
-            n += 1;
-        }
-        if n == 0 {
+        let several = all.several();
+        if several.is_empty() {
             return;
         }
-        for (i, &(w, mask)) in several[..n].iter().enumerate() {
-            // SAFETY: the first n have been written.
+        for (&(w, _), at) in several.iter().zip(&mut at) {
+            // SAFETY: the caller's wave.
+            let st = unsafe { coordinates(s, wave, w) };
+            corners::<S, MODE>(s, f, sampler, 0, &st, at);
+        }
+        for (i, &(w, mask)) in several.iter().enumerate() {
+            // SAFETY: those of so many warps have been written.
             let at = unsafe { at[i].assume_init_ref() };
             if T::WORD {
                 // SAFETY: these are corners of the view.
@@ -353,9 +373,9 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 lines.set(lines.get() + n as u64);
             }
         }
-        for (i, &(w, mask)) in several[..n].iter().enumerate() {
+        for (i, &(w, mask)) in several.iter().enumerate() {
             let mut color = [s.fsplat(0.0); 4];
-            // SAFETY: the first n have been written; these are corners of the view; the caller's wave.
+            // SAFETY: as above; these are corners of the view; the caller's wave.
             unsafe {
                 let at = at[i].assume_init_ref();
                 if T::WORD {
@@ -365,203 +385,6 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 }
                 give::<S, T>(s, f, view, wave, w, mask, &color);
             }
-        }
-    }
-}
-
-/// A warp of [`level_warps`]: the first of its levels, and how many there are.
-#[derive(Clone, Copy)]
-struct Levels {
-    w: usize,
-    mask: u16,
-    /// Lanes of the first level, where others have the next one.
-    same: u16,
-    apart: bool,
-    fine: usize,
-    levels: usize,
-}
-
-/// Levels of warps' lanes.
-struct Details {
-    fine: [[u32; 16]; TOGETHER],
-    weight: [[u32; 16]; TOGETHER],
-    blended: [u16; TOGETHER],
-}
-
-/// Lane `k` of each quad.
-#[inline(always)]
-fn of_quads<S: Simd>(s: S, v: S::F, k: usize) -> S::F {
-    match k {
-        0 => s.fquad::<0>(v),
-        1 => s.fquad::<1>(v),
-        2 => s.fquad::<2>(v),
-        _ => s.fquad::<3>(v),
-    }
-}
-
-impl Details {
-    /// Finds those of some warps of a wave.
-    ///
-    /// # Safety
-    /// As [`warps`], of a wave that has the warps.
-    #[inline(always)]
-    unsafe fn find<S: Simd>(
-        &mut self,
-        s: S,
-        f: &Fast,
-        view: &ImageView,
-        sampler: &Sampler,
-        wave: &ImageRows,
-        several: &[(usize, u16)],
-    ) {
-        let none = s.fsplat(0.0);
-        if let Some(lod) = wave.lod {
-            for (i, &(w, _)) in several.iter().enumerate() {
-                // SAFETY: the caller's wave.
-                let lod = unsafe { s.from_bits(s.iloadu(lod.warp(w))) };
-                let l = lod::plain(s, f, view, sampler, lod);
-                vector::store(s, &mut self.fine[i], l.fine);
-                vector::store(s, &mut self.weight[i], s.bits(l.weight));
-                self.blended[i] = s.mbits(l.blended);
-            }
-            return;
-        }
-        // A quad's lanes have one level: four warps' are found together, a lane of each quad for each.
-        for (first, some) in several.chunks(4).enumerate() {
-            let mut longer = none;
-            for (k, &(w, _)) in some.iter().enumerate() {
-                // SAFETY: the caller's wave.
-                let st = unsafe { coordinates(s, wave, w) };
-                longer = s.fsel(s.mask(0x1111 << k), lod::plain_longer(s, f, &st), longer);
-            }
-            let l = lod::plain(s, f, view, sampler, lod::round(s, longer));
-            let (fine, blended) = (s.from_bits(l.fine), s.mbits(l.blended));
-            for k in 0..some.len() {
-                let i = (4 * first + k) % TOGETHER;
-                vector::store(s, &mut self.fine[i], s.bits(of_quads(s, fine, k)));
-                vector::store(s, &mut self.weight[i], s.bits(of_quads(s, l.weight, k)));
-                self.blended[i] = (blended >> k & 0x1111) * 0xF;
-            }
-        }
-    }
-}
-
-/// Where all lanes of a warp have the same levels, or the next finer ones, as most warps do, these are filtered as if there were no others.
-/// Warps that are left (a bit each).
-///
-/// # Safety
-/// As [`warps`]; view and sampler are such that [`filters_levels`].
-#[inline(always)]
-unsafe fn level_warps<S: Simd, T: Texels>(
-    s: S,
-    f: &Fast,
-    view: &ImageView,
-    sampler: &Sampler,
-    wave: &ImageRows,
-) -> u32 {
-    let mut left = 0;
-    let mut near = [None; 3];
-    let mut all = Warps::of(wave);
-    let none = s.fsplat(0.0);
-    let mut several = [(0, 0); TOGETHER];
-    let mut details = Details { fine: [[0; 16]; _], weight: [[0; 16]; _], blended: [0; _] };
-    let mut of = [const { MaybeUninit::<Levels>::uninit() }; TOGETHER];
-    let mut at = [const { [const { MaybeUninit::<Corners>::uninit() }; 3] }; TOGETHER];
-    let mut found = [const { [const { MaybeUninit::<Found>::uninit() }; 3] }; TOGETHER];
-    loop {
-        // As in [`simple_warps`]: levels of detail are a long chain of steps, and so is where texels lie.
-        let mut asked = 0;
-        while asked < TOGETHER
-            && let Some(next) = all.next()
-        {
-            several[asked] = next;
-            asked += 1;
-        }
-        if asked == 0 {
-            return left;
-        }
-        // SAFETY: the caller's wave.
-        unsafe { details.find(s, f, view, sampler, wave, &several[..asked]) };
-        let mut n = 0;
-        for (i, &(w, mask)) in several[..asked].iter().enumerate() {
-            let all_fine = vector::load(s, &details.fine[i]);
-            let mut fine = details.fine[i][mask.trailing_zeros() as usize & 15];
-            let mut same = s.mbits(s.ieq(all_fine, s.isplat(fine)));
-            let apart = same & mask != mask;
-            if apart {
-                // The finer ones' is the first.
-                let finer = s.mbits(s.ieq(all_fine, s.isplat(fine.wrapping_sub(1))));
-                let coarser = s.mbits(s.ieq(all_fine, s.isplat(fine + 1)));
-                let first = if finer & mask != 0 { finer } else { same };
-                let next = if finer & mask != 0 { same } else { coarser };
-                if (first | next) & mask != mask {
-                    left |= 1 << w;
-                    continue;
-                }
-                fine -= (finer & mask != 0) as u32;
-                same = first;
-            }
-            // What lanes that are not active ask for is no work, and may lie beyond the last level.
-            let blended = details.blended[i] & mask;
-            let weight = s.from_bits(vector::load(s, &details.weight[i]));
-            // (No later one's: n is i at most.)
-            vector::store(s, &mut details.weight[n], s.bits(s.fsel(s.mask(blended), weight, none)));
-            let last = if apart { blended & !same } else { blended };
-            let levels = 1 + apart as usize + (last != 0) as usize;
-            of[n].write(Levels { w, mask, same, apart, fine: fine as usize, levels });
-            n += 1;
-        }
-        for (of, at) in of[..n].iter().zip(&mut at) {
-            // SAFETY: the first n have been written; the caller's wave.
-            let (of, st) = unsafe { (of.assume_init_ref(), coordinates(s, wave, of.assume_init_ref().w)) };
-            for k in 0..of.levels {
-                corners::<S, ANY>(s, f, sampler, of.fine + k, &st, &mut at[k % 3]);
-            }
-        }
-        for i in 0..n {
-            // SAFETY: the first n have been written.
-            let of = unsafe { of[i].assume_init_ref() };
-            for k in 0..of.levels {
-                let level = of.fine + k;
-                // (Of levels with few columns nothing is learnt.)
-                let first = Close::first(f, level);
-                let mut asked = if first == Close::No { first } else { near[k].unwrap_or(first) };
-                // SAFETY: these are corners of the level, and have been written.
-                unsafe {
-                    let at = at[i][k % 3].assume_init_ref();
-                    found::find::<S, T>(s, f, level, at, &mut asked, &mut found[i][k % 3]);
-                }
-                near[k] = if first == Close::No { near[k] } else { Some(asked) };
-            }
-        }
-        for i in 0..n {
-            // SAFETY: the first n have been written.
-            let &Levels { w, mask, same, apart, levels, .. } = unsafe { of[i].assume_init_ref() };
-            // SAFETY: the caller's wave.
-            unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
-            let weight = s.from_bits(vector::load(s, &details.weight[i]));
-            let same = s.mask(same);
-            let mut color = [none; 4];
-            for k in 0..levels {
-                let mut t = [none; 4];
-                // SAFETY: so many levels' have been found.
-                let (at, found) =
-                    unsafe { (at[i][k % 3].assume_init_ref(), found[i][k % 3].assume_init_ref()) };
-                found::filter::<S, T>(s, found, at, &mut t);
-                // Of lanes apart the finer ones' second level is the others' first one.
-                let weight = match k {
-                    1 if apart => s.fsel(same, weight, none),
-                    2 => s.fsel(same, none, weight),
-                    _ => weight,
-                };
-                for c in 0..T::N {
-                    // All are finite, and a weight of 0 leaves what there is.
-                    let mixed = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
-                    color[c] = if k == 1 && apart { s.fsel(same, mixed, t[c]) } else { mixed };
-                }
-            }
-            // SAFETY: the caller's wave.
-            unsafe { give::<S, T>(s, f, view, wave, w, mask, &color) };
         }
     }
 }

@@ -1,0 +1,203 @@
+//! Mipmapped samples of a wave: the levels of several warps first, then where texels lie on them, what these are, and the filter.
+
+use super::corners::{ANY, Corners, corners};
+use super::found::{self, Found};
+use super::texels::Texels;
+use super::waves::{TOGETHER, Warps, coordinates, count, give};
+use super::window::Close;
+use super::{Fast, lod, mix};
+use crate::sample::sampler::Sampler;
+use crate::sample::view::ImageView;
+use crate::vector;
+use simd::Simd;
+use simd::rows::ImageRows;
+use std::mem::MaybeUninit;
+
+/// A warp: the first of its levels, and how many there are.
+#[derive(Clone, Copy)]
+struct Levels {
+    w: usize,
+    mask: u16,
+    /// Lanes of the first level, where others have the next one.
+    same: u16,
+    apart: bool,
+    fine: usize,
+    levels: usize,
+}
+
+/// Levels of warps' lanes.
+struct Details {
+    fine: [[u32; 16]; TOGETHER],
+    weight: [[u32; 16]; TOGETHER],
+    blended: [u16; TOGETHER],
+}
+
+/// Lane `k` of each quad.
+#[inline(always)]
+fn of_quads<S: Simd>(s: S, v: S::F, k: usize) -> S::F {
+    match k {
+        0 => s.fquad::<0>(v),
+        1 => s.fquad::<1>(v),
+        2 => s.fquad::<2>(v),
+        _ => s.fquad::<3>(v),
+    }
+}
+
+impl Details {
+    /// Finds those of some warps of a wave.
+    ///
+    /// # Safety
+    /// As [`super::waves::warps`], of a wave that has the warps.
+    #[inline(always)]
+    unsafe fn find<S: Simd>(
+        &mut self,
+        s: S,
+        f: &Fast,
+        view: &ImageView,
+        sampler: &Sampler,
+        wave: &ImageRows,
+        several: &[(usize, u16)],
+    ) {
+        let none = s.fsplat(0.0);
+        if let Some(lod) = wave.lod {
+            for (i, &(w, _)) in several.iter().enumerate() {
+                // SAFETY: the caller's wave.
+                let lod = unsafe { s.from_bits(s.iloadu(lod.warp(w))) };
+                let l = lod::plain(s, f, view, sampler, lod);
+                vector::store(s, &mut self.fine[i], l.fine);
+                vector::store(s, &mut self.weight[i], s.bits(l.weight));
+                self.blended[i] = s.mbits(l.blended);
+            }
+            return;
+        }
+        // A quad's lanes have one level: four warps' are found together, a lane of each quad for each.
+        for (first, some) in several.chunks(4).enumerate() {
+            let mut longer = none;
+            for (k, &(w, _)) in some.iter().enumerate() {
+                // SAFETY: the caller's wave.
+                let st = unsafe { coordinates(s, wave, w) };
+                longer = s.fsel(s.mask(0x1111 << k), lod::plain_longer(s, f, &st), longer);
+            }
+            let l = lod::plain(s, f, view, sampler, lod::round(s, longer));
+            let (fine, blended) = (s.from_bits(l.fine), s.mbits(l.blended));
+            for k in 0..some.len() {
+                let i = (4 * first + k) % TOGETHER;
+                vector::store(s, &mut self.fine[i], s.bits(of_quads(s, fine, k)));
+                vector::store(s, &mut self.weight[i], s.bits(of_quads(s, l.weight, k)));
+                self.blended[i] = (blended >> k & 0x1111) * 0xF;
+            }
+        }
+    }
+}
+
+/// Where all lanes of a warp have the same levels, or the next finer ones, as most warps do, these are filtered as if there were no others.
+/// Warps that are left (a bit each).
+///
+/// # Safety
+/// As [`super::waves::warps`]; view and sampler are such that [`super::filters_levels`].
+#[inline(always)]
+pub unsafe fn warps<S: Simd, T: Texels>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    wave: &ImageRows,
+) -> u32 {
+    let mut left = 0;
+    let mut near = [None; 3];
+    let mut all = Warps::of(wave);
+    let none = s.fsplat(0.0);
+    let mut details = Details { fine: [[0; 16]; _], weight: [[0; 16]; _], blended: [0; _] };
+    let mut of = [const { MaybeUninit::<Levels>::uninit() }; TOGETHER];
+    let mut at = [const { [const { MaybeUninit::<Corners>::uninit() }; 3] }; TOGETHER];
+    let mut found = [const { [const { MaybeUninit::<Found>::uninit() }; 3] }; TOGETHER];
+    loop {
+        let several = all.several();
+        if several.is_empty() {
+            return left;
+        }
+        // SAFETY: the caller's wave.
+        unsafe { details.find(s, f, view, sampler, wave, &several) };
+        let mut n = 0;
+        for (i, &(w, mask)) in several.iter().enumerate() {
+            let all_fine = vector::load(s, &details.fine[i]);
+            let mut fine = details.fine[i][mask.trailing_zeros() as usize & 15];
+            let mut same = s.mbits(s.ieq(all_fine, s.isplat(fine)));
+            let apart = same & mask != mask;
+            if apart {
+                // The finer ones' is the first.
+                let finer = s.mbits(s.ieq(all_fine, s.isplat(fine.wrapping_sub(1))));
+                let coarser = s.mbits(s.ieq(all_fine, s.isplat(fine + 1)));
+                let first = if finer & mask != 0 { finer } else { same };
+                let next = if finer & mask != 0 { same } else { coarser };
+                if (first | next) & mask != mask {
+                    left |= 1 << w;
+                    continue;
+                }
+                fine -= (finer & mask != 0) as u32;
+                same = first;
+            }
+            // What lanes that are not active ask for is no work, and may lie beyond the last level.
+            let blended = details.blended[i] & mask;
+            let weight = s.from_bits(vector::load(s, &details.weight[i]));
+            // (No later one's: n is i at most.)
+            vector::store(s, &mut details.weight[n], s.bits(s.fsel(s.mask(blended), weight, none)));
+            let last = if apart { blended & !same } else { blended };
+            let levels = 1 + apart as usize + (last != 0) as usize;
+            of[n].write(Levels { w, mask, same, apart, fine: fine as usize, levels });
+            n += 1;
+        }
+        for (of, at) in of[..n].iter().zip(&mut at) {
+            // SAFETY: the first n have been written; the caller's wave.
+            let (of, st) = unsafe { (of.assume_init_ref(), coordinates(s, wave, of.assume_init_ref().w)) };
+            for k in 0..of.levels {
+                corners::<S, ANY>(s, f, sampler, of.fine + k, &st, &mut at[k % 3]);
+            }
+        }
+        for i in 0..n {
+            // SAFETY: the first n have been written.
+            let of = unsafe { of[i].assume_init_ref() };
+            for k in 0..of.levels {
+                let level = of.fine + k;
+                // (Of levels with few columns nothing is learnt.)
+                let first = Close::first(f, level);
+                let mut asked = if first == Close::No { first } else { near[k].unwrap_or(first) };
+                // SAFETY: these are corners of the level, and have been written.
+                unsafe {
+                    let at = at[i][k % 3].assume_init_ref();
+                    found::find::<S, T>(s, f, level, at, &mut asked, &mut found[i][k % 3]);
+                }
+                near[k] = if first == Close::No { near[k] } else { Some(asked) };
+            }
+        }
+        for i in 0..n {
+            // SAFETY: the first n have been written.
+            let &Levels { w, mask, same, apart, levels, .. } = unsafe { of[i].assume_init_ref() };
+            // SAFETY: the caller's wave.
+            unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
+            let weight = s.from_bits(vector::load(s, &details.weight[i]));
+            let same = s.mask(same);
+            let mut color = [none; 4];
+            for k in 0..levels {
+                let mut t = [none; 4];
+                // SAFETY: so many levels' have been found.
+                let (at, found) =
+                    unsafe { (at[i][k % 3].assume_init_ref(), found[i][k % 3].assume_init_ref()) };
+                found::filter::<S, T>(s, found, at, &mut t);
+                // Of lanes apart the finer ones' second level is the others' first one.
+                let weight = match k {
+                    1 if apart => s.fsel(same, weight, none),
+                    2 => s.fsel(same, none, weight),
+                    _ => weight,
+                };
+                for c in 0..T::N {
+                    // All are finite, and a weight of 0 leaves what there is.
+                    let mixed = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
+                    color[c] = if k == 1 && apart { s.fsel(same, mixed, t[c]) } else { mixed };
+                }
+            }
+            // SAFETY: the caller's wave.
+            unsafe { give::<S, T>(s, f, view, wave, w, mask, &color) };
+        }
+    }
+}
