@@ -98,7 +98,7 @@ fn pass(view: &ImageView, sampler: &Sampler, way: Way, step: f32) -> f64 {
             } else {
                 ((y / 2 * pixels + x / 2).wrapping_mul(2654435761) >> 20) % 16
             };
-            let (x, y) = (x.wrapping_add(away % 4 * 8), y.wrapping_add(away / 4 * 8));
+            let (x, y) = (x + away % 4 * 8, y + away / 4 * 8);
             st[0][w][lane] = ((x as f32 + 0.5) * step / SIDE as f32).to_bits();
             st[1][w][lane] = ((y as f32 + 0.5) * step / SIDE as f32).to_bits();
         }

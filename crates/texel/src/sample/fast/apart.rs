@@ -66,7 +66,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
             return T::finish(s, out);
         }
     }
-    // (A channel that nobody wants may be slow, as was said; of one of four that is seldom so.)
+    // (A channel that nobody wants may be slow, see above; of one of four that is seldom so.)
     if T::HALVES && s.level() != Machine::Portable && pairs && wanted.count_ones() >= 3 {
         // SAFETY: the caller's texels, which have right neighbours.
         return unsafe { by_quads::<S, T>(s, f, [x[0], i[1][0], i[1][1]], &weight, &kept, out) };

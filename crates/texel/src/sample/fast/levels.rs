@@ -14,7 +14,7 @@ use simd::rows::ImageRows;
 use std::mem::MaybeUninit;
 
 /// A warp: the first of its levels, and how many there are.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Levels {
     w: usize,
     mask: u16,
@@ -108,7 +108,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     let mut all = Warps::of(wave);
     let none = s.fsplat(0.0);
     let mut details = Details { fine: [[0; 16]; _], weight: [[0; 16]; _], blended: [0; _] };
-    let mut of = [const { MaybeUninit::<Levels>::uninit() }; TOGETHER];
+    let mut of = [Levels::default(); TOGETHER];
     let mut at = [const { [const { MaybeUninit::<Corners>::uninit() }; 3] }; TOGETHER];
     let mut found = [const { [const { MaybeUninit::<Found>::uninit() }; 3] }; TOGETHER];
     loop {
@@ -144,19 +144,17 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             vector::store(s, &mut details.weight[n], s.bits(s.fsel(s.mask(blended), weight, none)));
             let last = if apart { blended & !same } else { blended };
             let levels = 1 + apart as usize + (last != 0) as usize;
-            of[n].write(Levels { w, mask, same, apart, fine: fine as usize, levels });
+            of[n] = Levels { w, mask, same, apart, fine: fine as usize, levels };
             n += 1;
         }
         for (of, at) in of[..n].iter().zip(&mut at) {
-            // SAFETY: the first n have been written; the caller's wave.
-            let (of, st) = unsafe { (of.assume_init_ref(), coordinates(s, wave, of.assume_init_ref().w)) };
+            // SAFETY: the caller's wave.
+            let st = unsafe { coordinates(s, wave, of.w) };
             for k in 0..of.levels {
                 corners::<S, ANY>(s, f, sampler, of.fine + k, &st, &mut at[k % 3]);
             }
         }
-        for i in 0..n {
-            // SAFETY: the first n have been written.
-            let of = unsafe { of[i].assume_init_ref() };
+        for (i, of) in of[..n].iter().enumerate() {
             for k in 0..of.levels {
                 let level = of.fine + k;
                 // (Of levels with few columns nothing is learnt.)
@@ -170,9 +168,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                 near[k] = if first == Close::No { near[k] } else { Some(asked) };
             }
         }
-        for i in 0..n {
-            // SAFETY: the first n have been written.
-            let &Levels { w, mask, same, apart, levels, .. } = unsafe { of[i].assume_init_ref() };
+        for (i, &Levels { w, mask, same, apart, levels, .. }) in of[..n].iter().enumerate() {
             // SAFETY: the caller's wave.
             unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
             let weight = s.from_bits(vector::load(s, &details.weight[i]));
