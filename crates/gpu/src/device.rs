@@ -10,12 +10,12 @@ use machine::lost::{Told, Why};
 use machine::payload::Payload;
 use machine::shared::{Report, Shared};
 use machine::sync::Hub;
+use machine::threads::Thread;
 use machine::watched::Watched;
 use raster::tile::Scratches;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
-use std::thread::JoinHandle;
 
 /// How long the end of a device waits for its work, in ns. There should be none (VUID-vkDestroyDevice-device-05137).
 const PATIENCE: u64 = 2_000_000_000;
@@ -34,7 +34,7 @@ pub struct Device {
 pub struct Queue {
     inner: Arc<Inner>,
     /// What it is to do comes through the sender; it ends when that is dropped.
-    thread: parking_lot::Mutex<Option<(Sender<Submission>, JoinHandle<()>)>>,
+    thread: parking_lot::Mutex<Option<(Sender<Submission>, Thread)>>,
 }
 
 struct Inner {
@@ -129,7 +129,10 @@ impl Queue {
                 }
             }
         }
-        let Some((sender, _)) = &*thread else { return };
+        let Some((sender, own)) = &*thread else { return };
+        if !own.is_here() {
+            return self.inner.lose_forked();
+        }
         self.inner.submitted.fetch_add(submissions.len() as u64, SeqCst);
         let shared = &self.inner.shared;
         let (floor, observed) = (shared.clock.floor(), shared.observed.asked());
@@ -143,9 +146,18 @@ impl Queue {
         }
     }
 
+    /// Work that was under way when the process was forked ends in the parent alone: nobody is to wait for it here.
+    fn ask_thread(&self) {
+        let elsewhere = self.thread.lock().as_ref().is_some_and(|(_, own)| !own.is_here());
+        if elsewhere && self.inner.finished.load(SeqCst) < self.inner.submitted.load(SeqCst) {
+            self.inner.lose_forked();
+        }
+    }
+
     /// Waits for a while, as [`Queue::wait_idle`] does; then the device is lost, so that what waits for an event or a
     /// semaphore that nobody sets ends too.
     fn end(&self) {
+        self.ask_thread();
         let target = self.inner.submitted.load(SeqCst);
         let finished = || self.inner.finished.load(SeqCst) >= target;
         if !self.inner.shared.hub.wait(PATIENCE, finished) {
@@ -155,6 +167,7 @@ impl Queue {
     }
 
     pub fn wait_idle(&self) {
+        self.ask_thread();
         let target = self.inner.submitted.load(SeqCst);
         self.inner.shared.hub.wait(u64::MAX, || self.inner.finished.load(SeqCst) >= target);
         self.inner.shared.clock.seen(self.inner.latest.load(SeqCst));
@@ -162,11 +175,18 @@ impl Queue {
 }
 
 impl Inner {
-    fn start(self: Arc<Self>) -> std::io::Result<(Sender<Submission>, JoinHandle<()>)> {
+    fn lose_forked(&self) {
+        (self.shared.report)(
+            "a queue is used in a fork of its process, where it has no thread: the device is lost",
+        );
+        self.shared.hub.lose();
+    }
+
+    fn start(self: Arc<Self>) -> std::io::Result<(Sender<Submission>, Thread)> {
         let pulse = self.watch.over(&self.shared)?;
         let (sender, work) = mpsc::channel();
         let thread = std::thread::Builder::new().name("tuff-queue".into()).stack_size(machine::pool::STACK);
-        Ok((sender, thread.spawn(move || self.run(work, pulse))?))
+        Ok((sender, Thread::new(thread.spawn(move || self.run(work, pulse))?)))
     }
 
     fn run(self: Arc<Self>, work: Receiver<Submission>, pulse: Arc<Pulse>) {
@@ -262,10 +282,11 @@ impl Inner {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        if let Some((sender, t)) = self.thread.lock().take() {
+        self.end();
+        let thread = self.thread.lock().take();
+        if let Some((sender, t)) = thread {
             drop(sender);
-            self.end();
-            let _ = t.join();
+            t.join();
         }
     }
 }

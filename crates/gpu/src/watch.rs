@@ -8,11 +8,11 @@
 //! device's end.
 
 use machine::shared::Shared;
+use machine::threads::Thread;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// How many times a wave's time a submission may take.
@@ -71,7 +71,7 @@ impl Seen {
 pub struct Watch {
     pulses: Arc<Mutex<Vec<Arc<Pulse>>>>,
     /// It ends when the sender is dropped.
-    thread: Mutex<Option<(Sender<()>, JoinHandle<()>)>>,
+    thread: Mutex<Option<(Sender<()>, Thread)>>,
 }
 
 impl Watch {
@@ -85,7 +85,8 @@ impl Watch {
             let (pulses, shared) = (self.pulses.clone(), Arc::downgrade(shared));
             let limit = shared.upgrade().map_or(Duration::MAX, |s| submission_time(s.watchdog));
             let watch = move || watch(&pulses, &shared, limit, || end.recv_timeout(tick(limit)));
-            *thread = Some((sender, std::thread::Builder::new().name("tuff-watch".into()).spawn(watch)?));
+            let watch = std::thread::Builder::new().name("tuff-watch".into()).spawn(watch)?;
+            *thread = Some((sender, Thread::new(watch)));
         }
         Ok(pulse)
     }
@@ -93,7 +94,7 @@ impl Watch {
     pub fn end(&self) {
         if let Some((sender, thread)) = self.thread.lock().take() {
             drop(sender);
-            let _ = thread.join();
+            thread.join();
         }
     }
 }

@@ -19,6 +19,7 @@ pub mod shared;
 pub mod sync;
 mod texel_wave;
 mod texture;
+pub mod threads;
 pub mod time;
 pub mod turns;
 pub mod watched;

@@ -4,6 +4,7 @@
 //! schedulers are slow to part them. Who has finished waits for nobody who has not begun: threads may be busy with another queue's work.
 
 use crate::Mode;
+use crate::threads::Thread;
 use parking_lot::Mutex;
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use std::any::Any;
@@ -11,7 +12,7 @@ use std::mem::ManuallyDrop;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use std::thread::{JoinHandle, Thread};
+use std::thread;
 
 /// Bytes of stack of a thread that shades, a queue's too: frames of a tile's vectors are large, above all in builds with debug
 /// assertions. Only what is used is memory.
@@ -25,7 +26,7 @@ pub const TURNS: u32 = 1000;
 pub struct Pool {
     /// None for one thread.
     pool: ManuallyDrop<Option<ThreadPool>>,
-    threads: Vec<JoinHandle<()>>,
+    threads: Vec<Thread>,
 }
 
 impl Pool {
@@ -46,7 +47,8 @@ impl Pool {
                     let _mode = Mode::plain();
                     t.run();
                 };
-                threads.push(std::thread::Builder::new().name(name).stack_size(STACK).spawn(run)?);
+                let own = thread::Builder::new().name(name).stack_size(STACK).spawn(run)?;
+                threads.push(Thread::new(own));
                 Ok(())
             })
             .build();
@@ -54,7 +56,7 @@ impl Pool {
             Ok(pool) => Ok(Pool { pool: ManuallyDrop::new(Some(pool)), threads }),
             Err(e) => {
                 // Those that there are were told to end.
-                threads.into_iter().for_each(|t| drop(t.join()));
+                threads.into_iter().for_each(Thread::join);
                 Err(e)
             }
         }
@@ -106,7 +108,7 @@ impl Drop for Pool {
     fn drop(&mut self) {
         // SAFETY: dropped here alone.
         unsafe { ManuallyDrop::drop(&mut self.pool) };
-        self.threads.drain(..).for_each(|t| drop(t.join()));
+        self.threads.drain(..).for_each(Thread::join);
     }
 }
 
@@ -118,7 +120,7 @@ struct Job {
     work: &'static (dyn Fn() + Sync),
     /// How many others are at it, and [`CLOSED`].
     inside: AtomicU32,
-    owner: Thread,
+    owner: thread::Thread,
     /// What a thread panicked with.
     panic: Mutex<Option<Box<dyn Any + Send>>>,
 }

@@ -3,10 +3,10 @@
 
 use crate::payload::Payload;
 use crate::shared::Shared;
+use crate::threads::Thread;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
-use std::thread::JoinHandle;
 
 /// Words that one futex_waitv(2) may sleep on.
 const MOST: usize = libc::FUTEX_WAITV_MAX as usize;
@@ -25,7 +25,7 @@ struct Inner {
 #[derive(Default)]
 pub struct Watched {
     inner: Arc<Inner>,
-    thread: Mutex<Option<JoinHandle<()>>>,
+    thread: Mutex<Option<Thread>>,
 }
 
 impl Watched {
@@ -38,7 +38,7 @@ impl Watched {
         if thread.is_none() {
             let (inner, shared) = (self.inner.clone(), shared.clone());
             let named = std::thread::Builder::new().name("tuff-shared".into());
-            *thread = Some(named.spawn(move || inner.watch(&shared))?);
+            *thread = Some(Thread::new(named.spawn(move || inner.watch(&shared))?));
         }
         self.inner.payloads.lock().push((Arc::downgrade(payload), payload.changes().load(SeqCst)));
         self.inner.tell();
@@ -50,7 +50,7 @@ impl Watched {
         self.inner.ends.store(true, SeqCst);
         self.inner.tell();
         if let Some(t) = self.thread.lock().take() {
-            let _ = t.join();
+            t.join();
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::device::Device;
 use crate::image::{self, Image};
 use crate::memory::Memory;
 use crate::object::{self, Object};
+use machine::threads::Thread;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use texel::memory::Bound;
 
 pub struct Swapchain {
@@ -20,7 +20,7 @@ pub struct Swapchain {
     images: Vec<vk::Image>,
     /// What the images are bound to; counted as any allocation.
     _memory: Vec<Memory>,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Thread>,
 }
 
 impl Object for Swapchain {
@@ -31,7 +31,7 @@ impl Drop for Swapchain {
     fn drop(&mut self) {
         self.engine.close();
         if let Some(t) = self.thread.take() {
-            let _ = t.join();
+            t.join();
         }
     }
 }
@@ -164,7 +164,13 @@ unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swap
             .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
         *target.swapchain.lock() = Arc::downgrade(&engine);
         let images = images.into_iter().map(|gpu| object::create(Image::new(gpu))).collect();
-        Ok(Swapchain { engine, mode: info.present_mode, images, _memory: memory, thread: Some(thread) })
+        Ok(Swapchain {
+            engine,
+            mode: info.present_mode,
+            images,
+            _memory: memory,
+            thread: Some(Thread::new(thread)),
+        })
     }
 }
 
