@@ -176,6 +176,9 @@ impl Queue {
 
 impl Inner {
     fn lose_forked(&self) {
+        if self.shared.hub.is_lost() {
+            return;
+        }
         (self.shared.report)(
             "a queue is used in a fork of its process, where it has no thread: the device is lost",
         );
@@ -186,7 +189,7 @@ impl Inner {
         let pulse = self.watch.over(&self.shared)?;
         let (sender, work) = mpsc::channel();
         let thread = std::thread::Builder::new().name("tuff-queue".into()).stack_size(machine::pool::STACK);
-        Ok((sender, Thread::new(thread.spawn(move || self.run(work, pulse))?)))
+        Ok((sender, Thread::spawn(thread, move || self.run(work, pulse))?))
     }
 
     fn run(self: Arc<Self>, work: Receiver<Submission>, pulse: Arc<Pulse>) {

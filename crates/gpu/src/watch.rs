@@ -85,8 +85,8 @@ impl Watch {
             let (pulses, shared) = (self.pulses.clone(), Arc::downgrade(shared));
             let limit = shared.upgrade().map_or(Duration::MAX, |s| submission_time(s.watchdog));
             let watch = move || watch(&pulses, &shared, limit, || end.recv_timeout(tick(limit)));
-            let watch = std::thread::Builder::new().name("tuff-watch".into()).spawn(watch)?;
-            *thread = Some((sender, Thread::new(watch)));
+            let named = std::thread::Builder::new().name("tuff-watch".into());
+            *thread = Some((sender, Thread::spawn(named, watch)?));
         }
         Ok(pulse)
     }

@@ -82,6 +82,7 @@ fn a_child_ends_without_the_threads() {
             device.destroy_device(None);
         });
         assert!(said.contains("a queue is used in a fork of its process"), "{said}");
+        assert_eq!(said.lines().count(), 1, "{said}");
         assert_eq!(words.words, [5; 64]);
         device.set_event(event).expect("it is set");
         device.queue_wait_idle(queue).expect("work ends");

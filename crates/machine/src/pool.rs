@@ -47,8 +47,7 @@ impl Pool {
                     let _mode = Mode::plain();
                     t.run();
                 };
-                let own = thread::Builder::new().name(name).stack_size(STACK).spawn(run)?;
-                threads.push(Thread::new(own));
+                threads.push(Thread::spawn(thread::Builder::new().name(name).stack_size(STACK), run)?);
                 Ok(())
             })
             .build();

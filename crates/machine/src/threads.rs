@@ -1,6 +1,6 @@
 //! Threads of the driver: they are there in the process that made them, not in a child that it forks.
 
-use std::thread::JoinHandle;
+use std::thread::{Builder, JoinHandle};
 
 /// A thread that its owner ends.
 pub struct Thread {
@@ -9,8 +9,10 @@ pub struct Thread {
 }
 
 impl Thread {
-    pub fn new(handle: JoinHandle<()>) -> Thread {
-        Thread { process: std::process::id(), handle }
+    /// # Errors
+    /// The system's, when it has no thread.
+    pub fn spawn(builder: Builder, run: impl FnOnce() + Send + 'static) -> std::io::Result<Thread> {
+        Ok(Thread { process: std::process::id(), handle: builder.spawn(run)? })
     }
 
     /// It is of this process.

@@ -38,7 +38,7 @@ impl Watched {
         if thread.is_none() {
             let (inner, shared) = (self.inner.clone(), shared.clone());
             let named = std::thread::Builder::new().name("tuff-shared".into());
-            *thread = Some(Thread::new(named.spawn(move || inner.watch(&shared))?));
+            *thread = Some(Thread::spawn(named, move || inner.watch(&shared))?);
         }
         self.inner.payloads.lock().push((Arc::downgrade(payload), payload.changes().load(SeqCst)));
         self.inner.tell();

@@ -158,19 +158,12 @@ unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swap
             !scaled,
         ));
         let worker = engine.clone();
-        let thread = std::thread::Builder::new()
-            .name("tuff-present".into())
-            .spawn(move || worker.run())
-            .map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+        let named = std::thread::Builder::new().name("tuff-present".into());
+        let thread =
+            Thread::spawn(named, move || worker.run()).map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
         *target.swapchain.lock() = Arc::downgrade(&engine);
         let images = images.into_iter().map(|gpu| object::create(Image::new(gpu))).collect();
-        Ok(Swapchain {
-            engine,
-            mode: info.present_mode,
-            images,
-            _memory: memory,
-            thread: Some(Thread::new(thread)),
-        })
+        Ok(Swapchain { engine, mode: info.present_mode, images, _memory: memory, thread: Some(thread) })
     }
 }
 
