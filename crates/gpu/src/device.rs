@@ -58,7 +58,7 @@ impl Device {
         queue_count: usize,
         presents: bool,
         observed: bool,
-        report: Report,
+        report: Arc<dyn Report>,
     ) -> Result<Device, ash::vk::Result> {
         let shared = Arc::new(Shared::new(report, observed)?);
         let (scratches, watch) = (Arc::new(Scratches::default()), Arc::new(Watch::default()));
@@ -124,7 +124,10 @@ impl Queue {
             match self.inner.clone().start() {
                 Ok(started) => *thread = Some(started),
                 Err(e) => {
-                    (self.inner.shared.report)(&format!("no thread for a queue: {e}; the device is lost"));
+                    self.inner
+                        .shared
+                        .report
+                        .error(&format!("no thread for a queue: {e}; the device is lost"));
                     return self.inner.shared.hub.lose();
                 }
             }
@@ -161,7 +164,10 @@ impl Queue {
         let target = self.inner.submitted.load(SeqCst);
         let finished = || self.inner.finished.load(SeqCst) >= target;
         if !self.inner.shared.hub.wait(PATIENCE, finished) {
-            (self.inner.shared.report)("the device is destroyed while a queue waits or works: it is lost");
+            self.inner
+                .shared
+                .report
+                .error("the device is destroyed while a queue waits or works: it is lost");
             self.inner.shared.hub.lose();
         }
     }
@@ -179,9 +185,9 @@ impl Inner {
         if self.shared.hub.is_lost() {
             return;
         }
-        (self.shared.report)(
-            "a queue is used in a fork of its process, where it has no thread: the device is lost",
-        );
+        self.shared
+            .report
+            .error("a queue is used in a fork of its process, where it has no thread: the device is lost");
         self.shared.hub.lose();
     }
 

@@ -4,6 +4,7 @@ use crate::channel::{Done, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
 use crate::command::generated::{Generated, Wild};
 use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
+use crate::discarded;
 use crate::exclusive::{self, Turn};
 use crate::pass_time;
 use crate::query::Queries;
@@ -164,6 +165,7 @@ impl Executor {
                 self.end_pass();
                 self.stripes.begin(r);
                 self.marks.clear();
+                discarded::pass_begins(&*self.shared.report, r, &self.place);
                 let (suspended, captured) = (self.suspended.take(), settings::get().capture.is_some());
                 let observed = self.shared.observed.counts();
                 self.pass = Some(PassRun::new(r, &self.line, suspended, &self.scratches, captured, observed));
@@ -309,10 +311,11 @@ impl Executor {
     fn end_pass(&mut self) {
         if let Some(mut p) = self.pass.take() {
             let _turn = self.turn(Some(&mut p));
-            let (name, views) = (p.name(), p.all_views());
+            let (name, views, rendering) = (p.name(), p.all_views(), p.rendering().clone());
             let alone = p.by_region();
             let (result, mut ended, suspended) = p.end(&self.shared);
             self.suspended = suspended;
+            discarded::pass_ended(&rendering, &name, &self.place);
             if let Some(lines) = self.cleaned.take() {
                 let mut c = Counts::default();
                 count::cleaned(&mut c, lines, self.shared.model);
@@ -452,6 +455,7 @@ impl Executor {
     /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work, or the main queue's.
     fn transfer(&mut self, c: &Command) {
         let _turn = exclusive::shared();
+        discarded::transfer(&*self.shared.report, c, &self.place);
         let Some(Transferred { name, kind, moved, spans: [reads, writes], covered, fault }) =
             transfer::run(c)
         else {

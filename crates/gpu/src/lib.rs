@@ -7,6 +7,7 @@ pub mod channel;
 mod chunks;
 pub mod command;
 pub mod device;
+pub mod discarded;
 pub mod exclusive;
 pub mod executor;
 pub mod ledger;

@@ -14,8 +14,8 @@ use parking_lot::{Mutex, RwLock};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString, c_void};
 use std::io::Write;
-use std::sync::Weak;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
 use vk::DebugUtilsMessageSeverityFlagsEXT as Severity;
 use vk::DebugUtilsMessageTypeFlagsEXT as MessageTypes;
 use vk::ObjectType;
@@ -210,6 +210,21 @@ pub(crate) fn say(speaker: &impl Speaks, level: Level, message: &str) {
 /// Why a call returned an error.
 pub(crate) fn error(speaker: &impl Speaks, message: &str) {
     say(speaker, Level::Error, message);
+}
+
+/// Takes messages from below to an instance's listeners.
+pub(crate) struct Reporter(pub Arc<Shared>);
+
+impl machine::shared::Report for Reporter {
+    fn error(&self, message: &str) {
+        error(&*self.0, message);
+    }
+    fn warn(&self, message: &str) {
+        say(&*self.0, Level::Warn, message);
+    }
+    fn called(&self, handle: u64) -> String {
+        called(handle)
+    }
 }
 
 /// The instances that there are, for messages that belong to none.

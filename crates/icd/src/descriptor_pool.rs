@@ -1,13 +1,16 @@
-//! VkDescriptorPool: counts what its sets take. Sets own their memory, so a pool never fragments.
+//! VkDescriptorPool. Sets own their memory, so types and numbers of descriptors protect nothing: they are counted only to warn of
+//! sets that a stricter driver refuses. `maxSets` holds, because programs allocate from a pool until it is empty.
 
 use crate::answer::{Answer, created, invalid};
 use crate::chain;
+use crate::debug;
 use crate::descriptor_layout::{self, SetLayout};
 use crate::descriptor_set::DescriptorSet;
 use crate::device::Device;
 use crate::object::{self, Object};
 use parking_lot::Mutex;
 use std::sync::Arc;
+use vk::Handle;
 
 /// Descriptors by type, in order of first appearance; bytes of inline uniform blocks.
 type Counts = Vec<(vk::DescriptorType, u64)>;
@@ -22,6 +25,8 @@ pub struct DescriptorPool {
 struct State {
     sets: Vec<vk::DescriptorSet>,
     used: Counts,
+    /// The pool's warning has been given.
+    warned: bool,
 }
 
 impl Object for DescriptorPool {
@@ -62,24 +67,37 @@ fn need(layout: &SetLayout, variable: u32) -> Counts {
     counts
 }
 
+/// Lets go of what a set took.
+fn give_back(used: &mut Counts, set: &DescriptorSet) {
+    for (ty, n) in need(&set.layout, set.variable) {
+        if let Some(c) = used.iter_mut().find(|c| c.0 == ty) {
+            c.1 -= n;
+        }
+    }
+}
+
 impl DescriptorPool {
-    fn take(&self, layout: &Arc<SetLayout>, variable: u32) -> Answer<vk::DescriptorSet> {
+    /// A set; with it the descriptors that the pool was not made for, if this is the first such set.
+    fn take(&self, layout: &Arc<SetLayout>, variable: u32) -> Answer<(vk::DescriptorSet, Option<Excess>)> {
         let mut s = self.state.lock();
-        let counts = need(layout, variable);
-        let room = s.sets.len() < self.max_sets as usize
-            && counts.iter().all(|&(ty, n)| count(&s.used, ty) + n <= count(&self.sizes, ty));
-        if !room {
+        if s.sets.len() >= self.max_sets as usize {
             return Err(vk::Result::ERROR_OUT_OF_POOL_MEMORY);
         }
         let Some(set) = DescriptorSet::new(layout.clone(), variable) else {
             return Err(vk::Result::ERROR_OUT_OF_HOST_MEMORY);
         };
-        for (ty, n) in counts {
+        let mut excess = None;
+        for (ty, n) in need(layout, variable) {
             add(&mut s.used, ty, n);
+            let (taken, room) = (count(&s.used, ty), count(&self.sizes, ty));
+            if taken > room && !s.warned {
+                s.warned = true;
+                excess = Some(Excess { ty, taken, room });
+            }
         }
         let handle = object::create(set);
         s.sets.push(handle);
-        Ok(handle)
+        Ok((handle, excess))
     }
 
     unsafe fn give(&self, set: vk::DescriptorSet) {
@@ -92,13 +110,29 @@ impl DescriptorPool {
             };
             s.sets.swap_remove(i);
             if let Some(set) = object::destroy::<DescriptorSet>(set) {
-                for (ty, n) in need(&set.layout, set.variable) {
-                    if let Some(c) = s.used.iter_mut().find(|c| c.0 == ty) {
-                        c.1 -= n;
-                    }
-                }
+                give_back(&mut s.used, &set);
             }
         }
+    }
+}
+
+/// What a pool has given beyond what it was made for.
+struct Excess {
+    ty: vk::DescriptorType,
+    taken: u64,
+    room: u64,
+}
+
+impl Excess {
+    fn warn(&self, device: &Device, pool: vk::DescriptorPool) {
+        let Excess { ty, taken, room } = self;
+        let unit = if *ty == vk::DescriptorType::INLINE_UNIFORM_BLOCK { "bytes" } else { "descriptors" };
+        let message = format!(
+            "vkAllocateDescriptorSets: descriptor pool {} was made for {room} {unit} of type {ty:?}, and its sets have {taken}. Other \
+             drivers may return VK_ERROR_OUT_OF_POOL_MEMORY",
+            debug::called(pool.as_raw()),
+        );
+        debug::say(device, debug::Level::Warn, &message);
     }
 }
 
@@ -149,14 +183,16 @@ pub(crate) unsafe fn reset_descriptor_pool(
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
         if let Some(p) = object::hold::<DescriptorPool>(pool) {
-            free_all(std::mem::take(&mut *p.state.lock()));
+            let mut s = p.state.lock();
+            let warned = s.warned;
+            free_all(std::mem::replace(&mut *s, State { warned, ..State::default() }));
         }
         vk::Result::SUCCESS
     }
 }
 
 pub(crate) unsafe fn allocate_descriptor_sets(
-    _: &Device,
+    device: &Device,
     info: *const vk::DescriptorSetAllocateInfo,
     out: *mut vk::DescriptorSet,
 ) -> vk::Result {
@@ -180,7 +216,12 @@ pub(crate) unsafe fn allocate_descriptor_sets(
                 None => Err(vk::Result::ERROR_UNKNOWN),
             };
             match made {
-                Ok(set) => out[n] = set,
+                Ok((set, excess)) => {
+                    out[n] = set;
+                    if let Some(excess) = excess {
+                        excess.warn(device, i.descriptor_pool);
+                    }
+                }
                 Err(e) => {
                     // All or nothing (§ Allocation of Descriptor Sets).
                     for set in &mut out[..n] {

@@ -151,7 +151,7 @@ unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<
         }
         let count: u32 = asked.iter().map(|q| q.queue_count).sum();
         let instance = physical.instance.clone();
-        let report: machine::shared::Report = Arc::new(move |line: &str| debug::error(&*instance, line));
+        let report = Arc::new(debug::Reporter(instance));
         let presents = extensions.has(c"VK_KHR_swapchain");
         let s = settings::get();
         let told = [&s.counters, &s.capture, &s.instrument].iter().any(|path| path.is_some());

@@ -73,13 +73,31 @@ pub(crate) unsafe fn copy_memory_to_image(_: &Device, info: *const vk::CopyMemor
     }
 }
 
-pub(crate) unsafe fn copy_image_to_memory(_: &Device, info: *const vk::CopyImageToMemoryInfo) -> vk::Result {
+/// The host reads a part of an image.
+fn reads(
+    device: &Device,
+    call: &str,
+    image: &texel::image::Image,
+    sub: &vk::ImageSubresourceLayers,
+    (at, extent): (vk::Offset3D, vk::Extent3D),
+) {
+    if image.discarded.any() {
+        gpu::discarded::copied(&*device.gpu.shared.report, call, image, sub, at, extent);
+    }
+}
+
+pub(crate) unsafe fn copy_image_to_memory(
+    device: &Device,
+    info: *const vk::CopyImageToMemoryInfo,
+) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let i = &*info;
         let Some(image) = image::get(i.src_image) else { return vk::Result::ERROR_UNKNOWN };
         for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
             if fits(&image, &r.image_subresource, r.image_offset, r.image_extent) {
+                let from = (r.image_offset, r.image_extent);
+                reads(device, "vkCopyImageToMemory", &image, &r.image_subresource, from);
                 transfer::copy_image_to_memory(&image, r, i.flags);
             }
         }
@@ -87,7 +105,10 @@ pub(crate) unsafe fn copy_image_to_memory(_: &Device, info: *const vk::CopyImage
     }
 }
 
-pub(crate) unsafe fn copy_image_to_image(_: &Device, info: *const vk::CopyImageToImageInfo) -> vk::Result {
+pub(crate) unsafe fn copy_image_to_image(
+    device: &Device,
+    info: *const vk::CopyImageToImageInfo,
+) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let i = &*info;
@@ -95,6 +116,7 @@ pub(crate) unsafe fn copy_image_to_image(_: &Device, info: *const vk::CopyImageT
             return vk::Result::ERROR_UNKNOWN;
         };
         for r in chain::slice(i.p_regions, i.region_count) {
+            reads(device, "vkCopyImageToImage", &src, &r.src_subresource, (r.src_offset, r.extent));
             transfer::copy_image(&src, &dst, r);
         }
         vk::Result::SUCCESS

@@ -1,6 +1,6 @@
 //! VkImage.
 
-use crate::answer::{Answer, created, invalid};
+use crate::answer::{Answer, invalid};
 use crate::buffer::not_dedicated;
 use crate::chain;
 use crate::debug::{self, Binding};
@@ -9,9 +9,11 @@ use crate::memory::Memory;
 use crate::object::{self, Object};
 use crate::physical_device::{PLAIN_TYPE_BITS, SPARSE_TYPE_BITS, TRANSIENT_TYPE_BITS};
 use machine::descriptor_memory::{HeapViews, Named};
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 use texel::format::plane_index;
 use texel::memory::Bound;
+use vk::Handle;
 
 pub struct Image {
     pub(crate) gpu: Arc<texel::image::Image>,
@@ -20,8 +22,14 @@ pub struct Image {
 }
 
 impl Image {
-    pub(crate) fn new(gpu: Arc<texel::image::Image>) -> Image {
+    fn new(gpu: Arc<texel::image::Image>) -> Image {
         Image { gpu, heap: OnceLock::new() }
+    }
+    /// The handle of an image of the device's.
+    pub(crate) fn create(gpu: Arc<texel::image::Image>) -> vk::Image {
+        let handle = object::create(Image::new(gpu.clone()));
+        gpu.handle.store(handle.as_raw(), Relaxed);
+        handle
     }
     /// What descriptors in heaps call it, and the views that they know.
     pub(crate) fn in_heaps(&self, device: &Device) -> &(u64, Arc<HeapViews>) {
@@ -63,6 +71,10 @@ pub(crate) unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Ima
             image.packed = None;
         }
         image.watch(raster::layout::TILE as u32, false);
+        let external = chain::find::<vk::ExternalMemoryImageCreateInfo>(info.p_next);
+        if external.is_some_and(|e| !e.handle_types.is_empty()) {
+            image.discarded.end();
+        }
         Ok(image)
     }
 }
@@ -94,12 +106,16 @@ pub(crate) unsafe fn create_image(
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let result = created(out, new(&*info).map(|i| Image::new(Arc::new(i))));
+        let image = match new(&*info) {
+            Ok(image) => Image::create(Arc::new(image)),
+            Err(e) => return e,
+        };
+        *out = image;
         // A sparse one has its addresses from the beginning.
-        if result == vk::Result::SUCCESS && (*info).flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
-            tell(device, *out, Binding::BIND);
+        if (*info).flags.contains(vk::ImageCreateFlags::SPARSE_BINDING) {
+            tell(device, image, Binding::BIND);
         }
-        result
+        vk::Result::SUCCESS
     }
 }
 

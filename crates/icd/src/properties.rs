@@ -106,7 +106,6 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("driverID", U32(DRIVER_ID)),
     ("driverName", Str("Tuff")),
     ("driverInfo", Str(concat!("Tuff ", env!("CARGO_PKG_VERSION")))),
-    ("conformanceVersion", Bytes(&[0, 0, 0, 0])),
     ("denormBehaviorIndependence", U32(INDEPENDENCE)),
     ("roundingModeIndependence", U32(INDEPENDENCE)),
     ("shaderSignedZeroInfNanPreserveFloat16", Bool(true)),
@@ -389,6 +388,7 @@ pub(crate) fn value(name: &str) -> Option<Value> {
     let map = MAP.get_or_init(|| LIMITS.iter().chain(PROPERTIES).copied().collect());
     map.get(name)
         .copied()
+        .or_else(|| set(name))
         .or_else(|| modelled(name))
         .or_else(|| name.starts_with("integerDotProduct").then_some(Bool(false)))
 }
@@ -398,6 +398,16 @@ static DEVICE_NAME: LazyLock<String> = LazyLock::new(|| {
     let name = &counters::model::current().name;
     format!("Tuff (software GPU, {})", name.split(',').next().unwrap_or(name))
 });
+
+/// What the settings decide.
+fn set(name: &str) -> Option<Value> {
+    let settings = settings::get();
+    match name {
+        "deviceType" => Some(U32(settings.device_type as u32)),
+        "conformanceVersion" => Some(Bytes(&settings.conformance)),
+        _ => None,
+    }
+}
 
 /// What the modelled GPU says of itself (VK_ARM_shader_core_properties, _builtins): rates of one core and
 /// cycle, cores and warps.
@@ -411,7 +421,6 @@ fn modelled(name: &str) -> Option<Value> {
         "shaderCoreCount" => model.cores,
         "shaderWarpsPerCore" => core.warps,
         "deviceName" => return Some(Str(&DEVICE_NAME)),
-        "deviceType" => return Some(U32(settings::get().device_type as u32)),
         // A bit each, as far as there are bits; a model has a core at least.
         "shaderCoreMask" => return Some(U64(u64::MAX >> (64 - model.cores.clamp(1, 64)))),
         _ => return None,
@@ -484,8 +493,12 @@ mod tests {
     #[test]
     fn the_layout_is_that_of_the_c_structures() {
         let mut v11 = vk::PhysicalDeviceVulkan11Properties::default();
+        let mut v12 = vk::PhysicalDeviceVulkan12Properties::default();
         let mut v13 = vk::PhysicalDeviceVulkan13Properties::default();
-        let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut v11).push_next(&mut v13);
+        let mut all = vk::PhysicalDeviceProperties2::default()
+            .push_next(&mut v11)
+            .push_next(&mut v12)
+            .push_next(&mut v13);
         unsafe { fill(&mut all) };
         let p = all.properties;
         assert_eq!(p.api_version, API_VERSION);
@@ -496,5 +509,7 @@ mod tests {
         assert_eq!(v11.max_memory_allocation_size, MAX_ALLOCATION);
         assert_eq!(v13.max_buffer_size, MAX_ALLOCATION);
         assert_eq!(v13.min_subgroup_size, 16);
+        // Nobody has submitted Tuff to Khronos.
+        assert_eq!(v12.conformance_version, vk::ConformanceVersion::default());
     }
 }

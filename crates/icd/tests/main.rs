@@ -15,6 +15,7 @@ mod compute;
 mod conditional;
 mod descriptor_heaps;
 mod device;
+mod discarded;
 mod generated;
 mod geometry;
 mod graphics;

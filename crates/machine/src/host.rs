@@ -1,9 +1,11 @@
 //! The device as a wave sees it: images, clock, watchdog.
 
 use crate::shared::Shared;
-use crate::{descriptor_memory, image_op, texture};
+use crate::{descriptor_memory, image_op, texture, undefined};
 use shader::bytecode::ImageCode;
+use shader::ir::Dim;
 use std::time::Duration;
+use texel::sample::ImageView;
 use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
 
 pub struct DeviceHost<'a> {
@@ -16,6 +18,21 @@ impl<'a> DeviceHost<'a> {
     /// `clock`: modelled time at which what runs begins.
     pub fn at(shared: &'a Shared, clock: u64) -> DeviceHost<'a> {
         DeviceHost { shared, clock }
+    }
+
+    /// A shader is about to run `code` on a view.
+    ///
+    /// # Safety
+    /// `view` is null or what a descriptor write stored.
+    #[inline]
+    unsafe fn accesses(&self, code: &ImageCode, view: u64) {
+        if view != 0 && code.dim != Dim::Buffer {
+            // SAFETY: not null: a descriptor write stored an image's view.
+            let view = unsafe { &*(view as *const ImageView) };
+            if view.image.discarded.any() {
+                undefined::accessed(&*self.shared.report, code, view);
+            }
+        }
     }
 }
 
@@ -35,7 +52,7 @@ impl Host for DeviceHost<'_> {
         each: &mut dyn FnMut(Filtering, u16),
     ) {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
-        unsafe { image_op::run_each(code, warp, own, each) }
+        unsafe { image_op::run_each(code, warp, own, each, |view| self.accesses(code, view)) }
     }
     #[inline]
     unsafe fn image_wave(&self, code: &ImageCode, wave: &ImageWave) -> bool {
@@ -45,7 +62,10 @@ impl Host for DeviceHost<'_> {
     #[inline]
     unsafe fn texture(&self, code: &ImageCode, view: u64, sampler: u64) -> Filtering {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
-        unsafe { texture::filtering(code, view, sampler) }
+        unsafe {
+            self.accesses(code, view);
+            texture::filtering(code, view, sampler)
+        }
     }
     unsafe fn taps(&self, code: &ImageCode, warp: &ImageWarp) -> u32 {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.

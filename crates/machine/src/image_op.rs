@@ -59,7 +59,7 @@ pub unsafe fn run(code: &ImageCode, warp: &mut ImageWarp) {
     }
 }
 
-/// Runs `code` for lanes with views and samplers of their own; `each`: as [`wave::Host::image_each`].
+/// Runs `code` for lanes with views and samplers of their own; `each`: as [`wave::Host::image_each`]. `accesses` is told of each view.
 ///
 /// # Safety
 /// As [`run`], of each active lane's view and sampler.
@@ -68,10 +68,12 @@ pub unsafe fn run_each(
     warp: &mut ImageWarp,
     own: &Own,
     each: &mut dyn FnMut(Filtering, u16),
+    accesses: impl Fn(u64),
 ) {
     let samples = code.op == ImageOp::Sample && code.dim != Dim::Buffer && code.residency.is_none();
     let mut alike: Option<Alike> = None;
     for group in own.groups(warp.mask) {
+        accesses(group.view);
         // SAFETY: the lanes' descriptors are null or what descriptor writes stored.
         let mut filtering = unsafe { texture::filtering(code, group.view, group.sampler) };
         if filtering.filter == Filter::Aniso {

@@ -22,6 +22,7 @@ mod texture;
 pub mod threads;
 pub mod time;
 pub mod turns;
+pub mod undefined;
 pub mod watched;
 
 pub use wave::flush::Mode;

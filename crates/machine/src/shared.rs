@@ -35,14 +35,19 @@ impl Workers {
     }
 }
 
-/// Reports a message of the driver's own to the application (VK_EXT_debug_utils) and the log.
-pub type Report = Arc<dyn Fn(&str) + Send + Sync>;
+/// Takes messages of the driver's own to the application (VK_EXT_debug_utils) and the log.
+pub trait Report: Send + Sync {
+    fn error(&self, message: &str);
+    fn warn(&self, message: &str);
+    /// For messages: the name that the application gave to the object of this handle, or the handle.
+    fn called(&self, handle: u64) -> String;
+}
 
 /// What all queues of one device share.
 pub struct Shared {
     pub hub: Hub,
     pub turns: Turns,
-    pub report: Report,
+    pub report: Arc<dyn Report>,
     pub pool: Pool,
     pub level: Level,
     pub workers: Workers,
@@ -62,15 +67,15 @@ pub struct Shared {
 
 impl Shared {
     /// With the threads, kernels and model that the environment asks for; `observed`: from the start.
-    pub fn new(report: Report, observed: bool) -> Result<Shared, vk::Result> {
+    pub fn new(report: Arc<dyn Report>, observed: bool) -> Result<Shared, vk::Result> {
         // What all goes through, one after the other goes through.
         let all = settings::get().trace == Some(settings::Trace::All);
         let threads = if all { 1 } else { thread_count() };
         if Level::is_less_than_asked() {
-            report(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", Level::best()));
+            report.error(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", Level::best()));
         }
         let pool = Pool::new(threads).map_err(|e| {
-            report(&format!("no threads to shade with: {e}"));
+            report.error(&format!("no threads to shade with: {e}"));
             vk::Result::ERROR_OUT_OF_HOST_MEMORY
         })?;
         Ok(Shared {
@@ -100,7 +105,7 @@ impl Shared {
 
     /// Tells of a fault, which loses the device.
     pub fn fault(&self, told: Told) {
-        (self.report)(&told.line);
+        self.report.error(&told.line);
         self.faults.lock().add(told);
         self.hub.lose();
     }

@@ -58,6 +58,27 @@ impl<T: Copy> Kind for OneOf<T> {
     }
 }
 
+/// Up to four numbers of one byte with dots between them; absent ones are 0.
+pub struct Version(pub &'static str);
+
+impl Kind for Version {
+    type Value = [u8; 4];
+    fn read(&self, text: &OsStr) -> Option<[u8; 4]> {
+        let mut version = [0; 4];
+        let mut places = version.iter_mut();
+        for part in text.to_str()?.split('.') {
+            *places.next()? = part.parse().ok()?;
+        }
+        Some(version)
+    }
+    fn allowed(&self) -> String {
+        "up to four numbers from 0 to 255, with dots between them".into()
+    }
+    fn form(&self) -> String {
+        self.0.into()
+    }
+}
+
 /// A path of what is so called (a file, a folder). Whether it is one shows when it is used.
 pub struct Place(pub &'static str);
 

@@ -6,7 +6,7 @@
 mod kind;
 mod table;
 
-pub use kind::{Kind, Number, OneOf, Place, Text};
+pub use kind::{Kind, Number, OneOf, Place, Text, Version};
 pub use table::{README_BEGIN, README_END, readme_with_table};
 
 use std::ffi::OsString;
@@ -61,6 +61,13 @@ pub const DEVICE_TYPE: Variable<OneOf<DeviceType>> = Variable {
     ]),
     meaning: "what kind of device Tuff says it is, for programs that pass a CPU by (zink; Chromium's WebGPU, which has SwiftShader); \
               default: cpu",
+};
+pub const CONFORMANCE: Variable<Version> = Variable {
+    name: "TUFF_CONFORMANCE",
+    kind: Version("1.4.x.y"),
+    meaning: "the version of the CTS that Tuff says it passes (conformanceVersion), for programs that skip drivers without one (all \
+              of wgpu's); default: 0.0.0.0, because nobody has submitted Tuff to Khronos. `tuff run` sets it \
+              ([docs/programs.md](docs/programs.md))",
 };
 pub const COUNTERS: Variable<Place> =
     Variable { name: "TUFF_COUNTERS", kind: Place("file"), meaning: "what every workload cost, as JSON" };
@@ -163,6 +170,8 @@ pub struct Settings {
     pub simd: Option<Simd>,
     pub gpu: Option<String>,
     pub device_type: DeviceType,
+    /// Major, minor, subminor, patch; zeros: none.
+    pub conformance: [u8; 4],
     pub counters: Option<PathBuf>,
     pub capture: Option<PathBuf>,
     pub instrument: Option<PathBuf>,
@@ -229,6 +238,7 @@ impl Settings {
             jit: r.get(&JIT).unwrap_or(Jit::On),
             gpu: r.get(&GPU),
             device_type: r.get(&DEVICE_TYPE).unwrap_or(DeviceType::Cpu),
+            conformance: r.get(&CONFORMANCE).unwrap_or_default(),
             counters: r.get(&COUNTERS),
             capture: r.get(&CAPTURE),
             instrument: r.get(&INSTRUMENT),
@@ -261,6 +271,7 @@ mod tests {
             ("TUFF_SIMD", "avx2"),
             ("TUFF_GPU", "small"),
             ("TUFF_DEVICE_TYPE", "integrated"),
+            ("TUFF_CONFORMANCE", "1.4.2"),
             ("TUFF_COUNTERS", "a.json"),
             ("TUFF_CAPTURE", "e"),
             ("TUFF_INSTRUMENT", "b"),
@@ -278,6 +289,7 @@ mod tests {
             simd: Some(Simd::Avx2),
             gpu: Some("small".into()),
             device_type: DeviceType::Integrated,
+            conformance: [1, 4, 2, 0],
             counters: Some("a.json".into()),
             capture: Some("e".into()),
             instrument: Some("b".into()),
@@ -305,6 +317,9 @@ mod tests {
             ("TUFF_WATCHDOG_MS", "20s", "a whole number"),
             ("TUFF_WATCHDOG_MS", "99999999999999999999", "a whole number"),
             ("TUFF_SIMD", "AVX2", "portable, avx2 or avx512"),
+            ("TUFF_CONFORMANCE", "1.4.x.y", "up to four numbers from 0 to 255, with dots between them"),
+            ("TUFF_CONFORMANCE", "1.4.0.0.0", "up to four numbers from 0 to 255, with dots between them"),
+            ("TUFF_CONFORMANCE", "256", "up to four numbers from 0 to 255, with dots between them"),
             ("TUFF_REFRESH", "59.94", "a number from 0 to 1000000"),
         ] {
             let (s, problems) = read(&[(name, value)]);

@@ -1,8 +1,8 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, CAPTURE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, JIT_DUMP, Kind, LOG, REFRESH,
-    SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
+    CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, JIT_DUMP, Kind, LOG,
+    REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 15] {
+pub(crate) fn rows() -> [Row; 16] {
     [
         row(&THREADS),
         row(&LOG),
@@ -30,6 +30,7 @@ pub(crate) fn rows() -> [Row; 15] {
         row(&JIT),
         row(&GPU),
         row(&DEVICE_TYPE),
+        row(&CONFORMANCE),
         row(&COUNTERS),
         row(&CAPTURE),
         row(&INSTRUMENT),

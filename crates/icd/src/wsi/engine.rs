@@ -13,6 +13,7 @@ use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use texel::image::discarded::Part;
 use texel::memory::Bound;
 
 /// What an image of a swapchain is doing.
@@ -154,6 +155,20 @@ impl Engine {
         *phase = Phase::Presented;
         state.under_way += 1;
         true
+    }
+
+    /// A frame's waits are over: its image is read.
+    pub fn reads(&self, frame: &Frame) {
+        let Some(image) = self.images.get(frame.image as usize) else { return };
+        let [width, height, _] = image.extent;
+        let whole = Part {
+            aspects: vk::ImageAspectFlags::COLOR,
+            levels: 0..1,
+            layers: 0..image.layers,
+            area: [0..width, 0..height],
+        };
+        let report = &*self.device.gpu.shared.report;
+        machine::undefined::read(report, image, &whole, || "vkQueuePresentKHR".into());
     }
 
     /// A frame's waits are over: called by the queue's thread, in the order of presentation.

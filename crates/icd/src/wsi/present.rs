@@ -96,6 +96,7 @@ pub(crate) unsafe fn queue_present_khr(queue: &Queue, info: *const vk::PresentIn
         }
         let done = Box::new(move || {
             for (engine, frame) in frames {
+                engine.reads(&frame);
                 engine.arrive(frame);
             }
         });

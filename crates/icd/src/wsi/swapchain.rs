@@ -162,7 +162,7 @@ unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swap
         let thread =
             Thread::spawn(named, move || worker.run()).map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
         *target.swapchain.lock() = Arc::downgrade(&engine);
-        let images = images.into_iter().map(|gpu| object::create(Image::new(gpu))).collect();
+        let images = images.into_iter().map(Image::create).collect();
         Ok(Swapchain { engine, mode: info.present_mode, images, _memory: memory, thread: Some(thread) })
     }
 }

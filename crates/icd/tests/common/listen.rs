@@ -18,14 +18,22 @@ unsafe extern "system" fn listen(
     vk::FALSE
 }
 
+/// An instance, and what tells `heard` of its messages.
+pub type Listening = (ash::Instance, ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT);
+
 /// An instance whose errors go to `heard`.
-pub fn listening(
-    heard: &Heard,
-) -> (ash::Instance, ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT) {
+#[allow(dead_code, reason = "each test uses a part")]
+pub fn listening(heard: &Heard) -> Listening {
+    listening_to(heard, vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
+}
+
+/// An instance whose messages of these severities go to `heard`.
+#[allow(dead_code, reason = "each test uses a part")]
+pub fn listening_to(heard: &Heard, severities: vk::DebugUtilsMessageSeverityFlagsEXT) -> Listening {
     let i = instance(&[ash::ext::debug_utils::NAME]);
     let debug = ash::ext::debug_utils::Instance::new(entry(), &i);
     let info = vk::DebugUtilsMessengerCreateInfoEXT::default()
-        .message_severity(vk::DebugUtilsMessageSeverityFlagsEXT::ERROR)
+        .message_severity(severities)
         .message_type(vk::DebugUtilsMessageTypeFlagsEXT::GENERAL)
         .pfn_user_callback(Some(listen))
         .user_data((&raw const *heard).cast_mut().cast());

@@ -162,6 +162,10 @@ impl PassRun {
         self.line = line.clone();
     }
 
+    pub fn rendering(&self) -> &Arc<Rendering> {
+        &self.rendering
+    }
+
     fn view_mask(&self) -> u32 {
         self.rendering.subpasses.get(self.subpass).map_or(0, |s| s.view_mask)
     }

@@ -2,11 +2,13 @@
 
 mod blank;
 pub mod blocks;
+pub mod discarded;
 pub mod layout;
 mod packed;
 
 pub use blank::Blank;
 pub use blocks::{Parts, Split};
+use discarded::Discarded;
 pub use layout::{IMAGE_ALIGN, Layout, Mip, Plane, mip_size};
 pub use packed::{Packed, allowed as may_be_packed};
 
@@ -14,6 +16,7 @@ use crate::format::{self, FormatInfo, plane_index};
 use crate::memory::sparse::{self, BLOCK};
 use crate::memory::{Bound, DeviceMemory};
 use ash::vk;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 /// A Vulkan image.
@@ -39,6 +42,10 @@ pub struct Image {
     alone: bool,
     /// Of one that the modelled GPU may keep compressed.
     pub packed: Option<Packed>,
+    /// What render passes did not store.
+    pub discarded: Discarded,
+    /// The application's handle, by which messages name it; 0: none yet.
+    pub handle: AtomicU64,
 }
 
 /// One mip level of one aspect of an image, ready for addressing. Coordinates are in blocks; nothing outside
@@ -204,6 +211,14 @@ impl Image {
             layout.size = layout.size.next_multiple_of(BLOCK);
             let _ = bound.set(Bound { memory: DeviceMemory::sparse(layout.size, in_parts)?, offset: 0 });
         }
+        let discarded = Discarded::default();
+        // Other resources' commands, or the host, may write its memory.
+        if is_sparse
+            || info.tiling != vk::ImageTiling::OPTIMAL
+            || info.flags.contains(vk::ImageCreateFlags::ALIAS)
+        {
+            discarded.end();
+        }
         Ok(Image {
             format,
             image_type: info.image_type,
@@ -220,6 +235,8 @@ impl Image {
             blank: vec![],
             alone: false,
             packed: (!is_sparse && packed::allowed(info, format)).then(Packed::default),
+            discarded,
+            handle: AtomicU64::new(0),
         })
     }
 
@@ -250,6 +267,7 @@ impl Image {
     /// A transfer writes it.
     pub fn written(&self) {
         self.blank.iter().for_each(Blank::forget);
+        self.discarded.forget();
     }
 
     /// The application has destroyed it.
@@ -262,6 +280,7 @@ impl Image {
     /// Another image has been bound to its memory.
     pub fn share(&self) {
         self.blank.iter().for_each(Blank::give_up);
+        self.discarded.end();
     }
 
     /// Whether each plane has memory of its own.

@@ -16,11 +16,11 @@ pub fn open() -> Gpu {
         std::env::set_var("VK_ICD_FILENAMES", &icd);
         std::env::set_var("VK_DRIVER_FILES", &icd);
         std::env::set_var("NODEVICE_SELECT", "1");
+        // As `tuff run` does: wgpu hides a driver without a version.
+        std::env::set_var("TUFF_CONFORMANCE", "1.4.0.0");
     }
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = wgpu::Backends::VULKAN;
-    // Tuff has not been through the conformance process, and wgpu hides a device that says so.
-    descriptor.flags = wgpu::InstanceFlags::ALLOW_UNDERLYING_NONCOMPLIANT_ADAPTER;
     let instance = wgpu::Instance::new(descriptor);
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::VULKAN));
     let [adapter] = &adapters[..] else { panic!("{} adapters from {}", adapters.len(), icd.display()) };
