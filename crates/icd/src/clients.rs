@@ -11,11 +11,28 @@ pub(crate) enum Client {
     /// four bits of luminance and four of alpha come out swapped (piglit's `LUMINANCE4_ALPHA4`). Where the format has no features, as
     /// on lavapipe, it takes one of eight bits.
     Zink,
+    /// OpenGL ES in Chromium and elsewhere. Where there is VK_EXT_multisampled_render_to_single_sampled it draws multisampled pictures to
+    /// images with that flag alone, and replaces an image without it by a copy of its own, those too that it has imported: what a page's
+    /// WebGL draws with `antialias` then never reaches the image that Chromium shares with its compositor, and the page is blank.
+    Angle,
 }
+
+/// VK_EXT_multisampled_render_to_single_sampled, and what needs it.
+const SINGLE_SAMPLED: [&CStr; 2] =
+    [c"VK_EXT_multisampled_render_to_single_sampled", c"VK_EXT_multisampled_render_to_swapchain"];
 
 impl Client {
     pub(crate) fn of(engine: Option<&CStr>) -> Self {
-        if engine == Some(c"mesa zink") { Self::Zink } else { Self::Any }
+        match engine.map(CStr::to_bytes) {
+            Some(b"mesa zink") => Self::Zink,
+            Some(b"ANGLE") => Self::Angle,
+            _ => Self::Any,
+        }
+    }
+
+    /// Whether this client is not told of an extension.
+    pub(crate) fn lacks(self, extension: &CStr) -> bool {
+        self == Self::Angle && SINGLE_SAMPLED.contains(&extension)
     }
 
     /// Whether this client is told that `format` has no features.

@@ -1,6 +1,7 @@
 //! Extensions: the table (generated from `extensions.tsv` and vk.xml), sets of enabled ones, enumeration.
 
 use crate::chain;
+use crate::clients::Client;
 pub(crate) use crate::generated::extensions::EXTENSIONS;
 use std::ffi::{CStr, c_char};
 
@@ -70,6 +71,7 @@ impl Set {
 /// As [`chain::fill`].
 pub(crate) unsafe fn enumerate(
     instance: bool,
+    client: Client,
     count: *mut u32,
     out: *mut vk::ExtensionProperties,
 ) -> vk::Result {
@@ -77,7 +79,7 @@ pub(crate) unsafe fn enumerate(
     unsafe {
         let list: Vec<_> = EXTENSIONS
             .iter()
-            .filter(|e| e.instance == instance && e.is_there())
+            .filter(|e| e.instance == instance && e.is_there() && !client.lacks(e.name))
             .map(|e| {
                 let mut p = vk::ExtensionProperties { spec_version: e.spec_version, ..Default::default() };
                 chain::write_str(&mut p.extension_name, &e.name.to_string_lossy());

@@ -110,7 +110,7 @@ pub(crate) unsafe fn enumerate_instance_extension_properties(
         if !p_layer_name.is_null() {
             return vk::Result::ERROR_LAYER_NOT_PRESENT;
         }
-        extensions::enumerate(true, p_property_count, p_properties)
+        extensions::enumerate(true, Client::Any, p_property_count, p_properties)
     }
 }
 

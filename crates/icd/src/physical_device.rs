@@ -124,7 +124,7 @@ pub(crate) unsafe fn get_physical_device_properties2(
 }
 
 pub(crate) unsafe fn enumerate_device_extension_properties(
-    _physical_device: &PhysicalDevice,
+    physical_device: &PhysicalDevice,
     p_layer_name: *const c_char,
     p_property_count: *mut u32,
     p_properties: *mut vk::ExtensionProperties,
@@ -134,7 +134,7 @@ pub(crate) unsafe fn enumerate_device_extension_properties(
         if !p_layer_name.is_null() {
             return vk::Result::ERROR_LAYER_NOT_PRESENT;
         }
-        extensions::enumerate(false, p_property_count, p_properties)
+        extensions::enumerate(false, physical_device.instance.client, p_property_count, p_properties)
     }
 }
 

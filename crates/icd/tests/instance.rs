@@ -39,6 +39,26 @@ fn zink_is_not_told_of_r4g4() {
     }
 }
 
+/// ANGLE copies what it has imported where there is VK_EXT_multisampled_render_to_single_sampled, so it is not told of that.
+#[test]
+fn angle_is_not_told_of_multisampled_render_to_single_sampled() {
+    for (engine, told) in [(c"ANGLE", false), (c"another", true)] {
+        let app = vk::ApplicationInfo::default().engine_name(engine);
+        let info = vk::InstanceCreateInfo::default().application_info(&app);
+        let i = unsafe { entry().create_instance(&info, None) }.expect("an instance");
+        let all =
+            unsafe { i.enumerate_device_extension_properties(physical_device(&i)) }.expect("extensions");
+        let names: Vec<_> = all.iter().filter_map(|e| e.extension_name_as_c_str().ok()).collect();
+        assert_eq!(
+            names.contains(&ash::ext::multisampled_render_to_single_sampled::NAME),
+            told,
+            "{engine:?}"
+        );
+        assert!(names.contains(&ash::khr::external_memory_fd::NAME), "{engine:?}");
+        unsafe { i.destroy_instance(None) };
+    }
+}
+
 #[test]
 fn an_unknown_extension_is_refused() {
     let name = c"VK_TUFF_there_is_no_such_thing".as_ptr();
