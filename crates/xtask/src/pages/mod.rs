@@ -1,4 +1,4 @@
-//! `cargo xtask pages`: a WebGL 2 page and a WebGPU page of our own in Chromium, on Tuff and on the SwiftShader that Chromium
+//! `cargo xtask pages`: pages of WebGL 2 and WebGPU of our own in Chromium, on Tuff and on the SwiftShader that Chromium
 //! brings, without a screen; the pictures are compared.
 //!
 //! Tuff says here that it is an integrated GPU (`TUFF_DEVICE_TYPE`): among CPUs WebGPU takes SwiftShader first. Each page says
@@ -31,7 +31,11 @@ struct Page {
     limit: f64,
 }
 
-const PAGES: [Page; 2] = [Page { file: "webgl2.html", limit: 0.5 }, Page { file: "webgpu.html", limit: 0.5 }];
+const PAGES: [Page; 3] = [
+    Page { file: "webgl2.html", limit: 0.5 },
+    Page { file: "antialias.html", limit: 0.5 },
+    Page { file: "webgpu.html", limit: 0.5 },
+];
 
 /// Who draws a page: its name, which is also in its device's name, and its ICD file.
 struct Side {
