@@ -1,7 +1,7 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, CAPTURE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, JIT_DUMP, Kind, LOG, REFRESH,
+    CACHE_KEY, CAPTURE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, JIT_DUMP, Kind, LOG, PROCESSES, REFRESH,
     SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
@@ -21,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 15] {
+pub(crate) fn rows() -> [Row; 16] {
     [
         row(&THREADS),
         row(&LOG),
@@ -33,6 +33,7 @@ pub(crate) fn rows() -> [Row; 15] {
         row(&COUNTERS),
         row(&CAPTURE),
         row(&INSTRUMENT),
+        row(&PROCESSES),
         row(&SHADER_DUMP),
         row(&JIT_DUMP),
         row(&CACHE_KEY),
