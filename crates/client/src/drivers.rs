@@ -190,25 +190,30 @@ pub enum Threads {
 }
 
 impl Driver {
+    fn is_tuff(&self) -> bool {
+        ["tuff", "uncounted", INSTRUMENTED, READ].contains(&self.name.as_str())
+    }
+
     /// Prepares `command` to see this driver alone, without shader caches on disk, on `threads` threads.
     pub fn prepare(&self, command: &mut Command, threads: Threads) {
         command
             .env("VK_ICD_FILENAMES", &self.icd)
             .env("VK_DRIVER_FILES", &self.icd)
             .env("VK_LOADER_LAYERS_DISABLE", "~all~")
-            .env("MESA_SHADER_CACHE_DISABLE", "true")
-            .env_remove("TUFF_INSTRUMENT")
-            .env_remove("TUFF_CAPTURE")
-            .env_remove("TUFF_COUNTERS");
+            .env("MESA_SHADER_CACHE_DISABLE", "true");
         if self.name == INSTRUMENTED {
             command.env("TUFF_INSTRUMENT", std::env::temp_dir().join("tuff-instrumented"));
         }
         if self.name == READ {
             command.env("TUFF_COUNTERS", std::env::temp_dir().join("tuff-read.json"));
         }
+        // What is to be measured is Tuff.
+        if !self.is_tuff() {
+            command.env_remove("VK_INSTANCE_LAYERS").env_remove("VK_LOADER_LAYERS_ENABLE");
+        }
         let Threads::Count(n) = threads else { return };
         match self.name.as_str() {
-            "tuff" | "uncounted" | INSTRUMENTED | READ => drop(command.env("TUFF_THREADS", n.to_string())),
+            _ if self.is_tuff() => drop(command.env("TUFF_THREADS", n.to_string())),
             "lavapipe" => drop(command.env("LP_NUM_THREADS", n.to_string())),
             // SwiftShader reads SwiftShader.ini in the working folder, and counts the CPUs of the affinity mask.
             "swiftshader" => {

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, ExitCode, Stdio};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What the parent asks for.
 #[derive(Serialize, Deserialize, Clone, Debug)]
@@ -234,10 +234,14 @@ fn repeat(budget_ms: u64, mut run: impl FnMut() -> crate::Result<()>) -> crate::
     }
 }
 
+/// What a child has to end in.
+const ENDS_WITHIN: Duration = Duration::from_secs(10);
+
 /// A child process that talks to one driver.
 pub struct Voice {
     process: Child,
-    stdin: ChildStdin,
+    /// `None`: it is told to end.
+    stdin: Option<ChildStdin>,
     answers: Receiver<String>,
     timeout: Duration,
 }
@@ -254,7 +258,7 @@ impl Voice {
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         driver.prepare(&mut command, threads);
         let mut process = command.spawn().map_err(|e| Error(format!("child: {e}")))?;
-        let stdin = process.stdin.take().expect("piped");
+        let stdin = Some(process.stdin.take().expect("piped"));
         let stdout = BufReader::new(process.stdout.take().expect("piped"));
         let (send, answers) = channel();
         std::thread::spawn(move || {
@@ -274,7 +278,8 @@ impl Voice {
             Ok(status) => format!("the child died: {status}"),
             Err(e) => format!("the child is lost: {e}"),
         };
-        if writeln!(self.stdin, "{text}").is_err() {
+        let said = self.stdin.as_mut().is_some_and(|to| writeln!(to, "{text}").is_ok());
+        if !said {
             return Err(lost(&mut self.process));
         }
         loop {
@@ -300,6 +305,12 @@ impl Voice {
 
 impl Drop for Voice {
     fn drop(&mut self) {
+        // It ends by itself, so that it leaves what processes leave at their end; but nobody waits for ever.
+        drop(self.stdin.take());
+        let start = Instant::now();
+        while matches!(self.process.try_wait(), Ok(None)) && start.elapsed() < ENDS_WITHIN {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

@@ -62,6 +62,7 @@ impl Device {
     ) -> Result<Device, ash::vk::Result> {
         let shared = Arc::new(Shared::new(report, observed)?);
         let (scratches, watch) = (Arc::new(Scratches::default()), Arc::new(Watch::default()));
+        crate::process::open();
         crate::ledger::open();
         let (number, publishers) = channel::open(queue_count, presents);
         let queues = publishers

@@ -13,6 +13,7 @@ pub mod executor;
 pub mod ledger;
 mod pass_time;
 pub mod pipeline;
+pub mod process;
 pub mod query;
 pub mod steps;
 pub mod stripes;

@@ -149,6 +149,42 @@ fn a_dispatch_with_a_wild_address_is_named_to_its_line() {
     said(heard, &[place[0], place[1], "block %", "(lost.comp:8)", "accessed 0xdead0000"]);
 }
 
+/// The line is that of the access, not the block's first, and the block the caller's after a call; in each form of lines.
+#[test]
+fn a_wild_address_after_a_call_is_named_to_its_line() {
+    let forms: [(&str, &[u8]); 3] = [
+        ("-g", include_bytes!("shaders/lost_call.g.spv")),
+        ("-gV", include_bytes!("shaders/lost_call.gV.spv")),
+        ("-gVS", include_bytes!("shaders/lost_call.gVS.spv")),
+    ];
+    for (form, spirv) in forms {
+        let heard = Heard::default();
+        let v = Victim::new(&heard, vk::ShaderStageFlags::COMPUTE);
+        let module = v.module(spirv);
+        let stage = vk::PipelineShaderStageCreateInfo::default()
+            .stage(vk::ShaderStageFlags::COMPUTE)
+            .module(module)
+            .name(c"main");
+        let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(v.layout)];
+        let pipeline =
+            unsafe { v.gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
+        let pipeline = pipeline.expect("a pipeline")[0];
+        v.name(pipeline, c"smash");
+        v.run(pipeline, vk::ShaderStageFlags::COMPUTE, |c| unsafe { v.gpu.device.cmd_dispatch(c, 3, 1, 1) });
+        unsafe { v.gpu.device.destroy_shader_module(module, None) };
+        v.free(pipeline);
+        let words = shader::words(spirv);
+        let table = shader::instrument::blocks(
+            &shader::Module::parse(&words).expect("parses"),
+            shader::instrument::Entry::All,
+        );
+        let main = table.expect("blocks").into_iter().find(|b| b.function_name == "main").expect("main's");
+        let block = format!("block %{} of function %{} (lost_call.comp:14)", main.label, main.function);
+        eprintln!("{form}");
+        said(heard, &["'smash'", &block]);
+    }
+}
+
 #[test]
 fn a_draw_that_is_shaded_at_its_passs_end_is_named_itself() {
     let heard = Heard::default();

@@ -93,7 +93,8 @@ impl Settings {
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
         let value = value.trim();
-        let path = || (!value.is_empty()).then(|| PathBuf::from(value));
+        let own = || value.replace("%p", &std::process::id().to_string());
+        let path = || (!value.is_empty()).then(|| PathBuf::from(own()));
         match name {
             "mode" => {
                 self.mode = match value {

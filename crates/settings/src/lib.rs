@@ -69,8 +69,16 @@ pub const CONFORMANCE: Variable<Version> = Variable {
               of wgpu's); default: 0.0.0.0, because nobody has submitted Tuff to Khronos. `tuff run` sets it \
               ([docs/programs.md](docs/programs.md))",
 };
-pub const COUNTERS: Variable<Place> =
-    Variable { name: "TUFF_COUNTERS", kind: Place("file"), meaning: "what every workload cost, as JSON" };
+pub const COUNTERS: Variable<Place> = Variable {
+    name: "TUFF_COUNTERS",
+    kind: Place("file"),
+    meaning: "what every workload cost, as JSON; `%p` in this path and the two below is the number of the process",
+};
+pub const PROCESSES: Variable<Place> = Variable {
+    name: "TUFF_PROCESSES",
+    kind: Place("folder"),
+    meaning: "each process that creates a device leaves a file here that is named by its number; `tuff run` sets it",
+};
 pub const CAPTURE: Variable<Place> = Variable {
     name: "TUFF_CAPTURE",
     kind: Place("folder"),
@@ -173,6 +181,8 @@ pub struct Settings {
     /// Major, minor, subminor, patch; zeros: none.
     pub conformance: [u8; 4],
     pub counters: Option<PathBuf>,
+    /// Where processes leave a note of themselves.
+    pub processes: Option<PathBuf>,
     pub capture: Option<PathBuf>,
     pub instrument: Option<PathBuf>,
     pub shader_dump: Option<PathBuf>,
@@ -242,6 +252,7 @@ impl Settings {
             counters: r.get(&COUNTERS),
             capture: r.get(&CAPTURE),
             instrument: r.get(&INSTRUMENT),
+            processes: r.get(&PROCESSES),
             shader_dump: r.get(&SHADER_DUMP),
             jit_dump: r.get(&JIT_DUMP),
             cache_key: r.get(&CACHE_KEY),
@@ -275,6 +286,7 @@ mod tests {
             ("TUFF_COUNTERS", "a.json"),
             ("TUFF_CAPTURE", "e"),
             ("TUFF_INSTRUMENT", "b"),
+            ("TUFF_PROCESSES", "g"),
             ("TUFF_SHADER_DUMP", "c"),
             ("TUFF_JIT_DUMP", "f"),
             ("TUFF_CACHE_KEY", "d"),
@@ -293,6 +305,7 @@ mod tests {
             counters: Some("a.json".into()),
             capture: Some("e".into()),
             instrument: Some("b".into()),
+            processes: Some("g".into()),
             shader_dump: Some("c".into()),
             jit_dump: Some("f".into()),
             cache_key: Some("d".into()),

@@ -2,7 +2,7 @@
 
 use crate::{
     CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, JIT_DUMP, Kind, LOG,
-    REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
+    PROCESSES, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 16] {
+pub(crate) fn rows() -> [Row; 17] {
     [
         row(&THREADS),
         row(&LOG),
@@ -34,6 +34,7 @@ pub(crate) fn rows() -> [Row; 16] {
         row(&COUNTERS),
         row(&CAPTURE),
         row(&INSTRUMENT),
+        row(&PROCESSES),
         row(&SHADER_DUMP),
         row(&JIT_DUMP),
         row(&CACHE_KEY),

@@ -20,6 +20,7 @@ pub fn print(s: &Shader) -> String {
     }
     let text = Text { s, shown };
     let mut listed = vec![false; s.values.len()];
+    let mut stretch = 0;
     for (k, b) in s.blocks.iter().enumerate() {
         let _ = write!(o, "b{k}:");
         match b.merge {
@@ -31,14 +32,19 @@ pub fn print(s: &Shader) -> String {
                 let _ = write!(o, " loop, merge {merge:?} continue {cont:?}");
             }
         }
-        let Origin { function, label, file, line } = b.origin;
         if b.origin != Origin::default() {
-            let _ = write!(o, " ; from {function}.{label} at {file}:{line}");
+            o.push_str(&from(b.origin));
         }
         o.push('\n');
         for &v in &b.insts {
             listed[v.0 as usize] = true;
             text.line(v, &mut o);
+            let origin = s.origin(v, &mut stretch);
+            let told = !s.origins.is_empty() && origin != b.origin;
+            if told && !matches!(s.data(v).inst, Inst::Const(_) | Inst::Input(_)) {
+                o.truncate(o.trim_end().len());
+                let _ = writeln!(o, "{}", from(origin));
+            }
         }
         let _ = match b.term {
             Term::Jump(t) => writeln!(o, "    jump {t:?}"),
@@ -55,6 +61,11 @@ pub fn print(s: &Shader) -> String {
         rest.for_each(|v| text.line(v, &mut o));
     }
     o
+}
+
+/// What a line ends with that is of another place than its block's.
+fn from(o: Origin) -> String {
+    format!(" ; from {}.{} at {}:{}", o.function, o.label, o.file, o.line)
 }
 
 /// A shader's facts that are true or not, by their names in the text; with `mut` to be changed.
@@ -220,6 +231,7 @@ impl Text<'_> {
             Inst::Clock => "clock".into(),
             Inst::Demote => "demote".into(),
             Inst::Mark(n) => format!("mark {n}"),
+            Inst::Resume(n) => format!("resume {n}"),
             Inst::IsHelper => "is-helper".into(),
             Inst::Const(_) | Inst::Input(_) => unreachable!("shown as they are"),
         }

@@ -13,7 +13,7 @@ use std::fmt::Debug;
 
 /// A shader's text → the shader. Errors name the line.
 pub fn read(text: &str) -> Result<Shader, String> {
-    let mut reader = Reader { s: Shader::empty(), shown: HashMap::new(), next: 0 };
+    let mut reader = Reader { s: Shader::empty(), shown: HashMap::new(), next: 0, origins: vec![] };
     reader.find_numbers(text)?;
     let mut place = Where::Header;
     for (n, line) in text.lines().enumerate() {
@@ -26,6 +26,7 @@ pub fn read(text: &str) -> Result<Shader, String> {
     if reader.s.blocks.is_empty() || place != Where::Between {
         return Err("the last block has no end".into());
     }
+    reader.keep_origins();
     Ok(reader.s)
 }
 
@@ -48,6 +49,8 @@ struct Reader {
     shown: HashMap<String, Value>,
     /// The next number that no line has.
     next: u32,
+    /// Where values come from that say so, by their numbers.
+    origins: Vec<(u32, Origin)>,
 }
 
 /// What is left of a line.
@@ -107,6 +110,16 @@ impl<'a> Words<'a> {
         self.rest = self.rest.strip_prefix('b').ok_or("no block")?;
         Ok(Block(self.number()?))
     }
+    /// What a line ends with, if it does.
+    fn origin(&mut self) -> Read<Origin> {
+        let mut origin = Origin::default();
+        if self.eat("; from") || self.eat(";") {
+            (origin.function, origin.label) = self.two(".")?;
+            self.want("at")?;
+            (origin.file, origin.line) = self.two(":")?;
+        }
+        Ok(origin)
+    }
     /// Two numbers and what is between them.
     fn two(&mut self, between: &str) -> Read<(u32, u32)> {
         let a = self.number()?;
@@ -146,6 +159,23 @@ fn plain(word: &str) -> Option<(Inst, Ty)> {
 }
 
 impl Reader {
+    /// Stretches of values from the same place.
+    fn keep_origins(&mut self) {
+        self.origins.retain(|o| o.1 != Origin::default());
+        self.origins.sort_unstable_by_key(|o| o.0);
+        let all = &mut self.s.origins;
+        for &(v, origin) in &self.origins {
+            match all.last() {
+                Some(&(end, _)) if end == v => drop(all.pop()),
+                _ => {}
+            }
+            if all.last().is_none_or(|last| last.1 != origin) {
+                all.push((v, origin));
+            }
+            all.push((v + 1, Origin::default()));
+        }
+    }
+
     /// Makes room for all numbers, and finds the constants and inputs that have one.
     fn find_numbers(&mut self, text: &str) -> Read<()> {
         for line in text.lines() {
@@ -212,12 +242,7 @@ impl Reader {
             w.want("continue")?;
             merge = Merge::Loop { merge: to, cont: w.block()? };
         }
-        let mut origin = Origin::default();
-        if w.eat("; from") || w.eat(";") {
-            (origin.function, origin.label) = w.two(".")?;
-            w.want("at")?;
-            (origin.file, origin.line) = w.two(":")?;
-        }
+        let origin = w.origin()?;
         self.s.blocks.push(BlockData { insts: vec![], term: Term::Return, merge, origin });
         Ok(())
     }
@@ -294,6 +319,13 @@ impl Reader {
             false => (self.fresh(), Ty::Void),
         };
         let mut flags = ValueFlags::default();
+        let (text, from) = w.rest.split_once(" ; ").unwrap_or((w.rest, ""));
+        let from = if from.is_empty() { from } else { &w.rest[text.len() + 1..] };
+        let origin = match (from.is_empty(), self.s.blocks.last()) {
+            (true, Some(block)) => block.origin,
+            _ => Words { rest: from }.origin()?,
+        };
+        w.rest = text;
         let before = w;
         let inst = match w.word().ok().and_then(plain) {
             Some((inst, _)) if w.rest.is_empty() || w.rest == "exact" => inst,
@@ -307,6 +339,7 @@ impl Reader {
             return Err(format!("what is `{}`?", w.rest));
         }
         self.s.values[v.0 as usize] = ValueData { inst, ty, flags };
+        self.origins.push((v.0, origin));
         Ok(v)
     }
 
@@ -434,6 +467,7 @@ impl Reader {
             "clock" => Inst::Clock,
             "demote" => Inst::Demote,
             "mark" => Inst::Mark(w.number()?),
+            "resume" => Inst::Resume(w.number()?),
             "is-helper" => Inst::IsHelper,
             _ => return self.arithmetic(word, w),
         })

@@ -187,13 +187,16 @@ pub fn text(
 /// that line); the others once, at the line where their block begins (the sum of the blocks that begin there).
 fn source(s: &Source, table: &[Block], measured: &Measured, paint: Paint) -> String {
     let mut lines: BTreeMap<u32, (Option<u64>, Vec<u64>)> = BTreeMap::new();
-    for b in table.iter().filter(|b| b.file == s.file) {
+    let places = s.places();
+    let row = |b: &Block, line: u32| places.get(&(b.file.clone(), line)).copied();
+    for b in table {
         let Some(values) = measured.values.get(&b.index) else { continue };
-        for &l in &b.lines {
+        for l in b.lines.iter().filter_map(|l| row(b, *l)) {
             let at = lines.entry(l).or_default();
             at.0 = at.0.max(values.first().copied());
         }
-        let at = lines.entry(b.line).or_default();
+        let Some(begin) = row(b, b.line) else { continue };
+        let at = lines.entry(begin).or_default();
         at.1.resize(values.len().saturating_sub(1), 0);
         at.1.iter_mut().zip(values.iter().skip(1)).for_each(|(s, v)| *s = s.saturating_add(*v));
     }
@@ -202,7 +205,7 @@ fn source(s: &Source, table: &[Block], measured: &Measured, paint: Paint) -> Str
         measured.line(&values)
     };
     let lines = lines.iter().filter(|(_, v)| v.0.is_some()).map(|(l, v)| (*l, line(v))).collect();
-    listing(&s.file, &s.text, &measured.names(), &lines, paint)
+    listing(s, &measured.names(), &lines, paint)
 }
 
 /// The module's sources; those it only names, from `given` files or from the module's own folder.
@@ -294,6 +297,24 @@ mod tests {
             }
             assert_eq!(count(5), None);
         }
+    }
+
+    /// A compiler's preamble moves the text's rows, not the lines that it speaks of.
+    #[test]
+    fn a_preamble_moves_no_line() {
+        let m = trips("debug");
+        let table = blocks(&m, shader::instrument::Entry::All).unwrap();
+        let counts: Vec<u64> = (0..table.len() as u64).map(|i| 1000 + i).collect();
+        let measured = read(&format!("{counts:?}")).unwrap();
+        let own = sources(&m).remove(0);
+        let text = format!("// OpModuleProcessed client vulkan100\n#define A 1\n#line 1\n{}", own.text);
+        let moved = Source { text, ..own.clone() };
+        let listed = |s: &Source| source(s, &table, &measured, Paint(false));
+        let (own, moved) = (listed(&own), listed(&moved));
+        let (preamble, rest) = moved.split_at(moved.find("|    1 #version").unwrap());
+        assert_eq!(rest, &own[own.find("|    1 #version").unwrap()..]);
+        let counted = |l: &str| l.split_once('|').is_some_and(|(count, _)| !count.trim().is_empty());
+        assert!(!preamble.lines().skip(2).any(counted), "{preamble}");
     }
 
     #[test]

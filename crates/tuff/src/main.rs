@@ -81,7 +81,7 @@ fn main() -> ExitCode {
         Task::Report(args) => report::run(&args),
         Task::Run(args) => return ended(run::run(&args)),
         Task::Gl(args) => {
-            let done = gl::environment().and_then(|more| run::common(&args, &[], more));
+            let done = gl::environment().and_then(|more| run::common(&args, None, more));
             return ended(done.map(|d| d.code()));
         }
     };

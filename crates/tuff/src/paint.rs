@@ -1,5 +1,6 @@
 //! Colour on a terminal, and columns with their headings: for what `annotate` and `shader` print.
 
+use shader::instrument::Source;
 use std::fmt::Write;
 use std::io::IsTerminal;
 
@@ -105,10 +106,9 @@ impl Columns {
 /// A line of a listing: its cells, and how dear it is.
 pub type Line = (Vec<String>, f64);
 
-/// A source file with numbers beside its lines.
+/// A source file with numbers beside its rows, by row from 1. Rows are called what compilers call them.
 pub fn listing(
-    file: &str,
-    text: &str,
+    of: &Source,
     names: &[&str],
     lines: &std::collections::BTreeMap<u32, Line>,
     paint: Paint,
@@ -116,12 +116,12 @@ pub fn listing(
     let widest =
         |k: usize| lines.values().filter_map(|l| Some(l.0.get(k)?.chars().count())).max().unwrap_or(0);
     let columns = Columns::new(names.iter().copied(), widest);
-    let mut out = format!("{}\n", paint.paint(Tone::Head, file));
+    let mut out = format!("{}\n", paint.paint(Tone::Head, &of.file));
     for head in columns.head() {
         let _ = writeln!(out, "{} |", paint.paint(Tone::Head, &head));
     }
     let most = lines.values().map(|l| l.1).fold(0.0, f64::max);
-    for (i, source) in text.lines().enumerate() {
+    for (i, (source, (_, number))) in of.text.lines().zip(of.rows()).enumerate() {
         let (cells, tone) = match lines.get(&(i as u32 + 1)) {
             Some((cells, heat)) => (&cells[..], Tone::of(*heat, most)),
             None => (&[][..], Tone::Cold),
@@ -129,7 +129,7 @@ pub fn listing(
         // What a file holds is not for the terminal.
         let source: String =
             source.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
-        let (numbers, rest) = (columns.row(cells), format!("{:>5} {source}", i + 1));
+        let (numbers, rest) = (columns.row(cells), format!("{number:>5} {source}"));
         let _ = writeln!(out, "{} |{}", paint.paint(tone, &numbers), paint.paint(tone, &rest));
     }
     out
@@ -174,7 +174,8 @@ mod tests {
     #[test]
     fn a_files_control_characters_stay_off_the_terminal() {
         let lines = [(2, (vec!["5".to_string()], 1.0))].into();
-        let text = listing("x.frag", "a\x1b[2Jb\n\tc", &["FMA"], &lines, Paint(false));
+        let of = Source { file: "x.frag".into(), text: "a\x1b[2Jb\n\tc".into() };
+        let text = listing(&of, &["FMA"], &lines, Paint(false));
         assert_eq!(text, "x.frag\n  FMA |\n      |    1 a\u{fffd}[2Jb\n    5 |    2 \tc\n");
     }
 }

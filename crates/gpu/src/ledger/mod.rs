@@ -2,16 +2,21 @@
 //! `TUFF_COUNTERS` names when devices are destroyed and when the process ends. With `TUFF_CAPTURE` each time that a workload
 //! ran is kept besides, and what its render passes showed: the shape of both files is docs/capture.md's.
 //!
+//! A process writes files of its own where the paths have `%p` ([`crate::process`]). The child of a fork begins with an empty ledger, and
+//! writes none before it has a device of its own: what its parent did is the parent's.
+//!
 //! Equal workloads (kind, labels around them, name) are added up, in the order of their first appearance; times are the
 //! model's (`docs/model.md`), whose figures are in the file. Nothing in it depends on the host's threads, and on its clock only
 //! when workloads begin that a program submits after it has asked for calibrated timestamps.
 
 use crate::channel::{self, Batch, Listener, Number, Record, WorkloadKind, text};
+use crate::process;
 use counters::Counts;
 use machine::time::Span;
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::io::Write;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 
 mod file;
@@ -94,9 +99,14 @@ pub const FILE: &str = "capture.json";
 pub const PICTURES: &str = "passes";
 pub const SHADERS: &str = "shaders";
 
-/// What listens to the channel, from the first device on: queues by device and number.
+/// What listens to the channel, from the first device on.
 #[derive(Default)]
-struct Ledger(Mutex<Vec<Vec<Queue>>>);
+struct Ledger {
+    /// Whose it is.
+    process: AtomicU32,
+    /// Queues by device and number.
+    devices: Mutex<Vec<Vec<Queue>>>,
+}
 
 static LEDGER: LazyLock<Option<Arc<Ledger>>> = LazyLock::new(|| {
     let s = settings::get();
@@ -114,12 +124,16 @@ static LEDGER: LazyLock<Option<Arc<Ledger>>> = LazyLock::new(|| {
 
 /// Listens from now on, if a file is wanted.
 pub fn open() {
-    LazyLock::force(&LEDGER);
+    let Some(ledger) = &*LEDGER else { return };
+    let process = std::process::id();
+    if ledger.process.swap(process, Relaxed) != process {
+        ledger.devices.lock().clear();
+    }
 }
 
 impl Ledger {
     fn with(&self, device: u32, queue: u32, f: impl FnOnce(&mut Queue)) {
-        let mut devices = self.0.lock();
+        let mut devices = self.devices.lock();
         let (device, queue) = (device as usize, queue as usize);
         if devices.len() <= device {
             devices.resize_with(device + 1, Vec::new);
@@ -201,15 +215,19 @@ impl Queue {
 /// Writes the files that are wanted.
 pub fn write() {
     let Some(ledger) = &*LEDGER else { return };
+    // (A fork's copy of the lock may be held by a thread that is not there.)
+    if ledger.process.load(Relaxed) != std::process::id() {
+        return;
+    }
     let s = settings::get();
-    let queues = ledger.0.lock();
-    if let Some(path) = &s.counters
-        && let Err(e) = std::fs::write(path, file::json(&queues, None))
+    let queues = ledger.devices.lock();
+    if let Some(path) = s.counters.as_deref().map(process::place)
+        && let Err(e) = std::fs::write(&path, file::json(&queues, None))
     {
         let _ = writeln!(std::io::stderr(), "tuff: TUFF_COUNTERS={}: {e}", path.display());
     }
-    if let Some(folder) = &s.capture
-        && let Err(e) = file::capture(&queues, folder)
+    if let Some(folder) = s.capture.as_deref().map(process::place)
+        && let Err(e) = file::capture(&queues, &folder)
     {
         let _ = writeln!(std::io::stderr(), "tuff: TUFF_CAPTURE={}: {e}", folder.display());
     }

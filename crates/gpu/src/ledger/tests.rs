@@ -44,7 +44,7 @@ fn batches_belong_to_the_frames_that_the_application_says_or_presents() {
     work(64, Some(10), false, true);
     // A number again is another frame; this one has not ended yet.
     work(128, Some(9), false, false);
-    let devices = ledger.0.lock();
+    let devices = ledger.devices.lock();
     let frames: Vec<_> = devices[1][1].frames.iter().map(|f| (f.0, f.1[Event::Triangles])).collect();
     assert_eq!(frames, [(0, 3), (9, 36), (10, 80), (9, 128)]);
 }

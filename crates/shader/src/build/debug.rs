@@ -1,6 +1,7 @@
 //! Source lines: OpLine, and DebugLine and DebugSource of NonSemantic.Shader.DebugInfo.100.
 
 use super::Builder;
+use crate::ir::Origin;
 use crate::options::Result;
 use crate::spirv::*;
 use rustc_hash::FxHashMap;
@@ -28,8 +29,9 @@ const DEBUG_NO_LINE: u32 = 104;
 impl Builder<'_> {
     /// OpLine.
     pub(crate) fn set_line(&mut self, i: &Code) -> Result<()> {
-        self.debug.file = self.file_index(i.word(1)?);
-        self.debug.line = i.word(2)?;
+        let (file, line) = self.m.line(i)?;
+        self.debug.file = self.file_index(file);
+        self.debug.line = line;
         Ok(())
     }
 
@@ -58,17 +60,43 @@ impl Builder<'_> {
         k
     }
 
-    /// An instruction of the debug-info set.
-    pub(crate) fn debug_instruction(&mut self, i: &Code) {
+    /// An instruction of the debug-info set; whether it changes the line.
+    pub(crate) fn debug_instruction(&mut self, i: &Code) -> bool {
         match i.get(4) {
             Some(DEBUG_LINE) => {
                 if let (Some(file), Some(line)) = (i.get(5), i.get(6)) {
                     self.debug.file = self.file_index(file);
                     self.debug.line = self.try_const(line).unwrap_or(0) as u32;
                 }
+                true
             }
-            Some(DEBUG_NO_LINE) => self.debug.clear(),
-            _ => {}
+            Some(DEBUG_NO_LINE) => {
+                self.debug.clear();
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// The line has changed: of what comes next, and of a block that has had none yet.
+    pub(crate) fn note_line(&mut self) {
+        let Lines { file, line, .. } = self.debug;
+        let o = &mut self.e.blocks[self.e.cur as usize].origin;
+        if o.line == 0 && (o.function, o.label) == (self.here.function, self.here.label) {
+            (o.file, o.line) = (file, line);
+        }
+        self.note_origin();
+    }
+
+    /// What is translated from now on is of this block and line.
+    pub(crate) fn note_origin(&mut self) {
+        let Lines { file, line, .. } = self.debug;
+        let origin = Origin { file, line, ..self.here };
+        let first = self.e.values.len() as u32;
+        match self.origins.last_mut() {
+            Some(last) if last.1 == origin => {}
+            Some(last) if last.0 == first => last.1 = origin,
+            _ => self.origins.push((first, origin)),
         }
     }
 }

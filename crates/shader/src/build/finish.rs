@@ -69,6 +69,8 @@ impl Builder<'_> {
                 inst => crate::isa::operands_mut(inst, |v| *v = self.e.res(*v)),
             }
         }
+        // What passes make is of no one place.
+        self.origins.push((values.len() as u32, Origin::default()));
         let mut interface = self.finish_interface();
         if let Some(t) = &mut interface.io.tessellation {
             t.words = self.stage_words;
@@ -87,6 +89,7 @@ impl Builder<'_> {
             keeps_denormals: self.keeps_denormals,
             quad_derivatives: self.quad_derivatives,
             varying_loads: std::mem::take(&mut self.varying_loads),
+            origins: std::mem::take(&mut self.origins),
             given: std::mem::take(&mut self.given),
             work: std::mem::take(&mut self.work),
         };

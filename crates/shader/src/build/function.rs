@@ -77,6 +77,7 @@ impl<'m> Builder<'m> {
         let mut kinds = Vec::new();
         self.types.flatten(ret_ty, &mut kinds)?;
         self.on_stack[f] = true;
+        let caller = Origin { file: self.debug.file, line: self.debug.line, ..self.here };
         let n = info.blocks.len();
         let mut fr = Frame {
             info: info.clone(),
@@ -124,7 +125,9 @@ impl<'m> Builder<'m> {
                 self.begin(t, origin);
             }
             self.count_instruction()?;
+            self.here = origin;
             self.debug.clear();
+            self.note_origin();
             if b.loop_end != NONE {
                 self.open_loop(&mut fr, pos as u32, bi)?;
             }
@@ -135,7 +138,8 @@ impl<'m> Builder<'m> {
         }
         self.on_stack[f] = false;
         if fr.ret != NO_BLOCK {
-            let origin = self.e.blocks[self.e.cur as usize].origin;
+            // The caller's code goes on there.
+            let origin = if entry { self.e.blocks[self.e.cur as usize].origin } else { caller };
             self.begin(fr.ret, origin);
             let mut vals = Vec::with_capacity(fr.ret_kinds.len());
             for k in 0..fr.ret_kinds.len() as u32 {
@@ -244,7 +248,10 @@ impl<'m> Builder<'m> {
                     phis.push((i, start));
                 }
                 Op::Line => self.line(&i)?,
-                Op::NoLine => self.debug.clear(),
+                Op::NoLine => {
+                    self.debug.clear();
+                    self.note_origin();
+                }
                 _ => break,
             }
             at += i.len() as u32;
@@ -263,7 +270,10 @@ impl<'m> Builder<'m> {
             self.check_size()?;
             match i.op {
                 Op::Line => self.line(&i)?,
-                Op::NoLine => self.debug.clear(),
+                Op::NoLine => {
+                    self.debug.clear();
+                    self.note_origin();
+                }
                 Op::FunctionCall => {
                     if !self.call(i)? {
                         return Ok(Flow::Ended);
@@ -280,10 +290,7 @@ impl<'m> Builder<'m> {
 
     fn line(&mut self, i: &Code) -> Result<()> {
         self.set_line(i)?;
-        let o = &mut self.e.blocks[self.e.cur as usize].origin;
-        if o.line == 0 {
-            (o.file, o.line) = (self.debug.file, self.debug.line);
-        }
+        self.note_line();
         Ok(())
     }
 
@@ -517,13 +524,18 @@ impl<'m> Builder<'m> {
         if self.depth > super::MAX_CALL_DEPTH {
             return Err(Error::TooLarge("calls nested too deeply".into()));
         }
-        let line = (self.debug.file, self.debug.line);
+        let before = (self.debug.file, self.debug.line, self.here, self.mark);
         let end = self.run_function(f, false)?;
-        (self.debug.file, self.debug.line) = line;
+        (self.debug.file, self.debug.line, self.here) = (before.0, before.1, before.2);
+        self.note_origin();
         self.depth -= 1;
         match end {
             End::Never => Ok(false),
             End::Returns(start, len) => {
+                if let Some(mark) = before.3.filter(|_| self.mark != before.3) {
+                    self.e.push(Inst::Resume(mark), Ty::Void);
+                    self.mark = before.3;
+                }
                 let (ty, _) = self.result(&i)?;
                 if len != self.types.get(ty).scalars as usize {
                     return Err(i.bad("the result is not of the call's type"));

@@ -108,10 +108,8 @@ impl<'m> Builder<'m> {
         match self.m.ext_set(set) {
             Some(ExtSet::Glsl450) => self.glsl(&i),
             Some(ExtSet::ShaderDebugInfo) => {
-                self.debug_instruction(&i);
-                let o = &mut self.e.blocks[self.e.cur as usize].origin;
-                if o.line == 0 {
-                    (o.file, o.line) = (self.debug.file, self.debug.line);
+                if self.debug_instruction(&i) {
+                    self.note_line();
                 }
                 Ok(())
             }
@@ -127,6 +125,7 @@ impl<'m> Builder<'m> {
         let (_, at, _) = self.value(i.word(5)?, i.at)?;
         let index = self.e.as_const(self.pool[at]).ok_or_else(|| i.bad("a mark without a constant"))?;
         self.e.push(Inst::Mark(index as u32), Ty::Void);
+        self.mark = Some(index as u32);
         Ok(())
     }
 

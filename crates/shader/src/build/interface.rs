@@ -352,7 +352,7 @@ impl Builder<'_> {
         let Some(scalars) = self.inputs.get(&first).filter(|_| self.opt.stage == Stage::Fragment) else {
             return;
         };
-        let origin = self.e.blocks[self.e.cur as usize].origin;
+        let origin = self.here;
         for s in scalars.iter().skip(from as usize).take(count as usize) {
             let Place::Slot(slot) = s.place else { continue };
             for slot in

@@ -102,6 +102,12 @@ pub(crate) struct Builder<'m> {
     scratch_words: u32,
     scratch_of: rustc_hash::FxHashMap<u32, u32>,
     varying_loads: Vec<(u16, (u32, u32))>,
+    /// The block of the application's that is translated, whatever IR block its code goes to.
+    here: Origin,
+    /// [`Shader::origins`]
+    origins: Vec<(u32, Origin)>,
+    /// The mark whose block that is.
+    mark: Option<u32>,
     /// Loops around what is translated, callers' included.
     open_loops: u32,
     /// [`Shader::keeps_denormals`]
@@ -167,6 +173,9 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         scratch_words: 0,
         scratch_of: Default::default(),
         varying_loads: Vec::new(),
+        here: Origin::default(),
+        origins: Vec::new(),
+        mark: None,
         open_loops: 0,
         keeps_denormals: false,
         quad_derivatives: false,

@@ -3,6 +3,7 @@
 
 use crate::options::Result;
 use crate::spirv::*;
+use std::collections::HashMap;
 
 const DEBUG_SOURCE: u32 = 35;
 const DEBUG_SOURCE_CONTINUED: u32 = 102;
@@ -14,6 +15,59 @@ const DEBUG_NO_LINE: u32 = 104;
 pub struct Source {
     pub file: String,
     pub text: String,
+}
+
+impl Source {
+    /// What compilers call each row of the text, the first row first: the file and the number of its line. `#line` changes both; a
+    /// preamble that a compiler has put there ends with one.
+    pub fn rows(&self) -> Vec<(String, u32)> {
+        let (mut file, mut line) = (self.file.clone(), 1u32);
+        let mut in_comment = false;
+        let mut rows = vec![];
+        for row in self.text.lines() {
+            rows.push((file.clone(), line));
+            line = line.saturating_add(1);
+            let code = without_comments(row, &mut in_comment);
+            if let Some((number, name)) = directive(&code) {
+                line = number;
+                file = name.unwrap_or(file);
+            }
+        }
+        rows
+    }
+
+    /// The row of the text (from 1) that compilers call this line of this file. Of several the last: what stands before a `#line` that
+    /// begins anew is a preamble.
+    pub fn places(&self) -> HashMap<(String, u32), u32> {
+        self.rows().into_iter().zip(1..).collect()
+    }
+}
+
+/// `#line 3`, `# line 3 "file"`, `# 3 "file"`; a number after the first one (GLSL's source strings) names no file.
+fn directive(code: &str) -> Option<(u32, Option<String>)> {
+    let rest = code.trim_start().strip_prefix('#')?.trim_start();
+    let rest = rest.strip_prefix("line").unwrap_or(rest).trim_start();
+    let end = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+    let number = rest[..end].parse().ok()?;
+    let name = rest[end..].trim().strip_prefix('"').and_then(|n| n.split('"').next());
+    Some((number, name.map(String::from)))
+}
+
+/// A row's code; whether it begins, and then whether it ends, within a comment of several rows.
+fn without_comments(row: &str, within: &mut bool) -> String {
+    let (mut code, mut rest) = (String::new(), row);
+    loop {
+        let mark = if *within { "*/" } else { "/*" };
+        let end = if *within { None } else { rest.find("//") };
+        match rest.find(mark).filter(|at| end.is_none_or(|end| *at < end)) {
+            Some(at) => {
+                code += if *within { "" } else { &rest[..at] };
+                rest = &rest[at + 2..];
+                *within = !*within;
+            }
+            None => return code + if *within { "" } else { &rest[..end.unwrap_or(rest.len())] },
+        }
+    }
 }
 
 /// The line in force while instructions are read one after the other.
@@ -60,7 +114,10 @@ impl Lines {
     /// Takes note of an instruction; whether it is a DebugLine or DebugNoLine.
     pub fn read(&mut self, m: &Module, i: &Code) -> Result<bool> {
         match i.op {
-            Op::Line => self.plain = Some((self.index(m, i.w[1]), i.w[2])),
+            Op::Line => {
+                let (file, line) = m.line(i)?;
+                self.plain = Some((self.index(m, file), line));
+            }
             Op::NoLine => self.plain = None,
             _ => match debug_number(m, i) {
                 Some(DEBUG_LINE) => {
@@ -145,4 +202,29 @@ pub fn sources(m: &Module) -> Vec<Source> {
         }
     }
     merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_called_as_line_directives_say() {
+        let rows = |text: &str| {
+            let s = Source { file: "a".into(), text: text.into() };
+            s.rows().into_iter().map(|(f, n)| format!("{f}{n}")).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(rows("x\n\ny"), "a1 a2 a3");
+        // A compiler's preamble.
+        assert_eq!(rows("// made\n#define X\n#line 1\nfirst\nsecond"), "a1 a2 a3 a1 a2");
+        assert_eq!(
+            rows("#line 10 \"b.glsl\"\nx\n# 3 \"c\"\ny\n #  line 7 2\nz"),
+            "a1 b.glsl10 b.glsl11 c3 c4 c7"
+        );
+        // None of these is one.
+        assert_eq!(rows("/*\n#line 5\n*/ x\n// #line 9\n#lines 4\n#if 1\ny"), "a1 a2 a3 a4 a5 a6 a7");
+        assert_eq!(rows("/* */ #line 5\nx"), "a1 a5");
+        let s = Source { file: "a".into(), text: "pre\n#line 1\nx".into() };
+        assert_eq!(s.places()[&("a".to_string(), 1)], 3);
+    }
 }

@@ -201,6 +201,8 @@ pub enum Inst {
     IsHelper,
     /// Instrumented modules: a basic block of the application's begins here; its index. Counts what passes.
     Mark(u32),
+    /// Instrumented modules: that block goes on, after a call in it that was inlined.
+    Resume(u32),
     /// Interface output component: a slot of [`crate::interface`]. Only in the one block that ends the entry point.
     Output {
         slot: u16,
@@ -307,6 +309,9 @@ pub struct Shader {
     pub quad_derivatives: bool,
     /// Fragment: slots of inputs, and function and label of the block that loads each first.
     pub varying_loads: Vec<(u16, (u32, u32))>,
+    /// Where values come from, by the first value of each stretch, ascending: blocks hold code of several of the application's after
+    /// calls, and of several lines. Nowhere ([`Origin`]'s default): where their block does.
+    pub origins: Vec<(u32, Origin)>,
     /// Descriptors that are part of the pipeline, in the host's form for those in memory (embedded samplers).
     pub given: Vec<[u64; 4]>,
     /// What compiling it has taken so far.
@@ -329,9 +334,21 @@ impl Shader {
             keeps_denormals: false,
             quad_derivatives: false,
             varying_loads: vec![],
+            origins: vec![],
             given: vec![],
             work: Work::default(),
         }
+    }
+    /// What [`Shader::origins`] say of a value. `stretch` is where the last one was that was asked for: values mostly come in their order.
+    pub fn origin(&self, v: Value, stretch: &mut usize) -> Origin {
+        let all = &self.origins;
+        let holds = |k: usize| {
+            all.get(k).is_some_and(|o| o.0 <= v.0) && all.get(k + 1).is_none_or(|next| v.0 < next.0)
+        };
+        if !holds(*stretch) {
+            *stretch = all.partition_point(|o| o.0 <= v.0).wrapping_sub(1);
+        }
+        all.get(*stretch).map_or(Origin::default(), |o| o.1)
     }
     pub fn data(&self, v: Value) -> &ValueData {
         &self.values[v.0 as usize]

@@ -170,6 +170,7 @@ table! { (wide)
     Demote                          => []             effect            stays              operands           free;
     IsHelper                        => []             none              stays              differ             [0 1 0];
     Mark(_)                         => []             effect            stays              operands           free;
+    Resume(_)                       => []             effect            stays              operands           free;
     Output { value, .. }            => [value]        effect            stays              operands           free;
 }
 

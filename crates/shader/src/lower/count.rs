@@ -218,12 +218,13 @@ impl Lowering<'_> {
         for (b, block) in shader.blocks.iter().enumerate() {
             let origin = (block.origin.function, block.origin.label);
             let home = home_of(of_origin, origin).unwrap_or(0);
-            let begins = |mark, of| Stretch { block: b as u32, mark, of, costs: FREE, works: false };
+            let begins =
+                |mark, of, entry| Stretch { block: b as u32, mark, entry, of, costs: FREE, works: false };
             let mut open = false;
             for &v in &block.insts {
                 let inst = &shader.data(v).inst;
-                if let Inst::Mark(m) = inst {
-                    all.push(begins(Some(v), *m));
+                if let Inst::Mark(m) | Inst::Resume(m) = inst {
+                    all.push(begins(Some(v), *m, matches!(inst, Inst::Mark(_))));
                     open = true;
                     continue;
                 }
@@ -232,7 +233,7 @@ impl Lowering<'_> {
                     continue;
                 }
                 if !open {
-                    all.push(begins(None, home));
+                    all.push(begins(None, home, false));
                     open = true;
                 }
                 if let Some(s) = all.last_mut() {
@@ -313,10 +314,12 @@ fn home_of(of_origin: &[((u32, u32), u32)], origin: (u32, u32)) -> Option<u32> {
     of_origin.binary_search_by_key(&origin, |o| o.0).ok().map(|i| of_origin[i].1)
 }
 
-/// Part of a block of an instrumented program: what one mark begins, or what comes before the first.
+/// Part of a block of an instrumented program: what one mark (or the end of a call) begins, or what comes before the first.
 struct Stretch {
     block: u32,
     mark: Option<Value>,
+    /// The application's block begins there. (It does not where it goes on after a call.)
+    entry: bool,
     /// The mark whose cost it is.
     of: u32,
     costs: Costs,
@@ -351,12 +354,12 @@ impl Marks<'_> {
     /// What a counter says of a stretch.
     fn tells(&mut self, stretch: usize, counter: u32, work: bool) {
         let s = &self.stretches[stretch];
-        if !work && s.mark.is_none() && s.costs == FREE {
+        if !work && !s.entry && s.costs == FREE {
             return;
         }
         add(&mut self.counters[counter as usize], &s.costs);
         let cost = s.costs[0];
-        self.profile.marks.push(MarkUse { counter, mark: s.of, entry: s.mark.is_some(), work, cost });
+        self.profile.marks.push(MarkUse { counter, mark: s.of, entry: s.entry, work, cost });
     }
     /// Whether marks tell how often a class runs.
     fn tell(&self, class: u32) -> bool {

@@ -135,7 +135,10 @@ impl Lowering<'_> {
         }
         let effect = |v: &Value| {
             let inst = &shader.data(*v).inst;
-            isa::has_effect(inst) && !matches!(inst, Inst::Mark(_)) && !writes_own(inst) && !rest(v)
+            isa::has_effect(inst)
+                && !matches!(inst, Inst::Mark(_) | Inst::Resume(_))
+                && !writes_own(inst)
+                && !rest(v)
         };
         let control = Control::new(self)?;
         let half = |roots: Vec<Value>| -> Result<Vec<bool>> {

@@ -137,6 +137,13 @@ pub struct Lir {
 }
 
 impl Lir {
+    /// What begins at instruction `at`, behind all that this was said of, comes from there.
+    pub fn from(&mut self, at: usize, origin: Origin) {
+        if self.origins.last().is_none_or(|o| o.1 != origin) {
+            self.origins.push((at as u32, origin));
+        }
+    }
+
     pub fn new_vreg(&mut self, ty: Ty, uniform: bool, home: u32) -> V {
         self.vregs.push(VReg { ty, uniform, home, header_of: NONE, pinned: false });
         self.vregs.len() as V - 1

@@ -76,6 +76,8 @@ struct Lowering<'a> {
     absorbed: Vec<bool>,
     /// Ops done at once with an earlier one, which is absorbed: by the later one's number.
     twin_of: Vec<(Value, twin::Twin)>,
+    /// Where in [`Shader::origins`] the last value was.
+    stretch: usize,
     lir: Lir,
 }
 
@@ -143,6 +145,7 @@ impl<'a> Lowering<'a> {
             pair: vec![None; n],
             absorbed: vec![false; n],
             twin_of: vec![],
+            stretch: 0,
             lir: Lir::default(),
         };
         lower.fold_addresses();

@@ -55,7 +55,7 @@ impl Lowering<'_> {
             for (i, &v) in block.insts.iter().enumerate() {
                 place[v.0 as usize] = i as u32;
                 let inst = &shader.data(v).inst;
-                if matches!(inst, Inst::Mark(_)) || crate::isa::has_effect(inst) {
+                if crate::isa::has_effect(inst) {
                     open.clear();
                     continue;
                 }

@@ -6,7 +6,7 @@ use super::interface::writes_memory;
 use super::lir::{self, Inst as Op, NONE, V};
 use crate::bytecode::{self as bc, Code};
 use crate::ir::{
-    AT_ADDRESS, Bin, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Place, Shader, Stage, Ty, Value,
+    AT_ADDRESS, Bin, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Origin, Place, Shader, Stage, Ty, Value,
 };
 use crate::options::{Binding, Error, Heap, Result};
 
@@ -42,7 +42,7 @@ impl Lowering<'_> {
         for block in &self.shader.blocks {
             for &v in &block.insts {
                 if self.needed[v.0 as usize] && self.u.prologue[v.0 as usize] {
-                    self.op(v, 0, NONE)?;
+                    self.op_from(v, 0, NONE, block.origin)?;
                 }
             }
         }
@@ -53,13 +53,13 @@ impl Lowering<'_> {
             control.enter(self, blocks, p);
             if lb.source != NONE {
                 let origin = self.shader.blocks[lb.source as usize].origin;
-                self.lir.origins.push((self.lir.insts.len() as u32, origin));
+                self.lir.from(self.lir.insts.len(), origin);
                 let fused = blocks.cond[p].filter(|c| self.fused_compare(lb.source as usize, *c).is_some());
                 if control.counts.block[lb.source as usize] != 0 {
                     self.tally(control.counts.block[lb.source as usize], false, lb.live_loop);
                 }
                 for &v in &self.shader.blocks[lb.source as usize].insts {
-                    if let Inst::Mark(_) = self.shader.data(v).inst {
+                    if let Inst::Mark(_) | Inst::Resume(_) = self.shader.data(v).inst {
                         if control.counts.at_mark(v) != 0 {
                             self.tally(control.counts.at_mark(v), true, lb.live_loop);
                         }
@@ -67,7 +67,7 @@ impl Lowering<'_> {
                     }
                     let i = v.0 as usize;
                     if self.needed[i] && !self.u.prologue[i] && Some(v) != fused && !self.absorbed[i] {
-                        self.op(v, lb.source, lb.live_loop)?;
+                        self.op_from(v, lb.source, lb.live_loop, origin)?;
                     }
                 }
             }
@@ -80,6 +80,18 @@ impl Lowering<'_> {
             control.leave(self, blocks, p);
         }
         control.finish(self, blocks);
+        Ok(())
+    }
+
+    /// A value's ops, with where they come from; its block is from `block`.
+    fn op_from(&mut self, v: Value, b: u32, live_loop: u32, block: Origin) -> Result<()> {
+        let at = self.lir.insts.len();
+        self.op(v, b, live_loop)?;
+        if self.lir.insts.len() > at {
+            let own = self.shader.origin(v, &mut self.stretch);
+            let same = (own.function, own.label) == (block.function, block.label);
+            self.lir.from(at, if own.label == 0 || own.line == 0 && same { block } else { own });
+        }
         Ok(())
     }
 
@@ -167,7 +179,12 @@ impl Lowering<'_> {
             return Ok(());
         }
         let op = match &data.inst {
-            Inst::Const(_) | Inst::Input(_) | Inst::Phi(_) | Inst::Part(..) | Inst::Mark(_) => return Ok(()),
+            Inst::Const(_)
+            | Inst::Input(_)
+            | Inst::Phi(_)
+            | Inst::Part(..)
+            | Inst::Mark(_)
+            | Inst::Resume(_) => return Ok(()),
             Inst::Un(op, a) => Op::new(Code::un(*op, ty(*a))).d(d).a(at(*a)),
             Inst::Bin(op, a, c) => Op::new(Code::bin(*op, ty(*a))).d(d).a(at(*a)).b(at(*c)),
             Inst::Tri(op, x, y, z) => {

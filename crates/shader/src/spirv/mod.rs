@@ -224,4 +224,13 @@ impl Module {
     pub fn words(&self) -> &[u32] {
         &self.words
     }
+
+    /// An OpLine's file and line; line 0: none. Where naga knows none it says the first line's first column, where nothing can stand
+    /// that runs. (Its generator's word is 28, without a tool's number in the upper half.)
+    pub(crate) fn line(&self, i: &Code) -> Result<(u32, u32)> {
+        const NAGA: u32 = 28;
+        let (file, line) = (i.word(1)?, i.word(2)?);
+        let nowhere = self.words[2] == NAGA && (line, i.word(3)?) == (1, 1);
+        Ok((file, if nowhere { 0 } else { line }))
+    }
 }

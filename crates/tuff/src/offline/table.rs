@@ -114,15 +114,18 @@ pub fn annotated(
     let mut out = String::new();
     for s in sources {
         let mut sums: BTreeMap<u32, Cost> = BTreeMap::new();
-        for (stretch, cost) in all.iter().filter(|(t, _)| t.file == s.file && t.line != 0) {
-            sums.entry(stretch.line).or_default().add(cost);
+        let places = s.places();
+        for (stretch, cost) in &all {
+            if let Some(row) = places.get(&(stretch.file.clone(), stretch.line)) {
+                sums.entry(*row).or_default().add(cost);
+            }
         }
         let lines = sums.iter().map(|(l, c)| (*l, line(c, model))).collect();
         let _ = write!(
             out,
             "{}{}",
             if out.is_empty() { UNITS } else { "\n" },
-            listing(&s.file, &s.text, &COLUMNS, &lines, paint)
+            listing(s, &COLUMNS, &lines, paint)
         );
     }
     if sources.is_empty() {

@@ -98,12 +98,13 @@ views.push({
 
   // A line has the heat of the dearest block with instructions of it; numbers stand where blocks begin.
   source(s, file, value, measured) {
-    const mine = s.blocks.map((b, i) => [b, i]).filter(([b]) => b.file === file.file || s.sources.length === 1);
+    const mine = s.blocks.map((b, i) => [b, i]).filter(([, i]) => file.blocks[i][1].length);
     const top = most(mine.map(([b]) => value(b))) || 1;
     const [hot, begin] = [new Map(), new Map()];
     mine.forEach(([b, i]) => {
-      b.lines.forEach((l) => hot.set(l, Math.max(hot.get(l) || 0, value(b))));
-      if (b.line) begin.set(b.line, [...(begin.get(b.line) || []), i]);
+      const [first, rows] = file.blocks[i];
+      rows.forEach((l) => hot.set(l, Math.max(hot.get(l) || 0, value(b))));
+      if (first) begin.set(first, [...(begin.get(first) || []), i]);
     });
     const rows = file.text.split('\n').map((line, n) => {
       const blocks = begin.get(n + 1) || [];
@@ -111,7 +112,7 @@ views.push({
       const of = (f) => sum(blocks.map((i) => f(s.blocks[i])));
       return el('tr', { 'data-block': blocks.length ? blocks[0] : null, style: v ? { background: heat(v / top) } : null },
         el('td', {}, blocks.length && of(value) ? number(of(value)) : ''), el('td', {}, blocks.length ? number(most(blocks.map((i) => valueOf(s.blocks[i], metricOf(s, 'Executed warps'))))) : ''),
-        el('td', {}, blocks.length ? number(Math.round(of((b) => onceOf(s, b).cycles) * 100) / 100) : ''), el('td', { class: 'l' }, String(n + 1)), el('td', { class: 's' }, line));
+        el('td', {}, blocks.length ? number(Math.round(of((b) => onceOf(s, b).cycles) * 100) / 100) : ''), el('td', { class: 'l' }, String(file.numbers[n] || n + 1)), el('td', { class: 's' }, line));
     });
     return el('div', { class: 'scroll code', tabindex: 0, id: 'code', 'aria-label': 'Source' }, el('table', {}, this.head(measured), el('tbody', {}, rows)));
   },

@@ -4,7 +4,7 @@ use crate::instrument::instructions;
 use client::{Error, Result};
 use serde::Deserialize;
 use serde_json::{Value, json};
-use shader::instrument::{Entry, blocks};
+use shader::instrument::{Block, Entry, Source, blocks};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -167,6 +167,21 @@ impl Printer {
     }
 }
 
+/// A source for the page: what its rows are called where that is not their place, and by block the row where it begins (0: none) and
+/// all its rows. `alone`: blocks of files that are not there are taken to be its.
+fn source(s: &Source, table: &[Block], alone: bool) -> Value {
+    let (rows, places) = (s.rows(), s.places());
+    let row = |b: &Block, line: u32| {
+        let of = |file: &String| places.get(&(file.clone(), line)).copied();
+        of(&b.file).or_else(|| of(&s.file).filter(|_| alone)).unwrap_or(0)
+    };
+    let all = |b: &Block| b.lines.iter().map(|l| row(b, *l)).filter(|r| *r != 0).collect::<Vec<_>>();
+    let blocks: Vec<Value> = table.iter().map(|b| json!([row(b, b.line), all(b)])).collect();
+    let named = rows.iter().zip(1..).any(|(r, n)| r.1 != n);
+    let numbers: Vec<u32> = rows.iter().filter(|_| named).map(|r| r.1).collect();
+    json!({ "file": s.file, "text": s.text, "blocks": blocks, "numbers": numbers })
+}
+
 /// A shader for the page.
 fn shader(module: &Path, m: &Measured, room: &mut usize) -> Result<Value> {
     let parsed = crate::instrument::module(module)?;
@@ -199,7 +214,7 @@ fn shader(module: &Path, m: &Measured, room: &mut usize) -> Result<Value> {
     };
     let sources = crate::annotate::texts(&parsed, module, &[]);
     let sources = if fits(sources.iter().map(|s| s.text.len()).sum()) { sources } else { vec![] };
-    let texts: Vec<Value> = sources.iter().map(|s| json!({ "file": s.file, "text": s.text })).collect();
+    let texts: Vec<Value> = sources.iter().map(|s| source(s, &table, sources.len() == 1)).collect();
     let size: usize = printer.lines.iter().map(|l| l.len() + 1).sum();
     let text = fits(size).then(|| printer.lines.join("\n"));
     Ok(json!({

@@ -1,0 +1,222 @@
+//! Files of several processes as one: counters and captures (docs/capture.md), shaders, and the GPU Performance layer's rows.
+//!
+//! Processes are put in an order that does not depend on which of them was faster: by program, then by what they have left.
+
+use client::{Error, Result};
+use counters::{Counts, Model, catalogue};
+use serde_json::{Map, Value, json};
+use std::path::Path;
+
+/// What a process has left.
+pub struct Part {
+    pub program: String,
+    pub text: String,
+    file: Value,
+}
+
+impl Part {
+    pub fn read(program: String, file: &Path) -> Result<Part> {
+        let text = std::fs::read_to_string(file).map_err(|e| Error::file(file, e))?;
+        let of = format!("counters of {program}");
+        let file = serde_json::from_str(&text).map_err(|e| Error(format!("{of}: {e}")))?;
+        Ok(Part { program, text, file })
+    }
+
+    fn list(&self, key: &str) -> &[Value] {
+        self.file[key].as_array().map_or(&[], |l| l)
+    }
+
+    /// How many devices it has numbers for.
+    fn devices(&self) -> u64 {
+        let lists = ["workloads", "frames"].into_iter().flat_map(|k| self.list(k));
+        lists.filter_map(|w| w["device"].as_u64()).max().map_or(0, |most| most + 1)
+    }
+}
+
+/// In an order that is the same on every run.
+pub fn sort(parts: &mut [Part]) {
+    parts.sort_by(|a, b| (&a.program, &a.text).cmp(&(&b.program, &b.text)));
+}
+
+/// One file of several: devices, workloads and runs are numbered on from one process to the next.
+pub fn counters(parts: &[Part]) -> Result<String> {
+    let first = &parts[0].file;
+    for p in parts {
+        if p.file["model"] != first["model"] {
+            let (a, b) = (&first["gpu"], &p.file["gpu"]);
+            return Err(Error(format!("processes have modelled different GPUs: {a} and {b}")));
+        }
+    }
+    let (mut device, mut workload, mut run) = (0, 0, 0);
+    let mut lists: [Vec<Value>; 5] = Default::default();
+    let [workloads, frames, runs, passes, processes] = &mut lists;
+    let add = |v: &mut Value, by: u64| {
+        if let Some(n) = v.as_u64() {
+            *v = (n + by).into();
+        }
+    };
+    for p in parts {
+        let moved = |key: &str, to: &mut Vec<Value>, numbers: &[(&str, u64)]| {
+            to.extend(p.list(key).iter().map(|element| {
+                let mut element = element.clone();
+                for (name, by) in numbers {
+                    add(&mut element[*name], *by);
+                }
+                element
+            }));
+        };
+        let before = passes.len();
+        moved("workloads", workloads, &[("device", device)]);
+        moved("frames", frames, &[("device", device)]);
+        moved("runs", runs, &[("workload", workload)]);
+        moved("passes", passes, &[("workload", workload), ("run", run)]);
+        for pass in &mut passes[before..] {
+            if let Some(moved) = pass["picture"].as_str().and_then(|file| picture(file, workload)) {
+                pass["picture"] = moved.into();
+            }
+        }
+        processes.push(json!({ "program": p.program, "first_device": device, "devices": p.devices() }));
+        device += p.devices();
+        workload += p.list("workloads").len() as u64;
+        run += p.list("runs").len() as u64;
+    }
+    let [workloads, frames, runs, passes, processes] = lists;
+    let mut out = String::from("{");
+    let mut put = |key: &str, value: &Value| {
+        let comma = if out.len() > 1 { "," } else { "" };
+        out += &format!("{comma}{}:{}", json!(key), lines(value));
+    };
+    put("version", &first["version"]);
+    put("gpu", &first["gpu"]);
+    put("model", &first["model"]);
+    put("total", &total(parts)?);
+    put("workloads", &workloads.into());
+    put("frames", &frames.into());
+    put("processes", &processes.into());
+    if first.get("runs").is_some() {
+        put("runs", &runs.into());
+        let lost: u64 = parts.iter().filter_map(|p| p.file["runs_lost"].as_u64()).sum();
+        put("runs_lost", &lost.into());
+        put("passes", &passes.into());
+    }
+    Ok(out + "}\n")
+}
+
+/// `passes/3.ppm` of a process whose first workload is the `by`th of all.
+pub fn picture(file: &str, by: u64) -> Option<String> {
+    let number = file.strip_prefix("passes/")?.strip_suffix(".ppm")?;
+    Some(format!("passes/{}.ppm", number.parse::<u64>().ok()? + by))
+}
+
+/// How many workloads there are before each process's first.
+pub fn first_workloads(parts: &[Part]) -> Vec<u64> {
+    let mut next = 0;
+    let first = |p: &Part| {
+        let first = next;
+        next += p.list("workloads").len() as u64;
+        first
+    };
+    parts.iter().map(first).collect()
+}
+
+/// A value; of a list an element in each line, as the driver writes them.
+fn lines(value: &Value) -> String {
+    match value.as_array() {
+        Some(list) => {
+            let list: Vec<String> = list.iter().map(Value::to_string).collect();
+            format!("[{}{}\n]", if list.is_empty() { "" } else { "\n" }, list.join(",\n"))
+        }
+        None => value.to_string(),
+    }
+}
+
+/// A sum of whole numbers is whole.
+fn sum(values: impl Iterator<Item = Value> + Clone) -> Value {
+    let whole: Option<u64> = values.clone().map(|v| v.as_u64()).sum();
+    whole.map_or_else(|| json!(values.filter_map(|v| v.as_f64()).sum::<f64>()), Value::from)
+}
+
+/// What all processes counted. Counters add up; what follows from others by a formula (a ratio, say) does so here too.
+fn total(parts: &[Part]) -> Result<Value> {
+    let model: Model =
+        serde_json::from_value(parts[0].file["model"].clone()).map_err(|e| Error(format!("model: {e}")))?;
+    let sums: Vec<Value> = catalogue::all()
+        .iter()
+        .map(|c| sum(parts.iter().map(|p| p.file["total"].get(c.machine).cloned().unwrap_or(json!(0)))))
+        .collect();
+    let mut total = Map::new();
+    for c in catalogue::reported() {
+        if parts.iter().all(|p| p.file["total"].get(c.machine).is_none()) {
+            continue;
+        }
+        let place = catalogue::place(c.machine).unwrap_or_default();
+        let value = value(place, &sums, &model, &mut vec![]);
+        let whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
+        let of_others = c.from_others().is_some();
+        let written = match (of_others, whole) {
+            (false, _) => sums[place].clone(),
+            (true, true) => json!(value as u64),
+            (true, false) => json!(value),
+        };
+        total.insert(c.machine.into(), written);
+    }
+    Ok(total.into())
+}
+
+/// The value of a counter of the catalogue, by its place; `asked` are those whose values are being computed.
+fn value(place: usize, sums: &[Value], m: &Model, asked: &mut Vec<usize>) -> f64 {
+    let c = &catalogue::all()[place];
+    match c.from_others().filter(|_| !asked.contains(&place)) {
+        // Two counters of the same events tell each other.
+        None => sums[place].as_f64().unwrap_or(0.0),
+        Some(formula) => {
+            asked.push(place);
+            let of = std::cell::RefCell::new(asked);
+            let v = formula.value(&Counts::default(), m, &|i| {
+                let mut asked = of.borrow().to_vec();
+                value(i, sums, m, &mut asked)
+            });
+            c.cut(v)
+        }
+    }
+}
+
+/// Two processes' measurements of one shader (docs/instrumentation.md): values of blocks are added up.
+pub fn shaders(a: &mut Value, b: &Value) {
+    let Some(blocks) = a["blocks"].as_array_mut() else { return };
+    for other in b["blocks"].as_array().into_iter().flatten() {
+        let Some(block) = blocks.iter_mut().find(|x| x["index"] == other["index"]) else {
+            blocks.push(other.clone());
+            continue;
+        };
+        let values = block["values"].as_array_mut().into_iter().flatten();
+        for (to, v) in values.zip(other["values"].as_array().into_iter().flatten()) {
+            *to = to.as_u64().unwrap_or(0).saturating_add(v.as_u64().unwrap_or(0)).into();
+        }
+    }
+    blocks.sort_by_key(|x| x["index"].as_u64());
+}
+
+/// Rows of the GPU Performance layer: the head once.
+pub fn csv(parts: &[String]) -> String {
+    let head = parts.first().and_then(|p| p.lines().next()).unwrap_or_default();
+    let mut out = format!("{head}\n");
+    for p in parts {
+        // Another head (counters of another source) stays: it says what its rows are.
+        out += p.strip_prefix(head).and_then(|p| p.strip_prefix('\n')).unwrap_or(p);
+    }
+    out
+}
+
+/// The same of its JSON: lists are put behind each other.
+pub fn json_rows(parts: &[Value]) -> Value {
+    let mut all = parts.first().cloned().unwrap_or_default();
+    for p in parts.iter().skip(1) {
+        for (key, list) in p.as_object().into_iter().flatten() {
+            if let (Some(to), Some(list)) = (all[key].as_array_mut(), list.as_array()) {
+                to.extend(list.iter().cloned());
+            }
+        }
+    }
+    all
+}

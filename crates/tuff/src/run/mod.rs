@@ -1,0 +1,279 @@
+//! `tuff run`, `tuff gl`: a program on the driver, and what is made of what it leaves.
+
+mod gather;
+mod merge;
+mod private;
+
+use crate::{check, report, trace};
+use client::{Error, Result};
+use private::{Kind, Private, Process};
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode, ExitStatus};
+
+/// What every program may be run with.
+#[derive(clap::Args)]
+pub struct Common {
+    /// Write what every workload cost to this file (JSON, the same on every run), and ten lines of it when the program has ended.
+    #[arg(long)]
+    counters: Option<PathBuf>,
+    /// Write a page of all that was measured (see `tuff report`).
+    #[arg(long, value_name = "FILE.html")]
+    report: Option<PathBuf>,
+    /// Write when each workload ran, and what was counted then, as a Perfetto trace (docs/trace.md).
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+    /// Keep all that `tuff report` reads in this folder (docs/capture.md).
+    #[arg(long, value_name = "FOLDER")]
+    capture: Option<PathBuf>,
+    /// Write how long every workload took, and its counters, to this file (.json, or else CSV), by the GPU Performance
+    /// layer: docs/gpu-performance-layer.md. Its other settings are the environment's.
+    #[arg(long)]
+    workloads: Option<PathBuf>,
+    /// Fail if neither the program nor a child of its ever created a device on Tuff. (Without this it is a warning; where something was
+    /// to be measured, it is a failure anyway.)
+    #[arg(long)]
+    must_use: bool,
+    /// The program and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    program: Vec<String>,
+}
+
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  tuff run -- vkcube --c 100
+  tuff run --must-use -- vkcube --c 100           fails if it took another driver
+  tuff run --counters cost.json --check -- vkcube --c 100
+  tuff run --report cube.html -- vkcube --c 20
+  tuff run --trace cube.perfetto-trace -- vkcube --c 20      for ui.perfetto.dev
+  tuff run --shaders blocks -- vkcube --c 20      then: tuff annotate blocks/….spv blocks/….json")]
+pub struct Args {
+    /// Check the file of counters when the program has ended: a line for each invariant of the model that does not hold, and failure.
+    #[arg(long, requires = "counters")]
+    check: bool,
+    /// Instrument every shader, and leave here what each basic block cost: pairs of `.spv` and `.json` files for
+    /// `tuff annotate`.
+    #[arg(long)]
+    shaders: Option<PathBuf>,
+    #[command(flatten)]
+    common: Common,
+}
+
+type More = Vec<(&'static str, OsString)>;
+
+/// A program that has ended.
+pub struct Ended {
+    status: ExitStatus,
+    /// What there is to say of its end, or of the run's; empty of a good one.
+    why: String,
+}
+
+impl Ended {
+    /// What this process ends with: as a shell tells of how a program has ended; of a program that ended well 1 where the run did not.
+    pub fn code(&self) -> ExitCode {
+        use std::os::unix::process::ExitStatusExt;
+        if self.why.is_empty() {
+            return ExitCode::SUCCESS;
+        }
+        eprintln!("tuff: {}", self.why);
+        let code = self.status.code().or(self.status.signal().map(|s| 128 + s)).unwrap_or(1);
+        ExitCode::from(u8::try_from(code).unwrap_or(1).max(1))
+    }
+}
+
+pub fn run(args: &Args) -> Result<ExitCode> {
+    let ended = common(&args.common, args.shaders.as_deref(), vec![])?;
+    if let Some(file) = args.common.counters.as_deref().filter(|f| args.check && f.exists()) {
+        match check::run(file) {
+            // A program that fails is a failure too, whatever it has left.
+            Err(e) if !ended.why.is_empty() => eprintln!("tuff: {e}"),
+            checked => checked?,
+        }
+    }
+    Ok(ended.code())
+}
+
+/// Runs the program; what it and its children leave is put together, told, and made a page of.
+pub fn common(args: &Common, shaders: Option<&Path>, more: More) -> Result<Ended> {
+    let rows =
+        args.workloads.as_deref().map(|f| Kind::Rows { json: f.extension().is_some_and(|e| e == "json") });
+    let captures = args.capture.is_some() || args.report.is_some() || args.trace.is_some();
+    let kinds = [
+        args.counters.as_ref().map(|_| Kind::Counters),
+        captures.then_some(Kind::Capture),
+        shaders.map(|_| Kind::Shaders),
+        rows,
+    ];
+    let kinds: Vec<Kind> = kinds.into_iter().flatten().collect();
+    let private = Private::new(kinds.clone())?;
+    let mut command = prepared(&args.program, more)?;
+    private.ask(&mut command);
+    if rows.is_some() {
+        measured(&mut command)?;
+    }
+    // What an earlier run has left says nothing of this one.
+    let capture = args.capture.as_ref().map(|c| c.join(report::capture::FILE));
+    let files = [&args.counters, &capture, &args.report, &args.trace, &args.workloads];
+    for file in files.into_iter().flatten() {
+        if let Err(e) = std::fs::remove_file(file)
+            && e.kind() != std::io::ErrorKind::NotFound
+        {
+            return Err(Error::file(file, e));
+        }
+    }
+    let status = client::child::run(&mut command).map_err(|e| failed(&command, e))?;
+    private.wait();
+    let name = command.get_program().display().to_string();
+    let nothing = left(args, shaders, &private, &kinds, &name)?;
+    let why = match status.success() {
+        true => nothing.unwrap_or_default(),
+        false => {
+            nothing.inspect(|n| eprintln!("tuff: {n}"));
+            failed(&command, status).0
+        }
+    };
+    Ok(Ended { status, why })
+}
+
+/// Gathers and tells what the program has left; `Some`: why the run was for nothing.
+fn left(
+    args: &Common,
+    shaders: Option<&Path>,
+    private: &Private,
+    kinds: &[Kind],
+    name: &str,
+) -> Result<Option<String>> {
+    let processes = private.processes();
+    let lost = lost(private, &processes);
+    let (mut left, mut missing) = (vec![], vec![]);
+    let mut captured = None;
+    for kind in kinds {
+        let (there, what) = match kind {
+            Kind::Counters => {
+                let to = args.counters.as_deref().unwrap_or(Path::new(""));
+                let there = gather::counters(private, &processes, to)?;
+                left.extend(there.then(|| to.to_path_buf()));
+                (there, "counters")
+            }
+            Kind::Capture => {
+                let to = args.capture.clone().unwrap_or_else(|| private.whole());
+                let there = gather::capture(private, &processes, &to)?;
+                left.extend(there.then(|| to.join(report::capture::FILE)));
+                captured = there.then_some(to);
+                (there, "capture")
+            }
+            Kind::Shaders => (gather::shaders(private, shaders.unwrap_or(Path::new("")))?, "shaders"),
+            Kind::Rows { json } => {
+                let to = args.workloads.as_deref().unwrap_or(Path::new(""));
+                (gather::rows(private, *json, to)?, "rows of workloads")
+            }
+        };
+        if !there {
+            missing.push(what);
+        }
+    }
+    let idle = match left.first() {
+        Some(file) => report::Capture::read(file)?.workloads.is_empty(),
+        None => false,
+    };
+    if let Some(first) = left.first().filter(|_| !idle) {
+        report::tell(first)?;
+    }
+    if let Some(folder) = &captured {
+        show(args, folder)?;
+    }
+    lost.iter().for_each(|line| eprintln!("tuff: {line}"));
+    if processes.is_empty() && left.is_empty() {
+        let never = format!("{name} never created a device on Tuff");
+        return Ok(match kinds.is_empty() && !args.must_use {
+            true => {
+                eprintln!("tuff: {never}");
+                None
+            }
+            false => Some(if kinds.is_empty() { never } else { format!("{never}: nothing was measured") }),
+        });
+    }
+    if !missing.is_empty() {
+        return Ok(Some(format!("{name} has left no {}", missing.join(", no "))));
+    }
+    if idle {
+        return Ok(Some(format!(
+            "{name} created a device on Tuff, and had it do nothing: nothing was measured"
+        )));
+    }
+    Ok(None)
+}
+
+/// A line for each process that has left nothing, or may leave more.
+fn lost(private: &Private, processes: &[Process]) -> Vec<String> {
+    let line = |p: &Process| {
+        let who = format!("{} (process {})", p.program.escape_debug(), p.name);
+        if p.runs() {
+            return Some(format!("{who} goes on: what it does from now on is not measured"));
+        }
+        let why = "a signal has ended it, or it ended without its exit handlers";
+        (!private.has_left(p)).then(|| format!("{who} has left nothing: {why}"))
+    };
+    // Where nothing was asked for nobody needs to know.
+    if private.asks() { processes.iter().filter_map(line).collect() } else { vec![] }
+}
+
+/// What is made of a capture.
+fn show(args: &Common, folder: &Path) -> Result<()> {
+    if let Some(file) = &args.trace {
+        trace::write(folder, file)?;
+    }
+    if let Some(page) = &args.report {
+        let title = args.program.iter().map(|a| a.rsplit('/').next().unwrap_or(a)).collect::<Vec<_>>();
+        report::write(&[(folder, title.join(" "))], page)?;
+    } else if args.capture.is_some() {
+        eprintln!("tuff: {}: look at it with `tuff report {}`", folder.display(), folder.display());
+    }
+    Ok(())
+}
+
+/// The program, on Tuff.
+fn prepared(program: &[String], more: More) -> Result<Command> {
+    let icd = client::drivers::tuff_icd();
+    let library = client::drivers::library_of(&icd)?;
+    if !library.exists() {
+        let line = format!("{} is not built: cargo build --release -p icd", library.display());
+        return Err(Error(line));
+    }
+    let mut command = Command::new(&program[0]);
+    command.args(&program[1..]).env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd).envs(more);
+    Ok(command)
+}
+
+fn failed(command: &Command, why: impl std::fmt::Display) -> Error {
+    Error(format!("{}: {why}", command.get_program().display()))
+}
+
+/// Puts the GPU Performance layer in front of what the environment has, in counter mode unless it says otherwise.
+fn measured(command: &mut Command) -> Result<()> {
+    let joined = |variable: &str, first: OsString, by: &str| {
+        let rest = std::env::var_os(variable).filter(|v| !v.is_empty());
+        rest.map_or(first.clone(), |rest| [first, rest].join(OsStr::new(by)))
+    };
+    let before = |variable: &str, first: OsString| joined(variable, first, ":");
+    let folder = client::drivers::layer_folder()?;
+    // VK_LAYER_PATH replaces the system's folders; VK_ADD_LAYER_PATH, which adds to them, is unknown to older loaders.
+    let system = ["/etc/vulkan/explicit_layer.d", "/usr/share/vulkan/explicit_layer.d"];
+    let installed = folder.clone();
+    let mut path = before("VK_LAYER_PATH", folder.into_os_string());
+    for folder in system.into_iter().filter(|&f| Path::new(f) != installed) {
+        path = [path, folder.into()].join(OsStr::new(":"));
+    }
+    command
+        .env("VK_LAYER_PATH", path)
+        .env("VK_INSTANCE_LAYERS", before("VK_INSTANCE_LAYERS", client::drivers::LAYER.into()))
+        // Whoever disables all layers does not mean this one.
+        .env(
+            "VK_LOADER_LAYERS_ENABLE",
+            joined("VK_LOADER_LAYERS_ENABLE", client::drivers::LAYER.into(), ","),
+        );
+    if std::env::var_os("TUFF_PERFORMANCE_MODE").is_none() {
+        command.env("TUFF_PERFORMANCE_MODE", "counters");
+    }
+    Ok(())
+}
