@@ -19,6 +19,7 @@ mod needs;
 mod pages;
 mod picture;
 mod piglit;
+mod programs;
 mod samples;
 mod sanitize;
 mod shaders;
@@ -58,6 +59,8 @@ enum Task {
     FiveWays(five_ways::Args),
     /// Run the README's commands in a bare Debian 12 with a Rust toolchain, made for it in a chroot; needs root.
     Fresh(fresh::Args),
+    /// Install programs that hide a software driver, and run them on Tuff; or, with --suites, test suites of others.
+    Programs(programs::Args),
     /// Run a fixed sample of piglit's tests on Mesa's zink above Tuff and lavapipe; tell what passes on lavapipe alone.
     Piglit(piglit::Args),
     /// Show a WebGL 2 and a WebGPU page in Debian's Chromium on Tuff and on SwiftShader, and compare the pictures.
@@ -86,6 +89,7 @@ fn main() -> ExitCode {
         Task::FiveWays(args) => five_ways::run(&args),
         Task::Fresh(args) => fresh::run(&args),
         Task::Piglit(args) => piglit::run(&args),
+        Task::Programs(args) => programs::run(&args),
         Task::Pages(args) => pages::run(&args),
         Task::Samples(args) => samples::run(&args),
         Task::Sanitize(args) => sanitize::run(&args),

@@ -232,6 +232,10 @@ fn show(args: &Common, folder: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The conformance version that programs are told of: of the CTS for Vulkan 1.4, which is what the driver is tested with.
+const CONFORMANT: &str = "1.4.0.0";
+const CONFORMANCE: &str = "TUFF_CONFORMANCE";
+
 /// The program, on Tuff.
 fn prepared(program: &[String], more: More) -> Result<Command> {
     let icd = client::drivers::tuff_icd();
@@ -242,6 +246,14 @@ fn prepared(program: &[String], more: More) -> Result<Command> {
     }
     let mut command = Command::new(&program[0]);
     command.args(&program[1..]).env("VK_DRIVER_FILES", &icd).env("VK_ICD_FILENAMES", &icd).envs(more);
+    if std::env::var_os(CONFORMANCE).is_none() {
+        command.env(CONFORMANCE, CONFORMANT);
+        eprintln!(
+            "tuff: the driver reports conformance version {CONFORMANT} ({}), or programs on wgpu would not use it; nobody has \
+             submitted it to Khronos",
+            CONFORMANCE
+        );
+    }
     Ok(command)
 }
 
