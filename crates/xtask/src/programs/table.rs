@@ -99,7 +99,7 @@ pub const PROGRAMS: &[Program] = &[
                 "--no-first-run",
                 "--virtual-time-budget=200000",
                 "--enable-logging=stderr",
-                "--screenshot=/dev/null",
+                "--dump-dom",
                 "PAGE",
             ],
         ),
