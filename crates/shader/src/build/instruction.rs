@@ -174,10 +174,14 @@ impl<'m> Builder<'m> {
             let TypeClass::Pointer(_, pointee) = self.types.kind(ty) else {
                 return Err(i.bad("not pointers"));
             };
-            let elem = self.types.of(pointee, i.at)?;
-            let stride = match self.types.get(ty).stride {
-                0 => self.types.get(elem).size.max(1),
-                s => s,
+            // Without types the elements are bytes (SPV_KHR_untyped_pointers).
+            let stride = match (pointee, self.types.get(ty).stride) {
+                (0, _) => 1,
+                (_, 0) => {
+                    let elem = self.types.of(pointee, i.at)?;
+                    self.types.get(elem).size.max(1)
+                }
+                (_, s) => s,
             };
             let k = self.e.int(self.e.ty(d), stride as i64);
             let q = self.e.bin(Bin::SDiv, d, k);
