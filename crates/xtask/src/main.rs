@@ -7,6 +7,7 @@ mod aarch64;
 mod arm_layers;
 mod avx512;
 mod cargo;
+mod cases;
 mod clients;
 mod codegen;
 mod demo;
@@ -43,6 +44,8 @@ enum Task {
     ArmLayers(arm_layers::Args),
     /// Run the kernels' tests and the conformance scenes on the AVX-512 kernels, in an emulated machine that has them.
     Avx512(avx512::Args),
+    /// Compile and run small programs of others that showed a fault once.
+    Cases(cases::Args),
     /// Install real programs (where that is possible) and run them on Tuff and lavapipe, side by side.
     Clients(clients::Args),
     /// Write the generated files (or, with --check, compare them with a fresh run).
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         Task::Aarch64(args) => aarch64::run(&args),
         Task::ArmLayers(args) => arm_layers::run(&args),
         Task::Avx512(args) => avx512::run(&args),
+        Task::Cases(args) => cases::run(&args),
         Task::Clients(args) => clients::run(&args),
         Task::Codegen(args) => codegen::run(&args),
         Task::Demo(args) => demo::run(&args),
