@@ -7,7 +7,7 @@ use machine::time::Transfer;
 use std::ops::Range;
 use texel::buffer::Buffer;
 use texel::image::Image;
-use texel::memory::sparse;
+use texel::memory::{AddressSpace, sparse};
 use texel::transfer::{Slices, aspects};
 
 /// A part of one aspect and level of an image, as far as the image has it; in blocks of its format, which may be texels.
@@ -141,7 +141,7 @@ fn address(low: u32, high: u32) -> u64 {
 /// What a render pass can do goes the way of the tiles, as in Mesa's driver for Mali (panvk): clears of images as a pass that clears,
 /// blits, resolves and copies between images as one that covers what it writes. Buffers, which tiles do not write, and what is copied out
 /// of images or into them from buffers, are done by compute.
-pub fn run(c: &Command) -> Option<Transferred> {
+pub fn run(c: &Command, memory: &AddressSpace) -> Option<Transferred> {
     let mut moved = Moved::default();
     let mut covered = Covered::default();
     let mut spans = [const { Vec::new() }; 2];
@@ -159,7 +159,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
                 let (from, to, n) = (address(s0, s1), address(d0, d1), address(n0, n1));
                 span(0, copies.range(i * stride, 24).0, 24);
                 m.add(24, 0);
-                let bad = [from, to].into_iter().find(|&a| n > 0 && !texel::memory::holds(a, n));
+                let bad = [from, to].into_iter().find(|&a| n > 0 && !memory.holds(a, n));
                 if bad.is_some() {
                     fault = bad;
                     break;
@@ -178,7 +178,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
                 let Some(e) = element::<14>(copies, i as u64, *stride) else { break };
                 let from = address(e[0], e[1]);
                 m.add(56, 0);
-                let Some(src) = Buffer::from(from) else {
+                let Some(src) = Buffer::from(memory, from) else {
                     fault = Some(from);
                     break;
                 };
@@ -373,8 +373,8 @@ mod tests {
             covered: Some(covered),
             fault: None,
         };
-        assert_eq!(run(&c), Some(resolved));
-        assert_eq!(run(&Command::NextSubpass), None);
+        assert_eq!(run(&c, texel::for_tests::space()), Some(resolved));
+        assert_eq!(run(&Command::NextSubpass, texel::for_tests::space()), None);
     }
 
     #[test]

@@ -133,9 +133,9 @@ pub fn run<'d>(
     }
     result.map_err(|stop| match &pipeline.task {
         Some(program) if work.task.as_ref().is_some_and(Stage::has_stopped) => {
-            Stopped { stop, stage: "task", program }
+            Stopped::Stage { stop, stage: "task", program }
         }
-        _ => Stopped { stop, stage: "mesh", program: &pipeline.vertex },
+        _ => Stopped::Stage { stop, stage: "mesh", program: &pipeline.vertex },
     })
 }
 
@@ -150,7 +150,7 @@ impl MeshWork<'_> {
             host: self.ctx.host,
             base: [0; 3],
             groups,
-            arena: texel::memory::arena(),
+            arena: self.ctx.shared.arena(),
             draw: self.draw,
         }
     }
