@@ -458,7 +458,7 @@ impl Executor {
         let _turn = exclusive::shared();
         discarded::transfer(&*self.shared.report, c, &self.place);
         let Some(Transferred { name, kind, moved, spans: [reads, writes], covered, fault }) =
-            transfer::run(c, &self.shared.memory)
+            transfer::run(c, &self.shared.memory, &self.shared.hub)
         else {
             return;
         };

@@ -45,6 +45,7 @@ use fetch::Fetch;
 use machine::instrumentation::Blocks;
 use machine::lost::{Blame, Title};
 use machine::shared::Shared;
+use pieces::Halt;
 use plane::Bias;
 use raster::Rasterizer;
 use shader::bytecode::Program;
@@ -87,6 +88,8 @@ pub enum Stopped<'d> {
 }
 
 impl Stopped<'_> {
+    const PRIMITIVES: Self = Stopped::Memory("the primitives of a draw");
+
     pub fn blame(&self, title: &Title) -> Blame {
         match self {
             Stopped::Stage { stop, stage, program } => Blame::new(*stop, stage, program, title),
@@ -190,7 +193,8 @@ pub fn run<'d>(
         let active = draw.instrumentation.as_ref().filter(|_| stage.instrumented);
         stage.blocks.add_to(&shared.model.core, active, draw_index, stage.stage);
     }
-    result.map_err(|stop| {
+    result.map_err(|halt| {
+        let Halt::Stop(stop) = halt else { return Stopped::PRIMITIVES };
         let stopped = work.staged.as_ref().and_then(|(s, _)| s.stopped());
         let of = |i: usize| Some((stages::NAMES[i], draw.pipeline.stages()[i]?));
         let (stage, program) = stopped.and_then(of).unwrap_or(("vertex", &pipeline.vertex));

@@ -107,10 +107,10 @@ impl Scene {
         self.run_on(&shared)
     }
 
-    fn run_on(&self, shared: &Shared) -> Batch {
+    fn draw(&self) -> Draw {
         let reads = [(self.point_coord, Input::PointCoord(0)), (self.ids, Input::PrimitiveId)];
         let reads: Vec<_> = reads.into_iter().filter(|r| r.0).map(|r| (r.1, 0)).collect();
-        let draw = Draw {
+        Draw {
             pipeline: Arc::new(GraphicsPipeline {
                 vertex: Arc::new(plain::program(Stage::Vertex, 64, &self.slots, vec![])),
                 tessellation: None,
@@ -127,7 +127,11 @@ impl Scene {
             instrumentation: None,
             what: What::Direct(vec![self.call]),
             feedback: false,
-        };
+        }
+    }
+
+    fn run_on(&self, shared: &Shared) -> Batch {
+        let draw = self.draw();
         let host = DeviceHost::at(shared, 0);
         let ctx = GeometryContext {
             shared,
