@@ -78,7 +78,7 @@ impl Shared {
             report.error(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", Level::best()));
         }
         let memory = AddressSpace::new().ok_or_else(|| {
-            report("no address space for the device's memory");
+            report.error("no address space for the device's memory");
             vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
         })?;
         let pool = Pool::new(threads).map_err(|e| {
