@@ -285,7 +285,7 @@ impl Voice {
         loop {
             match self.answers.recv_timeout(self.timeout) {
                 // A driver may print lines of its own.
-                Ok(line) if !line.starts_with(['{', '"']) => eprintln!("{line}"),
+                Ok(line) if !line.starts_with(['{', '"']) => eprintln!("{}", plain::line(&line)),
                 Ok(line) => {
                     return match serde_json::from_str(&line) {
                         Ok(Answer::Error(e)) => Err(e),

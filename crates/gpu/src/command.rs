@@ -58,6 +58,12 @@ pub enum Command {
     /// Draws or dispatches that memory describes.
     Generated(Box<Generated>),
 
+    /// A command that names an address which is no memory of the device: it loses the device.
+    Wild {
+        address: u64,
+        call: &'static str,
+    },
+
     /// A render pass instance begins, goes on to its next subpass, ends. Draws and attachment clears stand between.
     BeginRendering(Arc<Rendering>),
     NextSubpass,
@@ -224,6 +230,7 @@ impl Command {
             Command::Dispatch { .. } => "vkCmdDispatch",
             Command::DispatchIndirect { .. } => "vkCmdDispatchIndirect",
             Command::Generated(_) => "vkCmdExecuteGeneratedCommandsEXT",
+            Command::Wild { call, .. } => call,
             Command::BeginRendering(_) => "vkCmdBeginRendering or vkCmdBeginRenderPass2",
             Command::NextSubpass => "vkCmdNextSubpass2",
             Command::EndRendering => "vkCmdEndRendering or vkCmdEndRenderPass2",

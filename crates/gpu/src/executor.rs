@@ -160,6 +160,7 @@ impl Executor {
                 }
             }
             Command::Generated(g) => self.generated(g),
+            Command::Wild { address, call } => self.blame(Blame::of(wave::Fault::Address(*address), call)),
             Command::BeginRendering(r) => {
                 // One that was never ended ends now: its queries' counts are of its own epochs.
                 self.end_pass();
@@ -262,7 +263,7 @@ impl Executor {
     /// Each sequence is worked on before the next is read.
     fn generated(&mut self, g: &Generated) {
         let wild = |w: Wild| Blame::of(wave::Fault::Address(w.0), "vkCmdExecuteGeneratedCommandsEXT");
-        let sequences = match g.sequences() {
+        let sequences = match g.sequences(&self.shared.memory) {
             Ok(n) => n,
             Err(w) => return self.blame(wild(w)),
         };
@@ -270,7 +271,7 @@ impl Executor {
             if self.shared.hub.stops() {
                 return;
             }
-            match g.command(number) {
+            match g.command(&self.shared.memory, number) {
                 Ok(Some(c)) => self.command(&c),
                 Ok(None) => {}
                 Err(w) => return self.blame(wild(w)),
@@ -384,7 +385,7 @@ impl Executor {
             host: &host,
             base: d.base,
             groups,
-            arena: texel::memory::arena(),
+            arena: shared.arena(),
             draw: [0; 2],
         };
         // Chunks are whole waves' worth of workgroups, small enough to balance, large enough to amortise.
@@ -457,7 +458,7 @@ impl Executor {
         let _turn = exclusive::shared();
         discarded::transfer(&*self.shared.report, c, &self.place);
         let Some(Transferred { name, kind, moved, spans: [reads, writes], covered, fault }) =
-            transfer::run(c)
+            transfer::run(c, &self.shared.memory, &self.shared.hub)
         else {
             return;
         };

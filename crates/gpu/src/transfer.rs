@@ -3,11 +3,12 @@
 use crate::command::Command;
 use ash::vk;
 use machine::count::{Covered, Moved};
+use machine::sync::Hub;
 use machine::time::Transfer;
 use std::ops::Range;
 use texel::buffer::Buffer;
 use texel::image::Image;
-use texel::memory::sparse;
+use texel::memory::{AddressSpace, sparse};
 use texel::transfer::{Slices, aspects};
 
 /// A part of one aspect and level of an image, as far as the image has it; in blocks of its format, which may be texels.
@@ -141,25 +142,27 @@ fn address(low: u32, high: u32) -> u64 {
 /// What a render pass can do goes the way of the tiles, as in Mesa's driver for Mali (panvk): clears of images as a pass that clears,
 /// blits, resolves and copies between images as one that covers what it writes. Buffers, which tiles do not write, and what is copied out
 /// of images or into them from buffers, are done by compute.
-pub fn run(c: &Command) -> Option<Transferred> {
+pub fn run(c: &Command, memory: &AddressSpace, hub: &Hub) -> Option<Transferred> {
     let mut moved = Moved::default();
     let mut covered = Covered::default();
     let mut spans = [const { Vec::new() }; 2];
     let m = &mut moved;
     let mut span = |way: usize, p: *const u8, n: u64| {
-        if n > 0 {
+        // Without memory for it, what the L2 has of it is not looked for.
+        if n > 0 && spans[way].try_reserve(1).is_ok() {
             spans[way].push(p as u64..p as u64 + n)
         }
     };
+    let goes_on = || !hub.stops();
     let mut fault = None;
     let (name, kind, tiles) = match c {
         Command::CopyMemoryIndirect { copies, stride, count } => {
-            for i in 0..*count as u64 {
+            for i in (0..*count as u64).take_while(|_| goes_on()) {
                 let Some([s0, s1, d0, d1, n0, n1]) = element::<6>(copies, i, *stride) else { break };
                 let (from, to, n) = (address(s0, s1), address(d0, d1), address(n0, n1));
                 span(0, copies.range(i * stride, 24).0, 24);
                 m.add(24, 0);
-                let bad = [from, to].into_iter().find(|&a| n > 0 && !texel::memory::holds(a, n));
+                let bad = [from, to].into_iter().find(|&a| n > 0 && !memory.holds(a, n));
                 if bad.is_some() {
                     fault = bad;
                     break;
@@ -174,11 +177,11 @@ pub fn run(c: &Command) -> Option<Transferred> {
             ("copy memory", Transfer::Copy, false)
         }
         Command::CopyMemoryToImageIndirect { copies, stride, dst, layers } => {
-            for (i, l) in layers.iter().enumerate() {
+            for (i, l) in layers.iter().enumerate().take_while(|_| goes_on()) {
                 let Some(e) = element::<14>(copies, i as u64, *stride) else { break };
                 let from = address(e[0], e[1]);
                 m.add(56, 0);
-                let Some(src) = Buffer::from(from) else {
+                let Some(src) = Buffer::from(memory, from) else {
                     fault = Some(from);
                     break;
                 };
@@ -207,7 +210,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
             ("copy memory to image", Transfer::Copy, false)
         }
         Command::CopyBuffer { src, dst, regions } => {
-            for r in regions {
+            for r in regions.iter().take_while(|_| goes_on()) {
                 let (s, sn) = src.range(r.src_offset, r.size);
                 let (d, dn) = dst.range(r.dst_offset, r.size);
                 let n = sn.min(dn);
@@ -241,7 +244,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
             ("fill buffer", Transfer::Clear, false)
         }
         Command::CopyImage { src, dst, regions } => {
-            for r in regions {
+            for r in regions.iter().take_while(|_| goes_on()) {
                 texel::transfer::copy_image(src, dst, r);
                 // As many blocks are written as are read; where one side is compressed, its blocks are the other's texels.
                 let from = parts(src, &r.src_subresource, r.src_offset, size(r.extent));
@@ -255,7 +258,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
         }
         Command::CopyBufferToImage { src, dst, regions } => {
             let (p, n) = src.range(0, vk::WHOLE_SIZE);
-            for r in regions {
+            for r in regions.iter().take_while(|_| goes_on()) {
                 // SAFETY: the buffer has `n` bytes there; regions are cut to them.
                 unsafe { texel::transfer::copy_buffer_to_image(p, n, dst, r) }
                 let n = bytes(&parts(dst, &r.image_subresource, r.image_offset, size(r.image_extent)));
@@ -265,7 +268,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
         }
         Command::CopyImageToBuffer { src, dst, regions } => {
             let (p, n) = dst.range(0, vk::WHOLE_SIZE);
-            for r in regions {
+            for r in regions.iter().take_while(|_| goes_on()) {
                 // SAFETY: as above.
                 unsafe { texel::transfer::copy_image_to_buffer(src, p, n, r) }
                 let n = bytes(&parts(src, &r.image_subresource, r.image_offset, size(r.image_extent)));
@@ -274,7 +277,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
             ("copy image to buffer", Transfer::Copy, false)
         }
         Command::BlitImage { src, dst, regions, filter } => {
-            for r in regions {
+            for r in regions.iter().take_while(|_| goes_on()) {
                 texel::transfer::blit_image(src, dst, r, *filter);
                 let to = parts_between(dst, &r.dst_subresource, r.dst_offsets);
                 m.add(bytes(&parts_between(src, &r.src_subresource, r.src_offsets)), bytes(&to));
@@ -283,7 +286,7 @@ pub fn run(c: &Command) -> Option<Transferred> {
             ("blit image", Transfer::Blit, true)
         }
         Command::ResolveImage { src, dst, regions, modes } => {
-            for r in regions {
+            for r in regions.iter().take_while(|_| goes_on()) {
                 texel::transfer::resolve_image(src, dst, r, *modes);
                 let to = parts(dst, &r.dst_subresource, r.dst_offset, size(r.extent));
                 m.add(bytes(&parts(src, &r.src_subresource, r.src_offset, size(r.extent))), bytes(&to));
@@ -292,14 +295,14 @@ pub fn run(c: &Command) -> Option<Transferred> {
             ("resolve image", Transfer::Resolve, true)
         }
         Command::ClearColorImage { dst, value, ranges } => {
-            for r in ranges {
+            for r in ranges.iter().take_while(|_| goes_on()) {
                 texel::transfer::clear_color_image(dst, value, r);
                 clear(m, &mut covered, dst, r);
             }
             ("clear image", Transfer::Clear, true)
         }
         Command::ClearDepthStencilImage { dst, value, ranges } => {
-            for r in ranges {
+            for r in ranges.iter().take_while(|_| goes_on()) {
                 texel::transfer::clear_depth_stencil_image(dst, *value, r);
                 clear(m, &mut covered, dst, r);
             }
@@ -373,8 +376,8 @@ mod tests {
             covered: Some(covered),
             fault: None,
         };
-        assert_eq!(run(&c), Some(resolved));
-        assert_eq!(run(&Command::NextSubpass), None);
+        assert_eq!(run(&c, texel::for_tests::space(), &Hub::default()), Some(resolved));
+        assert_eq!(run(&Command::NextSubpass, texel::for_tests::space(), &Hub::default()), None);
     }
 
     #[test]

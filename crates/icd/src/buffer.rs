@@ -71,7 +71,7 @@ unsafe fn new(device: &Device, info: &vk::BufferCreateInfo) -> Answer<Buffer> {
         let captured = chain::find::<vk::BufferOpaqueCaptureAddressCreateInfo>(info.p_next);
         let wanted = memory::captured_address(device, captured.map(|c| c.opaque_capture_address));
         let gpu = match is_sparse {
-            true => texel::buffer::Buffer::unbound(info.size, usage, info.flags, wanted)?,
+            true => texel::buffer::Buffer::unbound(device.space(), info.size, usage, info.flags, wanted)?,
             false => texel::buffer::Buffer::new(info.size, usage, info.flags),
         };
         Ok(Buffer { gpu: Arc::new(gpu) })

@@ -14,12 +14,15 @@ use machine::bindings::HeapRange;
 use machine::instrumentation::{Active, Instrumentation};
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::{Arc, OnceLock};
+use texel::memory::AddressSpace;
 
 pub struct CommandBuffer {
     pool_flags: vk::CommandPoolCreateFlags,
     level: vk::CommandBufferLevel,
     /// Its handle, for messages.
     pub raw: OnceLock<u64>,
+    /// The device's.
+    pub(crate) space: Arc<AddressSpace>,
     state: Mutex<Recorder>,
 }
 
@@ -116,8 +119,9 @@ impl CommandBuffer {
     pub(crate) fn new(
         pool_flags: vk::CommandPoolCreateFlags,
         level: vk::CommandBufferLevel,
+        space: Arc<AddressSpace>,
     ) -> CommandBuffer {
-        CommandBuffer { pool_flags, level, raw: OnceLock::new(), state: Mutex::default() }
+        CommandBuffer { pool_flags, level, space, raw: OnceLock::new(), state: Mutex::default() }
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Recorder> {

@@ -70,7 +70,7 @@ pub(crate) unsafe fn trim_command_pool(_: &Device, pool: vk::CommandPool, _: vk:
 }
 
 pub(crate) unsafe fn allocate_command_buffers(
-    _: &Device,
+    device: &Device,
     info: *const vk::CommandBufferAllocateInfo,
     out: *mut vk::CommandBuffer,
 ) -> vk::Result {
@@ -82,7 +82,7 @@ pub(crate) unsafe fn allocate_command_buffers(
         let Some(pool) = object::get::<CommandPool>(i.command_pool) else { return vk::Result::ERROR_UNKNOWN };
         let mut buffers = pool.buffers.lock();
         for slot in out.iter_mut() {
-            *slot = object::create(CommandBuffer::new(pool.flags, i.level));
+            *slot = object::create(CommandBuffer::new(pool.flags, i.level, device.space().clone()));
             if let Some(b) = object::get::<CommandBuffer>(*slot) {
                 b.raw.get_or_init(|| slot.as_raw());
             }

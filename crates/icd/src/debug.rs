@@ -46,6 +46,7 @@ impl Level {
     }
 }
 
+/// `message`: what the application named in it is [plain](plain::line).
 fn log(level: Level, message: &str) {
     if level.log() <= settings::get().log {
         // A stderr that is full or closed is nobody's fault here: eprintln would panic.
@@ -180,13 +181,14 @@ pub(crate) fn tell_address<O: crate::object::Object>(
 }
 
 fn c_string(message: &str) -> CString {
-    CString::new(message.replace('\0', " ")).unwrap_or_default()
+    CString::new(message).unwrap_or_default()
 }
 
 /// A message of the driver's own, to the log and the instance's listeners.
 pub(crate) fn say_to(sink: &Sink, level: Level, message: &str) {
-    log(level, message);
-    sink.say(level, &c_string(message), &[]);
+    let message = plain::line(message);
+    log(level, &message);
+    sink.say(level, &c_string(&message), &[]);
 }
 
 /// What is wrong with the settings: on the log once, and to the listeners of each instance while it is made.
@@ -194,11 +196,11 @@ pub(crate) fn say_bad_settings(sink: &Sink) {
     static LOGGED: AtomicBool = AtomicBool::new(false);
     let logged = LOGGED.swap(true, Ordering::Relaxed);
     let gpu = counters::model::problem().map(|p| format!("{p}; the default GPU is modelled"));
-    for message in settings::problems().iter().chain(&gpu) {
+    for message in settings::problems().iter().chain(&gpu).map(|m| plain::line(m)) {
         if !logged {
-            log(Level::Warn, message);
+            log(Level::Warn, &message);
         }
-        sink.say(Level::Warn, &c_string(message), &[]);
+        sink.say(Level::Warn, &c_string(&message), &[]);
     }
 }
 
@@ -237,6 +239,7 @@ pub(crate) fn register(instance: Weak<Shared>) {
     all.push(instance);
 }
 
+/// `message` is plain.
 fn broadcast(level: Level, message: &str, objects: &[vk::DebugUtilsObjectNameInfoEXT<'_>]) {
     log(level, message);
     let all: Vec<_> = INSTANCES.lock().iter().filter_map(Weak::upgrade).collect();
@@ -248,7 +251,13 @@ fn broadcast(level: Level, message: &str, objects: &[vk::DebugUtilsObjectNameInf
 
 /// An error whose instance is not known: to the log and all listeners.
 pub(crate) fn log_error(message: &str) {
-    broadcast(Level::Error, message, &[]);
+    broadcast(Level::Error, &plain::line(message), &[]);
+}
+
+/// As [`log_error`], in several lines.
+pub(crate) fn log_errors<'a>(lines: impl Iterator<Item = &'a str>) {
+    let lines: Vec<_> = lines.map(plain::line).collect();
+    broadcast(Level::Error, &lines.join("\n"), &[]);
 }
 
 /// Says that a handle is not a live one of type `ty`.
@@ -257,7 +266,7 @@ pub(crate) fn bad_handle(raw: u64, ty: ObjectType) {
     let message = format!("{raw:#x}{name} is no live {ty:?} but {}", crate::object::describe(raw));
     let object =
         vk::DebugUtilsObjectNameInfoEXT { object_type: ty, object_handle: raw, ..Default::default() };
-    broadcast(Level::Error, &message, &[object]);
+    broadcast(Level::Error, &plain::line(&message), &[object]);
 }
 
 static ANY_NAMES: AtomicBool = AtomicBool::new(false);

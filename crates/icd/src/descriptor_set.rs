@@ -327,7 +327,7 @@ mod tests {
 
     fn buffer(size: u64) -> (vk::Buffer, u64) {
         let gpu = Arc::new(texel::buffer::Buffer::new(size, Default::default(), Default::default()));
-        let memory = DeviceMemory::allocate(size, 0, false).expect("memory");
+        let memory = DeviceMemory::allocate(texel::for_tests::space(), size, 0, false).expect("memory");
         assert!(gpu.bound.set(Bound { memory, offset: 0 }).is_ok());
         let at = gpu.ptr() as u64;
         (object::create(crate::buffer::Buffer { gpu }), at)

@@ -11,6 +11,7 @@ use crate::{chain, debug, extensions, features};
 use machine::sync::Hub;
 use std::ops::Deref;
 use std::sync::Arc;
+use texel::memory::AddressSpace;
 
 /// What the device's children hold of it; it ends with the last of them.
 pub struct Inner {
@@ -62,6 +63,10 @@ impl Inner {
     /// What descriptors in buffers name.
     pub fn names(&self) -> &machine::descriptor_memory::Names {
         &self.gpu.shared.names
+    }
+    /// The addresses of its memory.
+    pub fn space(&self) -> &Arc<AddressSpace> {
+        &self.gpu.shared.memory
     }
     pub fn hub(&self) -> &Hub {
         self.gpu.hub()

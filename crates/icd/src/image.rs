@@ -50,7 +50,7 @@ pub(crate) unsafe fn get(image: vk::Image) -> Option<Arc<texel::image::Image>> {
     unsafe { Some(object::get::<Image>(image)?.gpu.clone()) }
 }
 
-pub(crate) unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Image> {
+pub(crate) unsafe fn new(device: &Device, info: &vk::ImageCreateInfo) -> Answer<texel::image::Image> {
     use vk::ImageCreateFlags as Flags;
     if info.flags.contains(Flags::PROTECTED) {
         return Err(invalid("vkCreateImage: protected images are not supported"));
@@ -65,7 +65,7 @@ pub(crate) unsafe fn new(info: &vk::ImageCreateInfo) -> Answer<texel::image::Ima
     // SAFETY: valid usage: the structure's chain leads to what it is said to.
     unsafe {
         let tiling = crate::drm::tiling(info)?;
-        let mut image = texel::image::Image::new(&vk::ImageCreateInfo { tiling, ..*info })?;
+        let mut image = texel::image::Image::new(device.space(), &vk::ImageCreateInfo { tiling, ..*info })?;
         crate::drm::check(info, &image)?;
         if uncompressed(info.p_next) {
             image.packed = None;
@@ -106,7 +106,7 @@ pub(crate) unsafe fn create_image(
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let image = match new(&*info) {
+        let image = match new(device, &*info) {
             Ok(image) => Image::create(Arc::new(image)),
             Err(e) => return e,
         };
@@ -192,13 +192,13 @@ pub(crate) unsafe fn get_image_memory_requirements2(
 }
 
 pub(crate) unsafe fn get_device_image_memory_requirements(
-    _: &Device,
+    device: &Device,
     info: *const vk::DeviceImageMemoryRequirements,
     out: *mut vk::MemoryRequirements2,
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        match (*info).p_create_info.as_ref().and_then(|i| new(i).ok()) {
+        match (*info).p_create_info.as_ref().and_then(|i| new(device, i).ok()) {
             Some(i) => require(&i, Some((*info).plane_aspect), &mut *out),
             None => (*out).memory_requirements = Default::default(),
         }
@@ -298,14 +298,14 @@ pub(crate) unsafe fn get_image_subresource_layout2(
 }
 
 pub(crate) unsafe fn get_device_image_subresource_layout(
-    _: &Device,
+    device: &Device,
     info: *const vk::DeviceImageSubresourceInfo,
     out: *mut vk::SubresourceLayout2,
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let i = &*info;
-        let image = i.p_create_info.as_ref().and_then(|i| new(i).ok());
+        let image = i.p_create_info.as_ref().and_then(|i| new(device, i).ok());
         match (image, i.p_subresource.as_ref()) {
             (Some(image), Some(sub)) => tell_layout(&image, &sub.image_subresource, &mut *out),
             _ => (*out).subresource_layout = Default::default(),

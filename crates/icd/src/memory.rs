@@ -27,9 +27,10 @@ impl Memory {
     ///
     /// # Errors
     /// `ERROR_OUT_OF_DEVICE_MEMORY` when so many bytes can't be had.
-    pub(crate) fn new(bytes: u64, shown: bool) -> Answer<Memory> {
-        let shared = if shown { DeviceMemory::allocate(bytes, 0, true).ok() } else { None };
-        let gpu = shared.map_or_else(|| DeviceMemory::allocate(bytes, 0, false), Ok)?;
+    pub(crate) fn new(device: &Device, bytes: u64, shown: bool) -> Answer<Memory> {
+        let space = device.space();
+        let shared = if shown { DeviceMemory::allocate(space, bytes, 0, true).ok() } else { None };
+        let gpu = shared.map_or_else(|| DeviceMemory::allocate(space, bytes, 0, false), Ok)?;
         let memory = Memory { gpu, counted: bytes };
         let before = HEAP_USED.fetch_add(bytes, SeqCst);
         if before.saturating_add(bytes) > heap_size() {
@@ -100,7 +101,7 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
             {
                 return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
             }
-            let gpu = DeviceMemory::import_host(i.p_host_pointer.cast(), size, ty);
+            let gpu = DeviceMemory::import_host(device.space(), i.p_host_pointer.cast(), size, ty);
             return Ok(Memory { gpu, counted: 0 });
         }
         // Reserved before it is made: two threads can't both take the last bytes.
@@ -114,8 +115,10 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
             return fail(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         }
         let made = match chain::find::<vk::ImportMemoryFdInfoKHR>(info.p_next) {
-            Some(i) if i.handle_type == FD => DeviceMemory::import_fd(i.fd, size, ty),
-            Some(i) if i.handle_type == DMA_BUF => DeviceMemory::import_dma_buf(i.fd, size, ty),
+            Some(i) if i.handle_type == FD => DeviceMemory::import_fd(device.space(), i.fd, size, ty),
+            Some(i) if i.handle_type == DMA_BUF => {
+                DeviceMemory::import_dma_buf(device.space(), i.fd, size, ty)
+            }
             Some(i) if !i.handle_type.is_empty() => Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE),
             _ => {
                 let export = chain::find::<vk::ExportMemoryAllocateInfo>(info.p_next)
@@ -123,9 +126,9 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
                 let captured = chain::find::<vk::MemoryOpaqueCaptureAddressAllocateInfo>(info.p_next);
                 let wanted = captured_address(device, captured.map(|c| c.opaque_capture_address));
                 if ty == SPARSE_TYPE && !export {
-                    DeviceMemory::stored_at(size, ty, wanted)
+                    DeviceMemory::stored_at(device.space(), size, ty, wanted)
                 } else {
-                    DeviceMemory::allocate_at(size, ty, export, wanted)
+                    DeviceMemory::allocate_at(device.space(), size, ty, export, wanted)
                 }
             }
         };

@@ -21,10 +21,11 @@ pub(crate) fn install() {
 }
 
 fn hook(info: &PanicHookInfo) {
-    debug::log_error(&text(info));
+    debug::log_errors(told(info).iter().map(String::as_str));
 }
 
-fn text(info: &PanicHookInfo) -> String {
+/// The lines.
+fn told(info: &PanicHookInfo) -> Vec<String> {
     let why = info.payload_as_str().unwrap_or("no message");
     let mut text = format!("internal error: {why}");
     if let Some(l) = info.location() {
@@ -32,14 +33,15 @@ fn text(info: &PanicHookInfo) -> String {
     }
     let thread = std::thread::current();
     let _ = write!(text, " (thread {})", thread.name().unwrap_or("of the program"));
+    let mut lines = vec![text];
     let symbols = Symbols::beside_library();
     let named: Vec<String> = stack().iter().map(|&at| symbols.name(at)).collect();
     // What follows the panic's own calls is what went wrong.
     let first = named.iter().rposition(|n| n.contains("panicking") || n.contains("rust_begin_unwind"));
     for n in named.iter().skip(first.map_or(0, |f| f + 1)).take(FRAMES) {
-        let _ = write!(text, "\n    in {n}");
+        lines.push(format!("    in {n}"));
     }
-    text
+    lines
 }
 
 /// Return addresses of the calls under way, innermost first.
@@ -134,7 +136,7 @@ mod tests {
     fn a_panic_tells_its_message_its_place_and_its_callers() {
         static TOLD: parking_lot::Mutex<String> = parking_lot::Mutex::new(String::new());
         let before = std::panic::take_hook();
-        std::panic::set_hook(Box::new(|info| *TOLD.lock() = text(info)));
+        std::panic::set_hook(Box::new(|info| *TOLD.lock() = told(info).join("\n")));
         let line = line!() + 1;
         assert!(std::panic::catch_unwind(|| panic!("out of {}", "luck")).is_err());
         std::panic::set_hook(before);

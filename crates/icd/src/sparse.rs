@@ -69,14 +69,14 @@ pub(crate) unsafe fn get_image_sparse_memory_requirements2(
 }
 
 pub(crate) unsafe fn get_device_image_sparse_memory_requirements(
-    _: &Device,
+    device: &Device,
     info: *const vk::DeviceImageMemoryRequirements,
     count: *mut u32,
     out: *mut vk::SparseImageMemoryRequirements2,
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        match (*info).p_create_info.as_ref().and_then(|i| image::new(i).ok()) {
+        match (*info).p_create_info.as_ref().and_then(|i| image::new(device, i).ok()) {
             Some(i) => require(&i, count, out),
             None => *count = 0,
         }

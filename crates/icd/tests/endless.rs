@@ -27,11 +27,16 @@ struct Device {
 // SAFETY (all blocks): handles are alive, structures outlive the calls.
 impl Device {
     fn new(heard: &Heard) -> Device {
+        Device::within(heard, LIMIT)
+    }
+
+    /// Where a wave may take so many ms: the first device of the process says.
+    fn within(heard: &Heard, limit: u64) -> Device {
         static LIMITED: Once = Once::new();
         // SAFETY: before the first instance, and nobody reads the environment meanwhile.
-        LIMITED.call_once(|| unsafe { std::env::set_var("TUFF_WATCHDOG_MS", LIMIT.to_string()) });
+        LIMITED.call_once(|| unsafe { std::env::set_var("TUFF_WATCHDOG_MS", limit.to_string()) });
         let (instance, debug, messenger) = listening(heard);
-        let extensions = [ash::ext::nested_command_buffer::NAME];
+        let extensions = [ash::ext::nested_command_buffer::NAME, ash::ext::index_type_uint8::NAME];
         let g = Gpu::of(instance, &extensions, &mut vk::PhysicalDeviceVulkan11Features::default());
         let layout = unsafe { g.device.create_pipeline_layout(&Default::default(), None) }.unwrap();
         Device { g, debug, messenger, layout }
@@ -74,8 +79,28 @@ impl Device {
         self.drawing(&[vertex, fragment], layout, &[vk::Format::R8G8B8A8_UNORM])
     }
 
+    /// Line strips that restart, drawn to nothing.
+    fn strips(&self, stages: &[(vk::ShaderStageFlags, &[u8])]) -> vk::Pipeline {
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+            .topology(vk::PrimitiveTopology::LINE_STRIP)
+            .primitive_restart_enable(true);
+        self.drawing_of(assembly, stages, self.layout, &[])
+    }
+
     fn drawing(
         &self,
+        stages: &[(vk::ShaderStageFlags, &[u8])],
+        layout: vk::PipelineLayout,
+        formats: &[vk::Format],
+    ) -> vk::Pipeline {
+        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
+            .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
+        self.drawing_of(assembly, stages, layout, formats)
+    }
+
+    fn drawing_of(
+        &self,
+        assembly: vk::PipelineInputAssemblyStateCreateInfo,
         stages: &[(vk::ShaderStageFlags, &[u8])],
         layout: vk::PipelineLayout,
         formats: &[vk::Format],
@@ -100,8 +125,6 @@ impl Device {
         let viewports =
             vk::PipelineViewportStateCreateInfo::default().viewports(&viewport).scissors(&scissor);
         let input = vk::PipelineVertexInputStateCreateInfo::default();
-        let assembly = vk::PipelineInputAssemblyStateCreateInfo::default()
-            .topology(vk::PrimitiveTopology::TRIANGLE_LIST);
         let raster = vk::PipelineRasterizationStateCreateInfo::default().line_width(1.0);
         let samples = vk::PipelineMultisampleStateCreateInfo::default()
             .rasterization_samples(vk::SampleCountFlags::TYPE_1);
@@ -468,4 +491,95 @@ fn passes_and_queries_out_of_order() {
     let internal: Vec<_> = heard.lock().unwrap().iter().filter(|l| l.contains("internal")).cloned().collect();
     assert!(internal.is_empty(), "{internal:?}");
     d.free(&[p]);
+}
+
+const RESTARTS: &str = "TUFF_TEST_RESTARTS";
+
+/// Draws strips of the bytes' indices, 64 MiB of them or as many as there are, with restarts; how long it took, if the device survived.
+fn strips(d: &Device, pattern: &[u8], bytes: usize, count: u32) -> (bool, Duration) {
+    let vertex = (vk::ShaderStageFlags::VERTEX, &include_bytes!("shaders/lost.vert.spv")[..]);
+    let p = d.strips(&[vertex]);
+    let b = d.g.buffer(bytes / 4);
+    // SAFETY: all of the mapped words.
+    let indices = unsafe { std::slice::from_raw_parts_mut(b.words.as_mut_ptr().cast::<u8>(), bytes) };
+    indices.chunks_mut(pattern.len()).for_each(|c| c.copy_from_slice(&pattern[..c.len()]));
+    let began = Instant::now();
+    let survived = d.run(|device, c| unsafe {
+        begin(device, c, SMALL, 1);
+        device.cmd_bind_pipeline(c, GRAPHICS, p);
+        device.cmd_bind_index_buffer(c, b.buffer, 0, vk::IndexType::UINT8_EXT);
+        device.cmd_draw_indexed(c, count, 1, 0, 0, 0);
+        device.cmd_end_rendering(c);
+    });
+    let took = began.elapsed();
+    unsafe { d.g.device.destroy_pipeline(p, None) };
+    d.g.free(b);
+    (survived, took)
+}
+
+/// What `kind` of child of this test says with these settings.
+fn child(test: &str, kind: &str, settings: &[(&str, &str)]) -> String {
+    let mut command = std::process::Command::new(std::env::current_exe().expect("the test has a path"));
+    command.args(["--exact", test, "--nocapture"]).env(RESTARTS, kind).envs(settings.iter().copied());
+    let out = command.output().expect("it runs");
+    let text = [out.stdout, out.stderr].map(|t| String::from_utf8_lossy(&t).into_owned()).concat();
+    assert!(out.status.success(), "{kind}: {}\n{text}", out.status);
+    text
+}
+
+/// The stream of indices is looked through, 2³² of them if a draw says so (those behind the buffer are zeros), and the watchdog is asked
+/// meanwhile.
+#[test]
+fn restarts_without_end() {
+    const TEST: &str = "restarts_without_end";
+    if std::env::var_os(RESTARTS).is_none() {
+        child(TEST, "endless", &[]);
+        return;
+    }
+    // A submission may take 30 times as much: 150 ms. Before the device, which would set another.
+    let heard = Heard::default();
+    let d = Device::within(&heard, 5);
+    let (survived, took) = strips(&d, &[0xFF], 64 << 20, u32::MAX);
+    assert!(!survived && took < Duration::from_millis(1500), "{survived} {took:?}");
+    let line = the_line(&heard);
+    assert!(
+        line.contains("vkCmdDrawIndexed") && line.ends_with("within 150ms; the device is lost"),
+        "{line}"
+    );
+    d.free(&[]);
+}
+
+/// Four million strips, where there is little memory: a list of them would be larger than that. So would their primitives, where they
+/// are seen: that is a line, and the device's end, not the process's.
+#[test]
+fn restarts_with_little_memory() {
+    const TEST: &str = "restarts_with_little_memory";
+    if cfg!(sanitized) {
+        return not_run::say(TEST, "a limit of address space, which a sanitizer needs");
+    }
+    if std::env::var_os(RESTARTS).is_none() {
+        child(TEST, "memory", &[("TUFF_THREADS", "1")]);
+        return;
+    }
+    let heard = Heard::default();
+    let d = Device::within(&heard, 60_000);
+    // What is made once is there.
+    assert!(strips(&d, &[0, 1, 0xFF], 3 << 10, 3 << 10).0);
+    // Outside the picture.
+    let unseen = [10, 11, 0xFF];
+    let limit = |bytes: u64| {
+        let statm = std::fs::read_to_string("/proc/self/statm").expect("procfs");
+        let pages: u64 = statm.split(' ').next().and_then(|n| n.parse().ok()).expect("pages");
+        let most = libc::rlimit { rlim_cur: pages * 4096 + bytes, rlim_max: libc::RLIM_INFINITY };
+        // SAFETY: a limit of this process.
+        assert_eq!(unsafe { libc::setrlimit(libc::RLIMIT_AS, &most) }, 0);
+    };
+    limit(40 << 20);
+    let (survived, took) = strips(&d, &unseen, 12 << 20, 12 << 20);
+    assert!(survived, "{took:?} {heard:?}");
+    let (survived, took) = strips(&d, &[0, 1, 0xFF], 12 << 20, 12 << 20);
+    assert!(!survived, "{took:?}");
+    let line = the_line(&heard);
+    assert!(line.contains("the primitives of a draw found no memory"), "{line}");
+    d.free(&[]);
 }

@@ -185,6 +185,27 @@ fn a_wild_address_after_a_call_is_named_to_its_line() {
     }
 }
 
+/// What a program names is text in what is said of it.
+#[test]
+fn a_hostile_name_is_no_line_and_no_command() {
+    let heard = Heard::default();
+    let v = Victim::new(&heard, vk::ShaderStageFlags::COMPUTE);
+    let module = v.module(include_bytes!("shaders/lost.comp.spv"));
+    let stage = vk::PipelineShaderStageCreateInfo::default()
+        .stage(vk::ShaderStageFlags::COMPUTE)
+        .module(module)
+        .name(c"main");
+    let info = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(v.layout)];
+    let pipeline = unsafe { v.gpu.device.create_compute_pipelines(vk::PipelineCache::null(), &info, None) };
+    let pipeline = pipeline.expect("a pipeline")[0];
+    v.name(pipeline, c"a\ntuff: \x1b[2Jfine\xE2\x80\xAE");
+    v.run(pipeline, vk::ShaderStageFlags::COMPUTE, |c| unsafe { v.gpu.device.cmd_dispatch(c, 3, 1, 1) });
+    unsafe { v.gpu.device.destroy_shader_module(module, None) };
+    v.free(pipeline);
+    assert!(!heard.lock().expect("no panic").iter().any(|l| l.contains(char::is_control)), "{heard:?}");
+    said(heard, &["pipeline 'a\\ntuff: \\x1b[2Jfine\\u{202e}' (main)"]);
+}
+
 #[test]
 fn a_draw_that_is_shaded_at_its_passs_end_is_named_itself() {
     let heard = Heard::default();

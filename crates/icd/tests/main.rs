@@ -34,6 +34,7 @@ mod swapchain;
 mod texture;
 mod time;
 mod timestamps;
+mod two_devices;
 mod untyped;
 mod v14;
 mod window;

@@ -30,9 +30,9 @@ fn gpu() -> Gpu {
 }
 
 /// Memory of the type that sparse resources ask for, and its words.
-struct Store {
-    memory: vk::DeviceMemory,
-    words: &'static mut [u32],
+pub struct Store {
+    pub memory: vk::DeviceMemory,
+    pub words: &'static mut [u32],
 }
 
 fn store(g: &Gpu, blocks: u64, type_bits: u32) -> Store {
@@ -73,6 +73,14 @@ fn bind(g: &Gpu, info: vk::BindSparseInfo) -> Result<(), vk::Result> {
 fn bind_buffer(g: &Gpu, b: vk::Buffer, parts: &[vk::SparseMemoryBind]) -> Result<(), vk::Result> {
     let of = [vk::SparseBufferMemoryBindInfo::default().buffer(b).binds(parts)];
     bind(g, vk::BindSparseInfo::default().buffer_binds(&of))
+}
+
+/// A buffer that may have holes, with memory in its first block.
+pub fn bound_buffer(g: &Gpu) -> (vk::Buffer, Store) {
+    let (b, need) = buffer(g, BLOCK, vk::BufferCreateFlags::SPARSE_RESIDENCY);
+    let m = store(g, 1, need.memory_type_bits);
+    bind_buffer(g, b, &[part(0, BLOCK, m.memory, 0)]).expect("it is bound");
+    (b, m)
 }
 
 fn copy(

@@ -1,5 +1,6 @@
 //! JUnit XML, as CI systems read it: suites of cases, each passed, failed, skipped or impossible.
 
+use plain::xml as escape;
 use std::fmt::Write;
 
 /// What became of a case.
@@ -80,25 +81,6 @@ pub fn xml(name: &str, suites: &[Suite]) -> String {
 
 fn time(seconds: Option<f64>) -> String {
     seconds.map(|s| format!(" time=\"{s:.3}\"")).unwrap_or_default()
-}
-
-/// Text for XML 1.0, in attributes too: what it cannot hold (control characters, U+FFFE and U+FFFF) becomes `?`.
-pub fn escape(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '&' => out += "&amp;",
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '"' => out += "&quot;",
-            // In an attribute these would be read as a space.
-            '\n' => out += "&#10;",
-            '\t' => out += "&#9;",
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => out.push('?'),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use crate::settings::{Settings, Table};
 use parking_lot::Mutex;
+use plain::{csv as field, json as quoted};
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -131,7 +132,7 @@ pub(crate) fn finish() {
 }
 
 fn create(path: &Path) -> Option<File> {
-    File::create(path).inspect_err(|e| crate::say(&format!("{}: {e}", path.display()))).ok()
+    File::create(path).inspect_err(|e| crate::say(&format!("{}: {e}", plain::path(path)))).ok()
 }
 
 impl Output {
@@ -200,33 +201,11 @@ impl Output {
             }
             Table::File(path) => {
                 if let Err(e) = std::fs::write(path, f.table()) {
-                    crate::say(&format!("{}: {e}", path.display()));
+                    crate::say(&format!("{}: {e}", plain::path(path)));
                 }
             }
         }
     }
-}
-
-/// A field of CSV (RFC 4180).
-fn field(text: &str) -> String {
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text.into(),
-    }
-}
-
-/// A string of JSON (RFC 8259).
-fn quoted(text: &str) -> String {
-    let mut s = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => s.extend(['\\', c]),
-            c if c < ' ' => drop(write!(s, "\\u{:04x}", c as u32)),
-            c => s.push(c),
-        }
-    }
-    s.push('"');
-    s
 }
 
 fn or_empty<T: ToString>(v: Option<T>) -> String {
@@ -329,7 +308,8 @@ impl Files {
         for (k, m) in lines {
             let ms = |ns: f64| ns / 1e6;
             let share = if all > 0.0 { 100.0 * m.total / all } else { 0.0 };
-            let labels = if k.labels.is_empty() { String::new() } else { format!(" [{}]", k.labels) };
+            let labels =
+                if k.labels.is_empty() { String::new() } else { format!(" [{}]", plain::line(&k.labels)) };
             let _ = writeln!(
                 s,
                 "{:>8} {:>11.4} {share:>6.1} {:>10.4} {:>10.4} {:>10.4}  {}: {}{labels}",
@@ -339,11 +319,11 @@ impl Files {
                 ms(m.least),
                 ms(m.most),
                 k.kind,
-                k.name
+                plain::line(&k.name)
             );
         }
         for (why, n) in &self.unmeasured {
-            let _ = writeln!(s, "{n:>8} not measured, or not as asked: {why}");
+            let _ = writeln!(s, "{n:>8} not measured, or not as asked: {}", plain::line(why));
         }
         s
     }
@@ -424,6 +404,47 @@ mod tests {
         let text = std::fs::read_to_string(folder.join("a.txt")).unwrap();
         let second = text.lines().nth(2).unwrap();
         assert!(second.contains("4.0000") && second.ends_with("copy: d"), "{text}");
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn hostile_names_are_text() {
+        let folder = std::env::temp_dir().join(format!("tuff-layer-names-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let [csv, json, table] = ["a.csv", "a.json", "a.txt"].map(|n| folder.join(n));
+        let settings = Settings {
+            csv: Some(csv.clone()),
+            json: Some(json.clone()),
+            table: Table::File(table.clone()),
+            ..Default::default()
+        };
+        let o = Output::new(&settings, &[]);
+        let wild = "a\n\x1b[2J9 copy: fine\u{202e}";
+        let row = |name: &str, ns| Row {
+            kind: "copy",
+            name: name.into(),
+            labels: wild.into(),
+            commands: "=HYPERLINK(\"x\")".into(),
+            span: Some((-1.0, ns)),
+            parts: 1,
+            ..Row::default()
+        };
+        let lost = Row { span: None, reason: Some(wild.into()), ..row("@b", 0.0) };
+        o.write(vec![row(wild, 1e6), row("-1", 1e6), lost]);
+        o.flush(true);
+        let [csv, json, table] = [csv, json, table].map(|f| std::fs::read_to_string(f).unwrap());
+        for text in [&csv, &json, &table] {
+            assert!(!text.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'), "{text:?}");
+        }
+        assert_eq!((csv.lines().count(), table.lines().count()), (4, 5), "{csv}\n{table}");
+        let name = "a\\n\\x1b[2J9 copy: fine\\u{202e}";
+        let link = "\"'=HYPERLINK(\"\"x\"\")\"";
+        // Numbers are as they were.
+        assert!(csv.contains(&format!(",copy,'-1,{name},{link},-1,1000000,")), "{csv}");
+        assert!(
+            csv.contains(",copy,'@b,") && table.contains(&format!("copy: {name} [{name}]")),
+            "{csv}{table}"
+        );
         std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -18,14 +18,14 @@
 //! | 1 | the image's name | bias and least level (f32) |
 //! | 2, 3 | hash | greatest level and anisotropy (f32), index of the custom border colour |
 //!
-//! It is read when a shader takes it ([`wave::Host::descriptor`]). An address that is not device memory's, a name that
+//! It is read when a shader takes it ([`wave::Host::descriptor`]). An address that is not this device's memory, a name that
 //! nothing has and a tag that is none make it the null descriptor.
 
 use ash::vk;
 use parking_lot::RwLock;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use texel::memory;
+use texel::memory::AddressSpace;
 use texel::sample::{BufferView, ImageView, Sampler};
 use wave::Meaning;
 
@@ -294,11 +294,11 @@ impl Names {
 }
 
 /// What the words of a descriptor mean to a shader that takes it for a texel buffer's (`as_texels`) or for any other.
-pub fn meaning(names: &Names, raw: &[u64; 4], as_texels: bool) -> Meaning {
+pub fn meaning(names: &Names, memory: &AddressSpace, raw: &[u64; 4], as_texels: bool) -> Meaning {
     let [tag, a, b, _] = *raw;
     let words = match tag as u32 {
-        BUFFER if !as_texels && memory::is_live(a, b) => [a, b, 0, 0],
-        TEXELS if as_texels && memory::is_live(a, b) => {
+        BUFFER if !as_texels && memory.is_live(a, b) => [a, b, 0, 0],
+        TEXELS if as_texels && memory.is_live(a, b) => {
             let format = vk::Format::from_raw((tag >> 32) as i32);
             // SAFETY: where device memory lives, bytes can always be read and written: freed ranges stay mapped. What was imported
             // is the application's to keep for as long as its shaders use it.
@@ -326,7 +326,7 @@ pub fn meaning(names: &Names, raw: &[u64; 4], as_texels: bool) -> Meaning {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use texel::for_tests::{bound_image, info_2d};
+    use texel::for_tests::{bound_image, info_2d, space};
     use texel::memory::DeviceMemory;
 
     fn view() -> Arc<ImageView> {
@@ -351,52 +351,60 @@ mod tests {
         let b = names.add(named());
         assert!(a != 0 && b != 0 && a != b);
         let at = Arc::as_ptr(&v) as u64;
-        assert_eq!(meaning(&names, &sampled(a, 0), false).words, [0, 0, at, 0]);
-        assert_eq!(meaning(&names, &storage(b), false).words, [0, 0, at, 0]);
+        assert_eq!(meaning(&names, space(), &sampled(a, 0), false).words, [0, 0, at, 0]);
+        assert_eq!(meaning(&names, space(), &storage(b), false).words, [0, 0, at, 0]);
         assert!(names.remove(a).is_some() && names.remove(a).is_none());
-        assert_eq!(meaning(&names, &sampled(a, 0), false).words, [0; 4], "gone");
+        assert_eq!(meaning(&names, space(), &sampled(a, 0), false).words, [0; 4], "gone");
         let c = names.add(named());
         assert_ne!(a, c, "the place is used again, the name is not");
-        assert_eq!(meaning(&names, &sampled(a, 0), false).words, [0; 4], "not what has its place now");
-        assert_eq!(meaning(&names, &sampled(c, 0), false).words, [0, 0, at, 0]);
-        assert_eq!(meaning(&names, &sampled(0, c), false).words, [0; 4], "a view is no sampler");
+        assert_eq!(
+            meaning(&names, space(), &sampled(a, 0), false).words,
+            [0; 4],
+            "not what has its place now"
+        );
+        assert_eq!(meaning(&names, space(), &sampled(c, 0), false).words, [0, 0, at, 0]);
+        assert_eq!(meaning(&names, space(), &sampled(0, c), false).words, [0; 4], "a view is no sampler");
     }
 
     #[test]
     fn only_device_memory_is_a_buffer() {
         let names = Names::default();
-        let m = DeviceMemory::allocate(1 << 16, 0, false).expect("memory");
+        let m = DeviceMemory::allocate(space(), 1 << 16, 0, false).expect("memory");
         let at = m.ptr() as u64;
-        assert_eq!(meaning(&names, &buffer(at + 16, 100), false).words, [at + 16, 100, 0, 0]);
+        assert_eq!(meaning(&names, space(), &buffer(at + 16, 100), false).words, [at + 16, 100, 0, 0]);
         let local = [0u64; 8];
-        let end = memory::arena().1;
+        let end = space().arena().1;
+        let other = AddressSpace::new().expect("address space");
+        assert_eq!(meaning(&names, &other, &buffer(at + 16, 100), false).words, [0; 4], "another device's");
+        let texel = texels(at, 16, vk::Format::R32_UINT);
+        assert_eq!(meaning(&names, &other, &texel, true).words, [0; 4], "another device's");
         for (a, n) in [(local.as_ptr() as u64, 16), (end - 16, 17), (at, u64::MAX), (at, end), (8, 8)] {
-            assert_eq!(meaning(&names, &buffer(a, n), false).words, [0; 4], "{a:#x} + {n:#x}");
+            assert_eq!(meaning(&names, space(), &buffer(a, n), false).words, [0; 4], "{a:#x} + {n:#x}");
             let t = texels(a, n, vk::Format::R32_UINT);
-            assert_eq!(meaning(&names, &t, true).words, [0; 4], "{a:#x} + {n:#x}");
+            assert_eq!(meaning(&names, space(), &t, true).words, [0; 4], "{a:#x} + {n:#x}");
         }
     }
 
     #[test]
     fn texel_buffers_are_no_images() {
         let names = Names::default();
-        let m = DeviceMemory::allocate(1 << 16, 0, false).expect("memory");
+        let m = DeviceMemory::allocate(space(), 1 << 16, 0, false).expect("memory");
         let at = m.ptr() as u64;
         let t = texels(at, 64, vk::Format::R32_UINT);
-        assert_eq!(meaning(&names, &t, false).words, [0; 4]);
-        let made = meaning(&names, &t, true);
+        assert_eq!(meaning(&names, space(), &t, false).words, [0; 4]);
+        let made = meaning(&names, space(), &t, true);
         // SAFETY: what a texel buffer's meaning has there.
         let view = unsafe { &*((made.words[2] & !crate::descriptor::TEXELS) as *const BufferView) };
         assert_eq!((view.len, view.address(16)), (16, None));
         let v = view_name(&names);
-        assert_eq!(meaning(&names, &sampled(v, 0), true).words, [0; 4]);
+        assert_eq!(meaning(&names, space(), &sampled(v, 0), true).words, [0; 4]);
         // Formats that are none, that texel buffers have not, and an address that atomics could not take.
         for t in [
             texels(at, 64, vk::Format::from_raw(-1)),
             texels(at, 64, vk::Format::BC1_RGB_UNORM_BLOCK),
             texels(at + 2, 60, vk::Format::R32_UINT),
         ] {
-            assert_eq!(meaning(&names, &t, true).words, [0; 4]);
+            assert_eq!(meaning(&names, space(), &t, true).words, [0; 4]);
         }
     }
 

@@ -85,10 +85,10 @@ impl Host for DeviceHost<'_> {
         unsafe { image_op::line_count(code, warp) }
     }
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
-        descriptor_memory::meaning(&self.shared.names, raw, texels)
+        descriptor_memory::meaning(&self.shared.names, &self.shared.memory, raw, texels)
     }
     fn foreign_from(&self, addr: u64) -> Option<u64> {
-        texel::memory::foreign_from(addr)
+        self.shared.memory.from(addr)
     }
     fn resident(&self, addr: u64) -> bool {
         texel::memory::sparse::resident(addr as *const u8)

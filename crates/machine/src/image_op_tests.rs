@@ -117,7 +117,7 @@ impl Scene {
         use vk::ImageViewType as V;
         let usage = vk::BufferUsageFlags::UNIFORM_TEXEL_BUFFER;
         let buffer = Buffer::new(400, usage, vk::BufferCreateFlags::empty());
-        let memory = DeviceMemory::allocate(400, 0, false).expect("memory");
+        let memory = DeviceMemory::allocate(texel::for_tests::space(), 400, 0, false).expect("memory");
         assert!(buffer.bound.set(Bound { memory, offset: 0 }).is_ok());
         Scene {
             texture,
@@ -162,7 +162,7 @@ impl Scene {
             host: &Images,
             base: [0; 3],
             groups: [1; 3],
-            arena: (0, 0),
+            arena: wave::Arena::NONE,
             draw: [0; 2],
         };
         Worker::new(level).run(&dispatch, 0, 1).expect("runs");

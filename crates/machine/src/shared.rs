@@ -16,11 +16,12 @@ use simd::Level;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
-use wave::Worker;
+use texel::memory::{AddressSpace, sparse};
 use wave::cache::{self, Sizes, Whole};
 use wave::held::Held;
 use wave::reach::{Asked, Asks};
 use wave::tally::AccessKind;
+use wave::{Arena, Worker};
 
 /// Idle workers (register files and scratch), one a thread that is shading.
 #[derive(Default)]
@@ -63,6 +64,8 @@ pub struct Shared {
     pub model: &'static Model,
     /// Host time after which a wave that has not ended loses the device; [`Duration::MAX`]: none.
     pub watchdog: Duration,
+    /// The device's addresses.
+    pub memory: Arc<AddressSpace>,
 }
 
 impl Shared {
@@ -74,6 +77,10 @@ impl Shared {
         if Level::is_less_than_asked() {
             report.error(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", Level::best()));
         }
+        let memory = AddressSpace::new().ok_or_else(|| {
+            report.error("no address space for the device's memory");
+            vk::Result::ERROR_OUT_OF_DEVICE_MEMORY
+        })?;
         let pool = Pool::new(threads).map_err(|e| {
             report.error(&format!("no threads to shade with: {e}"));
             vk::Result::ERROR_OUT_OF_HOST_MEMORY
@@ -92,7 +99,13 @@ impl Shared {
             faults: Default::default(),
             model: counters::model::current(),
             watchdog: settings::get().watchdog,
+            memory,
         })
+    }
+
+    /// Where the device's memory lies now.
+    pub fn arena(&self) -> Arena {
+        Arena::new(self.memory.arena(), sparse::holed())
     }
 
     /// A worker for the thread at hand; [`Workers::give`] takes it back.
@@ -118,7 +131,7 @@ impl Shared {
         }
         if settings::get().trace == Some(settings::Trace::All) {
             return Some(Sizes {
-                whole: Some(Whole::now(self.l2.lock().cleanings())),
+                whole: Some(Whole::now(self.memory.arena().0, self.l2.lock().cleanings())),
                 ..count::caches(self.model)
             });
         }
@@ -133,7 +146,7 @@ impl Shared {
     /// What the L2 has of these bytes of device memory, by address, that are read and written once: lines. It has them from now on.
     pub fn find_in_l2(&self, reads: &[Range<u64>], writes: &[Range<u64>]) -> [u64; 2] {
         let Some(mut held) = self.l2() else { return [0; 2] };
-        let base = texel::memory::arena().0;
+        let base = self.memory.arena().0;
         let lines = |r: &Range<u64>| {
             let line = |at: u64| at.saturating_sub(base);
             line(r.start) / LINE..line(r.end).div_ceil(LINE)
@@ -153,10 +166,11 @@ impl Shared {
     /// Memory is a program's anew: the L2 has nothing of it, whoever had it before.
     pub fn forget_memory(&self, address: u64, bytes: u64) {
         let lines = |bytes: u64| bytes / LINE;
-        if let Some(at) = address.checked_sub(texel::memory::arena().0) {
+        let base = self.memory.arena().0;
+        if let Some(at) = address.checked_sub(base) {
             let lines = lines(at)..lines(at.saturating_add(bytes));
             if settings::get().trace == Some(settings::Trace::All) {
-                cache::lose(lines.clone());
+                cache::lose(base, lines.clone());
             }
             self.l2.lock().forget_memory(lines);
         }

@@ -10,6 +10,7 @@ use super::state::Rect;
 use counters::{Counter, Counts, Model, Value};
 use machine::count;
 use parking_lot::Mutex;
+use texel::memory::AddressSpace;
 use texel::memory::sparse::resident;
 
 /// Side of a region in pixels.
@@ -150,10 +151,10 @@ impl Collected {
     }
 
     /// Writes all values. `Err`: an address that has not as many bytes of one allocation, where nothing was written.
-    pub fn write(&self, regions: &Regions, model: &Model) -> Result<(), u64> {
+    pub fn write(&self, regions: &Regions, model: &Model, memory: &AddressSpace) -> Result<(), u64> {
         let Layout { width, stride, row_stride, .. } = self.layout;
         for (&address, plane) in regions.addresses.iter().zip(&self.planes).filter(|(_, p)| !p.is_empty()) {
-            if !texel::memory::holds(address, self.layout.bytes()) {
+            if !memory.holds(address, self.layout.bytes()) {
                 return Err(address);
             }
             for (n, cell) in plane.iter().enumerate() {
@@ -182,6 +183,7 @@ impl Collected {
 mod tests {
     use super::*;
     use counters::{Event, Phase, Unit};
+    use texel::for_tests::space;
     use texel::memory::DeviceMemory;
 
     fn rect(x0: i32, y0: i32, x1: i32, y1: i32) -> Rect {
@@ -199,7 +201,7 @@ mod tests {
 
     #[test]
     fn values_reach_their_places() {
-        let memory = DeviceMemory::allocate(4096, 0, false).unwrap();
+        let memory = DeviceMemory::allocate(space(), 4096, 0, false).unwrap();
         let base = memory.ptr() as u64;
         let find = |m| Some(counters::catalogue::by_machine(m).unwrap());
         let regions = Regions {
@@ -230,7 +232,7 @@ mod tests {
         // SAFETY: within what the test has made.
         unsafe { std::ptr::write_bytes(base as *mut u8, 0xee, 4096) };
         let model = Model::default();
-        collected.write(&regions, &model).unwrap();
+        collected.write(&regions, &model, space()).unwrap();
         const FREE: u32 = 0xeeee_eeee;
         let row = words(0);
         assert_eq!(row[..4], [130, 0, 8, FREE]);
@@ -240,16 +242,16 @@ mod tests {
         assert_eq!((&row[..3], &row[8..11]), (&[0, 0, 0][..], &[u32::MAX, 0, 3][..]));
         // Outside of device memory, nothing is touched.
         let wild = Regions { addresses: vec![64], ..regions.clone() };
-        assert_eq!(collected.write(&wild, &model), Err(64));
+        assert_eq!(collected.write(&wild, &model, space()), Err(64));
         let last = Regions { addresses: vec![base + 4096 - 64], ..regions.clone() };
-        assert_eq!(collected.write(&last, &model), Ok(()));
+        assert_eq!(collected.write(&last, &model, space()), Ok(()));
         let end = Regions { addresses: vec![base + 4096 - 63], ..regions };
-        assert!(collected.write(&end, &model).is_err());
+        assert!(collected.write(&end, &model, space()).is_err());
     }
 
     #[test]
     fn cycles_are_those_of_the_task() {
-        let memory = DeviceMemory::allocate(4096, 0, false).unwrap();
+        let memory = DeviceMemory::allocate(space(), 4096, 0, false).unwrap();
         let regions = Regions {
             addresses: vec![memory.ptr() as u64],
             counters: vec![counters::catalogue::by_machine("MaliMainActiveCy")],
@@ -260,7 +262,7 @@ mod tests {
         c[Event::MainTasks] = 1;
         c[Event::TilePixelsWritten] = 4096;
         collected.add(0, 0, [0, 0], &c);
-        collected.write(&regions, &Model::default()).unwrap();
+        collected.write(&regions, &Model::default(), space()).unwrap();
         // 4096 pixels at 4 a cycle, and 100 for the task.
         // SAFETY: within what the test has made.
         assert_eq!(unsafe { *(memory.ptr() as *const u32) }, 1124);

@@ -1,6 +1,6 @@
 //! Buffers.
 
-use crate::memory::{Bound, DeviceMemory};
+use crate::memory::{AddressSpace, Bound, DeviceMemory};
 use ash::vk;
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +21,7 @@ impl Buffer {
     /// # Errors
     /// `ERROR_OUT_OF_DEVICE_MEMORY`, `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`
     pub fn unbound(
+        space: &Arc<AddressSpace>,
         size: u64,
         usage: vk::BufferUsageFlags,
         flags: vk::BufferCreateFlags,
@@ -28,7 +29,7 @@ impl Buffer {
     ) -> Result<Buffer, vk::Result> {
         let holes = flags.contains(vk::BufferCreateFlags::SPARSE_RESIDENCY);
         let bound =
-            OnceLock::from(Bound { memory: DeviceMemory::sparse_at(size, holes, wanted)?, offset: 0 });
+            OnceLock::from(Bound { memory: DeviceMemory::sparse_at(space, size, holes, wanted)?, offset: 0 });
         Ok(Buffer { size, usage, flags, bound })
     }
 
@@ -37,15 +38,15 @@ impl Buffer {
         self.bound.get().map(|b| &b.memory).filter(|m| m.is_sparse())
     }
 
-    /// That of a range of device memory, which it keeps; `None` where that is not within one allocation.
-    pub fn at(address: u64, size: u64) -> Option<Buffer> {
-        let whole = Buffer::from(address).filter(|b| size <= b.size)?;
+    /// That of a range of the device's memory, which it keeps; `None` where that is not within one allocation.
+    pub fn at(space: &AddressSpace, address: u64, size: u64) -> Option<Buffer> {
+        let whole = Buffer::from(space, address).filter(|b| size <= b.size)?;
         Some(Buffer { size, ..whole })
     }
 
     /// Of all that its allocation has from this address on.
-    pub fn from(address: u64) -> Option<Buffer> {
-        let bound = crate::memory::at(address)?;
+    pub fn from(space: &AddressSpace, address: u64) -> Option<Buffer> {
+        let bound = space.at(address)?;
         let size = bound.memory.size() - bound.offset;
         let usage = vk::BufferUsageFlags::TRANSFER_SRC | vk::BufferUsageFlags::TRANSFER_DST;
         Some(Buffer { size, usage, flags: Default::default(), bound: OnceLock::from(bound) })

@@ -1,20 +1,26 @@
 //! Images and views for tests, of this crate and of those above it.
 
 use crate::image::Image;
-use crate::memory::{Bound, DeviceMemory};
+use crate::memory::{AddressSpace, Bound, DeviceMemory};
 use crate::sample::ImageView;
 use ash::vk;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
+
+/// Addresses of the device that tests of one process share.
+pub fn space() -> &'static Arc<AddressSpace> {
+    static SPACE: OnceLock<Arc<AddressSpace>> = OnceLock::new();
+    SPACE.get_or_init(|| AddressSpace::new().expect("address space"))
+}
 
 /// An image with memory of its own, zeroed.
 pub fn bound_image(info: &vk::ImageCreateInfo) -> Arc<Image> {
-    let image = Image::new(info).unwrap();
+    let image = Image::new(space(), info).unwrap();
     if let Some(addresses) = image.sparse() {
-        let memory = DeviceMemory::stored(image.size(), 0).unwrap();
+        let memory = DeviceMemory::stored(space(), image.size(), 0).unwrap();
         assert!(addresses.bind_part(0, image.size(), Some((memory, 0))));
         return Arc::new(image);
     }
-    let memory = DeviceMemory::allocate(image.size(), 0, false).unwrap();
+    let memory = DeviceMemory::allocate(space(), image.size(), 0, false).unwrap();
     assert!(image.bind(Bound { memory, offset: 0 }));
     Arc::new(image)
 }

@@ -71,6 +71,7 @@ fn read(text: &str) -> std::result::Result<Measured, String> {
             entry: None,
         }),
         File::Full { entry, metrics, blocks } => {
+            let metrics: Vec<_> = metrics.iter().map(|m| plain::line(m).into_owned()).collect();
             let mut values: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
             for b in blocks {
                 if b.values.len() != metrics.len() {
@@ -149,12 +150,12 @@ impl Printer<'_> {
                 let _ = write!(line, ", {}:{}", b.file, b.line);
             }
             line.push_str(if b.loop_header { ", loop header" } else { "" });
-            let line: String = line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+            let line = plain::line(&line);
             let _ = writeln!(self.out, "{}", self.paint.paint(Tone::of(*heat, self.most), &line));
         }
         let declares = !self.in_function || matches!(i.class.opcode, Op::Line | Op::NoLine | Op::Variable);
         if !(self.code_only && declares) {
-            let _ = writeln!(self.out, "{}", i.disassemble());
+            let _ = writeln!(self.out, "{}", plain::line(&i.disassemble()));
         }
     }
 }
@@ -318,21 +319,22 @@ mod tests {
     }
 
     #[test]
-    fn the_text_has_a_line_for_each_block() {
+    fn the_printedhas_a_line_for_each_block() {
         let m = trips("debug");
         let table = blocks(&m, shader::instrument::Entry::All).unwrap();
         let measured = read("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]").unwrap();
         let rows = measured.values.iter().map(|(b, v)| (*b, measured.line(v))).collect();
         let whole = |code_only, paint| text(&m, &table, &measured.names(), &rows, code_only, paint).unwrap();
-        let text = whole(false, Paint(false));
-        let marks: Vec<&str> = text.lines().filter(|l| l.starts_with(";") && l.contains("block ")).collect();
+        let printed = whole(false, Paint(false));
+        let marks: Vec<&str> =
+            printed.lines().filter(|l| l.starts_with(";") && l.contains("block ")).collect();
         assert_eq!(marks.len(), 11);
         let loops: Vec<_> = marks.iter().filter(|l| l.contains("loop header")).collect();
         assert_eq!(loops.len(), 1);
         assert!(loops[0].contains("trips.comp:18"), "{}", loops[0]);
         // Over each function, its heading; functions alone, if so asked.
-        let functions = text.lines().filter(|l| l.contains("= OpFunction ")).count();
-        assert_eq!(text.lines().filter(|l| l.trim() == ";  threads").count(), functions);
+        let functions = printed.lines().filter(|l| l.contains("= OpFunction ")).count();
+        assert_eq!(printed.lines().filter(|l| l.trim() == ";  threads").count(), functions);
         let code = whole(true, Paint(false));
         assert!(
             code.starts_with(";  threads\n") && !code.contains("OpType") && !code.contains("OpLine"),
@@ -340,7 +342,15 @@ mod tests {
         );
         let instructions =
             |t: &str| t.lines().filter(|l| l.contains("OpLoad") || l.contains("OpBranch")).count();
-        assert_eq!(instructions(&code), instructions(&text));
+        assert_eq!(instructions(&code), instructions(&printed));
+        // Names are text.
+        let wild: Vec<_> = table
+            .iter()
+            .map(|b| Block { function_name: "f\n\x1b[2J".into(), file: "\u{202e}\r".into(), ..b.clone() })
+            .collect();
+        let named = text(&m, &wild, &measured.names(), &rows, false, Paint(false)).unwrap();
+        assert!(!named.contains(['\x1b', '\r', '\u{202e}']) && named.contains(", f\\n\\x1b[2J"), "{named:?}");
+        assert_eq!(named.lines().count(), printed.lines().count(), "{named}");
         // The hottest block (11 of 11) and the coldest (1: a tenth at least is warm) have their colours.
         let painted = whole(true, Paint(true));
         assert!(painted.contains("\x1b[1;31m;       11  block 10"), "{painted}");

@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> client::Result<()> {
         if args.extensions {
             let mut all = context.extensions();
             all.sort();
-            all.iter().for_each(|e| println!("{e}"));
+            all.iter().for_each(|e| println!("{}", plain::line(e)));
         }
         if args.limits {
             members(&format!("{limits:?}")).iter().for_each(|(name, value)| println!("{name:48} {value}"));
@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> client::Result<()> {
             ash::vk::api_version_patch(v)
         )
     };
-    let line = |name: &str, value: String| println!("{name:28} {value}");
+    let line = |name: &str, value: String| println!("{name:28} {}", plain::line(&value));
     line("ICD file", icd.display().to_string());
     line("device", context.device_name());
     line("type", format!("{:?}", p.device_type));

@@ -93,7 +93,7 @@ fn ended(result: client::Result<ExitCode>) -> ExitCode {
     match result {
         Ok(code) => code,
         Err(e) => {
-            eprintln!("tuff: {e}");
+            eprintln!("tuff: {}", plain::message(&e.to_string()));
             ExitCode::FAILURE
         }
     }

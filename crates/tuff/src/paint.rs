@@ -116,7 +116,7 @@ pub fn listing(
     let widest =
         |k: usize| lines.values().filter_map(|l| Some(l.0.get(k)?.chars().count())).max().unwrap_or(0);
     let columns = Columns::new(names.iter().copied(), widest);
-    let mut out = format!("{}\n", paint.paint(Tone::Head, &of.file));
+    let mut out = format!("{}\n", paint.paint(Tone::Head, &plain::line(&of.file)));
     for head in columns.head() {
         let _ = writeln!(out, "{} |", paint.paint(Tone::Head, &head));
     }
@@ -126,9 +126,7 @@ pub fn listing(
             Some((cells, heat)) => (&cells[..], Tone::of(*heat, most)),
             None => (&[][..], Tone::Cold),
         };
-        // What a file holds is not for the terminal.
-        let source: String =
-            source.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
+        let source = plain::source(source);
         let (numbers, rest) = (columns.row(cells), format!("{number:>5} {source}"));
         let _ = writeln!(out, "{} |{}", paint.paint(tone, &numbers), paint.paint(tone, &rest));
     }
@@ -174,8 +172,8 @@ mod tests {
     #[test]
     fn a_files_control_characters_stay_off_the_terminal() {
         let lines = [(2, (vec!["5".to_string()], 1.0))].into();
-        let of = Source { file: "x.frag".into(), text: "a\x1b[2Jb\n\tc".into() };
+        let of = Source { file: "x\n.frag".into(), text: "a\x1b[2Jb\n\tc".into() };
         let text = listing(&of, &["FMA"], &lines, Paint(false));
-        assert_eq!(text, "x.frag\n  FMA |\n      |    1 a\u{fffd}[2Jb\n    5 |    2 \tc\n");
+        assert_eq!(text, "x\\n.frag\n  FMA |\n      |    1 a\\x1b[2Jb\n    5 |    2 \tc\n");
     }
 }

@@ -22,23 +22,24 @@ pub struct Sizes {
 /// What became of an L2 that stays: it has been cleaned so often, and lost so many ranges of lines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Whole {
+    device: u64,
     cleaned: u64,
     lost: usize,
 }
 
-/// Ranges of lines that are of memory which was allocated, in that order: the L2s that stay have nothing of them. Where memory lies
+/// Ranges of lines that are of memory which was allocated, with their devices, in that order: the L2s that stay have nothing of them. Where memory lies
 /// depends on what else the process maps; what is counted must not.
-static LOST: Mutex<Vec<Range<u64>>> = Mutex::new(Vec::new());
+static LOST: Mutex<Vec<(u64, Range<u64>)>> = Mutex::new(Vec::new());
 
-/// An L2 that stays has nothing of these lines.
-pub fn lose(lines: Range<u64>) {
-    LOST.lock().push(lines);
+/// An L2 of this device that stays has nothing of these lines.
+pub fn lose(device: u64, lines: Range<u64>) {
+    LOST.lock().push((device, lines));
 }
 
 impl Whole {
-    /// As it is now, cleaned so often.
-    pub fn now(cleaned: u64) -> Whole {
-        Whole { cleaned, lost: LOST.lock().len() }
+    /// As a device's is now, cleaned so often.
+    pub fn now(device: u64, cleaned: u64) -> Whole {
+        Whole { device, cleaned, lost: LOST.lock().len() }
     }
 }
 
@@ -190,7 +191,7 @@ impl Cache {
         let lost = LOST.lock();
         let lost = lost.get(before.lost..now.lost).unwrap_or_default();
         for tag in self.second.iter_mut().flatten().filter(|tag| **tag != 0) {
-            if lost.iter().any(|lines| lines.contains(&((*tag >> 1) - 1))) {
+            if lost.iter().any(|(of, lines)| *of == now.device && lines.contains(&((*tag >> 1) - 1))) {
                 *tag = 0;
             } else if before.cleaned != now.cleaned {
                 *tag &= !1;

@@ -1,5 +1,6 @@
 //! The one loop that runs ops: from op to op, kernel by kernel, for compute and graphics alike.
 
+use crate::arena::Arena;
 use crate::flush::Mode;
 use crate::host::{Host, HostRef, ImageWarp, Table};
 use crate::kernels::{self, control::PATIENCE};
@@ -101,8 +102,8 @@ pub(crate) struct Setup<'a> {
     pub tables: &'a [Table],
     pub push: &'a [u8],
     pub host: &'a dyn Host,
-    /// Addresses of device memory: first, and one past the last.
-    pub arena: (u64, u64),
+    /// Device memory.
+    pub arena: Arena,
     pub regs: &'a Aligned,
     pub scratch: &'a Aligned,
     pub made: *mut MadeUp,

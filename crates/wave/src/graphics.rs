@@ -14,6 +14,7 @@
 //! next. Constants and what the prologue computed are kept for each of the last few programs of a worker.
 //! [`Input::SubgroupLane`] and [`Input::DeviceIndex`] are filled here; the caller may leave them.
 
+use crate::arena::Arena;
 use crate::engine::{Engine, Setup};
 use crate::host::{Host, Table};
 use crate::kernels::count;
@@ -37,8 +38,8 @@ pub struct Job<'a> {
     pub tables: &'a [Table],
     pub push: &'a [u8],
     pub host: &'a dyn Host,
-    /// Addresses of device memory: first, and one past the last.
-    pub arena: (u64, u64),
+    /// Device memory.
+    pub arena: Arena,
 }
 
 /// The register files of a worker's last programs.

@@ -224,7 +224,8 @@ pub trait Host: Sync {
         Meaning::default()
     }
 
-    /// True when `addr .. addr + bytes` lies in live memory outside the device arena (imported host memory, sparse buffers).
+    /// True when `addr .. addr + bytes` lies in live memory of the device outside its [arena](crate::Arena): imported host memory, sparse
+    /// buffers, addresses that it was given after the arena was asked for.
     fn foreign(&self, addr: u64, bytes: u64) -> bool {
         self.foreign_from(addr).is_some_and(|live| bytes <= live)
     }

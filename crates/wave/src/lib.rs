@@ -3,6 +3,7 @@
 //! Knows neither Vulkan nor images' layouts: buffers are (address, size) descriptors, images are opaque addresses
 //! handed to a [`Host`]. Kernels exist in three forms ([`simd::Level`]), chosen at run time, with the same bits.
 
+pub mod arena;
 pub mod cache;
 mod engine;
 pub mod flush;
@@ -23,6 +24,7 @@ pub mod tally;
 mod tier;
 pub mod worker;
 
+pub use arena::Arena;
 pub use graphics::{Job, Lanes};
 pub use host::{Filter, Filtering, Group, Host, HostRef, ImageWarp, ImageWave, Own, Table};
 pub use made::{MadeUp, Meaning};

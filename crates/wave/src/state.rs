@@ -1,5 +1,6 @@
 //! What a kernel sees: the register file, the masks, memory.
 
+use crate::arena::Arena;
 use crate::host::{HostRef, Table};
 use crate::tally::Counting;
 use shader::bytecode::{ImageCode, Op, Reg};
@@ -140,8 +141,8 @@ pub struct State {
     /// Private words: word i of lane l at `scratch + (i · lanes + l) · 4`.
     pub scratch: *mut u8,
     pub scratch_words: u32,
-    /// Range of addresses in which device memory lives.
-    pub arena: (u64, u64),
+    /// Device memory.
+    pub arena: Arena,
     pub images: *const ImageCode,
     /// [`shader::bytecode::Program::given`]
     pub given: *const [u64; 4],

@@ -1,5 +1,6 @@
 //! Runs workgroups of a dispatch on one thread.
 
+use crate::arena::Arena;
 use crate::engine::{Engine, Setup};
 use crate::host::{Host, ImageWarp, Table};
 use crate::kernels::count;
@@ -27,8 +28,8 @@ pub struct Dispatch<'a> {
     pub base: [u32; 3],
     /// Workgroups in each dimension.
     pub groups: [u32; 3],
-    /// Addresses of device memory: first, and one past the last. All of it is mapped.
-    pub arena: (u64, u64),
+    /// Device memory.
+    pub arena: Arena,
     /// [`Input::DrawIndex`] and [`Input::ViewIndex`] of task and mesh shaders.
     pub draw: [u32; 2],
 }

@@ -266,7 +266,7 @@ fn packed_workgroups() {
             host: &host,
             base: [2, 3, 0],
             groups: [7, 3, 1],
-            arena: (0, 0),
+            arena: wave::Arena::NONE,
             draw: [0; 2],
         };
         let mut w = Worker::new(level);
@@ -330,7 +330,7 @@ fn barrier_of_1024_invocations() {
                 host: &host,
                 base: [0; 3],
                 groups: [1; 3],
-                arena: (0, 0),
+                arena: wave::Arena::NONE,
                 draw: [0; 2],
             };
             Worker::new(level).run(&d, 0, 1).unwrap();

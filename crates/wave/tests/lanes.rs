@@ -236,7 +236,7 @@ fn atomics_by_address_fault_outside() {
     let mut m = [5u32; 4];
     let mut lab = Lab::new(UNITS, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2]);
     let at = m.as_mut_ptr() as u64;
-    lab.arena = (at, at + 16);
+    lab.arena = wave::Arena::of(at, at + 16);
     (0..256).for_each(|l| lab.set64(A64, l, 3));
     lab.set64(A64, 0, at + 4);
     lab.set64(A64, 241, at + 4);

@@ -129,7 +129,7 @@ fn lines_of_offsets() {
             let seen = r.below(4) != 0;
             // No more than the memory, or what is allocated beside it would be taken for the device's.
             let all = memory.as_ptr() as u64;
-            lab.arena = if seen { (all, all + (1 << 13)) } else { (0x1000, 0x1000) };
+            lab.arena = if seen { wave::Arena::of(all, all + (1 << 13)) } else { wave::Arena::NONE };
             let counted = if seen && is_buffer { begin } else { 0 };
             lab.shared = vec![0; 512];
             lab.set_u64(UB, region.as_ptr() as u64);
@@ -218,7 +218,7 @@ fn lines_of_addresses() {
             let code = [Code::LD_GLOBAL, Code::ST_GLOBAL][r.below(2) as usize];
             let exec = mask(&mut r);
             let mut lab = Lab::new(64 + n * 32, exec);
-            lab.arena = (begin, begin + room);
+            lab.arena = wave::Arena::of(begin, begin + room);
             let imm = r.below(2) * 1000;
             let mut at = vec![0; 256];
             for w in 0..16 {
@@ -256,14 +256,14 @@ fn lines_of_atomics() {
         for at in AtomicOp::ALL {
             for code in [Code::AT_BUF, Code::AT_SHARED, Code::AT_GLOBAL] {
                 for traced in [false, true] {
-                    // Twice the device's: what is allocated behind it would be taken for a sparse resource's (`Dispatch::arena`).
+                    // Twice the device's: what is allocated behind it would be taken for a sparse resource's (`Arena::of`).
                     let mut memory = vec![0u64; 600];
                     // Device memory begins with a line, buffers anywhere.
                     let begin = memory.as_mut_ptr() as u64 + 24;
                     let exec = mask(&mut r);
                     let mut lab = Lab::new(128, exec);
                     lab.traced = traced;
-                    lab.arena = (begin & !63, begin + 2048);
+                    lab.arena = wave::Arena::of(begin & !63, begin + 2048);
                     lab.shared = vec![0; 2048];
                     let region = [begin, 2048];
                     lab.set_u64(UB, region.as_ptr() as u64);

@@ -44,7 +44,7 @@ fn run(
         host,
         base: [0; 3],
         groups: [GROUPS, 1, 1],
-        arena: (0x1000, 0x1000),
+        arena: wave::Arena::NONE,
         draw: [0; 2],
     };
     let mut w = Worker::compiling(level, when);

@@ -188,9 +188,9 @@ fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
             Class::Shared => lab.shared = expect.concat(),
             Class::Push => lab.push = m.clone(),
             Class::Global => {
-                lab.arena = (m.as_ptr() as u64, m.as_ptr() as u64 + size as u64);
+                lab.arena = wave::Arena::of(m.as_ptr() as u64, m.as_ptr() as u64 + size as u64);
                 for l in 0..256 {
-                    let at = lab.arena.0.wrapping_add(off[l] as i32 as i64 as u64);
+                    let at = lab.arena.start.wrapping_add(off[l] as i32 as i64 as u64);
                     lab.set64(A64, l, at.wrapping_sub(imm as u64 + uc as u64));
                 }
             }
@@ -201,7 +201,7 @@ fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
         let outside = |l: usize| off[l] as u64 + step as u64 > size as u64;
         if class == Class::Global && lab.active().iter().any(|&l| outside(l)) {
             let first = lab.active().into_iter().find(|&l| outside(l)).unwrap();
-            let at = lab.arena.0.wrapping_add(off[first] as i32 as i64 as u64);
+            let at = lab.arena.start.wrapping_add(off[first] as i32 as i64 as u64);
             assert_eq!(status, Status::Fault(Fault::Address(at)), "{what}");
             continue;
         }
@@ -286,7 +286,7 @@ fn global_in_bounds() {
             let step = n as u32 * mem.bytes();
             for kind in 0..3 {
                 let mut lab = Lab::new(128 + 16 * 32 + 32, r.exec());
-                lab.arena = (memory.as_ptr() as u64, memory.as_ptr() as u64 + 4096);
+                lab.arena = wave::Arena::of(memory.as_ptr() as u64, memory.as_ptr() as u64 + 4096);
                 let off: Vec<u32> = (0..256)
                     .map(|l| match kind {
                         0 => (l % 16) * step + l / 16,
@@ -296,7 +296,7 @@ fn global_in_bounds() {
                     .collect();
                 for l in 0..256 {
                     let active = lab.exec[l / 16] >> (l % 16) & 1 != 0;
-                    let a = if active { lab.arena.0 + off[l] as u64 } else { r.next() };
+                    let a = if active { lab.arena.start + off[l] as u64 } else { r.next() };
                     lab.set64(A64, l, a.wrapping_sub(5));
                 }
                 let op = ops(Code::LD_GLOBAL, A64, N, N, mem, n, 5);
@@ -366,8 +366,8 @@ fn holes_keep_nothing() {
             let before = memory.clone();
             let at = memory.as_mut_ptr() as u64;
             // Sparse resources lie in as many addresses behind the arena.
-            lab.arena = (at, at + SIZE as u64);
-            let first = lab.arena.1;
+            lab.arena = wave::Arena::of(at, at + SIZE as u64);
+            let first = lab.arena.end;
             let host = TestHost {
                 foreign: Some((first, first + SIZE as u64)),
                 hole: Some((first + HOLE.start as u64, first + HOLE.end as u64)),

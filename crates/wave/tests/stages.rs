@@ -82,7 +82,7 @@ fn again(
 ) -> Result<Out, Stop> {
     let tables = [Table { ptr: table.as_ptr() as *const u8, size: 32 }];
     let host = TestHost::default();
-    let job = Job { serial, program: p, tables: &tables, push: &[], host: &host, arena: (0x1000, 0x1000) };
+    let job = Job { serial, program: p, tables: &tables, push: &[], host: &host, arena: wave::Arena::NONE };
     let mut lanes = worker.open(&job)?;
     for (i, &(input, reg)) in p.inputs.iter().enumerate() {
         match input {

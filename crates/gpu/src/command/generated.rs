@@ -7,6 +7,7 @@ use ash::vk;
 use raster::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
 use std::sync::Arc;
 use texel::buffer::Buffer;
+use texel::memory::AddressSpace;
 
 /// What a token takes from the sequence, and does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,9 +115,9 @@ fn long(b: &[u8], at: usize) -> u64 {
     word(b, at) as u64 | (word(b, at + 4) as u64) << 32
 }
 
-/// `size` bytes of device memory.
-fn bytes(address: u64, size: u64) -> Result<Vec<u8>, Wild> {
-    let buffer = Buffer::at(address, size).ok_or(Wild(address))?;
+/// `size` bytes of the device's memory.
+fn bytes(memory: &AddressSpace, address: u64, size: u64) -> Result<Vec<u8>, Wild> {
+    let buffer = Buffer::at(memory, address, size).ok_or(Wild(address))?;
     let (p, n) = buffer.range(0, size);
     if n < size {
         return Err(Wild(address));
@@ -125,28 +126,28 @@ fn bytes(address: u64, size: u64) -> Result<Vec<u8>, Wild> {
     Ok(unsafe { std::slice::from_raw_parts(p, size as usize) }.to_vec())
 }
 
-fn range(address: u64, size: u64) -> Result<Arc<Buffer>, Wild> {
-    Buffer::at(address, size).map(Arc::new).ok_or(Wild(address))
+fn range(memory: &AddressSpace, address: u64, size: u64) -> Result<Arc<Buffer>, Wild> {
+    Buffer::at(memory, address, size).map(Arc::new).ok_or(Wild(address))
 }
 
 impl Generated {
     /// How many sequences there are now.
-    pub fn sequences(&self) -> Result<u32, Wild> {
+    pub fn sequences(&self, memory: &AddressSpace) -> Result<u32, Wild> {
         match self.count {
             0 => Ok(self.most),
-            at => Ok(self.most.min(word(&bytes(at, 4)?, 0))),
+            at => Ok(self.most.min(word(&bytes(memory, at, 4)?, 0))),
         }
     }
 
     /// The command of sequence `number`. None: it draws nothing, or no shaders are bound.
-    pub fn command(&self, number: u32) -> Result<Option<Command>, Wild> {
+    pub fn command(&self, memory: &AddressSpace, number: u32) -> Result<Option<Command>, Wild> {
         let at = number as u64 * self.stride as u64;
         let end = at + self.tokens.iter().map(|(o, t)| *o as u64 + t.size() as u64).max().unwrap_or(0);
         let address = self.address.wrapping_add(at);
         if end > self.size {
             return Err(Wild(address));
         }
-        let data = bytes(address, end - at)?;
+        let data = bytes(memory, address, end - at)?;
         let mut work = self.work.clone();
         for &(offset, token) in self.tokens.iter() {
             let from = &data[(offset as usize).min(data.len())..];
@@ -169,7 +170,7 @@ impl Generated {
                     _ => {}
                 },
                 Work::Draw(d) => {
-                    if self.draws(d, token, from, number)? {
+                    if self.draws(memory, d, token, from, number)? {
                         return Ok(Some(Command::Draw(d.clone())));
                     }
                 }
@@ -179,7 +180,14 @@ impl Generated {
     }
 
     /// Does what the token says; true: that was the draw.
-    fn draws(&self, d: &mut Draw, token: Token, from: &[u8], number: u32) -> Result<bool, Wild> {
+    fn draws(
+        &self,
+        memory: &AddressSpace,
+        d: &mut Draw,
+        token: Token,
+        from: &[u8],
+        number: u32,
+    ) -> Result<bool, Wild> {
         match token {
             Token::Push { offset, .. } => push(&mut d.bindings.push, offset, from),
             Token::SequenceIndex { offset } => push(&mut d.bindings.push, offset, &number.to_le_bytes()),
@@ -192,7 +200,7 @@ impl Generated {
                 // An index of no type reads as 0, as one of no buffer does.
                 let buffer = match (address, known) {
                     (0, _) | (_, None) => None,
-                    _ => Some(range(address, size as u64)?),
+                    _ => Some(range(memory, address, size as u64)?),
                 };
                 let ty = known.map_or(vk::IndexType::UINT32, |k| k.1);
                 let restart = IndexBuffer::all_ones(ty);
@@ -200,7 +208,7 @@ impl Generated {
             }
             Token::Vertex { binding } => {
                 let (address, size, stride) = (long(from, 0), word(from, 8), word(from, 12));
-                let buffer = if address == 0 { None } else { Some(range(address, size as u64)?) };
+                let buffer = if address == 0 { None } else { Some(range(memory, address, size as u64)?) };
                 let mut all = d.vertex_buffers.to_vec();
                 let at = binding as usize;
                 all.resize(all.len().max(at + 1), VertexBuffer::default());
@@ -247,7 +255,7 @@ impl Generated {
                     _ => 12,
                 };
                 let size = draws.checked_sub(1).map_or(0, |last| last as u64 * stride as u64 + each);
-                let buffer = range(address, size)?;
+                let buffer = range(memory, address, size)?;
                 d.what = match token {
                     Token::DrawCount { indexed } => {
                         What::Indirect { indexed, buffer, offset: 0, draws, stride, count: None }

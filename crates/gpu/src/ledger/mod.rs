@@ -224,12 +224,12 @@ pub fn write() {
     if let Some(path) = s.counters.as_deref().map(process::place)
         && let Err(e) = std::fs::write(&path, file::json(&queues, None))
     {
-        let _ = writeln!(std::io::stderr(), "tuff: TUFF_COUNTERS={}: {e}", path.display());
+        let _ = writeln!(std::io::stderr(), "tuff: TUFF_COUNTERS={}: {e}", plain::path(&path));
     }
     if let Some(folder) = s.capture.as_deref().map(process::place)
         && let Err(e) = file::capture(&queues, &folder)
     {
-        let _ = writeln!(std::io::stderr(), "tuff: TUFF_CAPTURE={}: {e}", folder.display());
+        let _ = writeln!(std::io::stderr(), "tuff: TUFF_CAPTURE={}: {e}", plain::path(&folder));
     }
 }
 

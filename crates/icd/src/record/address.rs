@@ -16,17 +16,21 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use texel::buffer::Buffer;
 
-/// The buffer that a range of device memory makes; `None`, with a line in the log, where there is none.
-fn range(address: u64, size: u64, of: &str) -> Option<Arc<Buffer>> {
-    let made = Buffer::at(address, size);
+/// The buffer that a range of the device's memory makes. Where there is none a command is recorded that loses the device, as a shader
+/// does that accesses such an address.
+fn range(b: &CommandBuffer, address: u64, size: u64, call: &'static str) -> Option<Arc<Buffer>> {
+    let made = Buffer::at(&b.space, address, size);
     if made.is_none() {
-        crate::debug::log_error(&format!("{of}: {size} bytes at {address:#x} are not device memory"));
+        crate::debug::log_error(&format!("{call}: {size} bytes at {address:#x} are not device memory"));
+        if let Some(mut r) = b.recording() {
+            r.push(Command::Wild { address, call });
+        }
     }
     made.map(Arc::new)
 }
 
-fn plain(r: &vk::DeviceAddressRangeKHR, of: &str) -> Option<Arc<Buffer>> {
-    range(r.address, r.size, of)
+fn plain(b: &CommandBuffer, r: &vk::DeviceAddressRangeKHR, call: &'static str) -> Option<Arc<Buffer>> {
+    range(b, r.address, r.size, call)
 }
 
 /// As the older commands have it, strides are 32 bits.
@@ -37,9 +41,9 @@ fn stride(s: u64) -> u32 {
 pub(crate) unsafe fn cmd_bind_index_buffer3_khr(b: &CommandBuffer, info: *const vk::BindIndexBuffer3InfoKHR) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let i = unsafe { &*info };
-    let Some(mut r) = b.recording() else { return };
     let at = &i.address_range;
-    let buffer = if at.address == 0 { None } else { plain(at, "vkCmdBindIndexBuffer3KHR") };
+    let buffer = if at.address == 0 { None } else { plain(b, at, "vkCmdBindIndexBuffer3KHR") };
+    let Some(mut r) = b.recording() else { return };
     let (ty, restart) = (i.index_type, IndexBuffer::all_ones(i.index_type));
     r.draw.index = Some(IndexBuffer { buffer, offset: 0, size: vk::WHOLE_SIZE, ty, restart });
 }
@@ -52,13 +56,13 @@ pub(crate) unsafe fn cmd_bind_vertex_buffers3_khr(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let infos = unsafe { chain::slice(infos, count) };
-    let Some(mut r) = b.recording() else { return };
     for (at, i) in (first as usize..MAX_BINDINGS).zip(infos) {
         let a = &i.address_range;
         let buffer = match a.address {
             0 => None,
-            from => range(from, a.size, "vkCmdBindVertexBuffers3KHR"),
+            from => range(b, from, a.size, "vkCmdBindVertexBuffers3KHR"),
         };
+        let Some(mut r) = b.recording() else { return };
         r.draw.bind(at, VertexBuffer { buffer, offset: 0, size: vk::WHOLE_SIZE });
         if i.set_stride != 0 {
             r.draw.change().input.strides[at] = stride(a.stride);
@@ -68,7 +72,7 @@ pub(crate) unsafe fn cmd_bind_vertex_buffers3_khr(
 
 unsafe fn indirect(b: &CommandBuffer, i: &vk::DrawIndirect2InfoKHR, indexed: bool) {
     let a = &i.address_range;
-    let Some(buffer) = range(a.address, a.size, "vkCmdDrawIndirect2KHR") else { return };
+    let Some(buffer) = range(b, a.address, a.size, "vkCmdDrawIndirect2KHR") else { return };
     let (draws, stride) = (i.draw_count, stride(a.stride));
     draw::record(b, What::Indirect { indexed, buffer, offset: 0, draws, stride, count: None });
 }
@@ -89,7 +93,7 @@ pub(crate) unsafe fn cmd_draw_indexed_indirect2_khr(
 unsafe fn indirect_count(b: &CommandBuffer, i: &vk::DrawIndirectCount2InfoKHR, indexed: bool) {
     const OF: &str = "vkCmdDrawIndirectCount2KHR";
     let a = &i.address_range;
-    let (Some(buffer), Some(count)) = (range(a.address, a.size, OF), plain(&i.count_address_range, OF))
+    let (Some(buffer), Some(count)) = (range(b, a.address, a.size, OF), plain(b, &i.count_address_range, OF))
     else {
         return;
     };
@@ -119,7 +123,7 @@ pub(crate) unsafe fn cmd_dispatch_indirect2_khr(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let i = unsafe { &*info };
-    let Some(buffer) = plain(&i.address_range, "vkCmdDispatchIndirect2KHR") else { return };
+    let Some(buffer) = plain(b, &i.address_range, "vkCmdDispatchIndirect2KHR") else { return };
     let Some(mut r) = b.recording() else { return };
     if let Some(dispatch) = super::dispatch::prepare(&mut r, [0; 3]) {
         r.push(Command::DispatchIndirect { dispatch, buffer, offset: 0 });
@@ -132,7 +136,7 @@ pub(crate) unsafe fn cmd_begin_conditional_rendering2_ext(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let i = unsafe { &*info };
-    let Some(buffer) = plain(&i.address_range, "vkCmdBeginConditionalRendering2EXT") else { return };
+    let Some(buffer) = plain(b, &i.address_range, "vkCmdBeginConditionalRendering2EXT") else { return };
     let Some(mut r) = b.recording() else { return };
     let inverted = i.flags.contains(vk::ConditionalRenderingFlagsEXT::INVERTED);
     r.push(Command::BeginConditional { buffer, offset: 0, inverted });
@@ -142,11 +146,12 @@ pub(crate) unsafe fn cmd_copy_memory_khr(b: &CommandBuffer, info: *const vk::Cop
     const OF: &str = "vkCmdCopyMemoryKHR";
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let regions = unsafe { chain::slice((*info).p_regions, (*info).region_count) };
-    let Some(mut r) = b.recording() else { return };
     for c in regions {
         let size = c.src_range.size.min(c.dst_range.size);
         let whole = vk::BufferCopy2::default().size(size);
-        if let (Some(src), Some(dst)) = (plain(&c.src_range, OF), plain(&c.dst_range, OF)) {
+        if let (Some(src), Some(dst)) = (plain(b, &c.src_range, OF), plain(b, &c.dst_range, OF))
+            && let Some(mut r) = b.recording()
+        {
             r.push(Command::CopyBuffer { src, dst, regions: vec![whole] });
         }
     }
@@ -154,6 +159,7 @@ pub(crate) unsafe fn cmd_copy_memory_khr(b: &CommandBuffer, info: *const vk::Cop
 
 /// The regions of copies between memory and an image, with the memory of each.
 unsafe fn with_image<'a>(
+    b: &'a CommandBuffer,
     info: &'a vk::CopyDeviceMemoryImageInfoKHR,
     of: &'static str,
 ) -> impl Iterator<Item = (Arc<Buffer>, vk::BufferImageCopy2<'static>)> + 'a {
@@ -168,7 +174,7 @@ unsafe fn with_image<'a>(
             image_extent: r.image_extent,
             ..Default::default()
         };
-        Some((plain(&r.address_range, of)?, region))
+        Some((plain(b, &r.address_range, of)?, region))
     })
 }
 
@@ -178,8 +184,9 @@ pub(crate) unsafe fn cmd_copy_memory_to_image_khr(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let (Some(dst), Some(mut r)) = (image::get((*info).image), b.recording()) else { return };
-        for (src, region) in with_image(&*info, "vkCmdCopyMemoryToImageKHR") {
+        let Some(dst) = image::get((*info).image) else { return };
+        for (src, region) in with_image(b, &*info, "vkCmdCopyMemoryToImageKHR") {
+            let Some(mut r) = b.recording() else { return };
             r.push(Command::CopyBufferToImage { src, dst: dst.clone(), regions: vec![region] });
         }
     }
@@ -191,8 +198,9 @@ pub(crate) unsafe fn cmd_copy_image_to_memory_khr(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let (Some(src), Some(mut r)) = (image::get((*info).image), b.recording()) else { return };
-        for (dst, region) in with_image(&*info, "vkCmdCopyImageToMemoryKHR") {
+        let Some(src) = image::get((*info).image) else { return };
+        for (dst, region) in with_image(b, &*info, "vkCmdCopyImageToMemoryKHR") {
+            let Some(mut r) = b.recording() else { return };
             r.push(Command::CopyImageToBuffer { src: src.clone(), dst, regions: vec![region] });
         }
     }
@@ -207,7 +215,7 @@ pub(crate) unsafe fn cmd_update_memory_khr(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to; updates are small.
     unsafe {
-        let Some(dst) = plain(&*to, "vkCmdUpdateMemoryKHR") else { return };
+        let Some(dst) = plain(b, &*to, "vkCmdUpdateMemoryKHR") else { return };
         let n = size.min(super::transfer::MAX_UPDATE) as u32;
         let data = chain::slice(data.cast::<u8>(), n).to_vec();
         if let Some(mut r) = b.recording() {
@@ -223,7 +231,7 @@ pub(crate) unsafe fn cmd_fill_memory_khr(
     value: u32,
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let Some(dst) = plain(unsafe { &*to }, "vkCmdFillMemoryKHR") else { return };
+    let Some(dst) = plain(b, unsafe { &*to }, "vkCmdFillMemoryKHR") else { return };
     if let Some(mut r) = b.recording() {
         r.push(Command::FillBuffer { dst, offset: 0, size: vk::WHOLE_SIZE, value });
     }
@@ -242,7 +250,7 @@ pub(crate) unsafe fn cmd_copy_query_pool_results_to_memory_khr(
     unsafe {
         let to = &*to;
         let Some(pool) = object::get::<QueryPool>(pool).map(|p| p.gpu.clone()) else { return };
-        let Some(dst) = range(to.address, to.size, "vkCmdCopyQueryPoolResultsToMemoryKHR") else { return };
+        let Some(dst) = range(b, to.address, to.size, "vkCmdCopyQueryPoolResultsToMemoryKHR") else { return };
         let Some(mut r) = b.recording() else { return };
         let stride = to.stride;
         r.push(Command::CopyQueryResults { pool, first, count, dst, offset: 0, stride, flags });
@@ -256,7 +264,7 @@ pub(crate) unsafe fn cmd_copy_memory_indirect_khr(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let i = unsafe { &*info };
     let a = &i.copy_address_range;
-    let Some(copies) = range(a.address, a.size, "vkCmdCopyMemoryIndirectKHR") else { return };
+    let Some(copies) = range(b, a.address, a.size, "vkCmdCopyMemoryIndirectKHR") else { return };
     if let Some(mut r) = b.recording() {
         r.push(Command::CopyMemoryIndirect { copies, stride: a.stride, count: i.copy_count });
     }
@@ -270,7 +278,7 @@ pub(crate) unsafe fn cmd_copy_memory_to_image_indirect_khr(
     unsafe {
         let i = &*info;
         let a = &i.copy_address_range;
-        let Some(copies) = range(a.address, a.size, "vkCmdCopyMemoryToImageIndirectKHR") else { return };
+        let Some(copies) = range(b, a.address, a.size, "vkCmdCopyMemoryToImageIndirectKHR") else { return };
         let Some(dst) = image::get(i.dst_image) else { return };
         let layers = chain::slice(i.p_image_subresources, i.copy_count).to_vec();
         if let Some(mut r) = b.recording() {
@@ -287,15 +295,17 @@ pub(crate) unsafe fn cmd_bind_transform_feedback_buffers2_ext(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let infos = unsafe { chain::slice(infos, count) };
-    let Some(mut r) = b.recording() else { return };
-    for (place, i) in r.draw.feedback.iter_mut().skip(first as usize).zip(infos) {
-        let buffer = plain(&i.address_range, "vkCmdBindTransformFeedbackBuffers2EXT");
-        *place = buffer.map(|buffer| Target { buffer, offset: 0, size: vk::WHOLE_SIZE, written: 0 });
+    for (at, i) in (first as usize..BUFFERS).zip(infos) {
+        let buffer = plain(b, &i.address_range, "vkCmdBindTransformFeedbackBuffers2EXT");
+        let Some(mut r) = b.recording() else { return };
+        r.draw.feedback[at] =
+            buffer.map(|buffer| Target { buffer, offset: 0, size: vk::WHOLE_SIZE, written: 0 });
     }
 }
 
 /// Where counters are, by buffer; those without an address are none.
 unsafe fn counters(
+    b: &CommandBuffer,
     first: u32,
     count: u32,
     infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
@@ -305,7 +315,7 @@ unsafe fn counters(
     let mut out = Box::new([const { None }; BUFFERS]);
     for (place, i) in out.iter_mut().skip(first as usize).zip(infos) {
         if i.address_range.address != 0 {
-            let buffer = plain(&i.address_range, "vkCmdBeginTransformFeedback2EXT");
+            let buffer = plain(b, &i.address_range, "vkCmdBeginTransformFeedback2EXT");
             *place = buffer.map(|buffer| CounterPlace { buffer, offset: 0 });
         }
     }
@@ -319,7 +329,7 @@ pub(crate) unsafe fn cmd_begin_transform_feedback2_ext(
     infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
 ) {
     // SAFETY: as above.
-    let counters = unsafe { counters(first, count, infos) };
+    let counters = unsafe { counters(b, first, count, infos) };
     let Some(mut r) = b.recording() else { return };
     let targets = Box::new(r.draw.feedback.clone());
     r.push(Command::BeginFeedback { targets, counters });
@@ -332,7 +342,7 @@ pub(crate) unsafe fn cmd_end_transform_feedback2_ext(
     infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
 ) {
     // SAFETY: as above.
-    let counters = unsafe { counters(first, count, infos) };
+    let counters = unsafe { counters(b, first, count, infos) };
     if let Some(mut r) = b.recording() {
         r.push(Command::EndFeedback { counters });
     }
@@ -348,7 +358,7 @@ pub(crate) unsafe fn cmd_draw_indirect_byte_count2_ext(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let at = unsafe { &(*counter).address_range };
-    let Some(buffer) = plain(at, "vkCmdDrawIndirectByteCount2EXT") else { return };
+    let Some(buffer) = plain(b, at, "vkCmdDrawIndirectByteCount2EXT") else { return };
     draw::record(b, What::ByteCount { buffer, offset: 0, counter_offset, stride, instances, first_instance });
 }
 
@@ -359,7 +369,7 @@ pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect2_ext(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let i = unsafe { &*info };
     let a = &i.address_range;
-    let Some(buffer) = range(a.address, a.size, "vkCmdDrawMeshTasksIndirect2EXT") else { return };
+    let Some(buffer) = range(b, a.address, a.size, "vkCmdDrawMeshTasksIndirect2EXT") else { return };
     let (draws, stride) = (i.draw_count, stride(a.stride));
     draw::record(b, What::MeshIndirect { buffer, offset: 0, draws, stride, count: None });
 }
@@ -372,7 +382,7 @@ pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect_count2_ext(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     let i = unsafe { &*info };
     let a = &i.address_range;
-    let (Some(buffer), Some(count)) = (range(a.address, a.size, OF), plain(&i.count_address_range, OF))
+    let (Some(buffer), Some(count)) = (range(b, a.address, a.size, OF), plain(b, &i.count_address_range, OF))
     else {
         return;
     };

@@ -136,9 +136,9 @@ unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swap
         let mut images = Vec::new();
         let mut memory = Vec::new();
         for _ in 0..count {
-            let mut image = texel::image::Image::new(&image_info)?;
+            let mut image = texel::image::Image::new(device.space(), &image_info)?;
             image.watch(raster::layout::TILE as u32, true);
-            let m = Memory::new(image.size(), windowed)?;
+            let m = Memory::new(device, image.size(), windowed)?;
             if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
                 return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
             }

@@ -1,9 +1,11 @@
 //! Input assembly: which vertices a chunk of primitives shades, and which of them make each primitive
 //! (Vulkan specification, chapter "Drawing", "Primitive Topologies").
 
+use super::stream::{Indices, Restarts, Segment, Sums, Unnoted};
 use crate::draw::{Call, Draw};
 use ash::vk;
 use counters::Event;
+use machine::sync::Hub;
 use std::ops::Range;
 
 /// What primitives of a draw are.
@@ -22,67 +24,6 @@ impl TopologyClass {
             TopologyClass::Line => Event::Lines,
             TopologyClass::Triangle => Event::Triangles,
         }
-    }
-}
-
-/// Vertices between two primitive restarts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Segment {
-    /// First position in the stream of the draw's vertices.
-    start: u32,
-    prims: u32,
-    /// Primitives of an instance before it.
-    before: u32,
-}
-
-/// A draw's index buffer as memory.
-#[derive(Clone, Copy)]
-struct Indices {
-    ptr: *const u8,
-    /// Indices that may be read; those past them are 0.
-    readable: u64,
-    ty: vk::IndexType,
-}
-
-impl Indices {
-    fn new(draw: &Draw) -> Indices {
-        let none = Indices { ptr: std::ptr::null(), readable: 0, ty: vk::IndexType::UINT32 };
-        let Some(b) = &draw.index_buffer else { return none };
-        let Some(buffer) = &b.buffer else { return Indices { ty: b.ty, ..none } };
-        let (ptr, n) = buffer.range(b.offset, b.size);
-        Indices { ptr, readable: if ptr.is_null() { 0 } else { n / width(b.ty) }, ty: b.ty }
-    }
-
-    /// Appends indices `first ..` to `out`, `n` of them.
-    fn read(&self, first: u64, n: u32, out: &mut Vec<u32>) {
-        let good = self.readable.saturating_sub(first).min(n as u64) as usize;
-        // SAFETY: `readable` indices lie in the buffer, which the draw keeps.
-        unsafe {
-            match self.ty {
-                vk::IndexType::UINT16 => {
-                    let p = self.ptr.cast::<u16>().wrapping_add(first as usize);
-                    out.extend((0..good).map(|i| p.add(i).read_unaligned() as u32));
-                }
-                vk::IndexType::UINT8_EXT => {
-                    let p = self.ptr.wrapping_add(first as usize);
-                    out.extend((0..good).map(|i| *p.add(i) as u32));
-                }
-                _ => {
-                    let p = self.ptr.cast::<u32>().wrapping_add(first as usize);
-                    out.extend((0..good).map(|i| p.add(i).read_unaligned()));
-                }
-            }
-        }
-        out.resize(out.len() + n as usize - good, 0);
-    }
-}
-
-/// Bytes of an index.
-fn width(ty: vk::IndexType) -> u64 {
-    match ty {
-        vk::IndexType::UINT8_EXT => 1,
-        vk::IndexType::UINT16 => 2,
-        _ => 4,
     }
 }
 
@@ -140,6 +81,8 @@ pub struct Assembled {
     /// All vertices of each primitive, adjacent ones and a patch's too, where a stage wants them: [`Assembly::each`] of each.
     pub all: Vec<u32>,
     read: Vec<u32>,
+    /// A part of the stream that is looked through for restarts.
+    block: Vec<u32>,
     locals: Vec<u32>,
     cache: Cache,
 }
@@ -154,6 +97,7 @@ impl Default for Assembled {
             starts: Vec::new(),
             all: Vec::new(),
             read: Vec::new(),
+            block: Vec::new(),
             locals: Vec::new(),
             cache: Cache { entries: vec![0; CACHE].into(), generation: 0 },
         }
@@ -169,7 +113,8 @@ pub struct Assembly {
     vertex_offset: u32,
     first_instance: u32,
     last: bool,
-    segments: Vec<Segment>,
+    /// Where primitives restart, if they may.
+    restarts: Option<Restarts>,
     /// Primitives of one instance, and of the draw.
     pub per_instance: u32,
     pub total: u64,
@@ -206,10 +151,12 @@ fn primitives(topology: vk::PrimitiveTopology, n: u32, patch: u32) -> u32 {
 impl Assembly {
     /// Bytes of the indices of one instance.
     pub fn index_bytes(&self) -> u64 {
-        self.indices.as_ref().map_or(0, |i| self.vertices * width(i.ty))
+        self.indices.as_ref().map_or(0, |i| self.vertices * i.width())
     }
 
-    pub fn new(draw: &Draw, call: &Call) -> Assembly {
+    /// # Errors
+    /// If the stream of indices has not been looked through.
+    pub fn new(hub: &Hub, draw: &Draw, call: &Call) -> Result<Assembly, Unnoted> {
         let state = &draw.state;
         let topology = state.topology;
         let (kind, chunk) = match topology {
@@ -250,7 +197,7 @@ impl Assembly {
             vertex_offset: call.vertex_offset as u32,
             first_instance: call.first_instance,
             last: state.raster.provoking_last,
-            segments: Vec::new(),
+            restarts: None,
             per_instance: 0,
             total: 0,
             vertices: 0,
@@ -258,44 +205,20 @@ impl Assembly {
             each,
             patch: state.patch_vertices.max(1),
         };
-        match a.indices {
+        let prims = |n| primitives(topology, n, a.patch);
+        let sums = match a.indices {
             Some(i) if state.primitive_restart => {
                 let stop = draw.index_buffer.as_ref().map_or(u32::MAX, |b| b.restart);
-                a.split(i, call.count, stop)
+                let (restarts, sums) = Restarts::new(hub, i, (call.first, call.count), stop, prims)?;
+                a.restarts = Some(restarts);
+                sums
             }
-            _ => a.segment(0, call.count),
-        }
+            _ => Sums { vertices: call.count as u64, prims: prims(call.count) },
+        };
+        a.vertices = sums.vertices;
+        a.per_instance = sums.prims;
         a.total = a.per_instance as u64 * call.instances as u64;
-        a
-    }
-
-    /// Notes vertices `start .. start + n` of the stream.
-    fn segment(&mut self, start: u32, n: u32) {
-        self.vertices += n as u64;
-        let prims = primitives(self.topology, n, self.patch);
-        if prims > 0 {
-            self.segments.push(Segment { start, prims, before: self.per_instance });
-            self.per_instance += prims;
-        }
-    }
-
-    /// Finds the restarts, which are where index `stop` is.
-    fn split(&mut self, indices: Indices, count: u32, stop: u32) {
-        const BLOCK: u32 = 4096;
-        let (mut start, mut at) = (0, 0);
-        let mut block = Vec::new();
-        while at < count {
-            let n = BLOCK.min(count - at);
-            block.clear();
-            indices.read(self.first as u64 + at as u64, n, &mut block);
-            for (i, _) in block.iter().enumerate().filter(|(_, v)| **v == stop) {
-                let here = at + i as u32;
-                self.segment(start, here - start);
-                start = here + 1;
-            }
-            at += n;
-        }
-        self.segment(start, count.saturating_sub(start));
+        Ok(a)
     }
 
     pub fn chunks(&self) -> u64 {
@@ -318,8 +241,8 @@ impl Assembly {
         }
     }
 
-    /// Assembles chunk `c`.
-    pub fn assemble(&self, c: u64, out: &mut Assembled) {
+    /// Assembles chunk `c`, or a part of it when work is to stop.
+    pub fn assemble(&self, hub: &Hub, c: u64, out: &mut Assembled) {
         out.index.clear();
         out.instance.clear();
         out.v.iter_mut().for_each(Vec::clear);
@@ -328,6 +251,10 @@ impl Assembly {
         out.all.clear();
         let mut p = c * self.chunk as u64;
         let end = (p + self.chunk as u64).min(self.total);
+        let prims = |n| primitives(self.topology, n, self.patch);
+        let whole = Segment { start: 0, prims: self.per_instance, before: 0 };
+        let mut block = std::mem::take(&mut out.block);
+        let mut walk = None;
         let mut instance = u64::MAX;
         while p < end {
             let i = p / self.per_instance as u64;
@@ -335,8 +262,16 @@ impl Assembly {
             if i != instance {
                 instance = i;
                 out.cache.clear();
+                drop(walk.take());
+                walk = self.restarts.as_ref().map(|r| r.walk(q, &mut block));
             }
-            let s = self.segments[self.segments.partition_point(|s| s.before <= q) - 1];
+            let s = match &mut walk {
+                None => whole,
+                Some(walk) => match walk.to(hub, q, end - p, prims) {
+                    Some(s) => s,
+                    None => break,
+                },
+            };
             let skip = q - s.before;
             let n = ((s.prims - skip) as u64).min(end - p) as u32;
             self.part(self.first_instance.wrapping_add(i as u32), s, skip, n, out);
@@ -348,6 +283,8 @@ impl Assembly {
             }
             p += n as u64;
         }
+        drop(walk);
+        out.block = block;
     }
 
     /// Primitives `skip .. skip + n` of a segment.

@@ -25,6 +25,8 @@ pub struct Batch {
     pub streams: bool,
     /// All is moved elsewhere while caches have it.
     pub passes: bool,
+    /// There was no memory for all of it.
+    pub short: bool,
 }
 
 const REGION: u32 = TILE.trailing_zeros();
@@ -263,6 +265,7 @@ impl Batch {
         self.edges.clear();
         self.counts = GeometryCounts::default();
         self.streams = false;
+        self.short = false;
     }
 
     /// The primitives from `before` on are one of the application's, which is visible and uses these vertices.
@@ -292,9 +295,23 @@ impl Batch {
 
     /// Appends a primitive that is no triangle, of these edges.
     pub fn push(&mut self, mut prim: Prim, edges: &[Edge]) {
+        if !self.fits(1, 0, 0, edges.len()) {
+            return;
+        }
         prim.set_listed([self.edges.len() as u32, 0]);
         self.edges.extend_from_slice(edges);
         self.prims.push(prim);
+    }
+
+    /// Makes room for so many more of each. False, and [`Batch::short`] from then on, without memory for them.
+    #[inline(always)]
+    pub fn fits(&mut self, prims: usize, planes: usize, pixels: usize, edges: usize) -> bool {
+        let all = has(&mut self.prims, prims)
+            && has(&mut self.planes, planes)
+            && has(&mut self.pixels, pixels)
+            && has(&mut self.edges, edges);
+        self.short |= !all;
+        all
     }
 
     /// So many more primitives will come, of so many planes and edges in the list each.
@@ -338,6 +355,17 @@ pub(super) unsafe fn put<T>(streams: bool, from: *const T, to: *mut T, n: usize)
 
 /// Primitives that are too many for the caches: 4 MB with two planes each.
 const STREAMS: usize = 1 << 15;
+
+/// Whether there is room for so many more.
+#[inline(always)]
+fn has<T>(v: &mut Vec<T>, more: usize) -> bool {
+    #[cold]
+    #[inline(never)]
+    fn grow<T>(v: &mut Vec<T>, more: usize) -> bool {
+        v.try_reserve(more).is_ok()
+    }
+    v.capacity() - v.len() >= more || grow(v, more)
+}
 
 /// Bytes of a large page.
 const PAGE: usize = 2 << 20;

@@ -91,7 +91,8 @@ impl Rasterizer<'_> {
                 let mut p = p;
                 p[minor] += i;
                 let [x, y] = p;
-                if x >= within.x0 && x < within.x1 && y >= within.y0 && y < within.y1 {
+                if x >= within.x0 && x < within.x1 && y >= within.y0 && y < within.y1 && out.fits(0, 0, 1, 0)
+                {
                     out.pixels.push(p);
                     bounds = Rect {
                         x0: bounds.x0.min(x),
@@ -103,7 +104,7 @@ impl Rasterizer<'_> {
             }
         });
         let count = out.pixels.len() - first;
-        if count > 0 {
+        if count > 0 && out.fits(1, 0, 0, 0) {
             let mut prim = Prim { form: Form::new(Shape::Pixels, 0), bounds: Bounds::new(bounds), ..blank };
             prim.set_listed([first as u32, count as u32]);
             out.prims.push(prim);

@@ -159,12 +159,12 @@ fn push(base: &Prim, edges: &[Edge], bounds: Rect, out: &mut Batch) {
     for y in bounds.y0..bounds.y1 {
         for x in bounds.x0..bounds.x1 {
             let (cx, cy) = (x as i64 * 256 + 128, y as i64 * 256 + 128);
-            if edges.iter().all(|e| e.a as i64 * cx + e.b as i64 * cy + e.c >= 0) {
+            if edges.iter().all(|e| e.a as i64 * cx + e.b as i64 * cy + e.c >= 0) && out.fits(0, 0, 1, 0) {
                 out.pixels.push([x, y]);
             }
         }
     }
-    if out.pixels.len() > first {
+    if out.pixels.len() > first && out.fits(1, 0, 0, 0) {
         let mut p = of(Shape::Pixels, 0);
         p.set_listed([first as u32, (out.pixels.len() - first) as u32]);
         out.prims.push(p);

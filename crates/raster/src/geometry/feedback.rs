@@ -285,14 +285,15 @@ pub(crate) use tests::rows_are_columns;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use texel::for_tests::space;
     use texel::memory::DeviceMemory;
 
     /// Chunks of which each knows what those before it write come to where one does that writes all, at the end of a buffer too.
     #[test]
     fn advanced_by_parts_is_advanced_by_the_whole() {
-        let memory = DeviceMemory::allocate(1 << 16, 0, false).unwrap();
+        let memory = DeviceMemory::allocate(space(), 1 << 16, 0, false).unwrap();
         let target = |offset: u64, size: u64| {
-            let buffer = Arc::new(Buffer::at(memory.ptr() as u64, 1 << 16).unwrap());
+            let buffer = Arc::new(Buffer::at(space(), memory.ptr() as u64, 1 << 16).unwrap());
             Some(Target { buffer, offset, size, written: 0 })
         };
         let layout = Layout { captures: vec![], strides: [12, 8, 16, 0], streams: [0, 0, 1, 0] };

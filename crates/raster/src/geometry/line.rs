@@ -194,6 +194,9 @@ impl Rasterizer<'_> {
             ..self.blank(source, front, &g)
         };
         let origin = prim.origin();
+        if !out.fits(1, self.outputs.planes(), 0, 4) {
+            return;
+        }
         match grow {
             Some(grow) => {
                 if !grow.primitive(prim, &edges, low, high, &map.scissor, out) {

@@ -4,7 +4,7 @@
 use super::assembly::{Assembled, TopologyClass};
 use super::feedback::Feedback;
 use super::line::Stipple;
-use super::pieces::{self, Pieces, Scratch};
+use super::pieces::{self, Halt, Pieces, Scratch};
 use super::plane::Bias;
 use super::raster::Rasterizer;
 use super::stages::Stage;
@@ -131,11 +131,12 @@ pub fn run<'d>(
         let active = draw.instrumentation.as_ref().filter(|_| stage.instrumented);
         stage.blocks.add_to(model, active, draw_index, stage.stage);
     }
-    result.map_err(|stop| match &pipeline.task {
-        Some(program) if work.task.as_ref().is_some_and(Stage::has_stopped) => {
-            Stopped { stop, stage: "task", program }
+    result.map_err(|halt| match (halt, &pipeline.task) {
+        (Halt::Memory, _) => Stopped::PRIMITIVES,
+        (Halt::Stop(stop), Some(program)) if work.task.as_ref().is_some_and(Stage::has_stopped) => {
+            Stopped::Stage { stop, stage: "task", program }
         }
-        _ => Stopped { stop, stage: "mesh", program: &pipeline.vertex },
+        (Halt::Stop(stop), _) => Stopped::Stage { stop, stage: "mesh", program: &pipeline.vertex },
     })
 }
 
@@ -150,7 +151,7 @@ impl MeshWork<'_> {
             host: self.ctx.host,
             base: [0; 3],
             groups,
-            arena: texel::memory::arena(),
+            arena: self.ctx.shared.arena(),
             draw: self.draw,
         }
     }

@@ -24,6 +24,7 @@ mod points;
 pub mod raster;
 pub mod setup;
 pub mod stages;
+mod stream;
 #[cfg(test)]
 mod tests;
 pub mod traffic;
@@ -42,12 +43,15 @@ pub use counts::GeometryCounts;
 use feedback::Feedback;
 use fetch::Fetch;
 use machine::instrumentation::Blocks;
+use machine::lost::{Blame, Title};
 use machine::shared::Shared;
+use pieces::Halt;
 use plane::Bias;
 use raster::Rasterizer;
 use shader::bytecode::Program;
 use shader::cost::COUNTED;
 use stages::Stages;
+use stream::Unnoted;
 use texel::format::FormatInfo;
 use vertex::Outputs;
 use viewport::Map;
@@ -73,10 +77,25 @@ pub struct GeometryContext<'a> {
 }
 
 /// Where a draw's geometry stopped.
-pub struct Stopped<'d> {
-    pub stop: Stop,
-    pub stage: &'static str,
-    pub program: &'d Program,
+pub enum Stopped<'d> {
+    Stage {
+        stop: Stop,
+        stage: &'static str,
+        program: &'d Program,
+    },
+    /// There is no memory for this.
+    Memory(&'static str),
+}
+
+impl Stopped<'_> {
+    const PRIMITIVES: Self = Stopped::Memory("the primitives of a draw");
+
+    pub fn blame(&self, title: &Title) -> Blame {
+        match self {
+            Stopped::Stage { stop, stage, program } => Blame::new(*stop, stage, program, title),
+            Stopped::Memory(what) => Blame::memory(what),
+        }
+    }
 }
 
 /// Runs one call of a draw and hands its primitives to `each`, in order, until that says false: most draws' at once, those of
@@ -93,7 +112,12 @@ pub fn run<'d>(
     feedback: Option<&mut Feedback>,
     each: &mut dyn FnMut(Batch) -> bool,
 ) -> Result<(), Stopped<'d>> {
-    let assembly = Assembly::new(draw, call);
+    let assembly = match Assembly::new(&ctx.shared.hub, draw, call) {
+        Ok(assembly) => assembly,
+        Err(Unnoted::Memory) => return Err(Stopped::Memory("the places of primitive restarts")),
+        // Whoever asked for it says so.
+        Err(Unnoted::Stopped) => return Ok(()),
+    };
     let mut out = Batch::recycled();
     let events = &mut out.counts.events;
     events[Event::InputVertices] += assembly.vertices * call.instances as u64;
@@ -143,7 +167,7 @@ pub fn run<'d>(
         tables: &tables,
         push: &draw.bindings.push,
         host: ctx.host,
-        arena: texel::memory::arena(),
+        arena: ctx.shared.arena(),
     };
     let shared = ctx.shared;
     let work = Work {
@@ -169,10 +193,11 @@ pub fn run<'d>(
         let active = draw.instrumentation.as_ref().filter(|_| stage.instrumented);
         stage.blocks.add_to(&shared.model.core, active, draw_index, stage.stage);
     }
-    result.map_err(|stop| {
+    result.map_err(|halt| {
+        let Halt::Stop(stop) = halt else { return Stopped::PRIMITIVES };
         let stopped = work.staged.as_ref().and_then(|(s, _)| s.stopped());
         let of = |i: usize| Some((stages::NAMES[i], draw.pipeline.stages()[i]?));
         let (stage, program) = stopped.and_then(of).unwrap_or(("vertex", &pipeline.vertex));
-        Stopped { stop, stage, program }
+        Stopped::Stage { stop, stage, program }
     })
 }

@@ -151,6 +151,9 @@ pub fn run(
                     let mut own = feedback.and_then(|f| work.advanced(f, before..before + chunk));
                     let mut stipple = Stipple::default();
                     work.run(worker, before + chunk, scratch, &mut stipple, own.as_mut(), &mut batch)?;
+                    if batch.short {
+                        next.store(chunks, Relaxed);
+                    }
                     let piece = Piece {
                         chunk,
                         prims: from[0]..batch.prims.len(),
@@ -196,6 +199,10 @@ pub fn run(
     if let Some(f) = fault.into_inner() {
         return Err(f);
     }
+    out.short = left.iter().any(|(batch, _)| batch.short);
+    if out.short {
+        return Ok(());
+    }
 
     // What was done last is still with the threads.
     let order = order.into_inner();
@@ -222,6 +229,10 @@ pub fn run(
     rest.sort_unstable_by_key(|(_, p)| p.chunk);
     for (of, p) in rest {
         let batch = &mut left[of].0;
+        let [prims, planes, pixels, edges] = p.counts();
+        if !out.fits(prims, planes, pixels, edges) {
+            break;
+        }
         p.moves(batch, [out.prims.len(), out.planes.len(), out.pixels.len(), out.edges.len()]);
         out.prims.extend_from_slice(&batch.prims[p.prims.clone()]);
         out.planes.extend_from_slice(&batch.planes[p.planes.clone()]);

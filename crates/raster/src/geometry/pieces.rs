@@ -54,6 +54,13 @@ pub(super) trait Pieces: Sync {
     fn take(&self, worker: &mut Worker, out: &mut Batch);
 }
 
+/// Why pieces stopped.
+pub(super) enum Halt {
+    Stop(Stop),
+    /// There is no memory for what they make.
+    Memory,
+}
+
 /// Runs all pieces and hands what they make to `each`, in order, until that says false. `in_turn`: each goes on from where the one
 /// before it has come to.
 pub(super) fn deal(
@@ -63,7 +70,7 @@ pub(super) fn deal(
     mut feedback: Option<&mut Feedback>,
     mut out: Batch,
     each: &mut dyn FnMut(Batch) -> bool,
-) -> Result<(), Stop> {
+) -> Result<(), Halt> {
     let pieces = work.count();
     let mut stipple = Stipple::default();
     for first in (0..pieces).step_by(RANGE as usize) {
@@ -79,8 +86,12 @@ pub(super) fn deal(
             }
             result
         };
-        if result.is_err() || shared.hub.stops() || !each(std::mem::replace(&mut out, Batch::recycled())) {
-            return result;
+        result.map_err(Halt::Stop)?;
+        if out.short {
+            return Err(Halt::Memory);
+        }
+        if shared.hub.stops() || !each(std::mem::replace(&mut out, Batch::recycled())) {
+            return Ok(());
         }
     }
     Ok(())
@@ -106,7 +117,7 @@ fn serial(
                 }
                 worker.tally.trace(shared.traced(c, work.count(), count::TRACED));
                 counted = work.run(worker, c, scratch, stipple, feedback.as_deref_mut(), out);
-                if counted.is_err() {
+                if counted.is_err() || out.short {
                     break;
                 }
             }

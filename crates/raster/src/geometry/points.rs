@@ -34,8 +34,9 @@ fn body(r: &Rasterizer, v: &Vertices, chunk: &Assembled, out: &mut Batch) {
     let [x, y, z, w] = o.position;
     let position = [v.column(x), v.column(y), v.column(z), v.column(w)];
     let count = o.planes();
-    out.prims.reserve(chunk.ids.len());
-    out.planes.reserve(chunk.ids.len() * count);
+    if !out.fits(chunk.ids.len(), chunk.ids.len() * count, 0, 0) {
+        return;
+    }
     let (before, mut outside) = (out.prims.len(), 0);
     for (&a, &id) in chunk.v[0].iter().zip(&chunk.ids) {
         let a = a as usize;

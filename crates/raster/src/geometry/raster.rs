@@ -70,7 +70,11 @@ impl<'a> Rasterizer<'a> {
         if self.maps.is_empty() {
             return;
         }
-        out.expect(n, self.lists());
+        let lists = self.lists();
+        out.expect(n, lists);
+        if !out.fits(n, n * lists[0], 0, n * lists[1]) {
+            return;
+        }
         match self.kind {
             TopologyClass::Triangle => super::setup::triangles(self, v, chunk, out),
             TopologyClass::Line => {
@@ -235,6 +239,9 @@ impl<'a> Rasterizer<'a> {
                 let mut zp = g.plane(z);
                 zp.at = (zp.at as f64 + bias) as f32;
                 let w = g.plane(base.map(|p| p.w));
+                if !out.fits(placed.len(), self.outputs.planes(), 0, 0) {
+                    return;
+                }
                 let (planes, before_planes) = (self.outputs.first(&out.planes), out.planes.len());
                 varyings(self.outputs, v, vertices, source.provoking, id, base, &g, &mut out.planes);
                 let before = out.prims.len();

@@ -340,7 +340,9 @@ fn flush<S: Simd>(
     let first_plane = out.planes.len();
     let (varyings, ahead) = (&r.outputs.varyings, r.outputs.ids as usize);
     let count = ahead + varyings.len();
-    out.planes.reserve(LANES * count);
+    if !out.fits(n, LANES * count, 0, 0) {
+        return;
+    }
     let streams = out.streams;
     // Where the next group goes: stores to lines that are not there yet would wait for them one by one.
     let ask = |next: *const Line, bytes: usize| {
@@ -448,7 +450,6 @@ fn flush<S: Simd>(
     let [at, dx, dy] = [cast_ref(&wp.at), cast_ref(&wp.dx), cast_ref(&wp.dy)];
     near.words(machine, word::Z + 2, [cast_ref(&zp.dy), at, dx, dy]);
     let before = out.prims.len();
-    out.prims.reserve(n);
     // SAFETY: the words are primitives'; there is room for them.
     unsafe {
         put(streams, near.0.as_ptr().cast::<Prim>(), out.prims.as_mut_ptr().add(before), n);

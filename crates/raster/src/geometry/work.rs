@@ -55,7 +55,7 @@ impl Work<'_> {
         outputs: &Outputs,
         out: &mut Batch,
     ) -> Result<u64, Stop> {
-        self.assembly.assemble(c, &mut s.chunk);
+        self.assembly.assemble(&self.shared.hub, c, &mut s.chunk);
         let vertices = s.chunk.index.len() as u64;
         let counts = &mut out.counts;
         counts.events[Event::VertexInvocations] += vertices;
@@ -226,7 +226,7 @@ impl Work<'_> {
 
     /// Lines of attributes that are read of vertices by index and instance.
     fn read(&self, streams: &[Stream], vertices: [&[u32]; 2], lanes: Option<&mut Lanes>) -> u64 {
-        let arena = texel::memory::arena().0;
+        let arena = self.shared.memory.arena().0;
         traffic::read(streams, vertices, self.fetch.first_instance, arena, lanes)
     }
 

@@ -252,7 +252,7 @@ impl PassRun {
                     (None, Some(groups)) => mesh::run(&ctx, d, groups, index, view, &mut each),
                     (None, None) => Ok(()),
                 };
-                run.map_err(|s| Blame::new(s.stop, s.stage, s.program, &d.pipeline.title))?;
+                run.map_err(|s| s.blame(&d.pipeline.title))?;
                 gathered?;
             }
         }
@@ -368,7 +368,7 @@ impl PassRun {
         self.epochs.current()[Event::MainJobs] += 1;
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
             && counted.is_asked()
-            && let Err(address) = counted.write(asked, shared.model)
+            && let Err(address) = counted.write(asked, shared.model, &shared.memory)
         {
             r = r.and(Err(Blame::of(Fault::Address(address), "counters by region")));
         }

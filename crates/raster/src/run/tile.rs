@@ -68,6 +68,7 @@ impl PassRun {
                 &mut hiz,
                 &mut scratch.log,
                 &host,
+                shared.arena(),
                 tile,
                 layer,
                 origin,

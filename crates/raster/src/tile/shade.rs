@@ -59,7 +59,7 @@ impl<'a> Task<'a> {
             tables: &item.tables,
             push: &item.bindings.push,
             host: self.host,
-            arena: texel::memory::arena(),
+            arena: self.arena,
         }
     }
 

@@ -18,7 +18,7 @@ use crate::state::Rect;
 use counters::Load;
 use simd::{Level, Simd};
 use texel::vector;
-use wave::{Host, Stop, Worker};
+use wave::{Arena, Host, Stop, Worker};
 
 /// Quads of a tile.
 pub(super) const QUADS: u64 = 4 * BLOCKS as u64;
@@ -36,6 +36,7 @@ pub struct Task<'a> {
     pub covered: &'a mut Covered,
     pub hiz: &'a mut Hiz,
     pub host: &'a dyn Host,
+    pub arena: Arena,
     /// The tile buffer, laid out by the targets: who makes a task says so.
     pub(super) tile: *mut u8,
     pub layer: u32,
@@ -76,6 +77,7 @@ impl<'a> Task<'a> {
         hiz: &'a mut Hiz,
         log: &'a mut Log,
         host: &'a dyn Host,
+        arena: Arena,
         tile: *mut u8,
         layer: u32,
         origin: [i32; 2],
@@ -91,6 +93,7 @@ impl<'a> Task<'a> {
             covered,
             hiz,
             host,
+            arena,
             tile,
             layer,
             origin,

@@ -14,7 +14,7 @@ pub use packed::{Packed, allowed as may_be_packed};
 
 use crate::format::{self, FormatInfo, plane_index};
 use crate::memory::sparse::{self, BLOCK};
-use crate::memory::{Bound, DeviceMemory};
+use crate::memory::{AddressSpace, Bound, DeviceMemory};
 use ash::vk;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
@@ -162,7 +162,7 @@ impl Image {
     /// `ERROR_FORMAT_NOT_SUPPORTED` for a format without images, `ERROR_OUT_OF_DEVICE_MEMORY` for one too large or (sparse) without addresses,
     /// `ERROR_VALIDATION_FAILED_EXT` for an extent that is empty or splits what the format keeps together, for a Y′CbCr format of more than
     /// one level, sample or flat image, for a disjoint image of one plane, no levels, more levels than the extent has, or no layers.
-    pub fn new(info: &vk::ImageCreateInfo) -> Result<Image, vk::Result> {
+    pub fn new(space: &Arc<AddressSpace>, info: &vk::ImageCreateInfo) -> Result<Image, vk::Result> {
         let format =
             format::info(info.format).filter(|f| f.image()).ok_or(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)?;
         let extent = [info.extent.width, info.extent.height, info.extent.depth];
@@ -209,7 +209,8 @@ impl Image {
         let is_sparse = info.flags.contains(vk::ImageCreateFlags::SPARSE_BINDING);
         if is_sparse {
             layout.size = layout.size.next_multiple_of(BLOCK);
-            let _ = bound.set(Bound { memory: DeviceMemory::sparse(layout.size, in_parts)?, offset: 0 });
+            let _ =
+                bound.set(Bound { memory: DeviceMemory::sparse(space, layout.size, in_parts)?, offset: 0 });
         }
         let discarded = Discarded::default();
         // Other resources' commands, or the host, may write its memory.
@@ -413,21 +414,24 @@ impl Image {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::for_tests::info_2d;
+    use crate::for_tests::{info_2d, space};
     use crate::memory::DeviceMemory;
 
     #[test]
     fn refuses_nonsense() {
         let ok = info_2d(vk::Format::R8G8B8A8_UNORM, 8, 4);
         assert_eq!(
-            Image::new(&ok.format(vk::Format::R8G8B8_UNORM)).err(),
+            Image::new(space(), &ok.format(vk::Format::R8G8B8_UNORM)).err(),
             Some(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)
         );
-        assert_eq!(Image::new(&ok.mip_levels(5)).err(), Some(vk::Result::ERROR_VALIDATION_FAILED_EXT));
-        assert!(Image::new(&ok.mip_levels(4)).is_ok());
-        assert!(Image::new(&info_2d(vk::Format::R8_UNORM, 0, 4)).is_err());
-        let image = Image::new(&ok).unwrap();
-        let memory = DeviceMemory::allocate(image.size() + 255, 0, false).unwrap();
+        assert_eq!(
+            Image::new(space(), &ok.mip_levels(5)).err(),
+            Some(vk::Result::ERROR_VALIDATION_FAILED_EXT)
+        );
+        assert!(Image::new(space(), &ok.mip_levels(4)).is_ok());
+        assert!(Image::new(space(), &info_2d(vk::Format::R8_UNORM, 0, 4)).is_err());
+        let image = Image::new(space(), &ok).unwrap();
+        let memory = DeviceMemory::allocate(space(), image.size() + 255, 0, false).unwrap();
         assert!(!image.bind(Bound { memory: memory.clone(), offset: 256 }));
         assert!(image.base().is_none() && image.surface(vk::ImageAspectFlags::COLOR, 0).is_none());
     }
@@ -437,7 +441,7 @@ mod tests {
         use vk::ImageUsageFlags as Usage;
         let info = |usage| info_2d(vk::Format::R8G8B8A8_UNORM, 64, 64).usage(usage);
         let watched = |info: &vk::ImageCreateInfo| {
-            let mut image = Image::new(info).unwrap();
+            let mut image = Image::new(space(), info).unwrap();
             image.watch(64, false);
             image
         };
@@ -446,7 +450,7 @@ mod tests {
             assert!(image.bind(Bound { memory: memory.clone(), offset: 0 }));
             image
         };
-        let memory = |exportable| DeviceMemory::allocate(1 << 18, 0, exportable).unwrap();
+        let memory = |exportable| DeviceMemory::allocate(space(), 1 << 18, 0, exportable).unwrap();
         let own = memory(false);
         let image = of(&own);
         image.blank(0).unwrap().becomes([0, 0], Some(5));
@@ -479,7 +483,8 @@ mod tests {
     #[test]
     fn subresources() {
         let image =
-            Image::new(&info_2d(vk::Format::R8G8B8A8_UNORM, 100, 4).array_layers(3).mip_levels(2)).unwrap();
+            Image::new(space(), &info_2d(vk::Format::R8G8B8A8_UNORM, 100, 4).array_layers(3).mip_levels(2))
+                .unwrap();
         let l = image.subresource_layout(&vk::ImageSubresource {
             aspect_mask: vk::ImageAspectFlags::COLOR,
             mip_level: 1,

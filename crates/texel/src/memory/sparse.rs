@@ -5,7 +5,8 @@
 //! A resource that need not be bound everywhere lies in a half of the reserved range of its own. There a hole is memory that reads as zero
 //! and that nobody writes: who stores asks [`resident`] or [`stretches`] first, and only if the address [lies there](may_have_holes).
 
-use super::{Arena, Backing, DeviceMemory, GRANULE, map, map_part, memfd, range};
+use super::space::{FIRST, reserve};
+use super::{AddressSpace, Backing, DeviceMemory, GRANULE, map, map_part, memfd};
 use crate::retried::Retried;
 use ash::vk;
 use parking_lot::Mutex;
@@ -19,20 +20,21 @@ use std::sync::{Arc, OnceLock};
 pub const BLOCK: u64 = 64 << 10;
 const _: () = assert!(BLOCK == GRANULE);
 
-/// `VkPhysicalDeviceLimits::sparseAddressSpaceSize`: what there is of it everywhere but where address space is limited.
-pub const ADDRESS_SPACE: u64 = super::ARENA_BYTES / 2;
+/// `VkPhysicalDeviceLimits::sparseAddressSpaceSize`: what a device has of it at least, but where
+/// address space is limited or a process has many devices.
+pub const ADDRESS_SPACE: u64 = FIRST / 2;
 
-/// The file of memory that can be bound: the arena's first half, byte by byte.
+/// The file of memory that can be bound: the reserved range's first half, byte by byte.
 fn store() -> Option<&'static OwnedFd> {
     static STORE: Retried<OwnedFd> = Retried::new();
-    STORE.get(|| memfd(range().own.size))
+    STORE.get(|| memfd(reserve()?.half))
 }
 
 /// The pages of a part of the store go back to the system; it reads as zero from now on.
 pub(super) fn empty(address: u64, bytes: u64) {
-    let Some(fd) = store() else { return };
+    let (Some(fd), Some(reserve)) = (store(), reserve()) else { return };
     let how = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-    let at = address - range().own.base;
+    let at = address - reserve.base;
     // SAFETY: the store's descriptor.
     unsafe { libc::fallocate(fd.as_raw_fd(), how, at as libc::off_t, bytes as libc::off_t) };
 }
@@ -40,26 +42,25 @@ pub(super) fn empty(address: u64, bytes: u64) {
 /// A bit for each block of the second half: whether memory is bound.
 fn bits() -> Option<&'static [AtomicU64]> {
     static BITS: Retried<&'static [AtomicU64]> = Retried::new();
-    let blocks = range().holed.size / BLOCK;
     let make = || {
-        let words = blocks.div_ceil(64);
-        let p = map(std::ptr::null_mut(), words * 8, -1, 0).filter(|_| words > 0)?;
+        let words = (reserve()?.half / BLOCK).div_ceil(64);
+        let p = map(std::ptr::null_mut(), words * 8, -1, 0)?;
         // SAFETY: zeroed words that are never unmapped.
         Some(unsafe { std::slice::from_raw_parts(p.cast::<AtomicU64>(), words as usize) })
     };
     BITS.get(make).copied()
 }
 
-/// Where resources lie that may have holes: first address and bytes.
+/// Where resources of all devices lie that may have holes: first address and bytes.
 #[inline]
 pub fn holed() -> (u64, u64) {
     static HOLED: OnceLock<(u64, u64)> = OnceLock::new();
     match HOLED.get() {
         Some(h) => *h,
-        None => {
-            let Arena { holed, .. } = range();
-            if holed.size == 0 { (0, 0) } else { *HOLED.get_or_init(|| (holed.base, holed.size)) }
-        }
+        None => match reserve() {
+            Some(r) => *HOLED.get_or_init(|| (r.base + r.half, r.half)),
+            None => (0, 0),
+        },
     }
 }
 
@@ -264,8 +265,12 @@ impl DeviceMemory {
     ///
     /// # Errors
     /// `ERROR_OUT_OF_DEVICE_MEMORY`
-    pub fn stored(size: u64, type_index: u32) -> Result<Arc<DeviceMemory>, vk::Result> {
-        Self::stored_at(size, type_index, None)
+    pub fn stored(
+        space: &Arc<AddressSpace>,
+        size: u64,
+        type_index: u32,
+    ) -> Result<Arc<DeviceMemory>, vk::Result> {
+        Self::stored_at(space, size, type_index, None)
     }
 
     /// As [`DeviceMemory::stored`], at this address.
@@ -273,36 +278,46 @@ impl DeviceMemory {
     /// # Errors
     /// `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` besides
     pub fn stored_at(
+        space: &Arc<AddressSpace>,
         size: u64,
         type_index: u32,
         wanted: Option<u64>,
     ) -> Result<Arc<DeviceMemory>, vk::Result> {
         let none = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         let reserved = size.max(1).checked_next_multiple_of(GRANULE).ok_or(none)?;
-        let own = &range().own;
-        let fd = store().ok_or(none)?;
-        let ptr = own.find(reserved, wanted)?;
-        let offset = ptr as u64 - own.base;
+        let own = &space.own;
+        let (fd, range) = store().zip(reserve()).ok_or(none)?;
+        let ptr = space.find(own, reserved, wanted)?;
+        let offset = ptr as u64 - range.base;
         if map_part(ptr, reserved, fd.as_raw_fd(), offset, libc::MAP_FIXED).is_none() {
             own.give(ptr as u64, reserved);
             return Err(none);
         }
-        Ok(DeviceMemory::new(ptr, size, reserved, Backing::Stored, type_index).live())
+        Ok(DeviceMemory::new(space, ptr, size, reserved, Backing::Stored, type_index).live())
     }
 
     /// Addresses of a sparse resource of `size` bytes, unbound; with `holes`, they stay zero where nothing is bound.
     ///
     /// # Errors
     /// `ERROR_OUT_OF_DEVICE_MEMORY`
-    pub fn sparse(size: u64, holes: bool) -> Result<Arc<DeviceMemory>, vk::Result> {
-        Self::sparse_at(size, holes, None)
+    pub fn sparse(
+        space: &Arc<AddressSpace>,
+        size: u64,
+        holes: bool,
+    ) -> Result<Arc<DeviceMemory>, vk::Result> {
+        Self::sparse_at(space, size, holes, None)
     }
 
     /// As [`DeviceMemory::sparse`], at this address.
     ///
     /// # Errors
     /// `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS` besides
-    pub fn sparse_at(size: u64, holes: bool, wanted: Option<u64>) -> Result<Arc<DeviceMemory>, vk::Result> {
+    pub fn sparse_at(
+        space: &Arc<AddressSpace>,
+        size: u64,
+        holes: bool,
+        wanted: Option<u64>,
+    ) -> Result<Arc<DeviceMemory>, vk::Result> {
         let none = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         // Vectors may be read a little beyond the last row: one block more than there is.
         let reserved =
@@ -310,11 +325,10 @@ impl DeviceMemory {
         if holes && bits().is_none() {
             return Err(none);
         }
-        let arena = range();
-        let space = if holes { &arena.holed } else { &arena.own };
-        let ptr = space.find(reserved, wanted)?;
+        let stretch = if holes { &space.holed } else { &space.own };
+        let ptr = space.find(stretch, reserved, wanted)?;
         let backing = Backing::Sparse(Table::default());
-        Ok(DeviceMemory::new(ptr, size, reserved, backing, 0).live())
+        Ok(DeviceMemory::new(space, ptr, size, reserved, backing, 0).live())
     }
 
     /// Whether it is the addresses of a sparse resource.
@@ -362,10 +376,9 @@ impl DeviceMemory {
             mark(address as u64, bytes, false);
             return table.replace(at, bytes, None, || map(address, bytes, -1, libc::MAP_FIXED).is_some());
         };
-        let own = &range().own;
         let (fd, first) = match &memory.backing {
-            Backing::Stored => match store() {
-                Some(fd) => (fd.as_raw_fd(), memory.ptr as u64 - own.base),
+            Backing::Stored => match store().zip(reserve()) {
+                Some((fd, range)) => (fd.as_raw_fd(), memory.ptr as u64 - range.base),
                 None => return false,
             },
             Backing::Fd(fd) => (fd.as_raw_fd(), 0),
@@ -389,6 +402,7 @@ impl DeviceMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::for_tests::space;
 
     /// The word at an offset.
     fn word(m: &DeviceMemory, at: u64) -> *mut u32 {
@@ -397,9 +411,11 @@ mod tests {
 
     #[test]
     fn blocks_are_memory_in_several_places() {
-        let memory = DeviceMemory::stored(3 * BLOCK, 0).unwrap();
-        let (a, b) =
-            (DeviceMemory::sparse(4 * BLOCK, true).unwrap(), DeviceMemory::sparse(BLOCK, false).unwrap());
+        let memory = DeviceMemory::stored(space(), 3 * BLOCK, 0).unwrap();
+        let (a, b) = (
+            DeviceMemory::sparse(space(), 4 * BLOCK, true).unwrap(),
+            DeviceMemory::sparse(space(), BLOCK, false).unwrap(),
+        );
         // SAFETY (all): words of what the test has made.
         unsafe {
             assert_eq!(*word(&a, 0), 0, "a hole");
@@ -429,21 +445,21 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_not_bound() {
-        let memory = DeviceMemory::stored(BLOCK + 1, 0).unwrap();
-        let r = DeviceMemory::sparse(2 * BLOCK, true).unwrap();
+        let memory = DeviceMemory::stored(space(), BLOCK + 1, 0).unwrap();
+        let r = DeviceMemory::sparse(space(), 2 * BLOCK, true).unwrap();
         let to = |offset| Some((memory.clone(), offset));
         assert!(r.bind_part(0, 2 * BLOCK, to(0)), "the last block of memory may be short");
         assert!(!r.bind_part(0, 2 * BLOCK, to(BLOCK)), "beyond memory");
         assert!(!r.bind_part(BLOCK, 2 * BLOCK, to(0)), "beyond the resource");
         assert!(!r.bind_part(1, BLOCK, to(0)) && !r.bind_part(0, BLOCK, to(64)) && !r.bind_part(0, 1, to(0)));
         assert!(!r.bind_part(u64::MAX - BLOCK + 1, BLOCK, to(0)) && !r.bind_part(0, 0, to(0)));
-        let plain = DeviceMemory::allocate(BLOCK, 0, false).unwrap();
+        let plain = DeviceMemory::allocate(space(), BLOCK, 0, false).unwrap();
         assert!(!r.bind_part(0, BLOCK, Some((plain.clone(), 0))) && !plain.bind_part(0, BLOCK, to(0)));
     }
 
     #[test]
     fn mappings_are_counted() {
-        let memory = DeviceMemory::stored(8 * BLOCK, 0).unwrap();
+        let memory = DeviceMemory::stored(space(), 8 * BLOCK, 0).unwrap();
         let table = Table::default();
         let bind = |at: u64, n: u64, to: Option<u64>| {
             let to = to.map(|o| (memory.clone(), o * BLOCK));

@@ -274,7 +274,7 @@ fn texel_buffers() {
     use crate::buffer::Buffer;
     use crate::memory::{Bound, DeviceMemory};
     let b = Arc::new(Buffer::new(64, vk::BufferUsageFlags::STORAGE_TEXEL_BUFFER, Default::default()));
-    let memory = DeviceMemory::allocate(64, 0, false).unwrap();
+    let memory = DeviceMemory::allocate(crate::for_tests::space(), 64, 0, false).unwrap();
     assert!(b.bound.set(Bound { memory, offset: 0 }).is_ok());
     let v = BufferView::new(b.clone(), vk::Format::R8G8B8A8_UNORM, 16, 9).unwrap();
     assert_eq!(v.len, 2);

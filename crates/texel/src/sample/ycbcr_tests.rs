@@ -1,7 +1,7 @@
 //! What only this room can see of conversions: planes without memory, texels by integer coordinates, lines that are touched.
 
 use super::*;
-use crate::for_tests::{bound_image, info_2d};
+use crate::for_tests::{bound_image, info_2d, space};
 use crate::image::Image;
 use crate::memory::{Bound, DeviceMemory};
 use ash::vk;
@@ -114,8 +114,9 @@ fn narrow_black_and_white() {
 #[test]
 fn a_plane_without_memory_leaves_nothing() {
     let info = info_2d(NV12, 4, 4).flags(vk::ImageCreateFlags::DISJOINT);
-    let image = Arc::new(Image::new(&info).expect("a valid image"));
-    let memory = |n: u64| Bound { memory: DeviceMemory::allocate(n, 0, false).expect("memory"), offset: 0 };
+    let image = Arc::new(Image::new(space(), &info).expect("a valid image"));
+    let memory =
+        |n: u64| Bound { memory: DeviceMemory::allocate(space(), n, 0, false).expect("memory"), offset: 0 };
     assert!(!image.bind(memory(1 << 16)), "its planes are bound one by one");
     assert!(image.bind_plane(0, memory(image.plane_size(0).expect("a plane"))));
     let model = vk::SamplerYcbcrModelConversion::YCBCR_709;

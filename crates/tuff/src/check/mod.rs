@@ -110,12 +110,12 @@ fn text<'a>(v: &'a Value, key: &str) -> &'a str {
 }
 
 fn workload(w: &Value, cycles_a_ns: f64) -> Place {
-    // A line each, whatever labels are.
-    let label = text(w, "label").replace(char::is_control, " ");
+    let label = plain::line(text(w, "label"));
     let at = format!("{}.{} {label}{}", w["device"], w["queue"], if label.is_empty() { "" } else { ": " });
     let number = |k: &str| w[k].as_f64().unwrap_or(f64::NAN);
     let [times, begin, end, elapsed] = ["times", "begin_ns", "end_ns", "elapsed_ns"].map(number);
-    let name = format!("{at}{} {}, {times} times", text(w, "kind"), text(w, "name"));
+    let name =
+        format!("{at}{} {}, {times} times", plain::line(text(w, "kind")), plain::line(text(w, "name")));
     let own = [(elapsed + times) * cycles_a_ns, times, begin, end, elapsed];
     Place { name, values: values(&w["counters"], own), on: &[On::All, On::Timed, On::Workload] }
 }

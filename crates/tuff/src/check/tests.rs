@@ -249,3 +249,13 @@ fn another_file_is_an_error() {
     file["model"] = Value::Null;
     assert!(check(&file.to_string()).unwrap_err().to_string().starts_with("model: "));
 }
+
+#[test]
+fn a_label_is_no_line_of_its_own() {
+    let mut file = good();
+    file["workloads"][0]["label"] = json!("a\n\x1b[2Jtuff: 0 violated");
+    file["workloads"][0]["counters"]["MaliFragWarp"] = json!(1u64 << 40);
+    let told = told(&file);
+    assert!(told.iter().any(|l| l.contains("a\\n\\x1b[2Jtuff: 0 violated: ")), "{told:?}");
+    assert!(!told.iter().any(|l| l.contains(char::is_control)), "{told:?}");
+}

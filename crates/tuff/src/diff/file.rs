@@ -22,7 +22,7 @@ pub struct File {
 
 fn counters(v: &Value) -> Counters {
     let entries = v.as_object().into_iter().flatten();
-    entries.filter_map(|(k, v)| Some((k.clone(), v.as_f64()?))).collect()
+    entries.filter_map(|(k, v)| Some((plain::line(k).into_owned(), v.as_f64()?))).collect()
 }
 
 pub fn read(path: &Path) -> client::Result<File> {
@@ -36,7 +36,7 @@ pub fn parse(text: &str) -> Result<File, String> {
     let list = v["workloads"].as_array().ok_or("not a file of `tuff run --counters`")?;
     let mut workloads = BTreeMap::new();
     for w in list {
-        let text = |k: &str| w[k].as_str().unwrap_or_default().to_string();
+        let text = |k: &str| plain::line(w[k].as_str().unwrap_or_default()).into_owned();
         let [kind, label, name] = ["kind", "label", "name"].map(text);
         let place = format!("{}.{}", w["device"], w["queue"]);
         let key = format!("{place} {label}{}{kind} {name}", if label.is_empty() { "" } else { ": " });
@@ -46,7 +46,7 @@ pub fn parse(text: &str) -> Result<File, String> {
     }
     let mut total = counters(&v["total"]);
     total.extend(elapsed(list).map(|ns| (ELAPSED.to_string(), ns as f64)));
-    let gpu = v["gpu"].as_str().unwrap_or_default().to_string();
+    let gpu = plain::line(v["gpu"].as_str().unwrap_or_default()).into_owned();
     Ok(File { gpu, model: v["model"].clone(), total, workloads })
 }
 

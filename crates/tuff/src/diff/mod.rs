@@ -206,7 +206,7 @@ pub fn run(args: &Args) -> ExitCode {
             ExitCode::from(if args.update { 0 } else { 1 })
         }
         Err(e) => {
-            eprintln!("tuff: {e}");
+            eprintln!("tuff: {}", plain::message(&e.to_string()));
             ExitCode::from(2)
         }
     }
@@ -253,7 +253,7 @@ fn judged(args: &Args) -> client::Result<Vec<String>> {
         let mut a = file::read(&args.before)?;
         match file::same_model(&a, &b) {
             Err(e) if args.update => {
-                println!("not compared: {e}");
+                println!("not compared: {}", plain::line(&e.to_string()));
                 vec![]
             }
             same => {
@@ -339,5 +339,37 @@ mod tests {
         assert_eq!(judged(&limits), Some(Ok(())));
         assert!(matches!(judged(&budget), Some(Err(_))));
         assert_eq!(Place::new("w", Some(&new), None, &budget).rows[0].judged, None);
+    }
+
+    /// A workload's name is text on each way out.
+    #[test]
+    fn hostile_names_are_text() {
+        let file = |n: u64| {
+            let name = "=a\n\x1b[2Jtuff: fine|\u{202e}<b>";
+            let counters = serde_json::json!({ "X\x1b": n });
+            let workload = serde_json::json!({
+                "device": 0, "queue": 0, "kind": "dispatch", "label": name, "name": name, "counters": counters,
+            });
+            let all = serde_json::json!({ "gpu": name, "total": counters, "workloads": [workload] });
+            file::parse(&all.to_string()).expect("a file")
+        };
+        let (a, b) = (file(1), file(2));
+        let limits = [("X\\x1b".to_string(), percent(0.0))].into();
+        let place = |(key, before): (&'static str, _)| {
+            Place::new(key, Some(before), b.workloads.values().next(), &limits)
+        };
+        let key: &'static str = a.workloads.keys().next().expect("a workload").clone().leak();
+        let workloads = vec![place((key, &a.workloads[key]))];
+        let all = Comparison { total: Place::new(TOTAL, Some(&a.total), Some(&b.total), &limits), workloads };
+        let (table, dearer) = (all.table(true), all.dearer().join("|"));
+        let markdown = report::markdown(&all, Path::new("a\n.json"), Path::new("b"), &b.gpu);
+        let models = file::same_model(&a, &File { gpu: "\x1b".into(), ..file(1) });
+        let error = plain::message(&models.expect_err("another GPU").to_string());
+        for text in [table.clone(), dearer, markdown.clone(), report::junit(&all), error] {
+            assert!(!text.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'), "{text:?}");
+        }
+        assert_eq!(table.lines().count(), 5, "{table}");
+        assert!(table.contains("=a\\n\\x1b[2Jtuff: fine|"), "{table}");
+        assert!(markdown.contains("fine\\|") && markdown.contains("&lt;b&gt;"), "{markdown}");
     }
 }

@@ -3,6 +3,7 @@
 use super::file::ELAPSED;
 use super::{Comparison, Place, Row};
 use counters::catalogue;
+use plain::markdown as cell;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -36,25 +37,6 @@ fn number(v: f64) -> String {
 
 fn percent(v: f64) -> String {
     if v.is_infinite() { "new".into() } else { format!("{v:+.2} %") }
-}
-
-/// Text in a table's cell: no markup, one line.
-fn cell(text: &str) -> String {
-    let mut out = String::new();
-    for c in text.chars() {
-        match c {
-            '<' => out += "&lt;",
-            '>' => out += "&gt;",
-            '&' => out += "&amp;",
-            '\\' | '`' | '*' | '_' | '|' | '[' | ']' | '~' | '#' | '@' => {
-                out.push('\\');
-                out.push(c);
-            }
-            c if c.is_control() => out.push(' '),
-            c => out.push(c),
-        }
-    }
-    out
 }
 
 /// A counter's name for people, and its own.
@@ -224,7 +206,6 @@ mod tests {
     /// What a program has called its workloads is text, whatever it holds.
     #[test]
     fn names_are_no_markup() {
-        assert_eq!(cell("a|b <i>`x`\n*y*"), "a\\|b &lt;i&gt;\\`x\\` \\*y\\*");
         let counters = |v: f64| BTreeMap::from([("Own".to_string(), v), (ELAPSED.to_string(), v * 10.0)]);
         let limits =
             BTreeMap::from([("Own".to_string(), Limit { max_increase: Some(0.0), ..Default::default() })]);

@@ -32,7 +32,7 @@ fn row(cost: &Cost, model: &Model) -> Vec<String> {
 pub fn table(file: &Path, a: &Analysis, model: &Model, paint: Paint) -> String {
     let (stage, yes) = (names(a.stage).1, |b: bool| if b { "yes" } else { "no" });
     let mut out = String::new();
-    let title = format!("{}: {stage} shader {}, on {}", file.display(), a.entry, model.name);
+    let title = format!("{}: {stage} shader {}, on {}", plain::path(file), plain::line(&a.entry), model.name);
     let _ = writeln!(out, "{}", paint.paint(Tone::Head, &title));
     let mut line = |name: &str, value: String| {
         let _ = writeln!(out, "  {name:<22}{value}");

@@ -112,6 +112,11 @@ fn what_follows_from_uniforms_runs_once() {
     }
     assert_eq!(a.uniform, 100.0 * 3.0 / (3.0 + 5.0));
     let text = table::table(&file("sample.frag.spv"), &a, &g720(), Paint(false));
+    let mut wild = analysis("sample.frag.spv", Stage::Fragment);
+    wild.entry = "a\n\x1b[2J".into();
+    let named = table::table(Path::new("b\n.spv"), &wild, &g720(), Paint(false));
+    assert!(named.starts_with("b\\n.spv: fragment shader a\\n\\x1b[2J, on "), "{named}");
+    assert_eq!(named.lines().count(), text.lines().count());
     let last: Vec<_> = text.lines().last().unwrap().split_whitespace().collect();
     assert_eq!(last, ["longest", "path", "0.5", "0.5", "0", "0", "0", "2", "2", "varying,", "texture"]);
 }

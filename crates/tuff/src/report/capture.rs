@@ -148,13 +148,13 @@ impl Capture {
 impl Workload {
     /// In a line: label, kind and name.
     pub fn title(&self) -> String {
-        let label = self.label.replace(char::is_control, " ");
+        let label = plain::line(&self.label);
         format!("{}{}{}", label, if label.is_empty() { "" } else { ": " }, self.what())
     }
 
     /// Kind and name.
     pub fn what(&self) -> String {
-        format!("{} {}", self.kind, self.name)
+        format!("{} {}", plain::line(&self.kind), plain::line(&self.name))
     }
 
     /// The job that goes on longest.

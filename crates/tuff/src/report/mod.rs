@@ -84,7 +84,7 @@ fn page(captures: &[Capture], titles: &[String], progress: &mut Progress) -> Res
     });
     // `</script>` in a string would end the script.
     let data = data.to_string().replace('<', "\\u003c");
-    let title = titles.join(" against ").replace('&', "&amp;").replace('<', "&lt;");
+    let title = plain::xml(&titles.join(" against "));
     let scripts = SCRIPTS.concat();
     let parts =
         [("{{title}}", title.as_str()), ("{{style}}", STYLE), ("{{data}}", &data), ("{{scripts}}", &scripts)];

@@ -40,7 +40,7 @@ pub fn words(key: &str) -> &str {
 /// The queue and what binds it, of the job that goes on longest.
 fn bound(w: &Workload) -> String {
     let of = w.longest().and_then(|j| Some(format!("{}: {}", j.queue, words(j.bound.as_deref()?))));
-    of.unwrap_or_default()
+    plain::line(&of.unwrap_or_default()).into_owned()
 }
 
 /// At most so many characters.
@@ -62,7 +62,7 @@ pub fn lines(c: &Capture) -> String {
         out,
         "tuff: {} of the modelled GPU ({}, {} MHz): {} that ran {runs} times in all",
         time(busy / cycles),
-        c.gpu,
+        plain::line(&c.gpu),
         c.model["clock_mhz"],
         many(c.workloads.len(), "workload")
     );
@@ -111,7 +111,7 @@ pub fn lines(c: &Capture) -> String {
         "binds     {}",
         binds(c)
             .iter()
-            .map(|(key, share)| format!("{} {share:.0} %", words(key)))
+            .map(|(key, share)| format!("{} {share:.0} %", plain::line(words(key))))
             .collect::<Vec<_>>()
             .join(", ")
     );
@@ -175,6 +175,16 @@ mod tests {
         assert!(all[7].contains("33.3           5 more"), "{text}");
         assert_eq!(all[8], "binds     texture filtering 100 %");
         assert_eq!(all[9], "memory    12.00 MB read, 0 B written");
+        // Names are text, whatever they hold.
+        let mut hostile = capture(1, 1);
+        let wild = "a\n\x1b[2Jtuff: ok\u{202e}".to_string();
+        hostile.gpu = wild.clone();
+        let of = &mut hostile.workloads[0];
+        (of.kind, of.label) = (wild.clone(), wild.clone());
+        hostile.workloads[0].jobs[0].bound = Some(wild);
+        let text = lines(&hostile);
+        assert_eq!(text.lines().count(), 6, "{text:?}");
+        assert!(!text.contains(['\x1b', '\u{202e}']) && text.contains("a\\n\\x1b[2Jtuff: ok"), "{text:?}");
         // What there is not takes no line, or says so.
         assert!(lines(&capture(1, 0)).contains("none: nothing was presented"));
         assert_eq!(lines(&capture(0, 0)).lines().count(), 5);

@@ -81,7 +81,7 @@ impl Memory {
         let tables = [Table { ptr: table.as_ptr().cast(), size: (DESCRIPTORS * 32) as u64 }];
         let host = Machine { asked: AtomicU32::new(0) };
         let mut worker = Worker::compiling(level, when);
-        let arena = (0x1000, 0x1000);
+        let arena = wave::Arena::NONE;
         let outputs = if p.stage == Stage::Compute {
             let d = Dispatch {
                 serial: 1,

@@ -279,7 +279,7 @@ unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64
     }
     // SAFETY: the caller's.
     let (base, bytes) = unsafe { st.host.texel_memory(c, x) };
-    if let Some(first) = (base >> 6).checked_sub(st.arena.0 >> 6)
+    if let Some(first) = (base >> 6).checked_sub(st.arena.start >> 6)
         && let Some(cache) = st.count.cache()
     {
         cache.samples_of(first, ((base & 63) + bytes).div_ceil(64));
@@ -297,7 +297,7 @@ unsafe fn follow_texels(st: &mut State, c: &ImageCode, x: &mut ImageWarp) -> u64
         // What is no device memory is as near as the L1, as in `follow`.
         let before = lines.len();
         lines.retain(|l| is_device(st, l << 6));
-        lines.iter_mut().for_each(|l| *l -= st.arena.0 >> 6);
+        lines.iter_mut().for_each(|l| *l -= st.arena.start >> 6);
         if let Some(cache) = st.count.cache() {
             cache.sample(&lines, (before - lines.len()) as u64);
         }
@@ -315,11 +315,9 @@ pub fn image_stores(st: &mut State, c: &ImageCode, warps: u32) {
     }
 }
 
-/// Of the arena, or of the sparse resources in as many addresses behind it.
 #[inline(always)]
 fn is_device(st: &State, p: u64) -> bool {
-    let (start, end) = st.arena;
-    p.wrapping_sub(start) < 2 * (end - start)
+    st.arena.counts(p)
 }
 
 /// Where a region begins, for lines and caches: device memory by its address, anything else (workgroup memory, inline
@@ -332,7 +330,7 @@ pub fn begin(st: &State, r: &Region) -> u64 {
 
 /// Tells the caches what buffer accesses are to, if it is device memory.
 fn bounds(st: &mut State, r: &Region) {
-    let (from, first) = (r.ptr() as u64, st.arena.0 >> 6);
+    let (from, first) = (r.ptr() as u64, st.arena.start >> 6);
     if is_device(st, from)
         && let Some(cache) = st.count.cache()
     {
@@ -344,7 +342,7 @@ fn bounds(st: &mut State, r: &Region) {
 #[inline(always)]
 fn follow(st: &mut State, kind: AccessKind, line: u64) {
     let device = is_device(st, line << 6);
-    let first = st.arena.0 >> 6;
+    let first = st.arena.start >> 6;
     let Some(cache) = st.count.cache() else { return };
     if device {
         // Where the host keeps device memory must not show.

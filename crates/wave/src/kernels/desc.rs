@@ -45,13 +45,10 @@ fn inline(st: &mut State, t: &Table, k: u32, bytes: u32) -> u64 {
 
 /// Bytes of device memory from `at` on, `most` at most; 0 for an address that is none.
 fn live(st: &State, at: u64, most: u64) -> u64 {
-    let (start, end) = st.arena;
-    if at >= start && at < end {
-        most.min(end - at)
-    } else if st.host.foreign(at, most) {
-        most
-    } else {
-        0
+    match st.arena.from(at) {
+        Some(left) => most.min(left),
+        None if st.host.foreign(at, most) => most,
+        None => 0,
     }
 }
 
@@ -88,8 +85,7 @@ fn inline_in_memory(st: &mut State, t: &Table, k: u32, index: u32, count: u32) -
 
 /// All device memory from `at` on, as far as it is one piece.
 fn from_address(st: &mut State, at: u64) -> u64 {
-    let (start, end) = st.arena;
-    let bytes = if at >= start && at < end { end - at } else { st.host.foreign_from(at).unwrap_or(0) };
+    let bytes = st.arena.from(at).or_else(|| st.host.foreign_from(at)).unwrap_or(0);
     if bytes == 0 { null() } else { made(st).buffer(at, bytes) }
 }
 

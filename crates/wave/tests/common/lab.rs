@@ -53,7 +53,7 @@ pub struct Lab {
     pub scratch: Vec<u8>,
     pub scratch_words: u32,
     pub push: Vec<u8>,
-    pub arena: (u64, u64),
+    pub arena: wave::Arena,
     pub images: Vec<ImageCode>,
     /// Accesses are followed through the modelled caches, which begin empty.
     pub traced: bool,
@@ -73,7 +73,7 @@ impl Lab {
             scratch: vec![],
             scratch_words: 0,
             push: vec![],
-            arena: (0x1000, 0x1000),
+            arena: wave::Arena::NONE,
             images: vec![],
             traced: false,
             row: Default::default(),

@@ -189,7 +189,7 @@ pub struct Run<'a> {
     pub groups: [u32; 3],
     pub base: [u32; 3],
     pub host: TestHost,
-    pub arena: (u64, u64),
+    pub arena: wave::Arena,
 }
 
 pub fn words(w: &[u32]) -> Vec<u8> {
@@ -210,7 +210,7 @@ impl<'a> Run<'a> {
             groups: [1; 3],
             base: [0; 3],
             host: TestHost::default(),
-            arena: (0x1000, 0x1000),
+            arena: wave::Arena::NONE,
         }
     }
     /// Runs on a new worker of `level`, in two parts with one serial; returns the buffers.

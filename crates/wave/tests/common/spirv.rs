@@ -125,7 +125,7 @@ pub fn run(
         host: &NoHost,
         base: [0; 3],
         groups,
-        arena: (0, 0),
+        arena: wave::Arena::NONE,
         draw: [0; 2],
     };
     worker.run(&d, 0, u64::MAX).unwrap_or_else(|f| panic!("{f:?}"));

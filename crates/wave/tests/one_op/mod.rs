@@ -131,7 +131,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         shared_at: [0; 16],
         scratch: std::ptr::null_mut(),
         scratch_words: 0,
-        arena: (0, 0),
+        arena: wave::Arena::NONE,
         images: std::ptr::null(),
         given: std::ptr::null(),
         // SAFETY: as above.

@@ -1,6 +1,7 @@
 //! Assembly and fetch.
 
 use super::*;
+use crate::geometry::assembly::{Assembled, Assembly};
 use vk::PrimitiveTopology as T;
 
 /// A primitive's id, before its planes.
@@ -82,6 +83,89 @@ fn restarts_are_where_the_program_says() {
     s.state.primitive_restart = true;
     s.index_buffer.as_mut().unwrap().restart = 7;
     assert_eq!(provoked(&mut s), [(0.0, 0), (3.0, 1), (4.0, 2)]);
+}
+
+/// Vertices of the primitives of a segment, by their places in it (§ Primitive Topologies); those of triangles with adjacency are the
+/// triangle's, then the adjacent ones.
+fn primitives_of(topology: T, n: usize, patch: usize) -> Vec<Vec<usize>> {
+    let each = |count: usize, of: &dyn Fn(usize) -> Vec<usize>| (0..count).map(of).collect();
+    let run = |from: usize, n: usize| (from..from + n).collect::<Vec<_>>();
+    match topology {
+        T::POINT_LIST => each(n, &|i| vec![i]),
+        T::LINE_LIST => each(n / 2, &|i| run(2 * i, 2)),
+        T::LINE_STRIP => each(n.saturating_sub(1), &|i| run(i, 2)),
+        T::TRIANGLE_LIST => each(n / 3, &|i| run(3 * i, 3)),
+        T::TRIANGLE_STRIP => each(n.saturating_sub(2), &|i| vec![i, i + 1 + i % 2, i + 2 - i % 2]),
+        T::TRIANGLE_FAN => each(n.saturating_sub(2), &|i| vec![i + 1, i + 2, 0]),
+        T::LINE_LIST_WITH_ADJACENCY => each(n / 4, &|i| run(4 * i, 4)),
+        T::LINE_STRIP_WITH_ADJACENCY => each(n.saturating_sub(3), &|i| run(i, 4)),
+        T::TRIANGLE_LIST_WITH_ADJACENCY => each(n / 6, &|i| [0, 2, 4, 1, 3, 5].map(|k| 6 * i + k).to_vec()),
+        T::TRIANGLE_STRIP_WITH_ADJACENCY => {
+            // The table of § Triangle Strips With Adjacency, where the first vertex provokes.
+            let count = n.saturating_sub(4) / 2;
+            each(count, &|i| {
+                let before = if i == 0 { 1 } else { 2 * i - 2 };
+                let after = if i + 1 == count { 2 * i + 5 } else { 2 * i + 6 };
+                match i % 2 {
+                    0 => vec![2 * i, 2 * i + 2, 2 * i + 4, before, after, 2 * i + 3],
+                    _ => vec![2 * i, 2 * i + 4, 2 * i + 2, 2 * i + 3, after, before],
+                }
+            })
+        }
+        T::PATCH_LIST => each(n / patch, &|i| run(i * patch, patch)),
+        _ => vec![],
+    }
+}
+
+/// Restarts at the edges of chunks and of the stream's blocks, many and none for long: every primitive of every topology is what its
+/// segment says, in all instances.
+#[test]
+fn restarts_in_all_topologies() {
+    const STOP: u16 = 0xFFFF;
+    const N: u16 = 9000;
+    let at = |is: &dyn Fn(u16) -> bool| (0..N).map(|i| if is(i) { STOP } else { i }).collect::<Vec<_>>();
+    let edges = [0, 1, 767, 768, 1021, 1022, 1023, 1024, 1025, 1027, 2047, 2048, 3072, 4096, N - 1];
+    let lists = [
+        at(&|i| edges.contains(&i)),
+        at(&|i| i % 3 == 0 && i % 1000 < 200 || i == 5000),
+        at(&|i| i % 13 == 12),
+        at(&|i| i > 100 && i < 7000),
+        at(&|_| false),
+        at(&|_| true),
+    ];
+    let shared = Shared::new(Arc::new(|m: &str| panic!("{m}")), true).unwrap();
+    for topology in (0..11).map(T::from_raw) {
+        for (k, list) in lists.iter().enumerate() {
+            let mut s = Scene::new(topology, &zigzag(8)).indices(list);
+            s.state.primitive_restart = true;
+            s.state.patch_vertices = 5;
+            s.call.instances = 2;
+            s.call.first_instance = 3;
+            let mut want = vec![];
+            for part in list.split(|i| *i == STOP) {
+                let of = |v: Vec<usize>| v.iter().map(|i| part[*i] as u32).collect::<Vec<_>>();
+                want.extend(primitives_of(topology, part.len(), 5).into_iter().map(of));
+            }
+            let draw = s.draw();
+            let mut a = Assembly::new(&shared.hub, &draw, &s.call).ok().expect("it is assembled");
+            a.each = want.first().map_or(0, Vec::len) as u32;
+            assert_eq!(a.total, 2 * want.len() as u64, "{topology:?}, list {k}");
+            assert_eq!(a.vertices, list.iter().filter(|i| **i != STOP).count() as u64);
+            let (mut got, mut chunk) = (vec![], Assembled::default());
+            for c in 0..a.chunks() {
+                a.assemble(&shared.hub, c, &mut chunk);
+                for (n, vertices) in chunk.all.chunks(a.each as usize).enumerate() {
+                    let mut v: Vec<_> = vertices.iter().map(|v| chunk.index[*v as usize]).collect();
+                    if v.len() == 6 {
+                        v = [0, 2, 4, 1, 3, 5].map(|k| v[k]).to_vec();
+                    }
+                    got.push((chunk.instance[vertices[0] as usize], chunk.ids[n], v));
+                }
+            }
+            let of = |instance| want.iter().enumerate().map(move |(id, v)| (instance, id as u32, v.clone()));
+            assert!(got == of(3).chain(of(4)).collect::<Vec<_>>(), "{topology:?}, list {k}");
+        }
+    }
 }
 
 #[test]

@@ -15,20 +15,15 @@ use shader::bytecode::{Op, mem_of, n_of};
 /// side.
 #[inline(always)]
 fn window(st: &State, near: u64) -> Region {
-    let start = near.saturating_sub(1 << 30).max(st.arena.0);
-    // SAFETY: all of the arena is mapped ([`crate::Dispatch::arena`]).
-    unsafe { Region::new(start as *mut u8, (st.arena.1 - start).min(1 << 31)) }
-}
-
-#[inline(always)]
-pub fn in_arena(st: &State, addr: u64, bytes: u32) -> bool {
-    addr >= st.arena.0 && st.arena.1.saturating_sub(addr) >= bytes as u64 && addr < st.arena.1
+    let start = near.saturating_sub(1 << 30).max(st.arena.start);
+    // SAFETY: all of the arena is mapped ([`crate::Arena`]).
+    unsafe { Region::new(start as *mut u8, (st.arena.end - start).min(1 << 31)) }
 }
 
 /// Whether `addr .. addr + bytes` may be touched.
 #[inline(always)]
 pub fn allowed(st: &State, addr: u64, bytes: u32) -> bool {
-    in_arena(st, addr, bytes) || outside(st, addr, bytes)
+    st.arena.holds(addr, bytes) || outside(st, addr, bytes)
 }
 #[cold]
 #[inline(never)]
@@ -57,7 +52,7 @@ pub enum Path {
 #[inline(always)]
 pub fn plan(st: &State, p: &[u64; 16], k: u64, ex: u16, bytes: u32, out: &mut [u32; 16]) -> Path {
     let near = p[ex.trailing_zeros() as usize & 15].wrapping_add(k);
-    if in_arena(st, near, bytes) {
+    if st.arena.holds(near, bytes) {
         let r = window(st, near);
         let mut bad = 0u16;
         for i in 0..16 {

@@ -6,12 +6,10 @@ use super::warp::Region;
 use crate::kernels::mask::Bits;
 use crate::state::{At, State};
 
-/// Whether an address is one of a resource that may have holes: those lie in as many addresses as the arena has, behind it
-/// ([`crate::Dispatch::arena`]).
+/// Whether an address is one of a resource that may have holes.
 #[inline(always)]
 pub fn may_be(st: &State, addr: u64) -> bool {
-    let (start, end) = st.arena;
-    addr.wrapping_sub(end) < end - start
+    st.arena.may_have_holes(addr)
 }
 
 /// Of a whole region.
