@@ -30,6 +30,7 @@ mod sparse;
 mod stages;
 mod stalls;
 mod stripes;
+mod suspended;
 mod swapchain;
 mod texture;
 mod time;

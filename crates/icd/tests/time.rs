@@ -29,7 +29,11 @@ pub struct Heavy {
 // SAFETY (all blocks): handles are alive, structures outlive the calls.
 impl Heavy {
     pub fn new() -> Heavy {
-        let c = Counted::new();
+        Heavy::of(Counted::new())
+    }
+
+    /// On this device, which has push descriptors.
+    pub fn of(c: Counted) -> Heavy {
         let d = &c.g.device;
         let module = |bytes| {
             let code = shader::words(bytes);

@@ -16,7 +16,7 @@ const TOLD: u64 = 1 << 16;
 pub struct Ended {
     pub epochs: Epochs,
     pub drawn: Drawn,
-    /// For a capture, of a pass that no other resumes.
+    /// For a capture.
     pub seen: Option<Box<Seen>>,
 }
 

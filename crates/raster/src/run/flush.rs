@@ -27,8 +27,7 @@ impl PassRun {
         let begun =
             ops.iter().any(|(s, ..)| *s == self.subpass) || (self.begun && self.resolved == self.subpass);
         let whole = self.first && done == (0..self.rendering.subpasses.len()) && drawn == done;
-        let parts = self.rendering.suspending || self.rendering.resuming;
-        let passes_over = whole && !parts && self.targets.may_pass_over();
+        let passes_over = whole && self.targets.may_pass_over();
         let mask = pass::view_mask(&self.rendering.subpasses);
         let layers = pass::layers(&self.rendering.subpasses, self.rendering.layers);
         let physical = pass::physical(&self.rendering.subpasses, self.resolved);

@@ -1,4 +1,7 @@
 //! A render pass under way: draws are gathered, and drawn tile by tile when the pass ends.
+//!
+//! A render pass instance that is suspended and resumed is one pass here too: the parts add to the same [`PassRun`], as a GPU
+//! keeps its lists of primitives until the last part ends. Nothing but state may be recorded between the parts.
 
 mod flush;
 mod tile;
@@ -67,7 +70,7 @@ pub struct PassRun {
     /// The first subpass that is not resolved has been drawn to.
     begun: bool,
     /// Its samples that memory has no room for.
-    aside: Arc<Aside>,
+    aside: Aside,
     primitives: usize,
     words: usize,
     /// No tile has been drawn yet.
@@ -81,8 +84,6 @@ pub struct PassRun {
     pub epochs: Epochs,
     /// What its tiles take.
     drawn: Drawn,
-    /// Binning is under way since a pass that this one resumes.
-    binned: bool,
     /// What each task counted, if the application or a capture asks for that.
     regions: Option<Collected>,
     /// A capture wants what it shows.
@@ -92,47 +93,48 @@ pub struct PassRun {
     /// Modelled time as the pass begins.
     line: Line,
     scratches: Arc<Scratches>,
+    part: Part,
 }
 
-/// What a suspended pass leaves to the one that resumes it.
-pub struct Suspended {
-    aside: Arc<Aside>,
-    /// It had primitives.
-    binned: bool,
-    /// The render pass instance goes on, so its values come when it ends.
-    regions: Option<Collected>,
-    draws: Draws,
+/// Where a render pass instance stands that may come in parts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The last, or only, part is under way.
+    Last,
+    /// A part is under way that ends by suspending the pass.
+    Suspends,
+    /// It is suspended: the next part may come.
+    Suspended,
+}
+
+impl Part {
+    fn of(r: &Rendering) -> Part {
+        if r.suspending { Part::Suspends } else { Part::Last }
+    }
 }
 
 impl PassRun {
-    /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume. `captured`: what it shows and what its regions
-    /// count is wanted when it ends. `observed`: somebody looks at counters.
+    /// `captured`: what it shows and what its regions count is wanted when it ends. `observed`: somebody looks at counters.
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
-        suspended: Option<Suspended>,
         scratches: &Arc<Scratches>,
         captured: bool,
         observed: bool,
     ) -> PassRun {
         let targets = Targets::new(rendering, observed);
-        let before = suspended.filter(|_| rendering.resuming);
-        let (aside, counted, binned, draws) =
-            before.map_or_else(Default::default, |s| (s.aside, s.regions, s.binned, s.draws));
         let new = |r| Collected::new(r, targets.area, pass::layers(&rendering.subpasses, rendering.layers));
         let asked = rendering.regions.as_ref().map(new);
         let subpasses = &rendering.subpasses;
         let physical = pass::physical(subpasses, subpasses.len().saturating_sub(1)) + 1;
         let whole = || Collected::whole(physical, pass::layers(subpasses, rendering.layers), targets.area);
         // One is laid out as the application asked, the other not.
-        let regions = counted.filter(|c| c.is_asked() == asked.is_some());
-        let regions = regions.or(asked).or_else(|| captured.then(whole).flatten());
+        let regions = asked.or_else(|| captured.then(whole).flatten());
         PassRun {
             loaded: vec![false; targets.own],
-            put_aside: rendering.resuming,
+            put_aside: false,
             captured,
-            draws,
-            binned,
+            draws: Draws::default(),
             barrier: true,
             targets,
             regions,
@@ -141,8 +143,8 @@ impl PassRun {
             ops: Vec::new(),
             told: Vec::new(),
             resolved: 0,
-            begun: rendering.resuming,
-            aside,
+            begun: false,
+            aside: Aside::default(),
             primitives: 0,
             words: 0,
             first: true,
@@ -150,7 +152,29 @@ impl PassRun {
             drawn: Drawn::default(),
             line: line.clone(),
             scratches: scratches.clone(),
+            part: Part::of(rendering),
         }
+    }
+
+    /// A part of the pass ends. True if another will continue it; else the pass is to end.
+    pub fn suspend(&mut self) -> bool {
+        let suspends = self.part == Part::Suspends;
+        if suspends {
+            self.part = Part::Suspended;
+        }
+        suspends
+    }
+    /// Whether it waits for its next part.
+    pub fn is_suspended(&self) -> bool {
+        self.part == Part::Suspended
+    }
+    /// The next part begins, if this is one.
+    pub fn resume(&mut self, next: &Rendering) -> bool {
+        let continues = self.is_suspended() && next.resuming && self.rendering.is_continued_by(next);
+        if continues {
+            self.part = Part::of(next);
+        }
+        continues
     }
 
     /// The application counts by region: is to have the machine alone.
@@ -215,7 +239,7 @@ impl PassRun {
             return Ok(());
         }
         let told = match self.captured {
-            true => self.draws.begin(|| d.title(), || place.labels()),
+            true => self.draws.begin(|| d.title(), || place.labels().joined()),
             false => None,
         };
         for index in 0..d.what.count() {
@@ -343,28 +367,18 @@ impl PassRun {
         }
     }
 
-    /// The pass is over; also what one that resumes it goes on from.
-    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Ended, Option<Suspended>) {
+    /// The pass is over.
+    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Ended) {
         self.subpass = self.rendering.subpasses.len();
-        let suspending = self.rendering.suspending;
-        let mut r = self.flush(shared, false, if suspending { Until::Room } else { Until::Read });
+        let mut r = self.flush(shared, false, Until::Read);
         self.drawn.read_again(&mut self.epochs, shared.model);
-        // One job each, however many parts a render pass instance comes in; without primitives there is nothing to bin.
+        // One job each; without primitives there is nothing to bin.
         let all = self.epochs.all();
         let bins = all[Event::InputPrimitives] > 0;
         // Attachments fill their pages' sections.
         let bytes = (all[Event::FfeExtReadBeats] + all[Event::TileWriteBeats]) * BEAT;
         self.epochs.current()[(Phase::Main, Unit::SectionReads)] += bytes.div_ceil(count::SECTION);
-        self.epochs.current()[Event::BinningJobs] += (bins && !self.binned) as u64;
-        if suspending {
-            let left = Suspended {
-                aside: self.aside,
-                binned: bins || self.binned,
-                regions: self.regions,
-                draws: self.draws,
-            };
-            return (r, Ended { epochs: self.epochs, drawn: self.drawn, seen: None }, Some(left));
-        }
+        self.epochs.current()[Event::BinningJobs] += bins as u64;
         self.epochs.current()[Event::MainJobs] += 1;
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
             && counted.is_asked()
@@ -376,6 +390,6 @@ impl PassRun {
             let regions = self.regions.as_ref().map(|c| c.map(shared.model));
             Box::new(Seen { regions, picture: picture::of(&self.rendering), draws: self.draws })
         });
-        (r, Ended { epochs: self.epochs, drawn: self.drawn, seen }, None)
+        (r, Ended { epochs: self.epochs, drawn: self.drawn, seen })
     }
 }
