@@ -16,8 +16,8 @@ use counters::model::LINE;
 use counters::{Counts, Event, Job, Model, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
-use machine::instrumentation::Blocks;
-use machine::lost::{Blame, Labels, Limits, Place, Told, Why};
+use machine::instrumentation::{Blocks, Work};
+use machine::lost::{Blame, Limits, Place, Told, Why};
 use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
 use machine::turns::Slot;
@@ -34,8 +34,6 @@ pub struct Executor {
     shared: Arc<Shared>,
     scratches: Arc<Scratches>,
     pass: Option<PassRun>,
-    /// Labels that were open as it began.
-    pass_labels: Labels,
     /// Transform feedback, while it is active.
     feedback: Option<Feedback>,
     queries: Queries,
@@ -68,7 +66,6 @@ impl Executor {
             shared,
             scratches,
             pass: None,
-            pass_labels: Labels::default(),
             feedback: None,
             line: Line::default(),
             stripes: Stripes::default(),
@@ -180,9 +177,14 @@ impl Executor {
                 let alone = r.resuming.then(|| Arc::new(r.without_first_part()));
                 let rendering = alone.as_ref().unwrap_or(r);
                 discarded::pass_begins(&*self.shared.report, rendering, &self.place);
-                self.pass_labels = self.place.labels().clone();
-                self.pass =
-                    Some(PassRun::new(rendering, &self.line, &self.scratches, captured, observed));
+                self.pass = Some(PassRun::new(
+                    rendering,
+                    &self.line,
+                    self.place.labels(),
+                    &self.scratches,
+                    captured,
+                    observed,
+                ));
             }
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
             Command::Draw(d) => {
@@ -332,6 +334,7 @@ impl Executor {
             let _turn = self.turn(Some(&mut p));
             let (name, views, rendering) = (p.name(), p.all_views(), p.rendering().clone());
             let alone = p.by_region();
+            let labels = std::mem::take(&mut p.labels);
             let (result, mut ended) = p.end(&self.shared);
             discarded::pass_ended(&rendering, &name, &self.place);
             if let Some(lines) = self.cleaned.take() {
@@ -350,8 +353,9 @@ impl Executor {
                 exclusive::ended(times.spans[1].end);
             }
             let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(times.spans), sums.all());
+            let counts = &counts;
             let done = Done { kind, views, span: Span::default(), phases, counts, seen: ended.seen };
-            self.publisher.publish(&std::mem::take(&mut self.pass_labels), done, || name);
+            self.publisher.publish(&labels, done, || name);
             match result {
                 Err(b) => self.blame(b),
                 Ok(()) => self.stripes.end(&self.shared.hub, times.spans[1]),
@@ -443,7 +447,11 @@ impl Executor {
             shared.workers.give(worker);
         };
         shared.pool.run(chunks, &work);
-        blocks.add_to(&self.shared.model.core, instrumented, 0, vk::ShaderStageFlags::COMPUTE);
+        let [x, y, z] = groups;
+        let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
+        let work = || Work { label: self.place.labels().joined(), workload: name(), draw: None };
+        let active = instrumented.map(|(object, result)| object.at(*result, work));
+        blocks.add_to(&self.shared.model.core, active.as_ref(), 0, vk::ShaderStageFlags::COMPUTE);
         let mut usage = usage.into_inner();
         if let Some(mut l2) = shared.l2() {
             usage.share_l2(count::l2_lines(shared.model), &mut l2);
@@ -461,8 +469,6 @@ impl Executor {
         let span = self.job(&mut counts, Phase::Compute, &job, Line::dispatch);
         let done =
             Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts, seen: None };
-        let [x, y, z] = groups;
-        let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
         self.publisher.publish(self.place.labels(), done, name);
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));

@@ -100,10 +100,7 @@ fn attachments(pass: &Pass, views: &[Option<Arc<ImageView>>], clears: &[vk::Clea
 pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
     // SAFETY: the caller keeps what is asked for above.
     unsafe {
-        let mut b = Build {
-            expand: render_pass::expand(info.p_next),
-            attachments: Vec::new(),
-        };
+        let mut b = Build { expand: render_pass::expand(info.p_next), attachments: Vec::new() };
         let mut s = Subpass { view_mask: info.view_mask, expand: b.expand, ..Default::default() };
         let colors = chain::slice(info.p_color_attachments, info.color_attachment_count);
         for c in colors.iter().take(MAX_COLORS) {

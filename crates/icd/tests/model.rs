@@ -13,7 +13,9 @@ const BYTES: f64 = (SIDE * SIDE * 4) as f64;
 /// A device, and counters by their names.
 pub struct Counted {
     pub g: Gpu,
-    names: Vec<String>,
+    pub names: Vec<String>,
+    /// Which of them other work can change.
+    pub impacted: Vec<bool>,
     storage: Vec<vk::PerformanceCounterStorageKHR>,
     streamed: Mapped,
     target: Viewed,
@@ -52,7 +54,9 @@ impl Counted {
             let storage = counters.iter().map(|c| c.storage).collect();
             // More than twice of what an L2 holds.
             let streamed = g.buffer(2 << 20);
-            Counted { g, streamed, names: texts.iter().map(name).collect(), storage, target }
+            let flag = vk::PerformanceCounterDescriptionFlagsKHR::CONCURRENTLY_IMPACTED;
+            let impacted = texts.iter().map(|t| t.flags.contains(flag)).collect();
+            Counted { g, streamed, names: texts.iter().map(name).collect(), impacted, storage, target }
         }
     }
 

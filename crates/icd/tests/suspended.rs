@@ -43,8 +43,7 @@ impl Rig {
         let g = &h.c.g;
         let channel = Channel::find().expect("the driver is loaded");
         let device = channel.device_number(g.device.handle().as_raw() as *const c_void).expect("a device");
-        let info =
-            vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(2);
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::OCCLUSION).query_count(2);
         Rig {
             labels: ash::ext::debug_utils::Device::new(&g.instance, &g.device),
             reader: channel.reader(1000).expect("a reader"),
@@ -163,7 +162,10 @@ const WAYS: &Ways = &[
         vec![first, second]
     }),
     ("secondaries", |r| {
-        let parts = [r.secondary(|c| r.part(c, OUT, || r.draw(c, 1))), r.secondary(|c| r.part(c, BACK, || r.draw(c, 2)))];
+        let parts = [
+            r.secondary(|c| r.part(c, OUT, || r.draw(c, 1))),
+            r.secondary(|c| r.part(c, BACK, || r.draw(c, 2))),
+        ];
         vec![r.list(|c| {
             r.begin(c, "scene");
             parts.iter().for_each(|p| r.execute(c, *p));

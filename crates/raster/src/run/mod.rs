@@ -14,7 +14,7 @@ use crate::geometry::{self, Batch, GeometryContext, mesh, traffic};
 use crate::pass::{self, Rendering, Subpass};
 use crate::picture;
 use crate::regions::Collected;
-use crate::statistics::Epochs;
+use crate::statistics::{Epochs, Views};
 use crate::tile::Scratches;
 use crate::tile::clear::Clear;
 use crate::tile::expand::Aside;
@@ -26,7 +26,8 @@ use counters::model::{BEAT, LINE};
 use counters::{Counts, Event, Phase, Unit};
 use machine::count;
 use machine::host::DeviceHost;
-use machine::lost::{Blame, Place};
+use machine::instrumentation::{Active, Work};
+use machine::lost::{Blame, Labels, Place};
 use machine::shared::Shared;
 use machine::time::Line;
 use std::sync::Arc;
@@ -55,13 +56,14 @@ struct Made<'a> {
     layers: u32,
     counted: bool,
     told: Option<usize>,
+    active: Option<&'a Active>,
 }
 
 pub struct PassRun {
     rendering: Arc<Rendering>,
     targets: Targets,
     subpass: usize,
-    /// (subpass, epoch of queries, what).
+    /// (subpass, cell of [`Epochs`], what).
     ops: Vec<(usize, usize, Op)>,
     /// By op: which of `draws` it is of.
     told: Vec<Option<usize>>,
@@ -94,6 +96,10 @@ pub struct PassRun {
     line: Line,
     scratches: Arc<Scratches>,
     part: Part,
+    /// Labels that were open as it began.
+    pub labels: Labels,
+    /// Commands that drew.
+    drew: u32,
 }
 
 /// Where a render pass instance stands that may come in parts.
@@ -118,12 +124,14 @@ impl PassRun {
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
+        labels: &Labels,
         scratches: &Arc<Scratches>,
         captured: bool,
         observed: bool,
     ) -> PassRun {
         let targets = Targets::new(rendering, observed);
-        let new = |r| Collected::new(r, targets.area, pass::layers(&rendering.subpasses, rendering.layers));
+        let (area, grid) = (targets.area, targets.grid);
+        let new = |r| Collected::new(r, area, grid, pass::layers(&rendering.subpasses, rendering.layers));
         let asked = rendering.regions.as_ref().map(new);
         let subpasses = &rendering.subpasses;
         let physical = pass::physical(subpasses, subpasses.len().saturating_sub(1)) + 1;
@@ -148,11 +156,13 @@ impl PassRun {
             primitives: 0,
             words: 0,
             first: true,
-            epochs: Epochs::default(),
-            drawn: Drawn::default(),
+            epochs: Epochs::new(Views::new(pass::view_mask(&rendering.subpasses))),
+            drawn: Drawn::new(rendering.regions.as_ref().is_some_and(|r| r.serialize)),
             line: line.clone(),
             scratches: scratches.clone(),
             part: Part::of(rendering),
+            labels: labels.clone(),
+            drew: 0,
         }
     }
 
@@ -199,14 +209,17 @@ impl PassRun {
         let (w, h) = (r.area.x1 - r.area.x0, r.area.y1 - r.area.y0);
         format!("{w}x{h}x{} of {} attachments", r.layers, r.attachments.len())
     }
-    /// Views of the current subpass: queries take as many.
-    pub fn views(&self) -> u32 {
-        self.view_mask().count_ones().max(1)
+    /// Views of the current subpass, of which each has a query of its own; in a pass of layers the one that stands for them.
+    pub fn views(&self) -> Vec<u32> {
+        match self.view_mask() {
+            0 => vec![0],
+            mask => (0..32).filter(|v| mask >> v & 1 != 0).collect(),
+        }
     }
 
-    /// Views of all its subpasses.
+    /// How many views all its subpasses have.
     pub fn all_views(&self) -> u32 {
-        pass::view_mask(&self.rendering.subpasses).count_ones().max(1)
+        self.epochs.views().count() as u32
     }
 
     /// Geometry of a draw recorded at `place`. `counted`: a query is active.
@@ -242,6 +255,9 @@ impl PassRun {
             true => self.draws.begin(|| d.title(), || place.labels().joined()),
             false => None,
         };
+        let active =
+            d.instrumentation.as_ref().map(|(object, result)| object.at(*result, || self.work(d, place)));
+        self.drew += 1;
         for index in 0..d.what.count() {
             if shared.hub.stops() {
                 break;
@@ -258,12 +274,23 @@ impl PassRun {
                     shared,
                     host: &host,
                     area: self.targets.area,
+                    grid: self.targets.grid,
+                    active: active.as_ref(),
                     layers,
                     serial,
                     depth: depth.map(|p| p.format),
                 };
-                let made =
-                    Made { draw: d, place, sub: &sub, index, view: view.unwrap_or(0), layers, counted, told };
+                let made = Made {
+                    draw: d,
+                    place,
+                    sub: &sub,
+                    index,
+                    view: view.unwrap_or(0),
+                    layers,
+                    counted,
+                    told,
+                    active: active.as_ref(),
+                };
                 let mut gathered = Ok(());
                 let mut each = |batch| {
                     gathered = self.gather(shared, &made, batch);
@@ -283,15 +310,22 @@ impl PassRun {
         Ok(())
     }
 
+    /// What the next draw is among others.
+    fn work(&self, d: &Draw, place: &Place) -> Work {
+        let draw = Some((self.drew, place.labels().joined(), d.title()));
+        Work { label: self.labels.joined(), workload: self.name(), draw }
+    }
+
     /// Takes what geometry has made of a draw, or of a part of it.
     fn gather(&mut self, shared: &Shared, made: &Made, batch: Batch) -> Result<(), Blame> {
         let d = made.draw;
         let counts = batch.counts.finish(&d.pipeline, shared.l2().as_deref_mut());
-        *self.epochs.current() += &counts;
+        let cell = self.epochs.cell(made.view);
+        self.epochs.add_at(cell, &counts);
         self.draws.add(made.told, &counts);
         if self.targets.observed {
             let between = batch.counts.between(&d.pipeline.vertex, batch.prims.len() as u64);
-            self.drawn.between(self.epochs.now(), between);
+            self.drawn.between(cell, between);
         }
         if d.state.raster.discard {
             return Ok(());
@@ -300,7 +334,8 @@ impl PassRun {
         let (mut from, mut size) = (0, batch.prims.len());
         while from < batch.prims.len() {
             let range = from..batch.prims.len().min(from + size);
-            let bins = match Bins::new(shared, &batch, range.clone(), self.targets.area, made.layers) {
+            let Targets { area, grid, .. } = self.targets;
+            let bins = match Bins::new(shared, &batch, range.clone(), area, grid, made.layers) {
                 Ok(bins) => bins,
                 Err(Full::Entries) => {
                     size = range.len().div_ceil(2);
@@ -315,11 +350,11 @@ impl PassRun {
             let batch = batch.clone();
             let mut item =
                 Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, made.view, plan, made.place);
-            item.instrument(d.instrumentation.as_ref(), made.index);
+            item.instrument(made.active, made.index);
             if self.targets.observed {
-                self.count_lists(item.bins.entries() as u64, made.told);
+                self.count_lists(item.bins.entries() as u64, made.told, cell);
             }
-            self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
+            self.ops.push((self.subpass, cell, Op::Draw(Box::new(item))));
             self.told.push(made.told);
             if self.primitives > MANY || self.words > MANY_WORDS {
                 self.flush(shared, true, Until::Room)?;
@@ -329,20 +364,20 @@ impl PassRun {
     }
 
     /// So many references were written into lists of tasks.
-    fn count_lists(&mut self, entries: u64, told: Option<usize>) {
+    fn count_lists(&mut self, entries: u64, told: Option<usize>, cell: usize) {
         let bytes = entries * traffic::ENTRY;
         let mut c = Counts::default();
         c[Event::BinEntries] += entries;
         c[(Phase::Binning, Unit::L2WriteLookups)] += bytes.div_ceil(LINE);
         c[(Phase::Binning, Unit::ExtWrites)] += bytes.div_ceil(LINE);
-        *self.epochs.current() += &c;
+        self.epochs.add_at(cell, &c);
         self.draws.add(told, &c);
-        self.drawn.between(self.epochs.now(), bytes);
+        self.drawn.between(cell, bytes);
     }
 
     pub fn clear(&mut self, attachments: &[vk::ClearAttachment], rects: &[vk::ClearRect]) {
         let clear = Clear { attachments: attachments.to_vec(), rects: rects.to_vec() };
-        self.ops.push((self.subpass, self.epochs.now(), Op::Clear(clear)));
+        self.ops.push((self.subpass, self.epochs.cell(0), Op::Clear(clear)));
         self.told.push(None);
     }
 

@@ -39,7 +39,7 @@ impl PassRun {
         draws: &mut [DrawCounts],
         fixed: &mut Counts,
     ) -> Result<Load, Blame> {
-        let origin = [tx * TILE, ty * TILE];
+        let origin = self.targets.grid.origin([tx, ty]);
         let tile = scratch.tile.ptr();
         let targets = &self.targets;
         let seen = |s: &usize| targets.subpasses.get(*s).is_none_or(|s| s.has_view(layer));

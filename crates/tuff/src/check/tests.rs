@@ -178,19 +178,23 @@ fn first(f: &Formula) -> Option<usize> {
     found
 }
 
-/// In the dispatch's row, the left side's first number becomes too large.
+/// In the dispatch's row, or in the pass's where only passes are spoken of, the left side's first number becomes too large.
 #[test]
 fn each_invariant_is_told_where_it_is_violated() {
     let good = good();
     for i in invariants().unwrap() {
         let mut file = good.clone();
+        let (w, what) = match i.on {
+            On::Pass => (0, "0.0 frame: render pass 64x64"),
+            _ => (1, "0.1 dispatch main 16x1x1"),
+        };
         let at = first(&i.left.formula).unwrap();
         match NAMES.get(at.wrapping_sub(catalogue::all().len())) {
-            Some(name) => file["workloads"][1][*name] = json!(1u64 << 50),
-            None => file["workloads"][1]["counters"][catalogue::all()[at].machine] = json!(1u64 << 50),
+            Some(name) => file["workloads"][w][*name] = json!(1u64 << 50),
+            None => file["workloads"][w]["counters"][catalogue::all()[at].machine] = json!(1u64 << 50),
         }
         let told = told(&file);
-        let line = format!("0.1 dispatch main 16x1x1, 1 times: {}: ", i.name);
+        let line = format!("{what}, 1 times: {}: ", i.name);
         let lines: Vec<_> = told.iter().filter(|l| l.starts_with(&line)).collect();
         assert_eq!(lines.len(), 1, "{line} {told:?}");
     }
@@ -248,4 +252,14 @@ fn another_file_is_an_error() {
     let mut file = good();
     file["model"] = Value::Null;
     assert!(check(&file.to_string()).unwrap_err().to_string().starts_with("model: "));
+}
+
+/// A part of a pass that was suspended is no pass.
+#[test]
+fn parts_are_told() {
+    let mut file = good();
+    file["workloads"][0]["counters"]["MaliMainQueueJob"] = json!(0);
+    let told = told(&file);
+    let line = "0.0 frame: render pass 64x64, 1 times: a render pass is drawn as one job: MaliMainQueueJob = 0 is not times = 1";
+    assert!(told.iter().any(|l| l == line), "{told:?}");
 }
