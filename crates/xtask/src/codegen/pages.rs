@@ -105,6 +105,16 @@ mod tests {
         assert_eq!((with_table(page, "y", ""), with_table("none", "x", "")), (None, None));
     }
 
+    /// `cargo xtask codegen` writes them.
+    #[test]
+    fn pages_have_their_tables() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let read = |name: &str| std::fs::read_to_string(root.join(name)).map_err(|e| format!("{name}: {e}"));
+        for (name, text) in generate(read).unwrap() {
+            assert!(read(name).unwrap() == text, "{name} is not up to date: run `cargo xtask codegen`");
+        }
+    }
+
     /// The catalogue's counters are in groups, each once.
     #[test]
     fn groups_have_all_counters() {
