@@ -316,9 +316,9 @@ pub fn labelled() -> Done {
             end(c);
             name(c, "begins inside");
         });
+        end(c);
         barrier(d, c);
         rig.dispatch(d, c, 3);
-        end(c);
     });
     submit(&rig.context, &[first.map_err(text)?, second.map_err(text)?, rest.map_err(text)?])?;
     idle(&rig.context)

@@ -202,7 +202,9 @@ fn suspended_passes_are_measured_to_their_last_part() {
         assert_eq!(parts, [pass(3), dispatch, dispatch, pass(2), dispatch, pass(2)]);
         if driver.name == "tuff" && serialise {
             assert_eq!(elapsed(&rows[3]), elapsed(&rows[5]));
-            assert!(elapsed(&rows[0]) > elapsed(&rows[3]), "three parts take longer than two");
+            // Each part covers all: what a later part hides is not shaded, as in a whole pass.
+            assert!(elapsed(&rows[0]) >= elapsed(&rows[3]), "three parts, and two: {rows:?}");
+            assert!(elapsed(&rows[0]) < 1.5 * elapsed(&rows[3]), "three parts, and two: {rows:?}");
         }
     });
 }

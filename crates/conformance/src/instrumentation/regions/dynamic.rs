@@ -111,14 +111,14 @@ fn layers(rig: &Rig) -> Found {
     Ok(out.found())
 }
 
-/// Columns 40 to 189 and rows 20 to 119 of 256 × 192 pixels: room for 3 × 2 regions, the first of which begins where the area does, of
-/// 64, 64 and 22 columns and 64 and 36 rows.
+/// Columns 40 to 191 and rows 20 to 119 of 256 × 192 pixels: room for 3 × 2 regions, the first of which begins where the area does, of
+/// 64, 64 and 24 columns and 64 and 36 rows.
 fn area(rig: &Rig) -> Found {
-    let grid = Grid::new(rig, [150, 100], 2)?;
+    let grid = Grid::new(rig, [152, 100], 2)?;
     let target = image(rig, [256, 192], 1)?;
     let p = pipeline(rig, |_| ())?;
-    // Warps: 16, 16 and 6 (22 / 4 is 5.5) columns of them, 16 and 9 rows. Quads: 32, 32 and 11 by 32 and 18.
-    let all = [[256, 1024], [256, 1024], [96, 352], [144, 576], [144, 576], [54, 198]];
+    // Warps: 16, 16 and 6 columns of them, 16 and 9 rows. Quads: 32, 32 and 12 by 32 and 18.
+    let all = [[256, 1024], [256, 1024], [96, 384], [144, 576], [144, 576], [54, 216]];
     // 32 × 16 pixels from (104, 84) on, 8 × 4 warps: the corner of the region in the middle below; those without work are zeros.
     let mut few = [[0, 0]; 6];
     few[4] = [32, 128];
@@ -127,7 +127,7 @@ fn area(rig: &Rig) -> Found {
         let out = Target::new(rig, grid.words() + 64)?;
         let (addresses, mut ids) = ([out.address], [WARPS, QUADS]);
         let asked = ask(&addresses, &mut ids);
-        let pass = Pass { area: Some(rect(40, 20, 150, 100)), ..pass(&target, &asked) };
+        let pass = Pass { area: Some(rect(40, 20, 152, 100)), ..pass(&target, &asked) };
         rig.run(|d, c| pass.record(d, c, |d, c| cover(d, c, &p, part)))?;
         out.is(&format!("{part:?}"), &grid.filled(&want))?;
         found.extend(out.found());
@@ -146,8 +146,8 @@ fn across(rig: &Rig) -> Found {
         (rect(4, 60, 64, 100), &[[256], [144]]),
         // Columns 33 to 95, 96 to 159, 160 to 162.
         (rect(33, 32, 130, 64), &[[256], [256], [16]]),
-        // Columns 33 to 95 and, without room, 96.
-        (rect(33, 32, 64, 64), &[[272]]),
+        // Columns 33 to 95 and, without room, 96: 32 quads of their own, which fill eight warps.
+        (rect(33, 32, 64, 64), &[[264]]),
     ] {
         let size = [area.extent.width, area.extent.height];
         let grid = Grid::new(rig, size, 1)?;
@@ -177,21 +177,24 @@ fn across(rig: &Rig) -> Found {
 }
 
 /// A pass that is suspended and resumed is one: its values hold the work of both halves, all of the region in the first
-/// and half of it in the second.
+/// and half of it in the second, blended; and what the second half hides is not drawn, whichever half it was of.
 fn suspended(rig: &Rig) -> Found {
     let grid = Grid::new(rig, [64, 64], 1)?;
     let out = Target::new(rig, grid.words() + 64)?;
     let target = image(rig, [64, 64], 1)?;
-    let p = pipeline(rig, |_| ())?;
+    let (opaque, blended) = (pipeline(rig, |_| ())?, pipeline(rig, |i| i.blend = over())?);
     let (addresses, mut ids) = ([out.address], [WARPS]);
     let asked = ask(&addresses, &mut ids);
-    rig.run(|d, c| {
+    let parts = |d: &ash::Device, c, p: &Pipeline| {
         let halves = [(vk::RenderingFlags::SUSPENDING, 64), (vk::RenderingFlags::RESUMING, 32)];
         for (flags, rows) in halves {
             let pass = Pass { flags, ..pass(&target, &asked) };
-            pass.record(d, c, |d, c| cover(d, c, &p, rect(0, 0, 64, rows)));
+            pass.record(d, c, |d, c| cover(d, c, p, rect(0, 0, 64, rows)));
         }
-    })?;
-    out.is("both halves", &grid.filled(&[[384]]))?;
+    };
+    rig.run(|d, c| parts(d, c, &opaque))?;
+    out.is("both halves", &grid.filled(&[[256]]))?;
+    rig.run(|d, c| parts(d, c, &blended))?;
+    out.is("both halves, blended", &grid.filled(&[[384]]))?;
     Ok(out.found())
 }
