@@ -170,7 +170,7 @@ fn across(rig: &Rig) -> Found {
         let part = Pass { area: Some(area), ..pass(&target, &asked) };
         rig.run(|d, c| part.record(d, c, |d, c| cover(d, c, &p, rect(0, 0, 256, 192))))?;
         out.is(&format!("{area:?}"), &grid.filled(want))?;
-        same("pictures", &pictures[0] == &pictures[1], true)?;
+        same("pictures", pictures[0] == pictures[1], true)?;
         found.extend(out.found());
     }
     Ok(found)
