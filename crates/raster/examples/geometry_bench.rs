@@ -102,7 +102,7 @@ fn main() {
         instrumentation: None,
     };
 
-    let shared = &Shared::new(Arc::new(|m| eprintln!("{m}")), true).expect("a device");
+    let shared = &Shared::new(Arc::new(|m: &str| eprintln!("{m}")), true).expect("a device");
     let host = machine::host::DeviceHost::at(shared, 0);
     let mut primitives = 0;
     let mut bins = Bins::default();

@@ -377,7 +377,7 @@ mod tests {
         let m = trips("debug");
         let table = blocks(&m, shader::instrument::Entry::All).unwrap();
         let counts: Vec<u64> = (0..table.len() as u64).map(|i| 1000 + i).collect();
-        let measured = read(&format!("{counts:?}")).unwrap();
+        let measured = read(&format!("{counts:?}"), None).unwrap();
         let own = sources(&m).remove(0);
         let text = format!("// OpModuleProcessed client vulkan100\n#define A 1\n#line 1\n{}", own.text);
         let moved = Source { text, ..own.clone() };
