@@ -153,7 +153,8 @@ int main(int argc, char **argv) {
     vkCmdEndRendering(commands);
     submit(NULL);
 
-    printf("%s, by regions of %ux%u\n", COUNTER, side.width, side.height);
+    printf("%s, by regions of %ux%u%s\n", COUNTER, side.width, side.height,
+           region.identityTransformOrder ? "" : ", in the order of memory, which is not the picture's");
     for (uint32_t y = 0; y < down; y++) {
         for (uint32_t x = 0; x < across; x++) {
             uint32_t value;

@@ -45,8 +45,9 @@ int main(int argc, char **argv) {
 
     /* The lock is held from recording to the end of what was recorded. */
     VkAcquireProfilingLockInfoKHR lock = {.sType = VK_STRUCTURE_TYPE_ACQUIRE_PROFILING_LOCK_INFO_KHR,
-                                          .timeout = UINT64_MAX};
-    CHECK(vkAcquireProfilingLockKHR(device, &lock));
+                                          .timeout = 1000000000};
+    if (vkAcquireProfilingLockKHR(device, &lock) == VK_TIMEOUT)
+        return fprintf(stderr, "another program has held the profiling lock for a second\n"), 1;
     void *numbers;
     VkBuffer buffer = make_buffer(NUMBERS * 4, &numbers);
     for (uint32_t i = 0; i < NUMBERS; i++) ((uint32_t *)numbers)[i] = i;
@@ -71,11 +72,19 @@ int main(int argc, char **argv) {
     VkPerformanceCounterResultKHR *results = calloc(count, sizeof *results);
     CHECK(vkGetQueryPoolResults(device, pool, 0, 1, count * sizeof *results, results, count * sizeof *results, 0));
     for (uint32_t i = 0; i < count; i++) {
-        /* Tuff's are integers of 64 bits and floats of 64 bits. */
-        if (counters[i].storage == VK_PERFORMANCE_COUNTER_STORAGE_UINT64_KHR && results[i].uint64)
-            printf("%s: %" PRIu64 "\n", texts[i].name, results[i].uint64);
-        else if (counters[i].storage == VK_PERFORMANCE_COUNTER_STORAGE_FLOAT64_KHR && results[i].float64 != 0)
-            printf("%s: %.3f\n", texts[i].name, results[i].float64);
+        /* Tuff's are integers of 64 bits and floats of 64 bits; other drivers have others. */
+        int64_t whole = 0;
+        double real = 0;
+        switch (counters[i].storage) {
+        case VK_PERFORMANCE_COUNTER_STORAGE_INT32_KHR: whole = results[i].int32; break;
+        case VK_PERFORMANCE_COUNTER_STORAGE_INT64_KHR: whole = results[i].int64; break;
+        case VK_PERFORMANCE_COUNTER_STORAGE_UINT32_KHR: whole = results[i].uint32; break;
+        case VK_PERFORMANCE_COUNTER_STORAGE_UINT64_KHR: whole = (int64_t)results[i].uint64; break;
+        case VK_PERFORMANCE_COUNTER_STORAGE_FLOAT32_KHR: real = results[i].float32; break;
+        default: real = results[i].float64;
+        }
+        if (whole) printf("%s: %" PRId64 "\n", texts[i].name, whole);
+        if (real != 0) printf("%s: %.3f\n", texts[i].name, real);
     }
     return 0;
 }

@@ -3,6 +3,7 @@
 mod common;
 
 mod atomics;
+mod blocks_by_draw;
 mod channel;
 mod compute;
 mod counters;

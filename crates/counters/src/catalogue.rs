@@ -5,7 +5,7 @@
 //! units of 64 lanes counts full units). A derived counter is computed from the whole numbers, so a tool that applies
 //! the published equations to the hardware counters gets the same value.
 
-use crate::event::Counts;
+use crate::event::{Counts, Event, Phase, Unit};
 use crate::formula::Formula;
 use crate::model::Model;
 use std::collections::HashMap;
@@ -116,6 +116,16 @@ impl Counter {
         self.block != Block::Derived && self.id < OWN
     }
 
+    /// Whether other work of the device can change its value.
+    pub fn is_shared(&self) -> bool {
+        CATALOGUE.has(self, Event::is_shared, Unit::is_external)
+    }
+
+    /// Whether it tells of external memory, or of what the L2 exchanges with it.
+    pub fn is_external(&self) -> bool {
+        CATALOGUE.has(self, Event::is_external, Unit::is_external)
+    }
+
     /// The value for these counts; 0 for a counter that is not modelled.
     pub fn value(&self, counts: &Counts, model: &Model) -> Value {
         let v = CATALOGUE.evaluate(self, counts, model);
@@ -171,13 +181,14 @@ pub fn reported() -> &'static [&'static Counter] {
     &REPORTED
 }
 
-/// The counters of shader cores that have a value for every 64 × 64 task.
+/// The counters of shader cores that have a value for every 64 × 64 task, none of external memory among them: a program could see in
+/// those what others do (VK_ARM_performance_counters_by_region's security model).
 pub fn by_task() -> &'static [&'static Counter] {
     static BY_TASK: LazyLock<Vec<&'static Counter>> = LazyLock::new(|| {
         reported()
             .iter()
             .copied()
-            .filter(|c| c.block == Block::ShaderCore && CATALOGUE.is_by_task(c))
+            .filter(|c| c.block == Block::ShaderCore && CATALOGUE.is_by_task(c) && !c.is_external())
             .collect()
     });
     &BY_TASK
@@ -284,17 +295,35 @@ impl Catalogue {
         counter.cut(f.value(counts, model, &|i| self.evaluate(&self.all[i], counts, model)))
     }
 
+    /// Calls `f` with the events that a counter is made of, also through other counters.
+    fn events(&self, counter: &Counter, f: &mut dyn FnMut(&Formula)) {
+        let Some(parsed) = &counter.parsed else { return };
+        parsed.visit(&mut |part| match part {
+            Formula::Event(_) | Formula::Unit(..) | Formula::Total(_) => f(part),
+            Formula::Counter(i) => self.events(&self.all[*i], f),
+            _ => {}
+        });
+    }
+
+    /// Whether one of the events that a counter is made of is such.
+    fn has(&self, counter: &Counter, event: fn(Event) -> bool, unit: fn(Unit) -> bool) -> bool {
+        let mut yes = false;
+        self.events(counter, &mut |f| match f {
+            Formula::Event(e) => yes |= event(*e),
+            Formula::Unit(_, u) | Formula::Total(u) => yes |= unit(*u),
+            _ => {}
+        });
+        yes
+    }
+
     /// Whether all events it is made of are counted by task.
     fn is_by_task(&self, counter: &Counter) -> bool {
         let mut yes = true;
-        if let Some(f) = &counter.parsed {
-            f.visit(&mut |f| match f {
-                Formula::Event(e) => yes &= e.by_task(),
-                Formula::Unit(phase, _) => yes &= *phase == crate::event::Phase::Main,
-                Formula::Counter(i) => yes &= self.is_by_task(&self.all[*i]),
-                _ => {}
-            });
-        }
+        self.events(counter, &mut |f| match f {
+            Formula::Event(e) => yes &= e.by_task(),
+            Formula::Unit(phase, _) => yes &= *phase == Phase::Main,
+            _ => {}
+        });
         yes
     }
 }
@@ -306,7 +335,6 @@ fn block_of(name: &str) -> Result<Block, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::event::{Event, Phase, Unit};
     use std::collections::HashSet;
 
     fn counter(machine: &str) -> &'static Counter {
@@ -556,5 +584,28 @@ mod tests {
             assert!(!names.contains(&no), "{no}");
         }
         assert!(names.len() >= 40, "{}", names.len());
+        // Beats of shader cores that missed the L2, by the database's names.
+        let missed = |c: &&Counter| c.human.contains("external");
+        assert!(reported().iter().any(|c| missed(c) && c.block == Block::ShaderCore));
+        assert_eq!(by_task().iter().copied().filter(missed).map(|c| c.human).collect::<Vec<_>>(), [""; 0]);
+    }
+
+    #[test]
+    fn what_others_can_change_is_told() {
+        for (machine, shared) in [
+            ("MaliFragWarp", false),
+            ("TuffFmaInstr", false),
+            ("MaliL2CacheLookup", false),
+            ("MaliGPUActiveCy", true),
+            ("MaliCoreActiveCy", true),
+            ("MaliExtBusRdBt", true),
+            ("TuffExtReadBytes", true),
+            // Through other counters.
+            ("MaliMainQueueUtil", true),
+            ("MaliALUUtil", true),
+            ("MaliFragOverdraw", false),
+        ] {
+            assert_eq!(counter(machine).is_shared(), shared, "{machine}");
+        }
     }
 }

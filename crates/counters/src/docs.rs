@@ -54,7 +54,9 @@ fn whole() -> String {
     let reported = mali.iter().filter(|c| c.formula.is_some()).count();
     let _ = write!(
         out,
-        "\n## Counters\n\nOf the {} counters of the G720 database {reported} are reported; {} more are Tuff's own.\n",
+        "\n## Counters\n\nOf the {} counters of the G720 database {reported} are reported; {} more are Tuff's own.\n\
+         What is marked \\* can change with other work of the device, at the time or before in the L2 \
+         (`VK_PERFORMANCE_COUNTER_DESCRIPTION_CONCURRENTLY_IMPACTED_BIT_KHR`).\n",
         mali.len(),
         own.len()
     );
@@ -87,9 +89,10 @@ fn table<'a>(out: &mut String, title: &str, counters: impl Iterator<Item = &'a &
     for c in counters {
         let _ = writeln!(
             out,
-            "| {}<br>`{}` | {} | {} | `{}` | {} |",
+            "| {}<br>`{}`{} | {} | {} | `{}` | {} |",
             c.human,
             c.machine,
+            if c.is_shared() { " *" } else { "" },
             if c.id < OWN { c.id.to_string() } else { format!("{:#x}", c.id) },
             c.unit,
             c.formula.unwrap_or_default(),

@@ -397,6 +397,19 @@ names! {
 }
 
 impl Event {
+    /// Whether other work of the device can change it: what follows from when a job ran and what ran beside it, and from what others
+    /// left in the L2. All cycles do, for warps wait longer for what the L2 has not.
+    pub fn is_shared(self) -> bool {
+        self == Event::L2FlushCycles || self as usize >= Event::BinningQueuedCycles as usize
+    }
+
+    /// Whether it tells of external memory, or of what the L2 exchanges with it.
+    pub fn is_external(self) -> bool {
+        use Event::*;
+        matches!(self, FfeExtReadBeats | L2Flushes | L2FlushCycles | ExtReadStallCycles | ExtWriteStallCycles)
+            || (ExtReadLatency0 as usize..=ExtWritesQuarter3 as usize).contains(&(self as usize))
+    }
+
     /// Whether a 64 × 64 task has a value of its own for it.
     pub fn by_task(self) -> bool {
         use Event::*;
@@ -404,6 +417,14 @@ impl Event {
         matches!(self, FragmentInvocations | SamplesPassed | MainTasks | FfeL2ReadBeats | FfeExtReadBeats)
             || matches!(self, TileWriteBeats | CoreMainCycles | CoreAnyCycles | CoreExecCycles)
             || (Tiles as usize..=TilePixelsWritten as usize).contains(&i)
+    }
+}
+
+impl Unit {
+    /// Whether it tells of external memory: what the L2 has, other work may have left there.
+    pub fn is_external(self) -> bool {
+        use Unit::*;
+        matches!(self, LsExtReadBeats | TexExtReadBeats | ExtReads | ExtWrites | ExtWritesPartial)
     }
 }
 

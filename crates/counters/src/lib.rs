@@ -9,8 +9,10 @@
 //! - [`formula`], [`catalogue`]: counters as tools know them, each a formula over events and the model's constants;
 //!   what the model does not give is not reported.
 //! - [`sweep`]: what single keys of the model do, the table of `docs/model.md`.
+//! - [`blocks`]: what is measured of each basic block of an instrumented shader.
 //! - [`docs`]: `docs/counters.md`, generated from the catalogue.
 
+pub mod blocks;
 pub mod bound;
 pub mod catalogue;
 pub mod cost;

@@ -224,6 +224,49 @@ impl Command {
         )
     }
 
+    /// Whether it does something that render passes have no place for.
+    pub fn is_outside(&self) -> bool {
+        match self {
+            Command::Generated(_)
+            | Command::BeginRendering(_)
+            | Command::NextSubpass
+            | Command::EndRendering
+            | Command::Draw(_)
+            | Command::BeginFeedback { .. }
+            | Command::EndFeedback { .. }
+            | Command::ClearAttachments { .. }
+            | Command::Barrier(_)
+            | Command::WriteTimestamp { .. }
+            | Command::BeginQuery { .. }
+            | Command::EndQuery { .. }
+            | Command::Execute(_)
+            | Command::BeginConditional { .. }
+            | Command::EndConditional
+            | Command::BeginLabel(_)
+            | Command::EndLabel
+            | Command::Mark(_) => false,
+            Command::Dispatch { .. }
+            | Command::DispatchIndirect { .. }
+            | Command::CopyBuffer { .. }
+            | Command::UpdateBuffer { .. }
+            | Command::FillBuffer { .. }
+            | Command::CopyImage { .. }
+            | Command::CopyBufferToImage { .. }
+            | Command::CopyImageToBuffer { .. }
+            | Command::BlitImage { .. }
+            | Command::ResolveImage { .. }
+            | Command::ClearColorImage { .. }
+            | Command::ClearDepthStencilImage { .. }
+            | Command::CopyMemoryIndirect { .. }
+            | Command::CopyMemoryToImageIndirect { .. }
+            | Command::SetEvent { .. }
+            | Command::ResetEvent { .. }
+            | Command::WaitEvents { .. }
+            | Command::ResetQueryPool { .. }
+            | Command::CopyQueryResults { .. } => true,
+        }
+    }
+
     /// The call that recorded it.
     pub fn call(&self) -> &'static str {
         match self {

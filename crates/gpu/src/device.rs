@@ -263,6 +263,8 @@ impl Inner {
                 executor.run(list);
                 s.signals.extend(executor.stripes.rest());
             }
+            // Another batch can't resume what this one has suspended.
+            executor.end_pass();
             executor.publisher.end_batch(s.presents);
         }
         drop(s.lists);

@@ -61,9 +61,6 @@ fn uses(r: &Rendering) -> impl Iterator<Item = Use<'_>> {
 
 /// A pass begins: what it loads, it reads.
 pub fn pass_begins(report: &dyn Report, r: &Rendering, place: &Place) {
-    if r.resuming {
-        return;
-    }
     for u in uses(r).filter(|u| u.load == vk::AttachmentLoadOp::LOAD && u.image.discarded.any()) {
         undefined::read(report, u.image, &u.part, || place.to_string());
     }
@@ -71,9 +68,6 @@ pub fn pass_begins(report: &dyn Report, r: &Rendering, place: &Place) {
 
 /// A pass has ended. `name`: what it is for people.
 pub fn pass_ended(r: &Rendering, name: &str, place: &Place) {
-    if r.suspending {
-        return;
-    }
     let mut by: Option<Arc<str>> = None;
     for u in uses(r) {
         match u.store {

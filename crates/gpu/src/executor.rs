@@ -16,14 +16,14 @@ use counters::model::LINE;
 use counters::{Counts, Event, Job, Model, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
-use machine::instrumentation::Blocks;
+use machine::instrumentation::{Blocks, Work};
 use machine::lost::{Blame, Limits, Place, Told, Why};
 use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
 use machine::turns::Slot;
 use parking_lot::Mutex;
 use raster::geometry::feedback::{Feedback, Target};
-use raster::run::{PassRun, Suspended};
+use raster::run::PassRun;
 use raster::tile::Scratches;
 use shader::stage_io::FEEDBACK_BUFFERS;
 use std::sync::Arc;
@@ -36,8 +36,6 @@ pub struct Executor {
     pass: Option<PassRun>,
     /// Transform feedback, while it is active.
     feedback: Option<Feedback>,
-    /// What the render pass before left for one that resumes it.
-    suspended: Option<Suspended>,
     queries: Queries,
     /// Where this queue's work lies in modelled time.
     pub line: Line,
@@ -69,7 +67,6 @@ impl Executor {
             scratches,
             pass: None,
             feedback: None,
-            suspended: None,
             line: Line::default(),
             stripes: Stripes::default(),
             slot: Slot::default(),
@@ -87,9 +84,13 @@ impl Executor {
         self.queries.performance_pass = pass;
     }
 
-    /// A primary command buffer begins: what those before it wrote, the host is to see.
+    /// A primary command buffer begins: what those before it wrote, the host is to see. While a render pass is suspended there
+    /// is nothing of it to see yet.
     pub fn clean_l2(&mut self) {
         self.discards = false;
+        if self.pass.is_some() {
+            return;
+        }
         if let Some(mut l2) = self.shared.l2() {
             *self.cleaned.get_or_insert(0) += l2.clean();
         }
@@ -149,6 +150,10 @@ impl Executor {
         if self.discards && c.is_conditional() {
             return;
         }
+        // Only state may change between the parts of a render pass: what does more finds the pass as if it had ended.
+        if c.is_outside() && self.pass.as_ref().is_some_and(PassRun::is_suspended) {
+            self.end_pass();
+        }
         match c {
             Command::Dispatch { dispatch, groups } => self.dispatch(dispatch, *groups),
             Command::DispatchIndirect { dispatch, buffer, offset } => {
@@ -162,14 +167,25 @@ impl Executor {
             Command::Generated(g) => self.generated(g),
             Command::Wild { address, call } => self.blame(Blame::of(wave::Fault::Address(*address), call)),
             Command::BeginRendering(r) => {
+                if self.pass.as_mut().is_some_and(|p| p.resume(r)) {
+                    return;
+                }
                 // One that was never ended ends now: its queries' counts are of its own epochs.
                 self.end_pass();
                 self.stripes.begin(r);
-                self.marks.clear();
-                discarded::pass_begins(&*self.shared.report, r, &self.place);
-                let (suspended, captured) = (self.suspended.take(), settings::get().capture.is_some());
+                let captured = settings::get().capture.is_some();
                 let observed = self.shared.observed.counts();
-                self.pass = Some(PassRun::new(r, &self.line, suspended, &self.scratches, captured, observed));
+                let alone = r.resuming.then(|| Arc::new(r.without_first_part()));
+                let rendering = alone.as_ref().unwrap_or(r);
+                discarded::pass_begins(&*self.shared.report, rendering, &self.place);
+                self.pass = Some(PassRun::new(
+                    rendering,
+                    &self.line,
+                    self.place.labels(),
+                    &self.scratches,
+                    captured,
+                    observed,
+                ));
             }
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
             Command::Draw(d) => {
@@ -184,7 +200,11 @@ impl Executor {
                 p.clear(attachments, rects);
                 Ok(())
             }),
-            Command::EndRendering => self.end_pass(),
+            Command::EndRendering => {
+                if !self.pass.as_mut().is_some_and(PassRun::suspend) {
+                    self.end_pass();
+                }
+            }
             Command::CopyBuffer { .. }
             | Command::UpdateBuffer { .. }
             | Command::FillBuffer { .. }
@@ -251,7 +271,7 @@ impl Executor {
             Command::EndLabel => self.place.end_label(),
             Command::Mark(name) => {
                 // While nobody listens no epoch is begun for it: epochs cost memory, a tile pass some time.
-                let Some(mark) = self.publisher.mark(&self.place, name) else { return };
+                let Some(mark) = self.publisher.mark(self.place.labels(), name) else { return };
                 match &mut self.pass {
                     Some(p) => self.marks.push((p.epochs.advance(), mark)),
                     None => self.publisher.publish_mark(mark, *self.queries.total(), self.line.latest()),
@@ -309,13 +329,14 @@ impl Executor {
         }
     }
 
-    fn end_pass(&mut self) {
+    /// Ends a render pass that is under way, or suspended with nothing left to resume it.
+    pub fn end_pass(&mut self) {
         if let Some(mut p) = self.pass.take() {
             let _turn = self.turn(Some(&mut p));
             let (name, views, rendering) = (p.name(), p.all_views(), p.rendering().clone());
             let alone = p.by_region();
-            let (result, mut ended, suspended) = p.end(&self.shared);
-            self.suspended = suspended;
+            let labels = std::mem::take(&mut p.labels);
+            let (result, mut ended) = p.end(&self.shared);
             discarded::pass_ended(&rendering, &name, &self.place);
             if let Some(lines) = self.cleaned.take() {
                 let mut c = Counts::default();
@@ -333,12 +354,12 @@ impl Executor {
                 exclusive::ended(times.spans[1].end);
             }
             let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(times.spans), sums.all());
+            let counts = &counts;
             let done = Done { kind, views, span: Span::default(), phases, counts, seen: ended.seen };
-            self.publisher.publish(&self.place, done, || name);
+            self.publisher.publish(&labels, done, || name);
             match result {
                 Err(b) => self.blame(b),
-                Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, times.spans[1]),
-                Ok(()) => {}
+                Ok(()) => self.stripes.end(&self.shared.hub, times.spans[1]),
             }
         }
     }
@@ -427,7 +448,11 @@ impl Executor {
             shared.workers.give(worker);
         };
         shared.pool.run(chunks, &work);
-        blocks.add_to(&self.shared.model.core, instrumented, 0, vk::ShaderStageFlags::COMPUTE);
+        let [x, y, z] = groups;
+        let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
+        let work = || Work { label: self.place.labels().joined(), workload: name(), draw: None };
+        let active = instrumented.map(|(object, result)| object.at(*result, work));
+        blocks.add_to(&self.shared.model.core, active.as_ref(), 0, vk::ShaderStageFlags::COMPUTE);
         let mut usage = usage.into_inner();
         if let Some(mut l2) = shared.l2() {
             usage.share_l2(count::l2_lines(shared.model), &mut l2);
@@ -445,9 +470,7 @@ impl Executor {
         let span = self.job(&mut counts, Phase::Compute, &job, Line::dispatch);
         let done =
             Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts, seen: None };
-        let [x, y, z] = groups;
-        let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
-        self.publisher.publish(&self.place, done, name);
+        self.publisher.publish(self.place.labels(), done, name);
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
         }
@@ -491,7 +514,7 @@ impl Executor {
         let span = self.job(&mut counts, phase, &job, run);
         let done =
             Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts, seen: None };
-        self.publisher.publish(&self.place, done, || name.into());
+        self.publisher.publish(self.place.labels(), done, || name.into());
     }
 
     /// A workload that has counted this runs as one job: its time is added to what it counted, and all that to queries.

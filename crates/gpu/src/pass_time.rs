@@ -1,4 +1,6 @@
 //! When the parts of a render pass ran: its draws share the pass's time by what they cost, and the pass itself has the rest.
+//!
+//! Views run one after the other, each with its draws in their order, so that a view's time is its own draws'.
 
 use counters::cost::{self, share};
 use counters::stalls::{self, By};
@@ -7,33 +9,57 @@ use machine::count;
 use machine::shared::Shared;
 use machine::time::{Line, Ran, Span};
 use raster::drawn::Ended;
-use raster::statistics::Epochs;
+use raster::statistics::{Epochs, Views};
 
 /// Of a render pass.
 pub struct Times {
     /// Binning and main phase.
     pub spans: [Span; 2],
-    /// By epoch of queries: when what comes before it has been binned, and drawn.
-    epochs: Vec<[u64; 2]>,
+    /// By view, then by epoch of queries: when what of the view comes before it has been binned, and drawn.
+    views: Vec<Vec<[u64; 2]>>,
+    places: Views,
 }
 
 impl Times {
+    /// When everything before an epoch is done.
     pub fn at(&self, epoch: usize) -> [u64; 2] {
-        self.epochs.get(epoch).copied().unwrap_or(self.spans.map(|s| s.end))
+        self.of(self.places.count() - 1, epoch)
+    }
+    /// When this view has got so far.
+    pub fn at_of(&self, epoch: usize, view: u32) -> [u64; 2] {
+        self.of(self.places.place(view), epoch)
+    }
+    fn of(&self, place: usize, epoch: usize) -> [u64; 2] {
+        let times = self.views.get(place).and_then(|v| v.get(epoch));
+        times.copied().unwrap_or(self.spans.map(|s| s.end))
     }
 }
 
-/// `whole` by what epochs weigh; the last has `own` of it before, or all where nothing weighs.
-fn split(whole: u64, weights: &[u64], own: u64) -> Vec<u64> {
+/// `whole` by what cells weigh; those of the last epoch, one for each of so many views, have `own` of it before, in equal parts, or
+/// all where nothing weighs.
+fn split(whole: u64, weights: &[u64], own: u64, views: usize) -> Vec<u64> {
     let own = if weights.iter().all(|w| *w == 0) { whole } else { own.min(whole) };
     let mut parts: Vec<u64> = share(weights.iter().copied(), whole - own).collect();
-    if let Some(last) = parts.last_mut() {
-        *last += own;
-    }
+    let last = parts.len().saturating_sub(views);
+    parts[last..].iter_mut().zip(share(std::iter::repeat_n(1, views), own)).for_each(|(p, own)| *p += own);
     parts
 }
 
-/// What a phase of a pass took, and how its epochs share it.
+/// When each view of a phase that began then has done what comes before each epoch, and at last all of it.
+fn ends(begin: u64, times: &[u64], views: usize) -> Vec<Vec<u64>> {
+    let mut at = begin;
+    let view = |v: usize| {
+        let mut all = vec![at];
+        for time in times.iter().skip(v).step_by(views) {
+            at += time;
+            all.push(at);
+        }
+        all
+    };
+    (0..views).map(view).collect()
+}
+
+/// What a phase of a pass took, and how the cells of its epochs share it.
 struct Phased<'a> {
     phase: Phase,
     job: &'a Job,
@@ -43,6 +69,7 @@ struct Phased<'a> {
     overhead: u64,
     own: u64,
     of: u64,
+    views: usize,
 }
 
 impl Phased<'_> {
@@ -52,18 +79,18 @@ impl Phased<'_> {
             0 => 0,
             of => ((whole - overhead) as u128 * self.own as u128 / of as u128) as u64,
         };
-        split(whole, self.weights, overhead + own)
+        split(whole, self.weights, overhead + own, self.views)
     }
 
-    /// Adds what it waited for to epochs, of a pass that counted `all`.
+    /// Adds what it waited for to cells, of a pass that counted `all`.
     fn stall(&self, epochs: &mut Epochs, all: &Counts, m: &Model) {
         let whole = stalls::of(all, self.phase, self.job, self.ran.went(), m);
         let of = |unit| epochs.each().iter().map(|c| c[(self.phase, unit)]).collect::<Vec<u64>>();
         let mut each = vec![Counts::default(); self.weights.len()];
         for (event, by) in stalls::SHARED.into_iter().filter(|s| whole[s.0] > 0) {
             let parts = match by {
-                By::Time => split(whole[event], self.weights, 0),
-                By::Unit(unit) => split(whole[event], &of(unit), 0),
+                By::Time => split(whole[event], self.weights, 0, self.views),
+                By::Unit(unit) => split(whole[event], &of(unit), 0, self.views),
             };
             each.iter_mut().zip(parts).for_each(|(c, part)| c[event] = part);
         }
@@ -76,33 +103,29 @@ impl Phased<'_> {
         each.iter().enumerate().for_each(|(e, c)| epochs.add_at(e, c));
     }
 
-    /// Adds its events to epochs; when each ended.
-    fn add(&self, epochs: &mut Epochs) -> Vec<u64> {
+    /// Adds its events to cells; when views got how far.
+    fn add(&self, epochs: &mut Epochs) -> Vec<Vec<u64>> {
         let parts = self.ran.cycles().map(|n| self.split(n));
         let streamed = self.ran.streamed().map(|n| self.split(n));
-        let mut at = self.ran.begin;
-        let times = self.split(self.ran.end - self.ran.begin);
-        (0..self.weights.len())
-            .map(|e| {
-                let mut c = Counts::default();
-                count::ran(&mut c, self.phase, [0, 1, 2].map(|i: usize| parts[i][e]));
-                count::streamed(&mut c, self.phase, [0, 1, 2].map(|i: usize| streamed[i][e]));
-                epochs.add_at(e, &c);
-                at += times[e];
-                at
-            })
-            .collect()
+        for cell in 0..self.weights.len() {
+            let mut c = Counts::default();
+            count::ran(&mut c, self.phase, [0, 1, 2].map(|i: usize| parts[i][cell]));
+            count::streamed(&mut c, self.phase, [0, 1, 2].map(|i: usize| streamed[i][cell]));
+            epochs.add_at(cell, &c);
+        }
+        ends(self.ran.begin, &self.split(self.ran.end - self.ran.begin), self.views)
     }
 }
 
 /// Runs the pass's jobs, and adds their time to its counts. While nobody looks it takes no time.
 pub fn run(shared: &Shared, line: &mut Line, ended: &mut Ended) -> Times {
+    let epochs = &mut ended.epochs;
+    let places = epochs.views();
     if !shared.observed.counts() {
         let now = line.latest();
-        return Times { spans: [Span { begin: now, end: now }; 2], epochs: vec![] };
+        return Times { spans: [Span { begin: now, end: now }; 2], views: vec![], places };
     }
-    let m: &Model = shared.model;
-    let epochs = &mut ended.epochs;
+    let (m, views): (&Model, usize) = (shared.model, places.count());
     let all = epochs.all();
     let n = epochs.each().len();
     let binning = cost::binning(&all, m);
@@ -112,15 +135,15 @@ pub fn run(shared: &Shared, line: &mut Line, ended: &mut Ended) -> Times {
     }
     let ran = line.pass(&mut shared.clock.gpu(), [&binning, &main.job], m);
     let binned: Vec<u64> = epochs.each().iter().map(|c| cost::binning_weight(c, m)).collect();
-    let (core, exec) = (split(binning.core, &binned, 0), split(binning.exec, &binned, 0));
+    let [core, exec] = [binning.core, binning.exec].map(|all| split(all, &binned, 0, views));
     let draws: Vec<u64> = drawn.iter().map(|d| d[0]).collect();
     let own = main.job.core.saturating_sub(draws.iter().sum());
-    for e in 0..n {
+    let with_own = split(main.job.core, &draws, own, views);
+    for cell in 0..n {
         let mut c = Counts::default();
-        count::cores(&mut c, Phase::Binning, core[e], exec[e]);
-        let last = if e + 1 == n { own } else { 0 };
-        count::cores(&mut c, Phase::Main, draws[e] + last, drawn[e][1]);
-        epochs.add_at(e, &c);
+        count::cores(&mut c, Phase::Binning, core[cell], exec[cell]);
+        count::cores(&mut c, Phase::Main, with_own[cell], drawn[cell][1]);
+        epochs.add_at(cell, &c);
     }
     let jobs = |job: counters::Event, cycles: u64| all[job] * cycles;
     let bin = Phased {
@@ -131,6 +154,7 @@ pub fn run(shared: &Shared, line: &mut Line, ended: &mut Ended) -> Times {
         overhead: jobs(counters::Event::BinningJobs, m.overhead.binning_job),
         own: 0,
         of: 0,
+        views,
     };
     let draw = Phased {
         phase: Phase::Main,
@@ -140,10 +164,25 @@ pub fn run(shared: &Shared, line: &mut Line, ended: &mut Ended) -> Times {
         overhead: jobs(counters::Event::MainJobs, m.overhead.main_job),
         own,
         of: main.job.core,
+        views,
     };
     [&bin, &draw].into_iter().for_each(|p| p.stall(epochs, &all, m));
-    let ends = [bin.add(epochs), draw.add(epochs)];
-    let begins = [0, 1].map(|p: usize| ran[p].begin);
-    let before = |e: usize| [0, 1].map(|p: usize| e.checked_sub(1).map_or(begins[p], |e| ends[p][e]));
-    Times { spans: ran.map(|r| r.span()), epochs: (0..=n).map(before).collect() }
+    let [binned, drawn] = [bin.add(epochs), draw.add(epochs)];
+    let both = |(b, d): (Vec<u64>, Vec<u64>)| b.into_iter().zip(d).map(|(b, d)| [b, d]).collect();
+    Times { spans: ran.map(|r| r.span()), views: binned.into_iter().zip(drawn).map(both).collect(), places }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_have_their_own_parts() {
+        // Two epochs of two views; the pass's own ten are shared by the views of the last epoch.
+        assert_eq!(split(110, &[10, 20, 30, 40], 10, 2), [10, 20, 35, 45]);
+        assert_eq!(split(7, &[0, 0, 0, 0], 0, 2), [0, 0, 3, 4]);
+        // The first view's epochs, then the second's.
+        assert_eq!(ends(1000, &[10, 20, 35, 45], 2), [[1000, 1010, 1045], [1045, 1065, 1110]]);
+        assert_eq!(ends(5, &[1, 2], 1), [[5, 6, 8]]);
+    }
 }

@@ -7,6 +7,7 @@ use machine::shared::Shared;
 use machine::time::Line;
 use raster::run::PassRun;
 use raster::statistics::{self, Sums};
+use settings::Storage;
 use std::sync::Arc;
 use std::sync::atomic::{
     AtomicU32, AtomicU64,
@@ -44,12 +45,35 @@ pub enum QueryKind {
     Performance {
         counters: Vec<&'static Counter>,
         per_pass: u32,
+        /// How all are stored; `None`: each as the catalogue says.
+        storage: Option<Storage>,
     },
 }
 
 /// Passes that so many counters take on a GPU that counts `slots` at once (0: all).
 pub fn performance_passes(counters: usize, slots: u32) -> u32 {
     if slots == 0 { 1 } else { (counters as u32).div_ceil(slots).max(1) }
+}
+
+/// The word of a VkPerformanceCounterResultKHR.
+fn word(value: Value, storage: Option<Storage>) -> u64 {
+    let number = match value {
+        Value::Uint64(v) => v as f64,
+        Value::Float64(v) => v,
+    };
+    // Casts to integers stop at the greatest one.
+    let whole = match value {
+        Value::Uint64(v) => v,
+        Value::Float64(v) => v as u64,
+    };
+    match (storage, value) {
+        (None, Value::Uint64(_)) | (Some(Storage::Uint64), _) => whole,
+        (None, Value::Float64(_)) | (Some(Storage::Float64), _) => number.to_bits(),
+        (Some(Storage::Int64), _) => whole.min(i64::MAX as u64),
+        (Some(Storage::Int32), _) => whole.min(i32::MAX as u64),
+        (Some(Storage::Uint32), _) => whole.min(u64::from(u32::MAX)),
+        (Some(Storage::Float32), _) => u64::from((number as f32).to_bits()),
+    }
 }
 
 impl QueryPool {
@@ -62,7 +86,7 @@ impl QueryPool {
             | QueryKind::MeshPrimitives => (1, 1),
             QueryKind::Feedback => (2, 1),
             QueryKind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
-            QueryKind::Performance { counters, per_pass } => {
+            QueryKind::Performance { counters, per_pass, .. } => {
                 (counters.len() as u32, performance_passes(counters.len(), *per_pass))
             }
         };
@@ -132,16 +156,12 @@ impl QueryPool {
             QueryKind::Generated => self.finish(query, &[c[Event::generated(stream)]], time),
             QueryKind::MeshPrimitives => self.finish(query, &[c[Event::MeshPrimitives]], time),
             QueryKind::Timestamp => {}
-            QueryKind::Performance { counters, per_pass } => {
+            QueryKind::Performance { counters, per_pass, storage } => {
                 let n = if *per_pass == 0 { counters.len() } else { *per_pass as usize };
                 let first = pass as usize * n;
                 let group = counters.get(first..(first + n).min(counters.len())).unwrap_or_default();
                 let model = counters::model::current();
-                let bits = |c: &&Counter, counts| match c.value(counts, model) {
-                    Value::Uint64(v) => v,
-                    Value::Float64(v) => v.to_bits(),
-                };
-                let words: Vec<u64> = group.iter().map(|k| bits(k, c)).collect();
+                let words: Vec<u64> = group.iter().map(|k| word(k.value(c, model), *storage)).collect();
                 self.finish_pass(query, pass, first, &words, time);
             }
         }
@@ -250,15 +270,16 @@ struct Stamp {
     query: u32,
     stages: vk::PipelineStageFlags2,
     epoch: usize,
-    views: u32,
+    /// Each has a query of its own.
+    views: Vec<u32>,
 }
 
 struct Active {
     pool: Arc<QueryPool>,
     query: u32,
     began: Began,
-    /// Queries it takes: the views of a multiview subpass. All but the first give 0 (§ Multiview and queries).
-    views: u32,
+    /// Of the subpass that it began in: each has a query of its own, with what the view counted.
+    views: Vec<u32>,
     /// Pass of a performance query; vertex stream of one of primitives.
     pass: [u32; 2],
 }
@@ -299,7 +320,7 @@ impl Queries {
     pub fn begin(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32, index: u32) {
         let (began, views) = match pass {
             Some(p) => (Began::InPass(p.epochs.advance()), p.views()),
-            None => (Began::At(Box::new(self.total)), 1),
+            None => (Began::At(Box::new(self.total)), vec![]),
         };
         self.active.push(Active {
             pool: pool.clone(),
@@ -342,18 +363,24 @@ impl Queries {
         }
     }
 
-    /// `sums`: those of the pass that has just ended, for queries that began in it.
-    fn finish(&self, a: &Active, now: &Counts, sums: Option<&Sums>) {
-        let began = match (&a.began, sums) {
-            (Began::At(s), _) => **s,
-            (Began::InPass(e), Some(sums)) => self.at(sums, *e),
-            (Began::InPass(_), None) => *now,
+    /// A query ends here; `sums`: of the pass that has just ended, in this epoch of which it did.
+    fn finish(&self, a: &Active, now: &Counts, sums: Option<(&Sums, usize)>) {
+        let each: Vec<Counts> = match (&a.began, sums) {
+            (Began::InPass(begin), Some((sums, end))) => {
+                let of = |v: &u32| sums.before_of(end, *v).since(sums.before_of(*begin, *v));
+                a.views.iter().map(of).collect()
+            }
+            (Began::At(began), _) => vec![now.since(began)],
+            (Began::InPass(_), None) => vec![Counts::default()],
         };
-        let counted = now.since(&began);
         self.shared.hub.change(|| {
-            let time = self.ended_at;
-            a.pool.finish_counts(a.query, a.pass, &counted, time);
-            (1..a.views).for_each(|v| a.pool.finish_counts(a.query + v, a.pass, &Counts::default(), time));
+            for (query, counted) in (a.query..).zip(&each) {
+                a.pool.finish_counts(query, a.pass, counted, self.ended_at);
+            }
+            // One that ended elsewhere has all in its first.
+            for query in (a.query..).skip(each.len()).take(a.views.len().saturating_sub(each.len())) {
+                a.pool.finish_counts(query, a.pass, &Counts::default(), self.ended_at);
+            }
         });
     }
 
@@ -365,7 +392,7 @@ impl Queries {
     /// Everything counted up to this epoch of the pass that has just ended.
     pub fn at(&self, sums: &Sums, epoch: usize) -> Counts {
         let mut s = self.total;
-        s += sums.before(epoch);
+        s += &sums.before(epoch);
         s
     }
 
@@ -373,22 +400,48 @@ impl Queries {
     pub fn pass_ended(&mut self, sums: &Sums, times: &Times) {
         self.ended_at = self.ended_at.max(times.spans[1].end);
         for (a, epoch) in std::mem::take(&mut self.ended) {
-            self.finish(&a, &self.at(sums, epoch), Some(sums));
+            self.finish(&a, &self.at(sums, epoch), Some((sums, epoch)));
         }
         for i in 0..self.active.len() {
             if let Began::InPass(e) = self.active[i].began {
                 self.active[i].began = Began::At(Box::new(self.at(sums, e)));
             }
         }
-        self.total += sums.all();
+        self.total += &sums.all();
         for s in std::mem::take(&mut self.stamps) {
-            let [binning, main] = times.at(s.epoch);
             let early = vk::PipelineStageFlags2::TOP_OF_PIPE
                 | vk::PipelineStageFlags2::DRAW_INDIRECT
                 | vk::PipelineStageFlags2::VERTEX_INPUT
                 | vk::PipelineStageFlags2::VERTEX_SHADER;
-            let t = if early.contains(s.stages) { binning } else { main };
-            self.shared.hub.change(|| (0..s.views).for_each(|v| s.pool.finish(s.query + v, &[t], t)));
+            self.shared.hub.change(|| {
+                for (query, view) in (s.query..).zip(&s.views) {
+                    let [binning, main] = times.at_of(s.epoch, *view);
+                    let t = if early.contains(s.stages) { binning } else { main };
+                    s.pool.finish(query, &[t], t);
+                }
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_stored_as_asked() {
+        let (whole, float) = (Value::Uint64((1 << 40) + 5), Value::Float64(2.75));
+        assert_eq!([word(whole, None), word(float, None)], [(1 << 40) + 5, 2.75f64.to_bits()]);
+        for (storage, want) in [
+            (Storage::Uint64, [(1 << 40) + 5, 2]),
+            (Storage::Int64, [(1 << 40) + 5, 2]),
+            // What does not fit is the greatest that does; the upper half is zero.
+            (Storage::Uint32, [u64::from(u32::MAX), 2]),
+            (Storage::Int32, [i32::MAX as u64, 2]),
+            (Storage::Float32, [((1u64 << 40) as f32).to_bits(), 2.75f32.to_bits()].map(u64::from)),
+            (Storage::Float64, [(((1u64 << 40) + 5) as f64).to_bits(), 2.75f64.to_bits()]),
+        ] {
+            assert_eq!([whole, float].map(|v| word(v, Some(storage))), want, "{storage:?}");
         }
     }
 }

@@ -191,6 +191,7 @@ pub(crate) unsafe fn destroy_device(device: vk::Device, _: *const vk::Allocation
     unsafe {
         if let Some(d) = object::destroy::<Device>(device) {
             d.gpu.end();
+            crate::profiling_lock::release(d.gpu.number);
             crate::measured::write();
             for q in &d.queues {
                 object::destroy::<Queue>(q.handle);

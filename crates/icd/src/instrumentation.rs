@@ -1,12 +1,12 @@
 //! VkShaderInstrumentationARM (VK_ARM_shader_instrumentation, § Shader Instrumentation).
 
-use crate::answer::created;
+use crate::answer::{created, invalid};
 use crate::chain;
 use crate::command_buffer::CommandBuffer;
 use crate::device::Device;
 use crate::object::{self, Object};
 use crate::physical_device::PhysicalDevice;
-use machine::instrumentation::{Instrumentation, METRIC, METRICS};
+use machine::instrumentation::{Instrumentation, METRIC, METRICS, Told};
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -42,7 +42,11 @@ pub(crate) unsafe fn create_shader_instrumentation_arm(
     out: *mut vk::ShaderInstrumentationARM,
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, Ok(ShaderInstrumentation { gpu: Arc::new(Instrumentation::new()) })) }
+    unsafe {
+        let settings::Interfaces { whole_shaders, merged_stages, .. } = settings::get().interfaces;
+        let gpu = Arc::new(Instrumentation::new(Told { whole_shaders, merged_stages }));
+        created(out, Ok(ShaderInstrumentation { gpu }))
+    }
 }
 
 /// Recorded commands keep what they write to, so destroying early (VUID 12374) only loses the values.
@@ -89,13 +93,18 @@ pub(crate) unsafe fn get_shader_instrumentation_values_arm(
     instrumentation: vk::ShaderInstrumentationARM,
     count: *mut u32,
     out: *mut c_void,
-    _: vk::ShaderInstrumentationValuesFlagsARM,
+    flags: vk::ShaderInstrumentationValuesFlagsARM,
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(i) = object::get::<ShaderInstrumentation>(instrumentation) else {
             return vk::Result::ERROR_UNKNOWN;
         };
+        if !flags.is_empty() {
+            return invalid(&format!(
+                "vkGetShaderInstrumentationValuesARM: flags {flags:?} are reserved (VUID-vkGetShaderInstrumentationValuesARM-flags-zerobitmask)"
+            ));
+        }
         if device.hub().is_lost() {
             // Not among the call's codes: what was measured until then is told.
             crate::debug::log_error(

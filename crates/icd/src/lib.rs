@@ -58,6 +58,7 @@ pub(crate) mod pipeline_layout;
 pub(crate) mod pipeline_state;
 pub(crate) mod private_data;
 pub(crate) mod proc_addr;
+mod profiling_lock;
 pub(crate) mod properties;
 pub(crate) mod quarantine;
 pub(crate) mod query_pool;

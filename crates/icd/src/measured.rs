@@ -4,11 +4,11 @@
 
 use crate::pipeline_executable::stage_name;
 use crate::shader_module::Code;
-use machine::instrumentation::{Active, Instrumentation, METRIC, METRICS};
+use machine::instrumentation::{Active, Instrumentation, METRIC, METRICS, OTHERS, Work};
 use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::cost::Cost;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Once};
@@ -56,7 +56,7 @@ pub(crate) fn gather(stages: &[Stage]) -> Option<Active> {
     AT_EXIT.call_once(|| unsafe {
         libc::atexit(leave);
     });
-    let object = Arc::new(Instrumentation::new());
+    let object = Arc::new(Instrumentation::gathering());
     ALL.lock().push(Measured { object: object.clone(), stages: stages.to_vec() });
     Some((object, 0))
 }
@@ -69,6 +69,13 @@ struct Shader {
     code: Arc<Code>,
     program: Arc<Program>,
     sums: Sums,
+    /// By draw or dispatch, as far as they are told apart: how often it ran, and of which pipelines it had what.
+    works: BTreeMap<Work, (u64, Sums)>,
+}
+
+fn add(sums: &mut Sums, block: u32, values: &[u64; METRICS]) {
+    let sum = sums.entry(block).or_insert([0; METRICS]);
+    sum.iter_mut().zip(values).for_each(|(s, v)| *s = s.saturating_add(*v));
 }
 
 /// Names of [`once`]'s numbers.
@@ -92,12 +99,26 @@ pub(crate) fn write() {
     let Some(folder) = folder().map(gpu::process::place) else { return };
     let mut shaders: BTreeMap<(u32, u128, String), Shader> = BTreeMap::new();
     for m in ALL.lock().iter() {
+        let works: BTreeMap<u32, (Work, u64)> =
+            m.object.works().into_iter().map(|(work, result, times)| (result, (work, times))).collect();
+        let mut counted = BTreeSet::new();
         for (key, values) in m.object.values(usize::MAX).0 {
             let Some(s) = m.stages.iter().find(|s| s.stage.as_raw() == key.stages) else { continue };
             let of = (key.stages, s.code.hash, s.entry.clone());
-            let new = || Shader { code: s.code.clone(), program: s.program.clone(), sums: Sums::new() };
-            let sum = shaders.entry(of).or_insert_with(new).sums.entry(key.block).or_insert([0; METRICS]);
-            sum.iter_mut().zip(values).for_each(|(s, v)| *s = s.saturating_add(v));
+            let new = || Shader {
+                code: s.code.clone(),
+                program: s.program.clone(),
+                sums: Sums::new(),
+                works: BTreeMap::new(),
+            };
+            let shader = shaders.entry(of).or_insert_with(new);
+            add(&mut shader.sums, key.block, &values);
+            if let Some((work, times)) = works.get(&key.result).filter(|_| key.result != OTHERS) {
+                let (sum, own) = shader.works.entry(work.clone()).or_default();
+                // Each of the pipeline's stages has rows of all of its blocks.
+                *sum += if counted.insert((key.result, key.stages)) { *times } else { 0 };
+                add(own, key.block, &values);
+            }
         }
     }
     let failed = |at: &Path, e| crate::debug::log_error(&format!("TUFF_INSTRUMENT: {}: {e}", at.display()));
@@ -133,6 +154,21 @@ fn json(stage: &str, entry: &str, of: &Shader) -> String {
         let comma = if i == 0 { "" } else { "," };
         let (values, once) = (values.join(", "), once(&of.program, *block));
         let _ = write!(out, "{comma}\n{{\"index\": {block}, \"values\": [{values}], \"once\": {once:?}}}");
+    }
+    out += "\n],\n\"draws\": [";
+    for (i, (work, (times, sums))) in of.works.iter().enumerate() {
+        let quoted = shader::instrument::quoted;
+        let comma = if i == 0 { "" } else { "," };
+        let (label, workload) = (quoted(&work.label), quoted(&work.workload));
+        let _ = write!(out, "{comma}\n{{\"label\": {label}, \"workload\": {workload}, \"times\": {times}");
+        if let Some((n, label, name)) = &work.draw {
+            let (label, name) = (quoted(label), quoted(name));
+            let _ = write!(out, ", \"draw\": {n}, \"draw_label\": {label}, \"draw_name\": {name}");
+        }
+        let ran = sums.iter().filter(|(_, values)| values.iter().any(|v| *v > 0));
+        let blocks: Vec<String> =
+            ran.map(|(b, v)| format!("{{\"index\": {b}, \"values\": {v:?}}}")).collect();
+        let _ = write!(out, ", \"blocks\": [{}]}}", blocks.join(", "));
     }
     out + "\n]}\n"
 }

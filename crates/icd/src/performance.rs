@@ -23,10 +23,16 @@ fn unit(m: Measure) -> vk::PerformanceCounterUnitKHR {
     }
 }
 
-fn storage(s: Storage) -> vk::PerformanceCounterStorageKHR {
-    match s {
-        Storage::Uint64 => vk::PerformanceCounterStorageKHR::UINT64,
-        Storage::Float64 => vk::PerformanceCounterStorageKHR::FLOAT64,
+fn storage(c: &Counter) -> vk::PerformanceCounterStorageKHR {
+    use settings::Storage as As;
+    use vk::PerformanceCounterStorageKHR as Told;
+    match (settings::get().interfaces.storage, c.storage) {
+        (Some(As::Int32), _) => Told::INT32,
+        (Some(As::Int64), _) => Told::INT64,
+        (Some(As::Uint32), _) => Told::UINT32,
+        (Some(As::Uint64), _) | (None, Storage::Uint64) => Told::UINT64,
+        (Some(As::Float32), _) => Told::FLOAT32,
+        (Some(As::Float64), _) | (None, Storage::Float64) => Told::FLOAT64,
     }
 }
 
@@ -45,13 +51,16 @@ pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_query_co
         let mut result = chain::fill_with(all.len(), count, counters, |out, i| {
             out.unit = unit(all[i].measure());
             out.scope = vk::PerformanceCounterScopeKHR::COMMAND;
-            out.storage = storage(all[i].storage);
+            out.storage = storage(all[i]);
             out.uuid = all[i].uuid();
         });
         if !descriptions.is_null() {
             *count = asked;
             result = chain::fill_with(all.len(), count, descriptions, |out, i| {
-                out.flags = vk::PerformanceCounterDescriptionFlagsKHR::empty();
+                out.flags = match all[i].is_shared() {
+                    true => vk::PerformanceCounterDescriptionFlagsKHR::CONCURRENTLY_IMPACTED,
+                    false => vk::PerformanceCounterDescriptionFlagsKHR::empty(),
+                };
                 chain::write_str(&mut out.name, all[i].human);
                 chain::write_str(&mut out.category, all[i].block.title());
                 chain::write_str(&mut out.description, all[i].description);
@@ -68,12 +77,17 @@ pub(crate) unsafe fn get_physical_device_queue_family_performance_query_passes_k
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        *passes = performance_passes((*info).counter_index_count as usize, slots());
+        let counters = (*info).counter_index_count as usize;
+        *passes = performance_passes(counters, slots());
     }
 }
 
+/// Counters that a pass has; 0: all.
 fn slots() -> u32 {
-    counters::model::current().counter_slots
+    match settings::get().interfaces.passes {
+        0 => counters::model::current().counter_slots,
+        passes => (counters::catalogue::reported().len() as u32).div_ceil(passes),
+    }
 }
 
 /// What a pool of performance queries measures.
@@ -93,7 +107,8 @@ pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<QueryKin
         let counters: Option<Vec<_>> = indices.iter().map(|&i| all.get(i as usize).copied()).collect();
         match counters {
             Some(counters) if family(p.queue_family_index).is_some() && !counters.is_empty() => {
-                Ok(QueryKind::Performance { counters, per_pass: slots() })
+                let (per_pass, storage) = (slots(), settings::get().interfaces.storage);
+                Ok(QueryKind::Performance { counters, per_pass, storage })
             }
             _ => Err(invalid(&format!(
                 "vkCreateQueryPool: counters {indices:?} of queue family {}; each family has {}",
@@ -173,16 +188,26 @@ pub(crate) unsafe fn regions(p_next: *const c_void, subpasses: &[Subpass], layer
                 .map(find)
                 .collect(),
             serialize: info.serialize_regions != vk::FALSE,
+            rotated: settings::get().interfaces.rotated_regions,
         })
     }
 }
 
-/// Counting is always on and each queue's counts are its own, so any number of actors may hold the lock at once.
+/// Counting is always on and each queue's counts are its own, so any number of actors may hold the lock at once, unless the settings
+/// ask for one that is held.
 pub(crate) unsafe fn acquire_profiling_lock_khr(
     device: &Device,
-    _: *const vk::AcquireProfilingLockInfoKHR<'_>,
+    info: *const vk::AcquireProfilingLockInfoKHR<'_>,
 ) -> vk::Result {
-    device.alive()
+    // SAFETY: valid usage: the structure is one.
+    let timeout = std::time::Duration::from_nanos(unsafe { (*info).timeout });
+    let alive = device.alive();
+    if alive != vk::Result::SUCCESS || crate::profiling_lock::acquire(device.gpu.number, timeout) {
+        return alive;
+    }
+    vk::Result::TIMEOUT
 }
 
-pub(crate) unsafe fn release_profiling_lock_khr(_: &Device) {}
+pub(crate) unsafe fn release_profiling_lock_khr(device: &Device) {
+    crate::profiling_lock::release(device.gpu.number);
+}

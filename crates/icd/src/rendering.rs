@@ -93,19 +93,14 @@ fn attachments(pass: &Pass, views: &[Option<Arc<ImageView>>], clears: &[vk::Clea
     pass.attachments.iter().enumerate().map(one).collect()
 }
 
-/// A VkRenderingInfo. A suspended pass stores everything and resolves nothing; the one that resumes it loads that.
+/// A VkRenderingInfo.
 ///
 /// # Safety
 /// The structure and its chain are valid.
 pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
     // SAFETY: the caller keeps what is asked for above.
     unsafe {
-        let mut b = Build {
-            resuming: info.flags.contains(RenderingFlags::RESUMING),
-            suspending: info.flags.contains(RenderingFlags::SUSPENDING),
-            expand: render_pass::expand(info.p_next),
-            attachments: Vec::new(),
-        };
+        let mut b = Build { expand: render_pass::expand(info.p_next), attachments: Vec::new() };
         let mut s = Subpass { view_mask: info.view_mask, expand: b.expand, ..Default::default() };
         let colors = chain::slice(info.p_color_attachments, info.color_attachment_count);
         for c in colors.iter().take(MAX_COLORS) {
@@ -131,15 +126,13 @@ pub(crate) unsafe fn of_rendering(info: &vk::RenderingInfo) -> Rendering {
             regions: performance::regions(info.p_next, &subpasses, layers),
             subpasses,
             stripes: stripes(info.p_next),
-            resuming: b.resuming,
-            suspending: b.suspending,
+            resuming: info.flags.contains(RenderingFlags::RESUMING),
+            suspending: info.flags.contains(RenderingFlags::SUSPENDING),
         }
     }
 }
 
 struct Build {
-    resuming: bool,
-    suspending: bool,
     /// Samples of attachments of one; 0: just that.
     expand: u32,
     attachments: Vec<Attachment>,
@@ -148,14 +141,6 @@ struct Build {
 type Resolve = Option<(u32, vk::ResolveModeFlags)>;
 
 impl Build {
-    fn load(&self, op: Load) -> Load {
-        if self.resuming { Load::LOAD } else { load(op) }
-    }
-
-    fn store(&self, op: Store) -> Store {
-        if self.suspending { Store::STORE } else { op }
-    }
-
     /// The attachment of this view, made if it is not there.
     fn push(&mut self, a: Attachment) -> u32 {
         self.attachments.push(a);
@@ -166,7 +151,7 @@ impl Build {
     unsafe fn resolve(&mut self, info: &vk::RenderingAttachmentInfo, of: u32) -> Resolve {
         // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
         unsafe {
-            if info.resolve_mode.is_empty() || self.suspending {
+            if info.resolve_mode.is_empty() {
                 return None;
             }
             let samples = self.attachments[of as usize].view.as_ref().map(|v| v.samples);
@@ -191,11 +176,10 @@ impl Build {
         // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
         unsafe {
             let Some(view) = image_view::get(info.image_view) else { return (None, None) };
-            let (load, store) = (self.load(info.load_op), self.store(info.store_op));
             let index = self.push(Attachment {
                 view: Some(view),
-                load,
-                store,
+                load: load(info.load_op),
+                store: info.store_op,
                 stencil_load: Load::DONT_CARE,
                 stencil_store: Store::DONT_CARE,
                 clear: clear(&info.clear_value),
@@ -227,11 +211,11 @@ impl Build {
                 clear: clear(&any.clear_value),
             };
             if let Some((d, _)) = &depth {
-                (a.load, a.store) = (self.load(d.load_op), self.store(d.store_op));
+                (a.load, a.store) = (load(d.load_op), d.store_op);
                 a.clear.depth = d.clear_value.depth_stencil.depth;
             }
             if let Some((t, _)) = &stencil {
-                (a.stencil_load, a.stencil_store) = (self.load(t.load_op), self.store(t.store_op));
+                (a.stencil_load, a.stencil_store) = (load(t.load_op), t.store_op);
                 a.clear.stencil = t.clear_value.depth_stencil.stencil;
             }
             let at = self.push(a);

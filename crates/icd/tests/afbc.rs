@@ -80,7 +80,7 @@ fn blocks_take_what_their_pixels_differ_by() {
             [vk::PushConstantRange { stage_flags: vk::ShaderStageFlags::FRAGMENT, offset: 0, size: 4 }];
         let info = vk::PipelineLayoutCreateInfo::default().push_constant_ranges(&push);
         let layout = d.create_pipeline_layout(&info, None).unwrap();
-        let pipeline = graphics(d, layout, modules, [SIDE; 2]);
+        let pipeline = graphics(d, layout, modules, [SIDE; 2], 0);
         let written = m.count(WRITTEN, |d, c| {
             Counted::pass_over(target.view, d, c, NONE, 0.0, || {
                 d.cmd_bind_pipeline(c, vk::PipelineBindPoint::GRAPHICS, pipeline);

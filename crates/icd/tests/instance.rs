@@ -233,3 +233,69 @@ fn device_commands_are_not_there_for_a_name_that_is_none() {
     }
     unsafe { i.destroy_instance(None) };
 }
+
+/// How often the application's callbacks were called.
+static CALLED: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
+
+unsafe extern "system" fn allocate(
+    _: *mut c_void,
+    _: usize,
+    _: usize,
+    _: vk::SystemAllocationScope,
+) -> *mut c_void {
+    CALLED.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    std::ptr::null_mut()
+}
+
+unsafe extern "system" fn reallocate(
+    _: *mut c_void,
+    _: *mut c_void,
+    _: usize,
+    _: usize,
+    _: vk::SystemAllocationScope,
+) -> *mut c_void {
+    CALLED.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+    std::ptr::null_mut()
+}
+
+unsafe extern "system" fn free(_: *mut c_void, _: *mut c_void) {
+    CALLED.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+}
+
+/// The driver has its own memory (docs/what-works.md): callbacks that have none hinder nothing.
+#[test]
+fn host_memory_is_the_drivers_own() {
+    let callbacks = vk::AllocationCallbacks {
+        pfn_allocation: Some(allocate),
+        pfn_reallocation: Some(reallocate),
+        pfn_free: Some(free),
+        ..Default::default()
+    };
+    let callbacks = Some(&callbacks);
+    let i = instance(&[]);
+    let physical = physical_device(&i);
+    let before = CALLED.load(std::sync::atomic::Ordering::SeqCst);
+    unsafe {
+        let queues = [vk::DeviceQueueCreateInfo::default().queue_priorities(&[1.0])];
+        let names = [vk::KHR_PERFORMANCE_QUERY_NAME.as_ptr()];
+        let info =
+            vk::DeviceCreateInfo::default().queue_create_infos(&queues).enabled_extension_names(&names);
+        // Without callbacks here: the loader would use them for what it keeps itself.
+        let d = i.create_device(physical, &info, None).expect("a device");
+        let usage = vk::BufferUsageFlags::TRANSFER_DST;
+        let info = vk::BufferCreateInfo::default().size(64).usage(usage);
+        let buffer = d.create_buffer(&info, callbacks).expect("a buffer");
+        let info = vk::MemoryAllocateInfo::default().allocation_size(4096);
+        let memory = d.allocate_memory(&info, callbacks).expect("memory");
+        let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(1);
+        let pool = d.create_query_pool(&info, callbacks).expect("a query pool");
+        let commands = d.create_command_pool(&Default::default(), callbacks).expect("a command pool");
+        d.destroy_command_pool(commands, callbacks);
+        d.destroy_query_pool(pool, callbacks);
+        d.free_memory(memory, callbacks);
+        d.destroy_buffer(buffer, callbacks);
+        d.destroy_device(None);
+        i.destroy_instance(None);
+    }
+    assert_eq!(CALLED.load(std::sync::atomic::Ordering::SeqCst), before);
+}

@@ -13,7 +13,9 @@ const BYTES: f64 = (SIDE * SIDE * 4) as f64;
 /// A device, and counters by their names.
 pub struct Counted {
     pub g: Gpu,
-    names: Vec<String>,
+    pub names: Vec<String>,
+    /// Which of them other work can change.
+    pub impacted: Vec<bool>,
     storage: Vec<vk::PerformanceCounterStorageKHR>,
     streamed: Mapped,
     target: Viewed,
@@ -45,12 +47,16 @@ impl Counted {
                 CStr::from_ptr(t.name.as_ptr()).to_str().unwrap().to_string()
             };
             // What shaders may store to is not compressed.
-            let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT | vk::ImageUsageFlags::STORAGE;
+            let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT
+                | vk::ImageUsageFlags::STORAGE
+                | vk::ImageUsageFlags::TRANSFER_SRC;
             let target = g.image([SIDE; 2], usage);
             let storage = counters.iter().map(|c| c.storage).collect();
             // More than twice of what an L2 holds.
             let streamed = g.buffer(2 << 20);
-            Counted { g, streamed, names: texts.iter().map(name).collect(), storage, target }
+            let flag = vk::PerformanceCounterDescriptionFlagsKHR::CONCURRENTLY_IMPACTED;
+            let impacted = texts.iter().map(|t| t.flags.contains(flag)).collect();
+            Counted { g, streamed, names: texts.iter().map(name).collect(), impacted, storage, target }
         }
     }
 
@@ -147,6 +153,28 @@ impl Counted {
             draw();
             d.cmd_end_rendering(c);
         }
+    }
+
+    /// Records a copy of the target to a buffer of as many words.
+    pub fn copy(&self, d: &ash::Device, c: vk::CommandBuffer, to: &Mapped) {
+        let region = vk::BufferImageCopy::default()
+            .image_subresource(vk::ImageSubresourceLayers {
+                aspect_mask: vk::ImageAspectFlags::COLOR,
+                layer_count: 1,
+                ..Default::default()
+            })
+            .image_extent(vk::Extent3D { width: SIDE, height: SIDE, depth: 1 });
+        let layout = vk::ImageLayout::GENERAL;
+        unsafe { d.cmd_copy_image_to_buffer(c, self.target.image, layout, to.buffer, &[region]) };
+    }
+
+    /// The target's pixels.
+    pub fn picture(&self) -> Vec<u32> {
+        let to = self.g.buffer((SIDE * SIDE) as usize);
+        self.g.run(|d, c| self.copy(d, c, &to));
+        let words = to.words.to_vec();
+        self.g.free(to);
+        words
     }
 
     pub fn free(self) {

@@ -53,7 +53,7 @@ impl Scene {
             let sets = [set];
             let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets);
             let layout = d.create_pipeline_layout(&info, None).unwrap();
-            let pipeline = graphics(d, layout, modules, [WIDTH, HEIGHT]);
+            let pipeline = graphics(d, layout, modules, [WIDTH, HEIGHT], 0);
             Scene { m, target, image, sampler, modules, set, layout, pipeline }
         }
     }

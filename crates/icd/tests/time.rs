@@ -29,7 +29,11 @@ pub struct Heavy {
 // SAFETY (all blocks): handles are alive, structures outlive the calls.
 impl Heavy {
     pub fn new() -> Heavy {
-        let c = Counted::new();
+        Heavy::of(Counted::new())
+    }
+
+    /// On this device, which has push descriptors.
+    pub fn of(c: Counted) -> Heavy {
         let d = &c.g.device;
         let module = |bytes| {
             let code = shader::words(bytes);
@@ -63,7 +67,7 @@ impl Heavy {
                 .layout(layout);
             let none = vk::PipelineCache::null();
             let dispatch = d.create_compute_pipelines(none, &[info], None).unwrap()[0];
-            let draw = graphics(d, layout, [modules[1], modules[2]], [crate::model::SIDE; 2]);
+            let draw = graphics(d, layout, [modules[1], modules[2]], [crate::model::SIDE; 2], 0);
             let info =
                 vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(QUERIES);
             let pool = d.create_query_pool(&info, None).unwrap();
@@ -103,6 +107,10 @@ impl Heavy {
         let barrier = [vk::MemoryBarrier2::default().src_stage_mask(src).dst_stage_mask(dst)];
         let info = vk::DependencyInfo::default().memory_barriers(&barrier);
         unsafe { self.c.g.device.cmd_pipeline_barrier2(c, &info) };
+    }
+    /// The device's second queue.
+    pub fn second(&self) -> vk::Queue {
+        self.second
     }
     fn stamp(&self, c: vk::CommandBuffer, query: u32, stages: Stages) {
         unsafe { self.c.g.device.cmd_write_timestamp2(c, stages, self.pool, query) };

@@ -1,7 +1,9 @@
 //! Counter mode by the channel: the driver's records of finished workloads, by the tags that the layer has put around them.
 //!
 //! A record belongs to a queue's batch, and in there to the workload with its tag; a command buffer that is in a batch
-//! several times has as many records of each, in the order of execution.
+//! several times has as many records of each, in the order of execution. A record has the labels that were open as its workload
+//! began, so whatever labels the program begins or ends inside a pass, or between the parts of a suspended one, the tag is the
+//! innermost; a suspended pass has one record, with its first part's tag.
 
 use crate::output::Value;
 use ash::vk;
@@ -52,7 +54,6 @@ impl Counters {
 
     fn drain(&mut self) {
         while let channel::Read::Record(r) = self.reader.read(Some(Duration::ZERO)) {
-            // The tag is the innermost label.
             let tag =
                 r.label.rsplit('/').next().and_then(|l| l.strip_prefix('t')).and_then(|t| t.parse().ok());
             if let Some(tag) =
@@ -68,26 +69,14 @@ impl Counters {
         }
     }
 
-    /// The counters of the next execution of a workload in a queue's batch, which has ended, added up over the parts of
-    /// a suspended pass; and what is wrong with them.
-    pub fn take(
-        &mut self,
-        queue: vk::Queue,
-        batch: u64,
-        tag: u32,
-        parts: u32,
-    ) -> (Vec<Value>, Option<&'static str>) {
+    /// The counters of the next execution of a workload in a queue's batch, which has ended; and what is wrong with them.
+    pub fn take(&mut self, queue: vk::Queue, batch: u64, tag: u32) -> (Vec<Value>, Option<&'static str>) {
         self.drain();
         let unknown = (vec![], Some("no counters: the driver has no record of it"));
         let Some(queue) = self.channel.queue_number(queue.as_raw() as *const c_void) else { return unknown };
         let Some(records) = self.pending.get_mut(&(queue, batch, tag)) else { return unknown };
-        let mut sum = vec![0u64; self.channel.event_count()];
-        let mut any = false;
-        for events in (0..parts).map_while(|_| records.pop_front()) {
-            any = true;
-            sum.iter_mut().zip(events).for_each(|(s, e)| *s = s.wrapping_add(e));
-        }
-        let Some(values) = self.channel.evaluate(&sum).filter(|_| any) else { return unknown };
+        let events = records.pop_front();
+        let Some(values) = events.and_then(|e| self.channel.evaluate(&e)) else { return unknown };
         let value = |c: &usize| match values[*c] {
             channel::Value::Uint64(v) => Value::Whole(v),
             channel::Value::Float64(v) => Value::Float(v),

@@ -12,6 +12,7 @@ struct Part {
     begin: Option<u64>,
     parts: u32,
     tag: u32,
+    labels: Vec<Arc<str>>,
     reason: Option<String>,
 }
 
@@ -75,16 +76,20 @@ impl Reader<'_> {
         let reason = w.reason.clone().or(lost.map(String::from));
         let begin = w.begin.and_then(stamp);
         let (mut first, mut parts, mut tag, mut reason) = (begin, 1, w.tag, reason);
+        let mut labels = w.labels.within(outer);
         if w.resumes {
             let part = self.part.take();
             let unknown = || Some("the first part of the pass is not known".to_string());
             (first, parts, tag, reason) = match part {
-                Some(p) => (p.begin, p.parts + 1, p.tag, reason.or(p.reason)),
+                Some(p) => {
+                    labels = p.labels;
+                    (p.begin, p.parts + 1, p.tag, reason.or(p.reason))
+                }
                 None => (None, 1, w.tag, reason.or_else(unknown)),
             };
         }
         if w.suspends {
-            self.part = Some(Part { begin: first, parts, tag, reason });
+            self.part = Some(Part { begin: first, parts, tag, labels, reason });
             return;
         }
         let d = self.device;
@@ -102,9 +107,8 @@ impl Reader<'_> {
             };
             (0..v.count).map(elapsed).collect()
         });
-        let labels: Vec<String> = w.labels.within(outer).iter().map(|l| l.to_string()).collect();
         let (counters, missing) = match &d.source {
-            Source::Channel(c) if !w.empty => c.lock().take(self.handle, self.batch.number, tag, parts),
+            Source::Channel(c) if !w.empty => c.lock().take(self.handle, self.batch.number, tag),
             Source::Queries(q) if !w.empty => {
                 let word = |at| region.map(|r| r.word(base + at));
                 // SAFETY: the batch has ended, and the command buffer's pools are its own until it is reset.

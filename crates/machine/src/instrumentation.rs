@@ -5,40 +5,11 @@ use counters::model::{Core, WARP};
 use parking_lot::Mutex;
 use shader::bytecode::Program;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use wave::{BlockRow, Usage, Worker};
 
-/// Values of a block, in the order of [`METRIC`].
-pub const METRICS: usize = 11;
-
-/// Name and description of each metric. All are sums over the warps (16 threads) that ran the block. Cycles are those that a
-/// unit of one shader core is busy at the rates of the model, rounded up once a draw or dispatch: the greatest tells what
-/// binds the block.
-pub static METRIC: [(&str, &str); METRICS] = [
-    ("Executed warps", "Warps that ran the block with at least one thread, each time they ran it"),
-    ("Executed threads", "Threads that ran the block, each time they ran it; helper invocations left out"),
-    ("Diverged warps", "Executed warps in which fewer threads ran the block than the warp began with"),
-    (
-        "Arithmetic cycles",
-        "Cycles of a core that the block's arithmetic takes, by the issue rule of its pipes",
-    ),
-    ("FMA cycles", "Of these, what the FMA pipe alone takes (add, multiply)"),
-    ("CVT cycles", "Of these, what the CVT pipe alone takes (convert, compare, integer, logic)"),
-    ("SFU cycles", "Of these, what the SFU pipe alone takes (reciprocal, root, logarithm, sine)"),
-    (
-        "Load/store cycles",
-        "Cycles of a core's load/store unit, an issue for each cache line of a warp's access",
-    ),
-    ("Texture cycles", "Cycles of a core's texture unit, for the bilinear operations of the block's samples"),
-    (
-        "Varying cycles",
-        "Cycles of a core's varying unit, for each component, or two of 16 bits; at the block that loads an input first",
-    ),
-    (
-        "Cache lines",
-        "Cache lines of 64 bytes that the block's loads, stores and atomics touched, warp by warp",
-    ),
-];
+pub use counters::blocks::{METRIC, METRICS};
 
 /// Which block of what: (resultIndex, resultSubIndex, stages, basicBlockIndex), in the order in which blocks are
 /// reported.
@@ -54,16 +25,110 @@ pub struct Key {
 /// that no thread entered are rows of zeros.
 #[derive(Default)]
 pub struct Instrumentation {
-    rows: Mutex<BTreeMap<Key, [u64; METRICS]>>,
+    rows: Mutex<Rows>,
     next: AtomicU32,
+    told: Told,
+    /// Of an object that the driver gathers in: what runs decides the result index, not what was recorded.
+    works: Option<Mutex<Works>>,
+}
+
+/// A draw or dispatch, whenever it runs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Work {
+    /// Labels and name of its workload.
+    pub label: String,
+    pub workload: String,
+    /// Of a draw: how manieth of its pass it is, its own labels, and what it is called.
+    pub draw: Option<(u32, String, String)>,
+}
+
+/// Draws and dispatches that are told apart.
+const MOST_WORKS: usize = 4096;
+/// The result of all others.
+pub const OTHERS: u32 = u32::MAX;
+
+/// The result index of each, and how often it ran.
+#[derive(Default)]
+struct Works(BTreeMap<Work, (u32, u64)>);
+
+impl Works {
+    fn ran(&mut self, work: Work) -> u32 {
+        let next = self.0.len();
+        match self.0.get_mut(&work) {
+            Some((result, times)) => {
+                *times += 1;
+                *result
+            }
+            None if next < MOST_WORKS => {
+                self.0.insert(work, (next as u32, 1));
+                next as u32
+            }
+            None => OTHERS,
+        }
+    }
+}
+
+type Rows = BTreeMap<Key, [u64; METRICS]>;
+
+/// What values are added up where they are read.
+#[derive(Clone, Copy, Default)]
+pub struct Told {
+    /// All of a shader's blocks: block 0 stands for it.
+    pub whole_shaders: bool,
+    /// Blocks of the same index of all stages of a draw.
+    pub merged_stages: bool,
+}
+
+impl Told {
+    fn of(self, all: &Rows) -> Rows {
+        let mut stages = BTreeMap::<[u32; 2], u32>::new();
+        all.keys().for_each(|k| *stages.entry([k.result, k.sub]).or_default() |= k.stages);
+        let mut told = Rows::new();
+        for (key, row) in all {
+            let mut key = *key;
+            if self.merged_stages {
+                key.stages = stages[&[key.result, key.sub]];
+            }
+            if self.whole_shaders {
+                key.block = 0;
+            }
+            add_row(&mut told, key, row);
+        }
+        told
+    }
+    fn is_all(self) -> bool {
+        !self.whole_shaders && !self.merged_stages
+    }
+}
+
+fn add_row(rows: &mut Rows, key: Key, row: &[u64; METRICS]) {
+    let sum = rows.entry(key).or_insert([0; METRICS]);
+    sum.iter_mut().zip(row).for_each(|(s, v)| *s = s.wrapping_add(*v));
 }
 
 /// What a recorded draw or dispatch writes to: an object and the result index it took.
-pub type Active = (std::sync::Arc<Instrumentation>, u32);
+pub type Active = (Arc<Instrumentation>, u32);
 
 impl Instrumentation {
-    pub fn new() -> Instrumentation {
-        Instrumentation::default()
+    pub fn new(told: Told) -> Instrumentation {
+        Instrumentation { told, ..Instrumentation::default() }
+    }
+
+    /// One that tells apart what runs, and not what was recorded.
+    pub fn gathering() -> Instrumentation {
+        Instrumentation { works: Some(Mutex::default()), ..Instrumentation::default() }
+    }
+
+    /// Where what runs now writes to, which was recorded with this result index.
+    pub fn at(self: &Arc<Self>, result: u32, work: impl FnOnce() -> Work) -> Active {
+        let result = self.works.as_ref().map_or(result, |w| w.lock().ran(work()));
+        (self.clone(), result)
+    }
+
+    /// What ran, with its result index and how often, of an object that gathers.
+    pub fn works(&self) -> Vec<(Work, u32, u64)> {
+        let Some(works) = &self.works else { return vec![] };
+        works.lock().0.iter().map(|(work, (result, times))| (work.clone(), *result, *times)).collect()
     }
 
     /// The result index of a draw or dispatch that is recorded now.
@@ -76,8 +141,7 @@ impl Instrumentation {
         let mut all = self.rows.lock();
         for (block, row) in rows.iter().enumerate() {
             let key = Key { result, sub, stages: stage.as_raw(), block: block as u32 };
-            let sum = all.entry(key).or_insert([0; METRICS]);
-            sum.iter_mut().zip(row).for_each(|(s, v)| *s = s.wrapping_add(*v));
+            add_row(&mut all, key, row);
         }
     }
 
@@ -88,7 +152,8 @@ impl Instrumentation {
 
     /// Blocks there are.
     pub fn len(&self) -> usize {
-        self.rows.lock().len()
+        let all = self.rows.lock();
+        if self.told.is_all() { all.len() } else { self.told.of(&all).len() }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -97,7 +162,9 @@ impl Instrumentation {
 
     /// The first `most` blocks in their order, and whether those are all.
     pub fn values(&self, most: usize) -> (Vec<(Key, [u64; METRICS])>, bool) {
-        let all = self.rows.lock();
+        let rows = self.rows.lock();
+        let told = (!self.told.is_all()).then(|| self.told.of(&rows));
+        let all = told.as_ref().unwrap_or(&rows);
         (all.iter().take(most).map(|(k, v)| (*k, *v)).collect(), all.len() <= most)
     }
 }
@@ -164,7 +231,7 @@ mod tests {
 
     #[test]
     fn blocks_come_in_the_order_of_the_specification_and_add_up() {
-        let i = Instrumentation::new();
+        let i = Instrumentation::new(Told::default());
         assert_eq!([i.take_index(), i.take_index()], [0, 1]);
         let row = |v: u64| [v; METRICS];
         i.add(1, 0, Stage::FRAGMENT, &[row(5)]);
@@ -172,6 +239,13 @@ mod tests {
         i.add(0, 2, Stage::COMPUTE, &[row(1)]);
         i.add(0, 1, Stage::COMPUTE, &[row(2)]);
         i.add(0, 1, Stage::COMPUTE, &[row(40)]);
+        // Two draws of one command: each with its stages, for sub-indices ascend within a result (§ Shader Instrumentation Retrieval;
+        // the extension's proposal had stages first).
+        for (sub, stage) in
+            [(1, Stage::FRAGMENT), (0, Stage::FRAGMENT), (1, Stage::VERTEX), (0, Stage::VERTEX)]
+        {
+            i.add(2, sub, stage, &[row(7)]);
+        }
         let (all, complete) = i.values(usize::MAX);
         assert!(complete);
         let told: Vec<_> =
@@ -182,13 +256,58 @@ mod tests {
             (1, 0, Stage::VERTEX, 0, 3),
             (1, 0, Stage::VERTEX, 1, 0),
             (1, 0, Stage::FRAGMENT, 0, 5),
+            (2, 0, Stage::VERTEX, 0, 7),
+            (2, 0, Stage::FRAGMENT, 0, 7),
+            (2, 1, Stage::VERTEX, 0, 7),
+            (2, 1, Stage::FRAGMENT, 0, 7),
         ];
         assert_eq!(told, want);
         let (some, complete) = i.values(2);
         assert_eq!((some.as_slice(), complete), (&all[..2], false));
         i.clear();
-        assert_eq!(i.len(), 5);
+        assert_eq!(i.len(), 9);
         assert!(i.values(9).0.iter().all(|(_, v)| *v == row(0)));
         assert_eq!(i.take_index(), 2);
+    }
+
+    #[test]
+    fn stages_and_blocks_are_added_up_where_that_is_asked_for() {
+        let row = |v: u64| [v; METRICS];
+        let told = |told| {
+            let i = Instrumentation::new(told);
+            i.add(0, 0, Stage::VERTEX, &[row(1), row(20)]);
+            i.add(0, 0, Stage::FRAGMENT, &[row(300)]);
+            i.add(0, 1, Stage::FRAGMENT, &[row(4000)]);
+            i.add(1, 0, Stage::COMPUTE, &[row(5), row(60)]);
+            let (rows, all) = i.values(100);
+            assert!(all && rows.len() == i.len());
+            rows.iter()
+                .map(|(k, v)| (k.result, k.sub, Stage::from_raw(k.stages), k.block, v[0]))
+                .collect::<Vec<_>>()
+        };
+        let both = Stage::VERTEX | Stage::FRAGMENT;
+        assert_eq!(
+            told(Told { whole_shaders: true, merged_stages: false }),
+            [
+                (0, 0, Stage::VERTEX, 0, 21),
+                (0, 0, Stage::FRAGMENT, 0, 300),
+                (0, 1, Stage::FRAGMENT, 0, 4000),
+                (1, 0, Stage::COMPUTE, 0, 65)
+            ]
+        );
+        assert_eq!(
+            told(Told { whole_shaders: false, merged_stages: true }),
+            [
+                (0, 0, both, 0, 301),
+                (0, 0, both, 1, 20),
+                (0, 1, Stage::FRAGMENT, 0, 4000),
+                (1, 0, Stage::COMPUTE, 0, 5),
+                (1, 0, Stage::COMPUTE, 1, 60)
+            ]
+        );
+        assert_eq!(
+            told(Told { whole_shaders: true, merged_stages: true }),
+            [(0, 0, both, 0, 321), (0, 1, Stage::FRAGMENT, 0, 4000), (1, 0, Stage::COMPUTE, 0, 65)]
+        );
     }
 }

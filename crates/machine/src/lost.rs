@@ -173,11 +173,24 @@ fn block(p: &Program, op: u32) -> String {
 pub struct Place {
     /// Command buffers, the primary first: name, and the place and call of the command under way.
     lists: Vec<(Arc<str>, u32, &'static str)>,
-    /// VK_EXT_debug_utils labels, outermost first.
-    labels: Vec<Arc<str>>,
+    labels: Labels,
+}
+
+/// VK_EXT_debug_utils labels that are open.
+#[derive(Clone, Default)]
+pub struct Labels {
+    /// Outermost first.
+    named: Vec<Arc<str>>,
     /// Labels below those, which have no names: a queue's stay open over submissions, and nothing ends them but the
     /// application.
     deeper: u64,
+}
+
+impl Labels {
+    /// Their names, `/` between them.
+    pub fn joined(&self) -> String {
+        self.named.join("/")
+    }
 }
 
 /// Labels that are known by name.
@@ -196,20 +209,20 @@ impl Place {
         }
     }
     pub fn begin_label(&mut self, name: &str) {
-        match self.labels.len() < MAX_LABELS {
-            true => self.labels.push(name.into()),
-            false => self.deeper += 1,
+        let Labels { named, deeper } = &mut self.labels;
+        match named.len() < MAX_LABELS {
+            true => named.push(name.into()),
+            false => *deeper += 1,
         }
     }
     pub fn end_label(&mut self) {
-        match self.deeper {
-            0 => drop(self.labels.pop()),
-            _ => self.deeper -= 1,
+        match self.labels.deeper {
+            0 => drop(self.labels.named.pop()),
+            _ => self.labels.deeper -= 1,
         }
     }
-    /// The labels, `/` between them.
-    pub fn labels(&self) -> String {
-        self.labels.join("/")
+    pub fn labels(&self) -> &Labels {
+        &self.labels
     }
 }
 
@@ -219,8 +232,8 @@ impl fmt::Display for Place {
             let of = if i == 0 { "" } else { " by " };
             write!(f, "{of}{call} (command {at} of {list})")?;
         }
-        if !self.labels.is_empty() {
-            write!(f, " in '{}'", self.labels())?;
+        if !self.labels.named.is_empty() {
+            write!(f, " in '{}'", self.labels.joined())?;
         }
         Ok(())
     }

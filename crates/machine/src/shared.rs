@@ -44,6 +44,19 @@ pub trait Report: Send + Sync {
     fn called(&self, handle: u64) -> String;
 }
 
+/// Of a device without an application: all goes to one function.
+impl<F: Fn(&str) + Send + Sync> Report for F {
+    fn error(&self, message: &str) {
+        self(message);
+    }
+    fn warn(&self, message: &str) {
+        self(message);
+    }
+    fn called(&self, handle: u64) -> String {
+        format!("{handle:#x}")
+    }
+}
+
 /// What all queues of one device share.
 pub struct Shared {
     pub hub: Hub,

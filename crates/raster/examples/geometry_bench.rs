@@ -102,7 +102,7 @@ fn main() {
         instrumentation: None,
     };
 
-    let shared = &Shared::new(Arc::new(|m| eprintln!("{m}")), true).expect("a device");
+    let shared = &Shared::new(Arc::new(|m: &str| eprintln!("{m}")), true).expect("a device");
     let host = machine::host::DeviceHost::at(shared, 0);
     let mut primitives = 0;
     let mut bins = Bins::default();
@@ -112,7 +112,17 @@ fn main() {
     while began.elapsed().as_secs() < seconds as u64 {
         runs += 1;
         let mut batches: Vec<Batch> = vec![];
-        let ctx = GeometryContext { shared, host: &host, serial: runs, area, layers: 1, depth: None };
+        let ctx = GeometryContext {
+            shared,
+            host: &host,
+            serial: runs,
+            area,
+            grid: Default::default(),
+            active: None,
+            layers: 1,
+            depth: None,
+        };
+        let grid = ctx.grid;
         let t = Instant::now();
         let mut each = |batch| {
             batches.push(batch);
@@ -122,7 +132,7 @@ fn main() {
         geometry = geometry.min(t.elapsed().as_secs_f64());
         let t = Instant::now();
         for b in &batches {
-            bins.fill(shared, b, 0..b.prims.len(), area, 1).expect("room");
+            bins.fill(shared, b, 0..b.prims.len(), area, grid, 1).expect("room");
         }
         binning = binning.min(t.elapsed().as_secs_f64());
         primitives = batches.iter().map(|b| b.prims.len()).sum();

@@ -4,7 +4,7 @@ use crate::picture::Picture;
 use crate::regions::Map;
 use crate::statistics::Epochs;
 use counters::cost::{self, MainPhase};
-use counters::model::LINE;
+use counters::model::{Core, LINE};
 use counters::{Ask, Counts, Job, Load, Model, Phase, Unit};
 use machine::count;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,7 +16,7 @@ const TOLD: u64 = 1 << 16;
 pub struct Ended {
     pub epochs: Epochs,
     pub drawn: Drawn,
-    /// For a capture, of a pass that no other resumes.
+    /// For a capture.
     pub seen: Option<Box<Seen>>,
 }
 
@@ -75,13 +75,16 @@ pub struct Drawn {
     tasks: u64,
     /// Tasks with something to draw.
     touched: AtomicU64,
-    /// Bytes that binning has left for the tiles, by epoch.
+    /// Bytes that binning has left for the tiles, by cell of [`Epochs`].
     between: Vec<(usize, u64)>,
+    /// Tasks follow one another.
+    serial: bool,
 }
 
 /// A draw, or a part of one.
 struct Part {
-    epoch: usize,
+    /// Of [`Epochs`].
+    cell: usize,
     /// Which of [`Draws`] it is.
     told: Option<usize>,
     draw: cost::Draw,
@@ -111,6 +114,11 @@ impl Weights<'_> {
 }
 
 impl Drawn {
+    /// `serial`: tasks follow one another, each with a core of its own.
+    pub(crate) fn new(serial: bool) -> Drawn {
+        Drawn { serial, ..Drawn::default() }
+    }
+
     /// There are so many tasks: in each part of a pass as many.
     pub(crate) fn expect(&mut self, tasks: u64) {
         if self.weights.is_empty() {
@@ -121,8 +129,8 @@ impl Drawn {
     pub(crate) fn weights(&self) -> Weights<'_> {
         Weights { of: &self.weights, tasks: self.tasks, touched: &self.touched }
     }
-    pub(crate) fn draw(&mut self, epoch: usize, told: Option<usize>, draw: cost::Draw) {
-        self.draws.push(Part { epoch, told, draw });
+    pub(crate) fn draw(&mut self, cell: usize, told: Option<usize>, draw: cost::Draw) {
+        self.draws.push(Part { cell, told, draw });
     }
 
     /// Adds cores' cycles of a pass's phases to its draws.
@@ -141,10 +149,10 @@ impl Drawn {
     }
 
     /// Binning has written so many bytes for the tiles.
-    pub(crate) fn between(&mut self, epoch: usize, bytes: u64) {
+    pub(crate) fn between(&mut self, cell: usize, bytes: u64) {
         match self.between.last_mut() {
-            Some((e, sum)) if *e == epoch => *sum += bytes,
-            _ => self.between.push((epoch, bytes)),
+            Some((e, sum)) if *e == cell => *sum += bytes,
+            _ => self.between.push((cell, bytes)),
         }
     }
 
@@ -154,25 +162,30 @@ impl Drawn {
         if all <= m.memory.l2_kib << 10 {
             return;
         }
-        for (epoch, bytes) in self.between.drain(..) {
+        for (cell, bytes) in self.between.drain(..) {
             let mut c = Counts::default();
             c[(Phase::Main, Unit::ExtReads)] = bytes.div_ceil(LINE);
-            epochs.add_at(epoch, &c);
+            epochs.add_at(cell, &c);
         }
     }
 
-    /// The main phase of a pass that counted `all`; and, by epoch, the cores' cycles of its draws, all and with a warp.
-    pub fn main(&self, all: &Counts, epochs: usize, m: &Model) -> (MainPhase, Vec<[u64; 2]>) {
+    /// The main phase of a pass that counted `all`; and, by cell of so many, the cores' cycles of its draws, all and with a warp.
+    pub fn main(&self, all: &Counts, cells: usize, m: &Model) -> (MainPhase, Vec<[u64; 2]>) {
         let draws: Vec<cost::Draw> = self.draws.iter().map(|d| d.draw).collect();
         let weights: Vec<u64> = self.weights.iter().map(|w| w.load(Relaxed)).collect();
+        let alone = self.serial.then(|| {
+            let core = Core { main_tasks: 1, ..m.core };
+            Model { cores: 1, core, ..m.clone() }
+        });
+        let m = alone.as_ref().unwrap_or(m);
         let main = cost::main(all, &draws, &weights, self.touched.load(Relaxed), m);
-        let mut by_epoch = vec![[0; 2]; epochs];
+        let mut by_cell = vec![[0; 2]; cells];
         for (part, [core, exec]) in self.draws.iter().zip(&main.draws) {
-            if let Some(e) = by_epoch.get_mut(part.epoch) {
+            if let Some(e) = by_cell.get_mut(part.cell) {
                 e[0] += core;
                 e[1] += exec;
             }
         }
-        (main, by_epoch)
+        (main, by_cell)
     }
 }

@@ -3,6 +3,29 @@
 
 /// Pixels along a tile's side.
 pub const TILE: i32 = 64;
+/// Where tiles begin: pixels of the framebuffer before the first of them, less than a tile and a multiple of a block's side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Grid {
+    pub x: i32,
+    pub y: i32,
+}
+
+impl Grid {
+    /// Its first tile begins at this pixel, or up to a block's side before.
+    pub fn from(pixel: [i32; 2]) -> Grid {
+        let [x, y] = pixel.map(|p| p.rem_euclid(TILE) / 4 * 4);
+        Grid { x, y }
+    }
+    /// The tile that a pixel lies in.
+    pub fn tile(self, pixel: [i32; 2]) -> [i32; 2] {
+        [(pixel[0] - self.x).div_euclid(TILE), (pixel[1] - self.y).div_euclid(TILE)]
+    }
+    /// A tile's first pixel.
+    pub fn origin(self, [x, y]: [i32; 2]) -> [i32; 2] {
+        [x * TILE + self.x, y * TILE + self.y]
+    }
+}
+
 /// Blocks along a tile's side.
 pub const SIDE: usize = 16;
 pub const BLOCKS: usize = SIDE * SIDE;

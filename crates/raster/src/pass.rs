@@ -6,7 +6,8 @@ use ash::vk;
 use std::sync::Arc;
 use texel::sample::ImageView;
 
-/// A render pass instance.
+/// A render pass instance, or a part of one.
+#[derive(Clone)]
 pub struct Rendering {
     /// Pixels that are loaded, cleared, drawn and stored.
     pub area: Rect,
@@ -19,13 +20,35 @@ pub struct Rendering {
     pub regions: Option<Regions>,
     /// Pixels of each stripe (VK_ARM_render_pass_striped).
     pub stripes: Vec<u64>,
-    /// Continues the pass that was suspended before it (samples that only tiles hold go on from there).
+    /// It continues the part before it, which was suspended.
     pub resuming: bool,
-    /// Another pass will resume this one.
+    /// Another part will continue it.
     pub suspending: bool,
 }
 
+impl Rendering {
+    /// Whether `next` describes the same render pass instance, as what resumes a part must.
+    pub fn is_continued_by(&self, next: &Rendering) -> bool {
+        let view = |a: &Attachment| a.view.as_ref().map(Arc::as_ptr);
+        let drawn = |s: &Subpass| (s.view_mask, s.samples, s.expand);
+        self.area == next.area
+            && self.layers == next.layers
+            && self.attachments.iter().map(view).eq(next.attachments.iter().map(view))
+            && self.subpasses.iter().map(drawn).eq(next.subpasses.iter().map(drawn))
+    }
+
+    /// The same without the part that it says it continues: what attachments hold is all that there is of it.
+    pub fn without_first_part(&self) -> Rendering {
+        let mut alone = Rendering { resuming: false, ..self.clone() };
+        for a in &mut alone.attachments {
+            (a.load, a.stencil_load) = (vk::AttachmentLoadOp::LOAD, vk::AttachmentLoadOp::LOAD);
+        }
+        alone
+    }
+}
+
 /// An image that subpasses use. The load operations take place before its first use, the stores after its last.
+#[derive(Clone)]
 pub struct Attachment {
     /// One level of the image; its layers are those of the view. `None`: a format without an image (nothing is kept).
     pub view: Option<Arc<ImageView>>,

@@ -1,11 +1,13 @@
 //! Counters by region (VK_ARM_performance_counters_by_region): what each 64 × 64 task of a render pass counted, written
 //! to the application's buffers when the pass ends.
 //!
-//! Regions are the tasks of the main phase, in the framebuffer's rows. A render area that does not begin at a task's
-//! corner touches a task more than the rows the application has room for; that one counts in with its neighbour.
+//! Regions are the tasks of the main phase, in rows. The first one begins where the render area does, for the application has room for
+//! as many as its extent holds: so do the tiles of such a pass ([`Grid`]). Tiles begin at multiples of four pixels, so of an area that
+//! does not up to three columns or rows at its end may have no region; they count in with their neighbours.
 //! Subpasses that are drawn together, tile by tile, are one physical subpass; addresses behind those of the last one get
 //! zeros.
 
+use super::layout::Grid;
 use super::state::Rect;
 use counters::{Counter, Counts, Model, Value};
 use machine::count;
@@ -28,9 +30,11 @@ pub struct Regions {
     pub addresses: Vec<u64>,
     /// `None`: no such counter; its values are 0.
     pub counters: Vec<Option<&'static Counter>>,
-    /// One region after the other. Each region's counts are its own either way, and no other device's work counts in:
-    /// every device is a GPU of its own.
+    /// One region after the other, each with the GPU's one core that draws it. Regions' counts are their own either way, but for their
+    /// cycles: alone on a core, a region has no other's warps to hide its waits.
     pub serialize: bool,
+    /// Regions lie in memory as in a framebuffer that is turned upside down.
+    pub rotated: bool,
 }
 
 /// Where values lie behind an address.
@@ -85,21 +89,24 @@ pub struct Collected {
     layers: u32,
     /// The task that is region 0.
     first: [i32; 2],
+    /// Its first pixel.
+    origin: [i32; 2],
     /// One for each address; empty where nobody wants it.
     planes: Vec<Vec<Cell>>,
 }
 
 impl Collected {
-    pub fn new(regions: &Regions, area: Rect, layers: u32) -> Collected {
+    pub fn new(regions: &Regions, area: Rect, grid: Grid, layers: u32) -> Collected {
         let layout = Layout::new(area, regions.counters.len());
         let cells = |&a: &u64| if a == 0 { 0 } else { layout.width as u64 * layout.height as u64 };
         let plane = |a| (0..cells(a)).map(|_| Mutex::default()).collect();
-        let side = REGION as i32;
+        let first = grid.tile([area.x0, area.y0]);
         Collected {
             asked: true,
             layout,
             layers: layers.max(1),
-            first: [area.x0.div_euclid(side), area.y0.div_euclid(side)],
+            first,
+            origin: grid.origin(first),
             planes: regions.addresses.iter().map(plane).collect(),
         }
     }
@@ -115,7 +122,7 @@ impl Collected {
         }
         // Each plane is wanted, at no address.
         let regions = Regions { addresses: vec![u64::MAX; planes as usize], ..Regions::default() };
-        Some(Collected { asked: false, ..Collected::new(&regions, area, layers) })
+        Some(Collected { asked: false, ..Collected::new(&regions, area, Grid::default(), layers) })
     }
 
     pub fn is_asked(&self) -> bool {
@@ -134,10 +141,10 @@ impl Collected {
             }
         }
         counts.iter_mut().for_each(|c| count::task(c, model));
-        Map { origin: self.first.map(|t| t * REGION as i32), size: [width, height], counts }
+        Map { origin: self.origin, size: [width, height], counts }
     }
 
-    /// Adds what a task counted; `task` is its place in tasks from the framebuffer's corner.
+    /// Adds what a task counted; `task` is its place in the grid.
     pub fn add(&self, physical: u32, layer: u32, task: [i32; 2], counts: &Counts) {
         let Layout { width, height, .. } = self.layout;
         if width == 0 || height == 0 || layer >= self.layers {
@@ -152,7 +159,7 @@ impl Collected {
 
     /// Writes all values. `Err`: an address that has not as many bytes of one allocation, where nothing was written.
     pub fn write(&self, regions: &Regions, model: &Model, memory: &AddressSpace) -> Result<(), u64> {
-        let Layout { width, stride, row_stride, .. } = self.layout;
+        let Layout { width, height, stride, row_stride } = self.layout;
         for (&address, plane) in regions.addresses.iter().zip(&self.planes).filter(|(_, p)| !p.is_empty()) {
             if !memory.holds(address, self.layout.bytes()) {
                 return Err(address);
@@ -160,7 +167,10 @@ impl Collected {
             for (n, cell) in plane.iter().enumerate() {
                 let mut counts = cell.lock().as_deref().copied().unwrap_or_default();
                 count::task(&mut counts, model);
-                let (x, y) = (n as u64 % width as u64, n as u64 / width as u64);
+                let (mut x, mut y) = (n as u64 % width as u64, n as u64 / width as u64);
+                if regions.rotated {
+                    (x, y) = (width as u64 - 1 - x, height as u64 - 1 - y);
+                }
                 let at = address + y * row_stride + x * stride;
                 for (i, c) in regions.counters.iter().enumerate() {
                     let value = match c.map_or(Value::Uint64(0), |c| c.value(&counts, model)) {
@@ -207,10 +217,10 @@ mod tests {
         let regions = Regions {
             addresses: vec![base, 0, base + 1024],
             counters: vec![find("MaliFragWarp"), None, find("TuffMainFmaInstr")],
-            serialize: false,
+            ..Regions::default()
         };
         // Pixels 32 to 160 of a framebuffer: two regions in rows, though three tasks; one layer of three subpasses.
-        let collected = Collected::new(&regions, rect(32, 0, 160, 64), 1);
+        let collected = Collected::new(&regions, rect(32, 0, 160, 64), Grid::default(), 1);
         let counted = |warps, fma| {
             let mut c = Counts::default();
             c[(Phase::Main, Unit::Warps)] = warps;
@@ -240,6 +250,10 @@ mod tests {
         assert_eq!(words(64), [FREE; 16]);
         let row = words(1024);
         assert_eq!((&row[..3], &row[8..11]), (&[0, 0, 0][..], &[u32::MAX, 0, 3][..]));
+        // Turned upside down: the last region comes first.
+        let turned = Regions { rotated: true, ..regions.clone() };
+        collected.write(&turned, &model).unwrap();
+        assert_eq!((words(0)[0], words(0)[8]), (257, 130));
         // Outside of device memory, nothing is touched.
         let wild = Regions { addresses: vec![64], ..regions.clone() };
         assert_eq!(collected.write(&wild, &model, space()), Err(64));
@@ -256,8 +270,9 @@ mod tests {
             addresses: vec![memory.ptr() as u64],
             counters: vec![counters::catalogue::by_machine("MaliMainActiveCy")],
             serialize: true,
+            ..Regions::default()
         };
-        let collected = Collected::new(&regions, rect(0, 0, 64, 64), 1);
+        let collected = Collected::new(&regions, rect(0, 0, 64, 64), Grid::default(), 1);
         let mut c = Counts::default();
         c[Event::MainTasks] = 1;
         c[Event::TilePixelsWritten] = 4096;

@@ -3,9 +3,11 @@
 //! What a variable says wrongly counts for nothing: its default holds, and `icd` tells [`problems`] when an instance is
 //! made. An empty variable is one that is not set.
 
+mod interfaces;
 mod kind;
 mod table;
 
+pub use interfaces::{Interfaces, KEYS, Lock, Parts, Storage};
 pub use kind::{Kind, Number, OneOf, Place, Text, Version};
 pub use table::{README_BEGIN, README_END, readme_with_table};
 
@@ -128,6 +130,14 @@ pub const JIT: Variable<OneOf<Jit>> = Variable {
               first run; default: 1. The results are the same",
 };
 
+pub const INTERFACES: Variable<Parts> = Variable {
+    name: "TUFF_INTERFACES",
+    kind: Parts,
+    meaning: "what drivers of hardware do and Tuff does not, for tests of tools that read counters: several passes of a query, a \
+              profiling lock that others hold, other storages and orders \
+              ([docs/performance-query.md](docs/performance-query.md#as-hardware-has-it))",
+};
+
 /// VkPhysicalDeviceType's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DeviceType {
@@ -193,6 +203,7 @@ pub struct Settings {
     /// Not samples.
     pub trace: Option<Trace>,
     pub jit: Jit,
+    pub interfaces: Interfaces,
 }
 
 static READ: LazyLock<(Settings, Vec<String>)> =
@@ -258,6 +269,7 @@ impl Settings {
             cache_key: r.get(&CACHE_KEY),
             refresh: r.get(&REFRESH).map(|hz| hz as u32),
             trace: r.get(&TRACE),
+            interfaces: r.get(&INTERFACES).unwrap_or_default(),
         };
         (settings, r.problems)
     }
@@ -293,6 +305,7 @@ mod tests {
             ("TUFF_REFRESH", "120"),
             ("TUFF_TRACE", "all"),
             ("TUFF_JIT", "always"),
+            ("TUFF_INTERFACES", "passes=2,regions=rotated"),
         ]);
         let expected = Settings {
             threads: NonZeroUsize::new(3),
@@ -312,6 +325,7 @@ mod tests {
             refresh: Some(120),
             trace: Some(Trace::All),
             jit: Jit::Always,
+            interfaces: Interfaces { passes: 2, rotated_regions: true, ..Interfaces::default() },
         };
         assert_eq!((s, problems), (expected, vec![]));
     }

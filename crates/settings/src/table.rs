@@ -1,8 +1,8 @@
 //! README's table of settings.
 
 use crate::{
-    CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, JIT, JIT_DUMP, Kind, LOG,
-    PROCESSES, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
+    CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, INTERFACES, JIT, JIT_DUMP, Kind,
+    LOG, PROCESSES, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 17] {
+pub(crate) fn rows() -> [Row; 18] {
     [
         row(&THREADS),
         row(&LOG),
@@ -40,6 +40,7 @@ pub(crate) fn rows() -> [Row; 17] {
         row(&CACHE_KEY),
         row(&REFRESH),
         row(&TRACE),
+        row(&INTERFACES),
     ]
 }
 

@@ -82,7 +82,11 @@ fn main() -> Result<()> {
         barrier(device, commands);
     })?;
 
-    println!("{COUNTER}, by regions of {}x{}", side.width, side.height);
+    let order = match region.identity_transform_order {
+        vk::TRUE => "",
+        _ => ", in the order of memory, which is not the picture's",
+    };
+    println!("{COUNTER}, by regions of {}x{}{order}", side.width, side.height);
     for y in 0..down {
         let row = (0..across).map(|x| counts.words()[(y * pitch + x * stride) / 4].to_string());
         println!("{}", row.collect::<Vec<_>>().join(" "));

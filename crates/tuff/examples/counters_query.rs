@@ -49,8 +49,11 @@ fn main() -> Result<()> {
         let pool = device.create_query_pool(&info, None).map_err(Error::vk("vkCreateQueryPool"))?;
         device.reset_query_pool(pool, 0, 1);
         // The lock is held from recording to the end of what was recorded.
-        let lock = vk::AcquireProfilingLockInfoKHR::default().timeout(u64::MAX);
-        of_device.acquire_profiling_lock(&lock).map_err(Error::vk("vkAcquireProfilingLockKHR"))?;
+        let lock = vk::AcquireProfilingLockInfoKHR::default().timeout(1_000_000_000);
+        of_device.acquire_profiling_lock(&lock).map_err(|e| match e {
+            vk::Result::TIMEOUT => Error("another program has held the profiling lock for a second".into()),
+            e => Error::vk("vkAcquireProfilingLockKHR")(e),
+        })?;
         (passes, pool)
     };
 
@@ -97,15 +100,24 @@ fn main() -> Result<()> {
         device.destroy_query_pool(pool, None);
     }
     for ((counter, text), result) in counters.iter().zip(&texts).zip(&results) {
-        // SAFETY: each has the member that its storage names; Tuff's are integers and floats of 64 bits.
-        match (counter.storage, unsafe { (result.uint64, result.float64) }) {
-            (vk::PerformanceCounterStorageKHR::UINT64, (n, _)) if n != 0 => {
-                println!("{}: {n}", name(&text.name))
+        use vk::PerformanceCounterStorageKHR as Storage;
+        // Tuff's are integers of 64 bits and floats of 64 bits; other drivers have others.
+        // SAFETY: each has the member that its storage names.
+        let (whole, real) = unsafe {
+            match counter.storage {
+                Storage::INT32 => (i64::from(result.int32), 0.0),
+                Storage::INT64 => (result.int64, 0.0),
+                Storage::UINT32 => (i64::from(result.uint32), 0.0),
+                Storage::UINT64 => (result.uint64 as i64, 0.0),
+                Storage::FLOAT32 => (0, f64::from(result.float32)),
+                _ => (0, result.float64),
             }
-            (vk::PerformanceCounterStorageKHR::FLOAT64, (_, x)) if x != 0.0 => {
-                println!("{}: {x:.3}", name(&text.name));
-            }
-            _ => {}
+        };
+        if whole != 0 {
+            println!("{}: {whole}", name(&text.name));
+        }
+        if real != 0.0 {
+            println!("{}: {real:.3}", name(&text.name));
         }
     }
     Ok(())

@@ -26,6 +26,9 @@ pub struct Args {
     /// The entry point whose blocks were counted; all functions' without it.
     #[arg(long)]
     entry: Option<String>,
+    /// Only draws and dispatches whose labels or name have this text; without a match all are listed.
+    #[arg(long, value_name = "TEXT")]
+    draw: Option<String>,
     /// Source files, for modules that only name them.
     #[arg(long)]
     source: Vec<PathBuf>,
@@ -53,7 +56,39 @@ struct Measured {
 #[serde(untagged)]
 enum File {
     Plain(Vec<u64>),
-    Full { entry: Option<String>, metrics: Vec<String>, blocks: Vec<Row> },
+    Full {
+        entry: Option<String>,
+        metrics: Vec<String>,
+        blocks: Vec<Row>,
+        #[serde(default)]
+        draws: Vec<Ran>,
+    },
+}
+
+/// A draw or dispatch: labels and name of its workload; of a draw its place in the pass, and its own.
+#[derive(Deserialize)]
+struct Ran {
+    label: String,
+    workload: String,
+    draw: Option<u32>,
+    #[serde(default)]
+    draw_label: String,
+    #[serde(default)]
+    draw_name: String,
+    blocks: Vec<Row>,
+}
+
+impl Ran {
+    /// `frame/shadows: 512x512x1 of 1 attachments: draw 3 of lamps: vkCmdDraw of 36: main+main`
+    fn title(&self) -> String {
+        let Ran { label, workload, draw_label, draw_name, .. } = self;
+        let behind = |label: &str| if label.is_empty() { String::new() } else { format!("{label}: ") };
+        let draw = match self.draw {
+            Some(n) => format!(": draw {n}: {}{draw_name}", behind(draw_label)),
+            None => String::new(),
+        };
+        format!("{}{workload}{draw}", behind(label))
+    }
 }
 
 #[derive(Deserialize)]
@@ -62,16 +97,35 @@ struct Row {
     values: Vec<u64>,
 }
 
-fn read(text: &str) -> std::result::Result<Measured, String> {
+/// `only`: of the draws and dispatches whose titles have this text.
+fn read(text: &str, only: Option<&str>) -> std::result::Result<Measured, String> {
     let file: File = serde_json::from_str(text).map_err(|e| format!("not counts: {e}"))?;
     match file {
+        File::Plain(_) if only.is_some() => Err("these counts are of no draws".into()),
         File::Plain(counts) => Ok(Measured {
             metrics: vec!["threads".into()],
             values: counts.into_iter().enumerate().map(|(i, c)| (i as u32, vec![c])).collect(),
             entry: None,
         }),
-        File::Full { entry, metrics, blocks } => {
+        File::Full { entry, metrics, blocks, draws } => {
             let metrics: Vec<_> = metrics.iter().map(|m| plain::line(m).into_owned()).collect();
+            let blocks = match only {
+                None => blocks,
+                Some(text) => {
+                    let titles: Vec<String> = draws.iter().map(Ran::title).collect();
+                    let chosen = draws.into_iter().zip(&titles).filter(|(_, t)| t.contains(text));
+                    let blocks: Vec<Row> = chosen.flat_map(|(d, _)| d.blocks).collect();
+                    if blocks.is_empty() {
+                        let all: Vec<String> =
+                            titles.iter().map(|t| format!("\n  {}", plain::line(t))).collect();
+                        return Err(format!(
+                            "no draw or dispatch has '{text}' in its title; there are:{}",
+                            all.concat()
+                        ));
+                    }
+                    blocks
+                }
+            };
             let mut values: BTreeMap<u32, Vec<u64>> = BTreeMap::new();
             for b in blocks {
                 if b.values.len() != metrics.len() {
@@ -227,7 +281,7 @@ pub fn run(args: &Args) -> Result<()> {
     let in_input = |e: String| Error::file(&args.input, e);
     let in_counts = |e: String| Error::file(&args.counts, e);
     let counts = std::fs::read_to_string(&args.counts).map_err(|e| in_counts(e.to_string()))?;
-    let measured = read(&counts).map_err(in_counts)?;
+    let measured = read(&counts, args.draw.as_deref()).map_err(in_counts)?;
     let of = args.entry.clone().or_else(|| measured.entry.clone());
     let table = blocks(&m, entry(&of)).map_err(|e| in_input(e.to_string()))?;
     if let Some((last, _)) = measured.values.last_key_value()
@@ -265,13 +319,32 @@ mod tests {
 
     #[test]
     fn both_forms_of_counts_are_read() {
-        let plain = read("[3, 0, 5]").unwrap();
+        let plain = read("[3, 0, 5]", None).unwrap();
         assert_eq!(plain.values[&2], [5]);
         let full = r#"{"metrics": ["a", "b"], "blocks": [
             {"index": 1, "values": [2, 3]}, {"index": 1, "values": [10, 20]}]}"#;
-        assert_eq!(read(full).unwrap().values[&1], [12, 23]);
-        assert!(read(r#"{"metrics": ["a"], "blocks": [{"index": 1, "values": []}]}"#).is_err());
-        assert!(read("{}").is_err());
+        assert_eq!(read(full, None).unwrap().values[&1], [12, 23]);
+        assert!(read(r#"{"metrics": ["a"], "blocks": [{"index": 1, "values": []}]}"#, None).is_err());
+        assert!(read("{}", None).is_err());
+    }
+
+    #[test]
+    fn draws_are_chosen_by_their_titles() {
+        let full = r#"{"metrics": ["a"], "blocks": [{"index": 0, "values": [111]}], "draws": [
+            {"label": "frame", "workload": "main 4x1x1", "times": 2, "blocks": [{"index": 0, "values": [1]}]},
+            {"label": "frame", "workload": "64x64", "times": 2, "draw": 0, "draw_label": "frame/lamps", "draw_name": "vkCmdDraw of 3",
+             "blocks": [{"index": 0, "values": [10]}]},
+            {"label": "", "workload": "64x64", "times": 2, "draw": 1, "draw_label": "", "draw_name": "vkCmdDraw of 6",
+             "blocks": [{"index": 0, "values": [100]}]}]}"#;
+        let value = |only| read(full, only).unwrap().values[&0][0];
+        assert_eq!(value(None), 111);
+        assert_eq!(
+            ["main 4x1x1", "frame", "lamps: vkCmdDraw of 3", "64x64: draw 1: vkCmd"].map(|t| value(Some(t))),
+            [1, 11, 10, 100]
+        );
+        let none = read(full, Some("nothing")).unwrap_err();
+        assert!(none.contains("\n  frame: 64x64: draw 0: frame/lamps: vkCmdDraw of 3"), "{none}");
+        assert!(read("[1]", Some("x")).is_err());
     }
 
     /// Every line of trips.comp that runs has the count of the block that it is in.
@@ -281,7 +354,7 @@ mod tests {
             let m = trips(kind);
             let table = blocks(&m, shader::instrument::Entry::All).unwrap();
             let counts: Vec<u64> = (0..table.len() as u64).map(|i| 1000 + i).collect();
-            let measured = read(&format!("{counts:?}")).unwrap();
+            let measured = read(&format!("{counts:?}"), None).unwrap();
             let sources = sources(&m);
             let all: Vec<String> =
                 sources.iter().map(|s| source(s, &table, &measured, Paint(false))).collect();
@@ -306,7 +379,7 @@ mod tests {
         let m = trips("debug");
         let table = blocks(&m, shader::instrument::Entry::All).unwrap();
         let counts: Vec<u64> = (0..table.len() as u64).map(|i| 1000 + i).collect();
-        let measured = read(&format!("{counts:?}")).unwrap();
+        let measured = read(&format!("{counts:?}"), None).unwrap();
         let own = sources(&m).remove(0);
         let text = format!("// OpModuleProcessed client vulkan100\n#define A 1\n#line 1\n{}", own.text);
         let moved = Source { text, ..own.clone() };
@@ -319,10 +392,10 @@ mod tests {
     }
 
     #[test]
-    fn the_printedhas_a_line_for_each_block() {
+    fn the_text_has_a_line_for_each_block() {
         let m = trips("debug");
         let table = blocks(&m, shader::instrument::Entry::All).unwrap();
-        let measured = read("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]").unwrap();
+        let measured = read("[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]", None).unwrap();
         let rows = measured.values.iter().map(|(b, v)| (*b, measured.line(v))).collect();
         let whole = |code_only, paint| text(&m, &table, &measured.names(), &rows, code_only, paint).unwrap();
         let printed = whole(false, Paint(false));

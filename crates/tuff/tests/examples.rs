@@ -48,10 +48,54 @@ fn rust_example(name: &str) -> PathBuf {
 
 /// What the example in Rust of this name says.
 fn in_rust(name: &str) -> String {
+    said(of_rust(name, ""))
+}
+
+/// The same as a command, with interfaces like this.
+fn of_rust(name: &str, interfaces: &str) -> Command {
     let program = rust_example(name);
     let mut tuff = Command::new(env!("CARGO_BIN_EXE_tuff"));
-    tuff.args(["run", "--"]).arg(program);
-    said(tuff)
+    tuff.args(["run", "--"]).arg(program).env("TUFF_INTERFACES", interfaces);
+    tuff
+}
+
+/// Interfaces as drivers of hardware have them: the examples know them all.
+#[test]
+fn interfaces_of_hardware() {
+    let query = |interfaces: &str| of_rust("counters_query", interfaces);
+    let tuffs = in_rust("counters_query");
+    // Each pass counts the same dispatch, but what the L2 and the GPU's time had before.
+    let whole = |text: &str| ["Compute jobs", "Compute tasks", "Compute warps"].map(|n| value(text, n));
+    assert_eq!(whole(&said(query("passes=4"))), whole(&tuffs));
+    assert_eq!(whole(&said(query("storage=int32"))), whole(&tuffs));
+    for storage in ["float32", "float64"] {
+        let text = said(query(&format!("storage={storage}")));
+        assert!(text.contains("Compute tasks: 64.000"), "{text}");
+    }
+    // The lock: nobody has it, somebody always has it.
+    assert_eq!(said(query("lock=exclusive")), tuffs);
+    let refused = query("lock=busy").output().expect("it runs");
+    let told = String::from_utf8_lossy(&refused.stderr);
+    assert!(!refused.status.success() && told.contains("has held the profiling lock"), "{told}");
+    // Regions, turned upside down.
+    let rows = |text: String| text.lines().skip(1).map(String::from).collect::<Vec<_>>();
+    let turned = rows(said(of_rust("counters_by_region", "regions=rotated")));
+    let turned: Vec<String> =
+        turned.iter().rev().map(|l| l.split(' ').rev().collect::<Vec<_>>().join(" ")).collect();
+    assert_eq!(turned, rows(in_rust("counters_by_region")));
+    // A shader as one block: all threads of the four.
+    let blocks = |interfaces: &str| said(of_rust("counters_of_blocks", interfaces));
+    let text = blocks("blocks=shader,stages=merged");
+    assert_eq!(text.matches("block ").count(), 1, "{text}");
+    assert_eq!(value(&text, "Executed threads"), 2 * 4096 + 2 * 2048);
+    // In C, the same.
+    let Some(c) = compiled("performance_query", &["vulkan/vulkan.h"], &["-lvulkan"]) else { return };
+    let mut tuff = Command::new(env!("CARGO_BIN_EXE_tuff"));
+    tuff.args(["run", "--"]).arg(&c).arg(examples().join("double.spv"));
+    tuff.env("TUFF_INTERFACES", "passes=4,storage=uint32,lock=exclusive");
+    let text = said(tuff);
+    std::fs::remove_file(&c).expect("it was made here");
+    assert_eq!(whole(&text), whole(&tuffs));
 }
 
 fn value(text: &str, name: &str) -> u64 {

@@ -166,7 +166,7 @@ fn clear(rig: &Rig) -> Found {
     Ok(digest(&rows))
 }
 
-/// resultIndex, resultSubIndex, stages together, basicBlockIndex, all ascending.
+/// resultIndex, resultSubIndex, stages together, basicBlockIndex, all ascending (§ Shader Instrumentation Retrieval).
 fn order(rig: &Rig) -> Found {
     let ways = Ways::new(rig)?;
     let drawn = rig.pipeline(|i| i.blend = client::graphics::over())?;
@@ -390,6 +390,15 @@ fn misuse(rig: &Rig) -> Found {
         ways.check(rows, 0, 1)?;
         same("the last result", rows.last().map(|r| r.result), Some(0))?;
     }
+    // Flags are reserved: nothing is told of what they may mean once.
+    let (mut count, mut bytes) = (1, vec![0xA5u8; 16 + 8 * rig.metrics]);
+    let flags = vk::ShaderInstrumentationValuesFlagsARM::from_raw(1);
+    // SAFETY: live handles; room for a block.
+    let result = unsafe {
+        (rig.get)(rig.context.device.handle(), first.handle, &mut count, bytes.as_mut_ptr().cast(), flags)
+    };
+    same("reserved flags", result, vk::Result::ERROR_VALIDATION_FAILED_EXT)?;
+    holds("something is written", bytes.iter().all(|b| *b == 0xA5))?;
     // Destroyed between recording and execution: the values are lost, nothing else.
     let lost = rig.object()?;
     let commands =

@@ -8,6 +8,7 @@ pub fn checks() -> Vec<Check> {
     check_list![
         a_timer_around_one_of_three_passes = timer,
         transfers_take_time = transfers,
+        regions_one_after_the_other = regions,
         core_builtins = cores
     ]
 }
@@ -64,6 +65,46 @@ fn ticks(cycles: u64) -> u64 {
 /// 1 638 400 bytes (the targets are not compressed) to external memory at 56 a cycle take 29 258; and 1000 for the job.
 const BINNING: u64 = 1000 + 20 + 28 * 4;
 const DRAWING: u64 = 30_258;
+
+/// The same of its regions one after the other: 1124 cycles each, of one core.
+const SERIAL: u64 = 100 * 1124 + 1000;
+
+/// Such a pass counted by region, as regions come and one after the other (`serializeRegions`). What each counts is the same.
+fn regions(rig: &Rig) -> Found {
+    use super::regions::target::{Target, ask, cover, pass, pipeline, rect};
+    let stored = rig.image(ImageInfo::colour(vk::Format::R8G8B8A8_UNORM, [640; 2]).stored())?;
+    let p = pipeline(rig, |_| ())?;
+    let mut found = Vec::new();
+    let mut counted = Vec::new();
+    for (serialize, drawing) in [(vk::FALSE, DRAWING), (vk::TRUE, SERIAL)] {
+        let out = Target::new(rig, 100 * 8)?;
+        let (addresses, mut ids) = ([out.address], [super::regions::WARPS]);
+        let mut asked = ask(&addresses, &mut ids);
+        asked.serialize_regions = serialize;
+        let stamps = Stamps::new(rig, 2)?;
+        rig.run(|d, c| {
+            stamps.reset(c);
+            // Else the target would hold what it is to hold.
+            Pass {
+                colours: vec![Attachment::new(&stored, Load::colour([1.0; 4]))],
+                size: [640; 2],
+                ..Default::default()
+            }
+            .record(d, c, |_, _| ());
+            barrier(d, c);
+            stamps.write(c, vk::PipelineStageFlags::TOP_OF_PIPE, 0);
+            pass(&stored, &asked).record(d, c, |d, c| cover(d, c, &p, rect(0, 0, 640, 640)));
+            stamps.write(c, vk::PipelineStageFlags::BOTTOM_OF_PIPE, 1);
+        })?;
+        let [begin, end] = stamps.values()?[..] else { return Err("two stamps".into()) };
+        same(&format!("serialize {serialize}"), end - begin, ticks(BINNING) + ticks(drawing))?;
+        found.push(end - begin);
+        counted.push(out.found());
+    }
+    same("counts", &counted[0], &counted[1])?;
+    found.extend(counted.swap_remove(0));
+    Ok(found)
+}
 
 /// Three passes and a dispatch, timers around the second pass: without barriers, they take in the first pass's drawing,
 /// the third's binning, the dispatch; with them, they read the second pass alone.

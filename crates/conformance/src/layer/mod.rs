@@ -18,6 +18,7 @@ pub const PROGRAMS: &[(&str, fn() -> Done)] = &[
     ("passes", passes::kinds),
     ("multiview", passes::multiview),
     ("suspended", passes::suspended),
+    ("labelled", passes::labelled),
     ("transfers", buffers::transfers),
     ("resubmitted", buffers::resubmitted),
     ("simultaneous", buffers::simultaneous),

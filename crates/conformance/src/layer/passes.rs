@@ -277,3 +277,49 @@ pub fn suspended() -> Done {
     }
     Ok(())
 }
+
+/// Labels of the program's that begin or end inside passes and between the parts of one: a suspended pass in two command
+/// buffers, a pass that a label begins in, one that a label ends in, and a dispatch behind.
+pub fn labelled() -> Done {
+    let rig = Rig::open()?;
+    use vk::RenderingFlags as F;
+    let name = |c, name: &str| {
+        let name = std::ffi::CString::new(name).expect("no zeros");
+        let label = vk::DebugUtilsLabelEXT::default().label_name(&name);
+        // SAFETY: recording; the name outlives the call.
+        unsafe { rig.labels.cmd_begin_debug_utils_label(c, &label) };
+    };
+    // SAFETY: recording.
+    let end = |c| unsafe { rig.labels.cmd_end_debug_utils_label(c) };
+    let part = |d: &ash::Device, c, flags, inside: &dyn Fn()| {
+        let mut pass = Rig::pass(&rig.target);
+        pass.flags = flags;
+        pass.record(d, c, |d, c| {
+            rig.draw(d, c, &rig.pipeline);
+            inside();
+        });
+    };
+    let first = rig.context.record(|d, c| {
+        name(c, "first part");
+        part(d, c, F::SUSPENDING, &|| ());
+        end(c);
+        name(c, "second part");
+    });
+    let second = rig.context.record(|d, c| {
+        part(d, c, F::RESUMING, &|| ());
+        end(c);
+        barrier(d, c);
+    });
+    let rest = rig.context.record(|d, c| {
+        name(c, "begins outside");
+        part(d, c, F::empty(), &|| {
+            end(c);
+            name(c, "begins inside");
+        });
+        end(c);
+        barrier(d, c);
+        rig.dispatch(d, c, 3);
+    });
+    submit(&rig.context, &[first.map_err(text)?, second.map_err(text)?, rest.map_err(text)?])?;
+    idle(&rig.context)
+}

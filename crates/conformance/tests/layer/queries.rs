@@ -38,11 +38,12 @@ fn is_not_counted(r: &Value, why: &str) -> bool {
 
 /// Of every program: how many of its workloads have counters, and why the others have none. What does nothing has none
 /// by any way.
-const PROGRAMS: [(&str, usize, &str); 13] = [
+const PROGRAMS: [(&str, usize, &str); 14] = [
     ("diagram", 4, ""),
     ("passes", 6, ""),
     ("multiview", 3, ""),
     ("suspended", 3, "a suspended pass"),
+    ("labelled", 2, "a suspended pass"),
     ("transfers", 15, ""),
     ("resubmitted", 10, ""),
     ("simultaneous", 6, ""),
@@ -103,6 +104,43 @@ fn what_needs_another_pass_is_left_out_and_told() {
         let names: Vec<_> = counters(&r).unwrap().keys().cloned().collect();
         assert_eq!(names, ["Fragment threads", "Fragment warps"]);
     }
+}
+
+/// Interfaces as drivers of hardware have them (`TUFF_INTERFACES`).
+#[test]
+fn queries_of_hardware_are_read_as_they_are() {
+    let settings = [("mode", "counters"), ("source", "query")];
+    let channel = rows("diagram", &[("mode", "counters"), ("source", "channel")], &[]);
+    let all = catalogue::reported().len();
+    for (interfaces, kept) in [
+        ("passes=4", all.div_ceil(4)),
+        ("storage=uint32", all),
+        ("storage=int64", all),
+        ("storage=float32", all),
+        ("storage=float64", all),
+    ] {
+        let found = rows("diagram", &settings, &[("TUFF_INTERFACES", interfaces)]);
+        assert_eq!(found.len(), channel.len());
+        for (c, q) in channel.iter().zip(&found) {
+            let (c, q) = (counters(c).unwrap(), counters(q).unwrap());
+            assert_eq!(q.len(), kept, "{interfaces}");
+            for (name, value) in q {
+                let counter = catalogue::by_human(name).unwrap();
+                let (want, got) = (c[counter.machine].as_f64().unwrap(), value.as_f64().unwrap());
+                // Integers lose fractions, floats of 32 bits what is behind 24 bits.
+                let off = if interfaces.ends_with("float32") { want * 1e-7 } else { want.fract() };
+                assert!((want - got).abs() <= off, "{interfaces}: {name} is {got}, not {want}");
+            }
+        }
+    }
+    let driver = tuff();
+    let busy = [("TUFF_INTERFACES", "lock=busy")];
+    let run = Run { settings: &settings, variables: &busy, ..Run::new(&driver, "diagram") };
+    let output = run.output(CHILD).unwrap();
+    assert!(
+        output.contains("the profiling lock is not to be had: vkAcquireProfilingLockKHR: TIMEOUT"),
+        "{output}"
+    );
 }
 
 #[test]

@@ -12,7 +12,7 @@ pub use reader::{Read, Reader};
 
 use crate::command::Frame;
 use counters::Counts;
-use machine::lost::Place;
+use machine::lost::Labels;
 use machine::time::Span;
 use parking_lot::{Mutex, RwLock};
 use raster::drawn::Seen;
@@ -59,7 +59,7 @@ pub struct Record {
     /// Phases of a render pass; else zeros.
     pub binning: Span,
     pub main: Span,
-    /// VK_EXT_debug_utils labels of the command buffer, outermost first, with `/` between them.
+    /// VK_EXT_debug_utils labels that were open as it began, outermost first, with `/` between them.
     pub label: CString,
     /// Entry point and workgroups; size and attachments; kind of transfer; the mark's name.
     pub name: CString,
@@ -218,7 +218,7 @@ impl Publisher {
     }
 
     /// A workload has finished. `names` gives its name; it is called if anybody wants to know.
-    pub fn publish(&mut self, place: &Place, done: Done, name: impl FnOnce() -> String) {
+    pub fn publish(&mut self, labels: &Labels, done: Done, name: impl FnOnce() -> String) {
         *self.total.lock() += done.counts;
         let number = self.number();
         if !listening() {
@@ -236,7 +236,7 @@ impl Publisher {
             span,
             binning,
             main,
-            label: c_string(place.labels()),
+            label: c_string(labels.joined()),
             name: c_string(name()),
             counts: *done.counts,
             seen: done.seen,
@@ -244,9 +244,9 @@ impl Publisher {
     }
 
     /// A mark is reached; `None` when nobody listens. [`Publisher::publish_mark`] takes it when its counts are known.
-    pub fn mark(&mut self, place: &Place, name: &Arc<str>) -> Option<Mark> {
+    pub fn mark(&mut self, labels: &Labels, name: &Arc<str>) -> Option<Mark> {
         let number = self.number();
-        listening().then(|| Mark { number, label: place.labels(), name: name.clone() })
+        listening().then(|| Mark { number, label: labels.joined(), name: name.clone() })
     }
 
     /// `counts`: what the queue has counted up to the mark; `time`: when that has ended.

@@ -102,14 +102,19 @@ impl Gpu {
     }
 
     /// An RGBA8 image of one level with memory of its own, and a view of it.
-    pub fn image(&self, [width, height]: [u32; 2], usage: vk::ImageUsageFlags) -> Viewed {
+    pub fn image(&self, size: [u32; 2], usage: vk::ImageUsageFlags) -> Viewed {
+        self.layers(size, 1, usage)
+    }
+
+    /// The same of so many layers.
+    pub fn layers(&self, [width, height]: [u32; 2], layers: u32, usage: vk::ImageUsageFlags) -> Viewed {
         let format = vk::Format::R8G8B8A8_UNORM;
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(format)
             .extent(vk::Extent3D { width, height, depth: 1 })
             .mip_levels(1)
-            .array_layers(1)
+            .array_layers(layers)
             .samples(vk::SampleCountFlags::TYPE_1)
             .usage(usage);
         unsafe {
@@ -120,9 +125,12 @@ impl Gpu {
             self.device.bind_image_memory(image, memory, 0).expect("the image is bound");
             let info = vk::ImageViewCreateInfo::default()
                 .image(image)
-                .view_type(vk::ImageViewType::TYPE_2D)
+                .view_type(match layers {
+                    1 => vk::ImageViewType::TYPE_2D,
+                    _ => vk::ImageViewType::TYPE_2D_ARRAY,
+                })
                 .format(format)
-                .subresource_range(COLOUR);
+                .subresource_range(vk::ImageSubresourceRange { layer_count: layers, ..COLOUR });
             let view = self.device.create_image_view(&info, None).expect("a view is made");
             Viewed { image, memory, view }
         }

@@ -87,7 +87,7 @@ impl Bench {
             let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
             let none = vk::PipelineCache::null();
             let dispatch = d.create_compute_pipelines(none, &[info], None).unwrap()[0];
-            let draws = [1, 3].map(|i| graphics(d, layout, [modules[i], modules[i + 1]], [SIDE; 2]));
+            let draws = [1, 3].map(|i| graphics(d, layout, [modules[i], modules[i + 1]], [SIDE; 2], 0));
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
             let stamps = d.create_query_pool(&info, None).unwrap();
             let passes = Cell::new(0);
@@ -287,12 +287,13 @@ impl Bench {
     }
 }
 
-/// A pipeline over a target of this size, its scissor dynamic. What is blended hides nothing.
+/// A pipeline over a target of this size, its scissor dynamic, for these views. What is blended hides nothing.
 pub unsafe fn graphics(
     d: &ash::Device,
     layout: vk::PipelineLayout,
     [vertex, fragment]: [vk::ShaderModule; 2],
     [width, height]: [u32; 2],
+    view_mask: u32,
 ) -> vk::Pipeline {
     let stage = |stage, module| {
         vk::PipelineShaderStageCreateInfo::default().stage(stage).module(module).name(c"main")
@@ -319,7 +320,8 @@ pub unsafe fn graphics(
         .color_write_mask(vk::ColorComponentFlags::RGBA)];
     let blend = vk::PipelineColorBlendStateCreateInfo::default().attachments(&write);
     let formats = [FORMAT];
-    let mut rendering = vk::PipelineRenderingCreateInfo::default().color_attachment_formats(&formats);
+    let mut rendering =
+        vk::PipelineRenderingCreateInfo::default().view_mask(view_mask).color_attachment_formats(&formats);
     let info = vk::GraphicsPipelineCreateInfo::default()
         .stages(&stages)
         .vertex_input_state(&input)

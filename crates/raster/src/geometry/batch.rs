@@ -3,7 +3,7 @@
 use super::GeometryCounts;
 use super::assembly::Assembled;
 use super::setup::LANES;
-use crate::layout::TILE;
+use crate::layout::{Grid, TILE};
 use crate::prim::{DEFERRED, Edge, Plane, Prim};
 use crate::state::Rect;
 use parking_lot::Mutex;
@@ -38,6 +38,7 @@ pub struct Used {
     references: u64,
     /// Primitives in so many regions at most are shaded where they are drawn; 0: none is.
     regions: u64,
+    grid: Grid,
     deferred: Deferred,
     /// Index and instance of each.
     vertices: [Vec<u32>; 2],
@@ -86,9 +87,9 @@ pub struct Postponed {
 
 /// How many regions bounds touch, and the first one's number among those of all layers.
 #[inline(always)]
-fn regions(bounds: Rect, layer: u32) -> (u32, u32) {
-    let (x0, y0) = (bounds.x0 >> REGION, bounds.y0 >> REGION);
-    let (x1, y1) = ((bounds.x1 - 1) >> REGION, (bounds.y1 - 1) >> REGION);
+fn regions(bounds: Rect, grid: Grid, layer: u32) -> (u32, u32) {
+    let (x0, y0) = ((bounds.x0 - grid.x) >> REGION, (bounds.y0 - grid.y) >> REGION);
+    let (x1, y1) = ((bounds.x1 - 1 - grid.x) >> REGION, (bounds.y1 - 1 - grid.y) >> REGION);
     let number = (x1 - x0 + 1).wrapping_mul(y1 - y0 + 1) as u32;
     // Framebuffers end before 2^15 pixels.
     (number, layer << 18 | (y0 as u32 & 0x1FF) << 9 | (x0 as u32 & 0x1FF))
@@ -96,10 +97,10 @@ fn regions(bounds: Rect, layer: u32) -> (u32, u32) {
 
 impl Used {
     /// A chunk of so many vertices begins.
-    pub fn begin(&mut self, vertices: usize, regions: u64) {
+    pub fn begin(&mut self, vertices: usize, regions: u64, grid: Grid) {
         self.seen.begin(vertices);
         self.references = 0;
-        self.regions = regions;
+        (self.regions, self.grid) = (regions, grid);
         if regions > 0 {
             let d = &mut self.deferred;
             d.primitives = 0;
@@ -152,11 +153,11 @@ impl Used {
         if furthest as usize >= d.seen.0.len().min(d.last.len()) {
             return;
         }
-        let most = self.regions.min(i32::MAX as u64) as u32;
+        let (most, grid) = (self.regions.min(i32::MAX as u64) as u32, self.grid);
         let (mut region, mut fits) = ([0u32; LANES], [0u32; LANES]);
         for i in 0..LANES {
             let bounds = Rect { x0: from[0][i], y0: from[1][i], x1: to[0][i], y1: to[1][i] };
-            let (regions, first) = regions(bounds, layers[i] & 0xFFFF);
+            let (regions, first) = regions(bounds, grid, layers[i] & 0xFFFF);
             fits[i] = (regions.wrapping_sub(1) < most) as u32;
             region[i] = first;
         }
@@ -184,7 +185,7 @@ impl Used {
     #[inline(always)]
     pub fn visible<const N: usize>(&mut self, vertices: [usize; N], bounds: Rect, layer: u16) -> u8 {
         // Loops and maps over arrays would be calls, where this is compiled for vectors.
-        let (regions, region) = regions(bounds, layer as u32);
+        let (regions, region) = regions(bounds, self.grid, layer as u32);
         if (regions as u64).wrapping_sub(1) >= self.regions {
             for v in &vertices {
                 self.mark(*v);

@@ -1,7 +1,7 @@
 //! Binning: primitives into lists, one a tile of 64×64 pixels, in order.
 
 use super::Batch;
-use crate::layout::TILE;
+use crate::layout::{Grid, TILE};
 use crate::prim::{Edge, Prim, Shape};
 use crate::state::Rect;
 use machine::shared::Shared;
@@ -25,7 +25,7 @@ pub fn index(entry: u32) -> u32 {
 /// Which primitives each tile may see.
 #[derive(Default, Debug)]
 pub struct Bins {
-    /// Tile coordinates (framebuffer pixels / 64) of the first tile, and how many there are.
+    /// Tile coordinates of the first tile, and how many there are.
     pub x0: u32,
     pub y0: u32,
     pub width: u32,
@@ -82,10 +82,11 @@ impl Bins {
         batch: &Batch,
         range: Range<usize>,
         area: Rect,
+        grid: Grid,
         layers: u32,
     ) -> Result<Bins, Full> {
         let mut bins = Bins::default();
-        bins.fill(shared, batch, range, area, layers)?;
+        bins.fill(shared, batch, range, area, grid, layers)?;
         Ok(bins)
     }
 
@@ -96,13 +97,15 @@ impl Bins {
         batch: &Batch,
         range: Range<usize>,
         area: Rect,
+        grid: Grid,
         layers: u32,
     ) -> Result<(), Full> {
         let bins = self;
         let (before, prims) = (range.start, &batch.prims[range]);
-        (bins.x0, bins.y0) = (area.x0.max(0) as u32 >> SHIFT, area.y0.max(0) as u32 >> SHIFT);
-        bins.width = ((area.x1.max(0) + TILE - 1) as u32 >> SHIFT).saturating_sub(bins.x0);
-        bins.height = ((area.y1.max(0) + TILE - 1) as u32 >> SHIFT).saturating_sub(bins.y0);
+        let first = grid.tile([area.x0.max(0), area.y0.max(0)]);
+        let end = grid.tile([area.x1.max(0) + TILE - 1, area.y1.max(0) + TILE - 1]);
+        [bins.x0, bins.y0] = first.map(|t| t.max(0) as u32);
+        [bins.width, bins.height] = [0, 1].map(|i: usize| (end[i] - first[i]).max(0) as u32);
         bins.layers = layers;
         let tiles = bins.tiles();
         let threads = shared.pool.threads();
@@ -111,7 +114,7 @@ impl Bins {
         let mut parts: Vec<(Pairs, Vec<u32>)> = Vec::new();
         parts.resize_with(prims.len().div_ceil(chunk), Default::default);
         let full = Mutex::new(None);
-        let grid = Grid { x0: bins.x0, y0: bins.y0, width: bins.width, height: bins.height, layers };
+        let grid = Lists { grid, x0: bins.x0, y0: bins.y0, width: bins.width, height: bins.height, layers };
         let collect = |i: usize, part: &mut (Pairs, Vec<u32>)| {
             let first = i * chunk;
             let own = &prims[first..(first + chunk).min(prims.len())];
@@ -186,7 +189,8 @@ impl Bins {
 
 /// Where tiles are, as [`Bins`] has it.
 #[derive(Clone, Copy)]
-struct Grid {
+struct Lists {
+    grid: Grid,
     x0: u32,
     y0: u32,
     width: u32,
@@ -194,7 +198,7 @@ struct Grid {
     layers: u32,
 }
 
-impl Grid {
+impl Lists {
     /// Calls `f(tile, entry)` for each tile that a primitive may touch.
     #[inline(always)]
     fn touch(self, p: &Prim, index: u32, batch: &Batch, area: Rect, mut f: impl FnMut(u32, u32)) {
@@ -204,8 +208,9 @@ impl Grid {
         }
         let base = p.layer as u32 * self.height;
         let tile = |x: i32, y: i32| (base + y as u32 - self.y0) * self.width + x as u32 - self.x0;
-        let (x0, x1) = (b.x0 >> SHIFT, (b.x1 - 1) >> SHIFT);
-        let (y0, y1) = (b.y0 >> SHIFT, (b.y1 - 1) >> SHIFT);
+        let Grid { x: gx, y: gy } = self.grid;
+        let (x0, x1) = ((b.x0 - gx) >> SHIFT, (b.x1 - 1 - gx) >> SHIFT);
+        let (y0, y1) = ((b.y0 - gy) >> SHIFT, (b.y1 - 1 - gy) >> SHIFT);
         let large = b.x1 - b.x0 >= LARGE_SIDE && b.y1 - b.y0 >= LARGE_SIDE;
         let index = index | if large { LARGE } else { 0 };
         // Small ones: one tile, that they hardly ever cover.
@@ -218,7 +223,7 @@ impl Grid {
             let mut seen: Vec<u32> = own
                 .iter()
                 .filter(|[x, y]| inside(&b, *x, *y))
-                .map(|[x, y]| tile(x >> SHIFT, y >> SHIFT))
+                .map(|[x, y]| tile((x - gx) >> SHIFT, (y - gy) >> SHIFT))
                 .collect();
             seen.sort_unstable();
             seen.dedup();
@@ -227,10 +232,10 @@ impl Grid {
         }
         let edges = &p.edges(&batch.edges)[..p.form.edges()];
         for y in y0..=y1 {
-            let (ty0, ty1) = ((y * TILE).max(area.y0), (y * TILE + TILE).min(area.y1));
+            let (ty0, ty1) = ((y * TILE + gy).max(area.y0), (y * TILE + gy + TILE).min(area.y1));
             let (py0, py1) = (ty0.max(b.y0), ty1.min(b.y1));
             for x in x0..=x1 {
-                let (tx0, tx1) = ((x * TILE).max(area.x0), (x * TILE + TILE).min(area.x1));
+                let (tx0, tx1) = ((x * TILE + gx).max(area.x0), (x * TILE + gx + TILE).min(area.x1));
                 let (px0, px1) = (tx0.max(b.x0), tx1.min(b.x1));
                 let part = Rect { x0: px0, y0: py0, x1: px1, y1: py1 };
                 let mut covers =

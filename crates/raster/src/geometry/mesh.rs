@@ -128,7 +128,7 @@ pub fn run<'d>(
     let result = pieces::deal(ctx.shared, &work, strips, None, Batch::recycled(), each);
     let model = &ctx.shared.model.core;
     for stage in work.task.iter().chain([&work.mesh]) {
-        let active = draw.instrumentation.as_ref().filter(|_| stage.instrumented);
+        let active = ctx.active.filter(|_| stage.instrumented);
         stage.blocks.add_to(model, active, draw_index, stage.stage);
     }
     result.map_err(|halt| match (halt, &pipeline.task) {
@@ -226,7 +226,11 @@ impl MeshWork<'_> {
             if !self.raster.maps.is_empty() {
                 vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
             }
-            out.used.begin(if self.ctx.shared.observed.counts() { *count as usize } else { 0 }, 0);
+            out.used.begin(
+                if self.ctx.shared.observed.counts() { *count as usize } else { 0 },
+                0,
+                self.ctx.grid,
+            );
             self.raster.chunk(vertices, flow, stipple, out);
             let [used, again] = out.used.counts();
             out.counts.events[Event::VaryingCacheMisses] += used;

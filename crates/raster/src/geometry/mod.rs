@@ -35,6 +35,7 @@ pub mod viewport;
 mod work;
 
 use crate::draw::{Call, Draw};
+use crate::layout::Grid;
 use crate::state::Rect;
 use assembly::{Assembly, TopologyClass};
 pub use batch::Batch;
@@ -42,7 +43,7 @@ use counters::Event;
 pub use counts::GeometryCounts;
 use feedback::Feedback;
 use fetch::Fetch;
-use machine::instrumentation::Blocks;
+use machine::instrumentation::{Active, Blocks};
 use machine::lost::{Blame, Title};
 use machine::shared::Shared;
 use pieces::Halt;
@@ -70,6 +71,10 @@ pub struct GeometryContext<'a> {
     pub serial: u64,
     /// Pixels that may be drawn.
     pub area: Rect,
+    /// Where tiles begin.
+    pub grid: Grid,
+    /// Where an instrumented draw's metrics go.
+    pub active: Option<&'a Active>,
     /// Layers of the framebuffer (without multiview).
     pub layers: u32,
     /// The depth attachment's format.
@@ -152,7 +157,7 @@ pub fn run<'d>(
     let fetch = Fetch::new(draw, call, &pipeline.vertex, draw_index, view);
     let strips = kind == TopologyClass::Line && state.raster.stipple.is_some();
     let program = &*pipeline.vertex;
-    let active = draw.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
+    let active = ctx.active.filter(|_| program.profile.mark_count > 0);
     let (instrumented, blocks) = (active.is_some(), Blocks::default());
     // What a program writes it must write once.
     let counted = COUNTED && ctx.shared.observed.counts();
@@ -183,6 +188,7 @@ pub fn run<'d>(
         last,
         counted,
         deferred,
+        grid: ctx.grid,
         instrumented,
         blocks,
     };
@@ -190,7 +196,7 @@ pub fn run<'d>(
     let result = pieces::deal(shared, &work, strips, feedback, out, each);
     work.blocks.add_to(&shared.model.core, active, draw_index, ash::vk::ShaderStageFlags::VERTEX);
     for (_, stage) in work.staged.iter().flat_map(|(s, _)| s.each()) {
-        let active = draw.instrumentation.as_ref().filter(|_| stage.instrumented);
+        let active = ctx.active.filter(|_| stage.instrumented);
         stage.blocks.add_to(&shared.model.core, active, draw_index, stage.stage);
     }
     result.map_err(|halt| {

@@ -11,6 +11,7 @@ use super::traffic::{self, Left, Stream};
 use super::vertex::{Outputs, Vertices};
 use super::{Batch, MOST};
 use crate::draw::Draw;
+use crate::layout::Grid;
 use counters::Event;
 use counters::model::LINE;
 use machine::instrumentation::Blocks;
@@ -40,6 +41,7 @@ pub(super) struct Work<'a> {
     pub counted: bool,
     /// Regions that a primitive lies in at most for its vertices to be shaded there; 0: none is.
     pub deferred: u64,
+    pub grid: Grid,
     /// Its basic blocks' numbers are wanted, and what they are so far.
     pub instrumented: bool,
     pub blocks: Blocks,
@@ -104,7 +106,7 @@ impl Work<'_> {
             if !self.raster.maps.is_empty() {
                 vertices.place(self.raster.level, outputs, &self.raster.maps, self.raster.clip_z);
             }
-            out.used.begin(if self.counted { vertices.count } else { 0 }, 0);
+            out.used.begin(if self.counted { vertices.count } else { 0 }, 0, self.grid);
             self.raster.chunk(vertices, flow, stipple, out);
             let [used, again] = out.used.counts();
             out.counts.events[Event::VaryingCacheMisses] += used;
@@ -183,7 +185,7 @@ impl Work<'_> {
         if !self.raster.maps.is_empty() {
             s.vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
         }
-        out.used.begin(if self.counted { s.chunk.index.len() } else { 0 }, self.deferred);
+        out.used.begin(if self.counted { s.chunk.index.len() } else { 0 }, self.deferred, self.grid);
         self.raster.chunk(&s.vertices, &s.chunk, stipple, out);
         let [used, again] = out.used.counts();
         out.counts.events[Event::VaryingCacheMisses] += used;

@@ -1,4 +1,4 @@
-//! All tiles, in parallel, with what a pass has gathered; their sums by epoch and draw.
+//! All tiles, in parallel, with what a pass has gathered; their sums by epoch, view and draw.
 
 use super::{PassRun, Until};
 use crate::layout::TILE;
@@ -6,7 +6,7 @@ use crate::pass;
 use crate::tile::counts::DrawCounts;
 use crate::tile::op::Op;
 use crate::tile::parts::Parts;
-use counters::{Counts, Load, Phase, cost};
+use counters::{Counts, Event, Load, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::lost::Blame;
@@ -27,13 +27,13 @@ impl PassRun {
         let begun =
             ops.iter().any(|(s, ..)| *s == self.subpass) || (self.begun && self.resolved == self.subpass);
         let whole = self.first && done == (0..self.rendering.subpasses.len()) && drawn == done;
-        let parts = self.rendering.suspending || self.rendering.resuming;
-        let passes_over = whole && !parts && self.targets.may_pass_over();
+        let passes_over = whole && self.targets.may_pass_over();
         let mask = pass::view_mask(&self.rendering.subpasses);
         let layers = pass::layers(&self.rendering.subpasses, self.rendering.layers);
         let physical = pass::physical(&self.rendering.subpasses, self.resolved);
-        let (tx0, ty0) = (area.x0.div_euclid(TILE), area.y0.div_euclid(TILE));
-        let (tx1, ty1) = ((area.x1 + TILE - 1).div_euclid(TILE), (area.y1 + TILE - 1).div_euclid(TILE));
+        let grid = self.targets.grid;
+        let ([tx0, ty0], [tx1, ty1]) =
+            (grid.tile([area.x0, area.y0]), grid.tile([area.x1 + TILE - 1, area.y1 + TILE - 1]));
         let (w, h) = ((tx1 - tx0).max(0) as u64, (ty1 - ty0).max(0) as u64);
         let per_layer = w * h;
         let tasks = per_layer * layers as u64;
@@ -50,9 +50,12 @@ impl PassRun {
         }
         let weights = took.weights();
         let (this, ops_ref, device) = (&*self, &ops, &device);
-        let epochs = self.epochs.now() + 1;
+        let cells = self.epochs.each().len();
+        let views = self.epochs.views();
+        // Those of the last epoch begin here.
+        let last = cells - views.count();
         // Of tiles, and by op.
-        let counted = Mutex::new((vec![Counts::default(); epochs], vec![DrawCounts::default(); ops.len()]));
+        let counted = Mutex::new((vec![Counts::default(); cells], vec![DrawCounts::default(); ops.len()]));
         // By op, where counts are a region's: what they leave of a draw as a whole.
         let asked = self.regions.as_ref().filter(|r| r.is_asked());
         let mapped = self.regions.as_ref().filter(|r| !r.is_asked());
@@ -63,7 +66,7 @@ impl PassRun {
             let mut worker = shared.worker();
             let mut scratch = this.scratches.take();
             scratch.tile.reserve(this.targets.bytes + 64);
-            let mut sum = vec![Counts::default(); epochs];
+            let mut sum = vec![Counts::default(); cells];
             let mut draws = vec![DrawCounts::default(); ops_ref.len()];
             let mut own = vec![DrawCounts::default(); if mapped.is_some() { ops_ref.len() } else { 0 }];
             let mut fixed = Counts::default();
@@ -106,7 +109,7 @@ impl PassRun {
                     if let Ok(load) = &r {
                         weights.add(n, load, &fixed, shared.model);
                     }
-                    sum[epochs - 1] += &fixed;
+                    sum[last + views.place(layer)] += &fixed;
                 }
                 if let Some(map) = mapped {
                     parts.take(layer, [tx, ty], &mut own, &mut draws);
@@ -114,11 +117,11 @@ impl PassRun {
                 }
                 if let Some(regions) = asked {
                     // A region's own: what its draws counted in it.
-                    for (i, (d, (_, epoch, op))) in draws.iter_mut().zip(ops_ref).enumerate() {
+                    for (i, (d, (_, cell, op))) in draws.iter_mut().zip(ops_ref).enumerate() {
                         if let Op::Draw(item) = op
                             && let Some((c, tiles)) = d.take(item)
                         {
-                            sum[*epoch] += &c;
+                            sum[*cell] += &c;
                             fixed += &c;
                             let load = Load::of(&c, Phase::Main, shared.model);
                             let whole = &mut whole_draws.lock()[i];
@@ -140,11 +143,18 @@ impl PassRun {
             all.0.iter_mut().zip(&sum).for_each(|(all, c)| *all += c);
             all.1.iter_mut().zip(&draws).for_each(|(all, d)| all.add(d));
         };
-        shared.pool.run(tasks, &work);
+        match self.rendering.regions.as_ref().is_some_and(|r| r.serialize) {
+            true => work(),
+            false => shared.pool.run(tasks, &work),
+        }
         let (mut counts, mut draws) = counted.into_inner();
         if until == Until::Read {
             let saved = self.targets.settle();
-            count::compressed(&mut counts[epochs - 1], saved);
+            let last = &mut counts[last..];
+            let written: Vec<u64> = last.iter().map(|c| c[Event::TileWriteBeats]).collect();
+            for (c, saved) in last.iter_mut().zip(cost::share(written.iter().copied(), saved)) {
+                count::compressed(c, saved);
+            }
         } else {
             self.targets.forget();
         }
@@ -154,13 +164,13 @@ impl PassRun {
         }
         let all_regions = mapped.is_none_or(|map| parts.tell(&ops, &draws, map, physical));
         let mut of_draws = std::mem::take(&mut self.draws);
-        for (((_, epoch, op), d), told) in ops.iter().zip(&mut draws).zip(&told) {
+        for (((_, cell, op), d), told) in ops.iter().zip(&mut draws).zip(&told) {
             if let Op::Draw(i) = op {
                 if let Some((c, tasks)) = d.take(i) {
-                    counts[*epoch] += &c;
+                    counts[*cell] += &c;
                     if observed {
                         let load = Load::of(&c, Phase::Main, shared.model);
-                        took.draw(*epoch, *told, cost::Draw { load, tasks });
+                        took.draw(*cell, *told, cost::Draw { load, tasks });
                         of_draws.add(*told, &c);
                     }
                 }
@@ -168,8 +178,8 @@ impl PassRun {
             }
         }
         let whole_draws = ops.iter().zip(whole_draws.into_inner()).zip(&told);
-        for (((_, epoch, _), (d, c)), told) in whole_draws.filter(|((_, d), _)| d.0.tasks > 0) {
-            took.draw(*epoch, *told, d);
+        for (((_, cell, _), (d, c)), told) in whole_draws.filter(|((_, d), _)| d.0.tasks > 0) {
+            took.draw(*cell, *told, d);
             of_draws.add(*told, &c);
         }
         self.draws = of_draws;
@@ -177,7 +187,7 @@ impl PassRun {
             self.regions = None;
         }
         self.drawn = took;
-        counts.iter().enumerate().for_each(|(epoch, c)| self.epochs.add_at(epoch, c));
+        counts.iter().enumerate().for_each(|(cell, c)| self.epochs.add_at(cell, c));
         self.first = false;
         self.put_aside = until == Until::Room;
         self.targets.have_loaded(&drawn, &mut self.loaded);

@@ -1,4 +1,7 @@
 //! A render pass under way: draws are gathered, and drawn tile by tile when the pass ends.
+//!
+//! A render pass instance that is suspended and resumed is one pass here too: the parts add to the same [`PassRun`], as a GPU
+//! keeps its lists of primitives until the last part ends. Nothing but state may be recorded between the parts.
 
 mod flush;
 mod tile;
@@ -11,7 +14,7 @@ use crate::geometry::{self, Batch, GeometryContext, mesh, traffic};
 use crate::pass::{self, Rendering, Subpass};
 use crate::picture;
 use crate::regions::Collected;
-use crate::statistics::Epochs;
+use crate::statistics::{Epochs, Views};
 use crate::tile::Scratches;
 use crate::tile::clear::Clear;
 use crate::tile::expand::Aside;
@@ -23,7 +26,8 @@ use counters::model::{BEAT, LINE};
 use counters::{Counts, Event, Phase, Unit};
 use machine::count;
 use machine::host::DeviceHost;
-use machine::lost::{Blame, Place};
+use machine::instrumentation::{Active, Work};
+use machine::lost::{Blame, Labels, Place};
 use machine::shared::Shared;
 use machine::time::Line;
 use std::sync::Arc;
@@ -52,13 +56,14 @@ struct Made<'a> {
     layers: u32,
     counted: bool,
     told: Option<usize>,
+    active: Option<&'a Active>,
 }
 
 pub struct PassRun {
     rendering: Arc<Rendering>,
     targets: Targets,
     subpass: usize,
-    /// (subpass, epoch of queries, what).
+    /// (subpass, cell of [`Epochs`], what).
     ops: Vec<(usize, usize, Op)>,
     /// By op: which of `draws` it is of.
     told: Vec<Option<usize>>,
@@ -67,7 +72,7 @@ pub struct PassRun {
     /// The first subpass that is not resolved has been drawn to.
     begun: bool,
     /// Its samples that memory has no room for.
-    aside: Arc<Aside>,
+    aside: Aside,
     primitives: usize,
     words: usize,
     /// No tile has been drawn yet.
@@ -81,8 +86,6 @@ pub struct PassRun {
     pub epochs: Epochs,
     /// What its tiles take.
     drawn: Drawn,
-    /// Binning is under way since a pass that this one resumes.
-    binned: bool,
     /// What each task counted, if the application or a capture asks for that.
     regions: Option<Collected>,
     /// A capture wants what it shows.
@@ -92,47 +95,54 @@ pub struct PassRun {
     /// Modelled time as the pass begins.
     line: Line,
     scratches: Arc<Scratches>,
+    part: Part,
+    /// Labels that were open as it began.
+    pub labels: Labels,
+    /// Commands that drew.
+    drew: u32,
 }
 
-/// What a suspended pass leaves to the one that resumes it.
-pub struct Suspended {
-    aside: Arc<Aside>,
-    /// It had primitives.
-    binned: bool,
-    /// The render pass instance goes on, so its values come when it ends.
-    regions: Option<Collected>,
-    draws: Draws,
+/// Where a render pass instance stands that may come in parts.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The last, or only, part is under way.
+    Last,
+    /// A part is under way that ends by suspending the pass.
+    Suspends,
+    /// It is suspended: the next part may come.
+    Suspended,
+}
+
+impl Part {
+    fn of(r: &Rendering) -> Part {
+        if r.suspending { Part::Suspends } else { Part::Last }
+    }
 }
 
 impl PassRun {
-    /// `suspended`: what [`PassRun::end`] gave of the pass that this one may resume. `captured`: what it shows and what its regions
-    /// count is wanted when it ends. `observed`: somebody looks at counters.
+    /// `captured`: what it shows and what its regions count is wanted when it ends. `observed`: somebody looks at counters.
     pub fn new(
         rendering: &Arc<Rendering>,
         line: &Line,
-        suspended: Option<Suspended>,
+        labels: &Labels,
         scratches: &Arc<Scratches>,
         captured: bool,
         observed: bool,
     ) -> PassRun {
         let targets = Targets::new(rendering, observed);
-        let before = suspended.filter(|_| rendering.resuming);
-        let (aside, counted, binned, draws) =
-            before.map_or_else(Default::default, |s| (s.aside, s.regions, s.binned, s.draws));
-        let new = |r| Collected::new(r, targets.area, pass::layers(&rendering.subpasses, rendering.layers));
+        let (area, grid) = (targets.area, targets.grid);
+        let new = |r| Collected::new(r, area, grid, pass::layers(&rendering.subpasses, rendering.layers));
         let asked = rendering.regions.as_ref().map(new);
         let subpasses = &rendering.subpasses;
         let physical = pass::physical(subpasses, subpasses.len().saturating_sub(1)) + 1;
         let whole = || Collected::whole(physical, pass::layers(subpasses, rendering.layers), targets.area);
         // One is laid out as the application asked, the other not.
-        let regions = counted.filter(|c| c.is_asked() == asked.is_some());
-        let regions = regions.or(asked).or_else(|| captured.then(whole).flatten());
+        let regions = asked.or_else(|| captured.then(whole).flatten());
         PassRun {
             loaded: vec![false; targets.own],
-            put_aside: rendering.resuming,
+            put_aside: false,
             captured,
-            draws,
-            binned,
+            draws: Draws::default(),
             barrier: true,
             targets,
             regions,
@@ -141,16 +151,40 @@ impl PassRun {
             ops: Vec::new(),
             told: Vec::new(),
             resolved: 0,
-            begun: rendering.resuming,
-            aside,
+            begun: false,
+            aside: Aside::default(),
             primitives: 0,
             words: 0,
             first: true,
-            epochs: Epochs::default(),
-            drawn: Drawn::default(),
+            epochs: Epochs::new(Views::new(pass::view_mask(&rendering.subpasses))),
+            drawn: Drawn::new(rendering.regions.as_ref().is_some_and(|r| r.serialize)),
             line: line.clone(),
             scratches: scratches.clone(),
+            part: Part::of(rendering),
+            labels: labels.clone(),
+            drew: 0,
         }
+    }
+
+    /// A part of the pass ends. True if another will continue it; else the pass is to end.
+    pub fn suspend(&mut self) -> bool {
+        let suspends = self.part == Part::Suspends;
+        if suspends {
+            self.part = Part::Suspended;
+        }
+        suspends
+    }
+    /// Whether it waits for its next part.
+    pub fn is_suspended(&self) -> bool {
+        self.part == Part::Suspended
+    }
+    /// The next part begins, if this is one.
+    pub fn resume(&mut self, next: &Rendering) -> bool {
+        let continues = self.is_suspended() && next.resuming && self.rendering.is_continued_by(next);
+        if continues {
+            self.part = Part::of(next);
+        }
+        continues
     }
 
     /// The application counts by region: is to have the machine alone.
@@ -175,14 +209,17 @@ impl PassRun {
         let (w, h) = (r.area.x1 - r.area.x0, r.area.y1 - r.area.y0);
         format!("{w}x{h}x{} of {} attachments", r.layers, r.attachments.len())
     }
-    /// Views of the current subpass: queries take as many.
-    pub fn views(&self) -> u32 {
-        self.view_mask().count_ones().max(1)
+    /// Views of the current subpass, of which each has a query of its own; in a pass of layers the one that stands for them.
+    pub fn views(&self) -> Vec<u32> {
+        match self.view_mask() {
+            0 => vec![0],
+            mask => (0..32).filter(|v| mask >> v & 1 != 0).collect(),
+        }
     }
 
-    /// Views of all its subpasses.
+    /// How many views all its subpasses have.
     pub fn all_views(&self) -> u32 {
-        pass::view_mask(&self.rendering.subpasses).count_ones().max(1)
+        self.epochs.views().count() as u32
     }
 
     /// Geometry of a draw recorded at `place`. `counted`: a query is active.
@@ -215,9 +252,12 @@ impl PassRun {
             return Ok(());
         }
         let told = match self.captured {
-            true => self.draws.begin(|| d.title(), || place.labels()),
+            true => self.draws.begin(|| d.title(), || place.labels().joined()),
             false => None,
         };
+        let active =
+            d.instrumentation.as_ref().map(|(object, result)| object.at(*result, || self.work(d, place)));
+        self.drew += 1;
         for index in 0..d.what.count() {
             if shared.hub.stops() {
                 break;
@@ -234,12 +274,23 @@ impl PassRun {
                     shared,
                     host: &host,
                     area: self.targets.area,
+                    grid: self.targets.grid,
+                    active: active.as_ref(),
                     layers,
                     serial,
                     depth: depth.map(|p| p.format),
                 };
-                let made =
-                    Made { draw: d, place, sub: &sub, index, view: view.unwrap_or(0), layers, counted, told };
+                let made = Made {
+                    draw: d,
+                    place,
+                    sub: &sub,
+                    index,
+                    view: view.unwrap_or(0),
+                    layers,
+                    counted,
+                    told,
+                    active: active.as_ref(),
+                };
                 let mut gathered = Ok(());
                 let mut each = |batch| {
                     gathered = self.gather(shared, &made, batch);
@@ -259,15 +310,22 @@ impl PassRun {
         Ok(())
     }
 
+    /// What the next draw is among others.
+    fn work(&self, d: &Draw, place: &Place) -> Work {
+        let draw = Some((self.drew, place.labels().joined(), d.title()));
+        Work { label: self.labels.joined(), workload: self.name(), draw }
+    }
+
     /// Takes what geometry has made of a draw, or of a part of it.
     fn gather(&mut self, shared: &Shared, made: &Made, batch: Batch) -> Result<(), Blame> {
         let d = made.draw;
         let counts = batch.counts.finish(&d.pipeline, shared.l2().as_deref_mut());
-        *self.epochs.current() += &counts;
+        let cell = self.epochs.cell(made.view);
+        self.epochs.add_at(cell, &counts);
         self.draws.add(made.told, &counts);
         if self.targets.observed {
             let between = batch.counts.between(&d.pipeline.vertex, batch.prims.len() as u64);
-            self.drawn.between(self.epochs.now(), between);
+            self.drawn.between(cell, between);
         }
         if d.state.raster.discard {
             return Ok(());
@@ -276,7 +334,8 @@ impl PassRun {
         let (mut from, mut size) = (0, batch.prims.len());
         while from < batch.prims.len() {
             let range = from..batch.prims.len().min(from + size);
-            let bins = match Bins::new(shared, &batch, range.clone(), self.targets.area, made.layers) {
+            let Targets { area, grid, .. } = self.targets;
+            let bins = match Bins::new(shared, &batch, range.clone(), area, grid, made.layers) {
                 Ok(bins) => bins,
                 Err(Full::Entries) => {
                     size = range.len().div_ceil(2);
@@ -291,11 +350,11 @@ impl PassRun {
             let batch = batch.clone();
             let mut item =
                 Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, made.view, plan, made.place);
-            item.instrument(d.instrumentation.as_ref(), made.index);
+            item.instrument(made.active, made.index);
             if self.targets.observed {
-                self.count_lists(item.bins.entries() as u64, made.told);
+                self.count_lists(item.bins.entries() as u64, made.told, cell);
             }
-            self.ops.push((self.subpass, self.epochs.now(), Op::Draw(Box::new(item))));
+            self.ops.push((self.subpass, cell, Op::Draw(Box::new(item))));
             self.told.push(made.told);
             if self.primitives > MANY || self.words > MANY_WORDS {
                 self.flush(shared, true, Until::Room)?;
@@ -305,20 +364,20 @@ impl PassRun {
     }
 
     /// So many references were written into lists of tasks.
-    fn count_lists(&mut self, entries: u64, told: Option<usize>) {
+    fn count_lists(&mut self, entries: u64, told: Option<usize>, cell: usize) {
         let bytes = entries * traffic::ENTRY;
         let mut c = Counts::default();
         c[Event::BinEntries] += entries;
         c[(Phase::Binning, Unit::L2WriteLookups)] += bytes.div_ceil(LINE);
         c[(Phase::Binning, Unit::ExtWrites)] += bytes.div_ceil(LINE);
-        *self.epochs.current() += &c;
+        self.epochs.add_at(cell, &c);
         self.draws.add(told, &c);
-        self.drawn.between(self.epochs.now(), bytes);
+        self.drawn.between(cell, bytes);
     }
 
     pub fn clear(&mut self, attachments: &[vk::ClearAttachment], rects: &[vk::ClearRect]) {
         let clear = Clear { attachments: attachments.to_vec(), rects: rects.to_vec() };
-        self.ops.push((self.subpass, self.epochs.now(), Op::Clear(clear)));
+        self.ops.push((self.subpass, self.epochs.cell(0), Op::Clear(clear)));
         self.told.push(None);
     }
 
@@ -343,28 +402,18 @@ impl PassRun {
         }
     }
 
-    /// The pass is over; also what one that resumes it goes on from.
-    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Ended, Option<Suspended>) {
+    /// The pass is over.
+    pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Ended) {
         self.subpass = self.rendering.subpasses.len();
-        let suspending = self.rendering.suspending;
-        let mut r = self.flush(shared, false, if suspending { Until::Room } else { Until::Read });
+        let mut r = self.flush(shared, false, Until::Read);
         self.drawn.read_again(&mut self.epochs, shared.model);
-        // One job each, however many parts a render pass instance comes in; without primitives there is nothing to bin.
+        // One job each; without primitives there is nothing to bin.
         let all = self.epochs.all();
         let bins = all[Event::InputPrimitives] > 0;
         // Attachments fill their pages' sections.
         let bytes = (all[Event::FfeExtReadBeats] + all[Event::TileWriteBeats]) * BEAT;
         self.epochs.current()[(Phase::Main, Unit::SectionReads)] += bytes.div_ceil(count::SECTION);
-        self.epochs.current()[Event::BinningJobs] += (bins && !self.binned) as u64;
-        if suspending {
-            let left = Suspended {
-                aside: self.aside,
-                binned: bins || self.binned,
-                regions: self.regions,
-                draws: self.draws,
-            };
-            return (r, Ended { epochs: self.epochs, drawn: self.drawn, seen: None }, Some(left));
-        }
+        self.epochs.current()[Event::BinningJobs] += bins as u64;
         self.epochs.current()[Event::MainJobs] += 1;
         if let (Some(asked), Some(counted)) = (&self.rendering.regions, &self.regions)
             && counted.is_asked()
@@ -376,6 +425,6 @@ impl PassRun {
             let regions = self.regions.as_ref().map(|c| c.map(shared.model));
             Box::new(Seen { regions, picture: picture::of(&self.rendering), draws: self.draws })
         });
-        (r, Ended { epochs: self.epochs, drawn: self.drawn, seen }, None)
+        (r, Ended { epochs: self.epochs, drawn: self.drawn, seen })
     }
 }

@@ -39,7 +39,7 @@ impl PassRun {
         draws: &mut [DrawCounts],
         fixed: &mut Counts,
     ) -> Result<Load, Blame> {
-        let origin = [tx * TILE, ty * TILE];
+        let origin = self.targets.grid.origin([tx, ty]);
         let tile = scratch.tile.ptr();
         let targets = &self.targets;
         let seen = |s: &usize| targets.subpasses.get(*s).is_none_or(|s| s.has_view(layer));
@@ -137,13 +137,13 @@ impl PassRun {
                     }
                 }
             }
-            task.depth_ends = done.contains(&s) && !self.rendering.suspending && targets.depth_ends();
+            task.depth_ends = done.contains(&s) && targets.depth_ends();
             show(&mut task, mine, mine_draws)?;
             if let Some(sub) = sub.filter(|_| done.contains(&s)) {
                 // SAFETY: as above.
                 unsafe { resolve::run(shared.level, targets, sub, tile) };
             }
-            if let Some(e) = expanded.filter(|_| !done.contains(&s) || self.rendering.suspending) {
+            if let Some(e) = expanded.filter(|_| !done.contains(&s)) {
                 // SAFETY: as above.
                 unsafe { self.aside.save(e, tile, layer, [tx, ty]) };
             }
@@ -158,7 +158,7 @@ impl PassRun {
     }
 
     /// What a tile costs whatever is drawn in it. A GPU draws all of a render pass at once, so parts that this makes of it
-    /// for want of room, or because it is suspended, cost nothing.
+    /// for want of room cost nothing.
     fn count_tile(&self, c: &mut Counts, origin: [i32; 2], loaded: &Traffic, stored: &Traffic, until: Until) {
         if !self.targets.observed {
             return;

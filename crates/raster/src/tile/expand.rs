@@ -4,7 +4,7 @@
 //! Such an attachment has a stand-in: planes of as many samples that exist in the tile buffer alone, from the subpass's
 //! beginning, when every sample takes the pixel's value, to its end, when they are resolved. What memory sees, before
 //! and after, is the attachment of one sample. Stand-ins of different subpasses share their place in the tile buffer.
-//! Should tiles be drawn while a subpass is still being recorded, or the pass be suspended, the samples are put aside.
+//! Should tiles be drawn while a subpass is still being recorded, the samples are put aside.
 
 use super::target::{Plane, Target, Targets};
 use crate::layout::PIXELS;

@@ -2,7 +2,7 @@
 
 use super::expand::{self, Expanded};
 use super::transfer::{Traffic, Way, Writes};
-use crate::layout::{PIXELS, TILE, pixel};
+use crate::layout::{Grid, PIXELS, TILE, pixel};
 use crate::pass::{Attachment, Rendering, Subpass};
 use crate::state::Rect;
 use ash::vk;
@@ -160,6 +160,8 @@ pub struct Targets {
     pub aliased: bool,
     pub bytes: usize,
     pub area: Rect,
+    /// Where tiles begin: at the framebuffer's corner, or, where a pass is counted by region, so that regions are tiles.
+    pub grid: Grid,
     /// Somebody looks at counters.
     pub observed: bool,
 }
@@ -167,6 +169,7 @@ pub struct Targets {
 impl Targets {
     /// `observed`: somebody looks at counters, of tiles that differ from what memory held before too.
     pub fn new(r: &Rendering, observed: bool) -> Targets {
+        let area = r.area.intersect(&Rect { x0: 0, y0: 0, x1: MAX_SIDE, y1: MAX_SIDE });
         let mut at = 0;
         // What no subpass uses is neither loaded nor stored (§ Render Pass Creation, VkAttachmentDescription).
         let uses = |i: usize| r.subpasses.iter().any(|s| s.uses(i as u32));
@@ -198,7 +201,8 @@ impl Targets {
             spans,
             bytes: expanded.iter().map(|e| e.bytes.end).fold(at, usize::max),
             expanded,
-            area: r.area.intersect(&Rect { x0: 0, y0: 0, x1: MAX_SIDE, y1: MAX_SIDE }),
+            area,
+            grid: r.regions.as_ref().map_or(Grid::default(), |_| Grid::from([area.x0, area.y0])),
             observed,
         }
     }

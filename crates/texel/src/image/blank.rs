@@ -45,10 +45,19 @@ impl Blank {
         !self.off.load(Relaxed) && self.tile(origin).is_some_and(|t| t.load(Relaxed) == KNOWN | texel as u64)
     }
 
-    /// All of a tile is this texel now, or (`None`) anything.
+    /// All of a tile is this texel now, or (`None`) anything. Of a square that is no tile, tiles that it touches may hold anything.
     pub fn becomes(&self, origin: [i32; 2], texel: Option<u32>) {
         if let Some(t) = self.tile(origin) {
-            t.store(texel.map_or(0, |t| KNOWN | t as u64), Relaxed);
+            return t.store(texel.map_or(0, |t| KNOWN | t as u64), Relaxed);
+        }
+        let side = self.side as i32;
+        let ends = |o: i32| [o.max(0) / side, o.saturating_add(side - 1).max(0) / side];
+        for y in ends(origin[1]) {
+            for x in ends(origin[0]) {
+                if let Some(t) = self.tile([x * side, y * side]) {
+                    t.store(0, Relaxed);
+                }
+            }
         }
     }
 }
@@ -80,6 +89,11 @@ mod tests {
             b.becomes(outside, Some(7));
             assert!(!b.holds(outside, 7), "{outside:?}");
         }
+        // What lies across tiles spoils each.
+        let all = [[0, 0], [64, 0], [128, 0], [0, 64], [64, 64], [128, 64]];
+        all.iter().for_each(|t| b.becomes(*t, Some(5)));
+        b.becomes([68, 20], Some(5));
+        assert_eq!(all.map(|t| b.holds(t, 5)), [true, false, false, true, false, false]);
         b.becomes([0, 0], Some(7));
         b.give_up();
         assert!(!b.holds([0, 0], 7));

@@ -117,7 +117,11 @@ fn workload(w: &Value, cycles_a_ns: f64) -> Place {
     let name =
         format!("{at}{} {}, {times} times", plain::line(text(w, "kind")), plain::line(text(w, "name")));
     let own = [(elapsed + times) * cycles_a_ns, times, begin, end, elapsed];
-    Place { name, values: values(&w["counters"], own), on: &[On::All, On::Timed, On::Workload] }
+    let on: &[On] = match text(w, "kind") {
+        "render pass" => &[On::All, On::Timed, On::Workload, On::Pass],
+        _ => &[On::All, On::Timed, On::Workload],
+    };
+    Place { name, values: values(&w["counters"], own), on }
 }
 
 /// The devices: each all its workloads, from the first begin to the last end.

@@ -3,7 +3,7 @@
 //! Sides are formulas of counters and of the model's figures, as the catalogue has them (`counters::formula`), and of what
 //! [`NAMES`] has besides.
 
-use On::{All, Timed, Workload};
+use On::{All, Pass, Timed, Workload};
 
 /// Of which places a row speaks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -12,6 +12,8 @@ pub enum On {
     /// Workloads and devices: what has a time.
     Timed,
     Workload,
+    /// Workloads that are render passes.
+    Pass,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,6 +68,15 @@ pub const ROWS: &[Row] = &[
         "MaliL2CacheLookup * 64 / ($l2_slices * $slice_bytes)",
         "elapsed * 1.00001",
     ),
+    // Whatever parts it comes in.
+    Row {
+        name: "a render pass is drawn as one job",
+        on: Pass,
+        left: "MaliMainQueueJob",
+        is: Is::Equal,
+        right: "times",
+    },
+    most(Pass, "a render pass is binned as one job", "MaliBinningQueueJob", "times"),
     // Queues.
     same(
         "binning queued = active + stalled",

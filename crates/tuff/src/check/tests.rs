@@ -178,19 +178,23 @@ fn first(f: &Formula) -> Option<usize> {
     found
 }
 
-/// In the dispatch's row, the left side's first number becomes too large.
+/// In the dispatch's row, or in the pass's where only passes are spoken of, the left side's first number becomes too large.
 #[test]
 fn each_invariant_is_told_where_it_is_violated() {
     let good = good();
     for i in invariants().unwrap() {
         let mut file = good.clone();
+        let (w, what) = match i.on {
+            On::Pass => (0, "0.0 frame: render pass 64x64"),
+            _ => (1, "0.1 dispatch main 16x1x1"),
+        };
         let at = first(&i.left.formula).unwrap();
         match NAMES.get(at.wrapping_sub(catalogue::all().len())) {
-            Some(name) => file["workloads"][1][*name] = json!(1u64 << 50),
-            None => file["workloads"][1]["counters"][catalogue::all()[at].machine] = json!(1u64 << 50),
+            Some(name) => file["workloads"][w][*name] = json!(1u64 << 50),
+            None => file["workloads"][w]["counters"][catalogue::all()[at].machine] = json!(1u64 << 50),
         }
         let told = told(&file);
-        let line = format!("0.1 dispatch main 16x1x1, 1 times: {}: ", i.name);
+        let line = format!("{what}, 1 times: {}: ", i.name);
         let lines: Vec<_> = told.iter().filter(|l| l.starts_with(&line)).collect();
         assert_eq!(lines.len(), 1, "{line} {told:?}");
     }
@@ -258,4 +262,14 @@ fn a_label_is_no_line_of_its_own() {
     let told = told(&file);
     assert!(told.iter().any(|l| l.contains("a\\n\\x1b[2Jtuff: 0 violated: ")), "{told:?}");
     assert!(!told.iter().any(|l| l.contains(char::is_control)), "{told:?}");
+}
+
+/// A part of a pass that was suspended is no pass.
+#[test]
+fn parts_are_told() {
+    let mut file = good();
+    file["workloads"][0]["counters"]["MaliMainQueueJob"] = json!(0);
+    let told = told(&file);
+    let line = "0.0 frame: render pass 64x64, 1 times: a render pass is drawn as one job: MaliMainQueueJob = 0 is not times = 1";
+    assert!(told.iter().any(|l| l == line), "{told:?}");
 }

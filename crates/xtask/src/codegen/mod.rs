@@ -1,6 +1,6 @@
 //! `cargo xtask codegen`: writes the files that are generated from vk.xml (what `registry/` has of it) and the driver's
 //! own tables (`crates/icd/commands.tsv`, `crates/icd/extensions.tsv`), the shapes of SPIR-V's instructions from
-//! `rspirv`'s grammar, the page on counters from their catalogue, and README's table of settings.
+//! `rspirv`'s grammar, the page on counters from their catalogue, other pages' tables, and README's of settings.
 
 mod ash;
 mod bindings;
@@ -11,6 +11,7 @@ mod fuzz;
 mod grammar;
 mod legacy;
 mod names;
+mod pages;
 mod registry;
 mod sizes;
 mod structs;
@@ -133,6 +134,9 @@ pub fn run(args: &Args) -> Result<(), String> {
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap_or_default();
     let with_table = settings::readme_with_table(&readme).ok_or("README.md: no marks for the settings")?;
     put(&root, "README.md", with_table, args.check, &mut stale)?;
+    for (name, text) in pages::generate(|name| read(&root.join(name)))? {
+        put(&root, name, text, args.check, &mut stale)?;
+    }
     if let Some(vk_xml) = &args.extract {
         put(&root, extract::FILE, extract::extract(&read(vk_xml)?)?, false, &mut stale)?;
     }

@@ -1,7 +1,7 @@
 //! Dynamic rendering: regions of one draw and of overdraw, of views and layers, of a part of the target; which counters
 //! are asked for, and how.
 
-use super::super::{Check, Found, Rig, check_list, same};
+use super::super::{Check, Found, Rig, check_list, same, text};
 use super::target::{Grid, Target, ask, cover, image, pass, pipeline, rect};
 use super::{HIDDEN, LAYER, OCCLUDING, PRIMITIVES, QUADS, SHADED, THREADS, WARPS};
 use client::graphics::{Pass, Pipeline, over};
@@ -111,23 +111,23 @@ fn layers(rig: &Rig) -> Found {
     Ok(out.found())
 }
 
-/// Columns 40 to 189 and rows 20 to 119 of 256 × 192 pixels: room for 3 × 2 regions, which is what these columns and rows
-/// touch, of 24, 64 and 62 columns and 44 and 56 rows.
+/// Columns 40 to 191 and rows 20 to 119 of 256 × 192 pixels: room for 3 × 2 regions, the first of which begins where the area does, of
+/// 64, 64 and 24 columns and 64 and 36 rows.
 fn area(rig: &Rig) -> Found {
-    let grid = Grid::new(rig, [150, 100], 2)?;
+    let grid = Grid::new(rig, [152, 100], 2)?;
     let target = image(rig, [256, 192], 1)?;
     let p = pipeline(rig, |_| ())?;
-    // Warps: 6, 16 and 16 (62 / 4 is 15.5) columns of them, 11 and 14 rows. Quads: 12, 32 and 31 by 22 and 28.
-    let all = [[66, 264], [176, 704], [176, 682], [84, 336], [224, 896], [224, 868]];
-    // A corner of the region that begins at pixel (64, 64): 32 × 16 pixels, 8 × 4 warps; regions without work are zeros.
+    // Warps: 16, 16 and 6 columns of them, 16 and 9 rows. Quads: 32, 32 and 12 by 32 and 18.
+    let all = [[256, 1024], [256, 1024], [96, 384], [144, 576], [144, 576], [54, 216]];
+    // 32 × 16 pixels from (104, 84) on, 8 × 4 warps: the corner of the region in the middle below; those without work are zeros.
     let mut few = [[0, 0]; 6];
     few[4] = [32, 128];
     let mut found = Vec::new();
-    for (part, want) in [(rect(0, 0, 256, 192), all), (rect(64, 64, 32, 16), few)] {
+    for (part, want) in [(rect(0, 0, 256, 192), all), (rect(104, 84, 32, 16), few)] {
         let out = Target::new(rig, grid.words() + 64)?;
         let (addresses, mut ids) = ([out.address], [WARPS, QUADS]);
         let asked = ask(&addresses, &mut ids);
-        let pass = Pass { area: Some(rect(40, 20, 150, 100)), ..pass(&target, &asked) };
+        let pass = Pass { area: Some(rect(40, 20, 152, 100)), ..pass(&target, &asked) };
         rig.run(|d, c| pass.record(d, c, |d, c| cover(d, c, &p, part)))?;
         out.is(&format!("{part:?}"), &grid.filled(&want))?;
         found.extend(out.found());
@@ -135,38 +135,66 @@ fn area(rig: &Rig) -> Found {
     Ok(found)
 }
 
-/// 128 × 64 pixels from (32, 32) on touch 3 × 2 regions, but the formula has room for 2 × 1. Whatever a driver does about
-/// that, no work is lost and nothing is written behind; Tuff counts the last ones in with their neighbours.
+/// Areas that begin inside tiles of 64 × 64 pixels have the regions that the formula has room for, each with its own work: blocks of
+/// 4 × 4 pixels as warps. Where an area does not begin at such a block, Tuff's regions begin at the block's edge, and the columns
+/// that have no room count in with their neighbours. That it is counted changes no pixel.
 fn across(rig: &Rig) -> Found {
-    let grid = Grid::new(rig, [128, 64], 1)?;
-    let out = Target::new(rig, grid.words() + 64)?;
-    let target = image(rig, [256, 128], 1)?;
     let p = pipeline(rig, |_| ())?;
-    let (addresses, mut ids) = ([out.address], [WARPS]);
-    let asked = ask(&addresses, &mut ids);
-    let pass = Pass { area: Some(rect(32, 32, 128, 64)), ..pass(&target, &asked) };
-    rig.run(|d, c| pass.record(d, c, |d, c| cover(d, c, &p, rect(0, 0, 256, 128))))?;
-    // Columns 32 to 63, and 64 to 159: 8 and 24 by 16 warps.
-    out.is("values", &grid.filled(&[[128], [384]]))?;
-    Ok(out.found())
+    let mut found = Vec::new();
+    for (area, want) in [
+        (rect(32, 32, 128, 64), &[[256], [256]][..]),
+        (rect(4, 60, 64, 100), &[[256], [144]]),
+        // Columns 33 to 95, 96 to 159, 160 to 162.
+        (rect(33, 32, 130, 64), &[[256], [256], [16]]),
+        // Columns 33 to 95 and, without room, 96: 32 quads of their own, which fill eight warps.
+        (rect(33, 32, 64, 64), &[[264]]),
+    ] {
+        let size = [area.extent.width, area.extent.height];
+        let grid = Grid::new(rig, size, 1)?;
+        let out = Target::new(rig, grid.words() + 64)?;
+        let (addresses, mut ids) = ([out.address], [WARPS]);
+        let asked = ask(&addresses, &mut ids);
+        let mut pictures = Vec::new();
+        for chain in [(&raw const asked).cast(), std::ptr::null()] {
+            let target = image(rig, [256, 192], 1)?;
+            let whole = Pass { chain: std::ptr::null(), ..pass(&target, &asked) };
+            let part = Pass { chain, area: Some(area), ..pass(&target, &asked) };
+            rig.run(|d, c| {
+                whole.record(d, c, |d, c| cover(d, c, &p, rect(0, 0, 100, 100)));
+                part.record(d, c, |d, c| cover(d, c, &p, rect(40, 0, 256, 150)));
+            })?;
+            pictures.push(target.read(vk::ImageAspectFlags::COLOR, 4).map_err(text)?);
+        }
+        // All of the area, alone.
+        let target = image(rig, [256, 192], 1)?;
+        let part = Pass { area: Some(area), ..pass(&target, &asked) };
+        rig.run(|d, c| part.record(d, c, |d, c| cover(d, c, &p, rect(0, 0, 256, 192))))?;
+        out.is(&format!("{area:?}"), &grid.filled(want))?;
+        same("pictures", pictures[0] == pictures[1], true)?;
+        found.extend(out.found());
+    }
+    Ok(found)
 }
 
 /// A pass that is suspended and resumed is one: its values hold the work of both halves, all of the region in the first
-/// and half of it in the second.
+/// and half of it in the second, blended; and what the second half hides is not drawn, whichever half it was of.
 fn suspended(rig: &Rig) -> Found {
     let grid = Grid::new(rig, [64, 64], 1)?;
     let out = Target::new(rig, grid.words() + 64)?;
     let target = image(rig, [64, 64], 1)?;
-    let p = pipeline(rig, |_| ())?;
+    let (opaque, blended) = (pipeline(rig, |_| ())?, pipeline(rig, |i| i.blend = over())?);
     let (addresses, mut ids) = ([out.address], [WARPS]);
     let asked = ask(&addresses, &mut ids);
-    rig.run(|d, c| {
+    let parts = |d: &ash::Device, c, p: &Pipeline| {
         let halves = [(vk::RenderingFlags::SUSPENDING, 64), (vk::RenderingFlags::RESUMING, 32)];
         for (flags, rows) in halves {
             let pass = Pass { flags, ..pass(&target, &asked) };
-            pass.record(d, c, |d, c| cover(d, c, &p, rect(0, 0, 64, rows)));
+            pass.record(d, c, |d, c| cover(d, c, p, rect(0, 0, 64, rows)));
         }
-    })?;
-    out.is("both halves", &grid.filled(&[[384]]))?;
+    };
+    rig.run(|d, c| parts(d, c, &opaque))?;
+    out.is("both halves", &grid.filled(&[[256]]))?;
+    rig.run(|d, c| parts(d, c, &blended))?;
+    out.is("both halves, blended", &grid.filled(&[[384]]))?;
     Ok(out.found())
 }

@@ -7,13 +7,13 @@
 mod dynamic;
 mod misuse;
 mod passes;
-mod target;
+pub(super) mod target;
 
 use super::{Check, Found, Rig, check_list, holds, same};
 use std::ffi::{CStr, c_char};
 
 /// Stable ids of libGPUCounters.
-const WARPS: u32 = 214;
+pub(super) const WARPS: u32 = 214;
 const THREADS: u32 = 65572;
 const PRIMITIVES: u32 = 211;
 const QUADS: u32 = 216;

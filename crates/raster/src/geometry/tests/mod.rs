@@ -138,6 +138,8 @@ impl Scene {
             host: &host,
             serial: 1,
             area: AREA,
+            grid: Default::default(),
+            active: None,
             layers: self.layers,
             depth: info(self.depth),
         };

@@ -338,9 +338,9 @@ fn bins_list_what_tiles_see() {
     let b = s.run();
     let shared = &Shared::new(Arc::new(|_: &str| {}), true).unwrap();
     let area = Rect { x0: 0, y0: 0, x1: 250, y1: 256 };
-    let bins = Bins::new(shared, &b, 0..b.prims.len(), area, 1).expect("room");
+    let bins = Bins::new(shared, &b, 0..b.prims.len(), area, Default::default(), 1).expect("room");
     // Of a part: those of the whole that are in it.
-    let part = Bins::new(shared, &b, 100..200, area, 1).expect("room");
+    let part = Bins::new(shared, &b, 100..200, area, Default::default(), 1).expect("room");
     for (x, y) in (0..16).map(|i| (i % 4, i / 4)) {
         let wanted = bins.list(0, x, y).iter().filter(|e| (100..200).contains(&bin::index(**e)));
         assert!(part.list(0, x, y).iter().eq(wanted));
