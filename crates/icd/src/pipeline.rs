@@ -17,6 +17,7 @@ use crate::pipeline_graphics::Graphics;
 use crate::pipeline_layout::Layout;
 use crate::properties::CACHE_UUID;
 use crate::shader_module::{self, Code};
+use crate::signed::Body;
 use gpu::pipeline::ComputePipeline;
 use machine::Mode;
 use machine::descriptor::DYNAMIC_TABLE;
@@ -26,7 +27,7 @@ use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::instrument::{self, Block, Entry, Form};
 use shader::ir::Stage;
-use shader::options::Options;
+use shader::options::{Options, Width};
 use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -275,16 +276,16 @@ impl Source {
         }
         mappings.iter().chain(words).for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
     }
-    /// The source at the beginning of signed bytes, and what is behind it.
-    pub(crate) fn read(stage: vk::ShaderStageFlags, b: &[u8]) -> Option<(Source, &[u8])> {
-        let (counts, b) = b.split_first_chunk::<20>()?;
+    /// The source at the beginning of a body, and what is behind it.
+    pub(crate) fn read(stage: vk::ShaderStageFlags, b: Body) -> Option<(Source, Body)> {
+        let (counts, b) = b.split_chunk::<20>()?;
         let count = |k: usize| -> Option<usize> {
             Some(u32::from_le_bytes(*counts[4 * k..].first_chunk()?) as usize)
         };
-        let (entry, b) = b.split_at_checked(count(1)?)?;
-        let (spec, b) = b.split_at_checked(count(2)?.checked_mul(12)?)?;
-        let (mappings, b) = b.split_at_checked(count(3)?.checked_mul(4)?)?;
-        let (words, b) = b.split_at_checked(count(4)?.checked_mul(4)?)?;
+        let (entry, b) = b.split(count(1)?)?;
+        let (spec, b) = b.split(count(2)?.checked_mul(12)?)?;
+        let (mappings, b) = b.split(count(3)?.checked_mul(4)?)?;
+        let (words, b) = b.split(count(4)?.checked_mul(4)?)?;
         let spec = spec.chunks_exact(12).filter_map(|c| {
             let (id, value) = c.split_first_chunk::<4>()?;
             Some((u32::from_le_bytes(*id), u64::from_le_bytes(*value.first_chunk()?)))
@@ -392,7 +393,7 @@ impl Source {
             binding: &|set, binding| layout.binding(set, binding),
             mapping: layout.heaps.then_some(&mapping),
             push_bytes: layout.push_bytes,
-            lanes: None,
+            width: Width::BEST,
             machine: machine(),
             optimise: true,
         };
