@@ -345,6 +345,8 @@ pub struct Program {
     /// Bytes of workgroup memory, which starts as zero.
     pub shared_bytes: u32,
     pub scratch_words: u32,
+    /// Private words, from the first to one past the last, that are zero when a wave begins: others' are never seen in them.
+    pub zeroed: [u32; 2],
     /// True when several workgroups may be packed into one wave: then WorkgroupId is varying.
     pub packed: bool,
     /// The wave must yield at barriers (a workgroup has more invocations than lanes).

@@ -39,7 +39,7 @@ pub fn check(program: &Program) -> Result<()> {
         if !more_registers(op).all(fits) {
             return Err(bad(pc, "register of a pair or twin"));
         }
-        if matches!(op.code, Code::SEGMENT | Code::REGION) {
+        if matches!(op.code, Code::SEGMENT | Code::REGION | Code::QUAD_SEGMENT) {
             return Err(bad(pc, "compiled code"));
         }
         let words = extension_words(op);
@@ -116,6 +116,7 @@ mod tests {
             prologue: 0,
             shared_bytes: 0,
             scratch_words: 0,
+            zeroed: [0; 2],
             packed: false,
             multi_wave: false,
             keeps_denormals: false,

@@ -167,7 +167,7 @@ structs! {
     Mesh { emitted, max_vertices, max_primitives, vertices, primitives, payload }
     StageIo { inputs, geometry, tessellation, mesh, feedback }
     Program {
-        stage, interface, outputs, lanes, workgroup, code, images, given, units, consts, inputs, prologue, shared_bytes, scratch_words,
+        stage, interface, outputs, lanes, workgroup, code, images, given, units, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
         packed, multi_wave, keeps_denormals, quad_derivatives, blocks, files, profile, compiled,
     }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, varying }
@@ -335,6 +335,7 @@ mod tests {
             prologue: 1,
             shared_bytes: 4096,
             scratch_words: 12,
+            zeroed: [2, 12],
             packed: false,
             multi_wave: true,
             keeps_denormals: false,

@@ -122,6 +122,26 @@ impl Setup<'_> {
         p.scratch_words as usize * p.lanes as usize * 4 + 64
     }
 
+    /// Makes the private words zero that a program may read before it writes them, for a wave that is about to begin: others' must
+    /// not show, nor which of the program's own waves ran on this thread before.
+    pub fn clear_private(st: &State, p: &Program) {
+        let [from, to] = p.zeroed.map(|w| w.min(p.scratch_words) as usize);
+        if from >= to {
+            return;
+        }
+        let row = p.lanes as usize * 4;
+        // Few lanes of a wave may be there.
+        let bytes = (32 - st.live.leading_zeros()) as usize * 64;
+        // SAFETY: `scratch_bytes` of these words are reserved, and no lane runs.
+        unsafe {
+            if bytes >= row {
+                st.scratch.add(from * row).write_bytes(0, (to - from) * row);
+            } else {
+                (from..to).for_each(|w| st.scratch.add(w * row).write_bytes(0, bytes));
+            }
+        }
+    }
+
     /// The state of a wave that has not begun: no lanes, `warps` warps, no workgroup memory.
     ///
     /// # Safety

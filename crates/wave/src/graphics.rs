@@ -326,9 +326,10 @@ impl Lanes<'_> {
         for k in 0..self.file.zeros.len() {
             self.fill(self.file.zeros[k], [0; 16]);
         }
-        let (engine, prologue) = (self.engine, self.program.prologue as usize);
+        let (engine, program) = (self.engine, self.program);
         let st = self.state();
         st.live = live;
+        Setup::clear_private(st, program);
         st.count.begin(st.exec);
         st.asked = None;
         if live == 0 {
@@ -336,7 +337,7 @@ impl Lanes<'_> {
         }
         // SAFETY: where the prologue ends is an op; `open` made the state.
         let r = unsafe {
-            let first = At::new(st.code.add(prologue));
+            let first = At::new(st.code.add(program.prologue as usize));
             let from = count::enter(st, first);
             engine.run(st, from, std::ptr::null())
         };

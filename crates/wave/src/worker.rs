@@ -337,6 +337,7 @@ impl Worker {
             Some(m) if n == k.groups => *m,
             _ => masks(k, wave, n),
         };
+        Setup::clear_private(st, d.program);
         st.count.begin(st.exec);
         st.asked = None;
         // SAFETY: where the prologue ends is an op; `prepare` made the state.

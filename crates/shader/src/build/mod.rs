@@ -100,6 +100,7 @@ pub(crate) struct Builder<'m> {
     /// Workgroup variables have explicit layout.
     explicit_shared: bool,
     scratch_words: u32,
+    zeroed: [u32; 2],
     scratch_of: rustc_hash::FxHashMap<u32, u32>,
     varying_loads: Vec<(u16, (u32, u32))>,
     /// Loops around what is translated, callers' included.
@@ -165,6 +166,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         shared_bytes: 0,
         explicit_shared: false,
         scratch_words: 0,
+        zeroed: [0; 2],
         scratch_of: Default::default(),
         varying_loads: Vec::new(),
         open_loops: 0,

@@ -247,6 +247,9 @@ table! {
     SEGMENT        = 85 [- - - -] [- -] - values;
     /// As SEGMENT, of a whole loop that begins here; d, a, b, c are the address of what the engine knows of it.
     REGION         = 86 [- - - -] [- -] - values;
+    /// As SEGMENT, of code that reads all lanes of quads, so only where quads are active as a whole; d, a, b, c are the address of what
+    /// the engine knows of it.
+    QUAD_SEGMENT   = 87 [- - - -] [- -] - values;
 }
 
 /// Of what is no op.

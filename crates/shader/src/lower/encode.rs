@@ -96,6 +96,7 @@ pub fn encode(
         prologue,
         shared_bytes: shader.shared_bytes,
         scratch_words: shader.scratch_words,
+        zeroed: shader.zeroed,
         packed,
         multi_wave,
         keeps_denormals: shader.keeps_denormals,

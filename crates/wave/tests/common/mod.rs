@@ -37,6 +37,7 @@ impl Asm {
                 prologue: 0,
                 shared_bytes: 0,
                 scratch_words: 0,
+                zeroed: [0; 2],
                 packed: false,
                 multi_wave: workgroup.iter().product::<u32>() > lanes,
                 keeps_denormals: false,
