@@ -322,22 +322,30 @@ impl Source {
     ) -> Answer<(Executable, bool)> {
         let key = self.key(layout);
         let blocks = self.blocks()?;
+        let stage = self.entry()?.0;
+        // A key does not prove that a program from a blob is what its compilation would give.
+        let fits = |c: &Arc<Compiled>| c.program.stage == stage && layout.has_all(&c.program);
         let code = measured::wanted().then(|| self.code.clone());
         let done = |compiled| Executable { stage: self.stage, compiled, key, blocks, code }.observing();
         if let Some((of, compiled)) = &self.ready
             && *of == key
+            && fits(compiled)
         {
             // No hit: that is said of the application's cache alone.
             return Ok((done(compiled.clone()), false));
         }
-        if let Some(c) = cache.and_then(|c| c.get(key)) {
+        if let Some(c) = cache.and_then(|c| c.get(key)).filter(fits) {
             return Ok((done(c), true));
         }
         // A program that another pipeline already has is not compiled again, but it is no cache hit.
-        let compiled = match pipeline_cache::of_process(key) {
+        let compiled = match pipeline_cache::of_process(key).filter(fits) {
             Some(c) => c,
             None if must_have => return Err(vk::Result::PIPELINE_COMPILE_REQUIRED),
-            None => self.run_compiler(layout, key)?,
+            None => {
+                let made = self.run_compiler(layout)?;
+                let kept = pipeline_cache::remember(key, made.clone());
+                if fits(&kept) { kept } else { made }
+            }
         };
         if let Some(c) = cache {
             c.put(key, compiled.clone());
@@ -347,17 +355,8 @@ impl Source {
 
     /// This stage's functions.
     fn entry(&self) -> Answer<(Stage, Entry<'_>)> {
-        let stage = match self.stage {
-            vk::ShaderStageFlags::VERTEX => Stage::Vertex,
-            vk::ShaderStageFlags::TESSELLATION_CONTROL => Stage::TessControl,
-            vk::ShaderStageFlags::TESSELLATION_EVALUATION => Stage::TessEval,
-            vk::ShaderStageFlags::GEOMETRY => Stage::Geometry,
-            vk::ShaderStageFlags::TASK_EXT => Stage::Task,
-            vk::ShaderStageFlags::MESH_EXT => Stage::Mesh,
-            vk::ShaderStageFlags::FRAGMENT => Stage::Fragment,
-            vk::ShaderStageFlags::COMPUTE => Stage::Compute,
-            other => return Err(invalid(&format!("there are no shaders for the stage {other:?}"))),
-        };
+        let none = || invalid(&format!("there are no shaders for the stage {:?}", self.stage));
+        let stage = stage_of(self.stage).ok_or_else(none)?;
         Ok((stage, Entry::Named(&self.entry, Some(stage.model() as u32))))
     }
 
@@ -383,7 +382,7 @@ impl Source {
         Ok(program)
     }
 
-    fn run_compiler(&self, layout: &Layout, key: u128) -> Answer<Arc<Compiled>> {
+    fn run_compiler(&self, layout: &Layout) -> Answer<Arc<Compiled>> {
         let (stage, entry) = self.entry()?;
         let mapping = |set, binding, kind| self.mappings.find(set, binding, kind);
         let options = Options {
@@ -402,9 +401,23 @@ impl Source {
             false => shader::compile(&self.code.module, &options),
         };
         let program = program.map_err(|e| self.failed(&e))?;
-        let made = Compiled { program: Arc::new(program), name: self.entry.clone() };
-        Ok(pipeline_cache::remember(key, Arc::new(made)))
+        Ok(Arc::new(Compiled { program: Arc::new(program), name: self.entry.clone() }))
     }
+}
+
+/// The compiler's name of a stage.
+pub(crate) fn stage_of(stage: vk::ShaderStageFlags) -> Option<Stage> {
+    Some(match stage {
+        vk::ShaderStageFlags::VERTEX => Stage::Vertex,
+        vk::ShaderStageFlags::TESSELLATION_CONTROL => Stage::TessControl,
+        vk::ShaderStageFlags::TESSELLATION_EVALUATION => Stage::TessEval,
+        vk::ShaderStageFlags::GEOMETRY => Stage::Geometry,
+        vk::ShaderStageFlags::TASK_EXT => Stage::Task,
+        vk::ShaderStageFlags::MESH_EXT => Stage::Mesh,
+        vk::ShaderStageFlags::FRAGMENT => Stage::Fragment,
+        vk::ShaderStageFlags::COMPUTE => Stage::Compute,
+        _ => return None,
+    })
 }
 
 /// What a compilation depends on besides the shader.

@@ -353,7 +353,7 @@ fn a_cache_of_bytes_that_change_meanwhile_has_no_other_programs() {
         let blob = d.get_pipeline_cache_data(cache).unwrap();
         d.destroy_pipeline_cache(cache, None);
         let empty = blob.len().min(48);
-        with_shifting(&blob, empty, 2000, |bytes| {
+        with_shifting(&blob, empty, |bytes| {
             let info = vk::PipelineCacheCreateInfo {
                 initial_data_size: blob.len(),
                 p_initial_data: bytes.cast(),

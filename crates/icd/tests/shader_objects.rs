@@ -261,7 +261,7 @@ fn a_binary_that_changes_meanwhile_is_what_was_signed_or_incompatible() {
     // Nobody has the program any more: what is read is not shared with it.
     destroy(&o, &made);
     let sets = [f.set];
-    with_shifting(&blob, 64, 2000, |bytes| {
+    with_shifting(&blob, 64, |bytes| {
         let info = vk::ShaderCreateInfoEXT {
             code_size: blob.len(),
             p_code: bytes.cast(),

@@ -122,6 +122,17 @@ impl Setup<'_> {
         p.scratch_words as usize * p.lanes as usize * 4 + 64
     }
 
+    /// Puts the null descriptor's address where the program has addresses of descriptors.
+    ///
+    /// # Safety
+    /// The registers are as large as the program asks for, and no wave runs.
+    pub unsafe fn clear_handles(regs: &Aligned, p: &Program) {
+        let words = p.handles as usize * UNIT_BYTES / 8;
+        // SAFETY: the caller's.
+        let handles = unsafe { std::slice::from_raw_parts_mut(regs.ptr().cast::<u64>(), words) };
+        handles.fill(crate::kernels::desc::null());
+    }
+
     /// Makes the private words zero that a program may read before it writes them, for a wave that is about to begin: others' must
     /// not show, nor which of the program's own waves ran on this thread before.
     pub fn clear_private(st: &State, p: &Program) {

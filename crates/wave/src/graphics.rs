@@ -160,6 +160,8 @@ impl Lanes<'_> {
         let of = |wanted: Input| p.inputs.iter().filter(move |i| i.0 == wanted).map(|i| i.1);
         file.lane_numbers = of(Input::SubgroupLane).collect();
         file.zeros = of(Input::DeviceIndex).collect();
+        // SAFETY: `open` reserved them; no wave runs.
+        unsafe { Setup::clear_handles(&file.regs, p) };
         for &(reg, ty, v) in &p.consts {
             // SAFETY: registers lie within the file.
             unsafe { splat(file.regs.ptr(), reg, ty, v) };

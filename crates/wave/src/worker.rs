@@ -305,6 +305,8 @@ impl Worker {
             return Ok(());
         }
         w.serial = 0;
+        // SAFETY: reserved above; no wave runs.
+        unsafe { Setup::clear_handles(&w.regs, p) };
         for &(reg, ty, v) in &p.consts {
             // SAFETY: registers lie within the file.
             unsafe { splat(w.regs.ptr(), reg, ty, v) };

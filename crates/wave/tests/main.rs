@@ -11,6 +11,7 @@ mod control;
 mod exact;
 #[cfg(target_arch = "x86_64")]
 mod flushed;
+mod forged;
 mod fused;
 mod held;
 #[cfg(target_arch = "x86_64")]

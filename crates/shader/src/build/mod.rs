@@ -25,7 +25,7 @@ mod function;
 mod glsl450;
 mod glsl_matrix;
 mod glsl_pack;
-mod handles;
+pub(crate) mod handles;
 mod heap;
 mod image;
 mod image_operands;

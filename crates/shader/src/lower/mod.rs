@@ -32,6 +32,7 @@ mod twin;
 pub mod uniform;
 mod web;
 
+use crate::build::handles;
 use crate::bytecode::Program;
 use crate::cfg::{Cfg, NONE};
 use crate::ir::{Inst, Shader, Term, Ty, Value};
@@ -93,7 +94,7 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
         let (_, lir, allocation) = ready.as_ref().unwrap();
         if let (Some(&next), Some(budget)) = (widths.get(i + 1), budget) {
             let bytes = if packs(next) == packed { budget.bytes } else { budget.relowered };
-            if allocation.varying_slots * 4 * lanes > bytes {
+            if allocation.varying_slots() * 4 * lanes > bytes {
                 continue;
             }
         }
@@ -138,7 +139,7 @@ impl<'a> Lowering<'a> {
         };
         lower.fold_addresses();
         lower.find_needed();
-        lower.make_registers();
+        lower.make_registers()?;
         lower.find_escapes();
         lower.find_pairs();
         lower.find_twins();
@@ -197,7 +198,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn make_registers(&mut self) {
+    fn make_registers(&mut self) -> Result<()> {
+        let handles = handles::known(self.shader)?;
         for (i, v) in self.shader.values.iter().enumerate() {
             let block = self.u.def_block[i];
             let loop_of =
@@ -213,7 +215,8 @@ impl<'a> Lowering<'a> {
                 header_of = loop_of;
             }
             let uniform = !self.u.varying[i];
-            self.lir.vregs.push(lir::VReg { ty: v.ty, uniform, home, header_of, pinned: self.u.prologue[i] });
+            let (pinned, handle) = (self.u.prologue[i], handles[i]);
+            self.lir.vregs.push(lir::VReg { ty: v.ty, uniform, home, header_of, pinned, handle });
             match v.inst {
                 Inst::Const(bits) if self.needed[i] => self.lir.consts.push((i as V, v.ty, bits)),
                 Inst::Input(input) if self.needed[i] => self.lir.inputs.push((input, i as V)),
@@ -242,6 +245,7 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Register that holds `v` for readers in block `b`.
