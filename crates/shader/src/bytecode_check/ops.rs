@@ -160,6 +160,11 @@ fn is_known(op: &Op) -> bool {
         return false;
     }
     let plain = code.unfused();
+    let compares = matches!(plain, Code::CMP_SPLIT | Code::CMP_SPLIT_RARE | Code::CMP_PARK | Code::CMP_JMP);
+    let bare = plain == code && op.e >> 9 != 0;
+    if compares && (bare || !Code::COMPARES.iter().any(|b| *b as u16 == op.e & 0xFF)) {
+        return false;
+    }
     if plain != code {
         // The condition stands in both places.
         return plain.fused(op.e) == code;

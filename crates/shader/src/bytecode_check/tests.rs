@@ -102,7 +102,11 @@ fn registers_that_an_op_needs_are_there() {
         let reg = |kind| if kind == Kind::Handle { Reg::uniform(0) } else { Reg::uniform(6) };
         let [d, a, b, c, _] = layout.kinds.map(reg);
         let words = extension_words(&Op::new(code));
-        let full = Op { d, a, b, c, imm: if layout.label { 1 + words as u32 } else { 0 }, ..Op::new(code) };
+        let compares =
+            matches!(code, Code::CMP_SPLIT | Code::CMP_SPLIT_RARE | Code::CMP_PARK | Code::CMP_JMP);
+        let e = if compares { Bin::FLt as u16 } else { 0 };
+        let imm = if layout.label { 1 + words as u32 } else { 0 };
+        let full = Op { d, a, b, c, imm, e, ..Op::new(code) };
         let ok = |op: Op| {
             check(&with_handles([&[op][..], &vec![Op::ext([Reg(0x8006); 8]); words], &[end]].concat()))
         };

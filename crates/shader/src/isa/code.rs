@@ -215,11 +215,11 @@ table! {
     /// b = descriptor B64 (BUF only); c = second addend, uniform B32 or NONE; e = [`crate::bytecode::mem_bits`]; imm = constant addend (bytes; words for SCRATCH).
     /// The offset is (a + c + imm) mod 2^32 for BUF, SHARED, SCRATCH, PUSH. `a` may be NONE (0).
     /// Component i is at + i · mem bytes (words of its size for SCRATCH).
-    LD_BUF         = 32 [res may desc may] [list res] - values;
-    LD_GLOBAL      = 33 [res use - may] [list res] - values;
-    LD_SHARED      = 34 [res may - may] [list res] - values;
-    LD_SCRATCH     = 35 [res may - may] [list res] - values;
-    LD_PUSH        = 36 [res may - may] [list res] - values;
+    LD_BUF         = 32 [def may desc may] [list res] - values;
+    LD_GLOBAL      = 33 [def use - may] [list res] - values;
+    LD_SHARED      = 34 [def may - may] [list res] - values;
+    LD_SCRATCH     = 35 [def may - may] [list res] - values;
+    LD_PUSH        = 36 [def may - may] [list res] - values;
     ST_BUF         = 37 [use may desc may] [list use] - values;
     ST_GLOBAL      = 38 [use use - may] [list use] - values;
     ST_SHARED      = 39 [use may - may] [list use] - values;

@@ -7,6 +7,13 @@ use shader::bytecode::{Op, Program, Reg};
 use shader::ir::Stage;
 use shader::options::{Binding, Options, Width};
 
+/// Descriptors of the one set.
+const DESCRIPTORS: u32 = 64;
+
+fn binding(n: u32) -> Binding {
+    Binding::new(0, n % DESCRIPTORS * 32, DESCRIPTORS)
+}
+
 /// The programs of modules, at every width, with what they are of.
 pub fn programs<'a>(modules: impl IntoIterator<Item = (&'a str, Vec<u32>)>) -> Vec<(String, Program)> {
     let mut all = vec![];
@@ -19,7 +26,7 @@ pub fn programs<'a>(modules: impl IntoIterator<Item = (&'a str, Vec<u32>)>) -> V
                     stage,
                     entry: &entry,
                     spec: &[],
-                    binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
+                    binding: &|_, b| Some(binding(b)),
                     mapping: None,
                     push_bytes: 256,
                     width: Width::Lanes(lanes),
@@ -92,6 +99,10 @@ impl Counts {
         let bytes = change(p, r);
         self.changed += 1;
         let Some(changed) = Program::from_bytes(&bytes) else { return Ok(()) };
+        // Whoever takes a program asks the pipeline's layout.
+        if !changed.bindings().iter().all(|b| (0..DESCRIPTORS).any(|n| *b == binding(n))) {
+            return Ok(());
+        }
         self.accepted += 1;
         self.runs += memory.survive(&changed, r.word())?;
         Ok(())
