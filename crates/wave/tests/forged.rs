@@ -1,13 +1,7 @@
 //! Programs that were changed after they were made: those that the check lets through stay within their memory. Many more by
 //! `examples/forged` (fuzz/README.md).
 
-#[path = "../examples/mutants/forged.rs"]
-mod changed;
-#[path = "../examples/mutants/engine.rs"]
-#[allow(dead_code, reason = "the comparison is for mutants")]
-mod engine;
-#[path = "../examples/mutants/guarded.rs"]
-mod guarded;
+use crate::{changed, engine};
 
 /// Of buffers, control flow, workgroup and private memory, subgroups, images, vertices and fragments.
 const MODULES: [(&str, &[u8]); 9] = [
