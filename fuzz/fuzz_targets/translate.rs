@@ -6,7 +6,7 @@ use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use shader::bytecode::Program;
 use shader::instrument::{Entry, Form, instrument};
 use shader::ir::Stage;
-use shader::options::{Binding, Options};
+use shader::options::{Binding, Options, Width};
 
 /// Entry points that are looked at: a module can name one function many times.
 const ENTRIES: usize = 4;
@@ -37,7 +37,7 @@ fuzz_target!(|bytes: &[u8]| {
             spec: &[(0, 3)],
             binding: &binding,
             push_bytes: 256,
-            lanes: None,
+            width: Width::BEST,
             machine: Default::default(),
             optimise: true,
         };

@@ -19,5 +19,5 @@ void main(){
  o[k+17u]=(subgroupAll((v&7u)!=9u)?1u:0u)|(subgroupAny((v&63u)==0u)?2u:0u)|(subgroupAllEqual(gl_WorkGroupID.x)?4u:0u);
  o[k+18u]=0u; if((v&1u)==1u) o[k+18u]=subgroupAdd(v)+(subgroupElect()?1u:0u);
  o[k+19u]=subgroupBroadcast(v,3u); o[k+20u]=uint(subgroupMax(int(v))); o[k+21u]=subgroupBallotExclusiveBitCount(subgroupBallot((v&2u)==2u));
- o[k+22u]=n>=1u?subgroupShuffleUp(v,1u):subgroupShuffleUp(v,0u); o[k+23u]=subgroupQuadBroadcast(v,2u);
+ uint up=subgroupShuffleUp(v,1u); o[k+22u]=n>=1u?up:v; o[k+23u]=subgroupQuadBroadcast(v,2u);
 }

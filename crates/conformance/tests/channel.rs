@@ -1,6 +1,7 @@
 //! The driver's own channel through the loader: records, totals, marks and readers, with values worked out by hand or
 //! read from VK_KHR_performance_query; the same on every SIMD level and thread count. Reading changes nothing.
 
+use crate::common::Way;
 use client::drivers::Threads;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,9 +9,9 @@ use std::process::Command;
 
 const CHILD: &str = env!("CARGO_BIN_EXE_channel-child");
 
-fn run(level: &str, threads: usize) -> Result<BTreeMap<String, String>, String> {
+fn run(way: Way) -> Result<BTreeMap<String, String>, String> {
     let names: Vec<_> = conformance::channel::checks().iter().map(|c| c.name).collect();
-    crate::common::run(CHILD, &names, level, threads, false)
+    crate::common::run(CHILD, &names, way, false)
 }
 
 #[test]

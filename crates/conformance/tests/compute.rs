@@ -3,25 +3,26 @@
 //! `CONFORMANCE_ICD` names another driver's ICD file, to see what that makes of the cases; SIMD levels then mean
 //! nothing.
 
+use crate::common::Way;
 use std::collections::BTreeMap;
 
 /// Hashes by case, of one child.
-fn run(level: &str, threads: usize, without_loader: bool) -> Result<BTreeMap<String, String>, String> {
+fn run(way: Way, without_loader: bool) -> Result<BTreeMap<String, String>, String> {
     let names: Vec<_> = conformance::cases().iter().map(|c| c.name).collect();
-    crate::common::run(env!("CARGO_BIN_EXE_compute-child"), &names, level, threads, without_loader)
+    crate::common::run(env!("CARGO_BIN_EXE_compute-child"), &names, way, without_loader)
 }
 
 #[test]
 fn right_answers_and_the_same_bits_on_every_level_and_thread_count() {
-    crate::common::same_everywhere(None, &[1, 2, 5], |level, threads| run(level, threads, false));
+    crate::common::same_everywhere(None, &[1, 2, 5], |way| run(way, false));
 }
 
 #[test]
 fn the_driver_works_without_a_loader() {
     // Every level finds the entry points alike: the widest, which is done soonest.
-    let level = crate::common::levels().pop().expect("one at least");
-    let with = run(level, 2, false).unwrap_or_else(|e| panic!("{e}"));
-    let without = run(level, 2, true).unwrap_or_else(|e| panic!("{e}"));
+    let way = Way::new(crate::common::levels().pop().expect("one at least"), 2);
+    let with = run(way, false).unwrap_or_else(|e| panic!("{e}"));
+    let without = run(way, true).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!(with, without);
 }
 

@@ -1,19 +1,22 @@
 //! What programs cost, as `tuff run --counters` has the driver write it: the same file, byte for byte, from every run,
 //! on every SIMD level and thread count.
 
-use client::drivers::Threads;
+use crate::common::{Way, all_ways, ways};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
+/// Twice on two threads: the order of their work may differ.
+const THREADS: [usize; 3] = [1, 2, 2];
+
 /// The file of a run of `program` on the cases named.
-fn counters(program: &str, names: &[&str], level: &str, threads: usize) -> String {
+fn counters(program: &str, names: &[&str], way: Way) -> String {
     let name = std::path::Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     static RUN: AtomicUsize = AtomicUsize::new(0);
     let run = RUN.fetch_add(1, Relaxed);
     let file = std::env::temp_dir().join(format!("tuff-{name}-{}-{run}.json", std::process::id()));
     let mut child = Command::new(program);
-    crate::common::driver().prepare(&mut child, Threads::Count(threads));
-    let output = child.args(names).env("TUFF_SIMD", level).env("TUFF_COUNTERS", &file).output().unwrap();
+    way.prepare(&mut child);
+    let output = child.args(names).env("TUFF_COUNTERS", &file).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
     let _ = std::fs::remove_file(&file);
@@ -36,17 +39,15 @@ fn total(text: &str, name: &str) -> u64 {
     json["total"][name].as_u64().unwrap()
 }
 
-fn same_everywhere(program: &str, names: &[&str], must: &[&str]) {
-    // Twice on two threads: the order of their work may differ.
-    let all =
-        crate::common::everywhere(&[1, 2, 2], |level, threads| counters(program, names, level, threads));
+fn same_everywhere(ways: &[Way], program: &str, names: &[&str], must: &[&str]) {
+    let all = crate::common::everywhere(ways, |way| counters(program, names, way));
     let (_, first) = &all[0];
     for name in must {
         assert_ne!(total(first, name), 0, "{name}");
     }
-    for (name, again) in &all {
+    for (way, again) in &all {
         let differs = first.lines().zip(again.lines()).find(|(a, b)| a != b);
-        assert!(first == again, "{name}: {differs:?}");
+        assert!(first == again, "{way:?}: {differs:?}");
     }
 }
 
@@ -57,13 +58,22 @@ fn dispatches_cost_the_same_on_every_run() {
     let cases = conformance::cases();
     let names: Vec<_> = cases.iter().map(|c| c.name).filter(|n| *n != racing).collect();
     let must = ["TuffFmaInstr", "TuffComputeWarps", "MaliGPUActiveCy"];
-    same_everywhere(env!("CARGO_BIN_EXE_compute-child"), &names, &must);
+    same_everywhere(&ways(&THREADS), env!("CARGO_BIN_EXE_compute-child"), &names, &must);
 }
 
 #[test]
 fn pictures_cost_the_same_on_every_run() {
     let must = ["MaliFragWarp", "TuffQuadsShaded", "MaliMainQueueTask"];
-    same_everywhere(env!("CARGO_BIN_EXE_scene-child"), &[], &must);
+    same_everywhere(&ways(&THREADS), env!("CARGO_BIN_EXE_scene-child"), &[], &must);
+}
+
+/// A wave's width follows from its shader alone: wide and narrow ones, where warps are made of several triangles' quads, and workgroups
+/// that share a wave and that do not.
+#[test]
+fn counts_do_not_depend_on_what_is_compiled() {
+    let must = ["MaliFragWarp", "TuffQuadsShaded"];
+    let scenes = ["large_mesh", "triangles", "mesh", "levels"];
+    same_everywhere(&all_ways(&[1, 2]), env!("CARGO_BIN_EXE_scene-child"), &scenes, &must);
 }
 
 /// Six depth-tested layers back to front begin the scene, of 128 × 128 quads each: all but the last of them are hidden,
@@ -71,7 +81,7 @@ fn pictures_cost_the_same_on_every_run() {
 #[test]
 fn what_later_layers_cover_is_not_shaded() {
     for scene in ["layers", "layers_4_samples", "layers_8_samples"] {
-        let text = counters(env!("CARGO_BIN_EXE_scene-child"), &[scene], "portable", 1);
+        let text = counters(env!("CARGO_BIN_EXE_scene-child"), &[scene], Way::new("portable", 1));
         let hidden = total(&text, "TuffQuadsHidden");
         assert!(hidden >= 5 * 128 * 128, "{scene}: {hidden}");
         // Each layer of the scene is opaque, and one of them at least is seen.
@@ -83,11 +93,9 @@ const FRAMES: &str = env!("CARGO_BIN_EXE_frames-child");
 
 /// The file of one thread, after a look at those of others.
 fn frames_file(kind: &str) -> String {
-    let first = counters(FRAMES, &[kind], "portable", 1);
-    for level in crate::common::levels() {
-        for threads in [1, 2] {
-            assert!(first == counters(FRAMES, &[kind], level, threads), "{level}, {threads} threads");
-        }
+    let first = counters(FRAMES, &[kind], Way::new("portable", 1));
+    for way in ways(&[1, 2]) {
+        assert!(first == counters(FRAMES, &[kind], way), "{way:?}");
     }
     first
 }

@@ -1,11 +1,12 @@
 //! Extensions through the loader, with values worked out from the specification; the same on every SIMD level and thread
 //! count.
 
+use crate::common::Way;
 use std::collections::BTreeMap;
 
-fn run(level: &str, threads: usize) -> Result<BTreeMap<String, String>, String> {
+fn run(way: Way) -> Result<BTreeMap<String, String>, String> {
     let names: Vec<_> = conformance::extensions::checks().iter().map(|c| c.name).collect();
-    crate::common::run(env!("CARGO_BIN_EXE_extensions-child"), &names, level, threads, false)
+    crate::common::run(env!("CARGO_BIN_EXE_extensions-child"), &names, way, false)
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! VK_ARM_shader_instrumentation: every rule, and counts worked out from the shaders' sources; the same values on every
 //! SIMD level and thread count.
 
+use crate::common::Way;
 use std::collections::BTreeMap;
 
-fn run(level: &str, threads: usize) -> Result<BTreeMap<String, String>, String> {
+fn run(way: Way) -> Result<BTreeMap<String, String>, String> {
     let names: Vec<_> = conformance::instrumentation::checks().iter().map(|c| c.name).collect();
-    crate::common::run(env!("CARGO_BIN_EXE_instrumentation-child"), &names, level, threads, false)
+    crate::common::run(env!("CARGO_BIN_EXE_instrumentation-child"), &names, way, false)
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Every scene on Tuff: right by a reference that is not Tuff, and the bits of one golden hash a scene on every SIMD level
 //! and thread count. `CONFORMANCE_BLESS=1` writes `goldens.txt` anew, from scenes that pass their checks.
 
+use crate::common::Way;
 use conformance::scenes::{Expect, Output, decode_png, reference::render, scenes};
 use std::collections::BTreeMap;
 
@@ -22,11 +23,9 @@ fn bless(hashes: &BTreeMap<String, String>) {
 fn right_pictures_and_one_golden_on_every_level_and_thread_count() {
     let scenes = conformance::scenes::scenes();
     let names: Vec<_> = scenes.iter().map(|s| s.name).collect();
-    let run = |level: &str, threads| {
-        crate::common::run(env!("CARGO_BIN_EXE_scene-child"), &names, level, threads, false)
-    };
+    let run = |way| crate::common::run(env!("CARGO_BIN_EXE_scene-child"), &names, way, false);
     if std::env::var_os("CONFORMANCE_BLESS").is_some() {
-        bless(&run("portable", 1).unwrap_or_else(|e| panic!("{e}")));
+        bless(&run(Way::new("portable", 1)).unwrap_or_else(|e| panic!("{e}")));
     }
     let goldens = goldens();
     let listed: Vec<_> = goldens.keys().map(String::as_str).collect();
@@ -42,9 +41,7 @@ fn random_pictures_are_right_and_the_same_everywhere() {
     let count = std::env::var("CONFORMANCE_RANDOM").map_or(40, |n| n.parse().expect("a number"));
     let names: Vec<String> = (0..count).flat_map(|n| [format!("random:{n}"), format!("wild:{n}")]).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let run = |level: &str, threads| {
-        crate::common::run(env!("CARGO_BIN_EXE_scene-child"), &names, level, threads, false)
-    };
+    let run = |way| crate::common::run(env!("CARGO_BIN_EXE_scene-child"), &names, way, false);
     crate::common::same_everywhere(None, &[1, 2], run);
 }
 

@@ -1,5 +1,6 @@
 //! Reading and filling what applications pass by pointer: pNext chains, counted arrays, strings.
 
+use crate::answer::Answer;
 use std::ffi::{CStr, c_char, c_void};
 use vk::TaggedStructure;
 
@@ -70,6 +71,26 @@ pub(crate) unsafe fn find_mut<'a, T: TaggedStructure>(p_next: *mut c_void) -> Op
 pub(crate) unsafe fn slice<'a, T>(p: *const T, count: u32) -> &'a [T] {
     // SAFETY: the caller keeps what is asked for above.
     unsafe { if p.is_null() || count == 0 { &[] } else { std::slice::from_raw_parts(p, count as usize) } }
+}
+
+/// A copy of `count` elements at `p`, for what is looked at more than once: the program's memory may change meanwhile.
+///
+/// # Errors
+/// There is no memory for it.
+///
+/// # Safety
+/// `p` is null or points to `count` elements, of which any bits are values.
+pub(crate) unsafe fn copied<T: Copy>(p: *const T, count: usize) -> Answer<Vec<T>> {
+    let mut copy: Vec<T> = Vec::new();
+    if !p.is_null() && count > 0 {
+        copy.try_reserve_exact(count).map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+        // SAFETY: reserved; the caller's. Bytes, for they need not be aligned.
+        unsafe {
+            std::ptr::copy_nonoverlapping(p.cast::<u8>(), copy.as_mut_ptr().cast(), count * size_of::<T>());
+            copy.set_len(count);
+        }
+    }
+    Ok(copy)
 }
 
 /// As [`slice`], writable.

@@ -72,6 +72,7 @@ pub(crate) mod shader_binary;
 pub(crate) mod shader_module;
 pub(crate) mod shader_object;
 mod shared_sync;
+mod signed;
 pub(crate) mod sparse;
 pub(crate) mod structs;
 pub(crate) mod update_template;

@@ -17,6 +17,7 @@ use crate::pipeline_graphics::Graphics;
 use crate::pipeline_layout::Layout;
 use crate::properties::CACHE_UUID;
 use crate::shader_module::{self, Code};
+use crate::signed::Body;
 use gpu::pipeline::ComputePipeline;
 use machine::Mode;
 use machine::descriptor::DYNAMIC_TABLE;
@@ -26,7 +27,7 @@ use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::instrument::{self, Block, Entry, Form};
 use shader::ir::Stage;
-use shader::options::Options;
+use shader::options::{Options, Width};
 use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -275,16 +276,16 @@ impl Source {
         }
         mappings.iter().chain(words).for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
     }
-    /// The source at the beginning of signed bytes, and what is behind it.
-    pub(crate) fn read(stage: vk::ShaderStageFlags, b: &[u8]) -> Option<(Source, &[u8])> {
-        let (counts, b) = b.split_first_chunk::<20>()?;
+    /// The source at the beginning of a body, and what is behind it.
+    pub(crate) fn read(stage: vk::ShaderStageFlags, b: Body) -> Option<(Source, Body)> {
+        let (counts, b) = b.split_chunk::<20>()?;
         let count = |k: usize| -> Option<usize> {
             Some(u32::from_le_bytes(*counts[4 * k..].first_chunk()?) as usize)
         };
-        let (entry, b) = b.split_at_checked(count(1)?)?;
-        let (spec, b) = b.split_at_checked(count(2)?.checked_mul(12)?)?;
-        let (mappings, b) = b.split_at_checked(count(3)?.checked_mul(4)?)?;
-        let (words, b) = b.split_at_checked(count(4)?.checked_mul(4)?)?;
+        let (entry, b) = b.split(count(1)?)?;
+        let (spec, b) = b.split(count(2)?.checked_mul(12)?)?;
+        let (mappings, b) = b.split(count(3)?.checked_mul(4)?)?;
+        let (words, b) = b.split(count(4)?.checked_mul(4)?)?;
         let spec = spec.chunks_exact(12).filter_map(|c| {
             let (id, value) = c.split_first_chunk::<4>()?;
             Some((u32::from_le_bytes(*id), u64::from_le_bytes(*value.first_chunk()?)))
@@ -321,22 +322,30 @@ impl Source {
     ) -> Answer<(Executable, bool)> {
         let key = self.key(layout);
         let blocks = self.blocks()?;
+        let stage = self.entry()?.0;
+        // A key does not prove that a program from a blob is what its compilation would give.
+        let fits = |c: &Arc<Compiled>| c.program.stage == stage && layout.has_all(&c.program);
         let code = measured::wanted().then(|| self.code.clone());
         let done = |compiled| Executable { stage: self.stage, compiled, key, blocks, code }.observing();
         if let Some((of, compiled)) = &self.ready
             && *of == key
+            && fits(compiled)
         {
             // No hit: that is said of the application's cache alone.
             return Ok((done(compiled.clone()), false));
         }
-        if let Some(c) = cache.and_then(|c| c.get(key)) {
+        if let Some(c) = cache.and_then(|c| c.get(key)).filter(fits) {
             return Ok((done(c), true));
         }
         // A program that another pipeline already has is not compiled again, but it is no cache hit.
-        let compiled = match pipeline_cache::of_process(key) {
+        let compiled = match pipeline_cache::of_process(key).filter(fits) {
             Some(c) => c,
             None if must_have => return Err(vk::Result::PIPELINE_COMPILE_REQUIRED),
-            None => self.run_compiler(layout, key)?,
+            None => {
+                let made = self.run_compiler(layout)?;
+                let kept = pipeline_cache::remember(key, made.clone());
+                if fits(&kept) { kept } else { made }
+            }
         };
         if let Some(c) = cache {
             c.put(key, compiled.clone());
@@ -346,17 +355,8 @@ impl Source {
 
     /// This stage's functions.
     fn entry(&self) -> Answer<(Stage, Entry<'_>)> {
-        let stage = match self.stage {
-            vk::ShaderStageFlags::VERTEX => Stage::Vertex,
-            vk::ShaderStageFlags::TESSELLATION_CONTROL => Stage::TessControl,
-            vk::ShaderStageFlags::TESSELLATION_EVALUATION => Stage::TessEval,
-            vk::ShaderStageFlags::GEOMETRY => Stage::Geometry,
-            vk::ShaderStageFlags::TASK_EXT => Stage::Task,
-            vk::ShaderStageFlags::MESH_EXT => Stage::Mesh,
-            vk::ShaderStageFlags::FRAGMENT => Stage::Fragment,
-            vk::ShaderStageFlags::COMPUTE => Stage::Compute,
-            other => return Err(invalid(&format!("there are no shaders for the stage {other:?}"))),
-        };
+        let none = || invalid(&format!("there are no shaders for the stage {:?}", self.stage));
+        let stage = stage_of(self.stage).ok_or_else(none)?;
         Ok((stage, Entry::Named(&self.entry, Some(stage.model() as u32))))
     }
 
@@ -382,7 +382,7 @@ impl Source {
         Ok(program)
     }
 
-    fn run_compiler(&self, layout: &Layout, key: u128) -> Answer<Arc<Compiled>> {
+    fn run_compiler(&self, layout: &Layout) -> Answer<Arc<Compiled>> {
         let (stage, entry) = self.entry()?;
         let mapping = |set, binding, kind| self.mappings.find(set, binding, kind);
         let options = Options {
@@ -392,7 +392,7 @@ impl Source {
             binding: &|set, binding| layout.binding(set, binding),
             mapping: layout.heaps.then_some(&mapping),
             push_bytes: layout.push_bytes,
-            lanes: None,
+            width: Width::BEST,
             machine: machine(),
             optimise: true,
         };
@@ -401,9 +401,23 @@ impl Source {
             false => shader::compile(&self.code.module, &options),
         };
         let program = program.map_err(|e| self.failed(&e))?;
-        let made = Compiled { program: Arc::new(program), name: self.entry.clone() };
-        Ok(pipeline_cache::remember(key, Arc::new(made)))
+        Ok(Arc::new(Compiled { program: Arc::new(program), name: self.entry.clone() }))
     }
+}
+
+/// The compiler's name of a stage.
+pub(crate) fn stage_of(stage: vk::ShaderStageFlags) -> Option<Stage> {
+    Some(match stage {
+        vk::ShaderStageFlags::VERTEX => Stage::Vertex,
+        vk::ShaderStageFlags::TESSELLATION_CONTROL => Stage::TessControl,
+        vk::ShaderStageFlags::TESSELLATION_EVALUATION => Stage::TessEval,
+        vk::ShaderStageFlags::GEOMETRY => Stage::Geometry,
+        vk::ShaderStageFlags::TASK_EXT => Stage::Task,
+        vk::ShaderStageFlags::MESH_EXT => Stage::Mesh,
+        vk::ShaderStageFlags::FRAGMENT => Stage::Fragment,
+        vk::ShaderStageFlags::COMPUTE => Stage::Compute,
+        _ => return None,
+    })
 }
 
 /// What a compilation depends on besides the shader.

@@ -1,11 +1,10 @@
 //! VK_KHR_pipeline_binary: a pipeline's programs as objects and bytes, one a stage.
 //!
-//! A blob is header, signature ([`cache_key`]) of all else, the stage's source (flags, entry point, specialisation, SPIR-V)
+//! A blob ([`signed`]) is header, signature of all else, the stage's source (flags, entry point, specialisation, SPIR-V)
 //! and its program as a pipeline cache has it. The source is for pipelines whose layout differs, as a link's does from its
 //! libraries', and for whoever reads a pipeline's executables. What is not ours and whole, or of another build, is none.
 
 use crate::answer::{Answer, invalid};
-use crate::cache_key;
 use crate::chain;
 use crate::device::Device;
 use crate::hash::{self, Hasher128};
@@ -13,6 +12,7 @@ use crate::object::{self, Object};
 use crate::pipeline::{self, Compiled, Pipeline, Source};
 use crate::pipeline_cache;
 use crate::properties::CACHE_UUID;
+use crate::signed::{Draft, Header, Verified};
 use std::ffi::c_void;
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -21,9 +21,6 @@ use std::sync::Arc;
 pub(crate) const CAPTURE_DATA: vk::PipelineCreateFlags2 = vk::PipelineCreateFlags2::from_raw(1 << 31);
 
 const MAGIC: &[u8; 8] = b"TuffPipe";
-const HEADER: usize = 32;
-/// Header and signature.
-const PREFIX: usize = HEADER + 16;
 /// Bytes of a key.
 const KEY: usize = 16;
 
@@ -36,8 +33,8 @@ impl Object for PipelineBinary {
     type Handle = vk::PipelineBinaryKHR;
 }
 
-fn header(stage: vk::ShaderStageFlags) -> [u8; HEADER] {
-    let mut h = [0; HEADER];
+fn header(stage: vk::ShaderStageFlags) -> Header {
+    let mut h = Header::default();
     h[..8].copy_from_slice(MAGIC);
     h[12..16].copy_from_slice(&stage.as_raw().to_le_bytes());
     h[16..].copy_from_slice(&CACHE_UUID);
@@ -46,33 +43,34 @@ fn header(stage: vk::ShaderStageFlags) -> [u8; HEADER] {
 
 /// Of a stage that was compiled to `made`, by the key of that compilation.
 fn write(source: &Source, key: u128, made: &Compiled) -> Vec<u8> {
-    let mut blob = header(source.stage).to_vec();
-    blob.extend_from_slice(&[0; 16]);
-    source.write(&mut blob);
-    blob.extend_from_slice(&pipeline_cache::entry(key, made));
-    if let Some(s) = cache_key::sign(&[&blob[..HEADER], &blob[PREFIX..]]) {
-        blob[HEADER..PREFIX].copy_from_slice(&s);
-    }
-    blob
+    let mut stage = vec![];
+    source.write(&mut stage);
+    let mut blob = Draft::new(header(source.stage));
+    blob.add(&stage);
+    blob.add(&pipeline_cache::entry(key, made));
+    blob.signed()
 }
 
-fn read(blob: &[u8]) -> Option<PipelineBinary> {
-    let (h, signature, rest) = (blob.get(..HEADER)?, blob.get(HEADER..PREFIX)?, blob.get(PREFIX..)?);
-    let stage = vk::ShaderStageFlags::from_raw(u32::from_le_bytes(*h[12..].first_chunk()?));
-    if h != header(stage) || cache_key::sign(&[h, rest])?[..] != *signature {
-        return None;
-    }
-    let (mut source, rest) = Source::read(stage, rest)?;
-    let (key, name, program, behind) = pipeline_cache::read_entry(rest)?;
+fn stage_of(h: &Header) -> vk::ShaderStageFlags {
+    vk::ShaderStageFlags::from_raw(u32::from_le_bytes([h[12], h[13], h[14], h[15]]))
+}
+
+/// # Safety
+/// As [`Verified::copied`].
+unsafe fn read(p: *const u8, size: usize) -> Answer<PipelineBinary> {
+    // SAFETY: the caller's.
+    let blob = unsafe { Verified::copied(p, size, |h| *h == header(stage_of(h)))? };
+    blob.and_then(of_blob).ok_or(vk::Result::ERROR_UNKNOWN)
+}
+
+fn of_blob(blob: Verified) -> Option<PipelineBinary> {
+    let (mut source, rest) = Source::read(stage_of(blob.header()), blob.body())?;
+    let (key, made, behind) = pipeline_cache::read_entry(rest)?;
     if !behind.is_empty() {
         return None;
     }
-    let compiled = pipeline_cache::of_process(key).unwrap_or_else(|| {
-        let made = Compiled { program: Arc::new(program), name: name.to_string() };
-        pipeline_cache::remember(key, Arc::new(made))
-    });
-    source.ready = Some((key, compiled));
-    Some(PipelineBinary { source, blob: blob.into() })
+    source.ready = Some((key, pipeline_cache::shared(key, made)));
+    Some(PipelineBinary { source, blob: blob.into_bytes().into() })
 }
 
 /// The source of a stage that the binaries of a creation's chain have; none where the chain has no binaries.
@@ -96,18 +94,12 @@ pub(crate) unsafe fn of_stage(p_next: *const c_void, stage: vk::ShaderStageFlags
 }
 
 /// What a creation asks to be made a binary of.
-unsafe fn blobs(info: &vk::PipelineBinaryCreateInfoKHR) -> Answer<Vec<Answer<Vec<u8>>>> {
+unsafe fn binaries(info: &vk::PipelineBinaryCreateInfoKHR) -> Answer<Vec<Answer<PipelineBinary>>> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
         if let Some(given) = info.p_keys_and_data_info.as_ref() {
             let data = chain::slice(given.p_pipeline_binary_data, given.binary_count);
-            return Ok(data
-                .iter()
-                .map(|d| {
-                    let size = d.data_size.min(u32::MAX as usize) as u32;
-                    Ok(chain::slice(d.p_data.cast_const().cast::<u8>(), size).to_vec())
-                })
-                .collect());
+            return Ok(data.iter().map(|d| read(d.p_data.cast_const().cast(), d.data_size)).collect());
         }
         if info.pipeline == vk::Pipeline::null() {
             // pipelineBinaryInternalCache is false.
@@ -122,7 +114,10 @@ unsafe fn blobs(info: &vk::PipelineBinaryCreateInfoKHR) -> Answer<Vec<Answer<Vec
             let source = source.ok_or_else(|| {
                 invalid("vkCreatePipelineBinariesKHR: a pipeline without VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR")
             })?;
-            Ok(write(source, made.key, &made.compiled))
+            let blob = write(source, made.key, &made.compiled).into();
+            let mut source = source.clone();
+            source.ready = Some((made.key, made.compiled.clone()));
+            Ok(PipelineBinary { source, blob })
         });
         Ok(each.collect())
     }
@@ -136,21 +131,22 @@ pub(crate) unsafe fn create_pipeline_binaries_khr(
 ) -> vk::Result {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let blobs = match blobs(&*info) {
-            Ok(blobs) => blobs,
+        let binaries = match binaries(&*info) {
+            Ok(binaries) => binaries,
             Err(e) => return e,
         };
         let out = &mut *out;
         if out.p_pipeline_binaries.is_null() {
-            out.pipeline_binary_count = blobs.len() as u32;
+            out.pipeline_binary_count = binaries.len() as u32;
             return vk::Result::SUCCESS;
         }
         let room = chain::slice_mut(out.p_pipeline_binaries, out.pipeline_binary_count);
         room.fill(vk::PipelineBinaryKHR::null());
-        let mut result = if room.len() < blobs.len() { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS };
-        out.pipeline_binary_count = room.len().min(blobs.len()) as u32;
-        for (slot, blob) in room.iter_mut().zip(blobs) {
-            match blob.and_then(|b| read(&b).ok_or(vk::Result::ERROR_UNKNOWN)) {
+        let all = room.len() >= binaries.len();
+        let mut result = if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE };
+        out.pipeline_binary_count = room.len().min(binaries.len()) as u32;
+        for (slot, binary) in room.iter_mut().zip(binaries) {
+            match binary {
                 Ok(binary) => *slot = object::create(binary),
                 Err(e) => result = e,
             }

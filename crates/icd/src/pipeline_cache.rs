@@ -1,26 +1,22 @@
 //! VkPipelineCache: compiled programs by key, and their blobs.
 //!
-//! A blob is the header of § Pipeline Cache Header (version one), a signature ([`cache_key`]) of all else, and entries:
+//! A blob ([`signed`]) is the header of § Pipeline Cache Header (version one), a signature of all else, and entries:
 //! key, length, name and program. Its UUID is of one build of the driver (`build.rs`), for a program's bytes mean nothing
 //! to another. A blob that is foreign, forged or damaged is an empty one.
 
 use crate::answer::{Answer, created};
-use crate::cache_key;
 use crate::chain;
 use crate::device::Device;
 use crate::object::{self, Object};
 use crate::pipeline::Compiled;
 use crate::properties::{CACHE_UUID, DEVICE_ID, VENDOR_ID};
+use crate::signed::{Body, Draft, HEADER, Header, Verified};
 use parking_lot::Mutex;
-use shader::bytecode::Program;
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::c_void;
 use std::sync::{Arc, Weak};
 
-/// `sizeof(VkPipelineCacheHeaderVersionOne)`.
-const HEADER: usize = 32;
-/// Header and signature.
-const PREFIX: usize = HEADER + 16;
+const _: () = assert!(size_of::<vk::PipelineCacheHeaderVersionOne>() == HEADER);
 
 pub struct PipelineCache {
     programs: Mutex<BTreeMap<u128, Arc<Compiled>>>,
@@ -60,7 +56,12 @@ pub(crate) fn remember(key: u128, made: Arc<Compiled>) -> Arc<Compiled> {
     made
 }
 
-fn header() -> [u8; HEADER] {
+/// The program of this key that the process has, or else the one that was read.
+pub(crate) fn shared(key: u128, read: Compiled) -> Arc<Compiled> {
+    of_process(key).unwrap_or_else(|| remember(key, Arc::new(read)))
+}
+
+fn header() -> Header {
     let mut h = [0; HEADER];
     h[0..4].copy_from_slice(&(HEADER as u32).to_le_bytes());
     h[4..8].copy_from_slice(&vk::PipelineCacheHeaderVersion::ONE.as_raw().to_le_bytes());
@@ -83,8 +84,7 @@ pub(crate) fn entry(key: u128, p: &Compiled) -> Vec<u8> {
 
 /// The blob of as many programs as fit `room` bytes, and whether those are all.
 fn write(programs: &BTreeMap<u128, Arc<Compiled>>, room: usize) -> (Vec<u8>, bool) {
-    let mut blob = header().to_vec();
-    blob.extend_from_slice(&[0; 16]);
+    let mut blob = Draft::new(header());
     let mut all = true;
     for (&key, p) in programs {
         let e = entry(key, p);
@@ -92,52 +92,38 @@ fn write(programs: &BTreeMap<u128, Arc<Compiled>>, room: usize) -> (Vec<u8>, boo
             all = false;
             break;
         }
-        blob.extend_from_slice(&e);
+        blob.add(&e);
     }
-    if let Some(s) = cache_key::sign(&[&blob[..HEADER], &blob[PREFIX..]]) {
-        blob[HEADER..PREFIX].copy_from_slice(&s);
-    }
-    (blob, all)
+    (blob.signed(), all)
 }
 
-/// The programs of a blob; empty for one that is not ours or not whole.
-fn read(blob: &[u8]) -> BTreeMap<u128, Arc<Compiled>> {
+/// The programs of a blob, up to the first that means nothing.
+fn read(mut rest: Body) -> BTreeMap<u128, Arc<Compiled>> {
     let mut programs = BTreeMap::new();
-    let (Some(h), Some(s), Some(mut rest)) =
-        (blob.get(..HEADER), blob.get(HEADER..PREFIX), blob.get(PREFIX..))
-    else {
-        return programs;
-    };
-    if h != header() || cache_key::sign(&[h, rest]).is_none_or(|mine| mine[..] != *s) {
-        return programs;
-    }
-    while let Some((key, name, program, after)) = read_entry(rest) {
-        programs.insert(key, Arc::new(Compiled { program: Arc::new(program), name: name.to_string() }));
+    while let Some((key, made, after)) = read_entry(rest) {
+        programs.insert(key, Arc::new(made));
         rest = after;
     }
     programs
 }
 
-/// An entry at the beginning of signed bytes, and what is behind it.
-pub(crate) fn read_entry(b: &[u8]) -> Option<(u128, &str, Program, &[u8])> {
-    let (key, b) = b.split_first_chunk::<16>()?;
-    let (name_len, b) = b.split_first_chunk::<4>()?;
-    let (len, b) = b.split_first_chunk::<4>()?;
-    let (name, b) = b.split_at_checked(u32::from_le_bytes(*name_len) as usize)?;
-    let (program, b) = b.split_at_checked(u32::from_le_bytes(*len) as usize)?;
-    Some((u128::from_le_bytes(*key), std::str::from_utf8(name).ok()?, Program::from_bytes(program)?, b))
+/// The entry at the beginning of a body, and what is behind it.
+pub(crate) fn read_entry(b: Body) -> Option<(u128, Compiled, Body)> {
+    let (key, b) = b.split_chunk::<16>()?;
+    let (name_len, b) = b.split_chunk::<4>()?;
+    let (len, b) = b.split_chunk::<4>()?;
+    let (name, b) = b.split(u32::from_le_bytes(*name_len) as usize)?;
+    let name = std::str::from_utf8(name).ok()?.to_string();
+    let (program, b) = b.split_program(u32::from_le_bytes(*len) as usize)?;
+    Some((u128::from_le_bytes(*key), Compiled { program: Arc::new(program), name }, b))
 }
 
+/// A blob that is not ours or not whole is an empty one.
 unsafe fn new(info: &vk::PipelineCacheCreateInfo) -> Answer<PipelineCache> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let blob = if info.p_initial_data.is_null() {
-            &[][..]
-        } else {
-            std::slice::from_raw_parts(info.p_initial_data.cast::<u8>(), info.initial_data_size)
-        };
-        Ok(PipelineCache { programs: Mutex::new(read(blob)) })
-    }
+    let blob =
+        unsafe { Verified::copied(info.p_initial_data.cast(), info.initial_data_size, |h| *h == header())? };
+    Ok(PipelineCache { programs: Mutex::new(blob.map_or_else(BTreeMap::new, |b| read(b.body()))) })
 }
 
 pub(crate) unsafe fn create_pipeline_cache(

@@ -7,6 +7,7 @@ use crate::device::Device;
 use crate::limits::MAX_PUSH_CONSTANTS;
 use crate::object::{self, Object};
 use machine::descriptor::{DESCRIPTOR_BYTES, DYNAMIC_TABLE};
+use shader::bytecode::Program;
 use shader::options::Binding;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, LazyLock};
@@ -71,6 +72,17 @@ impl Layout {
             at.in_memory = layout.in_memory;
         }
         Some(at)
+    }
+
+    /// Whether a program finds in it all that it reads: one that comes from a blob may say anything.
+    pub fn has_all(&self, program: &Program) -> bool {
+        let sets = || self.sets.iter().enumerate().filter_map(|(s, set)| Some((s as u32, set.as_ref()?)));
+        let has = |b: &Binding| {
+            sets().any(|(s, set)| {
+                set.bindings.iter().any(|own| self.binding(s, own.number).as_ref() == Some(b))
+            })
+        };
+        program.bindings().iter().all(has)
     }
 
     /// The layout of a pipeline linked from libraries: the sets of all, and push constants for the one that has most.

@@ -1,26 +1,23 @@
-//! The binaries of shader objects: header, signature ([`cache_key`]) of all else, what the program was compiled for, and
+//! The binaries of shader objects ([`signed`]): header, signature of all else, what the program was compiled for, and
 //! the program as a pipeline cache has it. What is not ours and whole, of another build, stage or layout, is none.
 
-use crate::cache_key;
+use crate::answer::Answer;
 use crate::hash::Hasher128;
-use crate::pipeline::{self, Compiled, Executable};
+use crate::pipeline::{self, Executable};
 use crate::pipeline_cache;
 use crate::pipeline_layout::Layout;
 use crate::properties::CACHE_UUID;
+use crate::signed::{Draft, Header, Verified};
 use std::hash::Hasher;
-use std::sync::Arc;
 
 /// Never the beginning of a pipeline cache's blob: that is its length, 32.
 const MAGIC: &[u8; 8] = b"TuffShad";
-const HEADER: usize = 32;
-/// Header and signature.
-const PREFIX: usize = HEADER + 16;
 
 /// shaderBinaryVersion. Binaries are of one build alone, as shaderBinaryUUID says.
 pub(crate) const VERSION: u32 = 1;
 
-fn header(stage: vk::ShaderStageFlags) -> [u8; HEADER] {
-    let mut h = [0; HEADER];
+fn header(stage: vk::ShaderStageFlags) -> Header {
+    let mut h = Header::default();
     h[..8].copy_from_slice(MAGIC);
     h[8..12].copy_from_slice(&VERSION.to_le_bytes());
     h[12..16].copy_from_slice(&stage.as_raw().to_le_bytes());
@@ -37,31 +34,36 @@ fn compiled_for(layout: &Layout) -> [u8; 16] {
 }
 
 pub(crate) fn write(made: &Executable, layout: &Layout) -> Vec<u8> {
-    let mut blob = header(made.stage).to_vec();
-    blob.extend_from_slice(&[0; 16]);
-    blob.extend_from_slice(&compiled_for(layout));
-    blob.extend_from_slice(&pipeline_cache::entry(made.key, &made.compiled));
-    if let Some(s) = cache_key::sign(&[&blob[..HEADER], &blob[PREFIX..]]) {
-        blob[HEADER..PREFIX].copy_from_slice(&s);
-    }
-    blob
+    let mut blob = Draft::new(header(made.stage));
+    blob.add(&compiled_for(layout));
+    blob.add(&pipeline_cache::entry(made.key, &made.compiled));
+    blob.signed()
 }
 
 /// The program of a binary for a shader of this stage and layout.
-pub(crate) fn read(blob: &[u8], stage: vk::ShaderStageFlags, layout: &Layout) -> Option<Executable> {
-    let (h, signature, rest) = (blob.get(..HEADER)?, blob.get(HEADER..PREFIX)?, blob.get(PREFIX..)?);
-    if h != header(stage) || cache_key::sign(&[h, rest])?[..] != *signature {
-        return None;
-    }
-    let program = rest.strip_prefix(&compiled_for(layout))?;
-    let (key, name, program, behind) = pipeline_cache::read_entry(program)?;
-    if !behind.is_empty() {
+///
+/// # Safety
+/// As [`Verified::copied`].
+pub(crate) unsafe fn read(
+    p: *const u8,
+    size: usize,
+    stage: vk::ShaderStageFlags,
+    layout: &Layout,
+) -> Answer<Executable> {
+    // SAFETY: the caller's.
+    let blob = unsafe { Verified::copied(p, size, |h| *h == header(stage))? };
+    let made = blob.and_then(|blob| of_blob(&blob, stage, layout));
+    made.ok_or(vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT)
+}
+
+fn of_blob(blob: &Verified, stage: vk::ShaderStageFlags, layout: &Layout) -> Option<Executable> {
+    let (made_for, rest) = blob.body().split_chunk()?;
+    let (key, made, behind) = pipeline_cache::read_entry(rest)?;
+    if *made_for != compiled_for(layout) || !behind.is_empty() {
         return None;
     }
     // Those of the same program share it.
-    let compiled = pipeline_cache::of_process(key).unwrap_or_else(|| {
-        let made = Compiled { program: Arc::new(program), name: name.to_string() };
-        pipeline_cache::remember(key, Arc::new(made))
-    });
-    Some(Executable { stage, compiled, key, blocks: None, code: None }.observing())
+    let compiled = pipeline_cache::shared(key, made);
+    let fits = Some(compiled.program.stage) == pipeline::stage_of(stage) && layout.has_all(&compiled.program);
+    fits.then(|| Executable { stage, compiled, key, blocks: None, code: None }.observing())
 }

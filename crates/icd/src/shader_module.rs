@@ -33,8 +33,9 @@ unsafe fn parse(info: &vk::ShaderModuleCreateInfo) -> Answer<Arc<Code>> {
     // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
     unsafe {
         // `code_size` is in bytes; what is not a whole word is cut and then missed by the parser.
-        let words = chain::slice(info.p_code, (info.code_size / 4).min(u32::MAX as usize) as u32);
-        parse_words(words, "vkCreateShaderModule")
+        // A copy: its hash is that of the words that are parsed, whatever the program does to its own meanwhile.
+        let words = chain::copied(info.p_code, info.code_size / 4)?;
+        parse_words(&words, "vkCreateShaderModule")
     }
 }
 

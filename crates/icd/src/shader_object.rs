@@ -143,10 +143,7 @@ unsafe fn shader(info: &vk::ShaderCreateInfoEXT) -> Answer<Shader> {
                 source.insert(pipeline::source_of_object(info)?).compile(None, &layout, false)?.0
             }
             vk::ShaderCodeTypeEXT::BINARY => {
-                let size = info.code_size.min(u32::MAX as usize) as u32;
-                let bytes = chain::slice(info.p_code.cast::<u8>(), size);
-                shader_binary::read(bytes, info.stage, &layout)
-                    .ok_or(vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT)?
+                shader_binary::read(info.p_code.cast(), info.code_size, info.stage, &layout)?
             }
             other => return Err(invalid(&format!("vkCreateShadersEXT: code of type {}", other.as_raw()))),
         };

@@ -1,6 +1,7 @@
 //! Compute pipelines through the real loader: y = 0.5 x + 0.25 y on 256 floats a workgroup.
 
 use crate::gpu::{Gpu, Mapped};
+use crate::shifting::with_shifting;
 use ash::vk;
 
 const SPIRV: &[u8] = include_bytes!("../../../benches/kernels/saxpy.spv");
@@ -335,6 +336,35 @@ fn a_caches_blob_saves_compilation() {
             d.destroy_pipeline_cache(cache, None);
         }
         d.destroy_descriptor_set_layout(empty, None);
+        s.free(&g);
+    }
+}
+
+/// What is taken of a blob is what was signed, and that alone is written again.
+#[test]
+fn a_cache_of_bytes_that_change_meanwhile_has_no_other_programs() {
+    let g = Gpu::new();
+    let s = Saxpy::new(&g, vk::DescriptorType::STORAGE_BUFFER);
+    unsafe {
+        let d = &g.device;
+        let cache = d.create_pipeline_cache(&Default::default(), None).unwrap();
+        let (p, _) = s.pipeline(&g, cache, Default::default()).unwrap();
+        d.destroy_pipeline(p, None);
+        let blob = d.get_pipeline_cache_data(cache).unwrap();
+        d.destroy_pipeline_cache(cache, None);
+        let empty = blob.len().min(48);
+        with_shifting(&blob, empty, |bytes| {
+            let info = vk::PipelineCacheCreateInfo {
+                initial_data_size: blob.len(),
+                p_initial_data: bytes.cast(),
+                ..Default::default()
+            };
+            let cache = d.create_pipeline_cache(&info, None).unwrap();
+            let again = d.get_pipeline_cache_data(cache).unwrap();
+            d.destroy_pipeline_cache(cache, None);
+            assert!(again == blob || again.len() == empty, "a forged program was signed");
+            again == blob
+        });
         s.free(&g);
     }
 }

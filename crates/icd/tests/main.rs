@@ -6,6 +6,8 @@ mod common;
 mod gpu;
 #[path = "common/listen.rs"]
 mod listen;
+#[path = "common/shifting.rs"]
+mod shifting;
 #[path = "common/show.rs"]
 mod show;
 

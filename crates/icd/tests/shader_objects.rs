@@ -3,6 +3,7 @@
 
 use crate::gpu::{Gpu, Mapped};
 use crate::graphics::{Flat, SIZE, expected, expected_of, picture_with};
+use crate::shifting::with_shifting;
 use ash::ext::shader_object::Device as Objects;
 use ash::vk;
 use vk::ShaderStageFlags as Stages;
@@ -248,6 +249,36 @@ fn pipelines_and_shader_objects_take_each_others_place() {
     assert_eq!(late, expected());
     unsafe { g.device.destroy_pipeline(pipeline, None) };
     destroy(&o, &made);
+    f.free(&g);
+}
+
+#[test]
+fn a_binary_that_changes_meanwhile_is_what_was_signed_or_incompatible() {
+    let (g, o) = open();
+    let f = Flat::new(&g);
+    let made = flat(&o, &f, Default::default());
+    let blob = binary(&o, made[1]);
+    // Nobody has the program any more: what is read is not shared with it.
+    destroy(&o, &made);
+    let sets = [f.set];
+    with_shifting(&blob, 64, |bytes| {
+        let info = vk::ShaderCreateInfoEXT {
+            code_size: blob.len(),
+            p_code: bytes.cast(),
+            ..info(Stages::FRAGMENT, &[], &sets, &PUSH).code_type(vk::ShaderCodeTypeEXT::BINARY)
+        };
+        match create(&o, &[info]) {
+            Ok(read) => {
+                assert!(binary(&o, read[0]) == blob, "a forged program was taken");
+                destroy(&o, &read);
+                true
+            }
+            Err(e) => {
+                assert_eq!(e, INCOMPATIBLE);
+                false
+            }
+        }
+    });
     f.free(&g);
 }
 

@@ -8,7 +8,7 @@
 use ash::vk;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::Stage;
-use shader::options::{Binding, DESCRIPTOR_BYTES, Options};
+use shader::options::{Binding, DESCRIPTOR_BYTES, Options, Width};
 use simd::Level;
 use std::sync::Arc;
 use texel::buffer::Buffer;
@@ -57,7 +57,7 @@ fn program(lanes: u32) -> Program {
         binding: &binding,
         mapping: None,
         push_bytes: 8,
-        lanes: Some(lanes),
+        width: Width::Lanes(lanes),
         machine: Default::default(),
         optimise: true,
     };

@@ -10,6 +10,7 @@ mod marks;
 mod module;
 mod rng;
 mod shape;
+mod subgroup;
 mod table;
 mod values;
 pub mod words;
@@ -35,9 +36,26 @@ pub fn mutate(words: &[u32], seed: u64) -> Option<Vec<u32>> {
     (done > 0).then(|| module.words())
 }
 
+/// A copy with control flow that lanes go through apart, and values of other lanes in it.
+pub fn diverge(words: &[u32], seed: u64) -> Option<Vec<u32>> {
+    let mut module = Module::parse(words)?;
+    let mut r = Rng(seed);
+    let mut done = 0;
+    for _ in 0..6 + r.below(10) {
+        let change = match r.below(8) {
+            0 => values::compute(&mut module, &mut r),
+            1..4 => shape::wrap_if(&mut module, &mut r),
+            4 => shape::wrap_loop(&mut module, &mut r),
+            _ => subgroup::across(&mut module, &mut r),
+        };
+        done += change.is_some() as usize;
+    }
+    (done > 0).then(|| module.words())
+}
+
 /// One change, where there is a place for it.
 fn one(m: &mut Module, r: &mut Rng) -> Option<()> {
-    match r.below(32) {
+    match r.below(34) {
         0..6 => values::swap_operand(m, r),
         6..9 => values::other_op(m, r),
         9..11 => values::other_constant(m, r),
@@ -53,7 +71,8 @@ fn one(m: &mut Module, r: &mut Rng) -> Option<()> {
         28 => marks::decorate(m, r),
         29 => marks::redecorate(m, r),
         30 => marks::control(m, r),
-        _ => marks::specialise(m, r),
+        31 => marks::specialise(m, r),
+        _ => subgroup::across(m, r),
     }
 }
 

@@ -212,6 +212,11 @@ impl Module {
         words
     }
 
+    /// The language is that of this version, or a later one.
+    pub fn at_least(&mut self, [major, minor]: [u32; 2]) {
+        self.header[1] = self.header[1].max(major << 16 | minor << 8);
+    }
+
     /// An id that nothing has.
     pub fn fresh(&mut self) -> u32 {
         self.header[3] += 1;

@@ -8,7 +8,7 @@ use crate::{Rng, table};
 const LOOKS: usize = 32;
 
 /// Places of instructions within blocks that change values can touch: no labels, no merges, no lines.
-fn places(m: &Module, flows: &[Flow]) -> Vec<usize> {
+pub fn places(m: &Module, flows: &[Flow]) -> Vec<usize> {
     let inside = flows.iter().flat_map(|f| &f.blocks).flat_map(|b| b.begin + 1..=b.end);
     inside.filter(|at| !m.insts[*at].is_merge() && !m.insts[*at].is_line()).collect()
 }
@@ -151,7 +151,7 @@ pub fn other_constant(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// Whether an instruction can stand a second time behind itself.
-fn repeats(i: &Inst) -> bool {
+pub fn repeats(i: &Inst) -> bool {
     let moves = matches!(i.op, op::PHI | op::VARIABLE | op::LABEL | op::FUNCTION_PARAMETER);
     !moves && !i.is_terminator() && !i.is_merge()
 }
@@ -172,7 +172,7 @@ pub fn repeat(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// Some of the uses in a range become those of another value.
-fn use_instead(m: &mut Module, r: &mut Rng, range: std::ops::Range<usize>, old: u32, new: u32) {
+pub fn use_instead(m: &mut Module, r: &mut Rng, range: std::ops::Range<usize>, old: u32, new: u32) {
     for at in range {
         if !m.insts[at].args.contains(&old) {
             continue;

@@ -9,7 +9,7 @@ mod modules;
 
 use modules::{damaged, entries, options};
 use shader::instrument::{Entry, Form, instrument};
-use shader::options::{Binding, Options};
+use shader::options::{Binding, Options, Width};
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -60,7 +60,12 @@ fn all(words: &[u32], code: &mut DefaultHasher, text: &mut DefaultHasher) -> u32
                     continue;
                 }
                 let binding = |_, b: u32| Some(Binding { in_memory, ..Binding::new(0, b % 64 * 32, 64) });
-                let options = Options { binding: &binding, lanes, optimise, ..options(stage, &entry) };
+                let options = Options {
+                    binding: &binding,
+                    width: lanes.map_or(Width::BEST, Width::Lanes),
+                    optimise,
+                    ..options(stage, &entry)
+                };
                 match catch_unwind(AssertUnwindSafe(|| shader::compile(&module, &options))) {
                     Ok(Ok(program)) => {
                         programs += 1;

@@ -27,6 +27,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
+use crate::options::{Binding, Heap};
+
 use crate::ir::{AtomicOp, Bin, Dim, ImageOp, Input, Mem, Quad, ReduceOp, Scan, TexelType, Tri, Ty, Un};
 
 /// Register name: bits 0..15 the unit, bit 15 set when uniform. Bools never set it in operands of mask ops, and
@@ -335,6 +337,9 @@ pub struct Program {
     pub given: Vec<[u64; 4]>,
     /// Units of the register file.
     pub units: u32,
+    /// The first of these hold addresses of descriptors and nothing else, which the engine follows unasked: ops put there what DESC gave
+    /// or what was there, and before the first of them the engine puts the null descriptor's address.
+    pub handles: u32,
     /// Written once per thread and dispatch: uniform registers of constants.
     pub consts: Vec<(Reg, Ty, u64)>,
     /// Filled by the engine at each wave's start.
@@ -345,6 +350,8 @@ pub struct Program {
     /// Bytes of workgroup memory, which starts as zero.
     pub shared_bytes: u32,
     pub scratch_words: u32,
+    /// Private words, from the first to one past the last, that are zero when a wave begins: others' are never seen in them.
+    pub zeroed: [u32; 2],
     /// True when several workgroups may be packed into one wave: then WorkgroupId is varying.
     pub packed: bool,
     /// The wave must yield at barriers (a workgroup has more invocations than lanes).
@@ -404,6 +411,30 @@ impl std::fmt::Debug for Compiled {
 }
 
 impl Program {
+    /// The bindings of sets whose descriptors it reads: each must be one of the pipeline's layout.
+    pub fn bindings(&self) -> Vec<Binding> {
+        let mut found = vec![];
+        let mut pc = 0;
+        while let Some(op) = self.code.get(pc) {
+            if op.code == Code::DESC
+                && (op.e as u32) < Heap::FIRST_TABLE
+                && let Some(raw) = self.code.get(pc + 1).map(Op::regs)
+            {
+                let word = |i: usize| raw[2 * i].0 as u32 | (raw[2 * i + 1].0 as u32) << 16;
+                let [stride, count, form] = [0, 1, 2].map(word);
+                found.push(Binding {
+                    table: op.e as u32,
+                    offset: op.imm,
+                    stride,
+                    count,
+                    inline_data: form & DESC_INLINE != 0,
+                    in_memory: form & DESC_IN_MEMORY != 0,
+                });
+            }
+            pc += 1 + crate::isa::code::extension_words(op);
+        }
+        found
+    }
     /// Whether it reads descriptors of that table of a dispatch ([`crate::options::Binding::table`]).
     pub fn reads_table(&self, table: u32) -> bool {
         self.has(|op| op.code == Code::DESC && op.e as u32 == table)

@@ -95,7 +95,13 @@ pub(crate) use switches;
 fn header(s: &Shader, o: &mut String) {
     let _ = writeln!(o, "{:?} {:?}", s.stage, s.workgroup);
     if s.shared_bytes != 0 || s.scratch_words != 0 {
-        let _ = writeln!(o, "shared {} bytes, scratch {} words", s.shared_bytes, s.scratch_words);
+        let _ = write!(o, "shared {} bytes, scratch {} words", s.shared_bytes, s.scratch_words);
+        let [from, to] = s.zeroed;
+        let _ = if [from, to] == [0, s.scratch_words] {
+            writeln!(o)
+        } else {
+            writeln!(o, ", zeroed {from} to {to}")
+        };
     }
     for (name, is) in switches!(s) {
         if *is {

@@ -263,6 +263,12 @@ impl Reader {
                 s.shared_bytes = w.number()?;
                 w.want("bytes, scratch")?;
                 s.scratch_words = w.number()?;
+                s.zeroed = [0, s.scratch_words];
+                if w.eat("words, zeroed") {
+                    s.zeroed[0] = w.number()?;
+                    w.want("to")?;
+                    s.zeroed[1] = w.number()?;
+                }
             }
             "depth" => {
                 use DepthMode::*;

@@ -123,12 +123,46 @@ pub struct Options<'a> {
     pub mapping: Option<&'a FindMapping<'a>>,
     /// Bytes of push constants that may be read.
     pub push_bytes: u32,
-    /// Forces the wave's lanes (64, 128 or 256); `None` chooses by register need.
-    pub lanes: Option<u32>,
+    /// How many lanes a wave has.
+    pub width: Width,
     /// What the machine says of itself to VK_ARM_shader_core_builtins.
     pub machine: Machine,
     /// A switch to look at the code as translated (for tests and for blame).
     pub optimise: bool,
+}
+
+/// How many lanes a wave has. Which quads share a warp and in which order modelled caches are asked depend on it, so counts do
+/// too: it must follow from the shader alone, on every host and with every setting.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Width {
+    /// This many: 64, 128 or 256.
+    Lanes(u32),
+    /// The widest wave whose varying registers stay within a budget.
+    ByRegisters(Budget),
+}
+
+/// Bytes of varying registers that a wave should stay within.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// Where the next narrower wave runs the same ops.
+    pub bytes: u32,
+    /// Where the next narrower wave packs its workgroups otherwise and has to be lowered once more.
+    pub relowered: u32,
+}
+
+impl Width {
+    /// Few registers are in use at a time, so a wide wave's cost less as they spill into L2 than a narrow wave's ops cost in
+    /// dispatch, if they are interpreted (`large`, 105 slots: 6 % misses at 256 lanes). Compiled code dispatches less: there the cache
+    /// counts for more (`med`, 92 slots: 128 lanes take four fifths of the time of 256). Most code that matters is compiled.
+    pub const BEST: Width = Width::ByRegisters(Budget { bytes: 80 << 10, relowered: 192 << 10 });
+
+    /// The most lanes that it may come to.
+    pub fn widest(self) -> u32 {
+        match self {
+            Width::Lanes(lanes) => lanes,
+            Width::ByRegisters(_) => 256,
+        }
+    }
 }
 
 /// Shader cores of the modelled GPU, and warps that one holds.

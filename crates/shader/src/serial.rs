@@ -167,7 +167,7 @@ structs! {
     Mesh { emitted, max_vertices, max_primitives, vertices, primitives, payload }
     StageIo { inputs, geometry, tessellation, mesh, feedback }
     Program {
-        stage, interface, outputs, lanes, workgroup, code, images, given, units, consts, inputs, prologue, shared_bytes, scratch_words,
+        stage, interface, outputs, lanes, workgroup, code, images, given, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
         packed, multi_wave, keeps_denormals, quad_derivatives, blocks, files, profile, compiled,
     }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, varying }
@@ -304,8 +304,11 @@ mod tests {
             },
             outputs: vec![(3, reg)],
             lanes: 128,
-            workgroup: [8, 4, 2],
-            code: vec![Op { d: reg, imm: 0xDEAD_BEEF, e: 3, ..Op::new(Code::LD_BUF) }, Op::new(Code::END)],
+            workgroup: [8, 8, 4],
+            code: vec![
+                Op { d: reg, b: Reg::uniform(0), imm: 0xDEAD_BEEF, e: 3, ..Op::new(Code::LD_BUF) },
+                Op::new(Code::END),
+            ],
             images: vec![ImageCode {
                 op: ImageOp::Atomic(AtomicOp::FMax),
                 dim: Dim::Cube,
@@ -313,9 +316,9 @@ mod tests {
                 multisampled: false,
                 texel: TexelType::U64,
                 format: 5,
-                image: reg,
+                image: Reg::uniform(0),
                 sampler: Reg::NONE,
-                coords: vec![reg, Reg::uniform(2)],
+                coords: vec![reg, Reg::uniform(17)],
                 dref: reg,
                 lod: reg,
                 bias: reg,
@@ -330,11 +333,13 @@ mod tests {
             }],
             given: vec![[1, 2, 3, u64::MAX]],
             units: 99,
-            consts: vec![(Reg::uniform(1), Ty::B64, u64::MAX)],
+            handles: 4,
+            consts: vec![(Reg::uniform(18), Ty::B64, u64::MAX)],
             inputs: vec![(Input::LocalId(2), reg), (Input::LocalIndex, reg), (Input::ViewportIndex, reg)],
             prologue: 1,
             shared_bytes: 4096,
             scratch_words: 12,
+            zeroed: [2, 12],
             packed: false,
             multi_wave: true,
             keeps_denormals: false,

@@ -295,7 +295,7 @@ fn a_taken_binding_is_an_error() {
 /// A mark changes nothing for a compiler that does not know it: the program is the same.
 #[test]
 fn atomics_compile() {
-    use shader::options::{Binding, Options};
+    use shader::options::{Binding, Options, Width};
     let binding = |_, b| Some(Binding::new(0, 32 * b, 4));
     for name in ["trips.1.0.spv", "trips.1.6.spv", "trips.debug.spv"] {
         for (form, f) in FORMS {
@@ -308,7 +308,7 @@ fn atomics_compile() {
                 binding: &binding,
                 mapping: None,
                 push_bytes: 0,
-                lanes: None,
+                width: Width::BEST,
                 machine: Default::default(),
                 optimise: true,
             };

@@ -5,7 +5,7 @@
 mod modules;
 
 use shader::ir::{Bin, Inst, Shader, Stage, Tri};
-use shader::options::{Binding, Error, Options};
+use shader::options::{Binding, Error, Options, Width};
 use shader::{Module, build::build, compile, verify::verify};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -40,7 +40,7 @@ fn options<'a>(name: &str, spec: &'a [(u32, u64)]) -> Options<'a> {
         binding: &binding,
         mapping: None,
         push_bytes: 256,
-        lanes: None,
+        width: Width::BEST,
         machine: Default::default(),
         optimise: true,
     }

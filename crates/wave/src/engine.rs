@@ -123,6 +123,37 @@ impl Setup<'_> {
         p.scratch_words as usize * p.lanes as usize * 4 + 64
     }
 
+    /// Puts the null descriptor's address where the program has addresses of descriptors.
+    ///
+    /// # Safety
+    /// The registers are as large as the program asks for, and no wave runs.
+    pub unsafe fn clear_handles(regs: &Aligned, p: &Program) {
+        let words = p.handles as usize * UNIT_BYTES / 8;
+        // SAFETY: the caller's.
+        let handles = unsafe { std::slice::from_raw_parts_mut(regs.ptr().cast::<u64>(), words) };
+        handles.fill(crate::kernels::desc::null());
+    }
+
+    /// Makes the private words zero that a program may read before it writes them, for a wave that is about to begin: others' must
+    /// not show, nor which of the program's own waves ran on this thread before.
+    pub fn clear_private(st: &State, p: &Program) {
+        let [from, to] = p.zeroed.map(|w| w.min(p.scratch_words) as usize);
+        if from >= to {
+            return;
+        }
+        let row = p.lanes as usize * 4;
+        // Few lanes of a wave may be there.
+        let bytes = (32 - st.live.leading_zeros()) as usize * 64;
+        // SAFETY: `scratch_bytes` of these words are reserved, and no lane runs.
+        unsafe {
+            if bytes >= row {
+                st.scratch.add(from * row).write_bytes(0, (to - from) * row);
+            } else {
+                (from..to).for_each(|w| st.scratch.add(w * row).write_bytes(0, bytes));
+            }
+        }
+    }
+
     /// The state of a wave that has not begun: no lanes, `warps` warps, no workgroup memory.
     ///
     /// # Safety

@@ -161,6 +161,8 @@ impl Lanes<'_> {
         let of = |wanted: Input| p.inputs.iter().filter(move |i| i.0 == wanted).map(|i| i.1);
         file.lane_numbers = of(Input::SubgroupLane).collect();
         file.zeros = of(Input::DeviceIndex).collect();
+        // SAFETY: `open` reserved them; no wave runs.
+        unsafe { Setup::clear_handles(&file.regs, p) };
         for &(reg, ty, v) in &p.consts {
             // SAFETY: registers lie within the file.
             unsafe { splat(file.regs.ptr(), reg, ty, v) };
@@ -327,9 +329,10 @@ impl Lanes<'_> {
         for k in 0..self.file.zeros.len() {
             self.fill(self.file.zeros[k], [0; 16]);
         }
-        let (engine, prologue) = (self.engine, self.program.prologue as usize);
+        let (engine, program) = (self.engine, self.program);
         let st = self.state();
         st.live = live;
+        Setup::clear_private(st, program);
         st.count.begin(st.exec);
         st.asked = None;
         if live == 0 {
@@ -337,7 +340,7 @@ impl Lanes<'_> {
         }
         // SAFETY: where the prologue ends is an op; `open` made the state.
         let r = unsafe {
-            let first = At::new(st.code.add(prologue));
+            let first = At::new(st.code.add(program.prologue as usize));
             let from = count::enter(st, first);
             engine.run(st, from, std::ptr::null())
         };

@@ -306,6 +306,8 @@ impl Worker {
             return Ok(());
         }
         w.serial = 0;
+        // SAFETY: reserved above; no wave runs.
+        unsafe { Setup::clear_handles(&w.regs, p) };
         for &(reg, ty, v) in &p.consts {
             // SAFETY: registers lie within the file.
             unsafe { splat(w.regs.ptr(), reg, ty, v) };
@@ -338,6 +340,7 @@ impl Worker {
             Some(m) if n == k.groups => *m,
             _ => masks(k, wave, n),
         };
+        Setup::clear_private(st, d.program);
         st.count.begin(st.exec);
         st.asked = None;
         // SAFETY: where the prologue ends is an op; `prepare` made the state.

@@ -81,6 +81,9 @@ fn shapes() -> Vec<Shape> {
 /// Registers of each kind: floats, ints (of both half uniform) and Bools.
 const EACH: usize = 8;
 
+/// Quad operations.
+const QUADS: u32 = shader::ir::Quad::ALL.len() as u32;
+
 struct Registers {
     varying: [Vec<Reg>; 2],
     uniform: [Vec<Reg>; 2],
@@ -208,7 +211,7 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
         if quads && r.below(4) == 0 {
             let t = if r.below(2) == 0 { F } else { I };
             let d = regs.varying[(t == I) as usize][r.below(EACH as u32) as usize];
-            a.op(Code::QUAD32, d, regs.any(r, t), Reg::NONE, Reg::NONE, r.below(11) as u16, 0);
+            a.op(Code::QUAD32, d, regs.any(r, t), Reg::NONE, Reg::NONE, r.below(QUADS) as u16, 0);
             continue;
         }
         let s = &shapes[r.below(shapes.len() as u32) as usize];
@@ -247,8 +250,8 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
     outputs.retain(|_| r.below(3) > 0);
     a.p.outputs = outputs;
     let mut lab = Lab::new(a.p.units as usize + 32, if r.below(2) == 0 { [0xFFFF; 16] } else { r.exec() });
-    if quads {
-        // A lane that executes sees those of its quad that don't: all do, or none.
+    if quads && r.below(2) == 0 {
+        // All lanes of a quad, or none: compiled code has these.
         for e in &mut lab.exec {
             let any = (*e | *e >> 1 | *e >> 2 | *e >> 3) & 0x1111;
             *e = any * 15;

@@ -2,15 +2,23 @@
 
 #![allow(clippy::needless_range_loop)]
 
+#[path = "../examples/mutants/forged.rs"]
+mod changed;
 mod common;
+#[path = "../examples/mutants/engine.rs"]
+mod engine;
+#[path = "../examples/mutants/guarded.rs"]
+mod guarded;
 mod one_op;
 #[path = "common/spirv.rs"]
 mod spirv;
 
 mod control;
+mod divergence;
 mod exact;
 #[cfg(target_arch = "x86_64")]
 mod flushed;
+mod forged;
 mod fused;
 mod held;
 #[cfg(target_arch = "x86_64")]

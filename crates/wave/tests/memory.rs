@@ -547,7 +547,7 @@ fn a_pointer_to_nothing_is_no_address() {
             binding: &|_, b| Some(shader::options::Binding::new(0, 32 * b, 1)),
             mapping: None,
             push_bytes: 0,
-            lanes: None,
+            width: shader::options::Width::BEST,
             machine: Default::default(),
             optimise,
         };

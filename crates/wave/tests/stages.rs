@@ -5,7 +5,7 @@ use crate::common::{TestHost, levels, to_words, words};
 use shader::bytecode::Program;
 use shader::interface::*;
 use shader::ir::{Input, Stage};
-use shader::options::{Binding, Options};
+use shader::options::{Binding, Options, Width};
 use simd::Level;
 use wave::{Job, Stop, Table, Worker};
 
@@ -18,7 +18,7 @@ fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
         binding: &binding,
         mapping: None,
         push_bytes: 0,
-        lanes: Some(lanes),
+        width: Width::Lanes(lanes),
         machine: Default::default(),
         optimise,
     };

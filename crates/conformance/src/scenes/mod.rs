@@ -40,6 +40,8 @@ pub enum Program {
     Texture,
     /// The cube texture in the colour's direction.
     Cube,
+    /// Much arithmetic on the colour's x and y, of so many registers that waves are narrower than others'.
+    Large,
 }
 
 /// Fixed-function state of a draw.
@@ -148,7 +150,23 @@ pub fn scenes() -> Vec<Scene> {
     all.extend(operations::scenes());
     all.extend(stages::scenes());
     all.extend(textures::scenes());
+    all.push(large_mesh());
     all
+}
+
+/// A mesh of small triangles: which of their quads share a warp depends on the wave's width, and with it what is counted.
+fn large_mesh() -> Scene {
+    const SIDE: u32 = 24;
+    let corner = |x: u32, y: u32| {
+        let [u, v] = [x, y].map(|i| i as f32 / SIDE as f32);
+        Vertex { at: [u * 2.0 - 1.0, v * 2.0 - 1.0, 0.5, 1.0], colour: [u, v, 0.0, 1.0] }
+    };
+    let square =
+        |(x, y)| [(0, 0), (1, 0), (0, 1), (0, 1), (1, 0), (1, 1)].map(|(dx, dy)| corner(x + dx, y + dy));
+    let vertices = (0..SIDE).flat_map(|y| (0..SIDE).map(move |x| (x, y))).flat_map(square).collect();
+    // The shader's numbers grow without bound, and the fraction of infinity is NaN: black, as on lavapipe.
+    let expect = Expect::Formula(Box::new(|_, _| Some([0.0; 4])), 0.0);
+    Scene::new("large_mesh", vec![Draw::list(Program::Large, vertices, State::default())], expect)
 }
 
 impl Scene {

@@ -1,4 +1,4 @@
-//! Children on Tuff at every SIMD level and thread count.
+//! Children on Tuff at every SIMD level and thread count, with shaders compiled and not.
 
 pub mod peers;
 
@@ -37,17 +37,50 @@ pub fn levels() -> Vec<&'static str> {
     list
 }
 
+/// How a child runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Way {
+    pub level: &'static str,
+    pub threads: usize,
+    /// The value of `TUFF_JIT`.
+    pub jit: &'static str,
+}
+
+pub const JIT: [&str; 3] = ["1", "0", "always"];
+
+impl Way {
+    pub fn new(level: &'static str, threads: usize) -> Way {
+        Way { level, threads, jit: JIT[0] }
+    }
+
+    pub fn prepare(&self, child: &mut Command) {
+        driver().prepare(child, Threads::Count(self.threads));
+        child.env("TUFF_SIMD", self.level).env("TUFF_JIT", self.jit);
+    }
+}
+
+/// Every SIMD level with each of these numbers of threads. The values of `TUFF_JIT` take turns, so that they cost no runs.
+pub fn ways(threads: &[usize]) -> Vec<Way> {
+    let all = levels().into_iter().flat_map(|l| threads.iter().map(move |t| Way::new(l, *t)));
+    all.zip(JIT.into_iter().cycle()).map(|(way, jit)| Way { jit, ..way }).collect()
+}
+
+/// Every SIMD level with each of these numbers of threads and each value of `TUFF_JIT`.
+pub fn all_ways(threads: &[usize]) -> Vec<Way> {
+    let all = levels().into_iter().flat_map(|l| threads.iter().map(move |t| Way::new(l, *t)));
+    all.flat_map(|way| JIT.map(|jit| Way { jit, ..way })).collect()
+}
+
 /// Hashes by name, of one child, which must say a good one for each of `names`.
 pub fn run(
     program: &str,
     names: &[&str],
-    level: &str,
-    threads: usize,
+    way: Way,
     without_loader: bool,
 ) -> Result<BTreeMap<String, String>, String> {
     let mut child = Command::new(program);
-    driver().prepare(&mut child, Threads::Count(threads));
-    child.env("TUFF_SIMD", level).args(names);
+    way.prepare(&mut child);
+    child.args(names);
     if without_loader {
         child.env("TUFF_NO_LOADER", "1");
     }
@@ -56,7 +89,7 @@ pub fn run(
     let wrong: Vec<_> = text.lines().filter(|l| l.starts_with("WRONG")).collect();
     if !output.status.success() || !wrong.is_empty() {
         let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(format!("{level}, {threads} threads: {}\n{}\n{errors}", output.status, wrong.join("\n")));
+        return Err(format!("{way:?}: {}\n{}\n{errors}", output.status, wrong.join("\n")));
     }
     let hashes: BTreeMap<String, String> =
         text.lines().filter_map(|l| l.split_once(' ')).map(|(n, h)| (n.into(), h.into())).collect();
@@ -64,43 +97,41 @@ pub fn run(
     if missing.is_empty() { Ok(hashes) } else { Err(format!("no result of {}", missing.join(", "))) }
 }
 
-/// What `run` gives for every SIMD level and these numbers of threads, with their names; as many run side by side as the
-/// machine has cores.
-pub fn everywhere<T: Send>(threads: &[usize], run: impl Fn(&str, usize) -> T + Sync) -> Vec<(String, T)> {
-    let all: Vec<_> = levels().into_iter().flat_map(|l| threads.iter().map(move |t| (l, *t))).collect();
-    let results: Vec<_> = all.iter().map(|_| Mutex::new(None)).collect();
+/// What `run` gives for each of these ways; as many run side by side as the machine has cores.
+pub fn everywhere<T: Send>(ways: &[Way], run: impl Fn(Way) -> T + Sync) -> Vec<(Way, T)> {
+    let results: Vec<_> = ways.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
     std::thread::scope(|s| {
         for _ in 0..std::thread::available_parallelism().map_or(1, |n| n.get()) {
             s.spawn(|| {
                 loop {
                     let i = next.fetch_add(1, Relaxed);
-                    let Some(&(level, threads)) = all.get(i) else { return };
-                    *results[i].lock().unwrap() = Some(run(level, threads));
+                    let Some(way) = ways.get(i) else { return };
+                    *results[i].lock().unwrap() = Some(run(*way));
                 }
             });
         }
     });
     let results = results.into_iter().map(|r| r.into_inner().unwrap().expect("each was run"));
-    all.iter().map(|(level, threads)| format!("{level} on {threads} threads")).zip(results).collect()
+    ways.iter().copied().zip(results).collect()
 }
 
 /// Runs on every SIMD level and these numbers of threads all give what `reference` has, or the first of them.
 pub fn same_everywhere(
     reference: Option<&BTreeMap<String, String>>,
     threads: &[usize],
-    run: impl Fn(&str, usize) -> Result<BTreeMap<String, String>, String> + Sync,
+    run: impl Fn(Way) -> Result<BTreeMap<String, String>, String> + Sync,
 ) {
-    let all = everywhere(threads, run);
+    let all = everywhere(&ways(threads), run);
     let reference = reference.or_else(|| all.iter().find_map(|(_, r)| r.as_ref().ok()));
     let mut wrong = Vec::new();
-    for (name, result) in &all {
+    for (way, result) in &all {
         match result {
             Ok(hashes) => wrong.extend(
                 hashes
                     .iter()
                     .filter(|(case, hash)| reference.is_some_and(|r| r[*case] != **hash))
-                    .map(|(case, _)| format!("{case} has other values with {name}")),
+                    .map(|(case, _)| format!("{case} has other values with {way:?}")),
             ),
             Err(e) => wrong.push(e.clone()),
         }

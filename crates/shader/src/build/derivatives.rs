@@ -18,7 +18,7 @@ impl Builder<'_> {
             _ => return Ok(false),
         };
         let (to_x, to_y) = if coarse {
-            ((Quad::Broadcast0, Quad::Broadcast1), (Quad::Broadcast0, Quad::Broadcast2))
+            ((Quad::Origin, Quad::AlongX), (Quad::Origin, Quad::AlongY))
         } else {
             ((Quad::Left, Quad::Right), (Quad::Top, Quad::Bottom))
         };

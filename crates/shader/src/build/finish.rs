@@ -82,6 +82,7 @@ impl Builder<'_> {
             workgroup: self.workgroup,
             shared_bytes: self.shared_bytes,
             scratch_words: self.scratch_words,
+            zeroed: self.zeroed,
             values,
             blocks,
             files: std::mem::take(&mut self.debug.files),

@@ -28,8 +28,11 @@ fn places(inst: &mut Inst) -> [Option<&mut Value>; 2] {
 }
 
 /// Which values are descriptors' addresses.
-fn known(shader: &Shader) -> Result<Vec<bool>> {
+pub(crate) fn known(shader: &Shader) -> Result<Vec<bool>> {
     let mut is = vec![false; shader.values.len()];
+    if !shader.values.iter().any(|v| matches!(v.inst, Inst::Descriptor { .. })) {
+        return Ok(is);
+    }
     for _ in 0..ROUNDS {
         let (mut open, mut more) = (false, false);
         for &v in shader.blocks.iter().flat_map(|b| &b.insts) {

@@ -25,7 +25,7 @@ mod function;
 mod glsl450;
 mod glsl_matrix;
 mod glsl_pack;
-mod handles;
+pub(crate) mod handles;
 mod heap;
 mod image;
 mod image_operands;
@@ -100,6 +100,7 @@ pub(crate) struct Builder<'m> {
     /// Workgroup variables have explicit layout.
     explicit_shared: bool,
     scratch_words: u32,
+    zeroed: [u32; 2],
     scratch_of: rustc_hash::FxHashMap<u32, u32>,
     varying_loads: Vec<(u16, (u32, u32))>,
     /// The block of the application's that is translated, whatever IR block its code goes to.
@@ -171,6 +172,7 @@ pub fn build(module: &Module, options: &Options) -> Result<Shader> {
         shared_bytes: 0,
         explicit_shared: false,
         scratch_words: 0,
+        zeroed: [0; 2],
         scratch_of: Default::default(),
         varying_loads: Vec::new(),
         here: Origin::default(),

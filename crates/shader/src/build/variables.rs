@@ -321,6 +321,11 @@ impl<'m> Builder<'m> {
                         return Err(Error::TooLarge(format!("{} private words", self.scratch_words)));
                     }
                     self.scratch_of.insert(id, b);
+                    if init.is_none() {
+                        let [from, to] = self.zeroed;
+                        let from = if from == to { b } else { from };
+                        self.zeroed = [from, self.scratch_words];
+                    }
                     b
                 }
             };

@@ -180,7 +180,7 @@ pub enum Inst {
     Ballot(Value),
     /// Value of the lowest active lane.
     First(Value),
-    /// Value of lane `b` (taken modulo 16) of the warp; undefined if inactive.
+    /// Value of lane `b` (taken modulo 16) of the warp; 0 if inactive, unless all lanes of the wave have the same.
     Shuffle(Value, Value),
     Reduce {
         op: ReduceOp,
@@ -295,6 +295,8 @@ pub struct Shader {
     pub shared_bytes: u32,
     /// Private words (32 bits) an invocation.
     pub scratch_words: u32,
+    /// Of these, those from here to there are variables that nothing initialises: they are 0 when an invocation begins.
+    pub zeroed: [u32; 2],
     pub values: Vec<ValueData>,
     /// `blocks[0]` is the entry; see the module's text on order.
     pub blocks: Vec<BlockData>,
@@ -327,6 +329,7 @@ impl Shader {
             workgroup: [1; 3],
             shared_bytes: 0,
             scratch_words: 0,
+            zeroed: [0; 2],
             values: vec![],
             blocks: vec![],
             files: vec![String::new()],

@@ -66,7 +66,8 @@ ops! {
 }
 
 ops! {
-    /// Lane patterns within a quad of four consecutive lanes.
+    /// Lane patterns within a quad of four consecutive lanes. What is read of a lane that does not execute: 0, or for derivatives
+    /// the reading lane's own value, so that they are 0 in that direction.
     #[repr(u8)]
     Quad {
         Broadcast0,
@@ -82,5 +83,17 @@ ops! {
         Right,
         Top,
         Bottom,
+        /// Lane 0, its neighbour in x, and its neighbour in y: for coarse derivatives.
+        Origin,
+        AlongX,
+        AlongY,
+    }
+}
+
+impl Quad {
+    /// Whether lanes have their own value in the place of one of a lane that does not execute.
+    pub fn is_derivative(self) -> bool {
+        use Quad::*;
+        matches!(self, Left | Right | Top | Bottom | Origin | AlongX | AlongY)
     }
 }

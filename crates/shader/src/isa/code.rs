@@ -2,7 +2,7 @@
 //!
 //! | column | says |
 //! |---|---|
-//! | d a b c | what the op does with the field's register: `def` writes, `use` reads, `both` |
+//! | d a b c | what the op does with the field's register, which must be there: `def` writes, `use` reads, `both`; `res`, `may` and `mix` are the same of one that may be none; `gives` writes the address of a descriptor, `desc` reads one |
 //! | words | extension words: a `list` of as many registers as `e` says unless that is one, `one` word of registers, `data`; and what the op does with the registers |
 //! | imm | `label`: the op may jump there |
 //! | kind | `masks`: the fields are masks, for which the uniform bit means nothing |
@@ -20,6 +20,16 @@ pub enum Field {
     Use,
     Def,
     Both,
+}
+
+/// What else is known of a field's register.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Value,
+    /// It may be none.
+    Optional,
+    /// It has the address of a descriptor.
+    Handle,
 }
 
 /// Extension words.
@@ -41,6 +51,8 @@ pub struct Layout {
     pub a: Field,
     pub b: Field,
     pub c: Field,
+    /// Of d, a, b, c and the registers of extension words.
+    pub kinds: [Kind; 5],
     pub words: Words,
     pub registers: Field,
     /// `imm` is where the op may jump to.
@@ -63,16 +75,31 @@ impl Field {
 
 macro_rules! field {
     (-) => {
-        Field::None
+        (Field::None, Kind::Optional)
     };
     (use) => {
-        Field::Use
+        (Field::Use, Kind::Value)
     };
     (def) => {
-        Field::Def
+        (Field::Def, Kind::Value)
     };
     (both) => {
-        Field::Both
+        (Field::Both, Kind::Value)
+    };
+    (may) => {
+        (Field::Use, Kind::Optional)
+    };
+    (res) => {
+        (Field::Def, Kind::Optional)
+    };
+    (mix) => {
+        (Field::Both, Kind::Optional)
+    };
+    (desc) => {
+        (Field::Use, Kind::Handle)
+    };
+    (gives) => {
+        (Field::Def, Kind::Handle)
     };
 }
 macro_rules! words {
@@ -111,12 +138,13 @@ macro_rules! table {
         }
         /// Every op of the table: its code, name and layout.
         pub const CODES: &[(Code, &str, Layout)] = &[$((Code($n), stringify!($name), Layout {
-            d: field!($d),
-            a: field!($a),
-            b: field!($b),
-            c: field!($c),
+            d: field!($d).0,
+            a: field!($a).0,
+            b: field!($b).0,
+            c: field!($c).0,
+            kinds: [field!($d).1, field!($a).1, field!($b).1, field!($c).1, field!($registers).1],
             words: words!($words),
-            registers: field!($registers),
+            registers: field!($registers).0,
             label: is!($imm),
             masks: is!($kind),
             lanes: false,
@@ -134,7 +162,7 @@ table! {
     /// If uniform Bool `a` is false, pc = imm.
     JMP_UNLESS     = 2  [- use - -] [- -] label masks;
     /// d = exec & a; b = exec & !a; exec = d; if exec is empty, pc = imm.
-    SPLIT          = 3  [def use def -] [- -] label masks;
+    SPLIT          = 3  [res use res -] [- -] label masks;
     /// exec = a; if empty, pc = imm.
     SETEXEC        = 4  [- use - -] [- -] label masks;
     /// d = exec.
@@ -142,13 +170,13 @@ table! {
     /// d |= exec.
     OREXEC         = 6  [both - - -] [- -] - masks;
     /// d |= exec; exec = ∅; pc = imm (an unconditional branch to a place where lanes wait).
-    PARK           = 7  [both - - -] [- -] label masks;
+    PARK           = 7  [mix - - -] [- -] label masks;
     /// b |= exec & a; exec &= !a; if empty, pc = imm (a conditional `break`).
-    PARK_IF        = 8  [- use both -] [- -] label masks;
+    PARK_IF        = 8  [- use mix -] [- -] label masks;
     /// Loop end: exec = a; a = ∅; if exec is not empty, pc = imm. Counts for the watchdog. When control falls
     /// through, exec is empty and a SETEXEC follows. Without `a` (NONE): exec is unchanged and pc = imm always.
     /// Counts first, as TALLY does, at row e unless that is 0.
-    LOOP           = 9  [- use - -] [- -] label masks;
+    LOOP           = 9  [- may - -] [- -] label masks;
     /// d = a & !b (masks).
     MASK_ANDN      = 10 [def use use -] [- -] - masks;
     /// d = ∅.
@@ -170,7 +198,7 @@ table! {
     /// If uniform Bool `a` is true, pc = imm.
     JMP_IF         = 21 [- use - -] [- -] label masks;
     /// As SPLIT, for rare conditions: when exec & a is empty, exec and the masks stay as they are and pc = imm.
-    SPLIT_RARE     = 22 [def use def -] [- -] label masks;
+    SPLIT_RARE     = 22 [res use res -] [- -] label masks;
     /// Fragment: d = exec; exec &= alive; if empty, pc = imm, where a SETEXEC of `d` stands. Around side effects.
     NARROW         = 23 [def - - -] [- -] label masks;
     /// Fragment: alive &= !exec. The program ends when no lane is left alive.
@@ -187,30 +215,30 @@ table! {
     /// b = descriptor B64 (BUF only); c = second addend, uniform B32 or NONE; e = [`crate::bytecode::mem_bits`]; imm = constant addend (bytes; words for SCRATCH).
     /// The offset is (a + c + imm) mod 2^32 for BUF, SHARED, SCRATCH, PUSH. `a` may be NONE (0).
     /// Component i is at + i · mem bytes (words of its size for SCRATCH).
-    LD_BUF         = 32 [def use use use] [list def] - values;
-    LD_GLOBAL      = 33 [def use - use] [list def] - values;
-    LD_SHARED      = 34 [def use - use] [list def] - values;
-    LD_SCRATCH     = 35 [def use - use] [list def] - values;
-    LD_PUSH        = 36 [def use - use] [list def] - values;
-    ST_BUF         = 37 [use use use use] [list use] - values;
-    ST_GLOBAL      = 38 [use use - use] [list use] - values;
-    ST_SHARED      = 39 [use use - use] [list use] - values;
-    ST_SCRATCH     = 40 [use use - use] [list use] - values;
+    LD_BUF         = 32 [def may desc may] [list res] - values;
+    LD_GLOBAL      = 33 [def use - may] [list res] - values;
+    LD_SHARED      = 34 [def may - may] [list res] - values;
+    LD_SCRATCH     = 35 [def may - may] [list res] - values;
+    LD_PUSH        = 36 [def may - may] [list res] - values;
+    ST_BUF         = 37 [use may desc may] [list use] - values;
+    ST_GLOBAL      = 38 [use use - may] [list use] - values;
+    ST_SHARED      = 39 [use may - may] [list use] - values;
+    ST_SCRATCH     = 40 [use may - may] [list use] - values;
     /// Atomics: as loads; e = mem bits with the [`crate::ir::AtomicOp`] in bits 8..; d = old value or NONE; an ext word follows:
     /// [value, comparator or NONE, ..].
-    AT_BUF         = 41 [def use use use] [one use] - values;
-    AT_GLOBAL      = 42 [def use - use] [one use] - values;
-    AT_SHARED      = 43 [def use - use] [one use] - values;
-    AT_SCRATCH     = 44 [def use - use] [one use] - values;
+    AT_BUF         = 41 [res may desc may] [one may] - values;
+    AT_GLOBAL      = 42 [res use - may] [one may] - values;
+    AT_SHARED      = 43 [res may - may] [one may] - values;
+    AT_SCRATCH     = 44 [res may - may] [one may] - values;
     /// d (B64) = address of a descriptor: table e, byte offset imm + index a (B32) · stride; ext word as four u32
     /// (its bytes): [stride, count, `DESC_…` bits, 0]. Outside the table, or index ≥ count: the null descriptor's
     /// address. With [`crate::bytecode::DESC_INLINE`]: d = address of a descriptor {data address, count bytes} that the engine keeps.
     /// With [`crate::bytecode::DESC_IN_MEMORY`]: of what the host says the table's bytes mean, which the engine keeps too; with both, of
     /// `count` bytes of such memory. With [`crate::bytecode::DESC_ADDRESS`]: of all device memory from a on. With
     /// [`crate::bytecode::DESC_GIVEN`]: of what the host says that the program's own words mean.
-    DESC           = 45 [def use - -] [data -] - values;
+    DESC           = 45 [gives may - -] [data -] - values;
     /// d (B32) = size in bytes of buffer descriptor b, saturated to 32 bits.
-    BUF_SIZE       = 46 [def - use -] [- -] - values;
+    BUF_SIZE       = 46 [def - desc -] [- -] - values;
     /// Image operation: imm indexes [`crate::bytecode::Program::images`].
     IMAGE          = 47 [- - - -] [- -] - values;
     /// d (B64) = clock.
@@ -232,13 +260,13 @@ table! {
     /// Of those that compare and split or park, bits 9 to 11 of e are a [`crate::bytecode::Before`]: what stands for the right operand
     /// is computed from b, c and d by that op; with bit 12 it is the left one, and a the right one.
     /// Compare and split: as SPLIT with cond = Bin(e)(a, b) of 32 bits; masks in the ext word [yes, no, ..].
-    CMP_SPLIT      = 80 [use use use use] [one def] label values;
+    CMP_SPLIT      = 80 [may use use may] [one res] label values;
     /// Compare and park: as PARK_IF with the condition Bin(e & 0xFF)(a, b), negated if e bit 8; ext word [target mask].
-    CMP_PARK       = 81 [use use use use] [one both] label values;
+    CMP_PARK       = 81 [may use use may] [one mix] label values;
     /// If the uniform condition Bin(e & 0xFF)(a, b) of 32 bits, negated if e bit 8, is true, pc = imm.
-    CMP_JMP        = 82 [use use use use] [- -] label values;
+    CMP_JMP        = 82 [may use use may] [- -] label values;
     /// As SPLIT_RARE with the condition Bin(e & 0xFF)(a, b) of 32 bits, negated if e bit 8; ext word [yes, no, ..].
-    CMP_SPLIT_RARE = 83 [use use use use] [one def] label values;
+    CMP_SPLIT_RARE = 83 [may use use may] [one res] label values;
     /// The end of a counting loop: d = a + b (uniform, 32 bits), then as LOOP; at op imm there is a CMP_JMP, which is
     /// done at once.
     LOOP_NEXT      = 84 [def use use -] [- -] label values;
@@ -247,6 +275,9 @@ table! {
     SEGMENT        = 85 [- - - -] [- -] - values;
     /// As SEGMENT, of a whole loop that begins here; d, a, b, c are the address of what the engine knows of it.
     REGION         = 86 [- - - -] [- -] - values;
+    /// As SEGMENT, of code that reads all lanes of quads, so only where quads are active as a whole; d, a, b, c are the address of what
+    /// the engine knows of it.
+    QUAD_SEGMENT   = 87 [- - - -] [- -] - values;
 }
 
 /// Of what is no op.
@@ -255,6 +286,7 @@ const NOTHING: Layout = Layout {
     a: Field::None,
     b: Field::None,
     c: Field::None,
+    kinds: [Kind::Optional; 5],
     words: Words::None,
     registers: Field::None,
     label: false,

@@ -1,4 +1,5 @@
-//! Linear scan: registers as slots of two pools, varying (one slot a B32, two a B64) and small (units of 64 bytes).
+//! Linear scan: registers as slots of pools, varying (one slot a B32, two a B64) and small (units of 64 bytes), of each one for
+//! descriptors' addresses and one for all else.
 
 use super::lir::{Lir, NONE, V, VReg, flag::ELEM};
 use super::live::webs;
@@ -22,16 +23,41 @@ pub struct Move {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    pub small: bool,
+    pub pool: Pools,
     pub uniform: bool,
     pub slot: u32,
+}
+
+/// The pools, in the order in which they lie in the register file.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Pools {
+    VaryingHandles,
+    SmallHandles,
+    Varying,
+    Small,
+}
+
+impl Pools {
+    const ALL: [Pools; 4] = [Pools::VaryingHandles, Pools::SmallHandles, Pools::Varying, Pools::Small];
+
+    pub fn of(v: &VReg) -> Pools {
+        match (v.handle, v.uniform || v.ty == Ty::Bool) {
+            (true, false) => Pools::VaryingHandles,
+            (true, true) => Pools::SmallHandles,
+            (false, false) => Pools::Varying,
+            (false, true) => Pools::Small,
+        }
+    }
+    fn is_varying(self) -> bool {
+        matches!(self, Pools::VaryingHandles | Pools::Varying)
+    }
 }
 
 pub struct Allocation {
     /// Slot of each virtual register or [`NONE`].
     pub slot: Vec<u32>,
-    pub varying_slots: u32,
-    pub small_slots: u32,
+    /// By pool.
+    pub slots: [u32; 4],
     /// Constants that have a register.
     pub consts: Vec<(V, Ty, u64)>,
     /// Slots of temporaries of ops whose result is then moved under the mask, by the register they define.
@@ -40,15 +66,31 @@ pub struct Allocation {
     pub moves: Vec<Vec<Move>>,
 }
 
-/// The register lies in the small pool.
-pub fn small(v: &VReg) -> bool {
-    v.uniform || v.ty == Ty::Bool
+impl Allocation {
+    /// Slots of lanes' own registers.
+    pub fn varying_slots(&self) -> u32 {
+        Pools::ALL.iter().filter(|p| p.is_varying()).map(|p| self.slots[*p as usize]).sum()
+    }
+
+    /// The first unit of a place, with so many units a varying slot.
+    pub fn unit(&self, p: Place, each: u32) -> u32 {
+        let units = |pool: Pools, slots: u32| if pool.is_varying() { slots * each } else { slots };
+        let before = Pools::ALL.iter().filter(|b| **b < p.pool).map(|b| units(*b, self.slots[*b as usize]));
+        before.sum::<u32>() + units(p.pool, p.slot)
+    }
+
+    /// One past the last unit of a pool.
+    pub fn end(&self, pool: Pools, each: u32) -> u32 {
+        self.unit(Place { pool, uniform: false, slot: self.slots[pool as usize] }, each)
+    }
 }
 
 /// Fails when there are more slots than any width of wave has registers for.
-fn check_room(varying: u32, smalls: u32) -> Result<()> {
+fn check_room(pools: &[Pool; 4]) -> Result<()> {
     // A wave of 64 lanes has the smallest slots.
-    let units = varying as usize * 4 + smalls as usize;
+    let each =
+        Pools::ALL.iter().zip(pools).map(|(p, pool)| pool.top as usize * if p.is_varying() { 4 } else { 1 });
+    let units: usize = each.sum();
     if units > MAX_UNITS {
         return Err(Error::TooLarge(format!("{units} units of registers, {MAX_UNITS} there are")));
     }
@@ -132,10 +174,16 @@ impl Pool {
 }
 
 fn is_wide(class: usize) -> bool {
-    class == 1 || class == 2
+    matches!(class, 1 | 2 | 5 | 6)
 }
 fn pool_of(class: usize) -> usize {
-    (class != 2 && class != 4) as usize
+    let pool = match class {
+        6 => Pools::VaryingHandles,
+        5 => Pools::SmallHandles,
+        2 | 4 => Pools::Varying,
+        _ => Pools::Small,
+    };
+    pool as usize
 }
 
 /// At `p` a register may end and another of its class begin in the same place. Inputs are there before the first op:
@@ -147,9 +195,9 @@ fn hands_over(lir: &Lir, p: u32) -> bool {
 /// Registers in use during the scan: (end, slot) by class; and those that will be again: (start, end, slot, class).
 #[derive(Default)]
 struct Active {
-    ends: [BinaryHeap<Reverse<(u32, u32)>>; 5],
+    ends: [BinaryHeap<Reverse<(u32, u32)>>; 7],
     starts: BinaryHeap<Reverse<(u32, u32, u32, usize)>>,
-    pools: [Pool; 2],
+    pools: [Pool; 4],
 }
 
 impl Active {
@@ -186,6 +234,8 @@ impl Active {
 /// Kinds of registers that may be handed over in place: equal shape.
 fn class(v: &VReg) -> usize {
     match (v.ty, v.uniform) {
+        (_, true) if v.handle => 5,
+        (_, false) if v.handle => 6,
         (Ty::Bool, _) => 0,
         (Ty::B64, true) => 1,
         (Ty::B64, false) => 2,
@@ -221,8 +271,7 @@ pub fn allocate(lir: &mut Lir, work: &Work) -> Result<Allocation> {
         let slot = active.pools[pool_of(own)].take(lir, segments, own, work)?;
         // A register held through a loop may begin where a temporary does, by an op that could hand over.
         active.ends[own].push(Reverse((first.hi.saturating_add(temp as u32), slot)));
-        let [varying, smalls] = &active.pools;
-        check_room(varying.top, smalls.top)?;
+        check_room(&active.pools)?;
         active.starts.extend(segments[1..].iter().map(|s| Reverse((s.lo, s.hi, slot, own))));
         if temp {
             temporary[v as usize] = slot;
@@ -232,7 +281,8 @@ pub fn allocate(lir: &mut Lir, work: &Work) -> Result<Allocation> {
     }
     let pools = active.pools;
     let mut slot: Vec<u32> = (0..n as V).map(|v| root_slot[webs.find(v) as usize]).collect();
-    let [varying, mut smalls] = pools;
+    let mut slots = pools.map(|p| p.top);
+    let smalls = &mut slots[Pools::Small as usize];
     let mut consts = vec![];
     let mut by_bits: HashMap<(Ty, u64), u32> = HashMap::new();
     for &(v, ty, bits) in &lir.consts {
@@ -240,20 +290,13 @@ pub fn allocate(lir: &mut Lir, work: &Work) -> Result<Allocation> {
             continue;
         }
         slot[v as usize] = *by_bits.entry((ty, bits)).or_insert_with(|| {
-            let at = smalls.top;
-            smalls.top += 1 + (ty == Ty::B64) as u32;
+            let at = *smalls;
+            *smalls += 1 + (ty == Ty::B64) as u32;
             consts.push((v, ty, bits));
             at
         });
     }
-    let mut allocation = Allocation {
-        slot,
-        varying_slots: varying.top,
-        small_slots: smalls.top,
-        consts,
-        temporary,
-        moves: vec![],
-    };
+    let mut allocation = Allocation { slot, slots, consts, temporary, moves: vec![] };
     moves::resolve(lir, &mut allocation, work)?;
     Ok(allocation)
 }

@@ -91,6 +91,7 @@ impl Lowering<'_> {
             let uniform = !varying && self.lir.vregs[self.alias[i] as usize].uniform;
             let ty = self.shader.data(v).ty;
             self.escape[i] = self.lir.new_vreg(ty, uniform, home);
+            self.lir.vregs[self.escape[i] as usize].handle = self.lir.vregs[self.alias[i] as usize].handle;
         } else {
             let vreg = &mut self.lir.vregs[self.escape[i] as usize];
             vreg.home = self.cfg.common_loop(vreg.home, home);

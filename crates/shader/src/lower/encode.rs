@@ -1,6 +1,6 @@
 //! Virtual registers and labels → bytes.
 
-use super::alloc::{Allocation, Place, small};
+use super::alloc::{Allocation, Place, Pools};
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
 use crate::bytecode::{BlockRange, Code, ImageCode, MAX_UNITS, Op, Program, Reg};
 use crate::ir::{self, Bin, Shader, Ty, Un};
@@ -12,9 +12,8 @@ struct Encoder<'a> {
     shader: &'a Shader,
     lir: &'a Lir,
     allocation: &'a Allocation,
-    /// Units of one varying slot, and of all of them.
+    /// Units of one varying slot.
     unit: u32,
-    small_base: u32,
     code: Vec<Op>,
     images: Vec<ImageCode>,
 }
@@ -28,12 +27,11 @@ pub fn encode(
     multi_wave: bool,
 ) -> Result<Program> {
     let unit = lanes / 16;
-    let small_base = allocation.varying_slots * unit;
-    let units = small_base + allocation.small_slots;
+    let units = allocation.end(Pools::Small, unit);
     if units as usize > MAX_UNITS {
         return Err(Error::TooLarge(format!("{units} units of registers, {MAX_UNITS} there are")));
     }
-    let mut it = Encoder { shader, lir, allocation, unit, small_base, code: vec![], images: vec![] };
+    let mut it = Encoder { shader, lir, allocation, unit, code: vec![], images: vec![] };
     it.code.reserve(lir.insts.len() + lir.insts.len() / 8);
     // Where each LIR instruction starts, for labels, and which ops jump.
     let mut start = Vec::with_capacity(lir.insts.len() + 1);
@@ -70,7 +68,7 @@ pub fn encode(
     }
     let mut profile = lir.profile.clone();
     // Without the registers that hold the same for all lanes, which a machine keeps apart.
-    profile.registers = allocation.varying_slots;
+    profile.registers = allocation.varying_slots();
     let prologue = start[lir.prologue as usize];
     let named = it.code[..prologue as usize].iter().filter(|op| op.code == Code::DESC);
     profile.descriptors = named.count() as u32;
@@ -91,11 +89,13 @@ pub fn encode(
         images: it.images,
         given: shader.given.clone(),
         units,
+        handles: allocation.end(Pools::SmallHandles, unit),
         consts,
         inputs,
         prologue,
         shared_bytes: shader.shared_bytes,
         scratch_words: shader.scratch_words,
+        zeroed: shader.zeroed,
         packed,
         multi_wave,
         keeps_denormals: shader.keeps_denormals,
@@ -127,7 +127,7 @@ fn join_loop_ends(code: &mut [Op]) {
 
 impl Encoder<'_> {
     fn place(&self, p: Place) -> Reg {
-        let unit = if p.small { self.small_base + p.slot } else { p.slot * self.unit } as u16;
+        let unit = self.allocation.unit(p, self.unit) as u16;
         if p.uniform { Reg::uniform(unit) } else { Reg::varying(unit) }
     }
 
@@ -137,7 +137,7 @@ impl Encoder<'_> {
         }
         let vreg = &self.lir.vregs[v as usize];
         self.place(Place {
-            small: small(vreg),
+            pool: Pools::of(vreg),
             uniform: vreg.uniform,
             slot: self.allocation.slot[v as usize],
         })
@@ -211,7 +211,7 @@ impl Encoder<'_> {
         match self.allocation.temporary.get(v as usize) {
             Some(&slot) if slot != NONE => {
                 let vreg = &self.lir.vregs[v as usize];
-                self.place(Place { small: small(vreg), uniform: vreg.uniform, slot })
+                self.place(Place { pool: Pools::of(vreg), uniform: vreg.uniform, slot })
             }
             _ => self.reg(v),
         }

@@ -99,6 +99,8 @@ pub struct VReg {
     pub header_of: u32,
     /// Holds its register through the whole program.
     pub pinned: bool,
+    /// A descriptor's address: in registers that hold nothing else ([`crate::bytecode::Program::handles`]).
+    pub handle: bool,
 }
 
 /// Registers of an image operation, in the order of [`crate::ir::ImageInst`].
@@ -145,7 +147,7 @@ impl Lir {
     }
 
     pub fn new_vreg(&mut self, ty: Ty, uniform: bool, home: u32) -> V {
-        self.vregs.push(VReg { ty, uniform, home, header_of: NONE, pinned: false });
+        self.vregs.push(VReg { ty, uniform, home, header_of: NONE, pinned: false, handle: false });
         self.vregs.len() as V - 1
     }
 }

@@ -254,7 +254,12 @@ fn coalesce(
     });
     let alike = |c: &Copy| {
         let (d, s) = (&lir.vregs[c.dst as usize], &lir.vregs[c.src as usize]);
-        !is_const[c.src as usize] && !d.pinned && !s.pinned && d.ty == s.ty && d.uniform == s.uniform
+        !is_const[c.src as usize]
+            && !d.pinned
+            && !s.pinned
+            && d.ty == s.ty
+            && d.uniform == s.uniform
+            && d.handle == s.handle
     };
     copies.retain(alike);
     let mut left = vec![];

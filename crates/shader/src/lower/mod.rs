@@ -32,23 +32,15 @@ mod twin;
 pub mod uniform;
 mod web;
 
+use crate::build::handles;
 use crate::bytecode::Program;
 use crate::cfg::{Cfg, NONE};
 use crate::ir::{Inst, Shader, Term, Ty, Value};
 use crate::isa;
-use crate::options::{Options, Result};
+use crate::options::{Error, Options, Result, Width};
 use lir::{Lir, V};
 use std::borrow::Cow;
 use uniform::Uniformity;
-
-/// Bytes of varying registers a wave should stay within. Few are in use at a time, so that a wide wave's cost less as
-/// they spill into L2 (`large`, 105 slots: 6 % misses at 256 lanes) than a narrow one's ops cost in dispatch. Compiled code
-/// dispatches less: there the cache counts for more (`med`, 92 slots: 128 lanes take four fifths of the time of 256), if nothing has to
-/// be lowered once more for it.
-fn register_bytes(lowered: bool) -> u32 {
-    let compiled = cfg!(target_arch = "x86_64") && settings::get().jit != settings::Jit::Off;
-    if compiled && lowered { 80 << 10 } else { 192 << 10 }
-}
 
 /// Everything the stages share.
 struct Lowering<'a> {
@@ -87,11 +79,10 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
     let shader: &Shader = &pruned;
     let invocations = shader.workgroup.iter().product::<u32>().max(1);
     let warps = invocations.div_ceil(16);
-    let widths: &[u32] = match options.lanes {
-        Some(64) => &[64],
-        Some(128) => &[128],
-        Some(256) => &[256],
-        _ => &[256, 128, 64],
+    let (widths, budget): (&[u32], _) = match &options.width {
+        Width::Lanes(lanes @ (64 | 128 | 256)) => (std::slice::from_ref(lanes), None),
+        Width::Lanes(lanes) => return Err(Error::Unsupported(format!("waves of {lanes} lanes"))),
+        Width::ByRegisters(budget) => (&[256, 128, 64], Some(budget)),
     };
     let mut ready: Option<(bool, Lir, alloc::Allocation)> = None;
     let packs = |lanes: u32| shader.stage.has_workgroups() && warps * 2 <= lanes / 16;
@@ -103,10 +94,11 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
             ready = Some((packed, lir, allocation));
         }
         let (_, lir, allocation) = ready.as_ref().unwrap();
-        if let Some(&next) = widths.get(i + 1)
-            && allocation.varying_slots * 4 * lanes > register_bytes(packs(next) == packed)
-        {
-            continue;
+        if let (Some(&next), Some(budget)) = (widths.get(i + 1), budget) {
+            let bytes = if packs(next) == packed { budget.bytes } else { budget.relowered };
+            if allocation.varying_slots() * 4 * lanes > bytes {
+                continue;
+            }
         }
         return encode::encode(shader, lir, allocation, lanes, packed, warps * 16 > lanes);
     }
@@ -150,7 +142,7 @@ impl<'a> Lowering<'a> {
         };
         lower.fold_addresses();
         lower.find_needed();
-        lower.make_registers();
+        lower.make_registers()?;
         lower.find_escapes();
         lower.find_pairs();
         lower.find_twins();
@@ -209,7 +201,8 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    fn make_registers(&mut self) {
+    fn make_registers(&mut self) -> Result<()> {
+        let handles = handles::known(self.shader)?;
         for (i, v) in self.shader.values.iter().enumerate() {
             let block = self.u.def_block[i];
             let loop_of =
@@ -225,7 +218,8 @@ impl<'a> Lowering<'a> {
                 header_of = loop_of;
             }
             let uniform = !self.u.varying[i];
-            self.lir.vregs.push(lir::VReg { ty: v.ty, uniform, home, header_of, pinned: self.u.prologue[i] });
+            let (pinned, handle) = (self.u.prologue[i], handles[i]);
+            self.lir.vregs.push(lir::VReg { ty: v.ty, uniform, home, header_of, pinned, handle });
             match v.inst {
                 Inst::Const(bits) if self.needed[i] => self.lir.consts.push((i as V, v.ty, bits)),
                 Inst::Input(input) if self.needed[i] => self.lir.inputs.push((input, i as V)),
@@ -254,6 +248,7 @@ impl<'a> Lowering<'a> {
                 }
             }
         }
+        Ok(())
     }
 
     /// Register that holds `v` for readers in block `b`.

@@ -1,6 +1,6 @@
 //! Groups of parallel copies → moves one after the other.
 
-use super::alloc::{Allocation, Move, Place, small};
+use super::alloc::{Allocation, Move, Place, Pools};
 use super::lir::{COPIES, Lir, V};
 use crate::options::Result;
 use crate::work::Work;
@@ -16,15 +16,15 @@ struct Rest {
     /// There are many, and what follows tells of them.
     long: bool,
     /// Of a place by what [`key`] says: how many moves read it.
-    reads: FxHashMap<(bool, u32), u32>,
+    reads: FxHashMap<(Pools, u32), u32>,
     /// Where the move that writes it stands.
-    writer: FxHashMap<(bool, u32), usize>,
+    writer: FxHashMap<(Pools, u32), usize>,
     /// Moves that nobody has to read before, by where they stand.
     ready: BTreeSet<usize>,
 }
 
-fn key(p: Place) -> (bool, u32) {
-    (p.small, p.slot)
+fn key(p: Place) -> (Pools, u32) {
+    (p.pool, p.slot)
 }
 
 fn same(a: Place, b: Place) -> bool {
@@ -98,7 +98,7 @@ impl Rest {
             n += 1;
         }
         if self.long {
-            *self.reads.entry((from.small, to)).or_default() += n;
+            *self.reads.entry((from.pool, to)).or_default() += n;
             self.forget(from, n);
         }
     }
@@ -108,9 +108,9 @@ impl Rest {
 pub fn resolve(lir: &Lir, allocation: &mut Allocation, work: &Work) -> Result<()> {
     let place = |v: V, slots: &[u32]| {
         let vreg = &lir.vregs[v as usize];
-        Place { small: small(vreg), uniform: vreg.uniform, slot: slots[v as usize] }
+        Place { pool: Pools::of(vreg), uniform: vreg.uniform, slot: slots[v as usize] }
     };
-    let mut spare: [Option<u32>; 2] = [None, None];
+    let mut spare: [Option<u32>; 4] = [None; 4];
     let mut all = vec![];
     for op in lir.insts.iter().filter(|op| op.code == COPIES) {
         let group = &lir.ext[op.ext as usize..(op.ext + op.ext_len) as usize];
@@ -137,9 +137,8 @@ pub fn resolve(lir: &Lir, allocation: &mut Allocation, work: &Work) -> Result<()
             }
             // Every destination is read by another move: put one aside.
             let aside = first.dst;
-            let slot = *spare[aside.small as usize].get_or_insert_with(|| {
-                let top =
-                    if aside.small { &mut allocation.small_slots } else { &mut allocation.varying_slots };
+            let slot = *spare[aside.pool as usize].get_or_insert_with(|| {
+                let top = &mut allocation.slots[aside.pool as usize];
                 *top += 2;
                 *top - 2
             });

@@ -49,7 +49,7 @@ pub const PASSES: &[(&str, Pass)] = &[
 /// Whether several workgroups may share a wave, which makes their number varying.
 fn packed(shader: &Shader, options: &Options) -> bool {
     let warps = shader.workgroup.iter().product::<u32>().div_ceil(16);
-    shader.stage.has_workgroups() && warps * 2 <= options.lanes.unwrap_or(256) / 16
+    shader.stage.has_workgroups() && warps * 2 <= options.width.widest() / 16
 }
 
 /// Optimises in place. The results' bits do not change but by the fixed rule of FMA fusion.

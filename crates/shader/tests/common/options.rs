@@ -1,6 +1,6 @@
 //! How the tests' random programs are compiled, and what they find.
 
-use shader::options::{Binding, Options};
+use shader::options::{Binding, Options, Width};
 
 pub const TABLE_BINDING: u32 = 1;
 /// Bytes of the output buffer that belong to one invocation.
@@ -20,7 +20,7 @@ pub fn options(lanes: u32, optimise: bool) -> Options<'static> {
         binding: &binding,
         mapping: None,
         push_bytes: 128,
-        lanes: Some(lanes),
+        width: Width::Lanes(lanes),
         machine: Default::default(),
         optimise,
     }

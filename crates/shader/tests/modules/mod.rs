@@ -2,7 +2,7 @@
 
 use shader::Module;
 use shader::ir::Stage;
-use shader::options::{Binding, Options};
+use shader::options::{Binding, Options, Width};
 use std::path::{Path, PathBuf};
 
 /// The words of a file.
@@ -56,7 +56,7 @@ pub fn options(stage: Stage, entry: &str) -> Options<'_> {
         binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
         mapping: None,
         push_bytes: 256,
-        lanes: None,
+        width: Width::BEST,
         machine: Default::default(),
         optimise: true,
     }

@@ -9,7 +9,7 @@ mod loops;
 mod types;
 
 use shader::ir::Stage;
-use shader::options::{Binding, Options};
+use shader::options::{Binding, Options, Width};
 
 /// A shape's name, what makes it of a size, and a small and a large size.
 type Row = (&'static str, fn(u32) -> Vec<u32>, u32, u32);
@@ -47,7 +47,7 @@ pub fn options() -> Options<'static> {
         binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
         mapping: None,
         push_bytes: 256,
-        lanes: None,
+        width: Width::BEST,
         machine: Default::default(),
         optimise: true,
     }

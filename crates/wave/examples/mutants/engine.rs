@@ -1,6 +1,6 @@
 //! Programs on waves: every SIMD level must leave the same memory and outputs, and nothing beyond its buffers.
 
-use crate::guarded::Guarded;
+use super::guarded::Guarded;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::{Input, Stage};
 use simd::Level;
@@ -103,16 +103,29 @@ impl Memory {
         Ok(Left { buffers: self.buffers.iter().map(Guarded::all).collect(), outputs })
     }
 
+    /// On every level, whatever comes of it: how many runs there were, or what is wrong.
+    pub fn survive(&mut self, p: &Program, seed: u64) -> Result<u64, String> {
+        self.fill(seed);
+        let before: Vec<Vec<u8>> = self.buffers.iter().map(Guarded::before).collect();
+        let mut runs = 0;
+        for way in ways() {
+            // Time may be up, or an address none.
+            let _ = self.once(&p.clone(), way.0, way.1, seed);
+            runs += 1;
+            if self.buffers.iter().zip(&before).any(|(b, was)| b.before() != *was) {
+                return Err(format!("{way:?}: something before a buffer has changed"));
+            }
+        }
+        Ok(runs)
+    }
+
     /// On every level.
     pub fn run(&mut self, p: &Program, seed: u64) -> Ran {
         self.fill(seed);
         let before: Vec<Vec<u8>> = self.buffers.iter().map(Guarded::before).collect();
         let mut first: Option<((Level, Compile), Result<Left, Stop>)> = None;
         let mut stopped = false;
-        let ways = |level: Level| [(level, Compile::Never), (level, Compile::Always)];
-        for way in
-            Level::tested().into_iter().flat_map(ways).filter(|w| *w != (Level::Portable, Compile::Always))
-        {
+        for way in ways() {
             // A program keeps the compiled code of one level.
             let left = self.once(&p.clone(), way.0, way.1, seed);
             if self.buffers.iter().zip(&before).any(|(b, was)| b.before() != *was) {
@@ -131,6 +144,12 @@ impl Memory {
         }
         if stopped { Ran::Stopped } else { Ran::Same }
     }
+}
+
+/// Levels, compiled or not.
+fn ways() -> impl Iterator<Item = (Level, Compile)> {
+    let both = |level: Level| [(level, Compile::Never), (level, Compile::Always)];
+    Level::tested().into_iter().flat_map(both).filter(|w| *w != (Level::Portable, Compile::Always))
 }
 
 fn difference(a: &Left, b: &Left) -> String {

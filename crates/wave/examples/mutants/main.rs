@@ -16,7 +16,7 @@ mod validator;
 use engine::{Memory, Ran};
 use shader::bytecode::Program;
 use shader::ir::Stage;
-use shader::options::{Binding, Error, Options};
+use shader::options::{Binding, Error, Options, Width};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -107,7 +107,7 @@ impl Mutants {
                     binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
                     mapping: None,
                     push_bytes: 256,
-                    lanes: Some(lanes),
+                    width: Width::Lanes(lanes),
                     machine: Default::default(),
                     optimise: lanes != 128,
                 };

@@ -15,6 +15,8 @@ mod segment;
 mod trace;
 mod x86;
 
+use crate::kernels::mask;
+use crate::recording::{Node, Un};
 use crate::state::{Kernel, State};
 use branch::Flow;
 use enter::Entry;
@@ -37,6 +39,8 @@ pub struct Compiled {
     level: usize,
     /// What ops of regions lead to.
     entries: Box<[Entry]>,
+    /// What those of segments with quads lead to.
+    quads: Box<[QuadSegment]>,
     /// Ops that segments have done by kernels: their code knows where they are.
     _ops: Vec<Box<[Op]>>,
     pub segments: usize,
@@ -61,8 +65,16 @@ impl CompiledCode for Compiled {
     }
     fn bytes(&self) -> usize {
         let ops: usize = self.code.len() + self._ops.iter().map(|o| o.len()).sum::<usize>();
-        self.pages.bytes() + ops * size_of::<Op>() + self.entries.len() * size_of::<Entry>()
+        self.pages.bytes() + ops * size_of::<Op>() + size_of_val(&*self.entries) + size_of_val(&*self.quads)
     }
+}
+
+/// A segment that reads all lanes of quads.
+struct QuadSegment {
+    function: Function,
+    /// Words of ops that it did, and a copy of the first of them, for a wave that does them one by one.
+    words: u32,
+    fallback: u32,
 }
 
 /// Compiled code: first byte of the registers, live warps, lanes that execute, and whose all that is.
@@ -119,7 +131,8 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
                 let mut own: Box<[Op]> = s.checks.iter().map(one_warp).collect();
                 match x86::compile(&s, width, &own, kernels) {
                     Ok(mut it) => {
-                        entries.push((s.first, s.end, s.split, bytes.len()));
+                        let quads = s.nodes.iter().any(|n| matches!(n, Node::Un(Un::Quad(_), _)));
+                        entries.push((s.first, s.end, s.split, quads, bytes.len()));
                         forks += s.each.iter().filter(|i| matches!(i, segment::Item::If(_))).count();
                         bytes.append(&mut it);
                         bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
@@ -149,13 +162,14 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     }
     let pages = Pages::new(&bytes)?;
     dump::functions(program, pages.code(), || {
-        let of_segments = entries.iter().map(|e| ("segment", e.0, e.3));
+        let of_segments = entries.iter().map(|e| ("segment", e.0, e.4));
         let of_regions = regions.iter().map(|(r, _, at)| ("loop", r.header, *at));
         of_segments.chain(of_regions).collect()
     });
     let mut code = program.code.clone();
     let segments = entries.len();
-    for (first, end, split, at) in entries {
+    let (mut quads, mut of_quads) = (vec![], vec![]);
+    for (first, end, split, has_quads, at) in entries {
         let function = pages.ptr().wrapping_add(at) as u64;
         let mut next = end;
         if let Some(split) = split {
@@ -163,7 +177,19 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
             next = code.len();
             code.extend([split, Op { imm: end as u32, ..Op::new(Code::JMP) }]);
         }
-        code[first] = with_address(Code::SEGMENT, function, (next - first) as u32);
+        let words = (next - first) as u32;
+        if !has_quads {
+            code[first] = with_address(Code::SEGMENT, function, words);
+            continue;
+        }
+        // SAFETY: where `compile` put a function.
+        let function = unsafe { std::mem::transmute::<usize, Function>(function as usize) };
+        quads.push(QuadSegment { function, words, fallback: first_again(program, &mut code, first) });
+        of_quads.push(first);
+    }
+    let quads: Box<[QuadSegment]> = quads.into();
+    for (first, entry) in of_quads.into_iter().zip(&quads) {
+        code[first] = with_address(Code::QUAD_SEGMENT, std::ptr::from_ref(entry) as u64, 0);
     }
     let mut known = vec![];
     for (r, own, at) in regions {
@@ -187,6 +213,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
         pages,
         level: level.index(),
         entries,
+        quads,
         _ops: ops,
         segments,
         branches: forks,
@@ -196,16 +223,22 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
 
 /// Puts the op at a loop's begin behind all others, for who runs the loop op by op: where it is then.
 fn whole_again(program: &Program, code: &mut Vec<Op>, header: usize) -> u32 {
-    let at = code.len() as u32;
-    let after = header + 1 + extension_words(&program.code[header]);
     // A segment's begin too: it goes on relative to where it lies, so the op itself is taken.
-    code.extend_from_slice(&program.code[header..after]);
-    code.push(Op { imm: after as u32, ..Op::new(Code::JMP) });
+    let at = first_again(program, code, header);
     for op in &mut code[..at as usize] {
         if op.code == Code::LOOP_NEXT && op.imm == header as u32 {
             op.imm = at;
         }
     }
+    at
+}
+
+/// Puts an op behind all others, from where the wave goes on to what follows it in the program: where it is then.
+fn first_again(program: &Program, code: &mut Vec<Op>, first: usize) -> u32 {
+    let at = code.len() as u32;
+    let after = first + 1 + extension_words(&program.code[first]);
+    code.extend_from_slice(&program.code[first..after]);
+    code.push(Op { imm: after as u32, ..Op::new(Code::JMP) });
     at
 }
 
@@ -247,6 +280,21 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
     // SAFETY: the state's registers and lanes; the code stays within what the program's ops name.
     unsafe { function(st.regs, st.live, st.exec.as_ptr(), st) };
     op.wrapping_add(o.imm as usize)
+}
+
+/// The kernel of [`Code::QUAD_SEGMENT`].
+///
+/// # Safety
+/// As [`run`].
+pub unsafe fn run_quads(st: &mut State, op: *const Op) -> *const Op {
+    // SAFETY: the caller's; what `compile` put there lives as long as the op.
+    let it = unsafe { &*(address_of(&*op) as *const QuadSegment) };
+    if !mask::has_whole_quads(st) {
+        return st.code.wrapping_add(it.fallback as usize);
+    }
+    // SAFETY: the state's registers and lanes; the code stays within what the program's ops name.
+    unsafe { (it.function)(st.regs, st.live, st.exec.as_ptr(), st) };
+    op.wrapping_add(it.words as usize)
 }
 
 /// Called by a segment's code: has a kernel do an op for one warp, whose registers are units of their own at `regs`.

@@ -305,7 +305,7 @@ impl Builder {
         true
     }
 
-    /// Lanes from others of their quads, which need not execute: so not where the segment knows of those that do alone.
+    /// Lanes from others of their quads, of which all execute or none ([`Code::QUAD_SEGMENT`]): so not where the segment changes who does.
     fn quad(&mut self, op: &Op) -> bool {
         let only_some = !self.open.is_empty() || !self.checks.is_empty() || self.rare > 0;
         if only_some || self.items.iter().any(|i| matches!(i, Item::Move(..))) || op.d.is_uniform() {

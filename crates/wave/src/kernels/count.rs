@@ -402,7 +402,8 @@ pub fn address(p: u64, k: u64) -> u64 {
 /// The lines of a full warp that the op's shape tells: `first`, `last` are the addresses of its lanes 0 and 15.
 #[inline(always)]
 pub fn told(shape: u16, first: u64, last: u64, bytes: u64) -> Range<u64> {
-    let last = if shape == SHAPE_RUN { last } else { first };
+    // No further than lanes that follow each other reach: the lines are gone through one by one.
+    let last = if shape == SHAPE_RUN { last.min(first + 15 * bytes) } else { first };
     first >> 6..((last + bytes - 1) >> 6) + 1
 }
 

@@ -1,7 +1,7 @@
 //! Image operations: operands of each live warp go to the host, lanes with the same descriptors together.
 
 use super::levels::{Steps, kernel_forms};
-use super::mask::Bits;
+use super::mask::{Bits, broken_quads, has_whole_quads};
 use super::regs::{dst32, dst64, src32, src64};
 use crate::flush::Mode;
 use crate::host::{ImageWarp, ImageWave, Own};
@@ -12,6 +12,7 @@ use shader::ir::{Dim, ImageOp, TexelType};
 use shader::options::TEXELS;
 use simd::rows::{ImageRows, Rows};
 use std::cell::Cell;
+use std::mem::MaybeUninit;
 
 /// # Safety
 /// `r` is one of the operation's registers, which are as an op's are ([`super::regs`]), or none; `w` is a live warp.
@@ -80,6 +81,32 @@ unsafe fn name(c: &ImageCode, x: &mut ImageWarp, image: u64, sampler: u64) {
     (x.view, x.sampler) = unsafe { (view(c, image), *(sampler as *const u64).add(3)) };
 }
 
+/// Whether a lane's result depends on the coordinates of its quad's others.
+#[inline(always)]
+fn has_footprint(c: &ImageCode) -> bool {
+    matches!(c.op, ImageOp::Sample | ImageOp::QueryLod) && c.lod.is_none() && c.grad.is_empty()
+}
+
+/// Puts coordinates in the place of those of lanes that are not active, which may be anybody's, for the footprints of the others in
+/// their quads: where the other three say it, on the plane through theirs, else a neighbour's.
+#[inline(never)]
+fn extend_quads(coords: &mut [u32; 16], exec: u16) {
+    let given = coords.map(f32::from_bits);
+    for (i, to) in coords.iter_mut().enumerate().filter(|(i, _)| exec >> i & 1 == 0) {
+        let [x, y, diagonal] = [i ^ 1, i ^ 2, i ^ 3];
+        let active = |lane: usize| exec >> lane & 1 != 0;
+        let value = match [x, y, diagonal].map(active) {
+            [true, true, true] => given[x] + (given[y] - given[diagonal]),
+            [true, ..] => given[x],
+            [_, true, _] => given[y],
+            [_, _, true] => given[diagonal],
+            // A quad that is not there.
+            _ => 0.0,
+        };
+        *to = value.to_bits();
+    }
+}
+
 /// # Safety
 /// As [`fill`].
 #[inline(always)]
@@ -89,6 +116,11 @@ unsafe fn gather(st: &State, c: &ImageCode, wide: bool, w: usize, x: &mut ImageW
     // SAFETY: the caller's.
     unsafe {
         fill_all(st, &c.coords, w, &mut x.coords);
+        if has_footprint(c) && broken_quads(st.exec[w]) != 0 {
+            for to in x.coords.iter_mut().take(c.coords.len()) {
+                extend_quads(to, st.exec[w]);
+            }
+        }
         fill(st, c.dref, w, &mut x.dref);
         fill(st, c.lod, w, &mut x.lod);
         fill(st, c.bias, w, &mut x.bias);
@@ -163,6 +195,31 @@ unsafe fn scatter(st: &State, c: &ImageCode, wide: bool, w: usize, x: &ImageWarp
     }
 }
 
+/// A wave's coordinates, as registers lie.
+#[repr(align(64))]
+struct Copies(#[allow(dead_code, reason = "room for rows")] [[[u32; 16]; 16]; 4]);
+
+/// Puts copies at `to`, four times 16 rows, in the place of the rows, with [`extend_quads`].
+///
+/// # Safety
+/// The rows are registers' of the wave; `to` has the room.
+#[inline(never)]
+unsafe fn extend_rows(st: &State, rows: &mut [Rows; 4], to: *mut [[u32; 16]; 16]) {
+    for (k, rows) in rows.iter_mut().enumerate().filter(|(_, r)| !r.at.is_null()) {
+        let to = to.wrapping_add(k).cast::<[u32; 16]>();
+        for w in Bits(st.live) {
+            // SAFETY: a live warp's row; the caller's.
+            unsafe {
+                let from = rows.warp(w).cast::<[u32; 16]>();
+                let mut row = *from;
+                extend_quads(&mut row, st.exec[w]);
+                *to.add(w) = row;
+            }
+        }
+        *rows = Rows { at: to.cast(), step: 64 };
+    }
+}
+
 /// One image's operation for all warps; false if it is none of the plain ones, or the host has no way to. `counts`: with the
 /// lines that it touches.
 ///
@@ -193,6 +250,11 @@ unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, count
     let (mut coords, mut data) = ([Rows::NONE; 4], [Rows::NONE; 4]);
     for (to, r) in coords.iter_mut().zip(&c.coords) {
         *to = rows(*r);
+    }
+    let mut copies = MaybeUninit::<Copies>::uninit();
+    if has_footprint(c) && !has_whole_quads(st) {
+        // SAFETY: the operation's registers, live warps; rows that nobody reads of other warps stay as they are.
+        unsafe { extend_rows(st, &mut coords, copies.as_mut_ptr().cast()) };
     }
     for (to, r) in data.iter_mut().zip(&c.data) {
         *to = rows(*r);

@@ -88,6 +88,24 @@ pub fn is_full(st: &State) -> bool {
     bad == 0
 }
 
+/// Whether all lanes of each quad execute, or none. Then no op within quads reads a lane that does not.
+#[inline(always)]
+pub fn has_whole_quads(st: &State) -> bool {
+    let mut broken = 0;
+    for x in exec(st) {
+        broken |= broken_quads(x);
+    }
+    broken == 0
+}
+
+/// The first bit of each quad of which some lanes execute and some do not.
+#[inline(always)]
+pub fn broken_quads(exec: u16) -> u16 {
+    // Pairs that differ, and pairs of pairs.
+    let pairs = exec ^ exec >> 1;
+    (pairs | pairs >> 2 | (exec ^ exec >> 2)) & 0x1111
+}
+
 /// Makes `m` the execution mask; returns `live`.
 #[inline(always)]
 pub fn set_exec(st: &mut State, m: Masks) -> u32 {

@@ -187,6 +187,7 @@ fn register(r: &mut Registry) {
     #[cfg(target_arch = "x86_64")]
     r.set(Code::SEGMENT, crate::jit::run);
     #[cfg(target_arch = "x86_64")]
+    r.set(Code::QUAD_SEGMENT, crate::jit::run_quads);
     r.set(Code::REGION, crate::jit::run_region);
 }
 

@@ -37,6 +37,8 @@ impl Asm {
                 prologue: 0,
                 shared_bytes: 0,
                 scratch_words: 0,
+                zeroed: [0; 2],
+                handles: 0,
                 packed: false,
                 multi_wave: workgroup.iter().product::<u32>() > lanes,
                 keeps_denormals: false,

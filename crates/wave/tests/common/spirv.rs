@@ -3,7 +3,7 @@
 
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::Stage;
-use shader::options::{Binding, DESCRIPTOR_BYTES, Options};
+use shader::options::{Binding, DESCRIPTOR_BYTES, Options, Width};
 use simd::Level;
 use wave::{Dispatch, Host, ImageWarp, Table, Worker};
 
@@ -25,7 +25,7 @@ pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Pro
             binding: &binding,
             mapping: None,
             push_bytes: 128,
-            lanes,
+            width: lanes.map_or(Width::BEST, Width::Lanes),
             machine: Default::default(),
             optimise: true,
         },

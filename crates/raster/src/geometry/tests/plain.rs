@@ -30,6 +30,8 @@ pub fn program(stage: Stage, lanes: u32, slots: &[(Input, u16)], varyings: Vec<V
         prologue: 0,
         shared_bytes: 0,
         scratch_words: 0,
+        zeroed: [0; 2],
+        handles: 0,
         packed: false,
         multi_wave: false,
         keeps_denormals: false,

@@ -1,0 +1,110 @@
+//! Programs that were changed after they were made, as one who has the key of a pipeline cache could: what the check lets through must
+//! stay within its memory on every SIMD level, compiled and not, whatever it computes.
+
+use super::engine::Memory;
+use mutate::Rng;
+use shader::bytecode::{Op, Program, Reg};
+use shader::ir::Stage;
+use shader::options::{Binding, Options, Width};
+
+/// Descriptors of the one set.
+const DESCRIPTORS: u32 = 64;
+
+fn binding(n: u32) -> Binding {
+    Binding::new(0, n % DESCRIPTORS * 32, DESCRIPTORS)
+}
+
+/// The programs of modules, at every width, with what they are of.
+pub fn programs<'a>(modules: impl IntoIterator<Item = (&'a str, Vec<u32>)>) -> Vec<(String, Program)> {
+    let mut all = vec![];
+    for (name, words) in modules {
+        let Ok(module) = shader::Module::parse(&words) else { continue };
+        for (entry, model) in module.entry_points() {
+            let Some(stage) = Stage::ALL.into_iter().find(|s| s.model() as u32 == model) else { continue };
+            for lanes in [64, 128, 256] {
+                let options = Options {
+                    stage,
+                    entry: &entry,
+                    spec: &[],
+                    binding: &|_, b| Some(binding(b)),
+                    mapping: None,
+                    push_bytes: 256,
+                    width: Width::Lanes(lanes),
+                    machine: Default::default(),
+                    optimise: true,
+                };
+                if let Ok(p) = shader::compile(&module, &options) {
+                    all.push((format!("{name} {entry} {lanes}"), p));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// A change of one to four places: of bytes, or of what an op's fields mean.
+pub fn change(p: &Program, r: &mut Rng) -> Vec<u8> {
+    if r.below(2) == 0 {
+        let mut bytes = p.to_bytes();
+        for _ in 0..1 + r.below(4) {
+            let at = r.below(bytes.len());
+            bytes[at] = match r.below(4) {
+                0 => bytes[at] ^ 1 << r.below(8),
+                1 => bytes[at].wrapping_add(1),
+                2 => [0, 1, 0x7F, 0x80, 0xFF][r.below(5)],
+                _ => r.word() as u8,
+            };
+        }
+        return bytes;
+    }
+    let mut p = p.clone();
+    for _ in 0..1 + r.below(4) {
+        let at = r.below(p.code.len());
+        let other = p.code[r.below(p.code.len())];
+        let reg = match r.below(4) {
+            0 => Reg::NONE,
+            1 => [other.d, other.a, other.b, other.c][r.below(4)],
+            2 => Reg(r.below(p.units as usize + 2) as u16 | (r.word() as u16 & Reg::UNIFORM)),
+            _ => Reg(p.code[at].a.0 ^ Reg::UNIFORM),
+        };
+        let op: &mut Op = &mut p.code[at];
+        match r.below(9) {
+            0 => op.code = other.code,
+            1 => op.d = reg,
+            2 => op.a = reg,
+            3 => op.b = reg,
+            4 => op.c = reg,
+            5 => op.e = if r.below(2) == 0 { other.e } else { op.e ^ 1 << r.below(16) },
+            6 => op.imm = if r.below(2) == 0 { other.imm } else { op.imm ^ 1 << r.below(32) },
+            7 => op.code.0 = r.below(2048) as u16,
+            _ => *op = other,
+        }
+    }
+    p.to_bytes()
+}
+
+/// What came of programs.
+#[derive(Default, Debug)]
+pub struct Counts {
+    pub changed: u64,
+    /// Let through by the check.
+    pub accepted: u64,
+    /// Runs of these: by level, compiled and not.
+    pub runs: u64,
+}
+
+impl Counts {
+    /// One more: changes a program, and runs it if the check lets it.
+    pub fn one(&mut self, p: &Program, memory: &mut Memory, r: &mut Rng) -> Result<(), String> {
+        let bytes = change(p, r);
+        self.changed += 1;
+        let Some(changed) = Program::from_bytes(&bytes) else { return Ok(()) };
+        // Whoever takes a program asks the pipeline's layout.
+        if !changed.bindings().iter().all(|b| (0..DESCRIPTORS).any(|n| *b == binding(n))) {
+            return Ok(());
+        }
+        self.accepted += 1;
+        self.runs += memory.survive(&changed, r.word())?;
+        Ok(())
+    }
+}
