@@ -1,6 +1,6 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
-use crate::channel::{Done, Mark, Publisher, WorkloadKind};
+use crate::channel::{Done, MadeBy, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
 use crate::command::generated::{Generated, Wild};
 use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
@@ -309,7 +309,7 @@ impl Executor {
     fn end_pass(&mut self) {
         if let Some(mut p) = self.pass.take() {
             let _turn = self.turn(Some(&mut p));
-            let (name, views) = (p.name(), p.all_views());
+            let (name, views, made_by) = (p.name(), p.all_views(), MadeBy::of(p.pipelines()));
             let alone = p.by_region();
             let (result, mut ended, suspended) = p.end(&self.shared);
             self.suspended = suspended;
@@ -330,7 +330,7 @@ impl Executor {
             }
             let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(times.spans), sums.all());
             let done = Done { kind, views, span: Span::default(), phases, counts, seen: ended.seen };
-            self.publisher.publish(&self.place, done, || name);
+            self.publisher.publish(&self.place, done, || (name, made_by));
             match result {
                 Err(b) => self.blame(b),
                 Ok(()) if self.suspended.is_none() => self.stripes.end(&self.shared.hub, times.spans[1]),
@@ -442,8 +442,9 @@ impl Executor {
         let done =
             Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts, seen: None };
         let [x, y, z] = groups;
-        let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
-        self.publisher.publish(&self.place, done, name);
+        let title = &d.pipeline.title;
+        let names = || (format!("{} {x}x{y}x{z}", title.entries()), MadeBy::of(std::slice::from_ref(title)));
+        self.publisher.publish(&self.place, done, names);
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
         }
@@ -486,7 +487,7 @@ impl Executor {
         let span = self.job(&mut counts, phase, &job, run);
         let done =
             Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts, seen: None };
-        self.publisher.publish(&self.place, done, || name.into());
+        self.publisher.publish(&self.place, done, || (name.into(), MadeBy::default()));
     }
 
     /// A workload that has counted this runs as one job: its time is added to what it counted, and all that to queries.

@@ -63,5 +63,6 @@ pub(crate) fn read(blob: &[u8], stage: vk::ShaderStageFlags, layout: &Layout) ->
         let made = Compiled { program: Arc::new(program), name: name.to_string() };
         pipeline_cache::remember(key, Arc::new(made))
     });
-    Some(Executable { stage, compiled, key, blocks: None, code: None }.observing())
+    let content = key as u64;
+    Some(Executable { stage, compiled, key, content, blocks: None, code: None }.observing())
 }

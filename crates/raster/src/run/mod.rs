@@ -23,9 +23,10 @@ use counters::model::{BEAT, LINE};
 use counters::{Counts, Event, Phase, Unit};
 use machine::count;
 use machine::host::DeviceHost;
-use machine::lost::{Blame, Place};
+use machine::lost::{Blame, Place, Title};
 use machine::shared::Shared;
 use machine::time::Line;
+use std::collections::HashSet;
 use std::sync::Arc;
 use wave::Fault;
 
@@ -89,9 +90,29 @@ pub struct PassRun {
     captured: bool,
     /// Those that it tells apart.
     draws: Draws,
+    /// The pipelines that it has drawn with, if somebody looks at counters.
+    used: Option<Used>,
     /// Modelled time as the pass begins.
     line: Line,
     scratches: Arc<Scratches>,
+}
+
+/// Pipelines, each once.
+#[derive(Default)]
+struct Used {
+    all: Vec<Arc<Title>>,
+    /// Their addresses, and the last one's.
+    known: HashSet<usize>,
+    last: usize,
+}
+
+impl Used {
+    fn note(&mut self, title: &Arc<Title>) {
+        let at = Arc::as_ptr(title).addr();
+        if std::mem::replace(&mut self.last, at) != at && self.known.insert(at) {
+            self.all.push(title.clone());
+        }
+    }
 }
 
 /// What a suspended pass leaves to the one that resumes it.
@@ -132,6 +153,7 @@ impl PassRun {
             put_aside: rendering.resuming,
             captured,
             draws,
+            used: observed.then(Used::default),
             binned,
             barrier: true,
             targets,
@@ -171,6 +193,10 @@ impl PassRun {
         let (w, h) = (r.area.x1 - r.area.x0, r.area.y1 - r.area.y0);
         format!("{w}x{h}x{} of {} attachments", r.layers, r.attachments.len())
     }
+    /// The pipelines that it has drawn with.
+    pub fn pipelines(&self) -> &[Arc<Title>] {
+        self.used.as_ref().map_or(&[], |u| &u.all)
+    }
     /// Views of the current subpass: queries take as many.
     pub fn views(&self) -> u32 {
         self.view_mask().count_ones().max(1)
@@ -209,6 +235,9 @@ impl PassRun {
         if meshes != d.pipeline.is_mesh() {
             // Undefined: nothing is drawn.
             return Ok(());
+        }
+        if let Some(used) = &mut self.used {
+            used.note(&d.pipeline.title);
         }
         let told = match self.captured {
             true => self.draws.begin(|| d.title(), || place.labels()),
