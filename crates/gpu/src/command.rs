@@ -228,6 +228,7 @@ impl Command {
     pub fn is_outside(&self) -> bool {
         match self {
             Command::Generated(_)
+            | Command::Wild { .. }
             | Command::BeginRendering(_)
             | Command::NextSubpass
             | Command::EndRendering

@@ -66,7 +66,7 @@ pub fn pass_begins(report: &dyn Report, r: &Rendering, place: &Place) {
     }
 }
 
-/// A pass has ended. `name`: what it is for people.
+/// A pass has ended, all of its parts. `name`: what it is for people.
 pub fn pass_ended(r: &Rendering, name: &str, place: &Place) {
     let mut by: Option<Arc<str>> = None;
     for u in uses(r) {

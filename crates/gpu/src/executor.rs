@@ -1,6 +1,6 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
-use crate::channel::{Done, Mark, Publisher, WorkloadKind};
+use crate::channel::{Done, MadeBy, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
 use crate::command::generated::{Generated, Wild};
 use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
@@ -334,6 +334,7 @@ impl Executor {
         if let Some(mut p) = self.pass.take() {
             let _turn = self.turn(Some(&mut p));
             let (name, views, rendering) = (p.name(), p.all_views(), p.rendering().clone());
+            let made_by = MadeBy::of(p.pipelines());
             let alone = p.by_region();
             let labels = std::mem::take(&mut p.labels);
             let (result, mut ended) = p.end(&self.shared);
@@ -356,7 +357,7 @@ impl Executor {
             let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(times.spans), sums.all());
             let counts = &counts;
             let done = Done { kind, views, span: Span::default(), phases, counts, seen: ended.seen };
-            self.publisher.publish(&labels, done, || name);
+            self.publisher.publish(&labels, done, || (name, made_by));
             match result {
                 Err(b) => self.blame(b),
                 Ok(()) => self.stripes.end(&self.shared.hub, times.spans[1]),
@@ -470,7 +471,8 @@ impl Executor {
         let span = self.job(&mut counts, Phase::Compute, &job, Line::dispatch);
         let done =
             Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts, seen: None };
-        self.publisher.publish(self.place.labels(), done, name);
+        let names = || (name(), MadeBy::of(std::slice::from_ref(&d.pipeline.title)));
+        self.publisher.publish(self.place.labels(), done, names);
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
         }
@@ -514,7 +516,7 @@ impl Executor {
         let span = self.job(&mut counts, phase, &job, run);
         let done =
             Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts, seen: None };
-        self.publisher.publish(self.place.labels(), done, || name.into());
+        self.publisher.publish(self.place.labels(), done, || (name.into(), MadeBy::default()));
     }
 
     /// A workload that has counted this runs as one job: its time is added to what it counted, and all that to queries.

@@ -64,6 +64,8 @@ pub(crate) struct Executable {
     pub compiled: Arc<Compiled>,
     /// Key of the compilation, for messages and statistics.
     pub key: u128,
+    /// A hash of what the application gave: module, entry point and specialisation.
+    pub content: u64,
     /// Of an instrumented one: what the basic block indices of its metrics mean.
     pub blocks: Option<Arc<[Block]>>,
     /// Of one that `TUFF_INSTRUMENT` gathers: its module.
@@ -302,6 +304,12 @@ impl Source {
         Some((source, b))
     }
 
+    fn content(&self) -> u64 {
+        let mut h = Hasher128::default();
+        (self.code.hash, &self.entry, &self.spec, self.stage.as_raw()).hash(&mut h);
+        h.finish()
+    }
+
     /// Everything that a compilation depends on.
     pub(crate) fn key(&self, layout: &Layout) -> u128 {
         let mut h = Hasher128::default();
@@ -326,7 +334,9 @@ impl Source {
         // A key does not prove that a program from a blob is what its compilation would give.
         let fits = |c: &Arc<Compiled>| c.program.stage == stage && layout.has_all(&c.program);
         let code = measured::wanted().then(|| self.code.clone());
-        let done = |compiled| Executable { stage: self.stage, compiled, key, blocks, code }.observing();
+        let content = self.content();
+        let done =
+            |compiled| Executable { stage: self.stage, compiled, key, content, blocks, code }.observing();
         if let Some((of, compiled)) = &self.ready
             && *of == key
             && fits(compiled)

@@ -4,6 +4,7 @@ use crate::answer::{Answer, invalid};
 use crate::chain;
 use crate::device::Device;
 use crate::draw_settings::{Dynamic, Settings};
+use crate::hash::Hasher128;
 use crate::object;
 use crate::pipeline::{self, Executable, Pipeline, PipelineKind, Shared, Source, wide};
 use crate::pipeline_cache::PipelineCache;
@@ -11,6 +12,7 @@ use crate::pipeline_layout::{self, Layout};
 use crate::pipeline_state::{self as state, Targets};
 use machine::lost::Title;
 use raster::state::{FeedbackLoop, GraphicsPipeline};
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
 use vk::GraphicsPipelineLibraryFlagsEXT as Parts;
@@ -328,13 +330,17 @@ pub(crate) fn assemble(
         Some(f) => format!("{}/{}", vertex.compiled.name, f.compiled.name),
         None => vertex.compiled.name.clone(),
     };
+    let mut contents: Vec<(u32, u64)> = stages.iter().map(|s| (s.stage.as_raw(), s.content)).collect();
+    contents.sort_unstable();
+    let mut shaders = Hasher128::default();
+    contents.hash(&mut shaders);
     Ok(GraphicsPipeline {
         vertex: vertex.compiled.program.clone(),
         tessellation,
         geometry: program(vk::ShaderStageFlags::GEOMETRY),
         task: program(vk::ShaderStageFlags::TASK_EXT).filter(|_| mesh.is_some()),
         fragment: fragment.map(|f| f.compiled.program.clone()),
-        title: Title::new(name),
+        title: Title::new(name, shaders.finish()),
         feedback,
     })
 }

@@ -65,5 +65,6 @@ fn of_blob(blob: &Verified, stage: vk::ShaderStageFlags, layout: &Layout) -> Opt
     // Those of the same program share it.
     let compiled = pipeline_cache::shared(key, made);
     let fits = Some(compiled.program.stage) == pipeline::stage_of(stage) && layout.has_all(&compiled.program);
-    fits.then(|| Executable { stage, compiled, key, blocks: None, code: None }.observing())
+    let content = key as u64;
+    fits.then(|| Executable { stage, compiled, key, content, blocks: None, code: None }.observing())
 }

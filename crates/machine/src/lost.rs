@@ -12,13 +12,23 @@ use wave::{Fault, Stop};
 pub struct Title {
     /// Its shaders' entry points.
     entries: String,
+    /// A hash of what its shaders are made of: the same on every run and machine.
+    shaders: u64,
     /// What the application calls it, or its handle.
     given: Mutex<String>,
 }
 
 impl Title {
-    pub fn new(entries: impl Into<String>) -> Arc<Title> {
-        Arc::new(Title { entries: entries.into(), given: Default::default() })
+    pub fn new(entries: impl Into<String>, shaders: u64) -> Arc<Title> {
+        Arc::new(Title { entries: entries.into(), shaders, given: Default::default() })
+    }
+    pub fn shaders(&self) -> u64 {
+        self.shaders
+    }
+    /// What the application calls it, if it does: names stand between quotes.
+    pub fn name(&self) -> Option<String> {
+        let given = self.given.lock();
+        given.strip_prefix('\'').and_then(|g| g.strip_suffix('\'')).map(String::from)
     }
     pub fn entries(&self) -> &str {
         &self.entries

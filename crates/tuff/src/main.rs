@@ -18,6 +18,7 @@ mod paint;
 mod picture;
 mod report;
 mod run;
+mod sums;
 mod trace;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -64,8 +65,33 @@ Examples:
     Child,
 }
 
+impl Task {
+    /// It runs something on the model that `TUFF_GPU` names, or asks it.
+    fn models(&self) -> bool {
+        match self {
+            Task::Demo(_)
+            | Task::Info(_)
+            | Task::Run(_)
+            | Task::Gl(_)
+            | Task::Shader(_)
+            | Task::Overhead(_) => true,
+            Task::Report(_)
+            | Task::Diff(_)
+            | Task::Instrument(_)
+            | Task::Annotate(_)
+            | Task::Pages(_)
+            | Task::Child => false,
+        }
+    }
+}
+
 fn main() -> ExitCode {
-    let result = match Cli::parse().task {
+    let task = Cli::parse().task;
+    // The driver takes the default in its place, which is not what was asked for.
+    if let Some(problem) = counters::model::problem().filter(|_| task.models()) {
+        return ended(Err(client::Error(problem.into())));
+    }
+    let result = match task {
         Task::Child => {
             let mut memory = city::Memory::default();
             return client::session::serve_with(|context, ask| memory.answer(context, ask));

@@ -77,12 +77,13 @@ fn a_program_that_got_dearer_fails() {
     assert_eq!((same.status.code(), &same.stdout[..]), (Some(0), &b"no difference\n"[..]));
 
     let after = multiply(2, 2, "after.json");
-    let table = diff(&before.0, &after.0, &[]);
-    assert_eq!(table.status.code(), Some(0), "no limit, no failure");
+    assert_eq!(diff(&before.0, &after.0, &[]).status.code(), Some(0), "no limit, no failure");
+    let table = diff(&before.0, &after.0, &["fma=1000"]);
     let rows = String::from_utf8_lossy(&table.stdout).into_owned();
     let fma: Vec<_> = rows.lines().filter(|l| l.contains("TuffFmaInstr")).collect();
     let words: Vec<_> = fma[0].split_whitespace().collect();
-    assert_eq!((fma.len(), &words[..]), (1, &["TuffFmaInstr", "8388608", "16777216", "+100.00", "%"][..]));
+    // Of the total and of the one workload.
+    assert_eq!((fma.len(), &words[..]), (2, &["TuffFmaInstr", "8388608", "16777216", "+100.00", "%"][..]));
 
     let slower = diff(&before.0, &after.0, &["time=10%"]);
     let why = String::from_utf8_lossy(&slower.stderr).into_owned();
@@ -277,4 +278,121 @@ fn what_cannot_be_compared_is_an_error() {
         assert_eq!(output.status.code(), Some(2), "{limit}: {why}");
         assert!(why.contains(say), "{why}");
     }
+}
+
+/// A file with these workloads: device, label, name, shaders, FMAs.
+fn written(name: &str, rows: &[(u64, &str, &str, &str, u64)]) -> Temporary {
+    let file = Temporary::new(name);
+    let row = |&(device, label, name, shaders, fma): &(u64, &str, &str, &str, u64)| {
+        serde_json::json!({
+            "device": device, "queue": 0, "kind": "dispatch", "label": label, "name": name, "shaders": shaders, "times": 1,
+            "begin_ns": 0, "end_ns": 9, "elapsed_ns": 9, "jobs": [], "counters": { "TuffFmaInstr": fma, "MaliGPUActiveCy": fma }
+        })
+    };
+    let all: u64 = rows.iter().map(|r| r.4).sum();
+    let rows: Vec<_> = rows.iter().map(row).collect();
+    let total: serde_json::Map<_, _> = (0..60)
+        .map(|i| (format!("Own{i}"), (all * (i + 1)).into()))
+        .chain([("TuffFmaInstr".into(), all.into())])
+        .collect();
+    let v = serde_json::json!({ "version": 1, "gpu": "x", "total": total, "workloads": rows, "frames": [] });
+    std::fs::write(&file.0, v.to_string()).unwrap();
+    file
+}
+
+fn ended(output: &Output) -> (Option<i32>, String, String) {
+    let text = |b: &[u8]| String::from_utf8_lossy(b).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+/// The same tests in another order, where one shader got 75 % dearer and another cheaper by as much: a gate sees it.
+#[test]
+fn another_order_hides_nothing() {
+    let before =
+        written("order-a.json", &[(0, "", "main 1x1x1", "aaaa", 400), (1, "", "main 2x1x1", "bbbb", 700)]);
+    let after =
+        written("order-b.json", &[(0, "", "main 2x1x1", "bbbb", 400), (1, "", "main 1x1x1", "cccc", 700)]);
+    let (code, _, said) = ended(&diff(&before.0, &after.0, &["fma=2%"]));
+    assert_eq!(code, Some(1));
+    assert!(said.contains("TuffFmaInstr of dispatch main 1x1x1: 400 to 700, +75.00 %"), "{said}");
+    let same =
+        written("order-c.json", &[(0, "", "main 2x1x1", "bbbb", 700), (1, "", "main 1x1x1", "aaaa", 400)]);
+    assert_eq!(
+        ended(&diff(&before.0, &same.0, &["fma=0%"])),
+        (Some(0), "no difference\n".into(), String::new())
+    );
+}
+
+#[test]
+fn what_has_vanished_and_what_matches_nothing_fails() {
+    let before = written("gone-a.json", &[(0, "sky", "main", "aaaa", 4), (0, "shadows", "main", "bbbb", 7)]);
+    let after = written("gone-b.json", &[(0, "sky", "main", "aaaa", 4)]);
+    let rules = Temporary::new("gone.toml");
+    std::fs::write(&rules.0, "[[workloads]]\nmatch = 'shadow maps'\ncounters = { fma = 0 }\n").unwrap();
+    let run = |more: &[&str]| {
+        let mut diff = tuff();
+        diff.arg("diff").args([&before.0, &after.0]).args(more);
+        ended(&diff.output().unwrap())
+    };
+    // Who sets no limit wants to see, not to judge.
+    assert_eq!(run(&[]).0, Some(0));
+    let (code, _, said) = run(&["--max-increase", "fma=0"]);
+    assert!(code == Some(1) && said.contains("vanished: shadows: dispatch main"), "{said}");
+    assert_eq!(run(&["--max-increase", "fma=0", "--allow", "vanished"]).0, Some(0));
+    let with = ["--thresholds", rules.0.to_str().unwrap()];
+    let (code, _, said) = run(&[&with[..], &["--allow", "vanished"]].concat());
+    assert!(code == Some(1) && said.contains("no workload has \"shadow maps\" in its line"), "{said}");
+    assert_eq!(run(&[&with[..], &["--allow", "vanished", "--allow", "unmatched"]].concat()).0, Some(0));
+    let junit = Temporary::new("gone.xml");
+    let (code, _, _) = run(&[&with[..], &["--junit", junit.0.to_str().unwrap()]].concat());
+    let xml = std::fs::read_to_string(&junit.0).unwrap();
+    assert!(
+        code == Some(1) && xml.contains("<failure type=\"missing\"") && xml.contains("shadow maps"),
+        "{xml}"
+    );
+}
+
+/// As many rows as one reads: those with a limit, or the worst; --all has the others.
+#[test]
+fn tables_are_as_long_as_one_reads() {
+    let (before, after) = (
+        written("rows-a.json", &[(0, "", "main", "a", 4)]),
+        written("rows-b.json", &[(0, "", "main", "b", 7)]),
+    );
+    let run = |more: &[&str]| {
+        let mut diff = tuff();
+        diff.arg("diff").args([&before.0, &after.0]).args(more);
+        ended(&diff.output().unwrap()).1
+    };
+    let counters = |text: &str| text.lines().filter(|l| l.ends_with('%')).count();
+    let some = run(&[]);
+    assert!(counters(&some) == 20 && some.ends_with("and 41 more that differ: --all shows them\n"), "{some}");
+    assert_eq!(counters(&run(&["--all"])), 61);
+    let limited = run(&["--max-increase", "fma=1", "--max-increase", "time=0"]);
+    assert_eq!(counters(&limited), 2, "{limited}");
+    let names: Vec<_> = limited.lines().filter(|l| l.starts_with("  Tuff")).collect();
+    assert_eq!(names.len(), 2, "of the total and the workload: {limited}");
+    // What does not hold comes first.
+    let one = run(&["--max-increase", "fma=100", "--max-increase", "Own3=1"]);
+    assert!(one.lines().nth(2).unwrap().contains("Own3"), "{one}");
+}
+
+/// The driver would take another model for a wrong one: `tuff` does not.
+#[test]
+fn a_wrong_model_is_an_error() {
+    let module = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/city.frag.spv");
+    for arguments in [
+        &["run", "--", "true"][..],
+        &["gl", "--", "true"],
+        &["demo"],
+        &["info"],
+        &["shader", module],
+        &["overhead"],
+    ] {
+        let output = tuff().args(arguments).env("TUFF_GPU", "g721").output().unwrap();
+        let (code, out, said) = ended(&output);
+        assert_eq!((code, out.as_str()), (Some(1), ""), "{arguments:?}: {said}");
+        assert!(said.contains("g721"), "{arguments:?}: {said}");
+    }
+    assert!(tuff().args(["shader", module]).env("TUFF_GPU", "small").output().unwrap().status.success());
 }

@@ -50,7 +50,7 @@ fn lines_are_those_of_the_source() {
         binding: &binding,
         mapping: None,
         push_bytes: 0,
-        lanes: None,
+        width: shader::options::Width::BEST,
         machine: Default::default(),
         optimise: true,
     };

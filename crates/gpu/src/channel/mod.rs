@@ -12,7 +12,7 @@ pub use reader::{Read, Reader};
 
 use crate::command::Frame;
 use counters::Counts;
-use machine::lost::Labels;
+use machine::lost::{Labels, Title};
 use machine::time::Span;
 use parking_lot::{Mutex, RwLock};
 use raster::drawn::Seen;
@@ -63,10 +63,41 @@ pub struct Record {
     pub label: CString,
     /// Entry point and workgroups; size and attachments; kind of transfer; the mark's name.
     pub name: CString,
+    pub made_by: MadeBy,
     /// What it counted; of a mark, what its queue has counted up to it.
     pub counts: Counts,
     /// Of a render pass, for a capture.
     pub seen: Option<Box<Seen>>,
+}
+
+/// The pipelines that a workload ran.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct MadeBy {
+    /// What the application calls them, of those that have a name.
+    pub names: Vec<String>,
+    /// A hash of what their shaders are made of; `None`: it ran none.
+    pub shaders: Option<u64>,
+}
+
+impl MadeBy {
+    /// Whatever their order, and however many times each.
+    pub fn of(pipelines: &[Arc<Title>]) -> MadeBy {
+        let mut names: Vec<String> = pipelines.iter().filter_map(|t| t.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        let mut shaders: Vec<u64> = pipelines.iter().map(|t| t.shaders()).collect();
+        shaders.sort_unstable();
+        shaders.dedup();
+        MadeBy { names, shaders: shaders.into_iter().reduce(mixed) }
+    }
+}
+
+/// A hash of two (the finaliser of splitmix64 on their sum, the first turned).
+fn mixed(a: u64, b: u64) -> u64 {
+    let mut h = a.rotate_left(23).wrapping_add(b);
+    h = (h ^ h >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    h = (h ^ h >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    h ^ h >> 31
 }
 
 /// A batch has run, or something was presented.
@@ -217,13 +248,14 @@ impl Publisher {
         Number { order: ORDER.fetch_add(1, Relaxed), queue_order, submission: self.begun.saturating_sub(1) }
     }
 
-    /// A workload has finished. `names` gives its name; it is called if anybody wants to know.
-    pub fn publish(&mut self, labels: &Labels, done: Done, name: impl FnOnce() -> String) {
+    /// A workload has finished. `names` gives its name and what made it; it is called if anybody wants to know.
+    pub fn publish(&mut self, labels: &Labels, done: Done, names: impl FnOnce() -> (String, MadeBy)) {
         *self.total.lock() += done.counts;
         let number = self.number();
         if !listening() {
             return;
         }
+        let (name, made_by) = names();
         let [binning, main] = done.phases.unwrap_or_default();
         let span = done.phases.map_or(done.span, |_| Span { begin: binning.begin, end: main.end });
         self.tell(Record {
@@ -237,7 +269,8 @@ impl Publisher {
             binning,
             main,
             label: c_string(labels.joined()),
-            name: c_string(name()),
+            name: c_string(name),
+            made_by,
             counts: *done.counts,
             seen: done.seen,
         });
@@ -263,6 +296,7 @@ impl Publisher {
             main: Span::default(),
             label: c_string(mark.label),
             name: c_string(mark.name.to_string()),
+            made_by: MadeBy::default(),
             counts,
             seen: None,
         });

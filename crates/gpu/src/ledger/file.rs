@@ -43,6 +43,10 @@ struct Workload<'a> {
     kind: &'a str,
     label: &'a str,
     name: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pipelines: &'a Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shaders: Option<String>,
     times: u64,
     begin_ns: u64,
     end_ns: u64,
@@ -273,6 +277,8 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
                     kind: kind(r.key.kind),
                     label: &r.key.label,
                     name: &r.key.name,
+                    pipelines: &r.key.made_by.names,
+                    shaders: r.key.made_by.shaders.map(|s| format!("{s:016x}")),
                     times: r.times,
                     begin_ns: r.span.begin,
                     end_ns: r.span.end,

@@ -5,11 +5,11 @@
 //! A process writes files of its own where the paths have `%p` ([`crate::process`]). The child of a fork begins with an empty ledger, and
 //! writes none before it has a device of its own: what its parent did is the parent's.
 //!
-//! Equal workloads (kind, labels around them, name) are added up, in the order of their first appearance; times are the
+//! Equal workloads (kind, labels around them, name, pipelines' names and shaders) are added up, in the order of their first appearance; times are the
 //! model's (`docs/model.md`), whose figures are in the file. Nothing in it depends on the host's threads, and on its clock only
 //! when workloads begin that a program submits after it has asked for calibrated timestamps.
 
-use crate::channel::{self, Batch, Listener, Number, Record, WorkloadKind, text};
+use crate::channel::{self, Batch, Listener, MadeBy, Number, Record, WorkloadKind, text};
 use crate::process;
 use counters::Counts;
 use machine::time::Span;
@@ -27,6 +27,7 @@ struct Key {
     kind: WorkloadKind,
     label: String,
     name: String,
+    made_by: MadeBy,
 }
 
 /// Equal workloads, added up.
@@ -152,7 +153,8 @@ impl Listener for Ledger {
             return;
         }
         self.with(r.device, r.queue, |q| {
-            let key = Key { kind: r.kind, label: text(&r.label).into(), name: text(&r.name).into() };
+            let (label, name) = (text(&r.label).into(), text(&r.name).into());
+            let key = Key { kind: r.kind, label, name, made_by: r.made_by.clone() };
             let at = *q.index.entry(key.clone()).or_insert_with(|| {
                 q.rows.push(Row::new(key));
                 q.rows.len() - 1

@@ -25,6 +25,7 @@ fn batches_belong_to_the_frames_that_the_application_says_or_presents() {
             main,
             label,
             name,
+            made_by: MadeBy::default(),
             counts,
             seen: None,
         })
@@ -53,7 +54,12 @@ fn batches_belong_to_the_frames_that_the_application_says_or_presents() {
 fn equal_workloads_are_added_up_and_strings_are_quoted() {
     let mut c = Counts::default();
     c[Event::InputVertices] = 3;
-    let key = Key { kind: WorkloadKind::Dispatch, label: "a\"\n".into(), name: String::new() };
+    let key = Key {
+        kind: WorkloadKind::Dispatch,
+        label: "a\"\n".into(),
+        name: String::new(),
+        made_by: MadeBy::default(),
+    };
     let mut row = Row::new(key);
     row.add(Span { begin: 100, end: 130 }, &Counts::default());
     row.add(Span { begin: 140, end: 150 }, &c);

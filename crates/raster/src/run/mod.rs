@@ -27,9 +27,10 @@ use counters::{Counts, Event, Phase, Unit};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::{Active, Work};
-use machine::lost::{Blame, Labels, Place};
+use machine::lost::{Blame, Labels, Place, Title};
 use machine::shared::Shared;
 use machine::time::Line;
+use std::collections::HashSet;
 use std::sync::Arc;
 use wave::Fault;
 
@@ -92,6 +93,8 @@ pub struct PassRun {
     captured: bool,
     /// Those that it tells apart.
     draws: Draws,
+    /// The pipelines that it has drawn with, if somebody looks at counters.
+    used: Option<Used>,
     /// Modelled time as the pass begins.
     line: Line,
     scratches: Arc<Scratches>,
@@ -119,6 +122,24 @@ impl Part {
     }
 }
 
+/// Pipelines, each once.
+#[derive(Default)]
+struct Used {
+    all: Vec<Arc<Title>>,
+    /// Their addresses, and the last one's.
+    known: HashSet<usize>,
+    last: usize,
+}
+
+impl Used {
+    fn note(&mut self, title: &Arc<Title>) {
+        let at = Arc::as_ptr(title).addr();
+        if std::mem::replace(&mut self.last, at) != at && self.known.insert(at) {
+            self.all.push(title.clone());
+        }
+    }
+}
+
 impl PassRun {
     /// `captured`: what it shows and what its regions count is wanted when it ends. `observed`: somebody looks at counters.
     pub fn new(
@@ -143,6 +164,7 @@ impl PassRun {
             put_aside: false,
             captured,
             draws: Draws::default(),
+            used: observed.then(Used::default),
             barrier: true,
             targets,
             regions,
@@ -209,6 +231,10 @@ impl PassRun {
         let (w, h) = (r.area.x1 - r.area.x0, r.area.y1 - r.area.y0);
         format!("{w}x{h}x{} of {} attachments", r.layers, r.attachments.len())
     }
+    /// The pipelines that it has drawn with.
+    pub fn pipelines(&self) -> &[Arc<Title>] {
+        self.used.as_ref().map_or(&[], |u| &u.all)
+    }
     /// Views of the current subpass, of which each has a query of its own; in a pass of layers the one that stands for them.
     pub fn views(&self) -> Vec<u32> {
         match self.view_mask() {
@@ -250,6 +276,9 @@ impl PassRun {
         if meshes != d.pipeline.is_mesh() {
             // Undefined: nothing is drawn.
             return Ok(());
+        }
+        if let Some(used) = &mut self.used {
+            used.note(&d.pipeline.title);
         }
         let told = match self.captured {
             true => self.draws.begin(|| d.title(), || place.labels().joined()),

@@ -1,6 +1,8 @@
 //! A file of `tuff run --counters` as `tuff diff` sees it.
 
+use crate::sums;
 use client::Error;
+use counters::Model;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,15 +16,63 @@ pub struct File {
     pub gpu: String,
     /// The model's figures; an older file has none.
     pub model: Value,
-    /// With `elapsed_ns`, that of all devices, each from its first workload's begin to its last one's end.
+    /// With `elapsed_ns`: that of all workloads, each from its begin to its end.
     pub total: Counters,
-    /// By queue, kind, label and name; with `times` and `elapsed_ns`.
-    pub workloads: BTreeMap<String, Counters>,
+    /// Workloads of the same line and shaders, whichever device, queue or process they ran on, in whatever order.
+    pub workloads: BTreeMap<Name, Workload>,
 }
 
-fn counters(v: &Value) -> Counters {
-    let entries = v.as_object().into_iter().flatten();
-    entries.filter_map(|(k, v)| Some((plain::line(k).into_owned(), v.as_f64()?))).collect()
+/// What a workload is called in every run: nothing of it depends on the order of things.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Name {
+    /// Label, kind, name, and what the application calls its pipelines.
+    pub line: String,
+    /// The hash of its shaders; empty where it has none, or in older files.
+    pub shaders: String,
+}
+
+/// With `times` and `elapsed_ns` among its counters.
+#[derive(Clone, Default)]
+pub struct Workload {
+    pub counters: Counters,
+    /// As the file has them, for sums.
+    parts: Vec<sums::Counters>,
+    times: f64,
+    elapsed: Option<f64>,
+}
+
+impl Workload {
+    /// Several as one.
+    pub fn sum<'a>(all: impl IntoIterator<Item = &'a Workload>, model: &Value) -> Workload {
+        let mut sum = Workload::default();
+        for w in all {
+            sum.parts.extend(w.parts.iter().cloned());
+            sum.times += w.times;
+            sum.elapsed = w.elapsed.map(|e| e + sum.elapsed.unwrap_or(0.0));
+        }
+        sum.settle(model);
+        sum
+    }
+
+    fn settle(&mut self, model: &Value) {
+        let parts: Vec<&sums::Counters> = self.parts.iter().collect();
+        let model = serde_json::from_value::<Model>(model.clone());
+        self.counters = match (&parts[..], model) {
+            ([one], _) => counters(one),
+            (_, Ok(model)) => counters(&sums::of(&parts, &model)),
+            // An older file, without a model: sums, of ratios too.
+            _ => parts.iter().fold(Counters::new(), |mut sum, p| {
+                counters(p).into_iter().for_each(|(k, v)| *sum.entry(k).or_default() += v);
+                sum
+            }),
+        };
+        self.counters.insert("times".into(), self.times);
+        self.counters.extend(self.elapsed.map(|e| (ELAPSED.to_string(), e)));
+    }
+}
+
+fn counters(v: &sums::Counters) -> Counters {
+    v.iter().filter_map(|(k, v)| Some((plain::line(k).into_owned(), v.as_f64()?))).collect()
 }
 
 pub fn read(path: &Path) -> client::Result<File> {
@@ -34,31 +84,28 @@ pub fn read(path: &Path) -> client::Result<File> {
 pub fn parse(text: &str) -> Result<File, String> {
     let v: Value = serde_json::from_str(text).map_err(|e| e.to_string())?;
     let list = v["workloads"].as_array().ok_or("not a file of `tuff run --counters`")?;
-    let mut workloads = BTreeMap::new();
+    let none = sums::Counters::new();
+    let of = |v: &Value| v.as_object().cloned().unwrap_or_else(|| none.clone());
+    let mut workloads: BTreeMap<Name, Workload> = BTreeMap::new();
     for w in list {
         let text = |k: &str| plain::line(w[k].as_str().unwrap_or_default()).into_owned();
         let [kind, label, name] = ["kind", "label", "name"].map(text);
-        let place = format!("{}.{}", w["device"], w["queue"]);
-        let key = format!("{place} {label}{}{kind} {name}", if label.is_empty() { "" } else { ": " });
-        let mut of = counters(&w["counters"]);
-        of.extend(["times", ELAPSED].into_iter().filter_map(|k| Some((k.to_string(), w[k].as_f64()?))));
-        workloads.insert(key, of);
+        let pipelines = w["pipelines"].as_array().map_or(&[][..], |p| p).iter().filter_map(Value::as_str);
+        let pipelines = pipelines.map(|p| plain::line(p).into_owned()).collect::<Vec<_>>().join(", ");
+        let colon = if label.is_empty() { "" } else { ": " };
+        let named = if pipelines.is_empty() { pipelines } else { format!(" [{pipelines}]") };
+        let line = format!("{label}{colon}{kind} {name}{named}");
+        let sum = workloads.entry(Name { line, shaders: text("shaders") }).or_default();
+        sum.parts.push(of(&w["counters"]));
+        sum.times += w["times"].as_f64().unwrap_or(0.0);
+        sum.elapsed = w[ELAPSED].as_f64().map(|e| e + sum.elapsed.unwrap_or(0.0));
     }
-    let mut total = counters(&v["total"]);
-    total.extend(elapsed(list).map(|ns| (ELAPSED.to_string(), ns as f64)));
+    workloads.values_mut().for_each(|w| w.settle(&v["model"]));
+    let mut total = counters(&of(&v["total"]));
+    let elapsed: Option<f64> = list.iter().map(|w| w[ELAPSED].as_f64()).sum();
+    total.extend(elapsed.map(|ns| (ELAPSED.to_string(), ns)));
     let gpu = plain::line(v["gpu"].as_str().unwrap_or_default()).into_owned();
     Ok(File { gpu, model: v["model"].clone(), total, workloads })
-}
-
-/// The nanoseconds of all devices; `None` in a file without times.
-fn elapsed(workloads: &[Value]) -> Option<u64> {
-    let mut devices: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
-    for w in workloads {
-        let (begin, end) = (w["begin_ns"].as_u64()?, w["end_ns"].as_u64()?);
-        let of = devices.entry(w["device"].as_u64()?).or_insert((begin, end));
-        *of = (of.0.min(begin), of.1.max(end));
-    }
-    Some(devices.values().map(|(begin, end)| end.saturating_sub(*begin)).sum())
 }
 
 /// The model's figures that differ: `core.warps 64 and 32`.
@@ -109,10 +156,28 @@ mod tests {
         assert_eq!(why(&a, &file("b", Value::Null)), told("a and b"));
     }
 
+    /// Neither devices nor their order are told apart; shaders are.
     #[test]
-    fn a_devices_time_is_from_its_first_begin_to_its_last_end() {
-        let row = |device: u64, begin: u64, end: u64| serde_json::json!({ "device": device, "begin_ns": begin, "end_ns": end });
-        assert_eq!(elapsed(&[row(0, 10, 30), row(0, 5, 25), row(1, 100, 101)]), Some(25 + 1));
-        assert_eq!(elapsed(&[serde_json::json!({ "device": 0 })]), None);
+    fn workloads_are_what_they_are_called() {
+        let row = |device: u64, shaders: &str, fma: u64| {
+            serde_json::json!({
+                "device": device, "queue": 0, "kind": "dispatch", "label": "a\nb", "name": "main 1x1x1", "shaders": shaders,
+                "pipelines": ["blur", "fog"], "times": 2, "elapsed_ns": 5, "counters": { "TuffFmaInstr": fma }
+            })
+        };
+        let file = |rows: &[Value]| {
+            let v = serde_json::json!({ "gpu": "x", "total": {}, "workloads": rows });
+            parse(&v.to_string()).unwrap()
+        };
+        let f = file(&[row(0, "aa", 1), row(1, "bb", 10), row(2, "aa", 100)]);
+        let of = |shaders: &str| {
+            let line = "a b: dispatch main 1x1x1 [blur, fog]".to_string();
+            let c = &f.workloads[&Name { line, shaders: shaders.into() }].counters;
+            [c["TuffFmaInstr"], c["times"], c[ELAPSED]]
+        };
+        assert_eq!((f.workloads.len(), of("aa"), of("bb")), (2, [101.0, 4.0, 10.0], [10.0, 2.0, 5.0]));
+        assert_eq!(f.total[ELAPSED], 15.0);
+        let without = file(&[serde_json::json!({ "kind": "k", "counters": {} })]);
+        assert!(!without.total.contains_key(ELAPSED));
     }
 }

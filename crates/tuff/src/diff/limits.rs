@@ -120,6 +120,18 @@ impl Limits {
         })
     }
 
+    /// There are any.
+    pub fn any(&self) -> bool {
+        let all = [&self.everywhere, &self.total].into_iter().chain(self.workloads.iter().map(|w| &w.1));
+        all.into_iter().any(|l| !l.is_empty())
+    }
+
+    /// The rules that no workload's line has a part of.
+    pub fn unmatched<'a>(&self, lines: impl Iterator<Item = &'a str> + Clone) -> Vec<&str> {
+        let of_none = |part: &&str| !lines.clone().any(|l| l.contains(*part));
+        self.workloads.iter().map(|w| w.0.as_str()).filter(of_none).collect()
+    }
+
     pub fn of_total(&self) -> ByCounter {
         let mut all = self.everywhere.clone();
         all.extend(self.total.clone());

@@ -2,6 +2,7 @@
 
 mod file;
 mod limits;
+mod pairs;
 mod report;
 
 use clap::Args as ClapArgs;
@@ -14,13 +15,15 @@ use std::process::ExitCode;
 
 #[derive(ClapArgs)]
 #[command(after_help = "\
-Exit code: 0 when nothing is dearer than allowed, 1 when something is, 2 when the files cannot be compared.
+Exit code: 0 when nothing is dearer than allowed, 1 when something is (or, where there are limits, a workload has vanished or a rule is of
+none), 2 when the files cannot be compared.
 
 Examples:
   tuff diff before.json after.json
   tuff diff before.json after.json --max-increase fma=0 --max-increase time=2%
   tuff diff baseline.json new.json --thresholds tuff.toml --markdown summary.md --junit diff.xml
   tuff diff --update baseline.json new.json
+  tuff diff before.json after.json --all --workloads | less
 
 A file of thresholds (docs/diff.md):
   [counters]                  # of the totals and of every workload
@@ -44,9 +47,15 @@ pub struct Args {
     /// A TOML file of what counters may grow by, and be.
     #[arg(long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
-    /// Show workloads that differ too, not only totals.
+    /// Show workloads that differ too, not only totals and what has a limit.
     #[arg(long)]
     workloads: bool,
+    /// Show all that differs, not only what has a limit (or, where there is none, the worst).
+    #[arg(long)]
+    all: bool,
+    /// What is no failure: vanished (workloads that are only in BEFORE), unmatched (rules that are of no workload).
+    #[arg(long, value_enum, value_name = "WHAT")]
+    allow: Vec<Allow>,
     /// Write what differs as Markdown, for a pull request.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
@@ -58,7 +67,17 @@ pub struct Args {
     update: bool,
 }
 
+/// What would be a failure otherwise.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Allow {
+    Vanished,
+    Unmatched,
+}
+
 const TOTAL: &str = "all workloads";
+
+/// Rows that are shown, unless all are wanted.
+const SHOWN: usize = 20;
 
 /// Growth in percent; infinite from nothing.
 fn growth(a: f64, b: f64) -> f64 {
@@ -91,6 +110,12 @@ impl Row<'_> {
         let (a, b) = self.values();
         growth(a, b)
     }
+    /// By which rows are put in order: limits that do not hold, then what grew most. What grew from nothing says little by that.
+    fn badness(&self) -> f64 {
+        let failed = matches!(self.judged, Some(Err(_)));
+        let growth = self.growth();
+        (if failed { 1e12 } else { 0.0 }) + if growth.is_infinite() { 0.5 } else { growth }
+    }
 }
 
 /// The total or a workload.
@@ -106,6 +131,8 @@ struct Place<'a> {
 struct Comparison<'a> {
     total: Place<'a>,
     workloads: Vec<Place<'a>>,
+    /// What is wrong besides: workloads that have vanished, rules that are of none.
+    wrong: Vec<String>,
 }
 
 impl<'a> Place<'a> {
@@ -153,46 +180,73 @@ impl Comparison<'_> {
         self.workloads.iter().chain([&self.total])
     }
 
-    /// A line for each limit that does not hold.
-    fn dearer(&self) -> Vec<String> {
+    /// A line for each limit that does not hold, and for what is wrong besides.
+    fn failures(&self) -> Vec<String> {
         let rows = self.places().flat_map(|p| p.rows.iter().map(move |r| (p.name, r)));
         let why = |(place, r): (&str, &Row)| {
             let why = r.judged.as_ref()?.as_ref().err()?;
             Some(format!("{} of {place}: {why}", r.counter))
         };
-        rows.filter_map(why).collect()
+        rows.filter_map(why).chain(self.wrong.iter().cloned()).collect()
     }
 
-    /// What differs, as text for a terminal.
-    fn table(&self, workloads: bool) -> String {
-        use std::fmt::Write;
-        let mut out = String::new();
-        let growth = |r: &Row| match r.growth() {
-            g if g.is_infinite() => "new".into(),
-            g => format!("{g:+.2} %"),
-        };
-        for place in [&self.total].into_iter().chain(self.workloads.iter().filter(|_| workloads)) {
-            for (i, row) in place.differing().enumerate() {
-                if out.is_empty() {
-                    let _ = writeln!(out, "  {:<32}{:>16}{:>16}{:>13}", "", "before", "after", "growth");
-                }
-                if i == 0 {
-                    let _ = writeln!(out, "{}", place.name);
-                }
-                let (a, b) = row.values();
-                let (a, b) = (report::rounded(a), report::rounded(b));
-                let _ = writeln!(out, "  {:<32} {a:>15} {b:>15} {:>12}", row.counter, growth(row));
+    /// What differs, as text for a terminal: what has a limit, or where nothing has, the totals; the worst first, and no more than
+    /// [`SHOWN`]. `workloads`: of these too. `all`: everything that differs, place by place.
+    fn table(&self, workloads: bool, all: bool) -> String {
+        let limited = self.places().any(|p| p.rows.iter().any(|r| r.judged.is_some()));
+        let places = [&self.total].into_iter().chain(&self.workloads);
+        let mut rows: Vec<(&str, &Row)> = vec![];
+        let mut hidden = 0;
+        for (i, place) in places.enumerate() {
+            for row in place.differing() {
+                let wanted = row.judged.is_some() || (i == 0 || workloads) && (all || !limited);
+                hidden += usize::from(!wanted && (i == 0 || workloads));
+                rows.extend(wanted.then_some((place.name, row)));
             }
+        }
+        if !all {
+            rows.sort_by(|a, b| b.1.badness().total_cmp(&a.1.badness()));
+            hidden += rows.len().saturating_sub(SHOWN);
+            rows.truncate(SHOWN);
+        }
+        let mut out = listed(&rows);
+        if hidden > 0 {
+            let what = if rows.is_empty() { "nothing that has a limit differs; " } else { "and " };
+            out += &format!("{what}{hidden} more that differ: --all shows them\n");
         }
         if out.is_empty() { "no difference\n".into() } else { out }
     }
+}
+
+/// Rows under the names of their places.
+fn listed(rows: &[(&str, &Row)]) -> String {
+    use std::fmt::Write;
+    let mut out = String::new();
+    let growth = |r: &Row| match r.growth() {
+        g if g.is_infinite() => "new".into(),
+        g => format!("{g:+.2} %"),
+    };
+    let mut under = None;
+    for (place, row) in rows {
+        if out.is_empty() {
+            let _ = writeln!(out, "  {:<32}{:>16}{:>16}{:>13}", "", "before", "after", "growth");
+        }
+        if under.replace(*place) != Some(*place) {
+            let _ = writeln!(out, "{place}");
+        }
+        let (a, b) = row.values();
+        let (a, b) = (report::rounded(a), report::rounded(b));
+        let _ = writeln!(out, "  {:<32} {a:>15} {b:>15} {:>12}", row.counter, growth(row));
+    }
+    out
 }
 
 /// An older file has no times: that is no difference.
 fn without_times(a: &mut File, b: &mut File) {
     if a.total.contains_key(ELAPSED) != b.total.contains_key(ELAPSED) {
         for f in [a, b] {
-            f.workloads.values_mut().chain([&mut f.total]).for_each(|c| c.retain(|k, _| k != ELAPSED));
+            let workloads = f.workloads.values_mut().map(|w| &mut w.counters);
+            workloads.chain([&mut f.total]).for_each(|c| c.retain(|k, _| k != ELAPSED));
         }
     }
 }
@@ -202,7 +256,7 @@ pub fn run(args: &Args) -> ExitCode {
     match compare(args) {
         Ok(dearer) if dearer.is_empty() => ExitCode::SUCCESS,
         Ok(dearer) => {
-            eprintln!("tuff: dearer than allowed:\n  {}", dearer.join("\n  "));
+            eprintln!("tuff: not as it should be:\n  {}", dearer.join("\n  "));
             ExitCode::from(if args.update { 0 } else { 1 })
         }
         Err(e) => {
@@ -273,24 +327,36 @@ fn judged(args: &Args) -> client::Result<Vec<String>> {
 /// Prints and writes what differs.
 fn told(args: &Args, a: &File, b: &File, limits: &Limits) -> client::Result<Vec<String>> {
     let of_total = limits.of_total();
-    let keys: BTreeSet<&String> = a.workloads.keys().chain(b.workloads.keys()).collect();
-    let of_workloads: Vec<_> = keys.iter().map(|k| limits.of_workload(k)).collect();
-    let workload = |(key, limits)| {
-        let key: &String = key;
-        Place::new(key, a.workloads.get(key), b.workloads.get(key), limits)
-    };
+    let (pairs, vanished) = pairs::pairs(a, b);
+    let of_workloads: Vec<_> = pairs.iter().map(|p| limits.of_workload(&p.name)).collect();
+    let mut wrong = vec![];
+    if limits.any() && !args.allow.contains(&Allow::Vanished) {
+        wrong.extend(vanished.iter().map(|v| format!("vanished: {v} (--allow vanished)")));
+    }
+    if !args.allow.contains(&Allow::Unmatched) {
+        let none = limits.unmatched(pairs.iter().map(|p| p.name.as_str()));
+        wrong.extend(
+            none.iter().map(|part| format!("no workload has \"{part}\" in its line (--allow unmatched)")),
+        );
+    }
     let all = Comparison {
         total: Place::new(TOTAL, Some(&a.total), Some(&b.total), &of_total),
-        workloads: keys.into_iter().zip(&of_workloads).map(workload).collect(),
+        workloads: (pairs.iter().zip(&of_workloads))
+            .map(|(p, limits)| {
+                let [before, after] = [&p.before, &p.after].map(|w| w.as_ref().map(|w| &w.counters));
+                Place::new(&p.name, before, after, limits)
+            })
+            .collect(),
+        wrong,
     };
-    print!("{}", all.table(args.workloads));
+    print!("{}", all.table(args.workloads, args.all));
     if let Some(path) = &args.markdown {
         write(path, &report::markdown(&all, &args.before, &args.after, &b.gpu))?;
     }
     if let Some(path) = &args.junit {
         write(path, &report::junit(&all))?;
     }
-    Ok(all.dearer())
+    Ok(all.failures())
 }
 
 #[cfg(test)]
@@ -311,7 +377,7 @@ mod tests {
         let told = |a: &Counters, b: &Counters, limits: &[(&str, Limit)]| {
             let limits = limits.iter().map(|(k, l)| (k.to_string(), *l)).collect();
             let total = Place::new("w", Some(a), Some(b), &limits);
-            Comparison { total, workloads: vec![] }.dearer()
+            Comparison { total, workloads: vec![], wrong: vec![] }.failures()
         };
         assert!(told(&a, &b, &[("X", percent(3.0))]).is_empty());
         let two = told(&a, &b, &[("X", percent(2.0)), ("New", percent(1000.0))]);

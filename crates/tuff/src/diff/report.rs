@@ -115,10 +115,12 @@ pub(super) fn markdown(all: &Comparison, before: &Path, after: &Path, gpu: &str)
     let limits = all.places().flat_map(|p| &p.rows).filter(|r| r.judged.is_some()).count();
     let differs = all.total.differing().next().is_some()
         || all.workloads.iter().any(|w| w.differing().next().is_some());
-    let head = match (dearer.len(), differs) {
+    let wrong = &all.wrong;
+    let head = match (dearer.len() + wrong.len(), differs) {
         (0, false) => "no difference".into(),
         (0, true) if limits == 0 => "what differs".into(),
         (0, true) => "nothing is dearer than allowed".into(),
+        (n, _) if !wrong.is_empty() => format!("{n} failures"),
         (1, _) => "one limit does not hold".into(),
         (n, _) => format!("{n} limits do not hold"),
     };
@@ -132,6 +134,9 @@ pub(super) fn markdown(all: &Comparison, before: &Path, after: &Path, gpu: &str)
             let _ = writeln!(out, "| {} | {} | {} |", counter(row.counter), cell(place.name), cell(why));
         }
         more(&mut out, dearer.len());
+    }
+    for line in wrong.iter().take(ROWS) {
+        let _ = writeln!(out, "\n- {}", cell(line));
     }
     let (limited, others): (Vec<_>, Vec<_>) = all.total.rows.iter().partition(|r| r.judged.is_some());
     if !limited.is_empty() {
@@ -170,7 +175,20 @@ pub(super) fn junit(all: &Comparison) -> String {
         junit::Suite { name: p.name.into(), cases: p.rows.iter().filter_map(case).collect(), seconds: None }
     };
     // Some readers take a file without a case for a failure.
-    let mut suites = vec![comparable(junit::Outcome::Passed)];
+    let mut first = comparable(junit::Outcome::Passed);
+    first.cases.push(junit::Case {
+        name: "nothing has vanished, and every rule is of a workload".into(),
+        outcome: match all.wrong.is_empty() {
+            true => junit::Outcome::Passed,
+            false => {
+                let message =
+                    format!("{}{}", all.wrong[0], if all.wrong.len() > 1 { ", and more" } else { "" });
+                junit::Outcome::Failed { kind: "missing".into(), message, text: all.wrong.join("\n") }
+            }
+        },
+        seconds: None,
+    });
+    let mut suites = vec![first];
     let judged = [&all.total].into_iter().chain(&all.workloads).map(suite);
     suites.extend(judged.filter(|s| !s.cases.is_empty()));
     junit::xml("tuff diff", &suites)
@@ -216,7 +234,7 @@ mod tests {
             Place::new("0.0 <b>|\"&", Some(&a), Some(&b), &limits),
             Place::new("0.0 new", None, Some(&b), &limits),
         ];
-        let all = Comparison { total, workloads };
+        let all = Comparison { total, workloads, wrong: vec![] };
         let text = markdown(&all, Path::new("a.json"), Path::new("b.json"), "G720 class, 10 cores");
         assert_eq!(
             text,

@@ -2,9 +2,10 @@
 //!
 //! Processes are put in an order that does not depend on which of them was faster: by program, then by what they have left.
 
+use crate::sums;
 use client::{Error, Result};
-use counters::{Counts, Model, catalogue};
-use serde_json::{Map, Value, json};
+use counters::Model;
+use serde_json::{Value, json};
 use std::path::Path;
 
 /// What a process has left.
@@ -130,55 +131,12 @@ fn lines(value: &Value) -> String {
     }
 }
 
-/// A sum of whole numbers is whole.
-fn sum(values: impl Iterator<Item = Value> + Clone) -> Value {
-    let whole: Option<u64> = values.clone().map(|v| v.as_u64()).sum();
-    whole.map_or_else(|| json!(values.filter_map(|v| v.as_f64()).sum::<f64>()), Value::from)
-}
-
-/// What all processes counted. Counters add up; what follows from others by a formula (a ratio, say) does so here too.
+/// What all processes counted.
 fn total(parts: &[Part]) -> Result<Value> {
     let model: Model =
         serde_json::from_value(parts[0].file["model"].clone()).map_err(|e| Error(format!("model: {e}")))?;
-    let sums: Vec<Value> = catalogue::all()
-        .iter()
-        .map(|c| sum(parts.iter().map(|p| p.file["total"].get(c.machine).cloned().unwrap_or(json!(0)))))
-        .collect();
-    let mut total = Map::new();
-    for c in catalogue::reported() {
-        if parts.iter().all(|p| p.file["total"].get(c.machine).is_none()) {
-            continue;
-        }
-        let place = catalogue::place(c.machine).unwrap_or_default();
-        let value = value(place, &sums, &model, &mut vec![]);
-        let whole = value.fract() == 0.0 && (0.0..9e15).contains(&value);
-        let of_others = c.from_others().is_some();
-        let written = match (of_others, whole) {
-            (false, _) => sums[place].clone(),
-            (true, true) => json!(value as u64),
-            (true, false) => json!(value),
-        };
-        total.insert(c.machine.into(), written);
-    }
-    Ok(total.into())
-}
-
-/// The value of a counter of the catalogue, by its place; `asked` are those whose values are being computed.
-fn value(place: usize, sums: &[Value], m: &Model, asked: &mut Vec<usize>) -> f64 {
-    let c = &catalogue::all()[place];
-    match c.from_others().filter(|_| !asked.contains(&place)) {
-        // Two counters of the same events tell each other.
-        None => sums[place].as_f64().unwrap_or(0.0),
-        Some(formula) => {
-            asked.push(place);
-            let of = std::cell::RefCell::new(asked);
-            let v = formula.value(&Counts::default(), m, &|i| {
-                let mut asked = of.borrow().to_vec();
-                value(i, sums, m, &mut asked)
-            });
-            c.cut(v)
-        }
-    }
+    let totals: Vec<&sums::Counters> = parts.iter().filter_map(|p| p.file["total"].as_object()).collect();
+    Ok(sums::of(&totals, &model).into())
 }
 
 /// Two processes' measurements of one shader (docs/instrumentation.md): values of blocks are added up.
