@@ -171,7 +171,7 @@ mod tests {
         };
         let f = file(&[row(0, "aa", 1), row(1, "bb", 10), row(2, "aa", 100)]);
         let of = |shaders: &str| {
-            let line = "a b: dispatch main 1x1x1 [blur, fog]".to_string();
+            let line = "a\\nb: dispatch main 1x1x1 [blur, fog]".to_string();
             let c = &f.workloads[&Name { line, shaders: shaders.into() }].counters;
             [c["TuffFmaInstr"], c["times"], c[ELAPSED]]
         };

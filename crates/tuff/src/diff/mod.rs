@@ -421,13 +421,13 @@ mod tests {
         };
         let (a, b) = (file(1), file(2));
         let limits = [("X\\x1b".to_string(), percent(0.0))].into();
-        let place = |(key, before): (&'static str, _)| {
-            Place::new(key, Some(before), b.workloads.values().next(), &limits)
-        };
-        let key: &'static str = a.workloads.keys().next().expect("a workload").clone().leak();
-        let workloads = vec![place((key, &a.workloads[key]))];
-        let all = Comparison { total: Place::new(TOTAL, Some(&a.total), Some(&b.total), &limits), workloads };
-        let (table, dearer) = (all.table(true), all.dearer().join("|"));
+        let (pairs, _) = pairs::pairs(&a, &b);
+        let [pair] = &pairs[..] else { panic!("one workload on each side") };
+        let counters = [&pair.before, &pair.after].map(|w| w.as_ref().map(|w| &w.counters));
+        let workloads = vec![Place::new(&pair.name, counters[0], counters[1], &limits)];
+        let total = Place::new(TOTAL, Some(&a.total), Some(&b.total), &limits);
+        let all = Comparison { total, workloads, wrong: vec![] };
+        let (table, dearer) = (all.table(true, true), all.failures().join("|"));
         let markdown = report::markdown(&all, Path::new("a\n.json"), Path::new("b"), &b.gpu);
         let models = file::same_model(&a, &File { gpu: "\x1b".into(), ..file(1) });
         let error = plain::message(&models.expect_err("another GPU").to_string());

@@ -104,6 +104,7 @@ impl Memory {
     }
 
     /// On every level, whatever comes of it: how many runs there were, or what is wrong.
+    #[allow(dead_code, reason = "each program uses a part")]
     pub fn survive(&mut self, p: &Program, seed: u64) -> Result<u64, String> {
         self.fill(seed);
         let before: Vec<Vec<u8>> = self.buffers.iter().map(Guarded::before).collect();
