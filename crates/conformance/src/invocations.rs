@@ -13,6 +13,9 @@ pub fn cases() -> Vec<Case> {
         case!("stray_words", [61, 1, 1], vec![vec![0; 61 * 20 * 4], vec![20; 61 * 20]], stray_words),
         case!("wide", [11, 1, 1], vec![vec![0; 11 * 1024], words(11 * 1024)], wide),
         case!("atomics", [17, 1, 1], vec![atomics, words(17 * 100)], check_atomics),
+        // One after the other, on the same threads.
+        case!("secrets", [64, 1, 1], vec![vec![0; 64 * 96], words(64 * 96)], secrets),
+        case!("leftovers", [64, 1, 1], vec![vec![1; 64 * 96 * 8], words(64 * 96)], leftovers),
         case!("subgroups", [9, 1, 1], vec![vec![0; 9 * 96 * 24], words(9 * 96)], subgroups),
     ]
 }
@@ -41,6 +44,26 @@ fn stray_words(run: &Run) -> Result<(), String> {
         equal(i, "words 35 and 39 of 25", o[3], 0)?;
     }
     Ok(())
+}
+
+/// Numbers that are not 0, everywhere.
+fn secrets(run: &Run) -> Result<(), String> {
+    run.output.iter().enumerate().try_for_each(|(i, o)| equal(i, "odd", o & 1, 1))
+}
+
+/// What `secrets` left is not to be seen: not in private or workgroup memory, nor in registers by way of lanes that are not active.
+fn leftovers(run: &Run) -> Result<(), String> {
+    const FROM: [&str; 8] = [
+        "private memory",
+        "workgroup memory",
+        "shuffle",
+        "shuffle by xor",
+        "shuffle up",
+        "broadcast",
+        "quad swap",
+        "quad broadcast",
+    ];
+    run.output.iter().enumerate().try_for_each(|(i, o)| equal(i / 8, FROM[i % 8], *o, 0))
 }
 
 fn reduce(run: &Run) -> Result<(), String> {

@@ -32,6 +32,8 @@ fn fragment(program: Program) -> &'static [u8] {
         Program::Views => spirv!("views.frag"),
         Program::Texture => spirv!("texture.frag"),
         Program::Cube => spirv!("cube.frag"),
+        Program::Secrets => spirv!("secrets.frag"),
+        Program::Leftovers => spirv!("leftovers.frag"),
         Program::Large => include_bytes!("../../../../benches/pictures/large.frag.spv"),
     }
 }

@@ -40,6 +40,9 @@ pub enum Program {
     Texture,
     /// The cube texture in the colour's direction.
     Cube,
+    /// Something that leaves numbers in private memory and registers, and something that looks for them.
+    Secrets,
+    Leftovers,
     /// Much arithmetic on the colour's x and y, of so many registers that waves are narrower than others'.
     Large,
 }
@@ -151,7 +154,17 @@ pub fn scenes() -> Vec<Scene> {
     all.extend(stages::scenes());
     all.extend(textures::scenes());
     all.push(large_mesh());
+    all.push(leftovers());
     all
+}
+
+/// A fragment shader sees nothing of what another left.
+fn leftovers() -> Scene {
+    let corner = |x: f32, y: f32| Vertex { at: [x, y, 0.5, 1.0], colour: [0.5; 4] };
+    let square = [(-1.0, -1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, 1.0), (1.0, -1.0), (1.0, 1.0)];
+    let draw = |program| Draw::list(program, square.map(|(x, y)| corner(x, y)).to_vec(), State::default());
+    let expect = Expect::Formula(Box::new(|_, _| Some([0.0, 0.0, 0.0, 255.0])), 0.0);
+    Scene::new("leftovers", vec![draw(Program::Secrets), draw(Program::Leftovers)], expect)
 }
 
 /// A mesh of small triangles: which of their quads share a warp depends on the wave's width, and with it what is counted.

@@ -232,7 +232,7 @@ fn shade(draw: &Draw, corners: &[Corner], centre: Point, pixel: [u32; 2], view: 
         Program::Discard if (pixel[0] / 3 + pixel[1] / 3) % 2 == 1 => None,
         Program::Colour | Program::Discard => Some(c),
         Program::Views => Some([c[0], c[1], f64::from(view) * 0.25, c[3]]),
-        Program::Texture | Program::Cube | Program::Large => {
+        Program::Texture | Program::Cube | Program::Large | Program::Secrets | Program::Leftovers => {
             unreachable!("such scenes have formulas or pictures")
         }
     }
