@@ -8,8 +8,8 @@ use crate::values::{places, repeats, use_instead};
 /// Of `OpGroupNonUniform…`.
 const BROADCAST: u32 = 337;
 const BROADCAST_FIRST: u32 = 338;
+/// And by exclusive or, up and down: the three behind it.
 const SHUFFLE: u32 = 345;
-const SHUFFLE_DOWN: u32 = 348;
 const QUAD_BROADCAST: u32 = 365;
 const QUAD_SWAP: u32 = 366;
 /// Additions to exclusive ors, of integers and of floats.
@@ -64,7 +64,6 @@ pub fn across(m: &mut Module, r: &mut Rng) -> Option<()> {
             Inst::new(*r.of(fit)?, ty, new, &[scope, r.below(3) as u32, id])
         }
     };
-    debug_assert!(SHUFFLE + 3 == SHUFFLE_DOWN);
     m.insts.insert(at + 1, made);
     use_instead(m, r, at + 2..end + 2, id, new);
     Some(())

@@ -5,7 +5,8 @@ use crate::common::lab::{Lab, Rng};
 use crate::common::{TestHost, levels};
 use shader::bytecode::*;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, Quad, ReduceOp, Scan, TexelType};
-use wave::{Fault, Status};
+use std::sync::Mutex;
+use wave::{Fault, Host, ImageWarp, ImageWave, Status};
 
 const N: Reg = Reg::NONE;
 const A: Reg = Reg(0);
@@ -420,11 +421,10 @@ fn reductions_and_scans() {
     }
 }
 
-/// Operands reach the host by warp and descriptor; results come back to active lanes only.
-#[test]
-fn images_split_by_descriptor() {
-    let code = |image: Reg, sampler: Reg, texel, results: Vec<Reg>| ImageCode {
-        op: ImageOp::Fetch,
+/// An operation on a 2D image at the coordinates A and B.
+fn image_code(op: ImageOp, image: Reg, sampler: Reg, texel: TexelType, results: Vec<Reg>) -> ImageCode {
+    ImageCode {
+        op,
         dim: Dim::D2,
         arrayed: false,
         multisampled: false,
@@ -444,7 +444,13 @@ fn images_split_by_descriptor() {
         data: vec![],
         results,
         residency: N,
-    };
+    }
+}
+
+/// Operands reach the host by warp and descriptor; results come back to active lanes only.
+#[test]
+fn images_split_by_descriptor() {
+    let code = |image, sampler, texel, results| image_code(ImageOp::Fetch, image, sampler, texel, results);
     let descs: Vec<[u64; 4]> = (0..3).map(|i| [0, 0, 2 * (i + 1), i + 5]).collect();
     let mut r = Rng(23);
     for _ in 0..20 {
@@ -476,6 +482,85 @@ fn images_split_by_descriptor() {
                 let want = (1000 + l as u32 + (6 << 16) + (n << 24)) as u64 | 7 << 32;
                 assert_eq!(x.get64(D64, l), want);
             }
+        }
+    }
+}
+
+/// A host that looks at the first two coordinates: of warps one by one, or of all at once.
+struct Seen {
+    together: bool,
+    warps: Mutex<Vec<(u16, [[u32; 16]; 2])>>,
+}
+
+impl Host for Seen {
+    unsafe fn image(&self, _: &ImageCode, warp: &mut ImageWarp) {
+        self.warps.lock().unwrap().push((warp.mask, [warp.coords[0], warp.coords[1]]));
+    }
+    unsafe fn image_wave(&self, _: &ImageCode, wave: &ImageWave) -> bool {
+        for w in (0..16).filter(|w| self.together && wave.rows.live >> w & 1 != 0) {
+            // SAFETY: rows of a live warp.
+            let row = |k: usize| unsafe { *wave.rows.coords[k].warp(w).cast::<[u32; 16]>() };
+            self.warps.lock().unwrap().push((wave.rows.exec[w], [row(0), row(1)]));
+        }
+        self.together
+    }
+    fn foreign_from(&self, _: u64) -> Option<u64> {
+        None
+    }
+    fn clock(&self) -> u64 {
+        0
+    }
+    fn expired(&self) -> bool {
+        false
+    }
+}
+
+/// A lane's level of detail depends on its quad: where some of that are not active, nothing of what they hold is seen.
+#[test]
+fn footprints_are_made_of_active_lanes() {
+    let descs = [[0, 0, 2, 5u64]];
+    let mut r = Rng(29);
+    for round in 0..60 {
+        let mut lab = Lab::new(UNITS, r.exec());
+        // A plane in each quad, in numbers that floats have exactly.
+        let at = |l: usize, k: usize| {
+            let (x, y, quad) = (l & 1, l >> 1 & 1, l >> 2);
+            (3 * x + 5 * y + 7 * quad * (k + 1)) as f32
+        };
+        let active = |lab: &Lab, l: usize| lab.exec[l / 16] >> (l % 16) & 1 != 0;
+        for l in 0..256 {
+            let seen = active(&lab, l);
+            lab.set(A, l, if seen { at(l, 0).to_bits() } else { 0xDEAD_BEEF });
+            lab.set(B, l, if seen { at(l, 1).to_bits() } else { 0xDEAD_BEEF });
+        }
+        lab.set_u64(UB, descs[0].as_ptr() as u64);
+        lab.images = vec![image_code(ImageOp::Sample, UB, UB, TexelType::F32, vec![D])];
+        let want = |l: usize, k: usize| {
+            let from = [l, l ^ 1, l ^ 2, l ^ 3].map(|l| active(&lab, l).then(|| at(l, k)));
+            match from {
+                [Some(own), ..] => own,
+                [_, Some(_), Some(_), Some(_)] => at(l, k),
+                [_, one, two, three] => one.or(two).or(three).unwrap_or(0.0),
+            }
+        };
+        for level in levels() {
+            let host = Seen { together: round % 2 == 0, warps: Default::default() };
+            lab.clone().run(level, &[op(Code::IMAGE, N, N, N, 0, 0)], &host);
+            let mut warps = (0..16).filter(|w| lab.exec[*w] != 0);
+            for (exec, coords) in host.warps.into_inner().unwrap() {
+                let w = warps.next().expect("as many as there are");
+                assert_eq!(exec, lab.exec[w]);
+                for l in (0..16).filter(|l| exec >> (l & !3) & 15 != 0) {
+                    for k in 0..2 {
+                        assert_eq!(
+                            f32::from_bits(coords[k][l]),
+                            want(w * 16 + l, k),
+                            "{level:?}, lane {l} of {exec:#b}"
+                        );
+                    }
+                }
+            }
+            assert!(warps.next().is_none());
         }
     }
 }

@@ -14,6 +14,11 @@ fn binding(n: u32) -> Binding {
     Binding::new(0, n % DESCRIPTORS * 32, DESCRIPTORS)
 }
 
+/// Whether its descriptors are the set's: whoever takes a program asks the pipeline's layout.
+pub fn fits(p: &Program) -> bool {
+    p.bindings().iter().all(|b| (0..DESCRIPTORS).any(|n| *b == binding(n)))
+}
+
 /// The programs of modules, at every width, with what they are of.
 pub fn programs<'a>(modules: impl IntoIterator<Item = (&'a str, Vec<u32>)>) -> Vec<(String, Program)> {
     let mut all = vec![];
@@ -99,8 +104,7 @@ impl Counts {
         let bytes = change(p, r);
         self.changed += 1;
         let Some(changed) = Program::from_bytes(&bytes) else { return Ok(()) };
-        // Whoever takes a program asks the pipeline's layout.
-        if !changed.bindings().iter().all(|b| (0..DESCRIPTORS).any(|n| *b == binding(n))) {
+        if !fits(&changed) {
             return Ok(());
         }
         self.accepted += 1;

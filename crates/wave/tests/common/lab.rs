@@ -1,12 +1,11 @@
 //! One op on its own: a register file filled at will, run on every level.
 #![allow(dead_code)]
 
-use super::TestHost;
 use shader::bytecode::{ImageCode, Op, Reg};
 use simd::Level;
 use wave::cache::Traced;
 use wave::kernels::{control::PATIENCE, table};
-use wave::{ImageWarp, State, Status, Table};
+use wave::{Host, ImageWarp, State, Status, Table};
 
 /// A small generator of numbers (xorshift).
 pub struct Rng(pub u64);
@@ -114,17 +113,17 @@ impl Lab {
         (0..256).filter(|l| self.exec[l / 16] >> (l % 16) & 1 != 0).collect()
     }
     /// Runs the op (and its ext words) once; returns the status and how many ops it took.
-    pub fn run(&mut self, level: Level, ops: &[Op], host: &TestHost) -> (Status, usize) {
+    pub fn run(&mut self, level: Level, ops: &[Op], host: &dyn Host) -> (Status, usize) {
         self.steps(level, ops, host, 1)
     }
 
     /// Runs ops one after the other until the last has run.
-    pub fn run_through(&mut self, level: Level, ops: &[Op], host: &TestHost) -> Status {
+    pub fn run_through(&mut self, level: Level, ops: &[Op], host: &dyn Host) -> Status {
         self.steps(level, ops, host, usize::MAX).0
     }
 
     /// Runs so many ops; where that leads, in ops from the first.
-    fn steps(&mut self, level: Level, ops: &[Op], host: &TestHost, steps: usize) -> (Status, usize) {
+    fn steps(&mut self, level: Level, ops: &[Op], host: &dyn Host, steps: usize) -> (Status, usize) {
         let mut exec = [0; 32];
         exec[..16].copy_from_slice(&self.exec);
         let live = (0..16).fold(0, |l, w| l | ((self.exec[w] != 0) as u32) << w);
