@@ -69,7 +69,7 @@ views.push({
     });
     return el('section', { class: 'panel', id: 'queues' }, el('h2', {}, 'Queues, by what binds their jobs'),
       el('div', { class: 'bars' }, rows), legend([...used].sort((a, b) => a - b)),
-      el('p', { class: 'note' }, 'Each run of a job counts whole for what would have taken it longest alone. Queues work side by side: together they are more than the GPU’s time.'));
+      el('p', { class: 'note' }, 'Each run of a job counts whole for what would have taken it longest alone. Queues work side by side: together they may be more than the GPU’s time.'));
   },
 
   dearest(w, elapsed) {

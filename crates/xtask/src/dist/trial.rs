@@ -74,7 +74,7 @@ fn trial(chroot: &Chroot, host: &Host, mirrors: &Mirrors, packages: &Packages) -
         ask(inside(script), script, wanted)?;
     }
     call(chroot.bare(host, &["dpkg", "--purge", "tuff"]))?;
-    let mut after = files(&chroot.path)?;
+    let after = files(&chroot.path)?;
     // For the guides, below: not the package's.
     let left: Vec<_> = after.symmetric_difference(&before).collect();
     if !left.is_empty() {
