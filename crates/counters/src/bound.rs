@@ -157,8 +157,63 @@ pub fn bound(t: &Takes) -> Option<Take> {
     Take::ALL.iter().copied().find(|k| t[*k] == most)
 }
 
+/// What the jobs of one phase go to, of several runs: neither follows from counts that are added up.
+#[derive(Clone, Copy, Default)]
+pub struct Bounds {
+    /// What each thing would take alone.
+    pub takes: Takes,
+    /// Active cycles of the runs by what bound them.
+    pub active: Takes,
+}
+
+impl Bounds {
+    /// One run more.
+    pub fn add(&mut self, run: &Counts, phase: Phase, m: &Model) {
+        if jobs(run, phase) == 0 {
+            return;
+        }
+        let takes = takes(run, phase, m);
+        self.takes += &takes;
+        if let Some(by) = bound(&takes) {
+            self.active[by] += queue(run, phase)[0];
+        }
+    }
+
+    /// What bound them longest.
+    pub fn bound(&self) -> Option<Take> {
+        bound(&self.active).or(bound(&self.takes))
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    /// Two runs, one bound by arithmetic and one by memory: neither waits for warps' latency, though the sum of both would seem to.
+    #[test]
+    fn bounds_are_the_sum_of_the_runs() {
+        let m = Model::default();
+        let run = |fma: u64, reads: u64, active: u64| {
+            let mut c = Counts::default();
+            c[(Phase::Compute, Unit::Fma)] = fma;
+            c[(Phase::Compute, Unit::ExtReads)] = reads;
+            c[Event::ComputeJobs] = 1;
+            c[Event::ComputeActiveCycles] = active;
+            c[Event::CoreNonMainCycles] = cost::arithmetic(&m.core, fma, 0, 0);
+            c
+        };
+        let runs = [run(800_000, 1, 12_000), run(1, 900_000, 2_000_000)];
+        let mut all = Bounds::default();
+        runs.iter().for_each(|r| all.add(r, Phase::Compute, &m));
+        all.add(&Counts::default(), Phase::Compute, &m);
+        for take in Take::ALL {
+            let sum: u64 = runs.iter().map(|r| takes(r, Phase::Compute, &m)[*take]).sum();
+            assert_eq!(all.takes[*take], sum, "{take:?}");
+        }
+        let by: Vec<_> = runs.iter().map(|r| bound(&takes(r, Phase::Compute, &m)).unwrap()).collect();
+        assert_ne!(by[0], by[1]);
+        assert_eq!([all.active[by[0]], all.active[by[1]]], [12_000, 2_000_000]);
+        assert_eq!((all.bound(), all.active.sum()), (Some(by[1]), 2_012_000));
+    }
+
     use super::*;
 
     /// A dispatch of ten cores: 1 600 FMA warp-instructions of 16 lanes at 128 a cycle are 200 core cycles, 20 of the GPU.

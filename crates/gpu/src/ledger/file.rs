@@ -2,7 +2,7 @@
 
 use super::{FILE, PICTURES, Queue, Row, Run};
 use crate::channel::WorkloadKind;
-use counters::bound::{self, Take, Takes};
+use counters::bound::{self, Bounds, Take, Takes};
 use counters::{Counter, Counts, Model, Phase, Value};
 use machine::time::Span;
 use raster::drawn::Seen;
@@ -97,6 +97,9 @@ struct Job {
     waited_cycles: u64,
     bound: Option<&'static str>,
     takes: Taken,
+    /// Of several runs: active cycles by what bound each.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bounds: Option<Taken>,
 }
 
 /// What a render pass showed and its regions counted, the last time.
@@ -222,10 +225,10 @@ impl Formatter for Lines {
     }
 }
 
-/// The jobs of a workload, with their times if it is one run's.
-fn jobs(counts: &Counts, spans: Option<&Run>, k: WorkloadKind) -> Vec<Job> {
+/// The jobs of a workload, with `bounds` if it is several runs', with their times if it is one's.
+fn jobs(counts: &Counts, runs: Option<&[Bounds]>, spans: Option<&Run>, k: WorkloadKind) -> Vec<Job> {
     let model = counters::model::current();
-    let of = |phase: Phase| {
+    let of = |(i, phase): (usize, Phase)| {
         let n = bound::jobs(counts, phase);
         let span = spans.map(|r| match phase {
             _ if k != WorkloadKind::RenderPass => r.span,
@@ -233,7 +236,9 @@ fn jobs(counts: &Counts, spans: Option<&Run>, k: WorkloadKind) -> Vec<Job> {
             _ => r.binning,
         });
         let [active_cycles, blocked_cycles, drained_cycles, waited_cycles] = bound::queue(counts, phase);
-        let takes = bound::takes(counts, phase, model);
+        let runs = runs.map(|r| r[i]);
+        let takes = runs.map_or_else(|| bound::takes(counts, phase, model), |r| r.takes);
+        let by = runs.map_or_else(|| bound::bound(&takes), |r| r.bound());
         (n > 0).then_some(Job {
             queue: match phase {
                 Phase::Binning => "binning",
@@ -247,11 +252,12 @@ fn jobs(counts: &Counts, spans: Option<&Run>, k: WorkloadKind) -> Vec<Job> {
             blocked_cycles,
             drained_cycles,
             waited_cycles,
-            bound: bound::bound(&takes).map(Take::key),
+            bound: by.map(Take::key),
             takes: Taken(takes),
+            bounds: runs.map(|r| Taken(r.active)),
         })
     };
-    Phase::ALL.iter().copied().filter_map(of).collect()
+    Phase::ALL.iter().copied().enumerate().filter_map(of).collect()
 }
 
 impl Row {
@@ -283,7 +289,7 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
                     begin_ns: r.span.begin,
                     end_ns: r.span.end,
                     elapsed_ns: r.elapsed,
-                    jobs: jobs(&r.counts, None, r.key.kind),
+                    jobs: jobs(&r.counts, Some(&r.bounds), None, r.key.kind),
                     counters: Counters { counts: &r.counts, zeros: false },
                 });
             }
@@ -300,7 +306,7 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
                 frame: r.frame,
                 submission: r.number.submission,
                 order: r.number.order,
-                jobs: jobs(&r.counts, Some(r), q.rows[r.row].key.kind),
+                jobs: jobs(&r.counts, None, Some(r), q.rows[r.row].key.kind),
                 counters: Counters { counts: &r.counts, zeros: false },
             }));
             let seen = q.rows.iter().enumerate().filter_map(|(i, r)| Some((first + i, r.seen()?)));

@@ -11,7 +11,8 @@
 
 use crate::channel::{self, Batch, Listener, MadeBy, Number, Record, WorkloadKind, text};
 use crate::process;
-use counters::Counts;
+use counters::bound::Bounds;
+use counters::{Counts, Phase};
 use machine::time::Span;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -39,6 +40,8 @@ struct Row {
     /// Ticks that they took, each from its begin to its end.
     elapsed: u64,
     counts: Counts,
+    /// By phase, in their order.
+    bounds: [Bounds; Phase::ALL.len()],
     /// Of a capture's render passes, what the last one showed, and the place of that run among the queue's.
     seen: Option<(Arc<Record>, usize)>,
 }
@@ -58,7 +61,15 @@ struct Run {
 impl Row {
     fn new(key: Key) -> Row {
         let span = Span { begin: u64::MAX, end: 0 };
-        Row { key, times: 0, span, elapsed: 0, counts: Counts::default(), seen: None }
+        Row {
+            key,
+            times: 0,
+            span,
+            elapsed: 0,
+            counts: Counts::default(),
+            bounds: Default::default(),
+            seen: None,
+        }
     }
 
     fn add(&mut self, span: Span, counts: &Counts) {
@@ -67,6 +78,10 @@ impl Row {
         self.span.end = self.span.end.max(span.end);
         self.elapsed += span.end.saturating_sub(span.begin);
         self.counts += counts;
+        let model = counters::model::current();
+        for (bounds, phase) in self.bounds.iter_mut().zip(Phase::ALL) {
+            bounds.add(counts, *phase, model);
+        }
     }
 }
 

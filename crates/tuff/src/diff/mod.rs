@@ -208,6 +208,9 @@ impl Comparison<'_> {
             rows.sort_by(|a, b| b.1.badness().total_cmp(&a.1.badness()));
             hidden += rows.len().saturating_sub(SHOWN);
             rows.truncate(SHOWN);
+            // Each place once, that of the worst row first.
+            let order: Vec<&str> = rows.iter().map(|r| r.0).collect();
+            rows.sort_by_key(|r| order.iter().position(|place| *place == r.0));
         }
         let mut out = listed(&rows);
         if hidden > 0 {

@@ -67,7 +67,10 @@ const takeColour = (i) => (i < 0 ? '#999' : COLOURS[data.takes[i][0]] || '#999')
 const takeWords = (i) => (i < 0 ? 'nothing' : data.takes[i][1]);
 const token = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
-// Workloads and their jobs: [queue, active, blocked, drained, waited, bound, takes].
+// The one time that the page tells: what overlaps is counted once, so workloads, runs and frames add up to the whole.
+const GPU_TIME = 'Cycles in which the GPU did this; what overlaps is counted once, so that these add up';
+
+// Workloads and their jobs: [queue, active, blocked, drained, waited, bound, takes, active by what bound the runs].
 const titleOf = (w) => (w.label ? w.label.replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + w.kind + ' ' + w.name;
 // Where there is little room: the innermost label, or the name; the lane tells the kind.
 const shortOf = (w) => (w.label ? w.label.split('/').pop().replace(/[\x00-\x1f]/g, ' ') : w.name);

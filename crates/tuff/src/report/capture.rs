@@ -10,6 +10,10 @@ const VERSION: u32 = 1;
 /// In a capture's folder.
 pub const FILE: &str = "capture.json";
 
+/// The counter that time is told by: the cycles in which the GPU does anything. Of what goes on at once each cycle is one workload's, so
+/// that workloads, runs and frames add up to the whole. (Where one ends and another begins is no such measure: they overlap.)
+pub const ACTIVE: &str = "MaliGPUActiveCy";
+
 pub type Counters = Map<String, Value>;
 
 #[derive(Deserialize)]
@@ -40,10 +44,12 @@ pub struct Workload {
     pub kind: String,
     pub label: String,
     pub name: String,
+    /// What the application calls its pipelines.
+    #[serde(default)]
+    pub pipelines: Vec<String>,
     pub times: u64,
     pub begin_ns: u64,
     pub end_ns: u64,
-    pub elapsed_ns: u64,
     #[serde(default)]
     pub jobs: Vec<Job>,
     pub counters: Counters,
@@ -79,6 +85,22 @@ pub struct Job {
     pub waited_cycles: u64,
     pub bound: Option<String>,
     pub takes: Map<String, Value>,
+    /// Of several runs, active cycles by what bound each; none in older files.
+    #[serde(default)]
+    pub bounds: Map<String, Value>,
+}
+
+impl Job {
+    /// Active cycles by what bound them.
+    pub fn by_bound(&self) -> Vec<(String, u64)> {
+        match &self.bound {
+            _ if !self.bounds.is_empty() => {
+                self.bounds.iter().map(|(k, v)| (k.clone(), v.as_u64().unwrap_or(0))).collect()
+            }
+            Some(key) => vec![(key.clone(), self.active_cycles)],
+            None => vec![],
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -154,7 +176,22 @@ impl Workload {
 
     /// Kind and name.
     pub fn what(&self) -> String {
-        format!("{} {}", plain::line(&self.kind), plain::line(&self.name))
+        format!("{} {}", plain::line(&self.kind), self.named())
+    }
+
+    /// Its name, with what the application calls its pipelines.
+    pub fn named(&self) -> String {
+        let name = plain::line(&self.name);
+        if self.pipelines.is_empty() {
+            return name.to_string();
+        }
+        let pipelines: Vec<_> = self.pipelines.iter().map(|p| plain::line(p)).collect();
+        format!("{name} [{}]", pipelines.join(", "))
+    }
+
+    /// Cycles in which the GPU did it: what workloads, runs and frames add up to.
+    pub fn cycles(&self) -> f64 {
+        number(&self.counters, ACTIVE)
     }
 
     /// The job that goes on longest.

@@ -27,7 +27,9 @@ views.push({
       const [x, y] = [keyed(a, key), keyed(b, key)];
       return [...new Set([...y.keys(), ...x.keys()])].map((k) => ({ name: k.trim(), a: x.has(k) ? value(x.get(k)) : null, b: y.has(k) ? value(y.get(k)) : null, show }));
     };
-    const workloads = match(before.workloads, after.workloads, (w) => `${w.device}.${w.queue} ${titleOf(w)}`, (w) => w.elapsed, time);
+    // Whichever device they ran on.
+    const once = (c) => { const m = new Map(); c.workloads.forEach((w) => { const k = titleOf(w); m.set(k, { key: k, time: (m.has(k) ? m.get(k).time : 0) + w.time }); }); return [...m.values()]; };
+    const workloads = match(once(before), once(after), (w) => w.key, (w) => w.time, time);
     const shaders = match(before.shaders, after.shaders, (s) => shaderName(s), (s) => s.heat, number);
     const counters = data.counters.map((k, i) => ({ name: k[1], title: k[4], a: countIn(before.total, i, 0), b: countIn(after.total, i, 0), show: (v) => inUnit(v, k[2]), neutral: k[2] === 'percent' }));
     fill(this.parts, this.table('totals', 'Time', head, true), this.table('compare-workloads', 'Workloads, by time', workloads), shaders.length ? this.table('compare-shaders', 'Shaders, by cycles', shaders) : null, this.table('compare-counters', 'Counters of all', counters));

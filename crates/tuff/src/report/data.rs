@@ -1,6 +1,6 @@
 //! What the page knows, as JSON that is small: counters by columns, names once.
 
-use super::capture::{Capture, Counters, Job, Regions, number};
+use super::capture::{ACTIVE, Capture, Counters, Job, Regions, number};
 use super::{picture, shaders};
 use client::Result;
 use counters::bound::Take;
@@ -25,7 +25,7 @@ const PICTURES: usize = 900_000;
 /// What the table shows before somebody chooses columns: it has room before all others.
 const FIRST: [&str; 8] = [
     CORES,
-    "MaliGPUActiveCy",
+    ACTIVE,
     "MaliFragWarp",
     "MaliFragRastQd",
     "TuffFmaInstr",
@@ -116,9 +116,17 @@ fn takes(j: &Job) -> Value {
     some.flat_map(|(i, t)| [json!(i), brief(of(t))]).collect()
 }
 
+fn place(key: &str) -> i64 {
+    Take::ALL.iter().position(|t| t.key() == key).map_or(-1, |i| i as i64)
+}
+
 fn bound(j: &Job) -> i64 {
-    let place = |key: &String| Take::ALL.iter().position(|t| t.key() == key);
-    j.bound.as_ref().and_then(place).map_or(-1, |i| i as i64)
+    j.bound.as_deref().map_or(-1, place)
+}
+
+/// Active cycles by what bound them, the places of things before each.
+fn bounds(j: &Job) -> Value {
+    j.by_bound().iter().flat_map(|(key, cycles)| [json!(place(key)), json!(cycles)]).collect()
 }
 
 fn queue(j: &Job) -> usize {
@@ -144,12 +152,13 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
                     j.drained_cycles,
                     j.waited_cycles,
                     bound(j),
-                    takes(j)
+                    takes(j),
+                    bounds(j)
                 ])
             };
             json!({
-                "device": w.device, "queue": w.queue, "kind": w.kind, "label": w.label, "name": w.name, "times": w.times,
-                "begin": w.begin_ns, "end": w.end_ns, "elapsed": w.elapsed_ns,
+                "device": w.device, "queue": w.queue, "kind": w.kind, "label": w.label, "name": w.named(), "times": w.times,
+                "begin": w.begin_ns, "end": w.end_ns, "time": w.cycles() / c.cycles_a_ns(),
                 "jobs": w.jobs.iter().map(job).collect::<Vec<_>>(),
             })
         })
@@ -206,7 +215,7 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
         "workloadCounters": names.columns(c.workloads.iter().map(|w| &w.counters), room).0,
         "frames": c.frames.iter().map(|f| json!([f.device, f.queue, f.frame])).collect::<Vec<_>>(),
         "frameCounters": names.columns(c.frames.iter().map(|f| &f.counters), room).0,
-        "runs": runs.iter().map(|r| json!([r.workload, r.frame, r.submission])).collect::<Vec<_>>(),
+        "runs": runs.iter().map(|r| json!([r.workload, r.frame, r.submission, brief(number(&r.counters, ACTIVE) / c.cycles_a_ns())])).collect::<Vec<_>>(),
         "runsLost": c.runs_lost + (all_runs.len() - runs.len()) as u64,
         "runCounters": run_columns,
         "runCountersLeftOut": left_out,

@@ -4,14 +4,14 @@ views.push({
   render(root) {
     const c = shown();
     const w = c.workloads;
-    const elapsed = sum(w.map((x) => x.elapsed));
+    const elapsed = sum(w.map((x) => x.time));
     const all = frames();
     const gpu = cyclesToNs(total('MaliGPUActiveCy'));
     const card = (value, text, title) => el('div', { class: 'card', title }, el('b', {}, value), el('span', {}, text));
     const mean = all.length ? sum(all.map((f) => f.ns)) / all.length : 0;
     const worst = all.reduce((a, f) => (!a || f.ns > a.ns ? f : a), null);
     const cards = el('div', { class: 'cards' },
-      card(time(gpu), 'modelled GPU time', 'Cycles in which the GPU did anything'),
+      card(time(gpu), 'modelled GPU time', GPU_TIME),
       all.length ? card(number(all.length), 'frames') : card('none', 'frames: nothing was presented'),
       all.length ? card(time(mean), 'a frame, on average') : null,
       worst ? card(time(worst.ns), 'the longest, frame ' + worst.frame) : null,
@@ -28,14 +28,14 @@ views.push({
   // What a reader would say of it.
   words(c, elapsed) {
     const out = [];
-    const top = [...c.workloads].sort((a, b) => b.elapsed - a.elapsed);
+    const top = [...c.workloads].sort((a, b) => b.time - a.time);
     const active = QUEUES.map((_, q) => sum(c.workloads.flatMap((w) => w.jobs.filter((j) => j[0] === q).map((j) => j[1]))));
     const busiest = active.indexOf(most(active));
     if (top.length) {
-      const few = top.filter((w, i) => i === 0 || share(sum(top.slice(0, i).map((x) => x.elapsed)), elapsed) < 80).length;
+      const few = top.filter((w, i) => i === 0 || share(sum(top.slice(0, i).map((x) => x.time)), elapsed) < 80).length;
       out.push(few === 1
-        ? `One workload takes ${percent(share(top[0].elapsed, elapsed))} of the time: ${titleOf(top[0])}.`
-        : `${few} of ${top.length} workloads take ${percent(share(sum(top.slice(0, few).map((w) => w.elapsed)), elapsed))} of the time; the dearest is ${titleOf(top[0])}, ${percent(share(top[0].elapsed, elapsed))}.`);
+        ? `One workload takes ${percent(share(top[0].time, elapsed))} of the time: ${titleOf(top[0])}.`
+        : `${few} of ${top.length} workloads take ${percent(share(sum(top.slice(0, few).map((w) => w.time)), elapsed))} of the time; the dearest is ${titleOf(top[0])}, ${percent(share(top[0].time, elapsed))}.`);
     }
     const by = boundsOf(c, busiest);
     if (by.length) {
@@ -69,11 +69,11 @@ views.push({
     });
     return el('section', { class: 'panel', id: 'queues' }, el('h2', {}, 'Queues, by what binds their jobs'),
       el('div', { class: 'bars' }, rows), legend([...used].sort((a, b) => a - b)),
-      el('p', { class: 'note' }, 'The time of each job counts whole for what would have taken it longest alone.'));
+      el('p', { class: 'note' }, 'Each run of a job counts whole for what would have taken it longest alone. Queues work side by side: together they may be more than the GPU’s time.'));
   },
 
   dearest(w, elapsed) {
-    const top = w.map((x, i) => [x, i]).sort((a, b) => b[0].elapsed - a[0].elapsed).slice(0, 10);
+    const top = w.map((x, i) => [x, i]).sort((a, b) => b[0].time - a[0].time).slice(0, 10);
     return el('section', { class: 'panel', id: 'dearest' }, el('h2', {}, 'Dearest workloads'),
       el('div', { class: 'scroll' }, el('table', {},
         el('thead', {}, el('tr', {}, el('th', { class: 't' }, 'Workload'), el('th', {}, 'Time'), el('th', {}, '%'), el('th', { class: 't' }, 'Bound by'))),
@@ -81,8 +81,8 @@ views.push({
           const j = longest(x);
           const open = () => go('table', { table: 'workloads', select: i });
           return el('tr', { class: 'pick', tabindex: 0, onclick: open, onkeydown: (e) => e.key === 'Enter' && open() },
-            el('td', { class: 't' }, titleOf(x) + (x.times > 1 ? ` × ${number(x.times)}` : '')), el('td', {}, time(x.elapsed)),
-            el('td', { class: 'cell' }, el('i', { style: { width: share(x.elapsed, elapsed) + '%' } }), el('b', {}, share(x.elapsed, elapsed).toFixed(1))),
+            el('td', { class: 't' }, titleOf(x) + (x.times > 1 ? ` × ${number(x.times)}` : '')), el('td', {}, time(x.time)),
+            el('td', { class: 'cell' }, el('i', { style: { width: share(x.time, elapsed) + '%' } }), el('b', {}, share(x.time, elapsed).toFixed(1))),
             el('td', { class: 't n' }, j ? [el('span', { class: 'key', style: { background: takeColour(j[5]) } }), boundOf(x)] : ''));
         })))));
   },
@@ -112,6 +112,6 @@ views.push({
 // Active cycles of a queue's jobs by what binds them, the most first.
 function boundsOf(c, q) {
   const by = new Map();
-  c.workloads.forEach((w) => w.jobs.filter((j) => j[0] === q).forEach((j) => by.set(j[5], (by.get(j[5]) || 0) + j[1])));
+  c.workloads.forEach((w) => w.jobs.filter((j) => j[0] === q).forEach((j) => pairs(j[7]).forEach(([i, n]) => by.set(i, (by.get(i) || 0) + n))));
   return [...by].filter((b) => b[1] > 0).sort((a, b) => b[1] - a[1]);
 }

@@ -14,7 +14,7 @@ views.push({
   render(root) {
     const c = shown();
     if (this.pass >= c.passes.length) this.pass = 0;
-    const order = c.passes.map((_, i) => i).sort((a, b) => c.workloads[c.passes[b].workload].elapsed - c.workloads[c.passes[a].workload].elapsed);
+    const order = c.passes.map((_, i) => i).sort((a, b) => c.workloads[c.passes[b].workload].time - c.workloads[c.passes[a].workload].time);
     if (this.seen !== c) { this.seen = c; this.pass = order[0]; this.cursor = [0, 0]; }
     const p = c.passes[this.pass];
     const r = p.regions;

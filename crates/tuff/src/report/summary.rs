@@ -1,6 +1,6 @@
 //! What `tuff run --counters` ends with: ten lines for people.
 
-use super::capture::{Capture, Workload, number};
+use super::capture::{ACTIVE, Capture, Workload, number};
 use counters::bound::Take;
 use std::fmt::Write;
 
@@ -54,10 +54,11 @@ fn cut(text: &str, most: usize) -> String {
 /// The lines.
 pub fn lines(c: &Capture) -> String {
     let mut out = String::new();
-    let all: u64 = c.workloads.iter().map(|w| w.elapsed_ns).sum();
+    let all: f64 = c.workloads.iter().map(Workload::cycles).sum();
+    let percent = |cycles: f64| 100.0 * cycles / all.max(1.0);
     let runs: u64 = c.workloads.iter().map(|w| w.times).sum();
     let cycles = c.cycles_a_ns();
-    let busy = number(&c.total, "MaliGPUActiveCy");
+    let busy = number(&c.total, ACTIVE);
     let _ = writeln!(
         out,
         "tuff: {} of the modelled GPU ({}, {} MHz): {} that ran {runs} times in all",
@@ -67,7 +68,7 @@ pub fn lines(c: &Capture) -> String {
         many(c.workloads.len(), "workload")
     );
     let of = |name: &str| c.frames.iter().map(|f| number(&f.counters, name)).collect::<Vec<_>>();
-    let times = of("MaliGPUActiveCy");
+    let times = of(ACTIVE);
     match times.iter().copied().enumerate().max_by(|a, b| a.1.total_cmp(&b.1)) {
         Some((at, most)) => {
             let mean = times.iter().sum::<f64>() / times.len() as f64;
@@ -83,26 +84,26 @@ pub fn lines(c: &Capture) -> String {
         None => out.push_str("frames    none: nothing was presented\n"),
     }
     let mut dearest: Vec<&Workload> = c.workloads.iter().collect();
-    dearest.sort_by_key(|w| std::cmp::Reverse(w.elapsed_ns));
+    dearest.sort_by(|a, b| b.cycles().total_cmp(&a.cycles()));
     out.push_str("dearest      time       %   times  bound by                        workload\n");
     for w in dearest.iter().take(DEAREST) {
         let _ = writeln!(
             out,
             "{:>17} {:>7.1} {:>7}  {:<30}  {}",
-            time(w.elapsed_ns as f64),
-            100.0 * w.elapsed_ns as f64 / all.max(1) as f64,
+            time(w.cycles() / cycles),
+            percent(w.cycles()),
             w.times,
             cut(&bound(w), 30),
             cut(&w.title(), 60)
         );
     }
     if dearest.len() > DEAREST {
-        let rest: u64 = dearest[DEAREST..].iter().map(|w| w.elapsed_ns).sum();
-        let share = 100.0 * rest as f64 / all.max(1) as f64;
+        let rest: f64 = dearest[DEAREST..].iter().map(|w| w.cycles()).sum();
+        let share = percent(rest);
         let _ = writeln!(
             out,
             "{:>17} {share:>7.1}           {} more",
-            time(rest as f64),
+            time(rest / cycles),
             dearest.len() - DEAREST
         );
     }
@@ -124,10 +125,11 @@ pub fn lines(c: &Capture) -> String {
 pub fn binds(c: &Capture) -> Vec<(String, f64)> {
     let mut by: Vec<(String, u64)> = vec![];
     for j in c.workloads.iter().flat_map(|w| &w.jobs) {
-        let Some(key) = &j.bound else { continue };
-        match by.iter_mut().find(|b| b.0 == *key) {
-            Some(b) => b.1 += j.active_cycles,
-            None => by.push((key.clone(), j.active_cycles)),
+        for (key, cycles) in j.by_bound() {
+            match by.iter_mut().find(|b| b.0 == key) {
+                Some(b) => b.1 += cycles,
+                None => by.push((key, cycles)),
+            }
         }
     }
     by.sort_by_key(|b| std::cmp::Reverse(b.1));
@@ -148,14 +150,14 @@ mod tests {
         let workload = |i: usize| {
             serde_json::json!({
                 "device": 0, "queue": 0, "kind": "render pass", "label": "", "name": format!("n{i}"),
-                "times": 2, "begin_ns": 0, "end_ns": 9, "elapsed_ns": 1000 * (i + 1), "jobs": [job],
-                "counters": {}
+                "times": 2, "begin_ns": 0, "end_ns": 9, "elapsed_ns": 5, "jobs": [job],
+                "counters": { ACTIVE: 1300 * (i + 1) }
             })
         };
-        let frame = |i: usize| serde_json::json!({ "device": 0, "queue": 0, "frame": 7 + i, "counters": { "MaliGPUActiveCy": 1300 * (i + 1) } });
+        let frame = |i: usize| serde_json::json!({ "device": 0, "queue": 0, "frame": 7 + i, "counters": { ACTIVE: 1300 * (i + 1) } });
         serde_json::from_value(serde_json::json!({
             "version": 1, "gpu": "g720", "model": { "clock_mhz": 1300 },
-            "total": { "MaliGPUActiveCy": 2_600_000, "MaliExtBusRdBy": 12_000_000 },
+            "total": { ACTIVE: 1300 * workloads * (workloads + 1) / 2, "MaliExtBusRdBy": 12_000_000 },
             "workloads": (0..workloads).map(workload).collect::<Vec<_>>(),
             "frames": (0..frames).map(frame).collect::<Vec<_>>()
         }))
@@ -168,7 +170,7 @@ mod tests {
         let all: Vec<&str> = text.lines().collect();
         assert_eq!(all.len(), 10, "{text}");
         assert!(
-            all[0].starts_with("tuff: 2.00 ms of the modelled GPU (g720, 1300 MHz): 9 workloads that ran 18")
+            all[0].starts_with("tuff: 45.0 µs of the modelled GPU (g720, 1300 MHz): 9 workloads that ran 18")
         );
         assert_eq!(all[1], "frames    3: 2.0 µs on average, at most 3.0 µs (frame 9)");
         assert!(all[3].contains("9.0 µs    20.0       2  main: texture filtering"), "{text}");

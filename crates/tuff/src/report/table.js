@@ -4,13 +4,13 @@ const tables = {
     rows: (c) => c.workloads.map((_, i) => i),
     columns: (c) => c.workloadCounters,
     own: (c) => {
-      const elapsed = sum(c.workloads.map((w) => w.elapsed));
+      const elapsed = sum(c.workloads.map((w) => w.time));
       return [
         { key: 'name', head: 'Workload', text: true, value: (i) => titleOf(c.workloads[i]) },
         { key: 'times', head: 'Times', value: (i) => c.workloads[i].times, sums: true },
-        { key: 'elapsed', head: 'Time', value: (i) => c.workloads[i].elapsed, show: time, sums: true },
-        { key: 'share', head: '% of all', value: (i) => share(c.workloads[i].elapsed, elapsed), show: (v) => v.toFixed(1), bar: true, sums: true },
-        { key: 'mean', head: 'Each', value: (i) => c.workloads[i].elapsed / c.workloads[i].times, show: time },
+        { key: 'elapsed', head: 'Time', title: GPU_TIME, value: (i) => c.workloads[i].time, show: time, sums: true },
+        { key: 'share', head: '% of all', value: (i) => share(c.workloads[i].time, elapsed), show: (v) => v.toFixed(1), bar: true, sums: true },
+        { key: 'mean', head: 'Each', value: (i) => c.workloads[i].time / c.workloads[i].times, show: time },
         { key: 'bound', head: 'Bound by', text: true, narrow: true, value: (i) => boundOf(c.workloads[i]), colour: (i) => { const j = longest(c.workloads[i]); return j ? takeColour(j[5]) : null; } },
       ];
     },
@@ -23,7 +23,7 @@ const tables = {
     own: (c) => [
       { key: 'name', head: 'Frame', text: true, narrow: true, value: (i) => c.frames[i][2], show: String },
       { key: 'queue', head: 'Queue', text: true, narrow: true, value: (i) => c.frames[i][0] + '.' + c.frames[i][1] },
-      { key: 'elapsed', head: 'GPU time', value: (i) => cyclesToNs(named(c.frameCounters, 'MaliGPUActiveCy', i)), show: time, bar: true, sums: true },
+      { key: 'elapsed', head: 'Time', title: GPU_TIME, value: (i) => cyclesToNs(named(c.frameCounters, 'MaliGPUActiveCy', i)), show: time, bar: true, sums: true },
     ],
     words: (c, i) => 'frame:' + c.frames[i][2] + ' ',
     detail: (c, i) => [el('h3', {}, 'Frame ' + c.frames[i][2]), el('p', {}, pressed('What ran in it', false, () => go('table', { table: 'runs', filter: 'frame:' + c.frames[i][2] })))],
@@ -38,7 +38,8 @@ const tables = {
         { key: 'frame', head: 'Frame', value: (i) => (c.runs[i][1] === null ? -1 : c.runs[i][1]), show: (v) => (v < 0 ? '' : String(v)) },
         { key: 'name', head: 'Workload', text: true, value: (i) => titleOf(c.workloads[c.runs[i][0]]) },
         { key: 'begin', head: 'Begin', value: (i) => spans[i][0], show: time },
-        { key: 'elapsed', head: 'Time', value: (i) => spans[i][1] - spans[i][0], show: time, bar: true, sums: true },
+        { key: 'elapsed', head: 'Time', title: GPU_TIME, value: (i) => c.runs[i][3], show: time, bar: true, sums: true },
+        { key: 'span', head: 'Begin to end', title: 'Of several that overlap, this is no sum', value: (i) => spans[i][1] - spans[i][0], show: time },
       ];
     },
     words: (c, i) => titleOf(c.workloads[c.runs[i][0]]) + ' frame:' + c.runs[i][1] + ' ',

@@ -139,8 +139,34 @@ fn total(parts: &[Part]) -> Result<Value> {
     Ok(sums::of(&totals, &model).into())
 }
 
-/// Two processes' measurements of one shader (docs/instrumentation.md): values of blocks are added up.
+/// Two processes' measurements of one shader (docs/instrumentation.md): values of blocks are added up, in all and by draw.
 pub fn shaders(a: &mut Value, b: &Value) {
+    blocks(a, b);
+    // A draw is what has the same words; `times` and `blocks` are its numbers.
+    let words = |d: &Value| {
+        let mut words = d.clone();
+        if let Some(w) = words.as_object_mut() {
+            w.retain(|key, _| key != "times" && key != "blocks");
+        }
+        words
+    };
+    let Some(draws) = a["draws"].as_array_mut() else { return };
+    for other in b["draws"].as_array().into_iter().flatten() {
+        match draws.iter_mut().find(|d| words(d) == words(other)) {
+            None => draws.push(other.clone()),
+            Some(draw) => {
+                blocks(draw, other);
+                draw["times"] = sum(&draw["times"], &other["times"]);
+            }
+        }
+    }
+}
+
+fn sum(a: &Value, b: &Value) -> Value {
+    a.as_u64().unwrap_or(0).saturating_add(b.as_u64().unwrap_or(0)).into()
+}
+
+fn blocks(a: &mut Value, b: &Value) {
     let Some(blocks) = a["blocks"].as_array_mut() else { return };
     for other in b["blocks"].as_array().into_iter().flatten() {
         let Some(block) = blocks.iter_mut().find(|x| x["index"] == other["index"]) else {
@@ -149,7 +175,7 @@ pub fn shaders(a: &mut Value, b: &Value) {
         };
         let values = block["values"].as_array_mut().into_iter().flatten();
         for (to, v) in values.zip(other["values"].as_array().into_iter().flatten()) {
-            *to = to.as_u64().unwrap_or(0).saturating_add(v.as_u64().unwrap_or(0)).into();
+            *to = sum(to, v);
         }
     }
     blocks.sort_by_key(|x| x["index"].as_u64());
@@ -177,4 +203,30 @@ pub fn json_rows(parts: &[Value]) -> Value {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn draws_of_the_same_words_are_added_up() {
+        let file = |draw: u64, block: u64, n: u64| {
+            json!({
+                "entry": "main",
+                "blocks": [{ "index": block, "values": [n, 1] }],
+                "draws": [{ "label": "a", "workload": "w", "times": 2, "draw": draw, "blocks": [{ "index": block, "values": [n, 1] }] }]
+            })
+        };
+        let mut all = file(0, 3, 10);
+        for more in [file(0, 3, 5), file(0, 1, 7), file(1, 3, 9)] {
+            shaders(&mut all, &more);
+        }
+        assert_eq!(all["blocks"], json!([{ "index": 1, "values": [7, 1] }, { "index": 3, "values": [24, 3] }]));
+        let draws = all["draws"].as_array().unwrap();
+        assert_eq!(draws.len(), 2);
+        let blocks = json!([{ "index": 1, "values": [7, 1] }, { "index": 3, "values": [15, 2] }]);
+        assert_eq!((&draws[0]["times"], &draws[0]["blocks"]), (&json!(6), &blocks));
+        assert_eq!((&draws[1]["draw"], &draws[1]["times"]), (&json!(1), &json!(2)));
+    }
 }

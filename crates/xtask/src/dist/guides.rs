@@ -1,7 +1,7 @@
 //! The files that docs/ci.md gives to people's CI, as scripts for a bare Debian: what their runners would do, step by step.
 
 /// The scripts begin so: what runners have and a chroot has not.
-const RUNNER: &str = "set -eu\nsudo() { \"$@\"; }\n";
+const RUNNER: &str = "set -eu\nsudo() { \"$@\"; }\nexport GITHUB_STEP_SUMMARY=$PWD/step.md\n";
 
 /// COPY, ENV and RUN of a Dockerfile, in the folder that it copies from.
 pub fn dockerfile(text: &str) -> Result<String, String> {
@@ -37,6 +37,9 @@ pub fn gitlab(text: &str) -> Result<String, String> {
                 script += &format!("export {name}={value}\n");
             }
             Some(rest) if part.ends_with("script") => {
+                if rest.starts_with('#') {
+                    continue;
+                }
                 let command = rest.strip_prefix("- ").ok_or_else(|| format!("gitlab-ci.yml: {line}"))?;
                 script += &format!("{command}\n");
             }
@@ -77,7 +80,7 @@ mod tests {
         let body = |script: String| script.strip_prefix(RUNNER).unwrap().to_string();
         assert_eq!(body(dockerfile(docker).unwrap()), "cp a b\none      && two\nexport K=v\nthree four\n");
         assert!(dockerfile("ADD a b\n").is_err());
-        let lab = "job:\n  image: x\n  variables:\n    A: b\n  before_script:\n    - one\n  script:\n    - two c\n  artifacts:\n    paths: [x]\n";
+        let lab = "job:\n  image: x\n  variables:\n    A: b\n  before_script:\n    - one\n  script:\n    # why\n    - two c\n  artifacts:\n    paths: [x]\n";
         assert_eq!(body(gitlab(lab).unwrap()), "export A=b\none\ntwo c\n");
         let hub = "jobs:\n  a:\n    steps:\n      - uses: actions/checkout@v4\n      - run: one\n      - uses: ./.github/actions/tuff\n        \
             with:\n          package: p.deb\n      - run: two\n";
