@@ -252,7 +252,7 @@ mod tests {
         assert_eq!((&row[..3], &row[8..11]), (&[0, 0, 0][..], &[u32::MAX, 0, 3][..]));
         // Turned upside down: the last region comes first.
         let turned = Regions { rotated: true, ..regions.clone() };
-        collected.write(&turned, &model).unwrap();
+        collected.write(&turned, &model, space()).unwrap();
         assert_eq!((words(0)[0], words(0)[8]), (257, 130));
         // Outside of device memory, nothing is touched.
         let wild = Regions { addresses: vec![64], ..regions.clone() };

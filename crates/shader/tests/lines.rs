@@ -27,7 +27,7 @@ fn compile(m: &Module, optimise: bool) -> Program {
         binding: &binding,
         mapping: None,
         push_bytes: 8,
-        lanes: None,
+        width: shader::options::Width::BEST,
         machine: Default::default(),
         optimise,
     };

@@ -262,7 +262,6 @@ impl Assembly {
             if i != instance {
                 instance = i;
                 out.cache.clear();
-                drop(walk.take());
                 walk = self.restarts.as_ref().map(|r| r.walk(q, &mut block));
             }
             let s = match &mut walk {
@@ -283,7 +282,6 @@ impl Assembly {
             }
             p += n as u64;
         }
-        drop(walk);
         out.block = block;
     }
 

@@ -269,7 +269,7 @@ mod tests {
         for (k, list) in lists.iter().enumerate() {
             let want = plain(list, 9, strip);
             let made = Restarts::new(&hub, stream(list), (0, list.len() as u32), 9, strip);
-            let (r, sums) = made.ok().expect("a stream");
+            let (r, sums) = made.expect("a stream");
             let vertices = list.iter().filter(|i| **i != 9).count() as u64;
             assert_eq!(sums, Sums { vertices, prims: want.iter().map(|s| s.prims).sum() }, "list {k}");
             assert_eq!(r.notes.len(), list.len().div_ceil(1024));
@@ -296,7 +296,7 @@ mod tests {
         // Points first and last, and nothing between.
         let mut list = vec![9; 1 << 20];
         (list[0], list[(1 << 20) - 1]) = (1, 1);
-        let noted = Restarts::new(&hub, stream(&list), (0, 1 << 20), 9, |n| n).ok().expect("a stream").0;
+        let noted = Restarts::new(&hub, stream(&list), (0, 1 << 20), 9, |n| n).expect("a stream").0;
         let mut block = vec![];
         let mut walk = noted.walk(0, &mut block);
         assert!(walk.to(&hub, 0, 1, |n| n).is_some());

@@ -222,7 +222,10 @@ mod tests {
         for more in [file(0, 3, 5), file(0, 1, 7), file(1, 3, 9)] {
             shaders(&mut all, &more);
         }
-        assert_eq!(all["blocks"], json!([{ "index": 1, "values": [7, 1] }, { "index": 3, "values": [24, 3] }]));
+        assert_eq!(
+            all["blocks"],
+            json!([{ "index": 1, "values": [7, 1] }, { "index": 3, "values": [24, 3] }])
+        );
         let draws = all["draws"].as_array().unwrap();
         assert_eq!(draws.len(), 2);
         let blocks = json!([{ "index": 1, "values": [7, 1] }, { "index": 3, "values": [15, 2] }]);

@@ -147,7 +147,7 @@ fn restarts_in_all_topologies() {
                 want.extend(primitives_of(topology, part.len(), 5).into_iter().map(of));
             }
             let draw = s.draw();
-            let mut a = Assembly::new(&shared.hub, &draw, &s.call).ok().expect("it is assembled");
+            let mut a = Assembly::new(&shared.hub, &draw, &s.call).expect("it is assembled");
             a.each = want.first().map_or(0, Vec::len) as u32;
             assert_eq!(a.total, 2 * want.len() as u64, "{topology:?}, list {k}");
             assert_eq!(a.vertices, list.iter().filter(|i| **i != STOP).count() as u64);
