@@ -6,6 +6,7 @@ mod dump;
 pub mod fma;
 pub mod gvn;
 pub mod licm;
+pub mod moved;
 pub mod nan;
 pub mod preheader;
 pub mod prune;
@@ -40,6 +41,10 @@ pub const PASSES: &[(&str, Pass)] = &[
         nan::settle(s);
         Ok(())
     }),
+    ("moved", |s, _| {
+        moved::as_bits(s);
+        Ok(())
+    }),
     ("squares", |s, _| {
         squares::join(s);
         Ok(())
@@ -67,6 +72,8 @@ fn run(shader: &mut Shader, options: &Options, dump: &mut Dump) -> Result<()> {
     }
     nan::settle(shader);
     dump.ir("nan", shader);
+    moved::as_bits(shader);
+    dump.ir("moved", shader);
     if options.optimise {
         squares::join(shader);
         dump.ir("squares", shader);
