@@ -255,3 +255,32 @@ fn small_floats_have_a_dot_product() {
     let pair = |x: f32, y: f32| x.to_bits() >> 16 | y.to_bits() & 0xFFFF_0000;
     assert_eq!(run(&code, &[pair(1.5, 2.0), pair(4.0, 0.25)], 2), [6.5f32.to_bits(), 6]);
 }
+
+/// 16-bit floats that are loaded and stored keep their bits, those of signalling NaNs too; the difference of pointers without types is
+/// in bytes.
+#[test]
+fn what_is_moved_keeps_its_bits_and_differences_are_in_bytes() {
+    let i = FREE;
+    let (half, halfs) = (i, i + 1);
+    let types = vec![op(71, &[halfs, 6, 2]), op(22, &[half, 16]), op(29, &[halfs, half])];
+    let mut body: Vec<Vec<u32>> = (0..4)
+        .flat_map(|k| {
+            let j = i + 2 + 3 * k;
+            let [from, to] = [element(j, halfs, IN, k), element(j + 2, halfs, OUT, k)];
+            [from, op(61, &[half, j + 1, j]), to, op(62, &[j + 2, j + 1])]
+        })
+        .collect();
+    let j = i + 2 + 3 * 4;
+    body.extend([
+        element(j, halfs, IN, 9),
+        element(j + 1, halfs, IN, 4),
+        // OpPtrDiff
+        op(403, &[UINT, j + 2, j, j + 1]),
+        element(j + 3, UINTS, OUT, 2),
+        op(62, &[j + 3, j + 2]),
+    ]);
+    // Float16, StorageBuffer16BitAccess, VariablePointersStorageBuffer
+    let code = module(&[9, 4433, 4441], &["SPV_KHR_16bit_storage"], types, body);
+    let bits = [0xFC01_7C01, 0x8001_7E00];
+    assert_eq!(run(&code, &bits, 3), [bits[0], bits[1], 10]);
+}

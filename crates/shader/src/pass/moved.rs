@@ -17,10 +17,7 @@ enum Is {
 }
 
 fn of_memory(inst: &Inst) -> bool {
-    matches!(
-        inst,
-        Inst::Load { mem: Mem::F16, .. } | Inst::Atomic { mem: Mem::F16, op: AtomicOp::Load, .. }
-    )
+    matches!(inst, Inst::Load { mem: Mem::F16, .. } | Inst::Atomic { mem: Mem::F16, op: AtomicOp::Load, .. })
 }
 
 /// The values that an instruction writes to memory as they are.
@@ -47,7 +44,8 @@ pub fn as_bits(shader: &mut Shader) {
         return;
     }
     for v in 0..shader.values.len() {
-        let writes = stored(&shader.values[v].inst).is_some_and(|s| s.iter().all(|o| is[o.0 as usize] == Is::Bits));
+        let writes =
+            stored(&shader.values[v].inst).is_some_and(|s| s.iter().all(|o| is[o.0 as usize] == Is::Bits));
         match &mut shader.values[v].inst {
             Inst::Store { mem, .. } if writes => *mem = Mem::U16,
             Inst::Atomic { mem, .. } if writes => *mem = Mem::U16,
@@ -61,7 +59,9 @@ pub fn as_bits(shader: &mut Shader) {
 fn settled(shader: &Shader, is: &mut [Is]) -> bool {
     for _ in 0..WALKS {
         let mut changed = false;
-        let mut out = |v: Value, is: &mut [Is]| changed |= std::mem::replace(&mut is[v.0 as usize], Is::Other) == Is::Bits;
+        let mut out = |v: Value, is: &mut [Is]| {
+            changed |= std::mem::replace(&mut is[v.0 as usize], Is::Other) == Is::Bits
+        };
         for block in &shader.blocks {
             if let Term::Branch { cond, .. } = block.term {
                 out(cond, is);
