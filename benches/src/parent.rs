@@ -320,8 +320,7 @@ impl Bench<'_> {
     }
 
     fn output(&self, driver: &Driver, k: &Spec) -> Result<Vec<u32>, String> {
-        let file = format!("tuff-bench-{}-{}-{}", std::process::id(), driver.name, k.name);
-        let path = std::env::temp_dir().join(file);
+        let path = client::scratch(&format!("{}-{}", driver.name, k.name)).map_err(|e| e.to_string())?;
         self.once(driver, Threads::All, &Request::Output { kernel: k.name.into(), path: path.clone() })?;
         let bytes = std::fs::read(&path).map_err(|e| e.to_string());
         let _ = std::fs::remove_file(&path);

@@ -86,7 +86,7 @@ mod tests {
     fn of_several_peers_the_better_counts() {
         let text = "list\tcases\tx_pass\tx_notsupported\tx_bad\tx_seconds\ty_pass\ty_notsupported\ty_bad\ty_seconds\n\
                     api\t4\t2\t1\t1\t0.5\t3\t1\t0\t1\ndraw\t4\t2\t2\t0\t0.5\t\t\t\t\n";
-        let path = std::env::temp_dir().join(format!("cts-subset-baseline-{}", std::process::id()));
+        let path = client::scratch("baseline").unwrap();
         std::fs::write(&path, text).unwrap();
         let table = load(&path, "x,y").unwrap();
         std::fs::remove_file(&path).unwrap();

@@ -124,7 +124,7 @@ impl Deqp {
 
     fn process(&self, cases: &[String]) -> Result<Ended, String> {
         let number = self.files.fetch_add(1, Ordering::Relaxed);
-        let stem = std::env::temp_dir().join(format!("cts-subset-{}-{number}", std::process::id()));
+        let stem = client::scratch(&number.to_string()).map_err(|e| e.to_string())?;
         let (list, log) = (stem.with_extension("txt"), stem.with_extension("qpa"));
         std::fs::write(&list, cases.join("\n") + "\n").map_err(|e| format!("{}: {e}", list.display()))?;
         let result = self.watch(&list, &log);
@@ -313,7 +313,7 @@ mod tests {
     /// A shell script in place of deqp-vk.
     fn fake(name: &str, script: &str) -> Deqp {
         use std::os::unix::fs::PermissionsExt;
-        let path = std::env::temp_dir().join(format!("cts-subset-fake-{}-{name}", std::process::id()));
+        let path = client::scratch(&format!("fake-{name}")).unwrap();
         std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
         Deqp::new(path, "/nowhere.json".into(), 1.0, vec![])

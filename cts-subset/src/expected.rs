@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn lists_are_read_beside_the_file() {
-        let folder = std::env::temp_dir().join(format!("cts-subset-expected-{}", std::process::id()));
+        let folder = client::scratch("expected").unwrap();
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("cases.txt"), "# some\na.b\n").unwrap();
         let file = folder.join("expected.toml");

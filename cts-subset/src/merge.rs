@@ -121,7 +121,7 @@ mod tests {
     fn merged(parts: &[Run]) -> Result<Run, String> {
         static FOLDERS: std::sync::atomic::AtomicU32 = std::sync::atomic::AtomicU32::new(0);
         let number = FOLDERS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        let folder = std::env::temp_dir().join(format!("cts-subset-merge-{}-{number}", std::process::id()));
+        let folder = client::scratch(&format!("merge-{number}")).unwrap();
         std::fs::create_dir_all(&folder).unwrap();
         let paths: Vec<PathBuf> = (0..parts.len()).map(|i| folder.join(format!("{i}.json"))).collect();
         parts.iter().zip(&paths).for_each(|(r, p)| std::fs::write(p, r.json()).unwrap());

@@ -302,7 +302,7 @@ mod tests {
         assert!(junit.contains("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""));
         assert!(junit.contains("a &lt; b"));
         assert_eq!(r.bad(), "Fail\tx.1\ta < b\n");
-        let path = std::env::temp_dir().join(format!("cts-subset-report-{}.json", std::process::id()));
+        let path = client::scratch("report.json").unwrap();
         std::fs::write(&path, r.json()).unwrap();
         let results = load_results(&path).unwrap();
         std::fs::remove_file(&path).unwrap();

@@ -71,7 +71,7 @@ fn timeless_junit(file: &Path) -> String {
 
 #[test]
 fn merged_shards_are_the_one_run() {
-    let folder = Folder(std::env::temp_dir().join(format!("cts-subset-shards-{}", std::process::id())));
+    let folder = Folder(client::scratch("shards").unwrap());
     std::fs::create_dir_all(&folder.0).unwrap();
     let at = |name: &str| folder.0.join(name);
     let deqp = fake(&folder.0);

@@ -24,29 +24,23 @@ pub struct Run {
 
 /// Files of this run of the benches; gone with it.
 pub struct Place {
-    folder: PathBuf,
+    folder: tempfile::TempDir,
     pub python: PathBuf,
     /// The clip, made when the first client wants it.
     clip: OnceCell<Result<PathBuf, String>>,
 }
 
-impl Drop for Place {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir_all(&self.folder);
-    }
-}
-
 impl Place {
     pub fn new(python: &Path) -> client::Result<Place> {
-        let folder = std::env::temp_dir().join(format!("tuff-clients-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).map_err(|e| Error(format!("{}: {e}", folder.display())))?;
+        let folder = tempfile::Builder::new().prefix("tuff-clients-").tempdir();
+        let folder = folder.map_err(|e| Error::file(&std::env::temp_dir(), e))?;
         Ok(Place { folder, python: python.into(), clip: OnceCell::new() })
     }
 
     /// A few seconds of ffmpeg's moving test picture.
     fn clip(&self) -> Result<String, String> {
         let make = || {
-            let clip = self.folder.join("clip.mkv");
+            let clip = self.folder.path().join("clip.mkv");
             let mut ffmpeg = Command::new("ffmpeg");
             ffmpeg
                 .args(["-hide_banner", "-loglevel", "error", "-f", "lavfi"])
@@ -83,7 +77,7 @@ impl Place {
         forgiven: Option<&str>,
     ) -> Result<Run, String> {
         let words = words.iter().map(|w| self.word(w, part, device)).collect::<Result<Vec<_>, _>>()?;
-        let [out, err] = ["out", "err"].map(|name| self.folder.join(name));
+        let [out, err] = ["out", "err"].map(|name| self.folder.path().join(name));
         let file = |path: &Path| std::fs::File::create(path).map_err(|e| format!("{}: {e}", path.display()));
         // A server for each run: nothing is left of the one before. It is no child of the client: its time is its own.
         let server = client.window.map(|_| XServer::new(24, &[]));

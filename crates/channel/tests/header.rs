@@ -121,7 +121,8 @@ fn the_header_and_the_rust_types_are_the_same() {
         return not_run::say("the channel's header against its Rust types", "cc (Debian's gcc)");
     }
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
-    let file = std::env::temp_dir().join(format!("tuff-channel-{}.c", std::process::id()));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("header.c");
     let compile = |text: &str| {
         std::fs::write(&file, text).unwrap();
         let flags = ["-std=c11", "-Wall", "-Wextra", "-Wno-type-limits", "-Werror", "-fsyntax-only"];
@@ -134,5 +135,4 @@ fn the_header_and_the_rust_types_are_the_same() {
     // It can fail.
     let wrong = assertions().replace("sizeof(TuffRecord) ==", "sizeof(TuffRecord) + 1 ==");
     assert!(!compile(&wrong).status.success());
-    let _ = std::fs::remove_file(&file);
 }

@@ -1,7 +1,7 @@
 //! Drivers by their ICD files: Tuff's own, and the peers it is compared with where they are installed; and the
 //! environment in which a child process meets just one of them.
 
-use crate::{Error, Result};
+use crate::{Error, Result, scratch};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -202,10 +202,11 @@ impl Driver {
             .env("VK_LOADER_LAYERS_DISABLE", "~all~")
             .env("MESA_SHADER_CACHE_DISABLE", "true");
         if self.name == INSTRUMENTED {
-            command.env("TUFF_INSTRUMENT", std::env::temp_dir().join("tuff-instrumented"));
+            // Without a folder it would not be what is measured.
+            command.env("TUFF_INSTRUMENT", scratch("instrumented").expect("a temporary folder"));
         }
         if self.name == READ {
-            command.env("TUFF_COUNTERS", std::env::temp_dir().join("tuff-read.json"));
+            command.env("TUFF_COUNTERS", scratch("read.json").expect("a temporary folder"));
         }
         // What is to be measured is Tuff.
         if !self.is_tuff() {
@@ -217,9 +218,9 @@ impl Driver {
             "lavapipe" => drop(command.env("LP_NUM_THREADS", n.to_string())),
             // SwiftShader reads SwiftShader.ini in the working folder, and counts the CPUs of the affinity mask.
             "swiftshader" => {
-                let folder = std::env::temp_dir().join(format!("tuff-swiftshader-{n}"));
                 let ini = format!("[Processor]\nThreadCount={n}\n");
-                if std::fs::create_dir_all(&folder).is_ok()
+                if let Ok(folder) = scratch(&format!("swiftshader-{n}"))
+                    && std::fs::create_dir_all(&folder).is_ok()
                     && std::fs::write(folder.join("SwiftShader.ini"), ini).is_ok()
                 {
                     command.current_dir(folder);
@@ -258,7 +259,7 @@ mod tests {
 
     #[test]
     fn libraries_count_from_the_icd_files_folder() {
-        let folder = std::env::temp_dir().join(format!("tuff-drivers-{}", std::process::id()));
+        let folder = scratch("drivers").unwrap();
         std::fs::create_dir_all(&folder).unwrap();
         let icd = folder.join("x.json");
         let write = |path: &str| {

@@ -15,11 +15,13 @@ pub mod library;
 pub mod measure;
 pub mod pictures;
 pub mod raster;
+mod scratch;
 pub mod session;
 
 pub use compute::{Buffer, Kernel};
 pub use context::Context;
 pub use library::Library;
+pub use scratch::scratch;
 
 /// Anything that can go wrong in this crate, as one clear line.
 #[derive(Debug, Clone, PartialEq, Eq)]

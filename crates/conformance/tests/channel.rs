@@ -20,7 +20,7 @@ fn what_readers_are_told_is_the_same_on_every_level_and_thread_count() {
 }
 
 fn file(name: &str) -> PathBuf {
-    std::env::temp_dir().join(format!("tuff-channel-{}-{name}", std::process::id()))
+    client::scratch(&format!("channel-{name}")).expect("a temporary folder")
 }
 
 /// What a program of `arguments` prints.

@@ -13,7 +13,7 @@ fn counters(program: &str, names: &[&str], way: Way) -> String {
     let name = std::path::Path::new(program).file_name().unwrap_or_default().to_string_lossy().into_owned();
     static RUN: AtomicUsize = AtomicUsize::new(0);
     let run = RUN.fetch_add(1, Relaxed);
-    let file = std::env::temp_dir().join(format!("tuff-{name}-{}-{run}.json", std::process::id()));
+    let file = client::scratch(&format!("counters-{name}-{run}.json")).expect("a temporary folder");
     let mut child = Command::new(program);
     way.prepare(&mut child);
     let output = child.args(names).env("TUFF_COUNTERS", &file).output().unwrap();

@@ -15,7 +15,7 @@ fn compiled_code_is_told_record_by_record() {
     let Some(level) = crate::common::levels().into_iter().find(|l| *l != "portable") else {
         return not_run::say("TUFF_JIT_DUMP", "a level that compiles: AVX2 or AVX-512");
     };
-    let folder = std::env::temp_dir().join(format!("tuff-jit-dump-{}", std::process::id()));
+    let folder = client::scratch("jit-dump").expect("a temporary folder");
     let mut child = Command::new(env!("CARGO_BIN_EXE_compute-child"));
     crate::common::driver().prepare(&mut child, Threads::Count(1));
     child.env("TUFF_SIMD", level).env("TUFF_JIT", "always").env("TUFF_JIT_DUMP", &folder);

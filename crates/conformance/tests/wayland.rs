@@ -19,7 +19,7 @@ struct Weston {
 impl Weston {
     fn new() -> Weston {
         use std::os::unix::fs::DirBuilderExt;
-        let folder = std::env::temp_dir().join(format!("tuff-wayland-{}", std::process::id()));
+        let folder = client::scratch("wayland").expect("a temporary folder");
         let _ = std::fs::remove_dir_all(&folder);
         std::fs::DirBuilder::new().mode(0o700).create(&folder).expect("the temporary folder is writable");
         let child = Command::new("weston")

@@ -2,6 +2,7 @@
 //! crate (`g720`, the default; `g610`; `g57`; `small`; `big`) or the path of another.
 
 use serde::{Deserialize, Serialize};
+use std::path::Path;
 use std::sync::LazyLock;
 
 static CURRENT: LazyLock<(Model, Option<String>)> = LazyLock::new(Model::from_env);
@@ -133,6 +134,9 @@ pub const LINE: u64 = 64;
 /// Bytes of a beat between core and L2, as the counters count them.
 pub const BEAT: u64 = 16;
 
+/// Bytes that a model's file may have.
+const MOST: u64 = 1 << 20;
+
 /// The model files of this crate by name.
 pub const BUILT_IN: &[(&str, &str)] = &[
     ("g720", include_str!("../models/g720.toml")),
@@ -223,7 +227,7 @@ impl Model {
         if let Some((_, text)) = BUILT_IN.iter().find(|(name, _)| *name == which) {
             return Model::parse(text);
         }
-        let text = std::fs::read_to_string(which).map_err(|e| {
+        let text = files::text(Path::new(which), MOST).map_err(|e| {
             let names: Vec<_> = BUILT_IN.iter().map(|(n, _)| *n).collect();
             format!("TUFF_GPU={which}: neither one of {} nor a file: {e}", names.join(", "))
         })?;

@@ -132,7 +132,8 @@ pub unsafe extern "system" fn vkQueuePresentKHR(
 
 /// Counts a presentation, and writes its first swapchain's image if it is the one.
 unsafe fn keep(queue: vk::Queue, info: &vk::PresentInfoKHR) {
-    let Some(file) = std::env::var_os("FRAME_FILE").filter(|_| info.swapchain_count > 0) else { return };
+    let file = std::env::var_os("FRAME_FILE").filter(|_| info.swapchain_count > 0 && !files::is_secure());
+    let Some(file) = file else { return };
     let number = std::env::var("FRAME_NUMBER").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     // SAFETY: as the loader's: the caller's arguments are good.
     let (handle, index) = unsafe { (*info.p_swapchains, *info.p_image_indices) };

@@ -40,13 +40,15 @@ fn claimed(pid: u32) -> String {
     for name in names {
         let path = folder.join(&name);
         let made = OpenOptions::new().write(true).create_new(true).open(&path);
-        let made =
-            made.and_then(|mut f| f.write_all(&std::fs::read("/proc/self/cmdline").unwrap_or_default()));
+        let made = made.and_then(|mut f| {
+            let line = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+            files::within_limits(|| f.write_all(&line))
+        });
         match made {
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
             Ok(()) => return name,
             Err(e) => {
-                let _ = writeln!(std::io::stderr(), "tuff: TUFF_PROCESSES: {}: {e}", path.display());
+                let _ = writeln!(std::io::stderr(), "tuff: TUFF_PROCESSES: {}: {e}", plain::path(&path));
                 break;
             }
         }

@@ -60,7 +60,7 @@ fn kept(path: &Path) -> Option<Key> {
         u32::from_ne_bytes(*random()?.first_chunk()?)
     ));
     let mut f = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft).ok()?;
-    let written = f.write_all(&key).and_then(|()| fs::hard_link(&draft, path));
+    let written = files::within_limits(|| f.write_all(&key)).and_then(|()| fs::hard_link(&draft, path));
     let _ = fs::remove_file(&draft);
     match written {
         Ok(()) => Some(key),
@@ -69,11 +69,11 @@ fn kept(path: &Path) -> Option<Key> {
 }
 
 fn read(path: &Path) -> Option<Key> {
-    let mut f = fs::File::open(path).ok()?;
+    let mut f = files::open(path).ok()?;
     let m = f.metadata().ok()?;
     // SAFETY: it has no conditions.
     let user = unsafe { libc::geteuid() };
-    if !m.is_file() || m.uid() != user || m.mode() & 0o077 != 0 || m.len() != SIZE as u64 {
+    if m.uid() != user || m.mode() & 0o077 != 0 || m.len() != SIZE as u64 {
         return None;
     }
     let mut key = [0; SIZE];
@@ -86,15 +86,10 @@ mod tests {
     use super::*;
     use std::os::unix::fs::PermissionsExt;
 
-    fn folder(name: &str) -> PathBuf {
-        let f = std::env::temp_dir().join(format!("tuff-key-{name}-{}", std::process::id()));
-        let _ = fs::remove_dir_all(&f);
-        f
-    }
-
     #[test]
     fn a_key_is_made_once_by_all_who_ask() {
-        let root = folder("once");
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().join("key");
         let at = root.join("a/b/cache.key");
         let keys: Vec<_> = std::thread::scope(|s| {
             let all: Vec<_> = (0..8).map(|_| s.spawn(|| kept(&at))).collect();
@@ -108,7 +103,8 @@ mod tests {
 
     #[test]
     fn what_others_may_have_written_is_no_key() {
-        let root = folder("mode");
+        let outer = tempfile::tempdir().unwrap();
+        let root = outer.path().join("key");
         let at = root.join("cache.key");
         let key = kept(&at);
         assert!(key.is_some());

@@ -50,7 +50,7 @@ impl Level {
 fn log(level: Level, message: &str) {
     if level.log() <= settings::get().log {
         // A stderr that is full or closed is nobody's fault here: eprintln would panic.
-        let _ = writeln!(std::io::stderr(), "tuff: {message}");
+        let _ = files::within_limits(|| writeln!(std::io::stderr(), "tuff: {message}"));
     }
 }
 

@@ -96,7 +96,12 @@ fn once(program: &Program, block: u32) -> [u32; ONCE.len()] {
 
 /// Writes all files anew: at the end of each device and of the process.
 pub(crate) fn write() {
-    let Some(folder) = folder().map(gpu::process::place) else { return };
+    if let Some(folder) = folder().map(gpu::process::place) {
+        files::within_limits(|| write_to(&folder));
+    }
+}
+
+fn write_to(folder: &Path) {
     let mut shaders: BTreeMap<(u32, u128, String), Shader> = BTreeMap::new();
     for m in ALL.lock().iter() {
         let works: BTreeMap<u32, (Work, u64)> =
@@ -123,9 +128,9 @@ pub(crate) fn write() {
     }
     let failed = |at: &Path, e| crate::debug::log_error(&format!("TUFF_INSTRUMENT: {}: {e}", at.display()));
     if !shaders.is_empty()
-        && let Err(e) = std::fs::create_dir_all(&folder)
+        && let Err(e) = std::fs::create_dir_all(folder)
     {
-        return failed(&folder, e);
+        return failed(folder, e);
     }
     for ((stage, hash, entry), shader) in shaders {
         let stage = stage_name(vk::ShaderStageFlags::from_raw(stage));

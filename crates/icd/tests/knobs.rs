@@ -253,14 +253,14 @@ fn child() {
 
 /// The figures of these workloads on this model.
 fn figures(text: &str, workloads: &[&str]) -> Vec<f64> {
-    let file = std::env::temp_dir().join(format!("tuff-knobs-{}.toml", std::process::id()));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let file = folder.path().join("model.toml");
     std::fs::write(&file, text).unwrap();
     let mut me = std::process::Command::new(std::env::current_exe().expect("this program"));
     me.args(["--exact", "knobs::child", "--nocapture"])
         .env(CHILD, workloads.join(";"))
         .env("TUFF_GPU", &file);
     let out = me.output().expect("it runs");
-    let _ = std::fs::remove_file(&file);
     let (said, errors) = (String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     assert!(out.status.success(), "{text}{said}{errors}");
     let got: Vec<(&str, f64)> = said

@@ -494,13 +494,13 @@ fn caches_are_of_the_models_sizes() {
         (16, 16, [3.0 * ONCE, 3.0 * ONCE + NAMED]),
         (1, 32, [3.0 * ONCE, ONCE + NAMED]),
     ] {
-        let file = std::env::temp_dir().join(format!("tuff-model-{}-{l1}-{l2}.toml", std::process::id()));
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let file = folder.path().join("model.toml");
         let text = model.replace("\nl1_kib = 16\n", &format!("\nl1_kib = {l1}\n"));
         std::fs::write(&file, text.replace("\nl2_kib = 2048\n", &format!("\nl2_kib = {l2}\n"))).unwrap();
         let mut me = std::process::Command::new(std::env::current_exe().expect("this program"));
         me.args(["--exact", "model::child", "--nocapture"]).env(CHILD, "1").env("TUFF_GPU", &file);
         let out = me.output().expect("it runs");
-        let _ = std::fs::remove_file(&file);
         let text = String::from_utf8_lossy(&out.stdout);
         let said = String::from_utf8_lossy(&out.stderr);
         assert!(out.status.success(), "{text}{said}");

@@ -83,3 +83,108 @@ fn bad_values_are_told_once_and_to_each_messenger() {
         assert_eq!(said.matches(line).count(), 1, "{line}: {said}");
     }
 }
+
+/// A program that makes a device without the loader, and the driver beside it, in a folder of their own that all may look into.
+struct Alone {
+    folder: tempfile::TempDir,
+    library: std::path::PathBuf,
+}
+
+impl Alone {
+    fn new() -> Alone {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let all = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(folder.path(), all.clone()).expect("it is ours");
+        let library = folder.path().join("libvulkan_tuff.so");
+        std::fs::copy(common::library(), &library).expect("a copy of the driver");
+        std::fs::set_permissions(&library, all).expect("it is ours");
+        let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/device.c");
+        let alone = Alone { folder, library };
+        let made = Command::new("cc").arg("-o").arg(alone.program()).arg(source).arg("-ldl").status();
+        assert!(made.expect("cc, with which Rust links, is installed").success());
+        alone
+    }
+
+    fn program(&self) -> std::path::PathBuf {
+        self.folder.path().join("device")
+    }
+
+    /// Runs it after these words, with these variables: what it says, also on stderr.
+    fn run(&self, before: &[&str], variables: &[(&str, &std::path::Path)]) -> (bool, String) {
+        let program = self.program().display().to_string();
+        let words = [before, &[&program]].concat();
+        let mut command = Command::new(words[0]);
+        command.args(&words[1..]).arg(&self.library).envs(variables.iter().copied()).env("TUFF_LOG", "warn");
+        let out = command.output().expect("it runs");
+        let text = [out.stdout, out.stderr].map(|t| String::from_utf8_lossy(&t).into_owned()).concat();
+        (out.status.success(), text)
+    }
+}
+
+/// A set-uid program reads and writes no files for whoever starts it.
+#[test]
+fn a_program_with_more_rights_takes_no_files() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    const TEST: &str = "a_program_with_more_rights_takes_no_files";
+    // SAFETY: it has no conditions.
+    if unsafe { libc::geteuid() } != 0 || !not_run::has_program("setpriv") {
+        return not_run::say(TEST, "root's rights, and setpriv (util-linux)");
+    }
+    let alone = Alone::new();
+    let secret = alone.folder.path().join("secret");
+    std::fs::write(&secret, "root's own").unwrap();
+    std::fs::set_permissions(&secret, std::fs::Permissions::from_mode(0o600)).unwrap();
+    std::fs::set_permissions(alone.program(), std::fs::Permissions::from_mode(0o4755)).unwrap();
+    let other = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"];
+    let kinds = ["TUFF_COUNTERS", "TUFF_CAPTURE", "TUFF_INSTRUMENT", "TUFF_PROCESSES", "TUFF_SHADER_DUMP"]
+        .into_iter()
+        .chain(["TUFF_JIT_DUMP", "TUFF_CACHE_KEY", "TUFF_GPU"]);
+    let all: Vec<_> = kinds.map(|k| (k, secret.as_path())).collect();
+    let (fine, said) = alone.run(&other, &all);
+    if fine && said.contains("secure 0") {
+        return not_run::say(TEST, "a temporary folder whose file system knows set-uid programs");
+    }
+    assert!(fine && said.contains("a device; secure 1"), "{said}");
+    assert_eq!(std::fs::read_to_string(&secret).unwrap(), "root's own");
+    for (name, _) in &all {
+        assert_eq!(said.matches(&format!("tuff: {name} is left out")).count(), 1, "{name}: {said}");
+    }
+    assert!(!said.contains("root's own"), "{said}");
+    // Without other rights they count, root's too.
+    let (fine, said) = alone.run(&["env"], &[("TUFF_COUNTERS", &secret)]);
+    assert!(fine && said.contains("secure 0") && !said.contains("left out"), "{said}");
+    assert!(std::fs::read_to_string(&secret).unwrap().contains("\"workloads\""));
+    assert_eq!(std::fs::metadata(&secret).unwrap().uid(), 0);
+}
+
+/// What a setting names is read if it is a file; nothing waits for a FIFO, or reads a device without end.
+#[test]
+fn files_that_are_none_are_told_of() {
+    let alone = Alone::new();
+    let fifo = alone.folder.path().join("fifo");
+    let made = Command::new("mkfifo").arg(&fifo).status().expect("coreutils are installed");
+    assert!(made.success());
+    let large = alone.folder.path().join("large.toml");
+    std::fs::write(&large, vec![b'#'; 2 << 20]).unwrap();
+    for (file, why) in [
+        (fifo.as_path(), "no regular file"),
+        (std::path::Path::new("/dev/zero"), "no regular file"),
+        (&large, "larger than 1048576 bytes"),
+    ] {
+        let (fine, said) = alone.run(&["timeout", "20"], &[("TUFF_GPU", file), ("TUFF_CACHE_KEY", file)]);
+        assert!(fine && said.contains("a device"), "{}: {said}", file.display());
+        assert!(said.contains(why), "{}: {said}", file.display());
+    }
+}
+
+/// A limit on the size of files is an error where a file is wanted, and ends nobody.
+#[test]
+fn a_limit_on_files_ends_nobody() {
+    let alone = Alone::new();
+    let file = alone.folder.path().join("counters.json");
+    let limited = ["sh", "-c", "ulimit -f 0; exec \"$@\"", "sh"];
+    let (fine, said) = alone.run(&limited, &[("TUFF_COUNTERS", &file)]);
+    assert!(fine && said.contains("a device"), "{said}");
+    assert!(said.contains("tuff: TUFF_COUNTERS=") && said.contains("File too large"), "{said}");
+}

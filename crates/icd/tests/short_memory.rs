@@ -36,9 +36,8 @@ fn no_failing_allocation_ends_the_process() {
         Ok(kind) => return sweep(kind != "once"),
         Err(_) => {}
     }
-    let folder = std::env::temp_dir().join(format!("tuff-malloc-{}", std::process::id()));
-    std::fs::create_dir_all(&folder).unwrap();
-    let preload = folder.join("failing_malloc.so");
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let preload = folder.path().join("failing_malloc.so");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/failing_malloc.c");
     let made = Command::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(&preload).arg(source).status();
     assert!(made.expect("cc, with which Rust links, is installed").success());
@@ -68,7 +67,6 @@ fn no_failing_allocation_ends_the_process() {
         assert!(ends.len() > 5, "{ends:?}");
         ends.iter().for_each(|l| println!("{l}"));
     }
-    let _ = std::fs::remove_dir_all(folder);
 }
 
 /// A process's first scenario, without one of its mappings, files and threads (`and_on`: nor any later); then another.

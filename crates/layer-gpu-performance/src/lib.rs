@@ -47,8 +47,8 @@ pub const NAME: &CStr = c"VK_LAYER_TUFF_gpu_performance";
 
 /// A line on stderr. Nobody is there to be told that it cannot be written.
 fn say(line: &str) {
-    let _ = std::io::stderr()
-        .write_all(format!("VK_LAYER_TUFF_gpu_performance: {}\n", plain::line(line)).as_bytes());
+    let line = format!("VK_LAYER_TUFF_gpu_performance: {}\n", plain::line(line));
+    let _ = files::within_limits(|| std::io::stderr().write_all(line.as_bytes()));
 }
 
 /// The loader's first call: which interface both speak, and where the layer's functions are.

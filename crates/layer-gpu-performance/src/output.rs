@@ -116,7 +116,7 @@ pub(crate) fn open(settings: &Settings, counters: &[String]) -> Arc<Output> {
     let output = match all.iter().find(same) {
         Some(o) => o.clone(),
         None => {
-            all.push(Arc::new(Output::new(settings, counters)));
+            all.push(Arc::new(files::within_limits(|| Output::new(settings, counters))));
             all[all.len() - 1].clone()
         }
     };
@@ -170,13 +170,15 @@ impl Output {
 
     pub fn write(&self, rows: Vec<Row>) {
         let mut f = self.files.lock();
-        for row in rows {
-            f.row(row);
-        }
-        if f.rows > 4096 {
-            f.rows = 0;
-            f.flush();
-        }
+        files::within_limits(|| {
+            for row in rows {
+                f.row(row);
+            }
+            if f.rows > 4096 {
+                f.rows = 0;
+                f.flush();
+            }
+        });
     }
 
     /// A device is gone, that had so many query pools and as many free ones. The last one's table is printed.
@@ -186,6 +188,10 @@ impl Output {
     }
 
     fn flush(&self, last: bool) {
+        files::within_limits(|| self.flush_all(last));
+    }
+
+    fn flush_all(&self, last: bool) {
         let mut f = self.files.lock();
         f.flush();
         if !last || (f.order.is_empty() && f.unmeasured.is_empty()) {
@@ -370,8 +376,8 @@ mod tests {
 
     #[test]
     fn files_are_whole_after_every_flush() {
-        let folder = std::env::temp_dir().join(format!("tuff-layer-output-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let (csv, json) = (folder.join("a.csv"), folder.join("a.json"));
         let table = Table::File(folder.join("a.txt"));
         let settings =
@@ -404,13 +410,12 @@ mod tests {
         let text = std::fs::read_to_string(folder.join("a.txt")).unwrap();
         let second = text.lines().nth(2).unwrap();
         assert!(second.contains("4.0000") && second.ends_with("copy: d"), "{text}");
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 
     #[test]
     fn hostile_names_are_text() {
-        let folder = std::env::temp_dir().join(format!("tuff-layer-names-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
         let [csv, json, table] = ["a.csv", "a.json", "a.txt"].map(|n| folder.join(n));
         let settings = Settings {
             csv: Some(csv.clone()),
@@ -445,6 +450,5 @@ mod tests {
             csv.contains(",copy,'@b,") && table.contains(&format!("copy: {name} [{name}]")),
             "{csv}{table}"
         );
-        std::fs::remove_dir_all(&folder).unwrap();
     }
 }

@@ -4,7 +4,7 @@
 use crate::frames::Choice;
 use crate::{NAME, chain};
 use ash::vk;
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, OsString, c_char, c_void};
 use std::path::PathBuf;
 
 /// Prefix of the environment's variables: a setting's name in capitals follows.
@@ -75,12 +75,30 @@ impl Settings {
             for (name, value) in from_chain(p_next) {
                 s.take(&name, &value);
             }
-            for name in NAMES {
-                if let Some(value) = std::env::var_os(format!("{PREFIX}{}", name.to_uppercase())) {
-                    s.take(name, &value.to_string_lossy());
-                }
-            }
+            s.environment(|name| std::env::var_os(name), files::is_secure());
             s
+        }
+    }
+
+    /// Takes what the environment says. `secure`: the program has rights that whoever started it has not (set-uid and its like,
+    /// getauxval(3)), and writes no files for them.
+    fn environment(&mut self, get: impl Fn(&str) -> Option<OsString>, secure: bool) {
+        for name in NAMES {
+            let variable = format!("{PREFIX}{}", name.to_uppercase());
+            let Some(value) = get(&variable) else { continue };
+            let value = value.to_string_lossy();
+            let is_file = match name {
+                "csv" | "json" => true,
+                "table" => !["off", "", "stderr"].contains(&value.trim()),
+                _ => false,
+            };
+            if secure && is_file {
+                crate::say(&format!(
+                    "{variable} is left out: the program has rights that whoever set it may lack"
+                ));
+                continue;
+            }
+            self.take(name, &value);
         }
     }
 
@@ -209,6 +227,32 @@ mod tests {
         let want =
             Settings { serialise: false, frames: Choice::parse("1,4-6").unwrap(), ..Default::default() };
         assert_eq!(s, want);
+    }
+
+    #[test]
+    fn a_program_with_more_rights_writes_no_files() {
+        let all = |name: &str| {
+            let value = match name {
+                "TUFF_PERFORMANCE_MODE" => "counters",
+                "TUFF_PERFORMANCE_CSV" => "/a.csv",
+                "TUFF_PERFORMANCE_JSON" => "/a.json",
+                "TUFF_PERFORMANCE_TABLE" => "/a.txt",
+                _ => return None,
+            };
+            Some(value.into())
+        };
+        let read = |secure| {
+            let mut s = Settings::default();
+            s.environment(all, secure);
+            s
+        };
+        let want = Settings { mode: Mode::Counters, ..Settings::default() };
+        assert_eq!(read(true), want);
+        let table = Table::File("/a.txt".into());
+        assert_eq!(
+            read(false),
+            Settings { csv: Some("/a.csv".into()), json: Some("/a.json".into()), table, ..want }
+        );
     }
 
     #[test]

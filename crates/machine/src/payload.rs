@@ -66,7 +66,7 @@ impl Payload {
         };
         // SAFETY: a live descriptor.
         let sealed = unsafe {
-            libc::ftruncate(fd.as_raw_fd(), BYTES as i64) == 0
+            files::within_limits(|| libc::ftruncate(fd.as_raw_fd(), BYTES as i64)) == 0
                 && libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, SEALS) == 0
         };
         let page = map(&fd).filter(|_| sealed)?;

@@ -83,7 +83,7 @@ fn apitrace_prints_our_counters() {
         return;
     }
     let Some(server) = server(test) else { return };
-    let file = std::env::temp_dir().join(format!("tuff-perfmon-{}.trace", std::process::id()));
+    let file = client::scratch("perfmon.trace").expect("a temporary folder");
     let mut trace = command("apitrace");
     trace.args(["trace", "--api", "egl", "-o"]).arg(&file).arg(example("perfmon_triangles"));
     printed(trace.env_remove("LD_PRELOAD"));

@@ -70,8 +70,7 @@ fn values_are_the_ledgers() {
     for dialect in ["gl", "es"] {
         let mut seen = 0;
         for chunk in 0.. {
-            let file =
-                std::env::temp_dir().join(format!("tuff-perfmon-{}-{dialect}-{chunk}", std::process::id()));
+            let file = client::scratch(&format!("{dialect}-{chunk}")).expect("a temporary folder");
             let text = printed(
                 command(example("perfmon_frame"))
                     .args([dialect, &chunk.to_string()])

@@ -11,6 +11,10 @@ pub trait Kind {
     fn allowed(&self) -> String;
     /// What stands behind the `=` in README.
     fn form(&self) -> String;
+    /// Whether such a value is a path.
+    fn names_file(&self, _: &Self::Value) -> bool {
+        false
+    }
 }
 
 /// A whole number.
@@ -93,9 +97,12 @@ impl Kind for Place {
     fn form(&self) -> String {
         self.0.into()
     }
+    fn names_file(&self, _: &PathBuf) -> bool {
+        true
+    }
 }
 
-/// Text of that form; whoever uses it says more.
+/// Text of that form, words with bars between them; whoever uses it says more. Where one of them is `file`, what is no other word is a path.
 pub struct Text(pub &'static str);
 
 impl Kind for Text {
@@ -108,5 +115,9 @@ impl Kind for Text {
     }
     fn form(&self) -> String {
         self.0.replace('|', r"\|")
+    }
+    fn names_file(&self, value: &String) -> bool {
+        let mut words = self.0.split('|');
+        words.clone().any(|w| w == "file") && !words.any(|w| w == value && w != "file")
     }
 }

@@ -2,6 +2,9 @@
 //!
 //! What a variable says wrongly counts for nothing: its default holds, and `icd` tells [`problems`] when an instance is
 //! made. An empty variable is one that is not set.
+//!
+//! A program that has more rights than whoever started it (set-uid, set-gid, capabilities: `AT_SECURE`, getauxval(3)) does not take the
+//! names of files from them: it would read and write for them what they may not.
 
 mod interfaces;
 mod kind;
@@ -207,7 +210,7 @@ pub struct Settings {
 }
 
 static READ: LazyLock<(Settings, Vec<String>)> =
-    LazyLock::new(|| Settings::read(|name| std::env::var_os(name)));
+    LazyLock::new(|| Settings::read(|name| std::env::var_os(name), files::is_secure()));
 
 /// The process's settings, as they were when somebody first asked.
 pub fn get() -> &'static Settings {
@@ -215,9 +218,16 @@ pub fn get() -> &'static Settings {
 }
 
 /// Where this user's programs keep what should last, by the XDG base directory specification; `None` for a user without a
-/// home.
+/// home, and where the environment may not say (the module's text).
 pub fn state_folder() -> Option<PathBuf> {
-    let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
+    state_folder_of(|name| std::env::var_os(name), files::is_secure())
+}
+
+fn state_folder_of(environment: impl Fn(&str) -> Option<OsString>, secure: bool) -> Option<PathBuf> {
+    if secure {
+        return None;
+    }
+    let absolute = |name| environment(name).map(PathBuf::from).filter(|p| p.is_absolute());
     absolute("XDG_STATE_HOME").or_else(|| Some(absolute("HOME")?.join(".local/state")))
 }
 
@@ -229,6 +239,8 @@ pub fn problems() -> &'static [String] {
 /// Reads variables, and gathers what is wrong with them.
 struct Reader<E> {
     environment: E,
+    /// No names of files are taken.
+    secure: bool,
     problems: Vec<String>,
 }
 
@@ -236,6 +248,12 @@ impl<E: Fn(&str) -> Option<OsString>> Reader<E> {
     fn get<K: Kind>(&mut self, v: &Variable<K>) -> Option<K::Value> {
         let value = (self.environment)(v.name).filter(|v| !v.is_empty())?;
         let read = v.kind.read(&value);
+        if self.secure && read.as_ref().is_some_and(|r| v.kind.names_file(r)) {
+            let name = v.name;
+            self.problems
+                .push(format!("{name} is left out: the program has rights that whoever set it may lack"));
+            return None;
+        }
         if read.is_none() {
             let (value, allowed) = (value.to_string_lossy(), v.kind.allowed());
             self.problems.push(format!("{}={value}: must be {allowed}; the default is used", v.name));
@@ -245,9 +263,9 @@ impl<E: Fn(&str) -> Option<OsString>> Reader<E> {
 }
 
 impl Settings {
-    /// What an environment says, and what is wrong with it.
-    pub fn read(environment: impl Fn(&str) -> Option<OsString>) -> (Settings, Vec<String>) {
-        let mut r = Reader { environment, problems: vec![] };
+    /// What an environment says, and what is wrong with it. `secure`: it may name no files.
+    pub fn read(environment: impl Fn(&str) -> Option<OsString>, secure: bool) -> (Settings, Vec<String>) {
+        let mut r = Reader { environment, secure, problems: vec![] };
         let settings = Settings {
             threads: r.get(&THREADS).and_then(|n| NonZeroUsize::new(n as usize)),
             log: r.get(&LOG).unwrap_or(Log::Warn),
@@ -282,7 +300,36 @@ mod tests {
     use std::os::unix::ffi::OsStringExt;
 
     fn read(pairs: &[(&str, &str)]) -> (Settings, Vec<String>) {
-        Settings::read(|name| pairs.iter().find(|p| p.0 == name).map(|p| p.1.into()))
+        Settings::read(|name| pairs.iter().find(|p| p.0 == name).map(|p| p.1.into()), false)
+    }
+
+    /// Every variable of a file or folder is left out, with a line; the others count.
+    #[test]
+    fn a_program_with_more_rights_takes_no_files() {
+        // The table says which name files: none is forgotten here.
+        let secure = |name: &str, value: &str| Settings::read(|n| (n == name).then(|| value.into()), true);
+        let (defaults, _) = read(&[]);
+        let mut files = 0;
+        for table::Row { name, form, .. } in table::rows() {
+            if !["file", "folder"].iter().any(|f| form.split("\\|").any(|w| w == *f)) {
+                continue;
+            }
+            files += 1;
+            let (s, problems) = secure(name, "/etc/x");
+            assert_eq!(s, defaults, "{name}");
+            assert!(
+                problems.len() == 1 && problems[0].starts_with(&format!("{name} is left out")),
+                "{problems:?}"
+            );
+        }
+        assert!(files >= 8, "{files}");
+        let (s, problems) = secure("TUFF_GPU", "small");
+        assert_eq!((s.gpu.as_deref(), problems.len()), (Some("small"), 0), "a model of the driver's own");
+        assert_eq!(secure("TUFF_GPU", "file").0.gpu, None, "which may be a file's name");
+        assert_eq!(secure("TUFF_THREADS", "3").0.threads, NonZeroUsize::new(3));
+        let home = |name: &str| (name == "HOME").then(|| "/home/x".into());
+        assert_eq!(state_folder_of(home, false), Some("/home/x/.local/state".into()));
+        assert_eq!(state_folder_of(home, true), None);
     }
 
     #[test]
@@ -360,20 +407,25 @@ mod tests {
     #[test]
     fn paths_are_bytes_names_are_text_and_empty_is_unset() {
         let odd = OsString::from_vec(vec![b'/', 0xff]);
-        let (s, problems) =
-            Settings::read(|n| matches!(n, "TUFF_COUNTERS" | "TUFF_GPU" | "TUFF_LOG").then(|| odd.clone()));
+        let (s, problems) = Settings::read(
+            |n| matches!(n, "TUFF_COUNTERS" | "TUFF_GPU" | "TUFF_LOG").then(|| odd.clone()),
+            false,
+        );
         assert_eq!(s.counters, Some(odd.clone().into()));
         assert_eq!((s.gpu, s.log, problems.len()), (None, Log::Warn, 2), "{problems:?}");
-        assert_eq!(Settings::read(|_| Some(OsString::new())), read(&[]));
+        assert_eq!(Settings::read(|_| Some(OsString::new()), false), read(&[]));
     }
 
     #[test]
     fn what_is_read_is_in_the_table() {
         let asked = RefCell::new(vec![]);
-        Settings::read(|name| {
-            asked.borrow_mut().push(name.to_string());
-            None
-        });
+        Settings::read(
+            |name| {
+                asked.borrow_mut().push(name.to_string());
+                None
+            },
+            false,
+        );
         assert_eq!(asked.into_inner(), table::rows().map(|r| r.name));
     }
 

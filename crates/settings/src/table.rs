@@ -13,7 +13,7 @@ pub const README_END: &str = "<!-- end of settings -->\n";
 /// A variable's row.
 pub(crate) struct Row {
     pub name: &'static str,
-    form: String,
+    pub form: String,
     meaning: &'static str,
 }
 

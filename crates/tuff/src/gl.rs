@@ -32,9 +32,9 @@ pub fn environment() -> Result<Vec<(&'static str, OsString)>> {
     }
     let mut all: Vec<_> = MESA.iter().map(|&(name, value)| (name, value.into())).collect();
     all.push(("LD_PRELOAD", preload));
-    // Mesa's loader complains of a session without one.
+    // Mesa's loader complains of a session without one. Nothing is to be put there: what is not private is no runtime folder.
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-        all.push(("XDG_RUNTIME_DIR", std::env::temp_dir().into()));
+        all.push(("XDG_RUNTIME_DIR", "/dev/null".into()));
     }
     Ok(all)
 }

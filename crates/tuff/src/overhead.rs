@@ -56,7 +56,7 @@ fn ask(voice: &mut Voice, ask: Ask) -> Result<(f64, f64)> {
 
 /// Prints both and the difference; an error above the limit.
 pub fn run(args: &Args) -> Result<()> {
-    let csv = std::env::temp_dir().join(format!("tuff-overhead-{}.csv", std::process::id()));
+    let csv = client::scratch("overhead.csv")?;
     let mut voices = [start(None)?, start(Some(&csv))?];
     for v in &mut voices {
         ask(v, Ask::First)?;

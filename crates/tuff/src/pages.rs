@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn a_page_for_each_command_that_help_names() {
-        let folder = std::env::temp_dir().join(format!("tuff-pages-{}", std::process::id()));
+        let folder = client::scratch("pages").unwrap();
         let command = crate::Cli::command();
         let named = command.get_subcommands().filter(|c| !c.is_hide_set());
         let mut wanted: BTreeSet<String> = named.map(|c| format!("tuff-{}.1", c.get_name())).collect();

@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_png_reads_back() {
-        let path = std::env::temp_dir().join(format!("tuff-picture-{}.png", std::process::id()));
+        let path = client::scratch("picture.png").unwrap();
         halves().write_png(&path).unwrap();
         let file = std::io::BufReader::new(std::fs::File::open(&path).unwrap());
         let mut reader = png::Decoder::new(file).read_info().unwrap();

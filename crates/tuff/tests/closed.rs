@@ -17,7 +17,7 @@ const LEFT_OUT: [&str; 4] = ["demo", "gl", "overhead", "help"];
 
 #[test]
 fn a_closed_pipe_ends_in_quiet() {
-    let folder = Folder(std::env::temp_dir().join(format!("tuff-closed-{}", std::process::id())));
+    let folder = Folder(client::scratch("closed").unwrap());
     std::fs::create_dir_all(&folder.0).unwrap();
     let file = |name: &str| folder.0.join(name).display().to_string();
     let counters = |name: &str, fma: u64| {

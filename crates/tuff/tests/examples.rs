@@ -22,7 +22,7 @@ fn compiled(name: &str, headers: &[&str], libraries: &[&str]) -> Option<PathBuf>
         not_run::say(&format!("docs/examples/{name}.c"), &format!("{header} in /usr/include"));
         return None;
     }
-    let program = std::env::temp_dir().join(format!("tuff-example-{}-{name}", std::process::id()));
+    let program = client::scratch(name).expect("a temporary folder");
     let mut cc = Command::new("cc");
     cc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program);
     cc.arg(examples().join(format!("{name}.c"))).args(libraries);
@@ -144,7 +144,7 @@ fn regions_of_a_pass() {
 #[test]
 fn rows_of_the_layer() {
     let with_layer = |program: &Path, shaders: &[&str]| {
-        let rows = std::env::temp_dir().join(format!("tuff-example-{}-rows.csv", std::process::id()));
+        let rows = client::scratch("rows.csv").expect("a temporary folder");
         let mut tuff = Command::new(env!("CARGO_BIN_EXE_tuff"));
         tuff.args(["run", "--"]).arg(program).args(shaders.iter().map(|s| examples().join(s))).arg(&rows);
         tuff.env("VK_LAYER_PATH", client::drivers::layer_folder().expect("the layer"));

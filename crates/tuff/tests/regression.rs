@@ -14,7 +14,7 @@ struct Temporary(PathBuf);
 
 impl Temporary {
     fn new(name: &str) -> Temporary {
-        Temporary(std::env::temp_dir().join(format!("tuff-{}-{name}", std::process::id())))
+        Temporary(client::scratch(name).unwrap())
     }
 }
 

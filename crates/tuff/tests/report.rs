@@ -16,7 +16,7 @@ struct Folder(PathBuf);
 
 impl Folder {
     fn new(name: &str) -> Folder {
-        let at = std::env::temp_dir().join(format!("tuff-report-{}-{name}", std::process::id()));
+        let at = client::scratch(&format!("report-{name}")).unwrap();
         let _ = std::fs::remove_dir_all(&at);
         std::fs::create_dir_all(&at).unwrap();
         Folder(at)

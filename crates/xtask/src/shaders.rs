@@ -62,20 +62,16 @@ impl Recipe {
 /// The modules of `recipes`, by as many threads as there are cores: most of the time is that of the tools' starts.
 fn make(recipes: &[&Recipe]) -> Vec<Result<Vec<u8>, String>> {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let scratch =
-        |thread| std::env::temp_dir().join(format!("tuff-shaders-{}-{thread}.spv", std::process::id()));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let scratch = |thread: usize| folder.path().join(format!("{thread}.spv"));
     let each = recipes.len().div_ceil(threads).max(1);
     std::thread::scope(|s| {
         let threads: Vec<_> = recipes
             .chunks(each)
             .zip(0..)
             .map(|(part, thread)| {
-                s.spawn(move || {
-                    let scratch = scratch(thread);
-                    let made: Vec<_> = part.iter().map(|r| r.make(&scratch)).collect();
-                    let _ = std::fs::remove_file(&scratch);
-                    made
-                })
+                let scratch = scratch(thread);
+                s.spawn(move || part.iter().map(|r| r.make(&scratch)).collect::<Vec<_>>())
             })
             .collect();
         threads.into_iter().flat_map(|t| t.join().unwrap_or_else(|p| std::panic::resume_unwind(p))).collect()

@@ -89,8 +89,9 @@ fn place(text: &str) -> Result<(u64, u64), String> {
 }
 
 fn parent(a: Args) -> Result<bool, String> {
-    let folder =
-        a.folder.unwrap_or_else(|| std::env::temp_dir().join(format!("api-fuzz-{}", std::process::id())));
+    let own = || tempfile::Builder::new().prefix("api-fuzz-").tempdir().map(tempfile::TempDir::keep);
+    // It stays: findings lie there.
+    let folder = a.folder.map_or_else(own, Ok).map_err(|e| format!("a temporary folder: {e}"))?;
     let library = a.library.canonicalize().map_err(|e| format!("{}: {e}", a.library.display()))?;
     let mut o = Options {
         library,

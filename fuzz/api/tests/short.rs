@@ -13,15 +13,14 @@ fn library() -> PathBuf {
 }
 
 fn fuzz(seed: &str, calls: &str) -> (bool, String) {
-    let folder = std::env::temp_dir().join(format!("api-fuzz-test-{}-{seed}", std::process::id()));
+    let folder = tempfile::tempdir().expect("a temporary folder");
     let out = Command::new(env!("CARGO_BIN_EXE_api-fuzz"))
         .arg("--library")
         .arg(library())
         .args(["--seed", seed, "--calls", calls, "--each", "2500", "--folder"])
-        .arg(&folder)
+        .arg(folder.path())
         .output()
         .expect("the fuzzer runs");
-    let _ = std::fs::remove_dir_all(&folder);
     (out.status.success(), String::from_utf8_lossy(&[out.stdout, out.stderr].concat()).into_owned())
 }
 

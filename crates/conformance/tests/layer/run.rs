@@ -12,7 +12,7 @@ pub const VALIDATION: &str = "VK_LAYER_KHRONOS_validation";
 pub fn file(what: &str) -> PathBuf {
     static COUNT: AtomicU32 = AtomicU32::new(0);
     let n = COUNT.fetch_add(1, SeqCst);
-    std::env::temp_dir().join(format!("tuff-layer-{}-{n}-{what}", std::process::id()))
+    client::scratch(&format!("layer-{n}-{what}")).expect("a temporary folder")
 }
 
 pub struct Run<'a> {

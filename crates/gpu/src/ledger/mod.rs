@@ -239,12 +239,12 @@ pub fn write() {
     let s = settings::get();
     let queues = ledger.devices.lock();
     if let Some(path) = s.counters.as_deref().map(process::place)
-        && let Err(e) = std::fs::write(&path, file::json(&queues, None))
+        && let Err(e) = files::within_limits(|| std::fs::write(&path, file::json(&queues, None)))
     {
         let _ = writeln!(std::io::stderr(), "tuff: TUFF_COUNTERS={}: {e}", plain::path(&path));
     }
     if let Some(folder) = s.capture.as_deref().map(process::place)
-        && let Err(e) = file::capture(&queues, &folder)
+        && let Err(e) = files::within_limits(|| file::capture(&queues, &folder))
     {
         let _ = writeln!(std::io::stderr(), "tuff: TUFF_CAPTURE={}: {e}", plain::path(&folder));
     }

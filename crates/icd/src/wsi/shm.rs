@@ -93,7 +93,7 @@ impl<'a> Segment<'a> {
                 return None;
             }
             let fd = OwnedFd::from_raw_fd(fd);
-            if libc::ftruncate(fd.as_raw_fd(), bytes as i64) != 0 {
+            if files::within_limits(|| libc::ftruncate(fd.as_raw_fd(), bytes as i64)) != 0 {
                 return None;
             }
             let both = libc::PROT_READ | libc::PROT_WRITE;

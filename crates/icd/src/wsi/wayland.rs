@@ -429,7 +429,7 @@ impl Shared {
                 return Err(vk::Result::ERROR_OUT_OF_HOST_MEMORY);
             }
             let fd = OwnedFd::from_raw_fd(fd);
-            if libc::ftruncate(fd.as_raw_fd(), bytes as i64) != 0 {
+            if files::within_limits(|| libc::ftruncate(fd.as_raw_fd(), bytes as i64)) != 0 {
                 return Err(vk::Result::ERROR_OUT_OF_HOST_MEMORY);
             }
             let both = libc::PROT_READ | libc::PROT_WRITE;

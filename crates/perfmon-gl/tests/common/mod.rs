@@ -49,7 +49,7 @@ pub fn command(program: impl AsRef<std::ffi::OsStr>) -> Command {
         .env("LIBGL_ALWAYS_SOFTWARE", "1")
         .env("MESA_LOADER_DRIVER_OVERRIDE", "zink")
         .env("GALLIUM_DRIVER", "zink")
-        .env("XDG_RUNTIME_DIR", std::env::temp_dir())
+        .env("XDG_RUNTIME_DIR", "/dev/null")
         .env("LD_PRELOAD", library());
     command
 }

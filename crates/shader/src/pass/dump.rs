@@ -38,7 +38,9 @@ impl Dump {
         let Some(folder) = self.folder else { return };
         let path = folder.join(format!("{:04}-{:02}-{step}.{kind}", self.shader, self.step));
         self.step += 1;
-        let written = std::fs::create_dir_all(folder).and_then(|()| std::fs::write(&path, text()));
+        let text = text();
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| files::within_limits(|| std::fs::write(&path, text)));
         if let Err(e) = written {
             let _ = writeln!(std::io::stderr(), "TUFF_SHADER_DUMP: {}: {e}", path.display());
         }

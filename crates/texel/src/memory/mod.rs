@@ -278,7 +278,7 @@ fn memfd(size: u64) -> Option<OwnedFd> {
     let size = i64::try_from(size).ok()?;
     // SAFETY: a live descriptor.
     let sealed = unsafe {
-        libc::ftruncate(fd.as_raw_fd(), size) == 0
+        files::within_limits(|| libc::ftruncate(fd.as_raw_fd(), size)) == 0
             && libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, SEALS) == 0
     };
     sealed.then_some(fd)

@@ -45,10 +45,8 @@ fn measure(driver: &Driver, rounds: usize) -> Result<Figures> {
         ones.push(span(ask(&mut one, &frames)?)?.1);
         alls.push(span(ask(&mut all, &frames)?)?.0);
     }
-    let file = |what: &str| {
-        std::env::temp_dir().join(format!("tuff-demo-{}-{}-{what}", std::process::id(), driver.name))
-    };
-    let (rgba, heat) = (file("rgba"), file("heat"));
+    let file = |what: &str| client::scratch(&format!("city-{}-{what}", driver.name));
+    let (rgba, heat) = (file("rgba")?, file("heat")?);
     let drawn = ask(&mut all, &Ask::Picture { rgba: rgba.clone(), heat: heat.clone() });
     let read = |path: &std::path::PathBuf| {
         let bytes = std::fs::read(path).map_err(|e| Error(format!("{}: {e}", path.display())));

@@ -93,7 +93,7 @@ fn measure(driver: &Driver, rounds: usize) -> client::Result<Figures> {
         ones.push(span(one.ask(&time).map_err(client::Error)?)?.1);
         alls.push(span(all.ask(&time).map_err(client::Error)?)?.0);
     }
-    let path = std::env::temp_dir().join(format!("tuff-demo-{}-{}", std::process::id(), driver.name));
+    let path = client::scratch(&format!("march-{}", driver.name))?;
     all.ask(&Request::Output { kernel: KERNEL.into(), path: path.clone() }).map_err(client::Error)?;
     let bytes = std::fs::read(&path).map_err(|e| client::Error(format!("{}: {e}", path.display())));
     let _ = std::fs::remove_file(&path);

@@ -16,7 +16,7 @@ fn requests(product: &std::path::Path) -> String {
 pub fn run(args: &Args) -> Result<()> {
     let failed = |e: std::io::Error| Error(format!("the demo's report: {e}"));
     let this = std::env::current_exe().map_err(failed)?;
-    let folder = std::env::temp_dir().join(format!("tuff-demo-{}-capture", std::process::id()));
+    let folder = client::scratch("capture")?;
     let product = folder.with_extension("ball");
     let mut command = Command::new(&this);
     command.args(["run", "--capture"]).arg(&folder).arg("--").arg(&this).arg("child");

@@ -28,7 +28,7 @@ pub fn compile(file: &Path, stage: Stage) -> Result<Vec<u8>> {
     // Threads compile too, each into a file of its own.
     static NUMBER: AtomicUsize = AtomicUsize::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let out = std::env::temp_dir().join(format!("tuff-shader-{}-{number}.spv", std::process::id()));
+    let out = client::scratch(&format!("{number}.spv"))?;
     let mut command = Command::new(&compiler);
     let stage = names(stage).0;
     match compiler.ends_with("glslc") {

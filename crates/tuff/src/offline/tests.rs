@@ -203,7 +203,7 @@ fn lines_have_their_varyings() {
     if !has_compiler() {
         return;
     }
-    let path = std::env::temp_dir().join(format!("tuff-shader-test-{}.frag", std::process::id()));
+    let path = client::scratch("test.frag").unwrap();
     let text = "#version 450\nlayout(location=0) in vec2 uv; layout(location=0) out vec4 o;\n\
                 layout(set=0,binding=0) uniform sampler2D t;\nvoid main() {\n  vec4 c = texture(t, uv);\n  \
                 if (c.a < 0.5) discard;\n  o = c * 2.0;\n}\n";

@@ -98,11 +98,8 @@ fn capture() -> Capture {
             run(2, 2, json!([job("main", 500, 500)]), json!({ "MaliMainQueueJob": 1 })),
         ],
     });
-    let file = std::env::temp_dir().join(format!(
-        "tuff-trace-{}-{:?}.json",
-        std::process::id(),
-        std::thread::current().id()
-    ));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("trace.json");
     std::fs::write(&file, all.to_string()).unwrap();
     let capture = Capture::read(&file).unwrap();
     std::fs::remove_file(&file).unwrap();

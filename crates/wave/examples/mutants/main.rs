@@ -204,7 +204,8 @@ static CURRENT: AtomicU64 = AtomicU64::new(0);
 
 fn main() -> std::process::ExitCode {
     let mut arguments = std::env::args().skip(1);
-    let (mut valid, mut seed, mut keep) = (100_000u64, 1u64, std::env::temp_dir().join("tuff-mutants"));
+    let (mut valid, mut seed, mut keep) =
+        (100_000u64, 1u64, PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/mutants")));
     let (mut files, mut check) = (vec![], false);
     while let Some(a) = arguments.next() {
         let mut number = || arguments.next().and_then(|n| n.parse().ok()).expect("a number");

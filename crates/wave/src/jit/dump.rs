@@ -71,7 +71,7 @@ impl Dump {
             }
             header.extend(now().to_le_bytes());
             header.extend(0u64.to_le_bytes());
-            file.write_all(&header)?;
+            files::within_limits(|| file.write_all(&header))?;
             // An executable mapping of it is what tells `perf` that there is such a file. It stays as long as the process.
             let (prot, fd) = (libc::PROT_READ | libc::PROT_EXEC, file.as_raw_fd());
             // SAFETY: a new mapping, which nobody uses.
@@ -104,7 +104,7 @@ impl Dump {
         record.push(0);
         record.extend(code);
         self.pieces += 1;
-        if let Err(e) = self.file.write_all(&record) {
+        if let Err(e) = files::within_limits(|| self.file.write_all(&record)) {
             say(&self.path, &e);
             self.failed = true;
         }

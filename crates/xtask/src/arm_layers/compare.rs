@@ -289,48 +289,44 @@ mod tests {
         Workload { kind: kind.into(), label: label.into(), name: "n".into(), frame: Some(0), counters }
     }
 
-    fn folder(name: &str, file: &str, text: &str) -> std::path::PathBuf {
-        let folder = std::env::temp_dir().join(format!("arm-layers-{name}-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        std::fs::write(folder.join(file), text).unwrap();
+    fn folder(file: &str, text: &str) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join(file), text).unwrap();
         folder
     }
 
     #[test]
     fn a_line_is_a_workload() {
         let text = "Index,Workload type,Fragment threads,Label\n0,render_pass,12.00,a|b\n1,compute,0.00,\n";
-        let folder = folder("workloads", "frame_00000.csv", text);
-        let compare = |list: &[Workload]| workloads("", list, &folder).unwrap();
+        let folder = folder("frame_00000.csv", text);
+        let compare = |list: &[Workload]| workloads("", list, folder.path()).unwrap();
         let same = compare(&[of("render pass", "a/b", 12.0), of("dispatch", "", 0.0)]);
         assert!(same.same(), "{:?}", same.differences);
         assert_eq!(same.cells.len(), 7);
         let other = compare(&[of("render pass", "a/c", 12.01), of("transfer", "", 0.0)]);
         assert_eq!(other.differences.len(), 3, "{:?}", other.differences);
         assert!(!compare(&[of("render pass", "a/b", 12.0)]).same());
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn a_column_that_is_not_known_differs() {
-        let folder = folder("columns", "capture.csv", "Frame ID,Fragment threads,Surprises\n0,5.00,1.00\n");
-        let c = frames("", &[of("", "", 5.0)], &folder).unwrap();
+        let folder = folder("capture.csv", "Frame ID,Fragment threads,Surprises\n0,5.00,1.00\n");
+        let c = frames("", &[of("", "", 5.0)], folder.path()).unwrap();
         assert_eq!((c.cells.len(), c.differences.len()), (4, 1));
         assert!(c.summary().ends_with("3 of 4 equal"));
-        std::fs::remove_dir_all(folder).unwrap();
     }
 
     #[test]
     fn tags_are_labels_one_to_one() {
         let text = r#"[{"frame": 0, "submits": [{"workloads": [
             {"type": "dispatch", "tid": 1, "label": ["a", "b"]}, {"type": "renderpass", "tid": 2, "label": []}]}]}]"#;
-        let folder = folder("timeline", "t.json", text);
+        let folder = folder("t.json", text);
         let plain = [of("dispatch", "a/b", 0.0), of("render pass", "", 0.0)];
         let compare = |tags: [&str; 2]| {
             let ours = [of("dispatch", tags[0], 0.0), of("render pass", tags[1], 0.0)];
-            timeline("", &ours, &plain, &folder.join("t.json")).unwrap()
+            timeline("", &ours, &plain, &folder.path().join("t.json")).unwrap()
         };
         assert!(compare(["t1", "t2"]).same());
         assert_eq!(compare(["t2", "t1"]).differences.len(), 2);
-        std::fs::remove_dir_all(folder).unwrap();
     }
 }

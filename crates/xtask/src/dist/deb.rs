@@ -40,9 +40,9 @@ pub fn package(tree: &Tree, time: u64) -> Result<Vec<u8>, String> {
 
 /// What the shipped files want of the C library, asked of readelf by copies of them.
 fn glibc(tree: &Tree) -> Result<String, String> {
-    let folder = std::env::temp_dir().join(format!("tuff-dist-{}", std::process::id()));
+    let folder = tempfile::tempdir().map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))?;
+    let folder = folder.path();
     let at = |e: std::io::Error| format!("{}: {e}", folder.display());
-    std::fs::create_dir_all(&folder).map_err(at)?;
     let programs = std::iter::once("bin/tuff".into()).chain(SHIPPED.map(|l| format!("lib/tuff/{l}")));
     let mut copies = Vec::new();
     for path in programs {
@@ -50,9 +50,7 @@ fn glibc(tree: &Tree) -> Result<String, String> {
         std::fs::write(&copy, &tree[&path].bytes).map_err(at)?;
         copies.push(copy);
     }
-    let found = libraries::glibc(&copies.iter().map(|c| c.as_path()).collect::<Vec<_>>());
-    std::fs::remove_dir_all(&folder).map_err(at)?;
-    found
+    libraries::glibc(&copies.iter().map(|c| c.as_path()).collect::<Vec<_>>())
 }
 
 fn control(tree: &Tree, glibc: &str) -> String {
@@ -110,7 +108,8 @@ mod tests {
             tree.insert(format!("lib/tuff/{library}"), file(&program, 0o644));
         }
         tree.insert("share/doc/tuff/x".into(), file(b"odd", 0o644));
-        let path = std::env::temp_dir().join(format!("tuff-deb-{}.deb", std::process::id()));
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("tuff.deb");
         std::fs::write(&path, package(&tree, 86400).unwrap()).unwrap();
         let ask = |words: &[&str]| {
             let out =
@@ -128,6 +127,5 @@ mod tests {
             "{list}"
         );
         assert!(list.contains(" 3 1970-01-02 00:00 ./usr/share/doc/tuff/x\n"), "{list}");
-        std::fs::remove_file(&path).unwrap();
     }
 }

@@ -48,7 +48,7 @@ pub fn run(packages: &Packages, mirror: Option<&str>) -> Result<(), String> {
         Some(main) => Mirrors { main: main.into(), security: None },
         None => Mirrors::of_host()?,
     };
-    let chroot = Chroot::empty(&std::env::temp_dir().join("tuff-try"))?;
+    let chroot = Chroot::temporary("tuff-try-")?;
     let tried = trial(&chroot, &host, &mirrors, packages);
     let removed = chroot.remove();
     tried.and(removed)

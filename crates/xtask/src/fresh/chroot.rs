@@ -30,6 +30,8 @@ chroot "$root" "$@""#;
 
 pub struct Chroot {
     pub path: PathBuf,
+    /// The temporary folder that it was made in.
+    outer: Option<PathBuf>,
 }
 
 /// `script` with arguments to come, as the first process of namespaces of its own, with /proc at `proc`.
@@ -72,11 +74,20 @@ fn nothing_mounted(folder: &Path) -> Result<(), String> {
 }
 
 impl Chroot {
+    /// A folder to make it in that nobody else can look into, and that has no name of an earlier run's.
+    pub fn temporary(prefix: &str) -> Result<Chroot, String> {
+        let made = tempfile::Builder::new().prefix(prefix).tempdir();
+        let made = made.map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))?;
+        // Not removed but by `remove`, which looks at what is mounted in it.
+        let outer = made.keep();
+        Ok(Chroot { outer: Some(outer.clone()), ..Chroot::empty(&outer.join("root"))? })
+    }
+
     /// An empty folder to make it in; one of an earlier run is removed first.
     pub fn empty(path: &Path) -> Result<Chroot, String> {
         let at = |e: std::io::Error| format!("{}: {e}", path.display());
         std::fs::create_dir_all(path).map_err(at)?;
-        let chroot = Chroot { path: path.canonicalize().map_err(at)? };
+        let chroot = Chroot { path: path.canonicalize().map_err(at)?, outer: None };
         let holds = std::fs::read_dir(&chroot.path).map_err(at)?.next().is_some();
         if holds && !chroot.path.join(MARK).is_file() {
             return Err(format!("{} holds something that fresh did not make", path.display()));
@@ -159,7 +170,11 @@ impl Chroot {
         let mut remove = Command::new("rm");
         // Should a mount come between, rm leaves it alone.
         remove.args(["-rf", "--one-file-system", "--"]).arg(&self.path).arg(self.log_path());
-        call(remove)
+        call(remove)?;
+        if let Some(outer) = &self.outer {
+            let _ = std::fs::remove_dir(outer);
+        }
+        Ok(())
     }
 }
 
@@ -182,7 +197,8 @@ mod tests {
 
     #[test]
     fn what_others_made_is_not_removed() {
-        let folder = std::env::temp_dir().join(format!("tuff-not-fresh-{}", std::process::id()));
+        let outer = tempfile::tempdir().unwrap();
+        let folder = outer.path().join("root");
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("mine"), "x").unwrap();
         assert!(Chroot::empty(&folder).is_err());

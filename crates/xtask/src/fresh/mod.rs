@@ -19,7 +19,7 @@ use std::time::Instant;
 #[derive(clap::Args)]
 pub struct Args {
     /// Where the chroot is made: a folder that does not exist, is empty, or was made by this command before. Default:
-    /// tuff-fresh in the system's temporary folder.
+    /// one of its own in the system's temporary folder.
     #[arg(long)]
     root: Option<PathBuf>,
     /// Leave the chroot there, to look into (otherwise it is removed).
@@ -90,8 +90,10 @@ pub fn run(args: &Args) -> Result<(), String> {
     };
     // SAFETY: the handler only stores to an atomic.
     unsafe { libc::signal(libc::SIGINT, interrupt as *const () as libc::sighandler_t) };
-    let path = args.root.clone().unwrap_or_else(|| std::env::temp_dir().join("tuff-fresh"));
-    let chroot = Chroot::empty(&path)?;
+    let chroot = match &args.root {
+        Some(path) => Chroot::empty(path)?,
+        None => Chroot::temporary("tuff-fresh-")?,
+    };
     let mut steps = Vec::new();
     let ready = step(&mut steps, "debootstrap", || chroot.install(&mirrors.main, PACKAGES))
         && step(&mut steps, "taken over from the host", || host.give(&chroot, &mirrors))

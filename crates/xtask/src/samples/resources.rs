@@ -129,7 +129,8 @@ mod tests {
 
     #[test]
     fn what_the_clone_has_is_linked_and_what_it_lacks_made() {
-        let place = std::env::temp_dir().join(format!("tuff-resources-{}", std::process::id()));
+        let place = tempfile::tempdir().unwrap();
+        let place = place.path();
         let (source, folder) = (place.join("source"), place.join("resources"));
         let kept = "textures/hdr/pisa_cube.ktx";
         for file in ["shaders/a", "assets/models/samplescene.gltf", &format!("assets/{kept}")] {
