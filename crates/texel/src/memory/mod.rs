@@ -10,7 +10,6 @@ pub mod sparse;
 pub use space::AddressSpace;
 
 use ash::vk;
-use space::Stretch;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::Relaxed};
@@ -135,7 +134,7 @@ impl DeviceMemory {
             match memfd(reserved).filter(|fd| map(ptr, reserved, fd.as_raw_fd(), libc::MAP_FIXED).is_some()) {
                 Some(fd) => Backing::Fd(fd),
                 None => {
-                    own.give(ptr as u64, reserved);
+                    space.give(ptr as u64, reserved);
                     return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
                 }
             }
@@ -225,10 +224,6 @@ impl DeviceMemory {
         self.size
     }
     /// The addresses that it has some of.
-    fn stretch(&self) -> &Stretch {
-        if self.space.holed.holds(self.ptr as u64) { &self.space.holed } else { &self.space.own }
-    }
-
     /// The application has freed it: its pages go back to the system, though images, buffers and descriptors of them may
     /// still hold the range, which reads as zero from now on.
     pub fn discard(&self) {
@@ -324,7 +319,7 @@ impl Drop for DeviceMemory {
                     _ => {}
                 }
                 if map(self.ptr, self.reserved, -1, libc::MAP_FIXED).is_some() {
-                    self.stretch().give(self.ptr as u64, self.reserved);
+                    self.space.give(self.ptr as u64, self.reserved);
                 }
             }
         }

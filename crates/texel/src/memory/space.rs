@@ -180,7 +180,7 @@ pub struct AddressSpace {
     pub(super) holed: Stretch,
     /// Live allocations by address: size, and the allocation.
     live: Mutex<BTreeMap<u64, (u64, Weak<DeviceMemory>)>>,
-    /// Imported host memory: (address, size, allocation).
+    /// Imported host memory, and memory at addresses that were [adopted](AddressSpace::adopt): (address, size, allocation).
     foreign: Mutex<Vec<(u64, u64, Weak<DeviceMemory>)>>,
 }
 
@@ -213,10 +213,11 @@ impl AddressSpace {
                 return Ok(at as *mut u8);
             }
             if !of.missing(size, wanted).is_some_and(|bytes| self.grow(bytes)) {
-                return Err(match wanted {
-                    Some(_) => vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS,
-                    None => vk::Result::ERROR_OUT_OF_DEVICE_MEMORY,
-                });
+                return match wanted {
+                    Some(at) if self.adopt(of, at, size) => Ok(at as *mut u8),
+                    Some(_) => Err(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS),
+                    None => Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
+                };
             }
         }
     }
@@ -238,6 +239,41 @@ impl AddressSpace {
         self.own.grow(more);
         self.holed.grow(more);
         true
+    }
+
+    /// Takes addresses away from the device's part, of the same half, if no device has them: another device of this process, or of the one in
+    /// which they were captured, had its part there.
+    fn adopt(&self, of: &Stretch, at: u64, size: u64) -> bool {
+        let Some(reserve) = reserve() else { return false };
+        let half = if std::ptr::eq(of, &self.own) { reserve.base } else { reserve.base + reserve.half };
+        let Some(offset) = at.checked_sub(half).filter(|o| o.is_multiple_of(GRANULE)) else { return false };
+        let Some(end) = offset.checked_add(size).filter(|end| *end <= reserve.half) else { return false };
+        let mut taken = reserve.taken.lock();
+        let before = taken.range(..=offset).next_back().map_or(0, |(&a, &n)| a + n);
+        let after = taken.range(offset..).next().map_or(reserve.half, |(&a, _)| a);
+        let free = before <= offset && end <= after;
+        if free {
+            taken.insert(offset, size);
+        }
+        free
+    }
+
+    /// The device's part that has an address; `None` of one that was adopted.
+    fn part(&self, address: u64) -> Option<&Stretch> {
+        [&self.own, &self.holed].into_iter().find(|s| s.holds(address))
+    }
+
+    /// Addresses that [`AddressSpace::find`] gave, and that nothing is mapped to.
+    pub(super) fn give(&self, address: u64, size: u64) {
+        match self.part(address) {
+            Some(part) => part.give(address, size),
+            None => {
+                if let Some(reserve) = reserve() {
+                    let offset = (address - reserve.base) % reserve.half;
+                    reserve.taken.lock().remove(&offset);
+                }
+            }
+        }
     }
 
     /// True when all the bytes lie where the device's memory lives: in the arena, among sparse resources, or in host memory that was imported.
@@ -276,6 +312,9 @@ impl AddressSpace {
     /// Memory is known by its address from here on.
     pub(super) fn add(&self, memory: &Arc<DeviceMemory>) {
         self.live.lock().insert(memory.ptr() as u64, (memory.size(), Arc::downgrade(memory)));
+        if self.part(memory.ptr() as u64).is_none() {
+            self.add_foreign(memory);
+        }
     }
 
     pub(super) fn add_foreign(&self, memory: &Arc<DeviceMemory>) {
@@ -284,6 +323,9 @@ impl AddressSpace {
 
     pub(super) fn remove(&self, memory: &DeviceMemory) {
         self.live.lock().remove(&(memory.ptr() as u64));
+        if self.part(memory.ptr() as u64).is_none() {
+            self.remove_foreign(memory);
+        }
     }
 
     pub(super) fn remove_foreign(&self, memory: &DeviceMemory) {

@@ -290,7 +290,7 @@ impl DeviceMemory {
         let ptr = space.find(own, reserved, wanted)?;
         let offset = ptr as u64 - range.base;
         if map_part(ptr, reserved, fd.as_raw_fd(), offset, libc::MAP_FIXED).is_none() {
-            own.give(ptr as u64, reserved);
+            space.give(ptr as u64, reserved);
             return Err(none);
         }
         Ok(DeviceMemory::new(space, ptr, size, reserved, Backing::Stored, type_index).live())
