@@ -4,6 +4,7 @@ use super::list::Client;
 use client::Error;
 use client::drivers::{Driver, Threads};
 use std::cell::OnceCell;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -32,7 +33,10 @@ pub struct Place {
 
 impl Place {
     pub fn new(python: &Path) -> client::Result<Place> {
-        let folder = tempfile::Builder::new().prefix("tuff-clients-").tempdir();
+        let folder = tempfile::Builder::new()
+            .prefix("tuff-clients-")
+            .permissions(std::fs::Permissions::from_mode(0o700))
+            .tempdir();
         let folder = folder.map_err(|e| Error::file(&std::env::temp_dir(), e))?;
         Ok(Place { folder, python: python.into(), clip: OnceCell::new() })
     }

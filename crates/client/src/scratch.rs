@@ -2,6 +2,7 @@
 //! gone when the process ends.
 
 use crate::{Error, Result};
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
@@ -27,7 +28,10 @@ pub fn scratch(name: &str) -> Result<PathBuf> {
     {
         return Ok(folder.path().join(name));
     }
-    let made = tempfile::Builder::new().prefix("tuff-").tempdir();
+    let made = tempfile::Builder::new()
+        .prefix("tuff-")
+        .permissions(std::fs::Permissions::from_mode(0o700))
+        .tempdir();
     let made = made.map_err(|e| Error::file(&std::env::temp_dir(), e))?;
     let path = made.path().join(name);
     match folder.replace((made, std::process::id())) {
