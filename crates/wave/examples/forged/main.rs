@@ -1,8 +1,8 @@
-//! Changed programs through the check and the engine: `forged [--runs N] [--seed S] [--from N] [--seeds FOLDER] FILE.spv…`
+//! Changed programs through the check and the engine: `forged [--runs N] [--seed S] [--from N] [--seeds FOLDER] [--at FILE] FILE.spv…`
 //!
 //! Programs of the modules are changed in some places ([`changed`]) as bytes of a pipeline cache. Those that the check lets through run on every SIMD
 //! level, interpreted and compiled, with buffers between guard pages, until there were N runs (100000). A run that leaves its memory ends
-//! the process, or is said; where it began stands in the line before. With `--seeds` the programs' bytes are written to a folder, for the fuzz target
+//! the process, or is said; with `--at` its number is in that file. With `--seeds` the programs' bytes are written to a folder, for the fuzz target
 //! `run`.
 //!
 //! `cargo run --profile quick -p wave --example forged -- $(git ls-files '*.spv')`; with the address sanitizer: fuzz/README.md.
@@ -20,6 +20,7 @@ use std::time::{Duration, Instant};
 fn main() -> std::process::ExitCode {
     let mut arguments = std::env::args().skip(1);
     let (mut runs, mut seed, mut from, mut seeds, mut files) = (100_000u64, 1u64, 0u64, None, vec![]);
+    let mut at = None;
     while let Some(a) = arguments.next() {
         let mut number = || arguments.next().and_then(|n| n.parse().ok()).expect("a number");
         match a.as_str() {
@@ -27,6 +28,7 @@ fn main() -> std::process::ExitCode {
             "--seed" => seed = number(),
             "--from" => from = number(),
             "--seeds" => seeds = arguments.next(),
+            "--at" => at = arguments.next(),
             _ => files.push(a),
         }
     }
@@ -51,8 +53,9 @@ fn main() -> std::process::ExitCode {
             mutate::Rng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ n.wrapping_mul(0xBF58_476D_1CE4_E5B9));
         r.word();
         let (name, p) = &programs[r.below(programs.len())];
-        // Whoever wants to know where the process ended finds it here.
-        let _ = std::fs::write(std::env::temp_dir().join("tuff-forged"), format!("--from {n}: {name}\n"));
+        if let Some(at) = &at {
+            std::fs::write(at, format!("--from {n}: {name}\n")).expect("the file can be written");
+        }
         if let Err(e) = counts.one(p, &mut memory, &mut r) {
             println!("WRONG --seed {seed} --from {n}: {name}: {e}");
             wrong = true;
