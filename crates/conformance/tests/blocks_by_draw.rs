@@ -11,7 +11,7 @@ const WARPS: u64 = 256 * 256 / 16;
 
 /// Runs the program with one more variable, and gives the folder that this names.
 fn run(variable: &str) -> PathBuf {
-    let folder = std::env::temp_dir().join(format!("tuff-by-draw-{}-{variable}", std::process::id()));
+    let folder = client::scratch(&format!("by-draw-{variable}")).expect("a temporary folder");
     let mut child = Command::new(env!("CARGO_BIN_EXE_layer-child"));
     crate::common::driver().prepare(&mut child, Threads::Count(2));
     let output = child.arg("diagram").env(variable, &folder).output().expect("it runs");
