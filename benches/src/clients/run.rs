@@ -4,7 +4,6 @@ use super::list::Client;
 use client::Error;
 use client::drivers::{Driver, Threads};
 use std::cell::OnceCell;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
@@ -25,7 +24,7 @@ pub struct Run {
 
 /// Files of this run of the benches; gone with it.
 pub struct Place {
-    folder: tempfile::TempDir,
+    folder: temporary::Folder,
     pub python: PathBuf,
     /// The clip, made when the first client wants it.
     clip: OnceCell<Result<PathBuf, String>>,
@@ -33,10 +32,7 @@ pub struct Place {
 
 impl Place {
     pub fn new(python: &Path) -> client::Result<Place> {
-        let folder = tempfile::Builder::new()
-            .prefix("tuff-clients-")
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir();
+        let folder = temporary::folder("tuff-clients-");
         let folder = folder.map_err(|e| Error::file(&std::env::temp_dir(), e))?;
         Ok(Place { folder, python: python.into(), clip: OnceCell::new() })
     }

@@ -121,7 +121,7 @@ fn the_header_and_the_rust_types_are_the_same() {
         return not_run::say("the channel's header against its Rust types", "cc (Debian's gcc)");
     }
     let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../include");
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = temporary::folder("tuff-").expect("a temporary folder");
     let file = folder.path().join("header.c");
     let compile = |text: &str| {
         std::fs::write(&file, text).unwrap();

@@ -2,12 +2,11 @@
 //! gone when the process ends.
 
 use crate::{Error, Result};
-use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
 /// The folder, and the process that has made it: a fork's end is not its maker's.
-static FOLDER: Mutex<Option<(tempfile::TempDir, u32)>> = Mutex::new(None);
+static FOLDER: Mutex<Option<(temporary::Folder, u32)>> = Mutex::new(None);
 
 extern "C" fn remove() {
     let Ok(mut folder) = FOLDER.try_lock() else { return };
@@ -28,10 +27,7 @@ pub fn scratch(name: &str) -> Result<PathBuf> {
     {
         return Ok(folder.path().join(name));
     }
-    let made = tempfile::Builder::new()
-        .prefix("tuff-")
-        .permissions(std::fs::Permissions::from_mode(0o700))
-        .tempdir();
+    let made = temporary::folder("tuff-");
     let made = made.map_err(|e| Error::file(&std::env::temp_dir(), e))?;
     let path = made.path().join(name);
     match folder.replace((made, std::process::id())) {

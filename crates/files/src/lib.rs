@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn what_never_ends_is_not_begun() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary::folder("tuff-").unwrap();
         let at = |name: &str| folder.path().join(name);
         let fifo = at("fifo");
         let name = std::ffi::CString::new(fifo.to_str().unwrap()).unwrap();
@@ -109,7 +109,7 @@ mod tests {
             assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
             return;
         }
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary::folder("tuff-").unwrap();
         let at = folder.path().join("a");
         let most = libc::rlimit { rlim_cur: 10, rlim_max: 10 };
         // SAFETY: a limit of this process.

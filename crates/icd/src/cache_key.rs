@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_key_is_made_once_by_all_who_ask() {
-        let outer = tempfile::tempdir().unwrap();
+        let outer = temporary::folder("tuff-").unwrap();
         let root = outer.path().join("key");
         let at = root.join("a/b/cache.key");
         let keys: Vec<_> = std::thread::scope(|s| {
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn what_others_may_have_written_is_no_key() {
-        let outer = tempfile::tempdir().unwrap();
+        let outer = temporary::folder("tuff-").unwrap();
         let root = outer.path().join("key");
         let at = root.join("cache.key");
         let key = kept(&at);

@@ -253,7 +253,7 @@ fn child() {
 
 /// The figures of these workloads on this model.
 fn figures(text: &str, workloads: &[&str]) -> Vec<f64> {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = temporary::folder("tuff-").expect("a temporary folder");
     let file = folder.path().join("model.toml");
     std::fs::write(&file, text).unwrap();
     let mut me = std::process::Command::new(std::env::current_exe().expect("this program"));

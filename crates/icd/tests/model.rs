@@ -494,7 +494,7 @@ fn caches_are_of_the_models_sizes() {
         (16, 16, [3.0 * ONCE, 3.0 * ONCE + NAMED]),
         (1, 32, [3.0 * ONCE, ONCE + NAMED]),
     ] {
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = temporary::folder("tuff-").expect("a temporary folder");
         let file = folder.path().join("model.toml");
         let text = model.replace("\nl1_kib = 16\n", &format!("\nl1_kib = {l1}\n"));
         std::fs::write(&file, text.replace("\nl2_kib = 2048\n", &format!("\nl2_kib = {l2}\n"))).unwrap();

@@ -86,14 +86,14 @@ fn bad_values_are_told_once_and_to_each_messenger() {
 
 /// A program that makes a device without the loader, and the driver beside it, in a folder of their own that all may look into.
 struct Alone {
-    folder: tempfile::TempDir,
+    folder: temporary::Folder,
     library: std::path::PathBuf,
 }
 
 impl Alone {
     fn new() -> Alone {
         use std::os::unix::fs::PermissionsExt;
-        let folder = tempfile::tempdir().expect("a temporary folder");
+        let folder = temporary::folder("tuff-").expect("a temporary folder");
         let all = std::fs::Permissions::from_mode(0o755);
         std::fs::set_permissions(folder.path(), all.clone()).expect("it is ours");
         let library = folder.path().join("libvulkan_tuff.so");

@@ -36,7 +36,7 @@ fn no_failing_allocation_ends_the_process() {
         Ok(kind) => return sweep(kind != "once"),
         Err(_) => {}
     }
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = temporary::folder("tuff-").expect("a temporary folder");
     let preload = folder.path().join("failing_malloc.so");
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/common/failing_malloc.c");
     let made = Command::new("cc").args(["-O2", "-shared", "-fPIC", "-o"]).arg(&preload).arg(source).status();

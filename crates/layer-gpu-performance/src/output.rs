@@ -376,7 +376,7 @@ mod tests {
 
     #[test]
     fn files_are_whole_after_every_flush() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary::folder("tuff-").unwrap();
         let folder = folder.path();
         let (csv, json) = (folder.join("a.csv"), folder.join("a.json"));
         let table = Table::File(folder.join("a.txt"));
@@ -414,7 +414,7 @@ mod tests {
 
     #[test]
     fn hostile_names_are_text() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary::folder("tuff-").unwrap();
         let folder = folder.path();
         let [csv, json, table] = ["a.csv", "a.json", "a.txt"].map(|n| folder.join(n));
         let settings = Settings {

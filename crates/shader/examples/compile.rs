@@ -33,8 +33,7 @@ fn main() {
             match r {
                 Ok(list) => good += list.iter().filter(|r| r.1).count(),
                 Err(_) => {
-                    let file = tempfile::Builder::new().prefix("panic-").suffix(".spv").tempfile();
-                    let (_, to) = file.and_then(|f| Ok(f.keep()?)).expect("a temporary file");
+                    let to = temporary::file("panic-", ".spv").expect("a temporary file");
                     let bytes: Vec<u8> = copy.iter().flat_map(|w| w.to_le_bytes()).collect();
                     std::fs::write(&to, bytes).expect("a writable file");
                     let to = to.display().to_string();

@@ -40,7 +40,7 @@ fn alone(folder: &Path, kernel: &str) -> Value {
 /// Processes one after the other and side by side: nothing is lost, and the file is the same whichever is faster.
 #[test]
 fn every_process_is_counted() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder("tuff-").unwrap();
     let at = |name: &str| folder.path().join(name);
     let [a, b] = ["saxpy", "sgemm"].map(|k| alone(folder.path(), k));
     let shaders = at("alone");
@@ -123,7 +123,7 @@ fn every_process_is_counted() {
 /// A process's number may come again, as when a program becomes another: a file for each.
 #[test]
 fn a_number_that_comes_again_is_another_process() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder("tuff-").unwrap();
     let at = |name: &str| folder.path().join(name);
     std::fs::write(
         at("request"),
@@ -153,7 +153,7 @@ fn a_number_that_comes_again_is_another_process() {
 /// Whoever runs without Tuff hears of it, once, and it is a failure where something was to be measured.
 #[test]
 fn a_program_that_never_used_tuff_is_told_of() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder("tuff-").unwrap();
     let file = folder.path().join("a.json");
     let file = file.to_str().unwrap();
     let never = "tuff: sh never created a device on Tuff";
@@ -191,7 +191,7 @@ fn a_program_that_never_used_tuff_is_told_of() {
 
 #[test]
 fn the_demo_is_measured_as_any_program() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder("tuff-").unwrap();
     let (file, rows) = (folder.path().join("a.json"), folder.path().join("a.csv"));
     let out = folder.path().join("city.png");
     let demo = [

@@ -57,8 +57,7 @@ fn main() {
             println!("{}", shader::bytecode_print::print(&p));
             #[cfg(target_arch = "x86_64")]
             if let Some(c) = wave::jit::compile(&p, level) {
-                let file = tempfile::Builder::new().prefix(&name).suffix(".code").tempfile();
-                let (_, path) = file.and_then(|f| Ok(f.keep()?)).expect("a temporary file");
+                let path = temporary::file(&name, ".code").expect("a temporary file");
                 std::fs::write(&path, c.machine_code()).expect("the code is written");
                 println!("{}: objdump -D -b binary -m i386:x86-64", path.display());
             }

@@ -62,7 +62,7 @@ impl Recipe {
 /// The modules of `recipes`, by as many threads as there are cores: most of the time is that of the tools' starts.
 fn make(recipes: &[&Recipe]) -> Vec<Result<Vec<u8>, String>> {
     let threads = std::thread::available_parallelism().map_or(1, |n| n.get());
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = temporary::folder("tuff-").expect("a temporary folder");
     let scratch = |thread: usize| folder.path().join(format!("{thread}.spv"));
     let each = recipes.len().div_ceil(threads).max(1);
     std::thread::scope(|s| {

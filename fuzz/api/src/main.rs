@@ -89,7 +89,7 @@ fn place(text: &str) -> Result<(u64, u64), String> {
 }
 
 fn parent(a: Args) -> Result<bool, String> {
-    let own = || tempfile::Builder::new().prefix("api-fuzz-").tempdir().map(tempfile::TempDir::keep);
+    let own = || temporary::folder("api-fuzz-").map(temporary::Folder::keep);
     // It stays: findings lie there.
     let folder = a.folder.map_or_else(own, Ok).map_err(|e| format!("a temporary folder: {e}"))?;
     let library = a.library.canonicalize().map_err(|e| format!("{}: {e}", a.library.display()))?;

@@ -13,7 +13,7 @@ fn library() -> PathBuf {
 }
 
 fn fuzz(seed: &str, calls: &str) -> (bool, String) {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = temporary::folder("tuff-").expect("a temporary folder");
     let out = Command::new(env!("CARGO_BIN_EXE_api-fuzz"))
         .arg("--library")
         .arg(library())

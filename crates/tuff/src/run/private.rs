@@ -3,7 +3,6 @@
 
 use client::{Error, Result};
 use std::ffi::OsString;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -67,7 +66,7 @@ impl Process {
 
 /// A folder that is nobody else's, gone when it is dropped.
 pub struct Private {
-    folder: tempfile::TempDir,
+    folder: temporary::Folder,
     kinds: Vec<Kind>,
 }
 
@@ -75,10 +74,7 @@ const PROCESSES: &str = "processes";
 
 impl Private {
     pub fn new(kinds: Vec<Kind>) -> Result<Private> {
-        let folder = tempfile::Builder::new()
-            .prefix("tuff-run-")
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir();
+        let folder = temporary::folder("tuff-run-");
         let folder = folder.map_err(|e| Error::file(&std::env::temp_dir(), e))?;
         for name in kinds.iter().map(|k| k.folder()).chain([PROCESSES]) {
             let at = folder.path().join(name);

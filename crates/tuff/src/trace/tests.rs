@@ -98,7 +98,7 @@ fn capture() -> Capture {
             run(2, 2, json!([job("main", 500, 500)]), json!({ "MaliMainQueueJob": 1 })),
         ],
     });
-    let folder = tempfile::tempdir().unwrap();
+    let folder = temporary::folder("tuff-").unwrap();
     let file = folder.path().join("trace.json");
     std::fs::write(&file, all.to_string()).unwrap();
     let capture = Capture::read(&file).unwrap();

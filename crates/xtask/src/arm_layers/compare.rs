@@ -289,8 +289,8 @@ mod tests {
         Workload { kind: kind.into(), label: label.into(), name: "n".into(), frame: Some(0), counters }
     }
 
-    fn folder(file: &str, text: &str) -> tempfile::TempDir {
-        let folder = tempfile::tempdir().unwrap();
+    fn folder(file: &str, text: &str) -> temporary::Folder {
+        let folder = temporary::folder("tuff-").unwrap();
         std::fs::write(folder.path().join(file), text).unwrap();
         folder
     }

@@ -40,7 +40,8 @@ pub fn package(tree: &Tree, time: u64) -> Result<Vec<u8>, String> {
 
 /// What the shipped files want of the C library, asked of readelf by copies of them.
 fn glibc(tree: &Tree) -> Result<String, String> {
-    let folder = tempfile::tempdir().map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))?;
+    let folder =
+        temporary::folder("tuff-").map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))?;
     let folder = folder.path();
     let at = |e: std::io::Error| format!("{}: {e}", folder.display());
     let programs = std::iter::once("bin/tuff".into()).chain(SHIPPED.map(|l| format!("lib/tuff/{l}")));
@@ -108,7 +109,7 @@ mod tests {
             tree.insert(format!("lib/tuff/{library}"), file(&program, 0o644));
         }
         tree.insert("share/doc/tuff/x".into(), file(b"odd", 0o644));
-        let folder = tempfile::tempdir().unwrap();
+        let folder = temporary::folder("tuff-").unwrap();
         let path = folder.path().join("tuff.deb");
         std::fs::write(&path, package(&tree, 86400).unwrap()).unwrap();
         let ask = |words: &[&str]| {

@@ -76,7 +76,7 @@ fn nothing_mounted(folder: &Path) -> Result<(), String> {
 impl Chroot {
     /// A folder to make it in that nobody else can look into, and that has no name of an earlier run's.
     pub fn temporary(prefix: &str) -> Result<Chroot, String> {
-        let made = tempfile::Builder::new().prefix(prefix).tempdir();
+        let made = temporary::folder(prefix);
         let made = made.map_err(|e| format!("{}: {e}", std::env::temp_dir().display()))?;
         // Not removed but by `remove`, which looks at what is mounted in it.
         let outer = made.keep();
@@ -197,7 +197,7 @@ mod tests {
 
     #[test]
     fn what_others_made_is_not_removed() {
-        let outer = tempfile::tempdir().unwrap();
+        let outer = temporary::folder("tuff-").unwrap();
         let folder = outer.path().join("root");
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join("mine"), "x").unwrap();

@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn what_the_clone_has_is_linked_and_what_it_lacks_made() {
-        let place = tempfile::tempdir().unwrap();
+        let place = temporary::folder("tuff-").unwrap();
         let place = place.path();
         let (source, folder) = (place.join("source"), place.join("resources"));
         let kept = "textures/hdr/pisa_cube.ktx";

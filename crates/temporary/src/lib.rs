@@ -1,0 +1,48 @@
+//! Temporary folders and files: made exclusively, for their owner alone, under names that nobody can foretell. For tools and tests; the
+//! driver makes none.
+
+use std::fs::Permissions;
+use std::io::Result;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+
+/// A folder, gone with its contents when it is dropped.
+pub use tempfile::TempDir as Folder;
+
+/// A new folder whose name begins so.
+///
+/// # Errors
+/// The system makes none.
+pub fn folder(prefix: &str) -> Result<Folder> {
+    // The library's own are open to all but the umask's.
+    tempfile::Builder::new().prefix(prefix).permissions(Permissions::from_mode(0o700)).tempdir()
+}
+
+/// A new, empty file that stays.
+///
+/// # Errors
+/// The system makes none.
+pub fn file(prefix: &str, suffix: &str) -> Result<PathBuf> {
+    let made = tempfile::Builder::new().prefix(prefix).suffix(suffix).tempfile()?;
+    Ok(made.keep()?.1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::MetadataExt;
+
+    #[test]
+    fn they_are_their_owners_alone() {
+        let a = folder("a-").unwrap();
+        let b = file("b-", ".c").unwrap();
+        let mode = |p: &std::path::Path| std::fs::symlink_metadata(p).unwrap().mode() & 0o777;
+        assert_eq!((mode(a.path()), mode(&b)), (0o700, 0o600));
+        assert_ne!(a.path(), folder("a-").unwrap().path());
+        std::fs::remove_file(&b).unwrap();
+        let path = a.path().to_path_buf();
+        std::fs::write(path.join("x"), "y").unwrap();
+        drop(a);
+        assert!(!path.exists());
+    }
+}
