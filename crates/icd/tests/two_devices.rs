@@ -385,3 +385,20 @@ fn many_devices_have_addresses() {
         }
     }
 }
+
+/// A range that goes on past its allocation is cut there, as a buffer's is at the buffer's end (the CTS's
+/// `device_address.image_to_buffer.1d_images.larger_buffer` gives such a one).
+#[test]
+fn a_range_past_its_allocation_is_cut() {
+    let v = Victim::new();
+    let own = address(&v.g, &v.own);
+    let ran = v.run(|_, c| unsafe {
+        type Fill = unsafe extern "system" fn(vk::CommandBuffer, *const new::DeviceAddressRangeKHR, u32, u32);
+        let fill: Fill = command(&v.g, c"vkCmdFillMemoryKHR");
+        fill(c, &range(own + 8, 1 << 20), 0, 7);
+    });
+    assert_eq!(ran, Ok(()));
+    assert_eq!(v.own.words[..2], [0; 2]);
+    assert!(v.own.words[2..].iter().all(|&w| w == 7));
+    v.end();
+}

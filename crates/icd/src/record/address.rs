@@ -16,17 +16,23 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use texel::buffer::Buffer;
 
-/// The buffer that a range of the device's memory makes. Where there is none a command is recorded that loses the device, as a shader
-/// does that accesses such an address.
+/// The buffer that a range of the device's memory makes, cut where its allocation ends, as a buffer's range is cut where the buffer ends.
+/// Where the address is not device memory, a command is recorded that loses the device, as a shader does that accesses such an address.
 fn range(b: &CommandBuffer, address: u64, size: u64, call: &'static str) -> Option<Arc<Buffer>> {
-    let made = Buffer::at(&b.space, address, size);
-    if made.is_none() {
+    let Some(whole) = Buffer::from(&b.space, address) else {
         crate::debug::log_error(&format!("{call}: {size} bytes at {address:#x} are not device memory"));
         if let Some(mut r) = b.recording() {
             r.push(Command::Wild { address, call });
         }
+        return None;
+    };
+    let there = whole.size;
+    if size > there {
+        crate::debug::log_error(&format!(
+            "{call}: {size} bytes at {address:#x}, where an allocation has {there} bytes left: cut to those"
+        ));
     }
-    made.map(Arc::new)
+    Some(Arc::new(Buffer { size: size.min(there), ..whole }))
 }
 
 fn plain(b: &CommandBuffer, r: &vk::DeviceAddressRangeKHR, call: &'static str) -> Option<Arc<Buffer>> {
