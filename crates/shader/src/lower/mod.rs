@@ -66,6 +66,8 @@ struct Lowering<'a> {
     /// Operand of each value's op that is computed by the same op, and the values so computed.
     pair: Vec<Option<u8>>,
     absorbed: Vec<bool>,
+    /// Absorbed by the comparison of the branch that ends its block.
+    by_branch: Vec<bool>,
     /// Ops done at once with an earlier one, which is absorbed: by the later one's number.
     twin_of: Vec<(Value, twin::Twin)>,
     /// Where in [`Shader::origins`] the last value was.
@@ -136,6 +138,7 @@ impl<'a> Lowering<'a> {
             escape: vec![NONE; n],
             pair: vec![None; n],
             absorbed: vec![false; n],
+            by_branch: vec![false; n],
             twin_of: vec![],
             stretch: 0,
             lir: Lir::default(),

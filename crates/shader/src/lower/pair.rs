@@ -114,6 +114,7 @@ impl Lowering<'_> {
                 && let Some(o) = [y, x].into_iter().find(|o| self.computed_before(*o, b as u32))
             {
                 self.absorbed[o.0 as usize] = true;
+                self.by_branch[o.0 as usize] = true;
             }
         }
     }
@@ -137,7 +138,7 @@ impl Lowering<'_> {
     pub(super) fn compare_op(&self, cmp: Bin, x: Value, y: Value, b: u32) -> Op {
         let op = Op::new(Code::CMP_SPLIT).e(cmp as u16);
         for (one, other, swapped) in [(y, x, false), (x, y, true)] {
-            if self.absorbed[one.0 as usize]
+            if self.by_branch[one.0 as usize]
                 && let Some((before, operands)) = before(&self.shader.data(one).inst)
             {
                 let r = operands.map(|o| o.map_or(NONE, |o| self.at(o, b)));
