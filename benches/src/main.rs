@@ -9,6 +9,7 @@
 extern crate say;
 
 mod clients;
+mod matrix;
 mod page;
 mod parent;
 mod pictures;
@@ -16,6 +17,7 @@ mod table;
 
 use clap::Parser;
 use client::drivers::{self, Driver, Threads};
+use client::matrix::Group;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -30,6 +32,12 @@ pub struct Args {
     /// of them.
     #[arg(long)]
     clients: bool,
+    /// Run the matrix instead: every format and operation; `--only` names some of its groups (textures, targets, transfers, operations).
+    #[arg(long, conflicts_with = "clients")]
+    matrix: bool,
+    /// Of the matrix those rows alone whose names contain this.
+    #[arg(long, requires = "matrix")]
+    rows: Option<String>,
     /// Not these clients (comma-separated).
     #[arg(long, value_delimiter = ',', requires = "clients")]
     without: Vec<String>,
@@ -93,7 +101,11 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> client::Result<bool> {
     let (drivers, absent) = chosen_drivers(&args.drivers)?;
     let threads = args.threads.iter().map(|t| parse_threads(t)).collect::<client::Result<Vec<_>>>()?;
-    let chosen = if args.clients { Chosen::default() } else { Chosen::new(&args.only)? };
+    let chosen = match () {
+        _ if args.clients => Chosen::default(),
+        _ if args.matrix => Chosen::of_matrix(&args.only)?,
+        _ => Chosen::new(&args.only)?,
+    };
     for name in &absent {
         println!("{name}: not installed (no ICD file in the usual folders)");
     }
@@ -108,7 +120,10 @@ fn run(args: &Args) -> client::Result<bool> {
     if let Some(path) = &args.page {
         let arguments: Vec<_> = std::env::args().skip(1).collect();
         let command = format!("cargo run --release -p benches -- {}", arguments.join(" "));
-        let text = page::page(&report, &bench.names(), &command);
+        let text = match args.matrix {
+            true => matrix::page(&report, &bench.names(), &command, &page::machine()),
+            false => page::page(&report, &bench.names(), &command),
+        };
         std::fs::write(path, text).map_err(|e| client::Error(format!("{}: {e}", path.display())))?;
     }
     Ok(report.good())
@@ -128,9 +143,20 @@ pub struct Chosen {
     pub pictures: Vec<&'static client::pictures::Spec>,
     pub first_frames: bool,
     pub memory: bool,
+    /// Groups of the matrix; if there are some, nothing else.
+    pub matrix: Vec<Group>,
 }
 
 impl Chosen {
+    fn of_matrix(only: &[String]) -> client::Result<Self> {
+        let find = |name: &String| Group::ALL.into_iter().find(|g| g.name() == name);
+        if let Some(unknown) = only.iter().find(|o| find(o).is_none()) {
+            return Err(client::Error(format!("no group of the matrix is called {unknown}")));
+        }
+        let named: Vec<_> = only.iter().filter_map(find).collect();
+        Ok(Self { matrix: if named.is_empty() { Group::ALL.to_vec() } else { named }, ..Default::default() })
+    }
+
     fn new(only: &[String]) -> client::Result<Self> {
         let wanted = |names: &[&str]| only.is_empty() || only.iter().any(|o| names.contains(&o.as_str()));
         let known = |o: &String| {
@@ -146,6 +172,7 @@ impl Chosen {
             pictures: client::pictures::PICTURES.iter().filter(|p| wanted(&["pictures", p.name])).collect(),
             first_frames: wanted(&["first"]),
             memory: wanted(&["memory"]),
+            matrix: vec![],
         })
     }
 }

@@ -68,6 +68,8 @@ pub enum What {
     Frames,
     /// Pipelines' first frames.
     First,
+    /// A group of the matrix.
+    Matrix,
 }
 
 /// One table: a row a kernel, a column a driver.
@@ -140,7 +142,10 @@ impl Bench<'_> {
         report.pictures = pictures::verdicts(self);
         for &t in threads {
             let mut show = |s: Section| {
-                table::section(&s, &self.names());
+                match s.what {
+                    What::Matrix => crate::matrix::print(&s, &self.names()),
+                    _ => table::section(&s, &self.names()),
+                }
                 report.sections.push(s);
             };
             if !self.chosen.kernels.is_empty() {
@@ -155,6 +160,9 @@ impl Bench<'_> {
             if !self.chosen.pictures.is_empty() && !self.args.no_run {
                 show(pictures::speeds(self, t));
                 show(pictures::frames(self, t));
+            }
+            for group in &self.chosen.matrix {
+                show(crate::matrix::section(self, *group, t));
             }
             if self.chosen.first_frames && !self.args.no_create {
                 show(pictures::first_frames(self, t));
@@ -183,7 +191,8 @@ impl Bench<'_> {
         let this = std::env::current_exe().map_err(|e| client::Error(format!("own path: {e}")))?;
         let mut command = Command::new(this);
         command.arg("--child");
-        if let (Some(level), "tuff") = (&self.args.simd, driver.name.as_str()) {
+        // Other drivers do not know it.
+        if let Some(level) = &self.args.simd {
             command.env("TUFF_SIMD", level);
         }
         Voice::start(command, driver, threads, Duration::from_secs(self.args.timeout_s))
@@ -232,8 +241,9 @@ impl Bench<'_> {
                     if let Some(voice) = &mut voices[i] {
                         times[i].add(voice.ask(&request));
                     }
-                    if times[i].error.is_some() {
-                        voices[i] = None; // the next one gets a new child
+                    // After a failure the next one gets a new child; what a driver does not have is none.
+                    if times[i].error.as_deref().is_some_and(|e| !e.contains(client::pictures::MISSING)) {
+                        voices[i] = None;
                     }
                 }
             }

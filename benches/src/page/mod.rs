@@ -59,7 +59,7 @@ pub fn page(report: &Report, names: &[String], command: &str) -> String {
 }
 
 /// The CPU, how many there are, and its widest vectors.
-fn machine() -> String {
+pub fn machine() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let field =
         |name| info.lines().find(|l| l.starts_with(name)).and_then(|l| l.split_once(": ")).map(|l| l.1);

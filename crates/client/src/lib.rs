@@ -12,6 +12,7 @@ pub mod drivers;
 pub mod graphics;
 pub mod kernels;
 pub mod library;
+pub mod matrix;
 pub mod measure;
 pub mod pictures;
 pub mod raster;

@@ -3,6 +3,7 @@
 
 use crate::drivers::{Driver, Threads};
 use crate::kernels::{self, Spec};
+use crate::matrix::{self, Group};
 use crate::measure::Moment;
 use crate::pictures;
 use crate::{Buffer, Context, Error, Kernel};
@@ -35,6 +36,8 @@ pub enum Request {
     FirstFrame { shader: String, seed: u64 },
     /// Draw a large multisampled pass. Meaningful once per process.
     Footprint,
+    /// Repeat a row of the matrix for about so many milliseconds.
+    Matrix { group: Group, row: String, budget_ms: u64 },
     /// Something that only this program's child knows.
     Own(serde_json::Value),
 }
@@ -103,6 +106,7 @@ pub fn serve_with(
 struct State {
     kernel: Option<Ready>,
     picture: Option<pictures::Ready>,
+    matrix: Option<matrix::Ready>,
 }
 
 /// A kernel that is set up, kept from round to round.
@@ -202,6 +206,16 @@ fn answer(context: &Rc<Context>, state: &mut State, request: Request) -> crate::
         Request::Footprint => {
             let f = pictures::footprint(context)?;
             Ok(Answer::Footprint { before: f.before, peak: f.peak, image: f.image })
+        }
+        Request::Matrix { group, row, budget_ms } => {
+            if state.matrix.as_ref().is_none_or(|m| m.group != group || m.row != row) {
+                *state = State::default();
+                let ready = matrix::Ready::new(context, group, &row)?;
+                context.submit_and_wait(ready.commands)?; // compiled, and pages touched
+                state.matrix = Some(ready);
+            }
+            let commands = state.matrix.as_ref().expect("set up above").commands;
+            repeat(budget_ms, || context.submit_and_wait(commands))
         }
         Request::Own(_) => Err(Error("answered before".into())),
     }

@@ -2,7 +2,9 @@
 //! Newer values of enums that ash has carry their C names without `VK_`
 //! (`vk::STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_7_FEATURES_KHR`).
 
+mod formats;
 mod generated;
 
 pub use ash::vk::*;
+pub use formats::FORMATS;
 pub use generated::*;

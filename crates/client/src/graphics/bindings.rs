@@ -46,6 +46,8 @@ pub enum Resource<'a> {
     Loop(&'a Image, &'a Sampler),
     /// An input attachment, for fragment shaders alone.
     Input(&'a Image),
+    /// A storage image.
+    Stored(&'a Image),
 }
 
 impl Resource<'_> {
@@ -54,6 +56,7 @@ impl Resource<'_> {
             Resource::Uniform(_) => vk::DescriptorType::UNIFORM_BUFFER,
             Resource::Storage(_) => vk::DescriptorType::STORAGE_BUFFER,
             Resource::Texture(..) | Resource::Loop(..) => vk::DescriptorType::COMBINED_IMAGE_SAMPLER,
+            Resource::Stored(_) => vk::DescriptorType::STORAGE_IMAGE,
             Resource::Input(_) => vk::DescriptorType::INPUT_ATTACHMENT,
         }
     }
@@ -135,7 +138,7 @@ impl Bindings {
                             [vk::DescriptorImageInfo { sampler: s.handle, image_view: i.view, image_layout }];
                         write = write.image_info(&image);
                     }
-                    Resource::Input(i) => {
+                    Resource::Input(i) | Resource::Stored(i) => {
                         image = [vk::DescriptorImageInfo {
                             sampler: vk::Sampler::null(),
                             image_view: i.view,

@@ -22,12 +22,14 @@ pub struct ImageInfo {
     pub cube: bool,
     /// Further flags of the image.
     pub flags: vk::ImageCreateFlags,
+    /// Aspects that the view has; none: all.
+    pub view: vk::ImageAspectFlags,
 }
 
 impl ImageInfo {
     fn with(format: vk::Format, size: [u32; 2], usage: vk::ImageUsageFlags) -> Self {
-        let flags = Default::default();
-        Self { format, size, depth: 0, layers: 1, mips: 1, samples: 1, usage, cube: false, flags }
+        let (flags, view) = Default::default();
+        Self { format, size, depth: 0, layers: 1, mips: 1, samples: 1, usage, cube: false, flags, view }
     }
 
     /// A colour attachment that can be copied out and sampled.
@@ -153,7 +155,11 @@ impl Image {
                         .image(handle)
                         .view_type(kind)
                         .format(info.format)
-                        .subresource_range(whole(info.aspects())),
+                        .subresource_range(whole(if info.view.is_empty() {
+                            info.aspects()
+                        } else {
+                            info.view
+                        })),
                     None,
                 )
                 .map_err(Error::vk("vkCreateImageView"))?;

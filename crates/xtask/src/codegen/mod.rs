@@ -148,6 +148,7 @@ pub fn run(args: &Args) -> Result<(), String> {
     let thunks = entrypoints::generate(&names, &tables)?;
     let files = [
         ("crates/vk/src/generated.rs", bindings::generate(&names)?),
+        ("crates/vk/src/formats.rs", bindings::formats(&registry)),
         ("crates/icd/src/generated/entrypoints.rs", thunks.entrypoints),
         ("crates/icd/src/generated/legacy.rs", thunks.legacy),
         ("crates/icd/src/generated/imp.rs", thunks.imp),
