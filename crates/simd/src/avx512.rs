@@ -519,6 +519,9 @@ impl Simd for Avx512 {
         fn hi(self, a: Self::L) -> Self::I {
             self.lo([_mm512_srli_epi64::<32>(a[0]), _mm512_srli_epi64::<32>(a[1])])
         }
+        fn lshuffle(self, a: Self::L, idx: Self::I) -> Self::L {
+            widen_u(idx).map(|i| _mm512_permutex2var_epi64(a[0], i, a[1]))
+        }
         fn pack(self, lo: Self::I, hi: Self::I) -> Self::L {
             let l = widen_u(lo);
             let h = widen_u(hi);

@@ -211,6 +211,11 @@ pub trait Simd: Copy + 'static {
     unsafe fn istore_packed(self, p: *mut u8, m: Self::M, a: Self::I);
     /// Lane i = a[idx[i] mod 16].
     fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I;
+    /// As [`Self::ishuffle`], of pairs of words.
+    #[inline(always)]
+    fn lshuffle(self, a: Self::L, idx: Self::I) -> Self::L {
+        self.pack(self.ishuffle(self.lo(a), idx), self.ishuffle(self.hi(a), idx))
+    }
     /// Lane i = table[idx[i] mod 16].
     #[inline(always)]
     fn ilook16(self, table: &'static Table<16>, idx: Self::I) -> Self::I {
@@ -429,6 +434,19 @@ mod tests {
     #[test]
     fn numbers_of_quads() {
         Level::all().into_iter().for_each(quads);
+    }
+
+    fn wide_body<S: Simd>(s: S) {
+        let x: [u64; 16] = std::array::from_fn(|l| l as u64 * 0x1_0000_0003);
+        let idx: [u32; 16] = std::array::from_fn(|l| (l as u32 * 7 + 21) * 16 + (l as u32 * 5 + 3) % 16);
+        let got = ops::l_lanes(s, s.lshuffle(ops::l_from(s, x), ops::i_from(s, idx)));
+        assert_eq!(got, idx.map(|i| x[i as usize % 16]));
+    }
+    by_level!(fn wide = wide_body, ());
+
+    #[test]
+    fn pairs_of_words_are_shuffled() {
+        Level::all().into_iter().for_each(wide);
     }
 
     fn quad_body<S: Simd>(s: S) {

@@ -7,6 +7,7 @@
 // Every kernel has its level as a parameter; lanes are loops over indices of several arrays.
 #![allow(clippy::extra_unused_type_parameters, clippy::needless_range_loop)]
 
+mod across;
 pub mod atomic;
 mod bin;
 mod bools;
@@ -182,6 +183,7 @@ fn register(r: &mut Registry) {
     wide::register(r);
     math::register(r);
     pair::register(r);
+    across::register(r);
     twin::register(r);
     fused::register(r);
     #[cfg(target_arch = "x86_64")]

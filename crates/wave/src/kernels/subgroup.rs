@@ -1,4 +1,4 @@
-//! Subgroup operations: each warp of 16 lanes on its own, active lanes only.
+//! Subgroup operations: each warp of 16 lanes on its own, active lanes only. Shuffles and reductions are next door ([`super::across`]).
 //!
 //! A register's inactive lanes hold what chance, another wave or another program left there: ops write them or not as is quickest.
 //! No op may let another lane see that. What is read of an inactive lane is 0, or for derivatives the reading lane's own value;
@@ -9,7 +9,7 @@ use super::mask::{self, Bits};
 use super::regs::{dst32, dst64, src32, src64};
 use crate::state::{At, State};
 use shader::bytecode::{Op, Reg};
-use shader::ir::{Quad, ReduceOp};
+use shader::ir::Quad;
 
 /// Lanes of one warp of a register.
 ///
@@ -88,23 +88,6 @@ fn broken_quad<T: Copy + Default>(v: [T; 16], exec: u16, from: i32, own: bool) -
         r[i] = if own && exec >> at & 1 == 0 { v[i] } else { zeroed[at] };
     }
     r
-}
-
-#[inline(always)]
-fn shuffle<T: Word>(st: &mut State, op: At) -> *const Op {
-    let o = *op;
-    for w in Bits(st.live) {
-        // SAFETY: the op's registers, a live warp.
-        let (v, b) = unsafe { (T::read(st, o.a, w), u32::read(st, o.b, w)) };
-        let v = if o.a.is_uniform() { v } else { active(v, st.exec[w]) };
-        let mut r = v;
-        for i in 0..16 {
-            r[i] = v[b[i] as usize & 15];
-        }
-        // SAFETY: as above.
-        unsafe { T::write(st, o.d, w, r) };
-    }
-    op.on(1)
 }
 
 /// Where the four lanes of a quad come from, two bits each, by quad operation ([`shader::ir::Quad`] by number): one lane
@@ -188,173 +171,6 @@ fn quad64<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     op.on(1)
 }
 
-/// One warp's reduction or scan in clusters of `cluster` lanes. Reductions fold halves (lane i with lane i ^ cluster/2,
-/// then /4 …), inactive lanes being `skip`, which changes no bits; scans go lane by lane, starting at `identity`.
-#[inline(always)]
-fn warp_reduce<T: Copy>(
-    v: [T; 16],
-    ex: u16,
-    scan: u16,
-    cluster: usize,
-    identity: T,
-    skip: T,
-    f: impl Fn(T, T) -> T,
-) -> [T; 16] {
-    let mut x = v;
-    for i in 0..16 {
-        if ex & (1 << i) == 0 {
-            x[i] = skip;
-        }
-    }
-    if scan == 0 {
-        let mut step = cluster / 2;
-        while step > 0 {
-            let mut y = x;
-            for i in 0..16 {
-                // Both partners compute the same expression, lower lane first.
-                y[i] = f(x[i & !step], x[i | step]);
-            }
-            x = y;
-            step /= 2;
-        }
-        return x;
-    }
-    let mut r = x;
-    let mut acc = identity;
-    for i in 0..16 {
-        if i % cluster == 0 {
-            acc = identity;
-        }
-        let before = acc;
-        if ex & (1 << i) != 0 {
-            acc = f(acc, x[i]);
-        }
-        r[i] = if scan == 1 { acc } else { before };
-    }
-    r
-}
-
-/// [`reduce_all`], compiled once for all operations.
-///
-/// # Safety
-/// As [`reduce_all`].
-#[inline(never)]
-unsafe fn reduce_any<T: Word>(
-    st: &State,
-    o: At,
-    scan: u16,
-    cluster: usize,
-    identity: T,
-    skip: T,
-    f: fn(T, T) -> T,
-) {
-    // SAFETY: the caller's.
-    unsafe { reduce_all(st, o, scan, cluster, identity, skip, f) }
-}
-
-/// [`warp_reduce`] of all live warps.
-///
-/// # Safety
-/// The registers are of that width.
-#[inline(always)]
-unsafe fn reduce_all<T: Word>(
-    st: &State,
-    o: At,
-    scan: u16,
-    cluster: usize,
-    identity: T,
-    skip: T,
-    f: impl Fn(T, T) -> T + Copy,
-) {
-    for w in Bits(st.live) {
-        // SAFETY: the op's registers, a live warp; their width is the caller's.
-        unsafe {
-            let v = T::read(st, o.a, w);
-            T::write(st, o.d, w, warp_reduce(v, st.exec[w], scan, cluster, identity, skip, f));
-        }
-    }
-}
-
-macro_rules! reduces {
-    ($name:ident, $u:ty, $s:ty, $f:ty) => {
-        #[inline(always)]
-        fn $name<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
-            let o = *op;
-            let scan = o.e >> 4 & 3;
-            let cluster = 1usize << (o.e >> 8 & 7).min(4);
-            macro_rules! go {
-                ($id:expr, $skip:expr, $g:expr) => {
-                    // SAFETY: registers of the width of the op's code.
-                    unsafe {
-                        if L::PORTABLE {
-                            reduce_any::<$u>(st, op, scan, cluster, $id, $skip, $g);
-                        } else {
-                            reduce_all::<$u>(st, op, scan, cluster, $id, $skip, $g);
-                        }
-                    }
-                };
-            }
-            #[inline(always)]
-            fn fb(x: $f) -> $u {
-                x.to_bits()
-            }
-            #[inline(always)]
-            fn bf(x: $u) -> $f {
-                <$f>::from_bits(x)
-            }
-            // N forms: a NaN gives the other operand, −0 < +0.
-            let min = |x: $u, y: $u| {
-                let (a, b) = (bf(x), bf(y));
-                if a.is_nan() || b < a || (a == b && b.is_sign_negative()) { y } else { x }
-            };
-            let max = |x: $u, y: $u| {
-                let (a, b) = (bf(x), bf(y));
-                if a.is_nan() || b > a || (a == b && b.is_sign_positive()) { y } else { x }
-            };
-            let inf = <$f>::INFINITY;
-            const OPS: [ReduceOp; 13] = [
-                ReduceOp::IAdd,
-                ReduceOp::IMul,
-                ReduceOp::SMin,
-                ReduceOp::UMin,
-                ReduceOp::SMax,
-                ReduceOp::UMax,
-                ReduceOp::And,
-                ReduceOp::Or,
-                ReduceOp::Xor,
-                ReduceOp::FAdd,
-                ReduceOp::FMul,
-                ReduceOp::FMin,
-                ReduceOp::FMax,
-            ];
-            match OPS[((o.e & 15) as usize).min(12)] {
-                ReduceOp::IAdd => go!(0, 0, |x: $u, y: $u| x.wrapping_add(y)),
-                ReduceOp::IMul => go!(1, 1, |x: $u, y: $u| x.wrapping_mul(y)),
-                ReduceOp::SMin => {
-                    let m = <$s>::MAX as $u;
-                    go!(m, m, |x: $u, y: $u| (x as $s).min(y as $s) as $u)
-                }
-                ReduceOp::SMax => {
-                    let m = <$s>::MIN as $u;
-                    go!(m, m, |x: $u, y: $u| (x as $s).max(y as $s) as $u)
-                }
-                ReduceOp::UMin => go!(<$u>::MAX, <$u>::MAX, |x: $u, y: $u| x.min(y)),
-                ReduceOp::UMax => go!(0, 0, |x: $u, y: $u| x.max(y)),
-                ReduceOp::And => go!(<$u>::MAX, <$u>::MAX, |x: $u, y: $u| x & y),
-                ReduceOp::Or => go!(0, 0, |x: $u, y: $u| x | y),
-                ReduceOp::Xor => go!(0, 0, |x: $u, y: $u| x ^ y),
-                ReduceOp::FAdd => go!(0, fb(-0.0), |x: $u, y: $u| fb(bf(x) + bf(y))),
-                ReduceOp::FMul => go!(fb(1.0), fb(1.0), |x: $u, y: $u| fb(bf(x) * bf(y))),
-                ReduceOp::FMin => go!(fb(inf), fb(inf), min),
-                ReduceOp::FMax => go!(fb(-inf), fb(-inf), max),
-            }
-            op.on(1)
-        }
-    };
-}
-reduces!(reduce32, u32, i32, f32);
-reduces!(reduce64, u64, i64, f64);
-
 macro_rules! widths {
     ($($name:ident = $f:ident::<$t:ty>;)*) => {
         $(#[inline(always)]
@@ -366,18 +182,12 @@ macro_rules! widths {
 widths! {
     first32 = first::<u32>;
     first64 = first::<u64>;
-    shuffle32 = shuffle::<u32>;
-    shuffle64 = shuffle::<u64>;
 }
 
 kernel_forms! {
     BALLOT = ballot;
     FIRST32 = first32;
     FIRST64 = first64;
-    SHUFFLE32 = shuffle32;
-    SHUFFLE64 = shuffle64;
     QUAD32 = quad32;
     QUAD64 = quad64;
-    REDUCE32 = reduce32;
-    REDUCE64 = reduce64;
 }

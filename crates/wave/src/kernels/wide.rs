@@ -34,7 +34,7 @@ fn lneg<S: Simd>(s: S, a: S::L) -> S::L {
     s.lsub(s.lsplat(0), a)
 }
 #[inline(always)]
-fn above<S: Simd>(s: S, a: S::L, b: S::L) -> S::M {
+pub fn above<S: Simd>(s: S, a: S::L, b: S::L) -> S::M {
     let sign = s.lsplat(SIGN);
     s.lgt(s.lxor(a, sign), s.lxor(b, sign))
 }

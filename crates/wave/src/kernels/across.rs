@@ -1,0 +1,389 @@
+//! Subgroup operations by vectors: shuffles, reductions and scans of warps of 16 lanes, active lanes only ([`super::subgroup`] says what
+//! inactive ones read as).
+//!
+//! A reduction folds halves: lane i with lane i ^ 8, then ^ 4 …; a scan adds what lies 1, 2, 4 and 8 lanes before. So the order of a sum
+//! of floats is the same on every level.
+
+use super::Registry;
+use super::mask::Bits;
+use super::regs::{dst32, dst64, src32, src64};
+use super::wide::{above, dmax, dmin};
+use crate::kernel;
+use crate::state::State;
+use shader::bytecode::{Code, Op, Reg};
+use shader::ir::ReduceOp;
+use simd::{Level, Simd, ops};
+
+/// Sixteen lanes of a width.
+trait Lanes<S: Simd> {
+    type V: Copy;
+    /// # Safety
+    /// `r` is one of the op's registers, of that width, and the wave has a warp `w`.
+    unsafe fn read(s: S, st: &State, r: Reg, w: usize) -> Self::V;
+    /// # Safety
+    /// As [`Lanes::read`].
+    unsafe fn write(s: S, st: &State, r: Reg, w: usize, v: Self::V);
+    fn splat(s: S, bits: u64) -> Self::V;
+    fn shuffle(s: S, v: Self::V, from: S::I) -> Self::V;
+    fn select(s: S, m: S::M, a: Self::V, b: Self::V) -> Self::V;
+}
+
+/// Words, and pairs of words.
+struct Words;
+struct Wide;
+
+impl<S: Simd> Lanes<S> for Words {
+    type V = S::I;
+    #[inline(always)]
+    unsafe fn read(s: S, st: &State, r: Reg, w: usize) -> S::I {
+        let (p, step) = src32(st, r);
+        // SAFETY: the caller's; registers are aligned.
+        unsafe { s.iload(p.add(w * step).cast()) }
+    }
+    #[inline(always)]
+    unsafe fn write(s: S, st: &State, r: Reg, w: usize, v: S::I) {
+        // SAFETY: as above.
+        unsafe { s.istore(dst32(st, r, w).cast(), v) };
+    }
+    #[inline(always)]
+    fn splat(s: S, bits: u64) -> S::I {
+        s.isplat(bits as u32)
+    }
+    #[inline(always)]
+    fn shuffle(s: S, v: S::I, from: S::I) -> S::I {
+        s.ishuffle(v, from)
+    }
+    #[inline(always)]
+    fn select(s: S, m: S::M, a: S::I, b: S::I) -> S::I {
+        s.isel(m, a, b)
+    }
+}
+
+impl<S: Simd> Lanes<S> for Wide {
+    type V = S::L;
+    #[inline(always)]
+    unsafe fn read(s: S, st: &State, r: Reg, w: usize) -> S::L {
+        let (p, step) = src64(st, r);
+        // SAFETY: the caller's; registers are aligned.
+        unsafe { s.lload(p.add(w * step).cast()) }
+    }
+    #[inline(always)]
+    unsafe fn write(s: S, st: &State, r: Reg, w: usize, v: S::L) {
+        // SAFETY: as above.
+        unsafe { s.lstore(dst64(st, r, w).cast(), v) };
+    }
+    #[inline(always)]
+    fn splat(s: S, bits: u64) -> S::L {
+        s.lsplat(bits)
+    }
+    #[inline(always)]
+    fn shuffle(s: S, v: S::L, from: S::I) -> S::L {
+        s.lshuffle(v, from)
+    }
+    #[inline(always)]
+    fn select(s: S, m: S::M, a: S::L, b: S::L) -> S::L {
+        s.lsel(m, a, b)
+    }
+}
+
+/// A number a lane.
+#[repr(C, align(64))]
+struct Line([u32; 16]);
+
+/// Lane numbers, as a vector.
+#[inline(always)]
+fn numbers<S: Simd>(s: S, of: &'static Line) -> S::I {
+    // SAFETY: sixteen words, aligned.
+    unsafe { s.iload(of.0.as_ptr().cast()) }
+}
+
+const fn line(step: u32, kind: u32) -> Line {
+    let mut r = [0; 16];
+    let mut i = 0;
+    while i < 16 {
+        r[i as usize] = match kind {
+            0 => i & !step,
+            1 => i | step,
+            _ => i.wrapping_sub(step) & 15,
+        };
+        i += 1;
+    }
+    Line(r)
+}
+
+/// For steps of 1, 2, 4 and 8: the lower and the upper partner in a fold, and the lane before.
+static LOWER: [Line; 4] = [line(1, 0), line(2, 0), line(4, 0), line(8, 0)];
+static UPPER: [Line; 4] = [line(1, 1), line(2, 1), line(4, 1), line(8, 1)];
+static BEFORE: [Line; 4] = [line(1, 2), line(2, 2), line(4, 2), line(8, 2)];
+
+/// Lanes that have one `1 << step` before them in their cluster of `1 << cluster` lanes.
+const fn followers(cluster: u32, step: u32) -> u16 {
+    let mut m = 0;
+    let mut i = 0;
+    while i < 16 {
+        if i & ((1 << cluster) - 1) >= 1 << step {
+            m |= 1 << i;
+        }
+        i += 1;
+    }
+    m
+}
+const FOLLOWERS: [[u16; 4]; 5] = {
+    let mut all = [[0; 4]; 5];
+    let mut c = 0;
+    while c < 5 {
+        let mut s = 0;
+        while s < 4 {
+            all[c][s] = followers(c as u32, s as u32);
+            s += 1;
+        }
+        c += 1;
+    }
+    all
+};
+
+/// What combines two lanes. (A type and no closure: closures are not inlined reliably.)
+trait Fold<S: Simd, T: Lanes<S>> {
+    fn of(&self, s: S, a: T::V, b: T::V) -> T::V;
+}
+
+macro_rules! folds {
+    ($lanes:ident, $s:ident: $($op:ident = |$a:ident, $b:ident| $e:expr;)*) => { $(
+        impl<S: Simd> Fold<S, $lanes> for $op {
+            #[inline(always)]
+            fn of(&self, $s: S, $a: <$lanes as Lanes<S>>::V, $b: <$lanes as Lanes<S>>::V) -> <$lanes as Lanes<S>>::V {
+                $e
+            }
+        }
+    )* };
+}
+#[derive(Default)]
+struct IAdd;
+#[derive(Default)]
+struct IMul;
+#[derive(Default)]
+struct SMin;
+#[derive(Default)]
+struct UMin;
+#[derive(Default)]
+struct SMax;
+#[derive(Default)]
+struct UMax;
+#[derive(Default)]
+struct And;
+#[derive(Default)]
+struct Or;
+#[derive(Default)]
+struct Xor;
+#[derive(Default)]
+struct FAdd;
+#[derive(Default)]
+struct FMul;
+#[derive(Default)]
+struct FMin;
+#[derive(Default)]
+struct FMax;
+
+folds! { Words, s:
+    IAdd = |a, b| s.iadd(a, b);
+    IMul = |a, b| s.imul(a, b);
+    SMin = |a, b| s.smin(a, b);
+    UMin = |a, b| s.umin(a, b);
+    SMax = |a, b| s.smax(a, b);
+    UMax = |a, b| s.umax(a, b);
+    And = |a, b| s.iand(a, b);
+    Or = |a, b| s.ior(a, b);
+    Xor = |a, b| s.ixor(a, b);
+    FAdd = |a, b| s.bits(s.fadd(s.from_bits(a), s.from_bits(b)));
+    FMul = |a, b| s.bits(s.fmul(s.from_bits(a), s.from_bits(b)));
+    FMin = |a, b| s.bits(ops::fmin(s, s.from_bits(a), s.from_bits(b)));
+    FMax = |a, b| s.bits(ops::fmax(s, s.from_bits(a), s.from_bits(b)));
+}
+folds! { Wide, s:
+    IAdd = |a, b| s.ladd(a, b);
+    IMul = |a, b| s.lmul(a, b);
+    SMin = |a, b| s.lsel(s.lgt(a, b), b, a);
+    UMin = |a, b| s.lsel(above(s, a, b), b, a);
+    SMax = |a, b| s.lsel(s.lgt(a, b), a, b);
+    UMax = |a, b| s.lsel(above(s, a, b), a, b);
+    And = |a, b| s.land(a, b);
+    Or = |a, b| s.lor(a, b);
+    Xor = |a, b| s.lxor(a, b);
+    FAdd = |a, b| s.dbits(s.dadd(s.from_dbits(a), s.from_dbits(b)));
+    FMul = |a, b| s.dbits(s.dmul(s.from_dbits(a), s.from_dbits(b)));
+    FMin = |a, b| s.dbits(dmin(s, s.from_dbits(a), s.from_dbits(b)));
+    FMax = |a, b| s.dbits(dmax(s, s.from_dbits(a), s.from_dbits(b)));
+}
+
+/// What an operation is done with, besides its function.
+struct Plan {
+    /// 0: a reduction; 1: an inclusive scan; 2: an exclusive one.
+    scan: u16,
+    /// The logarithm of a cluster's lanes.
+    cluster: usize,
+    /// What a scan begins with.
+    identity: u64,
+    /// What an inactive lane holds: it changes no bits.
+    skip: u64,
+}
+
+/// One operation on all live warps.
+///
+/// # Safety
+/// The op's registers are of that width.
+#[inline(always)]
+unsafe fn all<S: Simd, T: Lanes<S>, F: Fold<S, T> + Default>(s: S, st: &State, o: &Op, plan: &Plan) {
+    if let Level::Portable = s.level() {
+        // SAFETY: the caller's.
+        return unsafe { any::<S, T>(s, st, o, plan, Pointer(|s, a, b| F::default().of(s, a, b))) };
+    }
+    // SAFETY: the caller's.
+    unsafe { each(s, st, o, plan, F::default()) }
+}
+
+/// An operation that is called.
+struct Pointer<S: Simd, T: Lanes<S>>(fn(S, T::V, T::V) -> T::V);
+
+impl<S: Simd, T: Lanes<S>> Fold<S, T> for Pointer<S, T> {
+    #[inline(always)]
+    fn of(&self, s: S, a: T::V, b: T::V) -> T::V {
+        (self.0)(s, a, b)
+    }
+}
+
+/// [`each`], compiled once for all operations.
+///
+/// # Safety
+/// As [`all`].
+#[inline(never)]
+unsafe fn any<S: Simd, T: Lanes<S>>(s: S, st: &State, o: &Op, plan: &Plan, f: Pointer<S, T>) {
+    // SAFETY: the caller's.
+    unsafe { each(s, st, o, plan, f) }
+}
+
+/// # Safety
+/// As [`all`].
+#[inline(always)]
+unsafe fn each<S: Simd, T: Lanes<S>, F: Fold<S, T>>(s: S, st: &State, o: &Op, plan: &Plan, f: F) {
+    let (skip, identity) = (T::splat(s, plan.skip), T::splat(s, plan.identity));
+    for w in Bits(st.live) {
+        let exec = st.exec[w];
+        // SAFETY: the op's registers, a live warp; their width is the caller's.
+        let mut x = unsafe { T::read(s, st, o.a, w) };
+        if exec != 0xFFFF {
+            x = T::select(s, s.mask(exec), x, skip);
+        }
+        if plan.scan == 0 {
+            for step in (0..plan.cluster).rev() {
+                // Both partners compute the same expression, the lower lane first.
+                let lower = T::shuffle(s, x, numbers(s, &LOWER[step]));
+                let upper = T::shuffle(s, x, numbers(s, &UPPER[step]));
+                x = f.of(s, lower, upper);
+            }
+        } else {
+            let rows = &FOLLOWERS[plan.cluster];
+            if plan.scan == 2 {
+                let before = T::shuffle(s, x, numbers(s, &BEFORE[0]));
+                x = T::select(s, s.mask(rows[0]), before, skip);
+            }
+            for step in 0..plan.cluster {
+                let before = T::shuffle(s, x, numbers(s, &BEFORE[step]));
+                x = T::select(s, s.mask(rows[step]), f.of(s, before, x), x);
+            }
+            x = f.of(s, identity, x);
+        }
+        // SAFETY: as above.
+        unsafe { T::write(s, st, o.d, w, x) };
+    }
+}
+
+/// The operation and the plan that an op's `e` says.
+#[inline(always)]
+fn parts(o: &Op, identity: fn(ReduceOp) -> [u64; 2]) -> (ReduceOp, Plan) {
+    let op = ReduceOp::ALL[((o.e & 15) as usize).min(ReduceOp::ALL.len() - 1)];
+    let [identity, skip] = identity(op);
+    (op, Plan { scan: o.e >> 4 & 3, cluster: (o.e >> 8 & 7).min(4) as usize, identity, skip })
+}
+
+/// What a scan begins with, and what is skipped, by the numbers that a width has.
+macro_rules! identities {
+    ($u:ty, $s:ty, $f:ty) => {
+        |op| match op {
+            ReduceOp::IMul => [1; 2],
+            ReduceOp::SMin => [<$s>::MAX as $u as u64; 2],
+            ReduceOp::SMax => [<$s>::MIN as $u as u64; 2],
+            ReduceOp::UMin | ReduceOp::And => [<$u>::MAX as u64; 2],
+            ReduceOp::FAdd => [0, (-0.0 as $f).to_bits() as u64],
+            ReduceOp::FMul => [(1.0 as $f).to_bits() as u64; 2],
+            ReduceOp::FMin => [<$f>::INFINITY.to_bits() as u64; 2],
+            ReduceOp::FMax => [<$f>::NEG_INFINITY.to_bits() as u64; 2],
+            ReduceOp::IAdd | ReduceOp::UMax | ReduceOp::Or | ReduceOp::Xor => [0; 2],
+        }
+    };
+}
+
+const WORDS: fn(ReduceOp) -> [u64; 2] = identities!(u32, i32, f32);
+const WIDE: fn(ReduceOp) -> [u64; 2] = identities!(u64, i64, f64);
+
+/// Shuffles of all live warps.
+///
+/// # Safety
+/// The op's registers are of that width; b's has words.
+#[inline(always)]
+unsafe fn shuffle<S: Simd, T: Lanes<S>>(s: S, st: &State, o: &Op) {
+    let none = T::splat(s, 0);
+    for w in Bits(st.live) {
+        let exec = st.exec[w];
+        // SAFETY: the op's registers, a live warp; their width is the caller's.
+        unsafe {
+            let mut v = T::read(s, st, o.a, w);
+            if exec != 0xFFFF && !o.a.is_uniform() {
+                v = T::select(s, s.mask(exec), v, none);
+            }
+            let from = <Words as Lanes<S>>::read(s, st, o.b, w);
+            T::write(s, st, o.d, w, T::shuffle(s, v, from));
+        }
+    }
+}
+
+/// [`all`] of the op's own operation.
+macro_rules! reduce {
+    ($s:ident, $st:ident, $o:expr, $lanes:ident, $of:expr, $plan:expr, $($op:ident)*) => {
+        match $of {
+            // SAFETY: the op's code tells the width of its registers.
+            $(ReduceOp::$op => unsafe { all::<S, $lanes, $op>($s, $st, &$o, &$plan) },)*
+        }
+    };
+}
+
+kernel! {
+    Reduce32(S, s, st, op) {
+        let o = *op;
+        let (of, plan) = parts(&o, WORDS);
+        reduce!(s, st, o, Words, of, plan, IAdd IMul SMin UMin SMax UMax And Or Xor FAdd FMul FMin FMax);
+        op.on(1)
+    }
+    Reduce64(S, s, st, op) {
+        let o = *op;
+        let (of, plan) = parts(&o, WIDE);
+        reduce!(s, st, o, Wide, of, plan, IAdd IMul SMin UMin SMax UMax And Or Xor FAdd FMul FMin FMax);
+        op.on(1)
+    }
+    Shuffle32(S, s, st, op) {
+        // SAFETY: registers of words.
+        unsafe { shuffle::<S, Words>(s, st, &op) };
+        op.on(1)
+    }
+    Shuffle64(S, s, st, op) {
+        // SAFETY: registers of pairs of words.
+        unsafe { shuffle::<S, Wide>(s, st, &op) };
+        op.on(1)
+    }
+}
+
+pub fn register(r: &mut Registry) {
+    r.add::<Reduce32>(Code::REDUCE32);
+    r.add::<Reduce64>(Code::REDUCE64);
+    r.add::<Shuffle32>(Code::SHUFFLE32);
+    r.add::<Shuffle64>(Code::SHUFFLE64);
+}
