@@ -520,7 +520,8 @@ impl Simd for Avx512 {
             self.lo([_mm512_srli_epi64::<32>(a[0]), _mm512_srli_epi64::<32>(a[1])])
         }
         fn lshuffle(self, a: Self::L, idx: Self::I) -> Self::L {
-            widen_u(idx).map(|i| _mm512_permutex2var_epi64(a[0], i, a[1]))
+            let i = widen_u(idx);
+            [_mm512_permutex2var_epi64(a[0], i[0], a[1]), _mm512_permutex2var_epi64(a[0], i[1], a[1])]
         }
         fn pack(self, lo: Self::I, hi: Self::I) -> Self::L {
             let l = widen_u(lo);
