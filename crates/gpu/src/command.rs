@@ -68,7 +68,8 @@ pub enum Command {
     BeginRendering(Arc<Rendering>),
     NextSubpass,
     EndRendering,
-    Draw(Box<Draw>),
+    /// One of the list's draws, and the call that recorded it.
+    Draw(u32, &'static str),
     /// Transform feedback begins to these buffers, behind what counters say was written before.
     BeginFeedback {
         targets: Box<[Option<Target>; FEEDBACK_BUFFERS]>,
@@ -219,7 +220,7 @@ impl Command {
             Command::Dispatch { .. }
                 | Command::DispatchIndirect { .. }
                 | Command::Generated(_)
-                | Command::Draw(_)
+                | Command::Draw(..)
                 | Command::ClearAttachments { .. }
         )
     }
@@ -232,7 +233,7 @@ impl Command {
             | Command::BeginRendering(_)
             | Command::NextSubpass
             | Command::EndRendering
-            | Command::Draw(_)
+            | Command::Draw(..)
             | Command::BeginFeedback { .. }
             | Command::EndFeedback { .. }
             | Command::ClearAttachments { .. }
@@ -278,7 +279,7 @@ impl Command {
             Command::BeginRendering(_) => "vkCmdBeginRendering or vkCmdBeginRenderPass2",
             Command::NextSubpass => "vkCmdNextSubpass2",
             Command::EndRendering => "vkCmdEndRendering or vkCmdEndRenderPass2",
-            Command::Draw(d) => d.what.call(),
+            Command::Draw(_, call) => call,
             Command::BeginFeedback { .. } => "vkCmdBeginTransformFeedbackEXT",
             Command::EndFeedback { .. } => "vkCmdEndTransformFeedbackEXT",
             Command::ClearAttachments { .. } => "vkCmdClearAttachments",
@@ -319,6 +320,8 @@ pub struct CommandList {
     /// For messages: its name or handle.
     pub name: Arc<str>,
     pub commands: Vec<Command>,
+    /// What [`Command::Draw`] draws: all together, so that they take no memory each, and passes can hold them at once.
+    pub draws: Arc<Vec<Draw>>,
     pub ties: Vec<Tie>,
     /// Lists within lists below this one.
     pub depth: u32,

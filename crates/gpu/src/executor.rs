@@ -2,7 +2,7 @@
 
 use crate::channel::{Done, MadeBy, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
-use crate::command::generated::{Generated, Wild};
+use crate::command::generated::{Generated, Sequence, Wild};
 use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
 use crate::discarded;
 use crate::exclusive::{self, Turn};
@@ -22,6 +22,7 @@ use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
 use machine::turns::Slot;
 use parking_lot::Mutex;
+use raster::draw::Draw;
 use raster::geometry::feedback::{Feedback, Target};
 use raster::run::PassRun;
 use raster::tile::Scratches;
@@ -120,7 +121,7 @@ impl Executor {
             }
             self.place.at(i, c.call());
             self.pulse.work();
-            self.command(c);
+            self.command(c, &list.draws);
         }
         self.stop();
         self.place.leave();
@@ -146,13 +147,13 @@ impl Executor {
         hub.lose();
     }
 
-    fn command(&mut self, c: &Command) {
+    /// `draws`: the list's.
+    fn command(&mut self, c: &Command, draws: &Arc<Vec<Draw>>) {
         if self.discards && c.is_conditional() {
             return;
         }
-        // Only state may change between the parts of a render pass: what does more finds the pass as if it had ended.
-        if c.is_outside() && self.pass.as_ref().is_some_and(PassRun::is_suspended) {
-            self.end_pass();
+        if c.is_outside() {
+            self.leave_suspended();
         }
         match c {
             Command::Dispatch { dispatch, groups } => self.dispatch(dispatch, *groups),
@@ -188,12 +189,7 @@ impl Executor {
                 ));
             }
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
-            Command::Draw(d) => {
-                let counted = self.queries.need_all();
-                let mut feedback = self.feedback.take();
-                self.in_pass(|p, shared, place| p.draw(shared, d, place, counted, feedback.as_mut()));
-                self.feedback = feedback;
-            }
+            Command::Draw(n, _) => self.draw(draws, *n as usize),
             Command::BeginFeedback { targets, counters } => self.begin_feedback(targets, counters),
             Command::EndFeedback { counters } => self.end_feedback(counters),
             Command::ClearAttachments { attachments, rects } => self.in_pass(|p, _, _| {
@@ -280,6 +276,20 @@ impl Executor {
         }
     }
 
+    /// Only state may change between the parts of a render pass: what does more finds the pass as if it had ended.
+    fn leave_suspended(&mut self) {
+        if self.pass.as_ref().is_some_and(PassRun::is_suspended) {
+            self.end_pass();
+        }
+    }
+
+    fn draw(&mut self, draws: &Arc<Vec<Draw>>, n: usize) {
+        let counted = self.queries.need_all();
+        let mut feedback = self.feedback.take();
+        self.in_pass(|p, shared, place| p.draw(shared, draws, n, place, counted, feedback.as_mut()));
+        self.feedback = feedback;
+    }
+
     /// Each sequence is worked on before the next is read.
     fn generated(&mut self, g: &Generated) {
         let wild = |w: Wild| Blame::of(wave::Fault::Address(w.0), "vkCmdExecuteGeneratedCommandsEXT");
@@ -291,8 +301,12 @@ impl Executor {
             if self.shared.hub.stops() {
                 return;
             }
-            match g.command(&self.shared.memory, number) {
-                Ok(Some(c)) => self.command(&c),
+            match g.sequence(&self.shared.memory, number) {
+                Ok(Some(Sequence::Draw(d))) => self.draw(&Arc::new(vec![*d]), 0),
+                Ok(Some(Sequence::Dispatch(d, groups))) => {
+                    self.leave_suspended();
+                    self.dispatch(&d, groups);
+                }
                 Ok(None) => {}
                 Err(w) => return self.blame(wild(w)),
             }

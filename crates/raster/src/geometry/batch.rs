@@ -19,6 +19,8 @@ pub struct Batch {
     /// Edges of primitives that are no triangles ([`Prim::edges`]).
     pub edges: Vec<Edge>,
     pub counts: GeometryCounts,
+    /// Primitives of draws before the one that is being made.
+    pub before: usize,
     /// Of the chunk that is being made.
     pub used: Used,
     /// There are, or will be, more than caches hold until tiles read them: they are better written past these.
@@ -258,6 +260,12 @@ impl Batch {
         POOL.lock().pop().unwrap_or_default()
     }
 
+    /// Another draw begins.
+    pub fn begin(&mut self) {
+        self.before = self.prims.len();
+        self.streams = false;
+    }
+
     /// Empty again; the memory is kept.
     pub fn clear(&mut self) {
         self.prims.clear();
@@ -265,6 +273,7 @@ impl Batch {
         self.pixels.clear();
         self.edges.clear();
         self.counts = GeometryCounts::default();
+        self.before = 0;
         self.streams = false;
         self.short = false;
     }
@@ -318,7 +327,8 @@ impl Batch {
     /// So many more primitives will come, of so many planes and edges in the list each.
     pub fn expect(&mut self, prims: usize, lists: [usize; 2]) {
         self.make_room(prims, lists);
-        self.streams |= !self.passes && self.prims.len().saturating_add(prims) >= STREAMS;
+        let own = (self.prims.len() - self.before).saturating_add(prims);
+        self.streams |= !self.passes && own >= STREAMS;
     }
 
     /// Makes room for so many more primitives. Without memory for that, nothing happens.

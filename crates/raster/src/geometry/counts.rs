@@ -121,14 +121,20 @@ impl GeometryCounts {
         u
     }
 
+    /// Adds what there is while nobody looks: nothing but what was counted as it happened.
+    pub fn finish_plain(&self, c: &mut Counts) {
+        use Event::*;
+        c.add_events(&self.events);
+        c[PrimsVisible] += self.events[PrimsFrontVisible] + self.events[PrimsBackVisible];
+    }
+
     /// With what follows; while nobody looks there is no L2, and nothing but what was counted as it happened.
     pub fn finish(&self, pipeline: &GraphicsPipeline, l2: Option<&mut Held>) -> Counts {
         use Event::*;
         let program: &Program = &pipeline.vertex;
         let mut c = Counts::default();
-        c.add_events(&self.events);
+        self.finish_plain(&mut c);
         let (references, invocations) = (c[InputVertices], c[VertexInvocations]);
-        c[PrimsVisible] += c[PrimsFrontVisible] + c[PrimsBackVisible];
         let Some(l2) = l2 else { return c };
         // Positions are shaded for each reference that assembly did not merge.
         c[PositionTasks] = invocations.div_ceil(4);

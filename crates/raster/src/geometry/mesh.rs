@@ -82,6 +82,7 @@ pub fn run<'d>(
     groups: [u32; 3],
     draw_index: u32,
     view: Option<u32>,
+    out: Batch,
     each: &mut dyn FnMut(Batch) -> bool,
 ) -> Result<(), Stopped<'d>> {
     let pipeline = &*draw.pipeline;
@@ -104,11 +105,10 @@ pub fn run<'d>(
     let raster = Rasterizer::new(ctx.shared.level, state, &outputs, maps, bias, kind, provoking, at);
     let all: Vec<(Cell, bool)> = io.cells().collect();
     let of_primitive = |slot: u16| io.primitives.iter().find(|c| c.slot == slot).copied();
-    let tables = draw.bindings.tables();
     let task = pipeline.task.as_deref().map(|t| Stage::new(draw, vk::ShaderStageFlags::TASK_EXT, t));
     let work = MeshWork {
         ctx,
-        tables: &tables,
+        tables: ctx.tables,
         push: &draw.bindings.push,
         task,
         mesh: Stage::new(draw, vk::ShaderStageFlags::MESH_EXT, &pipeline.vertex),
@@ -125,7 +125,7 @@ pub fn run<'d>(
     };
     // A stipple pattern goes on from primitive to primitive.
     let strips = kind == TopologyClass::Line && state.raster.stipple.is_some();
-    let result = pieces::deal(ctx.shared, &work, strips, None, Batch::recycled(), each);
+    let result = pieces::deal(ctx.shared, &work, strips, None, out, each);
     let model = &ctx.shared.model.core;
     for stage in work.task.iter().chain([&work.mesh]) {
         let active = ctx.active.filter(|_| stage.instrumented);

@@ -57,7 +57,7 @@ use texel::format::FormatInfo;
 use vertex::Outputs;
 use viewport::Map;
 use wave::graphics::Job;
-use wave::{Host, Stop};
+use wave::{Host, Stop, Table};
 use work::{Work, stream_of, streams};
 
 /// Primitives for which room is made beforehand.
@@ -67,6 +67,8 @@ const MOST: u64 = 1 << 22;
 pub struct GeometryContext<'a> {
     pub shared: &'a Shared,
     pub host: &'a dyn Host,
+    /// The draw's.
+    pub tables: &'a [Table],
     /// Names the draw's vertex program with its bindings, as [`Job::serial`].
     pub serial: u64,
     /// Pixels that may be drawn.
@@ -103,8 +105,8 @@ impl Stopped<'_> {
     }
 }
 
-/// Runs one call of a draw and hands its primitives to `each`, in order, until that says false: most draws' at once, those of
-/// large ones in parts. `view`: the view to draw, with multiview.
+/// Runs one call of a draw and hands its primitives to `each`, in order, until that says false: most draws' at once, behind those
+/// that `out` has already, those of large ones in parts. `view`: the view to draw, with multiview.
 ///
 /// # Errors
 /// The fault that ended a vertex wave; what came before it has been handed on.
@@ -115,6 +117,7 @@ pub fn run<'d>(
     draw_index: u32,
     view: Option<u32>,
     feedback: Option<&mut Feedback>,
+    mut out: Batch,
     each: &mut dyn FnMut(Batch) -> bool,
 ) -> Result<(), Stopped<'d>> {
     let assembly = match Assembly::new(&ctx.shared.hub, draw, call) {
@@ -123,7 +126,6 @@ pub fn run<'d>(
         // Whoever asked for it says so.
         Err(Unnoted::Stopped) => return Ok(()),
     };
-    let mut out = Batch::recycled();
     let events = &mut out.counts.events;
     events[Event::InputVertices] += assembly.vertices * call.instances as u64;
     events[Event::InputPrimitives] += assembly.total;
@@ -165,11 +167,10 @@ pub fn run<'d>(
     let deferred = if once { 0 } else { counters::model::current().tiler.deferred };
     let streams = &streams;
     let staged = stages.map(|s| (s, streams));
-    let tables = draw.bindings.tables();
     let job = Job {
         serial: ctx.serial,
         program: &pipeline.vertex,
-        tables: &tables,
+        tables: ctx.tables,
         push: &draw.bindings.push,
         host: ctx.host,
         arena: ctx.shared.arena(),

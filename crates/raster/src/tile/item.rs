@@ -9,16 +9,18 @@ use super::four::FOUR;
 use super::packer::WARPS;
 use super::quads;
 use super::target::Targets;
-use crate::geometry::{Batch, bin::Bins};
+use crate::draw::Kept;
+use crate::geometry::{Batch, GeometryCounts, bin::Bins};
 use crate::layout::sample_locations;
 use crate::pass::Subpass;
 use crate::prim::{Prim, prefetch};
 use crate::state::{GraphicsPipeline, State};
 use ash::vk;
-use machine::bindings::Bindings;
 use machine::instrumentation::{Active, Blocks};
 use machine::lost::{Blame, Place};
+use rustc_hash::FxHashMap;
 use shader::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, SECOND_SOURCE, STENCIL_REF};
+use smallvec::SmallVec;
 use std::sync::Arc;
 use wave::{Stop, Table, Usage, Worker};
 
@@ -36,20 +38,21 @@ pub enum When {
 
 /// A draw in a subpass: geometry, and what its tiles need to know.
 pub struct Item {
-    pub pipeline: Arc<GraphicsPipeline>,
-    pub state: Arc<State>,
-    pub bindings: Bindings,
-    pub tables: [Table; shader::options::TABLES],
+    pub draw: Kept,
+    pub tables: SmallVec<[Table; 4]>,
     pub batch: Arc<Batch>,
-    pub bins: Bins,
+    /// What geometry counted, if somebody looks at counters.
+    pub counts: Option<Arc<GeometryCounts>>,
+    /// Its own lists of primitives by tile, if they are not among all draws' ([`super::lists`]).
+    pub bins: Option<Bins>,
     /// Names the fragment job ([`wave::Dispatch::serial`]).
     pub serial: u64,
     pub view: u32,
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// The command that drew it.
     pub place: Place,
     /// Of an instrumented fragment shader: where its blocks' metrics go, the draw's index, and what they are so far.
-    pub instrumentation: Option<(Active, u32, Blocks)>,
+    pub instrumentation: Option<Box<(Active, u32, Blocks)>>,
 }
 
 /// What follows from state, program and attachments.
@@ -136,49 +139,24 @@ pub struct Color {
 }
 
 impl Item {
-    #[allow(clippy::too_many_arguments)]
-    pub fn new(
-        pipeline: &Arc<GraphicsPipeline>,
-        state: &Arc<State>,
-        bindings: &Bindings,
-        batch: Arc<Batch>,
-        bins: Bins,
-        view: u32,
-        plan: Plan,
-        place: &Place,
-    ) -> Item {
-        Item {
-            pipeline: pipeline.clone(),
-            state: state.clone(),
-            tables: bindings.tables(),
-            bindings: bindings.clone(),
-            batch,
-            bins,
-            serial: crate::serial(),
-            view,
-            plan,
-            place: place.clone(),
-            instrumentation: None,
-        }
-    }
-
     /// Makes an instrumented fragment shader's metrics go to `active`, as those of draw `index` of its command.
     pub fn instrument(&mut self, active: Option<&Active>, index: u32) {
-        let fragment = self.pipeline.fragment.as_ref().is_some_and(|p| p.profile.mark_count > 0);
-        self.instrumentation = active.filter(|_| fragment).map(|a| (a.clone(), index, Blocks::default()));
+        let fragment = self.draw.pipeline.fragment.as_ref().is_some_and(|p| p.profile.mark_count > 0);
+        let active = active.filter(|_| fragment);
+        self.instrumentation = active.map(|a| Box::new((a.clone(), index, Blocks::default())));
     }
 
     /// Who is to blame for a fault in its tiles.
     pub fn blame(&self, stop: Stop) -> Blame {
-        let p = &self.pipeline;
+        let p = &self.draw.pipeline;
         // Without a fragment shader there is none to stop.
         Blame::new(stop, "fragment", p.fragment.as_ref().unwrap_or(&p.vertex), &p.title).at(&self.place)
     }
 
     /// Takes what a worker counted for the fragment shader, if it ran and somebody looks.
     pub fn take_usage(&self, worker: &mut Worker) -> Option<Usage> {
-        match (&self.instrumentation, &self.pipeline.fragment) {
-            (Some((.., blocks)), Some(p)) => Some(blocks.take(worker, p, true)),
+        match (&self.instrumentation, &self.draw.pipeline.fragment) {
+            (Some(own), Some(p)) => Some(own.2.take(worker, p, true)),
             (None, Some(p)) if !self.plan.observed => {
                 if !worker.tally.is_idle() {
                     worker.tally.forget(p);
@@ -192,7 +170,7 @@ impl Item {
 
     /// Tells the object what all tiles cost.
     pub fn tell_blocks(&self, rates: &counters::model::Core) {
-        if let Some((active, index, blocks)) = &self.instrumentation {
+        if let Some((active, index, blocks)) = self.instrumentation.as_deref() {
             blocks.add_to(rates, Some(active), *index, vk::ShaderStageFlags::FRAGMENT);
         }
     }
@@ -213,6 +191,46 @@ fn places(s: &State, samples: usize) -> [[u8; 2]; MAX_SAMPLES] {
         _ => places[..samples].copy_from_slice(sample_locations(samples as u32)),
     }
     places
+}
+
+/// The plans of a pass, each made once.
+#[derive(Default)]
+pub struct Plans {
+    known: FxHashMap<Asked, Known>,
+    /// Those of the last draw.
+    last: Option<(Asked, Arc<Plan>)>,
+}
+
+/// Addresses of pipeline and state, subpass, and whether a query looks.
+type Asked = (usize, usize, usize, bool);
+
+/// A plan, with what it was made of: while that is held, nothing else has its address.
+struct Known {
+    plan: Arc<Plan>,
+    _of: (Arc<GraphicsPipeline>, Arc<State>),
+}
+
+impl Plans {
+    /// As [`Plan::new`]; `sub`: with its number.
+    pub fn of(
+        &mut self,
+        p: &Arc<GraphicsPipeline>,
+        s: &Arc<State>,
+        (number, sub): (usize, &Subpass),
+        targets: &Targets,
+        counted: bool,
+    ) -> Arc<Plan> {
+        let asked = (Arc::as_ptr(p).addr(), Arc::as_ptr(s).addr(), number, counted);
+        if let Some((_, plan)) = self.last.as_ref().filter(|(of, _)| *of == asked) {
+            return plan.clone();
+        }
+        let known = self.known.entry(asked).or_insert_with(|| Known {
+            plan: Arc::new(Plan::new(p, s, sub, targets, counted)),
+            _of: (p.clone(), s.clone()),
+        });
+        self.last = Some((asked, known.plan.clone()));
+        known.plan.clone()
+    }
 }
 
 impl Plan {
@@ -377,10 +395,10 @@ impl Item {
     /// Depth range of the viewport a primitive went through.
     #[inline]
     pub fn depth_range(&self, p: &Prim) -> [f32; 2] {
-        self.state.viewports.get(p.side.viewport()).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
+        self.draw.state.viewports.get(p.side.viewport()).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
     }
     /// May hold smooth lines.
     pub(super) fn smooth(&self) -> bool {
-        self.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
+        self.draw.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
     }
 }

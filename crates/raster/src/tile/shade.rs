@@ -57,7 +57,7 @@ impl<'a> Task<'a> {
             serial: item.serial,
             program,
             tables: &item.tables,
-            push: &item.bindings.push,
+            push: &item.draw.bindings.push,
             host: self.host,
             arena: self.arena,
         }
@@ -72,7 +72,9 @@ impl<'a> Task<'a> {
     #[inline(always)]
     fn shade_body<S: Simd>(&mut self, s: S, item: &Item) -> Result<(), Stop> {
         let count = self.packer.count;
-        let Some(program) = item.pipeline.fragment.as_deref().filter(|_| count > 0) else { return Ok(()) };
+        let Some(program) = item.draw.pipeline.fragment.as_deref().filter(|_| count > 0) else {
+            return Ok(());
+        };
         let plan = &item.plan;
         let job = self.job(item, program);
         self.counts[InTile::Warps] += count as u64;
@@ -235,7 +237,7 @@ impl<'a> Task<'a> {
                     }
                     src[3] = s.bits(s.fmul(s.from_bits(src[3]), simd::ops::f_from(s, k)));
                 }
-                if item.state.samples.alpha_to_one {
+                if item.draw.state.samples.alpha_to_one {
                     src[3] = s.bits(s.fsplat(1.0));
                     second.iter_mut().for_each(|s1| s1[3] = src[3]);
                 }
