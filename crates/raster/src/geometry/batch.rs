@@ -256,8 +256,8 @@ const WORTH: usize = 64 << 10;
 
 impl Batch {
     /// An empty batch, with memory of an earlier one if there is any.
-    pub fn recycled() -> Batch {
-        POOL.lock().pop().unwrap_or_default()
+    pub fn recycled() -> Box<Batch> {
+        Box::new(POOL.lock().pop().unwrap_or_default())
     }
 
     /// Another draw begins.

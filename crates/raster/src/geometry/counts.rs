@@ -44,6 +44,17 @@ pub struct GeometryCounts {
 }
 
 impl GeometryCounts {
+    /// Nothing is counted, of a draw whose programs' usage nobody has taken.
+    pub fn clear_plain(&mut self) {
+        debug_assert!(self.usage == wave::Usage::default());
+        let GeometryCounts { events, apart, warps, full_warps, usage: _, fetched, written, .. } = self;
+        (*events, *apart, *warps, *full_warps) = Default::default();
+        (*fetched, *written) = Default::default();
+        let GeometryCounts { deferred, later, captured, made, beats, left, stored, stages, .. } = self;
+        (*deferred, *later, *captured, *made) = Default::default();
+        (*beats, *left, *stored, *stages) = Default::default();
+    }
+
     pub fn add(&mut self, o: &GeometryCounts) {
         self.events += &o.events;
         self.apart += o.apart;

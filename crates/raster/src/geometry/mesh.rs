@@ -4,12 +4,11 @@
 use super::assembly::{Assembled, TopologyClass};
 use super::feedback::Feedback;
 use super::line::Stipple;
+use super::Prepared;
 use super::pieces::{self, Halt, Pieces, Scratch};
-use super::plane::Bias;
 use super::raster::Rasterizer;
 use super::stages::Stage;
 use super::vertex::{Outputs, Vertices};
-use super::viewport::Map;
 use super::{Batch, GeometryContext, Stopped};
 use crate::draw::Draw;
 use ash::vk;
@@ -82,13 +81,13 @@ pub fn run<'d>(
     groups: [u32; 3],
     draw_index: u32,
     view: Option<u32>,
-    out: Batch,
-    each: &mut dyn FnMut(Batch) -> bool,
+    out: &mut Box<Batch>,
+    each: &mut dyn FnMut(&mut Box<Batch>) -> bool,
 ) -> Result<(), Stopped<'d>> {
     let pipeline = &*draw.pipeline;
     let Some(io) = &pipeline.vertex.interface.io.mesh else { return Ok(()) };
     let state = &*draw.state;
-    let outputs = Outputs::new(&pipeline.vertex, pipeline.fragment.as_deref(), 0);
+    let outputs = &ctx.prepared.outputs;
     let kind = match io.emitted {
         Emitted::Points => TopologyClass::Point,
         Emitted::LineStrip => TopologyClass::Line,
@@ -99,10 +98,9 @@ pub fn run<'d>(
         (true, TopologyClass::Triangle) => 2,
         _ => 0,
     };
-    let bias = state.raster.depth_bias.as_ref().map(|b| Bias::new(b, ctx.depth));
-    let maps = Map::all(state, ctx.area);
+    let Prepared { maps, bias, .. } = ctx.prepared;
     let at = (ctx.layers, view);
-    let raster = Rasterizer::new(ctx.shared.level, state, &outputs, maps, bias, kind, provoking, at);
+    let raster = Rasterizer::new(ctx.shared.level, state, outputs, maps, *bias, kind, provoking, at);
     let all: Vec<(Cell, bool)> = io.cells().collect();
     let of_primitive = |slot: u16| io.primitives.iter().find(|c| c.slot == slot).copied();
     let task = pipeline.task.as_deref().map(|t| Stage::new(draw, vk::ShaderStageFlags::TASK_EXT, t));
@@ -114,7 +112,7 @@ pub fn run<'d>(
         mesh: Stage::new(draw, vk::ShaderStageFlags::MESH_EXT, &pipeline.vertex),
         io,
         raster,
-        outputs: &outputs,
+        outputs,
         groups,
         serial: crate::serial(),
         draw: [draw_index, view.unwrap_or(0)],

@@ -19,8 +19,11 @@ impl PassRun {
     /// Draws all tiles with what has been gathered; `here`: of the current subpass too.
     pub(super) fn flush(&mut self, shared: &Shared, here: bool, until: Until) -> Result<(), Blame> {
         let area = self.targets.area;
-        self.gathered.close();
         let mut gathered = std::mem::take(&mut self.gathered);
+        if let Some(mut open) = gathered.open.take() {
+            gathered.close(&mut open);
+            gathered.open = Some(open);
+        }
         let Gathered { ops, told, lists, .. } = &gathered;
         (self.primitives, self.words) = (0, 0);
         // Subpasses whose ops are all here, and all that are drawn now.

@@ -8,7 +8,7 @@ mod tile;
 
 use crate::draw::{Draw, Kept, What};
 use crate::drawn::{Drawn, Draws, Ended, Seen};
-use crate::geometry::bin::{self, Bins, Full};
+use crate::geometry::bin::{Bins, Full, Tiles};
 use crate::geometry::feedback::Feedback;
 use crate::geometry::{self, Batch, GeometryContext, mesh, traffic};
 use crate::pass::{self, Rendering};
@@ -18,7 +18,7 @@ use crate::statistics::{Epochs, Views};
 use crate::tile::Scratches;
 use crate::tile::clear::Clear;
 use crate::tile::expand::Aside;
-use crate::tile::item::{Item, Plans};
+use crate::tile::item::{Item, Plan, Plans};
 use crate::tile::op::{Gathered, Op};
 use crate::tile::target::Targets;
 use ash::vk;
@@ -59,7 +59,7 @@ struct Made<'a> {
     index: u32,
     view: u32,
     layers: u32,
-    counted: bool,
+    plan: &'a Arc<Plan>,
     told: Option<usize>,
     active: Option<&'a Active>,
 }
@@ -261,12 +261,15 @@ impl PassRun {
         mut feedback: Option<&mut Feedback>,
     ) -> Result<(), Blame> {
         let Some(sub) = self.targets.subpasses.get(self.subpass) else { return Ok(()) };
-        let (view_mask, depth) = (sub.view_mask, sub.depth);
+        let view_mask = sub.view_mask;
         let Some(kept) = Kept::new(draws, n) else { return Ok(()) };
         let d = &draws[n];
         if d.feedback && std::mem::take(&mut self.barrier) {
             self.reach_memory(shared)?;
         }
+        let Some(sub) = self.targets.subpasses.get(self.subpass) else { return Ok(()) };
+        let at = (self.subpass, sub);
+        let prepared = self.plans.of(&d.pipeline, &d.state, at, &self.targets, counted);
         let begin = self.line.pass_begins(&shared.clock.gpu(), 0)[0];
         let host = DeviceHost::at(shared, begin);
         let serial = crate::serial();
@@ -305,7 +308,6 @@ impl PassRun {
                 _ => {}
             }
             for &view in &views {
-                let depth = depth.and_then(|a| self.targets.list.get(a as usize)?.depth.as_ref());
                 let ctx = GeometryContext {
                     shared,
                     host: &host,
@@ -315,7 +317,7 @@ impl PassRun {
                     active: active.as_ref(),
                     layers,
                     serial,
-                    depth: depth.map(|p| p.format),
+                    prepared: &prepared.geometry,
                 };
                 let made = Made {
                     draw: &kept,
@@ -324,29 +326,25 @@ impl PassRun {
                     index,
                     view: view.unwrap_or(0),
                     layers,
-                    counted,
+                    plan: &prepared.plan,
                     told,
                     active: active.as_ref(),
                 };
-                let (mut gathered, mut given) = (Ok(()), false);
-                let mut open = std::mem::take(&mut self.gathered.open);
+                let mut gathered = Ok(());
+                let mut open = self.gathered.open.take().unwrap_or_else(Batch::recycled);
                 open.begin();
-                let mut each = |batch| {
-                    given = true;
+                let mut each = |batch: &mut Box<Batch>| {
                     gathered = self.gather(shared, &made, batch);
                     gathered.is_ok()
                 };
                 let run = match (&call, groups) {
                     (Some(call), _) => {
-                        geometry::run(&ctx, d, call, index, view, feedback.as_deref_mut(), open, &mut each)
+                        geometry::run(&ctx, d, call, index, view, feedback.as_deref_mut(), &mut open, &mut each)
                     }
-                    (None, Some(groups)) => mesh::run(&ctx, d, groups, index, view, open, &mut each),
+                    (None, Some(groups)) => mesh::run(&ctx, d, groups, index, view, &mut open, &mut each),
                     (None, None) => Ok(()),
                 };
-                if !given {
-                    // Work stops, and what draws before this one had is gone with what this one had made.
-                    self.gathered.clear();
-                }
+                self.gathered.open = Some(open);
                 run.map_err(|s| s.blame(&d.pipeline.title))?;
                 gathered?;
             }
@@ -360,34 +358,34 @@ impl PassRun {
         Work { label: self.labels.joined(), workload: self.name(), draw }
     }
 
-    /// Takes what geometry has made of a draw, or of a part of it.
-    fn gather(&mut self, shared: &Shared, made: &Made, mut batch: Batch) -> Result<(), Blame> {
+    /// Takes what geometry has made of a draw, or of a part of it: what `batch` has since the draw began.
+    fn gather(&mut self, shared: &Shared, made: &Made, batch: &mut Box<Batch>) -> Result<(), Blame> {
         let d = made.draw;
         let cell = self.epochs.cell(made.view);
-        let counts = std::mem::take(&mut batch.counts);
         match shared.l2() {
-            None if made.told.is_none() => counts.finish_plain(self.epochs.at(cell)),
+            None if made.told.is_none() => batch.counts.finish_plain(self.epochs.at(cell)),
             mut l2 => {
-                let all = counts.finish(&d.pipeline, l2.as_deref_mut());
+                let all = batch.counts.finish(&d.pipeline, l2.as_deref_mut());
                 self.epochs.add_at(cell, &all);
                 self.draws.add(made.told, &all);
             }
         }
-        let mut from = batch.before;
-        let observed = self.targets.observed;
-        if observed {
-            let between = counts.between(&d.pipeline.vertex, (batch.prims.len() - from) as u64);
-            self.drawn.between(cell, between);
+        let (mut from, all) = (batch.before, batch.prims.len());
+        let mut counts = None;
+        if self.targets.observed {
+            let own = std::mem::take(&mut batch.counts);
+            self.drawn.between(cell, own.between(&d.pipeline.vertex, (all - from) as u64));
+            counts = Some(Arc::new(own));
+        } else if shared.observed.counts() || d.instrumentation.is_some() {
+            batch.counts = Default::default();
+        } else {
+            batch.counts.clear_plain();
         }
-        let counts = observed.then(|| Arc::new(counts));
-        self.gathered.open = batch;
-        if d.state.raster.discard {
+        // What comes next of the draw, if it is large, comes behind this.
+        batch.before = all;
+        if d.state.raster.discard || from == all {
             return Ok(());
         }
-        let Targets { area, grid, .. } = self.targets;
-        let all = self.gathered.open.prims.len();
-        let Some(sub) = self.targets.subpasses.get(self.subpass) else { return Ok(()) };
-        let plan = self.plans.of(&d.pipeline, &d.state, (self.subpass, sub), &self.targets, made.counted);
         let item = |batch, bins| {
             let mut item = Item {
                 draw: d.clone(),
@@ -397,33 +395,33 @@ impl PassRun {
                 bins,
                 serial: crate::serial(),
                 view: made.view,
-                plan: plan.clone(),
+                plan: made.plan.clone(),
                 place: made.place.clone(),
                 instrumentation: None,
             };
             item.instrument(made.active, made.index);
             Op::Draw(item)
         };
+        let Targets { area, grid, .. } = self.targets;
+        let tiles = Tiles::new(area, grid, made.layers);
         let at = (self.subpass, cell);
-        let blame = || Blame::memory("lists of primitives by tile").at(made.place);
-        let tiles = bin::Tiles::new(area, grid, made.layers);
+        let blame = |_| Blame::memory("lists of primitives by tile").at(made.place);
         let g = &mut self.gathered;
-        let added =
-            if from == all { Ok(Some(0)) } else { g.lists.add(tiles, &g.open, from..all, area, g.ops.len()) };
-        if let Some(entries) = added.map_err(|_| blame())? {
-            if from < all {
-                g.push(at, item(self.scratches.none(), None), made.told);
-                if g.open.prims.len() >= OPEN {
-                    g.close();
-                }
-                self.listed(shared, all - from, tiles, entries, made.told, cell)?;
+        if let Some(entries) = g.lists.add(tiles, batch, from..all, area, g.ops.len()).map_err(blame)? {
+            g.push(at, item(self.scratches.none(), None), made.told);
+            if self.listed(all - from, tiles, entries, made.told, cell) {
+                self.gathered.close(batch);
+                return self.flush(shared, true, Until::Room);
+            }
+            if all >= OPEN {
+                self.gathered.close(batch);
             }
             return Ok(());
         }
-        // Its primitives alone, with lists of their own.
-        g.close();
-        let batch = Arc::new(std::mem::replace(&mut g.open, Batch::recycled()));
+        // Lists of its own.
         let mut size = all - from;
+        let closed = g.close(batch);
+        let batch = closed.unwrap_or_else(|| std::mem::replace(batch, Batch::recycled()).into());
         while from < all {
             let range = from..all.min(from + size);
             let bins = match Bins::new(shared, &batch, range.clone(), area, grid, made.layers) {
@@ -432,38 +430,36 @@ impl PassRun {
                     size = range.len().div_ceil(2);
                     continue;
                 }
-                Err(Full::Memory) => return Err(blame()),
+                Err(Full::Memory) => return Err(blame(Full::Memory)),
             };
             from = range.end;
             let entries = bins.entries();
             let g = &mut self.gathered;
             g.lists.add_everywhere(g.ops.len());
             g.push_closed(at, item(batch.clone(), Some(bins)), made.told);
-            self.listed(shared, range.len(), tiles, entries, made.told, cell)?;
+            if self.listed(range.len(), tiles, entries, made.told, cell) {
+                self.flush(shared, true, Until::Room)?;
+            }
         }
         Ok(())
     }
 
-    /// So many primitives have been sorted into lists of tiles. Makes room if there are very many.
+    /// So many primitives have been sorted into lists of tiles. True: there are so many by now that tiles are to be drawn.
     fn listed(
         &mut self,
-        shared: &Shared,
         primitives: usize,
-        tiles: bin::Tiles,
+        tiles: Tiles,
         entries: usize,
         told: Option<usize>,
         cell: usize,
-    ) -> Result<(), Blame> {
+    ) -> bool {
         if self.targets.observed {
             self.count_lists(entries as u64, told, cell);
         }
         self.primitives += primitives;
         // As if each draw had a list for each tile: where a pass is cut does not depend on how they are kept.
         self.words += tiles.count() + 1 + entries;
-        if self.primitives > MANY || self.words > MANY_WORDS {
-            self.flush(shared, true, Until::Room)?;
-        }
-        Ok(())
+        self.primitives > MANY || self.words > MANY_WORDS
     }
 
     /// So many references were written into lists of tasks.

@@ -10,7 +10,7 @@ use super::packer::WARPS;
 use super::quads;
 use super::target::Targets;
 use crate::draw::Kept;
-use crate::geometry::{Batch, GeometryCounts, bin::Bins};
+use crate::geometry::{self, Batch, GeometryCounts, bin::Bins};
 use crate::layout::sample_locations;
 use crate::pass::Subpass;
 use crate::prim::{Prim, prefetch};
@@ -193,25 +193,27 @@ fn places(s: &State, samples: usize) -> [[u8; 2]; MAX_SAMPLES] {
     places
 }
 
-/// The plans of a pass, each made once.
+/// What follows from pipeline and state alone, for geometry and for tiles.
+pub struct Prepared {
+    pub geometry: geometry::Prepared,
+    pub plan: Arc<Plan>,
+    /// What it was made of: while that is held, nothing else has its address.
+    _of: (Arc<GraphicsPipeline>, Arc<State>),
+}
+
+/// What draws of a pass are prepared with, each made once.
 #[derive(Default)]
 pub struct Plans {
-    known: FxHashMap<Asked, Known>,
-    /// Those of the last draw.
-    last: Option<(Asked, Arc<Plan>)>,
+    known: FxHashMap<Asked, Arc<Prepared>>,
+    /// The last draw's.
+    last: Option<(Asked, Arc<Prepared>)>,
 }
 
 /// Addresses of pipeline and state, subpass, and whether a query looks.
 type Asked = (usize, usize, usize, bool);
 
-/// A plan, with what it was made of: while that is held, nothing else has its address.
-struct Known {
-    plan: Arc<Plan>,
-    _of: (Arc<GraphicsPipeline>, Arc<State>),
-}
-
 impl Plans {
-    /// As [`Plan::new`]; `sub`: with its number.
+    /// For a draw in `sub`, with its number; as [`Plan::new`].
     pub fn of(
         &mut self,
         p: &Arc<GraphicsPipeline>,
@@ -219,17 +221,22 @@ impl Plans {
         (number, sub): (usize, &Subpass),
         targets: &Targets,
         counted: bool,
-    ) -> Arc<Plan> {
+    ) -> Arc<Prepared> {
         let asked = (Arc::as_ptr(p).addr(), Arc::as_ptr(s).addr(), number, counted);
-        if let Some((_, plan)) = self.last.as_ref().filter(|(of, _)| *of == asked) {
-            return plan.clone();
+        if let Some((_, prepared)) = self.last.as_ref().filter(|(of, _)| *of == asked) {
+            return prepared.clone();
         }
-        let known = self.known.entry(asked).or_insert_with(|| Known {
-            plan: Arc::new(Plan::new(p, s, sub, targets, counted)),
-            _of: (p.clone(), s.clone()),
-        });
-        self.last = Some((asked, known.plan.clone()));
-        known.plan.clone()
+        let make = || {
+            let depth = sub.depth.and_then(|a| targets.list.get(a as usize)?.depth.as_ref());
+            Arc::new(Prepared {
+                geometry: geometry::Prepared::new(p, s, targets.area, depth.map(|d| d.format)),
+                plan: Arc::new(Plan::new(p, s, sub, targets, counted)),
+                _of: (p.clone(), s.clone()),
+            })
+        };
+        let prepared = self.known.entry(asked).or_insert_with(make).clone();
+        self.last = Some((asked, prepared.clone()));
+        prepared
     }
 }
 

@@ -4,6 +4,7 @@ use super::clear::Clear;
 use super::item::Item;
 use super::lists::Lists;
 use crate::geometry::Batch;
+use std::mem::replace;
 use std::sync::Arc;
 
 /// Something a subpass does, in order.
@@ -23,27 +24,23 @@ pub struct Gathered {
     /// By op: which of the draws that a capture tells apart it is of.
     pub told: Vec<Option<usize>>,
     pub lists: Lists,
-    /// Primitives of draws that have none of their own: each adds to it.
-    pub open: Batch,
+    /// Primitives of draws that have none of their own: each adds to it. Not there while one does.
+    pub open: Option<Box<Batch>>,
     /// The first op whose primitives these may be.
     opened: usize,
 }
 
 impl Gathered {
-    /// What comes next has other primitives than the open ones: those are given to their draws.
-    pub fn close(&mut self) {
+    /// What comes next has other primitives than the open ones: those are given to their draws, if any has some.
+    pub fn close(&mut self, open: &mut Box<Batch>) -> Option<Arc<Batch>> {
         let mut batch: Option<Arc<Batch>> = None;
         for (.., op) in &mut self.ops[self.opened..] {
             if let Op::Draw(item) = op {
-                let open = &mut self.open;
-                let batch = batch.get_or_insert_with(|| {
-                    let next = Batch::recycled();
-                    Arc::new(std::mem::replace(open, next))
-                });
-                item.batch = batch.clone();
+                item.batch = batch.get_or_insert_with(|| replace(open, Batch::recycled()).into()).clone();
             }
         }
         self.opened = self.ops.len();
+        batch
     }
 
     /// Adds an op whose primitives are not the open ones.
