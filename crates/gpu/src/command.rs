@@ -15,6 +15,7 @@ use raster::geometry::feedback::Target;
 use raster::pass::Rendering;
 use shader::stage_io::FEEDBACK_BUFFERS;
 use std::sync::Arc;
+use std::time::Instant;
 use texel::buffer::Buffer;
 use texel::image::Image;
 use texel::memory::DeviceMemory;
@@ -400,6 +401,8 @@ pub struct Submission {
     pub fence: Option<Arc<machine::sync::Fence>>,
     /// Its place among those of all queues.
     pub slot: Slot,
+    /// When it was made, by the host's clock.
+    pub made: Option<Instant>,
     /// Modelled time that the host had seen when it submitted.
     pub floor: u64,
     /// Somebody could look at counters when it was made.

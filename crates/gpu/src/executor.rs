@@ -34,7 +34,7 @@ use texel::memory::sparse::resident;
 pub struct Executor {
     shared: Arc<Shared>,
     scratches: Arc<Scratches>,
-    pass: Option<PassRun>,
+    pass: Option<Box<PassRun>>,
     /// Transform feedback, while it is active.
     feedback: Option<Feedback>,
     queries: Queries,
@@ -179,14 +179,14 @@ impl Executor {
                 let alone = r.resuming.then(|| Arc::new(r.without_first_part()));
                 let rendering = alone.as_ref().unwrap_or(r);
                 discarded::pass_begins(&*self.shared.report, rendering, &self.place);
-                self.pass = Some(PassRun::new(
+                self.pass = Some(Box::new(PassRun::new(
                     rendering,
                     &self.line,
                     self.place.labels(),
                     &self.scratches,
                     captured,
                     observed,
-                ));
+                )));
             }
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
             Command::Draw(n, _) => self.draw(draws, *n as usize),
@@ -197,7 +197,7 @@ impl Executor {
                 Ok(())
             }),
             Command::EndRendering => {
-                if !self.pass.as_mut().is_some_and(PassRun::suspend) {
+                if !self.pass.as_mut().is_some_and(|p| p.suspend()) {
                     self.end_pass();
                 }
             }
@@ -237,12 +237,12 @@ impl Executor {
                 }
             }
             Command::WriteTimestamp { pool, query, stages } => {
-                self.queries.stamp(self.pass.as_mut(), &mut self.line, pool, *query, *stages)
+                self.queries.stamp(self.pass.as_deref_mut(), &mut self.line, pool, *query, *stages)
             }
             Command::BeginQuery { pool, query, index, .. } => {
-                self.queries.begin(self.pass.as_mut(), pool, *query, *index);
+                self.queries.begin(self.pass.as_deref_mut(), pool, *query, *index);
             }
-            Command::EndQuery { pool, query } => self.queries.end(self.pass.as_mut(), pool, *query),
+            Command::EndQuery { pool, query } => self.queries.end(self.pass.as_deref_mut(), pool, *query),
             Command::ResetQueryPool { pool, first, count } => {
                 self.shared.hub.change(|| pool.reset(*first, *count))
             }
@@ -278,7 +278,7 @@ impl Executor {
 
     /// Only state may change between the parts of a render pass: what does more finds the pass as if it had ended.
     fn leave_suspended(&mut self) {
-        if self.pass.as_ref().is_some_and(PassRun::is_suspended) {
+        if self.pass.as_ref().is_some_and(|p| p.is_suspended()) {
             self.end_pass();
         }
     }

@@ -215,7 +215,10 @@ pub(crate) unsafe fn begin_command_buffer(
         if phase == Phase::Recording || (phase != Phase::Initial && !resettable) {
             crate::debug::log_error(&format!("vkBeginCommandBuffer: the command buffer is {phase:?}"));
         }
-        buffer.reset(false);
+        // What has just been reset is empty.
+        if phase != Phase::Initial {
+            buffer.reset(false);
+        }
         let mut r = buffer.lock();
         r.phase = Phase::Recording;
         r.usage = (*info).flags;

@@ -86,6 +86,13 @@ impl IndexBuffer {
 }
 
 impl Draw {
+    /// It will be drawn next: asks for its memory.
+    #[inline]
+    pub fn soon(&self) {
+        let lines = size_of::<Draw>().div_ceil(64);
+        (0..lines).for_each(|k| simd::prefetch(std::ptr::from_ref(self).cast::<u8>().wrapping_add(64 * k)));
+    }
+
     /// For people: the call, how much it draws if that is in it, and the pipeline's entry points.
     pub fn title(&self) -> String {
         let what = match &self.what {

@@ -206,6 +206,11 @@ impl Tiles {
         Tiles { grid, x0, y0, width: side(end[0], x0), height: side(end[1], y0), layers }
     }
 
+    /// Of so many layers.
+    pub fn of_layers(self, layers: u32) -> Tiles {
+        Tiles { layers, ..self }
+    }
+
     /// Tiles of all layers.
     pub fn count(self) -> usize {
         self.width as usize * self.height as usize * self.layers as usize

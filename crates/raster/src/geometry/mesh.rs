@@ -1,10 +1,10 @@
 //! Mesh shading: task workgroups that ask for mesh workgroups, whose vertices and primitives go to set-up in their order
 //! (§ Mesh Shading).
 
+use super::Prepared;
 use super::assembly::{Assembled, TopologyClass};
 use super::feedback::Feedback;
 use super::line::Stipple;
-use super::Prepared;
 use super::pieces::{self, Halt, Pieces, Scratch};
 use super::raster::Rasterizer;
 use super::stages::Stage;

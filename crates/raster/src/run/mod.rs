@@ -68,6 +68,8 @@ pub struct PassRun {
     rendering: Arc<Rendering>,
     targets: Targets,
     subpass: usize,
+    /// Those of a layer.
+    tiles: Tiles,
     gathered: Gathered,
     plans: Plans,
     /// Subpasses whose resolves are done.
@@ -172,6 +174,7 @@ impl PassRun {
             regions,
             rendering: rendering.clone(),
             subpass: 0,
+            tiles: Tiles::new(area, grid, 1),
             gathered: scratches.gather(),
             plans: Plans::default(),
             resolved: 0,
@@ -264,6 +267,9 @@ impl PassRun {
         let view_mask = sub.view_mask;
         let Some(kept) = Kept::new(draws, n) else { return Ok(()) };
         let d = &draws[n];
+        if let Some(next) = draws.get(n + 1) {
+            next.soon();
+        }
         if d.feedback && std::mem::take(&mut self.barrier) {
             self.reach_memory(shared)?;
         }
@@ -338,9 +344,16 @@ impl PassRun {
                     gathered.is_ok()
                 };
                 let run = match (&call, groups) {
-                    (Some(call), _) => {
-                        geometry::run(&ctx, d, call, index, view, feedback.as_deref_mut(), &mut open, &mut each)
-                    }
+                    (Some(call), _) => geometry::run(
+                        &ctx,
+                        d,
+                        call,
+                        index,
+                        view,
+                        feedback.as_deref_mut(),
+                        &mut open,
+                        &mut each,
+                    ),
                     (None, Some(groups)) => mesh::run(&ctx, d, groups, index, view, &mut open, &mut each),
                     (None, None) => Ok(()),
                 };
@@ -403,7 +416,7 @@ impl PassRun {
             Op::Draw(item)
         };
         let Targets { area, grid, .. } = self.targets;
-        let tiles = Tiles::new(area, grid, made.layers);
+        let tiles = self.tiles.of_layers(made.layers);
         let at = (self.subpass, cell);
         let blame = |_| Blame::memory("lists of primitives by tile").at(made.place);
         let g = &mut self.gathered;
