@@ -50,6 +50,8 @@ struct Inner {
     finished: AtomicU64,
     /// Modelled end of what has finished.
     latest: AtomicU64,
+    /// For the next submission.
+    next: Lookout,
     /// For the thread, once it starts.
     publisher: parking_lot::Mutex<Option<channel::Publisher>>,
 }
@@ -79,6 +81,7 @@ impl Device {
                     submitted: AtomicU64::new(0),
                     finished: AtomicU64::new(0),
                     latest: AtomicU64::new(1),
+                    next: Lookout::default(),
                     publisher: parking_lot::Mutex::new(Some(publisher)),
                 }),
                 thread: Default::default(),
@@ -140,6 +143,7 @@ impl Queue {
             return self.inner.lose_forked();
         }
         self.inner.submitted.fetch_add(submissions.len() as u64, SeqCst);
+        self.inner.next.here();
         let shared = &self.inner.shared;
         let (floor, observed) = (shared.clock.floor(), shared.observed.asked());
         for s in submissions {
@@ -208,9 +212,10 @@ impl Inner {
         let mut executor =
             Executor::new(self.shared.clone(), self.scratches.clone(), publisher, pulse.clone());
         // Programs that wait for one often make another right after.
-        let (next, mut idle) = (Lookout::default(), None::<Instant>);
+        let (next, mut idle) = (&self.next, None::<Instant>);
         while let Some(submission) = next.look(|| work.try_recv().ok()).or_else(|| work.recv().ok()) {
             let begin = Instant::now();
+            self.shared.hub.lookout.here();
             if let Some((idle, made)) = idle.zip(submission.made) {
                 next.came(made.saturating_duration_since(idle));
             }
