@@ -14,6 +14,7 @@ use raster::draw::Draw;
 use raster::geometry::feedback::Target;
 use raster::pass::Rendering;
 use shader::stage_io::FEEDBACK_BUFFERS;
+use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::Instant;
 use texel::buffer::Buffer;
@@ -87,7 +88,7 @@ pub enum Command {
     CopyBuffer {
         src: Arc<Buffer>,
         dst: Arc<Buffer>,
-        regions: Vec<vk::BufferCopy2<'static>>,
+        regions: SmallVec<[vk::BufferCopy2<'static>; 1]>,
     },
     UpdateBuffer {
         dst: Arc<Buffer>,
@@ -358,6 +359,19 @@ impl Tie {
             }
             _ => vec![],
         }
+    }
+
+    /// Whether a command may have any.
+    #[inline]
+    pub fn may_be_of(c: &Command) -> bool {
+        matches!(
+            c,
+            Command::SetEvent { .. }
+                | Command::ResetEvent { .. }
+                | Command::WaitEvents { .. }
+                | Command::BeginRendering(_)
+                | Command::Execute(_)
+        )
     }
 }
 

@@ -268,6 +268,7 @@ impl Inner {
             }
             // Another batch can't resume what this one has suspended.
             executor.end_pass();
+            executor.tell_quiet();
             executor.publisher.end_batch(s.presents);
         }
         drop(s.lists);

@@ -50,6 +50,8 @@ pub struct Executor {
     cleaned: Option<u64>,
     /// Conditional rendering is active, and discards.
     discards: bool,
+    /// Transfers that are not told of yet.
+    quiet: count::Streams,
     /// The command under way.
     pub place: Place,
     pulse: Arc<Pulse>,
@@ -75,6 +77,7 @@ impl Executor {
             marks: vec![],
             cleaned: None,
             discards: false,
+            quiet: Default::default(),
             place: Place::default(),
             pulse,
         }
@@ -236,6 +239,10 @@ impl Executor {
                     self.line.wait(e.time.load(SeqCst), dependency.dst_stages);
                 }
             }
+            Command::BeginQuery { .. } | Command::EndQuery { .. } if !self.quiet.is_none() => {
+                self.tell_quiet();
+                self.command(c, draws);
+            }
             Command::WriteTimestamp { pool, query, stages } => {
                 self.queries.stamp(self.pass.as_deref_mut(), &mut self.line, pool, *query, *stages)
             }
@@ -267,6 +274,7 @@ impl Executor {
             Command::EndLabel => self.place.end_label(),
             Command::Mark(name) => {
                 // While nobody listens no epoch is begun for it: epochs cost memory, a tile pass some time.
+                self.tell_quiet();
                 let Some(mark) = self.publisher.mark(self.place.labels(), name) else { return };
                 match &mut self.pass {
                     Some(p) => self.marks.push((p.epochs.advance(), mark)),
@@ -346,6 +354,7 @@ impl Executor {
     /// Ends a render pass that is under way, or suspended with nothing left to resume it.
     pub fn end_pass(&mut self) {
         if let Some(mut p) = self.pass.take() {
+            self.tell_quiet();
             let _turn = self.turn(Some(&mut p));
             let (name, views, rendering) = (p.name(), p.all_views(), p.rendering().clone());
             let made_by = MadeBy::of(p.pipelines());
@@ -495,14 +504,18 @@ impl Executor {
     /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work, or the main queue's.
     fn transfer(&mut self, c: &Command) {
         let _turn = exclusive::shared();
+        let observed = self.shared.observed.counts();
         discarded::transfer(&*self.shared.report, c, &self.place);
         let Some(Transferred { name, kind, moved, spans: [reads, writes], covered, fault }) =
-            transfer::run(c, &self.shared.memory, &self.shared.hub)
+            transfer::run(c, &self.shared.memory, &self.shared.hub, observed)
         else {
             return;
         };
         if let Some(address) = fault {
             self.blame(Blame::of(wave::Fault::Address(address), c.call()));
+        }
+        if !observed && covered.is_none() && self.publisher.publish_quietly() {
+            return self.quiet.add(moved);
         }
         let model = self.shared.model;
         let found = self.shared.find_in_l2(&reads, &writes);
@@ -531,6 +544,16 @@ impl Executor {
         let done =
             Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts, seen: None };
         self.publisher.publish(self.place.labels(), done, || (name.into(), MadeBy::default()));
+    }
+
+    /// What small transfers have moved while nobody looked at counters is told of in one go, before anybody could ask.
+    pub fn tell_quiet(&mut self) {
+        if self.quiet.is_none() {
+            return;
+        }
+        let counts = std::mem::take(&mut self.quiet).counts([0; 2]);
+        self.queries.add(&counts, self.line.latest());
+        self.publisher.add(&counts);
     }
 
     /// A workload that has counted this runs as one job: its time is added to what it counted, and all that to queries.

@@ -96,7 +96,7 @@ impl Default for Recorder {
 
 impl Recorder {
     pub fn push(&mut self, c: Command) {
-        let mut ties = Tie::of(&c);
+        let mut ties = if Tie::may_be_of(&c) { Tie::of(&c) } else { vec![] };
         // A list can be as long as the program likes: what there is no memory for is told at its end.
         match self.commands.try_reserve(1).and(self.ties.try_reserve(ties.len())) {
             Ok(()) => {
