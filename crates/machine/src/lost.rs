@@ -266,3 +266,28 @@ impl fmt::Display for Place {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod place_tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_told_from_the_inside_out_and_kept_as_it_was() {
+        let mut p = Place::default();
+        p.enter(&"outer".into());
+        p.at(7, "vkCmdExecuteCommands");
+        p.begin_label("shadows");
+        p.enter(&"inner".into());
+        p.at(3, "vkCmdDraw");
+        let kept = p.clone();
+        p.at(4, "vkCmdDispatch");
+        p.end_label();
+        p.leave();
+        let inside =
+            "vkCmdDraw (command 3 of inner) by vkCmdExecuteCommands (command 7 of outer) in 'shadows'";
+        assert_eq!(kept.to_string(), inside);
+        assert_eq!(p.to_string(), "vkCmdExecuteCommands (command 7 of outer)");
+        p.leave();
+        assert_eq!(p.to_string(), "");
+    }
+}

@@ -57,6 +57,10 @@ impl Bins {
     /// Entries of a tile in order: the primitive's index in its batch, with [`COVERS`] and
     /// [`LARGE`]. `x`, `y`: tile coordinates.
     pub fn list(&self, layer: u32, x: u32, y: u32) -> &[u32] {
+        // Subpasses may have fewer views than the pass.
+        if layer >= self.layers {
+            return &[];
+        }
         let t = ((layer * self.height + y - self.y0) * self.width + x - self.x0) as usize;
         &self.entries[self.starts[t] as usize..self.starts[t + 1] as usize]
     }

@@ -222,7 +222,7 @@ impl MeshWork<'_> {
         out.counts.events[Event::InputPrimitives] += n;
         if !self.raster.state.raster.discard && n > 0 {
             if !self.raster.maps.is_empty() {
-                vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
+                vertices.place(self.raster.level, self.outputs, self.raster.maps, self.raster.clip_z);
             }
             out.used.begin(
                 if self.ctx.shared.observed.counts() { *count as usize } else { 0 },

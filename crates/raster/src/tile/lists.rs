@@ -144,3 +144,79 @@ impl Lists {
         self.everywhere.clear();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Grid;
+    use crate::prim::tests::polygon;
+    use crate::tile::clear::Clear;
+
+    const AREA: Rect = Rect { x0: 0, y0: 0, x1: 256, y1: 128 };
+
+    /// A batch of primitives, of 8 by 8 pixels each, at these places.
+    fn batch(at: &[[i32; 2]]) -> Batch {
+        let of = |[x, y]: &[i32; 2]| polygon(0, Rect { x0: *x, y0: *y, x1: x + 8, y1: y + 8 });
+        let mut b = Batch::default();
+        b.prims = at.iter().map(of).collect();
+        b
+    }
+
+    #[test]
+    fn a_tile_has_its_draws_in_order_and_nothing_of_others() {
+        let tiles = Tiles::new(AREA, Grid::default(), 1);
+        let clear = || (0, 0, Op::Clear(Clear { attachments: vec![], rects: vec![] }));
+        // Ops 0 and 2 draw, 1 clears, 3 draws nothing here, 4 draws in the second tile and, last, in the first.
+        let ops = [clear(), clear(), clear(), clear(), clear()];
+        let b = batch(&[[3, 3], [70, 70], [20, 3], [40, 40], [200, 3], [100, 3], [9, 9]]);
+        let mut l = Lists::default();
+        let mut add = |op, range| l.add(tiles, &b, range, AREA, op).expect("memory");
+        assert_eq!(add(0, 0..3), Some(3));
+        assert_eq!(add(2, 3..4), Some(1));
+        assert_eq!(add(3, 4..5), Some(1));
+        assert_eq!(add(4, 5..7), Some(2));
+        l.add_everywhere(1);
+        let mut seen = Vec::new();
+        l.of(tiles, &ops, (0, 0, 0), &mut seen);
+        assert_eq!(seen, [(0, &[0, 2][..]), (1, &[]), (2, &[3]), (4, &[6])]);
+        l.of(tiles, &ops, (0, 1, 0), &mut seen);
+        assert_eq!(seen, [(1, &[][..]), (4, &[5])]);
+        l.of(tiles, &ops, (0, 2, 1), &mut seen);
+        assert_eq!(seen, [(1, &[][..])]);
+        // What a view lacks that others of the pass have.
+        l.of(tiles.of_layers(3), &ops, (2, 0, 0), &mut seen);
+        assert_eq!(seen, [(1, &[][..])]);
+        l.clear();
+        let mut seen = Vec::new();
+        l.of(tiles, &ops, (0, 0, 0), &mut seen);
+        assert!(seen.is_empty());
+    }
+
+    /// What thousands of draws leave in one tile costs the others nothing: a chain holds its own tile's alone.
+    #[test]
+    fn draws_elsewhere_are_not_looked_at() {
+        let tiles = Tiles::new(AREA, Grid::default(), 1);
+        let b = batch(&[[3, 3], [70, 3]]);
+        let mut l = Lists::default();
+        for op in 0..5000 {
+            let at = usize::from(op == 2500);
+            assert_eq!(l.add(tiles, &b, at..at + 1, AREA, op), Ok(Some(1)));
+        }
+        let mut seen = Vec::new();
+        // No op is asked for what it is: there is none.
+        l.of(tiles, &[], (0, 1, 0), &mut seen);
+        assert_eq!(seen, [(2500, &[1][..])]);
+        l.of(tiles, &[], (0, 0, 0), &mut seen);
+        assert_eq!(seen.len(), 4999);
+        assert!(seen.is_sorted() && seen.iter().all(|(_, e)| **e == [0]));
+    }
+
+    #[test]
+    fn large_draws_have_lists_of_their_own() {
+        let tiles = Tiles::new(AREA, Grid::default(), 1);
+        let b = batch(&vec![[3, 3]; PRIMITIVES + 1]);
+        let mut l = Lists::default();
+        assert_eq!(l.add(tiles, &b, 0..b.prims.len(), AREA, 0), Ok(None));
+        assert_eq!(l.add(tiles, &b, 1..b.prims.len(), AREA, 0), Ok(Some(PRIMITIVES)));
+    }
+}
