@@ -148,7 +148,7 @@ impl DrawCounts {
         let this = std::mem::take(self);
         let mut c = events(&this.tile, item, this.usage.as_deref());
         let shaded = item.plan.observed && this.tile[InTile::Warps] > 0;
-        if let Some(program) = item.draw.pipeline.fragment.as_deref().filter(|_| shaded) {
+        if let Some(program) = item.plan.pipeline.fragment.as_deref().filter(|_| shaded) {
             let mut u = UnitCounts::default();
             machine::count::descriptors(&mut u, program, this.tiles.min(counters::model::current().cores));
             c.add_units(Phase::Main, &u);
@@ -180,7 +180,7 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     if let Some(counts) = item.counts.as_deref().filter(|_| vertices > 0) {
         let [a, b] = &counts.usage.halves;
         let all = counts.events[Event::VertexInvocations].max(1);
-        let whole = item.draw.pipeline.vertex.profile.halves.is_none();
+        let whole = item.plan.pipeline.vertex.profile.halves.is_none();
         for (ask, ran) in [(Ask::Fma, Ran::Fma), (Ask::Cvt, Ran::Cvt), (Ask::Sfu, Ran::Sfu)] {
             let others = if item.plan.varyings > 0 { b.ran[ran] } else { 0 };
             let once = if whole { counts.usage.ran[ran] } else { a.ran[ran] + others };
@@ -479,10 +479,10 @@ fn events(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Counts {
         let of = [InTile::Vertices, InTile::VertexWarps, InTile::FullVertexWarps].map(|n| tile[n]);
         c[Event::DeferredVertices] = of[0];
         c[Event::DeferredWarps] = of[1];
-        let u = counts.shaded_later(&item.draw.pipeline.vertex, item.plan.varyings > 0, of);
+        let u = counts.shaded_later(&item.plan.pipeline.vertex, item.plan.varyings > 0, of);
         c.add_units(Phase::Main, &u);
     }
-    let Some(program) = item.draw.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
+    let Some(program) = item.plan.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
     let warps = tile[InTile::Warps];
     let mut u = machine::count::units(usage.unwrap_or(&Usage::default()));
     machine::count::launch(&mut u, program, warps, shaded * 4, tile[InTile::FullWarps]);

@@ -261,7 +261,7 @@ impl Task<'_> {
     /// A block all of whose pixels are left, of a plain draw: into the wave.
     #[inline(always)]
     pub(super) fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         if plan.counts_early {
             self.counts[InTile::Passed] += 16;
         }

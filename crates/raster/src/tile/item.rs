@@ -57,6 +57,8 @@ pub struct Item {
 
 /// What follows from state, program and attachments.
 pub struct Plan {
+    pub pipeline: Arc<GraphicsPipeline>,
+    pub state: Arc<State>,
     pub tests: Tests,
     pub when: When,
     pub depth: Option<u32>,
@@ -141,21 +143,21 @@ pub struct Color {
 impl Item {
     /// Makes an instrumented fragment shader's metrics go to `active`, as those of draw `index` of its command.
     pub fn instrument(&mut self, active: Option<&Active>, index: u32) {
-        let fragment = self.draw.pipeline.fragment.as_ref().is_some_and(|p| p.profile.mark_count > 0);
+        let fragment = self.plan.pipeline.fragment.as_ref().is_some_and(|p| p.profile.mark_count > 0);
         let active = active.filter(|_| fragment);
         self.instrumentation = active.map(|a| Box::new((a.clone(), index, Blocks::default())));
     }
 
     /// Who is to blame for a fault in its tiles.
     pub fn blame(&self, stop: Stop) -> Blame {
-        let p = &self.draw.pipeline;
+        let p = &self.plan.pipeline;
         // Without a fragment shader there is none to stop.
         Blame::new(stop, "fragment", p.fragment.as_ref().unwrap_or(&p.vertex), &p.title).at(&self.place)
     }
 
     /// Takes what a worker counted for the fragment shader, if it ran and somebody looks.
     pub fn take_usage(&self, worker: &mut Worker) -> Option<Usage> {
-        match (&self.instrumentation, &self.draw.pipeline.fragment) {
+        match (&self.instrumentation, &self.plan.pipeline.fragment) {
             (Some(own), Some(p)) => Some(own.2.take(worker, p, true)),
             (None, Some(p)) if !self.plan.observed => {
                 if !worker.tally.is_idle() {
@@ -196,9 +198,8 @@ fn places(s: &State, samples: usize) -> [[u8; 2]; MAX_SAMPLES] {
 /// What follows from pipeline and state alone, for geometry and for tiles.
 pub struct Prepared {
     pub geometry: geometry::Prepared,
+    /// Holds what it was made of: nothing else has its address meanwhile.
     pub plan: Arc<Plan>,
-    /// What it was made of: while that is held, nothing else has its address.
-    _of: (Arc<GraphicsPipeline>, Arc<State>),
 }
 
 /// What draws of a pass are prepared with, each made once.
@@ -231,7 +232,6 @@ impl Plans {
             Arc::new(Prepared {
                 geometry: geometry::Prepared::new(p, s, targets.area, depth.map(|d| d.format)),
                 plan: Arc::new(Plan::new(p, s, sub, targets, counted)),
-                _of: (p.clone(), s.clone()),
             })
         };
         let prepared = self.known.entry(asked).or_insert_with(make).clone();
@@ -248,7 +248,13 @@ impl Plan {
     }
 
     /// `counted`: an occlusion or statistics query looks at the draw.
-    pub fn new(p: &GraphicsPipeline, s: &State, sub: &Subpass, targets: &Targets, counted: bool) -> Plan {
+    pub fn new(
+        p: &Arc<GraphicsPipeline>,
+        s: &Arc<State>,
+        sub: &Subpass,
+        targets: &Targets,
+        counted: bool,
+    ) -> Plan {
         let target = |a: Option<u32>| a.and_then(|a| targets.list.get(a as usize));
         let depth = target(sub.depth).and_then(|t| t.depth.as_ref());
         let stencil = target(sub.stencil).and_then(|t| t.stencil.as_ref());
@@ -326,6 +332,8 @@ impl Plan {
         let waits = depth_alone || hiz && several && !before_tests;
         let deferred = replaces && waits && when == When::Early && shades && !none.writes_memory;
         Plan {
+            pipeline: p.clone(),
+            state: s.clone(),
             tests,
             when,
             depth: sub.depth,
@@ -402,10 +410,10 @@ impl Item {
     /// Depth range of the viewport a primitive went through.
     #[inline]
     pub fn depth_range(&self, p: &Prim) -> [f32; 2] {
-        self.draw.state.viewports.get(p.side.viewport()).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
+        self.plan.state.viewports.get(p.side.viewport()).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
     }
     /// May hold smooth lines.
     pub(super) fn smooth(&self) -> bool {
-        self.draw.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
+        self.plan.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
     }
 }
