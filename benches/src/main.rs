@@ -24,8 +24,8 @@ use std::process::ExitCode;
 /// Runs the benchmark kernels and pictures on Tuff, lavapipe and SwiftShader.
 #[derive(Parser)]
 pub struct Args {
-    /// Only these (comma-separated): kernels and pictures by name, `kernels`, `pictures`, `first` (first frames of
-    /// new pipelines), `memory` (the peak of a large multisampled pass).
+    /// Only these (comma-separated): kernels, pictures and rows of small things by name, `kernels`, `pictures`, `launch` (the small
+    /// things: draws, copies, passes and others by thousands), `first` (first frames of new pipelines), `memory` (the peak of a large multisampled pass).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Run real programs instead (benches/clients/clients.toml), on the first driver and its peers; `--only` names some
@@ -141,6 +141,7 @@ fn write(args: &Args, report: &impl serde::Serialize) -> client::Result<()> {
 pub struct Chosen {
     pub kernels: Vec<&'static client::kernels::Spec>,
     pub pictures: Vec<&'static client::pictures::Spec>,
+    pub launch: Vec<&'static client::launch::Spec>,
     pub first_frames: bool,
     pub memory: bool,
     /// Groups of the matrix; if there are some, nothing else.
@@ -160,16 +161,18 @@ impl Chosen {
     fn new(only: &[String]) -> client::Result<Self> {
         let wanted = |names: &[&str]| only.is_empty() || only.iter().any(|o| names.contains(&o.as_str()));
         let known = |o: &String| {
-            ["kernels", "pictures", "first", "memory"].contains(&o.as_str())
+            ["kernels", "pictures", "launch", "first", "memory"].contains(&o.as_str())
                 || client::kernels::find(o).is_some()
                 || client::pictures::find(o).is_ok()
+                || client::launch::find(o).is_some()
         };
         if let Some(unknown) = only.iter().find(|o| !known(o)) {
-            return Err(client::Error(format!("no kernel or picture is called {unknown}")));
+            return Err(client::Error(format!("no kernel, picture or row is called {unknown}")));
         }
         Ok(Self {
             kernels: client::kernels::KERNELS.iter().filter(|k| wanted(&["kernels", k.name])).collect(),
             pictures: client::pictures::PICTURES.iter().filter(|p| wanted(&["pictures", p.name])).collect(),
+            launch: client::launch::ROWS.iter().filter(|r| wanted(&["launch", r.name])).collect(),
             first_frames: wanted(&["first"]),
             memory: wanted(&["memory"]),
             matrix: vec![],
@@ -218,10 +221,13 @@ mod tests {
     fn names_choose_kernels_and_pictures() {
         let all = Chosen::new(&[]).unwrap();
         assert_eq!((all.kernels.len(), all.pictures.len()), (10, 13));
+        assert_eq!(all.launch.len(), 11);
         assert!(all.first_frames && all.memory);
         let some = Chosen::new(&["med".into(), "tri".into(), "memory".into()]).unwrap();
         assert_eq!((some.kernels.len(), some.pictures.len()), (1, 1));
         assert!(!some.first_frames && some.memory);
+        let draws = Chosen::new(&["draws".into()]).unwrap();
+        assert_eq!((draws.kernels.len(), draws.pictures.len(), draws.launch.len()), (0, 0, 1));
         assert!(Chosen::new(&["nothing".into()]).is_err());
     }
 

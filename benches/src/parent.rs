@@ -70,6 +70,8 @@ pub enum What {
     First,
     /// A group of the matrix.
     Matrix,
+    /// Small things by thousands: the time of one.
+    Launch,
 }
 
 /// One table: a row a kernel, a column a driver.
@@ -164,6 +166,9 @@ impl Bench<'_> {
             for group in &self.chosen.matrix {
                 show(crate::matrix::section(self, *group, t));
             }
+            if !self.chosen.launch.is_empty() && !self.args.no_run {
+                show(self.launches(t));
+            }
             if self.chosen.first_frames && !self.args.no_create {
                 show(pictures::first_frames(self, t));
             }
@@ -213,6 +218,22 @@ impl Bench<'_> {
             title: format!("run time, {}", words(threads)),
             clock: clock(threads),
             rows,
+            threads,
+        }
+    }
+
+    fn launches(&self, threads: Threads) -> Section {
+        let budget_ms = self.args.budget_ms;
+        let request =
+            |r: &&'static client::launch::Spec| (r.name, Request::Launch { row: r.name.into(), budget_ms });
+        Section {
+            what: What::Launch,
+            title: format!(
+                "small things by thousands, recorded, submitted and waited for, {}",
+                words(threads)
+            ),
+            clock: clock(threads),
+            rows: self.rounds(threads, self.chosen.launch.iter().map(request)),
             threads,
         }
     }

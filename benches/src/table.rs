@@ -1,10 +1,9 @@
 //! Tables for the terminal.
 
-use crate::parent::{Agreement, Row, Section};
+use crate::parent::{Agreement, Row, Section, What};
 
-/// A time in milliseconds with three significant digits.
-fn ms(seconds: f64) -> String {
-    let v = seconds * 1e3;
+/// A time with three significant digits.
+fn time(v: f64) -> String {
     match v {
         v if v.is_nan() => "-".into(),
         v if v >= 100.0 => format!("{v:.0}"),
@@ -14,10 +13,15 @@ fn ms(seconds: f64) -> String {
     }
 }
 
-/// A row's value for so many seconds: milliseconds, or millions a second.
-pub fn value(row: &Row, seconds: f64) -> String {
+/// The unit of a section's times, and how many of them a second has.
+pub fn unit(what: What) -> (&'static str, f64) {
+    if what == What::Launch { ("µs", 1e6) } else { ("ms", 1e3) }
+}
+
+/// A row's value for so many seconds: a time, or millions a second.
+pub fn value(row: &Row, seconds: f64, what: What) -> String {
     match row.work {
-        None => ms(seconds),
+        None => time(seconds * unit(what).1),
         // A net time may vanish in the noise of its parts.
         Some(_) if seconds.is_nan() || seconds <= 0.0 => "-".into(),
         Some((work, _)) if work / seconds >= 100.0 => format!("{:.0}", work / seconds),
@@ -27,11 +31,11 @@ pub fn value(row: &Row, seconds: f64) -> String {
 
 /// One section: best and median of each driver, and the first driver's speed against each other one.
 pub fn section(s: &Section, names: &[String]) {
-    let unit = match s.rows.iter().any(|r| r.work.is_some()) {
+    let text = match s.rows.iter().any(|r| r.work.is_some()) {
         true => "best (median), in the unit of the row",
-        false => "time in ms, min (median)",
+        false => &format!("time in {}, min (median)", unit(s.what).0),
     };
-    println!("\n{} — {} {unit}", s.title, s.clock);
+    println!("\n{} — {} {text}", s.title, s.clock);
     print!("{:18}", "");
     for n in names {
         print!("{n:>22}");
@@ -51,7 +55,11 @@ pub fn section(s: &Section, names: &[String]) {
                     errors.push(format!("{}, {n}: {e}", row.name));
                     "failed".into()
                 }
-                None => format!("{} ({})", value(row, t.min(s.threads)), value(row, t.median(s.threads))),
+                None => format!(
+                    "{} ({})",
+                    value(row, t.min(s.threads), s.what),
+                    value(row, t.median(s.threads), s.what)
+                ),
             };
             print!("{cell:>22}");
         }
@@ -98,14 +106,14 @@ pub fn outputs(list: &[Agreement]) {
 
 #[cfg(test)]
 mod tests {
-    use super::ms;
+    use super::time;
 
     #[test]
     fn times_keep_three_digits() {
-        assert_eq!(ms(0.123_456), "123");
-        assert_eq!(ms(0.012_345), "12.3");
-        assert_eq!(ms(0.001_234_5), "1.23");
-        assert_eq!(ms(0.000_012_34), "0.0123");
-        assert_eq!(ms(f64::NAN), "-");
+        assert_eq!(time(123.456), "123");
+        assert_eq!(time(12.345), "12.3");
+        assert_eq!(time(1.2345), "1.23");
+        assert_eq!(time(0.012_34), "0.0123");
+        assert_eq!(time(f64::NAN), "-");
     }
 }

@@ -90,7 +90,7 @@ fn ratio(row: &Row, own: &str, peer: &str, threads: Threads) -> Option<(f64, f64
 
 fn table(o: &mut String, s: &Section, names: &[String], targets: &Targets, missed: &mut Vec<String>) {
     // What is asked is asked of the run itself, on one thread.
-    let asked_here = s.threads == ONE && matches!(s.what, What::Run | What::Net);
+    let asked_here = s.threads == ONE && matches!(s.what, What::Run | What::Net | What::Launch);
     let _ = writeln!(o, "\n## {}\n", s.title);
     let _ = write!(o, "| | {} |", names[0]);
     for name in &names[1..] {
@@ -101,9 +101,9 @@ fn table(o: &mut String, s: &Section, names: &[String], targets: &Targets, misse
         let own = &row.times[&names[0]];
         let value = match &own.error {
             Some(e) => e.clone(),
-            None => crate::table::value(row, own.min(s.threads)),
+            None => crate::table::value(row, own.min(s.threads), s.what),
         };
-        let unit = row.work.map_or("ms", |(_, unit)| unit);
+        let unit = row.work.map_or(crate::table::unit(s.what).0, |(_, unit)| unit);
         let _ = write!(o, "| {} | {value} {unit} |", row.name);
         for peer in &names[1..] {
             let asked = targets.get(peer).and_then(|t| t.get(&row.name)).filter(|_| asked_here);
@@ -196,7 +196,9 @@ mod tests {
     fn every_target_is_of_a_row() {
         for (driver, rows) in targets() {
             for row in rows.keys() {
-                let known = client::kernels::find(row).is_some() || client::pictures::find(row).is_ok();
+                let known = client::kernels::find(row).is_some()
+                    || client::pictures::find(row).is_ok()
+                    || client::launch::find(row).is_some();
                 assert!(known, "{driver}: {row}");
             }
         }

@@ -11,6 +11,7 @@ pub mod context;
 pub mod drivers;
 pub mod graphics;
 pub mod kernels;
+pub mod launch;
 pub mod library;
 pub mod matrix;
 pub mod measure;

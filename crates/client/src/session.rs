@@ -3,6 +3,7 @@
 
 use crate::drivers::{Driver, Threads};
 use crate::kernels::{self, Spec};
+use crate::launch;
 use crate::matrix::{self, Group};
 use crate::measure::Moment;
 use crate::pictures;
@@ -30,6 +31,8 @@ pub enum Request {
     Empty { times: u32 },
     /// Repeat a picture, and its clear alone, for about so many milliseconds.
     Picture { picture: String, budget_ms: u64, whole: bool },
+    /// Repeat what a row of [`launch`](crate::launch) does for about so many milliseconds.
+    Launch { row: String, budget_ms: u64 },
     /// Draw a picture and compare its pixels with the formula.
     Check { picture: String },
     /// Create a pipeline and draw one tile with it. Meaningful once per shader and process.
@@ -53,7 +56,7 @@ pub enum Answer {
         /// Its extensions.
         extensions: Vec<String>,
     },
-    /// Seconds per dispatch (Time, Empty), per picture, net of clear if not whole (Picture), or for the whole (Create, FirstFrame).
+    /// Seconds per dispatch (Time, Empty), per thing of a row (Launch), per picture, net of clear if not whole (Picture), or for the whole (Create, FirstFrame).
     Span {
         wall: f64,
         cpu: f64,
@@ -107,6 +110,7 @@ struct State {
     kernel: Option<Ready>,
     picture: Option<pictures::Ready>,
     matrix: Option<matrix::Ready>,
+    launch: Option<launch::Ready>,
 }
 
 /// A kernel that is set up, kept from round to round.
@@ -192,6 +196,15 @@ fn answer(context: &Rc<Context>, state: &mut State, request: Request) -> crate::
                 state.picture = Some(ready);
             }
             let span = state.picture.as_ref().expect("set up above").time(budget_ms, whole)?;
+            Ok(Answer::Span { wall: span.wall, cpu: span.cpu })
+        }
+        Request::Launch { row, budget_ms } => {
+            if state.launch.as_ref().is_none_or(|l| l.spec.name != row) {
+                *state = State::default();
+                let spec = launch::find(&row).ok_or_else(|| Error(format!("no row is called {row}")))?;
+                state.launch = Some(launch::Ready::new(context, spec)?);
+            }
+            let span = state.launch.as_mut().expect("set up above").time(budget_ms)?;
             Ok(Answer::Span { wall: span.wall, cpu: span.cpu })
         }
         Request::Check { picture } => {

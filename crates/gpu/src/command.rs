@@ -14,7 +14,9 @@ use raster::draw::Draw;
 use raster::geometry::feedback::Target;
 use raster::pass::Rendering;
 use shader::stage_io::FEEDBACK_BUFFERS;
+use smallvec::SmallVec;
 use std::sync::Arc;
+use std::time::Instant;
 use texel::buffer::Buffer;
 use texel::image::Image;
 use texel::memory::DeviceMemory;
@@ -68,7 +70,8 @@ pub enum Command {
     BeginRendering(Arc<Rendering>),
     NextSubpass,
     EndRendering,
-    Draw(Box<Draw>),
+    /// One of the list's draws, and the call that recorded it.
+    Draw(u32, &'static str),
     /// Transform feedback begins to these buffers, behind what counters say was written before.
     BeginFeedback {
         targets: Box<[Option<Target>; FEEDBACK_BUFFERS]>,
@@ -85,7 +88,7 @@ pub enum Command {
     CopyBuffer {
         src: Arc<Buffer>,
         dst: Arc<Buffer>,
-        regions: Vec<vk::BufferCopy2<'static>>,
+        regions: SmallVec<[vk::BufferCopy2<'static>; 1]>,
     },
     UpdateBuffer {
         dst: Arc<Buffer>,
@@ -219,7 +222,7 @@ impl Command {
             Command::Dispatch { .. }
                 | Command::DispatchIndirect { .. }
                 | Command::Generated(_)
-                | Command::Draw(_)
+                | Command::Draw(..)
                 | Command::ClearAttachments { .. }
         )
     }
@@ -232,7 +235,7 @@ impl Command {
             | Command::BeginRendering(_)
             | Command::NextSubpass
             | Command::EndRendering
-            | Command::Draw(_)
+            | Command::Draw(..)
             | Command::BeginFeedback { .. }
             | Command::EndFeedback { .. }
             | Command::ClearAttachments { .. }
@@ -278,7 +281,7 @@ impl Command {
             Command::BeginRendering(_) => "vkCmdBeginRendering or vkCmdBeginRenderPass2",
             Command::NextSubpass => "vkCmdNextSubpass2",
             Command::EndRendering => "vkCmdEndRendering or vkCmdEndRenderPass2",
-            Command::Draw(d) => d.what.call(),
+            Command::Draw(_, call) => call,
             Command::BeginFeedback { .. } => "vkCmdBeginTransformFeedbackEXT",
             Command::EndFeedback { .. } => "vkCmdEndTransformFeedbackEXT",
             Command::ClearAttachments { .. } => "vkCmdClearAttachments",
@@ -319,6 +322,8 @@ pub struct CommandList {
     /// For messages: its name or handle.
     pub name: Arc<str>,
     pub commands: Vec<Command>,
+    /// What [`Command::Draw`] draws: all together, so that they take no memory each, and passes can hold them at once.
+    pub draws: Arc<Vec<Draw>>,
     pub ties: Vec<Tie>,
     /// Lists within lists below this one.
     pub depth: u32,
@@ -354,6 +359,19 @@ impl Tie {
             }
             _ => vec![],
         }
+    }
+
+    /// Whether a command may have any.
+    #[inline]
+    pub fn may_be_of(c: &Command) -> bool {
+        matches!(
+            c,
+            Command::SetEvent { .. }
+                | Command::ResetEvent { .. }
+                | Command::WaitEvents { .. }
+                | Command::BeginRendering(_)
+                | Command::Execute(_)
+        )
     }
 }
 
@@ -397,6 +415,8 @@ pub struct Submission {
     pub fence: Option<Arc<machine::sync::Fence>>,
     /// Its place among those of all queues.
     pub slot: Slot,
+    /// When it was made, by the host's clock.
+    pub made: Option<Instant>,
     /// Modelled time that the host had seen when it submitted.
     pub floor: u64,
     /// Somebody could look at counters when it was made.

@@ -6,6 +6,7 @@ use crate::executor::Executor;
 use crate::steps::steps;
 use crate::watch::{Pulse, Watch};
 use machine::Mode;
+use machine::lookout::Lookout;
 use machine::lost::{Told, Why};
 use machine::payload::Payload;
 use machine::shared::{Report, Shared};
@@ -15,7 +16,8 @@ use machine::watched::Watched;
 use raster::tile::Scratches;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
-use std::sync::mpsc::{self, Receiver, Sender, TryRecvError};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::time::Instant;
 
 /// How long the end of a device waits for its work, in ns. There should be none (VUID-vkDestroyDevice-device-05137).
 const PATIENCE: u64 = 2_000_000_000;
@@ -48,6 +50,8 @@ struct Inner {
     finished: AtomicU64,
     /// Modelled end of what has finished.
     latest: AtomicU64,
+    /// For the next submission.
+    next: Lookout,
     /// For the thread, once it starts.
     publisher: parking_lot::Mutex<Option<channel::Publisher>>,
 }
@@ -77,6 +81,7 @@ impl Device {
                     submitted: AtomicU64::new(0),
                     finished: AtomicU64::new(0),
                     latest: AtomicU64::new(1),
+                    next: Lookout::default(),
                     publisher: parking_lot::Mutex::new(Some(publisher)),
                 }),
                 thread: Default::default(),
@@ -138,12 +143,14 @@ impl Queue {
             return self.inner.lose_forked();
         }
         self.inner.submitted.fetch_add(submissions.len() as u64, SeqCst);
+        self.inner.next.here();
         let shared = &self.inner.shared;
         let (floor, observed) = (shared.clock.floor(), shared.observed.asked());
         for s in submissions {
             let (slot, others) = shared.turns.submit(self.inner.index, steps(&s));
             // The thread receives until the sender is gone.
-            let _ = sender.send(Submission { slot, floor, observed, ..s });
+            let made = Some(Instant::now());
+            let _ = sender.send(Submission { slot, floor, observed, made, ..s });
             if others {
                 shared.hub.change(|| ());
             }
@@ -204,7 +211,14 @@ impl Inner {
         let Some(publisher) = self.publisher.lock().take() else { return };
         let mut executor =
             Executor::new(self.shared.clone(), self.scratches.clone(), publisher, pulse.clone());
-        while let Some(submission) = self.next(&work) {
+        // Programs that wait for one often make another right after.
+        let (next, mut idle) = (&self.next, None::<Instant>);
+        while let Some(submission) = next.look(|| work.try_recv().ok()).or_else(|| work.recv().ok()) {
+            let begin = Instant::now();
+            self.shared.hub.lookout.here();
+            if let Some((idle, made)) = idle.zip(submission.made) {
+                next.came(made.saturating_duration_since(idle));
+            }
             pulse.submission();
             let run = std::panic::AssertUnwindSafe(|| self.execute(&mut executor, submission));
             let panicked = std::panic::catch_unwind(run).is_err();
@@ -215,21 +229,10 @@ impl Inner {
                 self.shared.fault(Told { line, why: Why::Other });
                 self.shared.hub.change(|| self.finished.fetch_add(1, SeqCst));
             }
+            let end = Instant::now();
+            self.shared.hub.lookout.came(end - begin);
+            idle = Some(end);
         }
-    }
-
-    /// The next submission. Programs that wait for one often make another right after: who has several threads looks out for it a
-    /// little, for being woken takes as long.
-    fn next(&self, work: &Receiver<Submission>) -> Option<Submission> {
-        let turns = if self.shared.pool.threads() > 1 { machine::pool::TURNS } else { 0 };
-        for _ in 0..turns {
-            match work.try_recv() {
-                Ok(submission) => return Some(submission),
-                Err(TryRecvError::Empty) => std::hint::spin_loop(),
-                Err(TryRecvError::Disconnected) => return None,
-            }
-        }
-        work.recv().ok()
     }
 
     fn execute(&self, executor: &mut Executor, mut s: Submission) {
@@ -265,6 +268,7 @@ impl Inner {
             }
             // Another batch can't resume what this one has suspended.
             executor.end_pass();
+            executor.tell_quiet();
             executor.publisher.end_batch(s.presents);
         }
         drop(s.lists);

@@ -2,7 +2,7 @@
 
 use crate::channel::{Done, MadeBy, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
-use crate::command::generated::{Generated, Wild};
+use crate::command::generated::{Generated, Sequence, Wild};
 use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
 use crate::discarded;
 use crate::exclusive::{self, Turn};
@@ -22,6 +22,7 @@ use machine::shared::Shared;
 use machine::time::{Gpu, Line, Ran, Span};
 use machine::turns::Slot;
 use parking_lot::Mutex;
+use raster::draw::Draw;
 use raster::geometry::feedback::{Feedback, Target};
 use raster::run::PassRun;
 use raster::tile::Scratches;
@@ -33,7 +34,7 @@ use texel::memory::sparse::resident;
 pub struct Executor {
     shared: Arc<Shared>,
     scratches: Arc<Scratches>,
-    pass: Option<PassRun>,
+    pass: Option<Box<PassRun>>,
     /// Transform feedback, while it is active.
     feedback: Option<Feedback>,
     queries: Queries,
@@ -49,6 +50,8 @@ pub struct Executor {
     cleaned: Option<u64>,
     /// Conditional rendering is active, and discards.
     discards: bool,
+    /// Transfers that are not told of yet.
+    quiet: count::Streams,
     /// The command under way.
     pub place: Place,
     pulse: Arc<Pulse>,
@@ -74,6 +77,7 @@ impl Executor {
             marks: vec![],
             cleaned: None,
             discards: false,
+            quiet: Default::default(),
             place: Place::default(),
             pulse,
         }
@@ -120,7 +124,7 @@ impl Executor {
             }
             self.place.at(i, c.call());
             self.pulse.work();
-            self.command(c);
+            self.command(c, &list.draws);
         }
         self.stop();
         self.place.leave();
@@ -146,13 +150,13 @@ impl Executor {
         hub.lose();
     }
 
-    fn command(&mut self, c: &Command) {
+    /// `draws`: the list's.
+    fn command(&mut self, c: &Command, draws: &Arc<Vec<Draw>>) {
         if self.discards && c.is_conditional() {
             return;
         }
-        // Only state may change between the parts of a render pass: what does more finds the pass as if it had ended.
-        if c.is_outside() && self.pass.as_ref().is_some_and(PassRun::is_suspended) {
-            self.end_pass();
+        if c.is_outside() {
+            self.leave_suspended();
         }
         match c {
             Command::Dispatch { dispatch, groups } => self.dispatch(dispatch, *groups),
@@ -178,22 +182,17 @@ impl Executor {
                 let alone = r.resuming.then(|| Arc::new(r.without_first_part()));
                 let rendering = alone.as_ref().unwrap_or(r);
                 discarded::pass_begins(&*self.shared.report, rendering, &self.place);
-                self.pass = Some(PassRun::new(
+                self.pass = Some(Box::new(PassRun::new(
                     rendering,
                     &self.line,
                     self.place.labels(),
                     &self.scratches,
                     captured,
                     observed,
-                ));
+                )));
             }
             Command::NextSubpass => self.in_pass(|p, shared, _| p.next_subpass(shared)),
-            Command::Draw(d) => {
-                let counted = self.queries.need_all();
-                let mut feedback = self.feedback.take();
-                self.in_pass(|p, shared, place| p.draw(shared, d, place, counted, feedback.as_mut()));
-                self.feedback = feedback;
-            }
+            Command::Draw(n, _) => self.draw(draws, *n as usize),
             Command::BeginFeedback { targets, counters } => self.begin_feedback(targets, counters),
             Command::EndFeedback { counters } => self.end_feedback(counters),
             Command::ClearAttachments { attachments, rects } => self.in_pass(|p, _, _| {
@@ -201,7 +200,7 @@ impl Executor {
                 Ok(())
             }),
             Command::EndRendering => {
-                if !self.pass.as_mut().is_some_and(PassRun::suspend) {
+                if !self.pass.as_mut().is_some_and(|p| p.suspend()) {
                     self.end_pass();
                 }
             }
@@ -240,13 +239,17 @@ impl Executor {
                     self.line.wait(e.time.load(SeqCst), dependency.dst_stages);
                 }
             }
+            Command::BeginQuery { .. } | Command::EndQuery { .. } if !self.quiet.is_none() => {
+                self.tell_quiet();
+                self.command(c, draws);
+            }
             Command::WriteTimestamp { pool, query, stages } => {
-                self.queries.stamp(self.pass.as_mut(), &mut self.line, pool, *query, *stages)
+                self.queries.stamp(self.pass.as_deref_mut(), &mut self.line, pool, *query, *stages)
             }
             Command::BeginQuery { pool, query, index, .. } => {
-                self.queries.begin(self.pass.as_mut(), pool, *query, *index);
+                self.queries.begin(self.pass.as_deref_mut(), pool, *query, *index);
             }
-            Command::EndQuery { pool, query } => self.queries.end(self.pass.as_mut(), pool, *query),
+            Command::EndQuery { pool, query } => self.queries.end(self.pass.as_deref_mut(), pool, *query),
             Command::ResetQueryPool { pool, first, count } => {
                 self.shared.hub.change(|| pool.reset(*first, *count))
             }
@@ -271,6 +274,7 @@ impl Executor {
             Command::EndLabel => self.place.end_label(),
             Command::Mark(name) => {
                 // While nobody listens no epoch is begun for it: epochs cost memory, a tile pass some time.
+                self.tell_quiet();
                 let Some(mark) = self.publisher.mark(self.place.labels(), name) else { return };
                 match &mut self.pass {
                     Some(p) => self.marks.push((p.epochs.advance(), mark)),
@@ -278,6 +282,20 @@ impl Executor {
                 }
             }
         }
+    }
+
+    /// Only state may change between the parts of a render pass: what does more finds the pass as if it had ended.
+    fn leave_suspended(&mut self) {
+        if self.pass.as_ref().is_some_and(|p| p.is_suspended()) {
+            self.end_pass();
+        }
+    }
+
+    fn draw(&mut self, draws: &Arc<Vec<Draw>>, n: usize) {
+        let counted = self.queries.need_all();
+        let mut feedback = self.feedback.take();
+        self.in_pass(|p, shared, place| p.draw(shared, draws, n, place, counted, feedback.as_mut()));
+        self.feedback = feedback;
     }
 
     /// Each sequence is worked on before the next is read.
@@ -291,8 +309,12 @@ impl Executor {
             if self.shared.hub.stops() {
                 return;
             }
-            match g.command(&self.shared.memory, number) {
-                Ok(Some(c)) => self.command(&c),
+            match g.sequence(&self.shared.memory, number) {
+                Ok(Some(Sequence::Draw(d))) => self.draw(&Arc::new(vec![*d]), 0),
+                Ok(Some(Sequence::Dispatch(d, groups))) => {
+                    self.leave_suspended();
+                    self.dispatch(&d, groups);
+                }
                 Ok(None) => {}
                 Err(w) => return self.blame(wild(w)),
             }
@@ -332,6 +354,7 @@ impl Executor {
     /// Ends a render pass that is under way, or suspended with nothing left to resume it.
     pub fn end_pass(&mut self) {
         if let Some(mut p) = self.pass.take() {
+            self.tell_quiet();
             let _turn = self.turn(Some(&mut p));
             let (name, views, rendering) = (p.name(), p.all_views(), p.rendering().clone());
             let made_by = MadeBy::of(p.pipelines());
@@ -481,14 +504,18 @@ impl Executor {
     /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work, or the main queue's.
     fn transfer(&mut self, c: &Command) {
         let _turn = exclusive::shared();
+        let observed = self.shared.observed.counts();
         discarded::transfer(&*self.shared.report, c, &self.place);
         let Some(Transferred { name, kind, moved, spans: [reads, writes], covered, fault }) =
-            transfer::run(c, &self.shared.memory, &self.shared.hub)
+            transfer::run(c, &self.shared.memory, &self.shared.hub, observed)
         else {
             return;
         };
         if let Some(address) = fault {
             self.blame(Blame::of(wave::Fault::Address(address), c.call()));
+        }
+        if !observed && covered.is_none() && self.publisher.publish_quietly() {
+            return self.quiet.add(moved);
         }
         let model = self.shared.model;
         let found = self.shared.find_in_l2(&reads, &writes);
@@ -517,6 +544,16 @@ impl Executor {
         let done =
             Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts, seen: None };
         self.publisher.publish(self.place.labels(), done, || (name.into(), MadeBy::default()));
+    }
+
+    /// What small transfers have moved while nobody looked at counters is told of in one go, before anybody could ask.
+    pub fn tell_quiet(&mut self) {
+        if self.quiet.is_none() {
+            return;
+        }
+        let counts = std::mem::take(&mut self.quiet).counts([0; 2]);
+        self.queries.add(&counts, self.line.latest());
+        self.publisher.add(&counts);
     }
 
     /// A workload that has counted this runs as one job: its time is added to what it counted, and all that to queries.

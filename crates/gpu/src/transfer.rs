@@ -137,19 +137,19 @@ fn address(low: u32, high: u32) -> u64 {
     low as u64 | (high as u64) << 32
 }
 
-/// Runs a transfer command; `None` if it is of another kind.
+/// Runs a transfer command; `None` if it is of another kind. `told`: its addresses are asked for.
 ///
 /// What a render pass can do goes the way of the tiles, as in Mesa's driver for Mali (panvk): clears of images as a pass that clears,
 /// blits, resolves and copies between images as one that covers what it writes. Buffers, which tiles do not write, and what is copied out
 /// of images or into them from buffers, are done by compute.
-pub fn run(c: &Command, memory: &AddressSpace, hub: &Hub) -> Option<Transferred> {
+pub fn run(c: &Command, memory: &AddressSpace, hub: &Hub, told: bool) -> Option<Transferred> {
     let mut moved = Moved::default();
     let mut covered = Covered::default();
     let mut spans = [const { Vec::new() }; 2];
     let m = &mut moved;
     let mut span = |way: usize, p: *const u8, n: u64| {
         // Without memory for it, what the L2 has of it is not looked for.
-        if n > 0 && spans[way].try_reserve(1).is_ok() {
+        if told && n > 0 && spans[way].try_reserve(1).is_ok() {
             spans[way].push(p as u64..p as u64 + n)
         }
     };
@@ -376,8 +376,8 @@ mod tests {
             covered: Some(covered),
             fault: None,
         };
-        assert_eq!(run(&c, texel::for_tests::space(), &Hub::default()), Some(resolved));
-        assert_eq!(run(&Command::NextSubpass, texel::for_tests::space(), &Hub::default()), None);
+        assert_eq!(run(&c, texel::for_tests::space(), &Hub::default(), true), Some(resolved));
+        assert_eq!(run(&Command::NextSubpass, texel::for_tests::space(), &Hub::default(), true), None);
     }
 
     #[test]

@@ -10,9 +10,10 @@ use crate::record::bind::BindPoint;
 use crate::record::draw::Graphics;
 use crate::record::{descriptor_heaps, dynamic_state};
 use gpu::command::{Command, CommandList, Dependency, Tie};
-use machine::bindings::HeapRange;
+use machine::bindings::{HeapRange, Push};
 use machine::instrumentation::{Active, Instrumentation};
 use parking_lot::{Mutex, MutexGuard};
+use raster::draw::Draw;
 use std::sync::{Arc, OnceLock};
 use texel::memory::AddressSpace;
 
@@ -44,6 +45,7 @@ pub(crate) struct Recorder {
     pub phase: Phase,
     usage: vk::CommandBufferUsageFlags,
     pub commands: Vec<Command>,
+    draws: Vec<Draw>,
     ties: Vec<Tie>,
     /// Levels of command buffers that they execute.
     pub depth: u32,
@@ -55,8 +57,8 @@ pub(crate) struct Recorder {
     pub descriptor_buffers: [u64; MAX_DESCRIPTOR_BUFFERS as usize],
     /// Heaps of samplers and of resources.
     pub heaps: [HeapRange; 2],
-    /// Push constants, or push data, as pushed so far, shared with recorded dispatches.
-    pub push: Arc<[u8]>,
+    /// Push constants, or push data, as pushed so far.
+    pub push: Push,
     pub draw: Graphics,
     /// Of the render pass that is being recorded, after the present one.
     pub subpasses_left: usize,
@@ -73,6 +75,7 @@ impl Default for Recorder {
             phase: Phase::Initial,
             usage: Default::default(),
             commands: Vec::new(),
+            draws: Vec::new(),
             ties: Vec::new(),
             depth: 0,
             short: false,
@@ -80,7 +83,8 @@ impl Default for Recorder {
             graphics: Default::default(),
             descriptor_buffers: Default::default(),
             heaps: Default::default(),
-            push: Arc::new([]),
+            push: Default::default(),
+
             draw: Default::default(),
             subpasses_left: 0,
             after: Vec::new(),
@@ -92,7 +96,7 @@ impl Default for Recorder {
 
 impl Recorder {
     pub fn push(&mut self, c: Command) {
-        let mut ties = Tie::of(&c);
+        let mut ties = if Tie::may_be_of(&c) { Tie::of(&c) } else { vec![] };
         // A list can be as long as the program likes: what there is no memory for is told at its end.
         match self.commands.try_reserve(1).and(self.ties.try_reserve(ties.len())) {
             Ok(()) => {
@@ -100,6 +104,17 @@ impl Recorder {
                 self.ties.append(&mut ties);
             }
             Err(_) => self.short = true,
+        }
+    }
+
+    pub fn push_draw(&mut self, draw: Draw) {
+        let (at, call) = (self.draws.len(), draw.what.call());
+        match u32::try_from(at).ok().filter(|_| self.draws.try_reserve(1).is_ok()) {
+            Some(at) => {
+                self.draws.push(draw);
+                self.push(Command::Draw(at, call));
+            }
+            None => self.short = true,
         }
     }
 
@@ -141,12 +156,18 @@ impl CommandBuffer {
     /// Back to the initial state; `release` gives its memory back as well.
     pub(crate) fn reset(&self, release: bool) {
         let mut r = self.state.lock();
-        let mut commands = std::mem::take(&mut r.commands);
-        *r = Recorder::default();
-        if !release {
-            commands.clear();
-            r.commands = commands;
+        let mut old = std::mem::take(&mut *r);
+        if release {
+            return;
         }
+        // What was recorded is the queue's as well while it is pending.
+        if let Some(CommandList { commands, draws, .. }) = old.frozen.take().and_then(Arc::into_inner) {
+            old.commands = commands;
+            old.draws = Arc::into_inner(draws).unwrap_or_default();
+        }
+        old.commands.clear();
+        old.draws.clear();
+        (r.commands, r.draws) = (old.commands, old.draws);
     }
 
     /// The list to execute; a one-time buffer becomes invalid by it.
@@ -194,7 +215,10 @@ pub(crate) unsafe fn begin_command_buffer(
         if phase == Phase::Recording || (phase != Phase::Initial && !resettable) {
             crate::debug::log_error(&format!("vkBeginCommandBuffer: the command buffer is {phase:?}"));
         }
-        buffer.reset(false);
+        // What has just been reset is empty.
+        if phase != Phase::Initial {
+            buffer.reset(false);
+        }
         let mut r = buffer.lock();
         r.phase = Phase::Recording;
         r.usage = (*info).flags;
@@ -230,11 +254,13 @@ pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
         return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
     }
     let commands = std::mem::take(&mut r.commands);
+    let draws = Arc::new(std::mem::take(&mut r.draws));
     let ties = std::mem::take(&mut r.ties);
     let depth = std::mem::take(&mut r.depth);
     r.frozen = Some(Arc::new(CommandList {
         name: crate::debug::called(buffer.raw.get().copied().unwrap_or(0)).into(),
         commands,
+        draws,
         ties,
         depth,
     }));

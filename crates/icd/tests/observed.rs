@@ -90,10 +90,35 @@ fn stamps(g: &Gpu) -> vk::QueryPool {
     unsafe { g.device.create_query_pool(&info, None) }.unwrap()
 }
 
+/// Copies and a fill of one submission, and a copy of another, that nobody looks at: how many there are, and how many lines of 64 bytes
+/// they read.
+fn unseen(g: &Gpu) -> [u64; 2] {
+    let (from, to) = (g.buffer(1024), g.buffer(1024));
+    from.words.iter_mut().zip(1..).for_each(|(w, i)| *w = i);
+    let copy = |d: &ash::Device, c: vk::CommandBuffer, at: u64, size: u64| {
+        let region = [vk::BufferCopy { src_offset: at, dst_offset: at, size }];
+        // SAFETY: both buffers have as many bytes.
+        unsafe { d.cmd_copy_buffer(c, from.buffer, to.buffer, &region) };
+    };
+    g.run(|d, c| {
+        (0..15).for_each(|i| copy(d, c, i * 256, 256));
+        // SAFETY: so many bytes of the buffer.
+        unsafe { d.cmd_fill_buffer(c, to.buffer, 15 * 256, 128, 9) };
+    });
+    g.run(|d, c| copy(d, c, 15 * 256 + 128, 100));
+    assert_eq!(to.words[..15 * 64], from.words[..15 * 64]);
+    assert_eq!((to.words[15 * 64], to.words[15 * 64 + 32]), (9, from.words[15 * 64 + 32]));
+    g.free(from);
+    g.free(to);
+    [17, 15 * 4 + 2]
+}
+
 /// What comes before the first observer changes neither how long things take nor what they count, and is done as ever.
 #[test]
 fn what_is_seen_is_as_if_somebody_had_always_looked() {
     let mut seen = vec![];
+    let unseen_by = Gpu::new();
+    let [jobs, lines] = unseen(&unseen_by);
     for early in [false, true] {
         let g = Gpu::new();
         let d = &g.device;
@@ -124,5 +149,11 @@ fn what_is_seen_is_as_if_somebody_had_always_looked() {
         unsafe { d.destroy_query_pool(pool, None) };
         things.into_iter().for_each(|t| t.free(&g));
     }
+    let channel = Channel::find().expect("the driver is loaded");
+    let number =
+        channel.device_number(unseen_by.device.handle().as_raw() as *const c_void).expect("a device");
+    let (names, all) = (channel.event_names(), channel.totals(Some(number)).unwrap());
+    let of = |name: &str| all[names.iter().position(|n| *n == name).unwrap()];
+    assert_eq!([of("ComputeJobs"), of("Compute.LsReadFull")], [jobs, lines], "what nobody looked at");
     assert!(seen[0] == seen[1], "{:?}", [seen[0].0, seen[0].1, seen[1].0, seen[1].1]);
 }

@@ -197,31 +197,61 @@ pub fn drawn(moved: Moved, covered: &Covered) -> Counts {
     c
 }
 
-/// A copy to or from a buffer, a fill or an update: taken as work of the compute queue that streams its bytes through the cores'
-/// load/store units, every line full; of the lines that it reads and writes, the L2 has so many.
-pub fn transfer(moved: Moved, [found, dirty]: [u64; 2]) -> Counts {
-    let Moved { read, written } = moved;
-    let mut c = Counts::default();
-    c[Event::ComputeJobs] = 1;
-    // A task moves 64 KiB.
-    c[Event::ComputeTasks] = read.max(written).div_ceil(1 << 16).max(1);
-    let mut u = UnitCounts::default();
-    let (reads, writes) = (read.div_ceil(64), written.div_ceil(64));
-    u[Unit::LsReadFull] = reads;
-    u[Unit::LsWriteFull] = writes;
-    u[Unit::LsL2ReadBeats] = reads * 4;
-    u[Unit::LsExtReadBeats] = reads.saturating_sub(found) * 4;
-    u[Unit::LsWriteBackBeats] = writes * 4;
-    u[Unit::L2ReadLookups] = reads;
-    u[Unit::L2WriteLookups] = writes;
-    u[Unit::ExtReads] = reads.saturating_sub(found);
-    u[Unit::ExtWrites] = writes.saturating_sub(dirty);
-    let pages = read.div_ceil(PAGE) + written.div_ceil(PAGE);
-    u[Unit::PageLookups] = pages;
-    u[Unit::PageReads] = pages;
-    u[Unit::SectionReads] = read.div_ceil(SECTION) + written.div_ceil(SECTION);
-    c.add_units(Phase::Compute, &u);
-    c
+/// What copies to or from buffers, fills and updates move: taken as work of the compute queue that streams its bytes through
+/// the cores' load/store units, every line full.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Streams {
+    jobs: u64,
+    tasks: u64,
+    reads: u64,
+    writes: u64,
+    pages: u64,
+    sections: u64,
+}
+
+impl Streams {
+    /// One more.
+    pub fn add(&mut self, Moved { read, written }: Moved) {
+        self.jobs += 1;
+        // A task moves 64 KiB.
+        self.tasks += read.max(written).div_ceil(1 << 16).max(1);
+        self.reads += read.div_ceil(64);
+        self.writes += written.div_ceil(64);
+        self.pages += read.div_ceil(PAGE) + written.div_ceil(PAGE);
+        self.sections += read.div_ceil(SECTION) + written.div_ceil(SECTION);
+    }
+    pub fn is_none(&self) -> bool {
+        self.jobs == 0
+    }
+    /// All of them; of the lines that they read and write, the L2 has so many.
+    pub fn counts(&self, [found, dirty]: [u64; 2]) -> Counts {
+        let mut c = Counts::default();
+        c[Event::ComputeJobs] = self.jobs;
+        c[Event::ComputeTasks] = self.tasks;
+        let (reads, writes) = (self.reads, self.writes);
+        let mut u = UnitCounts::default();
+        u[Unit::LsReadFull] = reads;
+        u[Unit::LsWriteFull] = writes;
+        u[Unit::LsL2ReadBeats] = reads * 4;
+        u[Unit::LsExtReadBeats] = reads.saturating_sub(found) * 4;
+        u[Unit::LsWriteBackBeats] = writes * 4;
+        u[Unit::L2ReadLookups] = reads;
+        u[Unit::L2WriteLookups] = writes;
+        u[Unit::ExtReads] = reads.saturating_sub(found);
+        u[Unit::ExtWrites] = writes.saturating_sub(dirty);
+        u[Unit::PageLookups] = self.pages;
+        u[Unit::PageReads] = self.pages;
+        u[Unit::SectionReads] = self.sections;
+        c.add_units(Phase::Compute, &u);
+        c
+    }
+}
+
+/// One of these transfers; of the lines that it reads and writes, the L2 has so many.
+pub fn transfer(moved: Moved, l2: [u64; 2]) -> Counts {
+    let mut s = Streams::default();
+    s.add(moved);
+    s.counts(l2)
 }
 
 /// Events of a job's time on one queue of the front end: cycles in which it went on, in which it was blocked, in which nothing

@@ -178,13 +178,23 @@ fn block(p: &Program, op: u32) -> String {
     text
 }
 
-/// Where a queue is in what it executes.
+/// Where a queue is in what it executes. Each draw keeps it: what changes seldom is shared.
 #[derive(Clone, Default)]
 pub struct Place {
-    /// Command buffers, the primary first: name, and the place and call of the command under way.
-    lists: Vec<(Arc<str>, u32, &'static str)>,
+    around: Arc<Around>,
+    /// Place and call of the command under way, in the innermost list.
+    at: At,
+}
+
+/// Command buffers that are under way, the primary first, and labels.
+#[derive(Clone, Default)]
+struct Around {
+    /// Name, and which command of those before the last leads to the next.
+    lists: Vec<(Arc<str>, At)>,
     labels: Labels,
 }
+
+type At = (u32, &'static str);
 
 /// VK_EXT_debug_utils labels that are open.
 #[derive(Clone, Default)]
@@ -208,43 +218,76 @@ const MAX_LABELS: usize = 64;
 
 impl Place {
     pub fn enter(&mut self, list: &Arc<str>) {
-        self.lists.push((list.clone(), 0, ""));
+        let around = Arc::make_mut(&mut self.around);
+        if let Some(last) = around.lists.last_mut() {
+            last.1 = self.at;
+        }
+        around.lists.push((list.clone(), At::default()));
+        self.at = At::default();
     }
     pub fn leave(&mut self) {
-        self.lists.pop();
+        let around = Arc::make_mut(&mut self.around);
+        around.lists.pop();
+        self.at = around.lists.last().map_or(At::default(), |l| l.1);
     }
+    #[inline]
     pub fn at(&mut self, index: usize, call: &'static str) {
-        if let Some(l) = self.lists.last_mut() {
-            (l.1, l.2) = (index as u32, call);
-        }
+        self.at = (index as u32, call);
     }
     pub fn begin_label(&mut self, name: &str) {
-        let Labels { named, deeper } = &mut self.labels;
+        let Labels { named, deeper } = &mut Arc::make_mut(&mut self.around).labels;
         match named.len() < MAX_LABELS {
             true => named.push(name.into()),
             false => *deeper += 1,
         }
     }
     pub fn end_label(&mut self) {
-        match self.labels.deeper {
-            0 => drop(self.labels.named.pop()),
-            _ => self.labels.deeper -= 1,
+        let labels = &mut Arc::make_mut(&mut self.around).labels;
+        match labels.deeper {
+            0 => drop(labels.named.pop()),
+            _ => labels.deeper -= 1,
         }
     }
     pub fn labels(&self) -> &Labels {
-        &self.labels
+        &self.around.labels
     }
 }
 
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, (list, at, call)) in self.lists.iter().rev().enumerate() {
-            let of = if i == 0 { "" } else { " by " };
+        let Around { lists, labels } = &*self.around;
+        for (i, (list, outer)) in lists.iter().rev().enumerate() {
+            let (of, (at, call)) = if i == 0 { ("", &self.at) } else { (" by ", outer) };
             write!(f, "{of}{call} (command {at} of {list})")?;
         }
-        if !self.labels.named.is_empty() {
-            write!(f, " in '{}'", self.labels.joined())?;
+        if !labels.named.is_empty() {
+            write!(f, " in '{}'", labels.joined())?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod place_tests {
+    use super::*;
+
+    #[test]
+    fn a_place_is_told_from_the_inside_out_and_kept_as_it_was() {
+        let mut p = Place::default();
+        p.enter(&"outer".into());
+        p.at(7, "vkCmdExecuteCommands");
+        p.begin_label("shadows");
+        p.enter(&"inner".into());
+        p.at(3, "vkCmdDraw");
+        let kept = p.clone();
+        p.at(4, "vkCmdDispatch");
+        p.end_label();
+        p.leave();
+        let inside =
+            "vkCmdDraw (command 3 of inner) by vkCmdExecuteCommands (command 7 of outer) in 'shadows'";
+        assert_eq!(kept.to_string(), inside);
+        assert_eq!(p.to_string(), "vkCmdExecuteCommands (command 7 of outer)");
+        p.leave();
+        assert_eq!(p.to_string(), "");
     }
 }

@@ -19,7 +19,7 @@ use std::thread;
 pub const STACK: usize = 8 << 20;
 
 /// Turns of waiting before a thread sleeps: some tens of microseconds, about what it takes to be woken.
-pub const TURNS: u32 = 1000;
+const TURNS: u32 = 1000;
 
 /// The threads. When it is dropped they have ended, to the last of their own clean-up: the loader may unload the library right after,
 /// and rayon's pool alone only tells them to end.

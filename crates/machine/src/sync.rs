@@ -4,6 +4,7 @@
 //! host or from a queue, is then the same. Who changes something looks whether that is what somebody waits for, and
 //! wakes only those: a thread that is woken to find that it has to wait on costs more than the look.
 
+use crate::lookout::Lookout;
 use crate::payload::{Kind, Payload};
 use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
@@ -20,6 +21,8 @@ use std::time::{Duration, Instant};
 pub struct Hub {
     /// The one lock, and those who wait, the longest first.
     waiting: Mutex<Vec<Place>>,
+    /// For what waits wait for.
+    pub lookout: Lookout,
     lost: AtomicBool,
     /// Work is to stop: the device is lost, or is about to be.
     stopping: AtomicBool,
@@ -105,6 +108,9 @@ impl Hub {
         drop(waiting);
         // SAFETY: `waiter` lives here; `ended` is atomic.
         let ended = || unsafe { (*place.cast::<Waiter>().as_ptr()).ended.load(SeqCst) };
+        if self.lookout.look(|| ended().then_some(())).is_some() {
+            return true;
+        }
         while !ended() {
             let Some(end) = end else {
                 std::thread::park();

@@ -5,7 +5,7 @@
 use ash::vk;
 use machine::shared::Shared;
 use raster::draw::{Call, Draw, VertexBuffer, What};
-use raster::geometry::{Batch, GeometryContext, bin::Bins, run};
+use raster::geometry::{Batch, GeometryContext, Prepared, bin::Bins, run};
 use raster::state::*;
 use shader::cost::{Half, Halves};
 use shader::interface::{self, Varying};
@@ -97,13 +97,14 @@ fn main() {
         bindings: Default::default(),
         vertex_buffers: [VertexBuffer { buffer: Some(buffer), offset: 0, size: vk::WHOLE_SIZE }].into(),
         index_buffer: None,
-        what: What::Direct(vec![call]),
+        what: What::one(call),
         feedback: false,
         instrumentation: None,
     };
 
     let shared = &Shared::new(Arc::new(|m: &str| eprintln!("{m}")), true).expect("a device");
     let host = machine::host::DeviceHost::at(shared, 0);
+    let prepared = Prepared::new(&draw.pipeline, &draw.state, area, None);
     let mut primitives = 0;
     let mut bins = Bins::default();
     let (mut geometry, mut binning) = (f64::MAX, f64::MAX);
@@ -111,7 +112,8 @@ fn main() {
     let mut runs = 0;
     while began.elapsed().as_secs() < seconds as u64 {
         runs += 1;
-        let mut batches: Vec<Batch> = vec![];
+        let mut batches: Vec<Box<Batch>> = vec![];
+        let mut out = Batch::recycled();
         let ctx = GeometryContext {
             shared,
             host: &host,
@@ -120,15 +122,16 @@ fn main() {
             grid: Default::default(),
             active: None,
             layers: 1,
-            depth: None,
+            tables: &[],
+            prepared: &prepared,
         };
         let grid = ctx.grid;
         let t = Instant::now();
-        let mut each = |batch| {
-            batches.push(batch);
+        let mut each = |batch: &mut Box<Batch>| {
+            batches.push(std::mem::replace(batch, Batch::recycled()));
             true
         };
-        run(&ctx, &draw, &call, 0, None, None, &mut each).ok().expect("no fault");
+        run(&ctx, &draw, &call, 0, None, None, &mut out, &mut each).ok().expect("no fault");
         geometry = geometry.min(t.elapsed().as_secs_f64());
         let t = Instant::now();
         for b in &batches {

@@ -4,6 +4,8 @@ use super::state::{GraphicsPipeline, State};
 use ash::vk;
 use machine::bindings::Bindings;
 use machine::instrumentation::Active;
+use smallvec::SmallVec;
+use std::ops::Deref;
 use std::sync::Arc;
 use texel::buffer::Buffer;
 
@@ -23,6 +25,28 @@ pub struct Draw {
     pub instrumentation: Option<Active>,
 }
 
+/// One of a command buffer's draws, which stay while this does.
+#[derive(Clone)]
+pub struct Kept {
+    draws: Arc<Vec<Draw>>,
+    n: usize,
+}
+
+impl Kept {
+    /// `None`: there are not so many.
+    pub fn new(draws: &Arc<Vec<Draw>>, n: usize) -> Option<Kept> {
+        (n < draws.len()).then(|| Kept { draws: draws.clone(), n })
+    }
+}
+
+impl Deref for Kept {
+    type Target = Draw;
+    #[inline]
+    fn deref(&self) -> &Draw {
+        &self.draws[self.n]
+    }
+}
+
 #[derive(Clone, Default)]
 pub struct VertexBuffer {
     /// `None`: reads give 0 (nullDescriptor).
@@ -30,6 +54,14 @@ pub struct VertexBuffer {
     pub offset: u64,
     /// Bytes from `offset` that may be read; `VK_WHOLE_SIZE` to the end.
     pub size: u64,
+}
+
+impl VertexBuffer {
+    /// It is the same part of the same buffer.
+    pub fn is(&self, o: &VertexBuffer) -> bool {
+        let at = |b: &VertexBuffer| b.buffer.as_ref().map(Arc::as_ptr);
+        (at(self), self.offset, self.size) == (at(o), o.offset, o.size)
+    }
 }
 
 #[derive(Clone)]
@@ -54,6 +86,13 @@ impl IndexBuffer {
 }
 
 impl Draw {
+    /// It will be drawn next: asks for its memory.
+    #[inline]
+    pub fn soon(&self) {
+        let lines = size_of::<Draw>().div_ceil(64);
+        (0..lines).for_each(|k| simd::prefetch(std::ptr::from_ref(self).cast::<u8>().wrapping_add(64 * k)));
+    }
+
     /// For people: the call, how much it draws if that is in it, and the pipeline's entry points.
     pub fn title(&self) -> String {
         let what = match &self.what {
@@ -74,7 +113,7 @@ impl Draw {
 #[derive(Clone)]
 pub enum What {
     /// vkCmdDraw and vkCmdDrawMultiEXT: draw i has DrawIndex i.
-    Direct(Vec<Call>),
+    Direct(SmallVec<[Call; 1]>),
     Indirect {
         indexed: bool,
         buffer: Arc<Buffer>,
@@ -106,6 +145,11 @@ pub enum What {
 }
 
 impl What {
+    /// One draw.
+    pub fn one(call: Call) -> What {
+        What::Direct(SmallVec::from_buf([call]))
+    }
+
     /// The call that recorded it.
     pub fn call(&self) -> &'static str {
         match self {

@@ -76,6 +76,10 @@ impl Epochs {
         let at = self.now() * self.views.count();
         &mut self.cells[at]
     }
+    /// A cell's counts.
+    pub fn at(&mut self, cell: usize) -> &mut Counts {
+        &mut self.cells[cell]
+    }
     pub fn add_at(&mut self, cell: usize, s: &Counts) {
         self.cells[cell] += s;
     }

@@ -60,6 +60,8 @@ pub struct Worker {
     /// Serial of the dispatch that the members below belong to; 0 for none.
     serial: u64,
     packing: Option<Packing>,
+    /// Size of a workgroup, and whether its lanes form quads.
+    shape: ([u32; 3], bool),
     inputs: Vec<Filled>,
     /// Masks at the start of each wave of a workgroup (all packed workgroups present), and its live warps.
     masks: Vec<([u16; 32], u32)>,
@@ -111,6 +113,7 @@ impl Worker {
             image_warp: unsafe { Box::new(std::mem::zeroed()) },
             serial: 0,
             packing: None,
+            shape: ([0; 3], false),
             inputs: Vec::new(),
             masks: Vec::new(),
             meets: false,
@@ -170,6 +173,18 @@ impl Worker {
         for w in &mut self.waves {
             w.serial = 0;
         }
+        self.serial = d.serial;
+        // Programs of one shape, and the last one is as a rule, have the same ids in the same places.
+        let shape = (p.workgroup, p.quad_derivatives);
+        let same = self.inputs.iter().map(|f| (f.input, f.reg)).eq(p.inputs.iter().copied());
+        if !(same && self.shape == shape && self.packing.as_ref() == Some(&k)) {
+            self.lay_out(p, k);
+            self.shape = shape;
+        }
+    }
+
+    /// Works out what lanes have whatever the workgroup.
+    fn lay_out(&mut self, p: &Program, k: Packing) {
         self.inputs.clear();
         for &(input, reg) in &p.inputs {
             let mut patterns = Vec::new();
@@ -185,7 +200,6 @@ impl Worker {
         }
         self.masks = (0..k.waves).map(|wave| masks(&k, wave, k.groups)).collect();
         self.packing = Some(k);
-        self.serial = d.serial;
     }
 
     fn groups(

@@ -248,6 +248,20 @@ impl Publisher {
         Number { order: ORDER.fetch_add(1, Relaxed), queue_order, submission: self.begun.saturating_sub(1) }
     }
 
+    /// A workload has finished of which nobody asks for more than [`Publisher::add`] will tell. False: somebody does.
+    pub fn publish_quietly(&mut self) -> bool {
+        let quiet = !listening();
+        if quiet {
+            self.number();
+        }
+        quiet
+    }
+
+    /// Adds to what the device has done.
+    pub fn add(&self, counts: &Counts) {
+        *self.total.lock() += counts;
+    }
+
     /// A workload has finished. `names` gives its name and what made it; it is called if anybody wants to know.
     pub fn publish(&mut self, labels: &Labels, done: Done, names: impl FnOnce() -> (String, MadeBy)) {
         *self.total.lock() += done.counts;

@@ -2,7 +2,7 @@
 //! are read when the command runs, and its draw or dispatch is that of a plain command. Whatever stands in memory is
 //! checked: an address outside live memory loses the device, as one in a shader does.
 
-use super::{Command, Dispatch};
+use super::Dispatch;
 use ash::vk;
 use raster::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
 use std::sync::Arc;
@@ -77,6 +77,12 @@ pub enum Work {
     Dispatch(Box<Dispatch>),
 }
 
+/// What a sequence does.
+pub enum Sequence {
+    Draw(Box<Draw>),
+    Dispatch(Box<Dispatch>, [u32; 3]),
+}
+
 /// What the indices of an execution set mean, with what else was bound when the command was recorded.
 pub type Choose = dyn Fn(&[u32]) -> Option<Work> + Send + Sync;
 
@@ -139,8 +145,8 @@ impl Generated {
         }
     }
 
-    /// The command of sequence `number`. None: it draws nothing, or no shaders are bound.
-    pub fn command(&self, memory: &AddressSpace, number: u32) -> Result<Option<Command>, Wild> {
+    /// What sequence `number` does. None: it draws nothing, or no shaders are bound.
+    pub fn sequence(&self, memory: &AddressSpace, number: u32) -> Result<Option<Sequence>, Wild> {
         let at = number as u64 * self.stride as u64;
         let end = at + self.tokens.iter().map(|(o, t)| *o as u64 + t.size() as u64).max().unwrap_or(0);
         let address = self.address.wrapping_add(at);
@@ -159,19 +165,19 @@ impl Generated {
             let Some(work) = &mut work else { return Ok(None) };
             match work {
                 Work::Dispatch(d) => match token {
-                    Token::Push { offset, .. } => push(&mut d.bindings.push, offset, from),
+                    Token::Push { offset, .. } => _ = d.bindings.push.put(offset as usize, from),
                     Token::SequenceIndex { offset } => {
-                        push(&mut d.bindings.push, offset, &number.to_le_bytes());
+                        _ = d.bindings.push.put(offset as usize, &number.to_le_bytes());
                     }
                     Token::Dispatch => {
                         let groups = [0, 4, 8].map(|k| word(from, k));
-                        return Ok(Some(Command::Dispatch { dispatch: d.clone(), groups }));
+                        return Ok(Some(Sequence::Dispatch(d.clone(), groups)));
                     }
                     _ => {}
                 },
                 Work::Draw(d) => {
                     if self.draws(memory, d, token, from, number)? {
-                        return Ok(Some(Command::Draw(d.clone())));
+                        return Ok(Some(Sequence::Draw(d.clone())));
                     }
                 }
             }
@@ -189,8 +195,10 @@ impl Generated {
         number: u32,
     ) -> Result<bool, Wild> {
         match token {
-            Token::Push { offset, .. } => push(&mut d.bindings.push, offset, from),
-            Token::SequenceIndex { offset } => push(&mut d.bindings.push, offset, &number.to_le_bytes()),
+            Token::Push { offset, .. } => _ = d.bindings.push.put(offset as usize, from),
+            Token::SequenceIndex { offset } => {
+                _ = d.bindings.push.put(offset as usize, &number.to_le_bytes())
+            }
             Token::Index { dxgi } => {
                 let (address, size, ty) = (long(from, 0), word(from, 8), word(from, 12));
                 let known = DXGI.iter().find(|k| match dxgi {
@@ -239,7 +247,7 @@ impl Generated {
                         instances: w(1),
                     },
                 };
-                d.what = What::Direct(vec![call]);
+                d.what = What::one(call);
                 return Ok(true);
             }
             Token::Mesh => {
@@ -268,13 +276,4 @@ impl Generated {
         }
         Ok(false)
     }
-}
-
-/// Overwrites push constants, of which there may be fewer yet.
-fn push(constants: &mut Arc<[u8]>, offset: u32, data: &[u8]) {
-    let mut all = constants.to_vec();
-    let at = offset as usize;
-    all.resize(all.len().max(at + data.len()), 0);
-    all[at..at + data.len()].copy_from_slice(data);
-    *constants = all.into();
 }

@@ -158,7 +158,7 @@ pub(crate) unsafe fn cmd_copy_memory_khr(b: &CommandBuffer, info: *const vk::Cop
         if let (Some(src), Some(dst)) = (plain(b, &c.src_range, OF), plain(b, &c.dst_range, OF))
             && let Some(mut r) = b.recording()
         {
-            r.push(Command::CopyBuffer { src, dst, regions: vec![whole] });
+            r.push(Command::CopyBuffer { src, dst, regions: [whole].into_iter().collect() });
         }
     }
 }

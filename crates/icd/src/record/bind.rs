@@ -3,8 +3,9 @@
 use crate::descriptor_layout::SetLayout;
 use crate::pipeline::Shared as Pipeline;
 use crate::pipeline_layout::Layout;
-use machine::bindings::{Bindings, HeapRange};
+use machine::bindings::{Bindings, HeapRange, Push};
 use machine::descriptor::{DESCRIPTOR_BYTES, SetMemory};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 #[derive(Clone)]
@@ -12,7 +13,7 @@ pub(crate) struct BoundSet {
     pub memory: Arc<SetMemory>,
     pub layout: Arc<SetLayout>,
     /// Offsets of its dynamic buffers, in order.
-    pub offsets: Vec<u32>,
+    pub offsets: SmallVec<[u32; 4]>,
     /// Made of push descriptors: the memory belongs to this command buffer.
     pub pushed: bool,
 }
@@ -23,8 +24,17 @@ pub(crate) struct BindPoint {
     pub sets: Vec<Option<BoundSet>>,
     /// Device addresses of sets in descriptor buffers; 0: none. Which of the two a set is, is the layout's to say.
     addresses: Vec<u64>,
-    /// The snapshot of the last dispatch, until something is bound.
-    snapshot: Option<Bindings>,
+    /// The snapshot of the last dispatch, until another set is bound or a pipeline of another layout.
+    snapshot: Option<Snapshot>,
+}
+
+/// What is bound, as shaders compiled for a layout see it; without what is pushed.
+#[derive(Clone)]
+struct Snapshot {
+    layout: Arc<Layout>,
+    sets: SmallVec<[Option<Arc<SetMemory>>; 4]>,
+    addresses: Option<Arc<[u64]>>,
+    dynamic: Option<Arc<SetMemory>>,
 }
 
 impl BindPoint {
@@ -41,6 +51,27 @@ impl BindPoint {
         self.sets[set] = bound;
     }
 
+    /// Binds a descriptor set. One that is bound already is not looked at again, but for dynamic buffers, which are copied.
+    pub fn bind_set(
+        &mut self,
+        set: usize,
+        memory: &Arc<SetMemory>,
+        layout: &Arc<SetLayout>,
+        offsets: &[u32],
+    ) {
+        let same = |b: &BoundSet| {
+            Arc::ptr_eq(&b.memory, memory)
+                && Arc::ptr_eq(&b.layout, layout)
+                && layout.dynamic_count == 0
+                && !b.pushed
+        };
+        if self.sets.get(set).and_then(Option::as_ref).is_some_and(same) {
+            return;
+        }
+        let (memory, layout) = (memory.clone(), layout.clone());
+        self.bind(set, Some(BoundSet { memory, layout, offsets: offsets.into(), pushed: false }));
+    }
+
     /// Set `set` lies in a descriptor buffer.
     pub fn locate(&mut self, set: usize, address: u64) {
         self.touch();
@@ -51,23 +82,28 @@ impl BindPoint {
     }
 
     /// Sets, displaced dynamic buffers, push constants and heaps as they are now, for a shader compiled with `layout`.
-    pub fn bindings(&mut self, pipeline: &Pipeline, push: &Arc<[u8]>, heaps: [HeapRange; 2]) -> Bindings {
-        if let Some(b) = &self.snapshot
-            && Arc::ptr_eq(&b.push, push)
-            && b.heaps == heaps
-        {
-            return b.clone();
-        }
+    pub fn bindings(&mut self, pipeline: &Pipeline, push: &Push, heaps: [HeapRange; 2]) -> Bindings {
+        let known = self.snapshot.as_ref().filter(|s| Arc::ptr_eq(&s.layout, &pipeline.layout));
+        let Snapshot { sets, addresses, dynamic, .. } = match known {
+            Some(s) => s.clone(),
+            None => self.snapshot(pipeline),
+        };
+        Bindings { sets, addresses, dynamic, push: *push, heaps }
+    }
+
+    fn snapshot(&mut self, pipeline: &Pipeline) -> Snapshot {
         let layout = &pipeline.layout;
-        let sets: Vec<_> =
+        let sets: SmallVec<[_; 4]> =
             (0..layout.sets.len()).map(|i| Some(self.set(pipeline, i)?.memory.clone())).collect();
+        // Which of a layout's sets are missed depends on the pipeline: each tells of its own.
+        let whole = sets.iter().zip(&self.sets).all(|(seen, bound)| seen.is_some() || bound.is_none());
         let dynamic = self.dynamic(pipeline).map(Arc::new);
-        let mut b = Bindings { sets, addresses: None, dynamic, push: push.clone(), heaps };
+        let mut made = Snapshot { layout: layout.clone(), sets, addresses: None, dynamic };
         if layout.in_memory {
-            self.in_memory(layout, &mut b);
+            self.in_memory(layout, &mut made);
         }
-        self.snapshot = Some(b.clone());
-        b
+        self.snapshot = whole.then(|| made.clone());
+        made
     }
 
     /// What is bound to set `i`, if it is laid out as the shader was compiled for: else its bytes would be taken for what they
@@ -86,7 +122,7 @@ impl BindPoint {
     }
 
     /// Puts the addresses of sets that the layout has in descriptor buffers in the place of what else is bound there.
-    fn in_memory(&self, layout: &Layout, b: &mut Bindings) {
+    fn in_memory(&self, layout: &Layout, b: &mut Snapshot) {
         let mut addresses = vec![0; layout.sets.len()];
         for (i, set) in layout.sets.iter().enumerate() {
             if set.as_ref().is_some_and(|s| s.in_memory) {

@@ -96,7 +96,7 @@ fn embedded(point: &mut BindPoint, set: u32, layout: &Arc<SetLayout>) {
     let bound = layout.allocate(0).map(|memory| BoundSet {
         memory: Arc::new(memory),
         layout: layout.clone(),
-        offsets: Vec::new(),
+        offsets: Default::default(),
         pushed: false,
     });
     if bound.is_none() {

@@ -25,13 +25,13 @@ pub(crate) unsafe fn cmd_bind_pipeline(b: &CommandBuffer, point: Point, pipeline
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
         let (Some(p), Some(mut r)) = (object::get::<Pipeline>(pipeline), b.recording()) else { return };
-        let p = p.share();
         if point == Point::GRAPHICS {
             r.draw.touch();
         }
-        let point = r.point(point);
-        point.touch();
-        point.pipeline = Some(p);
+        let bound = &mut r.point(point).pipeline;
+        if !bound.as_ref().is_some_and(|b| std::ptr::eq(&**b, p.shared())) {
+            *bound = Some(p.share());
+        }
     }
 }
 
@@ -75,20 +75,13 @@ fn bind_sets(point: &mut BindPoint, first: u32, sets: &[vk::DescriptorSet], mut 
         if index >= pipeline_layout::MAX_SETS as usize {
             return;
         }
-        let set = object::hold::<DescriptorSet>(handle);
-        point.bind(
-            index,
-            set.map(|s| {
-                let (own, rest) = offsets.split_at((s.layout.dynamic_count as usize).min(offsets.len()));
-                offsets = rest;
-                BoundSet {
-                    memory: s.memory.clone(),
-                    layout: s.layout.clone(),
-                    offsets: own.to_vec(),
-                    pushed: false,
-                }
-            }),
-        );
+        let Some(set) = object::hold::<DescriptorSet>(handle) else {
+            point.bind(index, None);
+            continue;
+        };
+        let (own, rest) = offsets.split_at((set.layout.dynamic_count as usize).min(offsets.len()));
+        offsets = rest;
+        point.bind_set(index, &set.memory, &set.layout, own);
     }
 }
 
@@ -103,16 +96,10 @@ pub(crate) unsafe fn cmd_push_constants2(b: &CommandBuffer, info: *const vk::Pus
 
 /// Overwrites part of what is pushed.
 pub(super) fn push_bytes(r: &mut Recorder, offset: u32, data: &[u8], command: &str) {
-    let end = offset.saturating_add(data.len() as u32);
-    if end > MAX_PUSH_CONSTANTS {
+    if !r.push.put(offset as usize, data) {
+        let end = offset as u64 + data.len() as u64;
         crate::debug::log_error(&format!("{command}: bytes up to {end}, of {MAX_PUSH_CONSTANTS}"));
-        return;
     }
-    // Recorded dispatches share the old bytes.
-    let mut bytes = [0; MAX_PUSH_CONSTANTS as usize];
-    bytes[..r.push.len()].copy_from_slice(&r.push);
-    bytes[offset as usize..end as usize].copy_from_slice(data);
-    r.push = Arc::new(bytes);
 }
 
 /// Descriptors pushed to set `index`: a copy of what was pushed before, changed by `write`. Recorded work has the old one.
@@ -132,8 +119,12 @@ fn push(
         return point.bind(index as usize, None);
     };
     write(layout, &memory, &mut Replaced::new());
-    let bound =
-        BoundSet { memory: Arc::new(memory), layout: layout.clone(), offsets: Vec::new(), pushed: true };
+    let bound = BoundSet {
+        memory: Arc::new(memory),
+        layout: layout.clone(),
+        offsets: Default::default(),
+        pushed: true,
+    };
     point.bind(index as usize, Some(bound));
 }
 

@@ -6,7 +6,6 @@ use crate::chain;
 use crate::command_buffer::{CommandBuffer, Recorder};
 use crate::draw_settings::{MAX_BINDINGS, Settings};
 use crate::pipeline::{PipelineKind, Shared};
-use gpu::command::Command;
 use raster::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
 use raster::state::State;
 use std::ops::{Deref, DerefMut};
@@ -16,10 +15,10 @@ use std::sync::Arc;
 #[derive(Default)]
 pub(crate) struct Graphics {
     pub set: Settings,
-    /// What the last draw was drawn with, until something is set or a pipeline is bound.
-    state: Option<Arc<State>>,
-    /// That of the last draw, changed or not: draws between two equal states share one.
-    last: Option<Arc<State>>,
+    /// How often something was set.
+    changes: u64,
+    /// What draws with the pipelines that were bound last were drawn with, the latest first.
+    states: Vec<Made>,
     buffers: Vec<VertexBuffer>,
     shared_buffers: Option<Arc<[VertexBuffer]>>,
     pub index: Option<IndexBuffer>,
@@ -33,13 +32,12 @@ pub(crate) struct Graphics {
 impl Graphics {
     /// The settings, to be changed.
     pub fn change(&mut self) -> &mut Settings {
-        self.state = None;
+        self.changes += 1;
         &mut self.set
     }
 
     /// Another pipeline is bound, in the place of shader objects as well.
     pub fn touch(&mut self) {
-        self.state = None;
         self.shaders = Default::default();
     }
 
@@ -50,27 +48,38 @@ impl Graphics {
         }
     }
 
-    fn state(&mut self, pipeline: &crate::pipeline_graphics::Graphics) -> Arc<State> {
-        if let Some(s) = &self.state {
-            return s.clone();
+    /// What a draw with the pipeline is drawn with: made once for all draws between two changes, and not again where a
+    /// change led back to what there was, for what follows from a state is kept with it.
+    fn state(&mut self, pipeline: &Arc<Shared>, own: &crate::pipeline_graphics::Graphics) -> Arc<State> {
+        let known = self.states.iter().position(|m| Arc::ptr_eq(&m.pipeline, pipeline));
+        if let Some(m) = known.and_then(|k| self.states.get(k)).filter(|m| m.changes == self.changes) {
+            return m.state.clone();
         }
-        let made = state_of(pipeline, &self.set);
-        let shared = match self.last.take() {
-            Some(last) if *last == made => last,
-            _ => Arc::new(made),
+        let made = state_of(own, &self.set);
+        let alike = |k: usize| self.states.get(k).filter(|m| *m.state == made);
+        let state = match known.and_then(alike).or_else(|| alike(0)) {
+            Some(m) => m.state.clone(),
+            None => Arc::new(made),
         };
-        self.last = Some(shared.clone());
-        self.state = Some(shared.clone());
-        shared
+        match known {
+            Some(k) => drop(self.states.remove(k)),
+            None => self.states.truncate(STATES - 1),
+        }
+        let made = Made { pipeline: pipeline.clone(), changes: self.changes, state: state.clone() };
+        self.states.insert(0, made);
+        state
     }
 
     /// Binds a vertex buffer; `at` is below [`MAX_BINDINGS`].
     pub fn bind(&mut self, at: usize, buffer: VertexBuffer) {
-        self.shared_buffers = None;
         if self.buffers.len() <= at {
+            self.shared_buffers = None;
             self.buffers.resize(at + 1, VertexBuffer::default());
         }
-        self.buffers[at] = buffer;
+        if !self.buffers[at].is(&buffer) {
+            self.shared_buffers = None;
+            self.buffers[at] = buffer;
+        }
     }
 
     /// Vertex and index buffers as they are bound now.
@@ -81,6 +90,17 @@ impl Graphics {
     fn buffers(&mut self) -> Arc<[VertexBuffer]> {
         self.shared_buffers.get_or_insert_with(|| self.buffers.as_slice().into()).clone()
     }
+}
+
+/// Pipelines whose states are kept.
+const STATES: usize = 16;
+
+/// A state that draws had.
+struct Made {
+    pipeline: Arc<Shared>,
+    /// [`Graphics::changes`] then.
+    changes: u64,
+    state: Arc<State>,
 }
 
 /// Vertex buffers and index buffer.
@@ -128,7 +148,7 @@ pub(super) fn prepare(r: &mut Recorder, what: What) -> Option<Draw> {
     };
     Some(Draw {
         pipeline: gpu.clone(),
-        state: r.draw.state(g),
+        state: r.draw.state(&pipeline, g),
         bindings: r.graphics.bindings(shared, &r.push, r.heaps),
         vertex_buffers: r.draw.buffers(),
         index_buffer: r.draw.index.clone(),
@@ -142,7 +162,7 @@ pub(super) fn record(b: &CommandBuffer, what: What) {
     if let Some(mut r) = b.recording()
         && let Some(draw) = prepare(&mut r, what)
     {
-        r.push(Command::Draw(Box::new(draw)));
+        r.push_draw(draw);
     }
 }
 
@@ -154,7 +174,7 @@ pub(crate) unsafe fn cmd_draw(
     first_instance: u32,
 ) {
     let call = Call { indexed: false, first, count, vertex_offset: 0, first_instance, instances };
-    record(b, What::Direct(vec![call]));
+    record(b, What::one(call));
 }
 
 pub(crate) unsafe fn cmd_draw_indexed(
@@ -166,7 +186,7 @@ pub(crate) unsafe fn cmd_draw_indexed(
     first_instance: u32,
 ) {
     let call = Call { indexed: true, first, count, vertex_offset, first_instance, instances };
-    record(b, What::Direct(vec![call]));
+    record(b, What::one(call));
 }
 
 /// Element `i` of an array whose elements are `stride` bytes apart.

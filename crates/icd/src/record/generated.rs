@@ -9,7 +9,7 @@ use crate::pipeline::{PipelineKind, Shared};
 use crate::record::bind::BindPoint;
 use gpu::command::generated::{Choose, Generated, Token, Work};
 use gpu::command::{Command, Dispatch};
-use machine::bindings::HeapRange;
+use machine::bindings::{HeapRange, Push};
 use machine::instrumentation::Active;
 use parking_lot::Mutex;
 use raster::draw::{Draw, What};
@@ -30,7 +30,7 @@ struct Chooser {
     shaders: Shaders,
     feedback_loop: bool,
     points: Mutex<[BindPoint; 2]>,
-    push: Arc<[u8]>,
+    push: Push,
     heaps: [HeapRange; 2],
     instrumentation: Option<Active>,
 }
@@ -43,7 +43,7 @@ impl Chooser {
             shaders: r.draw.shaders.clone(),
             feedback_loop: r.draw.feedback_loop,
             points: Mutex::new([r.graphics.clone(), r.compute.clone()]),
-            push: r.push.clone(),
+            push: r.push,
             heaps: r.heaps,
             instrumentation,
         }
@@ -90,7 +90,7 @@ impl Chooser {
                     bindings: graphics.bindings(pipeline, &self.push, self.heaps),
                     vertex_buffers: buffers.0.clone(),
                     index_buffer: buffers.1.clone(),
-                    what: What::Direct(vec![]),
+                    what: What::Direct(Default::default()),
                     instrumentation,
                 })))
             }
@@ -121,7 +121,8 @@ pub(crate) unsafe fn cmd_execute_generated_commands_ext(
                 let dispatches = layout.tokens.iter().any(|t| t.1 == Token::Dispatch);
                 let work = match dispatches {
                     true => super::dispatch::prepare(&mut r, [0; 3]).map(Work::Dispatch),
-                    false => draw::prepare(&mut r, What::Direct(vec![])).map(|d| Work::Draw(Box::new(d))),
+                    false => draw::prepare(&mut r, What::Direct(Default::default()))
+                        .map(|d| Work::Draw(Box::new(d))),
                 };
                 if work.is_none() {
                     return;

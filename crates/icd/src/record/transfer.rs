@@ -15,7 +15,7 @@ macro_rules! regions {
         chain::slice($regions, $count)
             .iter()
             .map(|r| vk::$ty { $($field: r.$field,)* ..Default::default() })
-            .collect::<Vec<vk::$ty<'static>>>()
+            .collect()
     };
 }
 

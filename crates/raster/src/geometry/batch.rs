@@ -19,6 +19,8 @@ pub struct Batch {
     /// Edges of primitives that are no triangles ([`Prim::edges`]).
     pub edges: Vec<Edge>,
     pub counts: GeometryCounts,
+    /// Primitives of draws before the one that is being made.
+    pub before: usize,
     /// Of the chunk that is being made.
     pub used: Used,
     /// There are, or will be, more than caches hold until tiles read them: they are better written past these.
@@ -254,8 +256,14 @@ const WORTH: usize = 64 << 10;
 
 impl Batch {
     /// An empty batch, with memory of an earlier one if there is any.
-    pub fn recycled() -> Batch {
-        POOL.lock().pop().unwrap_or_default()
+    pub fn recycled() -> Box<Batch> {
+        Box::new(POOL.lock().pop().unwrap_or_default())
+    }
+
+    /// Another draw begins.
+    pub fn begin(&mut self) {
+        self.before = self.prims.len();
+        self.streams = false;
     }
 
     /// Empty again; the memory is kept.
@@ -265,6 +273,7 @@ impl Batch {
         self.pixels.clear();
         self.edges.clear();
         self.counts = GeometryCounts::default();
+        self.before = 0;
         self.streams = false;
         self.short = false;
     }
@@ -318,7 +327,8 @@ impl Batch {
     /// So many more primitives will come, of so many planes and edges in the list each.
     pub fn expect(&mut self, prims: usize, lists: [usize; 2]) {
         self.make_room(prims, lists);
-        self.streams |= !self.passes && self.prims.len().saturating_add(prims) >= STREAMS;
+        let own = (self.prims.len() - self.before).saturating_add(prims);
+        self.streams |= !self.passes && own >= STREAMS;
     }
 
     /// Makes room for so many more primitives. Without memory for that, nothing happens.

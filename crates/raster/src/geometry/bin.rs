@@ -57,6 +57,10 @@ impl Bins {
     /// Entries of a tile in order: the primitive's index in its batch, with [`COVERS`] and
     /// [`LARGE`]. `x`, `y`: tile coordinates.
     pub fn list(&self, layer: u32, x: u32, y: u32) -> &[u32] {
+        // Subpasses may have fewer views than the pass.
+        if layer >= self.layers {
+            return &[];
+        }
         let t = ((layer * self.height + y - self.y0) * self.width + x - self.x0) as usize;
         &self.entries[self.starts[t] as usize..self.starts[t + 1] as usize]
     }
@@ -102,19 +106,18 @@ impl Bins {
     ) -> Result<(), Full> {
         let bins = self;
         let (before, prims) = (range.start, &batch.prims[range]);
-        let first = grid.tile([area.x0.max(0), area.y0.max(0)]);
-        let end = grid.tile([area.x1.max(0) + TILE - 1, area.y1.max(0) + TILE - 1]);
-        [bins.x0, bins.y0] = first.map(|t| t.max(0) as u32);
-        [bins.width, bins.height] = [0, 1].map(|i: usize| (end[i] - first[i]).max(0) as u32);
+        let tiles = Tiles::new(area, grid, layers);
+        let Tiles { x0, y0, width, height, .. } = tiles;
+        (bins.x0, bins.y0, bins.width, bins.height) = (x0, y0, width, height);
         bins.layers = layers;
-        let tiles = bins.tiles();
+        let grid = tiles;
+        let tiles = tiles.count();
         let threads = shared.pool.threads();
         // Results don't depend on how primitives are shared out.
         let chunk = prims.len().div_ceil((threads * 2).min(MOST_COUNTS / tiles.max(1)).max(1)).max(8192);
         let mut parts: Vec<(Pairs, Vec<u32>)> = Vec::new();
         parts.resize_with(prims.len().div_ceil(chunk), Default::default);
         let full = Mutex::new(None);
-        let grid = Lists { grid, x0: bins.x0, y0: bins.y0, width: bins.width, height: bins.height, layers };
         let collect = |i: usize, part: &mut (Pairs, Vec<u32>)| {
             let first = i * chunk;
             let own = &prims[first..(first + chunk).min(prims.len())];
@@ -189,7 +192,7 @@ impl Bins {
 
 /// Where tiles are, as [`Bins`] has it.
 #[derive(Clone, Copy)]
-struct Lists {
+pub struct Tiles {
     grid: Grid,
     x0: u32,
     y0: u32,
@@ -198,10 +201,33 @@ struct Lists {
     layers: u32,
 }
 
-impl Lists {
+impl Tiles {
+    /// Those of a render area.
+    pub fn new(area: Rect, grid: Grid, layers: u32) -> Tiles {
+        let [x0, y0] = grid.tile([area.x0.max(0), area.y0.max(0)]).map(|t| t.max(0) as u32);
+        let end = grid.tile([area.x1.max(0) + TILE - 1, area.y1.max(0) + TILE - 1]);
+        let side = |end: i32, first: u32| (end - first as i32).max(0) as u32;
+        Tiles { grid, x0, y0, width: side(end[0], x0), height: side(end[1], y0), layers }
+    }
+
+    /// Of so many layers.
+    pub fn of_layers(self, layers: u32) -> Tiles {
+        Tiles { layers, ..self }
+    }
+
+    /// Tiles of all layers.
+    pub fn count(self) -> usize {
+        self.width as usize * self.height as usize * self.layers as usize
+    }
+
+    /// The number of a tile; `x`, `y`: tile coordinates.
+    pub fn number(self, layer: u32, x: u32, y: u32) -> usize {
+        ((layer * self.height + y - self.y0) * self.width + x - self.x0) as usize
+    }
+
     /// Calls `f(tile, entry)` for each tile that a primitive may touch.
     #[inline(always)]
-    fn touch(self, p: &Prim, index: u32, batch: &Batch, area: Rect, mut f: impl FnMut(u32, u32)) {
+    pub fn touch(self, p: &Prim, index: u32, batch: &Batch, area: Rect, mut f: impl FnMut(u32, u32)) {
         let b = p.bounds.rect().intersect(&area);
         if b.is_empty() || p.layer as u32 >= self.layers {
             return;

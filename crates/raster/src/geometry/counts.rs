@@ -44,6 +44,17 @@ pub struct GeometryCounts {
 }
 
 impl GeometryCounts {
+    /// Nothing is counted, of a draw whose programs' usage nobody has taken.
+    pub fn clear_plain(&mut self) {
+        debug_assert!(self.usage == wave::Usage::default());
+        let GeometryCounts { events, apart, warps, full_warps, usage: _, fetched, written, .. } = self;
+        (*events, *apart, *warps, *full_warps) = Default::default();
+        (*fetched, *written) = Default::default();
+        let GeometryCounts { deferred, later, captured, made, beats, left, stored, stages, .. } = self;
+        (*deferred, *later, *captured, *made) = Default::default();
+        (*beats, *left, *stored, *stages) = Default::default();
+    }
+
     pub fn add(&mut self, o: &GeometryCounts) {
         self.events += &o.events;
         self.apart += o.apart;
@@ -121,14 +132,20 @@ impl GeometryCounts {
         u
     }
 
+    /// Adds what there is while nobody looks: nothing but what was counted as it happened.
+    pub fn finish_plain(&self, c: &mut Counts) {
+        use Event::*;
+        c.add_events(&self.events);
+        c[PrimsVisible] += self.events[PrimsFrontVisible] + self.events[PrimsBackVisible];
+    }
+
     /// With what follows; while nobody looks there is no L2, and nothing but what was counted as it happened.
     pub fn finish(&self, pipeline: &GraphicsPipeline, l2: Option<&mut Held>) -> Counts {
         use Event::*;
         let program: &Program = &pipeline.vertex;
         let mut c = Counts::default();
-        c.add_events(&self.events);
+        self.finish_plain(&mut c);
         let (references, invocations) = (c[InputVertices], c[VertexInvocations]);
-        c[PrimsVisible] += c[PrimsFrontVisible] + c[PrimsBackVisible];
         let Some(l2) = l2 else { return c };
         // Positions are shaded for each reference that assembly did not merge.
         c[PositionTasks] = invocations.div_ceil(4);

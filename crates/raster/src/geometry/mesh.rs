@@ -1,15 +1,14 @@
 //! Mesh shading: task workgroups that ask for mesh workgroups, whose vertices and primitives go to set-up in their order
 //! (§ Mesh Shading).
 
+use super::Prepared;
 use super::assembly::{Assembled, TopologyClass};
 use super::feedback::Feedback;
 use super::line::Stipple;
 use super::pieces::{self, Halt, Pieces, Scratch};
-use super::plane::Bias;
 use super::raster::Rasterizer;
 use super::stages::Stage;
 use super::vertex::{Outputs, Vertices};
-use super::viewport::Map;
 use super::{Batch, GeometryContext, Stopped};
 use crate::draw::Draw;
 use ash::vk;
@@ -82,12 +81,13 @@ pub fn run<'d>(
     groups: [u32; 3],
     draw_index: u32,
     view: Option<u32>,
-    each: &mut dyn FnMut(Batch) -> bool,
+    out: &mut Box<Batch>,
+    each: &mut dyn FnMut(&mut Box<Batch>) -> bool,
 ) -> Result<(), Stopped<'d>> {
     let pipeline = &*draw.pipeline;
     let Some(io) = &pipeline.vertex.interface.io.mesh else { return Ok(()) };
     let state = &*draw.state;
-    let outputs = Outputs::new(&pipeline.vertex, pipeline.fragment.as_deref(), 0);
+    let outputs = &ctx.prepared.outputs;
     let kind = match io.emitted {
         Emitted::Points => TopologyClass::Point,
         Emitted::LineStrip => TopologyClass::Line,
@@ -98,23 +98,21 @@ pub fn run<'d>(
         (true, TopologyClass::Triangle) => 2,
         _ => 0,
     };
-    let bias = state.raster.depth_bias.as_ref().map(|b| Bias::new(b, ctx.depth));
-    let maps = Map::all(state, ctx.area);
+    let Prepared { maps, bias, .. } = ctx.prepared;
     let at = (ctx.layers, view);
-    let raster = Rasterizer::new(ctx.shared.level, state, &outputs, maps, bias, kind, provoking, at);
+    let raster = Rasterizer::new(ctx.shared.level, state, outputs, maps, *bias, kind, provoking, at);
     let all: Vec<(Cell, bool)> = io.cells().collect();
     let of_primitive = |slot: u16| io.primitives.iter().find(|c| c.slot == slot).copied();
-    let tables = draw.bindings.tables();
     let task = pipeline.task.as_deref().map(|t| Stage::new(draw, vk::ShaderStageFlags::TASK_EXT, t));
     let work = MeshWork {
         ctx,
-        tables: &tables,
+        tables: ctx.tables,
         push: &draw.bindings.push,
         task,
         mesh: Stage::new(draw, vk::ShaderStageFlags::MESH_EXT, &pipeline.vertex),
         io,
         raster,
-        outputs: &outputs,
+        outputs,
         groups,
         serial: crate::serial(),
         draw: [draw_index, view.unwrap_or(0)],
@@ -125,7 +123,7 @@ pub fn run<'d>(
     };
     // A stipple pattern goes on from primitive to primitive.
     let strips = kind == TopologyClass::Line && state.raster.stipple.is_some();
-    let result = pieces::deal(ctx.shared, &work, strips, None, Batch::recycled(), each);
+    let result = pieces::deal(ctx.shared, &work, strips, None, out, each);
     let model = &ctx.shared.model.core;
     for stage in work.task.iter().chain([&work.mesh]) {
         let active = ctx.active.filter(|_| stage.instrumented);
@@ -224,7 +222,7 @@ impl MeshWork<'_> {
         out.counts.events[Event::InputPrimitives] += n;
         if !self.raster.state.raster.discard && n > 0 {
             if !self.raster.maps.is_empty() {
-                vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
+                vertices.place(self.raster.level, self.outputs, self.raster.maps, self.raster.clip_z);
             }
             out.used.begin(
                 if self.ctx.shared.observed.counts() { *count as usize } else { 0 },

@@ -36,7 +36,7 @@ mod work;
 
 use crate::draw::{Call, Draw};
 use crate::layout::Grid;
-use crate::state::Rect;
+use crate::state::{GraphicsPipeline, Rect, State};
 use assembly::{Assembly, TopologyClass};
 pub use batch::Batch;
 use counters::Event;
@@ -57,16 +57,37 @@ use texel::format::FormatInfo;
 use vertex::Outputs;
 use viewport::Map;
 use wave::graphics::Job;
-use wave::{Host, Stop};
+use wave::{Host, Stop, Table};
 use work::{Work, stream_of, streams};
 
 /// Primitives for which room is made beforehand.
 const MOST: u64 = 1 << 22;
 
+/// What geometry makes of a pipeline and a state before any draw with them.
+pub struct Prepared {
+    /// What rasterisation wants of a last stage that is a vertex or mesh shader.
+    outputs: Outputs,
+    maps: Vec<Map>,
+    bias: Option<Bias>,
+}
+
+impl Prepared {
+    /// For draws within `area`; `depth`: the depth attachment's format.
+    pub fn new(p: &GraphicsPipeline, s: &State, area: Rect, depth: Option<&'static FormatInfo>) -> Prepared {
+        Prepared {
+            outputs: Outputs::new(&p.vertex, p.fragment.as_deref(), 0),
+            maps: Map::all(s, area),
+            bias: s.raster.depth_bias.as_ref().map(|b| Bias::new(b, depth)),
+        }
+    }
+}
+
 /// What a draw is drawn in.
 pub struct GeometryContext<'a> {
     pub shared: &'a Shared,
     pub host: &'a dyn Host,
+    /// The draw's.
+    pub tables: &'a [Table],
     /// Names the draw's vertex program with its bindings, as [`Job::serial`].
     pub serial: u64,
     /// Pixels that may be drawn.
@@ -77,8 +98,7 @@ pub struct GeometryContext<'a> {
     pub active: Option<&'a Active>,
     /// Layers of the framebuffer (without multiview).
     pub layers: u32,
-    /// The depth attachment's format.
-    pub depth: Option<&'static FormatInfo>,
+    pub prepared: &'a Prepared,
 }
 
 /// Where a draw's geometry stopped.
@@ -103,8 +123,8 @@ impl Stopped<'_> {
     }
 }
 
-/// Runs one call of a draw and hands its primitives to `each`, in order, until that says false: most draws' at once, those of
-/// large ones in parts. `view`: the view to draw, with multiview.
+/// Runs one call of a draw and hands its primitives to `each`, in order, until that says false: most draws' at once, behind those
+/// that `out` has already, those of large ones in parts. `view`: the view to draw, with multiview.
 ///
 /// # Errors
 /// The fault that ended a vertex wave; what came before it has been handed on.
@@ -115,7 +135,8 @@ pub fn run<'d>(
     draw_index: u32,
     view: Option<u32>,
     feedback: Option<&mut Feedback>,
-    each: &mut dyn FnMut(Batch) -> bool,
+    out: &mut Box<Batch>,
+    each: &mut dyn FnMut(&mut Box<Batch>) -> bool,
 ) -> Result<(), Stopped<'d>> {
     let assembly = match Assembly::new(&ctx.shared.hub, draw, call) {
         Ok(assembly) => assembly,
@@ -123,7 +144,6 @@ pub fn run<'d>(
         // Whoever asked for it says so.
         Err(Unnoted::Stopped) => return Ok(()),
     };
-    let mut out = Batch::recycled();
     let events = &mut out.counts.events;
     events[Event::InputVertices] += assembly.vertices * call.instances as u64;
     events[Event::InputPrimitives] += assembly.total;
@@ -138,18 +158,22 @@ pub fn run<'d>(
     let state = &*draw.state;
     let last = &**pipeline.last();
     let stages = Stages::new(draw, view);
-    let streams = streams(draw, feedback.is_some());
+    // What stages make, and what is captured, is wanted by stream.
+    let by_stream = (stages.is_some() || feedback.is_some()).then(|| streams(draw, feedback.is_some()));
     // Where a stream is chosen that nothing is emitted to, nothing is drawn.
     let nothing = Outputs::default();
-    let outputs = streams[stream_of(draw)].as_ref().unwrap_or(&nothing);
+    let outputs = match &by_stream {
+        Some(streams) => streams[stream_of(draw)].as_ref().unwrap_or(&nothing),
+        None => &ctx.prepared.outputs,
+    };
     let kind = stages.as_ref().map_or(assembly.kind, |s| s.kind);
-    let bias = state.raster.depth_bias.as_ref().map(|b| Bias::new(b, ctx.depth));
+    let Prepared { maps, bias, .. } = ctx.prepared;
     let raster = Rasterizer::new(
         ctx.shared.level,
         state,
         outputs,
-        Map::all(state, ctx.area),
-        bias,
+        maps,
+        *bias,
         kind,
         assembly.provoking_of(kind),
         (ctx.layers, view),
@@ -163,13 +187,11 @@ pub fn run<'d>(
     let counted = COUNTED && ctx.shared.observed.counts();
     let once = program.interface.writes_memory || !counted || stages.is_some();
     let deferred = if once { 0 } else { counters::model::current().tiler.deferred };
-    let streams = &streams;
-    let staged = stages.map(|s| (s, streams));
-    let tables = draw.bindings.tables();
+    let staged = stages.zip(by_stream.as_ref());
     let job = Job {
         serial: ctx.serial,
         program: &pipeline.vertex,
-        tables: &tables,
+        tables: ctx.tables,
         push: &draw.bindings.push,
         host: ctx.host,
         arena: ctx.shared.arena(),

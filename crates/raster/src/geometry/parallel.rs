@@ -125,7 +125,7 @@ pub fn run(
     let order = Mutex::new(Order { done: vec![None; chunks as usize], starts: vec![first] });
     let next = AtomicU64::new(0);
     let fault: Mutex<Option<Stop>> = Mutex::new(None);
-    let left: Mutex<Vec<(Batch, Vec<Piece>)>> = Mutex::default();
+    let left: Mutex<Vec<(Box<Batch>, Vec<Piece>)>> = Mutex::default();
 
     let thread = || {
         if next.load(Relaxed) >= chunks {

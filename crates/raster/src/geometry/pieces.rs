@@ -61,15 +61,15 @@ pub(super) enum Halt {
     Memory,
 }
 
-/// Runs all pieces and hands what they make to `each`, in order, until that says false. `in_turn`: each goes on from where the one
+/// Runs all pieces into `out` and hands that to `each`, in order, until that says false; what comes next goes where `each` leaves it. `in_turn`: each goes on from where the one
 /// before it has come to.
 pub(super) fn deal(
     shared: &Shared,
     work: &dyn Pieces,
     in_turn: bool,
     mut feedback: Option<&mut Feedback>,
-    mut out: Batch,
-    each: &mut dyn FnMut(Batch) -> bool,
+    out: &mut Box<Batch>,
+    each: &mut dyn FnMut(&mut Box<Batch>) -> bool,
 ) -> Result<(), Halt> {
     let pieces = work.count();
     let mut stipple = Stipple::default();
@@ -78,9 +78,9 @@ pub(super) fn deal(
         let threads = (shared.pool.threads() as u64).min(range.end - range.start) as usize;
         let after = feedback.as_deref().map(|f| work.advanced(f, range.clone()));
         let result = if threads <= 1 || in_turn || matches!(after, Some(None)) {
-            serial(shared, work, range, &mut stipple, feedback.as_deref_mut(), &mut out)
+            serial(shared, work, range, &mut stipple, feedback.as_deref_mut(), out)
         } else {
-            let result = parallel::run(shared, threads, work, range, feedback.as_deref(), &mut out);
+            let result = parallel::run(shared, threads, work, range, feedback.as_deref(), out);
             if let (Some(feedback), Some(Some(after))) = (feedback.as_deref_mut(), after) {
                 *feedback = after;
             }
@@ -90,7 +90,7 @@ pub(super) fn deal(
         if out.short {
             return Err(Halt::Memory);
         }
-        if shared.hub.stops() || !each(std::mem::replace(&mut out, Batch::recycled())) {
+        if shared.hub.stops() || !each(out) {
             return Ok(());
         }
     }

@@ -104,7 +104,7 @@ impl Work<'_> {
                 return;
             }
             if !self.raster.maps.is_empty() {
-                vertices.place(self.raster.level, outputs, &self.raster.maps, self.raster.clip_z);
+                vertices.place(self.raster.level, outputs, self.raster.maps, self.raster.clip_z);
             }
             out.used.begin(if self.counted { vertices.count } else { 0 }, 0, self.grid);
             self.raster.chunk(vertices, flow, stipple, out);
@@ -183,7 +183,7 @@ impl Work<'_> {
         let apart = self.program.profile.halves.is_some();
         self.capture(0, self.outputs, &s.vertices, &s.chunk, feedback, out);
         if !self.raster.maps.is_empty() {
-            s.vertices.place(self.raster.level, self.outputs, &self.raster.maps, self.raster.clip_z);
+            s.vertices.place(self.raster.level, self.outputs, self.raster.maps, self.raster.clip_z);
         }
         out.used.begin(if self.counted { s.chunk.index.len() } else { 0 }, self.deferred, self.grid);
         self.raster.chunk(&s.vertices, &s.chunk, stipple, out);

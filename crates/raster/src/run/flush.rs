@@ -1,10 +1,11 @@
 //! All tiles, in parallel, with what a pass has gathered; their sums by epoch, view and draw.
 
 use super::{PassRun, Until};
+use crate::geometry::bin::Tiles;
 use crate::layout::TILE;
 use crate::pass;
 use crate::tile::counts::DrawCounts;
-use crate::tile::op::Op;
+use crate::tile::op::{Gathered, Op};
 use crate::tile::parts::Parts;
 use counters::{Counts, Event, Load, Phase, cost};
 use machine::count;
@@ -18,8 +19,12 @@ impl PassRun {
     /// Draws all tiles with what has been gathered; `here`: of the current subpass too.
     pub(super) fn flush(&mut self, shared: &Shared, here: bool, until: Until) -> Result<(), Blame> {
         let area = self.targets.area;
-        let ops = std::mem::take(&mut self.ops);
-        let told = std::mem::take(&mut self.told);
+        let mut gathered = std::mem::take(&mut self.gathered);
+        if let Some(mut open) = gathered.open.take() {
+            gathered.close(&mut open);
+            gathered.open = Some(open);
+        }
+        let Gathered { ops, told, lists, .. } = &gathered;
         (self.primitives, self.words) = (0, 0);
         // Subpasses whose ops are all here, and all that are drawn now.
         let done = self.resolved..self.subpass;
@@ -49,16 +54,20 @@ impl PassRun {
             took.expect(tasks);
         }
         let weights = took.weights();
-        let (this, ops_ref, device) = (&*self, &ops, &device);
+        let (this, device) = (&*self, &device);
         let cells = self.epochs.each().len();
         let views = self.epochs.views();
         // Those of the last epoch begin here.
         let last = cells - views.count();
-        // Of tiles, and by op.
-        let counted = Mutex::new((vec![Counts::default(); cells], vec![DrawCounts::default(); ops.len()]));
         // By op, where counts are a region's: what they leave of a draw as a whole.
         let asked = self.regions.as_ref().filter(|r| r.is_asked());
         let mapped = self.regions.as_ref().filter(|r| !r.is_asked());
+        // Whether somebody asks for what each draw counted. If not, those of a cell count together.
+        let apart = observed || self.regions.is_some();
+        let counts_of_draws = || vec![DrawCounts::default(); if apart { ops.len() } else { cells }];
+        // Of tiles, and of draws.
+        let counted = Mutex::new((vec![Counts::default(); cells], counts_of_draws()));
+        let places = Tiles::new(area, grid, layers);
         let by_region = if asked.is_some() { ops.len() } else { 0 };
         let parts = Parts::default();
         let whole_draws = Mutex::new(vec![(cost::Draw::default(), Counts::default()); by_region]);
@@ -67,8 +76,9 @@ impl PassRun {
             let mut scratch = this.scratches.take();
             scratch.tile.reserve(this.targets.bytes + 64);
             let mut sum = vec![Counts::default(); cells];
-            let mut draws = vec![DrawCounts::default(); ops_ref.len()];
-            let mut own = vec![DrawCounts::default(); if mapped.is_some() { ops_ref.len() } else { 0 }];
+            let mut draws = counts_of_draws();
+            let mut own = if mapped.is_some() { counts_of_draws() } else { vec![] };
+            let mut list = Vec::new();
             let mut fixed = Counts::default();
             loop {
                 let n = next.fetch_add(1, Relaxed);
@@ -87,11 +97,13 @@ impl PassRun {
                 if observed {
                     fixed = Counts::default();
                 }
+                lists.of(places, ops, (layer, tx as u32, ty as u32), &mut list);
                 // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.
                 let r = unsafe {
                     this.tile(
                         shared,
-                        ops_ref,
+                        ops,
+                        &list,
                         device,
                         &mut worker,
                         &mut scratch,
@@ -102,6 +114,7 @@ impl PassRun {
                         passes_over,
                         until,
                         if mapped.is_some() { &mut own } else { &mut draws },
+                        apart,
                         &mut fixed,
                     )
                 };
@@ -117,7 +130,7 @@ impl PassRun {
                 }
                 if let Some(regions) = asked {
                     // A region's own: what its draws counted in it.
-                    for (i, (d, (_, cell, op))) in draws.iter_mut().zip(ops_ref).enumerate() {
+                    for (i, (d, (_, cell, op))) in draws.iter_mut().zip(ops).enumerate() {
                         if let Op::Draw(item) = op
                             && let Some((c, tiles)) = d.take(item)
                         {
@@ -162,11 +175,14 @@ impl PassRun {
         if let Some(mut l2) = shared.l2() {
             DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), &mut l2);
         }
-        let all_regions = mapped.is_none_or(|map| parts.tell(&ops, &draws, map, physical));
+        let all_regions = mapped.is_none_or(|map| parts.tell(ops, &draws, map, physical));
         let mut of_draws = std::mem::take(&mut self.draws);
-        for (((_, cell, op), d), told) in ops.iter().zip(&mut draws).zip(&told) {
+        if !apart {
+            counts.iter_mut().zip(&draws).for_each(|(c, d)| *c += &d.plain());
+        }
+        for (n, ((_, cell, op), told)) in ops.iter().zip(told).enumerate() {
             if let Op::Draw(i) = op {
-                if let Some((c, tasks)) = d.take(i) {
+                if apart && let Some((c, tasks)) = draws[n].take(i) {
                     counts[*cell] += &c;
                     if observed {
                         let load = Load::of(&c, Phase::Main, shared.model);
@@ -177,11 +193,13 @@ impl PassRun {
                 i.tell_blocks(&shared.model.core);
             }
         }
-        let whole_draws = ops.iter().zip(whole_draws.into_inner()).zip(&told);
+        let whole_draws = ops.iter().zip(whole_draws.into_inner()).zip(told);
         for (((_, cell, _), (d, c)), told) in whole_draws.filter(|((_, d), _)| d.0.tasks > 0) {
             took.draw(*cell, *told, d);
             of_draws.add(*told, &c);
         }
+        gathered.clear();
+        self.gathered = gathered;
         self.draws = of_draws;
         if !all_regions {
             self.regions = None;

@@ -6,20 +6,20 @@
 mod flush;
 mod tile;
 
-use crate::draw::{Draw, What};
+use crate::draw::{Draw, Kept, What};
 use crate::drawn::{Drawn, Draws, Ended, Seen};
-use crate::geometry::bin::{Bins, Full};
+use crate::geometry::bin::{Bins, Full, Tiles};
 use crate::geometry::feedback::Feedback;
 use crate::geometry::{self, Batch, GeometryContext, mesh, traffic};
-use crate::pass::{self, Rendering, Subpass};
+use crate::pass::{self, Rendering};
 use crate::picture;
 use crate::regions::Collected;
 use crate::statistics::{Epochs, Views};
 use crate::tile::Scratches;
 use crate::tile::clear::Clear;
 use crate::tile::expand::Aside;
-use crate::tile::item::{Item, Plan};
-use crate::tile::op::Op;
+use crate::tile::item::{Item, Plan, Plans};
+use crate::tile::op::{Gathered, Op};
 use crate::tile::target::Targets;
 use ash::vk;
 use counters::model::{BEAT, LINE};
@@ -30,13 +30,17 @@ use machine::instrumentation::{Active, Work};
 use machine::lost::{Blame, Labels, Place, Title};
 use machine::shared::Shared;
 use machine::time::Line;
+use smallvec::SmallVec;
 use std::collections::HashSet;
 use std::sync::Arc;
-use wave::Fault;
+use wave::{Fault, Table};
 
 /// Primitives gathered before tiles are drawn even though the pass goes on, and words of their lists.
 const MANY: usize = 1 << 20;
 const MANY_WORDS: usize = 1 << 26;
+
+/// Primitives of several draws that lie together.
+const OPEN: usize = 1 << 15;
 
 /// What tiles are written for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,13 +53,13 @@ enum Until {
 
 /// Of which draw primitives are.
 struct Made<'a> {
-    draw: &'a Draw,
+    draw: &'a Kept,
+    tables: &'a [Table],
     place: &'a Place,
-    sub: &'a Subpass,
     index: u32,
     view: u32,
     layers: u32,
-    counted: bool,
+    plan: &'a Arc<Plan>,
     told: Option<usize>,
     active: Option<&'a Active>,
 }
@@ -64,10 +68,10 @@ pub struct PassRun {
     rendering: Arc<Rendering>,
     targets: Targets,
     subpass: usize,
-    /// (subpass, cell of [`Epochs`], what).
-    ops: Vec<(usize, usize, Op)>,
-    /// By op: which of `draws` it is of.
-    told: Vec<Option<usize>>,
+    /// Those of a layer.
+    tiles: Tiles,
+    gathered: Gathered,
+    plans: Plans,
     /// Subpasses whose resolves are done.
     resolved: usize,
     /// The first subpass that is not resolved has been drawn to.
@@ -170,8 +174,9 @@ impl PassRun {
             regions,
             rendering: rendering.clone(),
             subpass: 0,
-            ops: Vec::new(),
-            told: Vec::new(),
+            tiles: Tiles::new(area, grid, 1),
+            gathered: scratches.gather(),
+            plans: Plans::default(),
             resolved: 0,
             begun: false,
             aside: Aside::default(),
@@ -252,23 +257,34 @@ impl PassRun {
     pub fn draw(
         &mut self,
         shared: &Shared,
-        d: &Draw,
+        draws: &Arc<Vec<Draw>>,
+        n: usize,
         place: &Place,
         counted: bool,
         mut feedback: Option<&mut Feedback>,
     ) -> Result<(), Blame> {
-        let Some(sub) = self.targets.subpasses.get(self.subpass).cloned() else { return Ok(()) };
+        let Some(sub) = self.targets.subpasses.get(self.subpass) else { return Ok(()) };
+        let view_mask = sub.view_mask;
+        let Some(kept) = Kept::new(draws, n) else { return Ok(()) };
+        let d = &draws[n];
+        if let Some(next) = draws.get(n + 1) {
+            next.soon();
+        }
         if d.feedback && std::mem::take(&mut self.barrier) {
             self.reach_memory(shared)?;
         }
+        let Some(sub) = self.targets.subpasses.get(self.subpass) else { return Ok(()) };
+        let at = (self.subpass, sub);
+        let prepared = self.plans.of(&d.pipeline, &d.state, at, &self.targets, counted);
         let begin = self.line.pass_begins(&shared.clock.gpu(), 0)[0];
         let host = DeviceHost::at(shared, begin);
         let serial = crate::serial();
-        let views: Vec<Option<u32>> = match sub.view_mask {
-            0 => vec![None],
+        let tables = d.bindings.tables();
+        let views: SmallVec<[Option<u32>; 1]> = match view_mask {
+            0 => SmallVec::from_buf([None]),
             m => (0..32).filter(|v| m >> v & 1 != 0).map(Some).collect(),
         };
-        let layers = match sub.view_mask {
+        let layers = match view_mask {
             0 => self.rendering.layers,
             m => 32 - m.leading_zeros(),
         };
@@ -298,40 +314,50 @@ impl PassRun {
                 _ => {}
             }
             for &view in &views {
-                let depth = sub.depth.and_then(|a| self.targets.list.get(a as usize)?.depth.as_ref());
                 let ctx = GeometryContext {
                     shared,
                     host: &host,
+                    tables: &tables,
                     area: self.targets.area,
                     grid: self.targets.grid,
                     active: active.as_ref(),
                     layers,
                     serial,
-                    depth: depth.map(|p| p.format),
+                    prepared: &prepared.geometry,
                 };
                 let made = Made {
-                    draw: d,
+                    draw: &kept,
+                    tables: &tables,
                     place,
-                    sub: &sub,
                     index,
                     view: view.unwrap_or(0),
                     layers,
-                    counted,
+                    plan: &prepared.plan,
                     told,
                     active: active.as_ref(),
                 };
                 let mut gathered = Ok(());
-                let mut each = |batch| {
+                let mut open = self.gathered.open.take().unwrap_or_else(Batch::recycled);
+                open.begin();
+                let mut each = |batch: &mut Box<Batch>| {
                     gathered = self.gather(shared, &made, batch);
                     gathered.is_ok()
                 };
                 let run = match (&call, groups) {
-                    (Some(call), _) => {
-                        geometry::run(&ctx, d, call, index, view, feedback.as_deref_mut(), &mut each)
-                    }
-                    (None, Some(groups)) => mesh::run(&ctx, d, groups, index, view, &mut each),
+                    (Some(call), _) => geometry::run(
+                        &ctx,
+                        d,
+                        call,
+                        index,
+                        view,
+                        feedback.as_deref_mut(),
+                        &mut open,
+                        &mut each,
+                    ),
+                    (None, Some(groups)) => mesh::run(&ctx, d, groups, index, view, &mut open, &mut each),
                     (None, None) => Ok(()),
                 };
+                self.gathered.open = Some(open);
                 run.map_err(|s| s.blame(&d.pipeline.title))?;
                 gathered?;
             }
@@ -345,51 +371,108 @@ impl PassRun {
         Work { label: self.labels.joined(), workload: self.name(), draw }
     }
 
-    /// Takes what geometry has made of a draw, or of a part of it.
-    fn gather(&mut self, shared: &Shared, made: &Made, batch: Batch) -> Result<(), Blame> {
+    /// Takes what geometry has made of a draw, or of a part of it: what `batch` has since the draw began.
+    fn gather(&mut self, shared: &Shared, made: &Made, batch: &mut Box<Batch>) -> Result<(), Blame> {
         let d = made.draw;
-        let counts = batch.counts.finish(&d.pipeline, shared.l2().as_deref_mut());
         let cell = self.epochs.cell(made.view);
-        self.epochs.add_at(cell, &counts);
-        self.draws.add(made.told, &counts);
-        if self.targets.observed {
-            let between = batch.counts.between(&d.pipeline.vertex, batch.prims.len() as u64);
-            self.drawn.between(cell, between);
+        match shared.l2() {
+            None if made.told.is_none() => batch.counts.finish_plain(self.epochs.at(cell)),
+            mut l2 => {
+                let all = batch.counts.finish(&d.pipeline, l2.as_deref_mut());
+                self.epochs.add_at(cell, &all);
+                self.draws.add(made.told, &all);
+            }
         }
-        if d.state.raster.discard {
+        let (mut from, all) = (batch.before, batch.prims.len());
+        let mut counts = None;
+        if self.targets.observed {
+            let own = std::mem::take(&mut batch.counts);
+            self.drawn.between(cell, own.between(&d.pipeline.vertex, (all - from) as u64));
+            counts = Some(Arc::new(own));
+        } else if shared.observed.counts() || d.instrumentation.is_some() {
+            batch.counts = Default::default();
+        } else {
+            batch.counts.clear_plain();
+        }
+        // What comes next of the draw, if it is large, comes behind this.
+        batch.before = all;
+        if d.state.raster.discard || from == all {
             return Ok(());
         }
-        let batch = Arc::new(batch);
-        let (mut from, mut size) = (0, batch.prims.len());
-        while from < batch.prims.len() {
-            let range = from..batch.prims.len().min(from + size);
-            let Targets { area, grid, .. } = self.targets;
+        let item = |batch, bins| {
+            let mut item = Item {
+                draw: d.clone(),
+                tables: made.tables.into(),
+                batch,
+                counts: counts.clone(),
+                bins,
+                serial: crate::serial(),
+                view: made.view,
+                plan: made.plan.clone(),
+                place: made.place.clone(),
+                instrumentation: None,
+            };
+            item.instrument(made.active, made.index);
+            Op::Draw(item)
+        };
+        let Targets { area, grid, .. } = self.targets;
+        let tiles = self.tiles.of_layers(made.layers);
+        let at = (self.subpass, cell);
+        let blame = |_| Blame::memory("lists of primitives by tile").at(made.place);
+        let g = &mut self.gathered;
+        if let Some(entries) = g.lists.add(tiles, batch, from..all, area, g.ops.len()).map_err(blame)? {
+            g.push(at, item(self.scratches.none(), None), made.told);
+            if self.listed(all - from, tiles, entries, made.told, cell) {
+                self.gathered.close(batch);
+                return self.flush(shared, true, Until::Room);
+            }
+            if all >= OPEN {
+                self.gathered.close(batch);
+            }
+            return Ok(());
+        }
+        // Lists of its own.
+        let mut size = all - from;
+        let closed = g.close(batch);
+        let batch = closed.unwrap_or_else(|| std::mem::replace(batch, Batch::recycled()).into());
+        while from < all {
+            let range = from..all.min(from + size);
             let bins = match Bins::new(shared, &batch, range.clone(), area, grid, made.layers) {
                 Ok(bins) => bins,
                 Err(Full::Entries) => {
                     size = range.len().div_ceil(2);
                     continue;
                 }
-                Err(Full::Memory) => return Err(Blame::memory("lists of primitives by tile").at(made.place)),
+                Err(Full::Memory) => return Err(blame(Full::Memory)),
             };
             from = range.end;
-            self.primitives += range.len();
-            self.words += bins.words();
-            let plan = Plan::new(&d.pipeline, &d.state, made.sub, &self.targets, made.counted);
-            let batch = batch.clone();
-            let mut item =
-                Item::new(&d.pipeline, &d.state, &d.bindings, batch, bins, made.view, plan, made.place);
-            item.instrument(made.active, made.index);
-            if self.targets.observed {
-                self.count_lists(item.bins.entries() as u64, made.told, cell);
-            }
-            self.ops.push((self.subpass, cell, Op::Draw(Box::new(item))));
-            self.told.push(made.told);
-            if self.primitives > MANY || self.words > MANY_WORDS {
+            let entries = bins.entries();
+            let g = &mut self.gathered;
+            g.lists.add_everywhere(g.ops.len());
+            g.push_closed(at, item(batch.clone(), Some(bins)), made.told);
+            if self.listed(range.len(), tiles, entries, made.told, cell) {
                 self.flush(shared, true, Until::Room)?;
             }
         }
         Ok(())
+    }
+
+    /// So many primitives have been sorted into lists of tiles. True: there are so many by now that tiles are to be drawn.
+    fn listed(
+        &mut self,
+        primitives: usize,
+        tiles: Tiles,
+        entries: usize,
+        told: Option<usize>,
+        cell: usize,
+    ) -> bool {
+        if self.targets.observed {
+            self.count_lists(entries as u64, told, cell);
+        }
+        self.primitives += primitives;
+        // As if each draw had a list for each tile: where a pass is cut does not depend on how they are kept.
+        self.words += tiles.count() + 1 + entries;
+        self.primitives > MANY || self.words > MANY_WORDS
     }
 
     /// So many references were written into lists of tasks.
@@ -406,8 +489,9 @@ impl PassRun {
 
     pub fn clear(&mut self, attachments: &[vk::ClearAttachment], rects: &[vk::ClearRect]) {
         let clear = Clear { attachments: attachments.to_vec(), rects: rects.to_vec() };
-        self.ops.push((self.subpass, self.epochs.cell(0), Op::Clear(clear)));
-        self.told.push(None);
+        let (at, cell) = (self.gathered.ops.len(), self.epochs.cell(0));
+        self.gathered.lists.add_everywhere(at);
+        self.gathered.push((self.subpass, cell), Op::Clear(clear), None);
     }
 
     /// A dependency within the pass.
@@ -419,7 +503,7 @@ impl PassRun {
     /// (§ Feedback Loop): reads of input attachments need none of this.
     fn reach_memory(&mut self, shared: &Shared) -> Result<(), Blame> {
         let clears = self.first && self.targets.clears();
-        if clears || !self.ops.is_empty() { self.flush(shared, true, Until::Read) } else { Ok(()) }
+        if clears || !self.gathered.ops.is_empty() { self.flush(shared, true, Until::Read) } else { Ok(()) }
     }
 
     pub fn next_subpass(&mut self, shared: &Shared) -> Result<(), Blame> {
@@ -435,6 +519,7 @@ impl PassRun {
     pub fn end(mut self, shared: &Shared) -> (Result<(), Blame>, Ended) {
         self.subpass = self.rendering.subpasses.len();
         let mut r = self.flush(shared, false, Until::Read);
+        self.scratches.gathered(std::mem::take(&mut self.gathered));
         self.drawn.read_again(&mut self.epochs, shared.model);
         // One job each; without primitives there is nothing to bin.
         let all = self.epochs.all();

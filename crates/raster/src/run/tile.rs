@@ -2,6 +2,7 @@
 
 use super::{PassRun, Until};
 use crate::layout::TILE;
+use crate::prim::prefetch;
 use crate::state::Rect;
 use crate::tile::counts::{self, DrawCounts};
 use crate::tile::hiz::Hiz;
@@ -27,6 +28,7 @@ impl PassRun {
         &self,
         shared: &Shared,
         ops: &[(usize, usize, Op)],
+        list: &[(usize, &[u32])],
         device: &DeviceHost,
         worker: &mut wave::Worker,
         scratch: &mut crate::tile::Scratch,
@@ -37,13 +39,14 @@ impl PassRun {
         passes_over: bool,
         until: Until,
         draws: &mut [DrawCounts],
+        apart: bool,
         fixed: &mut Counts,
     ) -> Result<Load, Blame> {
         let origin = self.targets.grid.origin([tx, ty]);
         let tile = scratch.tile.ptr();
         let targets = &self.targets;
         let seen = |s: &usize| targets.subpasses.get(*s).is_none_or(|s| s.has_view(layer));
-        if passes_over && ops.iter().all(|(s, _, op)| !seen(s) || op.misses(layer, tx, ty)) {
+        if passes_over && list.iter().all(|(op, _)| !seen(&ops[*op].0)) {
             // SAFETY: the scratch has room for a tile, which is this thread's, says the caller.
             let [loaded, stored] = unsafe { targets.pass_over(shared.level, tile, layer, origin) };
             self.count_tile(fixed, origin, &loaded, &stored, until);
@@ -78,8 +81,8 @@ impl PassRun {
         let mut at = 0;
         let all = self.rendering.subpasses.len().max(1);
         for s in done.start.min(all)..all {
-            let end = at + ops[at..].iter().take_while(|(n, ..)| *n == s).count();
-            let (mine, mine_draws) = (&ops[at..end], &mut draws[at..end]);
+            let end = at + list[at..].iter().take_while(|(op, _)| ops[*op].0 == s).count();
+            let mine = &list[at..end];
             at = end;
             let sub = targets.subpasses.get(s);
             if sub.is_some_and(|s| !s.has_view(layer)) {
@@ -88,7 +91,7 @@ impl PassRun {
             host.subpass.set(s);
             let expanded = targets.expanded.get(s).filter(|e| !e.pairs.is_empty());
             // Of what subpasses to come will draw to, nothing is known yet.
-            let expanded = expanded.filter(|_| done.contains(&s) || !mine.is_empty());
+            let expanded = expanded.filter(|_| done.contains(&s) || draws_in(ops, s));
             if let Some(e) = expanded {
                 let under_way = s == done.start && self.begun;
                 // SAFETY: the tile is this thread's, and nothing else works on it now.
@@ -99,36 +102,27 @@ impl PassRun {
                     task.hiz.of = task.hiz.of.map(|a| e.stand_in(a).unwrap_or(a));
                 }
             }
-            let hidden = hidden::find(
-                shared.level,
-                task.cover,
-                task.covered,
-                mine,
-                layer,
-                tx as u32,
-                ty as u32,
-                origin,
-            );
-            for (i, (.., op)) in mine.iter().enumerate() {
-                match op {
+            let hidden = hidden::find(shared.level, task.cover, task.covered, ops, mine, origin);
+            for (i, &(n, entries)) in mine.iter().enumerate() {
+                if let Some((next, _)) = mine.get(i + 1) {
+                    prefetch(&ops[*next]);
+                }
+                match &ops[n].2 {
                     Op::Draw(item) => {
-                        let entries = item.bins.list(layer, tx as u32, ty as u32);
-                        if entries.is_empty() {
-                            continue;
-                        }
+                        let own = place(ops, n, apart);
                         if item.plan.deferred {
-                            let r = task.defer(i, item, entries);
-                            let counts = r.map_err(|s| blame(mine, task.blamed.unwrap_or(i), s))?;
+                            let r = task.defer(n, item, entries);
+                            let counts = r.map_err(|s| blame(ops, task.blamed.unwrap_or(n), s))?;
                             task.load += &counts::load(&counts, item, None);
-                            mine_draws[i].add_tile(&counts, None);
+                            draws[own].add_tile(&counts, None);
                             continue;
                         }
-                        show(&mut task, mine, mine_draws)?;
+                        show(&mut task, ops, draws, apart)?;
                         let h = hidden.as_ref().map_or(&[][..], |h| h.of(i));
-                        task.draw(item, entries, h, &mut mine_draws[i]).map_err(|s| item.blame(s))?;
+                        task.draw(item, entries, h, &mut draws[own]).map_err(|s| item.blame(s))?;
                     }
                     Op::Clear(c) => {
-                        show(&mut task, mine, mine_draws)?;
+                        show(&mut task, ops, draws, apart)?;
                         if let Some(sub) = sub {
                             // SAFETY: as above.
                             unsafe { c.run(targets, sub, tile, layer, origin, sub.view_mask == 0) };
@@ -138,7 +132,7 @@ impl PassRun {
                 }
             }
             task.depth_ends = done.contains(&s) && targets.depth_ends();
-            show(&mut task, mine, mine_draws)?;
+            show(&mut task, ops, draws, apart)?;
             if let Some(sub) = sub.filter(|_| done.contains(&s)) {
                 // SAFETY: as above.
                 unsafe { resolve::run(shared.level, targets, sub, tile) };
@@ -196,14 +190,29 @@ impl PassRun {
     }
 }
 
+/// Where op `n` counts: `apart`, each for itself; else all of a cell together.
+pub(super) fn place(ops: &[(usize, usize, Op)], n: usize, apart: bool) -> usize {
+    if apart { n } else { ops[n].1 }
+}
+
+/// Whether a subpass has any op. They are in its order.
+fn draws_in(ops: &[(usize, usize, Op)], subpass: usize) -> bool {
+    ops.get(ops.partition_point(|(s, ..)| *s < subpass)).is_some_and(|(s, ..)| *s == subpass)
+}
+
 /// Shades what waits, and counts it as its draws'.
-fn show(task: &mut Task, ops: &[(usize, usize, Op)], draws: &mut [DrawCounts]) -> Result<(), Blame> {
+fn show(
+    task: &mut Task,
+    ops: &[(usize, usize, Op)],
+    draws: &mut [DrawCounts],
+    apart: bool,
+) -> Result<(), Blame> {
     let r = task.show_all();
     for s in task.shown.drain(..) {
         if let Some((.., Op::Draw(item))) = ops.get(s.op) {
             task.load += &counts::load(&s.counts, item, s.usage.as_ref());
         }
-        draws[s.op].add_more(&s.counts, s.usage.as_ref());
+        draws[place(ops, s.op, apart)].add_more(&s.counts, s.usage.as_ref());
     }
     r.map_err(|s| blame(ops, task.blamed.unwrap_or(0), s))
 }

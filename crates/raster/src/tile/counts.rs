@@ -134,6 +134,12 @@ impl DrawCounts {
             draws.iter_mut().filter(|d| d.tiles > 0).filter_map(|d| d.usage.as_deref_mut()).collect();
         Usage::share_l2_between(&mut ran, lines, l2);
     }
+    /// What it comes to while nobody looks at counters, of whatever draws it is the sum.
+    pub fn plain(&self) -> Counts {
+        let mut c = Counts::default();
+        EVENTS.into_iter().for_each(|(of, event)| c[event] = self.tile[of]);
+        c
+    }
     /// Takes it all, as events of `item`, and the tiles that they are of; `None` if it was drawn in no tile.
     pub fn take(&mut self, item: &Item) -> Option<(Counts, u64)> {
         if self.tiles == 0 {
@@ -142,7 +148,7 @@ impl DrawCounts {
         let this = std::mem::take(self);
         let mut c = events(&this.tile, item, this.usage.as_deref());
         let shaded = item.plan.observed && this.tile[InTile::Warps] > 0;
-        if let Some(program) = item.pipeline.fragment.as_deref().filter(|_| shaded) {
+        if let Some(program) = item.plan.pipeline.fragment.as_deref().filter(|_| shaded) {
             let mut u = UnitCounts::default();
             machine::count::descriptors(&mut u, program, this.tiles.min(counters::model::current().cores));
             c.add_units(Phase::Main, &u);
@@ -171,11 +177,10 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     load[Ask::Blended] = tile[InTile::Blended];
     load[Ask::Warps] = tile[InTile::Warps];
     let vertices = tile[InTile::Vertices];
-    if vertices > 0 {
-        let counts = &item.batch.counts;
+    if let Some(counts) = item.counts.as_deref().filter(|_| vertices > 0) {
         let [a, b] = &counts.usage.halves;
         let all = counts.events[Event::VertexInvocations].max(1);
-        let whole = item.pipeline.vertex.profile.halves.is_none();
+        let whole = item.plan.pipeline.vertex.profile.halves.is_none();
         for (ask, ran) in [(Ask::Fma, Ran::Fma), (Ask::Cvt, Ran::Cvt), (Ask::Sfu, Ran::Sfu)] {
             let others = if item.plan.varyings > 0 { b.ran[ran] } else { 0 };
             let once = if whole { counts.usage.ran[ran] } else { a.ran[ran] + others };
@@ -470,14 +475,14 @@ fn events(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Counts {
     let beats = (tile[InTile::Primitives] * traffic::ENTRY + left * 3 * traffic::POSITION).div_ceil(16);
     c[Event::FfeL2ReadBeats] = beats;
     c[(Phase::Main, Unit::L2ReadLookups)] = beats.div_ceil(4);
-    if tile[InTile::Vertices] > 0 {
+    if let Some(counts) = item.counts.as_deref().filter(|_| tile[InTile::Vertices] > 0) {
         let of = [InTile::Vertices, InTile::VertexWarps, InTile::FullVertexWarps].map(|n| tile[n]);
         c[Event::DeferredVertices] = of[0];
         c[Event::DeferredWarps] = of[1];
-        let u = item.batch.counts.shaded_later(&item.pipeline.vertex, item.plan.varyings > 0, of);
+        let u = counts.shaded_later(&item.plan.pipeline.vertex, item.plan.varyings > 0, of);
         c.add_units(Phase::Main, &u);
     }
-    let Some(program) = item.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
+    let Some(program) = item.plan.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };
     let warps = tile[InTile::Warps];
     let mut u = machine::count::units(usage.unwrap_or(&Usage::default()));
     machine::count::launch(&mut u, program, warps, shaded * 4, tile[InTile::FullWarps]);

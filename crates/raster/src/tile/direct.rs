@@ -83,7 +83,7 @@ impl Task<'_> {
         item: &'i Item,
         channels: &impl Fn(&[Option<usize>; 4]) -> [Row; 4],
     ) -> Option<Direct<'i>> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         let [c] = &plan.colors[..] else { return None };
         if plan.samples != 1 || plan.late || plan.alters_alpha || c.second.is_some() {
             return None;

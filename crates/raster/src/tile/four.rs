@@ -48,7 +48,7 @@ impl Task<'_> {
         covered: u64,
         n: &mut Tested,
     ) -> Result<(), Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         let [any, every] = folded::<FOUR>(covered);
         let asked = counts::quads(any);
         n.quads += asked;

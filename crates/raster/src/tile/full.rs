@@ -121,17 +121,18 @@ fn stretch<S: Simd>(
         }
     }
     let columns = &columns[..end - first];
+    let plan = &*item.plan;
     // Where 1/w has no slope, every lane's value is `at` exactly.
     let mut kind = W::Each;
     if p.w.dx == 0.0 && p.w.dy == 0.0 && p.w.at != 0.0 {
         kind = if p.w.at == 1.0 { W::One } else { W::Same(1.0 / p.w.at) };
-    } else if item.plan.perspective {
+    } else if plan.perspective {
         let row = Row::new(s, &p.w, y);
         for (x, w) in columns.iter().zip(&mut at.w) {
             vector::store_floats(s, w, s.fdiv(s.fsplat(1.0), row.at(s, x)));
         }
     }
-    for (i, f) in item.plan.fills.iter().enumerate() {
+    for (i, f) in plan.fills.iter().enumerate() {
         if let Fill::Varying { plane, perspective, .. } = *f {
             let k = Row::new(s, &item.batch.planes[(p.planes + plane) as usize], y);
             let Some(row) = lanes.input(i).get_mut(first..end) else { continue };
@@ -261,7 +262,7 @@ impl Task<'_> {
     /// A block all of whose pixels are left, of a plain draw: into the wave.
     #[inline(always)]
     pub(super) fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         if plan.counts_early {
             self.counts[InTile::Passed] += 16;
         }

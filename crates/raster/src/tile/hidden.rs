@@ -15,7 +15,7 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// One set per bin entry of op `i`; empty when nothing of it is hidden.
+    /// One set per entry of the list's op `i`; empty when nothing of it is hidden.
     pub fn of(&self, i: usize) -> &[Blocks] {
         let (first, n) = self.spans[i];
         &self.sets[first..first + n]
@@ -25,24 +25,18 @@ impl Hidden {
 /// Entries to look at: a tile with more of them holds small triangles, which hide little.
 const MOST: usize = 512;
 
-/// `None` when nothing can be hidden: the usual case costs one pass over the ops.
+/// `None` when nothing can be hidden: the usual case costs one pass over the tile's list of ops, with their entries.
 pub fn find(
     level: simd::Level,
     cover: &mut Cover,
     room: &mut Covered,
     ops: &[(usize, usize, Op)],
-    layer: u32,
-    tx: u32,
-    ty: u32,
+    list: &[(usize, &[u32])],
     origin: [i32; 2],
 ) -> Option<Hidden> {
-    let draws = ops.iter().map(|(.., op)| match op {
-        Op::Draw(i) => (Some(i), i.bins.list(layer, tx, ty)),
-        Op::Clear(_) => (None, &[][..]),
-    });
     let (mut opaque, mut hideable, mut entries) = (0, 0, 0);
-    for (item, list) in draws {
-        if let Some(i) = item.filter(|_| !list.is_empty()) {
+    for &(op, list) in list {
+        if let Op::Draw(i) = &ops[op].2 {
             if i.plan.exclusive {
                 return None;
             }
@@ -58,17 +52,13 @@ pub fn find(
     if opaque == 0 || !(2..=MOST).contains(&entries) {
         return None;
     }
-    let mut h = Hidden { spans: vec![(0, 0); ops.len()], sets: Vec::new() };
+    let mut h = Hidden { spans: vec![(0, 0); list.len()], sets: Vec::new() };
     let mut covered: Blocks = [0; BLOCKS / 64];
-    for (n, (.., op)) in ops.iter().enumerate().rev() {
-        let Op::Draw(item) = op else {
+    for (n, &(op, list)) in list.iter().enumerate().rev() {
+        let Op::Draw(item) = &ops[op].2 else {
             // A clear writes attachments in order: what it hides is not looked at.
             continue;
         };
-        let list = item.bins.list(layer, tx, ty);
-        if list.is_empty() {
-            continue;
-        }
         let first = h.sets.len();
         for &e in list.iter().rev() {
             h.sets.push(if item.plan.hideable { covered } else { [0; BLOCKS / 64] });

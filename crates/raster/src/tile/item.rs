@@ -9,16 +9,18 @@ use super::four::FOUR;
 use super::packer::WARPS;
 use super::quads;
 use super::target::Targets;
-use crate::geometry::{Batch, bin::Bins};
+use crate::draw::Kept;
+use crate::geometry::{self, Batch, GeometryCounts, bin::Bins};
 use crate::layout::sample_locations;
 use crate::pass::Subpass;
 use crate::prim::{Prim, prefetch};
 use crate::state::{GraphicsPipeline, State};
 use ash::vk;
-use machine::bindings::Bindings;
 use machine::instrumentation::{Active, Blocks};
 use machine::lost::{Blame, Place};
+use rustc_hash::FxHashMap;
 use shader::interface::{DepthMode, FRAG_DEPTH, Interface, SAMPLE_MASK, SECOND_SOURCE, STENCIL_REF};
+use smallvec::SmallVec;
 use std::sync::Arc;
 use wave::{Stop, Table, Usage, Worker};
 
@@ -36,24 +38,27 @@ pub enum When {
 
 /// A draw in a subpass: geometry, and what its tiles need to know.
 pub struct Item {
-    pub pipeline: Arc<GraphicsPipeline>,
-    pub state: Arc<State>,
-    pub bindings: Bindings,
-    pub tables: [Table; shader::options::TABLES],
+    pub draw: Kept,
+    pub tables: SmallVec<[Table; 4]>,
     pub batch: Arc<Batch>,
-    pub bins: Bins,
+    /// What geometry counted, if somebody looks at counters.
+    pub counts: Option<Arc<GeometryCounts>>,
+    /// Its own lists of primitives by tile, if they are not among all draws' ([`super::lists`]).
+    pub bins: Option<Bins>,
     /// Names the fragment job ([`wave::Dispatch::serial`]).
     pub serial: u64,
     pub view: u32,
-    pub plan: Plan,
+    pub plan: Arc<Plan>,
     /// The command that drew it.
     pub place: Place,
     /// Of an instrumented fragment shader: where its blocks' metrics go, the draw's index, and what they are so far.
-    pub instrumentation: Option<(Active, u32, Blocks)>,
+    pub instrumentation: Option<Box<(Active, u32, Blocks)>>,
 }
 
 /// What follows from state, program and attachments.
 pub struct Plan {
+    pub pipeline: Arc<GraphicsPipeline>,
+    pub state: Arc<State>,
     pub tests: Tests,
     pub when: When,
     pub depth: Option<u32>,
@@ -136,49 +141,24 @@ pub struct Color {
 }
 
 impl Item {
-    #[allow(clippy::too_many_arguments)]
-    pub fn new(
-        pipeline: &Arc<GraphicsPipeline>,
-        state: &Arc<State>,
-        bindings: &Bindings,
-        batch: Arc<Batch>,
-        bins: Bins,
-        view: u32,
-        plan: Plan,
-        place: &Place,
-    ) -> Item {
-        Item {
-            pipeline: pipeline.clone(),
-            state: state.clone(),
-            tables: bindings.tables(),
-            bindings: bindings.clone(),
-            batch,
-            bins,
-            serial: crate::serial(),
-            view,
-            plan,
-            place: place.clone(),
-            instrumentation: None,
-        }
-    }
-
     /// Makes an instrumented fragment shader's metrics go to `active`, as those of draw `index` of its command.
     pub fn instrument(&mut self, active: Option<&Active>, index: u32) {
-        let fragment = self.pipeline.fragment.as_ref().is_some_and(|p| p.profile.mark_count > 0);
-        self.instrumentation = active.filter(|_| fragment).map(|a| (a.clone(), index, Blocks::default()));
+        let fragment = self.plan.pipeline.fragment.as_ref().is_some_and(|p| p.profile.mark_count > 0);
+        let active = active.filter(|_| fragment);
+        self.instrumentation = active.map(|a| Box::new((a.clone(), index, Blocks::default())));
     }
 
     /// Who is to blame for a fault in its tiles.
     pub fn blame(&self, stop: Stop) -> Blame {
-        let p = &self.pipeline;
+        let p = &self.plan.pipeline;
         // Without a fragment shader there is none to stop.
         Blame::new(stop, "fragment", p.fragment.as_ref().unwrap_or(&p.vertex), &p.title).at(&self.place)
     }
 
     /// Takes what a worker counted for the fragment shader, if it ran and somebody looks.
     pub fn take_usage(&self, worker: &mut Worker) -> Option<Usage> {
-        match (&self.instrumentation, &self.pipeline.fragment) {
-            (Some((.., blocks)), Some(p)) => Some(blocks.take(worker, p, true)),
+        match (&self.instrumentation, &self.plan.pipeline.fragment) {
+            (Some(own), Some(p)) => Some(own.2.take(worker, p, true)),
             (None, Some(p)) if !self.plan.observed => {
                 if !worker.tally.is_idle() {
                     worker.tally.forget(p);
@@ -192,7 +172,7 @@ impl Item {
 
     /// Tells the object what all tiles cost.
     pub fn tell_blocks(&self, rates: &counters::model::Core) {
-        if let Some((active, index, blocks)) = &self.instrumentation {
+        if let Some((active, index, blocks)) = self.instrumentation.as_deref() {
             blocks.add_to(rates, Some(active), *index, vk::ShaderStageFlags::FRAGMENT);
         }
     }
@@ -215,6 +195,51 @@ fn places(s: &State, samples: usize) -> [[u8; 2]; MAX_SAMPLES] {
     places
 }
 
+/// What follows from pipeline and state alone, for geometry and for tiles.
+pub struct Prepared {
+    pub geometry: geometry::Prepared,
+    /// Holds what it was made of: nothing else has its address meanwhile.
+    pub plan: Arc<Plan>,
+}
+
+/// What draws of a pass are prepared with, each made once.
+#[derive(Default)]
+pub struct Plans {
+    known: FxHashMap<Asked, Arc<Prepared>>,
+    /// The last draw's.
+    last: Option<(Asked, Arc<Prepared>)>,
+}
+
+/// Addresses of pipeline and state, subpass, and whether a query looks.
+type Asked = (usize, usize, usize, bool);
+
+impl Plans {
+    /// For a draw in `sub`, with its number; as [`Plan::new`].
+    pub fn of(
+        &mut self,
+        p: &Arc<GraphicsPipeline>,
+        s: &Arc<State>,
+        (number, sub): (usize, &Subpass),
+        targets: &Targets,
+        counted: bool,
+    ) -> Arc<Prepared> {
+        let asked = (Arc::as_ptr(p).addr(), Arc::as_ptr(s).addr(), number, counted);
+        if let Some((_, prepared)) = self.last.as_ref().filter(|(of, _)| *of == asked) {
+            return prepared.clone();
+        }
+        let make = || {
+            let depth = sub.depth.and_then(|a| targets.list.get(a as usize)?.depth.as_ref());
+            Arc::new(Prepared {
+                geometry: geometry::Prepared::new(p, s, targets.area, depth.map(|d| d.format)),
+                plan: Arc::new(Plan::new(p, s, sub, targets, counted)),
+            })
+        };
+        let prepared = self.known.entry(asked).or_insert_with(make).clone();
+        self.last = Some((asked, prepared.clone()));
+        prepared
+    }
+}
+
 impl Plan {
     /// Where the samples are, in 1/16 pixels.
     #[inline(always)]
@@ -223,7 +248,13 @@ impl Plan {
     }
 
     /// `counted`: an occlusion or statistics query looks at the draw.
-    pub fn new(p: &GraphicsPipeline, s: &State, sub: &Subpass, targets: &Targets, counted: bool) -> Plan {
+    pub fn new(
+        p: &Arc<GraphicsPipeline>,
+        s: &Arc<State>,
+        sub: &Subpass,
+        targets: &Targets,
+        counted: bool,
+    ) -> Plan {
         let target = |a: Option<u32>| a.and_then(|a| targets.list.get(a as usize));
         let depth = target(sub.depth).and_then(|t| t.depth.as_ref());
         let stencil = target(sub.stencil).and_then(|t| t.stencil.as_ref());
@@ -301,6 +332,8 @@ impl Plan {
         let waits = depth_alone || hiz && several && !before_tests;
         let deferred = replaces && waits && when == When::Early && shades && !none.writes_memory;
         Plan {
+            pipeline: p.clone(),
+            state: s.clone(),
             tests,
             when,
             depth: sub.depth,
@@ -377,10 +410,10 @@ impl Item {
     /// Depth range of the viewport a primitive went through.
     #[inline]
     pub fn depth_range(&self, p: &Prim) -> [f32; 2] {
-        self.state.viewports.get(p.side.viewport()).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
+        self.plan.state.viewports.get(p.side.viewport()).map_or([0.0, 1.0], |v| [v.min_depth, v.max_depth])
     }
     /// May hold smooth lines.
     pub(super) fn smooth(&self) -> bool {
-        self.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
+        self.plan.state.raster.line_mode == ash::vk::LineRasterizationModeEXT::RECTANGULAR_SMOOTH
     }
 }

@@ -21,7 +21,7 @@ pub unsafe fn after(
     slot: &mut Slot,
     words: &dyn Fn(usize) -> [u32; 16],
 ) -> (u16, u64) {
-    let plan = &item.plan;
+    let plan = &*item.plan;
     if let Some(i) = plan.mask_out {
         let m = words(i);
         for (s, mask) in slot.masks[..plan.samples].iter_mut().enumerate() {
@@ -66,7 +66,7 @@ unsafe fn late(
     written: Option<[f32; 16]>,
     reference: Option<[u32; 16]>,
 ) {
-    let plan = &item.plan;
+    let plan = &*item.plan;
     let warp = warp(simd::Portable, item, slot, origin);
     let front = fill::front(&warp.prims);
     let target = |a: Option<u32>| targets.list.get(a? as usize);

@@ -27,6 +27,7 @@ pub mod hiz;
 pub mod host;
 pub mod item;
 pub mod late;
+pub mod lists;
 pub mod op;
 pub mod packer;
 pub mod parts;
@@ -47,9 +48,12 @@ pub mod task;
 mod tested;
 pub mod transfer;
 
+use crate::geometry::Batch;
 use cover::{Cover, Covered};
+use op::Gathered;
 use packer::Packer;
 use parking_lot::Mutex;
+use std::sync::Arc;
 use wave::memory::Aligned;
 
 /// What a thread needs to work on a tile, kept between tiles.
@@ -61,13 +65,18 @@ pub struct Scratch {
     pub log: deferred::Log,
 }
 
-/// Idle scratches.
+/// Idle scratches, and room for what passes gather.
 #[derive(Default)]
-pub struct Scratches(Mutex<Vec<Scratch>>);
+pub struct Scratches {
+    tiles: Mutex<Vec<Scratch>>,
+    passes: Mutex<Vec<Gathered>>,
+    /// Stands for primitives that are not there yet.
+    none: Arc<Batch>,
+}
 
 impl Scratches {
     pub fn take(&self) -> Scratch {
-        self.0.lock().pop().unwrap_or_else(|| Scratch {
+        self.tiles.lock().pop().unwrap_or_else(|| Scratch {
             packer: Packer::new(),
             tile: Aligned::new(),
             cover: Box::new(Cover::empty()),
@@ -76,6 +85,18 @@ impl Scratches {
         })
     }
     pub fn give(&self, s: Scratch) {
-        self.0.lock().push(s);
+        self.tiles.lock().push(s);
+    }
+    /// Room for a pass.
+    pub fn gather(&self) -> Gathered {
+        self.passes.lock().pop().unwrap_or_default()
+    }
+    /// Room that is empty again.
+    pub fn gathered(&self, g: Gathered) {
+        self.passes.lock().push(g);
+    }
+    /// A draw's primitives before there are any.
+    pub fn none(&self) -> Arc<Batch> {
+        self.none.clone()
     }
 }

@@ -41,7 +41,7 @@ fn fill_body<S: Simd>(
     lanes: &mut Lanes,
     which: u32,
 ) {
-    let plan = &item.plan;
+    let plan = &*item.plan;
     let Packer { warps, places, .. } = packer;
     let mut quads = Quads { planes: [[0; 4]; WARPS], same: 0, one: 0 };
     let mut left = which;

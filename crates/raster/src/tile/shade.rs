@@ -57,7 +57,7 @@ impl<'a> Task<'a> {
             serial: item.serial,
             program,
             tables: &item.tables,
-            push: &item.bindings.push,
+            push: &item.draw.bindings.push,
             host: self.host,
             arena: self.arena,
         }
@@ -72,8 +72,10 @@ impl<'a> Task<'a> {
     #[inline(always)]
     fn shade_body<S: Simd>(&mut self, s: S, item: &Item) -> Result<(), Stop> {
         let count = self.packer.count;
-        let Some(program) = item.pipeline.fragment.as_deref().filter(|_| count > 0) else { return Ok(()) };
-        let plan = &item.plan;
+        let Some(program) = item.plan.pipeline.fragment.as_deref().filter(|_| count > 0) else {
+            return Ok(());
+        };
+        let plan = &*item.plan;
         let job = self.job(item, program);
         self.counts[InTile::Warps] += count as u64;
         let mut lanes = self.worker.open(&job)?;
@@ -179,7 +181,7 @@ impl<'a> Task<'a> {
     /// The rows hold warp `w`.
     #[inline(always)]
     unsafe fn write_quads<S: Simd>(&mut self, s: S, item: &Item, w: usize, alive: u16, rows: &[Row]) {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         let slot = &mut self.packer.warps[w];
         let masks = &mut slot.masks;
         let mut any = 0;
@@ -235,7 +237,7 @@ impl<'a> Task<'a> {
                     }
                     src[3] = s.bits(s.fmul(s.from_bits(src[3]), simd::ops::f_from(s, k)));
                 }
-                if item.state.samples.alpha_to_one {
+                if item.plan.state.samples.alpha_to_one {
                     src[3] = s.bits(s.fsplat(1.0));
                     second.iter_mut().for_each(|s1| s1[3] = src[3]);
                 }

@@ -108,7 +108,7 @@ impl Task<'_> {
         prim: &Prim,
         index: u32,
     ) -> Result<bool, Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         let mut covered = Small::new();
         if !small::centers(s, prim, &item.batch.edges, self.origin, &mut covered) {
             return Ok(false);
@@ -181,7 +181,7 @@ impl Task<'_> {
         from: usize,
         to: usize,
     ) -> Result<(), Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         let mut all = Pieces::new();
         let (square, row) =
             (vector::load(s, &const { places(SQUARE) }), vector::load(s, &const { places(ROW) }));
@@ -211,7 +211,7 @@ impl Task<'_> {
     /// Packs pieces of these primitives, in their order.
     #[inline(always)]
     fn seat_body(&mut self, item: &Item, pieces: &[Piece], prims: &[u32]) -> Result<(), Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         let mut open = self.packer.open;
         let n = pieces.len().min(prims.len());
         let (pieces, prims) = (&pieces[..n], &prims[..n]);

@@ -205,7 +205,7 @@ impl Task<'_> {
         found: &mut Found,
         n: &mut Tested,
     ) -> Result<(), Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         let len = std::mem::take(&mut found.len).min(ROOM);
         let Some(samples) = self.samples::<SAMPLES>(item) else { return Ok(()) };
         if plan.deferred {

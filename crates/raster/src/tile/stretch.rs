@@ -63,8 +63,8 @@ impl Task<'_> {
 
     /// Shades and writes blocks `from..to`, as many as make whole waves, while nothing is packed.
     fn stretch(&mut self, item: &Item, prim: u32, from: usize, to: usize) -> Result<(), Stop> {
-        let Some(program) = item.pipeline.fragment.as_deref() else { return Ok(()) };
-        let plan = &item.plan;
+        let plan = &*item.plan;
+        let Some(program) = plan.pipeline.fragment.as_deref() else { return Ok(()) };
         let warps = plan.warps;
         let job = self.job(item, program);
         let mut lanes = self.worker.open_for(&job, ((to - from) / warps) as u64)?;

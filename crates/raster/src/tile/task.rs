@@ -136,7 +136,7 @@ impl<'a> Task<'a> {
         hidden: &[Blocks],
     ) -> Result<(), Stop> {
         self.packer.clear();
-        let plan = &item.plan;
+        let plan = &*item.plan;
         if plan.depth.is_some() && self.hiz.of != plan.depth {
             self.hiz.forget(plan.depth);
         }
@@ -157,7 +157,7 @@ impl<'a> Task<'a> {
         hidden: &[Blocks],
     ) -> Result<(), Stop> {
         use crate::geometry::bin::{COVERS, index};
-        let plan = &item.plan;
+        let plan = &*item.plan;
         let single = plan.samples == 1;
         let origin = self.origin;
         // Pixels that are replaced whatever was there: the last primitive comes first, and each pixel is shaded once.
@@ -338,7 +338,7 @@ impl<'a> Task<'a> {
         block: usize,
         covered: &[u16; MAX_SAMPLES],
     ) -> Result<(), Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         if plan.simple {
             let mask = covered[0] & !self.done[block];
             counts::rasterised(&mut self.counts, &covered[..1]);
@@ -431,7 +431,7 @@ impl<'a> Task<'a> {
         any: u16,
         masks: &[u16; MAX_MASKS],
     ) -> Result<(), Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         if any == 0xFFFF && plan.plain && plan.shades {
             return self.full(item, index, block);
         }
@@ -488,7 +488,7 @@ impl<'a> Task<'a> {
         block: usize,
         corner: [i32; 2],
     ) -> u16 {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         let [sx, sy] = plan.places[sample];
         // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
         let x = s.fadd(s.fsplat(corner[0] as f32), vector::floats(s, &LANE_X));

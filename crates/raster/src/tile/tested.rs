@@ -88,7 +88,7 @@ impl Task<'_> {
         hidden: Option<&Blocks>,
         n: &mut Tested,
     ) -> Result<(), Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         let Some(plane) = self.plane(plan.depth, |t| &t.depth) else { return Ok(()) };
         // SAFETY: the task's tile has the plane.
         let zs = unsafe { plane.sample(self.tile, 0) }.cast::<f32>();
@@ -171,7 +171,7 @@ impl Task<'_> {
         passed: u16,
         n: &mut Tested,
     ) -> Result<(), Stop> {
-        let plan = &item.plan;
+        let plan = &*item.plan;
         if plan.deferred {
             n.passed += passed.count_ones() as u64;
             self.wait(index, block, passed);

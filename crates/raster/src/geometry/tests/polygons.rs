@@ -340,6 +340,7 @@ fn bins_list_what_tiles_see() {
     let area = Rect { x0: 0, y0: 0, x1: 250, y1: 256 };
     let bins = Bins::new(shared, &b, 0..b.prims.len(), area, Default::default(), 1).expect("room");
     // Of a part: those of the whole that are in it.
+    assert!(bins.list(1, 0, 0).is_empty(), "a layer that others of the pass have");
     let part = Bins::new(shared, &b, 100..200, area, Default::default(), 1).expect("room");
     for (x, y) in (0..16).map(|i| (i % 4, i / 4)) {
         let wanted = bins.list(0, x, y).iter().filter(|e| (100..200).contains(&bin::index(**e)));
