@@ -371,15 +371,28 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         (in_parts(deep_parts), vk::ImageViewType::TYPE_3D),
     ];
     use vk::ComponentSwizzle as C;
-    for ((info, t), r) in cases.into_iter().flat_map(|c| [(c, C::R), (c, C::B)]) {
+    // Every format that is sampled, so that none is forgotten; those above with more of what else there is.
+    let every = crate::format::all().iter().filter(|f| f.sampled() && !(f.has_depth() && f.has_stencil()));
+    let every = every.map(|f| {
+        let info = if f.compressed() {
+            info_2d(f.format, 53, 22).mip_levels(3).array_layers(2)
+        } else {
+            flat(f.format)
+        };
+        println!("{}", f.name);
+        ((info, vk::ImageViewType::TYPE_2D_ARRAY), C::B, 90)
+    });
+    let cases = cases.into_iter().flat_map(|c| [(c, C::R, 400), (c, C::B, 400)]).chain(every);
+    for ((info, t), r, times) in cases {
         let image = bound_image(&info);
         for mip in 0..image.mips {
             for layer in 0..image.layers {
-                let aspects = vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH;
-                let s = image.surface(aspects, mip).unwrap();
+                let aspects = [vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL];
+                let s = aspects.into_iter().find_map(|a| image.surface(a, mip)).unwrap();
                 let n = s.blocks.iter().product::<u32>() * s.format.block_bytes;
                 // No infinities in half floats.
-                let data: Vec<u8> = (0..n).map(|_| random() as u8 & 0x7b).collect();
+                let bits = if image.format.compressed() { 0xFF } else { 0x7b };
+                let data: Vec<u8> = (0..n).map(|_| random() as u8 & bits).collect();
                 fill(&image, mip, layer, &data);
             }
         }
@@ -391,9 +404,9 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         let mut general = view(&image, t, swizzle);
         general.wide = false;
         general.fast.iter_mut().for_each(|f| f.off = true);
-        wide.fast = wide.fast.and_then(|f| f.on(image.format.kind, machine));
+        wide.fast = wide.fast.and_then(|f| f.on(machine));
         let (mut waves, mut warps) = (0, 0);
-        for case in 0..400u32 {
+        for case in 0u32..times {
             let wrap = |k: u32| wraps[(case / [1, 5, 3][k as usize] % 5) as usize];
             let filter =
                 |bit: u32| if case >> bit & 1 == 1 { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
@@ -571,7 +584,7 @@ pub(crate) fn lines_of_large_images(machine: simd::Level) {
     for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::R32G32B32A32_SFLOAT, vk::Format::R8_UNORM] {
         let image = bound_image(&info_2d(format, 1000, 300).mip_levels(4).array_layers(3));
         let mut v = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);
-        v.fast = v.fast.and_then(|f| f.on(image.format.kind, machine));
+        v.fast = v.fast.and_then(|f| f.on(machine));
         for case in 0..300 {
             let filter = [vk::Filter::LINEAR, vk::Filter::NEAREST][case & 1];
             let wrap =

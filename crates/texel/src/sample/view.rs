@@ -4,6 +4,7 @@ use super::fast::{Fast, Kind, filters_bytes};
 use super::ycbcr::{Conversion, PlaneTexels, Ycbcr};
 use crate::buffer::Buffer;
 use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
+use crate::format::block::Shape;
 use crate::format::{self, ChannelClass, Component, FormatInfo, NumClass, PLANE_ASPECTS, block};
 use crate::image::{Image, Split};
 use ash::vk;
@@ -62,7 +63,10 @@ pub struct ImageView {
     pub(super) swizzle: [u8; 4],
     /// Samples go through a conversion; `format` and `levels` are those of the first plane then, of pairs (4:2:2) their halves.
     pub(super) ycbcr: Option<Box<Ycbcr>>,
+    /// Of compressed formats, which offsets are made with ([`ImageView::along`]).
+    pub(super) shape: Option<Shape>,
     pub load: LoadFn,
+    /// Of compressed formats, offsets say blocks and texels: [`block::WITHIN`].
     pub gather: GatherFn,
     pub scatter: ScatterFn,
 }
@@ -254,12 +258,13 @@ impl ImageView {
                 };
                 format.components().iter().any(here)
             }),
-            wide: !is_cube && !format.compressed() && !format.is_64bit() && image.samples == 1,
+            wide: !is_cube && !format.is_64bit() && image.samples == 1,
             fast,
             swizzle,
             ycbcr: None,
+            shape: format.compressed().then(|| Shape::of(format)),
             load: kernels::load_fn(format),
-            gather: kernels::gather_fn(format),
+            gather: if format.compressed() { block::gather() } else { kernels::gather_fn(format) },
             scatter: kernels::scatter_fn(format),
             levels: views,
             image,
@@ -297,6 +302,22 @@ impl ImageView {
             + if l.split.is_none() { 0 } else { l.split.offset(x, y) };
         // SAFETY: the caller knows that the texel exists.
         unsafe { l.base.add(at as usize) }
+    }
+
+    /// What a column (`axis` 0), a row or another step along a level adds to the offsets that [`ImageView::gather`] is given. `pitch`: bytes from one
+    /// to the next, of rows of blocks if the view is compressed.
+    #[inline(always)]
+    pub(super) fn along(&self, l: &Level, axis: usize, at: u32, pitch: u64) -> u64 {
+        let split = axis < 2 && !l.split.is_none();
+        match &self.shape {
+            Some(shape) if axis < 2 => {
+                let (block, within) = shape.split(axis, at);
+                let bytes = block as u64 * pitch + if split { l.split.along(axis, block) } else { 0 };
+                bytes << block::WITHIN | within as u64 * if axis == 0 { 1 } else { shape.extent[0] as u64 }
+            }
+            Some(_) => (at as u64 * pitch) << block::WITHIN,
+            None => at as u64 * pitch + if split { l.split.along(axis, at) } else { 0 },
+        }
     }
 
     /// Address of the block that holds a texel: of the texel itself, if the view is not compressed.

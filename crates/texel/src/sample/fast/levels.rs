@@ -3,9 +3,10 @@
 use super::corners::{ANY, Corners, corners};
 use super::found::{self, Found};
 use super::texels::Texels;
-use super::waves::{TOGETHER, Warps, coordinates, count, give};
+use super::tile::{Place, Tiles};
+use super::waves::{TOGETHER, Warps, coordinates, count, give, wanted};
 use super::window::Close;
-use super::{Fast, lod, mix};
+use super::{Fast, apart, edge_color, lod, mix};
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
 use crate::vector;
@@ -90,11 +91,64 @@ impl Details {
     }
 }
 
+/// Tiles for the warps' levels: one for all that read a level, if that is not too large. The warps that there are none for, a bit each.
+///
+/// # Safety
+/// All corners have been written, and are of the view that the tiles are of.
+#[inline(always)]
+unsafe fn lay<S: Simd>(
+    s: S,
+    f: &Fast,
+    tiles: &mut Tiles,
+    of: &[Levels],
+    at: &mut [[MaybeUninit<Corners>; 3]; TOGETHER],
+    places: &mut [[Place; 3]; TOGETHER],
+) -> u32 {
+    tiles.clear();
+    let (mut apart, mut done) = (0, [[false; 3]; TOGETHER]);
+    for (of, at) in of.iter().zip(&mut *at) {
+        for at in at.iter_mut().take(if of.mask == 0xFFFF { 0 } else { of.levels }) {
+            // SAFETY: the caller's.
+            unsafe { at.assume_init_mut() }.keep_to(s, of.mask);
+        }
+    }
+    for (i, k) in (0..of.len()).flat_map(|i| (0..of[i].levels).map(move |k| (i, k % 3))) {
+        if done[i][k] {
+            continue;
+        }
+        let level = of[i].fine + k;
+        let mut list = [std::ptr::null(); TOGETHER];
+        let mut n = 0;
+        for (j, other) in of.iter().enumerate() {
+            let same = level.wrapping_sub(other.fine);
+            if same < other.levels {
+                list[n] = at[j][same % 3].as_ptr();
+                done[j][same % 3] = true;
+                n += 1;
+            }
+        }
+        // SAFETY: the caller's corners.
+        let all = unsafe { tiles.cover(s, f, level, &list[..n]) };
+        for (j, other) in of.iter().enumerate() {
+            let same = level.wrapping_sub(other.fine);
+            if same < other.levels {
+                // SAFETY: as above.
+                let own = all.or_else(|| unsafe { tiles.cover(s, f, level, &[at[j][same % 3].as_ptr()]) });
+                match own {
+                    Some(place) => places[j][same % 3] = place,
+                    None => apart |= 1 << j,
+                }
+            }
+        }
+    }
+    apart
+}
+
 /// Where all lanes of a warp have the same levels, or the next finer ones, as most warps do, these are filtered as if there were no others.
 /// Warps that are left (a bit each).
 ///
 /// # Safety
-/// As [`super::waves::warps`]; view and sampler are such that [`super::filters_levels`].
+/// As [`super::waves::warps`]; view and sampler are such that [`super::filters_inside`].
 #[inline(always)]
 pub unsafe fn warps<S: Simd, T: Texels>(
     s: S,
@@ -105,6 +159,10 @@ pub unsafe fn warps<S: Simd, T: Texels>(
 ) -> u32 {
     let mut left = 0;
     let mut near = [None; 3];
+    let mut close = [Close::Eight; 3];
+    let wanted = wanted(view, wave);
+    let border = edge_color::<T>(f, view, sampler);
+    let mut tiles = if T::ANY { Tiles::of(f) } else { None };
     let mut all = Warps::of(wave);
     let none = s.fsplat(0.0);
     let mut details = Details { fine: [[0; 16]; _], weight: [[0; 16]; _], blended: [0; _] };
@@ -151,7 +209,30 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             // SAFETY: the caller's wave.
             let st = unsafe { coordinates(s, wave, of.w) };
             for k in 0..of.levels {
-                corners::<S, ANY>(s, f, sampler, of.fine + k, &st, &mut at[k % 3]);
+                let at = corners::<S, ANY>(s, f, sampler, of.fine + k, &st, &mut at[k % 3]);
+                if T::floats(f) {
+                    at.settle(s);
+                }
+            }
+        }
+        let mut places = [[Place::default(); 3]; TOGETHER];
+        if let Some(tiles) = &mut tiles {
+            // SAFETY: corners of the levels, and have been written.
+            let apart = unsafe { lay(s, f, tiles, &of[..n], &mut at, &mut places) };
+            if apart != 0 {
+                // They go with those that are left.
+                let mut kept = 0;
+                for i in 0..n {
+                    if apart >> i & 1 != 0 {
+                        left |= 1 << of[i].w;
+                        continue;
+                    }
+                    of[kept] = of[i];
+                    details.weight[kept] = details.weight[i];
+                    (at[kept], places[kept]) = (at[i], places[i]);
+                    kept += 1;
+                }
+                n = kept;
             }
         }
         for (i, of) in of[..n].iter().enumerate() {
@@ -160,15 +241,22 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                 // (Of levels with few columns nothing is learnt.)
                 let first = Close::first(f, level);
                 let mut asked = if first == Close::No { first } else { near[k].unwrap_or(first) };
-                // SAFETY: these are corners of the level, and have been written.
-                unsafe {
-                    let at = at[i][k % 3].assume_init_ref();
-                    found::find::<S, T>(s, f, level, at, &mut asked, &mut found[i][k % 3]);
+                if T::WORD {
+                    let mut from = f;
+                    if let Some(tiles) = &mut tiles {
+                        tiles.put(level, places[i][k % 3]);
+                        from = &tiles.view;
+                    }
+                    // SAFETY: these are corners of the level, and have been written.
+                    unsafe {
+                        let at = at[i][k % 3].assume_init_ref();
+                        found::find::<S, T>(s, from, level, at, &mut asked, &mut found[i][k % 3]);
+                    }
                 }
                 near[k] = if first == Close::No { near[k] } else { Some(asked) };
             }
         }
-        for (i, &Levels { w, mask, same, apart, levels, .. }) in of[..n].iter().enumerate() {
+        for (i, &Levels { w, mask, same, apart, fine, levels }) in of[..n].iter().enumerate() {
             // SAFETY: the caller's wave.
             unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
             let weight = s.from_bits(vector::load(s, &details.weight[i]));
@@ -176,10 +264,21 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             let mut color = [none; 4];
             for k in 0..levels {
                 let mut t = [none; 4];
-                // SAFETY: so many levels' have been found.
-                let (at, found) =
-                    unsafe { (at[i][k % 3].assume_init_ref(), found[i][k % 3].assume_init_ref()) };
-                found::filter::<S, T>(s, found, at, &mut t);
+                // SAFETY: so many levels' have been found; these are their corners.
+                unsafe {
+                    let at = at[i][k % 3].assume_init_ref();
+                    if T::WORD {
+                        found::filter::<S, T>(s, f, found[i][k % 3].assume_init_ref(), at, &border, &mut t);
+                    } else {
+                        let near = &mut close[k % 3];
+                        let mut from = f;
+                        if let Some(tiles) = &mut tiles {
+                            tiles.put(fine + k, places[i][k % 3]);
+                            from = &tiles.view;
+                        }
+                        apart::apart::<S, T>(s, from, fine + k, at, near, wanted, &border, &mut t);
+                    }
+                }
                 // Of lanes apart the finer ones' second level is the others' first one.
                 let weight = match k {
                     1 if apart => s.fsel(same, weight, none),
@@ -187,8 +286,14 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                     _ => weight,
                 };
                 for c in 0..T::N {
-                    // All are finite, and a weight of 0 leaves what there is.
-                    let mixed = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
+                    // Of finite ones a weight of 0 leaves what there is.
+                    let mut mixed = t[c];
+                    if k != 0 {
+                        mixed = mix(s, color[c], t[c], weight);
+                        if T::floats(f) {
+                            mixed = s.fsel(s.feq(weight, none), color[c], mixed);
+                        }
+                    }
                     color[c] = if k == 1 && apart { s.fsel(same, mixed, t[c]) } else { mixed };
                 }
             }

@@ -166,7 +166,9 @@ impl<S: Simd> Lods<S> {
         self.fine = s.smin(s.f_to_s_raw(hi), last);
         self.coarse = s.smin(s.iadd(self.fine, s.isplat(1)), last);
         self.weight = s.fsub(d, hi);
-        self.blended = s.mand(s.fne(self.weight, zero), s.mnot(s.ieq(self.fine, self.coarse)));
+        if !f.integers {
+            self.blended = s.mand(s.fne(self.weight, zero), s.mnot(s.ieq(self.fine, self.coarse)));
+        }
     }
 }
 
@@ -211,6 +213,9 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
                 if s.many(long) {
                     let level = s.fsub(s.fmul(s.fsplat(0.5), log2(s, max)), log2(s, eta));
                     base = s.fsel(long, level, base);
+                }
+                // (Integers are not filtered: one tap, at that level.)
+                if s.many(long) && !f.integers {
                     out.taps = s.fsel(long, s.fceil(eta), one);
                     for k in 0..2 {
                         let axis = s.fadd(s.fmul(d[0][k], along[0]), s.fmul(d[1][k], along[1]));

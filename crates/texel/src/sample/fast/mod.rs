@@ -5,7 +5,9 @@
 //! Everything here is `inline(always)`, generic over [`Simd`], and plain loops: closures and array adaptors are not
 //! inlined into functions with CPU features of their own.
 
+mod any;
 mod apart;
+mod blocks;
 mod compare;
 mod corners;
 mod cube;
@@ -14,7 +16,9 @@ mod levels;
 mod lod;
 mod place;
 mod texels;
+mod tile;
 mod touch;
+mod unit;
 mod waves;
 mod window;
 
@@ -22,12 +26,16 @@ use super::args::{SampleArgs, Warp4};
 use super::blend::border;
 use super::sampler::{Reduction, Sampler};
 use super::view::{ImageView, Level};
+use crate::format::plan::Plan;
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use crate::vector::{load, store};
 use corners::{ANY, corners};
 use cube::Direction;
 use lod::{Lods, lods};
+use any::{Other, Word};
 use place::{Place, at_level, bordered};
+use blocks::{Blocks, Decoded};
+use unit::Unit;
 use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
 use std::mem::MaybeUninit;
@@ -39,6 +47,8 @@ use window::Close;
 
 /// Levels that a table holds: one vector's lanes.
 const LEVELS: usize = 16;
+/// See [`Fast::last`].
+const NO_LAST: u32 = u32::MAX;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
@@ -76,10 +86,19 @@ pub struct Fast {
     base: *const u8,
     /// Bytes from there to the end of the last level.
     bytes_in_all: u32,
-    /// Where the last four bytes of the base level's first layer begin, if it has as many.
-    last: Option<u32>,
-    /// log2 of a texel's bytes.
-    shift: u32,
+    /// Where the last four bytes of a level's first layer begin, from its first texel; [`NO_LAST`] if it has not as many.
+    last: [u32; 16],
+    /// Bytes of a texel.
+    bytes: u32,
+    /// What offsets of texels in memory are made in.
+    unit: Unit,
+    blocks: Option<Blocks>,
+    /// How channels are made of bits, where `runs` are for any format.
+    plan: Plan,
+    /// Texels may be infinite or NaN.
+    floats: bool,
+    /// Texels are integers, of which the nearest is taken.
+    integers: bool,
     /// Every row begins with a cache line.
     aligned: bool,
     /// Both sizes of every level are powers of two.
@@ -94,6 +113,7 @@ pub struct Fast {
     /// The format's first channel is the kernels' third one, and the other way round: the same kernels are for both orders.
     swapped: bool,
     runs: Runs,
+    family: Family,
     /// The general path instead, to compare with.
     #[cfg(test)]
     pub(super) off: bool,
@@ -119,12 +139,19 @@ impl Fast {
     /// # Safety
     /// The levels are of that kind, texels of the format, with so many layers each; their memory stays for as long as
     /// this.
-    pub unsafe fn new(format: &FormatInfo, kind: Kind, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
+    pub unsafe fn new(format: &'static FormatInfo, kind: Kind, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
         let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
         if levels.len() > LEVELS {
             return None;
         }
-        let runs = pick(format.kind, Machine::best())?;
+        let family = Family::of(format)?;
+        let [w, h, _] = first.size;
+        let (blocks, plan) = match Blocks::new(format, [w, h]) {
+            Some((blocks, plan)) => (Some(blocks), plan),
+            None if format.compressed() => return None,
+            None => (None, Plan::of(format).unwrap_or(Plan::NONE)),
+        };
+        let runs = pick(family, Machine::best())?;
         let mut f = Fast {
             size: [[1.0; 16]; 2],
             texels: [[1; 16]; 2],
@@ -133,12 +160,18 @@ impl Fast {
             start: [0; 16],
             base: first.base,
             bytes_in_all: 0,
-            last: {
-                let [w, h, _] = first.size;
-                let bytes = (h as u64 - 1) * first.row_pitch + w as u64 * format.block_bytes as u64;
-                bytes.checked_sub(4).map(|b| b as u32)
+            last: [NO_LAST; 16],
+            bytes: format.block_bytes,
+            unit: match format.block_bytes {
+                _ if format.compressed() => Unit::Blocks,
+                n if n.is_power_of_two() => Unit::Shift(n.trailing_zeros()),
+                n => Unit::Bytes(n),
             },
-            shift: format.block_bytes.trailing_zeros(),
+            blocks,
+            plan,
+            floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
+            integers: format.is_integer(),
+            family,
             aligned: (first.base as usize).is_multiple_of(LINE),
             pow2: [true; 2],
             count: levels.len(),
@@ -155,8 +188,10 @@ impl Fast {
             let [w, h, _] = l.size;
             let end = start
                 .checked_add(l.layer_pitch.checked_mul(layers as u64)?)?
-                .checked_add(l.row_pitch.checked_mul(h as u64)?)?;
-            if end > u32::MAX as u64 {
+                .checked_add(l.row_pitch.checked_mul(format.blocks(h, 1) as u64)?)?;
+            let whole = (start | l.layer_pitch | l.row_pitch).is_multiple_of(format.block_bytes as u64);
+            let up = f.blocks.as_ref().map_or(0, |b| b.up());
+            if end > u32::MAX as u64 >> up || f.blocks.is_some() && !whole {
                 return None;
             }
             f.bytes_in_all = f.bytes_in_all.max(end as u32);
@@ -169,6 +204,8 @@ impl Fast {
             f.row_pitch[i] = l.row_pitch as u32;
             f.layer_pitch[i] = l.layer_pitch as u32;
             f.start[i] = start as u32;
+            let bytes = (h as u64 - 1) * l.row_pitch + w as u64 * format.block_bytes as u64;
+            f.last[i] = bytes.checked_sub(4).map_or(NO_LAST, |b| b as u32);
         }
         Some(Box::new(f))
     }
@@ -224,12 +261,23 @@ pub(super) fn sample(
     if f.off {
         return false;
     }
+    let nearest;
+    let sampler = if f.integers {
+        nearest = sampler.nearest();
+        &nearest
+    } else {
+        sampler
+    };
     let mut row = Row::default();
     let Some(args) = flat(f, args, &mut row) else { return false };
     // Offsets have 32 bits.
     let reaches = args
         .shift
-        .is_none_or(|shift| shift.0.iter().all(|bytes| bytes.checked_add(f.bytes_in_all).is_some()));
+        .is_none_or(|shift| {
+            let (up, block) = f.blocks.as_ref().map_or((0, 1), |b| (b.up(), f.bytes));
+            let fits = |bytes: u32| bytes.checked_add(f.bytes_in_all).is_some_and(|n| n <= u32::MAX >> up);
+            shift.0.iter().all(|bytes| fits(*bytes) && bytes.is_multiple_of(block))
+        });
     let eligible = (args.dref.is_none() || f.compares) && sampler.reduction == Reduction::Average && reaches;
     if eligible {
         // SAFETY: the kernel was picked for this machine and format, and the operands are those of a 2D view; shifts were made
@@ -283,6 +331,13 @@ pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask
     if f.off {
         return None;
     }
+    let nearest;
+    let sampler = if f.integers {
+        nearest = sampler.nearest();
+        &nearest
+    } else {
+        sampler
+    };
     let mut row = Row::default();
     let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.
@@ -312,6 +367,13 @@ pub unsafe fn sample_wave(
     if wave.lines.is_some() && !f.aligned || wave.dref.is_some() && !f.compares {
         return false;
     }
+    let nearest;
+    let sampler = if f.integers {
+        nearest = sampler.nearest();
+        &nearest
+    } else {
+        sampler
+    };
     if f.line {
         let middle = Rows { at: MIDDLE.as_ptr().cast(), step: 0 };
         let coords = [wave.coords[0], middle, wave.coords[1], wave.coords[2]];
@@ -330,9 +392,45 @@ pub(super) fn filters_bytes(kind: TexelKind) -> bool {
     matches!(kind, K::R8Unorm | K::Rg8Unorm | K::Rgba8Unorm | K::Bgra8Unorm)
 }
 
-/// The kernels of a format for a machine, if it has any.
-fn pick(kind: TexelKind, machine: Machine) -> Option<Runs> {
+/// Which texels kernels are for: those of one kind, or of any format by its plan.
+#[derive(Clone, Copy, PartialEq)]
+enum Family {
+    Own(TexelKind),
+    Word,
+    Other,
+    /// Blocks that are decoded to words, or to other texels.
+    Blocks { words: bool },
+}
+
+impl Family {
+    fn of(format: &FormatInfo) -> Option<Family> {
+        use TexelKind as K;
+        match format.kind {
+            K::R8Unorm | K::Rg8Unorm | K::Rgba8Unorm | K::Bgra8Unorm | K::Rgba8Srgb | K::Bgra8Srgb
+            | K::R16Unorm | K::D24 | K::R16Sfloat | K::Rg16Sfloat | K::Rgba16Sfloat | K::R32Sfloat
+            | K::Rg32Sfloat | K::Rgba32Sfloat => Some(Family::Own(format.kind)),
+            K::Block(_) => {
+                let packing = crate::format::block::packing(format)?;
+                Some(Family::Blocks { words: packing.bytes() == 4 })
+            }
+            _ => Plan::of(format).map(|p| if p.bytes == 4 { Family::Word } else { Family::Other }),
+        }
+    }
+}
+
+/// The kernels of texels for a machine, if it has any.
+fn pick(family: Family, machine: Machine) -> Option<Runs> {
     use TexelKind as K;
+    let kind = match family {
+        Family::Own(kind) => kind,
+        Family::Word => return form::<Word>(machine),
+        Family::Other => return form::<Other>(machine),
+        Family::Blocks { words } => {
+            // Warps of their own read blocks; waves, tiles of what these are decoded to.
+            let tiles = if words { form::<Word>(machine)? } else { form::<Other>(machine)? };
+            return Some(Runs { warp: form::<Decoded>(machine)?.warp, ..tiles });
+        }
+    };
     match kind {
         K::R8Unorm => form::<Bytes<1>>(machine),
         K::Rg8Unorm => form::<Bytes<2>>(machine),
@@ -398,8 +496,8 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
 #[cfg(test)]
 impl Fast {
     /// The same kernels for another machine, if it has them.
-    pub(super) fn on(&self, kind: TexelKind, machine: Machine) -> Option<Box<Fast>> {
-        Some(Box::new(Fast { runs: pick(kind, machine)?, ..self.clone() }))
+    pub(super) fn on(&self, machine: Machine) -> Option<Box<Fast>> {
+        Some(Box::new(Fast { runs: pick(self.family, machine)?, ..self.clone() }))
     }
 }
 
@@ -418,16 +516,10 @@ fn plain(f: &Fast, sampler: &Sampler) -> bool {
 /// [`plain`], and what [`corners`] takes but for offsets.
 #[inline(always)]
 fn filters_plainly(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
-    f.count == 1 && filters_levels(f, sampler, arrayed)
+    f.count == 1 && filters_inside(f, sampler, arrayed)
 }
 
 /// As [`filters_plainly`], of any level.
-#[inline(always)]
-fn filters_levels(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
-    filters_inside(f, sampler, arrayed) && !bordered(f, sampler)
-}
-
-/// As [`filters_levels`], as far as no border is met.
 #[inline(always)]
 fn filters_inside(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
     sampler.mag_linear
@@ -493,6 +585,23 @@ fn placed<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &S
     place
 }
 
+/// The border's channels as texels are filtered.
+#[inline(always)]
+fn edge_color<T: Texels>(f: &Fast, view: &ImageView, sampler: &Sampler) -> [f32; 4] {
+    let mut to = [0.0; 4];
+    if bordered(f, sampler) {
+        let mut of = border(view, sampler);
+        if f.swapped {
+            of.swap(0, 2);
+        }
+        for k in 0..4 {
+            let v = f32::from_bits(of[k]);
+            to[k] = if T::BYTES { v * 255.0 } else { v };
+        }
+    }
+    to
+}
+
 /// # Safety
 /// Shifts are those of an [`super::Alike`], and have 32 bits with the view's own bytes.
 #[inline(always)]
@@ -513,9 +622,13 @@ unsafe fn body<S: Simd, T: Texels>(
     if T::WORD && unmoved && filters_plainly(f, sampler, args.arrayed) {
         let (mut at, mut found) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let at = corners::<S, ANY>(s, f, sampler, 0, &st, &mut at);
+        if T::floats(f) {
+            at.settle(s);
+        }
+        let border = edge_color::<T>(f, view, sampler);
         // SAFETY: these are corners of the view.
         let found = unsafe { found::find::<S, T>(s, f, 0, at, &mut Close::No, &mut found) };
-        found::filter::<S, T>(s, found, at, &mut color);
+        found::filter::<S, T>(s, f, found, at, &border, &mut color);
         return finish::<S, T>(s, f, view, &color, mask, out);
     }
     let mut place = placed(s, f, view, sampler, args);
@@ -544,13 +657,13 @@ unsafe fn body<S: Simd, T: Texels>(
 
 /// Result `k`.
 #[inline(always)]
-fn swizzled<S: Simd, T: Texels>(s: S, view: &ImageView, color: &[S::F; 4], k: usize) -> S::I {
+fn swizzled<S: Simd, T: Texels>(s: S, f: &Fast, view: &ImageView, color: &[S::F; 4], k: usize) -> S::I {
     match view.channel(k) {
         Some(c) => {
-            if c < T::N {
+            if T::has(f, c) {
                 s.bits(color[c])
             } else {
-                s.isplat(if c == 3 { 1f32.to_bits() } else { 0 })
+                s.isplat(if c == 3 { view.channels.one() } else { 0 })
             }
         }
         None => s.isplat(view.constant(k)),
@@ -575,7 +688,7 @@ fn finish<S: Simd, T: Texels>(
     out: &mut Warp4,
 ) {
     let color = &ordered::<S, T>(f, color);
-    if view.identity && T::N == 4 && mask == 0xffff {
+    if view.identity && T::has_all(f) && mask == 0xffff {
         for k in 0..4 {
             store(s, &mut out[k], s.bits(color[k]));
         }
@@ -583,7 +696,7 @@ fn finish<S: Simd, T: Texels>(
     }
     let m = s.mask(mask);
     for k in 0..4 {
-        let v = swizzled::<S, T>(s, view, color, k);
+        let v = swizzled::<S, T>(s, f, view, color, k);
         let v = if mask == 0xffff { v } else { s.isel(m, v, load(s, &out[k])) };
         store(s, &mut out[k], v);
     }
