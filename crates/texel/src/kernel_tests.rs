@@ -11,7 +11,8 @@ simd::walk! {
     "format::block::packed::decoder" => packed_texels_are_the_decoded_ones;
     "format::block::gather::gather_at" => texels_of_blocks_anywhere;
     "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
-    "sample::fast::reads" => kernels_agree_with_the_general_path;
+    "sample::fast::reads", "sample::fast::any::load", "sample::fast::any::filter", "sample::fast::any::apart",
+    "sample::fast::any::cover" => kernels_agree_with_the_general_path;
     "transfer::scaled::beside", "transfer::scaled::weigh", "transfer::halve::made" => rows_are_their_texels;
     "sample::fast::lines" => lines_of_large_images;
 }

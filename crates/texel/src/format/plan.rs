@@ -23,7 +23,7 @@ pub enum Coding {
     Exponent,
 }
 
-/// Channels of a texel of 1, 2, 4, 8, 12 or 16 bytes.
+/// Channels of a texel of 1, 2, 4, 8 or 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub coding: Coding,
@@ -51,7 +51,7 @@ impl Plan {
         let mut plan = Plan::empty(coding, bytes);
         let mut at = 0;
         for (k, &bits) in bits.iter().enumerate() {
-            plan.channel(k, at % 32, bits, most[k]);
+            plan.put(k, at % 32, bits, most[k]);
             at += bits;
         }
         plan
@@ -64,7 +64,7 @@ impl Plan {
         Plan { coding, bytes, has: 0, shift: [0; 4], bits: [1; 4], high: [0.0; 4], low: [0.0; 4] }
     }
 
-    fn channel(&mut self, k: usize, shift: u32, bits: u32, most: f32) {
+    fn put(&mut self, k: usize, shift: u32, bits: u32, most: f32) {
         self.has |= 1 << k;
         (self.shift[k], self.bits[k]) = (shift, bits);
         [self.high[k], self.low[k]] = parts(most);
@@ -99,7 +99,7 @@ impl Plan {
             && !format.is_64bit()
             && format.block_extent == [1; 3]
             && !(format.has_depth() && format.has_stencil())
-            && matches!(format.block_bytes, 1 | 2 | 4 | 8 | 12 | 16);
+            && matches!(format.block_bytes, 1 | 2 | 4 | 8 | 16);
         if !plain {
             return None;
         }
@@ -130,80 +130,79 @@ impl Plan {
                 Coding::Snorm => (1u32 << (bits - 1)) - 1,
                 _ => u32::MAX >> (32 - bits),
             };
-            plan.channel(k, at % 32, bits, most as f32);
+            plan.put(k, at % 32, bits, most as f32);
         }
         Some(plan)
     }
 
-    /// A channel's bits, at the low end.
+    /// The word that a channel lies in.
     #[inline(always)]
-    fn field<S: Simd>(&self, s: S, w: S::I, k: usize) -> S::I {
-        s.iand(ops::shr(s, w, self.shift[k]), s.isplat(u32::MAX >> (32 - self.bits[k])))
+    pub fn word(&self, k: usize) -> usize {
+        match self.coding {
+            Coding::Whole => k,
+            _ => (self.bytes == 8 && k > 1) as usize,
+        }
     }
 
-    /// The same as a number with a sign.
+    /// Channel `k`, of words that it lies in: of several at once, for what is known of it is known of all.
     #[inline(always)]
-    fn signed<S: Simd>(&self, s: S, w: S::I, k: usize) -> S::I {
-        let up = 32 - self.bits[k];
-        ops::sar(s, ops::shl(s, w, up - self.shift[k]), up)
-    }
-
-    /// A whole number by the largest one.
-    #[inline(always)]
-    fn share<S: Simd>(&self, s: S, v: S::I, k: usize) -> S::F {
-        let v = s.s_to_f(v);
-        s.fma(v, s.fsplat(self.high[k]), s.fmul(v, s.fsplat(self.low[k])))
-    }
-
-    /// Channels of texels of `WORDS` words at most. Those that the plan lacks are left as they are.
-    #[inline(always)]
-    pub fn unpack<S: Simd, const WORDS: usize>(&self, s: S, w: &[S::I; WORDS], out: &mut [S::F; 4]) {
+    pub fn channel<S: Simd, const N: usize>(&self, s: S, k: usize, w: &[S::I; N]) -> [S::F; N] {
+        let (shift, bits) = (self.shift[k % 4], self.bits[k % 4]);
+        let (high, low) = (s.fsplat(self.high[k % 4]), s.fsplat(self.low[k % 4]));
+        let (down, mask) = (s.isplat(shift), s.isplat(u32::MAX >> (32 - bits)));
+        let (up, end) = (s.isplat(32u32.wrapping_sub(bits + shift)), s.isplat(32 - bits));
+        let mut out = [high; N];
+        // A channel's bits at the low end, and the same as a number with a sign.
+        macro_rules! field {
+            ($w:expr) => {
+                s.iand(s.ishr($w, down), mask)
+            };
+        }
+        macro_rules! signed {
+            ($w:expr) => {
+                s.isar(s.ishl($w, up), end)
+            };
+        }
+        // A whole number by the largest one.
+        macro_rules! share {
+            ($v:expr) => {{
+                let v = s.s_to_f($v);
+                s.fma(v, high, s.fmul(v, low))
+            }};
+        }
         macro_rules! each {
-            (|$k:ident, $w:ident| $v:expr) => {
-                for $k in 0..4 {
-                    if self.has >> $k & 1 != 0 {
-                        let $w = if WORDS > 1 && $k > 1 && self.bytes > 4 { w[1] } else { w[0] };
-                        out[$k] = $v;
-                    }
+            (|$w:ident| $v:expr) => {
+                for n in 0..N {
+                    let $w = w[n];
+                    out[n] = $v;
                 }
             };
         }
         match self.coding {
-            Coding::Unorm => each!(|k, w| self.share(s, self.field(s, w, k), k)),
-            Coding::Snorm => {
-                each!(|k, w| s.fmax_raw(self.share(s, self.signed(s, w, k), k), s.fsplat(-1.0)))
-            }
-            Coding::Uint => each!(|k, w| s.from_bits(self.field(s, w, k))),
-            Coding::Sint => each!(|k, w| s.from_bits(self.signed(s, w, k))),
-            Coding::Whole => {
-                for k in 0..WORDS {
-                    out[k] = s.from_bits(w[k]);
-                }
-            }
-            // A half has a sign before its five bits of exponent, and ten after them.
-            Coding::Float => each!(|k, w| {
-                let v = self.field(s, w, k);
-                s.f16_to_f(ops::shl(s, v, 15u32.saturating_sub(self.bits[k])))
-            }),
-            Coding::Srgb => {
-                each!(|k, w| {
-                    let v = self.field(s, w, k);
-                    if k == 3 {
-                        self.share(s, v, 3)
-                    } else {
-                        // SAFETY: the table has 256 entries, and these are bytes.
-                        let at = s.iand(v, s.isplat(0xFF));
-                        s.from_bits(unsafe { s.iwords(srgb8_table().as_ptr().cast(), ops::shl(s, at, 2)) })
-                    }
+            Coding::Srgb if k != 3 => {
+                each!(|w| {
+                    let at = ops::shl(s, s.iand(s.ishr(w, down), s.isplat(0xFF)), 2);
+                    // SAFETY: the table has 256 entries, and these are bytes.
+                    s.from_bits(unsafe { s.iwords(srgb8_table().as_ptr().cast(), at) })
                 });
             }
-            // As `num::rgb9e5_to_f32`.
-            Coding::Exponent => {
-                let scale = s.iadd(ops::shr(s, w[0], 27), s.isplat(127 - 24));
-                let scale = s.from_bits(ops::shl(s, scale, 23));
-                each!(|k, w| s.fmul(s.s_to_f(self.field(s, w, k)), scale));
+            Coding::Unorm | Coding::Srgb => each!(|w| share!(field!(w))),
+            Coding::Snorm => each!(|w| s.fmax_raw(share!(signed!(w)), s.fsplat(-1.0))),
+            Coding::Uint => each!(|w| s.from_bits(field!(w))),
+            Coding::Sint => each!(|w| s.from_bits(signed!(w))),
+            Coding::Whole => each!(|w| s.from_bits(w)),
+            // A half has a sign before its five bits of exponent, and ten after them.
+            Coding::Float => {
+                let up = s.isplat(15u32.saturating_sub(bits));
+                each!(|w| s.f16_to_f(s.ishl(field!(w), up)));
             }
+            // As `num::rgb9e5_to_f32`.
+            Coding::Exponent => each!(|w| {
+                let scale = s.iadd(ops::shr(s, w, 27), s.isplat(127 - 24));
+                s.fmul(s.s_to_f(field!(w)), s.from_bits(ops::shl(s, scale, 23)))
+            }),
         }
+        out
     }
 }
 

@@ -87,12 +87,13 @@ unsafe fn texels<S: Simd>(
             }
         }
     }
-    // What the format lacks: zeros, and a one.
-    let none = s.fsplat(0.0);
-    let mut t = [none, none, none, s.fsplat(1.0)];
-    known.plan.unpack(s, &[load(s, &words[0]), load(s, &words[1])], &mut t);
     for k in 0..4 {
-        store(s, &mut out[k], s.bits(t[k]));
+        if known.plan.has >> k & 1 != 0 {
+            let [v] = known.plan.channel(s, k, &[load(s, &words[known.plan.word(k) % 2])]);
+            store(s, &mut out[k], s.bits(v));
+        } else {
+            out[k] = [if k == 3 { 1f32.to_bits() } else { 0 }; 16];
+        }
     }
 }
 

@@ -1,116 +1,297 @@
-//! Texels of formats that have no kernel of their own, by their [`Plan`](crate::format::plan::Plan).
+//! Texels of formats that have no kernel of their own, by their [`Plan`](crate::format::plan::Plan), and of compressed blocks: these are decoded
+//! on the way ([`super::blocks`]), or have been decoded to a tile ([`super::tile`]).
+//!
+//! What depends on the format are functions of their own, which waves' kernels call: these are the same for all such formats.
 
-use super::Fast;
+use super::corners::Corners;
+use super::found::{Found, edge, moved};
+use super::place::{self, weighted};
 use super::texels::{Texels, narrow, words, words4};
+use super::tile::{self, Place, Tiles};
 use super::unit::Unit;
-use simd::{Simd, ops};
+use super::{Fast, LEVELS, NO_LAST, blocks};
+use crate::format::kernels::Channels;
+use crate::vector::{load, store};
+use simd::{Level, Simd, ops};
 
-/// Texels of a word.
-pub struct Word;
+/// `n` texels of each lane, at most four, at `base + at`: see [`Fast::reads`].
+type Load = unsafe fn(&Fast, *const u8, usize, &[[u32; 16]; 4], &mut [Channels; 4]);
+/// As [`super::found::filter`].
+type Filter = unsafe fn(&Fast, &Found, &Corners, &[f32; 4], &mut Channels);
+/// As [`super::apart::apart`].
+type Apart = unsafe fn(&Fast, usize, &Corners, &[f32; 4], &mut Channels);
+/// As [`Tiles::cover`].
+type Cover = unsafe fn(&mut Tiles, &Fast, usize, &[*const Corners]) -> Option<Place>;
 
-/// Texels of other sizes.
-pub struct Other;
-
-macro_rules! by_plan {
-    () => {
-        const N: usize = 4;
-        #[inline(always)]
-        fn floats(f: &Fast) -> bool {
-            f.floats
-        }
-        #[inline(always)]
-        fn has(f: &Fast, k: usize) -> bool {
-            f.plan.has >> k & 1 != 0
-        }
-        #[inline(always)]
-        fn has_all(f: &Fast) -> bool {
-            f.plan.has == 15
-        }
-    };
+/// What is there for a machine.
+#[derive(Clone, Copy)]
+pub struct Functions {
+    pub load: Load,
+    pub filter: Filter,
+    pub apart: Apart,
+    pub cover: Cover,
 }
-pub(super) use by_plan;
 
-impl Texels for Word {
-    by_plan!();
+impl Functions {
+    pub fn of(machine: Level) -> Functions {
+        Functions {
+            load: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, base: *const u8, n: usize, at: &[[u32; 16]; 4], out: &mut [Channels; 4]) = texels
+            ),
+            filter: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, found: &Found, at: &Corners, border: &[f32; 4], out: &mut Channels) = filter
+            ),
+            apart: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, level: usize, at: &Corners, border: &[f32; 4], out: &mut Channels) = apart
+            ),
+            cover: simd::form!(
+                machine,
+                unsafe fn(tiles: &mut Tiles, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place>
+                    = tile::cover
+            ),
+        }
+    }
+}
+
+/// Texels of any format; whether those of waves are words.
+pub struct Any<const WORD: bool>;
+
+impl<const WORD: bool> Texels for Any<WORD> {
+    const N: usize = 4;
+    // (Of no matter: `unit` has it.)
     const SHIFT: u32 = 2;
     const FLOATS: bool = true;
     const ANY: bool = true;
-    const WORD: bool = true;
+    const WORD: bool = WORD;
     #[inline(always)]
-    unsafe fn load<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        // SAFETY: the caller's texels.
-        Self::unpack(s, f, unsafe { words(s, base, at) }, out);
+    fn floats(f: &Fast) -> bool {
+        f.floats
     }
     #[inline(always)]
-    fn unpack<S: Simd>(s: S, f: &Fast, w: S::I, out: &mut [S::F; 4]) {
-        f.plan.unpack(s, &[w], out);
+    fn has(f: &Fast, k: usize) -> bool {
+        f.plan.has >> k & 1 != 0
+    }
+    #[inline(always)]
+    fn has_all(f: &Fast) -> bool {
+        f.plan.has == 15
+    }
+    #[inline(always)]
+    fn unit(f: &Fast) -> Unit {
+        f.reads
+    }
+    #[inline(always)]
+    unsafe fn load<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+        let (mut from, mut to) = ([[0; 16]; 4], [[[0; 16]; 4]; 4]);
+        store(s, &mut from[0], at);
+        // SAFETY: the caller's texels.
+        unsafe { (f.any.load)(f, base, 1, &from, &mut to) };
+        for k in 0..4 {
+            out[k] = s.from_bits(load(s, &to[0][k]));
+        }
+    }
+    #[inline(always)]
+    unsafe fn load4<S: Simd>(s: S, f: &Fast, base: *const u8, at: &[S::I; 4], out: &mut [[S::F; 4]; 4]) {
+        let (mut from, mut to) = ([[0; 16]; 4], [[[0; 16]; 4]; 4]);
+        for n in 0..4 {
+            store(s, &mut from[n], at[n]);
+        }
+        // SAFETY: the caller's texels.
+        unsafe { (f.any.load)(f, base, 4, &from, &mut to) };
+        for n in 0..4 {
+            for k in 0..4 {
+                out[n][k] = s.from_bits(load(s, &to[n][k]));
+            }
+        }
     }
 }
 
-impl Texels for Other {
-    by_plan!();
-    // (Of no matter: `unit` has it.)
-    const SHIFT: u32 = 3;
-    const FLOATS: bool = true;
-    const ANY: bool = true;
-    const PAIRS: bool = true;
-    #[inline(always)]
-    fn unit(f: &Fast) -> Unit {
-        f.unit
-    }
-    #[inline(always)]
-    unsafe fn load<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        // SAFETY: the caller's texels, of so many bytes; of small ones, the aligned words that they are in.
-        unsafe {
-            match f.plan.bytes {
-                1 | 2 => f.plan.unpack(s, &[narrow(s, base, at)], out),
-                8 => f.plan.unpack(s, &s.igather2(base, at), out),
-                12 => {
-                    // Not four words: there may be none after the last.
-                    let two = s.iadd(at, s.isplat(8));
-                    let [a, b] = s.igather2(base, at);
-                    f.plan.unpack(s, &[a, b, words(s, base, two)], out);
+/// Words of four texels of each lane, by word.
+type Words = [[[u32; 16]; 4]; 4];
+
+/// Puts the words of texel `n` there, of as many as it has.
+///
+/// # Safety
+/// Texels at `base + at` are readable; of small ones, the aligned words that they are in.
+#[inline(always)]
+unsafe fn words_of<S: Simd>(s: S, bytes: u32, base: *const u8, at: S::I, to: &mut Words, n: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        match bytes {
+            1 | 2 => store(s, &mut to[0][n], narrow(s, base, at)),
+            4 => store(s, &mut to[0][n], words(s, base, at)),
+            8 => {
+                let [a, b] = s.igather2(base, at);
+                store(s, &mut to[0][n], a);
+                store(s, &mut to[1][n], b);
+            }
+            _ => {
+                let all = words4(s, base, at);
+                for k in 0..4 {
+                    store(s, &mut to[k][n], all[k]);
                 }
-                _ => f.plan.unpack(s, &words4(s, base, at), out),
             }
         }
     }
-    #[inline(always)]
-    unsafe fn pair<S: Simd>(
-        s: S,
-        f: &Fast,
-        base: *const u8,
-        at: S::I,
-        last: S::I,
-        _: u8,
-        a: &mut [S::F; 4],
-        b: &mut [S::F; 4],
-    ) {
-        let p = &f.plan;
-        // SAFETY: the caller's texels, and those right of them; the level has four bytes from `last` on, and from each place before it.
-        unsafe {
-            match p.bytes {
-                1 => {
-                    let from = s.umin(at, last);
-                    let w = s.ishr(words(s, base, from), ops::shl(s, s.isub(at, from), 3));
-                    p.unpack(s, &[w], a);
-                    p.unpack(s, &[ops::shr(s, w, 8)], b);
-                }
-                2 => {
-                    let w = words(s, base, at);
-                    p.unpack(s, &[w], a);
-                    p.unpack(s, &[ops::shr(s, w, 16)], b);
-                }
-                8 => {
-                    let w = words4(s, base, at);
-                    p.unpack(s, &[w[0], w[1]], a);
-                    p.unpack(s, &[w[2], w[3]], b);
-                }
-                bytes => {
-                    Self::load(s, f, base, at, a);
-                    Self::load(s, f, base, s.iadd(at, s.isplat(bytes)), b);
-                }
+}
+
+/// # Safety
+/// `n` times sixteen texels are there.
+#[inline(always)]
+unsafe fn texels<S: Simd>(
+    s: S,
+    f: &Fast,
+    base: *const u8,
+    n: usize,
+    at: &[[u32; 16]; 4],
+    out: &mut [Channels; 4],
+) {
+    let n = n.min(4);
+    let mut words = [[[0; 16]; 4]; 4];
+    if f.reads == Unit::Decoded {
+        // SAFETY: the caller's texels.
+        unsafe { blocks::texels(s, f, base, &at[..n], &mut words) };
+    } else {
+        for i in 0..n {
+            // SAFETY: the caller's texels.
+            unsafe { words_of(s, f.plan.bytes, base, load(s, &at[i]), &mut words, i) };
+        }
+    }
+    for k in 0..4 {
+        if f.plan.has >> k & 1 == 0 {
+            continue;
+        }
+        let of = &words[f.plan.word(k) % 4];
+        if n == 1 {
+            let [v] = f.plan.channel(s, k, &[load(s, &of[0])]);
+            store(s, &mut out[0][k], s.bits(v));
+        } else {
+            let t = f.plan.channel(s, k, &four(s, of));
+            for i in 0..4 {
+                store(s, &mut out[i][k], s.bits(t[i]));
             }
         }
+    }
+}
+
+#[inline(always)]
+fn four<S: Simd>(s: S, of: &[[u32; 16]; 4]) -> [S::I; 4] {
+    [load(s, &of[0]), load(s, &of[1]), load(s, &of[2]), load(s, &of[3])]
+}
+
+/// Filters the 2×2 texels of each lane, row by row: a channel after the other, from its bits to the result.
+struct Weigh<S: Simd> {
+    weight: [S::F; 2],
+    kept: [S::I; 2],
+}
+
+impl<S: Simd> Weigh<S> {
+    #[inline(always)]
+    fn of(s: S, f: &Fast, corners: &Corners) -> Weigh<S> {
+        let weight = corners.weights(s);
+        let all = s.isplat(!0);
+        let kept = if f.floats { [place::kept(s, weight[0]), place::kept(s, weight[1])] } else { [all; 2] };
+        Weigh { weight, kept }
+    }
+
+    #[inline(always)]
+    fn channel(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::I {
+        let ([mut upper, mut lower], w) = ([[t[0], t[1]], [t[2], t[3]]], &self.weight);
+        edge(s, corners, 0, border, &mut upper);
+        let row = weighted::<S, Any<true>>(s, upper[0], upper[1], w[0], self.kept[0]);
+        if line {
+            return s.bits(row);
+        }
+        edge(s, corners, 1, border, &mut lower);
+        let below = weighted::<S, Any<true>>(s, lower[0], lower[1], w[0], self.kept[0]);
+        s.bits(weighted::<S, Any<true>>(s, row, below, w[1], self.kept[1]))
+    }
+}
+
+/// # Safety
+/// What has been found is of the corners.
+#[inline(always)]
+unsafe fn filter<S: Simd>(
+    s: S,
+    f: &Fast,
+    found: &Found,
+    corners: &Corners,
+    border: &[f32; 4],
+    out: &mut Channels,
+) {
+    let weigh = Weigh::of(s, f, corners);
+    let all = four(s, &found.texels);
+    for k in 0..4 {
+        if f.plan.has >> k & 1 == 0 {
+            continue;
+        }
+        let mut t = [weigh.weight[0]; 4];
+        if found.in_window {
+            let [of] = f.plan.channel(s, k, &[load(s, &found.window)]);
+            for n in 0..4 {
+                t[n] = moved(s, s.bits(of), all[n]);
+            }
+        } else {
+            t = f.plan.channel(s, k, &all);
+        }
+        store(s, &mut out[k], weigh.channel(s, corners, border[k], f.line, &t));
+    }
+}
+
+/// # Safety
+/// The corners are those of texels of the level.
+#[inline(always)]
+unsafe fn apart<S: Simd>(
+    s: S,
+    f: &Fast,
+    level: usize,
+    corners: &Corners,
+    border: &[f32; 4],
+    out: &mut Channels,
+) {
+    let level = level % LEVELS;
+    let (i, base, bytes) = (corners.texels(s), f.level(level), f.plan.bytes);
+    let x = [f.reads.column(s, f, i[0][0]), f.reads.column(s, f, i[0][1])];
+    let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
+    let pairs = matches!(bytes, 1 | 2 | 8) && f.last[level] != NO_LAST && s.mbits(right) == 0xFFFF;
+    let mut w = [[[0; 16]; 4]; 4];
+    for y in 0..if f.line { 1 } else { 2 } {
+        let row = s.imul(i[1][y], s.isplat(f.row_pitch[level]));
+        let left = s.iadd(row, x[0]);
+        // SAFETY: the caller's texels; with `pairs`, both of each pair; four bytes from `last` on are of the level, and from each place before it.
+        unsafe {
+            if !pairs {
+                words_of(s, bytes, base, left, &mut w, 2 * y);
+                words_of(s, bytes, base, s.iadd(row, x[1]), &mut w, 2 * y + 1);
+            } else if bytes == 8 {
+                let both = words4(s, base, left);
+                for k in 0..4 {
+                    store(s, &mut w[k % 2][2 * y + k / 2], both[k]);
+                }
+            } else {
+                // Not beyond the level: single bytes may be its last.
+                let from = if bytes == 1 { s.umin(left, s.isplat(f.last[level])) } else { left };
+                let both = s.ishr(words(s, base, from), ops::shl(s, s.isub(left, from), 3));
+                store(s, &mut w[0][2 * y], both);
+                store(s, &mut w[0][2 * y + 1], ops::shr(s, both, 8 * bytes));
+            }
+        }
+    }
+    let weigh = Weigh::of(s, f, corners);
+    for k in 0..4 {
+        if f.plan.has >> k & 1 != 0 {
+            let t = f.plan.channel(s, k, &four(s, &w[f.plan.word(k) % 4]));
+            store(s, &mut out[k], weigh.channel(s, corners, border[k], f.line, &t));
+        }
+    }
+}
+
+/// Results of [`Functions`] as vectors.
+#[inline(always)]
+pub fn vectors<S: Simd>(s: S, of: &Channels, out: &mut [S::F; 4]) {
+    for k in 0..4 {
+        out[k] = s.from_bits(load(s, &of[k]));
     }
 }

@@ -4,7 +4,7 @@ use super::corners::Corners;
 use super::place::{self, weighted};
 use super::window::{self, Close};
 use super::found::edge;
-use super::{Fast, LEVELS, NO_LAST, Texels};
+use super::{Fast, LEVELS, NO_LAST, Texels, any};
 use crate::vector::store;
 use simd::{Level as Machine, Simd};
 
@@ -25,6 +25,12 @@ pub unsafe fn apart<S: Simd, T: Texels>(
     border: &[f32; 4],
     out: &mut [S::F; 4],
 ) {
+    if T::ANY {
+        let mut to = [[0; 16]; 4];
+        // SAFETY: the caller's corners; picked for this machine.
+        unsafe { (f.any.apart)(f, level, corners, border, &mut to) };
+        return any::vectors(s, &to, out);
+    }
     let half = s.fsplat(0.5);
     let (i, weight) = (corners.texels(s), corners.weights(s));
     let mut kept = [s.isplat(!0); 2];

@@ -2,12 +2,10 @@
 //! instead ([`super::tile`]).
 
 use super::Fast;
-use super::any::by_plan;
-use super::texels::Texels;
-use super::unit::Unit;
 use crate::format::FormatInfo;
 use crate::format::block::{Cached, Decode, Shape, cached, decoder, known};
 use crate::format::plan::Plan;
+use crate::vector::{load, store};
 use simd::{Level, Simd, ops};
 use std::mem::MaybeUninit;
 
@@ -83,67 +81,38 @@ const BYTES: usize = 12 * 12 * 8 + 64;
 #[repr(C, align(64))]
 struct Room([[MaybeUninit<u8>; BYTES]; ROOM]);
 
-/// Texels of compressed blocks, anywhere: [`Unit::Decoded`] says which.
-pub struct Decoded;
-
-impl Texels for Decoded {
-    by_plan!();
-    const SHIFT: u32 = 0;
-    const FLOATS: bool = true;
-    const BLOCKS: bool = true;
-    #[inline(always)]
-    fn unit(_: &Fast) -> Unit {
-        Unit::Decoded
-    }
-    #[inline(always)]
-    unsafe fn load<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        let mut one = [*out];
-        // SAFETY: the caller's texels.
-        unsafe { texels(s, f, base, &[at], &mut one) };
-        *out = one[0];
-    }
-    #[inline(always)]
-    unsafe fn load4<S: Simd>(s: S, f: &Fast, base: *const u8, at: &[S::I; 4], out: &mut [[S::F; 4]; 4]) {
-        // SAFETY: the caller's texels.
-        unsafe { texels(s, f, base, at, out) };
-    }
-}
-
-/// `N` texels of each lane. Each block that they are in is looked up once.
+/// Words (the first two) of texels of each lane, of which [`super::unit::Unit::Decoded`] says the places. Each block that they are in is looked up once.
 ///
 /// # Safety
-/// `at` says which texels of blocks from `base` on; these are the view's.
+/// They are texels of blocks from `base` on.
 #[inline(always)]
-unsafe fn texels<S: Simd, const N: usize>(
+pub unsafe fn texels<S: Simd>(
     s: S,
     f: &Fast,
     base: *const u8,
-    at: &[S::I; N],
-    out: &mut [[S::F; 4]; N],
+    at: &[[u32; 16]],
+    out: &mut [[[u32; 16]; 4]; 4],
 ) {
     let Some(b) = &f.blocks else { return };
     let cache = cached();
     let none = s.isplat(0);
     let mut room = MaybeUninit::<Room>::uninit();
     let room = room.as_mut_ptr().cast::<u8>();
-    let (mut number, mut within) = ([none; N], [none; N]);
-    for c in 0..N {
-        number[c] = ops::shr(s, at[c], b.bits);
-        within[c] = ops::shl(s, s.iand(at[c], s.isplat((1 << b.bits) - 1)), b.texel);
-    }
+    let n = at.len().min(4);
     // Copies, for another block may be put where one of these is kept. Vectors of 64 bytes: entries are so many.
     let bytes = ((b.shape.extent[0] * b.shape.extent[1]) << b.texel).next_multiple_of(64) as usize;
-    let mut words = [[none; 2]; N];
-    let mut left = [0xFFFFu16; N];
-    let mut first = true;
-    while first || left != [0; N] {
-        let mut from = [none; N];
+    let (mut number, mut from) = ([[0; 16]; 4], [[0; 16]; 4]);
+    for c in 0..n {
+        store(s, &mut number[c], ops::shr(s, load(s, &at[c]), b.bits));
+    }
+    let mut left = [0u16; 4];
+    left[..n].fill(0xFFFF);
+    while left != [0; 4] {
         let before = left;
         let mut slot = 0;
-        for c in 0..N {
-            let numbers = ops::i_lanes(s, number[c]);
+        for c in 0..n {
             while left[c] != 0 && slot < ROOM {
-                let of = numbers[left[c].trailing_zeros() as usize & 15];
+                let of = number[c][left[c].trailing_zeros() as usize & 15];
                 // SAFETY: a block of the view; entries and the room have so many bytes.
                 unsafe {
                     let texels = b.decoded(cache, base.add((of as usize) << b.shift));
@@ -151,29 +120,25 @@ unsafe fn texels<S: Simd, const N: usize>(
                         s.istore(room.add(slot * BYTES + 64 * line), s.iload(texels.add(64 * line)));
                     }
                 }
-                for d in c..N {
-                    let here = s.mand(s.ieq(number[d], s.isplat(of)), s.mask(left[d]));
-                    from[d] = s.isel(here, s.isplat((slot * BYTES) as u32), from[d]);
+                for d in c..n {
+                    let here = s.mand(s.ieq(load(s, &number[d]), s.isplat(of)), s.mask(left[d]));
+                    let old = load(s, &from[d]);
+                    store(s, &mut from[d], s.isel(here, s.isplat((slot * BYTES) as u32), old));
                     left[d] &= !s.mbits(here);
                 }
                 slot += 1;
             }
         }
-        for c in 0..N {
-            let lanes = before[c] & !left[c];
-            let at = s.iadd(from[c], within[c]);
-            let at = if lanes == 0xFFFF { at } else { s.isel(s.mask(lanes), at, none) };
+        for c in 0..n {
+            let lanes = s.mask(before[c] & !left[c]);
+            let within = ops::shl(s, s.iand(load(s, &at[c]), s.isplat((1 << b.bits) - 1)), b.texel);
+            let at = s.isel(lanes, s.iadd(load(s, &from[c]), within), none);
             // SAFETY: texels of blocks that have been copied; of other lanes, the first.
-            let new = unsafe {
-                if b.texel == 3 { s.igather2(room, at) } else { [s.iwords(room, at), none] }
-            };
+            let words = unsafe { if b.texel == 3 { s.igather2(room, at) } else { [s.iwords(room, at), none] } };
             for k in 0..2 {
-                words[c][k] = if first { new[k] } else { s.isel(s.mask(lanes), new[k], words[c][k]) };
+                let old = load(s, &out[k][c]);
+                store(s, &mut out[k][c], s.isel(lanes, words[k], old));
             }
         }
-        first = false;
-    }
-    for c in 0..N {
-        f.plan.unpack(s, &words[c], &mut out[c]);
     }
 }

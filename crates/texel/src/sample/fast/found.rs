@@ -5,7 +5,7 @@ use super::corners::Corners;
 use super::texels::words;
 use super::window::{self, Close, window};
 use super::place::{self, weighted};
-use super::{Fast, LEVELS, Texels};
+use super::{Fast, LEVELS, Texels, any};
 use crate::vector::load;
 use simd::{Level as Machine, Simd, ops};
 use std::mem::MaybeUninit;
@@ -13,10 +13,10 @@ use std::mem::MaybeUninit;
 /// A warp's texels on a level.
 #[repr(C, align(64))]
 pub struct Found {
-    /// The upper two of each lane, and the lower two: or which of `window` they are.
-    texels: [[[u32; 16]; 2]; 2],
-    window: [u32; 16],
-    in_window: bool,
+    /// The upper two of each lane, and then the lower two: or which of `window` they are.
+    pub texels: [[u32; 16]; 4],
+    pub window: [u32; 16],
+    pub in_window: bool,
 }
 
 /// Reads the texels on a level of a view without layers, whose [`super::corners`] these are: of views without borders, not compared.
@@ -81,7 +81,7 @@ pub unsafe fn find<'a, S: Simd, T: Texels>(
     // SAFETY: sixteen lanes each; all of it is written where it is read.
     unsafe {
         for (y, k) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            s.istoreu((&raw mut (*found).texels[y][k]).cast(), w[y][k]);
+            s.istoreu((&raw mut (*found).texels[2 * y + k]).cast(), w[y][k]);
         }
         s.istoreu((&raw mut (*found).window).cast(), all);
         (*found).in_window = in_window;
@@ -99,13 +99,19 @@ pub fn filter<S: Simd, T: Texels>(
     border: &[f32; 4],
     out: &mut [S::F; 4],
 ) {
+    if T::ANY {
+        let mut to = [[0; 16]; 4];
+        // SAFETY: picked for this machine.
+        unsafe { (f.any.filter)(f, found, corners, border, &mut to) };
+        return any::vectors(s, &to, out);
+    }
     let weight = corners.weights(s);
     let mut kept = [s.isplat(!0); 2];
     if T::floats(f) {
         kept = [place::kept(s, weight[0]), place::kept(s, weight[1])];
     }
     let half = s.fsplat(0.5);
-    let w = |y: usize, k: usize| load(s, &found.texels[y][k]);
+    let w = |y: usize, k: usize| load(s, &found.texels[2 * y + k]);
     if found.in_window {
         let mut c = [half; 4];
         T::unpack(s, f, load(s, &found.window), &mut c);
@@ -152,6 +158,6 @@ pub fn edge<S: Simd>(s: S, corners: &Corners, y: usize, border: f32, t: &mut [S:
 
 /// Lane i of the result is lane `at[i]` of the channel.
 #[inline(always)]
-fn moved<S: Simd>(s: S, channel: S::I, at: S::I) -> S::F {
+pub fn moved<S: Simd>(s: S, channel: S::I, at: S::I) -> S::F {
     s.from_bits(s.ishuffle(channel, at))
 }

@@ -128,12 +128,12 @@ unsafe fn lay<S: Simd>(
             }
         }
         // SAFETY: the caller's corners.
-        let all = unsafe { tiles.cover(s, f, level, &list[..n]) };
+        let all = unsafe { tiles.cover(f, level, &list[..n]) };
         for (j, other) in of.iter().enumerate() {
             let same = level.wrapping_sub(other.fine);
             if same < other.levels {
                 // SAFETY: as above.
-                let own = all.or_else(|| unsafe { tiles.cover(s, f, level, &[at[j][same % 3].as_ptr()]) });
+                let own = all.or_else(|| unsafe { tiles.cover(f, level, &[at[j][same % 3].as_ptr()]) });
                 match own {
                     Some(place) => places[j][same % 3] = place,
                     None => apart |= 1 << j,

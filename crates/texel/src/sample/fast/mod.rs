@@ -32,9 +32,9 @@ use crate::vector::{load, store};
 use corners::{ANY, corners};
 use cube::Direction;
 use lod::{Lods, lods};
-use any::{Other, Word};
+use any::{Any, Functions};
 use place::{Place, at_level, bordered};
-use blocks::{Blocks, Decoded};
+use blocks::Blocks;
 use unit::Unit;
 use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
@@ -90,8 +90,11 @@ pub struct Fast {
     last: [u32; 16],
     /// Bytes of a texel.
     bytes: u32,
-    /// What offsets of texels in memory are made in.
+    /// What offsets in memory are made in.
     unit: Unit,
+    /// What those are made in that texels are loaded by, by `any`.
+    reads: Unit,
+    any: Functions,
     blocks: Option<Blocks>,
     /// How channels are made of bits, where `runs` are for any format.
     plan: Plan,
@@ -146,6 +149,10 @@ impl Fast {
         }
         let family = Family::of(format)?;
         let [w, h, _] = first.size;
+        let unit = match format.block_bytes {
+            _ if format.compressed() => Unit::Blocks,
+            n => Unit::Shift(n.trailing_zeros()),
+        };
         let (blocks, plan) = match Blocks::new(format, [w, h]) {
             Some((blocks, plan)) => (Some(blocks), plan),
             None if format.compressed() => return None,
@@ -162,11 +169,9 @@ impl Fast {
             bytes_in_all: 0,
             last: [NO_LAST; 16],
             bytes: format.block_bytes,
-            unit: match format.block_bytes {
-                _ if format.compressed() => Unit::Blocks,
-                n if n.is_power_of_two() => Unit::Shift(n.trailing_zeros()),
-                n => Unit::Bytes(n),
-            },
+            unit,
+            reads: if format.compressed() { Unit::Decoded } else { unit },
+            any: Functions::of(Machine::best()),
             blocks,
             plan,
             floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
@@ -396,10 +401,10 @@ pub(super) fn filters_bytes(kind: TexelKind) -> bool {
 #[derive(Clone, Copy, PartialEq)]
 enum Family {
     Own(TexelKind),
-    Word,
-    Other,
-    /// Blocks that are decoded to words, or to other texels.
-    Blocks { words: bool },
+    /// Texels are words, or what blocks are decoded to is such.
+    Any {
+        words: bool,
+    },
 }
 
 impl Family {
@@ -407,13 +412,12 @@ impl Family {
         use TexelKind as K;
         match format.kind {
             K::R8Unorm | K::Rg8Unorm | K::Rgba8Unorm | K::Bgra8Unorm | K::Rgba8Srgb | K::Bgra8Srgb
-            | K::R16Unorm | K::D24 | K::R16Sfloat | K::Rg16Sfloat | K::Rgba16Sfloat | K::R32Sfloat
-            | K::Rg32Sfloat | K::Rgba32Sfloat => Some(Family::Own(format.kind)),
+            | K::R16Unorm | K::D24 | K::Rgba16Sfloat | K::R32Sfloat | K::Rgba32Sfloat => Some(Family::Own(format.kind)),
             K::Block(_) => {
                 let packing = crate::format::block::packing(format)?;
-                Some(Family::Blocks { words: packing.bytes() == 4 })
+                Some(Family::Any { words: packing.bytes() == 4 })
             }
-            _ => Plan::of(format).map(|p| if p.bytes == 4 { Family::Word } else { Family::Other }),
+            _ => Plan::of(format).map(|p| Family::Any { words: p.bytes == 4 }),
         }
     }
 }
@@ -423,12 +427,10 @@ fn pick(family: Family, machine: Machine) -> Option<Runs> {
     use TexelKind as K;
     let kind = match family {
         Family::Own(kind) => kind,
-        Family::Word => return form::<Word>(machine),
-        Family::Other => return form::<Other>(machine),
-        Family::Blocks { words } => {
-            // Warps of their own read blocks; waves, tiles of what these are decoded to.
-            let tiles = if words { form::<Word>(machine)? } else { form::<Other>(machine)? };
-            return Some(Runs { warp: form::<Decoded>(machine)?.warp, ..tiles });
+        Family::Any { words } => {
+            // Warps of their own go one way, whatever a texel's size.
+            let runs = form::<Any<false>>(machine)?;
+            return Some(if words { Runs { wave: wave::<Any<true>>(machine)?, ..runs } } else { runs });
         }
     };
     match kind {
@@ -438,20 +440,28 @@ fn pick(family: Family, machine: Machine) -> Option<Runs> {
         K::Rgba8Srgb | K::Bgra8Srgb => form::<Srgb>(machine),
         K::R16Unorm => form::<Unorm16>(machine),
         K::D24 => form::<Depth24>(machine),
-        K::R16Sfloat => form::<Half<1>>(machine),
-        K::Rg16Sfloat => form::<Half<2>>(machine),
         K::Rgba16Sfloat => form::<Half<4>>(machine),
         K::R32Sfloat => form::<Float<1>>(machine),
-        K::Rg32Sfloat => form::<Float<2>>(machine),
         K::Rgba32Sfloat => form::<Float<4>>(machine),
         _ => None,
     }
 }
 
+/// An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits: a third of all kernels' code.
+const PORTABLE: bool = cfg!(not(target_arch = "x86_64"));
+
+/// The kernel for waves.
+fn wave<T: Texels>(machine: Machine) -> Option<RunWave> {
+    simd::form!(
+        machine,
+        <T: Texels> unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, w: &ImageRows)
+            = warps::<_, T>;
+        portable if PORTABLE
+    )
+}
+
 /// The kernels of texels for a machine, if it has any.
 fn form<T: Texels>(machine: Machine) -> Option<Runs> {
-    // An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits: a third of all kernels' code.
-    let portable = cfg!(not(target_arch = "x86_64"));
     Some(Runs {
         warp: simd::form!(
             machine,
@@ -463,14 +473,9 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
                 mask: u16,
                 out: &mut Warp4,
             ) = body::<_, T>;
-            portable if portable
+            portable if PORTABLE
         )?,
-        wave: simd::form!(
-            machine,
-            <T: Texels> unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, w: &ImageRows)
-                = warps::<_, T>;
-            portable if portable
-        )?,
+        wave: wave::<T>(machine)?,
         lines: simd::form!(
             machine,
             fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = touch::lines
@@ -497,7 +502,8 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
 impl Fast {
     /// The same kernels for another machine, if it has them.
     pub(super) fn on(&self, machine: Machine) -> Option<Box<Fast>> {
-        Some(Box::new(Fast { runs: pick(self.family, machine)?, ..self.clone() }))
+        let (runs, any) = (pick(self.family, machine)?, Functions::of(machine));
+        Some(Box::new(Fast { runs, any, ..self.clone() }))
     }
 }
 

@@ -257,7 +257,7 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
 ) {
     let mut l = levels(s, f, level, p.layer);
     l.start = s.iadd(l.start, p.shift);
-    if T::BLOCKS {
+    if T::ANY && f.reads == Unit::Decoded {
         l.count_texels(s, f);
     }
     let u = scaled(s, sampler, p, &l);
@@ -355,7 +355,7 @@ unsafe fn linear<S: Simd, T: Texels>(
     let alone = s.mask(if f.line { 0xFFFF } else { 0 });
     let at = |x: usize, y: usize| s.iadd(steps[0][x], steps[1][y]);
     let mut blocks = [[half; 4]; 4];
-    if T::BLOCKS {
+    if T::ANY {
         // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts.
         unsafe { T::load4(s, f, f.base, &[at(0, 0), at(1, 0), at(0, 1), at(1, 1)], &mut blocks) };
     }
@@ -365,7 +365,7 @@ unsafe fn linear<S: Simd, T: Texels>(
         // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts; with `pairs`, texels
         // side by side.
         unsafe {
-            if T::BLOCKS {
+            if T::ANY {
                 (a, b) = (blocks[2 * y], blocks[2 * y + 1]);
             } else if pairs {
                 T::beside(s, f, f.base, left, &mut a, &mut b);

@@ -27,10 +27,8 @@ pub trait Texels: 'static {
     const BYTES: bool = false;
     /// Channels may be infinite or NaN.
     const FLOATS: bool = false;
-    /// Texels of any format; also those that compressed blocks have been decoded to.
+    /// Texels of any format: see [`super::any`].
     const ANY: bool = false;
-    /// Texels are those of compressed blocks, which are decoded as they are read.
-    const BLOCKS: bool = false;
     /// [`Texels::FLOATS`] of a view's format.
     #[inline(always)]
     fn floats(_: &Fast) -> bool {

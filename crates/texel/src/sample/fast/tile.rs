@@ -58,7 +58,7 @@ impl<'a> Tiles<'a> {
         };
         let mut view = f.clone();
         view.base = room.wrapping_sub(BIAS);
-        view.unit = Unit::Shift(blocks.texel);
+        view.reads = Unit::Shift(blocks.texel);
         view.bytes = 1 << blocks.texel;
         view.last = [0; 16];
         debug_assert_ne!(view.last[0], NO_LAST);
@@ -82,8 +82,16 @@ impl<'a> Tiles<'a> {
     ///
     /// # Safety
     /// `f` is the view that the tiles are of; the corners are on its level.
+    #[inline]
+    pub unsafe fn cover(&mut self, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place> {
+        // SAFETY: the caller's; picked for this machine.
+        unsafe { (f.any.cover)(self, f, level, warps) }
+    }
+
+    /// # Safety
+    /// As [`Self::cover`].
     #[inline(always)]
-    pub unsafe fn cover<S: Simd>(&mut self, s: S, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place> {
+    unsafe fn made<S: Simd>(&mut self, s: S, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place> {
         let level = level % LEVELS;
         let b = self.blocks;
         let (mut first, mut count) = ([0; 2], [0; 2]);
@@ -155,6 +163,22 @@ impl<'a> Tiles<'a> {
         let before = first[0] as usize * b.shape.extent[0] as usize * texel + (first[1] * b.shape.extent[1]) as usize * pitch;
         Some(Place { start: (BIAS + at - before) as u32, pitch: pitch as u32 })
     }
+}
+
+/// [`Tiles::cover`].
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub unsafe fn cover<S: Simd>(
+    s: S,
+    tiles: &mut Tiles,
+    f: &Fast,
+    level: usize,
+    warps: &[*const Corners],
+) -> Option<Place> {
+    // SAFETY: the caller's.
+    unsafe { tiles.made(s, f, level, warps) }
 }
 
 /// A block's texels to their rows.

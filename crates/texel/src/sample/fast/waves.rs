@@ -1,6 +1,6 @@
 //! Samples of a wave: its warps one after the other, by the shortest way that view and sampler allow.
 
-use super::blocks::Decoded;
+use super::any::Any;
 use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
 use super::found::{self, Found};
 use super::place::{self, bordered};
@@ -181,6 +181,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         // SAFETY: the caller's wave.
         return unsafe {
             match (sampler.wrap[0], sampler.wrap[1]) {
+                _ if T::ANY => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
                 (Wrap::Edge, Wrap::Edge) if T::WORD => simple_warps::<S, T, EDGE>(s, f, view, sampler, wave),
                 _ if !T::WORD => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
                 (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
@@ -197,8 +198,8 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     if alone && plain(f, sampler) && !sampler.mag_linear && !arrayed && !f.cube && !bordered(f, sampler) {
         // SAFETY: the caller's wave.
         return unsafe {
-            if T::ANY && f.blocks.is_some() {
-                nearest_warps::<S, Decoded>(s, f, view, sampler, wave)
+            if T::ANY {
+                nearest_warps::<S, Any<false>>(s, f, view, sampler, wave)
             } else {
                 nearest_warps::<S, T>(s, f, view, sampler, wave)
             }
@@ -376,11 +377,11 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
             let n = several.len();
             // SAFETY: corners of the view's only level, all of which have been written.
             unsafe {
-                if let Some(place) = tiles.cover(s, f, 0, &list[..n]) {
+                if let Some(place) = tiles.cover(f, 0, &list[..n]) {
                     places = [place; TOGETHER];
                 } else {
                     for i in 0..n {
-                        match tiles.cover(s, f, 0, &list[i..=i]) {
+                        match tiles.cover(f, 0, &list[i..=i]) {
                             Some(place) => places[i] = place,
                             None => apart |= 1 << i,
                         }
