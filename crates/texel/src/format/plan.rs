@@ -30,6 +30,8 @@ pub struct Plan {
     pub bytes: u32,
     /// The channels that there are, a bit each.
     pub has: u8,
+    /// Channels are numbers 0..=255, by which they are divided when they have been filtered.
+    pub filters_bytes: bool,
     /// Where each begins in its word, and its bits.
     shift: [u32; 4],
     bits: [u32; 4],
@@ -61,7 +63,12 @@ impl Plan {
     pub const NONE: Plan = Plan::empty(Coding::Whole, 4);
 
     const fn empty(coding: Coding, bytes: u32) -> Plan {
-        Plan { coding, bytes, has: 0, shift: [0; 4], bits: [1; 4], high: [0.0; 4], low: [0.0; 4] }
+        Plan { coding, bytes, has: 0, filters_bytes: false, shift: [0; 4], bits: [1; 4], high: [0.0; 4], low: [0.0; 4] }
+    }
+
+    /// Of bytes that are filtered as such.
+    pub fn of_bytes(self) -> Plan {
+        Plan { filters_bytes: true, high: [1.0; 4], low: [0.0; 4], ..self }
     }
 
     fn put(&mut self, k: usize, shift: u32, bits: u32, most: f32) {

@@ -1,6 +1,6 @@
 //! Texels of a warp from blocks anywhere.
 
-use super::{Cached, Decode, Packing, cached, decoder, packing};
+use super::{Cached, Packing, cached, decoder, packing};
 use crate::format::kernels::{Channels, GatherFn};
 use crate::format::plan::Plan;
 use crate::format::{FormatInfo, all};
@@ -49,8 +49,33 @@ pub fn gather() -> GatherFn {
 pub fn gather_at(level: Level) -> GatherFn {
     simd::form!(
         level,
-        unsafe fn(info: &'static FormatInfo, base: *const u8, offsets: &[u64; 16], out: &mut Channels) = texels
+        unsafe fn(info: &'static FormatInfo, base: *const u8, offsets: &[u64; 16], out: &mut Channels) = texels;
+        portable = one_by_one
     )
+}
+
+/// As [`texels`], for where there is no decoder by vectors.
+///
+/// # Safety
+/// All offsets are those of blocks.
+unsafe fn one_by_one<S: Simd>(
+    _: S,
+    info: &'static FormatInfo,
+    base: *const u8,
+    offsets: &[u64; 16],
+    out: &mut Channels,
+) {
+    for (lane, at) in offsets.iter().enumerate() {
+        // SAFETY: a block of the caller's.
+        let bytes = unsafe {
+            std::slice::from_raw_parts(base.add((at >> WITHIN) as usize), info.block_bytes as usize)
+        };
+        let (n, width) = (*at as u32 & ((1 << WITHIN) - 1), info.block_extent[0]);
+        let t = super::texel(info, bytes, n % width, n / width);
+        for k in 0..4 {
+            out[k][lane] = t[k];
+        }
+    }
 }
 
 /// # Safety
@@ -63,8 +88,8 @@ unsafe fn texels<S: Simd>(
     offsets: &[u64; 16],
     out: &mut Channels,
 ) {
-    let Some(known) = known(info) else { return };
-    let (cache, decode): (_, Decode) = (cached(), decoder(s.level()));
+    let (Some(known), Some(decode)) = (known(info), decoder(s.level())) else { return };
+    let cache = cached();
     let mut words = [[0u32; 16]; 2];
     let (mut block, mut decoded) = (u64::MAX, std::ptr::null());
     for lane in 0..16 {

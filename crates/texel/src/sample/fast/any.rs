@@ -6,12 +6,16 @@
 use super::corners::Corners;
 use super::found::{Found, edge, moved};
 use super::place::{self, weighted};
-use super::texels::{Texels, narrow, words, words4};
+use super::texels::{HIGH, LOW, Texels, narrow, words, words4};
 use super::tile::{self, Place, Tiles};
 use super::unit::Unit;
-use super::{Fast, LEVELS, NO_LAST, blocks};
+use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, levels, lod};
+use crate::sample::args::SampleArgs;
+use crate::sample::sampler::Sampler;
+use crate::sample::view::ImageView;
 use crate::format::kernels::Channels;
 use crate::vector::{load, store};
+use simd::rows::ImageRows;
 use simd::{Level, Simd, ops};
 
 /// `n` texels of each lane, at most four, at `base + at`: see [`Fast::reads`].
@@ -23,6 +27,12 @@ type Apart = unsafe fn(&Fast, usize, &Corners, &[f32; 4], &mut Channels);
 /// As [`Tiles::cover`].
 type Cover = unsafe fn(&mut Tiles, &Fast, usize, &[*const Corners]) -> Option<Place>;
 
+/// As [`levels::warps`].
+type Levels = unsafe fn(&Fast, &ImageView, &Sampler, &ImageRows) -> u32;
+
+/// As [`lod::extra`].
+type Taps = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
+
 /// What is there for a machine.
 #[derive(Clone, Copy)]
 pub struct Functions {
@@ -30,29 +40,46 @@ pub struct Functions {
     pub filter: Filter,
     pub apart: Apart,
     pub cover: Cover,
+    pub levels: Levels,
+    pub taps: Taps,
 }
 
 impl Functions {
-    pub fn of(machine: Level) -> Functions {
-        Functions {
+    pub fn of(machine: Level) -> Option<Functions> {
+        Some(Functions {
             load: simd::form!(
                 machine,
-                unsafe fn(f: &Fast, base: *const u8, n: usize, at: &[[u32; 16]; 4], out: &mut [Channels; 4]) = texels
-            ),
+                unsafe fn(f: &Fast, base: *const u8, n: usize, at: &[[u32; 16]; 4], out: &mut [Channels; 4]) = texels;
+                portable if PORTABLE
+            )?,
             filter: simd::form!(
                 machine,
-                unsafe fn(f: &Fast, found: &Found, at: &Corners, border: &[f32; 4], out: &mut Channels) = filter
-            ),
+                unsafe fn(f: &Fast, found: &Found, at: &Corners, border: &[f32; 4], out: &mut Channels) = filter;
+                portable if PORTABLE
+            )?,
             apart: simd::form!(
                 machine,
-                unsafe fn(f: &Fast, level: usize, at: &Corners, border: &[f32; 4], out: &mut Channels) = apart
-            ),
+                unsafe fn(f: &Fast, level: usize, at: &Corners, border: &[f32; 4], out: &mut Channels) = apart;
+                portable if PORTABLE
+            )?,
             cover: simd::form!(
                 machine,
                 unsafe fn(tiles: &mut Tiles, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place>
-                    = tile::cover
-            ),
-        }
+                    = tile::cover;
+                portable if PORTABLE
+            )?,
+            taps: simd::form!(
+                machine,
+                fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = lod::extra;
+                portable if PORTABLE
+            )?,
+            levels: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, wave: &ImageRows) -> u32
+                    = levels::warps::<_, Any<false>>;
+                portable if PORTABLE
+            )?,
+        })
     }
 }
 
@@ -185,6 +212,8 @@ fn four<S: Simd>(s: S, of: &[[u32; 16]; 4]) -> [S::I; 4] {
 struct Weigh<S: Simd> {
     weight: [S::F; 2],
     kept: [S::I; 2],
+    /// Channels are bytes until they are filtered.
+    bytes: bool,
 }
 
 impl<S: Simd> Weigh<S> {
@@ -193,20 +222,26 @@ impl<S: Simd> Weigh<S> {
         let weight = corners.weights(s);
         let all = s.isplat(!0);
         let kept = if f.floats { [place::kept(s, weight[0]), place::kept(s, weight[1])] } else { [all; 2] };
-        Weigh { weight, kept }
+        Weigh { weight, kept, bytes: f.plan.filters_bytes }
     }
 
     #[inline(always)]
     fn channel(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::I {
+        let v = self.mixed(s, corners, border, line, t);
+        s.bits(if self.bytes { s.fma(v, s.fsplat(HIGH), s.fmul(v, s.fsplat(LOW))) } else { v })
+    }
+
+    #[inline(always)]
+    fn mixed(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::F {
         let ([mut upper, mut lower], w) = ([[t[0], t[1]], [t[2], t[3]]], &self.weight);
         edge(s, corners, 0, border, &mut upper);
         let row = weighted::<S, Any<true>>(s, upper[0], upper[1], w[0], self.kept[0]);
         if line {
-            return s.bits(row);
+            return row;
         }
         edge(s, corners, 1, border, &mut lower);
         let below = weighted::<S, Any<true>>(s, lower[0], lower[1], w[0], self.kept[0]);
-        s.bits(weighted::<S, Any<true>>(s, row, below, w[1], self.kept[1]))
+        weighted::<S, Any<true>>(s, row, below, w[1], self.kept[1])
     }
 }
 
@@ -288,10 +323,18 @@ unsafe fn apart<S: Simd>(
     }
 }
 
-/// Results of [`Functions`] as vectors.
+/// What a border's colour is, and what results are, in the order of the format's channels: kernels of some formats have them otherwise.
 #[inline(always)]
-pub fn vectors<S: Simd>(s: S, of: &Channels, out: &mut [S::F; 4]) {
+pub fn ordered<T: Copy>(f: &Fast, own: bool, of: &[T; 4]) -> [T; 4] {
+    let [a, b, c, d] = *of;
+    if own && f.swapped { [c, b, a, d] } else { [a, b, c, d] }
+}
+
+/// Results of [`Functions`] as vectors; `own`: for a kernel of a format.
+#[inline(always)]
+pub fn vectors<S: Simd>(s: S, f: &Fast, own: bool, of: &Channels, out: &mut [S::F; 4]) {
     for k in 0..4 {
         out[k] = s.from_bits(load(s, &of[k]));
     }
+    *out = ordered(f, own, out);
 }

@@ -3,7 +3,6 @@
 use super::corners::Corners;
 use super::place::{self, weighted};
 use super::window::{self, Close};
-use super::found::edge;
 use super::{Fast, LEVELS, NO_LAST, Texels, any};
 use crate::vector::store;
 use simd::{Level as Machine, Simd};
@@ -25,11 +24,11 @@ pub unsafe fn apart<S: Simd, T: Texels>(
     border: &[f32; 4],
     out: &mut [S::F; 4],
 ) {
-    if T::ANY {
-        let mut to = [[0; 16]; 4];
+    if T::ANY || corners.edged {
+        let (own, mut to) = (!T::ANY, [[0; 16]; 4]);
         // SAFETY: the caller's corners; picked for this machine.
-        unsafe { (f.any.apart)(f, level, corners, border, &mut to) };
-        return any::vectors(s, &to, out);
+        unsafe { (f.any.apart)(f, level, corners, &any::ordered(f, own, border), &mut to) };
+        return any::vectors(s, f, own, &to, out);
     }
     let half = s.fsplat(0.5);
     let (i, weight) = (corners.texels(s), corners.weights(s));
@@ -46,7 +45,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
     let last = s.isplat(f.last[level]);
     // (Elsewhere it is no fewer instructions.)
     let by_rows = T::HALVES && matches!(s.level(), Machine::Avx512(_)) || T::BYTES && T::N == 1;
-    if by_rows && pairs && *near != Close::No && !f.line && !corners.edged {
+    if by_rows && pairs && *near != Close::No && !f.line {
         let close = window::rows(s, f, T::SHIFT, level, corners);
         *near = if close.is_some() { Close::Eight } else { Close::No };
         if let Some(close) = close {
@@ -70,7 +69,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
         }
     }
     // (A channel that nobody wants may be slow, see above; of one of four that is seldom so.)
-    if T::HALVES && s.level() != Machine::Portable && pairs && wanted.count_ones() >= 3 && !corners.edged {
+    if T::HALVES && s.level() != Machine::Portable && pairs && wanted.count_ones() >= 3 {
         // SAFETY: the caller's texels, which have right neighbours.
         return unsafe { by_quads::<S, T>(s, f, level, [x[0], i[1][0], i[1][1]], &weight, &kept, out) };
     }
@@ -93,8 +92,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
             if T::N > 1 && (wanted >> k & 1 == 0 || !T::has(f, k)) {
                 continue;
             }
-            let mut t = [a[k], b[k]];
-            edge(s, corners, y, border[k], &mut t);
+            let t = [a[k], b[k]];
             let row = weighted::<S, T>(s, t[0], t[1], weight[0], kept[0]);
             out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
         }

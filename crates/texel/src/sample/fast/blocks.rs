@@ -33,7 +33,7 @@ impl Blocks {
         let [w, h] = shape.extent;
         let blocks = Blocks {
             format,
-            decode: decoder(Level::best()),
+            decode: decoder(Level::best())?,
             table: known.table,
             texel: known.packing.bytes().trailing_zeros(),
             shape,

@@ -21,6 +21,7 @@ pub fn suits<T: Texels>(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
     T::DEPTHS
         && f.compares
         && f.count == 1
+        && sampler.anisotropy <= 1.0
         && filters_inside(f, sampler, arrayed)
         && f.texels[0][0] >= 2
         && f.texels[1][0] >= 2

@@ -99,11 +99,11 @@ pub fn filter<S: Simd, T: Texels>(
     border: &[f32; 4],
     out: &mut [S::F; 4],
 ) {
-    if T::ANY {
-        let mut to = [[0; 16]; 4];
+    if T::ANY || corners.edged {
+        let (own, mut to) = (!T::ANY, [[0; 16]; 4]);
         // SAFETY: picked for this machine.
-        unsafe { (f.any.filter)(f, found, corners, border, &mut to) };
-        return any::vectors(s, &to, out);
+        unsafe { (f.any.filter)(f, found, corners, &any::ordered(f, own, border), &mut to) };
+        return any::vectors(s, f, own, &to, out);
     }
     let weight = corners.weights(s);
     let mut kept = [s.isplat(!0); 2];
@@ -121,8 +121,7 @@ pub fn filter<S: Simd, T: Texels>(
             }
             let c = s.bits(c[k]);
             for y in 0..2 {
-                let mut t = [moved(s, c, w(y, 0)), moved(s, c, w(y, 1))];
-                edge(s, corners, y, border[k], &mut t);
+                let t = [moved(s, c, w(y, 0)), moved(s, c, w(y, 1))];
                 let row = weighted::<S, T>(s, t[0], t[1], weight[0], kept[0]);
                 out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
             }
@@ -137,8 +136,7 @@ pub fn filter<S: Simd, T: Texels>(
             if !T::has(f, k) {
                 continue;
             }
-            let mut t = [a[k], b[k]];
-            edge(s, corners, y, border[k], &mut t);
+            let t = [a[k], b[k]];
             let row = weighted::<S, T>(s, t[0], t[1], weight[0], kept[0]);
             out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
         }

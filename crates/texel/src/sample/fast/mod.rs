@@ -98,6 +98,8 @@ pub struct Fast {
     blocks: Option<Blocks>,
     /// How channels are made of bits, where `runs` are for any format.
     plan: Plan,
+    /// There is one.
+    planned: bool,
     /// Texels may be infinite or NaN.
     floats: bool,
     /// Texels are integers, of which the nearest is taken.
@@ -153,10 +155,15 @@ impl Fast {
             _ if format.compressed() => Unit::Blocks,
             n => Unit::Shift(n.trailing_zeros()),
         };
+        let mut plan = Plan::of(format);
+        if filters_bytes(format.kind) {
+            plan = plan.map(Plan::of_bytes);
+        }
+        let planned = plan.is_some();
         let (blocks, plan) = match Blocks::new(format, [w, h]) {
             Some((blocks, plan)) => (Some(blocks), plan),
             None if format.compressed() => return None,
-            None => (None, Plan::of(format).unwrap_or(Plan::NONE)),
+            None => (None, plan.unwrap_or(Plan::NONE)),
         };
         let runs = pick(family, Machine::best())?;
         let mut f = Fast {
@@ -171,9 +178,10 @@ impl Fast {
             bytes: format.block_bytes,
             unit,
             reads: if format.compressed() { Unit::Decoded } else { unit },
-            any: Functions::of(Machine::best()),
+            any: Functions::of(Machine::best())?,
             blocks,
             plan,
+            planned,
             floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
             integers: format.is_integer(),
             family,
@@ -349,6 +357,15 @@ pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask
     Some(unsafe { (f.runs.lines)(f, view, sampler, args, mask) })
 }
 
+/// The taps of a warp's lanes beyond one a lane, if the sample is of a class that has a kernel.
+pub(super) fn extra_taps(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> Option<u32> {
+    let f = view.fast.as_ref().filter(|f| !f.integers)?;
+    let mut row = Row::default();
+    let args = &flat(f, args, &mut row)?;
+    // SAFETY: the kernel was picked for this machine.
+    Some(unsafe { (f.any.taps)(f, view, sampler, args, mask) })
+}
+
 /// Samples for all warps of a wave, if view and sampler are of a class that has a kernel; false if not.
 ///
 /// # Safety
@@ -502,7 +519,7 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
 impl Fast {
     /// The same kernels for another machine, if it has them.
     pub(super) fn on(&self, machine: Machine) -> Option<Box<Fast>> {
-        let (runs, any) = (pick(self.family, machine)?, Functions::of(machine));
+        let (runs, any) = (pick(self.family, machine)?, Functions::of(machine)?);
         Some(Box::new(Fast { runs, any, ..self.clone() }))
     }
 }
@@ -522,7 +539,7 @@ fn plain(f: &Fast, sampler: &Sampler) -> bool {
 /// [`plain`], and what [`corners`] takes but for offsets.
 #[inline(always)]
 fn filters_plainly(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
-    f.count == 1 && filters_inside(f, sampler, arrayed)
+    f.count == 1 && sampler.anisotropy <= 1.0 && filters_inside(f, sampler, arrayed)
 }
 
 /// As [`filters_plainly`], of any level.
@@ -530,9 +547,9 @@ fn filters_plainly(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
 fn filters_inside(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
     sampler.mag_linear
         && sampler.min_linear
-        && sampler.anisotropy <= 1.0
         && !arrayed
         && !sampler.unnormalized
+        && (f.planned || !bordered(f, sampler))
         && !f.cube
 }
 
@@ -602,7 +619,7 @@ fn edge_color<T: Texels>(f: &Fast, view: &ImageView, sampler: &Sampler) -> [f32;
         }
         for k in 0..4 {
             let v = f32::from_bits(of[k]);
-            to[k] = if T::BYTES { v * 255.0 } else { v };
+            to[k] = if T::BYTES || f.plan.filters_bytes { v * 255.0 } else { v };
         }
     }
     to
@@ -722,10 +739,10 @@ fn filters<S: Simd>(s: S, sampler: &Sampler, l: &Lods<S>) -> (bool, bool, S::M) 
 
 /// The place of tap `tap` of several. The taps of a lane that has fewer lie somewhere; they do not count.
 #[inline(always)]
-fn tapped<S: Simd>(s: S, st: &[S::F; 2], l: &Lods<S>, tap: u32) -> [S::F; 2] {
-    let t = s.fdiv(s.fsplat((tap + 1) as f32), s.fadd(l.taps, s.fsplat(1.0)));
+fn tapped<S: Simd>(s: S, st: &[S::F; 2], axis: &[S::F; 2], taps: S::F, tap: u32) -> [S::F; 2] {
+    let t = s.fdiv(s.fsplat((tap + 1) as f32), s.fadd(taps, s.fsplat(1.0)));
     let t = s.fsub(t, s.fsplat(0.5));
-    [s.fadd(st[0], s.fmul(l.axis[0], t)), s.fadd(st[1], s.fmul(l.axis[1], t))]
+    [s.fadd(st[0], s.fmul(axis[0], t)), s.fadd(st[1], s.fmul(axis[1], t))]
 }
 
 /// All taps and both levels of each.
@@ -747,7 +764,7 @@ unsafe fn several<S: Simd, T: Texels>(
     let st = place.st;
     for tap in 0..l.most {
         if l.most > 1 {
-            place.st = tapped(s, &st, l, tap);
+            place.st = tapped(s, &st, &l.axis, l.taps, tap);
         }
         let mut r = [zero; 4];
         for pass in 0..passes {

@@ -92,6 +92,11 @@ pub fn wrapped<S: Simd>(s: S, mode: Wrap, i: S::I, n: S::I, pow2: bool, outside:
             *outside = s.mor(*outside, out);
             s.isel(out, zero, i)
         }
+        Wrap::Mirror if pow2 => {
+            let all = s.ior(last, n);
+            let r = s.iand(i, all);
+            s.isel(s.sgt(n, r), r, s.ixor(r, all))
+        }
         Wrap::Repeat | Wrap::Mirror => {
             let mirror = matches!(mode, Wrap::Mirror);
             let period = if mirror { s.iadd(n, n) } else { n };

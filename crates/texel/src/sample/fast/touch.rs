@@ -436,7 +436,7 @@ fn several<S: Simd>(
     for tap in 0..l.most {
         let mut lanes = lanes;
         if l.most > 1 {
-            place.st = tapped(s, &st, l, tap);
+            place.st = tapped(s, &st, &l.axis, l.taps, tap);
             lanes = s.mand(lanes, s.flt(s.fsplat(tap as f32), l.taps));
         }
         at_level(s, f, sampler, place, l.fine, any_linear, any_nearest, nearest, lanes, out);

@@ -191,9 +191,16 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             }
         };
     }
-    if alone && filters_inside(f, sampler, arrayed) {
-        // SAFETY: the caller's wave.
-        live = unsafe { levels::warps::<S, T>(s, f, view, sampler, wave) };
+    if alone && (T::WORD || f.planned) && filters_inside(f, sampler, arrayed) {
+        // SAFETY: the caller's wave; picked for this machine.
+        live = unsafe {
+            if T::WORD {
+                levels::warps::<S, T>(s, f, view, sampler, wave)
+            } else {
+                // One function for all others.
+                (f.any.levels)(f, view, sampler, wave)
+            }
+        };
     }
     if alone && plain(f, sampler) && !sampler.mag_linear && !arrayed && !f.cube && !bordered(f, sampler) {
         // SAFETY: the caller's wave.
