@@ -69,7 +69,10 @@ fn main() {
             (state >> 24) as u8
         };
         for level in 0..info.mip_levels {
-            let blocks = image.surface(vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, level).unwrap().blocks;
+            let blocks = image
+                .surface(vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, level)
+                .unwrap()
+                .blocks;
             let n = blocks.iter().product::<u32>() * image.format.block_bytes;
             let whole = image.format.compressed();
             let data: Vec<u8> = (0..n).map(|_| if whole { byte() } else { byte() & 0x3B }).collect();

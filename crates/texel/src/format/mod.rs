@@ -15,8 +15,8 @@ pub mod block;
 pub mod codec;
 pub mod kernels;
 pub mod num;
-mod planar;
 pub mod plan;
+mod planar;
 mod table;
 mod warp;
 

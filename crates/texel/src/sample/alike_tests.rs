@@ -63,10 +63,8 @@ fn together_as_apart() {
             let lanes: [usize; 16] = std::array::from_fn(|_| random() as usize % views.len());
             let exec = random() as u16 | 1;
             for machine in simd::Level::tested() {
-                let fast: Vec<_> = views
-                    .iter()
-                    .map(|v| v.fast.as_ref().and_then(|f| f.on(machine)))
-                    .collect();
+                let fast: Vec<_> =
+                    views.iter().map(|v| v.fast.as_ref().and_then(|f| f.on(machine))).collect();
                 if fast[0].is_none() {
                     continue;
                 }
@@ -112,7 +110,8 @@ fn what_is_not_alike() {
     assert!(!add(&of(vk::Format::B8G8R8A8_UNORM, 8, 8), &s));
     // Views without kernels over vectors have no way to be sampled together.
     let solid = || {
-        let info = vk::ImageCreateInfo { image_type: vk::ImageType::TYPE_3D, ..info_2d(vk::Format::R8_UNORM, 8, 8) };
+        let info =
+            vk::ImageCreateInfo { image_type: vk::ImageType::TYPE_3D, ..info_2d(vk::Format::R8_UNORM, 8, 8) };
         plain(&bound_image(&info), vk::ImageViewType::TYPE_3D)
     };
     let other = solid();

@@ -388,7 +388,10 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         let image = bound_image(&info);
         for mip in 0..image.mips {
             for layer in 0..image.layers {
-                let aspects = [vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL];
+                let aspects = [
+                    vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH,
+                    vk::ImageAspectFlags::STENCIL,
+                ];
                 let s = aspects.into_iter().find_map(|a| image.surface(a, mip)).unwrap();
                 let n = s.blocks.iter().product::<u32>() * s.format.block_bytes;
                 // No infinities in half floats.

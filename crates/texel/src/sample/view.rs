@@ -3,8 +3,8 @@
 use super::fast::{Fast, Kind, filters_bytes};
 use super::ycbcr::{Conversion, PlaneTexels, Ycbcr};
 use crate::buffer::Buffer;
-use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
 use crate::format::block::Shape;
+use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
 use crate::format::{self, ChannelClass, Component, FormatInfo, NumClass, PLANE_ASPECTS, block};
 use crate::image::{Image, Split};
 use ash::vk;

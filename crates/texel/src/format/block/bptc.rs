@@ -152,7 +152,8 @@ pub fn bc7_head(block: u128) -> Option<Bc7> {
 
 /// BC7. A block without a mode is transparent black.
 pub fn bc7(block: u128, color: Color8, out: &mut BlockTexels) {
-    let Some(Bc7 { subsets, partition, rotation, exchanged, ends: e, bits: [first, second], at }) = bc7_head(block)
+    let Some(Bc7 { subsets, partition, rotation, exchanged, ends: e, bits: [first, second], at }) =
+        bc7_head(block)
     else {
         out[..16].fill([0; 4]);
         return;
@@ -313,7 +314,9 @@ mod tests {
         let mut out = EMPTY;
         let half = |v| num::f16_to_f32(v).to_bits();
         let mut decode = |block| {
-            bc6h(block, false, |t, c: [u16; 3]| out[t] = [half(c[0]), half(c[1]), half(c[2]), 1f32.to_bits()]);
+            bc6h(block, false, |t, c: [u16; 3]| {
+                out[t] = [half(c[0]), half(c[1]), half(c[2]), 1f32.to_bits()]
+            });
             out
         };
         let out = decode(block);

@@ -46,7 +46,13 @@ impl Cached {
     /// # Safety
     /// `table` is that of the format's decoded blocks, `decode` its decoder on this machine; no one else uses the thread's blocks.
     #[inline(always)]
-    pub unsafe fn find(&mut self, table: usize, info: &'static FormatInfo, decode: Decode, block: u128) -> *const u8 {
+    pub unsafe fn find(
+        &mut self,
+        table: usize,
+        info: &'static FormatInfo,
+        decode: Decode,
+        block: u128,
+    ) -> *const u8 {
         let (bytes, log2) = TABLES[table];
         let t = &mut self.tables[table];
         if t.keys.is_empty() {

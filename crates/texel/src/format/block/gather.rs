@@ -28,7 +28,11 @@ static KNOWN: LazyLock<Vec<Option<Known>>> = LazyLock::new(|| {
         .map(|f| {
             let packing = packing(f)?;
             let [w, h, _] = f.block_extent;
-            Some(Known { plan: Plan::decoded(f, packing), packing, table: Cached::table(w * h * packing.bytes()) })
+            Some(Known {
+                plan: Plan::decoded(f, packing),
+                packing,
+                table: Cached::table(w * h * packing.bytes()),
+            })
         })
         .collect()
 });
@@ -114,7 +118,9 @@ unsafe fn texels<S: Simd>(
     }
     for k in 0..4 {
         if known.plan.has >> k & 1 != 0 {
-            let [v] = known.plan.channel(s, k, &[load(s, &words[known.plan.word(k) % 2])]);
+            let w = [load(s, &words[known.plan.word(k) % 2])];
+            // (No block is decoded to what shares an exponent.)
+            let [v] = known.plan.channel(s, k, &w, &[s.fsplat(1.0)]);
             store(s, &mut out[k], s.bits(v));
         } else {
             out[k] = [if k == 3 { 1f32.to_bits() } else { 0 }; 16];
@@ -140,9 +146,11 @@ mod tests {
             let bytes: Vec<u8> = (0..64 * info.block_bytes).map(|_| random() as u8).collect();
             let texels = info.block_extent[0] * info.block_extent[1];
             for case in 0..20 {
-                let places: [(usize, u32); 16] =
-                    std::array::from_fn(|_| ((random() % if case < 10 { 3 } else { 64 }) as usize, random() % texels));
-                let at = places.map(|(block, t)| (block as u64 * info.block_bytes as u64) << WITHIN | t as u64);
+                let places: [(usize, u32); 16] = std::array::from_fn(|_| {
+                    ((random() % if case < 10 { 3 } else { 64 }) as usize, random() % texels)
+                });
+                let at =
+                    places.map(|(block, t)| (block as u64 * info.block_bytes as u64) << WITHIN | t as u64);
                 let mut got = [[7; 16]; 4];
                 // SAFETY: blocks of the array; the machine has the level.
                 unsafe { gather_at(level)(info, bytes.as_ptr(), &at, &mut got) };

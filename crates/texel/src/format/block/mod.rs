@@ -14,13 +14,13 @@ mod packed;
 mod shape;
 
 pub use cache::{Cached, cached};
+#[cfg(test)]
+pub(crate) use gather::texels_of_blocks_anywhere;
 pub use gather::{Known, WITHIN, gather, known};
 #[cfg(test)]
 pub(crate) use packed::packed_texels_are_the_decoded_ones;
 pub use packed::{Decode, Packing, RAMP, decoder, packing};
 pub use shape::Shape;
-#[cfg(test)]
-pub(crate) use gather::texels_of_blocks_anywhere;
 
 use super::{FormatInfo, num};
 use ash::vk;

@@ -306,7 +306,8 @@ fn bc7<S: Simd>(s: S, block: u128) -> S::I {
     if head.subsets > 1 {
         // SAFETY: sixteen words, aligned (both).
         let (of, second) = if head.subsets == 2 {
-            let of = s.ishr(s.isplat(PARTITIONS2[partition] as u32), unsafe { s.iload(ONES.0.as_ptr().cast()) });
+            let of =
+                s.ishr(s.isplat(PARTITIONS2[partition] as u32), unsafe { s.iload(ONES.0.as_ptr().cast()) });
             (s.iand(of, s.isplat(1)), s.isplat(1))
         } else {
             let of = s.ishr(s.isplat(PARTITIONS3[partition]), unsafe { s.iload(TWOS.0.as_ptr().cast()) });
@@ -390,7 +391,10 @@ mod tests {
             let (packing, Some(decode)) = (packing(info).unwrap(), decoder(level)) else { return };
             let texels = (info.block_extent[0] * info.block_extent[1]) as usize;
             for case in 0..3000u64 {
-                let mut block = random() as u128 | (random() as u128) << 32 | (random() as u128) << 64 | (random() as u128) << 96;
+                let mut block = random() as u128
+                    | (random() as u128) << 32
+                    | (random() as u128) << 64
+                    | (random() as u128) << 96;
                 match case % 4 {
                     // Modes told by the lowest bit that is set; equal ends; few bits.
                     0 => block = (block | 1) << (case / 4 % 9),

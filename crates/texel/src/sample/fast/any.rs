@@ -9,11 +9,11 @@ use super::place::{self, weighted};
 use super::texels::{HIGH, LOW, Texels, narrow, words, words4};
 use super::tile::{self, Place, Tiles};
 use super::unit::Unit;
-use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, levels, lod};
+use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, levels, lod, mix};
+use crate::format::kernels::Channels;
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
-use crate::format::kernels::Channels;
 use crate::vector::{load, store};
 use simd::rows::ImageRows;
 use simd::{Level, Simd, ops};
@@ -192,10 +192,12 @@ unsafe fn texels<S: Simd>(
         }
         let of = &words[f.plan.word(k) % 4];
         if n == 1 {
-            let [v] = f.plan.channel(s, k, &[load(s, &of[0])]);
+            let w = [load(s, &of[0])];
+            let [v] = f.plan.channel(s, k, &w, &f.plan.scales(s, &w));
             store(s, &mut out[0][k], s.bits(v));
         } else {
-            let t = f.plan.channel(s, k, &four(s, of));
+            let w = four(s, of);
+            let t = f.plan.channel(s, k, &w, &f.plan.scales(s, &w));
             for i in 0..4 {
                 store(s, &mut out[i][k], s.bits(t[i]));
             }
@@ -212,6 +214,8 @@ fn four<S: Simd>(s: S, of: &[[u32; 16]; 4]) -> [S::I; 4] {
 struct Weigh<S: Simd> {
     weight: [S::F; 2],
     kept: [S::I; 2],
+    /// Texels may be infinite or NaN.
+    floats: bool,
     /// Channels are bytes until they are filtered.
     bytes: bool,
 }
@@ -222,7 +226,7 @@ impl<S: Simd> Weigh<S> {
         let weight = corners.weights(s);
         let all = s.isplat(!0);
         let kept = if f.floats { [place::kept(s, weight[0]), place::kept(s, weight[1])] } else { [all; 2] };
-        Weigh { weight, kept, bytes: f.plan.filters_bytes }
+        Weigh { weight, kept, floats: f.floats, bytes: f.plan.filters_bytes }
     }
 
     #[inline(always)]
@@ -232,16 +236,25 @@ impl<S: Simd> Weigh<S> {
     }
 
     #[inline(always)]
+    fn between(&self, s: S, axis: usize, a: S::F, b: S::F) -> S::F {
+        if self.floats {
+            weighted::<S, Any<true>>(s, a, b, self.weight[axis], self.kept[axis])
+        } else {
+            mix(s, a, b, self.weight[axis])
+        }
+    }
+
+    #[inline(always)]
     fn mixed(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::F {
-        let ([mut upper, mut lower], w) = ([[t[0], t[1]], [t[2], t[3]]], &self.weight);
+        let [mut upper, mut lower] = [[t[0], t[1]], [t[2], t[3]]];
         edge(s, corners, 0, border, &mut upper);
-        let row = weighted::<S, Any<true>>(s, upper[0], upper[1], w[0], self.kept[0]);
+        let row = self.between(s, 0, upper[0], upper[1]);
         if line {
             return row;
         }
         edge(s, corners, 1, border, &mut lower);
-        let below = weighted::<S, Any<true>>(s, lower[0], lower[1], w[0], self.kept[0]);
-        weighted::<S, Any<true>>(s, row, below, w[1], self.kept[1])
+        let below = self.between(s, 0, lower[0], lower[1]);
+        self.between(s, 1, row, below)
     }
 }
 
@@ -258,18 +271,20 @@ unsafe fn filter<S: Simd>(
 ) {
     let weigh = Weigh::of(s, f, corners);
     let all = four(s, &found.texels);
+    let scales = f.plan.scales(s, &all);
     for k in 0..4 {
         if f.plan.has >> k & 1 == 0 {
             continue;
         }
         let mut t = [weigh.weight[0]; 4];
         if found.in_window {
-            let [of] = f.plan.channel(s, k, &[load(s, &found.window)]);
+            let w = [load(s, &found.window)];
+            let [of] = f.plan.channel(s, k, &w, &f.plan.scales(s, &w));
             for n in 0..4 {
                 t[n] = moved(s, s.bits(of), all[n]);
             }
         } else {
-            t = f.plan.channel(s, k, &all);
+            t = f.plan.channel(s, k, &all, &scales);
         }
         store(s, &mut out[k], weigh.channel(s, corners, border[k], f.line, &t));
     }
@@ -317,7 +332,7 @@ unsafe fn apart<S: Simd>(
     let weigh = Weigh::of(s, f, corners);
     for k in 0..4 {
         if f.plan.has >> k & 1 != 0 {
-            let t = f.plan.channel(s, k, &four(s, &w[f.plan.word(k) % 4]));
+            let t = f.plan.channel(s, k, &four(s, &w[f.plan.word(k) % 4]), &[weigh.weight[0]; 4]);
             store(s, &mut out[k], weigh.channel(s, corners, border[k], f.line, &t));
         }
     }

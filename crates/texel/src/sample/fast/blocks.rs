@@ -134,7 +134,8 @@ pub unsafe fn texels<S: Simd>(
             let within = ops::shl(s, s.iand(load(s, &at[c]), s.isplat((1 << b.bits) - 1)), b.texel);
             let at = s.isel(lanes, s.iadd(load(s, &from[c]), within), none);
             // SAFETY: texels of blocks that have been copied; of other lanes, the first.
-            let words = unsafe { if b.texel == 3 { s.igather2(room, at) } else { [s.iwords(room, at), none] } };
+            let words =
+                unsafe { if b.texel == 3 { s.igather2(room, at) } else { [s.iwords(room, at), none] } };
             for k in 0..2 {
                 let old = load(s, &out[k][c]);
                 store(s, &mut out[k][c], s.isel(lanes, words[k], old));

@@ -2,9 +2,9 @@
 //! warps all are read first, for a warp's steps wait for each other.
 
 use super::corners::Corners;
+use super::place::{self, weighted};
 use super::texels::words;
 use super::window::{self, Close, window};
-use super::place::{self, weighted};
 use super::{Fast, LEVELS, Texels, any};
 use crate::vector::load;
 use simd::{Level as Machine, Simd, ops};

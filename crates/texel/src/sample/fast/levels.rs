@@ -266,7 +266,8 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                 if details.most[own] > 1 {
                     let taps = s.from_bits(vector::load(s, &details.taps[own]));
                     let axis = &details.axis[own];
-                    let axis = [s.from_bits(vector::load(s, &axis[0])), s.from_bits(vector::load(s, &axis[1]))];
+                    let axis =
+                        [s.from_bits(vector::load(s, &axis[0])), s.from_bits(vector::load(s, &axis[1]))];
                     st = tapped(s, &st, &axis, taps, tap);
                 }
                 for k in 0..of.levels {
@@ -306,7 +307,9 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                     near[k] = if first == Close::No { near[k] } else { Some(asked) };
                 }
             }
-            for (i, &Levels { w, mask, same, apart, fine, levels, of: own, left }) in of[..n].iter().enumerate() {
+            for (i, &Levels { w, mask, same, apart, fine, levels, of: own, left }) in
+                of[..n].iter().enumerate()
+            {
                 if T::ANY && left {
                     continue;
                 }
@@ -320,7 +323,14 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                     unsafe {
                         let at = at[i][k % 3].assume_init_ref();
                         if T::WORD {
-                            found::filter::<S, T>(s, f, found[i][k % 3].assume_init_ref(), at, &border, &mut t);
+                            found::filter::<S, T>(
+                                s,
+                                f,
+                                found[i][k % 3].assume_init_ref(),
+                                at,
+                                &border,
+                                &mut t,
+                            );
                         } else {
                             let near = &mut close[k % 3];
                             let mut from = f;

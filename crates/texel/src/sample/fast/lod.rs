@@ -121,7 +121,14 @@ pub fn most<S: Simd>(s: S, taps: S::F) -> u32 {
 
 /// The taps of a warp's lanes, of samples without operands but for those of levels, beyond one a lane.
 #[inline(always)]
-pub fn extra<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
+pub fn extra<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+) -> u32 {
     let taps = ops::f_lanes(s, lods(s, f, view, sampler, args).taps);
     let mut n = 0;
     for lane in 0..16 {

@@ -29,19 +29,19 @@ use super::view::{ImageView, Level};
 use crate::format::plan::Plan;
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use crate::vector::{load, store};
+use any::{Any, Functions};
+use blocks::Blocks;
 use corners::{ANY, corners};
 use cube::Direction;
 use lod::{Lods, lods};
-use any::{Any, Functions};
 use place::{Place, at_level, bordered};
-use blocks::Blocks;
-use unit::Unit;
 use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
 use std::mem::MaybeUninit;
-use texels::{Bytes, Depth24, Float, Half, Srgb, Texels, Unorm16};
+use texels::{Bytes, Depth24, Float, Half, Texels, Unorm16};
 pub use texels::{HIGH, LOW, scale};
 pub(super) use touch::{Reads, reads};
+use unit::Unit;
 use waves::warps;
 use window::Close;
 
@@ -144,7 +144,12 @@ impl Fast {
     /// # Safety
     /// The levels are of that kind, texels of the format, with so many layers each; their memory stays for as long as
     /// this.
-    pub unsafe fn new(format: &'static FormatInfo, kind: Kind, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
+    pub unsafe fn new(
+        format: &'static FormatInfo,
+        kind: Kind,
+        levels: &[Level],
+        layers: u32,
+    ) -> Option<Box<Fast>> {
         let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
         if levels.len() > LEVELS {
             return None;
@@ -191,7 +196,7 @@ impl Fast {
             line: kind == Kind::Line,
             cube: kind == Kind::Cube,
             compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm | TexelKind::D24),
-            swapped: matches!(format.kind, TexelKind::Bgra8Unorm | TexelKind::Bgra8Srgb),
+            swapped: matches!(format.kind, TexelKind::Bgra8Unorm),
             runs,
             #[cfg(test)]
             off: false,
@@ -284,13 +289,11 @@ pub(super) fn sample(
     let mut row = Row::default();
     let Some(args) = flat(f, args, &mut row) else { return false };
     // Offsets have 32 bits.
-    let reaches = args
-        .shift
-        .is_none_or(|shift| {
-            let (up, block) = f.blocks.as_ref().map_or((0, 1), |b| (b.up(), f.bytes));
-            let fits = |bytes: u32| bytes.checked_add(f.bytes_in_all).is_some_and(|n| n <= u32::MAX >> up);
-            shift.0.iter().all(|bytes| fits(*bytes) && bytes.is_multiple_of(block))
-        });
+    let reaches = args.shift.is_none_or(|shift| {
+        let (up, block) = f.blocks.as_ref().map_or((0, 1), |b| (b.up(), f.bytes));
+        let fits = |bytes: u32| bytes.checked_add(f.bytes_in_all).is_some_and(|n| n <= u32::MAX >> up);
+        shift.0.iter().all(|bytes| fits(*bytes) && bytes.is_multiple_of(block))
+    });
     let eligible = (args.dref.is_none() || f.compares) && sampler.reduction == Reduction::Average && reaches;
     if eligible {
         // SAFETY: the kernel was picked for this machine and format, and the operands are those of a 2D view; shifts were made
@@ -428,8 +431,15 @@ impl Family {
     fn of(format: &FormatInfo) -> Option<Family> {
         use TexelKind as K;
         match format.kind {
-            K::R8Unorm | K::Rg8Unorm | K::Rgba8Unorm | K::Bgra8Unorm | K::Rgba8Srgb | K::Bgra8Srgb
-            | K::R16Unorm | K::D24 | K::Rgba16Sfloat | K::R32Sfloat | K::Rgba32Sfloat => Some(Family::Own(format.kind)),
+            K::R8Unorm
+            | K::Rg8Unorm
+            | K::Rgba8Unorm
+            | K::Bgra8Unorm
+            | K::R16Unorm
+            | K::D24
+            | K::Rgba16Sfloat
+            | K::R32Sfloat
+            | K::Rgba32Sfloat => Some(Family::Own(format.kind)),
             K::Block(_) => {
                 let packing = crate::format::block::packing(format)?;
                 Some(Family::Any { words: packing.bytes() == 4 })
@@ -454,7 +464,6 @@ fn pick(family: Family, machine: Machine) -> Option<Runs> {
         K::R8Unorm => form::<Bytes<1>>(machine),
         K::Rg8Unorm => form::<Bytes<2>>(machine),
         K::Rgba8Unorm | K::Bgra8Unorm => form::<Bytes<4>>(machine),
-        K::Rgba8Srgb | K::Bgra8Srgb => form::<Srgb>(machine),
         K::R16Unorm => form::<Unorm16>(machine),
         K::D24 => form::<Depth24>(machine),
         K::Rgba16Sfloat => form::<Half<4>>(machine),

@@ -2,7 +2,6 @@
 
 use super::Fast;
 use super::unit::Unit;
-use crate::format::num::srgb8_table;
 use crate::vector::store;
 use simd::Simd;
 use simd::ops;
@@ -219,30 +218,6 @@ impl<const N: usize> Texels for Bytes<N> {
         for i in 0..N {
             out[i] = s.s_to_f(byte(s, w, i as u32));
         }
-    }
-}
-
-/// Three bytes through the sRGB curve, and a linear alpha.
-pub struct Srgb;
-
-impl Texels for Srgb {
-    const N: usize = 4;
-    const SHIFT: u32 = 2;
-    #[inline(always)]
-    unsafe fn load<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        // SAFETY: the caller's texels.
-        Self::unpack(s, f, unsafe { words(s, base, at) }, out);
-    }
-    const WORD: bool = true;
-    #[inline(always)]
-    fn unpack<S: Simd>(s: S, _: &Fast, w: S::I, out: &mut [S::F; 4]) {
-        let table = srgb8_table().as_ptr().cast::<u8>();
-        for i in 0..3 {
-            // SAFETY: the table has 256 entries.
-            out[i] = s.from_bits(unsafe { words(s, table, ops::shl(s, byte(s, w, i as u32), 2)) });
-        }
-        let a = s.s_to_f(byte(s, w, 3));
-        out[3] = s.fma(a, s.fsplat(HIGH), s.fmul(a, s.fsplat(LOW)));
     }
 }
 

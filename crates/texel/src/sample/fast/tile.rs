@@ -91,7 +91,13 @@ impl<'a> Tiles<'a> {
     /// # Safety
     /// As [`Self::cover`].
     #[inline(always)]
-    unsafe fn made<S: Simd>(&mut self, s: S, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place> {
+    unsafe fn made<S: Simd>(
+        &mut self,
+        s: S,
+        f: &Fast,
+        level: usize,
+        warps: &[*const Corners],
+    ) -> Option<Place> {
         let level = level % LEVELS;
         let b = self.blocks;
         let (mut first, mut count) = ([0; 2], [0; 2]);
@@ -160,7 +166,8 @@ impl<'a> Tiles<'a> {
             }
         }
         self.used += bytes;
-        let before = first[0] as usize * b.shape.extent[0] as usize * texel + (first[1] * b.shape.extent[1]) as usize * pitch;
+        let before = first[0] as usize * b.shape.extent[0] as usize * texel
+            + (first[1] * b.shape.extent[1]) as usize * pitch;
         Some(Place { start: (BIAS + at - before) as u32, pitch: pitch as u32 })
     }
 }
@@ -195,7 +202,9 @@ unsafe fn put<S: Simd>(s: S, b: &Blocks, from: *const u8, to: *mut u8, pitch: us
             }
             ([4, 4], _) => {
                 for y in 0..4 {
-                    to.add(y * pitch).cast::<[u128; 2]>().write_unaligned(from.add(32 * y).cast::<[u128; 2]>().read_unaligned());
+                    to.add(y * pitch)
+                        .cast::<[u128; 2]>()
+                        .write_unaligned(from.add(32 * y).cast::<[u128; 2]>().read_unaligned());
                 }
             }
             ([w, h], texel) => {
@@ -203,7 +212,9 @@ unsafe fn put<S: Simd>(s: S, b: &Blocks, from: *const u8, to: *mut u8, pitch: us
                 for y in 0..h as usize {
                     let (from, to) = (from.add(y * bytes), to.add(y * pitch));
                     for part in (0..bytes).step_by(16) {
-                        to.add(part).cast::<u128>().write_unaligned(from.add(part).cast::<u128>().read_unaligned());
+                        to.add(part)
+                            .cast::<u128>()
+                            .write_unaligned(from.add(part).cast::<u128>().read_unaligned());
                     }
                 }
             }

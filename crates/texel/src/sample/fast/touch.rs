@@ -296,7 +296,13 @@ pub fn near_corners<S: Simd>(s: S, f: &Fast, [columns, rows]: &[[S::I; 2]; 2], m
             }
         }
         unit => {
-            let one = Levels { size: [s.fsplat(1.0); 2], texels: rows, row_pitch: s.isplat(1), layer_pitch: rows[0], start: s.isplat(0) };
+            let one = Levels {
+                size: [s.fsplat(1.0); 2],
+                texels: rows,
+                row_pitch: s.isplat(1),
+                layer_pitch: rows[0],
+                start: s.isplat(0),
+            };
             for k in 0..2 {
                 columns[k] = ops::shr(s, unit.column(s, f, columns[k]), 6);
                 rows[k] = unit.row(s, f, &one, rows[k]);

@@ -8,8 +8,8 @@ use super::texels::Texels;
 use super::tile::{Place, Tiles};
 use super::window::Close;
 use super::{
-    Fast, apart, compare, edge_color, filters_inside, filters_plainly, layer_of, levels, ordered, plain, swizzled,
-    touch,
+    Fast, apart, compare, edge_color, filters_inside, filters_plainly, layer_of, levels, ordered, plain,
+    swizzled, touch,
 };
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
