@@ -363,6 +363,10 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         (deep, vk::ImageViewType::TYPE_2D),
         (flat(vk::Format::R16_UINT), vk::ImageViewType::TYPE_2D_ARRAY),
         (solid, vk::ImageViewType::TYPE_3D),
+        (solid.mip_levels(1), vk::ImageViewType::TYPE_3D),
+        (solid.mip_levels(1).format(vk::Format::R8G8B8A8_UNORM), vk::ImageViewType::TYPE_3D),
+        (solid.mip_levels(1).format(vk::Format::R8G8B8A8_UINT), vk::ImageViewType::TYPE_3D),
+        (solid.mip_levels(1).format(vk::Format::BC3_SRGB_BLOCK), vk::ImageViewType::TYPE_3D),
         (row, vk::ImageViewType::TYPE_1D),
         (
             in_parts(info_2d(vk::Format::R16_UNORM, 260, 130).array_layers(2)),
@@ -407,8 +411,9 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         assert_ne!(wide.wide, wide.is_cube);
         let mut general = view(&image, t, swizzle);
         general.wide = false;
-        general.fast.iter_mut().for_each(|f| f.off = true);
+        general.fast.iter_mut().chain(&mut general.solid).for_each(|f| f.off = true);
         wide.fast = wide.fast.and_then(|f| f.on(machine));
+        wide.solid = wide.solid.and_then(|f| f.on(machine));
         let (mut waves, mut warps) = (0, 0);
         for case in 0u32..times {
             let wrap = |k: u32| wraps[(case / [1, 5, 3][k as usize] % 5) as usize];
@@ -481,6 +486,20 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
             if super::wide::sample_on(machine, &wide, &s, &args, mask, &mut c) {
                 warps += 1;
                 assert_eq!(c, b, "{} {case} {machine:?}", image.format.name);
+            }
+            if wide.dims != 3 && !(args.offsets.is_some() && wide.is_cube) {
+                let eight: [[u32; 16]; 8] =
+                    std::array::from_fn(|_| std::array::from_fn(|_| (random() % 9).wrapping_sub(4)));
+                let offsets = if case % 4 == 1 && wide.dims == 2 && !wide.is_cube {
+                    Some(&eight[..])
+                } else {
+                    args.offsets
+                };
+                let args = SampleArgs { component: case % 4, offsets, ..args };
+                let (mut a, mut b) = ([[7; 16]; 4], [[7; 16]; 4]);
+                gather_warp(&general, &s, &args, mask, &mut b);
+                gather_warp(&wide, &s, &args, mask, &mut a);
+                assert_eq!(a, b, "gather of {} {case} {machine:?}", image.format.name);
             }
             let counted = sample_lines(&wide, &s, &args, mask);
             assert_eq!(counted.is_some(), wide.fast.is_some(), "{} {case}", image.format.name);

@@ -60,6 +60,8 @@ pub struct ImageView {
     pub(super) wide: bool,
     /// The view's class has kernels over vectors (see `fast`).
     pub(super) fast: Option<Box<Fast>>,
+    /// Of 3D views.
+    pub(super) solid: Option<Box<Fast>>,
     pub(super) swizzle: [u8; 4],
     /// Samples go through a conversion; `format` and `levels` are those of the first plane then, of pairs (4:2:2) their halves.
     pub(super) ycbcr: Option<Box<Ycbcr>>,
@@ -135,7 +137,7 @@ impl ImageView {
         // A plane without memory: none of it is there.
         let bound = planes.iter().all(|p| !p.levels.is_empty());
         let mut view = views.into_iter().next().ok_or(bad)?;
-        (view.fast, view.wide, view.bytes) = (None, false, false);
+        (view.fast, view.solid, view.wide, view.bytes) = (None, None, false, false);
         (view.view_format, view.range) = (info.format, info.subresource_range);
         if bound {
             view.ycbcr = Some(Box::new(Ycbcr::new(given, planes, conversion)));
@@ -235,6 +237,13 @@ impl ImageView {
         let fast = (flat && whole)
             .then(|| unsafe { Fast::new(format, kind, &views, layers.end - layers.start) })
             .flatten();
+        let slices: Vec<Level> =
+            views.iter().take(1).map(|l| Level { layer_pitch: l.slice_pitch, ..*l }).collect();
+        let depth = views.first().map_or(1, |l| l.size[2]);
+        // SAFETY: as above: slices are within a level.
+        let solid = (dims == 3 && whole && image.samples == 1 && views.len() == 1)
+            .then(|| unsafe { Fast::new(format, Kind::Solid, &slices, depth) })
+            .flatten();
         let swizzle = [pick(c.r, 0), pick(c.g, 1), pick(c.b, 2), pick(c.a, 3)];
         Ok(ImageView {
             view_type: t,
@@ -260,6 +269,7 @@ impl ImageView {
             }),
             wide: !is_cube && !format.is_64bit() && image.samples == 1,
             fast,
+            solid,
             swizzle,
             ycbcr: None,
             shape: format.compressed().then(|| Shape::of(format)),
@@ -275,6 +285,8 @@ impl ImageView {
     /// `VK_REMAINING_3D_SLICES_EXT`: all that follow.
     pub fn sliced(mut self, first: u32, count: u32) -> ImageView {
         if self.dims == 3 {
+            // (Slices are counted by the kernels' view too.)
+            self.solid = None;
             for l in &mut self.levels {
                 let first = first.min(l.size[2].saturating_sub(1));
                 l.size[2] = count.min(l.size[2] - first);

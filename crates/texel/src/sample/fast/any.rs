@@ -9,9 +9,9 @@ use super::place::{self, weighted};
 use super::texels::{HIGH, LOW, Texels, narrow, words, words4};
 use super::tile::{self, Place, Tiles};
 use super::unit::Unit;
-use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, levels, lod, mix};
+use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, gather, levels, lod, mix, solid};
 use crate::format::kernels::Channels;
-use crate::sample::args::SampleArgs;
+use crate::sample::args::{SampleArgs, Warp4};
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
 use crate::vector::{load, store};
@@ -30,6 +30,10 @@ type Cover = unsafe fn(&mut Tiles, &Fast, usize, &[*const Corners]) -> Option<Pl
 /// As [`levels::warps`].
 type Levels = unsafe fn(&Fast, &ImageView, &Sampler, &ImageRows) -> u32;
 
+/// As [`gather::gather`].
+type Gather = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4) -> bool;
+/// As [`solid::sample`].
+type Solid = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
 /// As [`lod::extra`].
 type Taps = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
@@ -42,6 +46,8 @@ pub struct Functions {
     pub cover: Cover,
     pub levels: Levels,
     pub taps: Taps,
+    pub gather: Gather,
+    pub solid: Solid,
 }
 
 impl Functions {
@@ -66,6 +72,30 @@ impl Functions {
                 machine,
                 unsafe fn(tiles: &mut Tiles, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place>
                     = tile::cover;
+                portable if PORTABLE
+            )?,
+            gather: simd::form!(
+                machine,
+                unsafe fn(
+                    f: &Fast,
+                    view: &ImageView,
+                    sampler: &Sampler,
+                    args: &SampleArgs,
+                    mask: u16,
+                    out: &mut Warp4,
+                ) -> bool = gather::gather;
+                portable if PORTABLE
+            )?,
+            solid: simd::form!(
+                machine,
+                unsafe fn(
+                    f: &Fast,
+                    view: &ImageView,
+                    sampler: &Sampler,
+                    args: &SampleArgs,
+                    mask: u16,
+                    out: &mut Warp4,
+                ) = solid::sample;
                 portable if PORTABLE
             )?,
             taps: simd::form!(

@@ -12,9 +12,11 @@ mod compare;
 mod corners;
 mod cube;
 mod found;
+mod gather;
 mod levels;
 mod lod;
 mod place;
+mod solid;
 mod texels;
 mod tile;
 mod touch;
@@ -130,6 +132,8 @@ pub enum Kind {
     Line,
     Flat,
     Cube,
+    /// Of three, whose slices are layers. Only [`solid`] is for these.
+    Solid,
 }
 
 impl Fast {
@@ -161,7 +165,7 @@ impl Fast {
             n => Unit::Shift(n.trailing_zeros()),
         };
         let mut plan = Plan::of(format);
-        if filters_bytes(format.kind) {
+        if filters_bytes(format.kind) && kind != Kind::Solid {
             plan = plan.map(Plan::of_bytes);
         }
         let planned = plan.is_some();
@@ -186,7 +190,7 @@ impl Fast {
             any: Functions::of(Machine::best())?,
             blocks,
             plan,
-            planned,
+            planned: planned || format.compressed(),
             floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
             integers: format.is_integer(),
             family,
@@ -358,6 +362,56 @@ pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask
     let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.
     Some(unsafe { (f.runs.lines)(f, view, sampler, args, mask) })
+}
+
+/// Gathers if view and operands are of a class that has a kernel; false if not.
+pub(super) fn gather(
+    view: &ImageView,
+    sampler: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    out: &mut Warp4,
+) -> bool {
+    let Some(f) = view.fast.as_ref().filter(|f| f.planned && (args.dref.is_none() || f.compares)) else {
+        return false;
+    };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    let dims = f.dims();
+    let offsets = args.offsets.is_none_or(|o| matches!(o.len(), 2 | 8..) && !f.cube);
+    let fits = !f.line && args.dims == dims && args.coords.len() >= dims + args.arrayed as usize && offsets;
+    // SAFETY: the kernel was picked for this machine, and the operands are those of such a view.
+    fits && unsafe { (f.any.gather)(f, view, sampler, args, mask, out) }
+}
+
+/// Samples of a 3D view, if view, sampler and operands are of a class that has a kernel; false if not.
+pub(super) fn sample_solid(
+    view: &ImageView,
+    sampler: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    out: &mut Warp4,
+) -> bool {
+    let Some(f) = &view.solid else { return false };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    let fits = f.count == 1
+        && args.dims == 3
+        && args.coords.len() >= 3
+        && args.offsets.is_none_or(|o| o.len() == 3)
+        && args.dref.is_none()
+        && sampler.mag_linear == sampler.min_linear
+        && sampler.reduction == Reduction::Average
+        && (sampler.anisotropy <= 1.0 || args.lod.is_some() || f.integers);
+    if fits {
+        // SAFETY: the kernel was picked for this machine, and the operands are those of such a view.
+        unsafe { (f.any.solid)(f, view, sampler, args, mask, out) };
+    }
+    fits
 }
 
 /// The taps of a warp's lanes beyond one a lane, if the sample is of a class that has a kernel.

@@ -37,9 +37,12 @@ pub struct Levels<S: Simd> {
 }
 
 impl<S: Simd> Levels<S> {
-    /// Counted in texels of blocks, as [`Unit::Decoded`] does.
+    /// Counted as [`Fast::reads`] does.
     #[inline(always)]
-    pub fn count_texels(&mut self, s: S, f: &Fast) {
+    pub fn count(&mut self, s: S, f: &Fast) {
+        if f.reads != Unit::Decoded {
+            return;
+        }
         let up = f.blocks.as_ref().map_or(0, |b| b.up());
         for of in [&mut self.row_pitch, &mut self.layer_pitch, &mut self.start] {
             *of = ops::shl(s, *of, up);
@@ -203,7 +206,7 @@ pub fn nearest_offsets<S: Simd>(s: S, f: &Fast, sampler: &Sampler, st: &[S::F; 2
     }
     let mut l = levels(s, f, s.isplat(0), s.isplat(0));
     if unit == Unit::Decoded {
-        l.count_texels(s, f);
+        l.count(s, f);
     }
     let [x, y] = nearest_at(s, f, sampler, &l, &u, unit, &mut s.mask(0));
     s.iadd(x, y)
@@ -262,8 +265,8 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
 ) {
     let mut l = levels(s, f, level, p.layer);
     l.start = s.iadd(l.start, p.shift);
-    if T::ANY && f.reads == Unit::Decoded {
-        l.count_texels(s, f);
+    if T::ANY {
+        l.count(s, f);
     }
     let u = scaled(s, sampler, p, &l);
     if any_linear {
