@@ -13,7 +13,7 @@ simd::walk! {
     "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
     "sample::fast::reads", "sample::fast::any::load", "sample::fast::any::filter", "sample::fast::any::apart",
     "sample::fast::any::cover", "sample::fast::any::levels", "sample::fast::any::taps",
-    "sample::fast::any::gather", "sample::fast::any::solid" => kernels_agree_with_the_general_path;
+    "sample::fast::any::gather", "sample::fast::any::solid", "sample::fast::any::fetch" => kernels_agree_with_the_general_path;
     "transfer::scaled::beside", "transfer::scaled::weigh", "transfer::halve::made" => rows_are_their_texels;
     "sample::fast::lines" => lines_of_large_images;
 }

@@ -9,7 +9,7 @@ use super::place::{self, weighted};
 use super::texels::{HIGH, LOW, Texels, narrow, words, words4};
 use super::tile::{self, Place, Tiles};
 use super::unit::Unit;
-use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, gather, levels, lod, mix, solid};
+use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, fetch, gather, levels, lod, mix, solid};
 use crate::format::kernels::Channels;
 use crate::sample::args::{SampleArgs, Warp4};
 use crate::sample::sampler::Sampler;
@@ -30,6 +30,8 @@ type Cover = unsafe fn(&mut Tiles, &Fast, usize, &[*const Corners]) -> Option<Pl
 /// As [`levels::warps`].
 type Levels = unsafe fn(&Fast, &ImageView, &Sampler, &ImageRows) -> u32;
 
+/// As [`fetch::fetch`].
+type Fetch = unsafe fn(&Fast, &ImageView, usize, bool, &ImageRows);
 /// As [`gather::gather`].
 type Gather = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4) -> bool;
 /// As [`solid::sample`].
@@ -46,6 +48,7 @@ pub struct Functions {
     pub cover: Cover,
     pub levels: Levels,
     pub taps: Taps,
+    pub fetch: Fetch,
     pub gather: Gather,
     pub solid: Solid,
 }
@@ -72,6 +75,11 @@ impl Functions {
                 machine,
                 unsafe fn(tiles: &mut Tiles, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place>
                     = tile::cover;
+                portable if PORTABLE
+            )?,
+            fetch: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, level: usize, arrayed: bool, wave: &ImageRows) = fetch::fetch;
                 portable if PORTABLE
             )?,
             gather: simd::form!(

@@ -11,6 +11,7 @@ mod blocks;
 mod compare;
 mod corners;
 mod cube;
+mod fetch;
 mod found;
 mod gather;
 mod levels;
@@ -362,6 +363,43 @@ pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask
     let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.
     Some(unsafe { (f.runs.lines)(f, view, sampler, args, mask) })
+}
+
+/// Fetches for all warps of a wave, if the view is of a class that has a kernel and all lanes read one level; false if not.
+///
+/// # Safety
+/// Rows and results are those of a wave.
+pub unsafe fn fetch_wave(view: &ImageView, dims: usize, arrayed: bool, wave: &ImageRows) -> bool {
+    let fast = view.fast.as_ref().filter(|f| f.planned && !f.cube && f.dims() == dims);
+    let Some(f) = fast.filter(|_| arrayed == view.arrayed && wave.lines.is_none()) else { return false };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    let mut level = 0;
+    if let Some(lod) = wave.lod {
+        // Most often all warps have the same row, of one number.
+        // SAFETY: the wave has rows of sixteen lanes for each warp.
+        let row = unsafe { lod.at.cast::<[u32; 16]>().read_unaligned() };
+        let same = lod.step == 0 && row == [row[0]; 16];
+        let mut first = same.then_some(row[0]);
+        for w in (0..32).filter(|w| !same && wave.live >> w & 1 != 0) {
+            for lane in super::args::lanes(wave.exec[w]) {
+                // SAFETY: the wave has rows of sixteen lanes for each warp.
+                let own = unsafe { lod.warp(w).cast::<u32>().add(lane).read() };
+                if *first.get_or_insert(own) != own {
+                    return false;
+                }
+            }
+        }
+        level = first.unwrap_or(0);
+    }
+    if level as usize >= f.count || level as f32 + 1.0 <= view.min_lod {
+        return false;
+    }
+    // SAFETY: the kernel was picked for this machine; the rows are the caller's.
+    unsafe { (f.any.fetch)(f, view, level as usize, arrayed, wave) };
+    true
 }
 
 /// Gathers if view and operands are of a class that has a kernel; false if not.

@@ -275,7 +275,7 @@ pub unsafe fn one_warp<S: Simd>(
 /// # Safety
 /// `out` is null or has the results of warp `w`.
 #[inline(always)]
-unsafe fn store<S: Simd>(s: S, out: *mut u8, w: usize, v: S::I, mask: u16) {
+pub unsafe fn store<S: Simd>(s: S, out: *mut u8, w: usize, v: S::I, mask: u16) {
     if out.is_null() {
         return;
     }
