@@ -135,7 +135,21 @@ fn give(w: &mut ImageWarp, texel: [u32; 4]) {
 /// # Safety
 /// As [`run`]; rows and results are those of a wave.
 pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
+    let dims = match code.dim {
+        Dim::D1 => Some(1),
+        Dim::D2 => Some(2),
+        Dim::Cube => Some(3),
+        _ => None,
+    };
+    if code.op == ImageOp::Fetch && code.dim != Dim::Buffer {
+        let dims = dims.filter(|d| code.coords.len() == d + code.arrayed as usize);
+        let Some(dims) = dims.filter(|_| wave.view != 0 && !code.multisampled) else { return false };
+        // SAFETY: not null: descriptor writes stored a view; the rows are the caller's.
+        return unsafe { fetch_wave(&*(wave.view as *const ImageView), dims, code.arrayed, &wave.rows) };
+    }
     if code.op != ImageOp::Sample {
+        // Texels of buffers are fetched as they are read.
+        let op = if code.op == ImageOp::Fetch { ImageOp::Read } else { code.op };
         let texels = match code.dim {
             _ if wave.view == 0 || code.multisampled => None,
             // SAFETY: not null: descriptor writes stored such a view.
@@ -146,14 +160,9 @@ pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
             _ => Texels::of_image(unsafe { &*(wave.view as *const ImageView) }),
         };
         // SAFETY: the view keeps its memory; the rows are the caller's.
-        return texels.is_some_and(|t| unsafe { t.run(code.op, &wave.rows) });
+        return texels.is_some_and(|t| unsafe { t.run(op, &wave.rows) });
     }
-    let dims = match code.dim {
-        Dim::D1 => 1,
-        Dim::D2 => 2,
-        Dim::Cube => 3,
-        _ => return false,
-    };
+    let Some(dims) = dims else { return false };
     if code.coords.len() != dims + code.arrayed as usize
         || code.multisampled
         || wave.view == 0

@@ -26,6 +26,26 @@ fn main() {
         ("rgba8-mips", F::R8G8B8A8_UNORM, Way::Mips),
         ("srgb8-mips", F::R8G8B8A8_SRGB, Way::Mips),
         ("d32-compare", F::D32_SFLOAT, Way::Compare),
+        ("rgba32f", F::R32G32B32A32_SFLOAT, Way::Blocks),
+        ("r11g11b10f", F::B10G11R11_UFLOAT_PACK32, Way::Blocks),
+        ("rgb10a2", F::A2B10G10R10_UNORM_PACK32, Way::Blocks),
+        ("rgb9e5", F::E5B9G9R9_UFLOAT_PACK32, Way::Blocks),
+        ("rgba8s", F::R8G8B8A8_SNORM, Way::Blocks),
+        ("r5g6b5", F::R5G6B5_UNORM_PACK16, Way::Blocks),
+        ("rgba16", F::R16G16B16A16_UNORM, Way::Blocks),
+        ("rgb10a2-mips", F::A2B10G10R10_UNORM_PACK32, Way::Mips),
+        ("rgba16f-mips", F::R16G16B16A16_SFLOAT, Way::Mips),
+        ("bc1", F::BC1_RGBA_UNORM_BLOCK, Way::Blocks),
+        ("bc1-srgb", F::BC1_RGBA_SRGB_BLOCK, Way::Blocks),
+        ("bc3", F::BC3_UNORM_BLOCK, Way::Blocks),
+        ("bc5", F::BC5_UNORM_BLOCK, Way::Blocks),
+        ("bc6h", F::BC6H_UFLOAT_BLOCK, Way::Blocks),
+        ("bc7", F::BC7_UNORM_BLOCK, Way::Blocks),
+        ("bc7-mips", F::BC7_UNORM_BLOCK, Way::Mips),
+        ("bc7-quads", F::BC7_UNORM_BLOCK, Way::Quads),
+        ("etc2", F::ETC2_R8G8B8A8_UNORM_BLOCK, Way::Blocks),
+        ("astc4", F::ASTC_4X4_UNORM_BLOCK, Way::Blocks),
+        ("astc8", F::ASTC_8X8_UNORM_BLOCK, Way::Blocks),
     ];
     let mut args = std::env::args().skip(1);
     let (mut times, mut names) = (20, vec![]);
@@ -43,11 +63,20 @@ fn main() {
         info.mip_levels = if way == Way::Mips { SIDE.ilog2() + 1 } else { 1 };
         let image = bound_image(&info);
         // (No infinities or NaN as floats of 16 or 32 bits.)
-        let data: Vec<u8> = (0..SIDE * SIDE * image.format.block_bytes)
-            .map(|i| (i.wrapping_mul(2654435761) >> 25) as u8 & 0x3B)
-            .collect();
+        let mut state = 1u32;
+        let mut byte = || {
+            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
+            (state >> 24) as u8
+        };
         for level in 0..info.mip_levels {
-            fill(&image, level, 0, &data[..data.len() >> (2 * level)]);
+            let blocks = image
+                .surface(vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, level)
+                .unwrap()
+                .blocks;
+            let n = blocks.iter().product::<u32>() * image.format.block_bytes;
+            let whole = image.format.compressed();
+            let data: Vec<u8> = (0..n).map(|_| if whole { byte() } else { byte() & 0x3B }).collect();
+            fill(&image, level, 0, &data);
         }
         let view = plain(&image, vk::ImageViewType::TYPE_2D);
         let info = vk::SamplerCreateInfo::default()

@@ -42,8 +42,11 @@ pub fn info_2d(format: vk::Format, w: u32, h: u32) -> vk::ImageCreateInfo<'stati
 
 /// A view of all of an image.
 pub fn view(image: &Arc<Image>, t: vk::ImageViewType, swizzle: vk::ComponentMapping) -> ImageView {
-    let aspect =
-        if image.format.has_depth() { vk::ImageAspectFlags::DEPTH } else { vk::ImageAspectFlags::COLOR };
+    let aspect = match image.format {
+        f if f.has_depth() => vk::ImageAspectFlags::DEPTH,
+        f if f.has_stencil() => vk::ImageAspectFlags::STENCIL,
+        _ => vk::ImageAspectFlags::COLOR,
+    };
     let info = vk::ImageViewCreateInfo::default()
         .view_type(t)
         .format(image.format.format)
@@ -65,7 +68,8 @@ pub fn plain(image: &Arc<Image>, t: vk::ImageViewType) -> ImageView {
 
 /// Fills a level of a layer with blocks, row by row.
 pub fn fill(image: &Image, mip: u32, layer: u32, data: &[u8]) {
-    let s = image.surface(vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, mip).unwrap();
+    let aspects = [vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, vk::ImageAspectFlags::STENCIL];
+    let s = aspects.into_iter().find_map(|a| image.surface(a, mip)).unwrap();
     let row = (s.blocks[0] * s.format.block_bytes) as usize;
     for (i, r) in data.chunks(row).enumerate() {
         let (y, z) = (i as u32 % s.blocks[1], i as u32 / s.blocks[1]);

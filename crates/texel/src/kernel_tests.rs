@@ -1,5 +1,6 @@
 //! The crate's kernels, each with what it is compared with.
 
+use crate::format::block::{packed_texels_are_the_decoded_ones, texels_of_blocks_anywhere};
 use crate::format::kernels::warps_are_their_texels;
 use crate::sample::{kernels_agree_with_the_general_path, lines_of_large_images};
 use crate::transfer::rows_are_their_texels;
@@ -7,8 +8,12 @@ use crate::transfer::rows_are_their_texels;
 simd::walk! {
     "format::kernels::pack_at", "format::kernels::scatter_at", "format::kernels::gather_at",
     "format::kernels::load16_at" => warps_are_their_texels;
+    "format::block::packed::decoder" => packed_texels_are_the_decoded_ones;
+    "format::block::gather::gather_at" => texels_of_blocks_anywhere;
     "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
-    "sample::fast::reads" => kernels_agree_with_the_general_path;
+    "sample::fast::reads", "sample::fast::any::load", "sample::fast::any::filter", "sample::fast::any::apart",
+    "sample::fast::any::cover", "sample::fast::any::levels", "sample::fast::any::taps",
+    "sample::fast::any::gather", "sample::fast::any::solid", "sample::fast::any::fetch" => kernels_agree_with_the_general_path;
     "transfer::scaled::beside", "transfer::scaled::weigh", "transfer::halve::made" => rows_are_their_texels;
     "sample::fast::lines" => lines_of_large_images;
 }

@@ -4,7 +4,8 @@
 //! - [`Codec`] turns a texel's bytes into four raw 32-bit channels and back; loops over texels are monomorphised for
 //!   the common formats with `with_codec!`, the rest take [`codec::Generic`].
 //! - `warp` packs and unpacks sixteen texels at once, of any format; [`kernels`] chooses its form for the machine.
-//! - `block` decodes compressed blocks.
+//! - `block` decodes compressed blocks, and keeps decoded ones.
+//! - [`plan`] says how the channels of any other format's texels are made, sixteen texels at a time.
 //!
 //! A *raw texel* is `[u32; 4]` in RGBA order. What the bits mean follows from [`FormatInfo::channel_class`]: `f32` bits
 //! for every normalised, scaled and floating format, `u32` for UINT, `i32` for SINT. Missing channels read as 0, 0, 0
@@ -14,6 +15,7 @@ pub mod block;
 pub mod codec;
 pub mod kernels;
 pub mod num;
+pub mod plan;
 mod planar;
 mod table;
 mod warp;

@@ -291,6 +291,7 @@ pub fn sample_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask:
     }
     if !(few(mask) && is_plain(view, sampler))
         && (fast::sample(view, sampler, args, mask, out)
+            || fast::sample_solid(view, sampler, args, mask, out)
             || super::wide::sample(view, sampler, args, mask, out))
     {
         return;
@@ -331,6 +332,9 @@ pub(super) fn lanes_sampled(
 /// at four offsets), in the order (i0 j1), (i1 j1), (i1 j0), (i0 j0).
 pub fn gather_warp(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) {
     let Some(l) = view.levels.first().filter(|_| view.min_lod < 1.0) else { return zero(mask, out) };
+    if !few(mask) && fast::gather(view, sampler, args, mask, out) {
+        return;
+    }
     let border = border(view, sampler);
     for lane in lanes(mask) {
         let (ctx, place) = Lane::new(view, sampler, args, border, lane, None);

@@ -2,6 +2,7 @@
 
 use super::args::{SampleArgs, Warp4, lanes};
 use super::coords::face;
+use super::fast;
 use super::sampler::{MAX_LOD_BIAS, Sampler};
 use super::view::ImageView;
 
@@ -184,6 +185,9 @@ fn nearest(d: f32) -> f32 {
 
 /// Taps of the lanes in `mask` along their axes of anisotropy, beyond one a lane.
 pub fn extra_taps(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 {
+    if let Some(n) = fast::extra_taps(view, sampler, args, mask) {
+        return n;
+    }
     let taps = lods(view, sampler, args).taps;
     lanes(mask).map(|l| taps[l].saturating_sub(1)).sum()
 }

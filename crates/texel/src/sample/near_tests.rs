@@ -38,7 +38,7 @@ fn magnified() {
             general.fast.iter_mut().for_each(|f| f.off = true);
             for machine in simd::Level::tested() {
                 let mut v = plain(&image, of);
-                v.fast = v.fast.and_then(|f| f.on(image.format.kind, machine));
+                v.fast = v.fast.and_then(|f| f.on(machine));
                 if v.fast.is_none() {
                     continue;
                 }
@@ -111,7 +111,7 @@ fn compared() {
         general.fast.iter_mut().for_each(|f| f.off = true);
         for machine in simd::Level::tested() {
             let mut v = plain(&image, vk::ImageViewType::TYPE_2D);
-            v.fast = v.fast.and_then(|f| f.on(image.format.kind, machine));
+            v.fast = v.fast.and_then(|f| f.on(machine));
             if v.fast.is_none() {
                 continue;
             }
@@ -160,7 +160,7 @@ fn nearest_of_whole_waves() {
     let s = make(sampler(vk::Filter::NEAREST, vk::SamplerAddressMode::REPEAT));
     for machine in simd::Level::tested() {
         let mut v = plain(&image, vk::ImageViewType::TYPE_2D);
-        v.fast = v.fast.and_then(|f| f.on(image.format.kind, machine));
+        v.fast = v.fast.and_then(|f| f.on(machine));
         let mut exec = [0u16; 32];
         let mut rows = [[[0u32; 16]; 16]; 4];
         for w in 0..16 {

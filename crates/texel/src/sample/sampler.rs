@@ -97,6 +97,13 @@ impl Sampler {
     }
 }
 
+impl Sampler {
+    /// As of texels that are not filtered.
+    pub(super) fn nearest(&self) -> Sampler {
+        Sampler { mag_linear: false, min_linear: false, ..self.clone() }
+    }
+}
+
 /// Depth comparison, "Depth Compare Operation": the reference against the texel.
 pub fn compare(op: vk::CompareOp, reference: f32, texel: f32) -> bool {
     match op {

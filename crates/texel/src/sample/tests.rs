@@ -363,6 +363,10 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         (deep, vk::ImageViewType::TYPE_2D),
         (flat(vk::Format::R16_UINT), vk::ImageViewType::TYPE_2D_ARRAY),
         (solid, vk::ImageViewType::TYPE_3D),
+        (solid.mip_levels(1), vk::ImageViewType::TYPE_3D),
+        (solid.mip_levels(1).format(vk::Format::R8G8B8A8_UNORM), vk::ImageViewType::TYPE_3D),
+        (solid.mip_levels(1).format(vk::Format::R8G8B8A8_UINT), vk::ImageViewType::TYPE_3D),
+        (solid.mip_levels(1).format(vk::Format::BC3_SRGB_BLOCK), vk::ImageViewType::TYPE_3D),
         (row, vk::ImageViewType::TYPE_1D),
         (
             in_parts(info_2d(vk::Format::R16_UNORM, 260, 130).array_layers(2)),
@@ -371,15 +375,32 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         (in_parts(deep_parts), vk::ImageViewType::TYPE_3D),
     ];
     use vk::ComponentSwizzle as C;
-    for ((info, t), r) in cases.into_iter().flat_map(|c| [(c, C::R), (c, C::B)]) {
+    // Every format that is sampled, so that none is forgotten; those above with more of what else there is.
+    let every = crate::format::all().iter().filter(|f| f.sampled() && !(f.has_depth() && f.has_stencil()));
+    let every = every.map(|f| {
+        let info = if f.compressed() {
+            info_2d(f.format, 53, 22).mip_levels(3).array_layers(2)
+        } else if f.requires_conversion() {
+            info_2d(f.format, 8, 4).array_layers(2)
+        } else {
+            flat(f.format)
+        };
+        ((info, vk::ImageViewType::TYPE_2D_ARRAY), C::B, 90)
+    });
+    let cases = cases.into_iter().flat_map(|c| [(c, C::R, 400), (c, C::B, 400)]).chain(every);
+    for ((info, t), r, times) in cases {
         let image = bound_image(&info);
         for mip in 0..image.mips {
             for layer in 0..image.layers {
-                let aspects = vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH;
-                let s = image.surface(aspects, mip).unwrap();
+                let aspects = [
+                    vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH,
+                    vk::ImageAspectFlags::STENCIL,
+                ];
+                let s = aspects.into_iter().find_map(|a| image.surface(a, mip)).unwrap();
                 let n = s.blocks.iter().product::<u32>() * s.format.block_bytes;
                 // No infinities in half floats.
-                let data: Vec<u8> = (0..n).map(|_| random() as u8 & 0x7b).collect();
+                let bits = if image.format.compressed() { 0xFF } else { 0x7b };
+                let data: Vec<u8> = (0..n).map(|_| random() as u8 & bits).collect();
                 fill(&image, mip, layer, &data);
             }
         }
@@ -390,10 +411,11 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         assert_ne!(wide.wide, wide.is_cube);
         let mut general = view(&image, t, swizzle);
         general.wide = false;
-        general.fast.iter_mut().for_each(|f| f.off = true);
-        wide.fast = wide.fast.and_then(|f| f.on(image.format.kind, machine));
+        general.fast.iter_mut().chain(&mut general.solid).for_each(|f| f.off = true);
+        wide.fast = wide.fast.and_then(|f| f.on(machine));
+        wide.solid = wide.solid.and_then(|f| f.on(machine));
         let (mut waves, mut warps) = (0, 0);
-        for case in 0..400u32 {
+        for case in 0u32..times {
             let wrap = |k: u32| wraps[(case / [1, 5, 3][k as usize] % 5) as usize];
             let filter =
                 |bit: u32| if case >> bit & 1 == 1 { vk::Filter::LINEAR } else { vk::Filter::NEAREST };
@@ -465,6 +487,21 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
                 warps += 1;
                 assert_eq!(c, b, "{} {case} {machine:?}", image.format.name);
             }
+            if wide.dims != 3 && !(args.offsets.is_some() && wide.is_cube) {
+                let eight: [[u32; 16]; 8] =
+                    std::array::from_fn(|_| std::array::from_fn(|_| (random() % 9).wrapping_sub(4)));
+                let offsets = if case % 4 == 1 && wide.dims == 2 && !wide.is_cube {
+                    Some(&eight[..])
+                } else {
+                    args.offsets
+                };
+                let args = SampleArgs { component: case % 4, offsets, ..args };
+                let (mut a, mut b) = ([[7; 16]; 4], [[7; 16]; 4]);
+                gather_warp(&general, &s, &args, mask, &mut b);
+                gather_warp(&wide, &s, &args, mask, &mut a);
+                assert_eq!(a, b, "gather of {} {case} {machine:?}", image.format.name);
+            }
+            fetches_agree(&wide, case, mask, &mut random);
             let counted = sample_lines(&wide, &s, &args, mask);
             assert_eq!(counted.is_some(), wide.fast.is_some(), "{} {case}", image.format.name);
             if let Some(n) = counted {
@@ -475,6 +512,46 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         let lanes = compares || wide.is_cube;
         assert_eq!(warps > 0, wide.fast.is_none() && !lanes, "{} by whole warps", image.format.name);
         assert_eq!(waves > 0, wide.fast.is_some(), "{} has kernels for waves", image.format.name);
+    }
+}
+
+/// Fetches of a wave are those of its warps, where there is a kernel for waves.
+fn fetches_agree(v: &ImageView, case: u32, mask: u16, random: &mut impl FnMut() -> u32) {
+    let used = v.dims + v.arrayed as usize;
+    let mut c = [[[0u32; 16]; 2]; 3];
+    for (k, c) in c.iter_mut().enumerate().take(used) {
+        let limit = if k < v.dims { v.levels[0].size[k] } else { v.layers };
+        for of in c {
+            of.fill_with(|| if case % 3 == 0 { random() % (limit + 2) } else { random() % limit });
+        }
+    }
+    c[0][1][3] = u32::MAX;
+    let levels = v.levels.len() as u32;
+    let lod = [if case % 4 == 0 { case / 4 % (levels + 1) } else { 0 }; 16];
+    let exec: [u16; 32] = std::array::from_fn(|w| if w == 0 { 0xFFFF } else { mask });
+    let mut got = [[[7u32; 16]; 2]; 4];
+    let rows = |k: usize| simd::rows::Rows { at: c[k % 3].as_ptr().cast(), step: 64 };
+    let wave = simd::rows::ImageRows {
+        live: 3,
+        exec: &exec,
+        coords: [rows(0), rows(1), rows(2), simd::rows::Rows::NONE],
+        lod: (case % 2 == 0).then_some(simd::rows::Rows { at: lod.as_ptr().cast(), step: 0 }),
+        dref: None,
+        data: [simd::rows::Rows::NONE; 4],
+        out: std::array::from_fn(|k| got[k].as_mut_ptr().cast()),
+        lines: None,
+    };
+    // SAFETY: rows of two warps.
+    let done = unsafe { fetch_wave(v, v.dims, v.arrayed, &wave) };
+    let exists = case % 2 != 0 || lod[0] < levels;
+    let planned = !v.is_cube && v.format.format != vk::Format::X8_D24_UNORM_PACK32;
+    assert_eq!(done, v.fast.is_some() && planned && exists, "{} {case}", v.format.name);
+    for w in 0..if done { 2 } else { 0 } {
+        let at = c.map(|c| c[w]);
+        let (mut want, mut hi) = ([[7; 16]; 4], [[0; 16]; 4]);
+        let lod = (case % 2 == 0).then_some(&lod);
+        fetch_warp(v, &at[..used], lod, None, exec[w], &mut TexelData { lo: &mut want, hi: &mut hi });
+        assert_eq!(got.map(|g| g[w]), want, "fetch of {} {case}", v.format.name);
     }
 }
 
@@ -571,7 +648,7 @@ pub(crate) fn lines_of_large_images(machine: simd::Level) {
     for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::R32G32B32A32_SFLOAT, vk::Format::R8_UNORM] {
         let image = bound_image(&info_2d(format, 1000, 300).mip_levels(4).array_layers(3));
         let mut v = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);
-        v.fast = v.fast.and_then(|f| f.on(image.format.kind, machine));
+        v.fast = v.fast.and_then(|f| f.on(machine));
         for case in 0..300 {
             let filter = [vk::Filter::LINEAR, vk::Filter::NEAREST][case & 1];
             let wrap =

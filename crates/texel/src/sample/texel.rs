@@ -121,7 +121,7 @@ pub fn fetch_warp(
 /// The level that all lanes of the mask read, where the format's texels can be loaded by warps.
 #[inline]
 fn one_level<'a>(view: &'a ImageView, lod: Option<&[u32; 16]>, mask: u16) -> Option<&'a Level> {
-    if view.format.compressed() || view.format.is_64bit() || few(mask) {
+    if view.format.is_64bit() || few(mask) {
         return None;
     }
     let level = lod.map_or(0, |l| l[mask.trailing_zeros() as usize]);
@@ -238,8 +238,32 @@ fn offsets(
     coords: &[[u32; 16]],
     sample: Option<&[u32; 16]>,
 ) -> ([u64; 16], u16) {
+    if view.shape.is_some() {
+        return in_blocks(view, l, coords);
+    }
     let c = |k: usize| coords.get(k);
     Grid::new(view, l, sample.is_some()).offsets([c(0), c(1), c(2), c(3), sample])
+}
+
+/// As [`offsets`], of a compressed view, which has one sample.
+#[inline(always)]
+fn in_blocks(view: &ImageView, l: &Level, coords: &[[u32; 16]]) -> ([u64; 16], u16) {
+    let pitches = [view.format.block_bytes as u64, l.row_pitch, l.slice_pitch];
+    let (mut at, mut inside) = ([0u64; 16], 0xFFFFu16);
+    for (k, c) in coords.iter().enumerate() {
+        let (axis, limit, pitch) = match k {
+            k if k < view.dims => (k, l.size[k], pitches[k]),
+            k if k == view.dims && (view.arrayed || view.is_cube) => (3, view.layers, l.layer_pitch),
+            _ => break,
+        };
+        for lane in 0..16 {
+            // Negative coordinates are huge as unsigned ones.
+            let here = c[lane] < limit;
+            inside &= !((!here as u16) << lane);
+            at[lane] += view.along(l, axis, if here { c[lane] } else { 0 }, pitch);
+        }
+    }
+    (at, inside)
 }
 
 /// `OpImageRead` of a storage image (or subpass input), without swizzle. What does not exist reads as zeros (and alpha

@@ -3,6 +3,7 @@
 use super::fast::{Fast, Kind, filters_bytes};
 use super::ycbcr::{Conversion, PlaneTexels, Ycbcr};
 use crate::buffer::Buffer;
+use crate::format::block::Shape;
 use crate::format::kernels::{self, GatherFn, LoadFn, ScatterFn};
 use crate::format::{self, ChannelClass, Component, FormatInfo, NumClass, PLANE_ASPECTS, block};
 use crate::image::{Image, Split};
@@ -59,10 +60,15 @@ pub struct ImageView {
     pub(super) wide: bool,
     /// The view's class has kernels over vectors (see `fast`).
     pub(super) fast: Option<Box<Fast>>,
+    /// Of 3D views.
+    pub(super) solid: Option<Box<Fast>>,
     pub(super) swizzle: [u8; 4],
     /// Samples go through a conversion; `format` and `levels` are those of the first plane then, of pairs (4:2:2) their halves.
     pub(super) ycbcr: Option<Box<Ycbcr>>,
+    /// Of compressed formats, which offsets are made with ([`ImageView::along`]).
+    pub(super) shape: Option<Shape>,
     pub load: LoadFn,
+    /// Of compressed formats, offsets say blocks and texels: [`block::WITHIN`].
     pub gather: GatherFn,
     pub scatter: ScatterFn,
 }
@@ -131,7 +137,7 @@ impl ImageView {
         // A plane without memory: none of it is there.
         let bound = planes.iter().all(|p| !p.levels.is_empty());
         let mut view = views.into_iter().next().ok_or(bad)?;
-        (view.fast, view.wide, view.bytes) = (None, false, false);
+        (view.fast, view.solid, view.wide, view.bytes) = (None, None, false, false);
         (view.view_format, view.range) = (info.format, info.subresource_range);
         if bound {
             view.ycbcr = Some(Box::new(Ycbcr::new(given, planes, conversion)));
@@ -231,6 +237,13 @@ impl ImageView {
         let fast = (flat && whole)
             .then(|| unsafe { Fast::new(format, kind, &views, layers.end - layers.start) })
             .flatten();
+        let slices: Vec<Level> =
+            views.iter().take(1).map(|l| Level { layer_pitch: l.slice_pitch, ..*l }).collect();
+        let depth = views.first().map_or(1, |l| l.size[2]);
+        // SAFETY: as above: slices are within a level.
+        let solid = (dims == 3 && whole && image.samples == 1 && views.len() == 1)
+            .then(|| unsafe { Fast::new(format, Kind::Solid, &slices, depth) })
+            .flatten();
         let swizzle = [pick(c.r, 0), pick(c.g, 1), pick(c.b, 2), pick(c.a, 3)];
         Ok(ImageView {
             view_type: t,
@@ -254,12 +267,14 @@ impl ImageView {
                 };
                 format.components().iter().any(here)
             }),
-            wide: !is_cube && !format.compressed() && !format.is_64bit() && image.samples == 1,
+            wide: !is_cube && !format.is_64bit() && image.samples == 1,
             fast,
+            solid,
             swizzle,
             ycbcr: None,
+            shape: format.compressed().then(|| Shape::of(format)),
             load: kernels::load_fn(format),
-            gather: kernels::gather_fn(format),
+            gather: if format.compressed() { block::gather() } else { kernels::gather_fn(format) },
             scatter: kernels::scatter_fn(format),
             levels: views,
             image,
@@ -270,6 +285,8 @@ impl ImageView {
     /// `VK_REMAINING_3D_SLICES_EXT`: all that follow.
     pub fn sliced(mut self, first: u32, count: u32) -> ImageView {
         if self.dims == 3 {
+            // (Slices are counted by the kernels' view too.)
+            self.solid = None;
             for l in &mut self.levels {
                 let first = first.min(l.size[2].saturating_sub(1));
                 l.size[2] = count.min(l.size[2] - first);
@@ -297,6 +314,22 @@ impl ImageView {
             + if l.split.is_none() { 0 } else { l.split.offset(x, y) };
         // SAFETY: the caller knows that the texel exists.
         unsafe { l.base.add(at as usize) }
+    }
+
+    /// What a column (`axis` 0), a row or another step along a level adds to the offsets that [`ImageView::gather`] is given. `pitch`: bytes from one
+    /// to the next, of rows of blocks if the view is compressed.
+    #[inline(always)]
+    pub(super) fn along(&self, l: &Level, axis: usize, at: u32, pitch: u64) -> u64 {
+        let split = axis < 2 && !l.split.is_none();
+        match &self.shape {
+            Some(shape) if axis < 2 => {
+                let (block, within) = shape.split(axis, at);
+                let bytes = block as u64 * pitch + if split { l.split.along(axis, block) } else { 0 };
+                bytes << block::WITHIN | within as u64 * if axis == 0 { 1 } else { shape.extent[0] as u64 }
+            }
+            Some(_) => (at as u64 * pitch) << block::WITHIN,
+            None => at as u64 * pitch + if split { l.split.along(axis, at) } else { 0 },
+        }
     }
 
     /// Address of the block that holds a texel: of the texel itself, if the view is not compressed.

@@ -29,7 +29,7 @@ fn each(image: &Arc<Image>, t: vk::ImageViewType, mut test: impl FnMut(&ImageVie
     let mut v = plain(image, t);
     if let Some(fast) = v.fast.take() {
         for machine in simd::Level::tested() {
-            v.fast = fast.on(image.format.kind, machine);
+            v.fast = fast.on(machine);
             test(&v, &format!("{machine:?}"));
         }
         v.fast = None;
@@ -87,7 +87,7 @@ fn of_whole_waves() {
             let lines: BTreeSet<u64> = touched.into_lines().into_iter().collect();
             let Some(fast) = v.fast.take() else { continue };
             for machine in simd::Level::tested() {
-                v.fast = fast.on(image.format.kind, machine);
+                v.fast = fast.on(machine);
                 let agrees = wave_agrees(&v, &s, &args, 0xFFFF, &want, lines.len() as u64);
                 assert!(agrees || v.fast.is_none(), "{format:?} {machine:?}");
             }

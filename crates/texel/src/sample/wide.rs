@@ -1,5 +1,5 @@
 //! Whole-warp kernels for what `fast` does not have (on x86-64's [`simd::Level::Portable`] that is everything): 1D, 2D and 3D
-//! images of any uncompressed format, nearest, linear and trilinear, any wrap mode, without comparison, reduction or
+//! images of any format, nearest, linear and trilinear, any wrap mode, without comparison, reduction or
 //! anisotropy. All sixteen lanes go through each step together; the texels come from the format's warp loader. The bits
 //! are those of the general path (`filter.rs`), which the tests compare.
 //!
@@ -47,6 +47,9 @@ simd::by_level!(
     fn run = plain body, (view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4)
 );
 
+/// The axis of layers.
+const LAYER: usize = 3;
+
 /// Operands of a warp, decoded.
 struct Warp {
     st: [[f32; 16]; 3],
@@ -76,7 +79,8 @@ fn body(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut W
     if args.arrayed {
         let pitch = view.levels[0].layer_pitch;
         for lane in 0..16 {
-            w.layer[lane] = layer(f32::from_bits(args.coords[args.dims][lane]), view.layers) as u64 * pitch;
+            let layer = layer(f32::from_bits(args.coords[args.dims][lane]), view.layers);
+            w.layer[lane] = view.along(&view.levels[0], LAYER, layer, pitch);
         }
     }
     let mut t = [[0u32; 16]; 4];
@@ -193,17 +197,20 @@ fn wrap_warp(mode: Wrap, i: &[i32; 16], n: u32) -> [i32; 16] {
 
 /// Byte offsets along axis `k` of a level, and the lanes that hit the border (offset 0).
 #[inline(always)]
-fn steps(l: &Level, k: usize, i: &[i32; 16], pitch: u64) -> ([u64; 16], u16) {
+fn steps(view: &ImageView, l: &Level, k: usize, i: &[i32; 16], pitch: u64) -> ([u64; 16], u16) {
     let mut at = [0u64; 16];
     let mut out = 0u16;
-    for lane in 0..16 {
-        at[lane] = i[lane].max(0) as u64 * pitch;
-        out |= ((i[lane] < 0) as u16) << lane;
-    }
-    if k < 2 && !l.split.is_none() {
+    if view.shape.is_some() || k < 2 && !l.split.is_none() {
         for lane in 0..16 {
-            at[lane] += l.split.along(k, i[lane].max(0) as u32);
+            at[lane] = view.along(l, k, i[lane].max(0) as u32, pitch);
         }
+    } else {
+        for lane in 0..16 {
+            at[lane] = i[lane].max(0) as u64 * pitch;
+        }
+    }
+    for lane in 0..16 {
+        out |= ((i[lane] < 0) as u16) << lane;
     }
     (at, out)
 }
@@ -249,7 +256,7 @@ fn one_level(view: &ImageView, s: &Sampler, l: &Level, w: &Warp, linear: bool, m
             for lane in 0..16 {
                 i[lane] = u[k][lane].floor() as i32;
             }
-            axis[k] = steps(l, k, &wrap_warp(s.wrap[k], &i, l.size[k]), pitch[k]);
+            axis[k] = steps(view, l, k, &wrap_warp(s.wrap[k], &i, l.size[k]), pitch[k]);
         }
         return texels(view, l, w, [&axis[0], &axis[1], &axis[2]], mask, out);
     }
@@ -274,8 +281,8 @@ fn one_level(view: &ImageView, s: &Sampler, l: &Level, w: &Warp, linear: bool, m
                 kept[k][lane] = if weight[k][lane] == 0.0 { 1 << 31 } else { !0 };
             }
         }
-        axes[k][0] = steps(l, k, &wrap_warp(s.wrap[k], &i, l.size[k]), pitch[k]);
-        axes[k][1] = steps(l, k, &wrap_warp(s.wrap[k], &j, l.size[k]), pitch[k]);
+        axes[k][0] = steps(view, l, k, &wrap_warp(s.wrap[k], &i, l.size[k]), pitch[k]);
+        axes[k][1] = steps(view, l, k, &wrap_warp(s.wrap[k], &j, l.size[k]), pitch[k]);
     }
     // Rows, then planes, then the volume; each step blends what the one before gave.
     let planes = if view.dims > 2 { 2 } else { 1 };

@@ -4,9 +4,33 @@
 //! names (decode mode float16), sRGB formats the upper eight bits through the curve. Illegal blocks and HDR endpoints
 //! decode to opaque magenta.
 
-use super::{BlockTexels, Color8};
+use super::{Color8, Paint};
 
-const MAGENTA: [u32; 4] = [0x3f80_0000, 0, 0x3f80_0000, 0x3f80_0000];
+/// Channels of 16 bits, as what they are made.
+pub trait Wide: Copy {
+    type Texel: Copy;
+    /// Of an illegal block.
+    const MAGENTA: Self::Texel;
+    fn of(self, c: [u32; 4]) -> Self::Texel;
+    fn srgb(self) -> bool;
+}
+
+/// Raw texels.
+#[derive(Clone, Copy)]
+pub struct Raw {
+    pub srgb: bool,
+}
+
+impl Wide for Raw {
+    type Texel = [u32; 4];
+    const MAGENTA: [u32; 4] = [0x3f80_0000, 0, 0x3f80_0000, 0x3f80_0000];
+    fn of(self, c: [u32; 4]) -> [u32; 4] {
+        raw(c, self.srgb)
+    }
+    fn srgb(self) -> bool {
+        self.srgb
+    }
+}
 
 /// A range of the integer sequence encoding: a trit or a quint (or neither), and plain bits.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -365,7 +389,7 @@ fn partition(seed: u32, x: u32, y: u32, count: u32, small: bool) -> usize {
 /// Raw texel from 16-bit normalised channels.
 fn raw(c: [u32; 4], srgb: bool) -> [u32; 4] {
     if srgb {
-        return Color8 { srgb }.raw(c.map(|v| (v >> 8) as u8));
+        return Color8 { srgb }.of(c.map(|v| (v >> 8) as u8));
     }
     // Half precision, rounded towards zero: the value has 16 bits at most, of which eleven from the first one stay.
     c.map(|v| {
@@ -379,18 +403,19 @@ fn raw(c: [u32; 4], srgb: bool) -> [u32; 4] {
 }
 
 /// Decodes one block of `extent` texels.
-pub fn decode(block: u128, extent: [u32; 3], srgb: bool, out: &mut BlockTexels) {
+pub fn decode<W: Wide>(block: u128, extent: [u32; 3], wide: W, out: &mut [W::Texel]) {
     let n = (extent[0] * extent[1]) as usize;
     let texels = &mut out[..n];
-    if try_decode(block, extent, srgb, texels).is_none() {
-        texels.fill(MAGENTA);
+    if try_decode(block, extent, wide, texels).is_none() {
+        texels.fill(W::MAGENTA);
     }
 }
 
-fn try_decode(block: u128, [bw, bh, _]: [u32; 3], srgb: bool, out: &mut [[u32; 4]]) -> Option<()> {
+fn try_decode<W: Wide>(block: u128, [bw, bh, _]: [u32; 3], to: W, out: &mut [W::Texel]) -> Option<()> {
+    let srgb = to.srgb();
     if bits(block, 0, 9) == 0x1fc {
         let c = void_extent(block)?;
-        out.fill(raw(c, srgb));
+        out.fill(to.of(c));
         return Some(());
     }
     let mode = block_mode(block)?;
@@ -474,14 +499,14 @@ fn try_decode(block: u128, [bw, bh, _]: [u32; 3], srgb: bool, out: &mut [[u32; 4
             let second = if mode.dual { weight(1) } else { first };
             let part = if parts == 1 { 0 } else { partition(bits(block, 13, 10), x, y, parts, bw * bh < 31) };
             out[(y * bw + x) as usize] = match ends[part] {
-                None => MAGENTA,
+                None => W::MAGENTA,
                 Some([e0, e1]) => {
                     let widen = |v: i32| (v as u32) << 8 | if srgb { 0x80 } else { v as u32 };
                     let c = std::array::from_fn(|k| {
                         let w = if k == second_plane { second } else { first };
                         (widen(e0[k]) * (64 - w) + widen(e1[k]) * w + 32) >> 6
                     });
-                    raw(c, srgb)
+                    to.of(c)
                 }
             };
         }
@@ -508,18 +533,20 @@ mod tests {
     use super::*;
     use crate::format::num;
 
+    const LINEAR: Raw = Raw { srgb: false };
+
     #[test]
     fn void_extents() {
         let mut out = EMPTY;
         let header = 0x1fcu128 | 3 << 10 | ((1 << 52) - 1) << 12;
         let color = 0xffffu128 << 64 | 0x8000 << 80 | 0x1234 << 112;
-        decode(header | color, [12, 12, 1], false, &mut out);
+        decode(header | color, [12, 12, 1], LINEAR, &mut out);
         // 0x1234 keeps eleven of its thirteen bits.
         assert_eq!(out[143].map(f32::from_bits), [1.0, 0.5, 0.0, 0x1234 as f32 / 65536.0]);
-        decode(header | color, [4, 4, 1], true, &mut out);
+        decode(header | color, [4, 4, 1], Raw { srgb: true }, &mut out);
         assert_eq!(f32::from_bits(out[15][1]), num::srgb8_to_f32(0x80));
-        decode(header | color | 1 << 9, [4, 4, 1], false, &mut out);
-        assert_eq!(out[3], MAGENTA);
+        decode(header | color | 1 << 9, [4, 4, 1], LINEAR, &mut out);
+        assert_eq!(out[3], Raw::MAGENTA);
     }
 
     #[test]
@@ -586,7 +613,7 @@ mod tests {
         // Weights: texel 0 is 0, texel 1 is 3 (64), texel 2 is 1 (21), stored from the top, reversed.
         let weights = (0b11u128 << 2 | 0b01 << 4).reverse_bits();
         let mut out = EMPTY;
-        decode(mode | ends | weights, [4, 4, 1], false, &mut out);
+        decode(mode | ends | weights, [4, 4, 1], LINEAR, &mut out);
         assert_eq!(out[0].map(f32::from_bits), [0.0, 0.0, 0.0, 1.0]);
         assert_eq!(out[1].map(f32::from_bits), [1.0; 4]);
         // 65535 · 21 / 64 rounds to 21504 (0x5400).

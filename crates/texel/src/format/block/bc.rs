@@ -1,10 +1,10 @@
 //! BC1 to BC5 (S3TC and RGTC).
 
-use super::{BlockTexels, Color8};
+use super::{BlockTexels, Color8, Paint};
 
 /// The four colours of a BC1 block, 8 bits, from two 5:6:5 colours by bit replication. With `punch` and `c0 <= c1`
 /// there are three colours and black, whose alpha is `black_alpha`.
-fn palette(block: u64, punch: bool, black_alpha: u8) -> [[u8; 4]; 4] {
+pub fn palette(block: u64, punch: bool, black_alpha: u8) -> [[u8; 4]; 4] {
     let expand = |c: u64| {
         let (r, g, b) = (c >> 11 & 31, c >> 5 & 63, c & 31);
         [(r << 3 | r >> 2) as u32, (g << 2 | g >> 4) as u32, (b << 3 | b >> 2) as u32]
@@ -24,7 +24,7 @@ fn palette(block: u64, punch: bool, black_alpha: u8) -> [[u8; 4]; 4] {
 }
 
 fn colors(block: u64, palette: [[u8; 4]; 4], color: Color8, out: &mut BlockTexels) {
-    let palette = palette.map(|c| color.raw(c));
+    let palette = palette.map(|c| color.of(c));
     for (i, t) in out.iter_mut().enumerate().take(16) {
         *t = palette[(block >> (32 + 2 * i) & 3) as usize];
     }

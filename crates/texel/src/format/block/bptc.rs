@@ -3,7 +3,7 @@
 use super::bptc_tables::{
     ANCHOR2, ANCHOR3_SECOND, ANCHOR3_THIRD, BC6H_MODES, PARTITIONS2, PARTITIONS3, WEIGHTS,
 };
-use super::{BlockTexels, Color8};
+use super::{BlockTexels, Color8, Paint};
 use crate::format::num;
 use std::sync::LazyLock;
 
@@ -88,16 +88,30 @@ const BC7_MODES: [Bc7Mode; 8] = [
     mode([2, 6, 0, 0, 5, 5], true, false, 2, 0),
 ];
 
-/// BC7. A block without a mode is transparent black.
-pub fn bc7(block: u128, color: Color8, out: &mut BlockTexels) {
+/// What a BC7 block says before its indices.
+pub struct Bc7 {
+    pub subsets: u32,
+    pub partition: usize,
+    /// The channel that alpha is exchanged with, from 1 on; 0: none.
+    pub rotation: u32,
+    /// The second set of indices is that of colours, not of alpha.
+    pub exchanged: bool,
+    /// Two endpoints a subset.
+    pub ends: [[u32; 4]; 6],
+    /// Bits of indices: of the first set, and of the second if there is one.
+    pub bits: [u32; 2],
+    /// The first bit of the indices.
+    pub at: u32,
+}
+
+/// `None` for a block without a mode.
+#[inline]
+pub fn bc7_head(block: u128) -> Option<Bc7> {
     let number = (block as u8).trailing_zeros() as usize;
-    let Some(m) = BC7_MODES.get(number) else {
-        out[..16].fill([0; 4]);
-        return;
-    };
+    let m = BC7_MODES.get(number)?;
     let mut bits = Bits { block, at: number as u32 + 1 };
     let partition = bits.take(m.partition_bits) as usize;
-    let rotation = bits.take(m.rotation_bits) as usize;
+    let rotation = bits.take(m.rotation_bits);
     let selector = bits.take(m.selector_bits);
     let ends = m.subsets as usize * 2;
     let mut e = [[0u32; 4]; 6];
@@ -125,26 +139,46 @@ pub fn bc7(block: u128, color: Color8, out: &mut BlockTexels) {
             *v = top | top >> n;
         }
     }
+    Some(Bc7 {
+        subsets: m.subsets,
+        partition,
+        rotation,
+        exchanged: selector != 0,
+        ends: e,
+        bits: [m.index_bits, m.second_bits],
+        at: bits.at,
+    })
+}
+
+/// BC7. A block without a mode is transparent black.
+pub fn bc7(block: u128, color: Color8, out: &mut BlockTexels) {
+    let Some(Bc7 { subsets, partition, rotation, exchanged, ends: e, bits: [first, second], at }) =
+        bc7_head(block)
+    else {
+        out[..16].fill([0; 4]);
+        return;
+    };
+    let mut bits = Bits { block, at };
     let mut indices = [[0u32; 16]; 2];
     for (t, i) in indices[0].iter_mut().enumerate() {
-        *i = bits.take(m.index_bits - is_anchor(m.subsets, partition, t) as u32);
+        *i = bits.take(first - is_anchor(subsets, partition, t) as u32);
     }
-    if m.second_bits > 0 {
+    if second > 0 {
         for (t, i) in indices[1].iter_mut().enumerate() {
-            *i = bits.take(m.second_bits - (t == 0) as u32);
+            *i = bits.take(second - (t == 0) as u32);
         }
     }
     let weight = |set: usize, t: usize| {
-        let n = if set == 0 { m.index_bits } else { m.second_bits };
+        let n = if set == 0 { first } else { second };
         WEIGHTS[n as usize - 2][indices[set][t] as usize] as u32
     };
     for (t, o) in out.iter_mut().enumerate().take(16) {
-        let s = subset(m.subsets, partition, t) * 2;
+        let s = subset(subsets, partition, t) * 2;
         // With two sets of indices, the selector exchanges those of colour and alpha.
-        let (ci, ai) = match (m.second_bits > 0, selector) {
+        let (ci, ai) = match (second > 0, exchanged) {
             (false, _) => (0, 0),
-            (true, 0) => (0, 1),
-            (true, _) => (1, 0),
+            (true, false) => (0, 1),
+            (true, true) => (1, 0),
         };
         let (wc, wa) = (weight(ci, t), weight(ai, t));
         let mut c: [u8; 4] = std::array::from_fn(|k| {
@@ -152,9 +186,9 @@ pub fn bc7(block: u128, color: Color8, out: &mut BlockTexels) {
             ((e[s][k] * (64 - w) + e[s + 1][k] * w + 32) >> 6) as u8
         });
         if rotation > 0 {
-            c.swap(3, rotation - 1);
+            c.swap(3, rotation as usize - 1);
         }
-        *o = color.raw(c);
+        *o = color.of(c);
     }
 }
 
@@ -193,8 +227,8 @@ fn unquantize(v: i32, bits: u32, signed: bool) -> i32 {
     }
 }
 
-/// BC6H. Reserved modes give opaque black.
-pub fn bc6h(block: u128, signed: bool, out: &mut BlockTexels) {
+/// BC6H: `put` is given each texel's place, and its channels as halves. Reserved modes give black.
+pub fn bc6h(block: u128, signed: bool, mut put: impl FnMut(usize, [u16; 3])) {
     let field = block as u32 & 31;
     let number = match field & 3 {
         0 | 1 => (field & 3) as usize,
@@ -202,7 +236,7 @@ pub fn bc6h(block: u128, signed: bool, out: &mut BlockTexels) {
         _ => 10 + (field >> 2) as usize,
     };
     let Some(mode) = BC6H_MODES.get(number) else {
-        out[..16].fill([0, 0, 0, 1f32.to_bits()]);
+        (0..16).for_each(|t| put(t, [0; 3]));
         return;
     };
     let two = number < 10;
@@ -232,7 +266,7 @@ pub fn bc6h(block: u128, signed: bool, out: &mut BlockTexels) {
     let e = e.map(|c| c.map(|v| unquantize(v, n, signed)));
     let index_bits = if two { 3 } else { 4 };
     let regions = if two { 2 } else { 1 };
-    for (t, o) in out.iter_mut().enumerate().take(16) {
+    for t in 0..16 {
         let index = bits.take(index_bits - is_anchor(regions, partition, t) as u32);
         let w = WEIGHTS[index_bits as usize - 2][index as usize] as i32;
         let s = subset(regions, partition, t) * 2;
@@ -244,9 +278,9 @@ pub fn bc6h(block: u128, signed: bool, out: &mut BlockTexels) {
             } else {
                 (v * 31) >> 6
             };
-            num::f16_to_f32(half as u16).to_bits()
+            half as u16
         };
-        *o = [channel(&e[0]), channel(&e[1]), channel(&e[2]), 1f32.to_bits()];
+        put(t, [channel(&e[0]), channel(&e[1]), channel(&e[2])]);
     }
 }
 
@@ -278,11 +312,18 @@ mod tests {
         // Mode field 00011: one region, endpoints of ten bits. Red from 0 to 1023, index 15 at texel 1.
         let block = 3u128 | 1023 << 35 | 15 << (65 + 3);
         let mut out = EMPTY;
-        bc6h(block, false, &mut out);
+        let half = |v| num::f16_to_f32(v).to_bits();
+        let mut decode = |block| {
+            bc6h(block, false, |t, c: [u16; 3]| {
+                out[t] = [half(c[0]), half(c[1]), half(c[2]), 1f32.to_bits()]
+            });
+            out
+        };
+        let out = decode(block);
         assert_eq!(out[0].map(f32::from_bits), [0.0, 0.0, 0.0, 1.0]);
         // 0xffff · 31 / 64 = 0x7bff, the largest finite half.
         assert_eq!(out[1].map(f32::from_bits), [65504.0, 0.0, 0.0, 1.0]);
-        bc6h(0x13, false, &mut out);
+        let out = decode(0x13);
         assert_eq!(out[1].map(f32::from_bits), [0.0, 0.0, 0.0, 1.0]);
     }
 

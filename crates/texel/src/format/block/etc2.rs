@@ -1,7 +1,7 @@
 //! ETC2 and EAC. Blocks are big-endian numbers: bit 63 is the first bit of the first byte. Texels are numbered down the
 //! columns.
 
-use super::{BlockTexels, Color8};
+use super::{Paint, Texels};
 
 /// Intensity modifiers of a sub-block: small and large.
 const MODIFIERS: [[i32; 2]; 8] =
@@ -32,12 +32,12 @@ fn add(c: [i32; 3], d: i32) -> [u8; 4] {
 }
 
 /// Writes the sixteen texels: `pick(x, y, index)` with the two-bit index (high bit first).
-fn paint(block: u64, color: Color8, out: &mut BlockTexels, pick: impl Fn(u32, u32, usize) -> [u8; 4]) {
+fn paint<C: Paint>(block: u64, color: C, out: &mut Texels<C>, pick: impl Fn(u32, u32, usize) -> [u8; 4]) {
     for x in 0..4 {
         for y in 0..4 {
             let i = x * 4 + y;
             let index = (bits(block, 16 + i, 1) << 1 | bits(block, i, 1)) as usize;
-            out[(y * 4 + x) as usize] = color.raw(pick(x, y, index));
+            out[(y * 4 + x) as usize] = color.of(pick(x, y, index));
         }
     }
 }
@@ -45,7 +45,7 @@ fn paint(block: u64, color: Color8, out: &mut BlockTexels, pick: impl Fn(u32, u3
 const CLEAR: [u8; 4] = [0; 4];
 
 /// ETC2 RGB; with `punch` the format with one bit of alpha, whose differential bit tells opaque blocks.
-pub fn rgb(block: u64, punch: bool, color: Color8, out: &mut BlockTexels) {
+pub fn rgb<C: Paint>(block: u64, punch: bool, color: C, out: &mut Texels<C>) {
     let flag = bits(block, 33, 1) == 1;
     let transparent = punch && !flag;
     let five = |v: i32| v << 3 | v >> 2;
@@ -89,7 +89,7 @@ pub fn rgb(block: u64, punch: bool, color: Color8, out: &mut BlockTexels) {
     });
 }
 
-fn t_mode(block: u64, transparent: bool, color: Color8, out: &mut BlockTexels) {
+fn t_mode<C: Paint>(block: u64, transparent: bool, color: C, out: &mut Texels<C>) {
     let four = |v: i32| v << 4 | v;
     let a = [bits(block, 59, 2) << 2 | bits(block, 56, 2), bits(block, 52, 4), bits(block, 48, 4)].map(four);
     let b = [bits(block, 44, 4), bits(block, 40, 4), bits(block, 36, 4)].map(four);
@@ -103,7 +103,7 @@ fn t_mode(block: u64, transparent: bool, color: Color8, out: &mut BlockTexels) {
     });
 }
 
-fn h_mode(block: u64, transparent: bool, color: Color8, out: &mut BlockTexels) {
+fn h_mode<C: Paint>(block: u64, transparent: bool, color: C, out: &mut Texels<C>) {
     let four = |v: i32| v << 4 | v;
     let a = [
         bits(block, 59, 4),
@@ -124,7 +124,7 @@ fn h_mode(block: u64, transparent: bool, color: Color8, out: &mut BlockTexels) {
     });
 }
 
-fn planar(block: u64, color: Color8, out: &mut BlockTexels) {
+fn planar<C: Paint>(block: u64, color: C, out: &mut Texels<C>) {
     let six = |v: i32| v << 2 | v >> 4;
     let seven = |v: i32| v << 1 | v >> 6;
     let o = [
@@ -152,44 +152,47 @@ fn eac_index(block: u64, x: u32, y: u32) -> usize {
 }
 
 /// ETC2 RGB with an EAC alpha of eight bits.
-pub fn rgba8(alpha: u64, block: u64, color: Color8, out: &mut BlockTexels) {
+pub fn rgba8<C: Paint>(alpha: u64, block: u64, color: C, out: &mut Texels<C>) {
     rgb(block, false, color, out);
     let (base, multiplier) = (bits(alpha, 56, 8), bits(alpha, 52, 4));
     let table = EAC[bits(alpha, 48, 4) as usize];
     for y in 0..4 {
         for x in 0..4 {
             let a = (base + table[eac_index(alpha, x, y)] * multiplier).clamp(0, 255);
-            out[(y * 4 + x) as usize][3] = (a as f32 / 255.0).to_bits();
+            color.alpha(&mut out[(y * 4 + x) as usize], a as u8);
         }
     }
 }
 
-fn eac11(block: u64, signed: bool, x: u32, y: u32) -> u32 {
+/// The numbers that [`r11`]'s largest stand for, unsigned and signed.
+pub const MOST: [i32; 2] = [2047, 1023];
+
+fn eac11(block: u64, signed: bool, x: u32, y: u32) -> i32 {
     let multiplier = bits(block, 52, 4);
     let modifier = EAC[bits(block, 48, 4) as usize][eac_index(block, x, y)];
     let step = if multiplier == 0 { modifier } else { modifier * multiplier * 8 };
-    let v = if signed {
+    let most = MOST[signed as usize];
+    if signed {
         let base = ((block >> 56) as i8).max(-127) as i32;
-        (base * 8 + step).clamp(-1023, 1023) as f32 / 1023.0
+        (base * 8 + step).clamp(-most, most)
     } else {
-        (bits(block, 56, 8) * 8 + 4 + step).clamp(0, 2047) as f32 / 2047.0
-    };
-    v.to_bits()
+        (bits(block, 56, 8) * 8 + 4 + step).clamp(0, most)
+    }
 }
 
-/// EAC R11, or RG11 if there is a second block.
-pub fn r11(red: u64, green: Option<u64>, signed: bool, out: &mut BlockTexels) {
+/// EAC R11, or RG11 if there is a second block: `put` is given each texel's place, and its numbers.
+pub fn r11(red: u64, green: Option<u64>, signed: bool, mut put: impl FnMut(usize, [i32; 2])) {
     for y in 0..4 {
         for x in 0..4 {
             let g = green.map_or(0, |g| eac11(g, signed, x, y));
-            out[(y * 4 + x) as usize] = [eac11(red, signed, x, y), g, 0, 1f32.to_bits()];
+            put((y * 4 + x) as usize, [eac11(red, signed, x, y), g]);
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::EMPTY;
+    use super::super::{Color8, EMPTY};
     use super::*;
 
     const LINEAR: Color8 = Color8 { srgb: false };
@@ -236,11 +239,11 @@ mod tests {
     fn eac_by_hand() {
         // Base 100, multiplier 2, table 0: index 0 of all texels is -3: unsigned 100·8 + 4 - 48.
         let block = 100u64 << 56 | 2 << 52;
-        let mut out = EMPTY;
-        r11(block, Some(0x80u64 << 56), false, &mut out);
-        assert_eq!(f32::from_bits(out[7][0]), 756.0 / 2047.0);
-        assert_eq!(f32::from_bits(out[7][1]), 1025.0 / 2047.0); // multiplier 0: the modifier alone
-        r11(0x80u64 << 56 | 1 << 52, None, true, &mut out);
-        assert_eq!(f32::from_bits(out[0][0]), -1.0);
+        let mut out = [[0; 2]; 16];
+        r11(block, Some(0x80u64 << 56), false, |t, c| out[t] = c);
+        // 128 · 8 + 4 - 3 where the multiplier is 0: the modifier alone.
+        assert_eq!(out[7], [756, 1025]);
+        r11(0x80u64 << 56 | 1 << 52, None, true, |t, c| out[t] = c);
+        assert_eq!(out[0][0], -1023);
     }
 }

@@ -7,7 +7,20 @@ mod astc;
 mod bc;
 mod bptc;
 mod bptc_tables;
+mod cache;
 mod etc2;
+mod gather;
+mod packed;
+mod shape;
+
+pub use cache::{Cached, cached};
+#[cfg(test)]
+pub(crate) use gather::texels_of_blocks_anywhere;
+pub use gather::{Known, WITHIN, gather, known};
+#[cfg(test)]
+pub(crate) use packed::packed_texels_are_the_decoded_ones;
+pub use packed::{Decode, Packing, RAMP, decoder, packing};
+pub use shape::Shape;
 
 use super::{FormatInfo, num};
 use ash::vk;
@@ -69,16 +82,30 @@ impl BlockKind {
     }
 }
 
-/// Eight-bit colours to raw texels, through the sRGB curve if `srgb`; alpha is always linear.
+/// What eight-bit colours become.
+trait Paint: Copy {
+    type Texel: Copy;
+    fn of(self, c: [u8; 4]) -> Self::Texel;
+    /// Replaces a texel's alpha.
+    fn alpha(self, t: &mut Self::Texel, a: u8);
+}
+
+type Texels<C> = [<C as Paint>::Texel; MAX_TEXELS];
+
+/// Raw texels, through the sRGB curve if `srgb`; alpha is always linear.
 #[derive(Clone, Copy)]
 struct Color8 {
     srgb: bool,
 }
 
-impl Color8 {
-    fn raw(self, c: [u8; 4]) -> [u32; 4] {
+impl Paint for Color8 {
+    type Texel = [u32; 4];
+    fn of(self, c: [u8; 4]) -> [u32; 4] {
         let f = |v: u8| if self.srgb { num::srgb8_to_f32(v) } else { v as f32 / 255.0 };
         [f(c[0]), f(c[1]), f(c[2]), c[3] as f32 / 255.0].map(f32::to_bits)
+    }
+    fn alpha(self, t: &mut [u32; 4], a: u8) {
+        t[3] = (a as f32 / 255.0).to_bits();
     }
 }
 
@@ -97,14 +124,23 @@ pub fn decode(info: &FormatInfo, bytes: &[u8], out: &mut BlockTexels) {
         BlockKind::Bc3 => bc::bc3(lo, hi, color, out),
         BlockKind::Bc4 { signed } => bc::bc4(lo, None, signed, out),
         BlockKind::Bc5 { signed } => bc::bc4(lo, Some(hi), signed, out),
-        BlockKind::Bc6h { signed } => bptc::bc6h(block, signed, out),
+        BlockKind::Bc6h { signed } => bptc::bc6h(block, signed, |t, c| {
+            let [r, g, b] = c.map(|v| num::f16_to_f32(v).to_bits());
+            out[t] = [r, g, b, 1f32.to_bits()];
+        }),
         BlockKind::Bc7 => bptc::bc7(block, color, out),
         BlockKind::Etc2Rgb => etc2::rgb(lo.swap_bytes(), false, color, out),
         BlockKind::Etc2Rgba1 => etc2::rgb(lo.swap_bytes(), true, color, out),
         BlockKind::Etc2Rgba8 => etc2::rgba8(lo.swap_bytes(), hi.swap_bytes(), color, out),
-        BlockKind::EacR11 { signed } => etc2::r11(lo.swap_bytes(), None, signed, out),
-        BlockKind::EacRg11 { signed } => etc2::r11(lo.swap_bytes(), Some(hi.swap_bytes()), signed, out),
-        BlockKind::Astc => astc::decode(block, info.block_extent, color.srgb, out),
+        BlockKind::EacR11 { signed } | BlockKind::EacRg11 { signed } => {
+            let green = matches!(kind, BlockKind::EacRg11 { .. }).then(|| hi.swap_bytes());
+            let most = etc2::MOST[signed as usize] as f32;
+            etc2::r11(lo.swap_bytes(), green, signed, |t, c| {
+                let [r, g] = c.map(|v| (v as f32 / most).to_bits());
+                out[t] = [r, g, 0, 1f32.to_bits()];
+            });
+        }
+        BlockKind::Astc => astc::decode(block, info.block_extent, astc::Raw { srgb: color.srgb }, out),
     }
 }
 

@@ -1,14 +1,13 @@
-//! Texels of other sizes than a word, by the short way: no mipmaps, nothing outside.
+//! Texels of other sizes than a word, by the short way: those of several lanes are read together.
 
 use super::corners::Corners;
 use super::place::{self, weighted};
 use super::window::{self, Close};
-use super::{Fast, Texels};
+use super::{Fast, LEVELS, NO_LAST, Texels, any};
 use crate::vector::store;
-use simd::ops;
 use simd::{Level as Machine, Simd};
 
-/// The samples of a view's only level, without layers, offsets, borders and comparison, whose [`super::corners`] these are. `near`: how close
+/// The samples of a level of a view, without layers, offsets and comparison, whose [`super::corners`] these are. `near`: how close
 /// together the lanes' texels may lie, and then did. `wanted`: the format's channels that results are made of, a bit each: arithmetic
 /// on others is left out. (It is much time where nobody has written them: products of what happens to be denormal take a hundred cycles.)
 ///
@@ -18,33 +17,36 @@ use simd::{Level as Machine, Simd};
 pub unsafe fn apart<S: Simd, T: Texels>(
     s: S,
     f: &Fast,
+    level: usize,
     corners: &Corners,
     near: &mut Close,
     wanted: u8,
+    border: &[f32; 4],
     out: &mut [S::F; 4],
 ) {
-    let half = s.fsplat(0.5);
-    let (mut i, mut weight) = (corners.texels(s), corners.weights(s));
-    let mut kept = [s.isplat(!0); 2];
-    let mut moved = s.mask(0);
-    if T::FLOATS {
-        // As `settle`.
-        for k in 0..2 {
-            let all = s.feq(weight[k], s.fsplat(1.0));
-            weight[k] = s.fsel(all, s.fsplat(0.0), weight[k]);
-            i[k][0] = s.isel(all, i[k][1], i[k][0]);
-            kept[k] = place::kept(s, weight[k]);
-            moved = s.mor(moved, all);
-        }
+    if T::ANY || corners.edged {
+        let (own, mut to) = (!T::ANY, [[0; 16]; 4]);
+        // SAFETY: the caller's corners; picked for this machine.
+        unsafe { (f.any.apart)(f, level, corners, &any::ordered(f, own, border), &mut to) };
+        return any::vectors(s, f, own, &to, out);
     }
-    let x = [ops::shl(s, i[0][0], T::SHIFT), ops::shl(s, i[0][1], T::SHIFT)];
+    let half = s.fsplat(0.5);
+    let (i, weight) = (corners.texels(s), corners.weights(s));
+    let mut kept = [s.isplat(!0); 2];
+    if T::floats(f) {
+        kept = [place::kept(s, weight[0]), place::kept(s, weight[1])];
+    }
+    let level = level % LEVELS;
+    let base = f.level(level);
+    let unit = T::unit(f);
+    let x = [unit.column(s, f, i[0][0]), unit.column(s, f, i[0][1])];
     let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
-    let pairs = T::PAIRS && f.last.is_some() && s.mbits(right) == 0xffff;
-    let last = s.isplat(f.last.unwrap_or(0));
+    let pairs = T::PAIRS && f.last[level] != NO_LAST && s.mbits(right) == 0xffff;
+    let last = s.isplat(f.last[level]);
     // (Elsewhere it is no fewer instructions.)
     let by_rows = T::HALVES && matches!(s.level(), Machine::Avx512(_)) || T::BYTES && T::N == 1;
-    if by_rows && pairs && *near != Close::No && !f.line && !s.many(moved) {
-        let close = window::rows(s, f, T::SHIFT, corners);
+    if by_rows && pairs && *near != Close::No && !f.line {
+        let close = window::rows(s, f, T::SHIFT, level, corners);
         *near = if close.is_some() { Close::Eight } else { Close::No };
         if let Some(close) = close {
             for y in 0..2 {
@@ -69,28 +71,29 @@ pub unsafe fn apart<S: Simd, T: Texels>(
     // (A channel that nobody wants may be slow, see above; of one of four that is seldom so.)
     if T::HALVES && s.level() != Machine::Portable && pairs && wanted.count_ones() >= 3 {
         // SAFETY: the caller's texels, which have right neighbours.
-        return unsafe { by_quads::<S, T>(s, f, [x[0], i[1][0], i[1][1]], &weight, &kept, out) };
+        return unsafe { by_quads::<S, T>(s, f, level, [x[0], i[1][0], i[1][1]], &weight, &kept, out) };
     }
     for y in 0..2 {
         if y == 1 && f.line {
             break;
         }
-        let row = s.imul(i[1][y], s.isplat(f.row_pitch[0]));
+        let row = s.imul(i[1][y], s.isplat(f.row_pitch[level]));
         let (mut a, mut b) = ([half; 4], [half; 4]);
         // SAFETY: the caller's texels; with `pairs`, both of each pair, of the level that `last` is of.
         unsafe {
             if pairs {
-                T::pair(s, f.base, s.iadd(row, x[0]), last, wanted, &mut a, &mut b);
+                T::pair(s, f, base, s.iadd(row, x[0]), last, wanted, &mut a, &mut b);
             } else {
-                T::load(s, f.base, s.iadd(row, x[0]), &mut a);
-                T::load(s, f.base, s.iadd(row, x[1]), &mut b);
+                T::load(s, f, base, s.iadd(row, x[0]), &mut a);
+                T::load(s, f, base, s.iadd(row, x[1]), &mut b);
             }
         }
         for k in 0..T::N {
-            if T::N > 1 && wanted >> k & 1 == 0 {
+            if T::N > 1 && (wanted >> k & 1 == 0 || !T::has(f, k)) {
                 continue;
             }
-            let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
+            let t = [a[k], b[k]];
+            let row = weighted::<S, T>(s, t[0], t[1], weight[0], kept[0]);
             out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
         }
     }
@@ -106,12 +109,13 @@ pub unsafe fn apart<S: Simd, T: Texels>(
 unsafe fn by_quads<S: Simd, T: Texels>(
     s: S,
     f: &Fast,
+    level: usize,
     [x, upper, lower]: [S::I; 3],
     weight: &[S::F; 2],
     kept: &[S::I; 2],
     out: &mut [S::F; 4],
 ) {
-    let pitch = s.isplat(f.row_pitch[0]);
+    let (base, pitch) = (f.level(level), s.isplat(f.row_pitch[level]));
     let mut at = [[0u32; 16]; 2];
     store(s, &mut at[0], s.iadd(s.imul(upper, pitch), x));
     store(s, &mut at[1], s.iadd(s.imul(lower, pitch), x));
@@ -121,9 +125,9 @@ unsafe fn by_quads<S: Simd, T: Texels>(
             let kept = [s.fquad::<$k>(s.from_bits(kept[0])), s.fquad::<$k>(s.from_bits(kept[1]))];
             let mut row = w[0];
             for y in 0..if f.line { 1 } else { 2 } {
-                let mut from = [f.base; 4];
+                let mut from = [base; 4];
                 for n in 0..4 {
-                    from[n] = f.base.wrapping_add(at[y][$k + 4 * n] as usize);
+                    from[n] = base.wrapping_add(at[y][$k + 4 * n] as usize);
                 }
                 // SAFETY: two texels of eight bytes.
                 let [a, b] = unsafe { s.fload_halves(from) };

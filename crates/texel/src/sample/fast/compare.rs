@@ -21,6 +21,7 @@ pub fn suits<T: Texels>(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
     T::DEPTHS
         && f.compares
         && f.count == 1
+        && sampler.anisotropy <= 1.0
         && filters_inside(f, sampler, arrayed)
         && f.texels[0][0] >= 2
         && f.texels[1][0] >= 2
@@ -107,7 +108,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                 let (mut a, mut b) = ([half; 4], [half; 4]);
                 let from = if y == 0 { upper } else { s.iadd(upper, pitch) };
                 // SAFETY: a texel with a right neighbour, in a row that has one below it.
-                unsafe { T::pair(s, f.base, from, from, 1, &mut a, &mut b) };
+                unsafe { T::pair(s, f, f.base, from, from, 1, &mut a, &mut b) };
                 row[y] = mix(s, compared(s, op, d, a[0]), compared(s, op, d, b[0]), weight[0]);
             }
             let color = [mix(s, row[0], row[1], weight[1]); 4];

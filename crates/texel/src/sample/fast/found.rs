@@ -2,9 +2,10 @@
 //! warps all are read first, for a warp's steps wait for each other.
 
 use super::corners::Corners;
+use super::place::{self, weighted};
 use super::texels::words;
 use super::window::{self, Close, window};
-use super::{Fast, LEVELS, Texels, mix};
+use super::{Fast, LEVELS, Texels, any};
 use crate::vector::load;
 use simd::{Level as Machine, Simd, ops};
 use std::mem::MaybeUninit;
@@ -12,10 +13,10 @@ use std::mem::MaybeUninit;
 /// A warp's texels on a level.
 #[repr(C, align(64))]
 pub struct Found {
-    /// The upper two of each lane, and the lower two: or which of `window` they are.
-    texels: [[[u32; 16]; 2]; 2],
-    window: [u32; 16],
-    in_window: bool,
+    /// The upper two of each lane, and then the lower two: or which of `window` they are.
+    pub texels: [[u32; 16]; 4],
+    pub window: [u32; 16],
+    pub in_window: bool,
 }
 
 /// Reads the texels on a level of a view without layers, whose [`super::corners`] these are: of views without borders, not compared.
@@ -80,7 +81,7 @@ pub unsafe fn find<'a, S: Simd, T: Texels>(
     // SAFETY: sixteen lanes each; all of it is written where it is read.
     unsafe {
         for (y, k) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-            s.istoreu((&raw mut (*found).texels[y][k]).cast(), w[y][k]);
+            s.istoreu((&raw mut (*found).texels[2 * y + k]).cast(), w[y][k]);
         }
         s.istoreu((&raw mut (*found).window).cast(), all);
         (*found).in_window = in_window;
@@ -90,35 +91,71 @@ pub unsafe fn find<'a, S: Simd, T: Texels>(
 
 /// Filters them: few enough values that they stay in registers.
 #[inline(always)]
-pub fn filter<S: Simd, T: Texels>(s: S, found: &Found, corners: &Corners, out: &mut [S::F; 4]) {
+pub fn filter<S: Simd, T: Texels>(
+    s: S,
+    f: &Fast,
+    found: &Found,
+    corners: &Corners,
+    border: &[f32; 4],
+    out: &mut [S::F; 4],
+) {
+    if T::ANY || corners.edged {
+        let (own, mut to) = (!T::ANY, [[0; 16]; 4]);
+        // SAFETY: picked for this machine.
+        unsafe { (f.any.filter)(f, found, corners, &any::ordered(f, own, border), &mut to) };
+        return any::vectors(s, f, own, &to, out);
+    }
     let weight = corners.weights(s);
+    let mut kept = [s.isplat(!0); 2];
+    if T::floats(f) {
+        kept = [place::kept(s, weight[0]), place::kept(s, weight[1])];
+    }
     let half = s.fsplat(0.5);
-    let w = |y: usize, k: usize| load(s, &found.texels[y][k]);
+    let w = |y: usize, k: usize| load(s, &found.texels[2 * y + k]);
     if found.in_window {
         let mut c = [half; 4];
-        T::unpack(s, load(s, &found.window), &mut c);
+        T::unpack(s, f, load(s, &found.window), &mut c);
         for k in 0..T::N {
+            if !T::has(f, k) {
+                continue;
+            }
             let c = s.bits(c[k]);
-            let upper = mix(s, moved(s, c, w(0, 0)), moved(s, c, w(0, 1)), weight[0]);
-            let lower = mix(s, moved(s, c, w(1, 0)), moved(s, c, w(1, 1)), weight[0]);
-            out[k] = mix(s, upper, lower, weight[1]);
+            for y in 0..2 {
+                let t = [moved(s, c, w(y, 0)), moved(s, c, w(y, 1))];
+                let row = weighted::<S, T>(s, t[0], t[1], weight[0], kept[0]);
+                out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
+            }
         }
         return T::finish(s, out);
     }
     for y in 0..2 {
         let (mut a, mut b) = ([half; 4], [half; 4]);
-        T::unpack(s, w(y, 0), &mut a);
-        T::unpack(s, w(y, 1), &mut b);
+        T::unpack(s, f, w(y, 0), &mut a);
+        T::unpack(s, f, w(y, 1), &mut b);
         for k in 0..T::N {
-            let row = mix(s, a[k], b[k], weight[0]);
-            out[k] = if y == 0 { row } else { mix(s, out[k], row, weight[1]) };
+            if !T::has(f, k) {
+                continue;
+            }
+            let t = [a[k], b[k]];
+            let row = weighted::<S, T>(s, t[0], t[1], weight[0], kept[0]);
+            out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
         }
     }
     T::finish(s, out);
 }
 
+/// Puts the border's channel in the place of what a row's two texels have of it, where it is asked for.
+#[inline(always)]
+pub fn edge<S: Simd>(s: S, corners: &Corners, y: usize, border: f32, t: &mut [S::F; 2]) {
+    if corners.edged {
+        for x in 0..2 {
+            t[x] = s.fsel(corners.of_border(s, x, y), s.fsplat(border), t[x]);
+        }
+    }
+}
+
 /// Lane i of the result is lane `at[i]` of the channel.
 #[inline(always)]
-fn moved<S: Simd>(s: S, channel: S::I, at: S::I) -> S::F {
+pub fn moved<S: Simd>(s: S, channel: S::I, at: S::I) -> S::F {
     s.from_bits(s.ishuffle(channel, at))
 }

@@ -3,9 +3,10 @@
 use super::corners::{ANY, Corners, corners};
 use super::found::{self, Found};
 use super::texels::Texels;
-use super::waves::{TOGETHER, Warps, coordinates, count, give};
+use super::tile::{Place, Tiles};
+use super::waves::{TOGETHER, Warps, coordinates, count, give, wanted};
 use super::window::Close;
-use super::{Fast, lod, mix};
+use super::{Fast, apart, edge_color, lod, mix, tapped};
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
 use crate::vector;
@@ -23,13 +24,20 @@ struct Levels {
     apart: bool,
     fine: usize,
     levels: usize,
+    /// Which of [`Details`] is its own.
+    of: usize,
+    /// There is no tile for one of its levels.
+    left: bool,
 }
 
-/// Levels of warps' lanes.
+/// Levels of warps' lanes, and their taps along an axis of anisotropy.
 struct Details {
     fine: [[u32; 16]; TOGETHER],
     weight: [[u32; 16]; TOGETHER],
     blended: [u16; TOGETHER],
+    taps: [[u32; 16]; TOGETHER],
+    axis: [[[u32; 16]; 2]; TOGETHER],
+    most: [u32; TOGETHER],
 }
 
 /// Lane `k` of each quad.
@@ -71,30 +79,111 @@ impl Details {
             return;
         }
         // A quad's lanes have one level: four warps' are found together, a lane of each quad for each.
+        let long = sampler.anisotropy > 1.0;
         for (first, some) in several.chunks(4).enumerate() {
             let mut longer = none;
+            let mut d = [[none; 2]; 2];
             for (k, &(w, _)) in some.iter().enumerate() {
                 // SAFETY: the caller's wave.
                 let st = unsafe { coordinates(s, wave, w) };
-                longer = s.fsel(s.mask(0x1111 << k), lod::plain_longer(s, f, &st), longer);
+                let own = s.mask(0x1111 << k);
+                if long {
+                    for axis in 0..2 {
+                        let of = lod::derivatives(s, st[axis]);
+                        d[0][axis] = s.fsel(own, of[0], d[0][axis]);
+                        d[1][axis] = s.fsel(own, of[1], d[1][axis]);
+                    }
+                } else {
+                    longer = s.fsel(own, lod::plain_longer(s, f, &st), longer);
+                }
             }
-            let l = lod::plain(s, f, view, sampler, lod::round(s, longer));
+            let l = if long {
+                lod::long(s, f, view, sampler, &d)
+            } else {
+                lod::plain(s, f, view, sampler, lod::round(s, longer))
+            };
             let (fine, blended) = (s.from_bits(l.fine), s.mbits(l.blended));
             for k in 0..some.len() {
                 let i = (4 * first + k) % TOGETHER;
                 vector::store(s, &mut self.fine[i], s.bits(of_quads(s, fine, k)));
                 vector::store(s, &mut self.weight[i], s.bits(of_quads(s, l.weight, k)));
                 self.blended[i] = (blended >> k & 0x1111) * 0xF;
+                if long {
+                    let taps = of_quads(s, l.taps, k);
+                    self.most[i] = if l.most > 1 { lod::most(s, taps) } else { 1 };
+                    vector::store(s, &mut self.taps[i], s.bits(taps));
+                    for axis in 0..2 {
+                        vector::store(s, &mut self.axis[i][axis], s.bits(of_quads(s, l.axis[axis], k)));
+                    }
+                }
             }
         }
     }
+}
+
+/// Tiles for the warps' levels: one for all that read a level, if that is not too large. The warps that there are none for, a bit each.
+///
+/// # Safety
+/// All corners have been written, and are of the view that the tiles are of.
+#[inline(always)]
+unsafe fn lay<S: Simd>(
+    s: S,
+    f: &Fast,
+    tiles: &mut Tiles,
+    of: &[Levels],
+    at: &mut [[MaybeUninit<Corners>; 3]; TOGETHER],
+    places: &mut [[Place; 3]; TOGETHER],
+) -> u32 {
+    tiles.clear();
+    let (mut apart, mut done) = (0, [[false; 3]; TOGETHER]);
+    for (of, at) in of.iter().zip(&mut *at) {
+        for at in at.iter_mut().take(if of.mask == 0xFFFF { 0 } else { of.levels }) {
+            // SAFETY: the caller's.
+            unsafe { at.assume_init_mut() }.keep_to(s, of.mask);
+        }
+    }
+    for i in 0..of.len() {
+        for k in 0..of[i].levels.min(3) {
+            if done[i][k] {
+                continue;
+            }
+            let level = of[i].fine + k;
+            let mut list = [std::ptr::null(); TOGETHER];
+            let mut n = 0;
+            for (j, other) in of.iter().enumerate() {
+                let same = level.wrapping_sub(other.fine);
+                if same < other.levels {
+                    list[n] = at[j][same % 3].as_ptr();
+                    done[j][same % 3] = true;
+                    n += 1;
+                }
+            }
+            // SAFETY: the caller's corners.
+            let all = unsafe { tiles.cover(f, level, &list[..n]) };
+            for (j, other) in of.iter().enumerate() {
+                let same = level.wrapping_sub(other.fine);
+                if same < other.levels {
+                    let mut own = all;
+                    if own.is_none() {
+                        // SAFETY: as above.
+                        own = unsafe { tiles.cover(f, level, &[at[j][same % 3].as_ptr()]) };
+                    }
+                    match own {
+                        Some(place) => places[j][same % 3] = place,
+                        None => apart |= 1 << j,
+                    }
+                }
+            }
+        }
+    }
+    apart
 }
 
 /// Where all lanes of a warp have the same levels, or the next finer ones, as most warps do, these are filtered as if there were no others.
 /// Warps that are left (a bit each).
 ///
 /// # Safety
-/// As [`super::waves::warps`]; view and sampler are such that [`super::filters_levels`].
+/// As [`super::waves::warps`]; view and sampler are such that [`super::filters_inside`].
 #[inline(always)]
 pub unsafe fn warps<S: Simd, T: Texels>(
     s: S,
@@ -105,12 +194,24 @@ pub unsafe fn warps<S: Simd, T: Texels>(
 ) -> u32 {
     let mut left = 0;
     let mut near = [None; 3];
+    let mut close = [Close::Eight; 3];
+    let wanted = wanted(view, wave);
+    let border = edge_color::<T>(f, view, sampler);
+    let mut tiles = if T::ANY { Tiles::of(f) } else { None };
     let mut all = Warps::of(wave);
     let none = s.fsplat(0.0);
-    let mut details = Details { fine: [[0; 16]; _], weight: [[0; 16]; _], blended: [0; _] };
+    let mut details = Details {
+        fine: [[0; 16]; _],
+        weight: [[0; 16]; _],
+        blended: [0; _],
+        taps: [[0; 16]; _],
+        axis: [[[0; 16]; _]; _],
+        most: [1; _],
+    };
     let mut of = [Levels::default(); TOGETHER];
     let mut at = [const { [const { MaybeUninit::<Corners>::uninit() }; 3] }; TOGETHER];
     let mut found = [const { [const { MaybeUninit::<Found>::uninit() }; 3] }; TOGETHER];
+    let mut sums = [[[0u32; 16]; 4]; TOGETHER];
     loop {
         let several = all.several();
         if several.is_empty() {
@@ -119,6 +220,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         // SAFETY: the caller's wave.
         unsafe { details.find(s, f, view, sampler, wave, &several) };
         let mut n = 0;
+        let mut most = 1;
         for (i, &(w, mask)) in several.iter().enumerate() {
             let all_fine = vector::load(s, &details.fine[i]);
             let mut fine = details.fine[i][mask.trailing_zeros() as usize & 15];
@@ -140,60 +242,143 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             // What lanes that are not active ask for is no work, and may lie beyond the last level.
             let blended = details.blended[i] & mask;
             let weight = s.from_bits(vector::load(s, &details.weight[i]));
-            // (No later one's: n is i at most.)
-            vector::store(s, &mut details.weight[n], s.bits(s.fsel(s.mask(blended), weight, none)));
+            vector::store(s, &mut details.weight[i], s.bits(s.fsel(s.mask(blended), weight, none)));
             let last = if apart { blended & !same } else { blended };
             let levels = 1 + apart as usize + (last != 0) as usize;
-            of[n] = Levels { w, mask, same, apart, fine: fine as usize, levels };
+            of[n] = Levels { w, mask, same, apart, fine: fine as usize, levels, of: i, left: false };
+            most = if details.most[i] > most { details.most[i] } else { most };
             n += 1;
         }
-        for (of, at) in of[..n].iter().zip(&mut at) {
-            // SAFETY: the caller's wave.
-            let st = unsafe { coordinates(s, wave, of.w) };
-            for k in 0..of.levels {
-                corners::<S, ANY>(s, f, sampler, of.fine + k, &st, &mut at[k % 3]);
+        for tap in 0..most {
+            // Those that take as many; without a tile for one tap, a warp is left as a whole.
+            let mut kept = 0;
+            for i in 0..n {
+                if !of[i].left && details.most[of[i].of % TOGETHER] > tap {
+                    of[kept] = of[i];
+                    kept += 1;
+                }
             }
-        }
-        for (i, of) in of[..n].iter().enumerate() {
-            for k in 0..of.levels {
-                let level = of.fine + k;
-                // (Of levels with few columns nothing is learnt.)
-                let first = Close::first(f, level);
-                let mut asked = if first == Close::No { first } else { near[k].unwrap_or(first) };
-                // SAFETY: these are corners of the level, and have been written.
+            n = kept;
+            for (of, at) in of[..n].iter().zip(&mut at) {
+                // SAFETY: the caller's wave.
+                let mut st = unsafe { coordinates(s, wave, of.w) };
+                let own = of.of % TOGETHER;
+                if details.most[own] > 1 {
+                    let taps = s.from_bits(vector::load(s, &details.taps[own]));
+                    let axis = &details.axis[own];
+                    let axis =
+                        [s.from_bits(vector::load(s, &axis[0])), s.from_bits(vector::load(s, &axis[1]))];
+                    st = tapped(s, &st, &axis, taps, tap);
+                }
+                for k in 0..of.levels {
+                    let at = corners::<S, ANY>(s, f, sampler, of.fine + k, &st, &mut at[k % 3]);
+                    if T::floats(f) {
+                        at.settle(s);
+                    }
+                }
+            }
+            let mut places = [[Place::default(); 3]; TOGETHER];
+            let mut apart = 0;
+            if let Some(tiles) = &mut tiles {
+                // SAFETY: corners of the levels, and have been written.
+                apart = unsafe { lay(s, f, tiles, &of[..n], &mut at, &mut places) };
+            }
+            for i in 0..n {
+                if T::ANY && apart >> i & 1 != 0 {
+                    of[i].left = true;
+                    left |= 1 << of[i].w;
+                    continue;
+                }
+                for k in 0..if T::WORD { of[i].levels } else { 0 } {
+                    let level = of[i].fine + k;
+                    // (Of levels with few columns nothing is learnt.)
+                    let first = Close::first(f, level);
+                    let mut asked = if first == Close::No { first } else { near[k].unwrap_or(first) };
+                    let mut from = f;
+                    if let Some(tiles) = &mut tiles {
+                        tiles.put(level, places[i][k % 3]);
+                        from = &tiles.view;
+                    }
+                    // SAFETY: these are corners of the level, and have been written.
+                    unsafe {
+                        let at = at[i][k % 3].assume_init_ref();
+                        found::find::<S, T>(s, from, level, at, &mut asked, &mut found[i][k % 3]);
+                    }
+                    near[k] = if first == Close::No { near[k] } else { Some(asked) };
+                }
+            }
+            for (i, &Levels { w, mask, same, apart, fine, levels, of: own, left }) in
+                of[..n].iter().enumerate()
+            {
+                if T::ANY && left {
+                    continue;
+                }
+                let own = own % TOGETHER;
+                let weight = s.from_bits(vector::load(s, &details.weight[own]));
+                let same = s.mask(same);
+                let mut color = [none; 4];
+                for k in 0..levels {
+                    let mut t = [none; 4];
+                    // SAFETY: so many levels' have been found; these are their corners.
+                    unsafe {
+                        let at = at[i][k % 3].assume_init_ref();
+                        if T::WORD {
+                            found::filter::<S, T>(
+                                s,
+                                f,
+                                found[i][k % 3].assume_init_ref(),
+                                at,
+                                &border,
+                                &mut t,
+                            );
+                        } else {
+                            let near = &mut close[k % 3];
+                            let mut from = f;
+                            if let Some(tiles) = &mut tiles {
+                                tiles.put(fine + k, places[i][k % 3]);
+                                from = &tiles.view;
+                            }
+                            apart::apart::<S, T>(s, from, fine + k, at, near, wanted, &border, &mut t);
+                        }
+                    }
+                    // Of lanes apart the finer ones' second level is the others' first one.
+                    let weight = match k {
+                        1 if apart => s.fsel(same, weight, none),
+                        2 => s.fsel(same, none, weight),
+                        _ => weight,
+                    };
+                    for c in 0..T::N {
+                        // Of finite ones a weight of 0 leaves what there is.
+                        let mut mixed = t[c];
+                        if k != 0 {
+                            mixed = mix(s, color[c], t[c], weight);
+                            if T::floats(f) {
+                                mixed = s.fsel(s.feq(weight, none), color[c], mixed);
+                            }
+                        }
+                        color[c] = if k == 1 && apart { s.fsel(same, mixed, t[c]) } else { mixed };
+                    }
+                }
+                if details.most[own] > 1 {
+                    // As many of the lanes' taps count as they have; sums begin with zeros.
+                    let taps = s.from_bits(vector::load(s, &details.taps[own]));
+                    let counts = s.flt(s.fsplat(tap as f32), taps);
+                    for c in 0..T::N {
+                        let sum = if tap == 0 { none } else { s.from_bits(vector::load(s, &sums[own][c])) };
+                        let sum = s.fsel(counts, s.fadd(sum, color[c]), sum);
+                        vector::store(s, &mut sums[own][c], s.bits(sum));
+                        color[c] = s.fdiv(sum, taps);
+                    }
+                    if tap + 1 < details.most[own] {
+                        continue;
+                    }
+                }
+                // SAFETY: the caller's wave.
                 unsafe {
-                    let at = at[i][k % 3].assume_init_ref();
-                    found::find::<S, T>(s, f, level, at, &mut asked, &mut found[i][k % 3]);
-                }
-                near[k] = if first == Close::No { near[k] } else { Some(asked) };
-            }
-        }
-        for (i, &Levels { w, mask, same, apart, levels, .. }) in of[..n].iter().enumerate() {
-            // SAFETY: the caller's wave.
-            unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
-            let weight = s.from_bits(vector::load(s, &details.weight[i]));
-            let same = s.mask(same);
-            let mut color = [none; 4];
-            for k in 0..levels {
-                let mut t = [none; 4];
-                // SAFETY: so many levels' have been found.
-                let (at, found) =
-                    unsafe { (at[i][k % 3].assume_init_ref(), found[i][k % 3].assume_init_ref()) };
-                found::filter::<S, T>(s, found, at, &mut t);
-                // Of lanes apart the finer ones' second level is the others' first one.
-                let weight = match k {
-                    1 if apart => s.fsel(same, weight, none),
-                    2 => s.fsel(same, none, weight),
-                    _ => weight,
-                };
-                for c in 0..T::N {
-                    // All are finite, and a weight of 0 leaves what there is.
-                    let mixed = if k == 0 { t[c] } else { mix(s, color[c], t[c], weight) };
-                    color[c] = if k == 1 && apart { s.fsel(same, mixed, t[c]) } else { mixed };
+                    count(s, f, view, sampler, false, wave, (w, mask));
+                    give::<S, T>(s, f, view, wave, w, mask, &color);
                 }
             }
-            // SAFETY: the caller's wave.
-            unsafe { give::<S, T>(s, f, view, wave, w, mask, &color) };
         }
     }
 }

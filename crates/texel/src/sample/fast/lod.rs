@@ -46,7 +46,7 @@ fn log2<S: Simd>(s: S, x: S::F) -> S::F {
 
 /// A coordinate's derivatives in x and y.
 #[inline(always)]
-fn derivatives<S: Simd>(s: S, c: S::F) -> [S::F; 2] {
+pub fn derivatives<S: Simd>(s: S, c: S::F) -> [S::F; 2] {
     let first = s.fquad::<0>(c);
     [s.fsub(s.fquad::<1>(c), first), s.fsub(s.fquad::<2>(c), first)]
 }
@@ -109,6 +109,44 @@ fn ellipse<S: Simd>(s: S, [x, y]: [S::F; 2], dot: S::F) -> Ellipse<S> {
     }
 }
 
+/// The largest of the lanes' numbers of taps.
+#[inline(always)]
+pub fn most<S: Simd>(s: S, taps: S::F) -> u32 {
+    let mut most = 1.0f32;
+    for t in ops::f_lanes(s, taps) {
+        most = if t > most { t } else { most };
+    }
+    most as u32
+}
+
+/// The taps of a warp's lanes, of samples without operands but for those of levels, beyond one a lane.
+#[inline(always)]
+pub fn extra<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+) -> u32 {
+    let taps = ops::f_lanes(s, lods(s, f, view, sampler, args).taps);
+    let mut n = 0;
+    for lane in 0..16 {
+        n += if mask >> lane & 1 != 0 { taps[lane] as u32 - 1 } else { 0 };
+    }
+    n
+}
+
+/// What [`lods`] has of derivatives, by side and coordinate, with no other operand.
+#[inline(always)]
+pub fn long<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, d: &[[S::F; 2]; 2]) -> Lods<S> {
+    let mut out = Lods::none(s);
+    let base = out.footprint(s, f, sampler, d);
+    let bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
+    out.select(s, f, view, sampler, clamped(s, sampler, s.fadd(base, bias), s.fsplat(sampler.min_lod)));
+    out
+}
+
 /// Of an isotropic sample of the coordinates `st`, without operands: [`longer`] of its footprint, which a quad's lanes have in common.
 #[inline(always)]
 pub fn plain_longer<S: Simd>(s: S, f: &Fast, st: &[S::F; 2]) -> S::F {
@@ -148,6 +186,36 @@ impl<S: Simd> Lods<S> {
         }
     }
 
+    /// Of derivatives, by side and coordinate: the level, and along a footprint that is longer than wide the taps.
+    #[inline(always)]
+    fn footprint(&mut self, s: S, f: &Fast, sampler: &Sampler, d: &[[S::F; 2]; 2]) -> S::F {
+        let (zero, one) = (s.fsplat(0.0), s.fsplat(1.0));
+        let (rho2, dot) = footprint(s, f, d);
+        let base = round(s, longer(s, &rho2));
+        if sampler.anisotropy <= 1.0 || f.cube {
+            return base;
+        }
+        let Ellipse { max, min, along } = ellipse(s, rho2, dot);
+        let limit = s.fsplat(sampler.anisotropy);
+        let ratio = s.fmin_raw(s.fsqrt(s.fdiv(max, min)), limit);
+        let eta = s.fsel(s.flt(zero, min), ratio, limit);
+        let long = s.mand(s.flt(zero, max), s.flt(one, eta));
+        if !s.many(long) {
+            return base;
+        }
+        let level = s.fsub(s.fmul(s.fsplat(0.5), log2(s, max)), log2(s, eta));
+        // (Integers are not filtered: one tap, at that level.)
+        if !f.integers {
+            self.taps = s.fsel(long, s.fceil(eta), one);
+            for k in 0..2 {
+                let axis = s.fadd(s.fmul(d[0][k], along[0]), s.fmul(d[1][k], along[1]));
+                self.axis[k] = s.fsel(long, axis, zero);
+            }
+            self.most = most(s, self.taps);
+        }
+        s.fsel(long, level, base)
+    }
+
     /// "Image Level(s) Selection".
     #[inline(always)]
     fn select(&mut self, s: S, f: &Fast, view: &ImageView, sampler: &Sampler, lambda: S::F) {
@@ -166,18 +234,19 @@ impl<S: Simd> Lods<S> {
         self.fine = s.smin(s.f_to_s_raw(hi), last);
         self.coarse = s.smin(s.iadd(self.fine, s.isplat(1)), last);
         self.weight = s.fsub(d, hi);
-        self.blended = s.mand(s.fne(self.weight, zero), s.mnot(s.ieq(self.fine, self.coarse)));
+        if !f.integers {
+            self.blended = s.mand(s.fne(self.weight, zero), s.mnot(s.ieq(self.fine, self.coarse)));
+        }
     }
 }
 
 #[inline(always)]
 pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Lods<S> {
     let zero = s.fsplat(0.0);
-    let one = s.fsplat(1.0);
     let mut out = Lods::none(s);
     let mut lambda = zero;
     if !sampler.unnormalized {
-        let mut base;
+        let base;
         if let Some(lod) = args.lod {
             base = floats(s, lod);
         } else {
@@ -200,30 +269,7 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
                     [d[0], d[1]] = direction.project_derivative(s, d);
                 }
             }
-            let (rho2, dot) = footprint(s, f, &[[d[0][0], d[0][1]], [d[1][0], d[1][1]]]);
-            base = round(s, longer(s, &rho2));
-            if sampler.anisotropy > 1.0 && !f.cube {
-                let Ellipse { max, min, along } = ellipse(s, rho2, dot);
-                let limit = s.fsplat(sampler.anisotropy);
-                let ratio = s.fmin_raw(s.fsqrt(s.fdiv(max, min)), limit);
-                let eta = s.fsel(s.flt(zero, min), ratio, limit);
-                let long = s.mand(s.flt(zero, max), s.flt(one, eta));
-                if s.many(long) {
-                    let level = s.fsub(s.fmul(s.fsplat(0.5), log2(s, max)), log2(s, eta));
-                    base = s.fsel(long, level, base);
-                    out.taps = s.fsel(long, s.fceil(eta), one);
-                    for k in 0..2 {
-                        let axis = s.fadd(s.fmul(d[0][k], along[0]), s.fmul(d[1][k], along[1]));
-                        out.axis[k] = s.fsel(long, axis, zero);
-                    }
-                    let taps = ops::f_lanes(s, out.taps);
-                    let mut most = 1.0f32;
-                    for t in taps {
-                        most = if t > most { t } else { most };
-                    }
-                    out.most = most as u32;
-                }
-            }
+            base = out.footprint(s, f, sampler, &[[d[0][0], d[0][1]], [d[1][0], d[1][1]]]);
         }
         let mut bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
         if let Some(b) = args.bias {

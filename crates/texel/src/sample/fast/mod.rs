@@ -5,16 +5,23 @@
 //! Everything here is `inline(always)`, generic over [`Simd`], and plain loops: closures and array adaptors are not
 //! inlined into functions with CPU features of their own.
 
+mod any;
 mod apart;
+mod blocks;
 mod compare;
 mod corners;
 mod cube;
+mod fetch;
 mod found;
+mod gather;
 mod levels;
 mod lod;
 mod place;
+mod solid;
 mod texels;
+mod tile;
 mod touch;
+mod unit;
 mod waves;
 mod window;
 
@@ -22,8 +29,11 @@ use super::args::{SampleArgs, Warp4};
 use super::blend::border;
 use super::sampler::{Reduction, Sampler};
 use super::view::{ImageView, Level};
+use crate::format::plan::Plan;
 use crate::format::{FormatInfo, NumClass, TexelKind};
 use crate::vector::{load, store};
+use any::{Any, Functions};
+use blocks::Blocks;
 use corners::{ANY, corners};
 use cube::Direction;
 use lod::{Lods, lods};
@@ -31,14 +41,17 @@ use place::{Place, at_level, bordered};
 use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
 use std::mem::MaybeUninit;
-use texels::{Bytes, Depth24, Float, Half, Srgb, Texels, Unorm16};
+use texels::{Bytes, Depth24, Float, Half, Texels, Unorm16};
 pub use texels::{HIGH, LOW, scale};
 pub(super) use touch::{Reads, reads};
+use unit::Unit;
 use waves::warps;
 use window::Close;
 
 /// Levels that a table holds: one vector's lanes.
 const LEVELS: usize = 16;
+/// See [`Fast::last`].
+const NO_LAST: u32 = u32::MAX;
 /// Bytes of a cache line.
 const LINE: usize = 64;
 
@@ -76,10 +89,24 @@ pub struct Fast {
     base: *const u8,
     /// Bytes from there to the end of the last level.
     bytes_in_all: u32,
-    /// Where the last four bytes of the base level's first layer begin, if it has as many.
-    last: Option<u32>,
-    /// log2 of a texel's bytes.
-    shift: u32,
+    /// Where the last four bytes of a level's first layer begin, from its first texel; [`NO_LAST`] if it has not as many.
+    last: [u32; 16],
+    /// Bytes of a texel.
+    bytes: u32,
+    /// What offsets in memory are made in.
+    unit: Unit,
+    /// What those are made in that texels are loaded by, by `any`.
+    reads: Unit,
+    any: Functions,
+    blocks: Option<Blocks>,
+    /// How channels are made of bits, where `runs` are for any format.
+    plan: Plan,
+    /// There is one.
+    planned: bool,
+    /// Texels may be infinite or NaN.
+    floats: bool,
+    /// Texels are integers, of which the nearest is taken.
+    integers: bool,
     /// Every row begins with a cache line.
     aligned: bool,
     /// Both sizes of every level are powers of two.
@@ -94,6 +121,7 @@ pub struct Fast {
     /// The format's first channel is the kernels' third one, and the other way round: the same kernels are for both orders.
     swapped: bool,
     runs: Runs,
+    family: Family,
     /// The general path instead, to compare with.
     #[cfg(test)]
     pub(super) off: bool,
@@ -105,6 +133,8 @@ pub enum Kind {
     Line,
     Flat,
     Cube,
+    /// Of three, whose slices are layers. Only [`solid`] is for these.
+    Solid,
 }
 
 impl Fast {
@@ -119,12 +149,33 @@ impl Fast {
     /// # Safety
     /// The levels are of that kind, texels of the format, with so many layers each; their memory stays for as long as
     /// this.
-    pub unsafe fn new(format: &FormatInfo, kind: Kind, levels: &[Level], layers: u32) -> Option<Box<Fast>> {
+    pub unsafe fn new(
+        format: &'static FormatInfo,
+        kind: Kind,
+        levels: &[Level],
+        layers: u32,
+    ) -> Option<Box<Fast>> {
         let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
         if levels.len() > LEVELS {
             return None;
         }
-        let runs = pick(format.kind, Machine::best())?;
+        let family = Family::of(format)?;
+        let [w, h, _] = first.size;
+        let unit = match format.block_bytes {
+            _ if format.compressed() => Unit::Blocks,
+            n => Unit::Shift(n.trailing_zeros()),
+        };
+        let mut plan = Plan::of(format);
+        if filters_bytes(format.kind) && kind != Kind::Solid {
+            plan = plan.map(Plan::of_bytes);
+        }
+        let planned = plan.is_some();
+        let (blocks, plan) = match Blocks::new(format, [w, h]) {
+            Some((blocks, plan)) => (Some(blocks), plan),
+            None if format.compressed() => return None,
+            None => (None, plan.unwrap_or(Plan::NONE)),
+        };
+        let runs = pick(family, Machine::best())?;
         let mut f = Fast {
             size: [[1.0; 16]; 2],
             texels: [[1; 16]; 2],
@@ -133,19 +184,24 @@ impl Fast {
             start: [0; 16],
             base: first.base,
             bytes_in_all: 0,
-            last: {
-                let [w, h, _] = first.size;
-                let bytes = (h as u64 - 1) * first.row_pitch + w as u64 * format.block_bytes as u64;
-                bytes.checked_sub(4).map(|b| b as u32)
-            },
-            shift: format.block_bytes.trailing_zeros(),
+            last: [NO_LAST; 16],
+            bytes: format.block_bytes,
+            unit,
+            reads: if format.compressed() { Unit::Decoded } else { unit },
+            any: Functions::of(Machine::best())?,
+            blocks,
+            plan,
+            planned: planned || format.compressed(),
+            floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
+            integers: format.is_integer(),
+            family,
             aligned: (first.base as usize).is_multiple_of(LINE),
             pow2: [true; 2],
             count: levels.len(),
             line: kind == Kind::Line,
             cube: kind == Kind::Cube,
             compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm | TexelKind::D24),
-            swapped: matches!(format.kind, TexelKind::Bgra8Unorm | TexelKind::Bgra8Srgb),
+            swapped: matches!(format.kind, TexelKind::Bgra8Unorm),
             runs,
             #[cfg(test)]
             off: false,
@@ -155,8 +211,10 @@ impl Fast {
             let [w, h, _] = l.size;
             let end = start
                 .checked_add(l.layer_pitch.checked_mul(layers as u64)?)?
-                .checked_add(l.row_pitch.checked_mul(h as u64)?)?;
-            if end > u32::MAX as u64 {
+                .checked_add(l.row_pitch.checked_mul(format.blocks(h, 1) as u64)?)?;
+            let whole = (start | l.layer_pitch | l.row_pitch).is_multiple_of(format.block_bytes as u64);
+            let up = f.blocks.as_ref().map_or(0, |b| b.up());
+            if end > u32::MAX as u64 >> up || f.blocks.is_some() && !whole {
                 return None;
             }
             f.bytes_in_all = f.bytes_in_all.max(end as u32);
@@ -169,6 +227,8 @@ impl Fast {
             f.row_pitch[i] = l.row_pitch as u32;
             f.layer_pitch[i] = l.layer_pitch as u32;
             f.start[i] = start as u32;
+            let bytes = (h as u64 - 1) * l.row_pitch + w as u64 * format.block_bytes as u64;
+            f.last[i] = bytes.checked_sub(4).map_or(NO_LAST, |b| b as u32);
         }
         Some(Box::new(f))
     }
@@ -224,12 +284,21 @@ pub(super) fn sample(
     if f.off {
         return false;
     }
+    let nearest;
+    let sampler = if f.integers {
+        nearest = sampler.nearest();
+        &nearest
+    } else {
+        sampler
+    };
     let mut row = Row::default();
     let Some(args) = flat(f, args, &mut row) else { return false };
     // Offsets have 32 bits.
-    let reaches = args
-        .shift
-        .is_none_or(|shift| shift.0.iter().all(|bytes| bytes.checked_add(f.bytes_in_all).is_some()));
+    let reaches = args.shift.is_none_or(|shift| {
+        let (up, block) = f.blocks.as_ref().map_or((0, 1), |b| (b.up(), f.bytes));
+        let fits = |bytes: u32| bytes.checked_add(f.bytes_in_all).is_some_and(|n| n <= u32::MAX >> up);
+        shift.0.iter().all(|bytes| fits(*bytes) && bytes.is_multiple_of(block))
+    });
     let eligible = (args.dref.is_none() || f.compares) && sampler.reduction == Reduction::Average && reaches;
     if eligible {
         // SAFETY: the kernel was picked for this machine and format, and the operands are those of a 2D view; shifts were made
@@ -283,10 +352,113 @@ pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask
     if f.off {
         return None;
     }
+    let nearest;
+    let sampler = if f.integers {
+        nearest = sampler.nearest();
+        &nearest
+    } else {
+        sampler
+    };
     let mut row = Row::default();
     let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.
     Some(unsafe { (f.runs.lines)(f, view, sampler, args, mask) })
+}
+
+/// Fetches for all warps of a wave, if the view is of a class that has a kernel and all lanes read one level; false if not.
+///
+/// # Safety
+/// Rows and results are those of a wave.
+pub unsafe fn fetch_wave(view: &ImageView, dims: usize, arrayed: bool, wave: &ImageRows) -> bool {
+    let fast = view.fast.as_ref().filter(|f| f.planned && !f.cube && f.dims() == dims);
+    let Some(f) = fast.filter(|_| arrayed == view.arrayed && wave.lines.is_none()) else { return false };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    let mut level = 0;
+    if let Some(lod) = wave.lod {
+        // Most often all warps have the same row, of one number.
+        // SAFETY: the wave has rows of sixteen lanes for each warp.
+        let row = unsafe { lod.at.cast::<[u32; 16]>().read_unaligned() };
+        let same = lod.step == 0 && row == [row[0]; 16];
+        let mut first = same.then_some(row[0]);
+        for w in (0..32).filter(|w| !same && wave.live >> w & 1 != 0) {
+            for lane in super::args::lanes(wave.exec[w]) {
+                // SAFETY: the wave has rows of sixteen lanes for each warp.
+                let own = unsafe { lod.warp(w).cast::<u32>().add(lane).read() };
+                if *first.get_or_insert(own) != own {
+                    return false;
+                }
+            }
+        }
+        level = first.unwrap_or(0);
+    }
+    if level as usize >= f.count || level as f32 + 1.0 <= view.min_lod {
+        return false;
+    }
+    // SAFETY: the kernel was picked for this machine; the rows are the caller's.
+    unsafe { (f.any.fetch)(f, view, level as usize, arrayed, wave) };
+    true
+}
+
+/// Gathers if view and operands are of a class that has a kernel; false if not.
+pub(super) fn gather(
+    view: &ImageView,
+    sampler: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    out: &mut Warp4,
+) -> bool {
+    let Some(f) = view.fast.as_ref().filter(|f| f.planned && (args.dref.is_none() || f.compares)) else {
+        return false;
+    };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    let dims = f.dims();
+    let offsets = args.offsets.is_none_or(|o| matches!(o.len(), 2 | 8..) && !f.cube);
+    let fits = !f.line && args.dims == dims && args.coords.len() >= dims + args.arrayed as usize && offsets;
+    // SAFETY: the kernel was picked for this machine, and the operands are those of such a view.
+    fits && unsafe { (f.any.gather)(f, view, sampler, args, mask, out) }
+}
+
+/// Samples of a 3D view, if view, sampler and operands are of a class that has a kernel; false if not.
+pub(super) fn sample_solid(
+    view: &ImageView,
+    sampler: &Sampler,
+    args: &SampleArgs,
+    mask: u16,
+    out: &mut Warp4,
+) -> bool {
+    let Some(f) = &view.solid else { return false };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    let fits = f.count == 1
+        && args.dims == 3
+        && args.coords.len() >= 3
+        && args.offsets.is_none_or(|o| o.len() == 3)
+        && args.dref.is_none()
+        && sampler.mag_linear == sampler.min_linear
+        && sampler.reduction == Reduction::Average
+        && (sampler.anisotropy <= 1.0 || args.lod.is_some() || f.integers);
+    if fits {
+        // SAFETY: the kernel was picked for this machine, and the operands are those of such a view.
+        unsafe { (f.any.solid)(f, view, sampler, args, mask, out) };
+    }
+    fits
+}
+
+/// The taps of a warp's lanes beyond one a lane, if the sample is of a class that has a kernel.
+pub(super) fn extra_taps(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> Option<u32> {
+    let f = view.fast.as_ref().filter(|f| !f.integers)?;
+    let mut row = Row::default();
+    let args = &flat(f, args, &mut row)?;
+    // SAFETY: the kernel was picked for this machine.
+    Some(unsafe { (f.any.taps)(f, view, sampler, args, mask) })
 }
 
 /// Samples for all warps of a wave, if view and sampler are of a class that has a kernel; false if not.
@@ -312,6 +484,13 @@ pub unsafe fn sample_wave(
     if wave.lines.is_some() && !f.aligned || wave.dref.is_some() && !f.compares {
         return false;
     }
+    let nearest;
+    let sampler = if f.integers {
+        nearest = sampler.nearest();
+        &nearest
+    } else {
+        sampler
+    };
     if f.line {
         let middle = Rows { at: MIDDLE.as_ptr().cast(), step: 0 };
         let coords = [wave.coords[0], middle, wave.coords[1], wave.coords[2]];
@@ -330,30 +509,77 @@ pub(super) fn filters_bytes(kind: TexelKind) -> bool {
     matches!(kind, K::R8Unorm | K::Rg8Unorm | K::Rgba8Unorm | K::Bgra8Unorm)
 }
 
-/// The kernels of a format for a machine, if it has any.
-fn pick(kind: TexelKind, machine: Machine) -> Option<Runs> {
+/// Which texels kernels are for: those of one kind, or of any format by its plan.
+#[derive(Clone, Copy, PartialEq)]
+enum Family {
+    Own(TexelKind),
+    /// Texels are words, or what blocks are decoded to is such.
+    Any {
+        words: bool,
+    },
+}
+
+impl Family {
+    fn of(format: &FormatInfo) -> Option<Family> {
+        use TexelKind as K;
+        match format.kind {
+            K::R8Unorm
+            | K::Rg8Unorm
+            | K::Rgba8Unorm
+            | K::Bgra8Unorm
+            | K::R16Unorm
+            | K::D24
+            | K::Rgba16Sfloat
+            | K::R32Sfloat
+            | K::Rgba32Sfloat => Some(Family::Own(format.kind)),
+            K::Block(_) => {
+                let packing = crate::format::block::packing(format)?;
+                Some(Family::Any { words: packing.bytes() == 4 })
+            }
+            _ => Plan::of(format).map(|p| Family::Any { words: p.bytes == 4 }),
+        }
+    }
+}
+
+/// The kernels of texels for a machine, if it has any.
+fn pick(family: Family, machine: Machine) -> Option<Runs> {
     use TexelKind as K;
+    let kind = match family {
+        Family::Own(kind) => kind,
+        Family::Any { words } => {
+            // Warps of their own go one way, whatever a texel's size.
+            let runs = form::<Any<false>>(machine)?;
+            return Some(if words { Runs { wave: wave::<Any<true>>(machine)?, ..runs } } else { runs });
+        }
+    };
     match kind {
         K::R8Unorm => form::<Bytes<1>>(machine),
         K::Rg8Unorm => form::<Bytes<2>>(machine),
         K::Rgba8Unorm | K::Bgra8Unorm => form::<Bytes<4>>(machine),
-        K::Rgba8Srgb | K::Bgra8Srgb => form::<Srgb>(machine),
         K::R16Unorm => form::<Unorm16>(machine),
         K::D24 => form::<Depth24>(machine),
-        K::R16Sfloat => form::<Half<1>>(machine),
-        K::Rg16Sfloat => form::<Half<2>>(machine),
         K::Rgba16Sfloat => form::<Half<4>>(machine),
         K::R32Sfloat => form::<Float<1>>(machine),
-        K::Rg32Sfloat => form::<Float<2>>(machine),
         K::Rgba32Sfloat => form::<Float<4>>(machine),
         _ => None,
     }
 }
 
+/// An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits: a third of all kernels' code.
+const PORTABLE: bool = cfg!(not(target_arch = "x86_64"));
+
+/// The kernel for waves.
+fn wave<T: Texels>(machine: Machine) -> Option<RunWave> {
+    simd::form!(
+        machine,
+        <T: Texels> unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, w: &ImageRows)
+            = warps::<_, T>;
+        portable if PORTABLE
+    )
+}
+
 /// The kernels of texels for a machine, if it has any.
 fn form<T: Texels>(machine: Machine) -> Option<Runs> {
-    // An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits: a third of all kernels' code.
-    let portable = cfg!(not(target_arch = "x86_64"));
     Some(Runs {
         warp: simd::form!(
             machine,
@@ -365,14 +591,9 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
                 mask: u16,
                 out: &mut Warp4,
             ) = body::<_, T>;
-            portable if portable
+            portable if PORTABLE
         )?,
-        wave: simd::form!(
-            machine,
-            <T: Texels> unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, w: &ImageRows)
-                = warps::<_, T>;
-            portable if portable
-        )?,
+        wave: wave::<T>(machine)?,
         lines: simd::form!(
             machine,
             fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = touch::lines
@@ -398,8 +619,9 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
 #[cfg(test)]
 impl Fast {
     /// The same kernels for another machine, if it has them.
-    pub(super) fn on(&self, kind: TexelKind, machine: Machine) -> Option<Box<Fast>> {
-        Some(Box::new(Fast { runs: pick(kind, machine)?, ..self.clone() }))
+    pub(super) fn on(&self, machine: Machine) -> Option<Box<Fast>> {
+        let (runs, any) = (pick(self.family, machine)?, Functions::of(machine)?);
+        Some(Box::new(Fast { runs, any, ..self.clone() }))
     }
 }
 
@@ -418,23 +640,17 @@ fn plain(f: &Fast, sampler: &Sampler) -> bool {
 /// [`plain`], and what [`corners`] takes but for offsets.
 #[inline(always)]
 fn filters_plainly(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
-    f.count == 1 && filters_levels(f, sampler, arrayed)
+    f.count == 1 && sampler.anisotropy <= 1.0 && filters_inside(f, sampler, arrayed)
 }
 
 /// As [`filters_plainly`], of any level.
 #[inline(always)]
-fn filters_levels(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
-    filters_inside(f, sampler, arrayed) && !bordered(f, sampler)
-}
-
-/// As [`filters_levels`], as far as no border is met.
-#[inline(always)]
 fn filters_inside(f: &Fast, sampler: &Sampler, arrayed: bool) -> bool {
     sampler.mag_linear
         && sampler.min_linear
-        && sampler.anisotropy <= 1.0
         && !arrayed
         && !sampler.unnormalized
+        && (f.planned || !bordered(f, sampler))
         && !f.cube
 }
 
@@ -493,6 +709,23 @@ fn placed<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &S
     place
 }
 
+/// The border's channels as texels are filtered.
+#[inline(always)]
+fn edge_color<T: Texels>(f: &Fast, view: &ImageView, sampler: &Sampler) -> [f32; 4] {
+    let mut to = [0.0; 4];
+    if bordered(f, sampler) {
+        let mut of = border(view, sampler);
+        if f.swapped {
+            of.swap(0, 2);
+        }
+        for k in 0..4 {
+            let v = f32::from_bits(of[k]);
+            to[k] = if T::BYTES || f.plan.filters_bytes { v * 255.0 } else { v };
+        }
+    }
+    to
+}
+
 /// # Safety
 /// Shifts are those of an [`super::Alike`], and have 32 bits with the view's own bytes.
 #[inline(always)]
@@ -513,9 +746,13 @@ unsafe fn body<S: Simd, T: Texels>(
     if T::WORD && unmoved && filters_plainly(f, sampler, args.arrayed) {
         let (mut at, mut found) = (MaybeUninit::uninit(), MaybeUninit::uninit());
         let at = corners::<S, ANY>(s, f, sampler, 0, &st, &mut at);
+        if T::floats(f) {
+            at.settle(s);
+        }
+        let border = edge_color::<T>(f, view, sampler);
         // SAFETY: these are corners of the view.
         let found = unsafe { found::find::<S, T>(s, f, 0, at, &mut Close::No, &mut found) };
-        found::filter::<S, T>(s, found, at, &mut color);
+        found::filter::<S, T>(s, f, found, at, &border, &mut color);
         return finish::<S, T>(s, f, view, &color, mask, out);
     }
     let mut place = placed(s, f, view, sampler, args);
@@ -544,13 +781,13 @@ unsafe fn body<S: Simd, T: Texels>(
 
 /// Result `k`.
 #[inline(always)]
-fn swizzled<S: Simd, T: Texels>(s: S, view: &ImageView, color: &[S::F; 4], k: usize) -> S::I {
+fn swizzled<S: Simd, T: Texels>(s: S, f: &Fast, view: &ImageView, color: &[S::F; 4], k: usize) -> S::I {
     match view.channel(k) {
         Some(c) => {
-            if c < T::N {
+            if T::has(f, c) {
                 s.bits(color[c])
             } else {
-                s.isplat(if c == 3 { 1f32.to_bits() } else { 0 })
+                s.isplat(if c == 3 { view.channels.one() } else { 0 })
             }
         }
         None => s.isplat(view.constant(k)),
@@ -575,7 +812,7 @@ fn finish<S: Simd, T: Texels>(
     out: &mut Warp4,
 ) {
     let color = &ordered::<S, T>(f, color);
-    if view.identity && T::N == 4 && mask == 0xffff {
+    if view.identity && T::has_all(f) && mask == 0xffff {
         for k in 0..4 {
             store(s, &mut out[k], s.bits(color[k]));
         }
@@ -583,7 +820,7 @@ fn finish<S: Simd, T: Texels>(
     }
     let m = s.mask(mask);
     for k in 0..4 {
-        let v = swizzled::<S, T>(s, view, color, k);
+        let v = swizzled::<S, T>(s, f, view, color, k);
         let v = if mask == 0xffff { v } else { s.isel(m, v, load(s, &out[k])) };
         store(s, &mut out[k], v);
     }
@@ -603,10 +840,10 @@ fn filters<S: Simd>(s: S, sampler: &Sampler, l: &Lods<S>) -> (bool, bool, S::M) 
 
 /// The place of tap `tap` of several. The taps of a lane that has fewer lie somewhere; they do not count.
 #[inline(always)]
-fn tapped<S: Simd>(s: S, st: &[S::F; 2], l: &Lods<S>, tap: u32) -> [S::F; 2] {
-    let t = s.fdiv(s.fsplat((tap + 1) as f32), s.fadd(l.taps, s.fsplat(1.0)));
+fn tapped<S: Simd>(s: S, st: &[S::F; 2], axis: &[S::F; 2], taps: S::F, tap: u32) -> [S::F; 2] {
+    let t = s.fdiv(s.fsplat((tap + 1) as f32), s.fadd(taps, s.fsplat(1.0)));
     let t = s.fsub(t, s.fsplat(0.5));
-    [s.fadd(st[0], s.fmul(l.axis[0], t)), s.fadd(st[1], s.fmul(l.axis[1], t))]
+    [s.fadd(st[0], s.fmul(axis[0], t)), s.fadd(st[1], s.fmul(axis[1], t))]
 }
 
 /// All taps and both levels of each.
@@ -628,7 +865,7 @@ unsafe fn several<S: Simd, T: Texels>(
     let st = place.st;
     for tap in 0..l.most {
         if l.most > 1 {
-            place.st = tapped(s, &st, l, tap);
+            place.st = tapped(s, &st, &l.axis, l.taps, tap);
         }
         let mut r = [zero; 4];
         for pass in 0..passes {

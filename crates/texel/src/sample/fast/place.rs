@@ -2,6 +2,7 @@
 
 use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
+use super::unit::Unit;
 use super::{Fast, Texels, cube, mix};
 use crate::vector::load;
 use ash::vk::CompareOp;
@@ -33,6 +34,20 @@ pub struct Levels<S: Simd> {
     pub layer_pitch: S::I,
     /// First texel of the layer.
     pub start: S::I,
+}
+
+impl<S: Simd> Levels<S> {
+    /// Counted as [`Fast::reads`] does.
+    #[inline(always)]
+    pub fn count(&mut self, s: S, f: &Fast) {
+        if f.reads != Unit::Decoded {
+            return;
+        }
+        let up = f.blocks.as_ref().map_or(0, |b| b.up());
+        for of in [&mut self.row_pitch, &mut self.layer_pitch, &mut self.start] {
+            *of = ops::shl(s, *of, up);
+        }
+    }
 }
 
 #[inline(always)]
@@ -79,6 +94,11 @@ pub fn wrapped<S: Simd>(s: S, mode: Wrap, i: S::I, n: S::I, pow2: bool, outside:
             let out = s.ugt(i, last);
             *outside = s.mor(*outside, out);
             s.isel(out, zero, i)
+        }
+        Wrap::Mirror if pow2 => {
+            let all = s.ior(last, n);
+            let r = s.iand(i, all);
+            s.isel(s.sgt(n, r), r, s.ixor(r, all))
         }
         Wrap::Repeat | Wrap::Mirror => {
             let mirror = matches!(mode, Wrap::Mirror);
@@ -164,28 +184,31 @@ pub fn nearest_at<S: Simd>(
     sampler: &Sampler,
     l: &Levels<S>,
     u: &[S::F; 2],
-    shift: u32,
+    unit: Unit,
     outside: &mut S::M,
 ) -> [S::I; 2] {
     let mut steps = [l.start; 2];
     for k in 0..2 {
         let i = s.f_to_s_raw(s.ffloor(u[k]));
         let i = wrapped(s, mode(f, sampler, k), i, l.texels[k], f.pow2[k], outside);
-        steps[k] = if k == 0 { ops::shl(s, i, shift) } else { s.iadd(s.imul(i, l.row_pitch), l.start) };
+        steps[k] = if k == 0 { unit.column(s, f, i) } else { unit.row(s, f, l, i) };
     }
     steps
 }
 
 /// The nearest texels of the only level, without layers, offsets and borders.
 #[inline(always)]
-pub fn nearest_offsets<S: Simd>(s: S, f: &Fast, sampler: &Sampler, st: &[S::F; 2], shift: u32) -> S::I {
+pub fn nearest_offsets<S: Simd>(s: S, f: &Fast, sampler: &Sampler, st: &[S::F; 2], unit: Unit) -> S::I {
     let mut u = *st;
     for k in 0..2 {
         let scaled = if sampler.unnormalized { st[k] } else { s.fmul(st[k], s.fsplat(f.size[k][0])) };
         u[k] = s.fmin_raw(s.fmax_raw(scaled, s.fsplat(-LIMIT)), s.fsplat(LIMIT));
     }
-    let l = levels(s, f, s.isplat(0), s.isplat(0));
-    let [x, y] = nearest_at(s, f, sampler, &l, &u, shift, &mut s.mask(0));
+    let mut l = levels(s, f, s.isplat(0), s.isplat(0));
+    if unit == Unit::Decoded {
+        l.count(s, f);
+    }
+    let [x, y] = nearest_at(s, f, sampler, &l, &u, unit, &mut s.mask(0));
     s.iadd(x, y)
 }
 
@@ -204,7 +227,7 @@ pub fn square<S: Simd>(
     sampler: &Sampler,
     l: &Levels<S>,
     u: &[S::F; 2],
-    shift: u32,
+    unit: Unit,
 ) -> Square<S> {
     let half = s.fsplat(0.5);
     let mut q = Square { weight: [half; 2], steps: [[l.start; 2]; 2], outside: [[s.mask(0); 2]; 2] };
@@ -216,8 +239,7 @@ pub fn square<S: Simd>(
         for side in 0..2 {
             let i = if side == 1 { s.iadd(i, s.isplat(1)) } else { i };
             let i = wrapped(s, mode(f, sampler, k), i, l.texels[k], f.pow2[k], &mut q.outside[k][side]);
-            q.steps[k][side] =
-                if k == 0 { ops::shl(s, i, shift) } else { s.iadd(s.imul(i, l.row_pitch), l.start) };
+            q.steps[k][side] = if k == 0 { unit.column(s, f, i) } else { unit.row(s, f, l, i) };
         }
     }
     q
@@ -243,6 +265,9 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
 ) {
     let mut l = levels(s, f, level, p.layer);
     l.start = s.iadd(l.start, p.shift);
+    if T::ANY {
+        l.count(s, f);
+    }
     let u = scaled(s, sampler, p, &l);
     if any_linear {
         // SAFETY: the level is the lanes' own, with the caller's shifts.
@@ -250,11 +275,11 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
     }
     if any_nearest {
         let mut outside = s.mask(0);
-        let [x, y] = nearest_at(s, f, sampler, &l, &u, T::SHIFT, &mut outside);
+        let [x, y] = nearest_at(s, f, sampler, &l, &u, T::unit(f), &mut outside);
         let at = s.iadd(x, y);
         let mut t = [s.fsplat(0.0); 4];
         // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts.
-        unsafe { T::load(s, f.base, at, &mut t) };
+        unsafe { T::load(s, f, f.base, at, &mut t) };
         T::finish(s, &mut t);
         settled::<S, T>(s, p, bordered(f, sampler), outside, true, &mut t);
         for k in 0..T::N {
@@ -322,30 +347,39 @@ unsafe fn linear<S: Simd, T: Texels>(
             return unsafe { across::<S, T>(s, f, p, l, &c, out) };
         }
     }
-    let mut q = square(s, f, sampler, l, u, T::SHIFT);
+    let mut q = square(s, f, sampler, l, u, T::unit(f));
     let mut kept = [s.isplat(!0); 2];
-    if T::FLOATS {
+    if T::floats(f) {
         settle(s, &mut q);
         kept = [self::kept(s, q.weight[0]), self::kept(s, q.weight[1])];
     }
     let Square { weight, steps, outside } = q;
     let border = bordered(f, sampler);
     // What a texel's right neighbour needs not ask of memory once more.
-    let beside = s.ieq(s.iadd(steps[0][0], s.isplat(1 << T::SHIFT)), steps[0][1]);
-    let pairs = (T::WORD || T::PAIRS && T::SHIFT != 0) && s.mbits(beside) == 0xffff;
+    let bytes = f.bytes;
+    let beside = s.ieq(s.iadd(steps[0][0], s.isplat(bytes)), steps[0][1]);
+    let pairs = (T::WORD || T::PAIRS && bytes != 1) && s.mbits(beside) == 0xffff;
     // The row of a 1D image blends with no other.
     let alone = s.mask(if f.line { 0xFFFF } else { 0 });
+    let at = |x: usize, y: usize| s.iadd(steps[0][x], steps[1][y]);
+    let mut blocks = [[half; 4]; 4];
+    if T::ANY {
+        // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts.
+        unsafe { T::load4(s, f, f.base, &[at(0, 0), at(1, 0), at(0, 1), at(1, 1)], &mut blocks) };
+    }
     for y in 0..2 {
         let (mut a, mut b) = ([half; 4], [half; 4]);
-        let [left, right] = [s.iadd(steps[0][0], steps[1][y]), s.iadd(steps[0][1], steps[1][y])];
+        let [left, right] = [at(0, y), at(1, y)];
         // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts; with `pairs`, texels
         // side by side.
         unsafe {
-            if pairs {
-                T::beside(s, f.base, left, &mut a, &mut b);
+            if T::ANY {
+                (a, b) = (blocks[2 * y], blocks[2 * y + 1]);
+            } else if pairs {
+                T::beside(s, f, f.base, left, &mut a, &mut b);
             } else {
-                T::load(s, f.base, left, &mut a);
-                T::load(s, f.base, right, &mut b);
+                T::load(s, f, f.base, left, &mut a);
+                T::load(s, f, f.base, right, &mut b);
             }
         }
         let m = [s.mor(outside[0][0], outside[1][y]), s.mor(outside[0][1], outside[1][y])];
@@ -382,13 +416,16 @@ unsafe fn across<S: Simd, T: Texels>(
     let none = s.mask(0);
     let mut t = [[s.fsplat(0.0); 4]; 4];
     let mut missing = [none; 4];
+    let mut at4 = [p.layer; 4];
     for n in 0..4 {
         let at = c.texel(s, p, l, n as u32);
         missing[n] = at.none;
-        let row = s.iadd(s.imul(at.row, l.row_pitch), at.start);
-        let at = s.iadd(ops::shl(s, at.column, T::SHIFT), row);
-        // SAFETY: a texel of one of the cube's layers, which has the caller's shifts.
-        unsafe { T::load(s, f.base, at, &mut t[n]) };
+        let row = T::unit(f).row(s, f, &Levels { start: at.start, ..*l }, at.row);
+        at4[n] = s.iadd(T::unit(f).column(s, f, at.column), row);
+    }
+    // SAFETY: texels of the cube's layers, which have the caller's shifts.
+    unsafe { T::load4(s, f, f.base, &at4, &mut t) };
+    for n in 0..4 {
         settled::<S, T>(s, p, false, none, false, &mut t[n]);
     }
     if s.many(s.mor(s.mor(missing[0], missing[1]), s.mor(missing[2], missing[3]))) {
@@ -409,7 +446,7 @@ unsafe fn across<S: Simd, T: Texels>(
     }
     let mut weight = c.weight;
     let mut kept = [s.isplat(!0); 2];
-    if T::FLOATS {
+    if T::floats(f) {
         for k in 0..2 {
             let all = s.feq(weight[k], s.fsplat(1.0));
             weight[k] = s.fsel(all, s.fsplat(0.0), weight[k]);

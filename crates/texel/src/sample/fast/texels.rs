@@ -1,6 +1,7 @@
 //! Texels of sixteen lanes by format.
 
-use crate::format::num::srgb8_table;
+use super::Fast;
+use super::unit::Unit;
 use crate::vector::store;
 use simd::Simd;
 use simd::ops;
@@ -25,16 +26,49 @@ pub trait Texels: 'static {
     const BYTES: bool = false;
     /// Channels may be infinite or NaN.
     const FLOATS: bool = false;
+    /// Texels of any format: see [`super::any`].
+    const ANY: bool = false;
+    /// [`Texels::FLOATS`] of a view's format.
+    #[inline(always)]
+    fn floats(_: &Fast) -> bool {
+        Self::FLOATS
+    }
+    /// The format has channel `k`.
+    #[inline(always)]
+    fn has(_: &Fast, k: usize) -> bool {
+        k < Self::N
+    }
+    /// The format has four.
+    #[inline(always)]
+    fn has_all(_: &Fast) -> bool {
+        Self::N == 4
+    }
+    /// What offsets of texels are made in.
+    #[inline(always)]
+    fn unit(_: &Fast) -> Unit {
+        Unit::Shift(Self::SHIFT)
+    }
     /// The channel may be a depth, which samples are compared with.
     const DEPTHS: bool = false;
     /// Channels at `base + at`.
     ///
     /// # Safety
     /// All offsets are those of texels, all of the aligned words of which are readable; `base` is aligned to 4.
-    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]);
+    unsafe fn load<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]);
+    /// [`Texels::load`] of four texels of each lane.
+    ///
+    /// # Safety
+    /// As [`Texels::load`], of each.
+    #[inline(always)]
+    unsafe fn load4<S: Simd>(s: S, f: &Fast, base: *const u8, at: &[S::I; 4], out: &mut [[S::F; 4]; 4]) {
+        for n in 0..4 {
+            // SAFETY: the caller's texels.
+            unsafe { Self::load(s, f, base, at[n], &mut out[n]) };
+        }
+    }
     /// Channels of texels of one word each; only where `SHIFT` is 2 and `WORD` is set.
     #[inline(always)]
-    fn unpack<S: Simd>(_: S, _: S::I, _: &mut [S::F; 4]) {}
+    fn unpack<S: Simd>(_: S, _: &Fast, _: S::I, _: &mut [S::F; 4]) {}
     const WORD: bool = false;
     /// [`Texels::pair`] is there: two neighbours in a row are read together.
     const PAIRS: bool = false;
@@ -46,6 +80,7 @@ pub trait Texels: 'static {
     #[inline(always)]
     unsafe fn pair<S: Simd>(
         _: S,
+        _: &Fast,
         _: *const u8,
         _: S::I,
         _: S::I,
@@ -60,15 +95,22 @@ pub trait Texels: 'static {
     /// # Safety
     /// As [`Texels::load`], of both texels.
     #[inline(always)]
-    unsafe fn beside<S: Simd>(s: S, base: *const u8, at: S::I, a: &mut [S::F; 4], b: &mut [S::F; 4]) {
+    unsafe fn beside<S: Simd>(
+        s: S,
+        f: &Fast,
+        base: *const u8,
+        at: S::I,
+        a: &mut [S::F; 4],
+        b: &mut [S::F; 4],
+    ) {
         // SAFETY: the caller's texels. Where `last` matters, texels have one byte.
         unsafe {
             if Self::WORD {
                 let [l, r] = s.igather2(base, at);
-                Self::unpack(s, l, a);
-                Self::unpack(s, r, b);
+                Self::unpack(s, f, l, a);
+                Self::unpack(s, f, r, b);
             } else {
-                Self::pair(s, base, at, at, 0xF, a, b);
+                Self::pair(s, f, base, at, at, 0xF, a, b);
             }
         }
     }
@@ -100,7 +142,7 @@ pub unsafe fn words<S: Simd>(s: S, base: *const u8, at: S::I) -> S::I {
 /// # Safety
 /// Sixteen bytes are readable at each.
 #[inline(always)]
-unsafe fn words4<S: Simd>(s: S, base: *const u8, at: S::I) -> [S::I; 4] {
+pub unsafe fn words4<S: Simd>(s: S, base: *const u8, at: S::I) -> [S::I; 4] {
     let mut o = [0u32; 16];
     store(s, &mut o, at);
     let mut lanes = [at; 4];
@@ -120,7 +162,7 @@ unsafe fn words4<S: Simd>(s: S, base: *const u8, at: S::I) -> [S::I; 4] {
 /// # Safety
 /// As [`words`], at the multiple of four before each; `base` is such a one.
 #[inline(always)]
-unsafe fn narrow<S: Simd>(s: S, base: *const u8, at: S::I) -> S::I {
+pub unsafe fn narrow<S: Simd>(s: S, base: *const u8, at: S::I) -> S::I {
     // SAFETY: four bytes at each, says the caller.
     let w = unsafe { words(s, base, s.iand(at, s.isplat(!3))) };
     s.ishr(w, ops::shl(s, s.iand(at, s.isplat(3)), 3))
@@ -139,15 +181,16 @@ impl<const N: usize> Texels for Bytes<N> {
     const SHIFT: u32 = N.trailing_zeros();
     const BYTES: bool = true;
     #[inline(always)]
-    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+    unsafe fn load<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         // SAFETY: the caller's texels, and where they are smaller than a word, the aligned one that each is in.
-        Self::unpack(s, unsafe { if N == 4 { words(s, base, at) } else { narrow(s, base, at) } }, out);
+        Self::unpack(s, f, unsafe { if N == 4 { words(s, base, at) } else { narrow(s, base, at) } }, out);
     }
     const WORD: bool = N == 4;
     const PAIRS: bool = N < 4;
     #[inline(always)]
     unsafe fn pair<S: Simd>(
         s: S,
+        _: &Fast,
         base: *const u8,
         at: S::I,
         last: S::I,
@@ -171,34 +214,10 @@ impl<const N: usize> Texels for Bytes<N> {
         }
     }
     #[inline(always)]
-    fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
+    fn unpack<S: Simd>(s: S, _: &Fast, w: S::I, out: &mut [S::F; 4]) {
         for i in 0..N {
             out[i] = s.s_to_f(byte(s, w, i as u32));
         }
-    }
-}
-
-/// Three bytes through the sRGB curve, and a linear alpha.
-pub struct Srgb;
-
-impl Texels for Srgb {
-    const N: usize = 4;
-    const SHIFT: u32 = 2;
-    #[inline(always)]
-    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        // SAFETY: the caller's texels.
-        Self::unpack(s, unsafe { words(s, base, at) }, out);
-    }
-    const WORD: bool = true;
-    #[inline(always)]
-    fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
-        let table = srgb8_table().as_ptr().cast::<u8>();
-        for i in 0..3 {
-            // SAFETY: the table has 256 entries.
-            out[i] = s.from_bits(unsafe { words(s, table, ops::shl(s, byte(s, w, i as u32), 2)) });
-        }
-        let a = s.s_to_f(byte(s, w, 3));
-        out[3] = s.fma(a, s.fsplat(HIGH), s.fmul(a, s.fsplat(LOW)));
     }
 }
 
@@ -210,7 +229,7 @@ impl Texels for Unorm16 {
     const DEPTHS: bool = true;
     const SHIFT: u32 = 1;
     #[inline(always)]
-    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+    unsafe fn load<S: Simd>(s: S, _: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         // SAFETY: the aligned words that the caller's texels are in.
         let v = s.iand(unsafe { narrow(s, base, at) }, s.isplat(0xffff));
         out[0] = s.fdiv(s.s_to_f(v), s.fsplat(65535.0));
@@ -219,6 +238,7 @@ impl Texels for Unorm16 {
     #[inline(always)]
     unsafe fn pair<S: Simd>(
         s: S,
+        _: &Fast,
         base: *const u8,
         at: S::I,
         _: S::I,
@@ -241,7 +261,7 @@ impl Texels for Depth24 {
     const DEPTHS: bool = true;
     const SHIFT: u32 = 2;
     #[inline(always)]
-    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+    unsafe fn load<S: Simd>(s: S, _: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         // SAFETY: the caller's texels.
         out[0] = depth24(s, unsafe { words(s, base, at) });
     }
@@ -249,6 +269,7 @@ impl Texels for Depth24 {
     #[inline(always)]
     unsafe fn pair<S: Simd>(
         s: S,
+        _: &Fast,
         base: *const u8,
         at: S::I,
         _: S::I,
@@ -275,7 +296,7 @@ impl<const N: usize> Texels for Half<N> {
     const FLOATS: bool = true;
     const SHIFT: u32 = 1 + N.trailing_zeros();
     #[inline(always)]
-    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+    unsafe fn load<S: Simd>(s: S, _: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         if N == 1 {
             // SAFETY: the aligned words that the caller's texels are in.
             out[0] = s.f16_to_f(unsafe { narrow(s, base, at) });
@@ -293,6 +314,7 @@ impl<const N: usize> Texels for Half<N> {
     #[inline(always)]
     unsafe fn pair<S: Simd>(
         s: S,
+        _: &Fast,
         base: *const u8,
         at: S::I,
         _: S::I,
@@ -334,7 +356,7 @@ impl<const N: usize> Texels for Float<N> {
     const FLOATS: bool = true;
     const SHIFT: u32 = 2 + N.trailing_zeros();
     #[inline(always)]
-    unsafe fn load<S: Simd>(s: S, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+    unsafe fn load<S: Simd>(s: S, _: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
         if N == 1 {
             // SAFETY: the caller's texels.
             out[0] = s.from_bits(unsafe { words(s, base, at) });
@@ -356,6 +378,7 @@ impl<const N: usize> Texels for Float<N> {
     #[inline(always)]
     unsafe fn pair<S: Simd>(
         s: S,
+        _: &Fast,
         base: *const u8,
         at: S::I,
         _: S::I,

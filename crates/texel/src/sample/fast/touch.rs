@@ -3,6 +3,7 @@
 
 use super::lod::{Lods, lods};
 use super::place::{Levels, Place, bordered, levels, nearest_at, scaled, square};
+use super::unit::Unit;
 use super::{Fast, Row, cube, filters, flat, placed, plain, tapped};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
@@ -191,7 +192,7 @@ fn at_level<S: Simd>(
     if any_nearest {
         let lanes = if any_linear { s.mand(lanes, nearest) } else { lanes };
         let mut outside = s.mask(0);
-        let [x, y] = nearest_at(s, f, sampler, &numbers, &u, f.shift, &mut outside);
+        let [x, y] = nearest_at(s, f, sampler, &numbers, &u, f.unit, &mut outside);
         out.add(s, &l, x, y, s.mand(lanes, s.mnot(outside)));
     }
 }
@@ -214,12 +215,13 @@ fn linear<S: Simd>(
             for n in 0..4 {
                 let t = c.texel(s, p, l, n);
                 let l = Levels { start: t.start, ..*l };
-                out.add(s, &l, ops::shl(s, t.column, f.shift), t.row, s.mand(lanes, s.mnot(t.none)));
+                let row = f.unit.row(s, f, &numbered(s, &l), t.row);
+                out.add(s, &l, f.unit.column(s, f, t.column), row, s.mand(lanes, s.mnot(t.none)));
             }
             return;
         }
     }
-    let q = square(s, f, sampler, &numbered(s, l), u, f.shift);
+    let q = square(s, f, sampler, &numbered(s, l), u, f.unit);
     for y in 0..2 {
         for x in 0..2 {
             let inside = s.mnot(s.mor(q.outside[0][x], q.outside[1][y]));
@@ -271,7 +273,7 @@ fn near<S: Simd>(s: S, f: &Fast, sampler: &Sampler, p: &Place<S>, level: S::I, m
     if cube::seamless(f, sampler) && s.many(s.mand(s.mask(mask), cube::corners(s, &l, &u).across)) {
         return None;
     }
-    let q = square(s, f, sampler, &l, &u, f.shift);
+    let q = square(s, f, sampler, &l, &u, f.unit);
     if bordered(f, sampler) {
         let [[a, b], [c, d]] = q.outside;
         let outside = s.mor(s.mor(a, b), s.mor(c, d));
@@ -286,10 +288,29 @@ fn near<S: Simd>(s: S, f: &Fast, sampler: &Sampler, p: &Place<S>, level: S::I, m
 /// The same of the columns and rows of the only level ([`super::corners::corners`]).
 #[inline(always)]
 pub fn near_corners<S: Simd>(s: S, f: &Fast, [columns, rows]: &[[S::I; 2]; 2], mask: u16) -> Option<u32> {
-    let texels = 6 - f.shift;
-    let columns = [ops::shr(s, columns[0], texels), ops::shr(s, columns[1], texels)];
-    match window::<S, false>(s, columns, *rows, mask) {
-        None => window::<S, true>(s, columns, *rows, mask),
+    let (mut columns, mut rows) = (*columns, *rows);
+    match f.unit {
+        Unit::Shift(n) => {
+            for c in &mut columns {
+                *c = ops::shr(s, *c, 6 - n);
+            }
+        }
+        unit => {
+            let one = Levels {
+                size: [s.fsplat(1.0); 2],
+                texels: rows,
+                row_pitch: s.isplat(1),
+                layer_pitch: rows[0],
+                start: s.isplat(0),
+            };
+            for k in 0..2 {
+                columns[k] = ops::shr(s, unit.column(s, f, columns[k]), 6);
+                rows[k] = unit.row(s, f, &one, rows[k]);
+            }
+        }
+    }
+    match window::<S, false>(s, columns, rows, mask) {
+        None => window::<S, true>(s, columns, rows, mask),
         n => n,
     }
 }
@@ -308,6 +329,13 @@ pub fn reads(
     if f.off {
         return None;
     }
+    let nearest;
+    let sampler = if f.integers {
+        nearest = sampler.nearest();
+        &nearest
+    } else {
+        sampler
+    };
     let mut row = Row::default();
     let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.
@@ -414,7 +442,7 @@ fn several<S: Simd>(
     for tap in 0..l.most {
         let mut lanes = lanes;
         if l.most > 1 {
-            place.st = tapped(s, &st, l, tap);
+            place.st = tapped(s, &st, &l.axis, l.taps, tap);
             lanes = s.mand(lanes, s.flt(s.fsplat(tap as f32), l.taps));
         }
         at_level(s, f, sampler, place, l.fine, any_linear, any_nearest, nearest, lanes, out);

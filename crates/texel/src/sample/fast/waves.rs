@@ -1,12 +1,15 @@
 //! Samples of a wave: its warps one after the other, by the shortest way that view and sampler allow.
 
+use super::any::Any;
 use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
 use super::found::{self, Found};
 use super::place::{self, bordered};
 use super::texels::Texels;
+use super::tile::{Place, Tiles};
 use super::window::Close;
 use super::{
-    Fast, apart, compare, filters_levels, filters_plainly, layer_of, levels, ordered, plain, swizzled, touch,
+    Fast, apart, compare, edge_color, filters_inside, filters_plainly, layer_of, levels, ordered, plain,
+    swizzled, touch,
 };
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
@@ -178,6 +181,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         // SAFETY: the caller's wave.
         return unsafe {
             match (sampler.wrap[0], sampler.wrap[1]) {
+                _ if T::ANY => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
                 (Wrap::Edge, Wrap::Edge) if T::WORD => simple_warps::<S, T, EDGE>(s, f, view, sampler, wave),
                 _ if !T::WORD => simple_warps::<S, T, ANY>(s, f, view, sampler, wave),
                 (Wrap::Repeat, Wrap::Repeat) if f.pow2 == [true; 2] => {
@@ -187,13 +191,26 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             }
         };
     }
-    if alone && T::WORD && filters_levels(f, sampler, arrayed) {
-        // SAFETY: the caller's wave.
-        live = unsafe { levels::warps::<S, T>(s, f, view, sampler, wave) };
+    if alone && (T::WORD || f.planned) && filters_inside(f, sampler, arrayed) {
+        // SAFETY: the caller's wave; picked for this machine.
+        live = unsafe {
+            if T::WORD {
+                levels::warps::<S, T>(s, f, view, sampler, wave)
+            } else {
+                // One function for all others.
+                (f.any.levels)(f, view, sampler, wave)
+            }
+        };
     }
     if alone && plain(f, sampler) && !sampler.mag_linear && !arrayed && !f.cube && !bordered(f, sampler) {
         // SAFETY: the caller's wave.
-        return unsafe { nearest_warps::<S, T>(s, f, view, sampler, wave) };
+        return unsafe {
+            if T::ANY {
+                nearest_warps::<S, Any<false>>(s, f, view, sampler, wave)
+            } else {
+                nearest_warps::<S, T>(s, f, view, sampler, wave)
+            }
+        };
     }
     for (w, mask) in (Warps { live, exec: wave.exec }) {
         // SAFETY: the caller's wave.
@@ -233,7 +250,7 @@ pub unsafe fn count<S: Simd>(
 /// # Safety
 /// As [`count`].
 #[inline(always)]
-unsafe fn one_warp<S: Simd>(
+pub unsafe fn one_warp<S: Simd>(
     s: S,
     f: &Fast,
     view: &ImageView,
@@ -258,7 +275,7 @@ unsafe fn one_warp<S: Simd>(
 /// # Safety
 /// `out` is null or has the results of warp `w`.
 #[inline(always)]
-unsafe fn store<S: Simd>(s: S, out: *mut u8, w: usize, v: S::I, mask: u16) {
+pub unsafe fn store<S: Simd>(s: S, out: *mut u8, w: usize, v: S::I, mask: u16) {
     if out.is_null() {
         return;
     }
@@ -281,7 +298,7 @@ pub unsafe fn coordinates<S: Simd>(s: S, wave: &ImageRows, w: usize) -> [S::F; 2
 
 /// The format's channels that somebody wants of a wave's samples, a bit each.
 #[inline(always)]
-fn wanted(view: &ImageView, wave: &ImageRows) -> u8 {
+pub fn wanted(view: &ImageView, wave: &ImageRows) -> u8 {
     let mut all = 0;
     for (k, out) in wave.out.iter().enumerate() {
         let of = view.channel(k).filter(|_| !out.is_null());
@@ -305,7 +322,7 @@ pub unsafe fn give<S: Simd, T: Texels>(
     color: &[S::F; 4],
 ) {
     let color = ordered::<S, T>(f, color);
-    if view.identity && T::N == 4 {
+    if view.identity && T::has_all(f) {
         for k in 0..4 {
             // SAFETY: the caller's wave.
             unsafe { store(s, wave.out[k], w, s.bits(color[k]), mask) };
@@ -316,7 +333,7 @@ pub unsafe fn give<S: Simd, T: Texels>(
     let copy = color;
     for k in 0..4 {
         // SAFETY: the caller's wave.
-        unsafe { store(s, wave.out[k], w, swizzled::<S, T>(s, view, &copy, k), mask) };
+        unsafe { store(s, wave.out[k], w, swizzled::<S, T>(s, f, view, &copy, k), mask) };
     }
 }
 
@@ -332,6 +349,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
 ) {
     let mut near = Close::first(f, 0);
     let wanted = wanted(view, wave);
+    let border = edge_color::<T>(f, view, sampler);
+    let mut tiles = if T::ANY { Tiles::of(f) } else { None };
     let mut all = Warps::of(wave);
     let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
     let mut found = [const { MaybeUninit::<Found>::uninit() }; TOGETHER];
@@ -343,18 +362,60 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         for (&(w, _), at) in several.iter().zip(&mut at) {
             // SAFETY: the caller's wave.
             let st = unsafe { coordinates(s, wave, w) };
-            corners::<S, MODE>(s, f, sampler, 0, &st, at);
+            let at = corners::<S, MODE>(s, f, sampler, 0, &st, at);
+            if T::floats(f) {
+                at.settle(s);
+            }
+        }
+        // Warps that there is no tile for.
+        let mut apart = 0u32;
+        let mut places = [Place::default(); TOGETHER];
+        if let Some(tiles) = &mut tiles {
+            tiles.clear();
+            let mut list = [std::ptr::null::<Corners>(); TOGETHER];
+            for (i, &(_, mask)) in several.iter().enumerate() {
+                // SAFETY: those of so many warps have been written.
+                let at = unsafe { at[i].assume_init_mut() };
+                if mask != 0xFFFF {
+                    at.keep_to(s, mask);
+                }
+                list[i] = at;
+            }
+            let n = several.len();
+            // SAFETY: corners of the view's only level, all of which have been written.
+            unsafe {
+                if let Some(place) = tiles.cover(f, 0, &list[..n]) {
+                    places = [place; TOGETHER];
+                } else {
+                    for i in 0..n {
+                        match tiles.cover(f, 0, &list[i..=i]) {
+                            Some(place) => places[i] = place,
+                            None => apart |= 1 << i,
+                        }
+                    }
+                }
+            }
         }
         for (i, &(w, mask)) in several.iter().enumerate() {
+            if T::ANY && apart >> i & 1 != 0 {
+                continue;
+            }
             // SAFETY: those of so many warps have been written.
             let at = unsafe { at[i].assume_init_ref() };
             if T::WORD {
+                let mut from = f;
+                if let Some(tiles) = &mut tiles {
+                    tiles.put(0, places[i]);
+                    from = &tiles.view;
+                }
                 // SAFETY: these are corners of the view.
-                unsafe { found::find::<S, T>(s, f, 0, at, &mut near, &mut found[i]) };
+                unsafe { found::find::<S, T>(s, from, 0, at, &mut near, &mut found[i]) };
             }
             if let Some(lines) = wave.lines {
                 // One function for all formats, but for those whose code is short.
-                let near = if T::WORD {
+                let near = if at.edged {
+                    None
+                } else if T::WORD {
                     touch::near_corners(s, f, &at.texels(s), mask)
                 } else {
                     // SAFETY: picked for this machine.
@@ -374,14 +435,27 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
             }
         }
         for (i, &(w, mask)) in several.iter().enumerate() {
+            if T::ANY && apart >> i & 1 != 0 {
+                // SAFETY: the caller's wave.
+                unsafe {
+                    count(s, f, view, sampler, false, wave, (w, mask));
+                    one_warp(s, f, view, sampler, false, wave, (w, mask));
+                }
+                continue;
+            }
             let mut color = [s.fsplat(0.0); 4];
             // SAFETY: as above; these are corners of the view; the caller's wave.
             unsafe {
                 let at = at[i].assume_init_ref();
                 if T::WORD {
-                    found::filter::<S, T>(s, found[i].assume_init_ref(), at, &mut color);
+                    found::filter::<S, T>(s, f, found[i].assume_init_ref(), at, &border, &mut color);
                 } else {
-                    apart::apart::<S, T>(s, f, at, &mut near, wanted, &mut color);
+                    let mut from = f;
+                    if let Some(tiles) = &mut tiles {
+                        tiles.put(0, places[i]);
+                        from = &tiles.view;
+                    }
+                    apart::apart::<S, T>(s, from, 0, at, &mut near, wanted, &border, &mut color);
                 }
                 give::<S, T>(s, f, view, wave, w, mask, &color);
             }
@@ -407,11 +481,11 @@ unsafe fn nearest_warps<S: Simd, T: Texels>(
             count(s, f, view, sampler, false, wave, (w, mask));
             coordinates(s, wave, w)
         };
-        let at = place::nearest_offsets(s, f, sampler, &st, T::SHIFT);
+        let at = place::nearest_offsets(s, f, sampler, &st, T::unit(f));
         let mut color = [st[0]; 4];
         // SAFETY: texels of the level; the caller's wave.
         unsafe {
-            T::load(s, f.base, at, &mut color);
+            T::load(s, f, f.base, at, &mut color);
             T::finish(s, &mut color);
             give::<S, T>(s, f, view, wave, w, mask, &color);
         }

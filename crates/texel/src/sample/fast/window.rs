@@ -123,19 +123,19 @@ impl<S: Simd> Rows<S> {
     }
 }
 
-/// Those of the first level, as where textures are shown about as large as they are: a warp is four by four pixels.
+/// Those of a level, as where textures are shown about as large as they are: a warp is four by four pixels.
 ///
 /// `corners` are on a level of texels of 1 << `shift` bytes: all have their neighbours right of them.
 #[inline(always)]
-pub fn rows<S: Simd>(s: S, f: &Fast, shift: u32, corners: &Corners) -> Option<Rows<S>> {
-    let [columns, rows] = [f.texels[0][0], f.texels[1][0]];
+pub fn rows<S: Simd>(s: S, f: &Fast, shift: u32, level: usize, corners: &Corners) -> Option<Rows<S>> {
+    let [columns, rows] = [f.texels[0][level], f.texels[1][level]];
     let left = corners.least(0).min(columns.checked_sub(8)?);
     let i = corners.texels(s);
     let x = s.isub(i[0][0], s.isplat(left));
     let mut far = s.ugt(x, s.isplat(6));
     let upper_lanes = s.mask(0xFF);
-    let pitch = f.row_pitch[0] as usize;
-    let base = f.base.wrapping_add((left as usize) << shift);
+    let pitch = f.row_pitch[level] as usize;
+    let base = f.level(level).wrapping_add((left as usize) << shift);
     let mut found = Rows { rows: [[[base; 2]; 2]; 2], at: [x; 2] };
     for y in 0..2 {
         let of = &corners.i[1][y];

@@ -1,0 +1,423 @@
+//! Blocks decoded to small texels, as they are kept for samples (`cache`): by vectors where a format's blocks are many and simple. What they
+//! stand for is what [`super::decode`] gives.
+
+use super::bptc_tables::{ANCHOR2, ANCHOR3_SECOND, ANCHOR3_THIRD, PARTITIONS2, PARTITIONS3};
+use super::{BlockKind, FormatInfo, Paint, astc, bc, bptc, etc2};
+use crate::format::TexelKind;
+use simd::{Level, Simd, Table, ops};
+
+/// What decoded texels are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Packing {
+    /// Four bytes.
+    Bytes,
+    /// Four numbers of 16 bits: bytes, and an alpha of [`RAMP`].
+    BytesAlpha,
+    /// Two numbers of 16 bits, up to the one given.
+    Pair { most: u32, signed: bool },
+    /// Four halves.
+    Halves,
+}
+
+impl Packing {
+    pub fn bytes(self) -> u32 {
+        match self {
+            Packing::Bytes | Packing::Pair { .. } => 4,
+            Packing::BytesAlpha | Packing::Halves => 8,
+        }
+    }
+}
+
+/// Sevenths and fifths of a byte are whole numbers of this.
+const PARTS: u32 = 35;
+/// What stands for one in a ramp of BC3's alpha, BC4 and BC5.
+pub const RAMP: u32 = 255 * PARTS;
+
+/// How texels of a compressed format are kept.
+pub fn packing(info: &FormatInfo) -> Option<Packing> {
+    let TexelKind::Block(kind) = info.kind else { return None };
+    Some(match kind {
+        BlockKind::Bc3 => Packing::BytesAlpha,
+        BlockKind::Bc4 { signed } | BlockKind::Bc5 { signed } => {
+            Packing::Pair { most: if signed { 127 * PARTS } else { RAMP }, signed }
+        }
+        BlockKind::EacR11 { signed } | BlockKind::EacRg11 { signed } => {
+            Packing::Pair { most: etc2::MOST[signed as usize] as u32, signed }
+        }
+        BlockKind::Bc6h { .. } => Packing::Halves,
+        BlockKind::Astc if !info.is_srgb() => Packing::Halves,
+        _ => Packing::Bytes,
+    })
+}
+
+/// Decodes a block of a format to texels row by row. They take what [`Packing::bytes`] says; the place is aligned to 64.
+pub type Decode = unsafe fn(info: &'static FormatInfo, block: u128, out: *mut u8);
+
+/// The decoder of compressed formats for a machine. All give the same bits. (An x86-64 CPU without AVX2 is rare, and has none.)
+pub fn decoder(level: Level) -> Option<Decode> {
+    let portable = cfg!(not(target_arch = "x86_64"));
+    simd::form!(
+        level,
+        unsafe fn(info: &'static FormatInfo, block: u128, out: *mut u8) = decode;
+        portable if portable
+    )
+}
+
+/// Colours as words.
+#[derive(Clone, Copy)]
+struct Word;
+
+impl Paint for Word {
+    type Texel = u32;
+    #[inline(always)]
+    fn of(self, c: [u8; 4]) -> u32 {
+        u32::from_le_bytes(c)
+    }
+    #[inline(always)]
+    fn alpha(self, t: &mut u32, a: u8) {
+        *t = *t & 0xFF_FFFF | (a as u32) << 24;
+    }
+}
+
+impl astc::Wide for Word {
+    type Texel = u32;
+    const MAGENTA: u32 = 0xFFFF_00FF;
+    #[inline(always)]
+    fn of(self, c: [u32; 4]) -> u32 {
+        u32::from_le_bytes(c.map(|v| (v >> 8) as u8))
+    }
+    #[inline(always)]
+    fn srgb(self) -> bool {
+        true
+    }
+}
+
+/// The half that is the nearest one below 65536ths, but that 65535 stands for one.
+#[inline(always)]
+fn half(v: u32) -> u64 {
+    if v == 65535 {
+        return 0x3C00;
+    }
+    let top = 31 - (v | 1).leading_zeros();
+    // Below 2^-14 halves are denormal: steps of 2^-24.
+    if top < 2 {
+        return (v << 8) as u64;
+    }
+    let mantissa = if top > 10 { v >> (top - 10) } else { v << (10 - top) };
+    ((top - 1) << 10 | mantissa & 0x3FF) as u64
+}
+
+/// 16 bits as halves.
+#[derive(Clone, Copy)]
+struct Halves;
+
+impl astc::Wide for Halves {
+    type Texel = u64;
+    const MAGENTA: u64 = 0x3C00_3C00_0000_3C00;
+    #[inline(always)]
+    fn of(self, c: [u32; 4]) -> u64 {
+        half(c[0]) | half(c[1]) << 16 | half(c[2]) << 32 | half(c[3]) << 48
+    }
+    #[inline(always)]
+    fn srgb(self) -> bool {
+        false
+    }
+}
+
+/// # Safety
+/// There is room for the block's texels at `out`, which is aligned to 64.
+#[inline(always)]
+unsafe fn decode<S: Simd>(s: S, info: &'static FormatInfo, block: u128, out: *mut u8) {
+    let TexelKind::Block(kind) = info.kind else { return };
+    let (lo, hi) = (block as u64, (block >> 64) as u64);
+    let texels = (info.block_extent[0] * info.block_extent[1]) as usize;
+    // SAFETY: the caller has room for so many, of the bytes that the format's packing says; `out` is aligned.
+    unsafe {
+        let words = || &mut *out.cast::<[u32; super::MAX_TEXELS]>();
+        match kind {
+            BlockKind::Bc1 { alpha } => {
+                let p = bc::palette(lo, true, if alpha { 0 } else { 255 }).map(u32::from_le_bytes);
+                s.istore(out, picked(s, (lo >> 32) as u32, p));
+            }
+            BlockKind::Bc2 => {
+                let p = bc::palette(hi, false, 0).map(|[r, g, b, _]| u32::from_le_bytes([r, g, b, 0]));
+                let of = s.isel(s.mask(0xFF), s.isplat(lo as u32), s.isplat((lo >> 32) as u32));
+                let nibble = s.iand(s.ishr(of, s.iload(FOURS.0.as_ptr().cast())), s.isplat(15));
+                let alpha = ops::shl(s, s.imul(nibble, s.isplat(17)), 24);
+                s.istore(out, s.ior(picked(s, (hi >> 32) as u32, p), alpha));
+            }
+            BlockKind::Bc3 => {
+                let p = bc::palette(hi, false, 0).map(|[r, g, b, _]| [r as u32 | (g as u32) << 16, b as u32]);
+                let index = (hi >> 32) as u32;
+                let red_green = picked(s, index, p.map(|p| p[0]));
+                let alpha = ops::shl(s, ramp(s, lo, false), 16);
+                let blue_alpha = s.ior(picked(s, index, p.map(|p| p[1])), alpha);
+                s.lstore(out, s.pack(red_green, blue_alpha));
+            }
+            BlockKind::Bc4 { signed } => s.istore(out, s.iand(ramp(s, lo, signed), s.isplat(0xFFFF))),
+            BlockKind::Bc5 { signed } => {
+                let red = s.iand(ramp(s, lo, signed), s.isplat(0xFFFF));
+                s.istore(out, s.ior(red, ops::shl(s, ramp(s, hi, signed), 16)));
+            }
+            BlockKind::Bc6h { signed } => {
+                let out = out.cast::<[u16; 4]>();
+                bptc::bc6h(block, signed, |t, [r, g, b]| out.add(t).write([r, g, b, 0x3C00]));
+            }
+            BlockKind::Bc7 => s.istore(out, bc7(s, block)),
+            BlockKind::Etc2Rgb => etc2::rgb(lo.swap_bytes(), false, Word, words()),
+            BlockKind::Etc2Rgba1 => etc2::rgb(lo.swap_bytes(), true, Word, words()),
+            BlockKind::Etc2Rgba8 => etc2::rgba8(lo.swap_bytes(), hi.swap_bytes(), Word, words()),
+            BlockKind::EacR11 { signed } | BlockKind::EacRg11 { signed } => {
+                let green = matches!(kind, BlockKind::EacRg11 { .. }).then(|| hi.swap_bytes());
+                let out = out.cast::<[u16; 2]>();
+                etc2::r11(lo.swap_bytes(), green, signed, |t, c| out.add(t).write(c.map(|v| v as u16)));
+            }
+            BlockKind::Astc if info.is_srgb() => {
+                let out = std::slice::from_raw_parts_mut(out.cast::<u32>(), texels);
+                astc::decode(block, info.block_extent, Word, out);
+            }
+            BlockKind::Astc => {
+                let out = std::slice::from_raw_parts_mut(out.cast::<u64>(), texels);
+                astc::decode(block, info.block_extent, Halves, out);
+            }
+        }
+    }
+}
+
+const fn steps(by: u32, again: usize) -> Table<16> {
+    let (mut t, mut i) = ([0; 16], 0);
+    while i < 16 {
+        t[i] = (i % again) as u32 * by;
+        i += 1;
+    }
+    Table(t)
+}
+
+/// Where a lane's index begins: of two bits, and of two, three or four bits in its half of the lanes.
+static TWOS: Table<16> = steps(2, 16);
+static HALF_TWOS: Table<16> = steps(2, 8);
+static THREES: Table<16> = steps(3, 8);
+static FOURS: Table<16> = steps(4, 8);
+static ONES: Table<16> = steps(1, 16);
+
+/// That of four words which each lane's two bits name.
+#[inline(always)]
+fn picked<S: Simd>(s: S, index: u32, p: [u32; 4]) -> S::I {
+    // SAFETY: sixteen words, aligned.
+    let index = s.ishr(s.isplat(index), unsafe { s.iload(TWOS.0.as_ptr().cast()) });
+    let zero = s.isplat(0);
+    let odd = s.ieq(s.iand(index, s.isplat(1)), zero);
+    let low = s.ieq(s.iand(index, s.isplat(2)), zero);
+    let a = s.isel(odd, s.isplat(p[0]), s.isplat(p[1]));
+    let b = s.isel(odd, s.isplat(p[2]), s.isplat(p[3]));
+    s.isel(low, a, b)
+}
+
+/// Weights of the two ends of a ramp of eight, and of six, in parts.
+static EIGHT: [Table<16>; 2] = [
+    Table([35, 0, 30, 25, 20, 15, 10, 5, 0, 0, 0, 0, 0, 0, 0, 0]),
+    Table([0, 35, 5, 10, 15, 20, 25, 30, 0, 0, 0, 0, 0, 0, 0, 0]),
+];
+static SIX: [Table<16>; 2] = [
+    Table([35, 0, 28, 21, 14, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    Table([0, 35, 7, 14, 21, 28, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+];
+
+/// The numbers of an RGTC block, in parts.
+#[inline(always)]
+fn ramp<S: Simd>(s: S, block: u64, signed: bool) -> S::I {
+    let of = s.isel(s.mask(0xFF), s.isplat((block >> 16) as u32), s.isplat((block >> 40) as u32));
+    // SAFETY: sixteen words, aligned.
+    let index = s.iand(s.ishr(of, unsafe { s.iload(THREES.0.as_ptr().cast()) }), s.isplat(7));
+    let (a, b, eight) = if signed {
+        // -128 stands for -127; the order is decided on the codes as they are stored.
+        let (a, b) = (block as i8, (block >> 8) as i8);
+        (a.max(-127) as i32, b.max(-127) as i32, a > b)
+    } else {
+        let (a, b) = (block as u8, (block >> 8) as u8);
+        (a as i32, b as i32, a > b)
+    };
+    let [wa, wb] = if eight { &EIGHT } else { &SIX };
+    let (a, b) = (s.isplat(a as u32), s.isplat(b as u32));
+    let v = s.iadd(s.imul(a, s.ilook16(wa, index)), s.imul(b, s.ilook16(wb, index)));
+    if eight {
+        return v;
+    }
+    let most = if signed { 127 * PARTS } else { RAMP };
+    let least = if signed { s.isplat(most.wrapping_neg()) } else { s.isplat(0) };
+    let v = s.isel(s.ieq(index, s.isplat(6)), least, v);
+    s.isel(s.ieq(index, s.isplat(7)), s.isplat(most), v)
+}
+
+/// BPTC's weights of indices of two, three and four bits.
+static WEIGHTS: [Table<16>; 3] = [
+    Table([0, 21, 43, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
+    Table([0, 9, 18, 27, 37, 46, 55, 64, 0, 0, 0, 0, 0, 0, 0, 0]),
+    Table([0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64]),
+];
+
+/// Weights by the indices of `bits` bits that begin with `all`, of which those of `anchors` lack their highest bit.
+#[inline(always)]
+fn weights<S: Simd>(s: S, all: u64, bits: u32, anchors: &[usize]) -> S::I {
+    let mut all = all;
+    for t in anchors {
+        // A bit of 0 where the highest would be.
+        let at = *t as u32 * bits + bits - 1;
+        let low = all & ((1 << at) - 1);
+        all = low | (all ^ low) << 1;
+    }
+    let of = s.isel(s.mask(0xFF), s.isplat(all as u32), s.isplat((all >> (8 * bits)) as u32));
+    let [starts, table] = match bits {
+        2 => [&HALF_TWOS, &WEIGHTS[0]],
+        3 => [&THREES, &WEIGHTS[1]],
+        _ => [&FOURS, &WEIGHTS[2]],
+    };
+    // SAFETY: sixteen words, aligned.
+    let index = s.ishr(of, unsafe { s.iload(starts.0.as_ptr().cast()) });
+    s.ilook16(table, s.iand(index, s.isplat((1 << bits) - 1)))
+}
+
+#[inline(always)]
+fn bc7<S: Simd>(s: S, block: u128) -> S::I {
+    let Some(head) = bptc::bc7_head(block) else { return s.isplat(0) };
+    let partition = head.partition % 64;
+    // The lowest anchor first: the bits of those after it have not been put in yet.
+    let anchors = match head.subsets {
+        2 => [0, ANCHOR2[partition] as usize, 0],
+        3 => {
+            let (a, b) = (ANCHOR3_SECOND[partition] as usize, ANCHOR3_THIRD[partition] as usize);
+            [0, a.min(b), a.max(b)]
+        }
+        _ => [0; 3],
+    };
+    let anchors = &anchors[..head.subsets as usize];
+    let indices = (block >> head.at) as u64;
+    let first = weights(s, indices, head.bits[0], anchors);
+    let (mut color, mut alpha) = (first, first);
+    if head.bits[1] != 0 {
+        let second = weights(s, (block >> (head.at + 16 * head.bits[0] - 1)) as u64, head.bits[1], &[0]);
+        if head.exchanged { color = second } else { alpha = second }
+    }
+    // Two channels to a word, which no product leaves.
+    let e = &head.ends;
+    let red_blue = |n: usize| s.isplat(e[n][0] | e[n][2] << 16);
+    let green_alpha = |n: usize| s.isplat(e[n][1] | e[n][3] << 16);
+    let mut ends = [red_blue(0), red_blue(1), green_alpha(0), green_alpha(1)];
+    if head.subsets > 1 {
+        // SAFETY: sixteen words, aligned (both).
+        let (of, second) = if head.subsets == 2 {
+            let of =
+                s.ishr(s.isplat(PARTITIONS2[partition] as u32), unsafe { s.iload(ONES.0.as_ptr().cast()) });
+            (s.iand(of, s.isplat(1)), s.isplat(1))
+        } else {
+            let of = s.ishr(s.isplat(PARTITIONS3[partition]), unsafe { s.iload(TWOS.0.as_ptr().cast()) });
+            (s.iand(of, s.isplat(3)), s.isplat(1))
+        };
+        for n in 1..head.subsets as usize {
+            let here = if n == 1 { s.ieq(of, second) } else { s.ieq(of, s.isplat(2)) };
+            let own = [red_blue(2 * n), red_blue(2 * n + 1), green_alpha(2 * n), green_alpha(2 * n + 1)];
+            for k in 0..4 {
+                ends[k] = s.isel(here, own[k], ends[k]);
+            }
+        }
+    }
+    let (half, bytes) = (s.isplat(0x20_0020), s.isplat(0xFF_00FF));
+    macro_rules! between {
+        ($a:expr, $b:expr, $w:expr) => {{
+            let v = s.iadd(s.imul($a, s.isub(s.isplat(64), $w)), s.imul($b, $w));
+            s.iand(ops::shr(s, s.iadd(v, half), 6), bytes)
+        }};
+    }
+    let red_blue = between!(ends[0], ends[1], color);
+    let mut green_alpha = between!(ends[2], ends[3], color);
+    if head.bits[1] != 0 {
+        let own = between!(ends[2], ends[3], alpha);
+        green_alpha = s.ior(s.iand(green_alpha, s.isplat(0xFF)), s.iand(own, s.isplat(0xFF_0000)));
+    }
+    let v = s.ior(red_blue, ops::shl(s, green_alpha, 8));
+    if head.rotation == 0 {
+        return v;
+    }
+    let by = 8 * (head.rotation - 1);
+    let other = s.iand(s.ixor(ops::shr(s, v, 24), ops::shr(s, v, by)), s.isplat(0xFF));
+    s.ixor(v, s.ior(ops::shl(s, other, 24), ops::shl(s, other, by)))
+}
+
+#[cfg(test)]
+pub(crate) use tests::packed_texels_are_the_decoded_ones;
+#[cfg(test)]
+mod tests {
+    use super::super::{EMPTY, decode as unpacked};
+    use super::*;
+    use crate::format::{all, num};
+
+    #[repr(align(64))]
+    struct Room([u8; super::super::MAX_TEXELS * 8]);
+
+    /// What a packed texel stands for.
+    fn raw(info: &FormatInfo, packing: Packing, bytes: &[u8]) -> [u32; 4] {
+        let half = |k: usize| u16::from_le_bytes([bytes[2 * k], bytes[2 * k + 1]]);
+        let byte = |v: u8, k: usize| match info.is_srgb() && k < 3 {
+            true => num::srgb8_to_f32(v),
+            false => v as f32 / 255.0,
+        };
+        let one = 1f32;
+        let t = match packing {
+            Packing::Bytes => [0, 1, 2, 3].map(|k| byte(bytes[k], k)),
+            Packing::BytesAlpha => {
+                let c = |k: usize| byte(half(k) as u8, k);
+                [c(0), c(1), c(2), half(3) as f32 / RAMP as f32]
+            }
+            Packing::Pair { most, signed } => {
+                let c = |k: usize| {
+                    let v = half(k);
+                    (if signed { v as i16 as f32 } else { v as f32 }) / most as f32
+                };
+                [c(0), c(1), 0.0, one]
+            }
+            Packing::Halves => [0, 1, 2, 3].map(|k| num::f16_to_f32(half(k))),
+        };
+        t.map(f32::to_bits)
+    }
+
+    /// Every compressed format: blocks of all kinds, against what decodes a block to whole texels.
+    pub(crate) fn packed_texels_are_the_decoded_ones(level: Level) {
+        let mut state = 1u64;
+        let mut random = || {
+            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            state >> 32
+        };
+        for info in all().iter().filter(|f| f.compressed()) {
+            let (packing, Some(decode)) = (packing(info).unwrap(), decoder(level)) else { return };
+            let texels = (info.block_extent[0] * info.block_extent[1]) as usize;
+            for case in 0..3000u64 {
+                let mut block = random() as u128
+                    | (random() as u128) << 32
+                    | (random() as u128) << 64
+                    | (random() as u128) << 96;
+                match case % 4 {
+                    // Modes told by the lowest bit that is set; equal ends; few bits.
+                    0 => block = (block | 1) << (case / 4 % 9),
+                    1 => block &= !0xFFFF_FFFF | (block & 0xFFFF) << 16,
+                    2 if case % 3 == 0 => block = block & 0xFFFF_FFFF | 0x1FC,
+                    _ => {}
+                }
+                let mut want = EMPTY;
+                unpacked(info, &block.to_le_bytes(), &mut want);
+                let mut got = Room([0; super::super::MAX_TEXELS * 8]);
+                let (mut lo, n) = (block, info.block_bytes);
+                if n == 8 {
+                    lo &= u64::MAX as u128;
+                }
+                // SAFETY: room for the largest block; the machine has the level.
+                unsafe { decode(info, lo, got.0.as_mut_ptr()) };
+                let bytes = packing.bytes() as usize;
+                for (t, want) in want[..texels].iter().enumerate() {
+                    let got = raw(info, packing, &got.0[t * bytes..][..bytes]);
+                    // (Of channels that there are.)
+                    assert_eq!(got, *want, "{} texel {t} of {block:#x} {level:?}", info.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! How channels are made of a texel's bits, for the formats without a kernel of their own: one kernel does them all, by a plan that is
+//! made with the view. Compressed blocks have plans too: of the texels that they are decoded to.
+
+use super::block::{Packing, RAMP};
+use super::num::srgb8_table;
+use super::{FormatInfo, NumClass, TexelKind};
+use simd::{Level, Simd, Table, ops};
+use std::sync::LazyLock;
+
+/// What a channel's bits are.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Coding {
+    Unorm,
+    Snorm,
+    Uint,
+    Sint,
+    /// 32 bits, as they are.
+    Whole,
+    /// Floats of five exponent bits, and of fewer other bits than a half.
+    Float,
+    /// Bytes through the curve; alpha is linear.
+    Srgb,
+    /// Three of nine bits, and what they share.
+    Exponent,
+}
+
+/// Channels of a texel of 1, 2, 4, 8 or 16 bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Plan {
+    pub coding: Coding,
+    pub bytes: u32,
+    /// The channels that there are, a bit each.
+    pub has: u8,
+    /// Channels are numbers 0..=255, by which they are divided when they have been filtered.
+    pub filters_bytes: bool,
+    /// Where each begins in its word, and its bits.
+    shift: [u32; 4],
+    bits: [u32; 4],
+    /// One by the largest number, in two parts: see [`parts`].
+    high: [f32; 4],
+    low: [f32; 4],
+}
+
+/// `1 / of` in two parts: `v · high + v · low`, the sum rounded once, is `v / of` rounded, for whole numbers of 16 bits (a quotient of
+/// such lies farther from the middle of two floats than the parts are from 1 / of).
+fn parts(of: f32) -> [f32; 2] {
+    let high = 1.0 / of;
+    [high, (1.0 / of as f64 - high as f64) as f32]
+}
+
+impl Plan {
+    /// Channels of so many bits, the first at bit 0 of its word, and the greatest number of each.
+    fn packed(coding: Coding, bytes: u32, bits: &[u32], most: [f32; 4]) -> Plan {
+        let mut plan = Plan::empty(coding, bytes);
+        let mut at = 0;
+        for (k, &bits) in bits.iter().enumerate() {
+            plan.put(k, at % 32, bits, most[k]);
+            at += bits;
+        }
+        plan
+    }
+
+    /// Of formats with kernels of their own.
+    pub const NONE: Plan = Plan::empty(Coding::Whole, 4);
+
+    const fn empty(coding: Coding, bytes: u32) -> Plan {
+        Plan {
+            coding,
+            bytes,
+            has: 0,
+            filters_bytes: false,
+            shift: [0; 4],
+            bits: [1; 4],
+            high: [0.0; 4],
+            low: [0.0; 4],
+        }
+    }
+
+    /// Of bytes that are filtered as such.
+    pub fn of_bytes(self) -> Plan {
+        Plan { filters_bytes: true, high: [1.0; 4], low: [0.0; 4], ..self }
+    }
+
+    fn put(&mut self, k: usize, shift: u32, bits: u32, most: f32) {
+        self.has |= 1 << k;
+        (self.shift[k], self.bits[k]) = (shift, bits);
+        [self.high[k], self.low[k]] = parts(most);
+    }
+
+    /// Without the channels that the format lacks: blocks are decoded to all of a plan's.
+    fn only(mut self, has: [bool; 4]) -> Plan {
+        for (k, _) in has.into_iter().enumerate().filter(|(_, has)| !has) {
+            self.has &= !(1 << k);
+        }
+        self
+    }
+
+    /// The plan of a compressed format's texels as they are decoded.
+    pub fn decoded(format: &FormatInfo, packing: Packing) -> Plan {
+        let coding = if format.is_srgb() { Coding::Srgb } else { Coding::Unorm };
+        let plan = match packing {
+            Packing::Bytes => Plan::packed(coding, 4, &[8; 4], [255.0; 4]),
+            Packing::BytesAlpha => Plan::packed(coding, 8, &[16; 4], [255.0, 255.0, 255.0, RAMP as f32]),
+            Packing::Pair { most, signed } => {
+                let coding = if signed { Coding::Snorm } else { Coding::Unorm };
+                Plan::packed(coding, 4, &[16; 2], [most as f32; 4])
+            }
+            Packing::Halves => Plan::packed(Coding::Float, 8, &[16; 4], [1.0; 4]),
+        };
+        plan.only([b'r', b'g', b'b', b'a'].map(|name| format.has_component(name)))
+    }
+
+    /// The plan of an uncompressed format, if it has one.
+    pub fn of(format: &FormatInfo) -> Option<Plan> {
+        let plain = !format.compressed()
+            && !format.is_64bit()
+            && format.block_extent == [1; 3]
+            && !(format.has_depth() && format.has_stencil())
+            && matches!(format.block_bytes, 1 | 2 | 4 | 8 | 16);
+        if !plain {
+            return None;
+        }
+        let whole = format.components().iter().all(|c| c.bits == 32);
+        let coding = match format.class {
+            _ if format.kind == TexelKind::Rgb9e5 => Coding::Exponent,
+            NumClass::Uint | NumClass::Sint | NumClass::Sfloat if whole => Coding::Whole,
+            NumClass::Unorm => Coding::Unorm,
+            NumClass::Snorm => Coding::Snorm,
+            NumClass::Uint => Coding::Uint,
+            NumClass::Sint => Coding::Sint,
+            NumClass::Srgb => Coding::Srgb,
+            NumClass::Sfloat | NumClass::Ufloat => Coding::Float,
+            NumClass::Uscaled | NumClass::Sscaled => return None,
+        };
+        let mut plan = Plan::empty(coding, format.block_bytes);
+        for c in format.components().iter().filter(|c| c.name != b'e') {
+            let (k, bits, at) = (c.channel(), c.bits as u32, c.offset as u32);
+            let word = match (coding, format.block_bytes) {
+                (Coding::Whole, _) => k,
+                (_, 8) => k / 2,
+                _ => 0,
+            };
+            if word != at as usize / 32 || bits > 16 && coding != Coding::Whole {
+                return None;
+            }
+            let most = match coding {
+                Coding::Snorm => (1u32 << (bits - 1)) - 1,
+                _ => u32::MAX >> (32 - bits),
+            };
+            plan.put(k, at % 32, bits, most as f32);
+        }
+        Some(plan)
+    }
+
+    /// The word that a channel lies in.
+    #[inline(always)]
+    pub fn word(&self, k: usize) -> usize {
+        match self.coding {
+            Coding::Whole => k,
+            _ => (self.bytes == 8 && k > 1) as usize,
+        }
+    }
+
+    /// What the channels of [`Coding::Exponent`] share: the power of two that the words say; of others something.
+    #[inline(always)]
+    pub fn scales<S: Simd, const N: usize>(&self, s: S, w: &[S::I; N]) -> [S::F; N] {
+        let mut out = [s.fsplat(1.0); N];
+        if self.coding == Coding::Exponent {
+            for n in 0..N {
+                let exponent = s.iadd(ops::shr(s, w[n], 27), s.isplat(127 - 24));
+                out[n] = s.from_bits(ops::shl(s, exponent, 23));
+            }
+        }
+        out
+    }
+
+    /// Channel `k`, of words that it lies in: of several at once, for what is known of it is known of all. `scales`: [`Self::scales`] of them.
+    #[inline(always)]
+    pub fn channel<S: Simd, const N: usize>(
+        &self,
+        s: S,
+        k: usize,
+        w: &[S::I; N],
+        scales: &[S::F; N],
+    ) -> [S::F; N] {
+        let (shift, bits) = (self.shift[k % 4], self.bits[k % 4]);
+        let (high, low) = (s.fsplat(self.high[k % 4]), s.fsplat(self.low[k % 4]));
+        let (down, mask) = (s.isplat(shift), s.isplat(u32::MAX >> (32 - bits)));
+        let (up, end) = (s.isplat(32u32.wrapping_sub(bits + shift)), s.isplat(32 - bits));
+        let mut out = [high; N];
+        // A channel's bits at the low end, and the same as a number with a sign.
+        macro_rules! field {
+            ($w:expr) => {
+                s.iand(s.ishr($w, down), mask)
+            };
+        }
+        macro_rules! signed {
+            ($w:expr) => {
+                s.isar(s.ishl($w, up), end)
+            };
+        }
+        // A whole number by the largest one.
+        macro_rules! share {
+            ($v:expr) => {{
+                let v = s.s_to_f($v);
+                s.fma(v, high, s.fmul(v, low))
+            }};
+        }
+        macro_rules! each {
+            (|$w:ident| $v:expr) => {
+                for n in 0..N {
+                    let $w = w[n];
+                    out[n] = $v;
+                }
+            };
+        }
+        match self.coding {
+            Coding::Srgb if k != 3 => {
+                let mut at = *w;
+                for n in 0..N {
+                    at[n] = s.iand(s.ishr(w[n], down), s.isplat(0xFF));
+                }
+                out = linear(s, &at);
+            }
+            Coding::Unorm | Coding::Srgb => each!(|w| share!(field!(w))),
+            Coding::Snorm => each!(|w| s.fmax_raw(share!(signed!(w)), s.fsplat(-1.0))),
+            Coding::Uint => each!(|w| s.from_bits(field!(w))),
+            Coding::Sint => each!(|w| s.from_bits(signed!(w))),
+            Coding::Whole => each!(|w| s.from_bits(w)),
+            // A half has a sign before its five bits of exponent, and ten after them.
+            Coding::Float => {
+                let up = s.isplat(15u32.saturating_sub(bits));
+                each!(|w| s.f16_to_f(s.ishl(field!(w), up)));
+            }
+            // As `num::rgb9e5_to_f32`.
+            Coding::Exponent => {
+                for n in 0..N {
+                    out[n] = s.fmul(s.s_to_f(field!(w[n])), scales[n]);
+                }
+            }
+        }
+        out
+    }
+}
+
+/// The curve's table by parts of 32.
+static CURVE: LazyLock<[Table<32>; 8]> = LazyLock::new(|| {
+    let all = srgb8_table();
+    std::array::from_fn(|n| Table(std::array::from_fn(|i| all[32 * n + i].to_bits())))
+});
+
+/// Bytes through the sRGB curve.
+#[inline(always)]
+fn linear<S: Simd, const N: usize>(s: S, at: &[S::I; N]) -> [S::F; N] {
+    let mut out = [s.fsplat(0.0); N];
+    if !matches!(s.level(), Level::Avx512(_)) {
+        for n in 0..N {
+            // SAFETY: the table has 256 entries, and these are bytes.
+            out[n] = s.from_bits(unsafe { s.iwords(srgb8_table().as_ptr().cast(), ops::shl(s, at[n], 2)) });
+        }
+        return out;
+    }
+    // Two vectors are looked up in by one instruction: a quarter of the table after the other, less work than so many loads.
+    let table = &*CURVE;
+    for half in 0..2 {
+        let mut of_half = out;
+        for quarter in 0..2 {
+            let [low, high] = [&table[4 * half + 2 * quarter], &table[4 * half + 2 * quarter + 1]];
+            for n in 0..N {
+                let odd = bit(s, at[n], 5);
+                let v = s.isel(odd, s.ilook(high, at[n]), s.ilook(low, at[n]));
+                let v = if quarter == 0 { v } else { s.isel(bit(s, at[n], 6), v, s.bits(of_half[n])) };
+                of_half[n] = s.from_bits(v);
+            }
+        }
+        for n in 0..N {
+            let upper = bit(s, at[n], 7);
+            out[n] = if half == 0 { of_half[n] } else { s.fsel(upper, of_half[n], out[n]) };
+        }
+    }
+    out
+}
+
+/// Lanes with that bit.
+#[inline(always)]
+fn bit<S: Simd>(s: S, v: S::I, n: u32) -> S::M {
+    s.ugt(s.iand(v, s.isplat(1 << n)), s.isplat(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_divide_exactly() {
+        let most = [1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, 2047, 4095, 4445, 8925, 32767, 65535];
+        for most in most {
+            let [high, low] = parts(most as f32);
+            for v in 0..=most {
+                let v = v as f32;
+                assert_eq!(v.mul_add(high, v * low), v / most as f32, "{v} / {most}");
+                assert_eq!((-v).mul_add(high, -v * low), -v / most as f32, "-{v} / {most}");
+            }
+        }
+    }
+
+    #[test]
+    fn channels_that_a_format_lacks_are_left_out() {
+        let plan = Plan::packed(Coding::Unorm, 4, &[8, 8, 8, 8], [255.0; 4]);
+        assert_eq!(
+            [plan.has, plan.only([true, true, true, false]).has, plan.only([false, true, false, true]).has],
+            [15, 7, 10]
+        );
+    }
+}

@@ -1,0 +1,393 @@
+//! Texels of formats that have no kernel of their own, by their [`Plan`](crate::format::plan::Plan), and of compressed blocks: these are decoded
+//! on the way ([`super::blocks`]), or have been decoded to a tile ([`super::tile`]).
+//!
+//! What depends on the format are functions of their own, which waves' kernels call: these are the same for all such formats.
+
+use super::corners::Corners;
+use super::found::{Found, edge, moved};
+use super::place::{self, weighted};
+use super::texels::{HIGH, LOW, Texels, narrow, words, words4};
+use super::tile::{self, Place, Tiles};
+use super::unit::Unit;
+use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, fetch, gather, levels, lod, mix, solid};
+use crate::format::kernels::Channels;
+use crate::sample::args::{SampleArgs, Warp4};
+use crate::sample::sampler::Sampler;
+use crate::sample::view::ImageView;
+use crate::vector::{load, store};
+use simd::rows::ImageRows;
+use simd::{Level, Simd, ops};
+
+/// `n` texels of each lane, at most four, at `base + at`: see [`Fast::reads`].
+type Load = unsafe fn(&Fast, *const u8, usize, &[[u32; 16]; 4], &mut [Channels; 4]);
+/// As [`super::found::filter`].
+type Filter = unsafe fn(&Fast, &Found, &Corners, &[f32; 4], &mut Channels);
+/// As [`super::apart::apart`].
+type Apart = unsafe fn(&Fast, usize, &Corners, &[f32; 4], &mut Channels);
+/// As [`Tiles::cover`].
+type Cover = unsafe fn(&mut Tiles, &Fast, usize, &[*const Corners]) -> Option<Place>;
+
+/// As [`levels::warps`].
+type Levels = unsafe fn(&Fast, &ImageView, &Sampler, &ImageRows) -> u32;
+
+/// As [`fetch::fetch`].
+type Fetch = unsafe fn(&Fast, &ImageView, usize, bool, &ImageRows);
+/// As [`gather::gather`].
+type Gather = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4) -> bool;
+/// As [`solid::sample`].
+type Solid = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
+/// As [`lod::extra`].
+type Taps = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
+
+/// What is there for a machine.
+#[derive(Clone, Copy)]
+pub struct Functions {
+    pub load: Load,
+    pub filter: Filter,
+    pub apart: Apart,
+    pub cover: Cover,
+    pub levels: Levels,
+    pub taps: Taps,
+    pub fetch: Fetch,
+    pub gather: Gather,
+    pub solid: Solid,
+}
+
+impl Functions {
+    pub fn of(machine: Level) -> Option<Functions> {
+        Some(Functions {
+            load: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, base: *const u8, n: usize, at: &[[u32; 16]; 4], out: &mut [Channels; 4]) = texels;
+                portable if PORTABLE
+            )?,
+            filter: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, found: &Found, at: &Corners, border: &[f32; 4], out: &mut Channels) = filter;
+                portable if PORTABLE
+            )?,
+            apart: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, level: usize, at: &Corners, border: &[f32; 4], out: &mut Channels) = apart;
+                portable if PORTABLE
+            )?,
+            cover: simd::form!(
+                machine,
+                unsafe fn(tiles: &mut Tiles, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place>
+                    = tile::cover;
+                portable if PORTABLE
+            )?,
+            fetch: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, level: usize, arrayed: bool, wave: &ImageRows) = fetch::fetch;
+                portable if PORTABLE
+            )?,
+            gather: simd::form!(
+                machine,
+                unsafe fn(
+                    f: &Fast,
+                    view: &ImageView,
+                    sampler: &Sampler,
+                    args: &SampleArgs,
+                    mask: u16,
+                    out: &mut Warp4,
+                ) -> bool = gather::gather;
+                portable if PORTABLE
+            )?,
+            solid: simd::form!(
+                machine,
+                unsafe fn(
+                    f: &Fast,
+                    view: &ImageView,
+                    sampler: &Sampler,
+                    args: &SampleArgs,
+                    mask: u16,
+                    out: &mut Warp4,
+                ) = solid::sample;
+                portable if PORTABLE
+            )?,
+            taps: simd::form!(
+                machine,
+                fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = lod::extra;
+                portable if PORTABLE
+            )?,
+            levels: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, wave: &ImageRows) -> u32
+                    = levels::warps::<_, Any<false>>;
+                portable if PORTABLE
+            )?,
+        })
+    }
+}
+
+/// Texels of any format; whether those of waves are words.
+pub struct Any<const WORD: bool>;
+
+impl<const WORD: bool> Texels for Any<WORD> {
+    const N: usize = 4;
+    // (Of no matter: `unit` has it.)
+    const SHIFT: u32 = 2;
+    const FLOATS: bool = true;
+    const ANY: bool = true;
+    const WORD: bool = WORD;
+    #[inline(always)]
+    fn floats(f: &Fast) -> bool {
+        f.floats
+    }
+    #[inline(always)]
+    fn has(f: &Fast, k: usize) -> bool {
+        f.plan.has >> k & 1 != 0
+    }
+    #[inline(always)]
+    fn has_all(f: &Fast) -> bool {
+        f.plan.has == 15
+    }
+    #[inline(always)]
+    fn unit(f: &Fast) -> Unit {
+        f.reads
+    }
+    #[inline(always)]
+    unsafe fn load<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
+        let (mut from, mut to) = ([[0; 16]; 4], [[[0; 16]; 4]; 4]);
+        store(s, &mut from[0], at);
+        // SAFETY: the caller's texels.
+        unsafe { (f.any.load)(f, base, 1, &from, &mut to) };
+        for k in 0..4 {
+            out[k] = s.from_bits(load(s, &to[0][k]));
+        }
+    }
+    #[inline(always)]
+    unsafe fn load4<S: Simd>(s: S, f: &Fast, base: *const u8, at: &[S::I; 4], out: &mut [[S::F; 4]; 4]) {
+        let (mut from, mut to) = ([[0; 16]; 4], [[[0; 16]; 4]; 4]);
+        for n in 0..4 {
+            store(s, &mut from[n], at[n]);
+        }
+        // SAFETY: the caller's texels.
+        unsafe { (f.any.load)(f, base, 4, &from, &mut to) };
+        for n in 0..4 {
+            for k in 0..4 {
+                out[n][k] = s.from_bits(load(s, &to[n][k]));
+            }
+        }
+    }
+}
+
+/// Words of four texels of each lane, by word.
+type Words = [[[u32; 16]; 4]; 4];
+
+/// Puts the words of texel `n` there, of as many as it has.
+///
+/// # Safety
+/// Texels at `base + at` are readable; of small ones, the aligned words that they are in.
+#[inline(always)]
+unsafe fn words_of<S: Simd>(s: S, bytes: u32, base: *const u8, at: S::I, to: &mut Words, n: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        match bytes {
+            1 | 2 => store(s, &mut to[0][n], narrow(s, base, at)),
+            4 => store(s, &mut to[0][n], words(s, base, at)),
+            8 => {
+                let [a, b] = s.igather2(base, at);
+                store(s, &mut to[0][n], a);
+                store(s, &mut to[1][n], b);
+            }
+            _ => {
+                let all = words4(s, base, at);
+                for k in 0..4 {
+                    store(s, &mut to[k][n], all[k]);
+                }
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `n` times sixteen texels are there.
+#[inline(always)]
+unsafe fn texels<S: Simd>(
+    s: S,
+    f: &Fast,
+    base: *const u8,
+    n: usize,
+    at: &[[u32; 16]; 4],
+    out: &mut [Channels; 4],
+) {
+    let n = n.min(4);
+    let mut words = [[[0; 16]; 4]; 4];
+    if f.reads == Unit::Decoded {
+        // SAFETY: the caller's texels.
+        unsafe { blocks::texels(s, f, base, &at[..n], &mut words) };
+    } else {
+        for i in 0..n {
+            // SAFETY: the caller's texels.
+            unsafe { words_of(s, f.plan.bytes, base, load(s, &at[i]), &mut words, i) };
+        }
+    }
+    for k in 0..4 {
+        if f.plan.has >> k & 1 == 0 {
+            continue;
+        }
+        let of = &words[f.plan.word(k) % 4];
+        if n == 1 {
+            let w = [load(s, &of[0])];
+            let [v] = f.plan.channel(s, k, &w, &f.plan.scales(s, &w));
+            store(s, &mut out[0][k], s.bits(v));
+        } else {
+            let w = four(s, of);
+            let t = f.plan.channel(s, k, &w, &f.plan.scales(s, &w));
+            for i in 0..4 {
+                store(s, &mut out[i][k], s.bits(t[i]));
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn four<S: Simd>(s: S, of: &[[u32; 16]; 4]) -> [S::I; 4] {
+    [load(s, &of[0]), load(s, &of[1]), load(s, &of[2]), load(s, &of[3])]
+}
+
+/// Filters the 2×2 texels of each lane, row by row: a channel after the other, from its bits to the result.
+struct Weigh<S: Simd> {
+    weight: [S::F; 2],
+    kept: [S::I; 2],
+    /// Texels may be infinite or NaN.
+    floats: bool,
+    /// Channels are bytes until they are filtered.
+    bytes: bool,
+}
+
+impl<S: Simd> Weigh<S> {
+    #[inline(always)]
+    fn of(s: S, f: &Fast, corners: &Corners) -> Weigh<S> {
+        let weight = corners.weights(s);
+        let all = s.isplat(!0);
+        let kept = if f.floats { [place::kept(s, weight[0]), place::kept(s, weight[1])] } else { [all; 2] };
+        Weigh { weight, kept, floats: f.floats, bytes: f.plan.filters_bytes }
+    }
+
+    #[inline(always)]
+    fn channel(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::I {
+        let v = self.mixed(s, corners, border, line, t);
+        s.bits(if self.bytes { s.fma(v, s.fsplat(HIGH), s.fmul(v, s.fsplat(LOW))) } else { v })
+    }
+
+    #[inline(always)]
+    fn between(&self, s: S, axis: usize, a: S::F, b: S::F) -> S::F {
+        if self.floats {
+            weighted::<S, Any<true>>(s, a, b, self.weight[axis], self.kept[axis])
+        } else {
+            mix(s, a, b, self.weight[axis])
+        }
+    }
+
+    #[inline(always)]
+    fn mixed(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::F {
+        let [mut upper, mut lower] = [[t[0], t[1]], [t[2], t[3]]];
+        edge(s, corners, 0, border, &mut upper);
+        let row = self.between(s, 0, upper[0], upper[1]);
+        if line {
+            return row;
+        }
+        edge(s, corners, 1, border, &mut lower);
+        let below = self.between(s, 0, lower[0], lower[1]);
+        self.between(s, 1, row, below)
+    }
+}
+
+/// # Safety
+/// What has been found is of the corners.
+#[inline(always)]
+unsafe fn filter<S: Simd>(
+    s: S,
+    f: &Fast,
+    found: &Found,
+    corners: &Corners,
+    border: &[f32; 4],
+    out: &mut Channels,
+) {
+    let weigh = Weigh::of(s, f, corners);
+    let all = four(s, &found.texels);
+    let scales = f.plan.scales(s, &all);
+    for k in 0..4 {
+        if f.plan.has >> k & 1 == 0 {
+            continue;
+        }
+        let mut t = [weigh.weight[0]; 4];
+        if found.in_window {
+            let w = [load(s, &found.window)];
+            let [of] = f.plan.channel(s, k, &w, &f.plan.scales(s, &w));
+            for n in 0..4 {
+                t[n] = moved(s, s.bits(of), all[n]);
+            }
+        } else {
+            t = f.plan.channel(s, k, &all, &scales);
+        }
+        store(s, &mut out[k], weigh.channel(s, corners, border[k], f.line, &t));
+    }
+}
+
+/// # Safety
+/// The corners are those of texels of the level.
+#[inline(always)]
+unsafe fn apart<S: Simd>(
+    s: S,
+    f: &Fast,
+    level: usize,
+    corners: &Corners,
+    border: &[f32; 4],
+    out: &mut Channels,
+) {
+    let level = level % LEVELS;
+    let (i, base, bytes) = (corners.texels(s), f.level(level), f.plan.bytes);
+    let x = [f.reads.column(s, f, i[0][0]), f.reads.column(s, f, i[0][1])];
+    let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
+    let pairs = matches!(bytes, 1 | 2 | 8) && f.last[level] != NO_LAST && s.mbits(right) == 0xFFFF;
+    let mut w = [[[0; 16]; 4]; 4];
+    for y in 0..if f.line { 1 } else { 2 } {
+        let row = s.imul(i[1][y], s.isplat(f.row_pitch[level]));
+        let left = s.iadd(row, x[0]);
+        // SAFETY: the caller's texels; with `pairs`, both of each pair; four bytes from `last` on are of the level, and from each place before it.
+        unsafe {
+            if !pairs {
+                words_of(s, bytes, base, left, &mut w, 2 * y);
+                words_of(s, bytes, base, s.iadd(row, x[1]), &mut w, 2 * y + 1);
+            } else if bytes == 8 {
+                let both = words4(s, base, left);
+                for k in 0..4 {
+                    store(s, &mut w[k % 2][2 * y + k / 2], both[k]);
+                }
+            } else {
+                // Not beyond the level: single bytes may be its last.
+                let from = if bytes == 1 { s.umin(left, s.isplat(f.last[level])) } else { left };
+                let both = s.ishr(words(s, base, from), ops::shl(s, s.isub(left, from), 3));
+                store(s, &mut w[0][2 * y], both);
+                store(s, &mut w[0][2 * y + 1], ops::shr(s, both, 8 * bytes));
+            }
+        }
+    }
+    let weigh = Weigh::of(s, f, corners);
+    for k in 0..4 {
+        if f.plan.has >> k & 1 != 0 {
+            let t = f.plan.channel(s, k, &four(s, &w[f.plan.word(k) % 4]), &[weigh.weight[0]; 4]);
+            store(s, &mut out[k], weigh.channel(s, corners, border[k], f.line, &t));
+        }
+    }
+}
+
+/// What a border's colour is, and what results are, in the order of the format's channels: kernels of some formats have them otherwise.
+#[inline(always)]
+pub fn ordered<T: Copy>(f: &Fast, own: bool, of: &[T; 4]) -> [T; 4] {
+    let [a, b, c, d] = *of;
+    if own && f.swapped { [c, b, a, d] } else { [a, b, c, d] }
+}
+
+/// Results of [`Functions`] as vectors; `own`: for a kernel of a format.
+#[inline(always)]
+pub fn vectors<S: Simd>(s: S, f: &Fast, own: bool, of: &Channels, out: &mut [S::F; 4]) {
+    for k in 0..4 {
+        out[k] = s.from_bits(load(s, &of[k]));
+    }
+    *out = ordered(f, own, out);
+}

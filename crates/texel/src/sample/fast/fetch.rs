@@ -1,0 +1,66 @@
+//! Fetches of a wave by integer coordinates, from one level of a view.
+
+use super::any::Any;
+use super::place::levels;
+use super::texels::{HIGH, LOW, Texels};
+use super::waves::{Warps, store};
+use super::{Fast, swizzled};
+use crate::sample::view::ImageView;
+use simd::Simd;
+use simd::rows::ImageRows;
+
+/// What does not exist is as [`crate::sample::fetch_warp`] has it.
+///
+/// # Safety
+/// Rows and results are those of a wave; the view has the level.
+#[inline(always)]
+pub unsafe fn fetch<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    level: usize,
+    arrayed: bool,
+    wave: &ImageRows,
+) {
+    let (zero, one) = (s.isplat(0), s.isplat(1));
+    let none = view.swizzled(view.outside());
+    for (w, mask) in Warps::of(wave) {
+        // (No closures: they would be compiled without the level's features.)
+        macro_rules! c {
+            ($k:expr) => {
+                // SAFETY: the wave has rows of sixteen lanes for each warp.
+                unsafe { s.iloadu(wave.coords[$k].warp(w)) }
+            };
+        }
+        let x = c!(0);
+        let (y, layer) = match (f.line, arrayed) {
+            (false, false) => (c!(1), zero),
+            (false, true) => (c!(1), c!(2)),
+            (true, false) => (zero, zero),
+            (true, true) => (zero, c!(1)),
+        };
+        let mut l = levels(s, f, s.isplat(level as u32), zero);
+        // Negative coordinates are huge as unsigned ones.
+        let beyond = s.mor(s.ugt(x, s.isub(l.texels[0], one)), s.ugt(y, s.isub(l.texels[1], one)));
+        let beyond = s.mor(beyond, s.ugt(layer, s.isplat(view.layers - 1)));
+        let inside = s.mnot(beyond);
+        let [x, y, layer] = [s.isel(inside, x, zero), s.isel(inside, y, zero), s.isel(inside, layer, zero)];
+        l.start = s.iadd(l.start, s.imul(layer, l.layer_pitch));
+        l.count(s, f);
+        let at = s.iadd(f.reads.column(s, f, x), f.reads.row(s, f, &l, y));
+        let mut t = [s.fsplat(0.0); 4];
+        // SAFETY: texels of the level; the caller's wave.
+        unsafe {
+            Any::<false>::load(s, f, f.base, at, &mut t);
+            if f.plan.filters_bytes {
+                for v in &mut t {
+                    *v = s.fma(*v, s.fsplat(HIGH), s.fmul(*v, s.fsplat(LOW)));
+                }
+            }
+            for k in 0..4 {
+                let v = s.isel(inside, swizzled::<S, Any<false>>(s, f, view, &t, k), s.isplat(none[k]));
+                store(s, wave.out[k], w, v, mask);
+            }
+        }
+    }
+}

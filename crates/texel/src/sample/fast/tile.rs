@@ -1,0 +1,223 @@
+//! Tiles: rectangles of compressed images, decoded, from which kernels of plain texels sample as from an image of such. A tile is made for some
+//! warps of one sample and then forgotten: what stays is the thread's decoded blocks, which tiles are put together of.
+
+use super::Fast;
+use super::blocks::Blocks;
+use super::corners::Corners;
+use super::unit::Unit;
+use super::{LEVELS, NO_LAST};
+use crate::format::block::{Cached, cached};
+use crate::vector::load;
+use simd::Simd;
+use std::cell::UnsafeCell;
+
+/// Bytes of the tiles that there are at once.
+const ROOM: usize = 48 << 10;
+/// Kernels load vectors that begin before a tile, or end beyond it, and look at none of that.
+const MARGIN: usize = 4 << 10;
+/// Blocks of a tile.
+const MOST: usize = 256;
+/// Of tiles of more blocks than this it is asked which of them are read: where texels are read here and there, few are.
+const FEW: usize = 30;
+/// What offsets in tiles begin with: tiles' columns and rows are those of the level, so that their first texels lie before the room.
+const BIAS: usize = 1 << 31;
+
+thread_local! {
+    static TILES: UnsafeCell<Vec<[u128; 4]>> = const { UnsafeCell::new(Vec::new()) };
+}
+
+/// Where a level's first texel would lie, and how far rows lie apart.
+#[derive(Clone, Copy, Default)]
+pub struct Place {
+    start: u32,
+    pitch: u32,
+}
+
+/// A view's tiles, and the view as if it lay in them.
+pub struct Tiles<'a> {
+    blocks: &'a Blocks,
+    cache: *mut Cached,
+    room: *mut u8,
+    used: usize,
+    pub view: Fast,
+}
+
+impl<'a> Tiles<'a> {
+    /// Of a view of compressed blocks.
+    #[inline]
+    pub fn of(f: &'a Fast) -> Option<Tiles<'a>> {
+        let blocks = f.blocks.as_ref()?;
+        let tiles = TILES.with(|t| t.get());
+        // SAFETY: the thread's own; nobody else of it is at it while it samples.
+        let room = unsafe {
+            let tiles = &mut *tiles;
+            if tiles.is_empty() {
+                *tiles = vec![[0; 4]; (ROOM + 2 * MARGIN) / 64];
+            }
+            tiles.as_mut_ptr().cast::<u8>()
+        };
+        let mut view = f.clone();
+        view.base = room.wrapping_sub(BIAS);
+        view.reads = Unit::Shift(blocks.texel);
+        view.bytes = 1 << blocks.texel;
+        view.last = [0; 16];
+        debug_assert_ne!(view.last[0], NO_LAST);
+        Some(Tiles { blocks, cache: cached(), room, used: 0, view })
+    }
+
+    /// Tiles that have been made are of no use any more.
+    #[inline(always)]
+    pub fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    /// Puts the view's level there.
+    #[inline(always)]
+    pub fn put(&mut self, level: usize, place: Place) {
+        self.view.start[level % LEVELS] = place.start;
+        self.view.row_pitch[level % LEVELS] = place.pitch;
+    }
+
+    /// A tile with what warps read of a level, if it is not too large.
+    ///
+    /// # Safety
+    /// `f` is the view that the tiles are of; the corners are on its level.
+    #[inline]
+    pub unsafe fn cover(&mut self, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place> {
+        // SAFETY: the caller's; picked for this machine.
+        unsafe { (f.any.cover)(self, f, level, warps) }
+    }
+
+    /// # Safety
+    /// As [`Self::cover`].
+    #[inline(always)]
+    unsafe fn made<S: Simd>(
+        &mut self,
+        s: S,
+        f: &Fast,
+        level: usize,
+        warps: &[*const Corners],
+    ) -> Option<Place> {
+        let level = level % LEVELS;
+        let b = self.blocks;
+        let (mut first, mut count) = ([0; 2], [0; 2]);
+        for k in 0..2 {
+            let (mut low, mut high) = (s.isplat(u32::MAX), s.isplat(0));
+            for w in warps {
+                // SAFETY: the caller's corners.
+                let i = unsafe { &(**w).i[k] };
+                let (a, b) = (load(s, &i[0]), load(s, &i[1]));
+                low = s.umin(low, s.umin(a, b));
+                high = s.umax(high, s.umax(a, b));
+            }
+            let (mut least, mut most) = (u32::MAX, 0);
+            for v in simd::ops::i_lanes(s, low) {
+                least = if v < least { v } else { least };
+            }
+            for v in simd::ops::i_lanes(s, high) {
+                most = if v > most { v } else { most };
+            }
+            first[k] = least / b.shape.extent[k];
+            count[k] = most / b.shape.extent[k] - first[k] + 1;
+        }
+        let [w, h] = count;
+        let texel = 1 << b.texel;
+        let pitch = (w as usize * b.shape.extent[0] as usize * texel).next_multiple_of(64);
+        let bytes = pitch * (h * b.shape.extent[1]) as usize;
+        let blocks = w.saturating_mul(h) as usize;
+        if blocks > MOST || self.used + bytes > ROOM {
+            return None;
+        }
+        let mut read = [blocks <= FEW; MOST];
+        if blocks > FEW {
+            for warp in warps {
+                // SAFETY: the caller's corners.
+                let i = unsafe { &(**warp).i };
+                let mut of = [[s.isplat(0); 2]; 2];
+                for k in 0..2 {
+                    for side in 0..2 {
+                        of[k][side] = s.isub(b.of(s, k, load(s, &i[k][side])), s.isplat(first[k]));
+                    }
+                }
+                for y in 0..2 {
+                    let row = s.imul(of[1][y], s.isplat(w));
+                    for x in 0..2 {
+                        for n in simd::ops::i_lanes(s, s.iadd(row, of[0][x])) {
+                            read[n as usize % MOST] = true;
+                        }
+                    }
+                }
+            }
+        }
+        let at = MARGIN + self.used;
+        // SAFETY: blocks of the level, in which all corners are; the tile is within the room, but for up to sixteen bytes.
+        unsafe {
+            let blocks = f.level(level).add(first[0] as usize * 1 << b.shift);
+            for y in 0..h {
+                let row = blocks.add((first[1] + y) as usize * f.row_pitch[level] as usize);
+                let to = self.room.add(at + pitch * (y * b.shape.extent[1]) as usize);
+                for x in 0..w as usize {
+                    if !read[(y * w) as usize + x] {
+                        continue;
+                    }
+                    let from = b.decoded(self.cache, row.add(x << b.shift));
+                    put(s, b, from, to.add(x * b.shape.extent[0] as usize * texel), pitch);
+                }
+            }
+        }
+        self.used += bytes;
+        let before = first[0] as usize * b.shape.extent[0] as usize * texel
+            + (first[1] * b.shape.extent[1]) as usize * pitch;
+        Some(Place { start: (BIAS + at - before) as u32, pitch: pitch as u32 })
+    }
+}
+
+/// [`Tiles::cover`].
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+pub unsafe fn cover<S: Simd>(
+    s: S,
+    tiles: &mut Tiles,
+    f: &Fast,
+    level: usize,
+    warps: &[*const Corners],
+) -> Option<Place> {
+    // SAFETY: the caller's.
+    unsafe { tiles.made(s, f, level, warps) }
+}
+
+/// A block's texels to their rows.
+///
+/// # Safety
+/// A block that has been decoded, and room for its rows; of blocks that are not of four by four texels, and for sixteen bytes beyond each.
+#[inline(always)]
+unsafe fn put<S: Simd>(s: S, b: &Blocks, from: *const u8, to: *mut u8, pitch: usize) {
+    // SAFETY: the caller's.
+    unsafe {
+        match (b.shape.extent, b.texel) {
+            ([4, 4], 2) => {
+                s.istore4([to, to.add(pitch), to.add(2 * pitch), to.add(3 * pitch)], s.iload(from));
+            }
+            ([4, 4], _) => {
+                for y in 0..4 {
+                    to.add(y * pitch)
+                        .cast::<[u128; 2]>()
+                        .write_unaligned(from.add(32 * y).cast::<[u128; 2]>().read_unaligned());
+                }
+            }
+            ([w, h], texel) => {
+                let bytes = (w << texel) as usize;
+                for y in 0..h as usize {
+                    let (from, to) = (from.add(y * bytes), to.add(y * pitch));
+                    for part in (0..bytes).step_by(16) {
+                        to.add(part)
+                            .cast::<u128>()
+                            .write_unaligned(from.add(part).cast::<u128>().read_unaligned());
+                    }
+                }
+            }
+        }
+    }
+}
