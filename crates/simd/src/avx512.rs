@@ -155,6 +155,34 @@ impl Simd for Avx512 {
             let next = _mm512_add_epi32(at, _mm512_set1_epi32(0x8080_8001u32 as i32));
             [_mm512_shuffle_epi8(of, one), _mm512_shuffle_epi8(of, next)]
         }
+        unsafe fn iwiden8(self, p: *const u8) -> Self::I {
+            _mm512_cvtepu8_epi32(_mm_loadu_si128(p.cast()))
+        }
+        unsafe fn iwiden16(self, p: *const u8) -> Self::I {
+            _mm512_cvtepu16_epi32(_mm256_loadu_si256(p.cast()))
+        }
+        unsafe fn inarrow8(self, p: *mut u8, a: Self::I) {
+            _mm_storeu_si128(p.cast(), _mm512_cvtepi32_epi8(a))
+        }
+        unsafe fn inarrow16(self, p: *mut u8, a: Self::I) {
+            _mm256_storeu_si256(p.cast(), _mm512_cvtepi32_epi16(a))
+        }
+        fn ilook256(self, table: &Table<256>, idx: Self::I) -> Self::I {
+            // Of pairs of vectors, and by the three highest bits the right one of eight.
+            let t = table.0.as_ptr();
+            let mut of = [idx; 8];
+            for n in 0..8 {
+                let (a, b) = (_mm512_load_si512(t.add(32 * n).cast()), _mm512_load_si512(t.add(32 * n + 16).cast()));
+                of[n] = _mm512_permutex2var_epi32(a, idx, b);
+            }
+            for (bit, left) in [(32, 4), (64, 2), (128, 1)] {
+                let m = _mm512_test_epi32_mask(idx, _mm512_set1_epi32(bit));
+                for n in 0..left {
+                    of[n] = blend_int(m, of[2 * n + 1], of[2 * n]);
+                }
+            }
+            of[0]
+        }
         unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
             let low = _mm256_loadu2_m128i(p[1].cast(), p[0].cast());
             let high = _mm256_loadu2_m128i(p[3].cast(), p[2].cast());

@@ -296,6 +296,49 @@ pub trait Simd: Copy + 'static {
         };
         [byte(0), byte(1)]
     }
+    /// Sixteen bytes, each as a word.
+    ///
+    /// # Safety
+    /// They are readable at `p`.
+    #[inline(always)]
+    unsafe fn iwiden8(self, p: *const u8) -> Self::I {
+        // SAFETY: the caller's.
+        ops::i_from(self, unsafe { p.cast::<[u8; 16]>().read_unaligned() }.map(u32::from))
+    }
+    /// Sixteen 16-bit numbers, each as a word.
+    ///
+    /// # Safety
+    /// 32 bytes are readable at `p`.
+    #[inline(always)]
+    unsafe fn iwiden16(self, p: *const u8) -> Self::I {
+        // SAFETY: the caller's.
+        ops::i_from(self, unsafe { p.cast::<[u16; 16]>().read_unaligned() }.map(u32::from))
+    }
+    /// The lowest byte of each word, one after the other.
+    ///
+    /// # Safety
+    /// Sixteen bytes are writable at `p`.
+    #[inline(always)]
+    unsafe fn inarrow8(self, p: *mut u8, a: Self::I) {
+        // SAFETY: the caller's.
+        unsafe { p.cast::<[u8; 16]>().write_unaligned(ops::i_lanes(self, a).map(|v| v as u8)) }
+    }
+    /// The lower half of each word, one after the other.
+    ///
+    /// # Safety
+    /// 32 bytes are writable at `p`.
+    #[inline(always)]
+    unsafe fn inarrow16(self, p: *mut u8, a: Self::I) {
+        // SAFETY: the caller's.
+        unsafe { p.cast::<[u16; 16]>().write_unaligned(ops::i_lanes(self, a).map(|v| v as u16)) }
+    }
+    /// Lane i = table[idx[i] mod 256].
+    #[inline(always)]
+    fn ilook256(self, table: &Table<256>, idx: Self::I) -> Self::I {
+        let at = ops::shl(self, self.iand(idx, self.isplat(255)), 2);
+        // SAFETY: 256 words.
+        unsafe { self.iwords(table.0.as_ptr().cast(), at) }
+    }
     /// Lane i = that of a which is `LANE` of its quad.
     #[inline(always)]
     fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
@@ -580,6 +623,36 @@ mod tests {
     #[test]
     fn lanes_of_two() {
         Level::all().into_iter().for_each(of_two);
+    }
+
+    fn widths_body<S: Simd>(s: S) {
+        let some: [u16; 20] = std::array::from_fn(|n| (n * 0x3A71 + 0x80C3) as u16);
+        let bytes = some[1..].as_ptr().cast::<u8>();
+        // SAFETY: sixteen of them, and as many bytes off their alignment.
+        let (wide8, wide16) = unsafe { (s.iwiden8(bytes.add(1)), s.iwiden16(bytes)) };
+        let byte = |n: usize| (some[1 + n / 2] >> (8 * (n % 2))) as u32 & 255;
+        assert_eq!(ops::i_lanes(s, wide8), std::array::from_fn(|i| byte(i + 1)));
+        assert_eq!(ops::i_lanes(s, wide16), std::array::from_fn(|i| some[1 + i] as u32));
+        // What is above does not count.
+        let words: [u32; 16] = std::array::from_fn(|l| (l as u32 + 1).wrapping_mul(0x9E37_79B9));
+        let (mut got8, mut got16) = ([0u8; 18], [0u16; 18]);
+        // SAFETY: room for sixteen.
+        unsafe {
+            s.inarrow8(got8[1..].as_mut_ptr(), ops::i_from(s, words));
+            s.inarrow16(got16[1..].as_mut_ptr().cast(), ops::i_from(s, words));
+        }
+        assert_eq!((got8[0], got8[17], got16[0], got16[17]), (0, 0, 0, 0));
+        assert_eq!(got8[1..17], words.map(|w| w as u8));
+        assert_eq!(got16[1..17], words.map(|w| w as u16));
+        let table = Table(std::array::from_fn(|i| (i * i) as u32 ^ 0xA5A5_0000));
+        let of = |w: u32| table.0[w as usize % 256];
+        assert_eq!(ops::i_lanes(s, s.ilook256(&table, ops::i_from(s, words))), words.map(of));
+    }
+    by_level!(fn widths = widths_body, ());
+
+    #[test]
+    fn narrow_lanes_and_large_tables() {
+        Level::all().into_iter().for_each(widths);
     }
 
     fn packed_body<S: Simd>(s: S) {

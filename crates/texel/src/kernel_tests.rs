@@ -1,12 +1,15 @@
 //! The crate's kernels, each with what it is compared with.
 
 use crate::format::kernels::warps_are_their_texels;
+use crate::format::wave::steps_are_their_texels;
 use crate::sample::{kernels_agree_with_the_general_path, lines_of_large_images};
 use crate::transfer::rows_are_their_texels;
 
 simd::walk! {
     "format::kernels::pack_at", "format::kernels::scatter_at", "format::kernels::gather_at",
     "format::kernels::load16_at" => warps_are_their_texels;
+    "format::wave::load", "format::wave::store", "format::wave::decode",
+    "format::wave::encode" => steps_are_their_texels;
     "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
     "sample::fast::reads" => kernels_agree_with_the_general_path;
     "transfer::scaled::beside", "transfer::scaled::weigh", "transfer::halve::made" => rows_are_their_texels;

@@ -1,8 +1,10 @@
 //! Writing of warps that are blocks of the tile: stretches of one wave's.
 
 use super::blend::{BlendPath, Writer};
+use super::blend_wave::write_warps;
 use super::by_alpha;
-use super::row::Row;
+use super::packer;
+use texel::row::Row;
 use simd::Simd;
 
 simd::by_level! {
@@ -32,6 +34,14 @@ unsafe fn body<S: Simd>(
     if let BlendPath::ByAlpha { swap, factors } = &writer.kind {
         // SAFETY: the caller's warps and blocks; pixels have four bytes.
         return unsafe { by_alpha::run(s, factors, *swap, base, blocks, first, src, masks) };
+    }
+    if writer.kind == BlendPath::Generic {
+        let mut at = [base; packer::WARPS];
+        for (at, b) in at.iter_mut().zip(blocks) {
+            *at = base.wrapping_add(*b as usize * 16 * writer.bytes);
+        }
+        // SAFETY: the caller's warps and blocks.
+        return unsafe { write_warps(s.level(), writer, &at[..blocks.len()], first, src, src1, masks) };
     }
     for (i, b) in blocks.iter().enumerate() {
         // SAFETY: a block of the tile.

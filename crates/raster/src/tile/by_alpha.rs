@@ -2,7 +2,7 @@
 //! those of `blend`'s general way for such factors, which the tests compare.
 
 use super::blend8;
-use super::row::Row;
+use texel::row::Row;
 use crate::state::BlendAttachment;
 use ash::vk::BlendFactor as F;
 use simd::Simd;

@@ -5,7 +5,7 @@ use super::blend::Writer;
 use super::counts;
 use super::item::Item;
 use super::packer::Slot;
-use super::row::Row;
+use texel::row::Row;
 use super::task::Task;
 use simd::Simd;
 

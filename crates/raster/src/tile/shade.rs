@@ -10,7 +10,7 @@ use super::item::Item;
 use super::late::after;
 use super::packer::{Packer, Slot, WARPS};
 use super::quads;
-use super::row::Row;
+use texel::row::Row;
 use super::target::Plane;
 use super::task::Task;
 use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE};

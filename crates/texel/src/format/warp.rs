@@ -7,11 +7,10 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::num::{SRGB_LEAST, SRGB_MOST, srgb8_steps, srgb8_table};
-use super::{Component, FormatInfo, NumClass, TexelKind};
+use super::num::{SRGB_LEAST, SRGB_MOST, srgb8_steps, srgb8_words};
+use super::{FormatInfo, NumClass, TexelKind};
 use crate::vector::{load, store};
-use simd::Simd;
-use simd::ops;
+use simd::{Simd, Table, ops};
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Channels = [[u32; 16]; 4];
@@ -21,7 +20,7 @@ pub const MOST: usize = 16;
 
 /// How a component's bits are made of a channel: its class, and what of the format matters besides.
 #[derive(Clone, Copy, PartialEq)]
-enum Coding {
+pub(super) enum Coding {
     /// Normalised, up to 16 bits, and more.
     Unorm,
     Unorm24,
@@ -39,7 +38,7 @@ enum Coding {
 }
 
 #[inline(always)]
-fn coding(class: NumClass, bits: u32, alpha: bool) -> Coding {
+const fn coding(class: NumClass, bits: u32, alpha: bool) -> Coding {
     match class {
         NumClass::Srgb if !alpha => Coding::Srgb,
         NumClass::Unorm | NumClass::Srgb if bits <= 16 => Coding::Unorm,
@@ -63,7 +62,7 @@ fn clamp<S: Simd>(s: S, v: S::F, lo: f32, hi: f32) -> S::F {
 
 /// A channel's lanes as a component of `bits` bits, the others 0.
 #[inline(always)]
-fn encode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
+pub(super) fn encode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
     let all = u32::MAX >> (32 - bits);
     let x = s.from_bits(v);
     let half = s.fsplat(0.5);
@@ -122,13 +121,63 @@ fn ufloat<S: Simd>(s: S, x: S::F, mantissa: u32) -> S::I {
     s.isel(s.fne(x, x), s.isplat(infinity | 1), v)
 }
 
-/// As `num::f32_to_srgb8`.
+/// As `num::f32_to_srgb8`: the curve by a polynomial, whose error is below [`SRGB_DOUBT`] of a code, and by the table where
+/// that leaves two codes.
 #[inline(always)]
 fn srgb<S: Simd>(s: S, x: S::F) -> S::I {
-    let bits = s.bits(clamp(s, x, SRGB_LEAST, SRGB_MOST));
+    let x = clamp(s, x, SRGB_LEAST, SRGB_MOST);
+    let bits = s.bits(x);
+    let m = s.from_bits(s.ior(s.iand(bits, s.isplat(0x007F_FFFF)), s.isplat(0x3F80_0000)));
+    let m = s.fsub(m, s.fsplat(1.5));
+    let mut p = s.fsplat(SRGB_POWER[0]);
+    for k in 1..SRGB_POWER.len() {
+        p = s.fma(p, m, s.fsplat(SRGB_POWER[k]));
+    }
+    let octave = s.from_bits(s.ilook16(&SRGB_OCTAVES, ops::shr(s, bits, 23)));
+    let curve = s.fma(p, octave, s.fsplat(0.5 - 255.0 * 0.055));
+    let line = s.fma(x, s.fsplat(255.0 * 12.92), s.fsplat(0.5));
+    let y = s.fsel(s.flt(x, s.fsplat(0.0031308)), line, curve);
+    let code = s.f_to_s_raw(y);
+    let beside = ops::fabs(s, s.fsub(s.fsub(y, s.s_to_f(code)), s.fsplat(0.5)));
+    if s.many(s.flt(s.fsplat(0.5 - SRGB_DOUBT), beside)) {
+        return srgb_exact(s, bits);
+    }
+    code
+}
+
+/// 255 · 1.055 · m^(5/12) for m from 1 to 2, by powers of m − 3/2, the highest first.
+const SRGB_POWER: [f32; 7] =
+    [-0.738_345_86, 1.408_979_5, -2.589_512_6, 6.032_476_4, -17.205_956, 88.484_01, 318.54];
+/// 2^(e · 5/12) by the lowest four bits of a float's exponent, from that of 2^-9 to that of 1/2.
+static SRGB_OCTAVES: Table<16> = {
+    let of = [
+        0.074_325_44f32,
+        0.099_212_565,
+        0.132_432_89,
+        0.176_776_69,
+        0.235_968_58,
+        0.314_980_27,
+        0.420_448_2,
+        0.561_231,
+        0.749_153_55,
+    ];
+    let mut t = [0; 16];
+    let mut i = 0;
+    while i < of.len() {
+        t[6 + i] = of[i].to_bits();
+        i += 1;
+    }
+    Table(t)
+};
+/// (An exhaustive comparison found 6.7e-5 at most.)
+const SRGB_DOUBT: f32 = 1.0 / 4096.0;
+
+/// The code by the table of steps.
+#[inline(always)]
+fn srgb_exact<S: Simd>(s: S, bits: S::I) -> S::I {
     let bucket = s.isub(ops::shr(s, bits, 16), s.isplat(SRGB_LEAST.to_bits() >> 16));
     // SAFETY: the clamped value's bucket is one of the table's: it has one for each from the least to the most.
-    let step = unsafe { s.igather(srgb8_steps().as_ptr().cast(), ops::shl(s, bucket, 2), s.mask(0xFFFF)) };
+    let step = unsafe { s.iwords(srgb8_steps().as_ptr().cast(), ops::shl(s, bucket, 2)) };
     let beyond = s.ugt(s.iand(step, s.isplat(0xF_FFFF)), s.iand(bits, s.isplat(0xFFFF)));
     let code = ops::shr(s, step, 20);
     s.isel(beyond, code, s.iadd(code, s.isplat(1)))
@@ -142,13 +191,13 @@ fn signed<S: Simd>(s: S, v: S::I, bits: u32) -> S::I {
 
 /// The channel that a component of `bits` bits (all others 0) stands for.
 #[inline(always)]
-fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
+pub(super) fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
     let all = u32::MAX >> (32 - bits);
     match how {
-        Coding::Unorm => s.bits(s.fdiv(s.s_to_f(v), s.fsplat(all as f32))),
+        Coding::Unorm => s.bits(share(s, s.s_to_f(v), all)),
         Coding::Unorm24 => s.bits(s.d_to_f(s.ddiv(s.s_to_d(v), s.dsplat(all as f64)))),
         Coding::Snorm => {
-            let v = s.fdiv(s.s_to_f(signed(s, v, bits)), s.fsplat((all >> 1) as f32));
+            let v = share(s, s.s_to_f(signed(s, v, bits)), all >> 1);
             s.bits(s.fmax_raw(v, s.fsplat(-1.0)))
         }
         Coding::Uscaled => s.bits(s.s_to_f(v)),
@@ -157,45 +206,92 @@ fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
         Coding::Sint => signed(s, v, bits),
         Coding::Half => s.bits(s.f16_to_f(v)),
         Coding::Ufloat => s.bits(s.f16_to_f(ops::shl(s, v, 15 - bits))),
-        Coding::Srgb => {
-            let at = ops::shl(s, s.iand(v, s.isplat(0xFF)), 2);
-            // SAFETY: the table has 256 entries.
-            unsafe { s.igather(srgb8_table().as_ptr().cast(), at, s.mask(0xFFFF)) }
-        }
+        Coding::Srgb => s.ilook256(srgb8_words(), v),
     }
+}
+
+/// v / all, of whole numbers up to `all`, which is up to 65 535 and one less than a power of two: by the reciprocal in two parts, of which
+/// the sum is rounded once. The same as the quotient, says a test of all of them.
+#[inline(always)]
+fn share<S: Simd>(s: S, v: S::F, all: u32) -> S::F {
+    let high = (1.0 / all as f64) as f32;
+    let low = ((1.0 - high as f64 * all as f64) / all as f64) as f32;
+    s.fma(v, s.fsplat(high), s.fmul(v, s.fsplat(low)))
+}
+
+/// A component: where its bits are in a texel, and how they are made.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub how: Coding,
+    pub bits: u32,
+    /// Word of the texel, and the lowest bit in it.
+    pub word: usize,
+    pub shift: u32,
+    pub channel: usize,
 }
 
 /// What packing needs of a format; a constant where a kernel is for one format alone.
 #[derive(Clone, Copy)]
 pub struct Plan {
-    class: NumClass,
-    components: [Component; 5],
+    parts: [Part; 5],
     count: usize,
     /// Of a texel.
     pub bytes: usize,
+    /// Bits of a missing alpha.
+    pub one: u32,
+    channels: u32,
+    shared_exponent: bool,
 }
 
 impl Plan {
-    #[inline(always)]
     pub const fn new(info: &FormatInfo) -> Plan {
+        let mut parts = [Part { how: Coding::Whole, bits: 0, word: 0, shift: 0, channel: 0 }; 5];
+        let (mut n, mut channels) = (0, 0);
+        while n < info.component_count as usize {
+            let c = info.components[n];
+            channels |= 1 << c.channel();
+            let bits = c.bits as u32;
+            parts[n] = Part {
+                how: coding(info.class, bits, c.name == b'a'),
+                bits,
+                word: c.offset as usize / 32,
+                shift: c.offset as u32 % 32,
+                channel: c.channel(),
+            };
+            n += 1;
+        }
         Plan {
-            class: info.class,
-            components: info.components,
+            parts,
             count: info.component_count as usize,
             bytes: info.block_bytes as usize,
+            one: info.channel_class().one(),
+            channels,
+            shared_exponent: matches!(info.kind, TexelKind::Rgb9e5),
         }
+    }
+    #[inline(always)]
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts[..self.count]
+    }
+    /// Channels that texels have, a bit each.
+    #[inline(always)]
+    pub fn channels(&self) -> u32 {
+        self.channels
+    }
+    /// Three components have their exponent in common.
+    #[inline(always)]
+    pub(super) fn shared_exponent(&self) -> bool {
+        self.shared_exponent
     }
 }
 
 /// Component `n` of the texels, or'ed into their words.
 #[inline(always)]
 fn component<S: Simd>(s: S, plan: &Plan, n: usize, t: &Channels, words: &mut [S::I; MOST / 4]) {
-    let c = plan.components[n];
-    let bits = c.bits as u32;
-    let how = coding(plan.class, bits, c.name == b'a');
-    let v = encode(s, how, bits, load(s, &t[c.channel()]));
-    let word = &mut words[c.offset as usize / 32 % (MOST / 4)];
-    *word = s.ior(*word, ops::shl(s, v, c.offset as u32 % 32));
+    let c = &plan.parts[n];
+    let v = encode(s, c.how, c.bits, load(s, &t[c.channel]));
+    let word = &mut words[c.word % (MOST / 4)];
+    *word = s.ior(*word, ops::shl(s, v, c.shift));
 }
 
 /// Sixteen texels side by side at `out`. `known`: the plan is a constant, so that the code is for its format alone.
@@ -288,7 +384,8 @@ pub unsafe fn unpack<S: Simd>(
     *out = [[0; 16], [0; 16], [0; 16], [one; 16]];
     if info.kind == TexelKind::Rgb9e5 {
         // SAFETY: texels of four bytes, which the caller has readable.
-        return shared_exponent(s, &unsafe { words(base, offsets, 0, 4) }, out);
+        let v = exponents(s, load(s, &unsafe { words(base, offsets, 0, 4) }));
+        return (0..3).for_each(|k| store(s, &mut out[k], v[k]));
     }
     let bytes = info.block_bytes as usize;
     let mut w = [0u32; 16];
@@ -309,13 +406,14 @@ pub unsafe fn unpack<S: Simd>(
 
 /// As `num::rgb9e5_to_f32`.
 #[inline(always)]
-fn shared_exponent<S: Simd>(s: S, w: &[u32; 16], out: &mut Channels) {
-    let w = load(s, w);
+pub(super) fn exponents<S: Simd>(s: S, w: S::I) -> [S::I; 3] {
     let scale = s.from_bits(ops::shl(s, s.iadd(ops::shr(s, w, 27), s.isplat(127 - 24)), 23));
-    for k in 0..3 {
+    let mut out = [w; 3];
+    for (k, out) in out.iter_mut().enumerate() {
         let v = s.iand(ops::shr(s, w, 9 * k as u32), s.isplat(0x1ff));
-        store(s, &mut out[k], s.bits(s.fmul(s.s_to_f(v), scale)));
+        *out = s.bits(s.fmul(s.s_to_f(v), scale));
     }
+    out
 }
 
 /// The word at `at` of each of sixteen texels that have `left` bytes from there on. A loop of its own, so that what

@@ -1,6 +1,6 @@
 //! Texels of sixteen lanes by format.
 
-use crate::format::num::srgb8_table;
+use crate::format::num::srgb8_words;
 use crate::vector::store;
 use simd::Simd;
 use simd::ops;
@@ -192,7 +192,7 @@ impl Texels for Srgb {
     const WORD: bool = true;
     #[inline(always)]
     fn unpack<S: Simd>(s: S, w: S::I, out: &mut [S::F; 4]) {
-        let table = srgb8_table().as_ptr().cast::<u8>();
+        let table = srgb8_words().0.as_ptr().cast::<u8>();
         for i in 0..3 {
             // SAFETY: the table has 256 entries.
             out[i] = s.from_bits(unsafe { words(s, table, ops::shl(s, byte(s, w, i as u32), 2)) });
