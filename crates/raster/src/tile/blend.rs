@@ -2,6 +2,7 @@
 //! bytes. `blend_wave` has that of any format.
 
 use super::blend_advanced::is_advanced;
+use super::blend_equation::{equation, times};
 use super::blend_shader;
 use super::blend_wave::write_warps;
 use super::blend8;
@@ -10,6 +11,7 @@ use super::by_alpha::ByAlpha;
 use crate::state::{Advanced, Blend, BlendAttachment};
 use ash::vk;
 use simd::Simd;
+use texel::format::pixels::{Codes, PixelKind};
 use texel::format::wave::Plan;
 use texel::format::{Component, FormatInfo, NumClass};
 use texel::row::Row;
@@ -23,12 +25,13 @@ pub type Colors = [[u32; 16]; 4];
 pub struct Writer {
     format: &'static FormatInfo,
     pub(super) plan: Plan,
+    pub(super) codes: Codes,
+    /// Pixels are blended by `blend_equation`, as such.
+    pub(super) equation: Option<PixelKind>,
     pub(super) bytes: usize,
     pub(super) kind: BlendPath,
     pub(super) blend: BlendAttachment,
-    constants: [f32; 4],
-    /// The same in all lanes.
-    pub(super) constant_rows: [[u32; 16]; 4],
+    pub(super) constants: [f32; 4],
     pub(super) logic: Option<vk::LogicOp>,
     /// Bits of a pixel's words that may change, where not all may.
     pub(super) keep: Option<[u32; 4]>,
@@ -75,7 +78,9 @@ impl Writer {
         // Logic operations replace blending; on formats that have none they do nothing (§ Logical Operations).
         let logical = format.is_integer() || matches!(format.class, NumClass::Unorm | NumClass::Snorm);
         let logic = blend.logic_op.filter(|_| logical);
-        if blend.logic_op.is_some() || format.is_integer() {
+        let pixels = PixelKind::of(format);
+        // (What has no equation is not blendable.)
+        if blend.logic_op.is_some() || format.is_integer() || pixels.is_none() {
             b.enable = false;
         }
         let present: Vec<_> = format.components().iter().map(|c| 1u32 << c.channel()).collect();
@@ -123,11 +128,12 @@ impl Writer {
             kind,
             blend: b,
             constants,
-            constant_rows: constants.map(|c| [c.to_bits(); 16]),
             logic,
             keep,
             range,
             plan: Plan::new(format),
+            codes: Codes::new(format),
+            equation: pixels.filter(|_| b.enable && !is_advanced(b.color_op)),
         }
     }
 
@@ -282,7 +288,7 @@ impl Writer {
                     a1[c] = unit(s, s.from_bits(src1[c]));
                 }
             }
-            a = self.blended(s, &a, &d, &a1);
+            a = equation(s, self, 4, &a, &d, &a1);
         }
         let mut new = s.isplat(0);
         for c in 0..4 {
@@ -318,10 +324,11 @@ impl Writer {
         }
         let mut term = *src;
         let mut factor = *src;
+        let (of, one) = ((&a, &a, &a1), [s.fsplat(1.0); 4]);
+        let terms = [times(s, self, b.src_color, 0, 3, &a, of), times(s, self, b.src_alpha, 3, 4, &a, of)];
+        let factors = [times(s, self, b.dst_color, 0, 3, &one, of), times(s, self, b.dst_alpha, 3, 4, &one, of)];
         for c in 0..4 {
-            let (sf, df) = if c < 3 { (b.src_color, b.dst_color) } else { (b.src_alpha, b.dst_alpha) };
-            let t = self.times(s, sf, c, a[c], &a, &a, &a1);
-            let k = self.times(s, df, c, s.fsplat(1.0), &a, &a, &a1);
+            let (t, k) = (terms[c / 3][c], factors[c / 3][c]);
             let at = if swap && c < 3 { 2 - c } else { c };
             term[at] = blend8::fixed(s, t, blend8::TERM, c % 2 != 0);
             factor[at] = blend8::fixed(s, k, blend8::FACTOR, c % 2 != 0);
@@ -330,72 +337,6 @@ impl Writer {
         let factor = [blend8::pair(s, factor[0], factor[1]), blend8::pair(s, factor[2], factor[3])];
         // SAFETY: the caller's sixteen pixels.
         unsafe { blend8::blend(s, px, term, factor, mask) };
-    }
-
-    /// The blend equation (§ Blending), colour and alpha.
-    #[inline(always)]
-    fn blended<S: Simd>(&self, s: S, src: &[S::F; 4], d: &[S::F; 4], src1: &[S::F; 4]) -> [S::F; 4] {
-        let b = &self.blend;
-        let mut out = *src;
-        for c in 0..4 {
-            let (sf, df, op) = if c < 3 {
-                (b.src_color, b.dst_color, b.color_op)
-            } else {
-                (b.src_alpha, b.dst_alpha, b.alpha_op)
-            };
-            out[c] = match op {
-                vk::BlendOp::MIN => s.fmin_raw(src[c], d[c]),
-                vk::BlendOp::MAX => s.fmax_raw(src[c], d[c]),
-                _ => {
-                    let x = self.times(s, sf, c, src[c], src, d, src1);
-                    let y = self.times(s, df, c, d[c], src, d, src1);
-                    match op {
-                        vk::BlendOp::SUBTRACT => s.fsub(x, y),
-                        vk::BlendOp::REVERSE_SUBTRACT => s.fsub(y, x),
-                        _ => s.fadd(x, y),
-                    }
-                }
-            };
-        }
-        out
-    }
-
-    /// `v` times its factor.
-    #[inline(always)]
-    fn times<S: Simd>(
-        &self,
-        s: S,
-        f: vk::BlendFactor,
-        c: usize,
-        v: S::F,
-        src: &[S::F; 4],
-        d: &[S::F; 4],
-        src1: &[S::F; 4],
-    ) -> S::F {
-        use vk::BlendFactor as F;
-        let one = s.fsplat(1.0);
-        let (k, inverse) = match f {
-            F::ZERO => return s.fsplat(0.0),
-            F::SRC_COLOR => (src[c], false),
-            F::ONE_MINUS_SRC_COLOR => (src[c], true),
-            F::DST_COLOR => (d[c], false),
-            F::ONE_MINUS_DST_COLOR => (d[c], true),
-            F::SRC_ALPHA => (src[3], false),
-            F::ONE_MINUS_SRC_ALPHA => (src[3], true),
-            F::DST_ALPHA => (d[3], false),
-            F::ONE_MINUS_DST_ALPHA => (d[3], true),
-            F::CONSTANT_COLOR => (s.fsplat(self.constants[c]), false),
-            F::ONE_MINUS_CONSTANT_COLOR => (s.fsplat(self.constants[c]), true),
-            F::CONSTANT_ALPHA => (s.fsplat(self.constants[3]), false),
-            F::ONE_MINUS_CONSTANT_ALPHA => (s.fsplat(self.constants[3]), true),
-            F::SRC_ALPHA_SATURATE if c < 3 => (s.fmin_raw(src[3], s.fsub(one, d[3])), false),
-            F::SRC1_COLOR => (src1[c], false),
-            F::ONE_MINUS_SRC1_COLOR => (src1[c], true),
-            F::SRC1_ALPHA => (src1[3], false),
-            F::ONE_MINUS_SRC1_ALPHA => (src1[3], true),
-            _ => return v,
-        };
-        s.fmul(v, if inverse { s.fsub(one, k) } else { k })
     }
 }
 

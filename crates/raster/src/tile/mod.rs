@@ -7,6 +7,7 @@
 pub mod blend;
 mod blend8;
 mod blend_advanced;
+mod blend_equation;
 mod blend_shader;
 mod blend_wave;
 mod blocks;

@@ -15,6 +15,7 @@ pub mod block;
 pub mod codec;
 pub mod kernels;
 pub mod num;
+pub mod pixels;
 mod planar;
 mod table;
 mod warp;

@@ -84,6 +84,7 @@ pub fn srgb8_to_f32(v: u8) -> f32 {
 }
 
 /// The whole decoding table, for loops: floats' bits.
+#[inline]
 pub fn srgb8_words() -> &'static Table<256> {
     &SRGB.decode
 }

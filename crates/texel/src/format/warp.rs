@@ -95,7 +95,7 @@ pub(super) fn encode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
         Coding::Half => s.iand(s.f_to_f16(x), s.isplat(0xFFFF)),
         Coding::Whole => v,
         Coding::Ufloat => ufloat(s, x, bits - 5),
-        Coding::Srgb => srgb(s, x),
+        Coding::Srgb => srgb(s, [x])[0],
     }
 }
 
@@ -121,33 +121,53 @@ fn ufloat<S: Simd>(s: S, x: S::F, mantissa: u32) -> S::I {
     s.isel(s.fne(x, x), s.isplat(infinity | 1), v)
 }
 
-/// As `num::f32_to_srgb8`: the curve by a polynomial, whose error is below [`SRGB_DOUBT`] of a code, and by the table where
-/// that leaves two codes.
+/// As `num::f32_to_srgb8`: the curve by a polynomial, of which a part of a code is known well enough, and by the table where
+/// the code is in doubt.
 #[inline(always)]
-fn srgb<S: Simd>(s: S, x: S::F) -> S::I {
-    let x = clamp(s, x, SRGB_LEAST, SRGB_MOST);
-    let bits = s.bits(x);
-    let m = s.from_bits(s.ior(s.iand(bits, s.isplat(0x007F_FFFF)), s.isplat(0x3F80_0000)));
-    let m = s.fsub(m, s.fsplat(1.5));
-    let mut p = s.fsplat(SRGB_POWER[0]);
-    for k in 1..SRGB_POWER.len() {
-        p = s.fma(p, m, s.fsplat(SRGB_POWER[k]));
+pub(super) fn srgb<S: Simd, const N: usize>(s: S, x: [S::F; N]) -> [S::I; N] {
+    let (mut out, mut doubt) = ([s.isplat(0); N], s.isplat(!0));
+    for k in 0..N {
+        let x = clamp(s, x[k], SRGB_LEAST, SRGB_MOST);
+        let bits = s.bits(x);
+        let m = s.from_bits(s.ior(s.iand(bits, s.isplat(0x007F_FFFF)), s.isplat(0x3F80_0000)));
+        let m = s.fsub(m, s.fsplat(1.5));
+        // By pairs of terms: each waits less for others than one after the other would.
+        let m2 = s.fmul(m, m);
+        let [k0, k1, k2, k3, k4, k5, k6] = SRGB_POWER;
+        let low = s.fma(s.fma(s.fsplat(k3), m, s.fsplat(k2)), m2, s.fma(s.fsplat(k1), m, s.fsplat(k0)));
+        let high = s.fma(s.fsplat(k6), m2, s.fma(s.fsplat(k5), m, s.fsplat(k4)));
+        let p = s.fma(high, s.fmul(m2, m2), low);
+        let octave = s.from_bits(s.ilook16(&SRGB_OCTAVES, ops::shr(s, bits, 23)));
+        let curve = s.fma(p, octave, s.fsplat((0.5 - 255.0 * 0.055) * SRGB_PARTS));
+        let line = s.fma(x, s.fsplat(255.0 * 12.92 * SRGB_PARTS), s.fsplat(0.5 * SRGB_PARTS));
+        out[k] = s.f_to_s_raw(s.fsel(s.flt(x, s.fsplat(0.0031308)), line, curve));
+        // The first or the last part of a code.
+        doubt = s.umin(doubt, s.iand(s.iadd(out[k], s.isplat(1)), s.isplat(SRGB_PARTS as u32 - 2)));
     }
-    let octave = s.from_bits(s.ilook16(&SRGB_OCTAVES, ops::shr(s, bits, 23)));
-    let curve = s.fma(p, octave, s.fsplat(0.5 - 255.0 * 0.055));
-    let line = s.fma(x, s.fsplat(255.0 * 12.92), s.fsplat(0.5));
-    let y = s.fsel(s.flt(x, s.fsplat(0.0031308)), line, curve);
-    let code = s.f_to_s_raw(y);
-    let beside = ops::fabs(s, s.fsub(s.fsub(y, s.s_to_f(code)), s.fsplat(0.5)));
-    if s.many(s.flt(s.fsplat(0.5 - SRGB_DOUBT), beside)) {
-        return srgb_exact(s, bits);
+    if s.many(s.ieq(doubt, s.isplat(0))) {
+        for k in 0..N {
+            out[k] = srgb_exact(s, s.bits(clamp(s, x[k], SRGB_LEAST, SRGB_MOST)));
+        }
+        return out;
     }
-    code
+    for k in 0..N {
+        out[k] = ops::shr(s, out[k], (SRGB_PARTS as u32).ilog2());
+    }
+    out
 }
 
-/// 255 · 1.055 · m^(5/12) for m from 1 to 2, by powers of m − 3/2, the highest first.
-const SRGB_POWER: [f32; 7] =
-    [-0.738_345_86, 1.408_979_5, -2.589_512_6, 6.032_476_4, -17.205_956, 88.484_01, 318.54];
+/// Parts of a code. (The polynomial is wrong by a third of one at most.)
+const SRGB_PARTS: f32 = 4096.0;
+/// 255 · 1.055 · m^(5/12) for m from 1 to 2, in parts, by powers of m − 3/2.
+const SRGB_POWER: [f32; 7] = [
+    318.54 * SRGB_PARTS,
+    88.484_01 * SRGB_PARTS,
+    -17.205_956 * SRGB_PARTS,
+    6.032_476_4 * SRGB_PARTS,
+    -2.589_512_6 * SRGB_PARTS,
+    1.408_979_5 * SRGB_PARTS,
+    -0.738_345_86 * SRGB_PARTS,
+];
 /// 2^(e · 5/12) by the lowest four bits of a float's exponent, from that of 2^-9 to that of 1/2.
 static SRGB_OCTAVES: Table<16> = {
     let of = [
@@ -169,9 +189,6 @@ static SRGB_OCTAVES: Table<16> = {
     }
     Table(t)
 };
-/// (An exhaustive comparison found 6.7e-5 at most.)
-const SRGB_DOUBT: f32 = 1.0 / 4096.0;
-
 /// The code by the table of steps.
 #[inline(always)]
 fn srgb_exact<S: Simd>(s: S, bits: S::I) -> S::I {
@@ -206,7 +223,7 @@ pub(super) fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
         Coding::Sint => signed(s, v, bits),
         Coding::Half => s.bits(s.f16_to_f(v)),
         Coding::Ufloat => s.bits(s.f16_to_f(ops::shl(s, v, 15 - bits))),
-        Coding::Srgb => s.ilook256(srgb8_words(), v),
+        Coding::Srgb => s.ilook256(srgb8_words(), [v])[0],
     }
 }
 
@@ -214,9 +231,25 @@ pub(super) fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
 /// the sum is rounded once. The same as the quotient, says a test of all of them.
 #[inline(always)]
 fn share<S: Simd>(s: S, v: S::F, all: u32) -> S::F {
-    let high = (1.0 / all as f64) as f32;
-    let low = ((1.0 - high as f64 * all as f64) / all as f64) as f32;
+    let [high, low] = step(all);
     s.fma(v, s.fsplat(high), s.fmul(v, s.fsplat(low)))
+}
+
+/// 1 / all in two parts.
+#[inline(always)]
+pub(super) fn step(all: u32) -> [f32; 2] {
+    let high = (1.0 / all as f64) as f32;
+    [high, ((1.0 - high as f64 * all as f64) / all as f64) as f32]
+}
+
+/// The floats of a word: of eleven bits, eleven and ten.
+#[inline(always)]
+pub(super) fn halves<S: Simd>(s: S, w: S::I) -> [S::F; 3] {
+    // As half floats, whose mantissas have more bits.
+    let r = s.iand(ops::shl(s, w, 4), s.isplat(0x7FF0));
+    let g = s.iand(ops::shr(s, w, 7), s.isplat(0x7FF0));
+    let b = s.iand(ops::shr(s, w, 17), s.isplat(0x7FE0));
+    [s.f16_to_f(r), s.f16_to_f(g), s.f16_to_f(b)]
 }
 
 /// A component: where its bits are in a texel, and how they are made.

@@ -95,21 +95,17 @@ unsafe fn load_body<S: Simd>(s: S, bytes: usize, at: &[*const u8], out: &mut Fou
                 }
             }
             8 => {
-                let even = numbers(s, 2);
                 for w in 0..n {
-                    let (a, b) = (s.iloadu(at[w]), s.iloadu(at[w].add(64)));
-                    out.put(s, 0, w, s.ishuffle2(a, b, even));
-                    out.put(s, 1, w, s.ishuffle2(a, b, s.iadd(even, s.isplat(1))));
+                    let [a, b] = ops::apart(s, [s.iloadu(at[w]), s.iloadu(at[w].add(64))]);
+                    out.put(s, 0, w, a);
+                    out.put(s, 1, w, b);
                 }
             }
             12 => {
-                let third = numbers(s, 3);
                 for w in 0..n {
-                    let (a, b, c) = (s.iloadu(at[w]), s.iloadu(at[w].add(64)), s.iloadu(at[w].add(128)));
+                    let v = apart3(s, [s.iloadu(at[w]), s.iloadu(at[w].add(64)), s.iloadu(at[w].add(128))]);
                     for k in 0..3 {
-                        let from = s.iadd(third, s.isplat(k as u32));
-                        let last = s.ugt(from, s.isplat(31));
-                        out.put(s, k, w, s.isel(last, s.ishuffle(c, from), s.ishuffle2(a, b, from)));
+                        out.put(s, k, w, v[k]);
                     }
                 }
             }
@@ -180,24 +176,17 @@ unsafe fn store_body<S: Simd>(s: S, bytes: usize, from: &Four, at: &[*mut u8]) {
                 }
             }
             8 => {
-                // Of words by turns of the one and of the other.
-                let one = numbers(s, 1);
-                let half = ops::shr(s, one, 1);
-                let first = s.ior(half, ops::shl(s, s.iand(one, s.isplat(1)), 4));
                 for w in 0..n {
-                    let (a, b) = (from.get(s, 0, w), from.get(s, 1, w));
-                    s.istoreu(at[w], s.ishuffle2(a, b, first));
-                    s.istoreu(at[w].add(64), s.ishuffle2(a, b, s.iadd(first, s.isplat(8))));
+                    let [a, b] = ops::together(s, [from.get(s, 0, w), from.get(s, 1, w)]);
+                    s.istoreu(at[w], a);
+                    s.istoreu(at[w].add(64), b);
                 }
             }
             12 => {
                 for w in 0..n {
-                    let (a, b, c) = (from.get(s, 0, w), from.get(s, 1, w), from.get(s, 2, w));
+                    let v = together3(s, [from.get(s, 0, w), from.get(s, 1, w), from.get(s, 2, w)]);
                     for k in 0..3 {
-                        let (texel, kind) = (ops::i_from(s, THIRDS[k].0), ops::i_from(s, THIRDS[k].1));
-                        let ab = s.isel(s.ieq(kind, s.isplat(0)), s.ishuffle(a, texel), s.ishuffle(b, texel));
-                        let all = s.isel(s.ieq(kind, s.isplat(2)), s.ishuffle(c, texel), ab);
-                        s.istoreu(at[w].add(64 * k), all);
+                        s.istoreu(at[w].add(64 * k), v[k]);
                     }
                 }
             }
@@ -230,15 +219,43 @@ unsafe fn store_body<S: Simd>(s: S, bytes: usize, from: &Four, at: &[*mut u8]) {
     }
 }
 
-/// 0, `by` and so on.
+/// The words of sixteen texels of three: the first of each, and so on.
 #[inline(always)]
-fn numbers<S: Simd>(s: S, by: u32) -> S::I {
-    let one = ops::i_from(s, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15]);
-    s.imul(one, s.isplat(by))
+pub(super) fn apart3<S: Simd>(s: S, v: [S::I; 3]) -> [S::I; 3] {
+    let mut out = v;
+    for k in 0..3 {
+        let from = ops::i_from(s, EVERY_THIRD[k]);
+        let last = s.ugt(from, s.isplat(31));
+        out[k] = s.isel(last, s.ishuffle(v[2], from), s.ishuffle2(v[0], v[1], from));
+    }
+    out
 }
 
+/// The reverse of [`apart3`].
+#[inline(always)]
+pub(super) fn together3<S: Simd>(s: S, v: [S::I; 3]) -> [S::I; 3] {
+    let mut out = v;
+    for k in 0..3 {
+        let (texel, kind) = (ops::i_from(s, THIRDS[k].0), ops::i_from(s, THIRDS[k].1));
+        let two = s.isel(s.ieq(kind, s.isplat(0)), s.ishuffle(v[0], texel), s.ishuffle(v[1], texel));
+        out[k] = s.isel(s.ieq(kind, s.isplat(2)), s.ishuffle(v[2], texel), two);
+    }
+    out
+}
+
+/// Of 48 words every third.
+const EVERY_THIRD: [[u32; 16]; 3] = {
+    let mut t = [[0; 16]; 3];
+    let mut i = 0;
+    while i < 48 {
+        t[i % 3][i / 3] = i as u32;
+        i += 1;
+    }
+    t
+};
+
 /// Of the 48 words of sixteen texels of three, by sixteens: the texel of each, and which of its words it is.
-const THIRDS: [([u32; 16], [u32; 16]); 3] = {
+pub(super) const THIRDS: [([u32; 16], [u32; 16]); 3] = {
     let mut t = [([0; 16], [0; 16]); 3];
     let mut i = 0;
     while i < 48 {
