@@ -3,7 +3,7 @@
 use crate::format::kernels::warps_are_their_texels;
 use crate::format::wave::steps_are_their_texels;
 use crate::sample::{kernels_agree_with_the_general_path, lines_of_large_images};
-use crate::transfer::rows_are_their_texels;
+use crate::transfer::{means_are_those_of_texels, rows_are_their_texels};
 
 simd::walk! {
     "format::kernels::pack_at", "format::kernels::scatter_at", "format::kernels::gather_at",
@@ -12,6 +12,7 @@ simd::walk! {
     "format::wave::encode" => steps_are_their_texels;
     "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
     "sample::fast::reads" => kernels_agree_with_the_general_path;
-    "transfer::scaled::beside", "transfer::scaled::weigh", "transfer::halve::made" => rows_are_their_texels;
+    "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;
+    "transfer::means::row" => means_are_those_of_texels;
     "sample::fast::lines" => lines_of_large_images;
 }

@@ -311,9 +311,13 @@ impl Plan {
     pub fn channels(&self) -> u32 {
         self.channels
     }
+    /// A component has 32 bits.
+    pub fn wide(&self) -> bool {
+        self.parts().iter().any(|p| p.bits == 32)
+    }
     /// Three components have their exponent in common.
     #[inline(always)]
-    pub(super) fn shared_exponent(&self) -> bool {
+    pub fn shared_exponent(&self) -> bool {
         self.shared_exponent
     }
 }

@@ -1,65 +1,105 @@
-//! Blits sixteen texels at a time: each source row is filtered along x once, into channels; a destination row is a sum of such rows.
+//! Blits sixteen texels at a time: each source row is decoded whole, into channels, and filtered along x once; a destination row is a
+//! sum of such rows, encoded whole. The sums are those of single texels ([`super::blit`]), in their order.
+
+// Loops over groups index several arrays at once.
+#![allow(clippy::needless_range_loop)]
 
 use super::blit::{Axis, Tap};
-use super::halve;
-use crate::format::ChannelClass;
-use crate::format::codec;
-use crate::format::kernels::{self, Channels, GatherFn};
+use crate::format::kernels::Channels;
+use crate::format::wave::{self, Four, Plan, WARPS};
+use crate::format::{ChannelClass, codec};
 use crate::image::Surface;
 use crate::memory::sparse;
+use crate::row::Row;
+use simd::{Level, Simd, ops};
 
 const LANES: usize = 16;
+/// Texels of two vectors.
+const WINDOW: u32 = 2 * LANES as u32;
+/// Bytes of the largest warp.
+const WARP: usize = LANES * 16;
 
-/// Sixteen destination columns: bytes from a source row's first texel to the texels of each, and the weight of the second.
-struct Columns {
-    first: [u64; LANES],
-    second: [u64; LANES],
-    weight: [f32; LANES],
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u32; LANES]);
+
+/// Sixteen destination columns.
+struct Group {
+    /// The first of the source texels, and from it on those of each column.
+    from: u32,
+    first: Line,
+    second: Line,
+    /// Of the second.
+    weight: Line,
+    /// All are within two vectors.
+    near: bool,
     /// No second texel has a weight that counts.
     copies: bool,
-    /// How many there are.
-    count: u32,
+    /// How many columns there are.
+    count: usize,
 }
 
-impl Columns {
-    fn new(taps: &[Tap], bytes: u64, linear: bool) -> Columns {
+impl Group {
+    /// `lo`: the source row's first texel.
+    fn new(taps: &[Tap], lo: u32, linear: bool) -> Group {
         // What lies beyond the last is as that.
         let tap = |lane: usize| taps[lane.min(taps.len() - 1)];
-        Columns {
-            first: std::array::from_fn(|lane| tap(lane).0 as u64 * bytes),
-            second: std::array::from_fn(|lane| tap(lane).1 as u64 * bytes),
-            weight: std::array::from_fn(|lane| tap(lane).2),
+        let from = taps.iter().map(|t| t.0.min(t.1)).min().unwrap_or(lo);
+        let last = taps.iter().map(|t| t.0.max(t.1)).max().unwrap_or(lo);
+        Group {
+            from: from - lo,
+            first: Line(std::array::from_fn(|lane| tap(lane).0 - from)),
+            second: Line(std::array::from_fn(|lane| tap(lane).1 - from)),
+            weight: Line(std::array::from_fn(|lane| tap(lane).2.to_bits())),
+            near: last - from < WINDOW,
             copies: !linear || taps.iter().all(|t| t.2 == 0.0),
-            count: taps.len() as u32,
+            count: taps.len(),
         }
     }
+}
 
-    fn mask(&self) -> u16 {
-        (u32::MAX >> (32 - self.count)) as u16
+/// What a row's texels are made of: both formats, channels that the destination has, whether they are filtered, and classes of
+/// channels where these differ.
+struct Work {
+    from: Plan,
+    to: Plan,
+    wanted: u32,
+    linear: bool,
+    converted: Option<(ChannelClass, ChannelClass)>,
+}
+
+/// A source row's channels, and room to look beyond them.
+struct Decoded {
+    channels: [Vec<Line>; 4],
+    texels: usize,
+}
+
+impl Decoded {
+    fn new(work: &Work, texels: usize) -> Decoded {
+        let lines = texels.div_ceil(LANES) + 2;
+        let missing = |k: usize| if k == 3 { work.from.one } else { 0 };
+        Decoded { channels: std::array::from_fn(|k| vec![Line([missing(k); LANES]); lines]), texels }
     }
 }
 
 /// Source rows, filtered along x: the last four that were asked for.
 struct Rows<'a> {
     surface: &'a Surface,
-    gather: GatherFn,
-    columns: &'a [Columns],
+    work: &'a Work,
+    groups: &'a [Group],
+    /// The source row's first texel.
+    lo: u32,
     layer: u32,
+    decoded: Decoded,
     /// y, z and layer; `None` before the first use.
-    rows: [(Option<[u32; 3]>, Vec<Channels>); 4],
+    rows: [(Option<[u32; 3]>, Vec<[Line; 4]>); 4],
     /// When each was last asked for.
     used: [u64; 4],
     now: u64,
-    level: simd::Level,
+    level: Level,
 }
 
-impl<'a> Rows<'a> {
-    fn new(level: simd::Level, surface: &'a Surface, columns: &'a [Columns]) -> Rows<'a> {
-        let rows = std::array::from_fn(|_| (None, vec![[[0; LANES]; 4]; columns.len()]));
-        let gather = kernels::gather_fn(surface.format);
-        Rows { surface, gather, columns, layer: 0, rows, used: [0; 4], now: 0, level }
-    }
-
+impl Rows<'_> {
     /// The place of a row, filtered if need be. The four asked for last all stay.
     fn row(&mut self, y: u32, z: u32) -> usize {
         self.now += 1;
@@ -69,45 +109,201 @@ impl<'a> Rows<'a> {
         self.used[i] = self.now;
         if found.is_none() {
             self.rows[i].0 = at;
-            // SAFETY: the row exists: taps were cut to the surface.
-            let base = unsafe { self.surface.block(0, y, z, 0, self.layer) };
-            let mut second = [[0; LANES]; 4];
-            for (columns, out) in self.columns.iter().zip(&mut self.rows[i].1) {
-                // SAFETY: texels of the row, of the surface's format (here and below).
-                unsafe { (self.gather)(self.surface.format, base, &columns.first, out) };
-                if !columns.copies {
-                    unsafe { (self.gather)(self.surface.format, base, &columns.second, &mut second) };
-                    beside(self.level, out, &second, &columns.weight);
-                }
+            // SAFETY: the row exists, and the texels of it that are decoded: taps were cut to the surface.
+            unsafe {
+                let base = self.surface.block(self.lo, y, z, 0, self.layer);
+                decode(self.level, self.work, base, &mut self.decoded);
             }
+            across(self.level, self.work, &self.decoded, self.groups, &mut self.rows[i].1);
         }
         i
     }
 }
 
-simd::by_level!(fn beside = plain beside_body, (a: &mut Channels, b: &Channels, w: &[f32; 16]));
+simd::by_level! {
+    /// Decodes a row.
+    ///
+    /// # Safety
+    /// As many texels are readable.
+    #[inline(never)]
+    unsafe fn decode = decode_body, (work: &Work, base: *const u8, out: &mut Decoded)
+}
 
-/// A texel and its neighbour. One without a weight adds nothing.
+/// # Safety
+/// As [`decode`].
 #[inline(always)]
-fn beside_body(a: &mut Channels, b: &Channels, w: &[f32; LANES]) {
-    for k in 0..4 {
-        for lane in 0..LANES {
-            let (x, y) = (f32::from_bits(a[k][lane]), f32::from_bits(b[k][lane]));
-            let v = x * (1.0 - w[lane]) + y * w[lane];
-            a[k][lane] = if w[lane] == 0.0 { x.to_bits() } else { v.to_bits() };
+unsafe fn decode_body<S: Simd>(s: S, work: &Work, base: *const u8, out: &mut Decoded) {
+    let bytes = work.from.bytes;
+    let has = work.from.channels() & work.wanted;
+    let whole = out.texels / LANES;
+    let mut last = [0u8; WARP];
+    let left = out.texels - whole * LANES;
+    // SAFETY: what is no warp; room for one.
+    unsafe { last.as_mut_ptr().copy_from(base.add(whole * LANES * bytes), left * bytes) };
+    let warps = whole + (left > 0) as usize;
+    let (mut words, mut channels) = (Four::new(), Four::new());
+    for first in (0..warps).step_by(WARPS) {
+        let n = WARPS.min(warps - first);
+        let mut at = [last.as_ptr(); WARPS];
+        for w in 0..n {
+            if first + w < whole {
+                at[w] = base.wrapping_add((first + w) * LANES * bytes);
+            }
+        }
+        // SAFETY: the row's texels, or the copy of the last ones; words are read that were written (here and below).
+        unsafe {
+            wave::load(s.level(), bytes, &at[..n], &mut words);
+            wave::decode(s.level(), &work.from, &words, n, &mut channels);
+        }
+        for c in 0..4 {
+            if has >> c & 1 != 0 {
+                for w in 0..n {
+                    let line = &mut out.channels[c][first + w];
+                    // SAFETY: a line.
+                    unsafe { s.istore(line.0.as_mut_ptr().cast(), channels.get(s, c, w)) };
+                }
+            }
         }
     }
 }
 
-simd::by_level!(fn weigh = plain weigh_body, (sum: &mut Channels, row: &Channels, w: f32));
+simd::by_level! {
+    /// Filters a row along x.
+    #[inline(never)]
+    fn across = across_body, (work: &Work, row: &Decoded, groups: &[Group], out: &mut [[Line; 4]])
+}
 
-/// Adds a row's share.
 #[inline(always)]
-fn weigh_body(sum: &mut Channels, row: &Channels, w: f32) {
-    for k in 0..4 {
-        for lane in 0..LANES {
-            sum[k][lane] = (f32::from_bits(sum[k][lane]) + f32::from_bits(row[k][lane]) * w).to_bits();
+fn across_body<S: Simd>(s: S, work: &Work, row: &Decoded, groups: &[Group], out: &mut [[Line; 4]]) {
+    let one = s.fsplat(1.0);
+    for (g, out) in groups.iter().zip(out) {
+        let (first, second) = (load(s, &g.first), load(s, &g.second));
+        let weight = s.from_bits(load(s, &g.weight));
+        let (rest, single) = (s.fsub(one, weight), s.feq(weight, s.fsplat(0.0)));
+        for c in 0..4 {
+            if work.wanted >> c & 1 == 0 {
+                continue;
+            }
+            let lines = &row.channels[c];
+            // Two lines follow the row's last texel.
+            let from = (g.from as usize).min(lines.len() * LANES - WINDOW as usize);
+            let base = lines.as_ptr().cast::<u32>().wrapping_add(from).cast::<u8>();
+            let (a, b) = if g.near {
+                // SAFETY: two vectors of the channel's lines.
+                let (low, high) = unsafe { (s.iloadu(base), s.iloadu(base.add(64))) };
+                (s.ishuffle2(low, high, first), s.ishuffle2(low, high, second))
+            } else {
+                // SAFETY: texels of the row.
+                unsafe { (s.iwords(base, ops::shl(s, first, 2)), s.iwords(base, ops::shl(s, second, 2))) }
+            };
+            let mut v = a;
+            if !g.copies {
+                // A texel and its neighbour. One without a weight adds nothing.
+                let (x, y) = (s.from_bits(a), s.from_bits(b));
+                let both = s.fadd(s.fmul(x, rest), s.fmul(y, weight));
+                v = s.isel(single, a, s.bits(both));
+            }
+            // SAFETY: a line.
+            unsafe { s.istore(out[c].0.as_mut_ptr().cast(), v) };
         }
+    }
+}
+
+#[inline(always)]
+fn load<S: Simd>(s: S, line: &Line) -> S::I {
+    // SAFETY: a line.
+    unsafe { s.iload(line.0.as_ptr().cast()) }
+}
+
+simd::by_level! {
+    /// Writes a destination row: the sum of `rows`, each with its weight; the first alone, where nothing is filtered.
+    ///
+    /// # Safety
+    /// There is room for as many texels as the groups have columns.
+    #[inline(never)]
+    unsafe fn down = down_body, (work: &Work, rows: &[(&[[Line; 4]], f32)], groups: &[Group], at: *mut u8)
+}
+
+/// # Safety
+/// As [`down`].
+#[inline(always)]
+unsafe fn down_body<S: Simd>(
+    s: S,
+    work: &Work,
+    rows: &[(&[[Line; 4]], f32)],
+    groups: &[Group],
+    at: *mut u8,
+) {
+    let bytes = work.to.bytes;
+    let mut words = Four::new();
+    for first in (0..groups.len()).step_by(WARPS) {
+        let n = WARPS.min(groups.len() - first);
+        let mut sum = Four::new();
+        for c in 0..4 {
+            if work.wanted >> c & 1 == 0 {
+                continue;
+            }
+            if !work.linear {
+                for w in 0..n {
+                    sum.put(s, c, w, load(s, &rows[0].0[first + w][c]));
+                }
+                continue;
+            }
+            for w in 0..n {
+                let mut v = s.fsplat(0.0);
+                for (row, weight) in rows {
+                    let share = s.from_bits(load(s, &row[first + w][c]));
+                    v = s.fadd(v, s.fmul(share, s.fsplat(*weight)));
+                }
+                sum.put(s, c, w, s.bits(v));
+            }
+        }
+        if let Some((from, to)) = work.converted {
+            for w in 0..n {
+                // SAFETY: what was put there; channels that are not wanted are nothing.
+                unsafe { convert(s, &mut sum, w, work.wanted, from, to) };
+            }
+        }
+        let channels: [Row; 4] = [sum.row(0), sum.row(1), sum.row(2), sum.row(3)];
+        let (mut places, mut last) = ([at; WARPS], [0u8; WARP]);
+        let mut count = LANES;
+        for w in 0..n {
+            count = groups[first + w].count;
+            let here = at.wrapping_add((first + w) * LANES * bytes);
+            places[w] = if count < LANES { last.as_mut_ptr() } else { here };
+        }
+        // SAFETY: the caller's texels, or room for a warp of them, of which the row has the first.
+        unsafe {
+            wave::encode(s.level(), &work.to, &channels, 0, n, &mut words);
+            wave::store(s.level(), bytes, &words, &places[..n]);
+            if count < LANES {
+                at.add((first + n - 1) * LANES * bytes).copy_from(last.as_ptr(), count * bytes);
+            }
+        }
+    }
+}
+
+/// Numbers of another class.
+///
+/// # Safety
+/// The wanted channels of the warp are there.
+#[inline(always)]
+unsafe fn convert<S: Simd>(s: S, of: &mut Four, w: usize, wanted: u32, from: ChannelClass, to: ChannelClass) {
+    let mut t: Channels = [[0; LANES]; 4];
+    for c in 0..4 {
+        if wanted >> c & 1 != 0 {
+            // SAFETY: the caller's.
+            t[c] = ops::i_lanes(s, unsafe { of.get(s, c, w) });
+        }
+    }
+    for l in 0..LANES {
+        let texel = codec::convert_class([t[0][l], t[1][l], t[2][l], t[3][l]], from, to);
+        for c in 0..4 {
+            t[c][l] = texel[c];
+        }
+    }
+    for c in 0..4 {
+        of.put(s, c, w, ops::i_from(s, t[c]));
     }
 }
 
@@ -119,39 +315,36 @@ pub(super) fn has(s: &Surface, d: &Surface) -> bool {
 
 /// A blit whose axes were cut to both surfaces. `linear`: of floats, by the taps' weights; the nearest texel otherwise.
 pub(super) fn blit(
-    level: simd::Level,
+    level: Level,
     s: &Surface,
     d: &Surface,
     [ax, ay, az]: [&Axis; 3],
     (sl, dl, layers): (u32, u32, u32),
     linear: bool,
 ) {
-    let bytes = s.format.block_bytes as u64;
-    let columns: Vec<Columns> = ax.taps.chunks(LANES).map(|taps| Columns::new(taps, bytes, linear)).collect();
-    let mut rows = Rows::new(level, s, &columns);
-    let scatter = kernels::scatter_fn(d.format);
-    let texel = d.format.block_bytes as u64;
-    let side: [u64; LANES] = std::array::from_fn(|lane| lane as u64 * texel);
+    let lo = ax.taps.iter().map(|t| t.0.min(t.1)).min().unwrap_or(0);
+    let hi = ax.taps.iter().map(|t| t.0.max(t.1)).max().unwrap_or(0);
+    let groups: Vec<Group> = ax.taps.chunks(LANES).map(|taps| Group::new(taps, lo, linear)).collect();
     let (from, to) = (s.format.channel_class(), d.format.channel_class());
-    let halves = linear && halve::suits(s.format, d.format, [ax, ay, az]);
+    let plans = (Plan::new(s.format), Plan::new(d.format));
+    let converted = (from != to).then_some((from, to));
+    let work = Work { from: plans.0, to: plans.1, wanted: plans.1.channels(), linear, converted };
+    let mut rows = Rows {
+        surface: s,
+        work: &work,
+        groups: &groups,
+        lo,
+        layer: 0,
+        decoded: Decoded::new(&work, (hi - lo + 1) as usize),
+        rows: std::array::from_fn(|_| (None, vec![[Line([0; LANES]); 4]; groups.len()])),
+        used: [0; 4],
+        now: 0,
+        level,
+    };
     for layer in 0..layers {
         rows.layer = sl + layer;
         for (z, tz) in az.taps.iter().enumerate() {
             for (y, ty) in ay.taps.iter().enumerate() {
-                if halves {
-                    // SAFETY: the axes were cut to both surfaces, and so many texels of four bytes are on them (all of it).
-                    unsafe {
-                        let from = [ty.0, ty.1].map(|y| s.block(ax.taps[0].0, y, tz.0, 0, sl + layer));
-                        let at = d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
-                        for (i, columns) in columns.iter().enumerate() {
-                            let mut t = [[0; LANES]; 4];
-                            let from = from.map(|row| row.cast_const().add(i * halve::BYTES));
-                            halve::texels(level, s.format, from, columns.count as usize, &mut t);
-                            scatter(d.format, at.add(i * LANES * 4), &side, columns.mask(), &t);
-                        }
-                    }
-                    continue;
-                }
                 let mut shares = [(rows.row(ty.0, tz.0), 1.0); 4];
                 let mut count = 1;
                 if linear {
@@ -167,35 +360,13 @@ pub(super) fn blit(
                         count += 1;
                     }
                 }
+                let shares = shares.map(|(i, w)| (&rows.rows[i].1[..], w));
                 // SAFETY: the axes were cut to both surfaces.
-                let mut at =
-                    unsafe { d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer) };
-                for (i, columns) in columns.iter().enumerate() {
-                    let mut t = [[0; LANES]; 4];
-                    if linear {
-                        for &(row, w) in &shares[..count] {
-                            weigh(level, &mut t, &rows.rows[row].1[i], w);
-                        }
-                    } else {
-                        t = rows.rows[shares[0].0].1[i];
-                    }
-                    if from != to {
-                        converted(&mut t, from, to);
-                    }
-                    // SAFETY: so many texels of the row, of this format.
-                    unsafe {
-                        scatter(d.format, at, &side, columns.mask(), &t);
-                        at = at.add(columns.count as usize * texel as usize);
-                    }
+                unsafe {
+                    let at = d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
+                    down(level, &work, &shares[..count], &groups, at);
                 }
             }
         }
-    }
-}
-
-fn converted(t: &mut Channels, from: ChannelClass, to: ChannelClass) {
-    let [r, g, b, a] = t;
-    for (((r, g), b), a) in r.iter_mut().zip(g).zip(b).zip(a) {
-        [*r, *g, *b, *a] = codec::convert_class([*r, *g, *b, *a], from, to);
     }
 }

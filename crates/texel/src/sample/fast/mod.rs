@@ -32,7 +32,7 @@ use simd::rows::{ImageRows, Rows};
 use simd::{Level as Machine, Simd};
 use std::mem::MaybeUninit;
 use texels::{Bytes, Depth24, Float, Half, Srgb, Texels, Unorm16};
-pub use texels::{HIGH, LOW, scale};
+pub use texels::scale;
 pub(super) use touch::{Reads, reads};
 use waves::warps;
 use window::Close;
