@@ -8,7 +8,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::num::srgb8_words;
-use super::warp::{Coding, decode, encode, halves, srgb};
+use super::warp::{Coding, decode, encode, halves, srgb, step};
 use super::wave::{THIRDS, apart3, together3};
 use super::{FormatInfo, NumClass, TexelKind};
 use simd::{Simd, Table, ops};
@@ -114,7 +114,7 @@ impl Codes {
         for c in info.components().iter().filter(|c| (1..=16).contains(&c.bits)) {
             let (k, most) = (c.channel(), u32::MAX >> (32 - c.bits as u32));
             (codes.shift[k], codes.most[k], codes.missing[k]) = (c.offset as u32 % 32, most, 0);
-            codes.step[k] = super::warp::step(most);
+            codes.step[k] = step(most);
         }
         codes
     }
@@ -281,6 +281,8 @@ impl<C: Colors, const N: usize> Pixels for One<C, N> {
 /// Four codes of sixteen bits.
 pub struct Wide16;
 
+const WIDE: [f32; 2] = step(0xFFFF);
+
 impl Pixels for Wide16 {
     const CHANNELS: usize = 4;
     const VECTORS: usize = 2;
@@ -301,7 +303,7 @@ impl Pixels for Wide16 {
         let mut out = nothing(s);
         for c in 0..4 {
             let code = s.iand(ops::shr(s, w[c / 2], 16 * (c % 2) as u32), s.isplat(0xFFFF));
-            out[c] = s.from_bits(decode(s, Coding::Unorm, 16, code));
+            out[c] = s.from_bits(decode(s, Coding::Unorm, 16, WIDE, code));
         }
         out
     }

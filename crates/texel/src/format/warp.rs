@@ -208,13 +208,13 @@ fn signed<S: Simd>(s: S, v: S::I, bits: u32) -> S::I {
 
 /// The channel that a component of `bits` bits (all others 0) stands for.
 #[inline(always)]
-pub(super) fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
+pub(super) fn decode<S: Simd>(s: S, how: Coding, bits: u32, step: [f32; 2], v: S::I) -> S::I {
     let all = u32::MAX >> (32 - bits);
     match how {
-        Coding::Unorm => s.bits(share(s, s.s_to_f(v), all)),
+        Coding::Unorm => s.bits(share(s, s.s_to_f(v), step)),
         Coding::Unorm24 => s.bits(s.d_to_f(s.ddiv(s.s_to_d(v), s.dsplat(all as f64)))),
         Coding::Snorm => {
-            let v = share(s, s.s_to_f(signed(s, v, bits)), all >> 1);
+            let v = share(s, s.s_to_f(signed(s, v, bits)), step);
             s.bits(s.fmax_raw(v, s.fsplat(-1.0)))
         }
         Coding::Uscaled => s.bits(s.s_to_f(v)),
@@ -227,17 +227,15 @@ pub(super) fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
     }
 }
 
-/// v / all, of whole numbers up to `all`, which is up to 65 535 and one less than a power of two: by the reciprocal in two parts, of which
-/// the sum is rounded once. The same as the quotient, says a test of all of them.
+/// v / all, of whole numbers up to `all`, of which `step` is [`step`].
 #[inline(always)]
-fn share<S: Simd>(s: S, v: S::F, all: u32) -> S::F {
-    let [high, low] = step(all);
+fn share<S: Simd>(s: S, v: S::F, [high, low]: [f32; 2]) -> S::F {
     s.fma(v, s.fsplat(high), s.fmul(v, s.fsplat(low)))
 }
 
-/// 1 / all in two parts.
-#[inline(always)]
-pub(super) fn step(all: u32) -> [f32; 2] {
+/// 1 / all in two parts, of a number up to 65 535 and one less than a power of two: v by both, the sum rounded once, is v / all rounded
+/// for every v up to it, says a test of all of them.
+pub(super) const fn step(all: u32) -> [f32; 2] {
     let high = (1.0 / all as f64) as f32;
     [high, ((1.0 - high as f64 * all as f64) / all as f64) as f32]
 }
@@ -261,6 +259,8 @@ pub(super) struct Part {
     pub word: usize,
     pub shift: u32,
     pub channel: usize,
+    /// Of a normalised component: what one of its codes' steps is ([`step`]).
+    pub step: [f32; 2],
 }
 
 /// What packing needs of a format; a constant where a kernel is for one format alone.
@@ -278,7 +278,8 @@ pub struct Plan {
 
 impl Plan {
     pub const fn new(info: &FormatInfo) -> Plan {
-        let mut parts = [Part { how: Coding::Whole, bits: 0, word: 0, shift: 0, channel: 0 }; 5];
+        let none = Part { how: Coding::Whole, bits: 0, word: 0, shift: 0, channel: 0, step: [0.0; 2] };
+        let mut parts = [none; 5];
         let (mut n, mut channels) = (0, 0);
         while n < info.component_count as usize {
             let c = info.components[n];
@@ -290,6 +291,11 @@ impl Plan {
                 word: c.offset as usize / 32,
                 shift: c.offset as u32 % 32,
                 channel: c.channel(),
+                step: match coding(info.class, bits, c.name == b'a') {
+                    Coding::Unorm => step(u32::MAX >> (32 - bits)),
+                    Coding::Snorm => step(u32::MAX >> (33 - bits)),
+                    _ => [0.0; 2],
+                },
             };
             n += 1;
         }
@@ -427,17 +433,16 @@ pub unsafe fn unpack<S: Simd>(
     let bytes = info.block_bytes as usize;
     let mut w = [0u32; 16];
     let mut loaded = usize::MAX;
-    for c in info.components() {
-        let (bits, word) = (c.bits as u32, c.offset as usize / 32);
-        if word != loaded {
+    for p in Plan::new(info).parts() {
+        if p.word != loaded {
             // SAFETY: the word, or what there is of it, is of the texels, which the caller has readable.
-            w = unsafe { words(base, offsets, word * 4, bytes - word * 4) };
-            loaded = word;
+            w = unsafe { words(base, offsets, p.word * 4, bytes - p.word * 4) };
+            loaded = p.word;
         }
-        let v = ops::shr(s, load(s, &w), c.offset as u32 % 32);
-        let v = s.iand(v, s.isplat(u32::MAX >> (32 - bits)));
-        let v = decode(s, coding(info.class, bits, c.name == b'a'), bits, v);
-        store(s, &mut out[c.channel()], v);
+        let v = ops::shr(s, load(s, &w), p.shift);
+        let v = s.iand(v, s.isplat(u32::MAX >> (32 - p.bits)));
+        let v = decode(s, p.how, p.bits, p.step, v);
+        store(s, &mut out[p.channel], v);
     }
 }
 

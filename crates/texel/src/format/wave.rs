@@ -316,7 +316,7 @@ unsafe fn decode_part<S: Simd>(s: S, how: Coding, part: &Part, words: &Four, n: 
     for w in 0..n {
         // SAFETY: the caller's words.
         let v = s.iand(s.ishr(unsafe { words.get(s, word, w) }, shift), all);
-        out.put(s, channel, w, decoded(s, how, part.bits, v));
+        out.put(s, channel, w, decoded(s, how, part.bits, part.step, v));
     }
 }
 

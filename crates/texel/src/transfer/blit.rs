@@ -46,7 +46,7 @@ impl Axis {
     }
 
     /// True when every texel is read from its neighbour's neighbour: a plain copy.
-    fn is_copy(&self) -> bool {
+    pub(super) fn is_copy(&self) -> bool {
         self.taps.iter().all(|t| t.2 == 0.0) && self.taps.windows(2).all(|w| w[1].0 == w[0].0 + 1)
     }
 }

@@ -68,31 +68,46 @@ struct Work {
     converted: Option<(ChannelClass, ChannelClass)>,
 }
 
-/// A source row's channels, and room to look beyond them.
+impl Work {
+    /// A channel that texels have not.
+    fn missing(&self, k: usize) -> Line {
+        Line([if k == 3 { self.from.one } else { 0 }; LANES])
+    }
+}
+
+/// A source row's channels one after the other, each with room to look beyond it.
 struct Decoded {
-    channels: [Vec<Line>; 4],
+    lines: Vec<Line>,
     texels: usize,
 }
 
 impl Decoded {
     fn new(work: &Work, texels: usize) -> Decoded {
         let lines = texels.div_ceil(LANES) + 2;
-        let missing = |k: usize| if k == 3 { work.from.one } else { 0 };
-        Decoded { channels: std::array::from_fn(|k| vec![Line([missing(k); LANES]); lines]), texels }
+        Decoded { lines: (0..4).flat_map(|k| vec![work.missing(k); lines]).collect(), texels }
     }
 }
 
-/// Source rows, filtered along x: the last four that were asked for.
+/// Where decoded warps go: lines from one warp's to the next's, and from one channel's to the next's.
+struct Lines {
+    first: *mut Line,
+    warp: usize,
+    channel: usize,
+}
+
+/// Source rows, filtered along x: the last that were asked for, as many as a destination row is made of.
 struct Rows<'a> {
     surface: &'a Surface,
     work: &'a Work,
     groups: &'a [Group],
     /// The source row's first texel.
     lo: u32,
+    /// Columns are its texels one after the other.
+    copies: bool,
     layer: u32,
     decoded: Decoded,
     /// y, z and layer; `None` before the first use.
-    rows: [(Option<[u32; 3]>, Vec<[Line; 4]>); 4],
+    rows: Vec<(Option<[u32; 3]>, Vec<[Line; 4]>)>,
     /// When each was last asked for.
     used: [u64; 4],
     now: u64,
@@ -100,21 +115,31 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// The place of a row, filtered if need be. The four asked for last all stay.
+    /// The place of a row, filtered if need be.
     fn row(&mut self, y: u32, z: u32) -> usize {
         self.now += 1;
         let at = Some([y, z, self.layer]);
         let found = self.rows.iter().position(|r| r.0 == at);
-        let i = found.unwrap_or_else(|| (0..4).min_by_key(|&i| self.used[i]).unwrap_or(0));
+        let i = found.unwrap_or_else(|| (0..self.rows.len()).min_by_key(|&i| self.used[i]).unwrap_or(0));
         self.used[i] = self.now;
         if found.is_none() {
             self.rows[i].0 = at;
             // SAFETY: the row exists, and the texels of it that are decoded: taps were cut to the surface.
             unsafe {
                 let base = self.surface.block(self.lo, y, z, 0, self.layer);
-                decode(self.level, self.work, base, &mut self.decoded);
+                let row = &mut self.rows[i].1;
+                if self.copies {
+                    // Columns are texels, one after the other.
+                    let lines = Lines { first: row.as_mut_ptr().cast(), warp: 4, channel: 1 };
+                    decode(self.level, self.work, base, self.decoded.texels, &lines);
+                } else {
+                    let d = &mut self.decoded;
+                    let lines =
+                        Lines { first: d.lines.as_mut_ptr(), warp: 1, channel: d.lines.len() / 4 };
+                    decode(self.level, self.work, base, d.texels, &lines);
+                    across(self.level, self.work, d, self.groups, row);
+                }
             }
-            across(self.level, self.work, &self.decoded, self.groups, &mut self.rows[i].1);
         }
         i
     }
@@ -124,20 +149,20 @@ simd::by_level! {
     /// Decodes a row.
     ///
     /// # Safety
-    /// As many texels are readable.
+    /// As many texels are readable, and `out` has lines for them.
     #[inline(never)]
-    unsafe fn decode = decode_body, (work: &Work, base: *const u8, out: &mut Decoded)
+    unsafe fn decode = decode_body, (work: &Work, base: *const u8, texels: usize, out: &Lines)
 }
 
 /// # Safety
 /// As [`decode`].
 #[inline(always)]
-unsafe fn decode_body<S: Simd>(s: S, work: &Work, base: *const u8, out: &mut Decoded) {
+unsafe fn decode_body<S: Simd>(s: S, work: &Work, base: *const u8, texels: usize, out: &Lines) {
     let bytes = work.from.bytes;
     let has = work.from.channels() & work.wanted;
-    let whole = out.texels / LANES;
+    let whole = texels / LANES;
     let mut last = [0u8; WARP];
-    let left = out.texels - whole * LANES;
+    let left = texels - whole * LANES;
     // SAFETY: what is no warp; room for one.
     unsafe { last.as_mut_ptr().copy_from(base.add(whole * LANES * bytes), left * bytes) };
     let warps = whole + (left > 0) as usize;
@@ -158,9 +183,11 @@ unsafe fn decode_body<S: Simd>(s: S, work: &Work, base: *const u8, out: &mut Dec
         for c in 0..4 {
             if has >> c & 1 != 0 {
                 for w in 0..n {
-                    let line = &mut out.channels[c][first + w];
-                    // SAFETY: a line.
-                    unsafe { s.istore(line.0.as_mut_ptr().cast(), channels.get(s, c, w)) };
+                    // SAFETY: a line of the caller's.
+                    unsafe {
+                        let line = out.first.add(out.warp * (first + w) + out.channel * c);
+                        s.istore(line.cast(), channels.get(s, c, w));
+                    }
                 }
             }
         }
@@ -184,7 +211,8 @@ fn across_body<S: Simd>(s: S, work: &Work, row: &Decoded, groups: &[Group], out:
             if work.wanted >> c & 1 == 0 {
                 continue;
             }
-            let lines = &row.channels[c];
+            let each = row.lines.len() / 4;
+            let lines = &row.lines[c * each..(c + 1) * each];
             // Two lines follow the row's last texel.
             let from = (g.from as usize).min(lines.len() * LANES - WINDOW as usize);
             let base = lines.as_ptr().cast::<u32>().wrapping_add(from).cast::<u8>();
@@ -329,14 +357,18 @@ pub(super) fn blit(
     let plans = (Plan::new(s.format), Plan::new(d.format));
     let converted = (from != to).then_some((from, to));
     let work = Work { from: plans.0, to: plans.1, wanted: plans.1.channels(), linear, converted };
+    let missing = [0, 1, 2, 3].map(|k| work.missing(k));
+    let between = |axis: &Axis| linear && axis.taps.iter().any(|t| t.2 != 0.0);
+    let count = [ay, az].map(|axis| 1 + between(axis) as usize).iter().product::<usize>().max(2);
     let mut rows = Rows {
         surface: s,
         work: &work,
         groups: &groups,
         lo,
+        copies: ax.is_copy(),
         layer: 0,
         decoded: Decoded::new(&work, (hi - lo + 1) as usize),
-        rows: std::array::from_fn(|_| (None, vec![[Line([0; LANES]); 4]; groups.len()])),
+        rows: (0..count).map(|_| (None, vec![missing; groups.len()])).collect(),
         used: [0; 4],
         now: 0,
         level,
