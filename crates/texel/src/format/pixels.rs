@@ -102,6 +102,11 @@ pub struct Codes {
 }
 
 impl Codes {
+    /// Of a pixel.
+    #[inline(always)]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
     pub fn new(info: &FormatInfo) -> Codes {
         let mut codes = Codes {
             bytes: info.block_bytes as usize,

@@ -5,6 +5,7 @@
 mod blit;
 mod clear;
 mod copy;
+mod halve;
 mod means;
 mod resolve;
 mod rows;

@@ -5,6 +5,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::blit::{Axis, Tap};
+use super::halve::Halves;
 use crate::format::kernels::Channels;
 use crate::format::wave::{self, Four, Plan, WARPS};
 use crate::format::{ChannelClass, codec};
@@ -202,39 +203,57 @@ simd::by_level! {
 
 #[inline(always)]
 fn across_body<S: Simd>(s: S, work: &Work, row: &Decoded, groups: &[Group], out: &mut [[Line; 4]]) {
-    let one = s.fsplat(1.0);
+    let each = row.lines.len() / 4;
     for (g, out) in groups.iter().zip(out) {
+        // Two lines follow the row's last texel.
+        let from = (g.from as usize).min(each * LANES - WINDOW as usize);
+        let base = row.lines.as_ptr().cast::<u32>().wrapping_add(from).cast::<u8>();
+        if !g.near {
+            far(s, work, base, each, g, out);
+            continue;
+        }
         let (first, second) = (load(s, &g.first), load(s, &g.second));
-        let weight = s.from_bits(load(s, &g.weight));
-        let (rest, single) = (s.fsub(one, weight), s.feq(weight, s.fsplat(0.0)));
         for c in 0..4 {
             if work.wanted >> c & 1 == 0 {
                 continue;
             }
-            let each = row.lines.len() / 4;
-            let lines = &row.lines[c * each..(c + 1) * each];
-            // Two lines follow the row's last texel.
-            let from = (g.from as usize).min(lines.len() * LANES - WINDOW as usize);
-            let base = lines.as_ptr().cast::<u32>().wrapping_add(from).cast::<u8>();
-            let (a, b) = if g.near {
-                // SAFETY: two vectors of the channel's lines.
-                let (low, high) = unsafe { (s.iloadu(base), s.iloadu(base.add(64))) };
-                (s.ishuffle2(low, high, first), s.ishuffle2(low, high, second))
-            } else {
-                // SAFETY: texels of the row.
-                unsafe { (s.iwords(base, ops::shl(s, first, 2)), s.iwords(base, ops::shl(s, second, 2))) }
-            };
-            let mut v = a;
-            if !g.copies {
-                // A texel and its neighbour. One without a weight adds nothing.
-                let (x, y) = (s.from_bits(a), s.from_bits(b));
-                let both = s.fadd(s.fmul(x, rest), s.fmul(y, weight));
-                v = s.isel(single, a, s.bits(both));
-            }
-            // SAFETY: a line.
-            unsafe { s.istore(out[c].0.as_mut_ptr().cast(), v) };
+            let p = base.wrapping_add(c * each * size_of::<Line>());
+            // SAFETY: two vectors of the channel's lines.
+            let (low, high) = unsafe { (s.iloadu(p), s.iloadu(p.add(64))) };
+            let a = s.ishuffle2(low, high, first);
+            let b = if g.copies { a } else { s.ishuffle2(low, high, second) };
+            beside(s, g, a, b, &mut out[c]);
         }
     }
+}
+
+/// Columns whose texels lie far apart.
+#[inline(always)]
+fn far<S: Simd>(s: S, work: &Work, base: *const u8, each: usize, g: &Group, out: &mut [Line; 4]) {
+    for c in 0..4 {
+        if work.wanted >> c & 1 == 0 {
+            continue;
+        }
+        let p = base.wrapping_add(c * each * size_of::<Line>());
+        // SAFETY: texels of the channel's lines (here and below).
+        let a = unsafe { s.iwords(p, ops::shl(s, load(s, &g.first), 2)) };
+        let b = if g.copies { a } else { unsafe { s.iwords(p, ops::shl(s, load(s, &g.second), 2)) } };
+        beside(s, g, a, b, &mut out[c]);
+    }
+}
+
+/// A texel and its neighbour. One without a weight adds nothing.
+#[inline(always)]
+fn beside<S: Simd>(s: S, g: &Group, a: S::I, b: S::I, out: &mut Line) {
+    let mut v = a;
+    if !g.copies {
+        let weight = s.from_bits(load(s, &g.weight));
+        let (rest, single) = (s.fsub(s.fsplat(1.0), weight), s.feq(weight, s.fsplat(0.0)));
+        let both = s.fadd(s.fmul(s.from_bits(a), rest), s.fmul(s.from_bits(b), weight));
+        v = s.isel(single, a, s.bits(both));
+    }
+    // SAFETY: a line.
+    unsafe { s.istore(out.0.as_mut_ptr().cast(), v) };
 }
 
 #[inline(always)]
@@ -271,19 +290,32 @@ unsafe fn down_body<S: Simd>(
             if work.wanted >> c & 1 == 0 {
                 continue;
             }
-            if !work.linear {
-                for w in 0..n {
-                    sum.put(s, c, w, load(s, &rows[0].0[first + w][c]));
+            let of = |k: usize| &rows[k].0[first..first + n];
+            match rows.len() {
+                _ if !work.linear => {
+                    for (w, row) in of(0).iter().enumerate() {
+                        sum.put(s, c, w, load(s, &row[c]));
+                    }
                 }
-                continue;
-            }
-            for w in 0..n {
-                let mut v = s.fsplat(0.0);
-                for (row, weight) in rows {
-                    let share = s.from_bits(load(s, &row[first + w][c]));
-                    v = s.fadd(v, s.fmul(share, s.fsplat(*weight)));
+                2 => {
+                    let (one, two) = (s.fsplat(rows[0].1), s.fsplat(rows[1].1));
+                    for (w, (a, b)) in of(0).iter().zip(of(1)).enumerate() {
+                        let a = s.fmul(s.from_bits(load(s, &a[c])), one);
+                        let b = s.fmul(s.from_bits(load(s, &b[c])), two);
+                        // (From 0 on: of negative zeros the sum is not one.)
+                        sum.put(s, c, w, s.bits(s.fadd(s.fadd(s.fsplat(0.0), a), b)));
+                    }
                 }
-                sum.put(s, c, w, s.bits(v));
+                count => {
+                    for w in 0..n {
+                        let mut v = s.fsplat(0.0);
+                        for k in 0..count {
+                            let share = s.from_bits(load(s, &rows[k].0[first + w][c]));
+                            v = s.fadd(v, s.fmul(share, s.fsplat(rows[k].1)));
+                        }
+                        sum.put(s, c, w, s.bits(v));
+                    }
+                }
             }
         }
         if let Some((from, to)) = work.converted {
@@ -350,6 +382,22 @@ pub(super) fn blit(
     (sl, dl, layers): (u32, u32, u32),
     linear: bool,
 ) {
+    if linear && let Some(halves) = Halves::new(level, s.format, d.format, [ax, ay, az]) {
+        for layer in 0..layers {
+            for (z, tz) in az.taps.iter().enumerate() {
+                for (y, ty) in ay.taps.iter().enumerate() {
+                    // SAFETY: the axes were cut to both surfaces, and so many texels are on them.
+                    unsafe {
+                        let from =
+                            [ty.0, ty.1].map(|y| s.block(ax.taps[0].0, y, tz.0, 0, sl + layer).cast_const());
+                        let at = d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
+                        halves.run(from, at, ax.taps.len());
+                    }
+                }
+            }
+        }
+        return;
+    }
     let lo = ax.taps.iter().map(|t| t.0.min(t.1)).min().unwrap_or(0);
     let hi = ax.taps.iter().map(|t| t.0.max(t.1)).max().unwrap_or(0);
     let groups: Vec<Group> = ax.taps.chunks(LANES).map(|taps| Group::new(taps, lo, linear)).collect();
