@@ -40,8 +40,18 @@ unsafe fn body<S: Simd>(
         for (at, b) in at.iter_mut().zip(blocks) {
             *at = base.wrapping_add(*b as usize * 16 * writer.bytes);
         }
-        // SAFETY: the caller's warps and blocks.
-        return unsafe { write_warps(s.level(), writer, &at[..blocks.len()], first, src, src1, masks) };
+        // Several may be of one block: those of a stretch of them in order are not.
+        let mut done = 0;
+        while done < blocks.len() {
+            let rest = &blocks[done..];
+            let end = done + rest.windows(2).position(|w| w[1] <= w[0]).map_or(rest.len(), |n| n + 1);
+            // SAFETY: the caller's warps and blocks.
+            unsafe {
+                write_warps(s.level(), writer, &at[done..end], first + done, src, src1, &masks[done..end])
+            };
+            done = end;
+        }
+        return;
     }
     for (i, b) in blocks.iter().enumerate() {
         // SAFETY: a block of the tile.

@@ -4,6 +4,7 @@
 // Lanes and samples number several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
+mod alike;
 pub mod blend;
 mod blend8;
 mod blend_advanced;

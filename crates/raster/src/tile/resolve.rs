@@ -1,6 +1,7 @@
 //! Resolves at the end of a subpass (§ Render Pass Multisample Resolve Operations).
 
 use super::target::{Plane, Targets};
+use super::task::Blocks;
 use crate::layout::{BLOCKS, PIXELS};
 use crate::pass::Subpass;
 use ash::vk::ResolveModeFlags as Mode;
@@ -28,7 +29,8 @@ pub unsafe fn run(level: Level, targets: &Targets, sub: &Subpass, tile: *mut u8)
         // SAFETY: planes of the caller's tile, with pixels of one size.
         unsafe {
             let (from, to) = (f.sample(tile, 0), t.sample(tile, 0));
-            colors(level, f.format, from, PIXELS * f.bytes, f.samples, mean, to, BLOCKS);
+            let alike = f.alike(tile).map(|bits| &*bits);
+            colors(level, f.format, from, PIXELS * f.bytes, f.samples, mean, to, BLOCKS, alike);
         }
     }
     if let Some((to, mode)) = sub.depth_resolve
@@ -48,12 +50,13 @@ pub unsafe fn run(level: Level, targets: &Targets, sub: &Subpass, tile: *mut u8)
 }
 
 simd::by_level! {
-    /// The mean of the samples, or sample 0 of integers, of so many times sixteen pixels.
+    /// The mean of the samples, or sample 0 of integers, of so many times sixteen pixels; `alike`: blocks of which sample 0 stands for all.
     ///
     /// # Safety
     /// `from` points to sample 0's pixels, `step` bytes from one sample to the next; `to` to as many pixels.
     unsafe fn colors = colors_body, (
         format: &'static FormatInfo, from: *const u8, step: usize, samples: u32, mean: bool, to: *mut u8, blocks: usize,
+        alike: Option<&Blocks>,
     )
 }
 
@@ -68,6 +71,7 @@ unsafe fn colors_body<S: Simd>(
     mean: bool,
     to: *mut u8,
     blocks: usize,
+    alike: Option<&Blocks>,
 ) {
     let bytes = 16 * format.block_bytes as usize;
     if samples <= 1 || !mean || format.channel_class() != ChannelClass::Float {
@@ -77,8 +81,16 @@ unsafe fn colors_body<S: Simd>(
     let of_bytes = format.class == NumClass::Unorm
         && format.block_bytes == 4
         && format.components().iter().all(|c| c.bits == 8);
+    let one = |b: usize| alike.is_some_and(|bits| bits[b / 64] >> (b % 64) & 1 != 0);
+    // The mean of a code and itself is the code.
+    let codes = matches!(format.class, NumClass::Unorm | NumClass::Srgb);
+    if codes && (0..blocks).all(one) {
+        // SAFETY: the caller's pixels.
+        return unsafe { to.copy_from(from, blocks * bytes) };
+    }
     if of_bytes {
-        for at in (0..blocks).map(|b| b * bytes) {
+        for b in 0..blocks {
+            let (at, step) = (b * bytes, if one(b) { 0 } else { step });
             // SAFETY: sixteen of the caller's pixels.
             unsafe { mean_of_bytes(s, from.add(at), step, samples, to.add(at)) };
         }
@@ -87,13 +99,14 @@ unsafe fn colors_body<S: Simd>(
     let plan = Plan::new(format);
     for first in (0..blocks).step_by(WARPS) {
         let n = WARPS.min(blocks - first);
-        let (mut at, mut to_at) = ([from; WARPS], [to; WARPS]);
+        let (mut at, mut to_at, mut steps) = ([from; WARPS], [to; WARPS], [step; WARPS]);
         for w in 0..n {
+            steps[w] = if one(first + w) { 0 } else { step };
             at[w] = from.wrapping_add((first + w) * bytes);
             to_at[w] = to.wrapping_add((first + w) * bytes);
         }
         // SAFETY: blocks of the caller's pixels.
-        unsafe { mean_of_floats(s, &plan, &mut at[..n], step, samples, &to_at[..n]) };
+        unsafe { mean_of_floats(s, &plan, &mut at[..n], &steps, samples, &to_at[..n]) };
     }
 }
 
@@ -128,7 +141,7 @@ unsafe fn mean_of_floats<S: Simd>(
     s: S,
     plan: &Plan,
     at: &mut [*const u8],
-    step: usize,
+    steps: &[usize; WARPS],
     samples: u32,
     to: &[*mut u8],
 ) {
@@ -144,7 +157,7 @@ unsafe fn mean_of_floats<S: Simd>(
         for k in 0..samples as usize {
             if k > 0 {
                 for w in 0..n {
-                    at[w] = at[w].wrapping_add(step);
+                    at[w] = at[w].wrapping_add(steps[w]);
                 }
             }
             wave::load(s.level(), plan.bytes, at, &mut words);
@@ -247,7 +260,7 @@ mod tests {
                 let (from, mut to) = ([value; 8 * 16], [0f32; 16]);
                 let (src, dst) = (from.as_ptr().cast(), to.as_mut_ptr().cast());
                 // SAFETY: within what the test has made.
-                unsafe { colors(level, format(vk::Format::R32_SFLOAT), src, 64, samples, true, dst, 1) };
+                unsafe { colors(level, format(vk::Format::R32_SFLOAT), src, 64, samples, true, dst, 1, None) };
                 assert_eq!(to, [value; 16], "{samples} samples");
             }
         }
@@ -255,7 +268,7 @@ mod tests {
         // SAFETY: within what the test has made.
         unsafe {
             let (src, dst) = (from.as_ptr().cast(), to.as_mut_ptr());
-            colors(level, format(vk::Format::R8_UNORM), src, 16, 4, true, dst, 1);
+            colors(level, format(vk::Format::R8_UNORM), src, 16, 4, true, dst, 1, None);
         }
         assert_eq!(to, [25; 16]);
     }
@@ -271,7 +284,7 @@ mod tests {
             // SAFETY: within what the test has made.
             unsafe {
                 let (src, dst) = (from.as_ptr(), to.as_mut_ptr());
-                colors(level, format, src, PIXELS * 4, samples as u32, true, dst, 2);
+                colors(level, format, src, PIXELS * 4, samples as u32, true, dst, 2, None);
             }
             for (i, got) in to.iter().enumerate() {
                 let sum: u32 = (0..samples).map(|s| from[s * PIXELS * 4 + i] as u32).sum();
