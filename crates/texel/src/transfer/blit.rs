@@ -303,7 +303,7 @@ mod tests {
             pairs.iter().map(|p| (*p, size, scales.to_vec())).collect()
         };
         let mut cases = of(&pairs, [37, 9], &scales);
-        cases.extend(of(&others, [128, 8], &[[64, 4], [256, 16], [3, 3]]));
+        cases.extend(of(&others, [128, 8], &[[64, 4], [128, 8], [128, 16], [256, 16], [3, 3]]));
         cases.extend(of(&others, [70, 10], &[[35, 5], [35, 10], [34, 5]]));
         let mut seed = 1u32;
         for ((from, to), size, scales) in cases {
@@ -320,11 +320,14 @@ mod tests {
                 .collect();
             fill(&src, &data);
             for [w, h] in scales {
-                for (linear, mirrored) in [(false, false), (true, false), (true, true)] {
+                // The last: of a part of the source, at its own size.
+                for n in 0..4 {
+                    let (linear, mirrored, part) = (n > 0, n == 2, n == 3);
                     let [one, other] = [image_2d(to, w, h), image_2d(to, w, h)];
                     let side = |size: u32| if mirrored { [size as i32, 0] } else { [0, size as i32] };
-                    let ax = Axis::new([0, width as i32], side(w), width, w, linear);
-                    let ay = Axis::new([0, height as i32], side(h), height, h, linear);
+                    let span = |all: u32, size: u32| [0, (if part { all.min(size) } else { all }) as i32];
+                    let ax = Axis::new(span(width, w), side(w), width, w, linear);
+                    let ay = Axis::new(span(height, h), side(h), height, h, linear);
                     let az = Axis::new([0, 1], [0, 1], 1, 1, linear);
                     let linear = linear && s.format.channel_class() == ChannelClass::Float;
                     let axes = [&ax, &ay, &az];

@@ -131,6 +131,7 @@ impl Rows<'_> {
                 let row = &mut self.rows[i].1;
                 if self.copies {
                     // Columns are texels, one after the other.
+                    assert!(self.decoded.texels.div_ceil(LANES) <= row.len());
                     let lines = Lines { first: row.as_mut_ptr().cast(), warp: 4, channel: 1 };
                     decode(self.level, self.work, base, self.decoded.texels, &lines);
                 } else {
@@ -400,6 +401,8 @@ pub(super) fn blit(
     }
     let lo = ax.taps.iter().map(|t| t.0.min(t.1)).min().unwrap_or(0);
     let hi = ax.taps.iter().map(|t| t.0.max(t.1)).max().unwrap_or(0);
+    // (Neighbours that have no weight are not read of a row that is copied.)
+    let texels = if ax.is_copy() { ax.taps.len() } else { (hi - lo + 1) as usize };
     let groups: Vec<Group> = ax.taps.chunks(LANES).map(|taps| Group::new(taps, lo, linear)).collect();
     let (from, to) = (s.format.channel_class(), d.format.channel_class());
     let plans = (Plan::new(s.format), Plan::new(d.format));
@@ -415,7 +418,7 @@ pub(super) fn blit(
         lo,
         copies: ax.is_copy(),
         layer: 0,
-        decoded: Decoded::new(&work, (hi - lo + 1) as usize),
+        decoded: Decoded::new(&work, texels),
         rows: (0..count).map(|_| (None, vec![missing; groups.len()])).collect(),
         used: [0; 4],
         now: 0,
