@@ -21,7 +21,7 @@ simd::walk! {
     "geometry::fetch::fours" => fours_are_columns;
     "geometry::feedback::rows" => rows_are_columns;
     "tile::cover::list" => edges_against_each_sample;
-    "tile::blend::generic_at", "tile::blend::write_at",
+    "tile::blend_wave::write_warps", "tile::blend_equation::of", "tile::blend::write_at",
     "tile::blocks::write_blocks" => the_general_way_is_the_same;
     "tile::resolve::colors" => means;
     "tile::transfer::moved" => moves_are_those_of_pixels;

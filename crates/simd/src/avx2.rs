@@ -424,6 +424,24 @@ impl Simd for Avx2 {
                 two!(I => _mm256_shuffle_epi8(of[I], _mm256_add_epi32(at[I], next))),
             ]
         }
+        unsafe fn iwiden8(self, p: *const u8) -> Self::I {
+            two!(I => _mm256_cvtepu8_epi32(_mm_loadl_epi64(p.add(8 * I).cast())))
+        }
+        unsafe fn iwiden16(self, p: *const u8) -> Self::I {
+            two!(I => _mm256_cvtepu16_epi32(_mm_loadu_si128(p.add(16 * I).cast())))
+        }
+        unsafe fn inarrow8(self, p: *mut u8, a: Self::I) {
+            let m = _mm256_set1_epi32(0xFF);
+            let v = _mm256_packus_epi32(_mm256_and_si256(a[0], m), _mm256_and_si256(a[1], m));
+            let v = _mm256_permute4x64_epi64::<0xD8>(v);
+            let v = _mm_packus_epi16(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
+            _mm_storeu_si128(p.cast(), v)
+        }
+        unsafe fn inarrow16(self, p: *mut u8, a: Self::I) {
+            let m = _mm256_set1_epi32(0xFFFF);
+            let v = _mm256_packus_epi32(_mm256_and_si256(a[0], m), _mm256_and_si256(a[1], m));
+            _mm256_storeu_si256(p.cast(), _mm256_permute4x64_epi64::<0xD8>(v))
+        }
         unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
             two!(I => _mm256_loadu2_m128i(p[2 * I + 1].cast(), p[2 * I].cast()))
         }

@@ -103,6 +103,12 @@ crate::avx512! {
         join(_mm256_set_m128i(b, a), _mm256_set_m128i(d, c))
     }
 
+    /// `yes` in lanes that have the bit.
+    #[inline]
+    fn pick(lanes: __m512i, bit: i32, no: __m512i, yes: __m512i) -> __m512i {
+        _mm512_mask_blend_epi32(_mm512_test_epi32_mask(lanes, _mm512_set1_epi32(bit)), no, yes)
+    }
+
     #[inline]
     fn high_words(even: __m512i, odd: __m512i) -> __m512i {
         _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64::<32>(even), odd)
@@ -154,6 +160,49 @@ impl Simd for Avx512 {
             let one = _mm512_add_epi32(at, _mm512_set1_epi32(0x8080_8000u32 as i32));
             let next = _mm512_add_epi32(at, _mm512_set1_epi32(0x8080_8001u32 as i32));
             [_mm512_shuffle_epi8(of, one), _mm512_shuffle_epi8(of, next)]
+        }
+        unsafe fn fload16(self, p: *const u8) -> Self::F {
+            _mm512_cvtph_ps(_mm256_loadu_si256(p.cast()))
+        }
+        unsafe fn fstore16(self, p: *mut u8, a: Self::F) {
+            _mm256_storeu_si256(p.cast(), _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a))
+        }
+        fn fapart16(self, v: [Self::I; 2]) -> [Self::F; 4] {
+            let first = _mm512_cvtepu8_epi16(_mm256_setr_epi8(
+                0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+                0, 0, 0,
+            ));
+            let mut out = [_mm512_setzero_ps(); 4];
+            for k in 0..4 {
+                let of = _mm512_add_epi16(first, _mm512_set1_epi16(k as i16));
+                out[k] = _mm512_cvtph_ps(low(_mm512_permutex2var_epi16(v[0], of, v[1])));
+            }
+            out
+        }
+        fn ftogether16(self, v: [Self::F; 4]) -> [Self::I; 2] {
+            let mut half = [_mm256_setzero_si256(); 4];
+            for k in 0..4 {
+                half[k] = _mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(v[k]);
+            }
+            let (ab, cd) = (join(half[0], half[1]), join(half[2], half[3]));
+            let first = _mm512_cvtepu8_epi16(_mm256_setr_epi8(
+                0, 16, 32, 48, 1, 17, 33, 49, 2, 18, 34, 50, 3, 19, 35, 51, 4, 20, 36, 52, 5, 21, 37, 53, 6, 22, 38,
+                54, 7, 23, 39, 55,
+            ));
+            let second = _mm512_add_epi16(first, _mm512_set1_epi16(8));
+            [_mm512_permutex2var_epi16(ab, first, cd), _mm512_permutex2var_epi16(ab, second, cd)]
+        }
+        unsafe fn iwiden8(self, p: *const u8) -> Self::I {
+            _mm512_cvtepu8_epi32(_mm_loadu_si128(p.cast()))
+        }
+        unsafe fn iwiden16(self, p: *const u8) -> Self::I {
+            _mm512_cvtepu16_epi32(_mm256_loadu_si256(p.cast()))
+        }
+        unsafe fn inarrow8(self, p: *mut u8, a: Self::I) {
+            _mm_storeu_si128(p.cast(), _mm512_cvtepi32_epi8(a))
+        }
+        unsafe fn inarrow16(self, p: *mut u8, a: Self::I) {
+            _mm256_storeu_si256(p.cast(), _mm512_cvtepi32_epi16(a))
         }
         unsafe fn iload4(self, p: [*mut u8; 4]) -> Self::I {
             let low = _mm256_loadu2_m128i(p[1].cast(), p[0].cast());
@@ -441,6 +490,38 @@ impl Simd for Avx512 {
         unsafe fn mstore(self, p: *mut u8, w: [u64; 4]) {
             let v = _mm256_set_epi64x(w[3] as i64, w[2] as i64, w[1] as i64, w[0] as i64);
             _mm256_storeu_si256(p.cast(), v)
+        }
+    }
+    #[inline(always)]
+    fn ilook256<const N: usize>(self, table: &Table<256>, idx: [Self::I; N]) -> [Self::I; N] {
+        // SAFETY: `self` is proof that the CPU has the instructions; vectors of the table.
+        unsafe {
+            // The table's vectors two by two, each once for all; by the three highest bits the right pair of eight, as soon as both
+            // are there: few registers are taken.
+            let (mut two, mut four, mut eight) = (idx, idx, idx);
+            for n in 0..8 {
+                let t = table.0.as_ptr().add(32 * n);
+                let (a, b) = (_mm512_load_si512(t.cast()), _mm512_load_si512(t.add(16).cast()));
+                for k in 0..N {
+                    let mut v = _mm512_permutex2var_epi32(a, idx[k], b);
+                    if n % 2 == 0 {
+                        two[k] = v;
+                        continue;
+                    }
+                    v = pick(idx[k], 32, two[k], v);
+                    if n % 4 == 1 {
+                        four[k] = v;
+                        continue;
+                    }
+                    v = pick(idx[k], 64, four[k], v);
+                    if n == 3 {
+                        eight[k] = v;
+                        continue;
+                    }
+                    eight[k] = pick(idx[k], 128, eight[k], v);
+                }
+            }
+            eight
         }
     }
     #[inline(always)]

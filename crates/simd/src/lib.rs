@@ -301,6 +301,86 @@ pub trait Simd: Copy + 'static {
         };
         [byte(0), byte(1)]
     }
+    /// Sixteen bytes, each as a word.
+    ///
+    /// # Safety
+    /// They are readable at `p`.
+    #[inline(always)]
+    unsafe fn iwiden8(self, p: *const u8) -> Self::I {
+        // SAFETY: the caller's.
+        ops::i_from(self, unsafe { p.cast::<[u8; 16]>().read_unaligned() }.map(u32::from))
+    }
+    /// Sixteen 16-bit numbers, each as a word.
+    ///
+    /// # Safety
+    /// 32 bytes are readable at `p`.
+    #[inline(always)]
+    unsafe fn iwiden16(self, p: *const u8) -> Self::I {
+        // SAFETY: the caller's.
+        ops::i_from(self, unsafe { p.cast::<[u16; 16]>().read_unaligned() }.map(u32::from))
+    }
+    /// The lowest byte of each word, one after the other.
+    ///
+    /// # Safety
+    /// Sixteen bytes are writable at `p`.
+    #[inline(always)]
+    unsafe fn inarrow8(self, p: *mut u8, a: Self::I) {
+        // SAFETY: the caller's.
+        unsafe { p.cast::<[u8; 16]>().write_unaligned(ops::i_lanes(self, a).map(|v| v as u8)) }
+    }
+    /// The lower half of each word, one after the other.
+    ///
+    /// # Safety
+    /// 32 bytes are writable at `p`.
+    #[inline(always)]
+    unsafe fn inarrow16(self, p: *mut u8, a: Self::I) {
+        // SAFETY: the caller's.
+        unsafe { p.cast::<[u16; 16]>().write_unaligned(ops::i_lanes(self, a).map(|v| v as u16)) }
+    }
+    /// Sixteen 16-bit floats.
+    ///
+    /// # Safety
+    /// 32 bytes are readable at `p`.
+    #[inline(always)]
+    unsafe fn fload16(self, p: *const u8) -> Self::F {
+        // SAFETY: the caller's.
+        self.f16_to_f(unsafe { self.iwiden16(p) })
+    }
+    /// Numbers as sixteen 16-bit floats.
+    ///
+    /// # Safety
+    /// 32 bytes are writable at `p`.
+    #[inline(always)]
+    unsafe fn fstore16(self, p: *mut u8, a: Self::F) {
+        // SAFETY: the caller's.
+        unsafe { self.inarrow16(p, self.f_to_f16(a)) };
+    }
+    /// Of sixteen texels of four 16-bit floats, which are the two vectors, the first of each, and so on.
+    #[inline(always)]
+    fn fapart16(self, v: [Self::I; 2]) -> [Self::F; 4] {
+        let [a, b] = ops::apart(self, v);
+        let (c, d) = (ops::shr(self, a, 16), ops::shr(self, b, 16));
+        [self.f16_to_f(a), self.f16_to_f(c), self.f16_to_f(b), self.f16_to_f(d)]
+    }
+    /// The reverse of [`Self::fapart16`].
+    #[inline(always)]
+    fn ftogether16(self, v: [Self::F; 4]) -> [Self::I; 2] {
+        let (r, g, b, a) =
+            (self.f_to_f16(v[0]), self.f_to_f16(v[1]), self.f_to_f16(v[2]), self.f_to_f16(v[3]));
+        let words = [self.ior(r, ops::shl(self, g, 16)), self.ior(b, ops::shl(self, a, 16))];
+        ops::together(self, words)
+    }
+    /// Of each vector, lane i = table[idx[i] mod 256].
+    #[inline(always)]
+    fn ilook256<const N: usize>(self, table: &Table<256>, idx: [Self::I; N]) -> [Self::I; N] {
+        let mut out = idx;
+        for k in 0..N {
+            let at = ops::shl(self, self.iand(idx[k], self.isplat(255)), 2);
+            // SAFETY: 256 words.
+            out[k] = unsafe { self.iwords(table.0.as_ptr().cast(), at) };
+        }
+        out
+    }
     /// Lane i = that of a which is `LANE` of its quad.
     #[inline(always)]
     fn fquad<const LANE: u32>(self, a: Self::F) -> Self::F {
@@ -598,6 +678,60 @@ mod tests {
     #[test]
     fn lanes_of_two() {
         Level::all().into_iter().for_each(of_two);
+    }
+
+    fn widths_body<S: Simd>(s: S) {
+        let some: [u16; 20] = std::array::from_fn(|n| (n * 0x3A71 + 0x80C3) as u16);
+        let bytes = some[1..].as_ptr().cast::<u8>();
+        // SAFETY: sixteen of them, and as many bytes off their alignment.
+        let (wide8, wide16) = unsafe { (s.iwiden8(bytes.add(1)), s.iwiden16(bytes)) };
+        let byte = |n: usize| (some[1 + n / 2] >> (8 * (n % 2))) as u32 & 255;
+        assert_eq!(ops::i_lanes(s, wide8), std::array::from_fn(|i| byte(i + 1)));
+        assert_eq!(ops::i_lanes(s, wide16), std::array::from_fn(|i| some[1 + i] as u32));
+        // What is above does not count.
+        let words: [u32; 16] = std::array::from_fn(|l| (l as u32 + 1).wrapping_mul(0x9E37_79B9));
+        let (mut got8, mut got16) = ([0u8; 18], [0u16; 18]);
+        // SAFETY: room for sixteen.
+        unsafe {
+            s.inarrow8(got8[1..].as_mut_ptr(), ops::i_from(s, words));
+            s.inarrow16(got16[1..].as_mut_ptr().cast(), ops::i_from(s, words));
+        }
+        assert_eq!((got8[0], got8[17], got16[0], got16[17]), (0, 0, 0, 0));
+        assert_eq!(got8[1..17], words.map(|w| w as u8));
+        assert_eq!(got16[1..17], words.map(|w| w as u16));
+        // Texels of four halves.
+        let halves: [u16; 64] = std::array::from_fn(|n| half::f16::from_f32(n as f32 - 9.5).to_bits());
+        let mut back = [0u16; 18];
+        // SAFETY: sixteen halves, and as much room; 64 of them.
+        let (one, all) = unsafe {
+            let at = |n: usize| halves[n..].as_ptr().cast();
+            let one = s.fload16(at(3));
+            s.fstore16(back[1..].as_mut_ptr().cast(), one);
+            (one, [s.iloadu(at(0)), s.iloadu(at(32))])
+        };
+        assert_eq!(ops::f_lanes(s, one), std::array::from_fn(|i| i as f32 - 6.5));
+        assert_eq!((back[0], &back[1..17], back[17]), (0, &halves[3..19], 0));
+        let channels = s.fapart16(all);
+        for (k, c) in channels.into_iter().enumerate() {
+            assert_eq!(ops::f_lanes(s, c), std::array::from_fn(|i| (4 * i + k) as f32 - 9.5));
+        }
+        for (got, want) in s.ftogether16(channels).into_iter().zip(all) {
+            assert_eq!(ops::i_lanes(s, got), ops::i_lanes(s, want));
+        }
+        for (got, want) in ops::together(s, ops::apart(s, all)).into_iter().zip(all) {
+            assert_eq!(ops::i_lanes(s, got), ops::i_lanes(s, want));
+        }
+        let table = Table(std::array::from_fn(|i| (i * i) as u32 ^ 0xA5A5_0000));
+        let of = |w: u32| table.0[w as usize % 256];
+        let next = words.map(|w| w + 1);
+        let got = s.ilook256(&table, [ops::i_from(s, words), ops::i_from(s, next)]);
+        assert_eq!(got.map(|v| ops::i_lanes(s, v)), [words.map(of), next.map(of)]);
+    }
+    by_level!(fn widths = widths_body, ());
+
+    #[test]
+    fn narrow_lanes_and_large_tables() {
+        Level::all().into_iter().for_each(widths);
     }
 
     fn packed_body<S: Simd>(s: S) {

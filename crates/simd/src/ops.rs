@@ -76,6 +76,17 @@ of_level! { S, s;
         let (low, high) = unsafe { (s.iload(table.0.as_ptr().cast()), s.iload(table.0.as_ptr().add(16).cast())) };
         s.isel(s.sgt(s.isplat(0), shl(s, idx, 27)), s.ishuffle(high, idx), s.ishuffle(low, idx))
     }
+    /// The even words of two vectors, and the odd ones.
+    pub fn apart(v: [S::I; 2]) -> [S::I; 2] {
+        // SAFETY (both): sixteen words, aligned.
+        let even = unsafe { s.iload(EVEN.0.as_ptr().cast()) };
+        [s.ishuffle2(v[0], v[1], even), s.ishuffle2(v[0], v[1], s.iadd(even, s.isplat(1)))]
+    }
+    /// The reverse of [`apart`].
+    pub fn together(v: [S::I; 2]) -> [S::I; 2] {
+        let first = unsafe { s.iload(TURNS.0.as_ptr().cast()) };
+        [s.ishuffle2(v[0], v[1], first), s.ishuffle2(v[0], v[1], s.iadd(first, s.isplat(8)))]
+    }
     pub fn shl(a: S::I, n: u32) -> S::I {
         s.ishl(a, s.isplat(n))
     }
@@ -218,6 +229,10 @@ fn put<S: crate::Simd>(s: S, what: u32, m: S::M, x: S::F, r: S::F) -> S::F {
 
 #[repr(C, align(64))]
 struct Line<T>(T);
+
+/// Every second number, and those of two vectors by turns.
+static EVEN: crate::Table<16> = crate::Table([0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30]);
+static TURNS: crate::Table<16> = crate::Table([0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23]);
 
 /// An operation a lane at a time: `lanes!(l_from, f_lanes, x = a => x as u64)`. A loop and no closure: closures are
 /// not inlined reliably.

@@ -2,8 +2,9 @@
 
 use crate::format::block::{packed_texels_are_the_decoded_ones, texels_of_blocks_anywhere};
 use crate::format::kernels::warps_are_their_texels;
+use crate::format::wave::steps_are_their_texels;
 use crate::sample::{kernels_agree_with_the_general_path, lines_of_large_images};
-use crate::transfer::rows_are_their_texels;
+use crate::transfer::{means_are_those_of_texels, rows_are_their_texels};
 
 simd::walk! {
     "format::kernels::pack_at", "format::kernels::scatter_at", "format::kernels::gather_at",
@@ -14,6 +15,9 @@ simd::walk! {
     "sample::fast::reads", "sample::fast::any::load", "sample::fast::any::filter", "sample::fast::any::apart",
     "sample::fast::any::cover", "sample::fast::any::levels", "sample::fast::any::taps",
     "sample::fast::any::gather", "sample::fast::any::solid", "sample::fast::any::fetch" => kernels_agree_with_the_general_path;
-    "transfer::scaled::beside", "transfer::scaled::weigh", "transfer::halve::made" => rows_are_their_texels;
+    "format::wave::load", "format::wave::store", "format::wave::decode",
+    "format::wave::encode" => steps_are_their_texels;
+    "transfer::halve::of", "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;
+    "transfer::means::row" => means_are_those_of_texels;
     "sample::fast::lines" => lines_of_large_images;
 }

@@ -13,6 +13,7 @@ pub mod image;
 mod kernel_tests;
 pub mod memory;
 pub mod retried;
+pub mod row;
 pub mod sample;
 pub mod transfer;
 pub mod vector;

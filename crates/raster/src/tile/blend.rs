@@ -1,16 +1,20 @@
-//! Blending, logic operations and writes of sixteen pixels into a tile (§ The Framebuffer).
+//! Blending, logic operations and writes of pixels into a tile (§ The Framebuffer): how an attachment is written, and the ways of four unorm
+//! bytes. `blend_wave` has that of any format.
 
-use super::blend_advanced::{self, is_advanced};
+use super::blend_advanced::is_advanced;
+use super::blend_equation::{equation, times};
 use super::blend_shader;
+use super::blend_wave::write_warps;
 use super::blend8;
 use super::blocks::write_blocks;
 use super::by_alpha::ByAlpha;
-use super::row::Row;
 use crate::state::{Advanced, Blend, BlendAttachment};
 use ash::vk;
 use simd::Simd;
-use texel::format::kernels::{self, GatherFn, ScatterFn};
+use texel::format::pixels::{Codes, PixelKind};
+use texel::format::wave::Plan;
 use texel::format::{Component, FormatInfo, NumClass};
+use texel::row::Row;
 use texel::vector;
 
 /// Sixteen lanes of four channels, raw bits.
@@ -20,19 +24,19 @@ pub type Colors = [[u32; 16]; 4];
 #[derive(Clone)]
 pub struct Writer {
     format: &'static FormatInfo,
+    pub(super) plan: Plan,
+    pub(super) codes: Codes,
+    /// Pixels are blended by `blend_equation`, as such.
+    pub(super) equation: Option<PixelKind>,
     pub(super) bytes: usize,
     pub(super) kind: BlendPath,
-    blend: BlendAttachment,
-    constants: [f32; 4],
-    logic: Option<vk::LogicOp>,
-    /// Bits of a pixel that may change, where not all may.
-    keep: Option<[u8; 16]>,
+    pub(super) blend: BlendAttachment,
+    pub(super) constants: [f32; 4],
+    pub(super) logic: Option<vk::LogicOp>,
+    /// Bits of a pixel's words that may change, where not all may.
+    pub(super) keep: Option<[u32; 4]>,
     /// Least and greatest blend operand of fixed-point formats.
-    range: Option<[f32; 2]>,
-    gather: GatherFn,
-    scatter: ScatterFn,
-    /// Bytes of one lane to the next, for `gather` and `scatter`.
-    offsets: [u64; 16],
+    pub(super) range: Option<[f32; 2]>,
     by_shader: bool,
 }
 
@@ -74,21 +78,21 @@ impl Writer {
         // Logic operations replace blending; on formats that have none they do nothing (§ Logical Operations).
         let logical = format.is_integer() || matches!(format.class, NumClass::Unorm | NumClass::Snorm);
         let logic = blend.logic_op.filter(|_| logical);
-        if blend.logic_op.is_some() || format.is_integer() {
+        let pixels = PixelKind::of(format);
+        // (What has no equation is not blendable.)
+        if blend.logic_op.is_some() || format.is_integer() || pixels.is_none() {
             b.enable = false;
         }
         let present: Vec<_> = format.components().iter().map(|c| 1u32 << c.channel()).collect();
         let all = present.iter().fold(0, |a, b| a | b);
         let write = b.write.as_raw() & all;
         let keep = (write != all).then(|| {
-            let mut bits = [0u8; 16];
-            for c in format.components() {
-                if write >> c.channel() & 1 != 0 {
-                    (c.offset as usize..c.offset as usize + c.bits as usize)
-                        .for_each(|i| bits[i / 8] |= 1 << (i % 8));
-                }
+            let mut words = [0u32; 4];
+            for c in format.components().iter().filter(|c| write >> c.channel() & 1 != 0) {
+                // (No component crosses a word.)
+                words[c.offset as usize / 32] |= (u32::MAX >> (32 - c.bits)) << (c.offset % 32);
             }
-            bits
+            words
         });
         let swap = match format.format {
             vk::Format::R8G8B8A8_UNORM | vk::Format::A8B8G8R8_UNORM_PACK32 => Some(false),
@@ -127,9 +131,9 @@ impl Writer {
             logic,
             keep,
             range,
-            gather: kernels::gather_fn(format),
-            scatter: kernels::scatter_fn(format),
-            offsets: std::array::from_fn(|i| i as u64 * format.block_bytes as u64),
+            plan: Plan::new(format),
+            codes: Codes::new(format),
+            equation: pixels.filter(|_| b.enable && !is_advanced(b.color_op)),
         }
     }
 
@@ -146,6 +150,14 @@ impl Writer {
     }
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+    /// Half a step of the format's channels, where they have steps.
+    pub(super) fn half(&self) -> f32 {
+        let steps = |c: &Component| ((1u64 << c.bits.clamp(1, 32)) - 1) as f32;
+        match (self.range, self.format.components()) {
+            (Some([lo, hi]), [c, ..]) => 0.5 * (hi - lo) / steps(c),
+            _ => 0.0,
+        }
     }
 
     /// Writes the lanes of `mask` to sixteen consecutive pixels.
@@ -167,20 +179,15 @@ impl Writer {
             BlendPath::Bytes { swap, blend } => unsafe { self.bytes4(s, px, src, src1, mask, swap, blend) },
             BlendPath::Fixed { swap } => unsafe { self.fixed(s, px, src, src1, mask, swap) },
             BlendPath::ByAlpha { .. } => {
-                let mut rows = [[0u32; 16]; 4];
-                for c in 0..4 {
-                    vector::store(s, &mut rows[c], src[c]);
-                }
-                let row = |c: usize| Row::new(&rows[c..c + 1]);
-                let rows = [row(0), row(1), row(2), row(3)];
+                let src = stored(s, src);
                 // SAFETY: one block, of the caller's pixels; the rows are one for all warps.
-                unsafe { write_blocks(s.level(), self, px, &[0], 0, &rows, None, &[mask]) };
+                unsafe { write_blocks(s.level(), self, px, &[0], 0, &rows(&src), None, &[mask]) };
             }
             BlendPath::Generic => {
-                let second = src1.map(|c| stored(s, c));
-                let second = second.as_ref().unwrap_or(&[[0; 16]; 4]);
+                let (src, src1) = (stored(s, src), src1.map(|c| stored(s, c)));
+                let second = src1.as_ref().map(rows);
                 // SAFETY: the caller's sixteen pixels.
-                unsafe { generic_at(s.level(), self, px, &stored(s, src), second, mask) }
+                unsafe { write_warps(s.level(), self, &[px], 0, &rows(&src), second.as_ref(), &[mask]) }
             }
         }
     }
@@ -281,7 +288,7 @@ impl Writer {
                     a1[c] = unit(s, s.from_bits(src1[c]));
                 }
             }
-            a = self.blended(s, &a, &d, &a1);
+            a = equation(s, self, 4, &a, &d, &a1);
         }
         let mut new = s.isplat(0);
         for c in 0..4 {
@@ -317,10 +324,12 @@ impl Writer {
         }
         let mut term = *src;
         let mut factor = *src;
+        let (of, one) = ((&a, &a, &a1), [s.fsplat(1.0); 4]);
+        let terms = [times(s, self, b.src_color, 0, 3, &a, of), times(s, self, b.src_alpha, 3, 4, &a, of)];
+        let factors =
+            [times(s, self, b.dst_color, 0, 3, &one, of), times(s, self, b.dst_alpha, 3, 4, &one, of)];
         for c in 0..4 {
-            let (sf, df) = if c < 3 { (b.src_color, b.dst_color) } else { (b.src_alpha, b.dst_alpha) };
-            let t = self.times(s, sf, c, a[c], &a, &a, &a1);
-            let k = self.times(s, df, c, s.fsplat(1.0), &a, &a, &a1);
+            let (t, k) = (terms[c / 3][c], factors[c / 3][c]);
             let at = if swap && c < 3 { 2 - c } else { c };
             term[at] = blend8::fixed(s, t, blend8::TERM, c % 2 != 0);
             factor[at] = blend8::fixed(s, k, blend8::FACTOR, c % 2 != 0);
@@ -330,142 +339,7 @@ impl Writer {
         // SAFETY: the caller's sixteen pixels.
         unsafe { blend8::blend(s, px, term, factor, mask) };
     }
-
-    /// # Safety
-    /// As [`Self::write`].
-    #[inline(always)]
-    unsafe fn generic<S: Simd>(&self, s: S, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
-        let mut out = *src;
-        if self.blend.enable {
-            let mut below: Colors = [[0; 16]; 4];
-            // SAFETY: pixels of the format, at their offsets.
-            unsafe { (self.gather)(self.format, px, &self.offsets, &mut below) };
-            let [mut a, mut d, mut a1] = [[s.fsplat(0.0); 4]; 3];
-            for c in 0..4 {
-                d[c] = s.from_bits(vector::load(s, &below[c]));
-                a[c] = self.operand(s, &src[c]);
-                a1[c] = self.operand(s, &src1[c]);
-            }
-            if is_advanced(self.blend.color_op) {
-                let [a, d] = [a, d].map(|v| v.map(|c| simd::ops::f_lanes(s, c)));
-                let steps = |c: &Component| ((1u64 << c.bits.clamp(1, 32)) - 1) as f32;
-                let half = match (self.range, self.format.components()) {
-                    (Some([lo, hi]), [c, ..]) => 0.5 * (hi - lo) / steps(c),
-                    _ => 0.0,
-                };
-                let all = blend_advanced::blend(self.blend.color_op, &self.blend.advanced, half, &a, &d);
-                out = all.map(|c| c.map(f32::to_bits));
-            } else {
-                let blended = self.blended(s, &a, &d, &a1);
-                for c in 0..4 {
-                    vector::store(s, &mut out[c], s.bits(blended[c]));
-                }
-            }
-        }
-        if self.keep.is_none() && self.logic.is_none() {
-            // SAFETY: pixels of the format, at their offsets.
-            return unsafe { (self.scatter)(self.format, px, &self.offsets, mask, &out) };
-        }
-        let mut new = [0u8; 256];
-        // SAFETY: room for sixteen of the largest.
-        unsafe { (self.scatter)(self.format, new.as_mut_ptr(), &self.offsets, mask, &out) };
-        let keep = self.keep.unwrap_or([0xFF; 16]);
-        for l in (0..16).filter(|l| mask >> l & 1 != 0) {
-            for i in 0..self.bytes {
-                let at = l * self.bytes + i;
-                // SAFETY: a byte of the caller's sixteen pixels.
-                let p = unsafe { &mut *px.add(at) };
-                let v = self.logic.map_or(new[at], |op| logic(op, new[at], *p));
-                *p = v & keep[i] | *p & !keep[i];
-            }
-        }
-    }
-
-    /// A channel as an operand of blending.
-    #[inline(always)]
-    fn operand<S: Simd>(&self, s: S, v: &[u32; 16]) -> S::F {
-        let v = s.from_bits(vector::load(s, v));
-        match self.range {
-            Some([lo, hi]) => s.fmin_raw(s.fmax_raw(v, s.fsplat(lo)), s.fsplat(hi)),
-            None => v,
-        }
-    }
-
-    /// The blend equation (§ Blending), colour and alpha.
-    #[inline(always)]
-    fn blended<S: Simd>(&self, s: S, src: &[S::F; 4], d: &[S::F; 4], src1: &[S::F; 4]) -> [S::F; 4] {
-        let b = &self.blend;
-        let mut out = *src;
-        for c in 0..4 {
-            let (sf, df, op) = if c < 3 {
-                (b.src_color, b.dst_color, b.color_op)
-            } else {
-                (b.src_alpha, b.dst_alpha, b.alpha_op)
-            };
-            out[c] = match op {
-                vk::BlendOp::MIN => s.fmin_raw(src[c], d[c]),
-                vk::BlendOp::MAX => s.fmax_raw(src[c], d[c]),
-                _ => {
-                    let x = self.times(s, sf, c, src[c], src, d, src1);
-                    let y = self.times(s, df, c, d[c], src, d, src1);
-                    match op {
-                        vk::BlendOp::SUBTRACT => s.fsub(x, y),
-                        vk::BlendOp::REVERSE_SUBTRACT => s.fsub(y, x),
-                        _ => s.fadd(x, y),
-                    }
-                }
-            };
-        }
-        out
-    }
-
-    /// `v` times its factor.
-    #[inline(always)]
-    fn times<S: Simd>(
-        &self,
-        s: S,
-        f: vk::BlendFactor,
-        c: usize,
-        v: S::F,
-        src: &[S::F; 4],
-        d: &[S::F; 4],
-        src1: &[S::F; 4],
-    ) -> S::F {
-        use vk::BlendFactor as F;
-        let one = s.fsplat(1.0);
-        let (k, inverse) = match f {
-            F::ZERO => return s.fsplat(0.0),
-            F::SRC_COLOR => (src[c], false),
-            F::ONE_MINUS_SRC_COLOR => (src[c], true),
-            F::DST_COLOR => (d[c], false),
-            F::ONE_MINUS_DST_COLOR => (d[c], true),
-            F::SRC_ALPHA => (src[3], false),
-            F::ONE_MINUS_SRC_ALPHA => (src[3], true),
-            F::DST_ALPHA => (d[3], false),
-            F::ONE_MINUS_DST_ALPHA => (d[3], true),
-            F::CONSTANT_COLOR => (s.fsplat(self.constants[c]), false),
-            F::ONE_MINUS_CONSTANT_COLOR => (s.fsplat(self.constants[c]), true),
-            F::CONSTANT_ALPHA => (s.fsplat(self.constants[3]), false),
-            F::ONE_MINUS_CONSTANT_ALPHA => (s.fsplat(self.constants[3]), true),
-            F::SRC_ALPHA_SATURATE if c < 3 => (s.fmin_raw(src[3], s.fsub(one, d[3])), false),
-            F::SRC1_COLOR => (src1[c], false),
-            F::ONE_MINUS_SRC1_COLOR => (src1[c], true),
-            F::SRC1_ALPHA => (src1[3], false),
-            F::ONE_MINUS_SRC1_ALPHA => (src1[3], true),
-            _ => return v,
-        };
-        s.fmul(v, if inverse { s.fsub(one, k) } else { k })
-    }
 }
-
-/// # Safety
-/// As [`Writer::write`].
-#[inline(always)]
-unsafe fn generic<S: Simd>(s: S, w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16) {
-    // SAFETY: as the caller says.
-    unsafe { w.generic(s, px, src, src1, mask) };
-}
-simd::by_level!(unsafe fn generic_at = generic, (w: &Writer, px: *mut u8, src: &Colors, src1: &Colors, mask: u16));
 
 /// # Safety
 /// As [`Writer::write`].
@@ -508,32 +382,16 @@ pub(super) fn stored<S: Simd>(s: S, c: &[S::I; 4]) -> Colors {
     out
 }
 
+/// Channels of one warp.
+#[inline(always)]
+fn rows(colors: &Colors) -> [Row; 4] {
+    [0, 1, 2, 3].map(|c| Row::new(&colors[c..c + 1]))
+}
+
 /// Clamped to 0 … 1; NaN gives 0.
 #[inline(always)]
 fn unit<S: Simd>(s: S, v: S::F) -> S::F {
     s.fmin_raw(s.fmax_raw(v, s.fsplat(0.0)), s.fsplat(1.0))
-}
-
-fn logic(op: vk::LogicOp, s: u8, d: u8) -> u8 {
-    use vk::LogicOp as L;
-    match op {
-        L::CLEAR => 0,
-        L::AND => s & d,
-        L::AND_REVERSE => s & !d,
-        L::AND_INVERTED => !s & d,
-        L::NO_OP => d,
-        L::XOR => s ^ d,
-        L::OR => s | d,
-        L::NOR => !(s | d),
-        L::EQUIVALENT => !(s ^ d),
-        L::INVERT => !d,
-        L::OR_REVERSE => s | !d,
-        L::COPY_INVERTED => !s,
-        L::OR_INVERTED => !s | d,
-        L::NAND => !(s & d),
-        L::SET => 0xFF,
-        _ => s,
-    }
 }
 
 #[cfg(test)]

@@ -1,9 +1,11 @@
 //! Writing of warps that are blocks of the tile: stretches of one wave's.
 
 use super::blend::{BlendPath, Writer};
+use super::blend_wave::write_warps;
 use super::by_alpha;
-use super::row::Row;
+use super::packer;
 use simd::Simd;
+use texel::row::Row;
 
 simd::by_level! {
     /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
@@ -32,6 +34,24 @@ unsafe fn body<S: Simd>(
     if let BlendPath::ByAlpha { swap, factors } = &writer.kind {
         // SAFETY: the caller's warps and blocks; pixels have four bytes.
         return unsafe { by_alpha::run(s, factors, *swap, base, blocks, first, src, masks) };
+    }
+    if writer.kind == BlendPath::Generic {
+        let mut at = [base; packer::WARPS];
+        for (at, b) in at.iter_mut().zip(blocks) {
+            *at = base.wrapping_add(*b as usize * 16 * writer.bytes);
+        }
+        // Several may be of one block: those of a stretch of them in order are not.
+        let mut done = 0;
+        while done < blocks.len() {
+            let rest = &blocks[done..];
+            let end = done + rest.windows(2).position(|w| w[1] <= w[0]).map_or(rest.len(), |n| n + 1);
+            // SAFETY: the caller's warps and blocks.
+            unsafe {
+                write_warps(s.level(), writer, &at[done..end], first + done, src, src1, &masks[done..end])
+            };
+            done = end;
+        }
+        return;
     }
     for (i, b) in blocks.iter().enumerate() {
         // SAFETY: a block of the tile.

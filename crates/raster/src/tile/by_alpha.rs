@@ -2,10 +2,10 @@
 //! those of `blend`'s general way for such factors, which the tests compare.
 
 use super::blend8;
-use super::row::Row;
 use crate::state::BlendAttachment;
 use ash::vk::BlendFactor as F;
 use simd::Simd;
+use texel::row::Row;
 
 /// Source and destination factor, each `[c, d]` for c + d · alpha. Exact: c and d are such that at most one of the
 /// product and the sum rounds, as the factor's own formula does.

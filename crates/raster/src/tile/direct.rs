@@ -5,9 +5,9 @@ use super::blend::Writer;
 use super::counts;
 use super::item::Item;
 use super::packer::Slot;
-use super::row::Row;
 use super::task::Task;
 use simd::Simd;
+use texel::row::Row;
 
 /// Pixels that are replaced.
 pub(super) struct Direct<'a> {

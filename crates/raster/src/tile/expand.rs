@@ -75,7 +75,12 @@ impl Expanded {
         for (from, to) in &self.pairs {
             let (one, many) = (&targets.list[*from as usize], &targets.list[*to as usize]);
             for (f, t) in one.planes().zip(many.planes()) {
-                for s in 0..t.samples {
+                // SAFETY: a plane of the caller's tile.
+                let apart = unsafe {
+                    t.set_alike(tile, true);
+                    t.samples_in(tile, 0)
+                };
+                for s in 0..apart {
                     // SAFETY: planes of the caller's tile, which lie apart in it and have pixels of one size.
                     unsafe {
                         t.sample(tile, s).copy_from_nonoverlapping(f.sample(tile, 0), PIXELS * f.bytes)

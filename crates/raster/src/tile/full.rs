@@ -1,4 +1,4 @@
-//! Full warps: blocks that one primitive covers wholly, one sample a pixel. They need no slot of their own in the
+//! Full warps: blocks that one primitive covers wholly, all samples of all pixels. They need no slot of their own in the
 //! packer, their inputs are filled by stretches of one primitive, and their pixels are written by stretches of warps.
 
 use super::counts::InTile;
@@ -252,7 +252,8 @@ impl Task<'_> {
         let mut b = 0;
         while b < BLOCKS {
             let end = (b..BLOCKS).find(|b| !seen(*b)).unwrap_or(BLOCKS);
-            self.counts[InTile::Passed] += if item.plan.counts_early { 16 * (end - b) as u64 } else { 0 };
+            let samples = (16 * item.plan.samples * (end - b)) as u64;
+            self.counts[InTile::Passed] += if item.plan.counts_early { samples } else { 0 };
             self.blocks(item, index, b, end)?;
             b = (end..BLOCKS).find(|b| seen(*b)).unwrap_or(BLOCKS);
         }
@@ -264,7 +265,7 @@ impl Task<'_> {
     pub(super) fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
         let plan = &*item.plan;
         if plan.counts_early {
-            self.counts[InTile::Passed] += 16;
+            self.counts[InTile::Passed] += 16 * plan.samples as u64;
         }
         if !self.packer.add_full(plan.warps, index, block) {
             self.shade(item)?;

@@ -144,8 +144,10 @@ impl TileHost<'_> {
         for l in 0..16 {
             let (x, y) = (w.coords[0][l] as i32 - self.origin[0], w.coords[1][l] as i32 - self.origin[1]);
             if w.mask >> l & 1 != 0 && (0..TILE).contains(&x) && (0..TILE).contains(&y) {
-                let s = w.sample[l].min(p.samples - 1) as usize;
-                at[l] += ((s * PIXELS + pixel(x as usize, y as usize)) * p.bytes) as u64;
+                let here = pixel(x as usize, y as usize);
+                // SAFETY: the caller's tile.
+                let s = unsafe { p.sample_in(self.tile, w.sample[l].min(p.samples - 1), here / 16) };
+                at[l] += ((s as usize * PIXELS + here) * p.bytes) as u64;
                 inside |= 1 << l;
             }
         }
@@ -197,8 +199,11 @@ impl TileHost<'_> {
             let (x, y) = (w.coords[0][l] as i32 - self.origin[0], w.coords[1][l] as i32 - self.origin[1]);
             let mut texel = [0; 4];
             if (0..TILE).contains(&x) && (0..TILE).contains(&y) {
+                let here = pixel(x as usize, y as usize);
                 let s = if code.multisampled { w.sample[l].min(p.samples - 1) } else { 0 };
-                let at = p.at + (s as usize * PIXELS + pixel(x as usize, y as usize)) * p.bytes;
+                // SAFETY: the caller's tile.
+                let s = unsafe { p.sample_in(self.tile, s, here / 16) };
+                let at = p.at + (s as usize * PIXELS + here) * p.bytes;
                 // SAFETY: a pixel of a plane that the tile buffer has.
                 let at = unsafe { self.tile.add(at) };
                 texel = if stencil {

@@ -125,6 +125,10 @@ pub struct Plan {
     pub deferred: bool,
     /// Blocks that are covered wholly go the way of `run`: one sample, nothing between shading and blending.
     pub plain: bool,
+    /// The same of any number of samples, whose inputs do not depend on which are covered.
+    pub full: bool,
+    /// And nothing to test or count before shading either.
+    pub whole: bool,
     /// An input is interpolated with perspective.
     pub perspective: bool,
     /// Inputs that all come from planes and places, at pixels' centres ([`super::quads`]).
@@ -330,6 +334,10 @@ impl Plan {
         let each = planes.chain([depth]).flatten().all(|p| p.samples as usize == samples);
         let several = samples > 1 && each && !per_sample && !exclusive && !smooth && fill::at_centers(&fills);
         let waits = depth_alone || hiz && several && !before_tests;
+        let plain = samples == 1 && !late && !alters_alpha && !exclusive;
+        let full = plain || several && !late && !alters_alpha;
+        let all = s.samples.mask & (u32::MAX >> (32 - samples)) == u32::MAX >> (32 - samples);
+        let untested = when == When::Never && shades && !none.early_tests;
         let deferred = replaces && waits && when == When::Early && shades && !none.writes_memory;
         Plan {
             pipeline: p.clone(),
@@ -366,7 +374,9 @@ impl Plan {
             opaque,
             hideable,
             all_pass: !changes && s.samples.mask & 1 != 0,
-            plain: samples == 1 && !late && !alters_alpha && !exclusive,
+            plain,
+            full,
+            whole: plain && simple || several && full && all && untested,
             of_planes: (samples == 1 || !per_sample && fill::at_centers(&fills)) && quads::suits(&fills),
             perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
             warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),

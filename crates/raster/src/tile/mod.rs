@@ -4,10 +4,13 @@
 // Lanes and samples number several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
+mod alike;
 pub mod blend;
 mod blend8;
 mod blend_advanced;
+mod blend_equation;
 mod blend_shader;
+mod blend_wave;
 mod blocks;
 mod by_alpha;
 pub mod clear;
@@ -33,7 +36,6 @@ pub mod packer;
 pub mod parts;
 mod quads;
 pub mod resolve;
-mod row;
 mod seats;
 mod shade;
 mod shapes;

@@ -1,12 +1,13 @@
 //! Resolves at the end of a subpass (§ Render Pass Multisample Resolve Operations).
 
-use super::blend::Colors;
 use super::target::{Plane, Targets};
+use super::task::Blocks;
 use crate::layout::{BLOCKS, PIXELS};
 use crate::pass::Subpass;
 use ash::vk::ResolveModeFlags as Mode;
 use simd::{Level, Simd, ops};
-use texel::format::{ChannelClass, FormatInfo, NumClass, kernels};
+use texel::format::wave::{self, Four, Plan, WARPS};
+use texel::format::{ChannelClass, FormatInfo, NumClass};
 
 /// Resolves all attachments of a subpass that are to be.
 ///
@@ -28,7 +29,8 @@ pub unsafe fn run(level: Level, targets: &Targets, sub: &Subpass, tile: *mut u8)
         // SAFETY: planes of the caller's tile, with pixels of one size.
         unsafe {
             let (from, to) = (f.sample(tile, 0), t.sample(tile, 0));
-            colors(level, f.format, from, PIXELS * f.bytes, f.samples, mean, to, BLOCKS);
+            let alike = f.alike(tile).map(|bits| &*bits);
+            colors(level, f.format, from, PIXELS * f.bytes, f.samples, mean, to, BLOCKS, alike);
         }
     }
     if let Some((to, mode)) = sub.depth_resolve
@@ -48,12 +50,13 @@ pub unsafe fn run(level: Level, targets: &Targets, sub: &Subpass, tile: *mut u8)
 }
 
 simd::by_level! {
-    /// The mean of the samples, or sample 0 of integers, of so many times sixteen pixels.
+    /// The mean of the samples, or sample 0 of integers, of so many times sixteen pixels; `alike`: blocks of which sample 0 stands for all.
     ///
     /// # Safety
     /// `from` points to sample 0's pixels, `step` bytes from one sample to the next; `to` to as many pixels.
     unsafe fn colors = colors_body, (
         format: &'static FormatInfo, from: *const u8, step: usize, samples: u32, mean: bool, to: *mut u8, blocks: usize,
+        alike: Option<&Blocks>,
     )
 }
 
@@ -68,6 +71,7 @@ unsafe fn colors_body<S: Simd>(
     mean: bool,
     to: *mut u8,
     blocks: usize,
+    alike: Option<&Blocks>,
 ) {
     let bytes = 16 * format.block_bytes as usize;
     if samples <= 1 || !mean || format.channel_class() != ChannelClass::Float {
@@ -77,16 +81,32 @@ unsafe fn colors_body<S: Simd>(
     let of_bytes = format.class == NumClass::Unorm
         && format.block_bytes == 4
         && format.components().iter().all(|c| c.bits == 8);
-    for at in (0..blocks).map(|b| b * bytes) {
-        // SAFETY: sixteen of the caller's pixels.
-        unsafe {
-            let (from, to) = (from.add(at), to.add(at));
-            if of_bytes {
-                mean_of_bytes(s, from, step, samples, to);
-            } else {
-                mean_of_floats(format, from, step, samples, to);
-            }
+    let one = |b: usize| alike.is_some_and(|bits| bits[b / 64] >> (b % 64) & 1 != 0);
+    // The mean of a code and itself is the code.
+    let codes = matches!(format.class, NumClass::Unorm | NumClass::Srgb);
+    if codes && (0..blocks).all(one) {
+        // SAFETY: the caller's pixels.
+        return unsafe { to.copy_from(from, blocks * bytes) };
+    }
+    if of_bytes {
+        for b in 0..blocks {
+            let (at, step) = (b * bytes, if one(b) { 0 } else { step });
+            // SAFETY: sixteen of the caller's pixels.
+            unsafe { mean_of_bytes(s, from.add(at), step, samples, to.add(at)) };
         }
+        return;
+    }
+    let plan = Plan::new(format);
+    for first in (0..blocks).step_by(WARPS) {
+        let n = WARPS.min(blocks - first);
+        let (mut at, mut to_at, mut steps) = ([from; WARPS], [to; WARPS], [step; WARPS]);
+        for w in 0..n {
+            steps[w] = if one(first + w) { 0 } else { step };
+            at[w] = from.wrapping_add((first + w) * bytes);
+            to_at[w] = to.wrapping_add((first + w) * bytes);
+        }
+        // SAFETY: blocks of the caller's pixels.
+        unsafe { mean_of_floats(s, &plan, &mut at[..n], &steps, samples, &to_at[..n]) };
     }
 }
 
@@ -112,44 +132,67 @@ unsafe fn mean_of_bytes<S: Simd>(s: S, from: *const u8, step: usize, samples: u3
     unsafe { s.istoreu(to, s.ior(a, ops::shl(s, b, 8))) };
 }
 
+/// Of blocks, sample 0's at these places, which are changed.
+///
 /// # Safety
-/// As [`colors`], of sixteen pixels.
+/// As [`colors`].
 #[inline(always)]
-unsafe fn mean_of_floats(
-    format: &'static FormatInfo,
-    from: *const u8,
-    step: usize,
+unsafe fn mean_of_floats<S: Simd>(
+    s: S,
+    plan: &Plan,
+    at: &mut [*const u8],
+    steps: &[usize; WARPS],
     samples: u32,
-    to: *mut u8,
+    to: &[*mut u8],
 ) {
-    let b = format.block_bytes as usize;
-    let offsets = std::array::from_fn(|i| i as u64 * b as u64);
-    let gather = kernels::gather_fn(format);
+    let n = at.len().min(WARPS);
     // Channels of 32 bits are added by pairs, and pairs by pairs: doubling is exact, so that samples of one colour have
     // that colour's mean (narrower channels have it in any order). Sum n is of 2^n samples then; there are 16 at most.
-    let wide = format.components().iter().any(|c| c.bits == 32);
-    let mut sums = [[[0f32; 16]; 4]; 5];
-    for s in 0..samples as usize {
-        let mut t: Colors = [[0; 16]; 4];
-        // SAFETY: the sample's sixteen pixels.
-        unsafe { gather(format, from.add(s * step), &offsets, &mut t) };
-        let mut sum = t.map(|c| c.map(f32::from_bits));
-        let (added, at) = if wide {
-            (s.trailing_ones() as usize, s.trailing_ones() as usize)
-        } else {
-            ((s > 0) as usize, 0)
-        };
-        for low in &sums[..added] {
-            for (a, b) in sum.iter_mut().flatten().zip(low.iter().flatten()) {
-                *a += *b;
+    let wide = plan.wide();
+    let (mut words, mut channels) = (Four::new(), Four::new());
+    let mut sums = [const { Four::new() }; 5];
+    let mask = plan.channels();
+    // SAFETY: the caller's pixels; what is read has been written (all of it).
+    unsafe {
+        for k in 0..samples as usize {
+            if k > 0 {
+                for w in 0..n {
+                    at[w] = at[w].wrapping_add(steps[w]);
+                }
+            }
+            wave::load(s.level(), plan.bytes, at, &mut words);
+            wave::decode(s.level(), plan, &words, n, &mut channels);
+            let (added, last) = match wide {
+                true => (k.trailing_ones() as usize, k.trailing_ones() as usize),
+                false => ((k > 0) as usize, 0),
+            };
+            for c in 0..4 {
+                if mask >> c & 1 == 0 {
+                    continue;
+                }
+                for w in 0..n {
+                    let mut sum = s.from_bits(channels.get(s, c, w));
+                    for low in 0..added {
+                        sum = s.fadd(sum, s.from_bits(sums[low].get(s, c, w)));
+                    }
+                    sums[last].put(s, c, w, s.bits(sum));
+                }
             }
         }
-        sums[at] = sum;
+        let share = s.fsplat(1.0 / samples as f32);
+        let all = &mut sums[if wide { samples.ilog2() as usize } else { 0 }];
+        for c in 0..4 {
+            if mask >> c & 1 != 0 {
+                for w in 0..n {
+                    let mean = s.fmul(s.from_bits(all.get(s, c, w)), share);
+                    all.put(s, c, w, s.bits(mean));
+                }
+            }
+        }
+        let rows = [all.row(0), all.row(1), all.row(2), all.row(3)];
+        wave::encode(s.level(), plan, &rows, 0, n, &mut words);
+        wave::store(s.level(), plan.bytes, &words, to);
     }
-    let k = 1.0 / samples as f32;
-    let out = sums[if wide { samples.ilog2() as usize } else { 0 }].map(|c| c.map(|v| (v * k).to_bits()));
-    // SAFETY: sixteen pixels.
-    unsafe { kernels::scatter_fn(format)(format, to, &offsets, 0xFFFF, &out) };
 }
 
 /// # Safety
@@ -217,7 +260,9 @@ mod tests {
                 let (from, mut to) = ([value; 8 * 16], [0f32; 16]);
                 let (src, dst) = (from.as_ptr().cast(), to.as_mut_ptr().cast());
                 // SAFETY: within what the test has made.
-                unsafe { colors(level, format(vk::Format::R32_SFLOAT), src, 64, samples, true, dst, 1) };
+                unsafe {
+                    colors(level, format(vk::Format::R32_SFLOAT), src, 64, samples, true, dst, 1, None)
+                };
                 assert_eq!(to, [value; 16], "{samples} samples");
             }
         }
@@ -225,7 +270,7 @@ mod tests {
         // SAFETY: within what the test has made.
         unsafe {
             let (src, dst) = (from.as_ptr().cast(), to.as_mut_ptr());
-            colors(level, format(vk::Format::R8_UNORM), src, 16, 4, true, dst, 1);
+            colors(level, format(vk::Format::R8_UNORM), src, 16, 4, true, dst, 1, None);
         }
         assert_eq!(to, [25; 16]);
     }
@@ -241,7 +286,7 @@ mod tests {
             // SAFETY: within what the test has made.
             unsafe {
                 let (src, dst) = (from.as_ptr(), to.as_mut_ptr());
-                colors(level, format, src, PIXELS * 4, samples as u32, true, dst, 2);
+                colors(level, format, src, PIXELS * 4, samples as u32, true, dst, 2, None);
             }
             for (i, got) in to.iter().enumerate() {
                 let sum: u32 = (0..samples).map(|s| from[s * PIXELS * 4 + i] as u32).sum();

@@ -1,7 +1,6 @@
 //! Shading of what a task has packed: fragments' inputs, the program, late tests, and writing into the tile buffer.
 
 use super::blend::{stored, write_at};
-use super::blocks::write_blocks;
 use super::counts::{self, InTile, any_quads};
 use super::direct::Written;
 use super::fill::{self, Warp};
@@ -10,13 +9,13 @@ use super::item::Item;
 use super::late::after;
 use super::packer::{Packer, Slot, WARPS};
 use super::quads;
-use super::row::Row;
 use super::target::Plane;
 use super::task::Task;
 use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE};
 use shader::bytecode::Program;
 use simd::Simd;
 use std::mem::MaybeUninit;
+use texel::row::Row;
 use texel::vector;
 use wave::Stop;
 use wave::graphics::{Job, Lanes};
@@ -140,20 +139,29 @@ impl<'a> Task<'a> {
             if full >> w & 1 != 0 {
                 let end = w + (!(full >> w)).trailing_zeros() as usize;
                 if !plan.counts_early {
-                    alive[w..end].iter().for_each(|m| self.counts[InTile::Passed] += m.count_ones() as u64);
+                    let passed: u64 = alive[w..end].iter().map(|m| m.count_ones() as u64).sum();
+                    self.counts[InTile::Passed] += plan.samples as u64 * passed;
                 }
                 for c in &plan.colors {
                     let Some(p) = self.targets.list[c.attachment as usize].color.as_ref() else { continue };
-                    self.counts[InTile::Blended] +=
-                        alive[w..end].iter().map(|m| counts::quads(*m)).sum::<u64>();
+                    let quads: u64 = alive[w..end].iter().map(|m| counts::quads(*m)).sum();
+                    self.counts[InTile::Blended] += plan.samples as u64 * quads;
                     let blocks = &self.packer.blocks[w..end];
                     let second = c.second.as_ref().map(channels);
                     let first = channels(&c.outputs);
                     // SAFETY: the task's tile has the plane, of the writer's format; the outputs have a row for each warp.
                     unsafe {
-                        let base = p.sample(self.tile, 0);
                         let (writer, masks) = (&c.writer, &alive[w..end]);
-                        write_blocks(self.level, writer, base, blocks, w, &first, second.as_ref(), masks);
+                        p.write_whole(
+                            self.level,
+                            self.tile,
+                            writer,
+                            blocks,
+                            w,
+                            &first,
+                            second.as_ref(),
+                            masks,
+                        );
                     }
                 }
                 w = end;
@@ -246,12 +254,17 @@ impl<'a> Task<'a> {
             // What replaces pixels is the same for all samples.
             let new = c.writer.replaces_four_bytes().filter(|_| plan.samples > 1);
             let new = new.map(|swap| c.writer.new4(s, s.isplat(0), &src, None, swap, false));
+            // SAFETY: the task's tile has the plane, and the slot's quads.
+            let one = unsafe { p.one_for_all(self.tile, &slot.masks[..plan.samples], &slot.pixels) };
             for k in 0..plan.samples {
                 let mask = slot.masks[k];
                 if mask == 0 || (k > 0 && p.samples as usize <= k) {
                     continue;
                 }
                 self.counts[InTile::Blended] += counts::quads(mask);
+                if one && k > 0 {
+                    continue;
+                }
                 // SAFETY: the task's tile has the plane.
                 let base = unsafe { p.sample(self.tile, sample_of(p, k)) };
                 if let Some(new) = new {

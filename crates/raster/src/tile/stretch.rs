@@ -1,7 +1,6 @@
 //! Blocks one after the other that one primitive covers wholly: while nothing else is packed, waves of nothing but these. What does
 //! not change from one such wave to the next is done once for all of them.
 
-use super::blocks::write_blocks;
 use super::counts::{InTile, quads};
 use super::full;
 use super::item::Item;
@@ -36,13 +35,13 @@ impl Task<'_> {
 
     /// How many of the covered blocks from the `first` on lie one after the other and are to be drawn, all pixels of them.
     #[inline(never)]
-    pub(super) fn row_of_full(&self, first: usize, hidden: Option<&Blocks>) -> usize {
+    pub(super) fn row_of_full(&self, samples: usize, first: usize, hidden: Option<&Blocks>) -> usize {
         let c = &self.covered;
         let from = c.blocks[first] as usize;
         let full = |i: &usize| {
             let b = from + i;
             c.blocks[first + i] as usize == b
-                && c.masks[first + i][0] == 0xFFFF
+                && c.masks[first + i][..samples].iter().all(|m| *m == 0xFFFF)
                 && self.done[b] == 0
                 && hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0)
         };
@@ -54,7 +53,7 @@ impl Task<'_> {
         let from = self.covered.blocks[first] as usize;
         let c = &mut self.counts;
         c[InTile::Quads] += 4 * n as u64;
-        c[InTile::Passed] += if item.plan.counts_early { 16 * n as u64 } else { 0 };
+        c[InTile::Passed] += if item.plan.counts_early { (16 * item.plan.samples * n) as u64 } else { 0 };
         if item.plan.last_first {
             self.done[from..from + n].fill(0xFFFF);
         }
@@ -99,17 +98,18 @@ impl Task<'_> {
                 passed = alive[..warps].iter().map(|m| m.count_ones() as u64).sum();
                 blended = alive[..warps].iter().map(|m| quads(*m)).sum();
             }
-            c[InTile::Passed] += if plan.counts_early { 0 } else { passed };
+            let samples = plan.samples as u64;
+            c[InTile::Passed] += if plan.counts_early { 0 } else { samples * passed };
             for color in &plan.colors {
                 let Some(p) = self.targets.list[color.attachment as usize].color.as_ref() else { continue };
-                c[InTile::Blended] += blended;
+                c[InTile::Blended] += samples * blended;
                 let second = color.second.as_ref().map(|o| channels(rows, o));
                 let first = channels(rows, &color.outputs);
                 let (blocks, masks) = (&packer.blocks[..warps], &alive[..warps]);
                 // SAFETY: the task's tile has the plane, of the writer's format; the outputs have a row for each warp.
                 unsafe {
-                    let base = p.sample(self.tile, 0);
-                    write_blocks(self.level, &color.writer, base, blocks, 0, &first, second.as_ref(), masks);
+                    let writer = &color.writer;
+                    p.write_whole(self.level, self.tile, writer, blocks, 0, &first, second.as_ref(), masks);
                 }
             }
         }

@@ -30,7 +30,8 @@ pub struct Plane {
     pub format: &'static FormatInfo,
     /// Bytes of a pixel in the tile: the format's for colour, 4 (an f32) for depth, 1 for stencil.
     pub bytes: usize,
-    /// Where sample 0's pixels start in the tile buffer; each sample's [`PIXELS`] follow those of the one before.
+    /// Where sample 0's pixels start in the tile buffer; each sample's [`PIXELS`] follow those of the one before, and then the bits of
+    /// `alike`.
     pub at: usize,
     pub samples: u32,
     pub(super) kind: PlaneKind,
@@ -78,7 +79,7 @@ impl Plane {
     }
     /// Bytes in the tile buffer.
     pub fn size(&self) -> usize {
-        PIXELS * self.bytes * self.samples as usize
+        PIXELS * self.bytes * self.samples as usize + self.alike_bytes()
     }
     /// A plane of `samples` samples in place of this one, which memory has no room for: it lives at `at` in the tile
     /// buffer and nowhere else.
@@ -254,11 +255,14 @@ impl Targets {
                     vk::AttachmentLoadOp::LOAD => {
                         traffic
                             .add(&unsafe { p.transfer(level, tile, layer, origin, &self.area, Way::Load) });
+                        // SAFETY: as above.
+                        unsafe { p.set_alike(tile, false) };
                     }
                     // What the last tile left would go to memory otherwise.
                     // SAFETY: as above.
                     _ if p.store == vk::AttachmentStoreOp::STORE => unsafe { p.fill_with(tile, &[0; 16]) },
-                    _ => {}
+                    // (Whatever it is.)
+                    _ => unsafe { p.set_alike(tile, true) },
                 }
             }
         }
@@ -542,7 +546,9 @@ impl Plane {
     /// # Safety
     /// As [`Targets::load`].
     unsafe fn fill_with(&self, tile: *mut u8, pixel: &[u8; 16]) {
-        let n = PIXELS * self.samples as usize;
+        // SAFETY: the caller's tile.
+        unsafe { self.set_alike(tile, true) };
+        let n = PIXELS * if self.kind == PlaneKind::Color { 1 } else { self.samples as usize };
         // SAFETY: the plane's pixels of the caller's tile, which begins with a cache line as its planes do.
         unsafe {
             let p = tile.add(self.at);
@@ -580,14 +586,15 @@ impl Plane {
             // SAFETY: the caller's tile.
             return unsafe { self.fill_with(tile, value) };
         }
-        for s in 0..self.samples {
-            // SAFETY: the caller's tile.
-            let p = unsafe { self.sample(tile, s) };
-            for y in r.y0..r.y1 {
-                for x in r.x0..r.x1 {
-                    let at = pixel(x as usize, y as usize) * self.bytes;
-                    // SAFETY: a pixel of the plane.
-                    unsafe { p.add(at).copy_from(value.as_ptr(), self.bytes) };
+        for y in r.y0..r.y1 {
+            for x in r.x0..r.x1 {
+                let at = pixel(x as usize, y as usize);
+                // SAFETY: a pixel of the plane, in the caller's tile.
+                unsafe {
+                    for s in 0..self.samples_in(tile, at / 16) {
+                        let p = self.sample(tile, s).add(at * self.bytes);
+                        p.copy_from(value.as_ptr(), self.bytes);
+                    }
                 }
             }
         }

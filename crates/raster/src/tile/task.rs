@@ -274,7 +274,7 @@ impl<'a> Task<'a> {
                     }
                 }
                 let untouched = !plan.last_first || self.done[..BLOCKS] == [0; BLOCKS];
-                if plan.plain && plan.simple && untouched && self.cover.whole() {
+                if plan.whole && untouched && self.cover.whole() {
                     self.whole(item, number, hidden)?;
                     if plan.last_first {
                         self.done = [0xFFFF; _];
@@ -305,8 +305,8 @@ impl<'a> Task<'a> {
                 next += 1;
                 let b = self.covered.blocks[k] as usize;
                 let masks = self.covered.masks[k];
-                if plan.plain && plan.simple && masks[0] == 0xFFFF {
-                    let n = self.row_of_full(k, hidden);
+                if plan.whole && masks[0] == 0xFFFF {
+                    let n = self.row_of_full(plan.samples, k, hidden);
                     if n > 1 {
                         self.full_row(item, number, k, n)?;
                         next = k + n;
@@ -432,7 +432,8 @@ impl<'a> Task<'a> {
         masks: &[u16; MAX_MASKS],
     ) -> Result<(), Stop> {
         let plan = &*item.plan;
-        if any == 0xFFFF && plan.plain && plan.shades {
+        let whole = any == 0xFFFF && masks[..plan.samples].iter().all(|m| *m == 0xFFFF);
+        if whole && plan.full && plan.shades {
             return self.full(item, index, block);
         }
         if !plan.shades || plan.counts_early {

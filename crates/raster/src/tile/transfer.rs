@@ -196,13 +196,18 @@ impl Plane {
         let first = origin[1] as usize * self.row_pitch as usize + origin[0] as usize * stored;
         let writes = matches!(way, Way::Store | Way::Look | Way::Clear);
         let parts = Parts { split: self.split, area: r, x0: r.x0 };
+        // SAFETY: the caller's tile.
+        let apart = match way {
+            Way::Store | Way::Look => unsafe { self.stored_samples(tile) },
+            _ => self.samples,
+        };
         for (s, part) in (0..self.samples).flat_map(|s| parts.clone().map(move |p| (s, p))) {
             let at = layer as u64 * self.layer_pitch
                 + s as u64 * self.sample_pitch
                 + self.split.offset(part.x0 as u32, part.y0 as u32);
             let p = Place {
                 // SAFETY: the caller's tile.
-                tile: unsafe { self.sample(tile, s) },
+                tile: unsafe { self.sample(tile, s.min(apart - 1)) },
                 memory: self.base.wrapping_add(at as usize + first),
                 pitch: self.row_pitch as usize,
                 x0: (part.x0 - origin[0]) as usize,

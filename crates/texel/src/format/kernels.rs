@@ -352,19 +352,25 @@ pub unsafe fn encode_row(info: &'static FormatInfo, texels: &[[u32; 4]], dst: *m
 #[cfg(test)]
 pub(crate) use tests::warps_are_their_texels;
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::super::all;
     use super::*;
 
+    /// Uncompressed formats whose aspects are one.
+    pub fn whole_formats() -> impl Iterator<Item = &'static FormatInfo> {
+        let whole = |i: &&FormatInfo| !i.compressed() && !i.is_64bit() && i.block_extent == [1; 3];
+        all().iter().filter(whole).filter(|i| !i.has_depth() || !i.has_stencil())
+    }
+
     /// Random bits, and floats of every kind and size.
-    struct Random(u32);
+    pub struct Random(pub u32);
 
     impl Random {
-        fn bits(&mut self) -> u32 {
+        pub fn bits(&mut self) -> u32 {
             self.0 = self.0.wrapping_mul(1664525).wrapping_add(1013904223);
             self.0.rotate_left(13) ^ self.0
         }
-        fn channel(&mut self) -> u32 {
+        pub fn channel(&mut self) -> u32 {
             const SPECIAL: [u32; 24] = [
                 0,
                 1,
@@ -409,8 +415,7 @@ mod tests {
     /// Every uncompressed format whose aspects are one against the codec that does one texel.
     pub(crate) fn warps_are_their_texels(level: Level) {
         let mut random = Random(1);
-        let whole = |i: &&FormatInfo| !i.compressed() && !i.is_64bit() && i.block_extent == [1; 3];
-        for i in all().iter().filter(whole).filter(|i| !i.has_depth() || !i.has_stencil()) {
+        for i in whole_formats() {
             let (load, store) = (load_fn(i), store_fn(i));
             let bytes = i.block_bytes as usize;
             for case in 0..200 {

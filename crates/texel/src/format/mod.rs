@@ -3,7 +3,8 @@
 //! - [`info`] answers from one declarative table (`table.rs`).
 //! - [`Codec`] turns a texel's bytes into four raw 32-bit channels and back; loops over texels are monomorphised for
 //!   the common formats with `with_codec!`, the rest take [`codec::Generic`].
-//! - `warp` packs and unpacks sixteen texels at once, of any format; [`kernels`] chooses its form for the machine.
+//! - `warp` packs and unpacks sixteen texels at once, of any format; [`kernels`] chooses its form for the machine. [`wave`] does
+//!   several warps, of texels that lie side by side.
 //! - `block` decodes compressed blocks, and keeps decoded ones.
 //! - [`plan`] says how the channels of any other format's texels are made, sixteen texels at a time.
 //!
@@ -15,10 +16,12 @@ pub mod block;
 pub mod codec;
 pub mod kernels;
 pub mod num;
+pub mod pixels;
 pub mod plan;
 mod planar;
 mod table;
 mod warp;
+pub mod wave;
 
 pub use codec::{Codec, TexelKind};
 pub use planar::{MEMORY_PLANES, PLANE_ASPECTS, Packed422, Planar, packed422, planar, plane_index};

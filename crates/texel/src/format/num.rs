@@ -5,6 +5,7 @@
 //! host: only IEEE basic operations, and tables rounded from double precision.
 
 use half::f16;
+use simd::Table;
 use std::sync::LazyLock;
 
 /// Unsigned normalised integer of `bits` ≤ 32 to a float.
@@ -57,14 +58,15 @@ pub const SRGB_MOST: f32 = 1.0 - 1.0 / (1 << 24) as f32;
 const SRGB_PARTS: usize = 13 * 128;
 
 struct SrgbTables {
-    decode: [f32; 256],
+    /// Floats' bits.
+    decode: Table<256>,
     /// By part: the code of its least number << 20 | the least lower half of a number of the next code, of which a part
     /// has one step at most; 0x10000 where it has none.
     steps: [u32; SRGB_PARTS],
 }
 
 static SRGB: LazyLock<SrgbTables> = LazyLock::new(|| SrgbTables {
-    decode: std::array::from_fn(|i| srgb_eotf(i as f64 / 255.0) as f32),
+    decode: Table(std::array::from_fn(|i| (srgb_eotf(i as f64 / 255.0) as f32).to_bits())),
     steps: std::array::from_fn(|i| {
         let low = SRGB_LEAST.to_bits() + ((i as u32) << 16);
         // The smallest number that encodes to more than k.
@@ -78,11 +80,12 @@ static SRGB: LazyLock<SrgbTables> = LazyLock::new(|| SrgbTables {
 /// Eight-bit sRGB code to linear.
 #[inline]
 pub fn srgb8_to_f32(v: u8) -> f32 {
-    SRGB.decode[v as usize]
+    f32::from_bits(SRGB.decode.0[v as usize])
 }
 
-/// The whole decoding table, for loops.
-pub fn srgb8_table() -> &'static [f32; 256] {
+/// The whole decoding table, for loops: floats' bits.
+#[inline]
+pub fn srgb8_words() -> &'static Table<256> {
     &SRGB.decode
 }
 

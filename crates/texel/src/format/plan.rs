@@ -2,7 +2,7 @@
 //! made with the view. Compressed blocks have plans too: of the texels that they are decoded to.
 
 use super::block::{Packing, RAMP};
-use super::num::srgb8_table;
+use super::num::srgb8_words;
 use super::{FormatInfo, NumClass, TexelKind};
 use simd::{Level, Simd, Table, ops};
 use std::sync::LazyLock;
@@ -245,8 +245,8 @@ impl Plan {
 
 /// The curve's table by parts of 32.
 static CURVE: LazyLock<[Table<32>; 8]> = LazyLock::new(|| {
-    let all = srgb8_table();
-    std::array::from_fn(|n| Table(std::array::from_fn(|i| all[32 * n + i].to_bits())))
+    let all = &srgb8_words().0;
+    std::array::from_fn(|n| Table(std::array::from_fn(|i| all[32 * n + i])))
 });
 
 /// Bytes through the sRGB curve.
@@ -256,7 +256,7 @@ fn linear<S: Simd, const N: usize>(s: S, at: &[S::I; N]) -> [S::F; N] {
     if !matches!(s.level(), Level::Avx512(_)) {
         for n in 0..N {
             // SAFETY: the table has 256 entries, and these are bytes.
-            out[n] = s.from_bits(unsafe { s.iwords(srgb8_table().as_ptr().cast(), ops::shl(s, at[n], 2)) });
+            out[n] = s.from_bits(unsafe { s.iwords(srgb8_words().0.as_ptr().cast(), ops::shl(s, at[n], 2)) });
         }
         return out;
     }

@@ -7,11 +7,10 @@
 // Loops over lanes index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::num::{SRGB_LEAST, SRGB_MOST, srgb8_steps, srgb8_table};
-use super::{Component, FormatInfo, NumClass, TexelKind};
+use super::num::{SRGB_LEAST, SRGB_MOST, srgb8_steps, srgb8_words};
+use super::{FormatInfo, NumClass, TexelKind};
 use crate::vector::{load, store};
-use simd::Simd;
-use simd::ops;
+use simd::{Simd, Table, ops};
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Channels = [[u32; 16]; 4];
@@ -21,7 +20,7 @@ pub const MOST: usize = 16;
 
 /// How a component's bits are made of a channel: its class, and what of the format matters besides.
 #[derive(Clone, Copy, PartialEq)]
-enum Coding {
+pub(super) enum Coding {
     /// Normalised, up to 16 bits, and more.
     Unorm,
     Unorm24,
@@ -39,7 +38,7 @@ enum Coding {
 }
 
 #[inline(always)]
-fn coding(class: NumClass, bits: u32, alpha: bool) -> Coding {
+const fn coding(class: NumClass, bits: u32, alpha: bool) -> Coding {
     match class {
         NumClass::Srgb if !alpha => Coding::Srgb,
         NumClass::Unorm | NumClass::Srgb if bits <= 16 => Coding::Unorm,
@@ -63,7 +62,7 @@ fn clamp<S: Simd>(s: S, v: S::F, lo: f32, hi: f32) -> S::F {
 
 /// A channel's lanes as a component of `bits` bits, the others 0.
 #[inline(always)]
-fn encode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
+pub(super) fn encode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
     let all = u32::MAX >> (32 - bits);
     let x = s.from_bits(v);
     let half = s.fsplat(0.5);
@@ -96,7 +95,7 @@ fn encode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
         Coding::Half => s.iand(s.f_to_f16(x), s.isplat(0xFFFF)),
         Coding::Whole => v,
         Coding::Ufloat => ufloat(s, x, bits - 5),
-        Coding::Srgb => srgb(s, x),
+        Coding::Srgb => srgb(s, [x])[0],
     }
 }
 
@@ -122,13 +121,80 @@ fn ufloat<S: Simd>(s: S, x: S::F, mantissa: u32) -> S::I {
     s.isel(s.fne(x, x), s.isplat(infinity | 1), v)
 }
 
-/// As `num::f32_to_srgb8`.
+/// As `num::f32_to_srgb8`: the curve by a polynomial, of which a part of a code is known well enough, and by the table where
+/// the code is in doubt.
 #[inline(always)]
-fn srgb<S: Simd>(s: S, x: S::F) -> S::I {
-    let bits = s.bits(clamp(s, x, SRGB_LEAST, SRGB_MOST));
+pub(super) fn srgb<S: Simd, const N: usize>(s: S, x: [S::F; N]) -> [S::I; N] {
+    let (mut out, mut doubt) = ([s.isplat(0); N], s.isplat(!0));
+    for k in 0..N {
+        let x = clamp(s, x[k], SRGB_LEAST, SRGB_MOST);
+        let bits = s.bits(x);
+        let m = s.from_bits(s.ior(s.iand(bits, s.isplat(0x007F_FFFF)), s.isplat(0x3F80_0000)));
+        let m = s.fsub(m, s.fsplat(1.5));
+        // By pairs of terms: each waits less for others than one after the other would.
+        let m2 = s.fmul(m, m);
+        let [k0, k1, k2, k3, k4, k5, k6] = SRGB_POWER;
+        let low = s.fma(s.fma(s.fsplat(k3), m, s.fsplat(k2)), m2, s.fma(s.fsplat(k1), m, s.fsplat(k0)));
+        let high = s.fma(s.fsplat(k6), m2, s.fma(s.fsplat(k5), m, s.fsplat(k4)));
+        let p = s.fma(high, s.fmul(m2, m2), low);
+        let octave = s.from_bits(s.ilook16(&SRGB_OCTAVES, ops::shr(s, bits, 23)));
+        let curve = s.fma(p, octave, s.fsplat((0.5 - 255.0 * 0.055) * SRGB_PARTS));
+        let line = s.fma(x, s.fsplat(255.0 * 12.92 * SRGB_PARTS), s.fsplat(0.5 * SRGB_PARTS));
+        out[k] = s.f_to_s_raw(s.fsel(s.flt(x, s.fsplat(0.0031308)), line, curve));
+        // The first or the last part of a code.
+        doubt = s.umin(doubt, s.iand(s.iadd(out[k], s.isplat(1)), s.isplat(SRGB_PARTS as u32 - 2)));
+    }
+    if s.many(s.ieq(doubt, s.isplat(0))) {
+        for k in 0..N {
+            out[k] = srgb_exact(s, s.bits(clamp(s, x[k], SRGB_LEAST, SRGB_MOST)));
+        }
+        return out;
+    }
+    for k in 0..N {
+        out[k] = ops::shr(s, out[k], (SRGB_PARTS as u32).ilog2());
+    }
+    out
+}
+
+/// Parts of a code. (The polynomial is wrong by a third of one at most.)
+const SRGB_PARTS: f32 = 4096.0;
+/// 255 · 1.055 · m^(5/12) for m from 1 to 2, in parts, by powers of m − 3/2.
+const SRGB_POWER: [f32; 7] = [
+    318.54 * SRGB_PARTS,
+    88.484_01 * SRGB_PARTS,
+    -17.205_956 * SRGB_PARTS,
+    6.032_476_4 * SRGB_PARTS,
+    -2.589_512_6 * SRGB_PARTS,
+    1.408_979_5 * SRGB_PARTS,
+    -0.738_345_86 * SRGB_PARTS,
+];
+/// 2^(e · 5/12) by the lowest four bits of a float's exponent, from that of 2^-9 to that of 1/2.
+static SRGB_OCTAVES: Table<16> = {
+    let of = [
+        0.074_325_44f32,
+        0.099_212_565,
+        0.132_432_89,
+        0.176_776_69,
+        0.235_968_58,
+        0.314_980_27,
+        0.420_448_2,
+        0.561_231,
+        0.749_153_55,
+    ];
+    let mut t = [0; 16];
+    let mut i = 0;
+    while i < of.len() {
+        t[6 + i] = of[i].to_bits();
+        i += 1;
+    }
+    Table(t)
+};
+/// The code by the table of steps.
+#[inline(always)]
+fn srgb_exact<S: Simd>(s: S, bits: S::I) -> S::I {
     let bucket = s.isub(ops::shr(s, bits, 16), s.isplat(SRGB_LEAST.to_bits() >> 16));
     // SAFETY: the clamped value's bucket is one of the table's: it has one for each from the least to the most.
-    let step = unsafe { s.igather(srgb8_steps().as_ptr().cast(), ops::shl(s, bucket, 2), s.mask(0xFFFF)) };
+    let step = unsafe { s.iwords(srgb8_steps().as_ptr().cast(), ops::shl(s, bucket, 2)) };
     let beyond = s.ugt(s.iand(step, s.isplat(0xF_FFFF)), s.iand(bits, s.isplat(0xFFFF)));
     let code = ops::shr(s, step, 20);
     s.isel(beyond, code, s.iadd(code, s.isplat(1)))
@@ -142,13 +208,13 @@ fn signed<S: Simd>(s: S, v: S::I, bits: u32) -> S::I {
 
 /// The channel that a component of `bits` bits (all others 0) stands for.
 #[inline(always)]
-fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
+pub(super) fn decode<S: Simd>(s: S, how: Coding, bits: u32, step: [f32; 2], v: S::I) -> S::I {
     let all = u32::MAX >> (32 - bits);
     match how {
-        Coding::Unorm => s.bits(s.fdiv(s.s_to_f(v), s.fsplat(all as f32))),
+        Coding::Unorm => s.bits(share(s, s.s_to_f(v), step)),
         Coding::Unorm24 => s.bits(s.d_to_f(s.ddiv(s.s_to_d(v), s.dsplat(all as f64)))),
         Coding::Snorm => {
-            let v = s.fdiv(s.s_to_f(signed(s, v, bits)), s.fsplat((all >> 1) as f32));
+            let v = share(s, s.s_to_f(signed(s, v, bits)), step);
             s.bits(s.fmax_raw(v, s.fsplat(-1.0)))
         }
         Coding::Uscaled => s.bits(s.s_to_f(v)),
@@ -157,45 +223,118 @@ fn decode<S: Simd>(s: S, how: Coding, bits: u32, v: S::I) -> S::I {
         Coding::Sint => signed(s, v, bits),
         Coding::Half => s.bits(s.f16_to_f(v)),
         Coding::Ufloat => s.bits(s.f16_to_f(ops::shl(s, v, 15 - bits))),
-        Coding::Srgb => {
-            let at = ops::shl(s, s.iand(v, s.isplat(0xFF)), 2);
-            // SAFETY: the table has 256 entries.
-            unsafe { s.igather(srgb8_table().as_ptr().cast(), at, s.mask(0xFFFF)) }
-        }
+        Coding::Srgb => s.ilook256(srgb8_words(), [v])[0],
     }
+}
+
+/// v / all, of whole numbers up to `all`, of which `step` is [`step`].
+#[inline(always)]
+fn share<S: Simd>(s: S, v: S::F, [high, low]: [f32; 2]) -> S::F {
+    s.fma(v, s.fsplat(high), s.fmul(v, s.fsplat(low)))
+}
+
+/// 1 / all in two parts, of a number up to 65 535 and one less than a power of two: v by both, the sum rounded once, is v / all rounded
+/// for every v up to it, says a test of all of them.
+pub(super) const fn step(all: u32) -> [f32; 2] {
+    let high = (1.0 / all as f64) as f32;
+    [high, ((1.0 - high as f64 * all as f64) / all as f64) as f32]
+}
+
+/// The floats of a word: of eleven bits, eleven and ten.
+#[inline(always)]
+pub(super) fn halves<S: Simd>(s: S, w: S::I) -> [S::F; 3] {
+    // As half floats, whose mantissas have more bits.
+    let r = s.iand(ops::shl(s, w, 4), s.isplat(0x7FF0));
+    let g = s.iand(ops::shr(s, w, 7), s.isplat(0x7FF0));
+    let b = s.iand(ops::shr(s, w, 17), s.isplat(0x7FE0));
+    [s.f16_to_f(r), s.f16_to_f(g), s.f16_to_f(b)]
+}
+
+/// A component: where its bits are in a texel, and how they are made.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub how: Coding,
+    pub bits: u32,
+    /// Word of the texel, and the lowest bit in it.
+    pub word: usize,
+    pub shift: u32,
+    pub channel: usize,
+    /// Of a normalised component: what one of its codes' steps is ([`step`]).
+    pub step: [f32; 2],
 }
 
 /// What packing needs of a format; a constant where a kernel is for one format alone.
 #[derive(Clone, Copy)]
 pub struct Plan {
-    class: NumClass,
-    components: [Component; 5],
+    parts: [Part; 5],
     count: usize,
     /// Of a texel.
     pub bytes: usize,
+    /// Bits of a missing alpha.
+    pub one: u32,
+    channels: u32,
+    shared_exponent: bool,
 }
 
 impl Plan {
-    #[inline(always)]
     pub const fn new(info: &FormatInfo) -> Plan {
+        let none = Part { how: Coding::Whole, bits: 0, word: 0, shift: 0, channel: 0, step: [0.0; 2] };
+        let mut parts = [none; 5];
+        let (mut n, mut channels) = (0, 0);
+        while n < info.component_count as usize {
+            let c = info.components[n];
+            channels |= 1 << c.channel();
+            let bits = c.bits as u32;
+            parts[n] = Part {
+                how: coding(info.class, bits, c.name == b'a'),
+                bits,
+                word: c.offset as usize / 32,
+                shift: c.offset as u32 % 32,
+                channel: c.channel(),
+                step: match coding(info.class, bits, c.name == b'a') {
+                    Coding::Unorm => step(u32::MAX >> (32 - bits)),
+                    Coding::Snorm => step(u32::MAX >> (33 - bits)),
+                    _ => [0.0; 2],
+                },
+            };
+            n += 1;
+        }
         Plan {
-            class: info.class,
-            components: info.components,
+            parts,
             count: info.component_count as usize,
             bytes: info.block_bytes as usize,
+            one: info.channel_class().one(),
+            channels,
+            shared_exponent: matches!(info.kind, TexelKind::Rgb9e5),
         }
+    }
+    #[inline(always)]
+    pub(super) fn parts(&self) -> &[Part] {
+        &self.parts[..self.count]
+    }
+    /// Channels that texels have, a bit each.
+    #[inline(always)]
+    pub fn channels(&self) -> u32 {
+        self.channels
+    }
+    /// A component has 32 bits.
+    pub fn wide(&self) -> bool {
+        self.parts().iter().any(|p| p.bits == 32)
+    }
+    /// Three components have their exponent in common.
+    #[inline(always)]
+    pub fn shared_exponent(&self) -> bool {
+        self.shared_exponent
     }
 }
 
 /// Component `n` of the texels, or'ed into their words.
 #[inline(always)]
 fn component<S: Simd>(s: S, plan: &Plan, n: usize, t: &Channels, words: &mut [S::I; MOST / 4]) {
-    let c = plan.components[n];
-    let bits = c.bits as u32;
-    let how = coding(plan.class, bits, c.name == b'a');
-    let v = encode(s, how, bits, load(s, &t[c.channel()]));
-    let word = &mut words[c.offset as usize / 32 % (MOST / 4)];
-    *word = s.ior(*word, ops::shl(s, v, c.offset as u32 % 32));
+    let c = &plan.parts[n];
+    let v = encode(s, c.how, c.bits, load(s, &t[c.channel]));
+    let word = &mut words[c.word % (MOST / 4)];
+    *word = s.ior(*word, ops::shl(s, v, c.shift));
 }
 
 /// Sixteen texels side by side at `out`. `known`: the plan is a constant, so that the code is for its format alone.
@@ -288,34 +427,35 @@ pub unsafe fn unpack<S: Simd>(
     *out = [[0; 16], [0; 16], [0; 16], [one; 16]];
     if info.kind == TexelKind::Rgb9e5 {
         // SAFETY: texels of four bytes, which the caller has readable.
-        return shared_exponent(s, &unsafe { words(base, offsets, 0, 4) }, out);
+        let v = exponents(s, load(s, &unsafe { words(base, offsets, 0, 4) }));
+        return (0..3).for_each(|k| store(s, &mut out[k], v[k]));
     }
     let bytes = info.block_bytes as usize;
     let mut w = [0u32; 16];
     let mut loaded = usize::MAX;
-    for c in info.components() {
-        let (bits, word) = (c.bits as u32, c.offset as usize / 32);
-        if word != loaded {
+    for p in Plan::new(info).parts() {
+        if p.word != loaded {
             // SAFETY: the word, or what there is of it, is of the texels, which the caller has readable.
-            w = unsafe { words(base, offsets, word * 4, bytes - word * 4) };
-            loaded = word;
+            w = unsafe { words(base, offsets, p.word * 4, bytes - p.word * 4) };
+            loaded = p.word;
         }
-        let v = ops::shr(s, load(s, &w), c.offset as u32 % 32);
-        let v = s.iand(v, s.isplat(u32::MAX >> (32 - bits)));
-        let v = decode(s, coding(info.class, bits, c.name == b'a'), bits, v);
-        store(s, &mut out[c.channel()], v);
+        let v = ops::shr(s, load(s, &w), p.shift);
+        let v = s.iand(v, s.isplat(u32::MAX >> (32 - p.bits)));
+        let v = decode(s, p.how, p.bits, p.step, v);
+        store(s, &mut out[p.channel], v);
     }
 }
 
 /// As `num::rgb9e5_to_f32`.
 #[inline(always)]
-fn shared_exponent<S: Simd>(s: S, w: &[u32; 16], out: &mut Channels) {
-    let w = load(s, w);
+pub(super) fn exponents<S: Simd>(s: S, w: S::I) -> [S::I; 3] {
     let scale = s.from_bits(ops::shl(s, s.iadd(ops::shr(s, w, 27), s.isplat(127 - 24)), 23));
-    for k in 0..3 {
+    let mut out = [w; 3];
+    for (k, out) in out.iter_mut().enumerate() {
         let v = s.iand(ops::shr(s, w, 9 * k as u32), s.isplat(0x1ff));
-        store(s, &mut out[k], s.bits(s.fmul(s.s_to_f(v), scale)));
+        *out = s.bits(s.fmul(s.s_to_f(v), scale));
     }
+    out
 }
 
 /// The word at `at` of each of sixteen texels that have `left` bytes from there on. A loop of its own, so that what

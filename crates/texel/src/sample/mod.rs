@@ -39,7 +39,6 @@ mod ycbcr_tests;
 
 pub use alike::Alike;
 pub use args::{SampleArgs, Warp4, few, lanes};
-pub(crate) use fast::{HIGH, LOW};
 pub use fast::{fetch_wave, sample_lines, sample_wave};
 pub use filter::{gather_warp, sample_warp};
 pub use lines::Touched;

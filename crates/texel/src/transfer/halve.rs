@@ -1,18 +1,19 @@
-//! Blits to half the size, as mipmaps are made: four texels of bytes become one, sixteen at a time, by the operations of
-//! [`super::scaled`]. Both weights of a pair are one half, and products by that are exact: sums come first.
+//! Blits to half the size, as mipmaps are made: a texel of four, by the operations of [`super::scaled`] with weights of one half, but in
+//! registers from reading to writing.
+
+// Loops over channels index several arrays at once.
+#![allow(clippy::needless_range_loop)]
 
 use super::blit::{Axis, Tap};
 use crate::format::FormatInfo;
-use crate::format::kernels::Channels;
-use crate::sample::{HIGH, LOW};
-use crate::vector;
-use ash::vk::Format;
-use simd::{Simd, ops};
+use crate::format::pixels::{Codes, PixelKind, Pixels};
+use crate::with_pixels;
+use simd::{Level, Simd, ops};
 
 /// Destination texels that are made at once.
-pub(super) const LANES: usize = 16;
-/// Bytes of the texels of a row that they are made of.
-pub(super) const BYTES: usize = LANES * 2 * 4;
+const LANES: usize = 16;
+/// Bytes of so many of the largest.
+const WARP: usize = LANES * 16;
 
 /// Whether a destination texel is the mean of two, and of those after the ones of the texel before it.
 fn pairs(taps: &[Tap]) -> bool {
@@ -20,60 +21,91 @@ fn pairs(taps: &[Tap]) -> bool {
     taps.iter().zip(0u32..).all(|(t, i)| *t == (first + 2 * i, first + 2 * i + 1, 0.5))
 }
 
-/// Whether [`texels`] makes such a blit's.
-pub(super) fn suits(from: &FormatInfo, to: &FormatInfo, [x, y, z]: [&Axis; 3]) -> bool {
-    let bytes = [Format::R8G8B8A8_UNORM, Format::B8G8R8A8_UNORM, Format::A8B8G8R8_UNORM_PACK32];
-    bytes.contains(&from.format)
-        && from.format == to.format
-        && pairs(&x.taps)
-        && pairs(&y.taps)
-        && z.taps.iter().all(|t| t.2 == 0.0)
+/// Writes a row: the format's codes, both rows' first texels, where to, and how many.
+type Row = unsafe fn(&Codes, [*const u8; 2], *mut u8, usize);
+
+/// Such blits of a format.
+pub(super) struct Halves {
+    row: Row,
+    codes: Codes,
 }
 
+impl Halves {
+    /// `None` of another blit.
+    pub(super) fn new(
+        level: Level,
+        from: &FormatInfo,
+        to: &FormatInfo,
+        [x, y, z]: [&Axis; 3],
+    ) -> Option<Halves> {
+        let kind = PixelKind::of(from)?;
+        let suits =
+            from.format == to.format && pairs(&x.taps) && pairs(&y.taps) && z.taps.iter().all(|t| t.2 == 0.0);
+        suits.then(|| Halves { row: with_pixels!(kind, P => of::<P>(level)), codes: Codes::new(from) })
+    }
+
+    /// # Safety
+    /// `count` texels at `to`, and twice as many of both rows.
+    pub(super) unsafe fn run(&self, rows: [*const u8; 2], to: *mut u8, count: usize) {
+        // SAFETY: the caller's; picked for the level it was made for.
+        unsafe { (self.row)(&self.codes, rows, to, count) };
+    }
+}
+
+fn of<P: Pixels>(level: Level) -> Row {
+    simd::form!(
+        level,
+        <P: Pixels> unsafe fn(codes: &Codes, rows: [*const u8; 2], to: *mut u8, count: usize) = row::<_, P>
+    )
+}
+
+/// # Safety
+/// As [`Halves::run`].
 #[inline(always)]
-fn body<S: Simd>(s: S, rows: &[[u8; BYTES]; 2], blue_first: bool, out: &mut Channels) {
-    let numbers = vector::load(s, &std::array::from_fn(|i| 2 * i as u32));
-    let mut words = [[numbers; 2]; 2];
-    for (row, words) in rows.iter().zip(&mut words) {
-        // SAFETY: 32 words of the row.
-        let (a, b) = unsafe { (s.iloadu(row.as_ptr()), s.iloadu(row.as_ptr().add(BYTES / 2))) };
-        *words = [s.ishuffle2(a, b, numbers), s.ishuffle2(a, b, s.iadd(numbers, s.isplat(1)))];
+unsafe fn row<S: Simd, P: Pixels>(s: S, codes: &Codes, rows: [*const u8; 2], to: *mut u8, count: usize) {
+    let bytes = codes.bytes();
+    let mut done = 0;
+    while done + LANES <= count {
+        let at = 2 * done * bytes;
+        let from = [rows[0].wrapping_add(at), rows[1].wrapping_add(at)];
+        // SAFETY: so many texels are left.
+        unsafe { texels::<S, P>(s, codes, from, to.add(done * bytes)) };
+        done += LANES;
     }
-    for k in 0..4 {
-        let mut row = [s.fsplat(0.0); 2];
-        for y in 0..2 {
-            let mut pair = row;
-            for x in 0..2 {
-                let v = s.s_to_f(s.iand(ops::shr(s, words[y][x], 8 * k as u32), s.isplat(255)));
-                pair[x] = s.fma(v, s.fsplat(HIGH), s.fmul(v, s.fsplat(LOW)));
+    let left = count - done;
+    if left > 0 {
+        let (mut own, mut out) = ([[0u8; 2 * WARP]; 2], [0u8; WARP]);
+        // SAFETY: what is left of the rows; as many texels as are made have room.
+        unsafe {
+            for k in 0..2 {
+                own[k].as_mut_ptr().copy_from(rows[k].add(2 * done * bytes), 2 * left * bytes);
             }
-            row[y] = s.fadd(pair[0], pair[1]);
+            texels::<S, P>(s, codes, [own[0].as_ptr(), own[1].as_ptr()], out.as_mut_ptr());
+            to.add(done * bytes).copy_from(out.as_ptr(), left * bytes);
         }
-        let v = s.fmul(s.fadd(row[0], row[1]), s.fsplat(0.25));
-        let to = if blue_first && k != 3 { 2 - k } else { k };
-        vector::store(s, &mut out[to], s.bits(v));
     }
-}
-simd::by_level! {
-    /// Sixteen texels out of 32 of each of two rows.
-    fn made = body, (rows: &[[u8; BYTES]; 2], blue_first: bool, out: &mut Channels)
 }
 
-/// `count` texels, sixteen at most, whose rows begin there.
+/// Sixteen texels of 32 of each row.
 ///
 /// # Safety
-/// Two texels of each row for each, of four bytes.
-pub(super) unsafe fn texels(
-    level: simd::Level,
-    format: &FormatInfo,
-    rows: [*const u8; 2],
-    count: usize,
-    out: &mut Channels,
-) {
-    let mut own = [[0; BYTES]; 2];
-    for (own, row) in own.iter_mut().zip(rows) {
-        // SAFETY: the caller's texels, which a row here has room for.
-        unsafe { own.as_mut_ptr().copy_from_nonoverlapping(row, count.min(LANES) * 8) };
+/// They are there.
+#[inline(always)]
+unsafe fn texels<S: Simd, P: Pixels>(s: S, codes: &Codes, rows: [*const u8; 2], to: *mut u8) {
+    let half = s.fsplat(0.5);
+    let mut sum = [s.fsplat(0.0); 4];
+    for k in 0..2 {
+        // SAFETY: the caller's texels.
+        let (a, b) =
+            unsafe { (P::load(s, codes, rows[k]), P::load(s, codes, rows[k].add(LANES * codes.bytes()))) };
+        let (a, b) = (P::decode(s, codes, &a), P::decode(s, codes, &b));
+        for c in 0..P::CHANNELS {
+            let [x, y] = ops::apart(s, [s.bits(a[c]), s.bits(b[c])]);
+            let pair = s.fadd(s.fmul(s.from_bits(x), half), s.fmul(s.from_bits(y), half));
+            sum[c] = s.fadd(sum[c], s.fmul(pair, half));
+        }
     }
-    made(level, &own, format.format == Format::B8G8R8A8_UNORM, out);
+    let out = P::encode(s, codes, &sum);
+    // SAFETY: the caller's texels.
+    unsafe { P::store(s, codes, to, &out) };
 }

@@ -1,83 +1,144 @@
-//! Blits sixteen texels at a time: each source row is filtered along x once, into channels; a destination row is a sum of such rows.
+//! Blits sixteen texels at a time: each source row is decoded whole, into channels, and filtered along x once; a destination row is a
+//! sum of such rows, encoded whole. The sums are those of single texels ([`super::blit`]), in their order.
+
+// Loops over groups index several arrays at once.
+#![allow(clippy::needless_range_loop)]
 
 use super::blit::{Axis, Tap};
-use super::halve;
-use crate::format::ChannelClass;
-use crate::format::codec;
-use crate::format::kernels::{self, Channels, GatherFn};
+use super::halve::Halves;
+use crate::format::kernels::Channels;
+use crate::format::wave::{self, Four, Plan, WARPS};
+use crate::format::{ChannelClass, codec};
 use crate::image::Surface;
 use crate::memory::sparse;
+use crate::row::Row;
+use simd::{Level, Simd, ops};
 
 const LANES: usize = 16;
+/// Texels of two vectors.
+const WINDOW: u32 = 2 * LANES as u32;
+/// Bytes of the largest warp.
+const WARP: usize = LANES * 16;
 
-/// Sixteen destination columns: bytes from a source row's first texel to the texels of each, and the weight of the second.
-struct Columns {
-    first: [u64; LANES],
-    second: [u64; LANES],
-    weight: [f32; LANES],
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u32; LANES]);
+
+/// Sixteen destination columns.
+struct Group {
+    /// The first of the source texels, and from it on those of each column.
+    from: u32,
+    first: Line,
+    second: Line,
+    /// Of the second.
+    weight: Line,
+    /// All are within two vectors.
+    near: bool,
     /// No second texel has a weight that counts.
     copies: bool,
-    /// How many there are.
-    count: u32,
+    /// How many columns there are.
+    count: usize,
 }
 
-impl Columns {
-    fn new(taps: &[Tap], bytes: u64, linear: bool) -> Columns {
+impl Group {
+    /// `lo`: the source row's first texel.
+    fn new(taps: &[Tap], lo: u32, linear: bool) -> Group {
         // What lies beyond the last is as that.
         let tap = |lane: usize| taps[lane.min(taps.len() - 1)];
-        Columns {
-            first: std::array::from_fn(|lane| tap(lane).0 as u64 * bytes),
-            second: std::array::from_fn(|lane| tap(lane).1 as u64 * bytes),
-            weight: std::array::from_fn(|lane| tap(lane).2),
+        let from = taps.iter().map(|t| t.0.min(t.1)).min().unwrap_or(lo);
+        let last = taps.iter().map(|t| t.0.max(t.1)).max().unwrap_or(lo);
+        Group {
+            from: from - lo,
+            first: Line(std::array::from_fn(|lane| tap(lane).0 - from)),
+            second: Line(std::array::from_fn(|lane| tap(lane).1 - from)),
+            weight: Line(std::array::from_fn(|lane| tap(lane).2.to_bits())),
+            near: last - from < WINDOW,
             copies: !linear || taps.iter().all(|t| t.2 == 0.0),
-            count: taps.len() as u32,
+            count: taps.len(),
         }
-    }
-
-    fn mask(&self) -> u16 {
-        (u32::MAX >> (32 - self.count)) as u16
     }
 }
 
-/// Source rows, filtered along x: the last four that were asked for.
+/// What a row's texels are made of: both formats, channels that the destination has, whether they are filtered, and classes of
+/// channels where these differ.
+struct Work {
+    from: Plan,
+    to: Plan,
+    wanted: u32,
+    linear: bool,
+    converted: Option<(ChannelClass, ChannelClass)>,
+}
+
+impl Work {
+    /// A channel that texels have not.
+    fn missing(&self, k: usize) -> Line {
+        Line([if k == 3 { self.from.one } else { 0 }; LANES])
+    }
+}
+
+/// A source row's channels one after the other, each with room to look beyond it.
+struct Decoded {
+    lines: Vec<Line>,
+    texels: usize,
+}
+
+impl Decoded {
+    fn new(work: &Work, texels: usize) -> Decoded {
+        let lines = texels.div_ceil(LANES) + 2;
+        Decoded { lines: (0..4).flat_map(|k| vec![work.missing(k); lines]).collect(), texels }
+    }
+}
+
+/// Where decoded warps go: lines from one warp's to the next's, and from one channel's to the next's.
+struct Lines {
+    first: *mut Line,
+    warp: usize,
+    channel: usize,
+}
+
+/// Source rows, filtered along x: the last that were asked for, as many as a destination row is made of.
 struct Rows<'a> {
     surface: &'a Surface,
-    gather: GatherFn,
-    columns: &'a [Columns],
+    work: &'a Work,
+    groups: &'a [Group],
+    /// The source row's first texel.
+    lo: u32,
+    /// Columns are its texels one after the other.
+    copies: bool,
     layer: u32,
+    decoded: Decoded,
     /// y, z and layer; `None` before the first use.
-    rows: [(Option<[u32; 3]>, Vec<Channels>); 4],
+    rows: Vec<(Option<[u32; 3]>, Vec<[Line; 4]>)>,
     /// When each was last asked for.
     used: [u64; 4],
     now: u64,
-    level: simd::Level,
+    level: Level,
 }
 
-impl<'a> Rows<'a> {
-    fn new(level: simd::Level, surface: &'a Surface, columns: &'a [Columns]) -> Rows<'a> {
-        let rows = std::array::from_fn(|_| (None, vec![[[0; LANES]; 4]; columns.len()]));
-        let gather = kernels::gather_fn(surface.format);
-        Rows { surface, gather, columns, layer: 0, rows, used: [0; 4], now: 0, level }
-    }
-
-    /// The place of a row, filtered if need be. The four asked for last all stay.
+impl Rows<'_> {
+    /// The place of a row, filtered if need be.
     fn row(&mut self, y: u32, z: u32) -> usize {
         self.now += 1;
         let at = Some([y, z, self.layer]);
         let found = self.rows.iter().position(|r| r.0 == at);
-        let i = found.unwrap_or_else(|| (0..4).min_by_key(|&i| self.used[i]).unwrap_or(0));
+        let i = found.unwrap_or_else(|| (0..self.rows.len()).min_by_key(|&i| self.used[i]).unwrap_or(0));
         self.used[i] = self.now;
         if found.is_none() {
             self.rows[i].0 = at;
-            // SAFETY: the row exists: taps were cut to the surface.
-            let base = unsafe { self.surface.block(0, y, z, 0, self.layer) };
-            let mut second = [[0; LANES]; 4];
-            for (columns, out) in self.columns.iter().zip(&mut self.rows[i].1) {
-                // SAFETY: texels of the row, of the surface's format (here and below).
-                unsafe { (self.gather)(self.surface.format, base, &columns.first, out) };
-                if !columns.copies {
-                    unsafe { (self.gather)(self.surface.format, base, &columns.second, &mut second) };
-                    beside(self.level, out, &second, &columns.weight);
+            // SAFETY: the row exists, and the texels of it that are decoded: taps were cut to the surface.
+            unsafe {
+                let base = self.surface.block(self.lo, y, z, 0, self.layer);
+                let row = &mut self.rows[i].1;
+                if self.copies {
+                    // Columns are texels, one after the other.
+                    assert!(self.decoded.texels.div_ceil(LANES) <= row.len());
+                    let lines = Lines { first: row.as_mut_ptr().cast(), warp: 4, channel: 1 };
+                    decode(self.level, self.work, base, self.decoded.texels, &lines);
+                } else {
+                    let d = &mut self.decoded;
+                    let lines = Lines { first: d.lines.as_mut_ptr(), warp: 1, channel: d.lines.len() / 4 };
+                    decode(self.level, self.work, base, d.texels, &lines);
+                    across(self.level, self.work, d, self.groups, row);
                 }
             }
         }
@@ -85,29 +146,218 @@ impl<'a> Rows<'a> {
     }
 }
 
-simd::by_level!(fn beside = plain beside_body, (a: &mut Channels, b: &Channels, w: &[f32; 16]));
+simd::by_level! {
+    /// Decodes a row.
+    ///
+    /// # Safety
+    /// As many texels are readable, and `out` has lines for them.
+    #[inline(never)]
+    unsafe fn decode = decode_body, (work: &Work, base: *const u8, texels: usize, out: &Lines)
+}
 
-/// A texel and its neighbour. One without a weight adds nothing.
+/// # Safety
+/// As [`decode`].
 #[inline(always)]
-fn beside_body(a: &mut Channels, b: &Channels, w: &[f32; LANES]) {
-    for k in 0..4 {
-        for lane in 0..LANES {
-            let (x, y) = (f32::from_bits(a[k][lane]), f32::from_bits(b[k][lane]));
-            let v = x * (1.0 - w[lane]) + y * w[lane];
-            a[k][lane] = if w[lane] == 0.0 { x.to_bits() } else { v.to_bits() };
+unsafe fn decode_body<S: Simd>(s: S, work: &Work, base: *const u8, texels: usize, out: &Lines) {
+    let bytes = work.from.bytes;
+    let has = work.from.channels() & work.wanted;
+    let whole = texels / LANES;
+    let mut last = [0u8; WARP];
+    let left = texels - whole * LANES;
+    // SAFETY: what is no warp; room for one.
+    unsafe { last.as_mut_ptr().copy_from(base.add(whole * LANES * bytes), left * bytes) };
+    let warps = whole + (left > 0) as usize;
+    let (mut words, mut channels) = (Four::new(), Four::new());
+    for first in (0..warps).step_by(WARPS) {
+        let n = WARPS.min(warps - first);
+        let mut at = [last.as_ptr(); WARPS];
+        for w in 0..n {
+            if first + w < whole {
+                at[w] = base.wrapping_add((first + w) * LANES * bytes);
+            }
+        }
+        // SAFETY: the row's texels, or the copy of the last ones; words are read that were written (here and below).
+        unsafe {
+            wave::load(s.level(), bytes, &at[..n], &mut words);
+            wave::decode(s.level(), &work.from, &words, n, &mut channels);
+        }
+        for c in 0..4 {
+            if has >> c & 1 != 0 {
+                for w in 0..n {
+                    // SAFETY: a line of the caller's.
+                    unsafe {
+                        let line = out.first.add(out.warp * (first + w) + out.channel * c);
+                        s.istore(line.cast(), channels.get(s, c, w));
+                    }
+                }
+            }
         }
     }
 }
 
-simd::by_level!(fn weigh = plain weigh_body, (sum: &mut Channels, row: &Channels, w: f32));
+simd::by_level! {
+    /// Filters a row along x.
+    #[inline(never)]
+    fn across = across_body, (work: &Work, row: &Decoded, groups: &[Group], out: &mut [[Line; 4]])
+}
 
-/// Adds a row's share.
 #[inline(always)]
-fn weigh_body(sum: &mut Channels, row: &Channels, w: f32) {
-    for k in 0..4 {
-        for lane in 0..LANES {
-            sum[k][lane] = (f32::from_bits(sum[k][lane]) + f32::from_bits(row[k][lane]) * w).to_bits();
+fn across_body<S: Simd>(s: S, work: &Work, row: &Decoded, groups: &[Group], out: &mut [[Line; 4]]) {
+    let each = row.lines.len() / 4;
+    for (g, out) in groups.iter().zip(out) {
+        // Two lines follow the row's last texel.
+        let from = (g.from as usize).min(each * LANES - WINDOW as usize);
+        let base = row.lines.as_ptr().cast::<u32>().wrapping_add(from).cast::<u8>();
+        if !g.near {
+            far(s, work, base, each, g, out);
+            continue;
         }
+        let (first, second) = (load(s, &g.first), load(s, &g.second));
+        for c in 0..4 {
+            if work.wanted >> c & 1 == 0 {
+                continue;
+            }
+            let p = base.wrapping_add(c * each * size_of::<Line>());
+            // SAFETY: two vectors of the channel's lines.
+            let (low, high) = unsafe { (s.iloadu(p), s.iloadu(p.add(64))) };
+            let a = s.ishuffle2(low, high, first);
+            let b = if g.copies { a } else { s.ishuffle2(low, high, second) };
+            beside(s, g, a, b, &mut out[c]);
+        }
+    }
+}
+
+/// Columns whose texels lie far apart.
+#[inline(always)]
+fn far<S: Simd>(s: S, work: &Work, base: *const u8, each: usize, g: &Group, out: &mut [Line; 4]) {
+    for c in 0..4 {
+        if work.wanted >> c & 1 == 0 {
+            continue;
+        }
+        let p = base.wrapping_add(c * each * size_of::<Line>());
+        // SAFETY: texels of the channel's lines (here and below).
+        let a = unsafe { s.iwords(p, ops::shl(s, load(s, &g.first), 2)) };
+        let b = if g.copies { a } else { unsafe { s.iwords(p, ops::shl(s, load(s, &g.second), 2)) } };
+        beside(s, g, a, b, &mut out[c]);
+    }
+}
+
+/// A texel and its neighbour. One without a weight adds nothing.
+#[inline(always)]
+fn beside<S: Simd>(s: S, g: &Group, a: S::I, b: S::I, out: &mut Line) {
+    let mut v = a;
+    if !g.copies {
+        let weight = s.from_bits(load(s, &g.weight));
+        let (rest, single) = (s.fsub(s.fsplat(1.0), weight), s.feq(weight, s.fsplat(0.0)));
+        let both = s.fadd(s.fmul(s.from_bits(a), rest), s.fmul(s.from_bits(b), weight));
+        v = s.isel(single, a, s.bits(both));
+    }
+    // SAFETY: a line.
+    unsafe { s.istore(out.0.as_mut_ptr().cast(), v) };
+}
+
+#[inline(always)]
+fn load<S: Simd>(s: S, line: &Line) -> S::I {
+    // SAFETY: a line.
+    unsafe { s.iload(line.0.as_ptr().cast()) }
+}
+
+simd::by_level! {
+    /// Writes a destination row: the sum of `rows`, each with its weight; the first alone, where nothing is filtered.
+    ///
+    /// # Safety
+    /// There is room for as many texels as the groups have columns.
+    #[inline(never)]
+    unsafe fn down = down_body, (work: &Work, rows: &[(&[[Line; 4]], f32)], groups: &[Group], at: *mut u8)
+}
+
+/// # Safety
+/// As [`down`].
+#[inline(always)]
+unsafe fn down_body<S: Simd>(s: S, work: &Work, rows: &[(&[[Line; 4]], f32)], groups: &[Group], at: *mut u8) {
+    let bytes = work.to.bytes;
+    let mut words = Four::new();
+    for first in (0..groups.len()).step_by(WARPS) {
+        let n = WARPS.min(groups.len() - first);
+        let mut sum = Four::new();
+        for c in 0..4 {
+            if work.wanted >> c & 1 == 0 {
+                continue;
+            }
+            let of = |k: usize| &rows[k].0[first..first + n];
+            match rows.len() {
+                _ if !work.linear => {
+                    for (w, row) in of(0).iter().enumerate() {
+                        sum.put(s, c, w, load(s, &row[c]));
+                    }
+                }
+                2 => {
+                    let (one, two) = (s.fsplat(rows[0].1), s.fsplat(rows[1].1));
+                    for (w, (a, b)) in of(0).iter().zip(of(1)).enumerate() {
+                        let a = s.fmul(s.from_bits(load(s, &a[c])), one);
+                        let b = s.fmul(s.from_bits(load(s, &b[c])), two);
+                        // (From 0 on: of negative zeros the sum is not one.)
+                        sum.put(s, c, w, s.bits(s.fadd(s.fadd(s.fsplat(0.0), a), b)));
+                    }
+                }
+                count => {
+                    for w in 0..n {
+                        let mut v = s.fsplat(0.0);
+                        for k in 0..count {
+                            let share = s.from_bits(load(s, &rows[k].0[first + w][c]));
+                            v = s.fadd(v, s.fmul(share, s.fsplat(rows[k].1)));
+                        }
+                        sum.put(s, c, w, s.bits(v));
+                    }
+                }
+            }
+        }
+        if let Some((from, to)) = work.converted {
+            for w in 0..n {
+                // SAFETY: what was put there; channels that are not wanted are nothing.
+                unsafe { convert(s, &mut sum, w, work.wanted, from, to) };
+            }
+        }
+        let channels: [Row; 4] = [sum.row(0), sum.row(1), sum.row(2), sum.row(3)];
+        let (mut places, mut last) = ([at; WARPS], [0u8; WARP]);
+        let mut count = LANES;
+        for w in 0..n {
+            count = groups[first + w].count;
+            let here = at.wrapping_add((first + w) * LANES * bytes);
+            places[w] = if count < LANES { last.as_mut_ptr() } else { here };
+        }
+        // SAFETY: the caller's texels, or room for a warp of them, of which the row has the first.
+        unsafe {
+            wave::encode(s.level(), &work.to, &channels, 0, n, &mut words);
+            wave::store(s.level(), bytes, &words, &places[..n]);
+            if count < LANES {
+                at.add((first + n - 1) * LANES * bytes).copy_from(last.as_ptr(), count * bytes);
+            }
+        }
+    }
+}
+
+/// Numbers of another class.
+///
+/// # Safety
+/// The wanted channels of the warp are there.
+#[inline(always)]
+unsafe fn convert<S: Simd>(s: S, of: &mut Four, w: usize, wanted: u32, from: ChannelClass, to: ChannelClass) {
+    let mut t: Channels = [[0; LANES]; 4];
+    for c in 0..4 {
+        if wanted >> c & 1 != 0 {
+            // SAFETY: the caller's.
+            t[c] = ops::i_lanes(s, unsafe { of.get(s, c, w) });
+        }
+    }
+    for l in 0..LANES {
+        let texel = codec::convert_class([t[0][l], t[1][l], t[2][l], t[3][l]], from, to);
+        for c in 0..4 {
+            t[c][l] = texel[c];
+        }
+    }
+    for c in 0..4 {
+        of.put(s, c, w, ops::i_from(s, t[c]));
     }
 }
 
@@ -119,39 +369,58 @@ pub(super) fn has(s: &Surface, d: &Surface) -> bool {
 
 /// A blit whose axes were cut to both surfaces. `linear`: of floats, by the taps' weights; the nearest texel otherwise.
 pub(super) fn blit(
-    level: simd::Level,
+    level: Level,
     s: &Surface,
     d: &Surface,
     [ax, ay, az]: [&Axis; 3],
     (sl, dl, layers): (u32, u32, u32),
     linear: bool,
 ) {
-    let bytes = s.format.block_bytes as u64;
-    let columns: Vec<Columns> = ax.taps.chunks(LANES).map(|taps| Columns::new(taps, bytes, linear)).collect();
-    let mut rows = Rows::new(level, s, &columns);
-    let scatter = kernels::scatter_fn(d.format);
-    let texel = d.format.block_bytes as u64;
-    let side: [u64; LANES] = std::array::from_fn(|lane| lane as u64 * texel);
+    if linear && let Some(halves) = Halves::new(level, s.format, d.format, [ax, ay, az]) {
+        for layer in 0..layers {
+            for (z, tz) in az.taps.iter().enumerate() {
+                for (y, ty) in ay.taps.iter().enumerate() {
+                    // SAFETY: the axes were cut to both surfaces, and so many texels are on them.
+                    unsafe {
+                        let from =
+                            [ty.0, ty.1].map(|y| s.block(ax.taps[0].0, y, tz.0, 0, sl + layer).cast_const());
+                        let at = d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
+                        halves.run(from, at, ax.taps.len());
+                    }
+                }
+            }
+        }
+        return;
+    }
+    let lo = ax.taps.iter().map(|t| t.0.min(t.1)).min().unwrap_or(0);
+    let hi = ax.taps.iter().map(|t| t.0.max(t.1)).max().unwrap_or(0);
+    // (Neighbours that have no weight are not read of a row that is copied.)
+    let texels = if ax.is_copy() { ax.taps.len() } else { (hi - lo + 1) as usize };
+    let groups: Vec<Group> = ax.taps.chunks(LANES).map(|taps| Group::new(taps, lo, linear)).collect();
     let (from, to) = (s.format.channel_class(), d.format.channel_class());
-    let halves = linear && halve::suits(s.format, d.format, [ax, ay, az]);
+    let plans = (Plan::new(s.format), Plan::new(d.format));
+    let converted = (from != to).then_some((from, to));
+    let work = Work { from: plans.0, to: plans.1, wanted: plans.1.channels(), linear, converted };
+    let missing = [0, 1, 2, 3].map(|k| work.missing(k));
+    let between = |axis: &Axis| linear && axis.taps.iter().any(|t| t.2 != 0.0);
+    let count = [ay, az].map(|axis| 1 + between(axis) as usize).iter().product::<usize>().max(2);
+    let mut rows = Rows {
+        surface: s,
+        work: &work,
+        groups: &groups,
+        lo,
+        copies: ax.is_copy(),
+        layer: 0,
+        decoded: Decoded::new(&work, texels),
+        rows: (0..count).map(|_| (None, vec![missing; groups.len()])).collect(),
+        used: [0; 4],
+        now: 0,
+        level,
+    };
     for layer in 0..layers {
         rows.layer = sl + layer;
         for (z, tz) in az.taps.iter().enumerate() {
             for (y, ty) in ay.taps.iter().enumerate() {
-                if halves {
-                    // SAFETY: the axes were cut to both surfaces, and so many texels of four bytes are on them (all of it).
-                    unsafe {
-                        let from = [ty.0, ty.1].map(|y| s.block(ax.taps[0].0, y, tz.0, 0, sl + layer));
-                        let at = d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
-                        for (i, columns) in columns.iter().enumerate() {
-                            let mut t = [[0; LANES]; 4];
-                            let from = from.map(|row| row.cast_const().add(i * halve::BYTES));
-                            halve::texels(level, s.format, from, columns.count as usize, &mut t);
-                            scatter(d.format, at.add(i * LANES * 4), &side, columns.mask(), &t);
-                        }
-                    }
-                    continue;
-                }
                 let mut shares = [(rows.row(ty.0, tz.0), 1.0); 4];
                 let mut count = 1;
                 if linear {
@@ -167,35 +436,13 @@ pub(super) fn blit(
                         count += 1;
                     }
                 }
+                let shares = shares.map(|(i, w)| (&rows.rows[i].1[..], w));
                 // SAFETY: the axes were cut to both surfaces.
-                let mut at =
-                    unsafe { d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer) };
-                for (i, columns) in columns.iter().enumerate() {
-                    let mut t = [[0; LANES]; 4];
-                    if linear {
-                        for &(row, w) in &shares[..count] {
-                            weigh(level, &mut t, &rows.rows[row].1[i], w);
-                        }
-                    } else {
-                        t = rows.rows[shares[0].0].1[i];
-                    }
-                    if from != to {
-                        converted(&mut t, from, to);
-                    }
-                    // SAFETY: so many texels of the row, of this format.
-                    unsafe {
-                        scatter(d.format, at, &side, columns.mask(), &t);
-                        at = at.add(columns.count as usize * texel as usize);
-                    }
+                unsafe {
+                    let at = d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
+                    down(level, &work, &shares[..count], &groups, at);
                 }
             }
         }
-    }
-}
-
-fn converted(t: &mut Channels, from: ChannelClass, to: ChannelClass) {
-    let [r, g, b, a] = t;
-    for (((r, g), b), a) in r.iter_mut().zip(g).zip(b).zip(a) {
-        [*r, *g, *b, *a] = codec::convert_class([*r, *g, *b, *a], from, to);
     }
 }

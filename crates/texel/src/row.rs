@@ -16,14 +16,29 @@ impl Row {
     pub fn new(rows: &[[u32; 16]]) -> Row {
         Row { at: rows.as_ptr().cast(), step: if rows.len() == 1 { 0 } else { 64 } }
     }
+    /// Rows one after the other.
+    #[inline(always)]
+    pub fn at(rows: *const [u32; 16]) -> Row {
+        Row { at: rows.cast(), step: 64 }
+    }
+    /// The same row for all warps.
+    #[inline(always)]
+    pub fn one(row: &[u32; 16]) -> Row {
+        Row { at: row.as_ptr().cast(), step: 0 }
+    }
     /// Zero in all lanes.
-    #[inline]
+    #[inline(always)]
     pub fn zero() -> Row {
         static ZERO: [u32; 16] = [0; 16];
-        Row { at: ZERO.as_ptr().cast(), step: 0 }
+        Row::one(&ZERO)
+    }
+    /// The rows from warp `w` on.
+    #[inline(always)]
+    pub fn from(&self, w: usize) -> Row {
+        Row { at: self.at.wrapping_add(self.step * w), ..*self }
     }
     /// The same in all warps.
-    #[inline]
+    #[inline(always)]
     pub fn same(&self) -> bool {
         self.step == 0
     }

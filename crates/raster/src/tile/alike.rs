@@ -1,0 +1,165 @@
+//! Blocks of which all samples are alike. Of an attachment with several samples a tile keeps a bit for each block of sixteen pixels:
+//! where it is set, sample 0 has the values of all, and what the others' pixels hold is nothing. What covers a block whole is blended
+//! and written once then, and a clear fills one sample; only what covers some samples of a block's pixels, an edge, gives each sample
+//! its own value first. The bits lie in the tile buffer, behind the plane's pixels.
+
+use super::blend::Writer;
+use super::blocks::write_blocks;
+use super::target::{Plane, PlaneKind};
+use super::task::Blocks;
+use crate::layout::{BLOCKS, PIXELS};
+use simd::Level;
+use texel::row::Row;
+
+/// Bytes that the bits take, a cache line.
+const BYTES: usize = 64;
+
+impl Plane {
+    /// Whether it has such bits.
+    #[inline(always)]
+    fn has_alike(&self) -> bool {
+        self.samples > 1 && self.kind == PlaneKind::Color
+    }
+    /// What they take in the tile buffer.
+    pub(super) fn alike_bytes(&self) -> usize {
+        if self.has_alike() { BYTES } else { 0 }
+    }
+    /// The bits, of a plane that has such.
+    ///
+    /// # Safety
+    /// `tile` is a tile buffer laid out for this plane; nobody else uses it while they are borrowed.
+    #[inline(always)]
+    pub(super) unsafe fn alike<'t>(&self, tile: *mut u8) -> Option<&'t mut Blocks> {
+        // SAFETY: behind the plane's pixels, whose size is a multiple of a cache line, as the tile begins with one.
+        self.has_alike().then(|| unsafe {
+            &mut *tile.add(self.at + PIXELS * self.bytes * self.samples as usize).cast::<Blocks>()
+        })
+    }
+    /// Says of all blocks whether their samples are alike.
+    ///
+    /// # Safety
+    /// As [`Self::alike`].
+    pub(super) unsafe fn set_alike(&self, tile: *mut u8, all: bool) {
+        // SAFETY: the caller's.
+        if let Some(bits) = unsafe { self.alike(tile) } {
+            bits.fill(if all { !0 } else { 0 });
+        }
+    }
+    /// The sample that has the value of sample `s` of a block.
+    ///
+    /// # Safety
+    /// As [`Self::alike`].
+    #[inline(always)]
+    pub(super) unsafe fn sample_in(&self, tile: *mut u8, s: u32, block: usize) -> u32 {
+        // SAFETY: the caller's.
+        let alike = unsafe { self.alike(tile) };
+        if alike.is_some_and(|bits| has(bits, block)) { 0 } else { s }
+    }
+    /// Samples that have to be gone through where all of a pixel's are to be changed.
+    ///
+    /// # Safety
+    /// As [`Self::alike`].
+    #[inline(always)]
+    pub(super) unsafe fn samples_in(&self, tile: *mut u8, block: usize) -> u32 {
+        // SAFETY: the caller's.
+        unsafe { self.sample_in(tile, self.samples - 1, block) + 1 }
+    }
+    /// Gives each sample of a block its own value.
+    ///
+    /// # Safety
+    /// As [`Self::alike`].
+    pub(super) unsafe fn part(&self, tile: *mut u8, block: usize) {
+        // SAFETY: the caller's tile, of which the samples lie apart (all of it).
+        unsafe {
+            let Some(bits) = self.alike(tile).filter(|bits| has(bits, block)) else { return };
+            bits[block / 64] &= !(1 << (block % 64));
+            let (at, n) = (block * 16 * self.bytes, 16 * self.bytes);
+            let from = self.sample(tile, 0).add(at);
+            for s in 1..self.samples {
+                self.sample(tile, s).add(at).copy_from_nonoverlapping(from, n);
+            }
+        }
+    }
+    /// The sample that stands for each of a tile that is stored: sample 0 for all, if all blocks' samples are alike; otherwise each has
+    /// its own value from now on.
+    ///
+    /// # Safety
+    /// As [`Self::alike`].
+    pub(super) unsafe fn stored_samples(&self, tile: *mut u8) -> u32 {
+        // SAFETY: the caller's.
+        unsafe {
+            match self.alike(tile) {
+                Some(bits) if bits.iter().all(|w| *w == !0) => 1,
+                Some(_) => {
+                    (0..BLOCKS).for_each(|b| self.part(tile, b));
+                    self.samples
+                }
+                None => self.samples,
+            }
+        }
+    }
+
+    /// Writes the warps `first..first + blocks.len()` of a wave, which are whole blocks, to all samples; `masks`: lanes of each.
+    ///
+    /// # Safety
+    /// As [`Self::alike`]; the writer is of the plane's format, the rows hold these warps.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) unsafe fn write_whole(
+        &self,
+        level: Level,
+        tile: *mut u8,
+        writer: &Writer,
+        blocks: &[u8],
+        first: usize,
+        src: &[Row; 4],
+        src1: Option<&[Row; 4]>,
+        masks: &[u16],
+    ) {
+        // SAFETY: the caller's (all of it).
+        unsafe {
+            let Some(bits) = self.alike(tile) else {
+                return write_blocks(level, writer, self.sample(tile, 0), blocks, first, src, src1, masks);
+            };
+            if writer.opaque() && masks.iter().all(|m| *m == 0xFFFF) {
+                blocks.iter().for_each(|b| bits[*b as usize / 64] |= 1 << (b % 64));
+            }
+            let mut done = 0;
+            while done < blocks.len() {
+                let one = has(bits, blocks[done] as usize);
+                let n = blocks[done..].iter().take_while(|b| has(bits, **b as usize) == one).count();
+                for s in 0..if one { 1 } else { self.samples } {
+                    let (blocks, masks) = (&blocks[done..done + n], &masks[done..done + n]);
+                    write_blocks(level, writer, self.sample(tile, s), blocks, first + done, src, src1, masks);
+                }
+                done += n;
+            }
+        }
+    }
+
+    /// Makes ready what is written next, quads of blocks by masks of samples: if those are the same for all samples, and all of these blocks'
+    /// samples are alike, it is enough to write sample 0, and the answer is true.
+    ///
+    /// # Safety
+    /// As [`Self::alike`]; the quads' first pixels are the tile's.
+    #[inline(always)]
+    pub(super) unsafe fn one_for_all(&self, tile: *mut u8, masks: &[u16], pixels: &[u16; 4]) -> bool {
+        // SAFETY: the caller's (all of it).
+        unsafe {
+            let Some(bits) = self.alike(tile) else { return false };
+            let any = masks.iter().fold(0, |any, m| any | m);
+            let used = |q: &usize| any >> (4 * q) & 0xF != 0;
+            let block = |q: usize| pixels[q] as usize / 16 % BLOCKS;
+            let same = masks.len() == self.samples as usize && masks.iter().all(|m| *m == any);
+            if same && (0..4).filter(used).all(|q| has(bits, block(q))) {
+                return true;
+            }
+            (0..4).filter(used).for_each(|q| self.part(tile, block(q)));
+            false
+        }
+    }
+}
+
+#[inline(always)]
+fn has(bits: &Blocks, block: usize) -> bool {
+    bits[block / 64 % (BLOCKS / 64)] >> (block % 64) & 1 != 0
+}

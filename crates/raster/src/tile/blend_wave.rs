@@ -1,0 +1,180 @@
+//! Writing of whole waves to attachments of any format: by the blend equation as `blend_equation` has it; all else, which is replacing
+//! pixels, logic operations and advanced blending, in steps, as [`texel::format::wave`] takes formats.
+
+// Loops over warps index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use super::blend::Writer;
+use super::{blend_advanced, blend_equation};
+use ash::vk;
+use simd::{Simd, ops};
+use texel::format::wave::{self, Four, WARPS};
+use texel::row::Row;
+
+simd::by_level! {
+    /// Writes the warps `first..first + at.len()` of a wave to sixteen pixels each; `masks`: lanes of each.
+    ///
+    /// # Safety
+    /// Sixteen pixels of the format are at each place, no two the same; the rows hold these warps.
+    #[inline(never)]
+    pub(super) unsafe fn write_warps = body,
+        (w: &Writer, at: &[*mut u8], first: usize, src: &[Row; 4], src1: Option<&[Row; 4]>, masks: &[u16])
+}
+
+/// # Safety
+/// As [`write_warps`].
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn body<S: Simd>(
+    s: S,
+    writer: &Writer,
+    at: &[*mut u8],
+    first: usize,
+    src: &[Row; 4],
+    src1: Option<&[Row; 4]>,
+    masks: &[u16],
+) {
+    if let Some(kind) = writer.equation {
+        let run = texel::with_pixels!(kind, P => blend_equation::of::<P>(s.level()));
+        // SAFETY: the caller's; of this level, and of the writer's kind.
+        return unsafe { run(writer, at, first, src, src1, masks) };
+    }
+    for (i, at) in at.chunks(WARPS).enumerate() {
+        let done = i * WARPS;
+        // SAFETY: the caller's.
+        unsafe { step(s, writer, at, first + done, src, &masks[done..done + at.len()]) };
+    }
+}
+
+/// # Safety
+/// As [`write_warps`], of [`WARPS`] at most.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn step<S: Simd>(s: S, writer: &Writer, at: &[*mut u8], first: usize, src: &[Row; 4], masks: &[u16]) {
+    let n = at.len().min(WARPS);
+    let all = masks.iter().fold(0xFFFF, |all, m| all & m) == 0xFFFF;
+    let keeps = writer.keep.is_some() || writer.logic.is_some();
+    let (plan, bytes) = (&writer.plan, writer.bytes);
+    let (mut old, mut new) = (Four::new(), Four::new());
+    if !all || keeps || writer.blend.enable {
+        // SAFETY: the caller's pixels.
+        unsafe { wave::load(s.level(), bytes, places(at), &mut old) };
+    }
+    if writer.blend.enable {
+        let (mut below, mut out) = (Four::new(), Four::new());
+        // SAFETY: the words were loaded; the caller's rows.
+        unsafe {
+            wave::decode(s.level(), plan, &old, n, &mut below);
+            advanced(s, writer, &below, first, n, src, &mut out);
+        }
+        let out = [out.row(0), out.row(1), out.row(2), out.row(3)];
+        // SAFETY: channels that texels have were blended.
+        unsafe { wave::encode(s.level(), plan, &out, 0, n, &mut new) };
+    } else {
+        // SAFETY: the caller's rows.
+        unsafe { wave::encode(s.level(), plan, src, first, n, &mut new) };
+    }
+    let words = bytes.div_ceil(4).min(4);
+    if keeps {
+        // SAFETY: words were loaded, and made (here and below).
+        unsafe { mix(s, writer, &old, n, words, &mut new) };
+    }
+    if !all {
+        for k in 0..words {
+            for w in 0..n {
+                let (new_word, old_word) = unsafe { (new.get(s, k, w), old.get(s, k, w)) };
+                new.put(s, k, w, s.isel(s.mask(masks[w]), new_word, old_word));
+            }
+        }
+    }
+    // SAFETY: the caller's pixels.
+    unsafe { wave::store(s.level(), bytes, &new, at) };
+}
+
+/// As places that are read.
+#[inline(always)]
+fn places(at: &[*mut u8]) -> &[*const u8] {
+    // SAFETY: the two kinds of pointer lie in memory alike.
+    unsafe { std::slice::from_raw_parts(at.as_ptr().cast(), at.len()) }
+}
+
+/// Logic operation and write mask, on words.
+///
+/// # Safety
+/// The words of both are there.
+#[inline(always)]
+unsafe fn mix<S: Simd>(s: S, writer: &Writer, old: &Four, n: usize, words: usize, new: &mut Four) {
+    // Any function of two bits is c ⊕ (k · source) ⊕ (l · destination) ⊕ (m · source · destination).
+    let [c, k, l, m] = terms(writer.logic.unwrap_or(vk::LogicOp::COPY));
+    let (c, k, l, m) = (s.isplat(c), s.isplat(k), s.isplat(l), s.isplat(m));
+    let keep = writer.keep.unwrap_or([!0; 4]);
+    for i in 0..words {
+        let keep = s.isplat(keep[i]);
+        for w in 0..n {
+            // SAFETY: the caller's words.
+            let (a, d) = unsafe { (new.get(s, i, w), old.get(s, i, w)) };
+            let one = s.ixor(c, s.iand(k, a));
+            let v = s.ixor(s.ixor(one, s.iand(l, d)), s.iand(m, s.iand(a, d)));
+            new.put(s, i, w, s.ior(s.iand(v, keep), s.iandn(keep, d)));
+        }
+    }
+}
+
+/// What a logic operation is made of, as `mix` takes it (§ Logical Operations).
+fn terms(op: vk::LogicOp) -> [u32; 4] {
+    use vk::LogicOp as L;
+    let bits = match op {
+        L::CLEAR => 0b0000,
+        L::AND => 0b0001,
+        L::AND_REVERSE => 0b0101,
+        L::AND_INVERTED => 0b0011,
+        L::NO_OP => 0b0010,
+        L::XOR => 0b0110,
+        L::OR => 0b0111,
+        L::NOR => 0b1111,
+        L::EQUIVALENT => 0b1110,
+        L::INVERT => 0b1010,
+        L::OR_REVERSE => 0b1011,
+        L::COPY_INVERTED => 0b1100,
+        L::OR_INVERTED => 0b1101,
+        L::NAND => 0b1001,
+        L::SET => 0b1000,
+        _ => 0b0100,
+    };
+    [3, 2, 1, 0].map(|i| if bits >> i & 1 != 0 { !0 } else { 0 })
+}
+
+/// The channels that texels have, blended with what is `below`, which is read as [`wave::channel`] says, by an advanced equation.
+///
+/// # Safety
+/// The rows hold these warps.
+#[inline(always)]
+unsafe fn advanced<S: Simd>(
+    s: S,
+    writer: &Writer,
+    below: &Four,
+    first: usize,
+    n: usize,
+    src: &[Row; 4],
+    out: &mut Four,
+) {
+    let equation = &writer.blend;
+    for w in 0..n {
+        let mut operands = [[[0f32; 16]; 4]; 2];
+        for k in 0..4 {
+            // SAFETY: the caller's rows.
+            let (mut a, d) =
+                unsafe { (src[k].float(s, first + w), wave::channel(&writer.plan, below, k).float(s, w)) };
+            if let Some([lo, hi]) = writer.range {
+                a = s.fmin_raw(s.fmax_raw(a, s.fsplat(lo)), s.fsplat(hi));
+            }
+            operands[0][k] = ops::f_lanes(s, a);
+            operands[1][k] = ops::f_lanes(s, d);
+        }
+        let [a, d] = &operands;
+        let all = blend_advanced::blend(equation.color_op, &equation.advanced, writer.half(), a, d);
+        for k in 0..4 {
+            out.put(s, k, w, s.bits(ops::f_from(s, all[k])));
+        }
+    }
+}
