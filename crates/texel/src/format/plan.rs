@@ -112,10 +112,11 @@ impl Plan {
 
     /// The plan of an uncompressed format, if it has one.
     pub fn of(format: &FormatInfo) -> Option<Plan> {
+        let aspects = format.has_depth() as u32 + format.has_stencil() as u32;
         let plain = !format.compressed()
             && !format.is_64bit()
             && format.block_extent == [1; 3]
-            && !(format.has_depth() && format.has_stencil())
+            && aspects < 2
             && matches!(format.block_bytes, 1 | 2 | 4 | 8 | 16);
         if !plain {
             return None;

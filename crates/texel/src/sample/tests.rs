@@ -522,12 +522,12 @@ fn fetches_agree(v: &ImageView, case: u32, mask: u16, random: &mut impl FnMut() 
     for (k, c) in c.iter_mut().enumerate().take(used) {
         let limit = if k < v.dims { v.levels[0].size[k] } else { v.layers };
         for of in c {
-            of.fill_with(|| if case % 3 == 0 { random() % (limit + 2) } else { random() % limit });
+            of.fill_with(|| if case.is_multiple_of(3) { random() % (limit + 2) } else { random() % limit });
         }
     }
     c[0][1][3] = u32::MAX;
     let levels = v.levels.len() as u32;
-    let lod = [if case % 4 == 0 { case / 4 % (levels + 1) } else { 0 }; 16];
+    let lod = [if case.is_multiple_of(4) { case / 4 % (levels + 1) } else { 0 }; 16];
     let exec: [u16; 32] = std::array::from_fn(|w| if w == 0 { 0xFFFF } else { mask });
     let mut got = [[[7u32; 16]; 2]; 4];
     let rows = |k: usize| simd::rows::Rows { at: c[k % 3].as_ptr().cast(), step: 64 };
@@ -535,7 +535,7 @@ fn fetches_agree(v: &ImageView, case: u32, mask: u16, random: &mut impl FnMut() 
         live: 3,
         exec: &exec,
         coords: [rows(0), rows(1), rows(2), simd::rows::Rows::NONE],
-        lod: (case % 2 == 0).then_some(simd::rows::Rows { at: lod.as_ptr().cast(), step: 0 }),
+        lod: case.is_multiple_of(2).then_some(simd::rows::Rows { at: lod.as_ptr().cast(), step: 0 }),
         dref: None,
         data: [simd::rows::Rows::NONE; 4],
         out: std::array::from_fn(|k| got[k].as_mut_ptr().cast()),
@@ -543,13 +543,13 @@ fn fetches_agree(v: &ImageView, case: u32, mask: u16, random: &mut impl FnMut() 
     };
     // SAFETY: rows of two warps.
     let done = unsafe { fetch_wave(v, v.dims, v.arrayed, &wave) };
-    let exists = case % 2 != 0 || lod[0] < levels;
+    let exists = !case.is_multiple_of(2) || lod[0] < levels;
     let planned = !v.is_cube && v.format.format != vk::Format::X8_D24_UNORM_PACK32;
     assert_eq!(done, v.fast.is_some() && planned && exists, "{} {case}", v.format.name);
     for w in 0..if done { 2 } else { 0 } {
         let at = c.map(|c| c[w]);
         let (mut want, mut hi) = ([[7; 16]; 4], [[0; 16]; 4]);
-        let lod = (case % 2 == 0).then_some(&lod);
+        let lod = case.is_multiple_of(2).then_some(&lod);
         fetch_warp(v, &at[..used], lod, None, exec[w], &mut TexelData { lo: &mut want, hi: &mut hi });
         assert_eq!(got.map(|g| g[w]), want, "fetch of {} {case}", v.format.name);
     }

@@ -325,7 +325,8 @@ impl ImageView {
             Some(shape) if axis < 2 => {
                 let (block, within) = shape.split(axis, at);
                 let bytes = block as u64 * pitch + if split { l.split.along(axis, block) } else { 0 };
-                bytes << block::WITHIN | within as u64 * if axis == 0 { 1 } else { shape.extent[0] as u64 }
+                (bytes << block::WITHIN)
+                    | (within as u64 * if axis == 0 { 1 } else { shape.extent[0] as u64 })
             }
             Some(_) => (at as u64 * pitch) << block::WITHIN,
             None => at as u64 * pitch + if split { l.split.along(axis, at) } else { 0 },

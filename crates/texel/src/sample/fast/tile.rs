@@ -152,7 +152,7 @@ impl<'a> Tiles<'a> {
         let at = MARGIN + self.used;
         // SAFETY: blocks of the level, in which all corners are; the tile is within the room, but for up to sixteen bytes.
         unsafe {
-            let blocks = f.level(level).add(first[0] as usize * 1 << b.shift);
+            let blocks = f.level(level).add((first[0] as usize) << b.shift);
             for y in 0..h {
                 let row = blocks.add((first[1] + y) as usize * f.row_pitch[level] as usize);
                 let to = self.room.add(at + pitch * (y * b.shape.extent[1]) as usize);
