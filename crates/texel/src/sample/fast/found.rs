@@ -89,17 +89,18 @@ pub unsafe fn find<'a, S: Simd, T: Texels>(
     }
 }
 
-/// Filters them: few enough values that they stay in registers.
+/// Filters them: few enough values that they stay in registers. `edges`: some may be the border's.
 #[inline(always)]
 pub fn filter<S: Simd, T: Texels>(
     s: S,
     f: &Fast,
     found: &Found,
     corners: &Corners,
+    edges: bool,
     border: &[f32; 4],
     out: &mut [S::F; 4],
 ) {
-    if T::ANY || corners.edged {
+    if T::ANY || edges && corners.edged {
         let (own, mut to) = (!T::ANY, [[0; 16]; 4]);
         // SAFETY: picked for this machine.
         unsafe { (f.any.filter)(f, found, corners, &any::ordered(f, own, border), &mut to) };

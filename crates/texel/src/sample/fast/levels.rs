@@ -328,6 +328,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                                 f,
                                 found[i][k % 3].assume_init_ref(),
                                 at,
+                                true,
                                 &border,
                                 &mut t,
                             );

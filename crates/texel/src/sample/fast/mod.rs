@@ -752,7 +752,7 @@ unsafe fn body<S: Simd, T: Texels>(
         let border = edge_color::<T>(f, view, sampler);
         // SAFETY: these are corners of the view.
         let found = unsafe { found::find::<S, T>(s, f, 0, at, &mut Close::No, &mut found) };
-        found::filter::<S, T>(s, f, found, at, &border, &mut color);
+        found::filter::<S, T>(s, f, found, at, true, &border, &mut color);
         return finish::<S, T>(s, f, view, &color, mask, out);
     }
     let mut place = placed(s, f, view, sampler, args);

@@ -448,7 +448,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
             unsafe {
                 let at = at[i].assume_init_ref();
                 if T::WORD {
-                    found::filter::<S, T>(s, f, found[i].assume_init_ref(), at, &border, &mut color);
+                    let found = found[i].assume_init_ref();
+                    found::filter::<S, T>(s, f, found, at, MODE == ANY, &border, &mut color);
                 } else {
                     let mut from = f;
                     if let Some(tiles) = &mut tiles {
