@@ -12,7 +12,7 @@ simd::walk! {
     "format::wave::encode" => steps_are_their_texels;
     "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
     "sample::fast::reads" => kernels_agree_with_the_general_path;
-    "transfer::halve::of", "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;
+    "transfer::halve::row", "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;
     "transfer::means::row" => means_are_those_of_texels;
     "sample::fast::lines" => lines_of_large_images;
 }
