@@ -17,7 +17,7 @@ simd::walk! {
     "sample::fast::any::gather", "sample::fast::any::solid", "sample::fast::any::fetch" => kernels_agree_with_the_general_path;
     "format::wave::load", "format::wave::store", "format::wave::decode",
     "format::wave::encode" => steps_are_their_texels;
-    "transfer::halve::of", "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;
+    "transfer::halve::row", "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;
     "transfer::means::row" => means_are_those_of_texels;
     "sample::fast::lines" => lines_of_large_images;
 }

@@ -2,7 +2,7 @@
 //! bytes. `blend_wave` has that of any format.
 
 use super::blend_advanced::is_advanced;
-use super::blend_equation::{equation, times};
+use super::blend_equation::{Factors, Operands};
 use super::blend_shader;
 use super::blend_wave::write_warps;
 use super::blend8;
@@ -26,6 +26,7 @@ pub struct Writer {
     format: &'static FormatInfo,
     pub(super) plan: Plan,
     pub(super) codes: Codes,
+    pub(super) factors: Factors,
     /// Pixels are blended by `blend_equation`, as such.
     pub(super) equation: Option<PixelKind>,
     pub(super) bytes: usize,
@@ -133,6 +134,7 @@ impl Writer {
             range,
             plan: Plan::new(format),
             codes: Codes::new(format),
+            factors: Factors::new(&b),
             equation: pixels.filter(|_| b.enable && !is_advanced(b.color_op)),
         }
     }
@@ -288,7 +290,7 @@ impl Writer {
                     a1[c] = unit(s, s.from_bits(src1[c]));
                 }
             }
-            a = equation(s, self, 4, &a, &d, &a1);
+            a = Operands::new(s, self, &a, &d, &a1).blended(s, self, 4);
         }
         let mut new = s.isplat(0);
         for c in 0..4 {
@@ -311,7 +313,6 @@ impl Writer {
         mask: u16,
         swap: bool,
     ) {
-        let b = &self.blend;
         let mut a = [s.fsplat(0.0); 4];
         for c in 0..4 {
             a[c] = unit(s, s.from_bits(src[c]));
@@ -324,12 +325,11 @@ impl Writer {
         }
         let mut term = *src;
         let mut factor = *src;
-        let (of, one) = ((&a, &a, &a1), [s.fsplat(1.0); 4]);
-        let terms = [times(s, self, b.src_color, 0, 3, &a, of), times(s, self, b.src_alpha, 3, 4, &a, of)];
-        let factors =
-            [times(s, self, b.dst_color, 0, 3, &one, of), times(s, self, b.dst_alpha, 3, 4, &one, of)];
+        // (No factor is of the destination.)
+        let of = Operands::new(s, self, &a, &a, &a1);
         for c in 0..4 {
-            let (t, k) = (terms[c / 3][c], factors[c / 3][c]);
+            let t = of.times(s, self, false, c, a[c]);
+            let k = of.times(s, self, true, c, s.fsplat(1.0));
             let at = if swap && c < 3 { 2 - c } else { c };
             term[at] = blend8::fixed(s, t, blend8::TERM, c % 2 != 0);
             factor[at] = blend8::fixed(s, k, blend8::FACTOR, c % 2 != 0);

@@ -4,6 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::blend::Writer;
+use crate::state::BlendAttachment;
 use ash::vk::{BlendFactor as F, BlendOp};
 use simd::{Level, Simd};
 use texel::format::pixels::Pixels;
@@ -12,8 +13,8 @@ use texel::row::Row;
 /// [`run`] of a kind of pixels: the writer, places, the first warp, both sources, lanes.
 pub(super) type Blend = unsafe fn(&Writer, &[*mut u8], usize, &[Row; 4], Option<&[Row; 4]>, &[u16]);
 
-/// A function of its own a kind.
-pub(super) fn of<P: Pixels>(level: Level) -> Blend {
+/// A function of its own a kind; none of portable code, which is for where nothing else runs.
+pub(super) fn of<P: Pixels>(level: Level) -> Option<Blend> {
     simd::form!(
         level,
         <P: Pixels> unsafe fn(
@@ -23,7 +24,8 @@ pub(super) fn of<P: Pixels>(level: Level) -> Blend {
             src: &[Row; 4],
             src1: Option<&[Row; 4]>,
             masks: &[u16],
-        ) = run::<_, P>
+        ) = run::<_, P>;
+        portable if false
     )
 }
 
@@ -67,7 +69,11 @@ unsafe fn run<S: Simd, P: Pixels>(
                 before = unsafe { P::load(s, codes, at) };
                 d = P::decode(s, codes, &before);
             }
-            let mut new = P::encode(s, codes, &equation(s, writer, P::CHANNELS, &a, &d, &b));
+            let blended = match writer.factors.usual {
+                true => usual(s, writer, P::CHANNELS, &a, &d),
+                false => Operands::new(s, writer, &a, &d, &b).blended(s, writer, P::CHANNELS),
+            };
+            let mut new = P::encode(s, codes, &blended);
             if mask != 0xFFFF || writer.keep.is_some() {
                 let lanes = s.isel(s.mask(mask), s.isplat(!0), s.isplat(0));
                 let select = P::select(s, lanes, &writer.keep.unwrap_or([!0; 4]));
@@ -101,125 +107,154 @@ unsafe fn operands<S: Simd, P: Pixels>(s: S, rows: &[Row; 4], w: usize) -> [S::F
     out
 }
 
-/// The first `n` channels: source `a`, destination `d`, second source `b`.
+/// What a factor is made of, as [`Operands`] take it: a row of operands, or its alpha, and whether it is that taken from one, or
+/// nothing.
+#[derive(Clone, Copy)]
+struct Code {
+    row: usize,
+    alpha: bool,
+    inverse: bool,
+    zero: bool,
+}
+
+/// Rows of operands: source, destination, second source, constants, the lesser of the source's alpha and of what is left of the
+/// destination's, and ones.
+const ROWS: usize = 6;
+
+impl Code {
+    fn new(f: F, alpha: bool) -> Code {
+        let of = |row, alpha, inverse| Code { row, alpha, inverse, zero: false };
+        match f {
+            F::ZERO => Code { zero: true, ..of(5, false, false) },
+            F::SRC_COLOR => of(0, false, false),
+            F::ONE_MINUS_SRC_COLOR => of(0, false, true),
+            F::SRC_ALPHA => of(0, true, false),
+            F::ONE_MINUS_SRC_ALPHA => of(0, true, true),
+            F::DST_COLOR => of(1, false, false),
+            F::ONE_MINUS_DST_COLOR => of(1, false, true),
+            F::DST_ALPHA => of(1, true, false),
+            F::ONE_MINUS_DST_ALPHA => of(1, true, true),
+            F::SRC1_COLOR => of(2, false, false),
+            F::ONE_MINUS_SRC1_COLOR => of(2, false, true),
+            F::SRC1_ALPHA => of(2, true, false),
+            F::ONE_MINUS_SRC1_ALPHA => of(2, true, true),
+            F::CONSTANT_COLOR => of(3, false, false),
+            F::ONE_MINUS_CONSTANT_COLOR => of(3, false, true),
+            F::CONSTANT_ALPHA => of(3, true, false),
+            F::ONE_MINUS_CONSTANT_ALPHA => of(3, true, true),
+            // (Of alpha it is one.)
+            F::SRC_ALPHA_SATURATE if !alpha => of(4, false, false),
+            _ => of(5, false, false),
+        }
+    }
+}
+
+/// A writer's factors: source's and destination's, of colours and of alpha.
+#[derive(Clone, Copy)]
+pub(super) struct Factors {
+    codes: [[Code; 2]; 2],
+    /// [`usual`] has them.
+    usual: bool,
+}
+
+impl Factors {
+    pub(super) fn new(b: &BlendAttachment) -> Factors {
+        let has = |f| matches!(f, F::ZERO | F::ONE | F::SRC_ALPHA | F::ONE_MINUS_SRC_ALPHA);
+        Factors {
+            codes: [
+                [Code::new(b.src_color, false), Code::new(b.dst_color, false)],
+                [Code::new(b.src_alpha, true), Code::new(b.dst_alpha, true)],
+            ],
+            usual: (b.color_op, b.alpha_op) == (BlendOp::ADD, BlendOp::ADD)
+                && [b.src_color, b.dst_color, b.src_alpha, b.dst_alpha].into_iter().all(has),
+        }
+    }
+}
+
+/// [`Operands::blended`] of sums with the factors that most draws have.
 #[inline(always)]
-pub(super) fn equation<S: Simd>(
-    s: S,
-    writer: &Writer,
-    n: usize,
-    a: &[S::F; 4],
-    d: &[S::F; 4],
-    b: &[S::F; 4],
-) -> [S::F; 4] {
+fn usual<S: Simd>(s: S, writer: &Writer, n: usize, a: &[S::F; 4], d: &[S::F; 4]) -> [S::F; 4] {
     let e = &writer.blend;
-    let colors = n.min(3);
-    let mut out = part(s, writer, e.color_op, (e.src_color, e.dst_color), 0, colors, (a, d, b));
-    if n == 4 {
-        out[3] = part(s, writer, e.alpha_op, (e.src_alpha, e.dst_alpha), 3, 4, (a, d, b))[3];
-    }
-    out
-}
-
-/// Channels `from..to`.
-#[inline(always)]
-fn part<S: Simd>(
-    s: S,
-    writer: &Writer,
-    op: BlendOp,
-    (sf, df): (F, F),
-    from: usize,
-    to: usize,
-    (a, d, b): (&[S::F; 4], &[S::F; 4], &[S::F; 4]),
-) -> [S::F; 4] {
+    let rest = s.fsub(s.fsplat(1.0), a[3]);
     let mut out = *a;
-    if matches!(op, BlendOp::MIN | BlendOp::MAX) {
-        let least = op == BlendOp::MIN;
+    for (from, to, sf, df) in [(0, n.min(3), e.src_color, e.dst_color), (3, n, e.src_alpha, e.dst_alpha)] {
+        let (mut x, mut y) = (*a, *d);
+        for (v, f) in [(&mut x, sf), (&mut y, df)] {
+            match f {
+                F::ZERO => {
+                    for c in from..to {
+                        v[c] = s.fsplat(0.0);
+                    }
+                }
+                F::SRC_ALPHA => {
+                    for c in from..to {
+                        v[c] = s.fmul(v[c], a[3]);
+                    }
+                }
+                F::ONE_MINUS_SRC_ALPHA => {
+                    for c in from..to {
+                        v[c] = s.fmul(v[c], rest);
+                    }
+                }
+                _ => {}
+            }
+        }
         for c in from..to {
-            out[c] = if least { s.fmin_raw(a[c], d[c]) } else { s.fmax_raw(a[c], d[c]) };
-        }
-        return out;
-    }
-    let x = times(s, writer, sf, from, to, a, (a, d, b));
-    let y = times(s, writer, df, from, to, d, (a, d, b));
-    match op {
-        BlendOp::SUBTRACT => {
-            for c in from..to {
-                out[c] = s.fsub(x[c], y[c]);
-            }
-        }
-        BlendOp::REVERSE_SUBTRACT => {
-            for c in from..to {
-                out[c] = s.fsub(y[c], x[c]);
-            }
-        }
-        _ => {
-            for c in from..to {
-                out[c] = s.fadd(x[c], y[c]);
-            }
+            out[c] = s.fadd(x[c], y[c]);
         }
     }
     out
 }
 
-/// Channels `from..to` of `v` times their factor.
-#[inline(always)]
-pub(super) fn times<S: Simd>(
-    s: S,
-    writer: &Writer,
-    f: F,
-    from: usize,
-    to: usize,
-    v: &[S::F; 4],
-    (a, d, b): (&[S::F; 4], &[S::F; 4], &[S::F; 4]),
-) -> [S::F; 4] {
-    let one = s.fsplat(1.0);
-    let mut out = *v;
-    // What kind of factor it is, once for all channels.
-    macro_rules! each {
-        ($c:ident => $k:expr) => {
-            for $c in from..to {
-                out[$c] = s.fmul(v[$c], $k);
-            }
-        };
+/// Operands of an equation, as [`Code`] numbers them.
+pub(super) struct Operands<S: Simd>([[S::F; 4]; ROWS]);
+
+impl<S: Simd> Operands<S> {
+    /// Source `a`, destination `d`, second source `b`.
+    #[inline(always)]
+    pub(super) fn new(s: S, writer: &Writer, a: &[S::F; 4], d: &[S::F; 4], b: &[S::F; 4]) -> Operands<S> {
+        let one = s.fsplat(1.0);
+        let mut rows = [[one; 4]; ROWS];
+        (rows[0], rows[1], rows[2]) = (*a, *d, *b);
+        for c in 0..4 {
+            rows[3][c] = s.fsplat(writer.constants[c]);
+            rows[4][c] = s.fmin_raw(a[3], s.fsub(one, d[3]));
+        }
+        Operands(rows)
     }
-    let k = &writer.constants;
-    match f {
-        F::ZERO => {
-            for c in from..to {
-                out[c] = s.fsplat(0.0);
-            }
-        }
-        F::SRC_COLOR => each!(c => a[c]),
-        F::ONE_MINUS_SRC_COLOR => each!(c => s.fsub(one, a[c])),
-        F::DST_COLOR => each!(c => d[c]),
-        F::ONE_MINUS_DST_COLOR => each!(c => s.fsub(one, d[c])),
-        F::SRC_ALPHA => each!(c => a[3]),
-        F::ONE_MINUS_SRC_ALPHA => {
-            let k = s.fsub(one, a[3]);
-            each!(c => k)
-        }
-        F::DST_ALPHA => each!(c => d[3]),
-        F::ONE_MINUS_DST_ALPHA => {
-            let k = s.fsub(one, d[3]);
-            each!(c => k)
-        }
-        F::CONSTANT_COLOR => each!(c => s.fsplat(k[c])),
-        F::ONE_MINUS_CONSTANT_COLOR => each!(c => s.fsub(one, s.fsplat(k[c]))),
-        F::CONSTANT_ALPHA => each!(c => s.fsplat(k[3])),
-        F::ONE_MINUS_CONSTANT_ALPHA => each!(c => s.fsub(one, s.fsplat(k[3]))),
-        // (Of alpha it is one.)
-        F::SRC_ALPHA_SATURATE if from < 3 => {
-            let k = s.fmin_raw(a[3], s.fsub(one, d[3]));
-            each!(c => k)
-        }
-        F::SRC1_COLOR => each!(c => b[c]),
-        F::ONE_MINUS_SRC1_COLOR => each!(c => s.fsub(one, b[c])),
-        F::SRC1_ALPHA => each!(c => b[3]),
-        F::ONE_MINUS_SRC1_ALPHA => {
-            let k = s.fsub(one, b[3]);
-            each!(c => k)
-        }
-        _ => {}
+
+    /// A number times channel `c`'s factor, of the source or of the destination.
+    #[inline(always)]
+    pub(super) fn times(&self, s: S, writer: &Writer, destination: bool, c: usize, v: S::F) -> S::F {
+        let code = &writer.factors.codes[c / 3][destination as usize];
+        let k = self.0[code.row % ROWS][if code.alpha { 3 } else { c }];
+        let k = if code.inverse { s.fsub(s.fsplat(1.0), k) } else { k };
+        if code.zero { s.fsplat(0.0) } else { s.fmul(v, k) }
     }
-    out
+
+    /// The first `n` channels by the equation, whatever its factors: these are looked up, so that the code is short, as it is there for each
+    /// kind of pixels.
+    #[inline(always)]
+    pub(super) fn blended(&self, s: S, writer: &Writer, n: usize) -> [S::F; 4] {
+        let [a, d, ..] = &self.0;
+        let mut out = *a;
+        // (A loop, not the same four times.)
+        for c in 0..std::hint::black_box(n).min(4) {
+            let op = if c < 3 { writer.blend.color_op } else { writer.blend.alpha_op };
+            out[c] = match op {
+                BlendOp::MIN => s.fmin_raw(a[c], d[c]),
+                BlendOp::MAX => s.fmax_raw(a[c], d[c]),
+                _ => {
+                    let x = self.times(s, writer, false, c, a[c]);
+                    let y = self.times(s, writer, true, c, d[c]);
+                    match op {
+                        BlendOp::SUBTRACT => s.fsub(x, y),
+                        BlendOp::REVERSE_SUBTRACT => s.fsub(y, x),
+                        _ => s.fadd(x, y),
+                    }
+                }
+            };
+        }
+        out
+    }
 }

@@ -5,9 +5,11 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::blend::Writer;
-use super::{blend_advanced, blend_equation};
+use super::blend_advanced;
+use super::blend_advanced::is_advanced;
+use super::blend_equation::{self, Operands};
 use ash::vk;
-use simd::{Simd, ops};
+use simd::{Level, Simd, ops};
 use texel::format::wave::{self, Four, WARPS};
 use texel::row::Row;
 
@@ -34,15 +36,15 @@ unsafe fn body<S: Simd>(
     src1: Option<&[Row; 4]>,
     masks: &[u16],
 ) {
-    if let Some(kind) = writer.equation {
-        let run = texel::with_pixels!(kind, P => blend_equation::of::<P>(s.level()));
+    let run = writer.equation.and_then(|k| texel::with_pixels!(k, P => blend_equation::of::<P>(s.level())));
+    if let Some(run) = run {
         // SAFETY: the caller's; of this level, and of the writer's kind.
         return unsafe { run(writer, at, first, src, src1, masks) };
     }
     for (i, at) in at.chunks(WARPS).enumerate() {
         let done = i * WARPS;
         // SAFETY: the caller's.
-        unsafe { step(s, writer, at, first + done, src, &masks[done..done + at.len()]) };
+        unsafe { step(s, writer, at, first + done, src, src1, &masks[done..done + at.len()]) };
     }
 }
 
@@ -50,7 +52,15 @@ unsafe fn body<S: Simd>(
 /// As [`write_warps`], of [`WARPS`] at most.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)]
-unsafe fn step<S: Simd>(s: S, writer: &Writer, at: &[*mut u8], first: usize, src: &[Row; 4], masks: &[u16]) {
+unsafe fn step<S: Simd>(
+    s: S,
+    writer: &Writer,
+    at: &[*mut u8],
+    first: usize,
+    src: &[Row; 4],
+    src1: Option<&[Row; 4]>,
+    masks: &[u16],
+) {
     let n = at.len().min(WARPS);
     let all = masks.iter().fold(0xFFFF, |all, m| all & m) == 0xFFFF;
     let keeps = writer.keep.is_some() || writer.logic.is_some();
@@ -65,7 +75,7 @@ unsafe fn step<S: Simd>(s: S, writer: &Writer, at: &[*mut u8], first: usize, src
         // SAFETY: the words were loaded; the caller's rows.
         unsafe {
             wave::decode(s.level(), plan, &old, n, &mut below);
-            advanced(s, writer, &below, first, n, src, &mut out);
+            blend(s, writer, &below, first, n, src, src1, &mut out);
         }
         let out = [out.row(0), out.row(1), out.row(2), out.row(3)];
         // SAFETY: channels that texels have were blended.
@@ -144,37 +154,67 @@ fn terms(op: vk::LogicOp) -> [u32; 4] {
     [3, 2, 1, 0].map(|i| if bits >> i & 1 != 0 { !0 } else { 0 })
 }
 
-/// The channels that texels have, blended with what is `below`, which is read as [`wave::channel`] says, by an advanced equation.
+/// The channels that texels have, blended with what is `below`, which is read as [`wave::channel`] says: by an advanced equation, or, of
+/// portable code, by any.
 ///
 /// # Safety
 /// The rows hold these warps.
 #[inline(always)]
-unsafe fn advanced<S: Simd>(
+#[allow(clippy::too_many_arguments)]
+unsafe fn blend<S: Simd>(
     s: S,
     writer: &Writer,
     below: &Four,
     first: usize,
     n: usize,
     src: &[Row; 4],
+    src1: Option<&[Row; 4]>,
     out: &mut Four,
 ) {
     let equation = &writer.blend;
+    let advanced = is_advanced(equation.color_op) || s.level() != Level::Portable;
     for w in 0..n {
-        let mut operands = [[[0f32; 16]; 4]; 2];
+        let (mut a, mut b, mut d) = ([s.fsplat(0.0); 4], [s.fsplat(0.0); 4], [s.fsplat(0.0); 4]);
         for k in 0..4 {
             // SAFETY: the caller's rows.
-            let (mut a, d) =
-                unsafe { (src[k].float(s, first + w), wave::channel(&writer.plan, below, k).float(s, w)) };
-            if let Some([lo, hi]) = writer.range {
-                a = s.fmin_raw(s.fmax_raw(a, s.fsplat(lo)), s.fsplat(hi));
+            unsafe {
+                a[k] = operand(s, writer, &src[k], first + w);
+                if let Some(src1) = src1 {
+                    b[k] = operand(s, writer, &src1[k], first + w);
+                }
+                d[k] = wave::channel(&writer.plan, below, k).float(s, w);
             }
-            operands[0][k] = ops::f_lanes(s, a);
-            operands[1][k] = ops::f_lanes(s, d);
         }
-        let [a, d] = &operands;
-        let all = blend_advanced::blend(equation.color_op, &equation.advanced, writer.half(), a, d);
+        let mut blended = a;
+        if !advanced {
+            blended = Operands::new(s, writer, &a, &d, &b).blended(s, writer, 4);
+        } else {
+            let mut operands = [[[0f32; 16]; 4]; 2];
+            for k in 0..4 {
+                (operands[0][k], operands[1][k]) = (ops::f_lanes(s, a[k]), ops::f_lanes(s, d[k]));
+            }
+            let [a, d] = &operands;
+            let all = blend_advanced::blend(equation.color_op, &equation.advanced, writer.half(), a, d);
+            for k in 0..4 {
+                blended[k] = ops::f_from(s, all[k]);
+            }
+        }
         for k in 0..4 {
-            out.put(s, k, w, s.bits(ops::f_from(s, all[k])));
+            out.put(s, k, w, s.bits(blended[k]));
         }
+    }
+}
+
+/// A channel as an operand: clamped where the format's are (§ Blending).
+///
+/// # Safety
+/// The row holds the warp.
+#[inline(always)]
+unsafe fn operand<S: Simd>(s: S, writer: &Writer, row: &Row, w: usize) -> S::F {
+    // SAFETY: the caller's.
+    let v = unsafe { row.float(s, w) };
+    match writer.range {
+        Some([lo, hi]) => s.fmin_raw(s.fmax_raw(v, s.fsplat(lo)), s.fsplat(hi)),
+        None => v,
     }
 }

@@ -1,18 +1,17 @@
-//! Blits to half the size, as mipmaps are made: a texel of four, by the operations of [`super::scaled`] with weights of one half, but in
-//! registers from reading to writing.
+//! Blits to half the size, as mipmaps are made: a texel of four, by the operations of [`super::scaled`] with weights of one half. Both rows
+//! are decoded a wave at a time and added by pairs, so that no row is kept.
 
-// Loops over channels index several arrays at once.
+// Loops over warps index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::blit::{Axis, Tap};
 use crate::format::FormatInfo;
-use crate::format::pixels::{Codes, PixelKind, Pixels};
-use crate::with_pixels;
+use crate::format::wave::{self, Four, Plan, WARPS};
 use simd::{Level, Simd, ops};
 
-/// Destination texels that are made at once.
+/// Texels of a warp.
 const LANES: usize = 16;
-/// Bytes of so many of the largest.
+/// Bytes of the largest warp.
 const WARP: usize = LANES * 16;
 
 /// Whether a destination texel is the mean of two, and of those after the ones of the texel before it.
@@ -21,91 +20,84 @@ fn pairs(taps: &[Tap]) -> bool {
     taps.iter().zip(0u32..).all(|(t, i)| *t == (first + 2 * i, first + 2 * i + 1, 0.5))
 }
 
-/// Writes a row: the format's codes, both rows' first texels, where to, and how many.
-type Row = unsafe fn(&Codes, [*const u8; 2], *mut u8, usize);
-
-/// Such blits of a format.
-pub(super) struct Halves {
-    row: Row,
-    codes: Codes,
+/// Whether [`row`] makes such a blit's. (Formats are the same, so that no channel is missing on one side.)
+pub(super) fn suits(from: &FormatInfo, to: &FormatInfo, [x, y, z]: [&Axis; 3]) -> bool {
+    from.format == to.format && pairs(&x.taps) && pairs(&y.taps) && z.taps.iter().all(|t| t.2 == 0.0)
 }
 
-impl Halves {
-    /// `None` of another blit.
-    pub(super) fn new(
-        level: Level,
-        from: &FormatInfo,
-        to: &FormatInfo,
-        [x, y, z]: [&Axis; 3],
-    ) -> Option<Halves> {
-        let kind = PixelKind::of(from)?;
-        let suits =
-            from.format == to.format && pairs(&x.taps) && pairs(&y.taps) && z.taps.iter().all(|t| t.2 == 0.0);
-        suits.then(|| Halves { row: with_pixels!(kind, P => of::<P>(level)), codes: Codes::new(from) })
-    }
+/// Writes a row: of a format, both rows' first texels, where to, and how many.
+pub(super) type Row = unsafe fn(&Plan, [*const u8; 2], *mut u8, usize);
 
-    /// # Safety
-    /// `count` texels at `to`, and twice as many of both rows.
-    pub(super) unsafe fn run(&self, rows: [*const u8; 2], to: *mut u8, count: usize) {
-        // SAFETY: the caller's; picked for the level it was made for.
-        unsafe { (self.row)(&self.codes, rows, to, count) };
-    }
-}
-
-fn of<P: Pixels>(level: Level) -> Row {
+/// None of portable code, which makes texels one by one.
+pub(super) fn row(level: Level) -> Option<Row> {
     simd::form!(
         level,
-        <P: Pixels> unsafe fn(codes: &Codes, rows: [*const u8; 2], to: *mut u8, count: usize) = row::<_, P>
+        unsafe fn(plan: &Plan, rows: [*const u8; 2], to: *mut u8, count: usize) = body;
+        portable if false
     )
 }
 
 /// # Safety
-/// As [`Halves::run`].
+/// So many texels at `to`, and twice as many of both rows.
 #[inline(always)]
-unsafe fn row<S: Simd, P: Pixels>(s: S, codes: &Codes, rows: [*const u8; 2], to: *mut u8, count: usize) {
-    let bytes = codes.bytes();
-    let mut done = 0;
-    while done + LANES <= count {
-        let at = 2 * done * bytes;
-        let from = [rows[0].wrapping_add(at), rows[1].wrapping_add(at)];
-        // SAFETY: so many texels are left.
-        unsafe { texels::<S, P>(s, codes, from, to.add(done * bytes)) };
-        done += LANES;
-    }
-    let left = count - done;
-    if left > 0 {
-        let (mut own, mut out) = ([[0u8; 2 * WARP]; 2], [0u8; WARP]);
-        // SAFETY: what is left of the rows; as many texels as are made have room.
-        unsafe {
-            for k in 0..2 {
-                own[k].as_mut_ptr().copy_from(rows[k].add(2 * done * bytes), 2 * left * bytes);
-            }
-            texels::<S, P>(s, codes, [own[0].as_ptr(), own[1].as_ptr()], out.as_mut_ptr());
-            to.add(done * bytes).copy_from(out.as_ptr(), left * bytes);
-        }
-    }
-}
-
-/// Sixteen texels of 32 of each row.
-///
-/// # Safety
-/// They are there.
-#[inline(always)]
-unsafe fn texels<S: Simd, P: Pixels>(s: S, codes: &Codes, rows: [*const u8; 2], to: *mut u8) {
-    let half = s.fsplat(0.5);
-    let mut sum = [s.fsplat(0.0); 4];
+unsafe fn body<S: Simd>(s: S, plan: &Plan, rows: [*const u8; 2], to: *mut u8, count: usize) {
+    // Warps of the destination, each of two of either row.
+    const STEP: usize = WARPS / 2;
+    let (bytes, mask) = (plan.bytes, plan.channels());
+    let warps = count.div_ceil(LANES);
+    let whole = count / LANES;
+    let left = count - whole * LANES;
+    // What is no warp, by way of one.
+    let (mut own, mut out) = ([[0u8; 2 * WARP]; 2], [0u8; WARP]);
     for k in 0..2 {
-        // SAFETY: the caller's texels.
-        let (a, b) =
-            unsafe { (P::load(s, codes, rows[k]), P::load(s, codes, rows[k].add(LANES * codes.bytes()))) };
-        let (a, b) = (P::decode(s, codes, &a), P::decode(s, codes, &b));
-        for c in 0..P::CHANNELS {
-            let [x, y] = ops::apart(s, [s.bits(a[c]), s.bits(b[c])]);
-            let pair = s.fadd(s.fmul(s.from_bits(x), half), s.fmul(s.from_bits(y), half));
-            sum[c] = s.fadd(sum[c], s.fmul(pair, half));
+        // SAFETY: what is left of the row.
+        unsafe { own[k].as_mut_ptr().copy_from(rows[k].add(2 * whole * LANES * bytes), 2 * left * bytes) };
+    }
+    let half = s.fsplat(0.5);
+    let (mut words, mut channels, mut sums) = (Four::new(), Four::new(), Four::new());
+    for first in (0..warps).step_by(STEP) {
+        let n = STEP.min(warps - first);
+        for k in 0..2 {
+            let mut at = [rows[k]; WARPS];
+            for w in 0..n {
+                let here = if first + w < whole {
+                    rows[k].wrapping_add(2 * (first + w) * LANES * bytes)
+                } else {
+                    own[k].as_ptr()
+                };
+                (at[2 * w], at[2 * w + 1]) = (here, here.wrapping_add(LANES * bytes));
+            }
+            // SAFETY: the caller's texels; what is read has been written (all of it).
+            unsafe {
+                wave::load(s.level(), bytes, &at[..2 * n], &mut words);
+                wave::decode(s.level(), plan, &words, 2 * n, &mut channels);
+                for c in 0..4 {
+                    if mask >> c & 1 == 0 {
+                        continue;
+                    }
+                    for w in 0..n {
+                        let [x, y] =
+                            ops::apart(s, [channels.get(s, c, 2 * w), channels.get(s, c, 2 * w + 1)]);
+                        let pair = s.fadd(s.fmul(s.from_bits(x), half), s.fmul(s.from_bits(y), half));
+                        // (From 0 on: of negative zeros the sum is not one.)
+                        let before = if k == 0 { s.fsplat(0.0) } else { s.from_bits(sums.get(s, c, w)) };
+                        sums.put(s, c, w, s.bits(s.fadd(before, s.fmul(pair, half))));
+                    }
+                }
+            }
+        }
+        let mut places = [to; STEP];
+        for w in 0..n {
+            let here = to.wrapping_add((first + w) * LANES * bytes);
+            places[w] = if first + w < whole { here } else { out.as_mut_ptr() };
+        }
+        let all = [sums.row(0), sums.row(1), sums.row(2), sums.row(3)];
+        // SAFETY: the caller's texels, or room for a warp of them.
+        unsafe {
+            wave::encode(s.level(), plan, &all, 0, n, &mut words);
+            wave::store(s.level(), bytes, &words, &places[..n]);
         }
     }
-    let out = P::encode(s, codes, &sum);
-    // SAFETY: the caller's texels.
-    unsafe { P::store(s, codes, to, &out) };
+    // SAFETY: what is left of the row.
+    unsafe { to.wrapping_add(whole * LANES * bytes).copy_from(out.as_ptr(), left * bytes) };
 }

@@ -8,7 +8,7 @@ use crate::format::FormatInfo;
 use crate::format::wave::{self, Four, Plan, WARPS};
 use crate::image::Surface;
 use crate::memory::sparse;
-use crate::row::Row;
+use crate::row::Row as Lanes;
 use simd::{Level, Simd};
 use std::mem::MaybeUninit;
 
@@ -17,12 +17,16 @@ const LANES: usize = 16;
 /// Bytes of the largest warp.
 const WARP: usize = LANES * 16;
 
-/// Whether [`slice`] has surfaces' formats and memory; `d`: what is written.
-pub(super) fn has(s: &Surface, d: &Surface) -> bool {
+/// Whether [`slice`] has surfaces' formats and memory, and form for the level; `d`: what is written.
+pub(super) fn has(level: Level, s: &Surface, d: &Surface) -> bool {
     let plain = |f: &FormatInfo| !f.compressed() && !f.is_64bit() && !f.paired() && f.block_bytes <= 16;
     // Where some of the memory may be absent, rows go in parts.
     let whole = s.split.is_none() && d.split.is_none() && !sparse::may_have_holes(d.base);
-    plain(s.format) && plain(d.format) && !Plan::new(d.format).shared_exponent() && whole
+    row(level).is_some()
+        && plain(s.format)
+        && plain(d.format)
+        && !Plan::new(d.format).shared_exponent()
+        && whole
 }
 
 /// A slice of a surface: where its rectangle begins, and z and layer.
@@ -35,30 +39,40 @@ pub(super) fn slice(
     (d, [dx, dy], (dz, dl)): At,
     [w, h]: [u32; 2],
 ) {
+    let Some(row) = row(level) else { return };
     let plans = [Plan::new(s.format), Plan::new(d.format)];
     for y in 0..h {
         // SAFETY: both surfaces have the row; samples lie at one pitch, and the row's texels side by side (all of it).
         unsafe {
             let from = s.block(sx, sy + y, sz, 0, sl).cast_const();
             let to = d.block(dx, dy + y, dz, 0, dl);
-            row(level, &plans, from, s.sample_pitch as usize, s.samples as usize, to, w as usize);
+            row(&plans, from, s.sample_pitch as usize, s.samples as usize, to, w as usize);
         }
     }
 }
 
-simd::by_level! {
-    /// The means of `count` texels that lie side by side; `pitch`: bytes from a sample to the next.
-    ///
-    /// # Safety
-    /// There are as many texels of as many samples of the first plan's format at `from`, and of the second's at `to`.
-    #[inline(never)]
-    pub(super) unsafe fn row = row_body, (
-        plans: &[Plan; 2], from: *const u8, pitch: usize, samples: usize, to: *mut u8, count: usize,
+/// The means of texels that lie side by side: plans of source and destination, sample 0's texels, bytes from a sample to the next, how many
+/// samples, where to, and how many texels.
+type Row = unsafe fn(&[Plan; 2], *const u8, usize, usize, *mut u8, usize);
+
+/// None of portable code, which adds texels one by one.
+fn row(level: Level) -> Option<Row> {
+    simd::form!(
+        level,
+        unsafe fn(
+            plans: &[Plan; 2],
+            from: *const u8,
+            pitch: usize,
+            samples: usize,
+            to: *mut u8,
+            count: usize,
+        ) = row_body;
+        portable if false
     )
 }
 
 /// # Safety
-/// As [`row`].
+/// There are as many texels of as many samples of the first plan's format at `from`, and of the second's at `to`.
 #[inline(always)]
 unsafe fn row_body<S: Simd>(
     s: S,
@@ -103,7 +117,7 @@ unsafe fn row_body<S: Simd>(
 struct Sums([[MaybeUninit<[f64; LANES]>; WARPS]; 4]);
 
 /// # Safety
-/// As [`row`], of `n` warps.
+/// As [`row_body`], of `n` warps.
 #[inline(always)]
 unsafe fn warps<S: Simd>(
     s: S,
@@ -163,7 +177,7 @@ unsafe fn warps<S: Simd>(
                 }
             }
         }
-        let mut rows = [Row::zero(); 4];
+        let mut rows = [Lanes::zero(); 4];
         for (c, row) in rows.iter_mut().enumerate() {
             *row = wave::channel(from_plan, &channels, c);
         }
@@ -195,6 +209,7 @@ mod tests {
             seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
             seed >> 9
         };
+        let Some(row) = row(level) else { return };
         let floats = |i: &&FormatInfo| i.color_attachment() && i.channel_class() == ChannelClass::Float;
         for i in all().iter().filter(floats) {
             let (load, store) = (load_fn(i), store_fn(i));
@@ -214,7 +229,7 @@ mod tests {
                 let mut got = vec![0u8; count * bytes];
                 let plans = [Plan::new(i); 2];
                 // SAFETY: so many texels of so many samples.
-                unsafe { row(level, &plans, from.as_ptr(), count * bytes, samples, got.as_mut_ptr(), count) };
+                unsafe { row(&plans, from.as_ptr(), count * bytes, samples, got.as_mut_ptr(), count) };
                 for x in 0..count {
                     let mut sum = [0f64; 4];
                     for k in 0..samples {

@@ -58,7 +58,8 @@ pub fn resolve_image(src: &Image, dst: &Image, r: &vk::ImageResolve2, modes: Opt
             _ => false,
         };
         let samples = if good { s.surface.samples } else { 1 };
-        if mode == Mode::AVERAGE && color && samples > 1 && means::has(&s.surface, &d.surface) {
+        if mode == Mode::AVERAGE && color && samples > 1 && means::has(Level::best(), &s.surface, &d.surface)
+        {
             for i in 0..s.count().min(d.count()) {
                 means::slice(
                     Level::best(),

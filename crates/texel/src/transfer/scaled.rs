@@ -5,7 +5,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::blit::{Axis, Tap};
-use super::halve::Halves;
+use super::halve;
 use crate::format::kernels::Channels;
 use crate::format::wave::{self, Four, Plan, WARPS};
 use crate::format::{ChannelClass, codec};
@@ -112,7 +112,7 @@ struct Rows<'a> {
     /// When each was last asked for.
     used: [u64; 4],
     now: u64,
-    level: Level,
+    kernels: Kernels,
 }
 
 impl Rows<'_> {
@@ -125,7 +125,7 @@ impl Rows<'_> {
         self.used[i] = self.now;
         if found.is_none() {
             self.rows[i].0 = at;
-            // SAFETY: the row exists, and the texels of it that are decoded: taps were cut to the surface.
+            // SAFETY: the row exists, and the texels of it that are decoded: taps were cut to the surface. Kernels are of the level.
             unsafe {
                 let base = self.surface.block(self.lo, y, z, 0, self.layer);
                 let row = &mut self.rows[i].1;
@@ -133,12 +133,12 @@ impl Rows<'_> {
                     // Columns are texels, one after the other.
                     assert!(self.decoded.texels.div_ceil(LANES) <= row.len());
                     let lines = Lines { first: row.as_mut_ptr().cast(), warp: 4, channel: 1 };
-                    decode(self.level, self.work, base, self.decoded.texels, &lines);
+                    (self.kernels.decode)(self.work, base, self.decoded.texels, &lines);
                 } else {
                     let d = &mut self.decoded;
                     let lines = Lines { first: d.lines.as_mut_ptr(), warp: 1, channel: d.lines.len() / 4 };
-                    decode(self.level, self.work, base, d.texels, &lines);
-                    across(self.level, self.work, d, self.groups, row);
+                    (self.kernels.decode)(self.work, base, d.texels, &lines);
+                    (self.kernels.across)(self.work, d, self.groups, row);
                 }
             }
         }
@@ -146,19 +146,46 @@ impl Rows<'_> {
     }
 }
 
-simd::by_level! {
+/// The steps of a blit, as compiled for a level.
+#[derive(Clone, Copy)]
+struct Kernels {
     /// Decodes a row.
-    ///
-    /// # Safety
-    /// As many texels are readable, and `out` has lines for them.
-    #[inline(never)]
-    unsafe fn decode = decode_body, (work: &Work, base: *const u8, texels: usize, out: &Lines)
+    decode: unsafe fn(&Work, *const u8, usize, &Lines),
+    /// Filters a row along x.
+    across: unsafe fn(&Work, &Decoded, &[Group], &mut [[Line; 4]]),
+    /// Writes a destination row: the sum of `rows`, each with its weight; the first alone, where nothing is filtered.
+    down: unsafe fn(&Work, &[(&[[Line; 4]], f32)], &[Group], *mut u8),
+    halve: halve::Row,
+}
+
+impl Kernels {
+    /// None of portable code, which makes texels one by one.
+    fn new(level: Level) -> Option<Kernels> {
+        Some(Kernels {
+            decode: simd::form!(
+                level,
+                unsafe fn(work: &Work, base: *const u8, texels: usize, out: &Lines) = decode;
+                portable if false
+            )?,
+            across: simd::form!(
+                level,
+                fn(work: &Work, row: &Decoded, groups: &[Group], out: &mut [[Line; 4]]) = across;
+                portable if false
+            )?,
+            down: simd::form!(
+                level,
+                unsafe fn(work: &Work, rows: &[(&[[Line; 4]], f32)], groups: &[Group], at: *mut u8) = down;
+                portable if false
+            )?,
+            halve: halve::row(level)?,
+        })
+    }
 }
 
 /// # Safety
-/// As [`decode`].
+/// As many texels are readable, and `out` has lines for them.
 #[inline(always)]
-unsafe fn decode_body<S: Simd>(s: S, work: &Work, base: *const u8, texels: usize, out: &Lines) {
+unsafe fn decode<S: Simd>(s: S, work: &Work, base: *const u8, texels: usize, out: &Lines) {
     let bytes = work.from.bytes;
     let has = work.from.channels() & work.wanted;
     let whole = texels / LANES;
@@ -195,14 +222,8 @@ unsafe fn decode_body<S: Simd>(s: S, work: &Work, base: *const u8, texels: usize
     }
 }
 
-simd::by_level! {
-    /// Filters a row along x.
-    #[inline(never)]
-    fn across = across_body, (work: &Work, row: &Decoded, groups: &[Group], out: &mut [[Line; 4]])
-}
-
 #[inline(always)]
-fn across_body<S: Simd>(s: S, work: &Work, row: &Decoded, groups: &[Group], out: &mut [[Line; 4]]) {
+fn across<S: Simd>(s: S, work: &Work, row: &Decoded, groups: &[Group], out: &mut [[Line; 4]]) {
     let each = row.lines.len() / 4;
     for (g, out) in groups.iter().zip(out) {
         // Two lines follow the row's last texel.
@@ -262,19 +283,10 @@ fn load<S: Simd>(s: S, line: &Line) -> S::I {
     unsafe { s.iload(line.0.as_ptr().cast()) }
 }
 
-simd::by_level! {
-    /// Writes a destination row: the sum of `rows`, each with its weight; the first alone, where nothing is filtered.
-    ///
-    /// # Safety
-    /// There is room for as many texels as the groups have columns.
-    #[inline(never)]
-    unsafe fn down = down_body, (work: &Work, rows: &[(&[[Line; 4]], f32)], groups: &[Group], at: *mut u8)
-}
-
 /// # Safety
-/// As [`down`].
+/// There is room for as many texels as the groups have columns.
 #[inline(always)]
-unsafe fn down_body<S: Simd>(s: S, work: &Work, rows: &[(&[[Line; 4]], f32)], groups: &[Group], at: *mut u8) {
+unsafe fn down<S: Simd>(s: S, work: &Work, rows: &[(&[[Line; 4]], f32)], groups: &[Group], at: *mut u8) {
     let bytes = work.to.bytes;
     let mut words = Four::new();
     for first in (0..groups.len()).step_by(WARPS) {
@@ -361,10 +373,14 @@ unsafe fn convert<S: Simd>(s: S, of: &mut Four, w: usize, wanted: u32, from: Cha
     }
 }
 
-/// Whether [`blit`] has such a blit; `d`: what is written.
-pub(super) fn has(s: &Surface, d: &Surface) -> bool {
+/// Whether [`blit`] has such a blit, and form for the level; `d`: what is written.
+pub(super) fn has(level: Level, s: &Surface, d: &Surface) -> bool {
     // Where some of the memory may be absent, rows go in parts.
-    !s.format.compressed() && s.split.is_none() && d.split.is_none() && !sparse::may_have_holes(d.base)
+    Kernels::new(level).is_some()
+        && !s.format.compressed()
+        && s.split.is_none()
+        && d.split.is_none()
+        && !sparse::may_have_holes(d.base)
 }
 
 /// A blit whose axes were cut to both surfaces. `linear`: of floats, by the taps' weights; the nearest texel otherwise.
@@ -376,7 +392,9 @@ pub(super) fn blit(
     (sl, dl, layers): (u32, u32, u32),
     linear: bool,
 ) {
-    if linear && let Some(halves) = Halves::new(level, s.format, d.format, [ax, ay, az]) {
+    let Some(kernels) = Kernels::new(level) else { return };
+    if linear && halve::suits(s.format, d.format, [ax, ay, az]) {
+        let plan = Plan::new(s.format);
         for layer in 0..layers {
             for (z, tz) in az.taps.iter().enumerate() {
                 for (y, ty) in ay.taps.iter().enumerate() {
@@ -385,7 +403,7 @@ pub(super) fn blit(
                         let from =
                             [ty.0, ty.1].map(|y| s.block(ax.taps[0].0, y, tz.0, 0, sl + layer).cast_const());
                         let at = d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
-                        halves.run(from, at, ax.taps.len());
+                        (kernels.halve)(&plan, from, at, ax.taps.len());
                     }
                 }
             }
@@ -415,7 +433,7 @@ pub(super) fn blit(
         rows: (0..count).map(|_| (None, vec![missing; groups.len()])).collect(),
         used: [0; 4],
         now: 0,
-        level,
+        kernels,
     };
     for layer in 0..layers {
         rows.layer = sl + layer;
@@ -440,7 +458,7 @@ pub(super) fn blit(
                 // SAFETY: the axes were cut to both surfaces.
                 unsafe {
                     let at = d.block(ax.first, ay.first + y as u32, az.first + z as u32, 0, dl + layer);
-                    down(level, &work, &shares[..count], &groups, at);
+                    (kernels.down)(&work, &shares[..count], &groups, at);
                 }
             }
         }
