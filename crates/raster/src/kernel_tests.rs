@@ -3,7 +3,7 @@
 use crate::geometry::every_level_gives_the_same_bits;
 use crate::geometry::feedback::rows_are_columns;
 use crate::geometry::fetch::fours_are_columns;
-use crate::tile::blend::the_general_way_is_the_same;
+use crate::tile::blend::the_general_way_is_the_formula;
 use crate::tile::cover::edges_against_each_sample;
 use crate::tile::resolve::means;
 use crate::tile::transfer::moves_are_those_of_pixels;
@@ -22,7 +22,7 @@ simd::walk! {
     "geometry::feedback::rows" => rows_are_columns;
     "tile::cover::list" => edges_against_each_sample;
     "tile::blend_wave::write_warps", "tile::blend_equation::of", "tile::blend::write_at",
-    "tile::blocks::write_blocks" => the_general_way_is_the_same;
+    "tile::blocks::write_blocks" => the_general_way_is_the_formula;
     "tile::resolve::colors" => means;
     "tile::transfer::moved" => moves_are_those_of_pixels;
     "tile::task::draw", "tile::task::block", "tile::shade::shade",

@@ -34,7 +34,7 @@ macro_rules! avx512 {
 ///
 /// - `portable = other`: another body for [`crate::Level::Portable`];
 /// - `portable if condition`: gives an `Option`, none for that level where the condition does not hold;
-/// - `avx2 at most`: no form of its own for [`crate::Level::Avx512`].
+/// - `avx2 at most`: no form of its own for [`crate::Level::Avx512`]; with `portable = other` behind a comma.
 #[macro_export]
 macro_rules! form {
     // A function compiled with features, for both macros of this file.
@@ -85,6 +85,9 @@ macro_rules! form {
     };
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt [$($r:ty)?] $body:expr; avx2 at most) => {
         $crate::form!(@pick $level $g $of $unsafe $a [$($r)?] [$body] [$body] [avx2] [::std::convert::identity, true, unreachable!()])
+    };
+    (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt [$($r:ty)?] $body:expr; avx2 at most, portable = $portable:expr) => {
+        $crate::form!(@pick $level $g $of $unsafe $a [$($r)?] [$body] [$portable] [avx2] [::std::convert::identity, true, unreachable!()])
     };
     (@fn $level:tt $g:tt $of:tt unsafe fn $a:tt $(-> $r:ty)? = $($body:tt)*) => {
         $crate::form!(@of $level $g $of [unsafe] $a [$($r)?] $($body)*)

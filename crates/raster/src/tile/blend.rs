@@ -395,7 +395,7 @@ fn unit<S: Simd>(s: S, v: S::F) -> S::F {
 }
 
 #[cfg(test)]
-pub(crate) use tests::the_general_way_is_the_same;
+pub(crate) use tests::the_general_way_is_the_formula;
 #[cfg(test)]
 #[path = "blend_tests.rs"]
 mod tests;

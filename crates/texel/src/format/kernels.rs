@@ -251,6 +251,27 @@ unsafe fn load16<S: Simd, C: Codec>(
     unsafe { codec!(C, info, |c| c.load16(base, offsets, out)) }
 }
 
+/// As [`load16`], by the component list where it has the format.
+///
+/// # Safety
+/// As there.
+#[inline(always)]
+unsafe fn load16_any<S: Simd>(
+    s: S,
+    info: &'static FormatInfo,
+    base: *const u8,
+    offsets: &[u64; 16],
+    out: &mut Channels,
+) {
+    // SAFETY: the caller has every texel readable.
+    unsafe {
+        match info.is_64bit() {
+            true => Generic(info).load16(base, offsets, out),
+            false => warp::unpack(s, info, base, offsets, out),
+        }
+    }
+}
+
 fn load16_at<C: Codec>(_: C, level: Level) -> GatherFn {
     simd::form!(
         level,
@@ -260,7 +281,8 @@ fn load16_at<C: Codec>(_: C, level: Level) -> GatherFn {
             offsets: &[u64; 16],
             out: &mut Channels,
         ) = load16::<_, C>;
-        avx2 at most
+        // (One for all formats, as of `scatter_at`.)
+        avx2 at most, portable = load16_any
     )
 }
 
