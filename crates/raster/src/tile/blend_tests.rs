@@ -112,7 +112,11 @@ pub(crate) fn the_general_way_is_the_formula(level: Level) {
         seed >> 8
     };
     let usual = [F::ZERO, F::ONE, F::SRC_ALPHA, F::ONE_MINUS_SRC_ALPHA];
-    for (i, n) in texel::format::all().iter().filter(|i| i.color_attachment()).flat_map(|i| (0..24).map(move |n| (i, n))) {
+    for (i, n) in texel::format::all()
+        .iter()
+        .filter(|i| i.color_attachment())
+        .flat_map(|i| (0..24).map(move |n| (i, n)))
+    {
         let mut pick = |of: usize| next() as usize % of;
         let mut factor = || if n % 2 == 0 { usual[pick(4)] } else { factors[pick(15)] };
         let [src_color, dst_color, src_alpha, dst_alpha] = [(); 4].map(|_| factor());

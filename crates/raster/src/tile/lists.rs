@@ -40,6 +40,34 @@ pub struct Lists {
     everywhere: Vec<u32>,
     /// Of the draw that is being added: tile and entry.
     pairs: Vec<(u32, u32)>,
+    /// For sorting them.
+    spare: Vec<(u32, u32)>,
+    places: Vec<u32>,
+}
+
+/// Sorts pairs by tile, those of a tile in their order: by counting where there are about as many as tiles.
+fn by_tile(pairs: &mut Vec<(u32, u32)>, spare: &mut Vec<(u32, u32)>, places: &mut Vec<u32>, tiles: usize) {
+    if pairs.len() < tiles / 4
+        || spare.try_reserve(pairs.len()).is_err()
+        || places.try_reserve(tiles).is_err()
+    {
+        return pairs.sort_by_key(|p| p.0);
+    }
+    places.clear();
+    places.resize(tiles, 0);
+    pairs.iter().for_each(|p| places[p.0 as usize] += 1);
+    let mut next = 0;
+    for place in places.iter_mut() {
+        next += std::mem::replace(place, next);
+    }
+    spare.clear();
+    spare.resize(pairs.len(), (0, 0));
+    for p in pairs.iter() {
+        let place = &mut places[p.0 as usize];
+        spare[*place as usize] = *p;
+        *place += 1;
+    }
+    std::mem::swap(pairs, spare);
 }
 
 impl Lists {
@@ -73,7 +101,7 @@ impl Lists {
         }
         // A tile's keep their order.
         if !pairs.is_sorted_by_key(|p| p.0) {
-            pairs.sort_by_key(|p| p.0);
+            by_tile(pairs, &mut self.spare, &mut self.places, count);
         }
         let room = self.entries.try_reserve(pairs.len()).and_then(|()| self.runs.try_reserve(pairs.len()));
         let more = count.saturating_sub(self.tiles.len());
