@@ -173,9 +173,9 @@ impl Simd for Avx512 {
                 0, 0, 0,
             ));
             let mut out = [_mm512_setzero_ps(); 4];
-            for k in 0..4 {
+            for (k, out) in out.iter_mut().enumerate() {
                 let of = _mm512_add_epi16(first, _mm512_set1_epi16(k as i16));
-                out[k] = _mm512_cvtph_ps(low(_mm512_permutex2var_epi16(v[0], of, v[1])));
+                *out = _mm512_cvtph_ps(low(_mm512_permutex2var_epi16(v[0], of, v[1])));
             }
             out
         }
