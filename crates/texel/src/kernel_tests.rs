@@ -14,7 +14,8 @@ simd::walk! {
     "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
     "sample::fast::reads", "sample::fast::any::load", "sample::fast::any::filter", "sample::fast::any::apart",
     "sample::fast::any::cover", "sample::fast::any::levels", "sample::fast::any::taps",
-    "sample::fast::any::gather", "sample::fast::any::solid", "sample::fast::any::fetch" => kernels_agree_with_the_general_path;
+    "sample::fast::any::gather", "sample::fast::any::solid", "sample::fast::any::fetch", "sample::fast::any::one",
+    "sample::fast::any::nearest" => kernels_agree_with_the_general_path;
     "format::wave::load", "format::wave::store", "format::wave::decode",
     "format::wave::encode" => steps_are_their_texels;
     "transfer::halve::row", "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;

@@ -24,7 +24,7 @@ pub enum Coding {
     Exponent,
 }
 
-/// Channels of a texel of 1, 2, 4, 8 or 16 bytes.
+/// Channels of a texel of 1, 2, 4, 8, 12 or 16 bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
     pub coding: Coding,
@@ -117,7 +117,7 @@ impl Plan {
             && !format.is_64bit()
             && format.block_extent == [1; 3]
             && aspects < 2
-            && matches!(format.block_bytes, 1 | 2 | 4 | 8 | 16);
+            && matches!(format.block_bytes, 1 | 2 | 4 | 8 | 12 | 16);
         if !plain {
             return None;
         }

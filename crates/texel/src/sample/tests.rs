@@ -503,7 +503,9 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
             }
             fetches_agree(&wide, case, mask, &mut random);
             let counted = sample_lines(&wide, &s, &args, mask);
-            assert_eq!(counted.is_some(), wide.fast.is_some(), "{} {case}", image.format.name);
+            // (Texels of 12 bytes lie in two lines.)
+            let lined = wide.fast.is_some() && image.format.block_bytes != 12;
+            assert_eq!(counted.is_some(), lined, "{} {case}", image.format.name);
             if let Some(n) = counted {
                 assert_eq!(n as usize, lines.len(), "{} {case} {machine:?}", image.format.name);
             }
@@ -511,7 +513,8 @@ pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
         }
         let lanes = compares || wide.is_cube;
         assert_eq!(warps > 0, wide.fast.is_none() && !lanes, "{} by whole warps", image.format.name);
-        assert_eq!(waves > 0, wide.fast.is_some(), "{} has kernels for waves", image.format.name);
+        let lined = wide.fast.is_some() && image.format.block_bytes != 12;
+        assert_eq!(waves > 0, lined, "{} has kernels for waves", image.format.name);
     }
 }
 

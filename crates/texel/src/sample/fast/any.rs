@@ -9,7 +9,8 @@ use super::place::{self, weighted};
 use super::texels::{HIGH, LOW, Texels, narrow, words, words4};
 use super::tile::{self, Place, Tiles};
 use super::unit::Unit;
-use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, fetch, gather, levels, lod, mix, solid};
+use super::window;
+use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, fetch, gather, levels, lod, mix, nearest, solid};
 use crate::format::kernels::Channels;
 use crate::sample::args::{SampleArgs, Warp4};
 use crate::sample::sampler::Sampler;
@@ -18,8 +19,12 @@ use crate::vector::{load, store};
 use simd::rows::ImageRows;
 use simd::{Level, Simd, ops};
 
-/// `n` texels of each lane, at most four, at `base + at`: see [`Fast::reads`].
-type Load = unsafe fn(&Fast, *const u8, usize, &[[u32; 16]; 4], &mut [Channels; 4]);
+/// A texel of each lane at `base + at`: see [`Fast::reads`].
+type One = unsafe fn(&Fast, *const u8, &[u32; 16], &mut Channels);
+/// As [`super::nearest::warps`].
+type Nearest = unsafe fn(&Fast, &ImageView, &Sampler, &ImageRows);
+/// Four texels of each lane at `base + at`: see [`Fast::reads`].
+type Load = unsafe fn(&Fast, *const u8, &[[u32; 16]; 4], &mut [Channels; 4]);
 /// As [`super::found::filter`].
 type Filter = unsafe fn(&Fast, &Found, &Corners, &[f32; 4], &mut Channels);
 /// As [`super::apart::apart`].
@@ -42,6 +47,8 @@ type Taps = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 /// What is there for a machine.
 #[derive(Clone, Copy)]
 pub struct Functions {
+    pub one: One,
+    pub nearest: Nearest,
     pub load: Load,
     pub filter: Filter,
     pub apart: Apart,
@@ -56,9 +63,19 @@ pub struct Functions {
 impl Functions {
     pub fn of(machine: Level) -> Option<Functions> {
         Some(Functions {
+            one: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, base: *const u8, at: &[u32; 16], out: &mut Channels) = texel;
+                portable if PORTABLE
+            )?,
+            nearest: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, wave: &ImageRows) = nearest::warps;
+                portable if PORTABLE
+            )?,
             load: simd::form!(
                 machine,
-                unsafe fn(f: &Fast, base: *const u8, n: usize, at: &[[u32; 16]; 4], out: &mut [Channels; 4]) = texels;
+                unsafe fn(f: &Fast, base: *const u8, at: &[[u32; 16]; 4], out: &mut [Channels; 4]) = texels;
                 portable if PORTABLE
             )?,
             filter: simd::form!(
@@ -149,12 +166,12 @@ impl<const WORD: bool> Texels for Any<WORD> {
     }
     #[inline(always)]
     unsafe fn load<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I, out: &mut [S::F; 4]) {
-        let (mut from, mut to) = ([[0; 16]; 4], [[[0; 16]; 4]; 4]);
-        store(s, &mut from[0], at);
+        let (mut from, mut to) = ([0; 16], [[0; 16]; 4]);
+        store(s, &mut from, at);
         // SAFETY: the caller's texels.
-        unsafe { (f.any.load)(f, base, 1, &from, &mut to) };
+        unsafe { (f.any.one)(f, base, &from, &mut to) };
         for k in 0..4 {
-            out[k] = s.from_bits(load(s, &to[0][k]));
+            out[k] = s.from_bits(load(s, &to[k]));
         }
     }
     #[inline(always)]
@@ -164,7 +181,7 @@ impl<const WORD: bool> Texels for Any<WORD> {
             store(s, &mut from[n], at[n]);
         }
         // SAFETY: the caller's texels.
-        unsafe { (f.any.load)(f, base, 4, &from, &mut to) };
+        unsafe { (f.any.load)(f, base, &from, &mut to) };
         for n in 0..4 {
             for k in 0..4 {
                 out[n][k] = s.from_bits(load(s, &to[n][k]));
@@ -173,15 +190,19 @@ impl<const WORD: bool> Texels for Any<WORD> {
     }
 }
 
-/// Words of four texels of each lane, by word.
-type Words = [[[u32; 16]; 4]; 4];
-
 /// Puts the words of texel `n` there, of as many as it has.
 ///
 /// # Safety
 /// Texels at `base + at` are readable; of small ones, the aligned words that they are in.
 #[inline(always)]
-unsafe fn words_of<S: Simd>(s: S, bytes: u32, base: *const u8, at: S::I, to: &mut Words, n: usize) {
+unsafe fn words_of<S: Simd, const N: usize>(
+    s: S,
+    bytes: u32,
+    base: *const u8,
+    at: S::I,
+    to: &mut [[[u32; 16]; N]; 4],
+    n: usize,
+) {
     // SAFETY: the caller's.
     unsafe {
         match bytes {
@@ -191,6 +212,13 @@ unsafe fn words_of<S: Simd>(s: S, bytes: u32, base: *const u8, at: S::I, to: &mu
                 let [a, b] = s.igather2(base, at);
                 store(s, &mut to[0][n], a);
                 store(s, &mut to[1][n], b);
+            }
+            12 => {
+                // Not four words: there may be none after the last.
+                let [a, b] = s.igather2(base, at);
+                store(s, &mut to[0][n], a);
+                store(s, &mut to[1][n], b);
+                store(s, &mut to[2][n], words(s, base, s.iadd(at, s.isplat(8))));
             }
             _ => {
                 let all = words4(s, base, at);
@@ -202,39 +230,63 @@ unsafe fn words_of<S: Simd>(s: S, bytes: u32, base: *const u8, at: S::I, to: &mu
     }
 }
 
+/// A texel of each lane, as [`Functions::one`] and [`Functions::load`] have them; channels that there are not are something.
+///
 /// # Safety
-/// `n` times sixteen texels are there.
+/// Texels at `base + at` are there.
 #[inline(always)]
-unsafe fn texels<S: Simd>(
-    s: S,
-    f: &Fast,
-    base: *const u8,
-    n: usize,
-    at: &[[u32; 16]; 4],
-    out: &mut [Channels; 4],
-) {
-    let n = n.min(4);
+pub unsafe fn one<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I) -> [S::F; 4] {
+    let mut words = [[[0; 16]; 1]; 4];
+    if f.reads == Unit::Decoded {
+        let (mut from, mut to) = ([[0; 16]], [[[0; 16]; 4]; 4]);
+        store(s, &mut from[0], at);
+        // SAFETY: the caller's texels.
+        unsafe { blocks::texels(s, f, base, &from, &mut to) };
+        (words[0][0], words[1][0]) = (to[0][0], to[1][0]);
+    } else {
+        // SAFETY: the caller's texels.
+        unsafe { words_of(s, f.plan.bytes, base, at, &mut words, 0) };
+    }
+    let mut out = [[0; 16]; 4];
+    for k in 0..4 {
+        if f.plan.has >> k & 1 != 0 {
+            let w = [load(s, &words[f.plan.word(k) % 4][0])];
+            let [v] = f.plan.channel(s, k, &w, &f.plan.scales(s, &w));
+            store(s, &mut out[k], s.bits(v));
+        }
+    }
+    let [a, b, c, d] = [load(s, &out[0]), load(s, &out[1]), load(s, &out[2]), load(s, &out[3])];
+    [s.from_bits(a), s.from_bits(b), s.from_bits(c), s.from_bits(d)]
+}
+
+/// # Safety
+/// As [`one`].
+#[inline(always)]
+unsafe fn texel<S: Simd>(s: S, f: &Fast, base: *const u8, at: &[u32; 16], out: &mut Channels) {
+    // SAFETY: the caller's texels.
+    let t = unsafe { one(s, f, base, load(s, at)) };
+    for k in 0..4 {
+        store(s, &mut out[k], s.bits(t[k]));
+    }
+}
+
+/// # Safety
+/// As [`one`], of four texels.
+#[inline(always)]
+unsafe fn texels<S: Simd>(s: S, f: &Fast, base: *const u8, at: &[[u32; 16]; 4], out: &mut [Channels; 4]) {
     let mut words = [[[0; 16]; 4]; 4];
     if f.reads == Unit::Decoded {
         // SAFETY: the caller's texels.
-        unsafe { blocks::texels(s, f, base, &at[..n], &mut words) };
+        unsafe { blocks::texels(s, f, base, at, &mut words) };
     } else {
-        for i in 0..n {
+        for i in 0..4 {
             // SAFETY: the caller's texels.
             unsafe { words_of(s, f.plan.bytes, base, load(s, &at[i]), &mut words, i) };
         }
     }
     for k in 0..4 {
-        if f.plan.has >> k & 1 == 0 {
-            continue;
-        }
-        let of = &words[f.plan.word(k) % 4];
-        if n == 1 {
-            let w = [load(s, &of[0])];
-            let [v] = f.plan.channel(s, k, &w, &f.plan.scales(s, &w));
-            store(s, &mut out[0][k], s.bits(v));
-        } else {
-            let w = four(s, of);
+        if f.plan.has >> k & 1 != 0 {
+            let w = four(s, &words[f.plan.word(k) % 4]);
             let t = f.plan.channel(s, k, &w, &f.plan.scales(s, &w));
             for i in 0..4 {
                 store(s, &mut out[i][k], s.bits(t[i]));
@@ -345,7 +397,26 @@ unsafe fn apart<S: Simd>(
     let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
     let pairs = matches!(bytes, 1 | 2 | 8) && f.last[level] != NO_LAST && s.mbits(right) == 0xFFFF;
     let mut w = [[[0; 16]; 4]; 4];
+    // Of rows of eight texels words change their lanes by one instruction each.
+    let by_rows = bytes == 8 && pairs && !f.line && matches!(s.level(), Level::Avx512(_));
+    let close = if by_rows { window::rows(s, f, 3, level, corners) } else { None };
+    if let Some(close) = &close {
+        let upper = s.mask(0xFF);
+        for y in 0..2 {
+            // SAFETY: eight texels of rows of the level.
+            let [a, b] = unsafe { close.load(s, y) };
+            let first = ops::shl(s, close.at[y], 1);
+            for k in 0..4 {
+                let at = s.iadd(first, s.isplat(k));
+                let word = s.isel(upper, s.ishuffle2(a[0], a[1], at), s.ishuffle2(b[0], b[1], at));
+                store(s, &mut w[k as usize % 2][2 * y + k as usize / 2], word);
+            }
+        }
+    }
     for y in 0..if f.line { 1 } else { 2 } {
+        if close.is_some() {
+            break;
+        }
         let row = s.imul(i[1][y], s.isplat(f.row_pitch[level]));
         let left = s.iadd(row, x[0]);
         // SAFETY: the caller's texels; with `pairs`, both of each pair; four bytes from `last` on are of the level, and from each place before it.

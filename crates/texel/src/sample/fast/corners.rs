@@ -27,6 +27,10 @@ pub struct Corners {
 }
 
 impl Corners {
+    /// The first texel of all lanes.
+    pub const NONE: Corners =
+        Corners { i: [[[0; 16]; 2]; 2], weight: [[0.0; 16]; 2], outside: [[0; 2]; 2], edged: false };
+
     /// Columns and rows.
     #[inline(always)]
     pub fn texels<S: Simd>(&self, s: S) -> [[S::I; 2]; 2] {

@@ -1,8 +1,8 @@
 //! Fetches of a wave by integer coordinates, from one level of a view.
 
-use super::any::Any;
+use super::any::{self, Any};
 use super::place::levels;
-use super::texels::{HIGH, LOW, Texels};
+use super::texels::{HIGH, LOW};
 use super::waves::{Warps, store};
 use super::{Fast, swizzled};
 use crate::sample::view::ImageView;
@@ -48,10 +48,9 @@ pub unsafe fn fetch<S: Simd>(
         l.start = s.iadd(l.start, s.imul(layer, l.layer_pitch));
         l.count(s, f);
         let at = s.iadd(f.reads.column(s, f, x), f.reads.row(s, f, &l, y));
-        let mut t = [s.fsplat(0.0); 4];
         // SAFETY: texels of the level; the caller's wave.
         unsafe {
-            Any::<false>::load(s, f, f.base, at, &mut t);
+            let mut t = any::one(s, f, f.base, at);
             if f.plan.filters_bytes {
                 for v in &mut t {
                     *v = s.fma(*v, s.fsplat(HIGH), s.fmul(*v, s.fsplat(LOW)));

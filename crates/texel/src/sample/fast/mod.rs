@@ -16,6 +16,7 @@ mod found;
 mod gather;
 mod levels;
 mod lod;
+mod nearest;
 mod place;
 mod solid;
 mod texels;
@@ -163,7 +164,8 @@ impl Fast {
         let [w, h, _] = first.size;
         let unit = match format.block_bytes {
             _ if format.compressed() => Unit::Blocks,
-            n => Unit::Shift(n.trailing_zeros()),
+            n if n.is_power_of_two() => Unit::Shift(n.trailing_zeros()),
+            n => Unit::Bytes(n),
         };
         let mut plan = Plan::of(format);
         if filters_bytes(format.kind) && kind != Kind::Solid {
@@ -195,7 +197,8 @@ impl Fast {
             floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
             integers: format.is_integer(),
             family,
-            aligned: (first.base as usize).is_multiple_of(LINE),
+            // (A texel of another size may lie in two lines.)
+            aligned: (first.base as usize).is_multiple_of(LINE) && format.block_bytes.is_power_of_two(),
             pow2: [true; 2],
             count: levels.len(),
             line: kind == Kind::Line,

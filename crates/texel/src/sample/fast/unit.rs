@@ -8,6 +8,8 @@ use simd::{Simd, ops};
 pub enum Unit {
     /// Bytes of texels of so many, as a power of two.
     Shift(u32),
+    /// Bytes of texels of so many.
+    Bytes(u32),
     /// Texels of compressed blocks: a block's number, and which of its texels, in [`super::Blocks::bits`].
     Decoded,
     /// Bytes of compressed blocks.
@@ -20,6 +22,7 @@ impl Unit {
     pub fn column<S: Simd>(self, s: S, f: &Fast, i: S::I) -> S::I {
         match self {
             Unit::Shift(n) => ops::shl(s, i, n),
+            Unit::Bytes(n) => s.imul(i, s.isplat(n)),
             Unit::Decoded => {
                 let Some(b) = &f.blocks else { return i };
                 let block = b.of(s, 0, i);

@@ -1,6 +1,5 @@
 //! Samples of a wave: its warps one after the other, by the shortest way that view and sampler allow.
 
-use super::any::Any;
 use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
 use super::found::{self, Found};
 use super::place::{self, bordered};
@@ -203,10 +202,10 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         };
     }
     if alone && plain(f, sampler) && !sampler.mag_linear && !arrayed && !f.cube && !bordered(f, sampler) {
-        // SAFETY: the caller's wave.
+        // SAFETY: the caller's wave; picked for this machine.
         return unsafe {
             if T::ANY {
-                nearest_warps::<S, Any<false>>(s, f, view, sampler, wave)
+                (f.any.nearest)(f, view, sampler, wave)
             } else {
                 nearest_warps::<S, T>(s, f, view, sampler, wave)
             }
