@@ -10,7 +10,7 @@ const MODIFIERS: [[i32; 2]; 8] =
 const DISTANCES: [i32; 8] = [3, 6, 11, 16, 23, 32, 41, 64];
 /// Modifiers of EAC by table and index.
 #[rustfmt::skip]
-const EAC: [[i32; 8]; 16] = [
+pub const EAC: [[i32; 8]; 16] = [
     [-3, -6, -9, -15, 2, 5, 8, 14], [-3, -7, -10, -13, 2, 6, 9, 12],
     [-2, -5, -8, -13, 1, 4, 7, 12], [-2, -4, -6, -13, 1, 3, 5, 12],
     [-3, -6, -8, -12, 2, 5, 7, 11], [-3, -7, -9, -11, 2, 6, 8, 10],
@@ -31,21 +31,22 @@ fn add(c: [i32; 3], d: i32) -> [u8; 4] {
     [v(0), v(1), v(2), 255]
 }
 
-/// Writes the sixteen texels: `pick(x, y, index)` with the two-bit index (high bit first).
-fn paint<C: Paint>(block: u64, color: C, out: &mut Texels<C>, pick: impl Fn(u32, u32, usize) -> [u8; 4]) {
-    for x in 0..4 {
-        for y in 0..4 {
-            let i = x * 4 + y;
-            let index = (bits(block, 16 + i, 1) << 1 | bits(block, i, 1)) as usize;
-            out[(y * 4 + x) as usize] = color.of(pick(x, y, index));
-        }
-    }
-}
-
 const CLEAR: [u8; 4] = [0; 4];
 
-/// ETC2 RGB; with `punch` the format with one bit of alpha, whose differential bit tells opaque blocks.
-pub fn rgb<C: Paint>(block: u64, punch: bool, color: C, out: &mut Texels<C>) {
+/// What a block says of its texels' colours; texels choose by an index of two bits.
+pub enum Colors {
+    /// One base a half (the right one or, of those that are flipped, the lower one is the second), to which the index' step is added: its
+    /// table's small or large one, either way. Where texels may be transparent those of index 2 are, and index 0 adds nothing.
+    Halves { bases: [[i32; 3]; 2], steps: [[i32; 2]; 2], flip: bool, transparent: bool },
+    /// By index.
+    Four([[u8; 4]; 4]),
+    /// A plane: at the origin, and one block to the right of it and below it.
+    Plane([[i32; 3]; 3]),
+}
+
+/// Of ETC2 RGB; with `punch` of the format with one bit of alpha, whose differential bit tells opaque blocks.
+#[inline]
+pub fn colors(block: u64, punch: bool) -> Colors {
     let flag = bits(block, 33, 1) == 1;
     let transparent = punch && !flag;
     let five = |v: i32| v << 3 | v >> 2;
@@ -57,13 +58,13 @@ pub fn rgb<C: Paint>(block: u64, punch: bool, color: C, out: &mut Texels<C>) {
         // A component that leaves the range of five bits tells the mode.
         let over = second.map(|v| !(0..32).contains(&v));
         if over[0] {
-            return t_mode(block, transparent, color, out);
+            return t_mode(block, transparent);
         }
         if over[1] {
-            return h_mode(block, transparent, color, out);
+            return h_mode(block, transparent);
         }
         if over[2] {
-            return planar(block, color, out);
+            return planar(block);
         }
         [base.map(five), second.map(five)]
     } else {
@@ -72,38 +73,48 @@ pub fn rgb<C: Paint>(block: u64, punch: bool, color: C, out: &mut Texels<C>) {
             [bits(block, 56, 4), bits(block, 48, 4), bits(block, 40, 4)].map(four),
         ]
     };
-    let tables = [bits(block, 37, 3), bits(block, 34, 3)].map(|t| MODIFIERS[t as usize]);
-    let flip = bits(block, 32, 1) == 1;
-    paint(block, color, out, |x, y, index| {
-        let sub = (if flip { y } else { x } / 2) as usize;
-        let [small, large] = tables[sub];
-        let d = match index {
-            0 if transparent => 0,
-            0 => small,
-            1 => large,
-            2 if transparent => return CLEAR,
-            2 => -small,
-            _ => -large,
-        };
-        add(bases[sub], d)
-    });
+    let steps = [bits(block, 37, 3), bits(block, 34, 3)].map(|t| MODIFIERS[t as usize]);
+    Colors::Halves { bases, steps, flip: bits(block, 32, 1) == 1, transparent }
 }
 
-fn t_mode<C: Paint>(block: u64, transparent: bool, color: C, out: &mut Texels<C>) {
+/// Sixteen texels from their colours.
+pub fn rgb<C: Paint>(block: u64, punch: bool, color: C, out: &mut Texels<C>) {
+    let colors = colors(block, punch);
+    for (x, y) in (0..4).flat_map(|x| (0..4).map(move |y| (x, y))) {
+        let i = x * 4 + y;
+        let index = bits(block, 16 + i, 1) << 1 | bits(block, i, 1);
+        let c = match &colors {
+            Colors::Halves { bases, steps, flip, transparent } => {
+                let half = (if *flip { y } else { x } / 2) as usize;
+                let [small, large] = steps[half];
+                match index {
+                    2 if *transparent => CLEAR,
+                    0 if *transparent => add(bases[half], 0),
+                    0 => add(bases[half], small),
+                    1 => add(bases[half], large),
+                    2 => add(bases[half], -small),
+                    _ => add(bases[half], -large),
+                }
+            }
+            Colors::Four(of) => of[index as usize],
+            Colors::Plane([o, h, v]) => {
+                let at = |k: usize| (x as i32 * (h[k] - o[k]) + y as i32 * (v[k] - o[k]) + 4 * o[k] + 2) >> 2;
+                add([at(0), at(1), at(2)], 0)
+            }
+        };
+        out[(y * 4 + x) as usize] = color.of(c);
+    }
+}
+
+fn t_mode(block: u64, transparent: bool) -> Colors {
     let four = |v: i32| v << 4 | v;
     let a = [bits(block, 59, 2) << 2 | bits(block, 56, 2), bits(block, 52, 4), bits(block, 48, 4)].map(four);
     let b = [bits(block, 44, 4), bits(block, 40, 4), bits(block, 36, 4)].map(four);
     let d = DISTANCES[(bits(block, 34, 2) << 1 | bits(block, 32, 1)) as usize];
-    paint(block, color, out, |_, _, index| match index {
-        0 => add(a, 0),
-        1 => add(b, d),
-        2 if transparent => CLEAR,
-        2 => add(b, 0),
-        _ => add(b, -d),
-    });
+    Colors::Four([add(a, 0), add(b, d), if transparent { CLEAR } else { add(b, 0) }, add(b, -d)])
 }
 
-fn h_mode<C: Paint>(block: u64, transparent: bool, color: C, out: &mut Texels<C>) {
+fn h_mode(block: u64, transparent: bool) -> Colors {
     let four = |v: i32| v << 4 | v;
     let a = [
         bits(block, 59, 4),
@@ -115,16 +126,10 @@ fn h_mode<C: Paint>(block: u64, transparent: bool, color: C, out: &mut Texels<C>
     let order = (a >= b) as i32;
     let d = DISTANCES[(bits(block, 34, 1) << 2 | bits(block, 32, 1) << 1 | order) as usize];
     let (a, b) = (a.map(four), b.map(four));
-    paint(block, color, out, |_, _, index| match index {
-        0 => add(a, d),
-        1 => add(a, -d),
-        2 if transparent => CLEAR,
-        2 => add(b, d),
-        _ => add(b, -d),
-    });
+    Colors::Four([add(a, d), add(a, -d), if transparent { CLEAR } else { add(b, d) }, add(b, -d)])
 }
 
-fn planar<C: Paint>(block: u64, color: C, out: &mut Texels<C>) {
+fn planar(block: u64) -> Colors {
     let six = |v: i32| v << 2 | v >> 4;
     let seven = |v: i32| v << 1 | v >> 6;
     let o = [
@@ -138,12 +143,7 @@ fn planar<C: Paint>(block: u64, color: C, out: &mut Texels<C>) {
         six(bits(block, 19, 6)),
     ];
     let v = [six(bits(block, 13, 6)), seven(bits(block, 6, 7)), six(bits(block, 0, 6))];
-    paint(block, color, out, |x, y, _| {
-        let c = std::array::from_fn(|k| {
-            (x as i32 * (h[k] - o[k]) + y as i32 * (v[k] - o[k]) + 4 * o[k] + 2) >> 2
-        });
-        add(c, 0)
-    });
+    Colors::Plane([o, h, v])
 }
 
 /// Index (three bits) of texel (x, y) in an EAC block.

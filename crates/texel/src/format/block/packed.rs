@@ -2,7 +2,7 @@
 //! stand for is what [`super::decode`] gives.
 
 use super::bptc_tables::{ANCHOR2, ANCHOR3_SECOND, ANCHOR3_THIRD, PARTITIONS2, PARTITIONS3};
-use super::{BlockKind, FormatInfo, Paint, astc, bc, bptc, etc2};
+use super::{BlockKind, FormatInfo, astc, bc, bptc, etc2};
 use crate::format::TexelKind;
 use simd::{Level, Simd, Table, ops};
 
@@ -67,18 +67,6 @@ pub fn decoder(level: Level) -> Option<Decode> {
 #[derive(Clone, Copy)]
 struct Word;
 
-impl Paint for Word {
-    type Texel = u32;
-    #[inline(always)]
-    fn of(self, c: [u8; 4]) -> u32 {
-        u32::from_le_bytes(c)
-    }
-    #[inline(always)]
-    fn alpha(self, t: &mut u32, a: u8) {
-        *t = *t & 0xFF_FFFF | (a as u32) << 24;
-    }
-}
-
 impl astc::Wide for Word {
     type Texel = u32;
     const MAGENTA: u32 = 0xFFFF_00FF;
@@ -133,7 +121,6 @@ unsafe fn decode<S: Simd>(s: S, info: &'static FormatInfo, block: u128, out: *mu
     let texels = (info.block_extent[0] * info.block_extent[1]) as usize;
     // SAFETY: the caller has room for so many, of the bytes that the format's packing says; `out` is aligned.
     unsafe {
-        let words = || &mut *out.cast::<[u32; super::MAX_TEXELS]>();
         match kind {
             BlockKind::Bc1 { alpha } => {
                 let p = bc::palette(lo, true, if alpha { 0 } else { 255 }).map(u32::from_le_bytes);
@@ -164,13 +151,19 @@ unsafe fn decode<S: Simd>(s: S, info: &'static FormatInfo, block: u128, out: *mu
                 bptc::bc6h(block, signed, |t, [r, g, b]| out.add(t).write([r, g, b, 0x3C00]));
             }
             BlockKind::Bc7 => s.istore(out, bc7(s, block)),
-            BlockKind::Etc2Rgb => etc2::rgb(lo.swap_bytes(), false, Word, words()),
-            BlockKind::Etc2Rgba1 => etc2::rgb(lo.swap_bytes(), true, Word, words()),
-            BlockKind::Etc2Rgba8 => etc2::rgba8(lo.swap_bytes(), hi.swap_bytes(), Word, words()),
-            BlockKind::EacR11 { signed } | BlockKind::EacRg11 { signed } => {
-                let green = matches!(kind, BlockKind::EacRg11 { .. }).then(|| hi.swap_bytes());
-                let out = out.cast::<[u16; 2]>();
-                etc2::r11(lo.swap_bytes(), green, signed, |t, c| out.add(t).write(c.map(|v| v as u16)));
+            BlockKind::Etc2Rgb => s.istore(out, etc2(s, lo.swap_bytes(), false)),
+            BlockKind::Etc2Rgba1 => s.istore(out, etc2(s, lo.swap_bytes(), true)),
+            BlockKind::Etc2Rgba8 => {
+                let alpha = lo.swap_bytes();
+                let step = s.imul(modifiers(s, alpha), s.isplat((alpha >> 52) as u32 & 15));
+                let alpha = clamped(s, s.iadd(step, s.isplat((alpha >> 56) as u32)), 0, 255);
+                let color = s.iand(etc2(s, hi.swap_bytes(), false), s.isplat(0xFF_FFFF));
+                s.istore(out, s.ior(color, ops::shl(s, alpha, 24)));
+            }
+            BlockKind::EacR11 { signed } => s.istore(out, eac(s, lo.swap_bytes(), signed)),
+            BlockKind::EacRg11 { signed } => {
+                let (red, green) = (eac(s, lo.swap_bytes(), signed), eac(s, hi.swap_bytes(), signed));
+                s.istore(out, s.ior(red, ops::shl(s, green, 16)));
             }
             BlockKind::Astc if info.is_srgb() => {
                 let out = std::slice::from_raw_parts_mut(out.cast::<u32>(), texels);
@@ -341,6 +334,104 @@ fn bc7<S: Simd>(s: S, block: u128) -> S::I {
     let by = 8 * (head.rotation - 1);
     let other = s.iand(s.ixor(ops::shr(s, v, 24), ops::shr(s, v, by)), s.isplat(0xFF));
     s.ixor(v, s.ior(ops::shl(s, other, 24), ops::shl(s, other, by)))
+}
+
+/// A lane's number down the columns, as ETC2 counts texels.
+static DOWN: Table<16> = Table([0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15]);
+/// Three for each of eight texels down the columns, from the highest bit of 24 downwards.
+static EIGHTHS: Table<16> = Table([21, 9, 21, 9, 18, 6, 18, 6, 15, 3, 15, 3, 12, 0, 12, 0]);
+
+/// Signed numbers within bounds.
+#[inline(always)]
+fn clamped<S: Simd>(s: S, v: S::I, least: i32, most: i32) -> S::I {
+    s.smin(s.smax(v, s.isplat(least as u32)), s.isplat(most as u32))
+}
+
+/// ETC2's colours, with an alpha of 255 or 0.
+#[inline(always)]
+fn etc2<S: Simd>(s: S, block: u64, punch: bool) -> S::I {
+    // SAFETY: sixteen words, aligned.
+    let down = unsafe { s.iload(DOWN.0.as_ptr().cast()) };
+    let (zero, one) = (s.isplat(0), s.isplat(1));
+    // The index' bits: the high ones after the low ones, as a number a lane.
+    let pair = s.ishr(s.isplat(block as u32), down);
+    let low = s.ieq(s.iand(pair, one), zero);
+    let high = s.ieq(s.iand(pair, s.isplat(1 << 16)), zero);
+    match etc2::colors(block, punch) {
+        etc2::Colors::Four(of) => {
+            let [a, b, c, d] = of.map(|c| s.isplat(u32::from_le_bytes(c)));
+            s.isel(high, s.isel(low, a, b), s.isel(low, c, d))
+        }
+        etc2::Colors::Halves { bases, steps, flip, transparent } => {
+            let second = s.mask(if flip { 0xFF00 } else { 0xCCCC });
+            macro_rules! half {
+                ($of:expr) => {
+                    s.isel(second, s.isplat($of(1) as u32), s.isplat($of(0) as u32))
+                };
+            }
+            let small = half!(|n: usize| if transparent { 0 } else { steps[n][0] });
+            let step = s.isel(low, small, half!(|n: usize| steps[n][1]));
+            let step = s.isel(high, step, s.isub(zero, step));
+            let mut all = s.isplat(255 << 24);
+            for k in 0..3 {
+                let v = clamped(s, s.iadd(half!(|n: usize| bases[n][k]), step), 0, 255);
+                all = s.ior(all, ops::shl(s, v, 8 * k as u32));
+            }
+            // Index 2.
+            let clear = s.mand(low, s.mnot(high));
+            if transparent { s.isel(clear, zero, all) } else { all }
+        }
+        etc2::Colors::Plane([o, h, v]) => {
+            let (x, y) = (ops::shr(s, down, 2), s.iand(down, s.isplat(3)));
+            let mut all = s.isplat(255 << 24);
+            for k in 0..3 {
+                let across = s.imul(x, s.isplat((h[k] - o[k]) as u32));
+                let along = s.imul(y, s.isplat((v[k] - o[k]) as u32));
+                let sum = s.iadd(s.iadd(across, along), s.isplat((4 * o[k] + 2) as u32));
+                all = s.ior(all, ops::shl(s, clamped(s, ops::sar(s, sum, 2), 0, 255), 8 * k as u32));
+            }
+            all
+        }
+    }
+}
+
+/// EAC's modifiers.
+static EAC: [Table<16>; 16] = {
+    let (mut all, mut t) = ([const { Table([0; 16]) }; 16], 0);
+    while t < 16 {
+        let mut i = 0;
+        while i < 8 {
+            all[t].0[i] = etc2::EAC[t][i] as u32;
+            i += 1;
+        }
+        t += 1;
+    }
+    all
+};
+
+/// Those that the texels of an EAC block name.
+#[inline(always)]
+fn modifiers<S: Simd>(s: S, block: u64) -> S::I {
+    // The first two columns are the upper half of the indices.
+    let first = s.mask(0x3333);
+    let of = s.isel(first, s.isplat((block >> 24) as u32), s.isplat(block as u32));
+    // SAFETY: sixteen words, aligned.
+    let index = s.iand(s.ishr(of, unsafe { s.iload(EIGHTHS.0.as_ptr().cast()) }), s.isplat(7));
+    s.ilook16(&EAC[(block >> 48) as usize & 15], index)
+}
+
+/// The numbers of an EAC block of eleven bits, in the low sixteen.
+#[inline(always)]
+fn eac<S: Simd>(s: S, block: u64, signed: bool) -> S::I {
+    let multiplier = (block >> 52) as u32 & 15;
+    let step = s.imul(modifiers(s, block), s.isplat(if multiplier == 0 { 1 } else { 8 * multiplier }));
+    let most = etc2::MOST[signed as usize];
+    let (base, least) = match signed {
+        true => (((block >> 56) as i8).max(-127) as i32 * 8, -most),
+        false => ((block >> 56) as i32 * 8 + 4, 0),
+    };
+    let v = clamped(s, s.iadd(step, s.isplat(base as u32)), least, most);
+    s.iand(v, s.isplat(0xFFFF))
 }
 
 #[cfg(test)]
