@@ -1,6 +1,9 @@
 //! Blocks decoded to small texels, as they are kept for samples (`cache`): by vectors where a format's blocks are many and simple. What they
 //! stand for is what [`super::decode`] gives.
 
+// Loops over channels index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 use super::bptc_tables::{ANCHOR2, ANCHOR3_SECOND, ANCHOR3_THIRD, PARTITIONS2, PARTITIONS3};
 use super::{BlockKind, FormatInfo, astc, bc, bptc, etc2};
 use crate::format::TexelKind;
