@@ -27,7 +27,7 @@ pub struct Writer {
     pub(super) plan: Plan,
     pub(super) codes: Codes,
     pub(super) factors: Factors,
-    /// Pixels are blended by `blend_equation`, as such.
+    /// Pixels are written by `blend_equation`, as such.
     pub(super) equation: Option<PixelKind>,
     pub(super) bytes: usize,
     pub(super) kind: BlendPath,
@@ -135,7 +135,7 @@ impl Writer {
             plan: Plan::new(format),
             codes: Codes::new(format),
             factors: Factors::new(&b),
-            equation: pixels.filter(|_| b.enable && !is_advanced(b.color_op)),
+            equation: pixels.filter(|_| !(b.enable && is_advanced(b.color_op))),
         }
     }
 
