@@ -103,6 +103,7 @@ impl Plane {
     ///
     /// # Safety
     /// As [`Self::alike`]; the writer is of the plane's format, the rows hold these warps.
+    #[inline(always)]
     #[allow(clippy::too_many_arguments)]
     pub(super) unsafe fn write_whole(
         &self,
@@ -115,11 +116,36 @@ impl Plane {
         src1: Option<&[Row; 4]>,
         masks: &[u16],
     ) {
+        // SAFETY: the caller's.
+        unsafe {
+            if self.has_alike() {
+                self.write_samples(level, tile, writer, blocks, first, src, src1, masks);
+            } else {
+                write_blocks(level, writer, self.sample(tile, 0), blocks, first, src, src1, masks);
+            }
+        }
+    }
+
+    /// [`Self::write_whole`] of a plane that has bits.
+    ///
+    /// # Safety
+    /// As there.
+    #[inline(never)]
+    #[allow(clippy::too_many_arguments)]
+    unsafe fn write_samples(
+        &self,
+        level: Level,
+        tile: *mut u8,
+        writer: &Writer,
+        blocks: &[u8],
+        first: usize,
+        src: &[Row; 4],
+        src1: Option<&[Row; 4]>,
+        masks: &[u16],
+    ) {
         // SAFETY: the caller's (all of it).
         unsafe {
-            let Some(bits) = self.alike(tile) else {
-                return write_blocks(level, writer, self.sample(tile, 0), blocks, first, src, src1, masks);
-            };
+            let Some(bits) = self.alike(tile) else { return };
             if writer.opaque() && masks.iter().all(|m| *m == 0xFFFF) {
                 blocks.iter().for_each(|b| bits[*b as usize / 64] |= 1 << (b % 64));
             }
@@ -141,7 +167,7 @@ impl Plane {
     ///
     /// # Safety
     /// As [`Self::alike`]; the quads' first pixels are the tile's.
-    #[inline(always)]
+    #[inline(never)]
     pub(super) unsafe fn one_for_all(&self, tile: *mut u8, masks: &[u16], pixels: &[u16; 4]) -> bool {
         // SAFETY: the caller's (all of it).
         unsafe {

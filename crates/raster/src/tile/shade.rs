@@ -255,7 +255,8 @@ impl<'a> Task<'a> {
             let new = c.writer.replaces_four_bytes().filter(|_| plan.samples > 1);
             let new = new.map(|swap| c.writer.new4(s, s.isplat(0), &src, None, swap, false));
             // SAFETY: the task's tile has the plane, and the slot's quads.
-            let one = unsafe { p.one_for_all(self.tile, &slot.masks[..plan.samples], &slot.pixels) };
+            let one = plan.samples > 1
+                && unsafe { p.one_for_all(self.tile, &slot.masks[..plan.samples], &slot.pixels) };
             for k in 0..plan.samples {
                 let mask = slot.masks[k];
                 if mask == 0 || (k > 0 && p.samples as usize <= k) {
