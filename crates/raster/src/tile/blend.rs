@@ -210,7 +210,8 @@ impl Writer {
         // SAFETY: the caller's quads.
         let old = unsafe { s.iload4(at) };
         let new = match self.kind {
-            BlendPath::Bytes { swap, blend } => self.new4(s, old, src, src1, swap, blend),
+            BlendPath::Bytes { swap, blend: false } => self.new4(s, old, src, None, swap, false),
+            // (Not here, for who writes quads has enough to do.)
             _ => {
                 let mut px = [0u32; 16];
                 vector::store(s, &mut px, old);

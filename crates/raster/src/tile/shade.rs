@@ -287,7 +287,12 @@ impl<'a> Task<'a> {
                     // SAFETY: sixteen consecutive pixels, of the writer's format.
                     unsafe {
                         let px = base.add(slot.pixels[0] as usize * bytes);
-                        c.writer.write(s, px, &src, second.as_ref(), mask);
+                        if let Some(swap) = c.writer.replaces_four_bytes() {
+                            c.writer.bytes4(s, px, &src, None, mask, swap, false);
+                        } else {
+                            let (colors, more) = (stored(s, &src), second.as_ref().map(|c| stored(s, c)));
+                            write_at(s.level(), &c.writer, px, &colors, more.as_ref(), mask);
+                        }
                     }
                     continue;
                 }
