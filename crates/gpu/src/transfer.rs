@@ -342,6 +342,19 @@ mod tests {
     use super::*;
     use texel::for_tests::{bound_image, image_2d, info_2d};
 
+    #[test]
+    fn fills_are_their_words() {
+        for value in [0u32, 0x7777_7777, 0x1234_5678, 9] {
+            for words in [0usize, 1, 255, 256, 257, 1000] {
+                let mut got = vec![0xEEu8; words * 4 + 2];
+                // SAFETY: so many words, off their alignment.
+                unsafe { fill(got.as_mut_ptr().add(1), words * 4, value) };
+                let want = value.to_le_bytes().repeat(words);
+                assert_eq!((got[0], &got[1..got.len() - 1], got[got.len() - 1]), (0xEE, &want[..], 0xEE));
+            }
+        }
+    }
+
     fn layers(aspect: vk::ImageAspectFlags, base: u32, count: u32) -> vk::ImageSubresourceLayers {
         vk::ImageSubresourceLayers {
             aspect_mask: aspect,

@@ -22,7 +22,7 @@ simd::walk! {
     "geometry::feedback::rows" => rows_are_columns;
     "tile::cover::list" => edges_against_each_sample;
     "tile::blend_wave::write_warps", "tile::blend_equation::of", "tile::blend::write_at",
-    "tile::blocks::write_blocks" => the_general_way_is_the_formula;
+    "tile::blocks::write_blocks", "tile::blocks::others" => the_general_way_is_the_formula;
     "tile::resolve::colors" => means;
     "tile::transfer::moved" => moves_are_those_of_pixels;
     "tile::task::draw", "tile::task::block", "tile::shade::shade",

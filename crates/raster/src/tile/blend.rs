@@ -27,7 +27,7 @@ pub struct Writer {
     pub(super) plan: Plan,
     pub(super) codes: Codes,
     pub(super) factors: Factors,
-    /// Pixels are blended by `blend_equation`, as such.
+    /// Pixels are written by `blend_equation`, as such.
     pub(super) equation: Option<PixelKind>,
     pub(super) bytes: usize,
     pub(super) kind: BlendPath,
@@ -135,7 +135,7 @@ impl Writer {
             plan: Plan::new(format),
             codes: Codes::new(format),
             factors: Factors::new(&b),
-            equation: pixels.filter(|_| b.enable && !is_advanced(b.color_op)),
+            equation: pixels.filter(|_| !(b.enable && is_advanced(b.color_op))),
         }
     }
 
@@ -210,7 +210,8 @@ impl Writer {
         // SAFETY: the caller's quads.
         let old = unsafe { s.iload4(at) };
         let new = match self.kind {
-            BlendPath::Bytes { swap, blend } => self.new4(s, old, src, src1, swap, blend),
+            BlendPath::Bytes { swap, blend: false } => self.new4(s, old, src, None, swap, false),
+            // (Not here, for who writes quads has enough to do.)
             _ => {
                 let mut px = [0u32; 16];
                 vector::store(s, &mut px, old);

@@ -1,11 +1,11 @@
-//! The blend equation (§ Blending): sixteen pixels at a time, in registers, for each kind of pixels.
+//! The blend equation (§ Blending), logic operations and write masks: sixteen pixels at a time, in registers, for each kind of pixels.
 
 // Loops over channels index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
 use super::blend::Writer;
 use crate::state::BlendAttachment;
-use ash::vk::{BlendFactor as F, BlendOp};
+use ash::vk::{BlendFactor as F, BlendOp, LogicOp};
 use simd::{Level, Simd};
 use texel::format::pixels::Pixels;
 use texel::row::Row;
@@ -46,10 +46,12 @@ unsafe fn run<S: Simd, P: Pixels>(
 ) {
     let codes = &writer.codes;
     let zero = [s.isplat(0); 4];
+    let (enable, keeps) = (writer.blend.enable, writer.keep.is_some() || writer.logic.is_some());
+    let logic = Logic::new(s, writer.logic);
     let (mut old, mut below) = ([zero; APART], [[s.fsplat(0.0); 4]; APART]);
     for from in (0..at.len()).step_by(APART) {
         let n = APART.min(at.len() - from);
-        if P::LONG {
+        if P::LONG && enable {
             for i in 0..n {
                 // SAFETY: the caller's pixels (all of it).
                 old[i] = unsafe { P::load(s, codes, at[from + i]) };
@@ -60,29 +62,76 @@ unsafe fn run<S: Simd, P: Pixels>(
             let (at, mask, w) = (at[from + i], masks[from + i], first + from + i);
             // SAFETY: the caller's rows (here and below).
             let a = unsafe { operands::<S, P>(s, src, w) };
-            let b = match src1 {
-                Some(src1) => unsafe { operands::<S, P>(s, src1, w) },
-                None => a,
-            };
-            let (mut before, mut d) = (old[i], below[i]);
-            if !P::LONG {
+            let (mut before, mut blended) = (old[i], a);
+            if !(P::LONG && enable) && (enable || keeps || mask != 0xFFFF) {
                 before = unsafe { P::load(s, codes, at) };
-                d = P::decode(s, codes, &before);
             }
-            let blended = match writer.factors.usual {
-                true => usual(s, writer, P::CHANNELS, &a, &d),
-                false => Operands::new(s, writer, &a, &d, &b).blended(s, writer, P::CHANNELS),
-            };
+            if enable {
+                let d = if P::LONG { below[i] } else { P::decode(s, codes, &before) };
+                let b = match src1 {
+                    Some(src1) => unsafe { operands::<S, P>(s, src1, w) },
+                    None => a,
+                };
+                blended = match writer.factors.usual {
+                    true => usual(s, writer, P::CHANNELS, &a, &d),
+                    false => Operands::new(s, writer, &a, &d, &b).blended(s, writer, P::CHANNELS),
+                };
+            }
             let mut new = P::encode(s, codes, &blended);
-            if mask != 0xFFFF || writer.keep.is_some() {
+            if mask != 0xFFFF || keeps {
                 let lanes = s.isel(s.mask(mask), s.isplat(!0), s.isplat(0));
                 let select = P::select(s, lanes, &writer.keep.unwrap_or([!0; 4]));
                 for k in 0..P::VECTORS {
-                    new[k] = s.ior(s.iand(select[k], new[k]), s.iandn(select[k], before[k]));
+                    let v = logic.of(s, new[k], before[k]);
+                    new[k] = s.ior(s.iand(select[k], v), s.iandn(select[k], before[k]));
                 }
             }
             unsafe { P::store(s, codes, at, &new) };
         }
+    }
+}
+
+/// A logic operation on words: any function of two bits is c ⊕ (k · source) ⊕ (l · destination) ⊕ (m · source · destination).
+#[derive(Clone, Copy)]
+pub(super) struct Logic<S: Simd>([S::I; 4]);
+
+impl<S: Simd> Logic<S> {
+    /// The source, if none is asked for.
+    #[inline(always)]
+    pub(super) fn new(s: S, op: Option<LogicOp>) -> Logic<S> {
+        let bits = terms(op.unwrap_or(LogicOp::COPY));
+        let [c, k, l, m] = [3, 2, 1, 0].map(|n: u32| 0u32.wrapping_sub(bits >> n & 1));
+        Logic([s.isplat(c), s.isplat(k), s.isplat(l), s.isplat(m)])
+    }
+    #[inline(always)]
+    pub(super) fn of(&self, s: S, source: S::I, destination: S::I) -> S::I {
+        let [c, k, l, m] = self.0;
+        let one = s.ixor(c, s.iand(k, source));
+        let two = s.ixor(s.iand(l, destination), s.iand(m, s.iand(source, destination)));
+        s.ixor(one, two)
+    }
+}
+
+/// What a logic operation is made of, a bit each of c, k, l and m (§ Logical Operations).
+fn terms(op: LogicOp) -> u32 {
+    use LogicOp as L;
+    match op {
+        L::CLEAR => 0b0000,
+        L::AND => 0b0001,
+        L::AND_REVERSE => 0b0101,
+        L::AND_INVERTED => 0b0011,
+        L::NO_OP => 0b0010,
+        L::XOR => 0b0110,
+        L::OR => 0b0111,
+        L::NOR => 0b1111,
+        L::EQUIVALENT => 0b1110,
+        L::INVERT => 0b1010,
+        L::OR_REVERSE => 0b1011,
+        L::COPY_INVERTED => 0b1100,
+        L::OR_INVERTED => 0b1101,
+        L::NAND => 0b1001,
+        L::SET => 0b1000,
+        _ => 0b0100,
     }
 }
 

@@ -1,5 +1,5 @@
-//! Writing of whole waves to attachments of any format: by the blend equation as `blend_equation` has it; all else, which is replacing
-//! pixels, logic operations and advanced blending, in steps, as [`texel::format::wave`] takes formats.
+//! Writing of whole waves to attachments of any format: of blendable ones as `blend_equation` has it; of the others, and advanced
+//! blending, in steps, as [`texel::format::wave`] takes formats.
 
 // Loops over warps index several arrays at once.
 #![allow(clippy::needless_range_loop)]
@@ -7,8 +7,7 @@
 use super::blend::Writer;
 use super::blend_advanced;
 use super::blend_advanced::is_advanced;
-use super::blend_equation::{self, Operands};
-use ash::vk;
+use super::blend_equation::{self, Logic, Operands};
 use simd::{Level, Simd, ops};
 use texel::format::wave::{self, Four, WARPS};
 use texel::row::Row;
@@ -114,44 +113,17 @@ fn places(at: &[*mut u8]) -> &[*const u8] {
 /// The words of both are there.
 #[inline(always)]
 unsafe fn mix<S: Simd>(s: S, writer: &Writer, old: &Four, n: usize, words: usize, new: &mut Four) {
-    // Any function of two bits is c ⊕ (k · source) ⊕ (l · destination) ⊕ (m · source · destination).
-    let [c, k, l, m] = terms(writer.logic.unwrap_or(vk::LogicOp::COPY));
-    let (c, k, l, m) = (s.isplat(c), s.isplat(k), s.isplat(l), s.isplat(m));
+    let logic = Logic::new(s, writer.logic);
     let keep = writer.keep.unwrap_or([!0; 4]);
     for i in 0..words {
         let keep = s.isplat(keep[i]);
         for w in 0..n {
             // SAFETY: the caller's words.
             let (a, d) = unsafe { (new.get(s, i, w), old.get(s, i, w)) };
-            let one = s.ixor(c, s.iand(k, a));
-            let v = s.ixor(s.ixor(one, s.iand(l, d)), s.iand(m, s.iand(a, d)));
+            let v = logic.of(s, a, d);
             new.put(s, i, w, s.ior(s.iand(v, keep), s.iandn(keep, d)));
         }
     }
-}
-
-/// What a logic operation is made of, as `mix` takes it (§ Logical Operations).
-fn terms(op: vk::LogicOp) -> [u32; 4] {
-    use vk::LogicOp as L;
-    let bits = match op {
-        L::CLEAR => 0b0000,
-        L::AND => 0b0001,
-        L::AND_REVERSE => 0b0101,
-        L::AND_INVERTED => 0b0011,
-        L::NO_OP => 0b0010,
-        L::XOR => 0b0110,
-        L::OR => 0b0111,
-        L::NOR => 0b1111,
-        L::EQUIVALENT => 0b1110,
-        L::INVERT => 0b1010,
-        L::OR_REVERSE => 0b1011,
-        L::COPY_INVERTED => 0b1100,
-        L::OR_INVERTED => 0b1101,
-        L::NAND => 0b1001,
-        L::SET => 0b1000,
-        _ => 0b0100,
-    };
-    [3, 2, 1, 0].map(|i| if bits >> i & 1 != 0 { !0 } else { 0 })
 }
 
 /// The channels that texels have, blended with what is `below`, which is read as [`wave::channel`] says: by an advanced equation, or, of

@@ -255,7 +255,8 @@ impl<'a> Task<'a> {
             let new = c.writer.replaces_four_bytes().filter(|_| plan.samples > 1);
             let new = new.map(|swap| c.writer.new4(s, s.isplat(0), &src, None, swap, false));
             // SAFETY: the task's tile has the plane, and the slot's quads.
-            let one = unsafe { p.one_for_all(self.tile, &slot.masks[..plan.samples], &slot.pixels) };
+            let one = plan.samples > 1
+                && unsafe { p.one_for_all(self.tile, &slot.masks[..plan.samples], &slot.pixels) };
             for k in 0..plan.samples {
                 let mask = slot.masks[k];
                 if mask == 0 || (k > 0 && p.samples as usize <= k) {
@@ -286,7 +287,12 @@ impl<'a> Task<'a> {
                     // SAFETY: sixteen consecutive pixels, of the writer's format.
                     unsafe {
                         let px = base.add(slot.pixels[0] as usize * bytes);
-                        c.writer.write(s, px, &src, second.as_ref(), mask);
+                        if let Some(swap) = c.writer.replaces_four_bytes() {
+                            c.writer.bytes4(s, px, &src, None, mask, swap, false);
+                        } else {
+                            let (colors, more) = (stored(s, &src), second.as_ref().map(|c| stored(s, c)));
+                            write_at(s.level(), &c.writer, px, &colors, more.as_ref(), mask);
+                        }
                     }
                     continue;
                 }

@@ -480,3 +480,67 @@ pub(super) unsafe fn words(base: *const u8, offsets: &[u64; 16], at: usize, left
     }
     w
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::num::{f32_to_srgb8, srgb8_to_f32};
+    use super::*;
+    use simd::Level;
+
+    #[inline(always)]
+    fn codes_body<S: Simd>(s: S, x: &[f32; 16]) -> [[u32; 16]; 2] {
+        let v = ops::f_from(s, *x);
+        srgb(s, [v, ops::fneg(s, v)]).map(|c| ops::i_lanes(s, c))
+    }
+    simd::by_level!(fn codes = codes_body, (x: &[f32; 16]) -> [[u32; 16]; 2]);
+
+    fn same(level: Level, bits: impl Iterator<Item = u32>) {
+        let all: Vec<f32> = bits.map(f32::from_bits).collect();
+        for x in all.chunks(16) {
+            let lanes = std::array::from_fn(|i| x[i.min(x.len() - 1)]);
+            let want = lanes.map(|x| f32_to_srgb8(x) as u32);
+            assert_eq!(codes(level, &lanes), [want, [0; 16]], "{lanes:?}");
+        }
+    }
+
+    /// sRGB codes by the polynomial are the table's: all over the range, and to either side of each step, in and out of doubt. (Once all
+    /// floats were compared.)
+    #[test]
+    fn codes_of_the_curve() {
+        for level in Level::tested() {
+            same(level, (0x3800_0000u32..0x3F81_0000).step_by(0x1237));
+            for code in 0..255u8 {
+                // The step from this code to the next lies between what they stand for.
+                let (mut low, mut high) = (srgb8_to_f32(code).to_bits(), srgb8_to_f32(code + 1).to_bits());
+                while high - low > 1 {
+                    let middle = low + (high - low) / 2;
+                    let below = f32_to_srgb8(f32::from_bits(middle)) == code;
+                    (low, high) = if below { (middle, high) } else { (low, middle) };
+                }
+                let width = (high >> 12).min(0x4000);
+                same(
+                    level,
+                    (high.saturating_sub(8)..high + 8).chain((high - width..high + width).step_by(97)),
+                );
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn shares_body<S: Simd>(s: S, all: u32, v: &[f32; 16]) -> [f32; 16] {
+        ops::f_lanes(s, share(s, ops::f_from(s, *v), step(all)))
+    }
+    simd::by_level!(fn shares = shares_body, (all: u32, v: &[f32; 16]) -> [f32; 16]);
+
+    /// A code's share by two products is the quotient, of every code there is.
+    #[test]
+    fn shares_are_quotients() {
+        for bits in 1..=16 {
+            let all = u32::MAX >> (32 - bits);
+            for first in (0..=all).step_by(16) {
+                let v = std::array::from_fn(|i| (first + i as u32).min(all) as f32);
+                assert_eq!(shares(Level::best(), all, &v), v.map(|v| v / all as f32), "{bits} bits");
+            }
+        }
+    }
+}
