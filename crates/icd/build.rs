@@ -59,6 +59,9 @@ fn main() {
             folder.join("libvulkan_tuff.map").display()
         );
     }
+    // A program that destroys its last instance and makes another finds the library as it was: with the one range of addresses that it
+    // reserves (texel/memory/space.rs), which nobody gives back.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
     // A sanitizer stands there itself, and looks at what each caller does (CARGO_CFG_SANITIZE is set where rustc was asked
     // for one).
     println!("cargo::rustc-check-cfg=cfg(sanitized)");

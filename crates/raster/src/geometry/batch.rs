@@ -324,6 +324,20 @@ impl Batch {
         all
     }
 
+    /// So many primitives, planes, pixels and edges have been written to its room.
+    ///
+    /// # Safety
+    /// They have.
+    pub(super) unsafe fn have(&mut self, [prims, planes, pixels, edges]: [usize; 4]) {
+        // SAFETY: the caller's.
+        unsafe {
+            self.prims.set_len(prims);
+            self.planes.set_len(planes);
+            self.pixels.set_len(pixels);
+            self.edges.set_len(edges);
+        }
+    }
+
     /// So many more primitives will come, of so many planes and edges in the list each.
     pub fn expect(&mut self, prims: usize, lists: [usize; 2]) {
         self.make_room(prims, lists);

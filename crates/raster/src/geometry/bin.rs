@@ -6,6 +6,7 @@ use crate::prim::{Edge, Prim, Shape};
 use crate::state::Rect;
 use machine::shared::Shared;
 use parking_lot::Mutex;
+use std::cell::RefCell;
 use std::ops::Range;
 
 const SHIFT: u32 = TILE.trailing_zeros();
@@ -31,6 +32,13 @@ pub struct Bins {
     pub width: u32,
     pub height: u32,
     pub layers: u32,
+    /// Those of consecutive primitives, as threads made them: a thread that wrote to lists of all would wait for the others' cache lines.
+    parts: Vec<Part>,
+}
+
+/// Lists of consecutive primitives.
+#[derive(Default, Debug)]
+struct Part {
     /// By tile: where its list starts in `entries`; one more at the end.
     starts: Vec<u32>,
     entries: Vec<u32>,
@@ -47,37 +55,32 @@ pub enum Full {
 
 /// Entries of all lists; more only for a single primitive.
 pub const MOST_ENTRIES: usize = 1 << 24;
-/// Tiles' counts that threads keep, all together.
-const MOST_COUNTS: usize = 1 << 26;
+/// Primitives of a part at least, where threads share.
+const LEAST: usize = 1024;
 
-/// A chunk's entries as they come: tile and entry.
+/// A part's entries as they come: tile and entry.
 type Pairs = Vec<(u32, u32)>;
+/// Pairs that a thread keeps room for.
+const KEPT: usize = 1 << 20;
+
+thread_local! {
+    static PAIRS: RefCell<Pairs> = RefCell::default();
+}
 
 impl Bins {
-    /// Entries of a tile in order: the primitive's index in its batch, with [`COVERS`] and
-    /// [`LARGE`]. `x`, `y`: tile coordinates.
-    pub fn list(&self, layer: u32, x: u32, y: u32) -> &[u32] {
+    /// Entries of a tile in order, list by list: the primitive's index in its batch, with [`COVERS`] and [`LARGE`]. `x`, `y`: tile
+    /// coordinates.
+    pub fn lists(&self, layer: u32, x: u32, y: u32) -> impl Iterator<Item = &[u32]> {
         // Subpasses may have fewer views than the pass.
-        if layer >= self.layers {
-            return &[];
-        }
+        let parts = if layer < self.layers { &self.parts[..] } else { &[] };
         let t = ((layer * self.height + y - self.y0) * self.width + x - self.x0) as usize;
-        &self.entries[self.starts[t] as usize..self.starts[t + 1] as usize]
+        let list = move |p: &Part| p.starts[t] as usize..p.starts[t + 1] as usize;
+        parts.iter().map(move |p| &p.entries[list(p)]).filter(|l| !l.is_empty())
     }
 
     /// Entries of all tiles.
     pub fn entries(&self) -> usize {
-        self.entries.len()
-    }
-
-    /// Tiles of all layers.
-    pub fn tiles(&self) -> usize {
-        self.width as usize * self.height as usize * self.layers as usize
-    }
-
-    /// Words of memory.
-    pub fn words(&self) -> usize {
-        self.starts.len() + self.entries.len()
+        self.parts.iter().map(|p| p.entries.len()).sum()
     }
 
     /// Sorts the primitives `range` of a batch into the tiles of a render area.
@@ -89,103 +92,96 @@ impl Bins {
         grid: Grid,
         layers: u32,
     ) -> Result<Bins, Full> {
-        let mut bins = Bins::default();
-        bins.fill(shared, batch, range, area, grid, layers)?;
-        Ok(bins)
-    }
-
-    /// As [`Bins::new`]; keeps the memory.
-    pub fn fill(
-        &mut self,
-        shared: &Shared,
-        batch: &Batch,
-        range: Range<usize>,
-        area: Rect,
-        grid: Grid,
-        layers: u32,
-    ) -> Result<(), Full> {
-        let bins = self;
-        let (before, prims) = (range.start, &batch.prims[range]);
         let tiles = Tiles::new(area, grid, layers);
         let Tiles { x0, y0, width, height, .. } = tiles;
-        (bins.x0, bins.y0, bins.width, bins.height) = (x0, y0, width, height);
-        bins.layers = layers;
-        let grid = tiles;
-        let tiles = tiles.count();
+        let (first, prims) = (range.start, &batch.prims[range]);
         let threads = shared.pool.threads();
         // Results don't depend on how primitives are shared out.
-        let chunk = prims.len().div_ceil((threads * 2).min(MOST_COUNTS / tiles.max(1)).max(1)).max(8192);
-        let mut parts: Vec<(Pairs, Vec<u32>)> = Vec::new();
-        parts.resize_with(prims.len().div_ceil(chunk), Default::default);
+        let shares = if threads > 1 { threads * 2 } else { 1 };
+        let size = prims.len().div_ceil(shares).max(LEAST).max(tiles.count() / 4);
+        let mut parts: Vec<Part> = Vec::new();
+        parts.resize_with(prims.len().div_ceil(size), Default::default);
         let full = Mutex::new(None);
-        let collect = |i: usize, part: &mut (Pairs, Vec<u32>)| {
-            let first = i * chunk;
-            let own = &prims[first..(first + chunk).min(prims.len())];
-            let room =
-                part.1.try_reserve_exact(tiles).and_then(|()| part.0.try_reserve(own.len() + own.len() / 4));
-            if room.is_err() {
-                *full.lock() = Some(Full::Memory);
-                return;
+        shared.pool.each(&mut parts, |i, part| {
+            let own = &prims[i * size..(i * size + size).min(prims.len())];
+            if let Err(why) = part.fill(own, first + i * size, batch, area, tiles) {
+                full.lock().get_or_insert(why);
             }
-            part.1.resize(tiles, 0);
-            let (pairs, counts) = (&mut part.0, &mut part.1[..]);
-            let mut fits = true;
-            for (k, p) in own.iter().enumerate() {
-                grid.touch(p, (before + first + k) as u32, batch, area, |tile, entry| {
-                    if pairs.len() == pairs.capacity() {
-                        fits &= pairs.try_reserve(pairs.len().max(1024)).is_ok();
-                        if !fits {
-                            return;
-                        }
-                    }
-                    counts[tile as usize] += 1;
-                    pairs.push((tile, entry));
-                });
-                if !fits || pairs.len() > MOST_ENTRIES {
-                    full.lock().get_or_insert(if fits { Full::Entries } else { Full::Memory });
-                    return;
-                }
-            }
-        };
-        shared.pool.each(&mut parts, collect);
-
+        });
         if let Some(full) = full.into_inner() {
             return Err(full);
         }
-        let entries: usize = parts.iter().map(|p| p.0.len()).sum();
-        if entries > MOST_ENTRIES && prims.len() > 1 {
+        let bins = Bins { x0, y0, width, height, layers, parts };
+        if bins.entries() > MOST_ENTRIES && prims.len() > 1 {
             return Err(Full::Entries);
         }
-        // Counts become places: by tile, within it by part.
-        bins.starts.clear();
-        bins.entries.clear();
-        let room =
-            bins.starts.try_reserve_exact(tiles + 1).and_then(|()| bins.entries.try_reserve_exact(entries));
-        room.map_err(|_| Full::Memory)?;
-        let mut at = 0u32;
-        for tile in 0..tiles {
-            bins.starts.push(at);
-            for (_, counts) in &mut parts {
-                at += std::mem::replace(&mut counts[tile], at);
+        Ok(bins)
+    }
+}
+
+impl Part {
+    /// Those of `prims`, whose first one has this number in the batch.
+    fn fill(
+        &mut self,
+        prims: &[Prim],
+        first: usize,
+        batch: &Batch,
+        area: Rect,
+        tiles: Tiles,
+    ) -> Result<(), Full> {
+        PAIRS.with_borrow_mut(|pairs| {
+            let made = self.sort(pairs, prims, first, batch, area, tiles);
+            pairs.clear();
+            pairs.shrink_to(KEPT);
+            made
+        })
+    }
+
+    fn sort(
+        &mut self,
+        pairs: &mut Pairs,
+        prims: &[Prim],
+        first: usize,
+        batch: &Batch,
+        area: Rect,
+        tiles: Tiles,
+    ) -> Result<(), Full> {
+        let room = self.starts.try_reserve_exact(tiles.count() + 1);
+        room.and_then(|()| pairs.try_reserve(prims.len() + prims.len() / 4)).map_err(|_| Full::Memory)?;
+        self.starts.resize(tiles.count() + 1, 0);
+        let counts = &mut self.starts[..];
+        let mut fits = true;
+        for (k, p) in prims.iter().enumerate() {
+            tiles.touch(p, (first + k) as u32, batch, area, |tile, entry| {
+                if pairs.len() == pairs.capacity() {
+                    fits &= pairs.try_reserve(pairs.len().max(1024)).is_ok();
+                    if !fits {
+                        return;
+                    }
+                }
+                counts[tile as usize] += 1;
+                pairs.push((tile, entry));
+            });
+            if !fits {
+                return Err(Full::Memory);
+            }
+            if pairs.len() > MOST_ENTRIES {
+                return Err(Full::Entries);
             }
         }
-        bins.starts.push(at);
-        bins.entries.resize(at as usize, 0);
-
-        struct Raw(*mut u32);
-        // SAFETY: parts write to places of their own.
-        unsafe impl Sync for Raw {}
-        let raw = Raw(bins.entries.as_mut_ptr());
-        let raw = &raw;
-        let scatter = |_, (pairs, places): &mut (Pairs, Vec<u32>)| {
-            for &mut (tile, entry) in pairs {
-                let place = &mut places[tile as usize];
-                // SAFETY: places were counted above, no two alike.
-                unsafe { *raw.0.add(*place as usize) = entry };
-                *place += 1;
-            }
-        };
-        shared.pool.each(&mut parts, scatter);
+        self.entries.try_reserve_exact(pairs.len()).map_err(|_| Full::Memory)?;
+        self.entries.resize(pairs.len(), 0);
+        // Counts become ends; written from the last entry on, these become beginnings.
+        let mut end = 0;
+        for count in counts.iter_mut() {
+            end += *count;
+            *count = end;
+        }
+        for &(tile, entry) in pairs.iter().rev() {
+            let place = &mut counts[tile as usize];
+            *place -= 1;
+            self.entries[*place as usize] = entry;
+        }
         Ok(())
     }
 }

@@ -19,8 +19,18 @@ use wave::Stop;
 /// Primitives that a thread has room for beforehand.
 const WAITING: usize = 1 << 16;
 
+/// Primitives that one thread moves sooner than several have begun.
+const FEW: usize = 2048;
+
 /// Numbers of primitives, planes, pixels and edges.
 type Counts = [usize; 4];
+
+fn add(a: Counts, b: Counts) -> Counts {
+    std::array::from_fn(|i| a[i] + b[i])
+}
+
+/// What threads have not moved to its place yet.
+type Left = Vec<(Box<Batch>, Vec<Piece>)>;
 
 /// A chunk's results in the batch of a thread.
 struct Piece {
@@ -74,6 +84,17 @@ struct Room {
 unsafe impl Sync for Room {}
 
 impl Room {
+    fn new(out: &mut Batch) -> Room {
+        Room {
+            prims: out.prims.as_mut_ptr(),
+            planes: out.planes.as_mut_ptr(),
+            pixels: out.pixels.as_mut_ptr(),
+            edges: out.edges.as_mut_ptr(),
+            size: [out.prims.capacity(), out.planes.capacity(), out.pixels.capacity(), out.edges.capacity()],
+            streams: out.streams,
+        }
+    }
+
     fn has(&self, end: Counts) -> bool {
         (0..4).all(|i| end[i] <= self.size[i])
     }
@@ -114,18 +135,11 @@ pub fn run(
     let expected = work.expected();
     // Without room, everything is appended in the end.
     out.expect(expected, work.lists());
-    let room = Room {
-        prims: out.prims.as_mut_ptr(),
-        planes: out.planes.as_mut_ptr(),
-        pixels: out.pixels.as_mut_ptr(),
-        edges: out.edges.as_mut_ptr(),
-        size: [out.prims.capacity(), out.planes.capacity(), out.pixels.capacity(), out.edges.capacity()],
-        streams: out.streams,
-    };
+    let room = Room::new(out);
     let order = Mutex::new(Order { done: vec![None; chunks as usize], starts: vec![first] });
     let next = AtomicU64::new(0);
     let fault: Mutex<Option<Stop>> = Mutex::new(None);
-    let left: Mutex<Vec<(Box<Batch>, Vec<Piece>)>> = Mutex::default();
+    let left: Mutex<Left> = Mutex::default();
 
     let thread = || {
         if next.load(Relaxed) >= chunks {
@@ -205,39 +219,38 @@ pub fn run(
     }
 
     // What was done last is still with the threads.
-    let order = order.into_inner();
-    let known = order.starts.len() as u64 - 1;
-    let mut rest: Vec<(usize, Piece)> = Vec::new();
-    for (of, (batch, pieces)) in left.iter_mut().enumerate() {
-        for p in pieces.drain(..) {
-            match order.starts.get(p.chunk as usize) {
-                // SAFETY: as above.
-                Some(at) if p.chunk < known => unsafe { room.put(&p, batch, *at) },
-                _ => rest.push((of, p)),
+    let mut order = order.into_inner();
+    let place = |room: &Room, starts: &[Counts], left: &mut Left| {
+        let known = starts.len() as u64 - 1;
+        let mut put = |(batch, pieces): &mut (Box<Batch>, Vec<Piece>)| {
+            let own = pieces.partition_point(|p| p.chunk < known);
+            for p in pieces.drain(..own) {
+                // SAFETY: `advance` gave out a range of the room.
+                unsafe { room.put(&p, batch, starts[p.chunk as usize]) };
             }
+        };
+        let primitives = |(_, p): &(_, Vec<Piece>)| p.iter().map(|p| p.prims.len()).sum::<usize>();
+        match left.iter().map(primitives).sum::<usize>() < FEW {
+            true => left.iter_mut().for_each(&mut put),
+            false => shared.pool.each(left, |_, one| put(one)),
         }
-    }
-    let end = order.starts[known as usize];
+        starts[known as usize]
+    };
+    let end = place(&room, &order.starts, &mut left);
     // SAFETY: everything up to `end` has been written, within the capacities.
-    unsafe {
-        out.prims.set_len(end[0]);
-        out.planes.set_len(end[1]);
-        out.pixels.set_len(end[2]);
-        out.edges.set_len(end[3]);
+    unsafe { out.have(end) };
+    if left.iter().all(|(_, pieces)| pieces.is_empty()) {
+        return Ok(());
     }
-    // More than expected (clipping makes triangles out of one): appended.
-    rest.sort_unstable_by_key(|(_, p)| p.chunk);
-    for (of, p) in rest {
-        let batch = &mut left[of].0;
-        let [prims, planes, pixels, edges] = p.counts();
-        if !out.fits(prims, planes, pixels, edges) {
-            break;
-        }
-        p.moves(batch, [out.prims.len(), out.planes.len(), out.pixels.len(), out.edges.len()]);
-        out.prims.extend_from_slice(&batch.prims[p.prims.clone()]);
-        out.planes.extend_from_slice(&batch.planes[p.planes.clone()]);
-        out.pixels.extend_from_slice(&batch.pixels[p.pixels.clone()]);
-        out.edges.extend_from_slice(&batch.edges[p.edges.clone()]);
+    // More than expected: clipping makes triangles out of one, stages out of a patch.
+    let all = order.done.iter().flatten().fold(first, |all, c| add(all, *c));
+    let [prims, planes, pixels, edges] = std::array::from_fn(|i| all[i] - end[i]);
+    if out.fits(prims, planes, pixels, edges) {
+        let room = Room::new(out);
+        order.advance(&room);
+        let end = place(&room, &order.starts, &mut left);
+        // SAFETY: as above.
+        unsafe { out.have(end) };
     }
     Ok(())
 }
@@ -247,7 +260,7 @@ impl Order {
     fn advance(&mut self, room: &Room) {
         while let Some(Some(counts)) = self.done.get(self.starts.len() - 1) {
             let at = self.starts[self.starts.len() - 1];
-            let end: Counts = std::array::from_fn(|i| at[i] + counts[i]);
+            let end = add(at, *counts);
             if !room.has(end) {
                 return;
             }

@@ -78,7 +78,7 @@ impl PassRun {
             let mut sum = vec![Counts::default(); cells];
             let mut draws = counts_of_draws();
             let mut own = if mapped.is_some() { counts_of_draws() } else { vec![] };
-            let mut list = Vec::new();
+            let (mut spare, mut joined) = (Vec::new(), Vec::new());
             let mut fixed = Counts::default();
             loop {
                 let n = next.fetch_add(1, Relaxed);
@@ -97,7 +97,8 @@ impl PassRun {
                 if observed {
                     fixed = Counts::default();
                 }
-                lists.of(places, ops, (layer, tx as u32, ty as u32), &mut list);
+                let mut list = emptied(std::mem::take(&mut spare));
+                lists.of(places, ops, (layer, tx as u32, ty as u32), &mut joined, &mut list);
                 // SAFETY: the scratch has room for a tile; every tile of a layer is one task's.
                 let r = unsafe {
                     this.tile(
@@ -118,6 +119,7 @@ impl PassRun {
                         &mut fixed,
                     )
                 };
+                spare = emptied(list);
                 if observed {
                     if let Ok(load) = &r {
                         weights.add(n, load, &fixed, shared.model);
@@ -213,4 +215,10 @@ impl PassRun {
         self.begun = begun;
         fault.into_inner().map_or(Ok(()), Err)
     }
+}
+
+/// The room of a tile's list, for another tile's.
+fn emptied<'a>(mut list: Vec<(usize, &[u32])>) -> Vec<(usize, &'a [u32])> {
+    list.clear();
+    list.into_iter().map(|_| (0, &[][..])).collect()
 }

@@ -6,7 +6,7 @@
 
 use super::op::Op;
 use crate::geometry::Batch;
-use crate::geometry::bin::{Bins, Full, Tiles};
+use crate::geometry::bin::{Full, Tiles};
 use crate::state::Rect;
 use std::ops::Range;
 
@@ -128,28 +128,47 @@ impl Lists {
         self.everywhere.push(op as u32);
     }
 
-    /// The ops that do something in a tile, in order, with references to their primitives; clears have none.
+    /// The ops that do something in a tile, in order, with references to their primitives; clears have none. `joined`: room for those that
+    /// lie in several lists.
     pub fn of<'a>(
         &'a self,
         tiles: Tiles,
         ops: &'a [(usize, usize, Op)],
         (layer, x, y): (u32, u32, u32),
+        joined: &'a mut Vec<u32>,
         out: &mut Vec<(usize, &'a [u32])>,
     ) {
         out.clear();
+        joined.clear();
+        let bins = |op: u32| match &ops[op as usize].2 {
+            Op::Draw(item) => item.bins.as_ref(),
+            Op::Clear(_) => None,
+        };
+        for bins in self.everywhere.iter().filter_map(|op| bins(*op)) {
+            let mut lists = bins.lists(layer, x, y);
+            if let (Some(one), Some(two)) = (lists.next(), lists.next()) {
+                [one, two].into_iter().chain(lists).for_each(|l| joined.extend_from_slice(l));
+            }
+        }
+        let mut joined = &joined[..];
         let mut at = self.tiles.get(tiles.number(layer, x, y)).map_or(NONE, |t| t[0]);
         let mut everywhere = self.everywhere.iter().copied().peekable();
         loop {
             let run = self.runs.get(at as usize);
             if let Some(op) = everywhere.next_if(|op| run.is_none_or(|r| *op < r.op)) {
-                match &ops[op as usize].2 {
-                    Op::Draw(item) => {
-                        let list = item.bins.as_ref().map_or(&[][..], |b: &Bins| b.list(layer, x, y));
-                        if !list.is_empty() {
-                            out.push((op as usize, list));
+                match bins(op) {
+                    Some(bins) => {
+                        let mut lists = bins.lists(layer, x, y);
+                        let Some(one) = lists.next() else { continue };
+                        let more: usize = lists.map(<[u32]>::len).sum();
+                        let mut list = one;
+                        if more > 0 {
+                            (list, joined) = joined.split_at(one.len() + more);
                         }
+                        out.push((op as usize, list));
                     }
-                    Op::Clear(_) => out.push((op as usize, &[])),
+                    None if matches!(ops[op as usize].2, Op::Clear(_)) => out.push((op as usize, &[])),
+                    None => {}
                 }
                 continue;
             }
@@ -182,6 +201,10 @@ mod tests {
 
     const AREA: Rect = Rect { x0: 0, y0: 0, x1: 256, y1: 128 };
 
+    fn room() -> &'static mut Vec<u32> {
+        Box::leak(Box::default())
+    }
+
     /// A batch of primitives, of 8 by 8 pixels each, at these places.
     fn batch(at: &[[i32; 2]]) -> Batch {
         let of = |[x, y]: &[i32; 2]| polygon(0, Rect { x0: *x, y0: *y, x1: x + 8, y1: y + 8 });
@@ -205,18 +228,18 @@ mod tests {
         assert_eq!(add(4, 5..7), Some(2));
         l.add_everywhere(1);
         let mut seen = Vec::new();
-        l.of(tiles, &ops, (0, 0, 0), &mut seen);
+        l.of(tiles, &ops, (0, 0, 0), room(), &mut seen);
         assert_eq!(seen, [(0, &[0, 2][..]), (1, &[]), (2, &[3]), (4, &[6])]);
-        l.of(tiles, &ops, (0, 1, 0), &mut seen);
+        l.of(tiles, &ops, (0, 1, 0), room(), &mut seen);
         assert_eq!(seen, [(1, &[][..]), (4, &[5])]);
-        l.of(tiles, &ops, (0, 2, 1), &mut seen);
+        l.of(tiles, &ops, (0, 2, 1), room(), &mut seen);
         assert_eq!(seen, [(1, &[][..])]);
         // What a view lacks that others of the pass have.
-        l.of(tiles.of_layers(3), &ops, (2, 0, 0), &mut seen);
+        l.of(tiles.of_layers(3), &ops, (2, 0, 0), room(), &mut seen);
         assert_eq!(seen, [(1, &[][..])]);
         l.clear();
         let mut seen = Vec::new();
-        l.of(tiles, &ops, (0, 0, 0), &mut seen);
+        l.of(tiles, &ops, (0, 0, 0), room(), &mut seen);
         assert!(seen.is_empty());
     }
 
@@ -232,9 +255,9 @@ mod tests {
         }
         let mut seen = Vec::new();
         // No op is asked for what it is: there is none.
-        l.of(tiles, &[], (0, 1, 0), &mut seen);
+        l.of(tiles, &[], (0, 1, 0), room(), &mut seen);
         assert_eq!(seen, [(2500, &[1][..])]);
-        l.of(tiles, &[], (0, 0, 0), &mut seen);
+        l.of(tiles, &[], (0, 0, 0), room(), &mut seen);
         assert_eq!(seen.len(), 4999);
         assert!(seen.is_sorted() && seen.iter().all(|(_, e)| **e == [0]));
     }

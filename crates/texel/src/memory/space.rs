@@ -39,10 +39,13 @@ pub(super) fn reserve() -> Option<&'static Reserve> {
         // As much as there is: it may be limited (ulimit -v).
         let mut half = RESERVED;
         while half >= GRANULE {
-            if let Some(p) = map(HINT, 2 * half, -1, 0) {
+            // Elsewhere the system aligns it to its pages alone.
+            let bytes = 2 * half + GRANULE;
+            if let Some(p) = map(HINT, bytes, -1, 0) {
                 // SAFETY: the range was just mapped. Core dumps need not hold terabytes.
-                unsafe { libc::madvise(p.cast(), 2 * half as usize, libc::MADV_DONTDUMP) };
-                return Some(Reserve { base: p as u64, half, taken: Mutex::default() });
+                unsafe { libc::madvise(p.cast(), bytes as usize, libc::MADV_DONTDUMP) };
+                let base = (p as u64).next_multiple_of(GRANULE);
+                return Some(Reserve { base, half, taken: Mutex::default() });
             }
             half /= 2;
         }
