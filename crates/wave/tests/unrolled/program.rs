@@ -139,8 +139,8 @@ impl Program {
         for _ in 0..4 {
             g.rng.next();
         }
-        let function = g.function(6, false);
-        let main = g.function(8 + (seed % 20) as i32, true);
+        let function = g.function(4, false);
+        let main = g.function(2 + (seed % 12) as i32, true);
         Program { main, function, spec: [g.rng.below(7), g.rng.below(7)] }
     }
 }
