@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// A loop whose back edge is still to come.
 pub(super) struct OpenLoop {
     /// Index of the header among the function's blocks, and its IR block.
-    block: u32,
+    pub(super) block: u32,
     header: u32,
     ssa: usize,
     /// OpPhis of the header and their values.
@@ -21,14 +21,14 @@ pub(super) struct OpenLoop {
     /// The back edge is there.
     closed: bool,
     /// No loop of the IR: its turns follow one another.
-    unrolled: Option<Unrolled>,
+    pub(super) unrolled: Option<Unrolled>,
 }
 
 pub(super) struct Frame {
-    info: Rc<FnInfo>,
+    pub(super) info: Rc<FnInfo>,
     function: u32,
     /// IR block of each block; NO_BLOCK until a branch to it is met.
-    targets: Vec<u32>,
+    pub(super) targets: Vec<u32>,
     pub(super) loops: Vec<OpenLoop>,
     entry: bool,
     /// Where returns meet, and the variables that hold the result's scalars.
@@ -198,23 +198,6 @@ impl<'m> Builder<'m> {
         self.e.blocks[header as usize].merge = Merge::Loop { merge: Block(merge), cont: Block(cont) };
         fr.loops.push(OpenLoop { block: bi, header, ssa, phis: Vec::new(), closed: false, unrolled });
         Ok(())
-    }
-
-    /// Goes on with the next copy of an unrolled loop, if something leads there: the header's position.
-    fn next_turn(&mut self, fr: &mut Frame, bi: u32) -> Option<usize> {
-        let l = fr.loops.last_mut()?;
-        let next = std::mem::replace(&mut l.unrolled.as_mut()?.next, NO_BLOCK);
-        if next == NO_BLOCK {
-            fr.loops.pop();
-            return None;
-        }
-        let header = l.block;
-        let [first, last] = [header, bi].map(|b| fr.info.blocks[b as usize].pos as usize);
-        for &b in &fr.info.order[first..=last] {
-            fr.targets[b as usize] = NO_BLOCK;
-        }
-        fr.targets[header as usize] = next;
-        Some(first)
     }
 
     /// After a block: the loop that ends there, if it is live. Where the translation goes on, if not with the next block.

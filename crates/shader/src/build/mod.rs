@@ -22,6 +22,7 @@ mod emit;
 mod endless;
 mod finish;
 mod float;
+mod foresee;
 mod function;
 mod glsl450;
 mod glsl_matrix;
