@@ -16,6 +16,7 @@ use shader::ir::Merge;
 use shader::options::Options;
 use simd::Level;
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use wave::{Compile, Dispatch, Table, Worker};
 
 const GROUPS: u32 = 2;
@@ -62,62 +63,75 @@ fn loops(m: &Module, options: &Options) -> usize {
     labels.len()
 }
 
+/// One program: how many of its loops are unrolled, and how many there are. None: it takes too long.
+fn one(seed: u64, table: &[u32]) -> Option<[usize; 2]> {
+    let tree = Tree::random(seed);
+    let workgroup = [64, 20, 96][seed as usize % 3];
+    let lanes = [64, 128, 256][seed as usize / 3 % 3];
+    let spec = tree.spec[(seed & 1) as usize];
+    let mut want = vec![];
+    for i in 0..GROUPS * workgroup {
+        let mut e = Evaluator::new(&tree, spec, table, i / workgroup, i % workgroup);
+        if !e.run() {
+            return None;
+        }
+        want.extend(e.out);
+    }
+    let constants = [(0, spec as u64)];
+    let given = if seed & 1 == 0 { &constants[..0] } else { &constants[..] };
+    let options = Options { spec: given, ..options(lanes, !seed.is_multiple_of(5)) };
+    let modules = [false, true].map(|kept| {
+        let words = emit::module(&tree, workgroup, TABLE_BINDING, kept);
+        let parse = |w: &[u32]| Module::parse(w).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let plain = parse(&words);
+        let marked = instrument(&plain, Entry::All, Form::Marks).expect("instruments");
+        [plain, parse(&marked.words)]
+    });
+    let [left, kept] = modules.each_ref().map(|m| loops(&m[0], &options));
+    let want = words(&want);
+    let mut counts: Option<Vec<[u64; 3]>> = None;
+    // Each program on one level: kept loops for their counts, then unrolled ones with and without marks.
+    let levels = Level::tested();
+    let level = levels[seed as usize / 7 % levels.len()];
+    let compiled = if level == Level::Portable { Compile::Never } else { Compile::Always };
+    let ways = [(1, 1, Compile::Never), (0, 1, Compile::Never), (0, 1, compiled), (0, 0, compiled)];
+    for (kept, marked, when) in ways {
+        let p = shader::compile(&modules[kept][marked], &options);
+        let p = p.unwrap_or_else(|e| panic!("seed {seed}: {e}"));
+        let (got, blocks) = run(&p, level, when, table);
+        let what = || format!("seed {seed}, {level:?}, {when:?}, kept {kept}, marked {marked}");
+        if let Some(at) = want.chunks(4).zip(got.chunks(4)).position(|(a, b)| a != b) {
+            let (a, b) = (&want[at * 4..][..4], &got[at * 4..][..4]);
+            panic!("{}: word {at}: {a:?}, not {b:?}\n{tree:#?}", what());
+        }
+        if marked == 1 {
+            let first = counts.get_or_insert_with(|| blocks.clone());
+            assert_eq!(*first, blocks, "{}", what());
+        }
+    }
+    Some([kept - left, kept])
+}
+
 #[test]
 fn unrolled_loops_leave_what_their_programs_say() {
     let table: Vec<u32> = (0..TABLE_WORDS).map(|i| i.wrapping_mul(0x9E37_79B9) >> 7 ^ i).collect();
-    let (mut ran, mut unrolled, mut all) = (0, 0, 0);
-    for seed in 0..programs() {
-        let tree = Tree::random(seed);
-        let workgroup = [64, 20, 96][seed as usize % 3];
-        let lanes = [64, 128, 256][seed as usize / 3 % 3];
-        let spec = tree.spec[(seed & 1) as usize];
-        let mut want = vec![];
-        let ended = (0..GROUPS * workgroup).all(|i| {
-            let mut e = Evaluator::new(&tree, spec, &table, i / workgroup, i % workgroup);
-            let ended = e.run();
-            want.extend(e.out);
-            ended
-        });
-        if !ended {
-            continue;
-        }
-        ran += 1;
-        let constants = [(0, spec as u64)];
-        let given = if seed & 1 == 0 { &constants[..0] } else { &constants[..] };
-        let options = Options { spec: given, ..options(lanes, seed % 5 != 0) };
-        let modules = [false, true].map(|kept| {
-            let words = emit::module(&tree, workgroup, TABLE_BINDING, kept);
-            let parse = |w: &[u32]| Module::parse(w).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
-            let plain = parse(&words);
-            let marked = instrument(&plain, Entry::All, Form::Marks).expect("instruments");
-            [plain, parse(&marked.words)]
-        });
-        let [left, kept] = modules.each_ref().map(|m| loops(&m[0], &options));
-        unrolled += kept - left;
-        all += kept;
-        let want = words(&want);
-        let mut counts: Option<Vec<[u64; 3]>> = None;
-        // Kept loops interpreted, for their counts; unrolled ones with and without marks. Each program on one level.
-        let levels = Level::tested();
-        let level = levels[seed as usize / 7 % levels.len()];
-        let compiled = if level == Level::Portable { Compile::Never } else { Compile::Always };
-        let ways = [(1, 1, Compile::Never), (0, 1, Compile::Never), (0, 1, compiled), (0, 0, compiled)];
-        let programs = modules.each_ref().map(|m| {
-            m.each_ref().map(|m| shader::compile(m, &options).unwrap_or_else(|e| panic!("seed {seed}: {e}")))
-        });
-        for (kept, marked, when) in ways {
-            let (got, blocks) = run(&programs[kept][marked].clone(), level, when, &table);
-            let what = || format!("seed {seed}, {level:?}, {when:?}, kept {kept}, marked {marked}");
-            if let Some(at) = want.chunks(4).zip(got.chunks(4)).position(|(a, b)| a != b) {
-                let (a, b) = (&want[at * 4..][..4], &got[at * 4..][..4]);
-                panic!("{}: word {at}: {a:?}, not {b:?}\n{tree:#?}", what());
+    let next = AtomicU64::new(0);
+    let some = || {
+        let mut all = vec![];
+        loop {
+            let seed = next.fetch_add(1, Relaxed);
+            if seed >= programs() {
+                return all;
             }
-            if marked == 1 {
-                let first = counts.get_or_insert_with(|| blocks.clone());
-                assert_eq!(*first, blocks, "{}", what());
-            }
+            all.extend(one(seed, &table));
         }
-    }
-    println!("{ran} programs; {unrolled} of {all} loops are unrolled");
-    assert!(ran > programs() / 2 && unrolled > all / 4, "{ran} programs, {unrolled} of {all} loops");
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let ran = std::thread::scope(|s| {
+        let threads: Vec<_> = (0..threads).map(|_| s.spawn(some)).collect();
+        threads.into_iter().flat_map(|t| t.join().expect("no program is wrong")).collect::<Vec<_>>()
+    });
+    let [unrolled, all] = [0, 1].map(|k| ran.iter().map(|r| r[k]).sum::<usize>());
+    println!("{} programs; {unrolled} of {all} loops are unrolled", ran.len());
+    assert!(ran.len() as u64 > programs() / 2 && unrolled > all / 4);
 }
