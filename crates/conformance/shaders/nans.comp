@@ -22,7 +22,7 @@ void main(){
  double d=double(a)+double(b); uvec2 w=unpackDouble2x32(d); o[k+15u]=w.x; o[k+16u]=w.y;
  int e; frexp(a,e); o[k+17u]=uint(e);
  float r=a; for(int n=0;n<int(l&3u);n++) r=r*b-a; f[k+18u]=r;
- float t[40]; for(int n=0;n<40;n++) t[n]=a*float(n); o[k+19u]=floatBitsToUint(t[l&31u]);
+ float t[40]; for(int n=0;n<40;n++) t[n]=a*float(n+2); o[k+19u]=floatBitsToUint(t[l&31u]);
  int z=floatBitsToInt(a+b); o[k+20u]=uint(a<b?~z:z);
  f[k+21u]=sqrt(a); f[k+22u]=min(a,b)+floor(a); f[k+23u]=mix(a,b,0.25)+sin(a)+pow(a,b);
 }

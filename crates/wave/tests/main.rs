@@ -36,3 +36,5 @@ mod programs;
 mod reach;
 mod stages;
 mod twins;
+#[cfg(target_arch = "x86_64")]
+mod unrolled;

@@ -3,6 +3,7 @@
 use super::atomics::dim_of;
 use super::heap::Resource;
 use super::types::{TypeClass, pointer_scalars};
+use super::unroll::Again;
 use super::{Builder, PTR, Slot};
 use crate::ir::*;
 use crate::options::{Heap, Result};
@@ -392,6 +393,13 @@ impl<'m> Builder<'m> {
                 None => v,
             });
             return Ok(());
+        }
+        if let Base::Slots(first) = p.base
+            && !matches!(self.types.kind(p.ty), TypeClass::Vector(..))
+            && let var = self.scalar_variable(first)
+            && self.uses.settled.contains(&var)
+        {
+            return Err(self.again(Again::Variable(var)));
         }
         let v = self.int32(index, at)?;
         let k = self.e.u32(stride);

@@ -4,15 +4,18 @@
 use super::access::Chain;
 use super::control::FnInfo;
 use super::types::TypeClass;
+use super::unroll::Indexed;
 use super::{Builder, MAX_CALL_DEPTH, MAX_INSTRUCTIONS};
 use crate::options::{Error, Result};
 use crate::spirv::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 
 pub(crate) const DYNAMIC: u8 = 1;
 pub(crate) const WRITTEN: u8 = 2;
 pub(crate) const USED: u8 = 4;
+/// Indexed by what is constant once loops are unrolled.
+pub(crate) const SETTLES: u8 = 8;
 
 #[derive(Default)]
 pub(crate) struct Analysis {
@@ -22,6 +25,10 @@ pub(crate) struct Analysis {
     pub all_written: bool,
     /// Pointers that phis read.
     pub phi_pointers: FxHashMap<u32, ()>,
+    /// Variables that are too large to choose among their scalars, and are values because all indices settle.
+    pub settled: FxHashSet<u32>,
+    /// Variables that keep their first value (see `endless`).
+    pub endless: FxHashSet<u32>,
 }
 
 impl Analysis {
@@ -63,9 +70,13 @@ impl Analysis {
 
 /// Stores and calls of a function: (position, pointer id), (position, function index).
 #[derive(Default)]
-struct Events {
-    stores: Vec<(u32, u32)>,
+pub(super) struct Events {
+    pub stores: Vec<(u32, u32)>,
     calls: Vec<(u32, usize)>,
+    /// Accesses to variables by indices that are no constants.
+    indexed: Vec<Indexed>,
+    /// Variables that may bound a loop.
+    pub counters: Vec<u32>,
 }
 
 impl Builder<'_> {
@@ -135,7 +146,16 @@ impl Builder<'_> {
             writes[f].sort_unstable();
             let mut info = infos[f].take().expect("scanned above");
             info.stores = at;
+            self.find_endless(&mut info, &events[f])?;
+            self.plan_loops(&mut info, &events[f].indexed)?;
+            for x in events[f].indexed.iter().filter(|x| !x.vector) {
+                let settles = self.settles(&info, x.index, 0);
+                self.uses.mark(x.base, if settles { SETTLES } else { DYNAMIC });
+            }
             self.infos[f] = Some(Rc::new(info));
+        }
+        for id in &self.denied.variables {
+            self.uses.mark(*id, DYNAMIC);
         }
         Ok(())
     }
@@ -172,6 +192,7 @@ impl Builder<'_> {
             ev.stores.push((pos, p));
         };
         match i.op {
+            Op::Variable => ev.counters.extend(self.may_be_endless(i)),
             Op::Load => {
                 self.uses.mark(i.w[3], USED);
                 if matches!(self.pointer_class(i.w[2]), Some(StorageClass::StorageBuffer)) {
@@ -193,7 +214,7 @@ impl Builder<'_> {
                 self.uses.union(i.w[2], i.word(4)?);
                 self.uses.mark(i.word(4)?, USED);
             }
-            op if Chain::of(op).is_some() => self.scan_chain(i)?,
+            op if Chain::of(op).is_some() => self.scan_chain(i, pos, ev)?,
             Op::ImageTexelPointer | Op::CopyObject | Op::ArrayLength => {
                 if self.is_pointer(i.w[2]) || i.op == Op::ImageTexelPointer {
                     self.uses.union(i.w[2], i.w[3]);
@@ -261,7 +282,7 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn scan_chain(&mut self, i: &Code) -> Result<()> {
+    fn scan_chain(&mut self, i: &Code, pos: u32, ev: &mut Events) -> Result<()> {
         let Some(chain) = Chain::of(i.op) else { return Ok(()) };
         let base = i.word(chain.base)?;
         self.uses.union(i.w[2], base);
@@ -283,8 +304,9 @@ impl Builder<'_> {
         for &id in i.rest(4) {
             let c = self.try_const(id);
             let kind = self.types.kind(ty);
-            if c.is_none() && !matches!(kind, TypeClass::Vector(..)) {
-                self.uses.mark(i.w[3], DYNAMIC);
+            if c.is_none() {
+                let vector = matches!(kind, TypeClass::Vector(..));
+                ev.indexed.push(Indexed { pos, base: i.w[3], index: id, vector });
             }
             ty = match kind {
                 TypeClass::Vector(e, _)

@@ -28,7 +28,9 @@ pub(crate) struct FnBlock {
     pub closes: u32,
     succ: (u32, u32),
     /// Offset of the instruction before the terminator, lines not counted: where a merge instruction stands.
-    last: u32,
+    pub last: u32,
+    /// Its instructions, those of functions that it calls among them.
+    pub instructions: u32,
 }
 
 pub(crate) struct FnInfo {
@@ -38,6 +40,8 @@ pub(crate) struct FnInfo {
     succs: Vec<u32>,
     /// Variable (or pointer parameter) → positions of the blocks that may store through it, ascending.
     pub stores: FxHashMap<u32, Vec<u32>>,
+    /// Loops that may be unrolled, by the positions of their headers.
+    pub plans: Vec<super::unroll::Plan>,
 }
 
 impl FnInfo {
@@ -46,6 +50,17 @@ impl FnInfo {
         let Some(p) = self.stores.get(&var) else { return false };
         let k = p.partition_point(|&x| x < first);
         p.get(k).is_some_and(|&x| x <= last)
+    }
+    /// The only one of these blocks that may store the variable.
+    pub fn only_store(&self, var: u32, first: u32, last: u32) -> Option<u32> {
+        let p = self.stores.get(&var)?;
+        let k = p.partition_point(|&x| x < first);
+        let &at = p.get(k).filter(|&&x| x <= last)?;
+        p.get(k + 1).is_none_or(|&x| x > last).then_some(at)
+    }
+    pub fn successors(&self, b: u32) -> &[u32] {
+        let (first, end) = self.blocks[b as usize].succ;
+        &self.succs[first as usize..end as usize]
     }
     pub fn index_of(&self, label_at: u32) -> Option<u32> {
         let k = self.blocks.partition_point(|b| b.start <= label_at);
@@ -61,6 +76,7 @@ impl Builder<'_> {
             order: Vec::new(),
             succs: Vec::new(),
             stores: FxHashMap::default(),
+            plans: Vec::new(),
         };
         self.scan_blocks(f, &mut info)?;
         if info.blocks.is_empty() {
@@ -76,7 +92,7 @@ impl Builder<'_> {
     fn scan_blocks(&self, f: Function, info: &mut FnInfo) -> Result<()> {
         let mut at = f.start + self.m.inst(f.start).len() as u32;
         let mut open: Option<FnBlock> = None;
-        let mut last = 0;
+        let (mut last, mut count) = (0, 0u32);
         while at < f.end {
             let i = self.m.inst(at);
             let next = at + i.len() as u32;
@@ -97,6 +113,7 @@ impl Builder<'_> {
                         closes: NONE,
                         succ: (0, 0),
                         last: 0,
+                        instructions: 0,
                     });
                 }
                 Op::Line | Op::NoLine | Op::Nop | Op::ExtInst | Op::FunctionEnd if open.is_none() => {}
@@ -108,11 +125,19 @@ impl Builder<'_> {
                     let mut b = open.take().expect("a block is open");
                     b.term = at;
                     b.last = last;
-                    last = 0;
+                    b.instructions = count + 1;
+                    (last, count) = (0, 0);
                     info.blocks.push(b);
                 }
                 Op::Line | Op::NoLine => {}
-                _ => last = at,
+                Op::FunctionCall => {
+                    last = at;
+                    if let Some(f) = i.get(3).and_then(|f| self.m.function(f)) {
+                        let f = self.m.functions[f];
+                        count = count.saturating_add((f.end - f.start) / 4);
+                    }
+                }
+                _ => (last, count) = (at, count.saturating_add(1)),
             }
             at = next;
         }

@@ -3,6 +3,7 @@
 use super::control::{FnInfo, NONE, switch_cases};
 use super::emit::NO_BLOCK;
 use super::ssa::Loop;
+use super::unroll::{Again, Unrolled};
 use super::{Builder, MAX_INSTRUCTIONS, MAX_LOOPS};
 use crate::ir::*;
 use crate::options::{Error, Result};
@@ -12,20 +13,22 @@ use std::rc::Rc;
 /// A loop whose back edge is still to come.
 pub(super) struct OpenLoop {
     /// Index of the header among the function's blocks, and its IR block.
-    block: u32,
+    pub(super) block: u32,
     header: u32,
     ssa: usize,
     /// OpPhis of the header and their values.
     pub(super) phis: Vec<(u32, Vec<Value>)>,
     /// The back edge is there.
     closed: bool,
+    /// No loop of the IR: its turns follow one another.
+    pub(super) unrolled: Option<Unrolled>,
 }
 
 pub(super) struct Frame {
-    info: Rc<FnInfo>,
+    pub(super) info: Rc<FnInfo>,
     function: u32,
     /// IR block of each block; NO_BLOCK until a branch to it is met.
-    targets: Vec<u32>,
+    pub(super) targets: Vec<u32>,
     pub(super) loops: Vec<OpenLoop>,
     entry: bool,
     /// Where returns meet, and the variables that hold the result's scalars.
@@ -96,7 +99,10 @@ impl<'m> Builder<'m> {
             }
         }
         let mut falls = None;
-        for (pos, &bi) in info.order.iter().enumerate() {
+        let mut next = 0;
+        while let Some(&bi) = info.order.get(next) {
+            let pos = next;
+            next += 1;
             // For blocks that are not reached, of functions that are called often.
             self.work.spend(1)?;
             let b = &info.blocks[bi as usize];
@@ -119,7 +125,7 @@ impl<'m> Builder<'m> {
                         self.begin(t, origin);
                         self.e.end(Term::Return);
                     }
-                    self.close_loop(&mut fr, bi)?;
+                    next = self.close_loop(&mut fr, bi)?.unwrap_or(next);
                     continue;
                 }
                 self.begin(t, origin);
@@ -134,7 +140,7 @@ impl<'m> Builder<'m> {
             if let Flow::Falls(start, len) = self.run_block(&mut fr, pos as u32, bi)? {
                 falls = Some((start, len));
             }
-            self.close_loop(&mut fr, bi)?;
+            next = self.close_loop(&mut fr, bi)?.unwrap_or(next);
         }
         self.on_stack[f] = false;
         if fr.ret != NO_BLOCK {
@@ -172,6 +178,15 @@ impl<'m> Builder<'m> {
         let b = fr.info.blocks[bi as usize];
         let header = self.e.cur;
         let ssa = self.ssa.loops.len();
+        if fr.loops.last().is_some_and(|l| l.block == bi) {
+            // The next copy of one that is unrolled.
+            return Ok(());
+        }
+        let unrolled = self.unrolled(&fr.info, pos)?;
+        if unrolled.is_some() {
+            fr.loops.push(OpenLoop { block: bi, header, ssa, phis: Vec::new(), closed: false, unrolled });
+            return Ok(());
+        }
         self.note_loop(Loop::new(fr.info.clone(), pos, b.loop_end, header));
         self.open_loops += 1;
         if self.open_loops > MAX_LOOPS {
@@ -181,20 +196,23 @@ impl<'m> Builder<'m> {
         let merge = self.target(fr, b.merge);
         let cont = if b.cont == bi { header } else { self.target(fr, b.cont) };
         self.e.blocks[header as usize].merge = Merge::Loop { merge: Block(merge), cont: Block(cont) };
-        fr.loops.push(OpenLoop { block: bi, header, ssa, phis: Vec::new(), closed: false });
+        fr.loops.push(OpenLoop { block: bi, header, ssa, phis: Vec::new(), closed: false, unrolled });
         Ok(())
     }
 
-    /// After the block at `pos`: the loop that ends there, if it is live.
-    fn close_loop(&mut self, fr: &mut Frame, bi: u32) -> Result<()> {
+    /// After a block: the loop that ends there, if it is live. Where the translation goes on, if not with the next block.
+    fn close_loop(&mut self, fr: &mut Frame, bi: u32) -> Result<Option<usize>> {
         let h = fr.info.blocks[bi as usize].closes;
         if h == NONE || fr.loops.last().is_none_or(|l| l.block != h) {
-            return Ok(());
+            return Ok(None);
+        }
+        if fr.loops.last().is_some_and(|l| l.unrolled.is_some()) {
+            return Ok(self.next_turn(fr, bi));
         }
         let l = fr.loops.pop().expect("checked");
         self.open_loops -= 1;
         let b = fr.info.blocks[h as usize];
-        let Merge::Loop { merge, cont } = self.e.blocks[l.header as usize].merge else { return Ok(()) };
+        let Merge::Loop { merge, cont } = self.e.blocks[l.header as usize].merge else { return Ok(None) };
         if !l.closed {
             // Nothing comes round: no loop after all.
             self.seal_loop(l.ssa)?;
@@ -205,7 +223,7 @@ impl<'m> Builder<'m> {
             }
             self.e.blocks[l.header as usize].open_loop = NO_BLOCK;
             self.e.blocks[l.header as usize].merge = Merge::Selection(merge);
-            return Ok(());
+            return Ok(None);
         }
         if !self.e.blocks[cont.0 as usize].begun {
             return Err(invalid(b.start as usize, "a back edge that does not pass the continue target"));
@@ -221,7 +239,7 @@ impl<'m> Builder<'m> {
             self.begin(merge.0, origin);
             self.e.end(Term::Return);
         }
-        Ok(())
+        Ok(None)
     }
 
     /// To be called for each instruction; its block's end is one, too.
@@ -303,9 +321,24 @@ impl<'m> Builder<'m> {
                 let at = fr.info.blocks[bi as usize].term as usize;
                 return Err(invalid(at, "a branch backwards that closes no loop"));
             }
+            if let Some(u) = fr.loops.last_mut().and_then(|l| l.unrolled.as_mut()) {
+                if u.left == 0 || (u.one_exit && u.out) {
+                    return Err(self.again(Again::Loop(fr.info.blocks[to as usize].label)));
+                }
+                u.left -= 1;
+                u.next = self.e.new_block();
+                self.e.blocks[u.next as usize].preds.push((cur, label));
+                return Ok((u.next, false));
+            }
             let c = self.e.new_block();
             self.e.blocks[c as usize].preds.push((cur, label));
             return Ok((c, true));
+        }
+        for l in &mut fr.loops {
+            let end = fr.info.blocks[l.block as usize].loop_end;
+            if let Some(u) = &mut l.unrolled {
+                u.out |= fr.info.blocks[to as usize].pos > end;
+            }
         }
         let t = self.target(fr, to);
         self.e.blocks[t as usize].preds.push((cur, label));

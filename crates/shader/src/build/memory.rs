@@ -20,6 +20,9 @@ impl<'m> Builder<'m> {
     }
 
     pub(crate) fn op_store(&mut self, i: Code<'m>) -> Result<()> {
+        if self.uses.endless.contains(&i.word(1)?) {
+            return Ok(());
+        }
         let mut p = self.pointer(i.word(1)?, i.at)?;
         let (ty, start, len) = self.value(i.word(2)?, i.at)?;
         self.accessed(&mut p, ty, i.at)?;

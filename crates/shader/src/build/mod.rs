@@ -19,8 +19,10 @@ mod debug;
 mod derivatives;
 mod dot;
 mod emit;
+mod endless;
 mod finish;
 mod float;
+mod foresee;
 mod function;
 mod glsl450;
 mod glsl_matrix;
@@ -42,6 +44,7 @@ mod stages;
 mod subgroup;
 mod tile_image;
 mod types;
+mod unroll;
 mod untyped;
 mod variables;
 
@@ -144,6 +147,11 @@ pub(crate) struct Builder<'m> {
     helper: Option<u32>,
     /// Embedded samplers ([`Shader::given`]).
     given: Vec<[u64; 4]>,
+    /// Instructions of loops that were unrolled, once for each copy.
+    unrolled_size: u32,
+    denied: &'m unroll::Denied,
+    /// Why this translation is given up.
+    again: Option<unroll::Again>,
 }
 
 /// Translates the entry point that `options` names.
@@ -151,78 +159,108 @@ pub(crate) struct Builder<'m> {
 /// Errors: [`Error::Invalid`] when what it uses of the module is wrong (or a binding is not in the layout),
 /// [`Error::Unsupported`], [`Error::TooLarge`].
 pub fn build(module: &Module, options: &Options) -> Result<Shader> {
-    let mut b = Builder {
-        m: module,
-        opt: options,
-        // Of several for one id the first holds.
-        spec: options.spec.iter().rev().copied().collect(),
-        types: Types::new(module.ids()),
-        e: emit::Emit::new((module.words.len() / 4).clamp(64, 1 << 16)),
-        ids: vec![Slot::default(); module.ids()],
-        pool: Vec::with_capacity(4096),
-        ptrs: Vec::new(),
-        ssa: ssa::Ssa::default(),
-        uses: analysis::Analysis::default(),
-        infos: Vec::new(),
-        on_stack: vec![false; module.functions.len()],
-        depth: 0,
-        instructions: 0,
-        work: Work::default(),
-        workgroup: [1; 3],
-        shared_bytes: 0,
-        explicit_shared: false,
-        scratch_words: 0,
-        zeroed: [0; 2],
-        scratch_of: Default::default(),
-        varying_loads: Vec::new(),
-        here: Origin::default(),
-        origins: Vec::new(),
-        mark: None,
-        open_loops: 0,
-        keeps_denormals: false,
-        quad_derivatives: false,
-        signed_zero_inf_nan: false,
-        long_phi: Default::default(),
-        tmp: Vec::new(),
-        texels: Vec::new(),
-        all_exact: false,
-        all_signs: false,
-        all_numbers: false,
-        debug: debug::Lines::new(),
-        written: None,
-        entry_interface: Vec::new(),
-        interface: Default::default(),
-        inputs: Default::default(),
-        outputs: Vec::new(),
-        emitted: Vec::new(),
-        emission: stages::Emission::default(),
-        stage_words: 0,
-        helper: None,
-        given: Vec::new(),
-    };
-    b.check_capabilities()?;
-    let entry = b.find_entry()?;
-    b.read_float_modes(entry)?;
-    b.declare_globals()?;
-    b.read_modes(entry)?;
-    let (_, after_name) = module.inst(entry).string(3)?;
-    b.entry_interface = module.inst(entry).rest(after_name).to_vec();
-    b.entry_interface.sort_unstable();
-    b.read_sample_shading();
-    b.read_feedback()?;
-    let function = module.inst(entry).word(2)?;
-    let f = module
-        .function(function)
-        .ok_or_else(|| invalid(entry as usize, format!("entry point {function} is not a function")))?;
-    b.analyse(f)?;
-    b.begin_stage()?;
-    b.place_globals()?;
-    b.begin_emission()?;
-    b.run_entry(f)?;
-    b.finish()
+    let mut denied = unroll::Denied::default();
+    let mut work = Work::default();
+    loop {
+        let mut b = Builder::new(module, options, &denied, work);
+        match b.translate() {
+            Ok(()) => return b.finish(),
+            Err(e) => match b.again {
+                None => return Err(e),
+                Some(what) => {
+                    work = b.work;
+                    denied.add(what);
+                }
+            },
+        }
+    }
 }
 
 impl<'m> Builder<'m> {
+    fn new(
+        module: &'m Module,
+        options: &'m Options<'m>,
+        denied: &'m unroll::Denied,
+        work: Work,
+    ) -> Builder<'m> {
+        Builder {
+            m: module,
+            opt: options,
+            // Of several for one id the first holds.
+            spec: options.spec.iter().rev().copied().collect(),
+            types: Types::new(module.ids()),
+            e: emit::Emit::new((module.words.len() / 4).clamp(64, 1 << 16)),
+            ids: vec![Slot::default(); module.ids()],
+            pool: Vec::with_capacity(4096),
+            ptrs: Vec::new(),
+            ssa: ssa::Ssa::default(),
+            uses: analysis::Analysis::default(),
+            infos: Vec::new(),
+            on_stack: vec![false; module.functions.len()],
+            depth: 0,
+            instructions: 0,
+            work,
+            workgroup: [1; 3],
+            shared_bytes: 0,
+            explicit_shared: false,
+            scratch_words: 0,
+            zeroed: [0; 2],
+            scratch_of: Default::default(),
+            varying_loads: Vec::new(),
+            here: Origin::default(),
+            origins: Vec::new(),
+            mark: None,
+            open_loops: 0,
+            keeps_denormals: false,
+            quad_derivatives: false,
+            signed_zero_inf_nan: false,
+            long_phi: Default::default(),
+            tmp: Vec::new(),
+            texels: Vec::new(),
+            all_exact: false,
+            all_signs: false,
+            all_numbers: false,
+            debug: debug::Lines::new(),
+            written: None,
+            entry_interface: Vec::new(),
+            interface: Default::default(),
+            inputs: Default::default(),
+            outputs: Vec::new(),
+            emitted: Vec::new(),
+            emission: stages::Emission::default(),
+            stage_words: 0,
+            helper: None,
+            given: Vec::new(),
+            unrolled_size: 0,
+            denied,
+            again: None,
+        }
+    }
+
+    fn translate(&mut self) -> Result<()> {
+        let module = self.m;
+        let b = self;
+        b.check_capabilities()?;
+        let entry = b.find_entry()?;
+        b.read_float_modes(entry)?;
+        b.declare_globals()?;
+        b.read_modes(entry)?;
+        let (_, after_name) = module.inst(entry).string(3)?;
+        b.entry_interface = module.inst(entry).rest(after_name).to_vec();
+        b.entry_interface.sort_unstable();
+        b.read_sample_shading();
+        b.read_feedback()?;
+        let function = module.inst(entry).word(2)?;
+        let f = module
+            .function(function)
+            .ok_or_else(|| invalid(entry as usize, format!("entry point {function} is not a function")))?;
+        b.analyse(f)?;
+        b.begin_stage()?;
+        b.place_globals()?;
+        b.begin_emission()?;
+        b.run_entry(f)
+    }
+
     fn find_entry(&self) -> Result<u32> {
         let model = self.opt.stage.model();
         for &at in &self.m.entries {

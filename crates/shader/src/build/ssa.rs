@@ -82,6 +82,10 @@ impl Builder<'_> {
     pub(crate) fn scalar_ty(&self, s: u32) -> Ty {
         self.ssa.scalars[s as usize].ty
     }
+    /// The set of pointers that the scalar's variable is of.
+    pub(crate) fn scalar_variable(&self, s: u32) -> u32 {
+        self.ssa.scalars[s as usize].var
+    }
     /// To be called after each `begin`.
     pub(crate) fn note_block(&mut self) {
         let n = self.e.blocks.len();

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::access::{Base, Pointer};
-use super::analysis::{DYNAMIC, USED, WRITTEN};
+use super::analysis::{DYNAMIC, SETTLES, USED, WRITTEN};
 use super::heap::Resource;
 use super::types::{Type, TypeClass};
 use crate::options::{Error, Result};
@@ -12,6 +12,8 @@ use std::rc::Rc;
 
 /// Scalars up to which a dynamically indexed variable becomes selects rather than scratch memory.
 const SELECT_SCALARS: u32 = 16;
+/// Scalars up to which a variable becomes values for its indices are constants once loops are unrolled.
+const SETTLED_SCALARS: u32 = 256;
 /// Scalars up to which a variable is kept in SSA form at all.
 const SSA_SCALARS: u32 = 2048;
 const MAX_SCRATCH_WORDS: u32 = 1 << 16;
@@ -291,7 +293,13 @@ impl<'m> Builder<'m> {
         if t.scalars == u32::MAX {
             return Err(i.bad("a variable without a size"));
         }
-        let dynamic = self.uses.has(id, DYNAMIC);
+        let large = t.scalars > SELECT_SCALARS;
+        let settles = self.uses.has(id, SETTLES);
+        let dynamic = self.uses.has(id, DYNAMIC) || (settles && t.scalars > SETTLED_SCALARS);
+        if settles && !dynamic && large {
+            let rep = self.uses.find(id);
+            self.uses.settled.insert(rep);
+        }
         // Outputs are told scalar by scalar which are written: they stay in SSA form (and are few).
         let output = matches!(self.variable_type(i)?.1, StorageClass::Output);
         // Descriptors' addresses are never in memory: what comes from there is a number.
@@ -299,8 +307,7 @@ impl<'m> Builder<'m> {
         if handles && t.scalars > SSA_SCALARS {
             return Err(Error::TooLarge(format!("a variable of {} pointers or images", t.scalars)));
         }
-        let scratch =
-            !output && !handles && ((dynamic && t.scalars > SELECT_SCALARS) || t.scalars > SSA_SCALARS);
+        let scratch = !output && !handles && ((dynamic && large) || t.scalars > SSA_SCALARS);
         let init = match i.get(4) {
             None => None,
             Some(c) => {

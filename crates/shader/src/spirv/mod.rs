@@ -9,7 +9,8 @@ mod shapes;
 use crate::options::{Error, Result};
 pub(crate) use ::spirv::GlslStd450Op as GLOp;
 pub(crate) use ::spirv::{
-    BuiltIn, Capability, Decoration, ExecutionMode, FPEncoding, ImageOperands, MemoryAccess, Op, StorageClass,
+    BuiltIn, Capability, Decoration, ExecutionMode, FPEncoding, ImageOperands, LoopControl, MemoryAccess, Op,
+    StorageClass,
 };
 
 /// Ids a module may have.
