@@ -5,15 +5,19 @@ use crate::format::kernels;
 use crate::image::Surface;
 use crate::memory::sparse;
 
-/// Reads rows of a surface; remembers nothing between rows.
+/// Reads rows of a surface; of blocks, it keeps those of the row of blocks that it read last.
 pub struct RowReader {
     surface: Surface,
     texels: Box<BlockTexels>,
+    /// Columns of texels, row of blocks, slice, sample and layer of what is kept.
+    kept: Option<([u32; 2], [u32; 4])>,
+    /// The texels, row by row.
+    rows: Vec<[u32; 4]>,
 }
 
 impl RowReader {
     pub fn new(surface: Surface) -> RowReader {
-        RowReader { surface, texels: Box::new(block::EMPTY) }
+        RowReader { surface, texels: Box::new(block::EMPTY), kept: None, rows: Vec::new() }
     }
 
     /// Decodes `out.len()` texels of row `y` from column `x`; the part outside the surface is left as it is.
@@ -38,19 +42,36 @@ impl RowReader {
             }
             return;
         }
+        let bh = s.format.block_extent[1];
+        let wanted = ([x, n as u32], [y / bh, z, sample, layer]);
+        if self.kept != Some(wanted) {
+            self.kept = self.decode(wanted).then_some(wanted);
+        }
+        if self.kept.is_some() {
+            out.copy_from_slice(&self.rows[(y % bh) as usize * n..][..n]);
+        }
+    }
+
+    /// Decodes a row of blocks. False: there is none.
+    fn decode(&mut self, ([x, n], [by, z, sample, layer]): ([u32; 2], [u32; 4])) -> bool {
+        let s = &self.surface;
         let [bw, bh, _] = s.format.block_extent;
+        self.rows.resize(n as usize * bh as usize, [0; 4]);
         let mut i = 0;
         while i < n {
-            let (bx, tx) = ((x + i as u32) / bw, (x + i as u32) % bw);
-            let run = ((bw - tx) as usize).min(n - i);
-            let Some(p) = s.try_block(bx, y / bh, z, sample, layer) else { return };
+            let (bx, tx) = ((x + i) / bw, (x + i) % bw);
+            let run = (bw - tx).min(n - i);
+            let Some(p) = s.try_block(bx, by, z, sample, layer) else { return false };
             // SAFETY: the block exists.
             let bytes = unsafe { std::slice::from_raw_parts(p, s.format.block_bytes as usize) };
             block::decode(s.format, bytes, &mut self.texels);
-            let row = ((y % bh) * bw + tx) as usize;
-            out[i..i + run].copy_from_slice(&self.texels[row..row + run]);
+            for y in 0..bh {
+                let from = &self.texels[(y * bw + tx) as usize..][..run as usize];
+                self.rows[(y * n + i) as usize..][..run as usize].copy_from_slice(from);
+            }
             i += run;
         }
+        true
     }
 }
 
