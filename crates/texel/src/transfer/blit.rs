@@ -1,8 +1,8 @@
 //! Scaled copies with format conversion.
 
 use super::rows::{RowReader, copy_row, write_row};
-use super::scaled;
 use super::slices::{Slices, aspects};
+use super::{nearest, scaled};
 use crate::format::{ChannelClass, codec};
 use crate::image::{Image, Surface};
 use ash::vk;
@@ -144,6 +144,9 @@ fn blit_aspect(
     {
         return copy_rows(&s, &d, axes, layers);
     }
+    if !linear && nearest::has(&s, &d) {
+        return nearest::blit(&s, &d, axes, layers);
+    }
     let linear = linear && s.format.channel_class() == ChannelClass::Float;
     let level = simd::Level::best();
     if scaled::has(level, &s, &d) {
@@ -263,6 +266,59 @@ mod tests {
         let dst = image_2d(vk::Format::R8_UNORM, 3, 2);
         blit(&src, &dst, [0, 2, 2, 0], [1, 0, 3, 2], vk::Filter::NEAREST);
         assert_eq!(read(&dst), [0, 3, 4, 0, 1, 2]);
+    }
+
+    /// Every format's bytes stay what they are, halved, doubled, mirrored and otherwise.
+    #[test]
+    fn nearest_keeps_bytes() {
+        for format in [vk::Format::R8_SNORM, vk::Format::R5G6B5_UNORM_PACK16, vk::Format::R32_SFLOAT]
+            .into_iter()
+            .chain([vk::Format::R16G16B16A16_SFLOAT, vk::Format::R32G32B32_SFLOAT])
+            .chain([
+                vk::Format::R32G32B32A32_SINT,
+                vk::Format::D32_SFLOAT,
+                vk::Format::E5B9G9R9_UFLOAT_PACK32,
+            ])
+        {
+            let bytes = crate::format::info(format).unwrap().block_bytes as usize;
+            let aspect = match format {
+                vk::Format::D32_SFLOAT => vk::ImageAspectFlags::DEPTH,
+                _ => vk::ImageAspectFlags::COLOR,
+            };
+            let data: Vec<u8> = (0..15 * 9 * bytes).map(|i| (i * 7 + i / 5) as u8).collect();
+            let src = image_2d(format, 15, 9);
+            let sub = vk::ImageSubresourceLayers { aspect_mask: aspect, ..SUB };
+            // SAFETY: rows that images have.
+            let row = |i: &Image, y| unsafe { i.surface(aspect, 0).unwrap().block(0, y, 0, 0, 0) };
+            let base = |i: &Image| row(i, 0);
+            let pitch = |i: &Image| row(i, 1) as usize - row(i, 0) as usize;
+            for (y, row) in data.chunks(15 * bytes).enumerate() {
+                // SAFETY: a row of the image.
+                unsafe { base(&src).add(y * pitch(&src)).copy_from_nonoverlapping(row.as_ptr(), row.len()) }
+            }
+            for (w, h, mirrored) in [(7, 4, false), (30, 18, false), (31, 9, true), (5, 27, false)] {
+                let dst = image_2d(format, w, h);
+                let corner = |x: i32, y: i32, z: i32| vk::Offset3D { x, y, z };
+                let (a, b) = if mirrored { (w as i32, 0) } else { (0, w as i32) };
+                let r = vk::ImageBlit2::default()
+                    .src_subresource(sub)
+                    .dst_subresource(sub)
+                    .src_offsets([corner(0, 0, 0), corner(15, 9, 1)])
+                    .dst_offsets([corner(a, 0, 0), corner(b, h as i32, 1)]);
+                blit_image(&src, &dst, &r, vk::Filter::NEAREST);
+                for (x, y) in (0..h).flat_map(|y| (0..w).map(move |x| (x, y))) {
+                    let u = (2 * if mirrored { w - 1 - x } else { x } + 1) * 15 / (2 * w);
+                    let v = (2 * y + 1) * 9 / (2 * h);
+                    let want = &data[(v * 15 + u) as usize * bytes..][..bytes];
+                    // SAFETY: a texel of the image.
+                    let got = unsafe {
+                        let at = base(&dst).add(y as usize * pitch(&dst) + x as usize * bytes);
+                        std::slice::from_raw_parts(at, bytes)
+                    };
+                    assert_eq!(got, want, "{format:?} {w} {h} {x} {y}");
+                }
+            }
+        }
     }
 
     #[test]

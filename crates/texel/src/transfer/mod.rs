@@ -7,6 +7,7 @@ mod clear;
 mod copy;
 mod halve;
 mod means;
+mod nearest;
 mod resolve;
 mod rows;
 mod scaled;
