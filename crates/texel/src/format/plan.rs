@@ -22,6 +22,8 @@ pub enum Coding {
     Srgb,
     /// Three of nine bits, and what they share.
     Exponent,
+    /// 24 bits of depth: parts of one by their greatest number are not exact.
+    Deep,
 }
 
 /// Channels of a texel of 1, 2, 4, 8, 12 or 16 bytes.
@@ -125,6 +127,7 @@ impl Plan {
         let coding = match format.class {
             _ if format.kind == TexelKind::Rgb9e5 => Coding::Exponent,
             NumClass::Uint | NumClass::Sint | NumClass::Sfloat if whole => Coding::Whole,
+            NumClass::Unorm if format.kind == TexelKind::D24 => Coding::Deep,
             NumClass::Unorm => Coding::Unorm,
             NumClass::Snorm => Coding::Snorm,
             NumClass::Uint => Coding::Uint,
@@ -141,7 +144,7 @@ impl Plan {
                 (_, 8) => k / 2,
                 _ => 0,
             };
-            if word != at as usize / 32 || bits > 16 && coding != Coding::Whole {
+            if word != at as usize / 32 || bits > 16 && !matches!(coding, Coding::Whole | Coding::Deep) {
                 return None;
             }
             let most = match coding {
@@ -233,6 +236,7 @@ impl Plan {
                 let up = s.isplat(15u32.saturating_sub(bits));
                 each!(|w| s.f16_to_f(s.ishl(field!(w), up)));
             }
+            Coding::Deep => each!(|w| s.fdiv(s.s_to_f(field!(w)), s.fsplat(16777215.0))),
             // As `num::rgb9e5_to_f32`.
             Coding::Exponent => {
                 for n in 0..N {

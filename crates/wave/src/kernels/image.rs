@@ -229,6 +229,7 @@ unsafe fn extend_rows(st: &State, rows: &mut [Rows; 4], to: *mut [[u32; 16]; 16]
 unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, counts: bool) -> bool {
     let plain = match c.op {
         ImageOp::Sample => c.bias.is_none() && c.grad.is_empty() && c.offsets.is_empty(),
+        ImageOp::Gather => c.bias.is_none() && c.lod.is_none() && c.offsets.is_empty() && !counts,
         ImageOp::Fetch => c.sample.is_none() && c.offsets.is_empty() && !counts,
         ImageOp::Read | ImageOp::Write | ImageOp::Atomic(_) => c.sample.is_none() && !counts,
         _ => false,

@@ -1,15 +1,104 @@
-//! Gathers of a warp: one component of the four texels around each place, not filtered.
+//! Gathers: one component of the four texels around each place, not filtered. Of waves, and of a warp.
 
 use super::any::Any;
+use super::corners::{ANY, Corners, corners};
 use super::place::{Levels, bordered, compared, levels, scaled, square, wrapped};
+use super::points::{Source, settled};
+use super::square::Square;
 use super::texels::{HIGH, LOW, Texels};
+use super::tile::Tiles;
+use super::waves::{Warps, coordinates, store as give};
+use super::window::Close;
 use super::{Fast, cube, placed};
+use crate::format::NumClass;
 use crate::sample::args::{SampleArgs, Warp4};
 use crate::sample::blend::border;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
 use crate::vector::{load, store};
 use simd::Simd;
+use simd::rows::ImageRows;
+use std::mem::MaybeUninit;
+
+/// Where a gather's results lie in a square, row by row.
+const ORDER: [usize; 4] = [2, 3, 1, 0];
+
+/// Gathers of a wave from the first level of a view without layers, nor faces; warps that are left.
+///
+/// # Safety
+/// Rows and results are those of a wave; the view is a 2D one with a plan; coordinates are normalised.
+#[inline(always)]
+pub unsafe fn warps<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    component: u32,
+    wave: &ImageRows,
+) -> u32 {
+    let mut left = 0;
+    let edge = if bordered(f, sampler) { border(view, sampler) } else { [0; 4] };
+    let compares = wave.dref.zip(sampler.compare);
+    let source =
+        if wave.dref.is_some() { Source::Channel(0) } else { Source::of(f, view, component as usize & 3) };
+    let clamps = view.format.class == NumClass::Unorm;
+    let mut tiles = Tiles::of(f);
+    let (mut near, mut texels) = (Close::first(f, 0), Square::NONE);
+    let mut at = MaybeUninit::<Corners>::uninit();
+    for (w, mask) in Warps::of(wave) {
+        let c = match source {
+            Source::Channel(c) => c,
+            Source::Same(v) => {
+                for to in wave.out {
+                    // SAFETY: the caller's wave.
+                    unsafe { give(s, to, w, s.isplat(v), mask) };
+                }
+                continue;
+            }
+        };
+        // SAFETY: the caller's wave.
+        let st = unsafe { coordinates(s, wave, w) };
+        let at = corners::<S, ANY>(s, f, sampler, 0, &st, &mut at);
+        let mut from = f;
+        if let Some(tiles) = &mut tiles {
+            if mask != 0xFFFF {
+                at.keep_to(s, mask);
+            }
+            tiles.clear();
+            // SAFETY: corners of the view's first level.
+            let Some(place) = (unsafe { tiles.cover(f, 0, &[at as *const Corners]) }) else {
+                left |= 1 << w;
+                continue;
+            };
+            tiles.put(0, place);
+            from = &tiles.view;
+        }
+        // SAFETY: corners of the level, or of a tile with all that is read of it.
+        unsafe { texels.read(s, from, 0, at, &mut near) };
+        let mut outside = [0; 4];
+        if at.edged {
+            for n in 0..4 {
+                outside[n] = s.mbits(at.of_border(s, n & 1, n >> 1));
+            }
+        }
+        let mut v = settled(s, f, texels.channel(s, f, c), &outside, edge[c]);
+        if let Some((d, op)) = compares {
+            // SAFETY: the caller's wave.
+            let mut d = s.from_bits(unsafe { s.iloadu(d.warp(w)) });
+            if clamps {
+                d = s.fmin_raw(s.fmax_raw(d, s.fsplat(0.0)), s.fsplat(1.0));
+            }
+            for n in 0..4 {
+                v[n] = s.bits(compared(s, op, d, s.from_bits(v[n])));
+            }
+        }
+        for (to, n) in wave.out.into_iter().zip(ORDER) {
+            // SAFETY: the caller's wave.
+            unsafe { give(s, to, w, v[n], mask) };
+        }
+    }
+    left
+}
 
 /// The four texels of each lane in their order, of the view's first level; false where lanes are at a cube's corners.
 ///
@@ -74,7 +163,7 @@ pub unsafe fn gather<S: Simd>(
     let channel = if args.dref.is_some() { Some(0) } else { view.channel(args.component as usize & 3) };
     for n in 0..4 {
         // With offsets of their own texels are in the order that the results have.
-        let from = if four.is_some() { n } else { [2, 3, 1, 0][n] };
+        let from = if four.is_some() { n } else { ORDER[n] };
         let v = match channel {
             Some(c) if f.plan.has >> c & 1 != 0 => {
                 let v = t[from][c];

@@ -1,11 +1,12 @@
-//! Nearest texels of waves, of any format: of a view's only level.
+//! Nearest texels of waves, of any format and any view but 3D ones (those are [`super::solid`]'s): of a view's only level.
 
-use super::Fast;
-use super::any::{Any, one};
 use super::corners::Corners;
-use super::place;
-use super::tile::{Place, Tiles};
-use super::waves::{TOGETHER, Warps, coordinates, count, give, one_warp};
+use super::place::{self, bordered, levels, nearest_at, scaled};
+use super::points::{Points, Source, settled};
+use super::tile::Tiles;
+use super::waves::{Operands, Several, TOGETHER, Warps, coordinates, count, one_warp, store};
+use super::{Fast, placed};
+use crate::sample::blend::border;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
 use crate::vector;
@@ -13,69 +14,175 @@ use simd::Simd;
 use simd::rows::ImageRows;
 
 /// # Safety
-/// Rows and results are those of a wave; view and sampler have one level, one filter, no layers and no border.
+/// Rows and results are those of a wave; view and sampler have one level and one filter; the view has a plan.
 #[inline(always)]
-pub unsafe fn warps<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, wave: &ImageRows) {
-    let mut tiles = Tiles::of(f);
+pub unsafe fn warps<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    arrayed: bool,
+    wave: &ImageRows,
+) {
+    let bordered = bordered(f, sampler);
+    let flat = !arrayed && !f.cube && !bordered;
+    let mut tiles = if flat { Tiles::of(f) } else { None };
     let mut all = Warps::of(wave);
-    let mut at = [Corners::NONE; TOGETHER];
     loop {
-        let several = all.several();
+        let mut several = all.several();
         if several.is_empty() {
             return;
         }
-        let mut places = [Place::default(); TOGETHER];
-        let mut apart = 0u32;
-        if let Some(tiles) = &mut tiles {
-            tiles.clear();
-            let mut list = [std::ptr::null::<Corners>(); TOGETHER];
-            for (i, &(w, mask)) in several.iter().enumerate() {
+        if wave.lines.is_some() {
+            for &one in several.iter() {
                 // SAFETY: the caller's wave.
-                let st = unsafe { coordinates(s, wave, w) };
-                let texel = place::nearest_texels(s, f, sampler, &st);
-                for k in 0..2 {
-                    vector::store(s, &mut at[i].i[k][0], texel[k]);
-                    vector::store(s, &mut at[i].i[k][1], texel[k]);
-                }
-                if mask != 0xFFFF {
-                    at[i].keep_to(s, mask);
-                }
-                list[i] = &at[i];
-            }
-            // SAFETY: texels of the view's only level.
-            unsafe {
-                if let Some(place) = tiles.cover(f, 0, &list[..several.len()]) {
-                    places = [place; TOGETHER];
-                } else {
-                    for i in 0..several.len() {
-                        match tiles.cover(f, 0, &list[i..=i]) {
-                            Some(place) => places[i] = place,
-                            None => apart |= 1 << i,
-                        }
-                    }
-                }
+                unsafe { count(s, f, view, sampler, arrayed, wave, one) };
             }
         }
-        for (i, &(w, mask)) in several.iter().enumerate() {
-            // SAFETY: the caller's wave; texels of the level, or of a tile with all that the warp reads.
-            unsafe {
-                count(s, f, view, sampler, false, wave, (w, mask));
-                if apart >> i & 1 != 0 {
-                    one_warp(s, f, view, sampler, false, wave, (w, mask));
+        let mut points = [Points::NONE; 2];
+        if let Some(tiles) = &mut tiles {
+            // SAFETY: the caller's wave.
+            unsafe { tiled(s, f, view, sampler, wave, tiles, &mut several, &mut points) };
+        } else {
+            for (i, &(w, _)) in several.iter().enumerate() {
+                let to = &mut points[i / 4 % 2];
+                if flat {
+                    // SAFETY: the caller's wave.
+                    let st = unsafe { coordinates(s, wave, w) };
+                    let at = place::nearest_offsets(s, f, sampler, &st, f.reads);
+                    vector::store(s, &mut to.at[i % 4], at);
                     continue;
                 }
-                let color = if let Some(tiles) = &mut tiles {
-                    tiles.put(0, places[i]);
-                    let v = &tiles.view;
-                    let row = s.imul(vector::load(s, &at[i].i[1][0]), s.isplat(v.row_pitch[0]));
-                    let from = s.iadd(v.reads.column(s, v, vector::load(s, &at[i].i[0][0])), row);
-                    one(s, v, v.level(0), from)
-                } else {
-                    let st = coordinates(s, wave, w);
-                    one(s, f, f.base, place::nearest_offsets(s, f, sampler, &st, f.reads))
-                };
-                give::<S, Any<false>>(s, f, view, wave, w, mask, &color);
+                // SAFETY: the caller's wave.
+                let own = unsafe { Operands::of(s, f, arrayed, wave, w) };
+                let p = placed(s, f, view, sampler, &own.args(f, arrayed, wave));
+                let mut l = levels(s, f, s.isplat(0), p.layer);
+                l.count(s, f);
+                let mut outside = s.mask(0);
+                let u = scaled(s, sampler, &p, &l);
+                let [x, y] = nearest_at(s, f, sampler, &l, &u, f.reads, &mut outside);
+                vector::store(s, &mut to.at[i % 4], s.iadd(x, y));
+                to.outside[i % 4] = if bordered { s.mbits(outside) } else { 0 };
+            }
+        }
+        let from = tiles.as_ref().map_or(f, |t| &t.view);
+        let edge = edges(f, view, bordered, &border(view, sampler));
+        // SAFETY: texels of the level, or of tiles with all that the warps read; the caller's wave.
+        unsafe { give(s, from, view, wave, &several, &mut points, &edge) };
+    }
+}
+
+/// The results of a border's texel.
+#[inline(always)]
+pub fn edges(f: &Fast, view: &ImageView, bordered: bool, border: &[u32; 4]) -> [u32; 4] {
+    let mut to = [0; 4];
+    for k in 0..if bordered { 4 } else { 0 } {
+        to[k] = match Source::of(f, view, k) {
+            Source::Channel(c) => border[c],
+            Source::Same(v) => v,
+        };
+    }
+    to
+}
+
+/// Reads texels, one of each lane of some warps, four warps at a time, and stores what results they are. `edge`: the results of lanes
+/// outside.
+///
+/// # Safety
+/// As [`Points::read`]; `several` are warps of the wave.
+#[inline(always)]
+pub unsafe fn give<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    wave: &ImageRows,
+    several: &Several,
+    points: &mut [Points; 2],
+    edge: &[u32; 4],
+) {
+    for (of, points) in several.chunks(4).zip(points) {
+        // SAFETY: the caller's.
+        unsafe { points.read(s, f, of.len()) };
+        for k in 0..4 {
+            if wave.out[k].is_null() {
+                continue;
+            }
+            let source = Source::of(f, view, k);
+            let mut v = match source {
+                Source::Channel(c) => settled(s, f, points.channel(s, f, c), &points.outside, edge[k]),
+                Source::Same(v) => [s.isplat(v); 4],
+            };
+            if let Source::Same(of) = source
+                && of != edge[k]
+            {
+                for n in 0..4 {
+                    v[n] = s.isel(s.mask(points.outside[n]), s.isplat(edge[k]), v[n]);
+                }
+            }
+            for (n, &(w, mask)) in of.iter().enumerate() {
+                // SAFETY: the caller's wave.
+                unsafe { store(s, wave.out[k], w, v[n % 4], mask) };
             }
         }
     }
+}
+
+/// Puts the warps' texels into tiles, and says where they are; warps without room for that are done, and out of the list.
+///
+/// # Safety
+/// As [`warps`]; the tiles are the view's.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+unsafe fn tiled<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    wave: &ImageRows,
+    tiles: &mut Tiles,
+    several: &mut Several,
+    points: &mut [Points; 2],
+) {
+    tiles.clear();
+    let mut at = [Corners::NONE; TOGETHER];
+    let mut list = [std::ptr::null::<Corners>(); TOGETHER];
+    for (i, &(w, mask)) in several.iter().enumerate() {
+        // SAFETY: the caller's wave.
+        let st = unsafe { coordinates(s, wave, w) };
+        let texel = place::nearest_texels(s, f, sampler, &st);
+        let at = &mut at[i % TOGETHER];
+        for k in 0..2 {
+            vector::store(s, &mut at.i[k][0], texel[k]);
+            vector::store(s, &mut at.i[k][1], texel[k]);
+        }
+        if mask != 0xFFFF {
+            at.keep_to(s, mask);
+        }
+        list[i % TOGETHER] = at;
+    }
+    let (n, mut kept) = (several.len(), 0);
+    // SAFETY: texels of the view's only level.
+    let all = unsafe { tiles.cover(f, 0, &list[..n]) };
+    for i in 0..n {
+        let mut own = all;
+        if own.is_none() {
+            // SAFETY: as above.
+            own = unsafe { tiles.cover(f, 0, &list[i..=i]) };
+        }
+        let (w, mask) = several[i];
+        let Some(own) = own else {
+            // SAFETY: the caller's wave.
+            unsafe { one_warp(s, f, view, sampler, false, wave, (w, mask)) };
+            continue;
+        };
+        tiles.put(0, own);
+        let v = &tiles.view;
+        let row = s.imul(vector::load(s, &at[i].i[1][0]), s.isplat(v.row_pitch[0]));
+        let row = s.iadd(row, s.isplat(v.start[0]));
+        let from = s.iadd(v.reads.column(s, v, vector::load(s, &at[i].i[0][0])), row);
+        vector::store(s, &mut points[kept / 4 % 2].at[kept % 4], from);
+        several.put(kept, (w, mask));
+        kept += 1;
+    }
+    several.keep(kept);
 }

@@ -2,7 +2,6 @@
 
 use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
 use super::found::{self, Found};
-use super::place::{self, bordered};
 use super::texels::Texels;
 use super::tile::{Place, Tiles};
 use super::window::Close;
@@ -53,6 +52,19 @@ pub struct Several {
     warps: [(usize, u16); TOGETHER],
 }
 
+impl Several {
+    /// Puts a warp in the place of another.
+    #[inline(always)]
+    pub fn put(&mut self, at: usize, warp: (usize, u16)) {
+        self.warps[at % TOGETHER] = warp;
+    }
+    /// Only the first `n`.
+    #[inline(always)]
+    pub fn keep(&mut self, n: usize) {
+        self.n = if n < self.n { n } else { self.n };
+    }
+}
+
 impl Deref for Several {
     type Target = [(usize, u16)];
     #[inline(always)]
@@ -79,12 +91,12 @@ impl Iterator for Warps<'_> {
 
 /// Coordinates that a kernel takes: those of 1D images come as of 2D ones.
 #[inline(always)]
-fn dims(f: &Fast) -> usize {
+pub fn dims(f: &Fast) -> usize {
     if f.cube { 3 } else { 2 }
 }
 
 /// One warp's operands of a wave's.
-struct Operands {
+pub struct Operands {
     coords: [[u32; 16]; 4],
     lod: [u32; 16],
     dref: [u32; 16],
@@ -94,7 +106,7 @@ impl Operands {
     /// # Safety
     /// The rows are those of a wave that has warp `w`.
     #[inline(always)]
-    unsafe fn of<S: Simd>(s: S, f: &Fast, arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
+    pub unsafe fn of<S: Simd>(s: S, f: &Fast, arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
         let mut own = Operands { coords: [[0; 16]; 4], lod: [0; 16], dref: [0; 16] };
         for k in 0..dims(f) + arrayed as usize {
             // SAFETY: the wave has rows of sixteen lanes for each warp.
@@ -111,7 +123,7 @@ impl Operands {
         own
     }
     #[inline(always)]
-    fn args(&self, f: &Fast, arrayed: bool, wave: &ImageRows) -> SampleArgs<'_> {
+    pub fn args(&self, f: &Fast, arrayed: bool, wave: &ImageRows) -> SampleArgs<'_> {
         SampleArgs {
             dims: dims(f),
             arrayed,
@@ -159,6 +171,12 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     arrayed: bool,
     wave: &ImageRows,
 ) {
+    // Portable code of these is large, and for where nothing else runs.
+    let alone = s.level() != Machine::Portable && (wave.dref.is_none() || sampler.compare.is_none());
+    if alone && f.planned && plain(f, sampler) && !sampler.mag_linear {
+        // SAFETY: the caller's wave; picked for this machine.
+        return unsafe { (f.any.nearest)(f, view, sampler, arrayed, wave) };
+    }
     let layer = if arrayed && s.level() != Machine::Portable { one_layer(s, f, view, wave) } else { None };
     let own = layer.map(|layer| f.of_layer(layer));
     let (f, arrayed) = match &own {
@@ -166,6 +184,10 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         None => (f, arrayed),
     };
     let mut live = wave.live;
+    if f.cube && s.level() != Machine::Portable {
+        // SAFETY: the caller's wave; picked for this machine.
+        live = unsafe { (f.any.faces)(f, view, sampler, arrayed, wave) };
+    }
     let compared = wave.dref.zip(sampler.compare);
     if let Some(with) = compared
         && s.level() != Machine::Portable
@@ -174,8 +196,6 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         // SAFETY: the caller's wave.
         live = unsafe { compare::warps::<S, T>(s, f, view, sampler, wave, with) };
     }
-    // Portable code of these is large, and for where nothing else runs.
-    let alone = s.level() != Machine::Portable && compared.is_none();
     if alone && filters_plainly(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
         return unsafe {
@@ -198,16 +218,6 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             } else {
                 // One function for all others.
                 (f.any.levels)(f, view, sampler, wave)
-            }
-        };
-    }
-    if alone && plain(f, sampler) && !sampler.mag_linear && !arrayed && !f.cube && !bordered(f, sampler) {
-        // SAFETY: the caller's wave; picked for this machine.
-        return unsafe {
-            if T::ANY {
-                (f.any.nearest)(f, view, sampler, wave)
-            } else {
-                nearest_warps::<S, T>(s, f, view, sampler, wave)
             }
         };
     }
@@ -459,35 +469,6 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 }
                 give::<S, T>(s, f, view, wave, w, mask, &color);
             }
-        }
-    }
-}
-
-/// The nearest texels of the only level.
-///
-/// # Safety
-/// As [`warps`].
-#[inline(always)]
-unsafe fn nearest_warps<S: Simd, T: Texels>(
-    s: S,
-    f: &Fast,
-    view: &ImageView,
-    sampler: &Sampler,
-    wave: &ImageRows,
-) {
-    for (w, mask) in Warps::of(wave) {
-        // SAFETY: the caller's wave.
-        let st = unsafe {
-            count(s, f, view, sampler, false, wave, (w, mask));
-            coordinates(s, wave, w)
-        };
-        let at = place::nearest_offsets(s, f, sampler, &st, T::unit(f));
-        let mut color = [st[0]; 4];
-        // SAFETY: texels of the level; the caller's wave.
-        unsafe {
-            T::load(s, f, f.base, at, &mut color);
-            T::finish(s, &mut color);
-            give::<S, T>(s, f, view, wave, w, mask, &color);
         }
     }
 }
