@@ -313,6 +313,22 @@ pub unsafe fn taps(code: &ImageCode, w: &ImageWarp) -> u32 {
     }
 }
 
+/// [`taps`] of each warp of a wave.
+///
+/// # Safety
+/// As [`run_wave`].
+pub unsafe fn taps_wave(code: &ImageCode, wave: &ImageWave, taps: &mut [u32; 32]) -> bool {
+    let plain = code.dim == Dim::D2 && code.lod.is_none() && code.bias.is_none() && code.grad.is_empty();
+    if !plain || wave.view == 0 || wave.sampler == 0 {
+        return false;
+    }
+    // SAFETY: neither is null: descriptor writes stored a view and a sampler; the rows are the caller's.
+    unsafe {
+        let (view, sampler) = (&*(wave.view as *const ImageView), &*(wave.sampler as *const Sampler));
+        extra_taps_wave(view, sampler, &wave.rows, taps)
+    }
+}
+
 thread_local! {
     /// For [`line_count`].
     static LINES: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };

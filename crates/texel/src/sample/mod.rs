@@ -41,7 +41,7 @@ mod ycbcr_tests;
 
 pub use alike::Alike;
 pub use args::{SampleArgs, Warp4, few, lanes};
-pub use fast::{fetch_wave, gather_wave, sample_lines, sample_solid_wave, sample_wave};
+pub use fast::{extra_taps_wave, fetch_wave, gather_wave, sample_lines, sample_solid_wave, sample_wave};
 pub use filter::{gather_warp, sample_warp};
 pub use lines::Touched;
 pub use lod::{extra_taps, query_lod_warp};

@@ -47,6 +47,8 @@ type Gathers = unsafe fn(&Fast, &ImageView, &Sampler, u32, &ImageRows) -> u32;
 type Solids = unsafe fn(&Fast, &ImageView, &Sampler, &ImageRows) -> u32;
 /// As [`faces::warps`].
 type Faces = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageRows) -> u32;
+/// As [`levels::extra`].
+type AllTaps = unsafe fn(&Fast, &ImageView, &Sampler, &ImageRows, &mut [u32; 32]);
 /// As [`lod::extra`].
 type Taps = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
@@ -64,6 +66,7 @@ pub struct Functions {
     pub fetch: Fetch,
     pub gather: Gather,
     pub solid: Solid,
+    pub all_taps: AllTaps,
     pub gathers: Gathers,
     pub solids: Solids,
     pub faces: Faces,
@@ -131,6 +134,12 @@ impl Functions {
                     mask: u16,
                     out: &mut Warp4,
                 ) = solid::sample;
+                portable if PORTABLE
+            )?,
+            all_taps: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, wave: &ImageRows, taps: &mut [u32; 32])
+                    = levels::extra;
                 portable if PORTABLE
             )?,
             gathers: simd::form!(

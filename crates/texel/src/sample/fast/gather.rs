@@ -3,7 +3,7 @@
 use super::any::Any;
 use super::corners::{ANY, Corners, corners};
 use super::place::{Levels, bordered, compared, levels, scaled, square, wrapped};
-use super::points::{Source, settled};
+use super::points::Source;
 use super::square::Square;
 use super::texels::{HIGH, LOW, Texels};
 use super::tile::Tiles;
@@ -81,7 +81,11 @@ pub unsafe fn warps<S: Simd>(
                 outside[n] = s.mbits(at.of_border(s, n & 1, n >> 1));
             }
         }
-        let mut v = settled(s, f, texels.channel(s, f, c), &outside, edge[c]);
+        let t = texels.channel(s, &f.exact, c);
+        let mut v = [s.bits(t[0]), s.bits(t[1]), s.bits(t[2]), s.bits(t[3])];
+        for n in 0..if at.edged { 4 } else { 0 } {
+            v[n] = s.isel(s.mask(outside[n]), s.isplat(edge[c]), v[n]);
+        }
         if let Some((d, op)) = compares {
             // SAFETY: the caller's wave.
             let mut d = s.from_bits(unsafe { s.iloadu(d.warp(w)) });

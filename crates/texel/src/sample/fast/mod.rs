@@ -105,6 +105,8 @@ pub struct Fast {
     blocks: Option<Blocks>,
     /// How channels are made of bits, where `runs` are for any format.
     plan: Plan,
+    /// The same for texels that are results as they are.
+    exact: Plan,
     /// There is one.
     planned: bool,
     /// Texels may be infinite or NaN.
@@ -171,6 +173,7 @@ impl Fast {
             n => Unit::Bytes(n),
         };
         let mut plan = Plan::of(format);
+        let own = plan;
         if filters_bytes(format.kind) && kind != Kind::Solid {
             plan = plan.map(Plan::of_bytes);
         }
@@ -196,6 +199,7 @@ impl Fast {
             any: Functions::of(Machine::best())?,
             blocks,
             plan,
+            exact: own.unwrap_or(plan),
             planned: planned || format.compressed(),
             floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
             integers: format.is_integer(),
@@ -465,6 +469,22 @@ pub(super) fn extra_taps(view: &ImageView, sampler: &Sampler, args: &SampleArgs,
     let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.
     Some(unsafe { (f.any.taps)(f, view, sampler, args, mask) })
+}
+
+/// [`extra_taps`] of each warp of a wave, of samples by coordinates alone; false if the view is of no class that has a kernel.
+///
+/// # Safety
+/// Rows are those of a wave.
+pub unsafe fn extra_taps_wave(
+    view: &ImageView,
+    sampler: &Sampler,
+    wave: &ImageRows,
+    taps: &mut [u32; 32],
+) -> bool {
+    let Some(f) = view.fast.as_ref().filter(|f| !f.integers && !f.line && !f.cube) else { return false };
+    // SAFETY: the kernel was picked for this machine; the rows are the caller's.
+    unsafe { (f.any.all_taps)(f, view, sampler, wave, taps) };
+    true
 }
 
 /// Samples for all warps of a wave, if view and sampler are of a class that has a kernel; false if not.

@@ -2,10 +2,10 @@
 
 use super::corners::Corners;
 use super::place::{self, bordered, levels, nearest_at, scaled};
-use super::points::{Points, Source, settled};
+use super::points::{Points, Source};
 use super::tile::Tiles;
 use super::waves::{Operands, Several, TOGETHER, Warps, coordinates, count, one_warp, store};
-use super::{Fast, placed};
+use super::{Fast, placed, window};
 use crate::sample::blend::border;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
@@ -25,8 +25,15 @@ pub unsafe fn warps<S: Simd>(
     wave: &ImageRows,
 ) {
     let bordered = bordered(f, sampler);
-    let flat = !arrayed && !f.cube && !bordered;
-    let mut tiles = if flat { Tiles::of(f) } else { None };
+    let flat = !arrayed && !f.cube;
+    let mut tiles = if flat && !bordered { Tiles::of(f) } else { None };
+    let mut first = levels(s, f, s.isplat(0), s.isplat(0));
+    first.count(s, f);
+    // Warps whose texels do not lie close together are not asked about it again.
+    let mut near = flat
+        && f.blocks.is_none()
+        && window::columns(f.bytes).is_some_and(|n| n <= f.texels[0][0] && f.base == f.level(0));
+    let mut points = [Points::NONE; 2];
     let mut all = Warps::of(wave);
     loop {
         let mut several = all.several();
@@ -39,7 +46,9 @@ pub unsafe fn warps<S: Simd>(
                 unsafe { count(s, f, view, sampler, arrayed, wave, one) };
             }
         }
-        let mut points = [Points::NONE; 2];
+        for of in &mut points {
+            (of.outside, of.found) = ([0; 4], 0);
+        }
         if let Some(tiles) = &mut tiles {
             // SAFETY: the caller's wave.
             unsafe { tiled(s, f, view, sampler, wave, tiles, &mut several, &mut points) };
@@ -49,8 +58,18 @@ pub unsafe fn warps<S: Simd>(
                 if flat {
                     // SAFETY: the caller's wave.
                     let st = unsafe { coordinates(s, wave, w) };
-                    let at = place::nearest_offsets(s, f, sampler, &st, f.reads);
-                    vector::store(s, &mut to.at[i % 4], at);
+                    let mut outside = s.mask(0);
+                    let at = place::nearest_texels(s, f, sampler, &st, &mut outside);
+                    to.outside[i % 4] = if bordered { s.mbits(outside) } else { 0 };
+                    // SAFETY: texels of the level, which is as wide.
+                    let words = if near { unsafe { window::single(s, f, at) } } else { None };
+                    near = words.is_some();
+                    if let Some(words) = words {
+                        to.put(s, i % 4, words);
+                    } else {
+                        let at = s.iadd(f.reads.column(s, f, at[0]), f.reads.row(s, f, &first, at[1]));
+                        vector::store(s, &mut to.at[i % 4], at);
+                    }
                     continue;
                 }
                 // SAFETY: the caller's wave.
@@ -107,21 +126,21 @@ pub unsafe fn give<S: Simd>(
             if wave.out[k].is_null() {
                 continue;
             }
-            let source = Source::of(f, view, k);
-            let mut v = match source {
-                Source::Channel(c) => settled(s, f, points.channel(s, f, c), &points.outside, edge[k]),
-                Source::Same(v) => [s.isplat(v); 4],
-            };
-            if let Source::Same(of) = source
-                && of != edge[k]
-            {
-                for n in 0..4 {
-                    v[n] = s.isel(s.mask(points.outside[n]), s.isplat(edge[k]), v[n]);
+            let v = match Source::of(f, view, k) {
+                Source::Channel(c) => points.channel(s, f, c, edge[k]),
+                Source::Same(of) => {
+                    let mut v = [s.isplat(of); 4];
+                    if of != edge[k] {
+                        points.mark(s, edge[k], &mut v);
+                    }
+                    v
                 }
-            }
-            for (n, &(w, mask)) in of.iter().enumerate() {
-                // SAFETY: the caller's wave.
-                unsafe { store(s, wave.out[k], w, v[n % 4], mask) };
+            };
+            for n in 0..4 {
+                if n < of.len() {
+                    // SAFETY: the caller's wave.
+                    unsafe { store(s, wave.out[k], of[n].0, v[n], of[n].1) };
+                }
             }
         }
     }
@@ -149,7 +168,7 @@ unsafe fn tiled<S: Simd>(
     for (i, &(w, mask)) in several.iter().enumerate() {
         // SAFETY: the caller's wave.
         let st = unsafe { coordinates(s, wave, w) };
-        let texel = place::nearest_texels(s, f, sampler, &st);
+        let texel = place::nearest_texels(s, f, sampler, &st, &mut s.mask(0));
         let at = &mut at[i % TOGETHER];
         for k in 0..2 {
             vector::store(s, &mut at.i[k][0], texel[k]);

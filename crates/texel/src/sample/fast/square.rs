@@ -6,6 +6,7 @@ use super::corners::Corners;
 use super::found::{self, Found, moved};
 use super::window::Close;
 use super::{Fast, LEVELS};
+use crate::format::plan::Plan;
 use crate::vector::load;
 use simd::Simd;
 use std::mem::MaybeUninit;
@@ -39,15 +40,15 @@ impl Square {
         unsafe { any::words(s, f, level % LEVELS, corners, &mut self.words) };
     }
 
-    /// A channel of the four.
+    /// A channel of the four, by one of the view's plans.
     #[inline(always)]
-    pub fn channel<S: Simd>(&self, s: S, f: &Fast, k: usize) -> [S::F; 4] {
-        let all = any::four(s, &self.words[f.plan.word(k) % 4]);
+    pub fn channel<S: Simd>(&self, s: S, plan: &Plan, k: usize) -> [S::F; 4] {
+        let all = any::four(s, &self.words[plan.word(k) % 4]);
         let Some(window) = &self.window else {
-            return f.plan.channel(s, k, &all, &f.plan.scales(s, &all));
+            return plan.channel(s, k, &all, &plan.scales(s, &all));
         };
         let w = [load(s, window)];
-        let [of] = f.plan.channel(s, k, &w, &f.plan.scales(s, &w));
+        let [of] = plan.channel(s, k, &w, &plan.scales(s, &w));
         let of = s.bits(of);
         [moved(s, of, all[0]), moved(s, of, all[1]), moved(s, of, all[2]), moved(s, of, all[3])]
     }

@@ -173,16 +173,16 @@ pub unsafe fn warps<S: Simd, T: Texels>(
 ) {
     // Portable code of these is large, and for where nothing else runs.
     let alone = s.level() != Machine::Portable && (wave.dref.is_none() || sampler.compare.is_none());
-    if alone && f.planned && plain(f, sampler) && !sampler.mag_linear {
-        // SAFETY: the caller's wave; picked for this machine.
-        return unsafe { (f.any.nearest)(f, view, sampler, arrayed, wave) };
-    }
     let layer = if arrayed && s.level() != Machine::Portable { one_layer(s, f, view, wave) } else { None };
     let own = layer.map(|layer| f.of_layer(layer));
     let (f, arrayed) = match &own {
         Some(own) => (own, false),
         None => (f, arrayed),
     };
+    if alone && f.planned && plain(f, sampler) && !sampler.mag_linear {
+        // SAFETY: the caller's wave; picked for this machine.
+        return unsafe { (f.any.nearest)(f, view, sampler, arrayed, wave) };
+    }
     let mut live = wave.live;
     if f.cube && s.level() != Machine::Portable {
         // SAFETY: the caller's wave; picked for this machine.
