@@ -91,7 +91,7 @@ fn agree(way: Way, format: F, machine: simd::Level) {
         return;
     }
     let gathers = matches!(way, Way::Gather | Way::GatherCompared);
-    for case in 0..120usize {
+    for case in 0..72usize {
         let wraps = [M::REPEAT, M::CLAMP_TO_EDGE, M::MIRRORED_REPEAT, M::CLAMP_TO_BORDER];
         let filter = if case % 3 == 0 { vk::Filter::NEAREST } else { vk::Filter::LINEAR };
         let s = make(
@@ -185,38 +185,60 @@ const COLOURS: [F; 21] = [
 ];
 const DEPTHS: [F; 3] = [F::D16_UNORM, F::X8_D24_UNORM_PACK32, F::D32_SFLOAT];
 
-fn every(ways: &'static [Way], formats: &'static [F]) {
-    let all = move || {
-        for machine in simd::Level::tested() {
-            for way in ways {
-                formats.iter().for_each(|f| agree(*way, *f, machine));
-            }
+/// Every way on a SIMD level.
+pub(crate) fn waves_are_their_warps(machine: simd::Level) {
+    for way in [Way::Cube, Way::Cubes, Way::Layers, Way::Flat, Way::Solid, Way::Gather] {
+        COLOURS.iter().for_each(|f| agree(way, *f, machine));
+    }
+    for way in [Way::Cube, Way::Layers, Way::Flat, Way::Gather, Way::GatherCompared] {
+        DEPTHS.iter().for_each(|f| agree(way, *f, machine));
+    }
+    taps(machine);
+}
+
+/// Taps along footprints of all lengths and directions, of warps some of whose quads are not active.
+fn taps(machine: simd::Level) {
+    let image = bound_image(&info_2d(F::R8G8B8A8_UNORM, 64, 32).mip_levels(6));
+    let mut v = plain(&image, vk::ImageViewType::TYPE_2D);
+    v.fast = v.fast.and_then(|f| f.on(machine));
+    if v.fast.is_none() {
+        return;
+    }
+    let linear = sampler(vk::Filter::LINEAR, vk::SamplerAddressMode::REPEAT);
+    let s = make(linear.anisotropy_enable(true).max_anisotropy(8.0).max_lod(9.0));
+    let mut c = [[[0u32; 16]; WARPS]; 2];
+    let mut exec = [0; 32];
+    for w in 0..WARPS {
+        for lane in 0..16 {
+            let [x, y] = [lane & 1, lane >> 1 & 1].map(|n| n as f32);
+            let quad = (lane / 4 + w) as f32;
+            c[0][w][lane] = (x * 0.02 * quad + y * 0.001 * w as f32).to_bits();
+            c[1][w][lane] = (y * 0.07 - x * 0.01 * quad).to_bits();
         }
+        exec[w] = [0xFFFF, 0x0FF0, 0xF00F, 0][w % 4];
+    }
+    let none = Rows { at: std::ptr::null(), step: 0 };
+    let rows = |k: usize| Rows { at: c[k].as_ptr().cast(), step: 64 };
+    let wave = ImageRows {
+        live: (1 << WARPS) - 1,
+        exec: &exec,
+        coords: [rows(0), rows(1), none, none],
+        lod: None,
+        dref: None,
+        data: [none; 4],
+        out: [std::ptr::null_mut(); 4],
+        lines: None,
     };
-    // Kernels that are not optimised want more stack than a test has.
-    let thread = std::thread::Builder::new().stack_size(64 << 20).spawn(all).unwrap();
-    thread.join().unwrap();
-}
-
-#[test]
-fn cubes() {
-    every(&[Way::Cube, Way::Cubes], &COLOURS);
-    every(&[Way::Cube], &DEPTHS);
-}
-
-#[test]
-fn solids() {
-    every(&[Way::Solid], &COLOURS);
-}
-
-#[test]
-fn gathers() {
-    every(&[Way::Gather], &COLOURS);
-    every(&[Way::Gather, Way::GatherCompared], &DEPTHS);
-}
-
-#[test]
-fn layers_and_borders() {
-    every(&[Way::Layers, Way::Flat], &COLOURS);
-    every(&[Way::Layers, Way::Flat], &DEPTHS);
+    let mut got = [0; 32];
+    // SAFETY: rows of so many warps.
+    assert!(unsafe { extra_taps_wave(&v, &s, &wave, &mut got) });
+    let want: Vec<u32> = (0..WARPS)
+        .map(|w| {
+            let coords = [c[0][w], c[1][w]];
+            let args = SampleArgs { dims: 2, coords: &coords, ..Default::default() };
+            extra_taps(&v, &s, &args, exec[w])
+        })
+        .collect();
+    assert_eq!(got[..WARPS], want);
+    assert!(want.iter().any(|n| *n > 16) && want.contains(&0), "{want:?}");
 }

@@ -56,7 +56,9 @@ type Taps = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 #[derive(Clone, Copy)]
 pub struct Functions {
     pub one: One,
-    pub nearest: Nearest,
+    pub nearest_flat: Nearest,
+    pub nearest_blocks: Nearest,
+    pub nearest_other: Nearest,
     pub load: Load,
     pub filter: Filter,
     pub apart: Apart,
@@ -80,10 +82,22 @@ impl Functions {
                 unsafe fn(f: &Fast, base: *const u8, at: &[u32; 16], out: &mut Channels) = texel;
                 portable if PORTABLE
             )?,
-            nearest: simd::form!(
+            nearest_flat: simd::form!(
                 machine,
                 unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, wave: &ImageRows)
-                    = nearest::warps;
+                    = nearest::warps::<_, { nearest::FLAT }>;
+                portable if PORTABLE
+            )?,
+            nearest_blocks: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, wave: &ImageRows)
+                    = nearest::warps::<_, { nearest::BLOCKS }>;
+                portable if PORTABLE
+            )?,
+            nearest_other: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, wave: &ImageRows)
+                    = nearest::warps::<_, { nearest::OTHER }>;
                 portable if PORTABLE
             )?,
             load: simd::form!(
@@ -356,7 +370,7 @@ impl<S: Simd> Weigh<S> {
     }
 
     #[inline(always)]
-    fn channel(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::I {
+    pub fn channel(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::I {
         let v = self.mixed(s, corners, border, line, t);
         s.bits(if self.bytes { s.fma(v, s.fsplat(HIGH), s.fmul(v, s.fsplat(LOW))) } else { v })
     }

@@ -6,8 +6,8 @@ use super::place::{Levels, bordered, compared, levels, scaled, square, wrapped};
 use super::points::Source;
 use super::square::Square;
 use super::texels::{HIGH, LOW, Texels};
-use super::tile::Tiles;
-use super::waves::{Warps, coordinates, store as give};
+use super::tile::{Place, Tiles};
+use super::waves::{TOGETHER, Warps, coordinates, store as give};
 use super::window::Close;
 use super::{Fast, cube, placed};
 use crate::format::NumClass;
@@ -44,64 +44,82 @@ pub unsafe fn warps<S: Simd>(
     let clamps = view.format.class == NumClass::Unorm;
     let mut tiles = Tiles::of(f);
     let (mut near, mut texels) = (Close::first(f, 0), Square::NONE);
-    let mut at = MaybeUninit::<Corners>::uninit();
-    for (w, mask) in Warps::of(wave) {
-        let c = match source {
-            Source::Channel(c) => c,
-            Source::Same(v) => {
+    let mut all = Warps::of(wave);
+    let c = match source {
+        Source::Channel(c) => c,
+        Source::Same(v) => {
+            for (w, mask) in all {
                 for to in wave.out {
                     // SAFETY: the caller's wave.
                     unsafe { give(s, to, w, s.isplat(v), mask) };
                 }
-                continue;
             }
-        };
-        // SAFETY: the caller's wave.
-        let st = unsafe { coordinates(s, wave, w) };
-        let at = corners::<S, ANY>(s, f, sampler, 0, &st, &mut at);
-        let mut from = f;
-        if let Some(tiles) = &mut tiles {
-            if mask != 0xFFFF {
+            return 0;
+        }
+    };
+    let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
+    loop {
+        let several = all.several();
+        if several.is_empty() {
+            return left;
+        }
+        let mut list = [std::ptr::null::<Corners>(); TOGETHER];
+        for (i, &(w, mask)) in several.iter().enumerate() {
+            // SAFETY: the caller's wave.
+            let st = unsafe { coordinates(s, wave, w) };
+            let at = corners::<S, ANY>(s, f, sampler, 0, &st, &mut at[i % TOGETHER]);
+            if tiles.is_some() && mask != 0xFFFF {
                 at.keep_to(s, mask);
             }
-            tiles.clear();
+            list[i % TOGETHER] = at;
+        }
+        let (mut apart, mut places) = (0, [Place::default(); TOGETHER]);
+        if let Some(tiles) = &mut tiles {
             // SAFETY: corners of the view's first level.
-            let Some(place) = (unsafe { tiles.cover(f, 0, &[at as *const Corners]) }) else {
+            apart = unsafe { tiles.lay(f, 0, &list[..several.len()], &mut places) };
+        }
+        for (i, &(w, mask)) in several.iter().enumerate() {
+            if apart >> i & 1 != 0 {
                 left |= 1 << w;
                 continue;
-            };
-            tiles.put(0, place);
-            from = &tiles.view;
-        }
-        // SAFETY: corners of the level, or of a tile with all that is read of it.
-        unsafe { texels.read(s, from, 0, at, &mut near) };
-        let mut outside = [0; 4];
-        if at.edged {
-            for n in 0..4 {
-                outside[n] = s.mbits(at.of_border(s, n & 1, n >> 1));
             }
-        }
-        let t = texels.channel(s, &f.exact, c);
-        let mut v = [s.bits(t[0]), s.bits(t[1]), s.bits(t[2]), s.bits(t[3])];
-        for n in 0..if at.edged { 4 } else { 0 } {
-            v[n] = s.isel(s.mask(outside[n]), s.isplat(edge[c]), v[n]);
-        }
-        if let Some((d, op)) = compares {
-            // SAFETY: the caller's wave.
-            let mut d = s.from_bits(unsafe { s.iloadu(d.warp(w)) });
-            if clamps {
-                d = s.fmin_raw(s.fmax_raw(d, s.fsplat(0.0)), s.fsplat(1.0));
+            // SAFETY: written above.
+            let at = unsafe { at[i % TOGETHER].assume_init_ref() };
+            let mut from = f;
+            if let Some(tiles) = &mut tiles {
+                tiles.put(0, places[i % TOGETHER]);
+                from = &tiles.view;
             }
-            for n in 0..4 {
-                v[n] = s.bits(compared(s, op, d, s.from_bits(v[n])));
+            // SAFETY: corners of the level, or of a tile with all that is read of it.
+            unsafe { texels.read(s, from, 0, at, &mut near) };
+            let mut outside = [0; 4];
+            if at.edged {
+                for n in 0..4 {
+                    outside[n] = s.mbits(at.of_border(s, n & 1, n >> 1));
+                }
             }
-        }
-        for (to, n) in wave.out.into_iter().zip(ORDER) {
-            // SAFETY: the caller's wave.
-            unsafe { give(s, to, w, v[n], mask) };
+            // SAFETY: they have been read.
+            let t = unsafe { texels.channel(s, &f.exact, c) };
+            let mut v = [s.bits(t[0]), s.bits(t[1]), s.bits(t[2]), s.bits(t[3])];
+            for n in 0..if at.edged { 4 } else { 0 } {
+                v[n] = s.isel(s.mask(outside[n]), s.isplat(edge[c]), v[n]);
+            }
+            if let Some((d, op)) = compares {
+                // SAFETY: the caller's wave.
+                let mut d = s.from_bits(unsafe { s.iloadu(d.warp(w)) });
+                if clamps {
+                    d = s.fmin_raw(s.fmax_raw(d, s.fsplat(0.0)), s.fsplat(1.0));
+                }
+                for n in 0..4 {
+                    v[n] = s.bits(compared(s, op, d, s.from_bits(v[n])));
+                }
+            }
+            for (to, n) in wave.out.into_iter().zip(ORDER) {
+                // SAFETY: the caller's wave.
+                unsafe { give(s, to, w, v[n], mask) };
+            }
         }
     }
-    left
 }
 
 /// The four texels of each lane in their order, of the view's first level; false where lanes are at a cube's corners.

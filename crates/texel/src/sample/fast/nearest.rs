@@ -3,7 +3,7 @@
 use super::corners::Corners;
 use super::place::{self, bordered, levels, nearest_at, scaled};
 use super::points::{Points, Source};
-use super::tile::Tiles;
+use super::tile::{Place, Tiles};
 use super::waves::{Operands, Several, TOGETHER, Warps, coordinates, count, one_warp, store};
 use super::{Fast, placed, window};
 use crate::sample::blend::border;
@@ -13,10 +13,26 @@ use crate::vector;
 use simd::Simd;
 use simd::rows::ImageRows;
 
-/// # Safety
-/// Rows and results are those of a wave; view and sampler have one level and one filter; the view has a plan.
+/// Views that are flat, without layers; those of compressed blocks among them, without a border; others.
+pub const FLAT: u8 = 0;
+pub const BLOCKS: u8 = 1;
+pub const OTHER: u8 = 2;
+
+/// Which of these.
 #[inline(always)]
-pub unsafe fn warps<S: Simd>(
+pub fn way(f: &Fast, sampler: &Sampler, arrayed: bool) -> u8 {
+    match f.blocks {
+        _ if arrayed || f.cube => OTHER,
+        None => FLAT,
+        Some(_) if bordered(f, sampler) => OTHER,
+        Some(_) => BLOCKS,
+    }
+}
+
+/// # Safety
+/// Rows and results are those of a wave; view and sampler have one level and one filter, and go that way; the view has a plan.
+#[inline(always)]
+pub unsafe fn warps<S: Simd, const WAY: u8>(
     s: S,
     f: &Fast,
     view: &ImageView,
@@ -25,13 +41,12 @@ pub unsafe fn warps<S: Simd>(
     wave: &ImageRows,
 ) {
     let bordered = bordered(f, sampler);
-    let flat = !arrayed && !f.cube;
-    let mut tiles = if flat && !bordered { Tiles::of(f) } else { None };
+    let flat = WAY == FLAT;
+    let mut tiles = if WAY == BLOCKS { Tiles::of(f) } else { None };
     let mut first = levels(s, f, s.isplat(0), s.isplat(0));
     first.count(s, f);
     // Warps whose texels do not lie close together are not asked about it again.
     let mut near = flat
-        && f.blocks.is_none()
         && window::columns(f.bytes).is_some_and(|n| n <= f.texels[0][0] && f.base == f.level(0));
     let mut points = [Points::NONE; 2];
     let mut all = Warps::of(wave);
@@ -162,7 +177,6 @@ unsafe fn tiled<S: Simd>(
     several: &mut Several,
     points: &mut [Points; 2],
 ) {
-    tiles.clear();
     let mut at = [Corners::NONE; TOGETHER];
     let mut list = [std::ptr::null::<Corners>(); TOGETHER];
     for (i, &(w, mask)) in several.iter().enumerate() {
@@ -180,21 +194,17 @@ unsafe fn tiled<S: Simd>(
         list[i % TOGETHER] = at;
     }
     let (n, mut kept) = (several.len(), 0);
+    let mut places = [Place::default(); TOGETHER];
     // SAFETY: texels of the view's only level.
-    let all = unsafe { tiles.cover(f, 0, &list[..n]) };
+    let apart = unsafe { tiles.lay(f, 0, &list[..n], &mut places) };
     for i in 0..n {
-        let mut own = all;
-        if own.is_none() {
-            // SAFETY: as above.
-            own = unsafe { tiles.cover(f, 0, &list[i..=i]) };
-        }
         let (w, mask) = several[i];
-        let Some(own) = own else {
+        if apart >> i & 1 != 0 {
             // SAFETY: the caller's wave.
             unsafe { one_warp(s, f, view, sampler, false, wave, (w, mask)) };
             continue;
-        };
-        tiles.put(0, own);
+        }
+        tiles.put(0, places[i % TOGETHER]);
         let v = &tiles.view;
         let row = s.imul(vector::load(s, &at[i].i[1][0]), s.isplat(v.row_pitch[0]));
         let row = s.iadd(row, s.isplat(v.start[0]));

@@ -154,7 +154,8 @@ pub unsafe fn warps<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler
             unsafe { texels.read(s, from, 0, at, &mut near) };
             for c in 0..4 {
                 if f.plan.has >> c & 1 != 0 {
-                    let t = texels.channel(s, &f.plan, c);
+                    // SAFETY: they have been read.
+                    let t = unsafe { texels.channel(s, &f.plan, c) };
                     let plane = weigh.mixed(s, at, f32::from_bits(edge[c]), false, &t);
                     color[c] = if n == 0 { plane } else { color[c] };
                     if n == 1 {

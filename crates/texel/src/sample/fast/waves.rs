@@ -2,6 +2,9 @@
 
 use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
 use super::found::{self, Found};
+use super::nearest;
+use super::place::{self, bordered};
+use super::square::{Square, filtered};
 use super::texels::Texels;
 use super::tile::{Place, Tiles};
 use super::window::Close;
@@ -181,7 +184,18 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     };
     if alone && f.planned && plain(f, sampler) && !sampler.mag_linear {
         // SAFETY: the caller's wave; picked for this machine.
-        return unsafe { (f.any.nearest)(f, view, sampler, arrayed, wave) };
+        return unsafe {
+            if !T::ANY && !arrayed && !f.cube && !bordered(f, sampler) {
+                nearest_warps::<S, T>(s, f, view, sampler, wave)
+            } else {
+                let run = match nearest::way(f, sampler, arrayed) {
+                    nearest::FLAT => f.any.nearest_flat,
+                    nearest::BLOCKS => f.any.nearest_blocks,
+                    _ => f.any.nearest_other,
+                };
+                run(f, view, sampler, arrayed, wave)
+            }
+        };
     }
     let mut live = wave.live;
     if f.cube && s.level() != Machine::Portable {
@@ -363,6 +377,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     let mut all = Warps::of(wave);
     let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
     let mut found = [const { MaybeUninit::<Found>::uninit() }; TOGETHER];
+    let mut squares = [const { Square::NONE }; TOGETHER];
     loop {
         let several = all.several();
         if several.is_empty() {
@@ -380,7 +395,6 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         let mut apart = 0u32;
         let mut places = [Place::default(); TOGETHER];
         if let Some(tiles) = &mut tiles {
-            tiles.clear();
             let mut list = [std::ptr::null::<Corners>(); TOGETHER];
             for (i, &(_, mask)) in several.iter().enumerate() {
                 // SAFETY: those of so many warps have been written.
@@ -390,20 +404,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 }
                 list[i] = at;
             }
-            let n = several.len();
             // SAFETY: corners of the view's only level, all of which have been written.
-            unsafe {
-                if let Some(place) = tiles.cover(f, 0, &list[..n]) {
-                    places = [place; TOGETHER];
-                } else {
-                    for i in 0..n {
-                        match tiles.cover(f, 0, &list[i..=i]) {
-                            Some(place) => places[i] = place,
-                            None => apart |= 1 << i,
-                        }
-                    }
-                }
-            }
+            apart = unsafe { tiles.lay(f, 0, &list[..several.len()], &mut places) };
         }
         for (i, &(w, mask)) in several.iter().enumerate() {
             if T::ANY && apart >> i & 1 != 0 {
@@ -411,14 +413,17 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
             }
             // SAFETY: those of so many warps have been written.
             let at = unsafe { at[i].assume_init_ref() };
-            if T::WORD {
+            if T::ANY {
                 let mut from = f;
                 if let Some(tiles) = &mut tiles {
                     tiles.put(0, places[i]);
                     from = &tiles.view;
                 }
+                // SAFETY: these are corners of the view, or of a tile.
+                unsafe { squares[i].read(s, from, 0, at, &mut near) };
+            } else if T::WORD {
                 // SAFETY: these are corners of the view.
-                unsafe { found::find::<S, T>(s, from, 0, at, &mut near, &mut found[i]) };
+                unsafe { found::find::<S, T>(s, f, 0, at, &mut near, &mut found[i]) };
             }
             if let Some(lines) = wave.lines {
                 // One function for all formats, but for those whose code is short.
@@ -444,11 +449,13 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
             }
         }
         for (i, &(w, mask)) in several.iter().enumerate() {
-            if T::ANY && apart >> i & 1 != 0 {
-                // SAFETY: the caller's wave.
-                unsafe {
-                    count(s, f, view, sampler, false, wave, (w, mask));
-                    one_warp(s, f, view, sampler, false, wave, (w, mask));
+            if T::ANY {
+                if apart >> i & 1 != 0 {
+                    // SAFETY: the caller's wave.
+                    unsafe {
+                        count(s, f, view, sampler, false, wave, (w, mask));
+                        one_warp(s, f, view, sampler, false, wave, (w, mask));
+                    }
                 }
                 continue;
             }
@@ -460,15 +467,45 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                     let found = found[i].assume_init_ref();
                     found::filter::<S, T>(s, f, found, at, MODE == ANY, &border, &mut color);
                 } else {
-                    let mut from = f;
-                    if let Some(tiles) = &mut tiles {
-                        tiles.put(0, places[i]);
-                        from = &tiles.view;
-                    }
-                    apart::apart::<S, T>(s, from, 0, at, &mut near, wanted, &border, &mut color);
+                    apart::apart::<S, T>(s, f, 0, at, &mut near, wanted, &border, &mut color);
                 }
                 give::<S, T>(s, f, view, wave, w, mask, &color);
             }
+        }
+        if T::ANY {
+            // SAFETY: what is not apart has been read; the caller's wave.
+            unsafe { filtered(s, f, view, wave, (&several, apart), &squares, &at, &border) };
+        }
+    }
+}
+
+/// The nearest texels of the only level.
+///
+/// # Safety
+/// As [`warps`].
+#[inline(always)]
+unsafe fn nearest_warps<S: Simd, T: Texels>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    wave: &ImageRows,
+) {
+    for (w, mask) in Warps::of(wave) {
+        // SAFETY: the caller's wave.
+        let st = unsafe {
+            count(s, f, view, sampler, false, wave, (w, mask));
+            coordinates(s, wave, w)
+        };
+        let [x, y] = place::nearest_texels(s, f, sampler, &st, &mut s.mask(0));
+        let row = s.iadd(s.imul(y, s.isplat(f.row_pitch[0])), s.isplat(f.start[0]));
+        let at = s.iadd(T::unit(f).column(s, f, x), row);
+        let mut color = [st[0]; 4];
+        // SAFETY: texels of the level; the caller's wave.
+        unsafe {
+            T::load(s, f, f.base, at, &mut color);
+            T::finish(s, &mut color);
+            give::<S, T>(s, f, view, wave, w, mask, &color);
         }
     }
 }
