@@ -31,9 +31,9 @@ mod texel;
 mod touched;
 mod view;
 #[cfg(test)]
-mod weight_tests;
-#[cfg(test)]
 mod wave_tests;
+#[cfg(test)]
+mod weight_tests;
 mod wide;
 mod ycbcr;
 #[cfg(test)]
@@ -48,11 +48,11 @@ pub use lod::{extra_taps, query_lod_warp};
 pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
 #[cfg(test)]
 pub(crate) use tests::{kernels_agree_with_the_general_path, lines_of_large_images};
-#[cfg(test)]
-pub(crate) use wave_tests::waves_are_their_warps;
 pub use texel::{
     Grid, TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, has_atomics, load_warp, store_warp,
     texel_pointers,
 };
 pub use view::{BufferView, ImageView, Level, outside};
+#[cfg(test)]
+pub(crate) use wave_tests::waves_are_their_warps;
 pub use ycbcr::{Conversion, Ycbcr};

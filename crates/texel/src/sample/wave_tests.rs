@@ -27,7 +27,8 @@ fn places(way: Way, case: usize, unit: &mut impl FnMut() -> f32) -> [[u32; 16]; 
     let from = [unit() * 2.4 - 0.7, unit() * 2.4 - 0.7, unit() * 1.4 - 0.2];
     let face = (unit() * 6.0) as usize % 6;
     for lane in 0..16 {
-        let (x, y) = ((lane >> 1 & 2 | lane & 1) as f32 * step, (lane >> 2 & 2 | lane >> 1 & 1) as f32 * step);
+        let (x, y) =
+            ((lane >> 1 & 2 | lane & 1) as f32 * step, (lane >> 2 & 2 | lane >> 1 & 1) as f32 * step);
         match way {
             Way::Cube | Way::Cubes => {
                 let (major, sign) = (face / 2, if face % 2 == 0 { 1.0 } else { -1.0 });

@@ -10,7 +10,9 @@ use super::texels::{HIGH, LOW, Texels, narrow, words as word, words4};
 use super::tile::{self, Place, Tiles};
 use super::unit::Unit;
 use super::window;
-use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, faces, fetch, gather, levels, lod, mix, nearest, solid};
+use super::{
+    Fast, LEVELS, NO_LAST, PORTABLE, blocks, faces, fetch, gather, levels, lod, mix, nearest, solid,
+};
 use crate::format::kernels::Channels;
 use crate::sample::args::{SampleArgs, Warp4};
 use crate::sample::sampler::Sampler;

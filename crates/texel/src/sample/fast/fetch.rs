@@ -53,7 +53,8 @@ pub unsafe fn fetch<S: Simd>(
             let beyond = s.mor(s.ugt(x, s.isub(l.texels[0], one)), s.ugt(y, s.isub(l.texels[1], one)));
             let beyond = s.mor(beyond, s.ugt(layer, s.isplat(view.layers - 1)));
             let inside = s.mnot(beyond);
-            let [x, y, layer] = [s.isel(inside, x, zero), s.isel(inside, y, zero), s.isel(inside, layer, zero)];
+            let [x, y, layer] =
+                [s.isel(inside, x, zero), s.isel(inside, y, zero), s.isel(inside, layer, zero)];
             l.start = s.iadd(l.start, s.imul(layer, l.layer_pitch));
             l.count(s, f);
             let to = &mut points[i / 4 % 2];

@@ -46,8 +46,8 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
     let mut first = levels(s, f, s.isplat(0), s.isplat(0));
     first.count(s, f);
     // Warps whose texels do not lie close together are not asked about it again.
-    let mut near = flat
-        && window::columns(f.bytes).is_some_and(|n| n <= f.texels[0][0] && f.base == f.level(0));
+    let mut near =
+        flat && window::columns(f.bytes).is_some_and(|n| n <= f.texels[0][0] && f.base == f.level(0));
     let mut points = [Points::NONE; 2];
     let mut all = Warps::of(wave);
     loop {

@@ -22,8 +22,7 @@ pub struct Points {
 
 impl Points {
     /// The first texel, four times.
-    pub const NONE: Points =
-        Points { at: [[0; 16]; 4], outside: [0; 4], found: 0, words: [[[0; 16]; 4]; 4] };
+    pub const NONE: Points = Points { at: [[0; 16]; 4], outside: [0; 4], found: 0, words: [[[0; 16]; 4]; 4] };
 
     /// Puts a texel's words there, as [`super::window::single`] finds them.
     #[inline(always)]

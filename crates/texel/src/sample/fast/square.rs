@@ -31,7 +31,14 @@ impl Square {
     /// # Safety
     /// The corners are of texels of the view's level; the view has a plan, and no blocks.
     #[inline(always)]
-    pub unsafe fn read<S: Simd>(&mut self, s: S, f: &Fast, level: usize, corners: &Corners, near: &mut Close) {
+    pub unsafe fn read<S: Simd>(
+        &mut self,
+        s: S,
+        f: &Fast,
+        level: usize,
+        corners: &Corners,
+        near: &mut Close,
+    ) {
         // SAFETY: the caller's texels.
         unsafe {
             if f.plan.bytes == 4 {
