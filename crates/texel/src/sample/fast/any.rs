@@ -242,40 +242,50 @@ impl<const WORD: bool> Texels for Any<WORD> {
     }
 }
 
+/// Sixteen words to where there is room, which may have been nothing yet.
+///
+/// # Safety
+/// There is room.
+#[inline(always)]
+unsafe fn put<S: Simd>(s: S, to: *mut [u32; 16], v: S::I) {
+    // SAFETY: the caller's.
+    unsafe { s.istoreu(to.cast(), v) };
+}
+
 /// Puts the words of texel `n` there, of as many as it has.
 ///
 /// # Safety
-/// Texels at `base + at` are readable; of small ones, the aligned words that they are in.
+/// Texels at `base + at` are readable; of small ones, the aligned words that they are in. `to` has room.
 #[inline(always)]
 pub unsafe fn words_of<S: Simd, const N: usize>(
     s: S,
     bytes: u32,
     base: *const u8,
     at: S::I,
-    to: &mut [[[u32; 16]; N]; 4],
+    to: *mut [[[u32; 16]; N]; 4],
     n: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
         match bytes {
-            1 | 2 => store(s, &mut to[0][n], narrow(s, base, at)),
-            4 => store(s, &mut to[0][n], word(s, base, at)),
+            1 | 2 => put(s, &raw mut (*to)[0][n], narrow(s, base, at)),
+            4 => put(s, &raw mut (*to)[0][n], word(s, base, at)),
             8 => {
                 let [a, b] = s.igather2(base, at);
-                store(s, &mut to[0][n], a);
-                store(s, &mut to[1][n], b);
+                put(s, &raw mut (*to)[0][n], a);
+                put(s, &raw mut (*to)[1][n], b);
             }
             12 => {
                 // Not four words: there may be none after the last.
                 let [a, b] = s.igather2(base, at);
-                store(s, &mut to[0][n], a);
-                store(s, &mut to[1][n], b);
-                store(s, &mut to[2][n], word(s, base, s.iadd(at, s.isplat(8))));
+                put(s, &raw mut (*to)[0][n], a);
+                put(s, &raw mut (*to)[1][n], b);
+                put(s, &raw mut (*to)[2][n], word(s, base, s.iadd(at, s.isplat(8))));
             }
             _ => {
                 let all = words4(s, base, at);
                 for k in 0..4 {
-                    store(s, &mut to[k][n], all[k]);
+                    put(s, &raw mut (*to)[k][n], all[k]);
                 }
             }
         }
@@ -435,9 +445,9 @@ unsafe fn filter<S: Simd>(
 /// Words of the 2×2 texels of each lane, of as many as a texel has.
 ///
 /// # Safety
-/// The corners are those of texels of the level.
+/// The corners are those of texels of the level; `w` has room.
 #[inline(always)]
-pub unsafe fn words<S: Simd>(s: S, f: &Fast, level: usize, corners: &Corners, w: &mut [[[u32; 16]; 4]; 4]) {
+pub unsafe fn words<S: Simd>(s: S, f: &Fast, level: usize, corners: &Corners, w: *mut [[[u32; 16]; 4]; 4]) {
     let level = level % LEVELS;
     let (i, base, bytes) = (corners.texels(s), f.level(level), f.plan.bytes);
     let x = [f.reads.column(s, f, i[0][0]), f.reads.column(s, f, i[0][1])];
@@ -455,7 +465,8 @@ pub unsafe fn words<S: Simd>(s: S, f: &Fast, level: usize, corners: &Corners, w:
             for k in 0..4 {
                 let at = s.iadd(first, s.isplat(k));
                 let word = s.isel(upper, s.ishuffle2(a[0], a[1], at), s.ishuffle2(b[0], b[1], at));
-                store(s, &mut w[k as usize % 2][2 * y + k as usize / 2], word);
+                // SAFETY: the caller has room.
+                unsafe { put(s, &raw mut (*w)[k as usize % 2][2 * y + k as usize / 2], word) };
             }
         }
     }
@@ -473,14 +484,14 @@ pub unsafe fn words<S: Simd>(s: S, f: &Fast, level: usize, corners: &Corners, w:
             } else if bytes == 8 {
                 let both = words4(s, base, left);
                 for k in 0..4 {
-                    store(s, &mut w[k % 2][2 * y + k / 2], both[k]);
+                    put(s, &raw mut (*w)[k % 2][2 * y + k / 2], both[k]);
                 }
             } else {
                 // Not beyond the level: single bytes may be its last.
                 let from = if bytes == 1 { s.umin(left, s.isplat(f.last[level])) } else { left };
                 let both = s.ishr(s.iwords(base, from), ops::shl(s, s.isub(left, from), 3));
-                store(s, &mut w[0][2 * y], both);
-                store(s, &mut w[0][2 * y + 1], ops::shr(s, both, 8 * bytes));
+                put(s, &raw mut (*w)[0][2 * y], both);
+                put(s, &raw mut (*w)[0][2 * y + 1], ops::shr(s, both, 8 * bytes));
             }
         }
     }

@@ -1,11 +1,12 @@
 //! Samples of cubes by waves: most warps' lanes lie within one face, which is then a 2D image's layer. Those that reach across an edge are
 //! left.
 
-use super::cube;
+use super::cube::{self, Direction};
 use super::lod;
-use super::place::{levels, scaled};
+use super::place::levels;
 use super::waves::{Operands, Warps};
-use super::{Fast, placed, plain};
+use super::{Fast, layer_of, plain};
+use crate::sample::coords::LIMIT;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
 use crate::vector::store;
@@ -30,6 +31,7 @@ pub unsafe fn warps<S: Simd>(
     wave: &ImageRows,
 ) -> u32 {
     let zero = s.isplat(0);
+    let cubes = (view.layers / 6).max(1);
     let several = !plain(f, sampler);
     // Footprints on cubes are as wide as they are long.
     let mut flat = Sampler { anisotropy: 1.0, ..sampler.clone() };
@@ -40,27 +42,45 @@ pub unsafe fn warps<S: Simd>(
     let to = at.as_mut_ptr().cast::<[u32; 16]>();
     let (mut layers, mut live) = ([0; 32], 0u32);
     for (w, mask) in Warps::of(wave) {
-        // SAFETY: the caller's wave.
-        let own = unsafe { Operands::of(s, f, arrayed, wave, w) };
-        let args = own.args(f, arrayed, wave);
-        let p = placed(s, f, view, sampler, &args);
-        let layer = ops::i_lanes(s, p.layer)[mask.trailing_zeros() as usize & 15];
-        let mut elsewhere = s.mnot(s.ieq(p.layer, s.isplat(layer)));
-        let mut base = s.fsplat(0.0);
+        macro_rules! c {
+            ($k:expr) => {
+                // SAFETY: the wave has rows of sixteen lanes for each warp.
+                s.from_bits(unsafe { s.iloadu(wave.coords[$k].warp(w)) })
+            };
+        }
+        let d = Direction::of(s, [c!(0), c!(1), c!(2)]);
+        let st = d.project(s);
+        let mut face = d.face;
+        if arrayed {
+            face = s.iadd(face, s.imul(layer_of(s, c!(3), cubes), s.isplat(6)));
+        }
+        let face = s.umin(face, s.isplat(view.layers - 1));
+        let layer = ops::i_lanes(s, face)[mask.trailing_zeros() as usize & 15];
+        let mut elsewhere = s.mnot(s.ieq(face, s.isplat(layer)));
         let mut on = [zero; 2];
         if several {
-            base = match args.lod {
+            // SAFETY: the caller's wave.
+            let own = unsafe { Operands::of(s, f, arrayed, wave, w) };
+            let args = own.args(f, arrayed, wave);
+            let base = match args.lod {
                 Some(lod) => super::floats(s, lod),
                 None => lod::of_cube(s, f, sampler, &args),
             };
             let l = lod::plain(s, f, view, sampler, base);
             on = [l.fine, l.coarse];
+            // SAFETY: three times 32 rows.
+            unsafe { store(s, &mut *to.add(64 + w), s.bits(base)) };
         }
         if cube::seamless(f, sampler) && (sampler.mag_linear || sampler.min_linear) {
             for level in on {
                 let l = levels(s, f, level, zero);
-                let c = cube::corners(s, &l, &scaled(s, sampler, &p, &l));
-                elsewhere = s.mor(elsewhere, c.across);
+                let mut u = st;
+                for k in 0..2 {
+                    // As `place::scaled`.
+                    let v = s.fmul(st[k], l.size[k]);
+                    u[k] = s.fmin_raw(s.fmax_raw(v, s.fsplat(-LIMIT)), s.fsplat(LIMIT));
+                }
+                elsewhere = s.mor(elsewhere, cube::corners(s, &l, &u).across);
                 if !several {
                     break;
                 }
@@ -71,9 +91,8 @@ pub unsafe fn warps<S: Simd>(
         }
         // SAFETY: three times 32 rows.
         unsafe {
-            store(s, &mut *to.add(w), s.bits(p.st[0]));
-            store(s, &mut *to.add(32 + w), s.bits(p.st[1]));
-            store(s, &mut *to.add(64 + w), s.bits(base));
+            store(s, &mut *to.add(w), s.bits(st[0]));
+            store(s, &mut *to.add(32 + w), s.bits(st[1]));
         }
         layers[w % 32] = layer;
         live |= 1 << w;

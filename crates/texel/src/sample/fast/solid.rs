@@ -1,14 +1,14 @@
 //! Samples of 3D images of one level, whose slices are layers to kernels: of waves, and of a warp.
 
-use super::any::{Any, Weigh};
+use super::any::Any;
 use super::corners::{ANY, Corners, corners};
 use super::nearest;
 use super::place::{kept, levels, weighted, wrapped};
 use super::points::Points;
-use super::square::Square;
+use super::square::{Depth, Square, Squares, filtered};
 use super::texels::Texels;
 use super::tile::Tiles;
-use super::waves::{Warps, store as give};
+use super::waves::{TOGETHER, Warps};
 use super::window::Close;
 use super::{Fast, floats, mix, swizzled};
 use crate::sample::args::{SampleArgs, Warp4};
@@ -110,74 +110,69 @@ pub unsafe fn warps<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler
     }
     let mut left = 0;
     let edge = border(view, sampler);
+    let edge = [0, 1, 2, 3].map(|k| f32::from_bits(edge[k]));
     let mut slice = f.clone();
     let mut tiles = Tiles::of(f);
-    let (mut near, mut texels) = (Close::first(f, 0), Square::NONE);
-    let mut at = MaybeUninit::<Corners>::uninit();
-    for (w, mask) in all {
-        let z = along(s, f, sampler, 2, size[2], (place!(w, 2), None));
-        let lane = mask.trailing_zeros() as usize & 15;
-        let (above, below) = (ops::i_lanes(s, z.i[0])[lane], ops::i_lanes(s, z.i[1])[lane]);
-        let same = s.mand(s.ieq(z.i[0], s.isplat(above)), s.ieq(z.i[1], s.isplat(below)));
-        let beyond = s.mor(z.outside[0], z.outside[1]);
-        if s.mbits(s.mand(same, s.mnot(beyond))) & mask != mask {
-            left |= 1 << w;
-            continue;
+    let mut near = Close::first(f, 0);
+    let mut squares = [const { Square::NONE }; TOGETHER];
+    let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
+    let mut depth = [Depth::NONE; TOGETHER];
+    loop {
+        let several = all.several();
+        if several.is_empty() {
+            return left;
         }
-        let st = [place!(w, 0), place!(w, 1)];
-        let at = corners::<S, ANY>(s, f, sampler, 0, &st, &mut at);
-        if f.floats {
-            at.settle(s);
-        }
-        if let Some(tiles) = &mut tiles {
-            tiles.clear();
-            if mask != 0xFFFF {
-                at.keep_to(s, mask);
-            }
-        }
-        let weigh = Weigh::of(s, f, at);
-        let mut color = [st[0]; 4];
-        let mut apart = false;
-        for (n, of) in [above, below].into_iter().enumerate() {
-            slice.base = f.base.wrapping_add(of as usize * f.layer_pitch[0] as usize);
-            let mut from = &slice;
-            if let Some(tiles) = &mut tiles {
-                // SAFETY: corners of the slice.
-                let Some(place) = (unsafe { tiles.cover(&slice, 0, &[at as *const Corners]) }) else {
-                    apart = true;
-                    break;
-                };
-                tiles.put(0, place);
-                from = &tiles.view;
-            }
-            // SAFETY: corners of the slice, or of a tile with all that is read of it.
-            unsafe { texels.read(s, from, 0, at, &mut near) };
-            for c in 0..4 {
-                if f.plan.has >> c & 1 != 0 {
-                    // SAFETY: they have been read.
-                    let t = unsafe { texels.channel(s, &f.plan, c) };
-                    let plane = weigh.mixed(s, at, f32::from_bits(edge[c]), false, &t);
-                    color[c] = if n == 0 { plane } else { color[c] };
-                    if n == 1 {
-                        color[c] = if f.floats {
-                            weighted::<S, Any<false>>(s, color[c], plane, z.weight, z.kept)
-                        } else {
-                            mix(s, color[c], plane, z.weight)
-                        };
+        for warps in several.chunks(TOGETHER / 2) {
+            let mut apart = 0;
+            for (n, &(w, mask)) in warps.iter().enumerate() {
+                let z = along(s, f, sampler, 2, size[2], (place!(w, 2), None));
+                let lane = mask.trailing_zeros() as usize & 15;
+                let (above, below) = (ops::i_lanes(s, z.i[0])[lane], ops::i_lanes(s, z.i[1])[lane]);
+                let same = s.mand(s.ieq(z.i[0], s.isplat(above)), s.ieq(z.i[1], s.isplat(below)));
+                let beyond = s.mor(z.outside[0], z.outside[1]);
+                if s.mbits(s.mand(same, s.mnot(beyond))) & mask != mask {
+                    apart |= 1 << n;
+                    continue;
+                }
+                store(s, &mut depth[n].weight, s.bits(z.weight));
+                store(s, &mut depth[n].kept, z.kept);
+                let st = [place!(w, 0), place!(w, 1)];
+                let at = corners::<S, ANY>(s, f, sampler, 0, &st, &mut at[n]);
+                if f.floats {
+                    at.settle(s);
+                }
+                if let Some(tiles) = &mut tiles {
+                    tiles.clear();
+                    if mask != 0xFFFF {
+                        at.keep_to(s, mask);
                     }
                 }
+                for (side, of) in [above, below].into_iter().enumerate() {
+                    slice.base = f.base.wrapping_add(of as usize * f.layer_pitch[0] as usize);
+                    let mut from = &slice;
+                    if let Some(tiles) = &mut tiles {
+                        // SAFETY: corners of the slice.
+                        let Some(place) = (unsafe { tiles.cover(&slice, 0, &[at as *const Corners]) }) else {
+                            apart |= 1 << n;
+                            break;
+                        };
+                        tiles.put(0, place);
+                        from = &tiles.view;
+                    }
+                    // SAFETY: corners of the slice, or of a tile with all that is read of it.
+                    unsafe { squares[2 * n + side].read(s, from, 0, at, &mut near) };
+                }
+            }
+            for (n, &(w, _)) in warps.iter().enumerate() {
+                left |= (apart >> n & 1) << w;
+            }
+            // SAFETY: what is not apart has been read; the caller's wave.
+            unsafe {
+                let of = Squares { warps, apart, squares: &squares, at: &at, depth: Some(&depth) };
+                filtered::<S, true>(s, f, view, wave, &of, &edge);
             }
         }
-        if apart {
-            left |= 1 << w;
-            continue;
-        }
-        for k in 0..4 {
-            // SAFETY: the caller's wave.
-            unsafe { give(s, wave.out[k], w, swizzled::<S, Any<false>>(s, f, view, &color, k), mask) };
-        }
     }
-    left
 }
 
 /// A warp, as `wide.rs` has it.

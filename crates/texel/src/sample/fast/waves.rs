@@ -4,7 +4,7 @@ use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
 use super::found::{self, Found};
 use super::nearest;
 use super::place::{self, bordered};
-use super::square::{Square, filtered};
+use super::square::{Square, Squares, filtered};
 use super::texels::Texels;
 use super::tile::{Place, Tiles};
 use super::window::Close;
@@ -474,7 +474,10 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         }
         if T::ANY {
             // SAFETY: what is not apart has been read; the caller's wave.
-            unsafe { filtered(s, f, view, wave, (&several, apart), &squares, &at, &border) };
+            unsafe {
+                let of = Squares { warps: &several, apart, squares: &squares, at: &at, depth: None };
+                filtered::<S, false>(s, f, view, wave, &of, &border)
+            };
         }
     }
 }
