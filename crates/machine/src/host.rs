@@ -71,6 +71,10 @@ impl Host for DeviceHost<'_> {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
         unsafe { image_op::taps(code, warp) }
     }
+    unsafe fn taps_wave(&self, code: &ImageCode, wave: &ImageWave, taps: &mut [u32; 32]) -> bool {
+        // SAFETY: the caller's descriptors are null or what descriptor writes stored.
+        unsafe { image_op::taps_wave(code, wave, taps) }
+    }
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
         unsafe { image_op::lines(code, warp, lines) }

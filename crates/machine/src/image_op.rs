@@ -141,11 +141,27 @@ pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
         Dim::Cube => Some(3),
         _ => None,
     };
-    if code.op == ImageOp::Fetch && code.dim != Dim::Buffer {
+    if matches!(code.op, ImageOp::Fetch | ImageOp::Read) && code.dim != Dim::Buffer {
         let dims = dims.filter(|d| code.coords.len() == d + code.arrayed as usize);
-        let Some(dims) = dims.filter(|_| wave.view != 0 && !code.multisampled) else { return false };
-        // SAFETY: not null: descriptor writes stored a view; the rows are the caller's.
-        return unsafe { fetch_wave(&*(wave.view as *const ImageView), dims, code.arrayed, &wave.rows) };
+        let done = dims.filter(|_| wave.view != 0 && !code.multisampled).is_some_and(|dims| {
+            // SAFETY: not null: descriptor writes stored a view; the rows are the caller's.
+            unsafe { fetch_wave(&*(wave.view as *const ImageView), dims, code.arrayed, &wave.rows) }
+        });
+        // Storage images are read as they are sampled, but for 3D ones and those in parts.
+        if done || code.op == ImageOp::Fetch {
+            return done;
+        }
+    }
+    let named = !code.multisampled && wave.view != 0 && wave.sampler != 0;
+    if code.op == ImageOp::Gather {
+        if code.dim != Dim::D2 || code.arrayed || code.coords.len() != 2 || !named {
+            return false;
+        }
+        // SAFETY: neither is null: descriptor writes stored a view and a sampler; the rows are the caller's.
+        return unsafe {
+            let (view, sampler) = (&*(wave.view as *const ImageView), &*(wave.sampler as *const Sampler));
+            gather_wave(view, sampler, code.component, &wave.rows)
+        };
     }
     if code.op != ImageOp::Sample {
         // Texels of buffers are fetched as they are read.
@@ -162,17 +178,18 @@ pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
         // SAFETY: the view keeps its memory; the rows are the caller's.
         return texels.is_some_and(|t| unsafe { t.run(op, &wave.rows) });
     }
-    let Some(dims) = dims else { return false };
-    if code.coords.len() != dims + code.arrayed as usize
-        || code.multisampled
-        || wave.view == 0
-        || wave.sampler == 0
-    {
+    // 3D images have no layers.
+    let solid = code.dim == Dim::D3 && !code.arrayed;
+    let Some(dims) = (if solid { Some(3) } else { dims }) else { return false };
+    if code.coords.len() != dims + code.arrayed as usize || !named {
         return false;
     }
     // SAFETY: neither is null: descriptor writes stored a view and a sampler; the rows are the caller's.
     unsafe {
         let (view, sampler) = (&*(wave.view as *const ImageView), &*(wave.sampler as *const Sampler));
+        if solid {
+            return sample_solid_wave(view, sampler, &wave.rows);
+        }
         sample_wave(view, sampler, dims, code.arrayed, &wave.rows)
     }
 }
@@ -293,6 +310,22 @@ pub unsafe fn taps(code: &ImageCode, w: &ImageWarp) -> u32 {
     match (view, sampler) {
         (Some(v), Some(s)) if code.dim != Dim::Buffer => extra_taps(v, s, &sample_args!(code, w), w.mask),
         _ => 0,
+    }
+}
+
+/// [`taps`] of each warp of a wave.
+///
+/// # Safety
+/// As [`run_wave`].
+pub unsafe fn taps_wave(code: &ImageCode, wave: &ImageWave, taps: &mut [u32; 32]) -> bool {
+    let plain = code.dim == Dim::D2 && code.lod.is_none() && code.bias.is_none() && code.grad.is_empty();
+    if !plain || wave.view == 0 || wave.sampler == 0 {
+        return false;
+    }
+    // SAFETY: neither is null: descriptor writes stored a view and a sampler; the rows are the caller's.
+    unsafe {
+        let (view, sampler) = (&*(wave.view as *const ImageView), &*(wave.sampler as *const Sampler));
+        extra_taps_wave(view, sampler, &wave.rows, taps)
     }
 }
 

@@ -175,7 +175,9 @@ macro_rules! walk {
                 $(
                     let check: fn($crate::Level) = $check;
                     println!("{} at {level:?}", [$($name),+].join(", "));
-                    check(level);
+                    // Kernels that are not optimised want more stack than a test has.
+                    let thread = std::thread::Builder::new().stack_size(64 << 20);
+                    thread.spawn(move || check(level)).unwrap().join().unwrap();
                 )*
             }
         }

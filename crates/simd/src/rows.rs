@@ -22,7 +22,7 @@ impl Rows {
     }
 }
 
-/// An operation of all warps of a wave on one image: a sample by coordinates and level, a read, a write or an atomic of 32
+/// An operation of all warps of a wave on one image: a sample by coordinates and level, a gather, a read, a write or an atomic of 32
 /// bits.
 pub struct ImageRows<'a> {
     /// Warps, a bit each, and their active lanes.

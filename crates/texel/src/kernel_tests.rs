@@ -3,7 +3,7 @@
 use crate::format::block::{packed_texels_are_the_decoded_ones, texels_of_blocks_anywhere};
 use crate::format::kernels::warps_are_their_texels;
 use crate::format::wave::steps_are_their_texels;
-use crate::sample::{kernels_agree_with_the_general_path, lines_of_large_images};
+use crate::sample::{kernels_agree_with_the_general_path, lines_of_large_images, waves_are_their_warps};
 use crate::transfer::{means_are_those_of_texels, rows_are_their_texels};
 
 simd::walk! {
@@ -14,8 +14,11 @@ simd::walk! {
     "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
     "sample::fast::reads", "sample::fast::any::load", "sample::fast::any::filter", "sample::fast::any::apart",
     "sample::fast::any::cover", "sample::fast::any::levels", "sample::fast::any::taps",
-    "sample::fast::any::gather", "sample::fast::any::solid", "sample::fast::any::fetch", "sample::fast::any::one",
-    "sample::fast::any::nearest" => kernels_agree_with_the_general_path;
+    "sample::fast::any::gather", "sample::fast::any::solid", "sample::fast::any::fetch",
+    "sample::fast::any::one" => kernels_agree_with_the_general_path;
+    "sample::fast::any::nearest_flat", "sample::fast::any::nearest_blocks", "sample::fast::any::nearest_other",
+    "sample::fast::any::gathers", "sample::fast::any::solids", "sample::fast::any::faces",
+    "sample::fast::any::all_taps" => waves_are_their_warps;
     "format::wave::load", "format::wave::store", "format::wave::decode",
     "format::wave::encode" => steps_are_their_texels;
     "transfer::halve::row", "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;

@@ -195,6 +195,14 @@ pub trait Host: Sync {
         0
     }
 
+    /// [`Self::taps`] of each warp of a wave, of a sample by coordinates alone; false if the host has no way to.
+    ///
+    /// # Safety
+    /// As [`Self::image_wave`].
+    unsafe fn taps_wave(&self, _code: &ImageCode, _wave: &ImageWave, _taps: &mut [u32; 32]) -> bool {
+        false
+    }
+
     /// Adds the cache lines (address / 64) of the texels that an operation of the lanes in `warp.mask` touches, those
     /// of a texel for each time it is touched.
     ///

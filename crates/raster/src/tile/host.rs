@@ -83,6 +83,10 @@ impl Host for TileHost<'_> {
         // SAFETY: the caller's descriptors, for the device's host as for this.
         unsafe { self.device.taps(code, warp) }
     }
+    unsafe fn taps_wave(&self, code: &ImageCode, wave: &ImageWave, taps: &mut [u32; 32]) -> bool {
+        // SAFETY: the caller's descriptors, for the device's host as for this.
+        unsafe { self.device.taps_wave(code, wave, taps) }
+    }
     unsafe fn texel_lines(&self, code: &ImageCode, warp: &ImageWarp, lines: &mut Vec<u64>) {
         // SAFETY: the caller's descriptors, for the device's host as for this.
         unsafe { self.device.texel_lines(code, warp, lines) }

@@ -22,7 +22,18 @@ pub enum Coding {
     Srgb,
     /// Three of nine bits, and what they share.
     Exponent,
+    /// 24 bits of depth: parts of one by their greatest number are not exact.
+    Deep,
 }
+
+const UNORM: u8 = Coding::Unorm as u8;
+const SNORM: u8 = Coding::Snorm as u8;
+const UINT: u8 = Coding::Uint as u8;
+const SINT: u8 = Coding::Sint as u8;
+const WHOLE: u8 = Coding::Whole as u8;
+const FLOAT: u8 = Coding::Float as u8;
+const SRGB: u8 = Coding::Srgb as u8;
+const DEEP: u8 = Coding::Deep as u8;
 
 /// Channels of a texel of 1, 2, 4, 8, 12 or 16 bytes.
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +44,14 @@ pub struct Plan {
     pub has: u8,
     /// Channels are numbers 0..=255, by which they are divided when they have been filtered.
     pub filters_bytes: bool,
-    /// Where each begins in its word, and its bits.
+    /// Where each begins in its word.
     shift: [u32; 4],
-    bits: [u32; 4],
+    /// As many set.
+    mask: [u32; 4],
+    /// How far a channel is moved up to the end of its word, and down again; and up to be the low bits of a half, as a float.
+    up: [u32; 4],
+    end: [u32; 4],
+    halves: [u32; 4],
     /// One by the largest number, in two parts: see [`parts`].
     high: [f32; 4],
     low: [f32; 4],
@@ -70,7 +86,10 @@ impl Plan {
             has: 0,
             filters_bytes: false,
             shift: [0; 4],
-            bits: [1; 4],
+            mask: [1; 4],
+            up: [31; 4],
+            end: [31; 4],
+            halves: [14; 4],
             high: [0.0; 4],
             low: [0.0; 4],
         }
@@ -83,7 +102,9 @@ impl Plan {
 
     fn put(&mut self, k: usize, shift: u32, bits: u32, most: f32) {
         self.has |= 1 << k;
-        (self.shift[k], self.bits[k]) = (shift, bits);
+        (self.shift[k], self.mask[k]) = (shift, u32::MAX >> (32 - bits));
+        (self.up[k], self.end[k]) = (32 - bits - shift, 32 - bits);
+        self.halves[k] = 15u32.saturating_sub(bits);
         [self.high[k], self.low[k]] = parts(most);
     }
 
@@ -125,6 +146,7 @@ impl Plan {
         let coding = match format.class {
             _ if format.kind == TexelKind::Rgb9e5 => Coding::Exponent,
             NumClass::Uint | NumClass::Sint | NumClass::Sfloat if whole => Coding::Whole,
+            NumClass::Unorm if format.kind == TexelKind::D24 => Coding::Deep,
             NumClass::Unorm => Coding::Unorm,
             NumClass::Snorm => Coding::Snorm,
             NumClass::Uint => Coding::Uint,
@@ -141,7 +163,7 @@ impl Plan {
                 (_, 8) => k / 2,
                 _ => 0,
             };
-            if word != at as usize / 32 || bits > 16 && coding != Coding::Whole {
+            if word != at as usize / 32 || bits > 16 && !matches!(coding, Coding::Whole | Coding::Deep) {
                 return None;
             }
             let most = match coding {
@@ -184,10 +206,35 @@ impl Plan {
         w: &[S::I; N],
         scales: &[S::F; N],
     ) -> [S::F; N] {
-        let (shift, bits) = (self.shift[k % 4], self.bits[k % 4]);
-        let (high, low) = (s.fsplat(self.high[k % 4]), s.fsplat(self.low[k % 4]));
-        let (down, mask) = (s.isplat(shift), s.isplat(u32::MAX >> (32 - bits)));
-        let (up, end) = (s.isplat(32u32.wrapping_sub(bits + shift)), s.isplat(32 - bits));
+        macro_rules! by {
+            ($($coding:ident)*) => {
+                match self.coding_of(k) {
+                    $(Coding::$coding => self.channel_as::<S, N, { Coding::$coding as u8 }>(s, k, w, scales),)*
+                }
+            };
+        }
+        by!(Unorm Snorm Uint Sint Whole Float Srgb Exponent Deep)
+    }
+
+    /// What channel `k` is.
+    #[inline(always)]
+    pub fn coding_of(&self, k: usize) -> Coding {
+        if self.coding == Coding::Srgb && k == 3 { Coding::Unorm } else { self.coding }
+    }
+
+    /// [`Self::channel`] of a coding that is known: loops over many have no other's steps.
+    #[inline(always)]
+    pub fn channel_as<S: Simd, const N: usize, const CODING: u8>(
+        &self,
+        s: S,
+        k: usize,
+        w: &[S::I; N],
+        scales: &[S::F; N],
+    ) -> [S::F; N] {
+        let k = k % 4;
+        let (high, low) = (s.fsplat(self.high[k]), s.fsplat(self.low[k]));
+        let (down, mask) = (s.isplat(self.shift[k]), s.isplat(self.mask[k]));
+        let (up, end) = (s.isplat(self.up[k]), s.isplat(self.end[k]));
         let mut out = [high; N];
         // A channel's bits at the low end, and the same as a number with a sign.
         macro_rules! field {
@@ -215,26 +262,27 @@ impl Plan {
                 }
             };
         }
-        match self.coding {
-            Coding::Srgb if k != 3 => {
+        match CODING {
+            SRGB => {
                 let mut at = *w;
                 for n in 0..N {
                     at[n] = s.iand(s.ishr(w[n], down), s.isplat(0xFF));
                 }
                 out = linear(s, &at);
             }
-            Coding::Unorm | Coding::Srgb => each!(|w| share!(field!(w))),
-            Coding::Snorm => each!(|w| s.fmax_raw(share!(signed!(w)), s.fsplat(-1.0))),
-            Coding::Uint => each!(|w| s.from_bits(field!(w))),
-            Coding::Sint => each!(|w| s.from_bits(signed!(w))),
-            Coding::Whole => each!(|w| s.from_bits(w)),
+            UNORM => each!(|w| share!(field!(w))),
+            SNORM => each!(|w| s.fmax_raw(share!(signed!(w)), s.fsplat(-1.0))),
+            UINT => each!(|w| s.from_bits(field!(w))),
+            SINT => each!(|w| s.from_bits(signed!(w))),
+            WHOLE => each!(|w| s.from_bits(w)),
             // A half has a sign before its five bits of exponent, and ten after them.
-            Coding::Float => {
-                let up = s.isplat(15u32.saturating_sub(bits));
+            FLOAT => {
+                let up = s.isplat(self.halves[k]);
                 each!(|w| s.f16_to_f(s.ishl(field!(w), up)));
             }
+            DEEP => each!(|w| s.fdiv(s.s_to_f(field!(w)), s.fsplat(16777215.0))),
             // As `num::rgb9e5_to_f32`.
-            Coding::Exponent => {
+            _ => {
                 for n in 0..N {
                     out[n] = s.fmul(s.s_to_f(field!(w[n])), scales[n]);
                 }

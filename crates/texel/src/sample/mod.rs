@@ -31,6 +31,8 @@ mod texel;
 mod touched;
 mod view;
 #[cfg(test)]
+mod wave_tests;
+#[cfg(test)]
 mod weight_tests;
 mod wide;
 mod ycbcr;
@@ -39,7 +41,7 @@ mod ycbcr_tests;
 
 pub use alike::Alike;
 pub use args::{SampleArgs, Warp4, few, lanes};
-pub use fast::{fetch_wave, sample_lines, sample_wave};
+pub use fast::{extra_taps_wave, fetch_wave, gather_wave, sample_lines, sample_solid_wave, sample_wave};
 pub use filter::{gather_warp, sample_warp};
 pub use lines::Touched;
 pub use lod::{extra_taps, query_lod_warp};
@@ -51,4 +53,6 @@ pub use texel::{
     texel_pointers,
 };
 pub use view::{BufferView, ImageView, Level, outside};
+#[cfg(test)]
+pub(crate) use wave_tests::waves_are_their_warps;
 pub use ycbcr::{Conversion, Ycbcr};

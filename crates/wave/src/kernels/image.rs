@@ -220,6 +220,16 @@ unsafe fn extend_rows(st: &State, rows: &mut [Rows; 4], to: *mut [[u32; 16]; 16]
     }
 }
 
+/// An operand's rows.
+#[inline(always)]
+fn rows(st: &State, r: Reg) -> Rows {
+    if r.is_none() {
+        return Rows::NONE;
+    }
+    let (at, words) = src32(st, r);
+    Rows { at: at.cast(), step: words * 4 }
+}
+
 /// One image's operation for all warps; false if it is none of the plain ones, or the host has no way to. `counts`: with the
 /// lines that it touches.
 ///
@@ -229,6 +239,7 @@ unsafe fn extend_rows(st: &State, rows: &mut [Rows; 4], to: *mut [[u32; 16]; 16]
 unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, counts: bool) -> bool {
     let plain = match c.op {
         ImageOp::Sample => c.bias.is_none() && c.grad.is_empty() && c.offsets.is_empty(),
+        ImageOp::Gather => c.bias.is_none() && c.lod.is_none() && c.offsets.is_empty() && !counts,
         ImageOp::Fetch => c.sample.is_none() && c.offsets.is_empty() && !counts,
         ImageOp::Read | ImageOp::Write | ImageOp::Atomic(_) => c.sample.is_none() && !counts,
         _ => false,
@@ -241,16 +252,9 @@ unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, count
     if !plain {
         return false;
     }
-    let rows = |r: Reg| {
-        if r.is_none() {
-            return Rows::NONE;
-        }
-        let (at, words) = src32(st, r);
-        Rows { at: at.cast(), step: words * 4 }
-    };
     let (mut coords, mut data) = ([Rows::NONE; 4], [Rows::NONE; 4]);
     for (to, r) in coords.iter_mut().zip(&c.coords) {
-        *to = rows(*r);
+        *to = rows(st, *r);
     }
     let mut copies = MaybeUninit::<Copies>::uninit();
     if has_footprint(c) && !has_whole_quads(st) {
@@ -258,7 +262,7 @@ unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, count
         unsafe { extend_rows(st, &mut coords, copies.as_mut_ptr().cast()) };
     }
     for (to, r) in data.iter_mut().zip(&c.data) {
-        *to = rows(*r);
+        *to = rows(st, *r);
     }
     let mut out = [std::ptr::null_mut(); 4];
     for (to, r) in out.iter_mut().zip(&c.results) {
@@ -266,8 +270,8 @@ unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, count
             *to = dst32(st, *r, 0).cast();
         }
     }
-    let lod = (!c.lod.is_none()).then(|| rows(c.lod));
-    let dref = (!c.dref.is_none()).then(|| rows(c.dref));
+    let lod = (!c.lod.is_none()).then(|| rows(st, c.lod));
+    let dref = (!c.dref.is_none()).then(|| rows(st, c.dref));
     let lines = Cell::new(0);
     let lines_to = counts.then_some(&lines);
     let rows = ImageRows { live: st.live, exec: &st.exec, coords, lod, dref, data, out, lines: lines_to };
@@ -355,6 +359,32 @@ unsafe fn named(st: &State, c: &ImageCode, w: usize, exec: u16) -> Own {
 unsafe fn by_taps(st: &mut State, c: &ImageCode, x: &mut ImageWarp, filtering: Filtering, once: bool) {
     if !shader::cost::COUNTED {
         return;
+    }
+    let mut taps = [0; 32];
+    let named = c.offsets.is_empty() && c.min_lod.is_none() && c.coords.len() <= 4;
+    if !once && named && has_whole_quads(st) {
+        let mut coords = [Rows::NONE; 4];
+        for (to, r) in coords.iter_mut().zip(&c.coords) {
+            *to = rows(st, *r);
+        }
+        let rows = ImageRows {
+            live: st.live,
+            exec: &st.exec,
+            coords,
+            lod: None,
+            dref: None,
+            data: [Rows::NONE; 4],
+            out: [std::ptr::null_mut(); 4],
+            lines: None,
+        };
+        let wave = ImageWave { view: x.view, sampler: x.sampler, rows };
+        // SAFETY: the caller's view and sampler; the rows are the operation's registers.
+        if unsafe { st.host.taps_wave(c, &wave, &mut taps) } {
+            for w in Bits(st.live) {
+                super::count::texture(st, Filtering { taps: taps[w], ..filtering }, st.exec[w]);
+            }
+            return;
+        }
     }
     for w in Bits(st.live) {
         x.mask = st.exec[w];

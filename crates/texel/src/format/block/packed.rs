@@ -5,7 +5,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::bptc_tables::{ANCHOR2, ANCHOR3_SECOND, ANCHOR3_THIRD, PARTITIONS2, PARTITIONS3};
-use super::{BlockKind, FormatInfo, astc, bc, bptc, etc2};
+use super::{BlockKind, FormatInfo, astc, bptc, etc2};
 use crate::format::TexelKind;
 use simd::{Level, Simd, Table, ops};
 
@@ -126,22 +126,35 @@ unsafe fn decode<S: Simd>(s: S, info: &'static FormatInfo, block: u128, out: *mu
     unsafe {
         match kind {
             BlockKind::Bc1 { alpha } => {
-                let p = bc::palette(lo, true, if alpha { 0 } else { 255 }).map(u32::from_le_bytes);
+                let mut p = [0; 4];
+                for (p, [red_blue, green]) in p.iter_mut().zip(palette(lo, true)) {
+                    *p = red_blue | green << 8 | 0xFF00_0000;
+                }
+                // Three colours, and black.
+                if alpha && lo as u16 <= (lo >> 16) as u16 {
+                    p[3] = 0;
+                }
                 s.istore(out, picked(s, (lo >> 32) as u32, p));
             }
             BlockKind::Bc2 => {
-                let p = bc::palette(hi, false, 0).map(|[r, g, b, _]| u32::from_le_bytes([r, g, b, 0]));
+                let mut p = [0; 4];
+                for (p, [red_blue, green]) in p.iter_mut().zip(palette(hi, false)) {
+                    *p = red_blue | green << 8;
+                }
                 let of = s.isel(s.mask(0xFF), s.isplat(lo as u32), s.isplat((lo >> 32) as u32));
                 let nibble = s.iand(s.ishr(of, s.iload(FOURS.0.as_ptr().cast())), s.isplat(15));
                 let alpha = ops::shl(s, s.imul(nibble, s.isplat(17)), 24);
                 s.istore(out, s.ior(picked(s, (hi >> 32) as u32, p), alpha));
             }
             BlockKind::Bc3 => {
-                let p = bc::palette(hi, false, 0).map(|[r, g, b, _]| [r as u32 | (g as u32) << 16, b as u32]);
+                let (mut red_green, mut blue) = ([0; 4], [0; 4]);
+                for (n, [red_blue, green]) in palette(hi, false).into_iter().enumerate() {
+                    (red_green[n], blue[n]) = (red_blue & 0xFF | green << 16, red_blue >> 16);
+                }
                 let index = (hi >> 32) as u32;
-                let red_green = picked(s, index, p.map(|p| p[0]));
+                let red_green = picked(s, index, red_green);
                 let alpha = ops::shl(s, ramp(s, lo, false), 16);
-                let blue_alpha = s.ior(picked(s, index, p.map(|p| p[1])), alpha);
+                let blue_alpha = s.ior(picked(s, index, blue), alpha);
                 s.lstore(out, s.pack(red_green, blue_alpha));
             }
             BlockKind::Bc4 { signed } => s.istore(out, s.iand(ramp(s, lo, signed), s.isplat(0xFFFF))),
@@ -178,6 +191,32 @@ unsafe fn decode<S: Simd>(s: S, info: &'static FormatInfo, block: u128, out: *mu
             }
         }
     }
+}
+
+/// What [`super::bc::palette`] gives, red and blue to a word, and green. (Its closures are not inlined here.)
+#[inline(always)]
+fn palette(block: u64, punch: bool) -> [[u32; 2]; 4] {
+    let (c0, c1) = (block as u32 & 0xFFFF, (block >> 16) as u32 & 0xFFFF);
+    let mut ends = [[0; 3]; 2];
+    for (end, c) in ends.iter_mut().zip([c0, c1]) {
+        let (r, g, b) = (c >> 11, c >> 5 & 63, c & 31);
+        *end = [r << 3 | r >> 2, g << 2 | g >> 4, b << 3 | b >> 2];
+    }
+    let mut out = [[0; 3]; 4];
+    for k in 0..3 {
+        let (a, b) = (ends[0][k], ends[1][k]);
+        (out[0][k], out[1][k]) = (a, b);
+        if punch && c0 <= c1 {
+            out[2][k] = (a + b).div_ceil(2);
+        } else {
+            (out[2][k], out[3][k]) = ((2 * a + b + 1) / 3, (a + 2 * b + 1) / 3);
+        }
+    }
+    let mut words = [[0; 2]; 4];
+    for (to, [r, g, b]) in words.iter_mut().zip(out) {
+        *to = [r | b << 16, g];
+    }
+    words
 }
 
 const fn steps(by: u32, again: usize) -> Table<16> {

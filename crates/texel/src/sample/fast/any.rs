@@ -6,11 +6,13 @@
 use super::corners::Corners;
 use super::found::{Found, edge, moved};
 use super::place::{self, weighted};
-use super::texels::{HIGH, LOW, Texels, narrow, words, words4};
+use super::texels::{HIGH, LOW, Texels, narrow, words as word, words4};
 use super::tile::{self, Place, Tiles};
 use super::unit::Unit;
 use super::window;
-use super::{Fast, LEVELS, NO_LAST, PORTABLE, blocks, fetch, gather, levels, lod, mix, nearest, solid};
+use super::{
+    Fast, LEVELS, NO_LAST, PORTABLE, blocks, faces, fetch, gather, levels, lod, mix, nearest, solid,
+};
 use crate::format::kernels::Channels;
 use crate::sample::args::{SampleArgs, Warp4};
 use crate::sample::sampler::Sampler;
@@ -22,7 +24,7 @@ use simd::{Level, Simd, ops};
 /// A texel of each lane at `base + at`: see [`Fast::reads`].
 type One = unsafe fn(&Fast, *const u8, &[u32; 16], &mut Channels);
 /// As [`super::nearest::warps`].
-type Nearest = unsafe fn(&Fast, &ImageView, &Sampler, &ImageRows);
+type Nearest = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageRows);
 /// Four texels of each lane at `base + at`: see [`Fast::reads`].
 type Load = unsafe fn(&Fast, *const u8, &[[u32; 16]; 4], &mut [Channels; 4]);
 /// As [`super::found::filter`].
@@ -41,6 +43,14 @@ type Fetch = unsafe fn(&Fast, &ImageView, usize, bool, &ImageRows);
 type Gather = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4) -> bool;
 /// As [`solid::sample`].
 type Solid = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
+/// As [`gather::warps`].
+type Gathers = unsafe fn(&Fast, &ImageView, &Sampler, u32, &ImageRows) -> u32;
+/// As [`solid::warps`].
+type Solids = unsafe fn(&Fast, &ImageView, &Sampler, &ImageRows) -> u32;
+/// As [`faces::warps`].
+type Faces = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageRows) -> u32;
+/// As [`levels::extra`].
+type AllTaps = unsafe fn(&Fast, &ImageView, &Sampler, &ImageRows, &mut [u32; 32]);
 /// As [`lod::extra`].
 type Taps = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
@@ -48,7 +58,9 @@ type Taps = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 #[derive(Clone, Copy)]
 pub struct Functions {
     pub one: One,
-    pub nearest: Nearest,
+    pub nearest_flat: Nearest,
+    pub nearest_blocks: Nearest,
+    pub nearest_other: Nearest,
     pub load: Load,
     pub filter: Filter,
     pub apart: Apart,
@@ -58,6 +70,10 @@ pub struct Functions {
     pub fetch: Fetch,
     pub gather: Gather,
     pub solid: Solid,
+    pub all_taps: AllTaps,
+    pub gathers: Gathers,
+    pub solids: Solids,
+    pub faces: Faces,
 }
 
 impl Functions {
@@ -68,9 +84,22 @@ impl Functions {
                 unsafe fn(f: &Fast, base: *const u8, at: &[u32; 16], out: &mut Channels) = texel;
                 portable if PORTABLE
             )?,
-            nearest: simd::form!(
+            nearest_flat: simd::form!(
                 machine,
-                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, wave: &ImageRows) = nearest::warps;
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, wave: &ImageRows)
+                    = nearest::warps::<_, { nearest::FLAT }>;
+                portable if PORTABLE
+            )?,
+            nearest_blocks: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, wave: &ImageRows)
+                    = nearest::warps::<_, { nearest::BLOCKS }>;
+                portable if PORTABLE
+            )?,
+            nearest_other: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, wave: &ImageRows)
+                    = nearest::warps::<_, { nearest::OTHER }>;
                 portable if PORTABLE
             )?,
             load: simd::form!(
@@ -121,6 +150,29 @@ impl Functions {
                     mask: u16,
                     out: &mut Warp4,
                 ) = solid::sample;
+                portable if PORTABLE
+            )?,
+            all_taps: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, wave: &ImageRows, taps: &mut [u32; 32])
+                    = levels::extra;
+                portable if PORTABLE
+            )?,
+            gathers: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, component: u32, wave: &ImageRows) -> u32
+                    = gather::warps;
+                portable if PORTABLE
+            )?,
+            solids: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, wave: &ImageRows) -> u32 = solid::warps;
+                portable if PORTABLE
+            )?,
+            faces: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, view: &ImageView, sampler: &Sampler, arrayed: bool, wave: &ImageRows) -> u32
+                    = faces::warps;
                 portable if PORTABLE
             )?,
             taps: simd::form!(
@@ -190,40 +242,50 @@ impl<const WORD: bool> Texels for Any<WORD> {
     }
 }
 
+/// Sixteen words to where there is room, which may have been nothing yet.
+///
+/// # Safety
+/// There is room.
+#[inline(always)]
+unsafe fn put<S: Simd>(s: S, to: *mut [u32; 16], v: S::I) {
+    // SAFETY: the caller's.
+    unsafe { s.istoreu(to.cast(), v) };
+}
+
 /// Puts the words of texel `n` there, of as many as it has.
 ///
 /// # Safety
-/// Texels at `base + at` are readable; of small ones, the aligned words that they are in.
+/// Texels at `base + at` are readable; of small ones, the aligned words that they are in. `to` has room.
 #[inline(always)]
-unsafe fn words_of<S: Simd, const N: usize>(
+pub unsafe fn words_of<S: Simd, const N: usize>(
     s: S,
     bytes: u32,
     base: *const u8,
     at: S::I,
-    to: &mut [[[u32; 16]; N]; 4],
+    to: *mut [[[u32; 16]; N]; 4],
     n: usize,
 ) {
     // SAFETY: the caller's.
     unsafe {
         match bytes {
-            1 | 2 => store(s, &mut to[0][n], narrow(s, base, at)),
-            4 => store(s, &mut to[0][n], words(s, base, at)),
+            1 | 2 => put(s, &raw mut (*to)[0][n], narrow(s, base, at)),
+            4 => put(s, &raw mut (*to)[0][n], word(s, base, at)),
             8 => {
                 let [a, b] = s.igather2(base, at);
-                store(s, &mut to[0][n], a);
-                store(s, &mut to[1][n], b);
+                put(s, &raw mut (*to)[0][n], a);
+                put(s, &raw mut (*to)[1][n], b);
             }
             12 => {
                 // Not four words: there may be none after the last.
                 let [a, b] = s.igather2(base, at);
-                store(s, &mut to[0][n], a);
-                store(s, &mut to[1][n], b);
-                store(s, &mut to[2][n], words(s, base, s.iadd(at, s.isplat(8))));
+                put(s, &raw mut (*to)[0][n], a);
+                put(s, &raw mut (*to)[1][n], b);
+                put(s, &raw mut (*to)[2][n], word(s, base, s.iadd(at, s.isplat(8))));
             }
             _ => {
                 let all = words4(s, base, at);
                 for k in 0..4 {
-                    store(s, &mut to[k][n], all[k]);
+                    put(s, &raw mut (*to)[k][n], all[k]);
                 }
             }
         }
@@ -296,12 +358,12 @@ unsafe fn texels<S: Simd>(s: S, f: &Fast, base: *const u8, at: &[[u32; 16]; 4], 
 }
 
 #[inline(always)]
-fn four<S: Simd>(s: S, of: &[[u32; 16]; 4]) -> [S::I; 4] {
+pub fn four<S: Simd>(s: S, of: &[[u32; 16]; 4]) -> [S::I; 4] {
     [load(s, &of[0]), load(s, &of[1]), load(s, &of[2]), load(s, &of[3])]
 }
 
 /// Filters the 2×2 texels of each lane, row by row: a channel after the other, from its bits to the result.
-struct Weigh<S: Simd> {
+pub struct Weigh<S: Simd> {
     weight: [S::F; 2],
     kept: [S::I; 2],
     /// Texels may be infinite or NaN.
@@ -312,7 +374,7 @@ struct Weigh<S: Simd> {
 
 impl<S: Simd> Weigh<S> {
     #[inline(always)]
-    fn of(s: S, f: &Fast, corners: &Corners) -> Weigh<S> {
+    pub fn of(s: S, f: &Fast, corners: &Corners) -> Weigh<S> {
         let weight = corners.weights(s);
         let all = s.isplat(!0);
         let kept = if f.floats { [place::kept(s, weight[0]), place::kept(s, weight[1])] } else { [all; 2] };
@@ -320,7 +382,7 @@ impl<S: Simd> Weigh<S> {
     }
 
     #[inline(always)]
-    fn channel(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::I {
+    pub fn channel(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::I {
         let v = self.mixed(s, corners, border, line, t);
         s.bits(if self.bytes { s.fma(v, s.fsplat(HIGH), s.fmul(v, s.fsplat(LOW))) } else { v })
     }
@@ -335,7 +397,7 @@ impl<S: Simd> Weigh<S> {
     }
 
     #[inline(always)]
-    fn mixed(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::F {
+    pub fn mixed(&self, s: S, corners: &Corners, border: f32, line: bool, t: &[S::F; 4]) -> S::F {
         let [mut upper, mut lower] = [[t[0], t[1]], [t[2], t[3]]];
         edge(s, corners, 0, border, &mut upper);
         let row = self.between(s, 0, upper[0], upper[1]);
@@ -380,23 +442,17 @@ unsafe fn filter<S: Simd>(
     }
 }
 
+/// Words of the 2×2 texels of each lane, of as many as a texel has.
+///
 /// # Safety
-/// The corners are those of texels of the level.
+/// The corners are those of texels of the level; `w` has room.
 #[inline(always)]
-unsafe fn apart<S: Simd>(
-    s: S,
-    f: &Fast,
-    level: usize,
-    corners: &Corners,
-    border: &[f32; 4],
-    out: &mut Channels,
-) {
+pub unsafe fn words<S: Simd>(s: S, f: &Fast, level: usize, corners: &Corners, w: *mut [[[u32; 16]; 4]; 4]) {
     let level = level % LEVELS;
     let (i, base, bytes) = (corners.texels(s), f.level(level), f.plan.bytes);
     let x = [f.reads.column(s, f, i[0][0]), f.reads.column(s, f, i[0][1])];
     let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
     let pairs = matches!(bytes, 1 | 2 | 8) && f.last[level] != NO_LAST && s.mbits(right) == 0xFFFF;
-    let mut w = [[[0; 16]; 4]; 4];
     // Of rows of eight texels words change their lanes by one instruction each.
     let by_rows = bytes == 8 && pairs && !f.line && matches!(s.level(), Level::Avx512(_));
     let close = if by_rows { window::rows(s, f, 3, level, corners) } else { None };
@@ -409,7 +465,8 @@ unsafe fn apart<S: Simd>(
             for k in 0..4 {
                 let at = s.iadd(first, s.isplat(k));
                 let word = s.isel(upper, s.ishuffle2(a[0], a[1], at), s.ishuffle2(b[0], b[1], at));
-                store(s, &mut w[k as usize % 2][2 * y + k as usize / 2], word);
+                // SAFETY: the caller has room.
+                unsafe { put(s, &raw mut (*w)[k as usize % 2][2 * y + k as usize / 2], word) };
             }
         }
     }
@@ -422,22 +479,38 @@ unsafe fn apart<S: Simd>(
         // SAFETY: the caller's texels; with `pairs`, both of each pair; four bytes from `last` on are of the level, and from each place before it.
         unsafe {
             if !pairs {
-                words_of(s, bytes, base, left, &mut w, 2 * y);
-                words_of(s, bytes, base, s.iadd(row, x[1]), &mut w, 2 * y + 1);
+                words_of(s, bytes, base, left, w, 2 * y);
+                words_of(s, bytes, base, s.iadd(row, x[1]), w, 2 * y + 1);
             } else if bytes == 8 {
                 let both = words4(s, base, left);
                 for k in 0..4 {
-                    store(s, &mut w[k % 2][2 * y + k / 2], both[k]);
+                    put(s, &raw mut (*w)[k % 2][2 * y + k / 2], both[k]);
                 }
             } else {
                 // Not beyond the level: single bytes may be its last.
                 let from = if bytes == 1 { s.umin(left, s.isplat(f.last[level])) } else { left };
-                let both = s.ishr(words(s, base, from), ops::shl(s, s.isub(left, from), 3));
-                store(s, &mut w[0][2 * y], both);
-                store(s, &mut w[0][2 * y + 1], ops::shr(s, both, 8 * bytes));
+                let both = s.ishr(s.iwords(base, from), ops::shl(s, s.isub(left, from), 3));
+                put(s, &raw mut (*w)[0][2 * y], both);
+                put(s, &raw mut (*w)[0][2 * y + 1], ops::shr(s, both, 8 * bytes));
             }
         }
     }
+}
+
+/// # Safety
+/// The corners are those of texels of the level.
+#[inline(always)]
+unsafe fn apart<S: Simd>(
+    s: S,
+    f: &Fast,
+    level: usize,
+    corners: &Corners,
+    border: &[f32; 4],
+    out: &mut Channels,
+) {
+    let mut w = [[[0; 16]; 4]; 4];
+    // SAFETY: the caller's.
+    unsafe { self::words(s, f, level, corners, &mut w) };
     let weigh = Weigh::of(s, f, corners);
     for k in 0..4 {
         if f.plan.has >> k & 1 != 0 {

@@ -60,7 +60,11 @@ impl<S: Simd> Direction<S> {
     /// As [`super::super::coords::face`].
     #[inline(always)]
     pub fn new(s: S, args: &SampleArgs) -> Direction<S> {
-        let d = [floats(s, &args.coords[0]), floats(s, &args.coords[1]), floats(s, &args.coords[2])];
+        Self::of(s, [floats(s, &args.coords[0]), floats(s, &args.coords[1]), floats(s, &args.coords[2])])
+    }
+
+    #[inline(always)]
+    pub fn of(s: S, d: [S::F; 3]) -> Direction<S> {
         let [ax, ay, az] = [ops::fabs(s, d[0]), ops::fabs(s, d[1]), ops::fabs(s, d[2])];
         let z = s.mand(s.fle(ax, az), s.fle(ay, az));
         let y = s.mand(s.mnot(z), s.fle(ax, ay));

@@ -1,11 +1,12 @@
 //! Fetches of a wave by integer coordinates, from one level of a view.
 
-use super::any::{self, Any};
-use super::place::levels;
-use super::texels::{HIGH, LOW};
-use super::waves::{Warps, store};
-use super::{Fast, swizzled};
+use super::Fast;
+use super::nearest;
+use super::place::{Levels, levels};
+use super::points::Points;
+use super::waves::Warps;
 use crate::sample::view::ImageView;
+use crate::vector::store;
 use simd::Simd;
 use simd::rows::ImageRows;
 
@@ -24,42 +25,43 @@ pub unsafe fn fetch<S: Simd>(
 ) {
     let (zero, one) = (s.isplat(0), s.isplat(1));
     let none = view.swizzled(view.outside());
-    for (w, mask) in Warps::of(wave) {
-        // (No closures: they would be compiled without the level's features.)
-        macro_rules! c {
-            ($k:expr) => {
-                // SAFETY: the wave has rows of sixteen lanes for each warp.
-                unsafe { s.iloadu(wave.coords[$k].warp(w)) }
+    let mut all = Warps::of(wave);
+    let first = levels(s, f, s.isplat(level as u32), zero);
+    loop {
+        let several = all.several();
+        if several.is_empty() {
+            return;
+        }
+        let mut points = [Points::NONE; 2];
+        for (i, &(w, _)) in several.iter().enumerate() {
+            // (No closures: they would be compiled without the level's features.)
+            macro_rules! c {
+                ($k:expr) => {
+                    // SAFETY: the wave has rows of sixteen lanes for each warp.
+                    unsafe { s.iloadu(wave.coords[$k].warp(w)) }
+                };
+            }
+            let x = c!(0);
+            let (y, layer) = match (f.line, arrayed) {
+                (false, false) => (c!(1), zero),
+                (false, true) => (c!(1), c!(2)),
+                (true, false) => (zero, zero),
+                (true, true) => (zero, c!(1)),
             };
+            let mut l = Levels { ..first };
+            // Negative coordinates are huge as unsigned ones.
+            let beyond = s.mor(s.ugt(x, s.isub(l.texels[0], one)), s.ugt(y, s.isub(l.texels[1], one)));
+            let beyond = s.mor(beyond, s.ugt(layer, s.isplat(view.layers - 1)));
+            let inside = s.mnot(beyond);
+            let [x, y, layer] =
+                [s.isel(inside, x, zero), s.isel(inside, y, zero), s.isel(inside, layer, zero)];
+            l.start = s.iadd(l.start, s.imul(layer, l.layer_pitch));
+            l.count(s, f);
+            let to = &mut points[i / 4 % 2];
+            store(s, &mut to.at[i % 4], s.iadd(f.reads.column(s, f, x), f.reads.row(s, f, &l, y)));
+            to.outside[i % 4] = s.mbits(beyond);
         }
-        let x = c!(0);
-        let (y, layer) = match (f.line, arrayed) {
-            (false, false) => (c!(1), zero),
-            (false, true) => (c!(1), c!(2)),
-            (true, false) => (zero, zero),
-            (true, true) => (zero, c!(1)),
-        };
-        let mut l = levels(s, f, s.isplat(level as u32), zero);
-        // Negative coordinates are huge as unsigned ones.
-        let beyond = s.mor(s.ugt(x, s.isub(l.texels[0], one)), s.ugt(y, s.isub(l.texels[1], one)));
-        let beyond = s.mor(beyond, s.ugt(layer, s.isplat(view.layers - 1)));
-        let inside = s.mnot(beyond);
-        let [x, y, layer] = [s.isel(inside, x, zero), s.isel(inside, y, zero), s.isel(inside, layer, zero)];
-        l.start = s.iadd(l.start, s.imul(layer, l.layer_pitch));
-        l.count(s, f);
-        let at = s.iadd(f.reads.column(s, f, x), f.reads.row(s, f, &l, y));
         // SAFETY: texels of the level; the caller's wave.
-        unsafe {
-            let mut t = any::one(s, f, f.base, at);
-            if f.plan.filters_bytes {
-                for v in &mut t {
-                    *v = s.fma(*v, s.fsplat(HIGH), s.fmul(*v, s.fsplat(LOW)));
-                }
-            }
-            for k in 0..4 {
-                let v = s.isel(inside, swizzled::<S, Any<false>>(s, f, view, &t, k), s.isplat(none[k]));
-                store(s, wave.out[k], w, v, mask);
-            }
-        }
+        unsafe { nearest::give(s, f, view, wave, &several, &mut points, &none) };
     }
 }

@@ -1,15 +1,126 @@
-//! Gathers of a warp: one component of the four texels around each place, not filtered.
+//! Gathers: one component of the four texels around each place, not filtered. Of waves, and of a warp.
 
 use super::any::Any;
+use super::corners::{ANY, Corners, corners};
 use super::place::{Levels, bordered, compared, levels, scaled, square, wrapped};
+use super::points::Source;
+use super::square::Square;
 use super::texels::{HIGH, LOW, Texels};
+use super::tile::{Place, Tiles};
+use super::waves::{TOGETHER, Warps, coordinates, store as give};
+use super::window::Close;
 use super::{Fast, cube, placed};
+use crate::format::NumClass;
 use crate::sample::args::{SampleArgs, Warp4};
 use crate::sample::blend::border;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
 use crate::vector::{load, store};
 use simd::Simd;
+use simd::rows::ImageRows;
+use std::mem::MaybeUninit;
+
+/// Where a gather's results lie in a square, row by row.
+const ORDER: [usize; 4] = [2, 3, 1, 0];
+
+/// Gathers of a wave from the first level of a view without layers, nor faces; warps that are left.
+///
+/// # Safety
+/// Rows and results are those of a wave; the view is a 2D one with a plan; coordinates are normalised.
+#[inline(always)]
+pub unsafe fn warps<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    component: u32,
+    wave: &ImageRows,
+) -> u32 {
+    let mut left = 0;
+    let edge = if bordered(f, sampler) { border(view, sampler) } else { [0; 4] };
+    let compares = wave.dref.zip(sampler.compare);
+    let source =
+        if wave.dref.is_some() { Source::Channel(0) } else { Source::of(f, view, component as usize & 3) };
+    let clamps = view.format.class == NumClass::Unorm;
+    let mut tiles = Tiles::of(f);
+    let (mut near, mut texels) = (Close::first(f, 0), Square::NONE);
+    let mut all = Warps::of(wave);
+    let c = match source {
+        Source::Channel(c) => c,
+        Source::Same(v) => {
+            for (w, mask) in all {
+                for to in wave.out {
+                    // SAFETY: the caller's wave.
+                    unsafe { give(s, to, w, s.isplat(v), mask) };
+                }
+            }
+            return 0;
+        }
+    };
+    let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
+    loop {
+        let several = all.several();
+        if several.is_empty() {
+            return left;
+        }
+        let mut list = [std::ptr::null::<Corners>(); TOGETHER];
+        for (i, &(w, mask)) in several.iter().enumerate() {
+            // SAFETY: the caller's wave.
+            let st = unsafe { coordinates(s, wave, w) };
+            let at = corners::<S, ANY>(s, f, sampler, 0, &st, &mut at[i % TOGETHER]);
+            if tiles.is_some() && mask != 0xFFFF {
+                at.keep_to(s, mask);
+            }
+            list[i % TOGETHER] = at;
+        }
+        let (mut apart, mut places) = (0, [Place::default(); TOGETHER]);
+        if let Some(tiles) = &mut tiles {
+            // SAFETY: corners of the view's first level.
+            apart = unsafe { tiles.lay(f, 0, &list[..several.len()], &mut places) };
+        }
+        for (i, &(w, mask)) in several.iter().enumerate() {
+            if apart >> i & 1 != 0 {
+                left |= 1 << w;
+                continue;
+            }
+            // SAFETY: written above.
+            let at = unsafe { at[i % TOGETHER].assume_init_ref() };
+            let mut from = f;
+            if let Some(tiles) = &mut tiles {
+                tiles.put(0, places[i % TOGETHER]);
+                from = &tiles.view;
+            }
+            // SAFETY: corners of the level, or of a tile with all that is read of it.
+            unsafe { texels.read(s, from, 0, at, &mut near) };
+            let mut outside = [0; 4];
+            if at.edged {
+                for n in 0..4 {
+                    outside[n] = s.mbits(at.of_border(s, n & 1, n >> 1));
+                }
+            }
+            // SAFETY: they have been read.
+            let t = unsafe { texels.channel(s, &f.exact, c) };
+            let mut v = [s.bits(t[0]), s.bits(t[1]), s.bits(t[2]), s.bits(t[3])];
+            for n in 0..if at.edged { 4 } else { 0 } {
+                v[n] = s.isel(s.mask(outside[n]), s.isplat(edge[c]), v[n]);
+            }
+            if let Some((d, op)) = compares {
+                // SAFETY: the caller's wave.
+                let mut d = s.from_bits(unsafe { s.iloadu(d.warp(w)) });
+                if clamps {
+                    d = s.fmin_raw(s.fmax_raw(d, s.fsplat(0.0)), s.fsplat(1.0));
+                }
+                for n in 0..4 {
+                    v[n] = s.bits(compared(s, op, d, s.from_bits(v[n])));
+                }
+            }
+            for (to, n) in wave.out.into_iter().zip(ORDER) {
+                // SAFETY: the caller's wave.
+                unsafe { give(s, to, w, v[n], mask) };
+            }
+        }
+    }
+}
 
 /// The four texels of each lane in their order, of the view's first level; false where lanes are at a cube's corners.
 ///
@@ -74,7 +185,7 @@ pub unsafe fn gather<S: Simd>(
     let channel = if args.dref.is_some() { Some(0) } else { view.channel(args.component as usize & 3) };
     for n in 0..4 {
         // With offsets of their own texels are in the order that the results have.
-        let from = if four.is_some() { n } else { [2, 3, 1, 0][n] };
+        let from = if four.is_some() { n } else { ORDER[n] };
         let v = match channel {
             Some(c) if f.plan.has >> c & 1 != 0 => {
                 let v = t[from][c];

@@ -10,8 +10,8 @@ use super::{Fast, apart, edge_color, lod, mix, tapped};
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
 use crate::vector;
-use simd::Simd;
 use simd::rows::ImageRows;
+use simd::{Simd, ops};
 use std::mem::MaybeUninit;
 
 /// A warp: the first of its levels, and how many there are.
@@ -51,6 +51,62 @@ fn of_quads<S: Simd>(s: S, v: S::F, k: usize) -> S::F {
     }
 }
 
+/// The derivatives of up to four warps of a wave, by side and coordinate: a quad's lanes have the same, so that each has one for each
+/// warp.
+///
+/// # Safety
+/// As [`super::waves::warps`], of a wave that has the warps.
+#[inline(always)]
+unsafe fn together<S: Simd>(s: S, wave: &ImageRows, some: &[(usize, u16)]) -> [[S::F; 2]; 2] {
+    let mut d = [[s.fsplat(0.0); 2]; 2];
+    for (k, &(w, _)) in some.iter().enumerate() {
+        // SAFETY: the caller's wave.
+        let st = unsafe { coordinates(s, wave, w) };
+        let own = s.mask(0x1111 << k);
+        for axis in 0..2 {
+            let of = lod::derivatives(s, st[axis]);
+            d[0][axis] = s.fsel(own, of[0], d[0][axis]);
+            d[1][axis] = s.fsel(own, of[1], d[1][axis]);
+        }
+    }
+    d
+}
+
+/// The taps of each warp's lanes beyond one a lane, of samples by coordinates alone: as [`lod::extra`].
+///
+/// # Safety
+/// As [`super::waves::warps`].
+#[inline(always)]
+pub unsafe fn extra<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    wave: &ImageRows,
+    out: &mut [u32; 32],
+) {
+    let mut all = Warps::of(wave);
+    loop {
+        let several = all.several();
+        if several.is_empty() {
+            return;
+        }
+        for some in several.chunks(4) {
+            // SAFETY: the caller's wave.
+            let d = unsafe { together(s, wave, some) };
+            let taps = ops::f_lanes(s, lod::long(s, f, view, sampler, &d).taps);
+            for (k, &(w, mask)) in some.iter().enumerate() {
+                let mut n = 0;
+                for quad in 0..4 {
+                    let lanes = (mask >> (4 * quad) & 15).count_ones();
+                    n += lanes * (taps[(4 * quad + k) & 15] as u32 - 1);
+                }
+                out[w % 32] = n;
+            }
+        }
+    }
+}
+
 impl Details {
     /// Finds those of some warps of a wave.
     ///
@@ -78,23 +134,18 @@ impl Details {
             }
             return;
         }
-        // A quad's lanes have one level: four warps' are found together, a lane of each quad for each.
         let long = sampler.anisotropy > 1.0;
         for (first, some) in several.chunks(4).enumerate() {
             let mut longer = none;
             let mut d = [[none; 2]; 2];
-            for (k, &(w, _)) in some.iter().enumerate() {
+            if long {
                 // SAFETY: the caller's wave.
-                let st = unsafe { coordinates(s, wave, w) };
-                let own = s.mask(0x1111 << k);
-                if long {
-                    for axis in 0..2 {
-                        let of = lod::derivatives(s, st[axis]);
-                        d[0][axis] = s.fsel(own, of[0], d[0][axis]);
-                        d[1][axis] = s.fsel(own, of[1], d[1][axis]);
-                    }
-                } else {
-                    longer = s.fsel(own, lod::plain_longer(s, f, &st), longer);
+                d = unsafe { together(s, wave, some) };
+            } else {
+                for (k, &(w, _)) in some.iter().enumerate() {
+                    // SAFETY: the caller's wave.
+                    let st = unsafe { coordinates(s, wave, w) };
+                    longer = s.fsel(s.mask(0x1111 << k), lod::plain_longer(s, f, &st), longer);
                 }
             }
             let l = if long {

@@ -154,6 +154,12 @@ pub fn plain_longer<S: Simd>(s: S, f: &Fast, st: &[S::F; 2]) -> S::F {
     longer(s, &footprint(s, f, &[[x[0], y[0]], [x[1], y[1]]]).0)
 }
 
+/// The level of a cube's sample, of no operands but coordinates.
+#[inline(always)]
+pub fn of_cube<S: Simd>(s: S, f: &Fast, sampler: &Sampler, args: &SampleArgs) -> S::F {
+    Lods::none(s).implicit(s, f, sampler, args)
+}
+
 /// What [`lods`] has of an isotropic sample of that level, or of a footprint's ([`round`]), with no other operand.
 #[inline(always)]
 pub fn plain<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, base: S::F) -> Lods<S> {
@@ -216,6 +222,32 @@ impl<S: Simd> Lods<S> {
         s.fsel(long, level, base)
     }
 
+    /// The level of a sample's own footprint, or of its gradients'.
+    #[inline(always)]
+    fn implicit(&mut self, s: S, f: &Fast, sampler: &Sampler, args: &SampleArgs) -> S::F {
+        let zero = s.fsplat(0.0);
+        // Derivatives in x and y of all coordinates.
+        let mut d = [[zero; 3]; 2];
+        for k in 0..if f.cube { 3 } else { 2 } {
+            match args.grad {
+                Some(g) => {
+                    d[0][k] = floats(s, &g[k]);
+                    d[1][k] = floats(s, &g[3 + k]);
+                }
+                None => {
+                    [d[0][k], d[1][k]] = derivatives(s, floats(s, &args.coords[k]));
+                }
+            }
+        }
+        if f.cube {
+            let direction = Direction::new(s, args);
+            for d in &mut d {
+                [d[0], d[1]] = direction.project_derivative(s, d);
+            }
+        }
+        self.footprint(s, f, sampler, &[[d[0][0], d[0][1]], [d[1][0], d[1][1]]])
+    }
+
     /// "Image Level(s) Selection".
     #[inline(always)]
     fn select(&mut self, s: S, f: &Fast, view: &ImageView, sampler: &Sampler, lambda: S::F) {
@@ -250,26 +282,7 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
         if let Some(lod) = args.lod {
             base = floats(s, lod);
         } else {
-            // Derivatives in x and y of all coordinates.
-            let mut d = [[zero; 3]; 2];
-            for k in 0..if f.cube { 3 } else { 2 } {
-                match args.grad {
-                    Some(g) => {
-                        d[0][k] = floats(s, &g[k]);
-                        d[1][k] = floats(s, &g[3 + k]);
-                    }
-                    None => {
-                        [d[0][k], d[1][k]] = derivatives(s, floats(s, &args.coords[k]));
-                    }
-                }
-            }
-            if f.cube {
-                let direction = Direction::new(s, args);
-                for d in &mut d {
-                    [d[0], d[1]] = direction.project_derivative(s, d);
-                }
-            }
-            base = out.footprint(s, f, sampler, &[[d[0][0], d[0][1]], [d[1][0], d[1][1]]]);
+            base = out.implicit(s, f, sampler, args);
         }
         let mut bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
         if let Some(b) = args.bias {

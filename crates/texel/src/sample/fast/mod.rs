@@ -11,6 +11,7 @@ mod blocks;
 mod compare;
 mod corners;
 mod cube;
+mod faces;
 mod fetch;
 mod found;
 mod gather;
@@ -18,7 +19,9 @@ mod levels;
 mod lod;
 mod nearest;
 mod place;
+mod points;
 mod solid;
+mod square;
 mod texels;
 mod tile;
 mod touch;
@@ -102,6 +105,8 @@ pub struct Fast {
     blocks: Option<Blocks>,
     /// How channels are made of bits, where `runs` are for any format.
     plan: Plan,
+    /// The same for texels that are results as they are.
+    exact: Plan,
     /// There is one.
     planned: bool,
     /// Texels may be infinite or NaN.
@@ -168,6 +173,7 @@ impl Fast {
             n => Unit::Bytes(n),
         };
         let mut plan = Plan::of(format);
+        let own = plan;
         if filters_bytes(format.kind) && kind != Kind::Solid {
             plan = plan.map(Plan::of_bytes);
         }
@@ -193,6 +199,7 @@ impl Fast {
             any: Functions::of(Machine::best())?,
             blocks,
             plan,
+            exact: own.unwrap_or(plan),
             planned: planned || format.compressed(),
             floats: matches!(format.class, NumClass::Sfloat | NumClass::Ufloat),
             integers: format.is_integer(),
@@ -464,6 +471,22 @@ pub(super) fn extra_taps(view: &ImageView, sampler: &Sampler, args: &SampleArgs,
     Some(unsafe { (f.any.taps)(f, view, sampler, args, mask) })
 }
 
+/// [`extra_taps`] of each warp of a wave, of samples by coordinates alone; false if the view is of no class that has a kernel.
+///
+/// # Safety
+/// Rows are those of a wave.
+pub unsafe fn extra_taps_wave(
+    view: &ImageView,
+    sampler: &Sampler,
+    wave: &ImageRows,
+    taps: &mut [u32; 32],
+) -> bool {
+    let Some(f) = view.fast.as_ref().filter(|f| !f.integers && !f.line && !f.cube) else { return false };
+    // SAFETY: the kernel was picked for this machine; the rows are the caller's.
+    unsafe { (f.any.all_taps)(f, view, sampler, wave, taps) };
+    true
+}
+
 /// Samples for all warps of a wave, if view and sampler are of a class that has a kernel; false if not.
 ///
 /// # Safety
@@ -502,6 +525,91 @@ pub unsafe fn sample_wave(
     } else {
         // SAFETY: the kernel was picked for this machine and format; the rows are the caller's.
         unsafe { (f.runs.wave)(f, view, sampler, arrayed, wave) };
+    }
+    true
+}
+
+/// The warps of a wave that kernels have left (a bit each), one by one; `dims`: coordinates but for the layer.
+///
+/// # Safety
+/// Rows and results are those of a wave.
+unsafe fn rest(
+    wave: &ImageRows,
+    left: u32,
+    dims: usize,
+    component: u32,
+    each: impl Fn(&SampleArgs, u16, &mut Warp4),
+) {
+    for w in (0..32).filter(|w| left >> w & 1 != 0 && wave.exec[*w] != 0) {
+        // SAFETY: the wave has rows of sixteen lanes for each warp.
+        let row = |r: &Rows| unsafe { r.warp(w).cast::<[u32; 16]>().read_unaligned() };
+        let mut coords = [[0; 16]; 3];
+        for (to, r) in coords.iter_mut().zip(&wave.coords).take(dims) {
+            *to = row(r);
+        }
+        let (lod, dref) = (wave.lod.as_ref().map(row), wave.dref.as_ref().map(row));
+        let (lod, dref) = (lod.as_ref(), dref.as_ref());
+        let args =
+            SampleArgs { dims, coords: &coords[..dims], lod, dref, component, ..SampleArgs::default() };
+        let (mask, mut out) = (wave.exec[w], [[0; 16]; 4]);
+        each(&args, mask, &mut out);
+        for (to, out) in wave.out.iter().zip(&out).filter(|(to, _)| !to.is_null()) {
+            for lane in super::args::lanes(mask) {
+                // SAFETY: as above.
+                unsafe { to.add(64 * w).cast::<u32>().add(lane).write_unaligned(out[lane]) };
+            }
+        }
+    }
+}
+
+/// Gathers for all warps of a wave, if view and sampler are of a class that has a kernel; false if not.
+///
+/// # Safety
+/// Rows and results are those of a wave.
+pub unsafe fn gather_wave(view: &ImageView, sampler: &Sampler, component: u32, wave: &ImageRows) -> bool {
+    let Some(f) = view.fast.as_ref().filter(|f| f.planned && !f.line && !f.cube) else { return false };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    if view.levels.is_empty() || view.min_lod >= 1.0 || sampler.unnormalized {
+        return false;
+    }
+    if wave.lines.is_some() || wave.dref.is_some() && !f.compares {
+        return false;
+    }
+    // SAFETY: the kernel was picked for this machine; the rows are the caller's.
+    unsafe {
+        let left = (f.any.gathers)(f, view, sampler, component, wave);
+        rest(wave, left, 2, component, |a, mask, out| super::gather_warp(view, sampler, a, mask, out));
+    }
+    true
+}
+
+/// Samples of a 3D view for all warps of a wave, if view and sampler are of a class that has a kernel; false if not.
+///
+/// # Safety
+/// Rows and results are those of a wave.
+pub unsafe fn sample_solid_wave(view: &ImageView, sampler: &Sampler, wave: &ImageRows) -> bool {
+    let Some(f) = view.solid.as_ref().filter(|f| f.count == 1) else { return false };
+    #[cfg(test)]
+    if f.off {
+        return false;
+    }
+    let fits = !view.levels.is_empty()
+        && !sampler.unnormalized
+        && sampler.reduction == Reduction::Average
+        && (sampler.mag_linear == sampler.min_linear || f.integers)
+        && (sampler.anisotropy <= 1.0 || wave.lod.is_some() || f.integers)
+        && wave.lines.is_none()
+        && wave.dref.is_none();
+    if !fits {
+        return false;
+    }
+    // SAFETY: the kernel was picked for this machine; the rows are the caller's.
+    unsafe {
+        let left = (f.any.solids)(f, view, sampler, wave);
+        rest(wave, left, 3, 0, |a, mask, out| super::sample_warp(view, sampler, a, mask, out));
     }
     true
 }

@@ -1,81 +1,217 @@
-//! Nearest texels of waves, of any format: of a view's only level.
+//! Nearest texels of waves, of any format and any view but 3D ones (those are [`super::solid`]'s): of a view's only level.
 
-use super::Fast;
-use super::any::{Any, one};
 use super::corners::Corners;
-use super::place;
+use super::place::{self, bordered, levels, nearest_at, scaled};
+use super::points::{Points, Source};
 use super::tile::{Place, Tiles};
-use super::waves::{TOGETHER, Warps, coordinates, count, give, one_warp};
+use super::waves::{Operands, Several, TOGETHER, Warps, coordinates, count, one_warp, store};
+use super::{Fast, placed, window};
+use crate::sample::blend::border;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
 use crate::vector;
 use simd::Simd;
 use simd::rows::ImageRows;
 
-/// # Safety
-/// Rows and results are those of a wave; view and sampler have one level, one filter, no layers and no border.
+/// Views that are flat, without layers; those of compressed blocks among them, without a border; others.
+pub const FLAT: u8 = 0;
+pub const BLOCKS: u8 = 1;
+pub const OTHER: u8 = 2;
+
+/// Which of these.
 #[inline(always)]
-pub unsafe fn warps<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, wave: &ImageRows) {
-    let mut tiles = Tiles::of(f);
+pub fn way(f: &Fast, sampler: &Sampler, arrayed: bool) -> u8 {
+    match f.blocks {
+        _ if arrayed || f.cube => OTHER,
+        None => FLAT,
+        Some(_) if bordered(f, sampler) => OTHER,
+        Some(_) => BLOCKS,
+    }
+}
+
+/// # Safety
+/// Rows and results are those of a wave; view and sampler have one level and one filter, and go that way; the view has a plan.
+#[inline(always)]
+pub unsafe fn warps<S: Simd, const WAY: u8>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    arrayed: bool,
+    wave: &ImageRows,
+) {
+    let bordered = bordered(f, sampler);
+    let flat = WAY == FLAT;
+    let mut tiles = if WAY == BLOCKS { Tiles::of(f) } else { None };
+    let mut first = levels(s, f, s.isplat(0), s.isplat(0));
+    first.count(s, f);
+    // Warps whose texels do not lie close together are not asked about it again.
+    let mut near =
+        flat && window::columns(f.bytes).is_some_and(|n| n <= f.texels[0][0] && f.base == f.level(0));
+    let mut points = [Points::NONE; 2];
     let mut all = Warps::of(wave);
-    let mut at = [Corners::NONE; TOGETHER];
     loop {
-        let several = all.several();
+        let mut several = all.several();
         if several.is_empty() {
             return;
         }
-        let mut places = [Place::default(); TOGETHER];
-        let mut apart = 0u32;
-        if let Some(tiles) = &mut tiles {
-            tiles.clear();
-            let mut list = [std::ptr::null::<Corners>(); TOGETHER];
-            for (i, &(w, mask)) in several.iter().enumerate() {
+        if wave.lines.is_some() {
+            for &one in several.iter() {
                 // SAFETY: the caller's wave.
-                let st = unsafe { coordinates(s, wave, w) };
-                let texel = place::nearest_texels(s, f, sampler, &st);
-                for k in 0..2 {
-                    vector::store(s, &mut at[i].i[k][0], texel[k]);
-                    vector::store(s, &mut at[i].i[k][1], texel[k]);
-                }
-                if mask != 0xFFFF {
-                    at[i].keep_to(s, mask);
-                }
-                list[i] = &at[i];
-            }
-            // SAFETY: texels of the view's only level.
-            unsafe {
-                if let Some(place) = tiles.cover(f, 0, &list[..several.len()]) {
-                    places = [place; TOGETHER];
-                } else {
-                    for i in 0..several.len() {
-                        match tiles.cover(f, 0, &list[i..=i]) {
-                            Some(place) => places[i] = place,
-                            None => apart |= 1 << i,
-                        }
-                    }
-                }
+                unsafe { count(s, f, view, sampler, arrayed, wave, one) };
             }
         }
-        for (i, &(w, mask)) in several.iter().enumerate() {
-            // SAFETY: the caller's wave; texels of the level, or of a tile with all that the warp reads.
-            unsafe {
-                count(s, f, view, sampler, false, wave, (w, mask));
-                if apart >> i & 1 != 0 {
-                    one_warp(s, f, view, sampler, false, wave, (w, mask));
+        for of in &mut points {
+            (of.outside, of.found) = ([0; 4], 0);
+        }
+        if let Some(tiles) = &mut tiles {
+            // SAFETY: the caller's wave.
+            unsafe { tiled(s, f, view, sampler, wave, tiles, &mut several, &mut points) };
+        } else {
+            for (i, &(w, _)) in several.iter().enumerate() {
+                let to = &mut points[i / 4 % 2];
+                if flat {
+                    // SAFETY: the caller's wave.
+                    let st = unsafe { coordinates(s, wave, w) };
+                    let mut outside = s.mask(0);
+                    let at = place::nearest_texels(s, f, sampler, &st, &mut outside);
+                    to.outside[i % 4] = if bordered { s.mbits(outside) } else { 0 };
+                    // SAFETY: texels of the level, which is as wide.
+                    let words = if near { unsafe { window::single(s, f, at) } } else { None };
+                    near = words.is_some();
+                    if let Some(words) = words {
+                        to.put(s, i % 4, words);
+                    } else {
+                        let at = s.iadd(f.reads.column(s, f, at[0]), f.reads.row(s, f, &first, at[1]));
+                        vector::store(s, &mut to.at[i % 4], at);
+                    }
                     continue;
                 }
-                let color = if let Some(tiles) = &mut tiles {
-                    tiles.put(0, places[i]);
-                    let v = &tiles.view;
-                    let row = s.imul(vector::load(s, &at[i].i[1][0]), s.isplat(v.row_pitch[0]));
-                    let from = s.iadd(v.reads.column(s, v, vector::load(s, &at[i].i[0][0])), row);
-                    one(s, v, v.level(0), from)
-                } else {
-                    let st = coordinates(s, wave, w);
-                    one(s, f, f.base, place::nearest_offsets(s, f, sampler, &st, f.reads))
-                };
-                give::<S, Any<false>>(s, f, view, wave, w, mask, &color);
+                // SAFETY: the caller's wave.
+                let own = unsafe { Operands::of(s, f, arrayed, wave, w) };
+                let p = placed(s, f, view, sampler, &own.args(f, arrayed, wave));
+                let mut l = levels(s, f, s.isplat(0), p.layer);
+                l.count(s, f);
+                let mut outside = s.mask(0);
+                let u = scaled(s, sampler, &p, &l);
+                let [x, y] = nearest_at(s, f, sampler, &l, &u, f.reads, &mut outside);
+                vector::store(s, &mut to.at[i % 4], s.iadd(x, y));
+                to.outside[i % 4] = if bordered { s.mbits(outside) } else { 0 };
+            }
+        }
+        let from = tiles.as_ref().map_or(f, |t| &t.view);
+        let edge = edges(f, view, bordered, &border(view, sampler));
+        // SAFETY: texels of the level, or of tiles with all that the warps read; the caller's wave.
+        unsafe { give(s, from, view, wave, &several, &mut points, &edge) };
+    }
+}
+
+/// The results of a border's texel.
+#[inline(always)]
+pub fn edges(f: &Fast, view: &ImageView, bordered: bool, border: &[u32; 4]) -> [u32; 4] {
+    let mut to = [0; 4];
+    for k in 0..if bordered { 4 } else { 0 } {
+        to[k] = match Source::of(f, view, k) {
+            Source::Channel(c) => border[c],
+            Source::Same(v) => v,
+        };
+    }
+    to
+}
+
+/// Reads texels, one of each lane of some warps, four warps at a time, and stores what results they are. `edge`: the results of lanes
+/// outside.
+///
+/// # Safety
+/// As [`Points::read`]; `several` are warps of the wave.
+#[inline(always)]
+pub unsafe fn give<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    wave: &ImageRows,
+    several: &Several,
+    points: &mut [Points; 2],
+    edge: &[u32; 4],
+) {
+    for (of, points) in several.chunks(4).zip(points) {
+        // SAFETY: the caller's.
+        unsafe { points.read(s, f, of.len()) };
+        for k in 0..4 {
+            if wave.out[k].is_null() {
+                continue;
+            }
+            let v = match Source::of(f, view, k) {
+                Source::Channel(c) => points.channel(s, f, c, edge[k]),
+                Source::Same(of) => {
+                    let mut v = [s.isplat(of); 4];
+                    if of != edge[k] {
+                        points.mark(s, edge[k], &mut v);
+                    }
+                    v
+                }
+            };
+            for n in 0..4 {
+                if n < of.len() {
+                    // SAFETY: the caller's wave.
+                    unsafe { store(s, wave.out[k], of[n].0, v[n], of[n].1) };
+                }
             }
         }
     }
+}
+
+/// Puts the warps' texels into tiles, and says where they are; warps without room for that are done, and out of the list.
+///
+/// # Safety
+/// As [`warps`]; the tiles are the view's.
+#[allow(clippy::too_many_arguments)]
+#[inline(always)]
+unsafe fn tiled<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    wave: &ImageRows,
+    tiles: &mut Tiles,
+    several: &mut Several,
+    points: &mut [Points; 2],
+) {
+    let mut at = [Corners::NONE; TOGETHER];
+    let mut list = [std::ptr::null::<Corners>(); TOGETHER];
+    for (i, &(w, mask)) in several.iter().enumerate() {
+        // SAFETY: the caller's wave.
+        let st = unsafe { coordinates(s, wave, w) };
+        let texel = place::nearest_texels(s, f, sampler, &st, &mut s.mask(0));
+        let at = &mut at[i % TOGETHER];
+        for k in 0..2 {
+            vector::store(s, &mut at.i[k][0], texel[k]);
+            vector::store(s, &mut at.i[k][1], texel[k]);
+        }
+        if mask != 0xFFFF {
+            at.keep_to(s, mask);
+        }
+        list[i % TOGETHER] = at;
+    }
+    let (n, mut kept) = (several.len(), 0);
+    let mut places = [Place::default(); TOGETHER];
+    // SAFETY: texels of the view's only level.
+    let apart = unsafe { tiles.lay(f, 0, &list[..n], &mut places) };
+    for i in 0..n {
+        let (w, mask) = several[i];
+        if apart >> i & 1 != 0 {
+            // SAFETY: the caller's wave.
+            unsafe { one_warp(s, f, view, sampler, false, wave, (w, mask)) };
+            continue;
+        }
+        tiles.put(0, places[i % TOGETHER]);
+        let v = &tiles.view;
+        let row = s.imul(vector::load(s, &at[i].i[1][0]), s.isplat(v.row_pitch[0]));
+        let row = s.iadd(row, s.isplat(v.start[0]));
+        let from = s.iadd(v.reads.column(s, v, vector::load(s, &at[i].i[0][0])), row);
+        vector::store(s, &mut points[kept / 4 % 2].at[kept % 4], from);
+        several.put(kept, (w, mask));
+        kept += 1;
+    }
+    several.keep(kept);
 }

@@ -196,28 +196,23 @@ pub fn nearest_at<S: Simd>(
     steps
 }
 
-/// Columns and rows of the nearest texels of the only level, without layers, offsets and borders.
+/// Columns and rows of the nearest texels of the only level, without layers and offsets; lanes of the border are set in `outside`.
 #[inline(always)]
-pub fn nearest_texels<S: Simd>(s: S, f: &Fast, sampler: &Sampler, st: &[S::F; 2]) -> [S::I; 2] {
+pub fn nearest_texels<S: Simd>(
+    s: S,
+    f: &Fast,
+    sampler: &Sampler,
+    st: &[S::F; 2],
+    outside: &mut S::M,
+) -> [S::I; 2] {
     let mut i = [s.isplat(0); 2];
     for k in 0..2 {
         let scaled = if sampler.unnormalized { st[k] } else { s.fmul(st[k], s.fsplat(f.size[k][0])) };
         let u = s.fmin_raw(s.fmax_raw(scaled, s.fsplat(-LIMIT)), s.fsplat(LIMIT));
         let n = s.isplat(f.texels[k][0]);
-        i[k] = wrapped(s, mode(f, sampler, k), s.f_to_s_raw(s.ffloor(u)), n, f.pow2[k], &mut s.mask(0));
+        i[k] = wrapped(s, mode(f, sampler, k), s.f_to_s_raw(s.ffloor(u)), n, f.pow2[k], outside);
     }
     i
-}
-
-/// The nearest texels of the only level, without layers, offsets and borders.
-#[inline(always)]
-pub fn nearest_offsets<S: Simd>(s: S, f: &Fast, sampler: &Sampler, st: &[S::F; 2], unit: Unit) -> S::I {
-    let mut l = levels(s, f, s.isplat(0), s.isplat(0));
-    if unit == Unit::Decoded {
-        l.count(s, f);
-    }
-    let [x, y] = nearest_texels(s, f, sampler, st);
-    s.iadd(unit.column(s, f, x), unit.row(s, f, &l, y))
 }
 
 /// The 2×2 texels around places: offsets by column and by row, to be added.

@@ -5,6 +5,7 @@ use super::Fast;
 use super::blocks::Blocks;
 use super::corners::Corners;
 use super::unit::Unit;
+use super::waves::TOGETHER;
 use super::{LEVELS, NO_LAST};
 use crate::format::block::{Cached, cached};
 use crate::vector::load;
@@ -86,6 +87,34 @@ impl<'a> Tiles<'a> {
     pub unsafe fn cover(&mut self, f: &Fast, level: usize, warps: &[*const Corners]) -> Option<Place> {
         // SAFETY: the caller's; picked for this machine.
         unsafe { (f.any.cover)(self, f, level, warps) }
+    }
+
+    /// A tile for all of some warps, or one for each. Those that there is none for, a bit each.
+    ///
+    /// # Safety
+    /// As [`Self::cover`].
+    #[inline]
+    pub unsafe fn lay(
+        &mut self,
+        f: &Fast,
+        level: usize,
+        warps: &[*const Corners],
+        places: &mut [Place; TOGETHER],
+    ) -> u32 {
+        self.clear();
+        // SAFETY: the caller's (both).
+        if let Some(place) = unsafe { self.cover(f, level, warps) } {
+            *places = [place; TOGETHER];
+            return 0;
+        }
+        let mut apart = 0;
+        for (i, to) in places.iter_mut().enumerate().take(warps.len()) {
+            match unsafe { self.cover(f, level, &warps[i..=i]) } {
+                Some(place) => *to = place,
+                None => apart |= 1 << i,
+            }
+        }
+        apart
     }
 
     /// # Safety

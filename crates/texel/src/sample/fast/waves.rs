@@ -2,7 +2,9 @@
 
 use super::corners::{ANY, Corners, EDGE, REPEAT, corners};
 use super::found::{self, Found};
+use super::nearest;
 use super::place::{self, bordered};
+use super::square::{Square, Squares, filtered};
 use super::texels::Texels;
 use super::tile::{Place, Tiles};
 use super::window::Close;
@@ -53,6 +55,19 @@ pub struct Several {
     warps: [(usize, u16); TOGETHER],
 }
 
+impl Several {
+    /// Puts a warp in the place of another.
+    #[inline(always)]
+    pub fn put(&mut self, at: usize, warp: (usize, u16)) {
+        self.warps[at % TOGETHER] = warp;
+    }
+    /// Only the first `n`.
+    #[inline(always)]
+    pub fn keep(&mut self, n: usize) {
+        self.n = if n < self.n { n } else { self.n };
+    }
+}
+
 impl Deref for Several {
     type Target = [(usize, u16)];
     #[inline(always)]
@@ -79,12 +94,12 @@ impl Iterator for Warps<'_> {
 
 /// Coordinates that a kernel takes: those of 1D images come as of 2D ones.
 #[inline(always)]
-fn dims(f: &Fast) -> usize {
+pub fn dims(f: &Fast) -> usize {
     if f.cube { 3 } else { 2 }
 }
 
 /// One warp's operands of a wave's.
-struct Operands {
+pub struct Operands {
     coords: [[u32; 16]; 4],
     lod: [u32; 16],
     dref: [u32; 16],
@@ -94,7 +109,7 @@ impl Operands {
     /// # Safety
     /// The rows are those of a wave that has warp `w`.
     #[inline(always)]
-    unsafe fn of<S: Simd>(s: S, f: &Fast, arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
+    pub unsafe fn of<S: Simd>(s: S, f: &Fast, arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
         let mut own = Operands { coords: [[0; 16]; 4], lod: [0; 16], dref: [0; 16] };
         for k in 0..dims(f) + arrayed as usize {
             // SAFETY: the wave has rows of sixteen lanes for each warp.
@@ -111,7 +126,7 @@ impl Operands {
         own
     }
     #[inline(always)]
-    fn args(&self, f: &Fast, arrayed: bool, wave: &ImageRows) -> SampleArgs<'_> {
+    pub fn args(&self, f: &Fast, arrayed: bool, wave: &ImageRows) -> SampleArgs<'_> {
         SampleArgs {
             dims: dims(f),
             arrayed,
@@ -159,13 +174,34 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     arrayed: bool,
     wave: &ImageRows,
 ) {
+    // Portable code of these is large, and for where nothing else runs.
+    let alone = s.level() != Machine::Portable && (wave.dref.is_none() || sampler.compare.is_none());
     let layer = if arrayed && s.level() != Machine::Portable { one_layer(s, f, view, wave) } else { None };
     let own = layer.map(|layer| f.of_layer(layer));
     let (f, arrayed) = match &own {
         Some(own) => (own, false),
         None => (f, arrayed),
     };
+    if alone && f.planned && plain(f, sampler) && !sampler.mag_linear {
+        // SAFETY: the caller's wave; picked for this machine.
+        return unsafe {
+            if !T::ANY && !arrayed && !f.cube && !bordered(f, sampler) {
+                nearest_warps::<S, T>(s, f, view, sampler, wave)
+            } else {
+                let run = match nearest::way(f, sampler, arrayed) {
+                    nearest::FLAT => f.any.nearest_flat,
+                    nearest::BLOCKS => f.any.nearest_blocks,
+                    _ => f.any.nearest_other,
+                };
+                run(f, view, sampler, arrayed, wave)
+            }
+        };
+    }
     let mut live = wave.live;
+    if f.cube && s.level() != Machine::Portable {
+        // SAFETY: the caller's wave; picked for this machine.
+        live = unsafe { (f.any.faces)(f, view, sampler, arrayed, wave) };
+    }
     let compared = wave.dref.zip(sampler.compare);
     if let Some(with) = compared
         && s.level() != Machine::Portable
@@ -174,8 +210,6 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         // SAFETY: the caller's wave.
         live = unsafe { compare::warps::<S, T>(s, f, view, sampler, wave, with) };
     }
-    // Portable code of these is large, and for where nothing else runs.
-    let alone = s.level() != Machine::Portable && compared.is_none();
     if alone && filters_plainly(f, sampler, arrayed) {
         // SAFETY: the caller's wave.
         return unsafe {
@@ -198,16 +232,6 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             } else {
                 // One function for all others.
                 (f.any.levels)(f, view, sampler, wave)
-            }
-        };
-    }
-    if alone && plain(f, sampler) && !sampler.mag_linear && !arrayed && !f.cube && !bordered(f, sampler) {
-        // SAFETY: the caller's wave; picked for this machine.
-        return unsafe {
-            if T::ANY {
-                (f.any.nearest)(f, view, sampler, wave)
-            } else {
-                nearest_warps::<S, T>(s, f, view, sampler, wave)
             }
         };
     }
@@ -353,6 +377,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     let mut all = Warps::of(wave);
     let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
     let mut found = [const { MaybeUninit::<Found>::uninit() }; TOGETHER];
+    let mut squares = [const { Square::NONE }; TOGETHER];
     loop {
         let several = all.several();
         if several.is_empty() {
@@ -370,7 +395,6 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         let mut apart = 0u32;
         let mut places = [Place::default(); TOGETHER];
         if let Some(tiles) = &mut tiles {
-            tiles.clear();
             let mut list = [std::ptr::null::<Corners>(); TOGETHER];
             for (i, &(_, mask)) in several.iter().enumerate() {
                 // SAFETY: those of so many warps have been written.
@@ -380,20 +404,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 }
                 list[i] = at;
             }
-            let n = several.len();
             // SAFETY: corners of the view's only level, all of which have been written.
-            unsafe {
-                if let Some(place) = tiles.cover(f, 0, &list[..n]) {
-                    places = [place; TOGETHER];
-                } else {
-                    for i in 0..n {
-                        match tiles.cover(f, 0, &list[i..=i]) {
-                            Some(place) => places[i] = place,
-                            None => apart |= 1 << i,
-                        }
-                    }
-                }
-            }
+            apart = unsafe { tiles.lay(f, 0, &list[..several.len()], &mut places) };
         }
         for (i, &(w, mask)) in several.iter().enumerate() {
             if T::ANY && apart >> i & 1 != 0 {
@@ -401,14 +413,17 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
             }
             // SAFETY: those of so many warps have been written.
             let at = unsafe { at[i].assume_init_ref() };
-            if T::WORD {
+            if T::ANY {
                 let mut from = f;
                 if let Some(tiles) = &mut tiles {
                     tiles.put(0, places[i]);
                     from = &tiles.view;
                 }
+                // SAFETY: these are corners of the view, or of a tile.
+                unsafe { squares[i].read(s, from, 0, at, &mut near) };
+            } else if T::WORD {
                 // SAFETY: these are corners of the view.
-                unsafe { found::find::<S, T>(s, from, 0, at, &mut near, &mut found[i]) };
+                unsafe { found::find::<S, T>(s, f, 0, at, &mut near, &mut found[i]) };
             }
             if let Some(lines) = wave.lines {
                 // One function for all formats, but for those whose code is short.
@@ -434,11 +449,13 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
             }
         }
         for (i, &(w, mask)) in several.iter().enumerate() {
-            if T::ANY && apart >> i & 1 != 0 {
-                // SAFETY: the caller's wave.
-                unsafe {
-                    count(s, f, view, sampler, false, wave, (w, mask));
-                    one_warp(s, f, view, sampler, false, wave, (w, mask));
+            if T::ANY {
+                if apart >> i & 1 != 0 {
+                    // SAFETY: the caller's wave.
+                    unsafe {
+                        count(s, f, view, sampler, false, wave, (w, mask));
+                        one_warp(s, f, view, sampler, false, wave, (w, mask));
+                    }
                 }
                 continue;
             }
@@ -450,15 +467,17 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                     let found = found[i].assume_init_ref();
                     found::filter::<S, T>(s, f, found, at, MODE == ANY, &border, &mut color);
                 } else {
-                    let mut from = f;
-                    if let Some(tiles) = &mut tiles {
-                        tiles.put(0, places[i]);
-                        from = &tiles.view;
-                    }
-                    apart::apart::<S, T>(s, from, 0, at, &mut near, wanted, &border, &mut color);
+                    apart::apart::<S, T>(s, f, 0, at, &mut near, wanted, &border, &mut color);
                 }
                 give::<S, T>(s, f, view, wave, w, mask, &color);
             }
+        }
+        if T::ANY {
+            // SAFETY: what is not apart has been read; the caller's wave.
+            unsafe {
+                let of = Squares { warps: &several, apart, squares: &squares, at: &at, depth: None };
+                filtered::<S, false>(s, f, view, wave, &of, &border)
+            };
         }
     }
 }
@@ -481,7 +500,9 @@ unsafe fn nearest_warps<S: Simd, T: Texels>(
             count(s, f, view, sampler, false, wave, (w, mask));
             coordinates(s, wave, w)
         };
-        let at = place::nearest_offsets(s, f, sampler, &st, T::unit(f));
+        let [x, y] = place::nearest_texels(s, f, sampler, &st, &mut s.mask(0));
+        let row = s.iadd(s.imul(y, s.isplat(f.row_pitch[0])), s.isplat(f.start[0]));
+        let at = s.iadd(T::unit(f).column(s, f, x), row);
         let mut color = [st[0]; 4];
         // SAFETY: texels of the level; the caller's wave.
         unsafe {

@@ -1,0 +1,95 @@
+//! Texels that are results as they are, not filtered: of waves, four at a time. A channel is made for four of them together, so that what
+//! is known of it is looked at once.
+
+use super::any::{self, words_of};
+use super::unit::Unit;
+use super::{Fast, blocks};
+use crate::sample::view::ImageView;
+use crate::vector::{load, store};
+use simd::Simd;
+
+/// Four texels of each lane: of four warps, or the four of a gather.
+#[repr(C, align(64))]
+pub struct Points {
+    /// Where they are, as [`Fast::reads`] counts.
+    pub at: [[u32; 16]; 4],
+    /// Lanes of the border.
+    pub outside: [u16; 4],
+    /// Their words have been read already, a bit each.
+    pub found: u8,
+    words: [[[u32; 16]; 4]; 4],
+}
+
+impl Points {
+    /// The first texel, four times.
+    pub const NONE: Points = Points { at: [[0; 16]; 4], outside: [0; 4], found: 0, words: [[[0; 16]; 4]; 4] };
+
+    /// Puts a texel's words there, as [`super::window::single`] finds them.
+    #[inline(always)]
+    pub fn put<S: Simd>(&mut self, s: S, n: usize, words: [S::I; 2]) {
+        self.found |= 1 << (n % 4);
+        for k in 0..2 {
+            store(s, &mut self.words[k][n % 4], words[k]);
+        }
+    }
+
+    /// Reads the first `n` of them.
+    ///
+    /// # Safety
+    /// They are texels of the view, which has a plan.
+    #[inline(always)]
+    pub unsafe fn read<S: Simd>(&mut self, s: S, f: &Fast, n: usize) {
+        // SAFETY: the caller's.
+        unsafe {
+            if f.reads == Unit::Decoded {
+                return blocks::texels(s, f, f.base, &self.at[..n.min(4)], &mut self.words);
+            }
+            for i in 0..n.min(4) {
+                if self.found >> i & 1 != 0 {
+                    continue;
+                }
+                words_of(s, f.plan.bytes, f.base, load(s, &self.at[i]), &mut self.words, i);
+            }
+        }
+    }
+
+    /// A channel of the four, as a result: `border` where lanes are outside.
+    #[inline(always)]
+    pub fn channel<S: Simd>(&self, s: S, f: &Fast, k: usize, border: u32) -> [S::I; 4] {
+        let all = any::four(s, &self.words[f.exact.word(k) % 4]);
+        let of = f.exact.channel(s, k, &all, &f.exact.scales(s, &all));
+        let mut out = [s.bits(of[0]), s.bits(of[1]), s.bits(of[2]), s.bits(of[3])];
+        if self.outside != [0; 4] {
+            self.mark(s, border, &mut out);
+        }
+        out
+    }
+
+    /// Puts the border's result where lanes are outside.
+    #[inline(always)]
+    pub fn mark<S: Simd>(&self, s: S, border: u32, out: &mut [S::I; 4]) {
+        for n in 0..4 {
+            out[n] = s.isel(s.mask(self.outside[n]), s.isplat(border), out[n]);
+        }
+    }
+}
+
+/// What results are of.
+#[derive(Clone, Copy)]
+pub enum Source {
+    Channel(usize),
+    /// The same of every texel.
+    Same(u32),
+}
+
+impl Source {
+    /// Of result `k` of a view.
+    #[inline(always)]
+    pub fn of(f: &Fast, view: &ImageView, k: usize) -> Source {
+        match view.channel(k) {
+            Some(c) if f.plan.has >> c & 1 != 0 => Source::Channel(c % 4),
+            Some(c) => Source::Same(if c == 3 { view.channels.one() } else { 0 }),
+            None => Source::Same(view.constant(k)),
+        }
+    }
+}
