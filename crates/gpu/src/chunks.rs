@@ -11,6 +11,9 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
 /// Chunks of a run at most: shaders that wait for earlier workgroups would wait longer.
 const RUN: u64 = 16;
 
+/// Chunks that a thread takes beside the next one, where others wait for them.
+const FEW: u64 = 2;
+
 /// No run begins there: nothing more is to be done.
 const STOPPED: u64 = u64::MAX;
 
@@ -56,6 +59,16 @@ impl Chunks {
         let c = mine.next();
         *self.left[thread].lock() = mine;
         c
+    }
+
+    /// More chunks for the thread, the next ones of its run as long as `wanted` says so: how many. One thread alone may have all of
+    /// them, others few, for what they have is not shared any more.
+    pub fn more(&self, thread: usize, wanted: impl Fn(u64) -> bool) -> u64 {
+        let most = if self.left.len() == 1 { RUN } else { FEW };
+        let mut mine = self.left[thread].lock();
+        let n = mine.clone().take(most as usize).take_while(|c| wanted(*c)).count() as u64;
+        mine.start += n;
+        n
     }
 
     /// The later half of what another thread has left.
@@ -106,6 +119,19 @@ mod tests {
                 }
             }
             assert!(seen.iter().all(|s| *s), "{count} chunks, {threads} threads");
+        }
+    }
+
+    #[test]
+    fn more_are_those_that_follow_and_are_wanted() {
+        for (threads, most) in [(1, 15), (2, FEW)] {
+            let chunks = Chunks::new(100, threads);
+            assert_eq!(chunks.take(0), Some(0));
+            assert_eq!(chunks.more(0, |_| false), 0);
+            assert_eq!(chunks.more(0, |c| c < 2), 1);
+            assert_eq!(chunks.more(0, |_| true), most.min(14));
+            let next = 2 + most.min(14);
+            assert_eq!(chunks.take(0), Some(next));
         }
     }
 

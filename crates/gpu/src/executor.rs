@@ -409,6 +409,8 @@ impl Executor {
     }
 
     fn dispatch(&mut self, d: &Dispatch, groups: [u32; 3]) {
+        /// Waves of chunks that are run several at once.
+        const SMALL: u64 = 4;
         let total = groups.iter().map(|&g| g as u64).product::<u64>();
         if total == 0 {
             return;
@@ -451,11 +453,16 @@ impl Executor {
                 if shared.hub.stops() {
                     break;
                 }
-                let (first, last) = (c * chunk, total.min((c + 1) * chunk));
-                // Half a chunk speaks for all of it.
+                // Half a chunk speaks for all of it; those that nobody follows are run at once, if they are small.
                 let followed = shared.traced(c, chunks, count::TRACED);
-                let whole = waves_each == 1 || followed.is_some_and(|f| f.whole.is_some());
-                let half = last.min(first + if whole { chunk } else { per_wave * (waves_each / 2) });
+                let more = if followed.is_none() && waves_each < SMALL {
+                    deal.more(thread, |c| shared.traced(c, chunks, count::TRACED).is_none())
+                } else {
+                    0
+                };
+                let (first, last) = (c * chunk, total.min((c + 1 + more) * chunk));
+                let whole = waves_each == 1 || followed.is_none_or(|f| f.whole.is_some());
+                let half = if whole { last } else { last.min(first + per_wave * (waves_each / 2)) };
                 worker.tally.trace(followed);
                 let mut ran = worker.run(&job, first, half - first);
                 if half < last {

@@ -615,6 +615,18 @@ impl Simd for Avx512 {
         fn s_to_d(self, a: Self::I) -> Self::D {
             [_mm512_cvtepi32_pd(low(a)), _mm512_cvtepi32_pd(high(a))]
         }
+        fn u_to_d(self, a: Self::I) -> Self::D {
+            [_mm512_cvtepu32_pd(low(a)), _mm512_cvtepu32_pd(high(a))]
+        }
+        fn sl_to_d(self, a: Self::L) -> Self::D {
+            [_mm512_cvtepi64_pd(a[0]), _mm512_cvtepi64_pd(a[1])]
+        }
+        fn ul_to_d(self, a: Self::L) -> Self::D {
+            [_mm512_cvtepu64_pd(a[0]), _mm512_cvtepu64_pd(a[1])]
+        }
+        fn d_to_ul(self, a: Self::D) -> Self::L {
+            [_mm512_cvttpd_epu64(a[0]), _mm512_cvttpd_epu64(a[1])]
+        }
         fn d_to_s_raw(self, a: Self::D) -> Self::I {
             join(_mm512_cvttpd_epi32(a[0]), _mm512_cvttpd_epi32(a[1]))
         }

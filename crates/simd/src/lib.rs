@@ -216,6 +216,12 @@ pub trait Simd: Copy + 'static {
     fn lshuffle(self, a: Self::L, idx: Self::I) -> Self::L {
         self.pack(self.ishuffle(self.lo(a), idx), self.ishuffle(self.hi(a), idx))
     }
+    /// Lane i = table[i].
+    #[inline(always)]
+    fn iline(self, table: &'static Table<16>) -> Self::I {
+        // SAFETY: sixteen words, aligned.
+        unsafe { self.iload(table.0.as_ptr().cast()) }
+    }
     /// Lane i = table[idx[i] mod 16].
     #[inline(always)]
     fn ilook16(self, table: &'static Table<16>, idx: Self::I) -> Self::I {
@@ -467,6 +473,24 @@ pub trait Simd: Copy + 'static {
     fn hi(self, a: Self::L) -> Self::I;
     fn pack(self, lo: Self::I, hi: Self::I) -> Self::L;
     fn s_to_d(self, a: Self::I) -> Self::D;
+    #[inline(always)]
+    fn u_to_d(self, a: Self::I) -> Self::D {
+        ops::u_to_d(self, a)
+    }
+    /// From 64-bit integers with one rounding.
+    #[inline(always)]
+    fn sl_to_d(self, a: Self::L) -> Self::D {
+        ops::sl_to_d(self, a)
+    }
+    #[inline(always)]
+    fn ul_to_d(self, a: Self::L) -> Self::D {
+        ops::ul_to_d(self, a)
+    }
+    /// A whole number from 0 to below 2^64; of others anything.
+    #[inline(always)]
+    fn d_to_ul(self, a: Self::D) -> Self::L {
+        ops::d_to_ul(self, a)
+    }
     /// Truncates; out of range and NaN → 0x8000_0000.
     fn d_to_s_raw(self, a: Self::D) -> Self::I;
     fn f_to_d(self, a: Self::F) -> Self::D;

@@ -127,6 +127,36 @@ of_level! { S, s;
     pub fn u_to_l(a: S::I) -> S::L {
         s.pack(a, s.isplat(0))
     }
+    /// [`crate::Simd::u_to_d`]: exact.
+    pub fn u_to_d(a: S::I) -> S::D {
+        s.dadd(s.s_to_d(s.ixor(a, s.isplat(0x8000_0000))), s.dsplat(2147483648.0))
+    }
+    /// [`crate::Simd::ul_to_d`]: the halves are exact.
+    pub fn ul_to_d(a: S::L) -> S::D {
+        let high = less_whole(s, s.lor(s.lshr(a, s.isplat(32)), s.lsplat(WHOLE)));
+        let low = less_whole(s, s.lor(s.land(a, s.lsplat(0xFFFF_FFFF)), s.lsplat(WHOLE)));
+        s.dfma(high, s.dsplat(4294967296.0), low)
+    }
+    /// [`crate::Simd::sl_to_d`].
+    pub fn sl_to_d(a: S::L) -> S::D {
+        // The high half and 2^31.
+        let high = s.lxor(s.lshr(a, s.isplat(32)), s.lsplat(WHOLE | 1 << 31));
+        let high = s.dsub(s.from_dbits(high), s.dsplat(4503599627370496.0 + 2147483648.0));
+        let low = less_whole(s, s.lor(s.land(a, s.lsplat(0xFFFF_FFFF)), s.lsplat(WHOLE)));
+        s.dfma(high, s.dsplat(4294967296.0), low)
+    }
+    fn less_whole(bits: S::L) -> S::D {
+        s.dsub(s.from_dbits(bits), s.from_dbits(s.lsplat(WHOLE)))
+    }
+    /// [`crate::Simd::d_to_ul`].
+    pub fn d_to_ul(a: S::D) -> S::L {
+        let whole = s.from_dbits(s.lsplat(WHOLE));
+        let high = s.dfloor(s.dmul(a, s.dsplat(1.0 / 4294967296.0)));
+        let low = s.dfma(high, s.dsplat(-4294967296.0), a);
+        // (What lies above the high half is shifted out.)
+        let low = s.land(s.dbits(s.dadd(low, whole)), s.lsplat(0xFFFF_FFFF));
+        s.lor(s.lshl(s.dbits(s.dadd(high, whole)), s.isplat(32)), low)
+    }
     /// A value's sixteen lanes as an array, and back: for the few operations done a lane at a time.
     pub fn i_lanes(a: S::I) -> [u32; 16] {
         let mut r = Line([0u32; 16]);
@@ -169,6 +199,9 @@ of_level! { S, s;
         unsafe { s.dload(Line(a).0.as_ptr().cast()) }
     }
 }
+
+/// 2^52: numbers from there to 2^53 have whole ones as their last 52 bits.
+pub const WHOLE: u64 = 0x433 << 52;
 
 /// What [`Simd::ffix`] makes of a class of operands, four bits each: the numbers of vfixupimmps (Intel's manual, volume 2).
 #[derive(Clone, Copy)]

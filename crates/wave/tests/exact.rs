@@ -89,8 +89,12 @@ fn every() -> impl Iterator<Item = Sig> {
 
 /// Those that have a reference of one lane; the others' names.
 fn table() -> (Vec<Sig>, BTreeSet<String>) {
-    let (exact, others): (Vec<Sig>, Vec<Sig>) =
-        every().partition(|sig| reference(sig.op, &[F32_ONE, F32_ONE + 1, 1]).is_some());
+    // Ordinary numbers of the op's type.
+    let told = |sig: &Sig| {
+        let one = if sig.args.contains(&B64) { 1f64.to_bits() } else { F32_ONE };
+        reference(sig.op, &[one, one + 1, 1]).is_some()
+    };
+    let (exact, others): (Vec<Sig>, Vec<Sig>) = every().partition(told);
     (exact, others.iter().map(|sig| format!("{:?}", sig.op)).collect())
 }
 
@@ -130,17 +134,22 @@ fn reference(op: Any, v: &[u64]) -> Option<u64> {
             let y = y as f32;
             Some(if o == Bin::FMod { modulo(r, y) } else { r }.to_bits() as u64)
         }
-        Any::Bin(Bin::FRem, B64) => Some((f64_of(v[0]) % f64_of(v[1])).to_bits()),
-        Any::Bin(Bin::FMod, B64) => {
+        Any::Bin(o @ (Bin::FRem | Bin::FMod), B64) => {
             let (x, y) = (f64_of(v[0]), f64_of(v[1]));
+            if y == 0.0 || x.is_nan() || y.is_nan() || x.is_infinite() {
+                return Some(f64::NAN.to_bits());
+            }
+            let denormal = |x: f64| x != 0.0 && x.abs() < f64::MIN_POSITIVE * 1e16;
+            if (x / y).abs() > 2e15 || denormal(x) || denormal(y) {
+                return None;
+            }
             let r = x % y;
+            let other = r.is_sign_negative() != y.is_sign_negative();
             Some(
-                if r == 0.0 {
-                    r.copysign(y)
-                } else if r.is_sign_negative() != y.is_sign_negative() {
-                    r + y
-                } else {
-                    r
+                match o {
+                    Bin::FMod if r == 0.0 => r.copysign(y),
+                    Bin::FMod if other => r + y,
+                    _ => r,
                 }
                 .to_bits(),
             )

@@ -3,7 +3,7 @@
 use crate::common::lab::{Lab, Rng, Unit};
 use crate::common::{Asm, TestHost};
 use shader::bytecode::{Code, Op, Program, Reg};
-use shader::ir::{Bin, Tri, Ty, Un};
+use shader::ir::{Bin, ReduceOp, Tri, Ty, Un};
 use simd::Level;
 use wave::Status;
 
@@ -12,28 +12,57 @@ use wave::Status;
 enum T {
     F,
     I,
+    D,
+    L,
     B,
 }
-use T::{B, F, I};
+use T::{B, D, F, I, L};
 
-/// Operands and result of an op by its name.
-fn types(name: &str, operands: usize) -> Option<(Vec<T>, T)> {
+/// Kinds of numbers: their registers are by kind.
+const NUMBERS: [T; 4] = [F, I, D, L];
+
+impl T {
+    fn is_wide(self) -> bool {
+        matches!(self, D | L)
+    }
+}
+
+/// Operands and result of an op by its name, and the type that its code has.
+fn types(name: &str, operands: usize, ty: Ty) -> Option<(Vec<T>, T)> {
+    // Of 64 bits where their op is.
+    let (f, i) = if ty == Ty::B64 { (D, L) } else { (F, I) };
     Some(match name {
+        "F32ToF64" => (vec![F], D),
+        "S32ToF64" | "U32ToF64" => (vec![I], D),
+        "S32ToS64" | "U32ToU64" => (vec![I], L),
+        "F32ToS64" | "F32ToU64" => (vec![F], L),
+        "F64ToF32" | "F64ToF16" => (vec![D], F),
+        "F64ToS32" | "F64ToU32" => (vec![D], I),
+        "F64ToS64" | "F64ToU64" => (vec![D], L),
+        "S64ToF32" | "U64ToF32" => (vec![L], F),
+        "S64ToF64" | "U64ToF64" => (vec![L], D),
+        "Lo32" | "Hi32" => (vec![L], I),
+        "Pack64" => (vec![I; 2], L),
+        "BitCount" => (vec![i], I),
+        "Shl" | "LShr" | "AShr" => (vec![i, I], i),
+        "UBfe" | "SBfe" => (vec![i, I, I], i),
+        "FLdexp" if ty == Ty::B64 => (vec![D, I], D),
         "F16ToBits" | "BitsToF16" | "FLdexp" | "FlushDenorm" => return None,
-        "F32ToS32" | "F32ToU32" | "FrexpExp" => (vec![F], I),
-        "FindLsb" | "FindUMsb" | "FindSMsb" => (vec![I], I),
+        "F32ToS32" | "F32ToU32" => (vec![F], I),
+        "FrexpExp" => (vec![f], I),
+        "FindLsb" | "FindUMsb" | "FindSMsb" => (vec![i], I),
         "S32ToF32" | "U32ToF32" => (vec![I], F),
-        "FIsNan" | "FIsInf" => (vec![F], B),
-        "FEq" | "FNe" | "FLt" | "FLe" => (vec![F; 2], B),
-        "IEq" | "INe" | "SLt" | "SLe" | "ULt" | "ULe" => (vec![I; 2], B),
-        "IntToBool" => (vec![I], B),
+        "FIsNan" | "FIsInf" => (vec![f], B),
+        "FEq" | "FNe" | "FLt" | "FLe" => (vec![f; 2], B),
+        "IEq" | "INe" | "SLt" | "SLe" | "ULt" | "ULe" => (vec![i; 2], B),
+        "IntToBool" => (vec![i], B),
         "BoolToInt" => (vec![B], I),
-        "Select" => (vec![B, F, F], F),
+        "Select" => (vec![B, f, f], f),
         "BNot" | "BAnd" | "BOr" | "BXor" => (vec![B; operands], B),
         _ if name.starts_with("Pack") => (vec![F], I),
         _ if name.starts_with("Unpack") => (vec![I], F),
-        _ if name.starts_with('F') => (vec![F; operands], F),
-        _ => (vec![I; operands], I),
+        _ if name.starts_with('F') => (vec![f; operands], f),
+        _ => (vec![i; operands], i),
     })
 }
 
@@ -46,19 +75,19 @@ struct Shape {
 /// The ops that compiled code has, of those whose types are told apart.
 fn shapes() -> Vec<Shape> {
     let mut single = vec![];
-    for ty in [Ty::B32, Ty::Bool] {
-        single.extend(Un::ALL.iter().map(|o| (Code::un(*o, ty), format!("{o:?}"), 1)));
-        single.extend(Bin::ALL.iter().map(|o| (Code::bin(*o, ty), format!("{o:?}"), 2)));
-        single.extend(Tri::ALL.iter().map(|o| (Code::tri(*o, ty), format!("{o:?}"), 3)));
+    for ty in [Ty::B32, Ty::B64, Ty::Bool] {
+        single.extend(Un::ALL.iter().map(|o| (Code::un(*o, ty), format!("{o:?}"), 1, ty)));
+        single.extend(Bin::ALL.iter().map(|o| (Code::bin(*o, ty), format!("{o:?}"), 2, ty)));
+        single.extend(Tri::ALL.iter().map(|o| (Code::tri(*o, ty), format!("{o:?}"), 3, ty)));
     }
     let mut all = vec![];
     let of = |code: Code| {
-        let (_, name, n) = single.iter().find(|s| s.0 == code)?;
-        types(name, *n)
+        let (_, name, n, ty) = single.iter().find(|s| s.0 == code)?;
+        types(name, *n, *ty)
     };
-    for (code, name, n) in &single {
+    for (code, name, n, ty) in &single {
         let of_bools = [Code::tri(Tri::Select, Ty::Bool), Code::tri(Tri::BitSelect, Ty::Bool)];
-        if let Some((operands, result)) = types(name, *n).filter(|_| !of_bools.contains(code)) {
+        if let Some((operands, result)) = types(name, *n, *ty).filter(|_| !of_bools.contains(code)) {
             all.push(Shape { code: *code, operands, results: vec![result] });
         }
     }
@@ -85,8 +114,8 @@ const EACH: usize = 8;
 const QUADS: u32 = shader::ir::Quad::ALL.len() as u32;
 
 struct Registers {
-    varying: [Vec<Reg>; 2],
-    uniform: [Vec<Reg>; 2],
+    varying: [Vec<Reg>; 4],
+    uniform: [Vec<Reg>; 4],
     bools: Vec<Reg>,
 }
 
@@ -95,8 +124,8 @@ impl Registers {
         let i = r.below(EACH as u32) as usize;
         match t {
             B => self.bools[i],
-            _ if r.below(3) == 0 => self.uniform[(t == I) as usize][i],
-            _ => self.varying[(t == I) as usize][i],
+            _ if r.below(3) == 0 => self.uniform[t as usize][i],
+            _ => self.varying[t as usize][i],
         }
     }
 }
@@ -110,22 +139,37 @@ fn float(r: &mut Rng) -> u32 {
     }
 }
 
+fn double(r: &mut Rng) -> u64 {
+    match r.below(8) {
+        0 => (f64::from(f32::from_bits(float(r)))).to_bits(),
+        1 => r.next(),
+        // Halves of integers, some beyond those that there are of 64 bits.
+        2 => (((r.next() as i64) >> r.below(60)) as f64 * [0.5, 4.0][r.below(2) as usize]).to_bits(),
+        _ => ((r.next() as i64 as f64) / 65536.0 / 65536.0 / 1024.0).to_bits(),
+    }
+}
+
 /// Registers that a branch writes and nobody behind it reads, of each kind.
 struct Temporaries {
-    all: [Vec<Reg>; 3],
+    all: [Vec<Reg>; 5],
     /// How many of each have been written.
-    written: [usize; 3],
+    written: [usize; 5],
 }
 
 /// An `if`: ops that write temporaries, moves of these to other registers, others of its kind.
 fn branch(r: &mut Rng, shapes: &[Shape], a: &mut Asm, regs: &Registers, deep: u32) {
+    // Each has registers of its own, and a register's number has fifteen bits.
+    if a.p.units > 0x7000 {
+        return;
+    }
     let (yes, no, cond) = (a.m(), a.m(), regs.any(r, B));
     let split = a.op(Code::SPLIT_RARE, yes, cond, no, Reg::NONE, 0, 0);
-    let mut temps = Temporaries { all: [vec![], vec![], vec![]], written: [0; 3] };
+    let mut temps = Temporaries { all: Default::default(), written: [0; 5] };
     for _ in 0..3 {
-        temps.all[0].push(a.v());
-        temps.all[1].push(a.v());
-        temps.all[2].push(a.m());
+        for t in NUMBERS {
+            temps.all[t as usize].push(if t.is_wide() { a.v64() } else { a.v() });
+        }
+        temps.all[B as usize].push(a.m());
     }
     let most = if r.below(4) == 0 { 60 } else { 10 };
     for _ in 0..1 + r.below(most) {
@@ -141,7 +185,7 @@ fn branch(r: &mut Rng, shapes: &[Shape], a: &mut Asm, regs: &Registers, deep: u3
             0 if deep > 0 => branch(r, shapes, a, regs, deep - 1),
             0..=2 => {
                 let t = if r.below(2) == 0 { F } else { I };
-                let d = regs.varying[(t == I) as usize][r.below(EACH as u32) as usize];
+                let d = regs.varying[t as usize][r.below(EACH as u32) as usize];
                 let from = any(r, &temps, t);
                 a.op(Code::MOVM32, d, from, Reg::NONE, Reg::NONE, 0, 0);
             }
@@ -169,6 +213,37 @@ fn branch(r: &mut Rng, shapes: &[Shape], a: &mut Asm, regs: &Registers, deep: u3
     a.land(split);
 }
 
+/// An op that reads a warp's lanes.
+fn reads_lanes(r: &mut Rng, a: &mut Asm, regs: &Registers) {
+    let t = NUMBERS[r.below(4) as usize];
+    let wide = t.is_wide();
+    let d = regs.varying[t as usize][r.below(EACH as u32) as usize];
+    let from = regs.any(r, t);
+    let pick = |narrow: Code, of64: Code| if wide { of64 } else { narrow };
+    match r.below(4) {
+        0 => {
+            let by = regs.any(r, I);
+            a.op(pick(Code::SHUFFLE32, Code::SHUFFLE64), d, from, by, Reg::NONE, 0, 0);
+        }
+        1 => {
+            let all = ReduceOp::ALL;
+            let of: Vec<u16> = (0..all.len() as u16)
+                .filter(|n| format!("{:?}", all[*n as usize]).starts_with('F') == matches!(t, F | D))
+                .collect();
+            let of = of[r.below(of.len() as u32) as usize];
+            let e = of | (r.below(3) as u16) << 4 | (1 + r.below(4) as u16) << 8;
+            a.op(pick(Code::REDUCE32, Code::REDUCE64), d, from, Reg::NONE, Reg::NONE, e, 0);
+        }
+        2 => {
+            a.op(pick(Code::FIRST32, Code::FIRST64), d, from, Reg::NONE, Reg::NONE, 0, 0);
+        }
+        _ => {
+            let d = regs.varying[I as usize][r.below(EACH as u32) as usize];
+            a.op(Code::BALLOT, d, regs.any(r, B), Reg::NONE, Reg::NONE, 0, 0);
+        }
+    }
+}
+
 /// An op of that shape.
 fn put(a: &mut Asm, s: &Shape, d: [Reg; 2], x: [Reg; 5]) {
     let imm = |lo: Reg, hi: Reg| lo.0 as u32 | (hi.0 as u32) << 16;
@@ -184,16 +259,18 @@ fn put(a: &mut Asm, s: &Shape, d: [Reg; 2], x: [Reg; 5]) {
 /// A program of random ops whose outputs are all its registers but some.
 fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
     let mut a = Asm::new(256, [256, 1, 1]);
-    let mut regs = Registers { varying: [vec![], vec![]], uniform: [vec![], vec![]], bools: vec![] };
-    for k in 0..2 {
-        regs.varying[k] = (0..EACH).map(|_| a.v()).collect();
-        regs.uniform[k] = (0..EACH).map(|_| a.u()).collect();
+    let mut regs =
+        Registers { varying: Default::default(), uniform: Default::default(), bools: vec![] };
+    for (k, t) in NUMBERS.into_iter().enumerate() {
+        regs.varying[k] = (0..EACH).map(|_| if t.is_wide() { a.v64() } else { a.v() }).collect();
+        regs.uniform[k] = (0..EACH).map(|_| if t.is_wide() { a.u64() } else { a.u() }).collect();
     }
     regs.bools = (0..EACH).map(|_| a.m()).collect();
     let most = if r.below(4) == 0 { 120 } else { 12 };
     let n = 1 + r.below(most);
     let branches = r.below(2) == 0;
     let quads = r.below(3) == 0;
+    let across = r.below(3) == 0;
     for _ in 0..n {
         if branches && r.below(8) == 0 {
             branch(r, shapes, &mut a, &regs, 2);
@@ -201,7 +278,7 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
         }
         if r.below(12) == 0 {
             let t = if r.below(2) == 0 { F } else { I };
-            let d = regs.varying[(t == I) as usize][r.below(EACH as u32) as usize];
+            let d = regs.varying[t as usize][r.below(EACH as u32) as usize];
             let code = if r.below(2) == 0 { Code::MOVM32 } else { Code::MOVIF32 };
             let (from, mask) =
                 (regs.any(r, t), if code == Code::MOVM32 { Reg::NONE } else { regs.any(r, B) });
@@ -210,8 +287,12 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
         }
         if quads && r.below(4) == 0 {
             let t = if r.below(2) == 0 { F } else { I };
-            let d = regs.varying[(t == I) as usize][r.below(EACH as u32) as usize];
+            let d = regs.varying[t as usize][r.below(EACH as u32) as usize];
             a.op(Code::QUAD32, d, regs.any(r, t), Reg::NONE, Reg::NONE, r.below(QUADS) as u16, 0);
+            continue;
+        }
+        if across && r.below(4) == 0 {
+            reads_lanes(r, &mut a, &regs);
             continue;
         }
         let s = &shapes[r.below(shapes.len() as u32) as usize];
@@ -225,7 +306,7 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
             B => regs.bools[r.below(EACH as u32) as usize],
             _ => {
                 let of = if uniform { &regs.uniform } else { &regs.varying };
-                of[(t == I) as usize][r.below(EACH as u32) as usize]
+                of[t as usize][r.below(EACH as u32) as usize]
             }
         };
         let d = result(s.results[0]);
@@ -258,16 +339,22 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
         }
     }
     for (k, (varying, uniform)) in regs.varying.iter().zip(&regs.uniform).enumerate() {
-        let value = |r: &mut Rng| if k == 0 { float(r) } else { r.u32() >> [0, 20, 27][r.below(3) as usize] };
-        for reg in varying {
-            (0..256).for_each(|l| {
+        let value = |r: &mut Rng| match NUMBERS[k] {
+            F => float(r).into(),
+            D => double(r),
+            L => r.next() >> [0, 20, 40, 59][r.below(4) as usize],
+            _ => u64::from(r.u32() >> [0, 20, 27][r.below(3) as usize]),
+        };
+        for reg in varying.iter().chain(uniform) {
+            for l in 0..if reg.is_uniform() { 1 } else { 256 } {
                 let v = value(r);
-                lab.set(*reg, l, v);
-            });
-        }
-        for reg in uniform {
-            let v = value(r);
-            lab.set_u(*reg, v);
+                match (NUMBERS[k].is_wide(), reg.is_uniform()) {
+                    (false, false) => lab.set(*reg, l, v as u32),
+                    (false, true) => lab.set_u(*reg, v as u32),
+                    (true, false) => lab.set64(*reg, l, v),
+                    (true, true) => lab.set_u64(*reg, v),
+                }
+            }
         }
     }
     for reg in &regs.bools {
@@ -276,8 +363,11 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
     (a.p, regs, lab)
 }
 
-fn same(t: T, a: u32, b: u32) -> bool {
-    a == b || t == F && f32::from_bits(a).is_nan() && f32::from_bits(b).is_nan()
+fn same(t: T, a: u64, b: u64) -> bool {
+    let nans = |is: fn(u64) -> bool| is(a) && is(b);
+    a == b
+        || t == F && nans(|x| f32::from_bits(x as u32).is_nan())
+        || t == D && nans(|x| f64::from_bits(x).is_nan())
 }
 
 /// How many programs each test runs; `TUFF_JIT_PROGRAMS` says otherwise.
@@ -288,7 +378,7 @@ fn programs() -> u64 {
 #[test]
 fn random_segments_leave_what_ops_do() {
     let shapes = shapes();
-    assert!(shapes.len() > 250, "{}", shapes.len());
+    assert!(shapes.len() > 330, "{}", shapes.len());
     let host = TestHost::default();
     let (mut compiled, mut branches) = (0, 0);
     for level in Level::tested() {
@@ -310,12 +400,16 @@ fn random_segments_leave_what_ops_do() {
             let outputs = |reg: Reg| p.outputs.iter().any(|o| o.1 == reg);
             let what =
                 |reg: Reg| format!("{level:?}, seed {seed}, {reg:?}: {}", shader::bytecode_print::print(&p));
-            for (k, t) in [F, I].into_iter().enumerate() {
+            for (k, t) in NUMBERS.into_iter().enumerate() {
                 for reg in regs.varying[k].iter().chain(&regs.uniform[k]).filter(|reg| outputs(**reg)) {
                     // What other lanes hold is nobody's business.
                     let lane = |l: usize| a.exec[l / 16] >> (l % 16) & 1 != 0 || reg.is_uniform() && l < 16;
                     for l in (0..256).filter(|l| lane(*l)) {
-                        let (x, y) = (a.get(*reg, l), b.get(*reg, l));
+                        let get = |lab: &Lab| match t.is_wide() {
+                            true => lab.get64(*reg, l),
+                            false => lab.get(*reg, l).into(),
+                        };
+                        let (x, y) = (get(&a), get(&b));
                         assert!(
                             same(t, x, y),
                             "lane {l}: {x:#x} interpreted, {y:#x} compiled, {}",

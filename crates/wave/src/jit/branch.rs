@@ -6,7 +6,7 @@
 use super::live::Liveness;
 use super::segment::{Builder, Consts, Item, Lanes, consts};
 use super::trace::compared;
-use crate::recording::{Bin, Id, Node, Tri, Un};
+use crate::recording::{Bin, Id, Kind, Node, Tri, Un};
 use rustc_hash::FxHashMap;
 use shader::bytecode::{Code, Op, Program, Reg};
 use shader::isa::code::extension_words;
@@ -24,6 +24,8 @@ pub struct Flow<'l, 'p> {
     /// Where ops begin that are come to from elsewhere too.
     begins: Vec<bool>,
     pub consts: Rc<Consts>,
+    /// Units of a varying register.
+    pub warps: usize,
 }
 
 impl<'l, 'p> Flow<'l, 'p> {
@@ -33,7 +35,13 @@ impl<'l, 'p> Flow<'l, 'p> {
         let mut begins = vec![false; code.len() + 1];
         liveness.blocks.iter().for_each(|b| begins[b.first] = true);
         begins[code.len()] = true;
-        let mut it = Flow { liveness, branches: FxHashMap::default(), begins, consts: consts(program) };
+        let mut it = Flow {
+            liveness,
+            branches: FxHashMap::default(),
+            begins,
+            consts: consts(program),
+            warps: program.lanes as usize / 16,
+        };
         // An instrumented program's counters have lines of their own.
         if all && program.profile.mark_count == 0 {
             it.find(code);
@@ -161,13 +169,13 @@ impl Builder {
         if op.d.is_uniform() {
             return false;
         }
-        let new = self.value(op.a, false);
+        let new = self.value(op.a, Kind::Word);
         let old = match self.whole.get(&op.d.unit()) {
             Some(id) => *id,
-            None => self.value(op.d, false),
+            None => self.value(op.d, Kind::Word),
         };
         let all = op.code == Code::MOVM32;
-        let lanes = if all { self.exec() } else { self.value(op.b, true) };
+        let lanes = if all { self.exec() } else { self.value(op.b, Kind::Mask) };
         let id = self.computed(Node::Tri(Tri::Sel, lanes, new, old));
         self.now.insert(op.d.unit(), if all { new } else { id });
         self.whole.insert(op.d.unit(), id);
@@ -210,7 +218,7 @@ impl Builder {
         let op = &code[first];
         let mut pc = first + 1 + extension_words(op);
         let (c, yes, no) = match op.code {
-            Code::SPLIT_RARE => (self.value(op.a, true), op.d, op.b),
+            Code::SPLIT_RARE => (self.value(op.a, Kind::Mask), op.d, op.b),
             _ => {
                 let r = code[first + 1].regs();
                 (self.condition(op)?, r[0], r[1])
@@ -342,7 +350,7 @@ impl Builder {
             let made = crate::recording::with(&mut it.tape, || (recording.run)(&all));
             (!it.tape.unsaid).then_some(made[0])
         };
-        let c = compared(op, self, |it, r| it.value(r, false), &mut made)?;
+        let c = compared(op, self, |it, r| it.value(r, Kind::Word), &mut made)?;
         let c = if op.e & 0x100 != 0 { self.tape.put(Node::Un(Un::MNot, c)) } else { c };
         self.note(before);
         Some(c)

@@ -4,6 +4,7 @@
 //! says who reads what a register holds. A register of 64 bits has two slots; where an op's width is not known both count as
 //! read, and only the first as written.
 
+use crate::recording::Kind;
 use shader::bytecode::{Code, Op, Program, Reg};
 use shader::isa::code::{Field, Words, extension_words, layout, more_registers};
 
@@ -124,6 +125,18 @@ impl<'p> Liveness<'p> {
         if matches!(op.code, Code::END | Code::DEMOTE) {
             live.add(&self.outputs);
         }
+        if let Some(r) = crate::kernels::recording(op.code).filter(|r| !r.is_narrow()) {
+            // What is arithmetic has them in order.
+            let mut all = |reg: Reg, kind: Kind, on: bool| {
+                live.set(reg.unit(), on);
+                if kind == Kind::Wide {
+                    live.set(reg.unit() + if reg.is_uniform() { 1 } else { self.warps }, on);
+                }
+            };
+            all(op.d, r.results[0], false);
+            [op.a, op.b, op.c].into_iter().zip(r.operands).for_each(|(reg, kind)| all(reg, *kind, true));
+            return;
+        }
         let narrow = is_narrow(op.code);
         fields(self.program, pc, |r, field| {
             if field == Field::Def {
@@ -166,8 +179,13 @@ fn is_narrow(code: Code) -> bool {
             | Code::MOVIF32
             | Code::MOVMB
             | Code::MOVIFB
+            | Code::BALLOT
+            | Code::FIRST32
+            | Code::SHUFFLE32
+            | Code::REDUCE32
+            | Code::QUAD32
     );
-    masks || crate::kernels::recording(code).is_some()
+    masks || crate::kernels::recording(code).is_some_and(|r| r.is_narrow())
 }
 
 /// Calls `f(register, what is done with it)` for each register of an op.

@@ -95,15 +95,18 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     let mut ops: Vec<Box<[Op]>> = vec![];
     let mut forks = 0;
     let kernels = crate::kernels::table(level);
-    // Where code with branches within asked for too much, it is done without.
+    // Where code with branches within asked for too much, it is done without; what meets its own registers, in pieces.
     let mut again = vec![(0, program.code.len())];
-    for branches in [true, false] {
+    for (branches, most) in [(true, usize::MAX), (false, usize::MAX), (false, 12), (false, 4)] {
+        if again.is_empty() {
+            break;
+        }
         let flow = Flow::new(program, &liveness, branches);
         let mut drafts = vec![];
         for (first, end) in std::mem::take(&mut again) {
             let mut pc = first;
             while pc < end {
-                match segment::draft(&program.code, &flow, pc, width == Width::Half) {
+                match segment::draft(&program.code, &flow, pc, width == Width::Half, most) {
                     Some(d) => {
                         pc = d.end;
                         drafts.extend((d.ops >= FEWEST).then_some(d));
@@ -124,7 +127,8 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
             }
             liveness.walk(b, |pc, live| {
                 let Some(d) = here.pop_if(|d| d.last == pc) else { return };
-                let s = d.finish(live);
+                let place = (d.first, d.end);
+                let Some(s) = d.finish(live) else { return again.push(place) };
                 if s.each.len() < FEWEST || bytes.len() > MOST_BYTES {
                     return;
                 }

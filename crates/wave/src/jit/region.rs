@@ -5,9 +5,9 @@
 //! elsewhere for each; behind the loop they hold what was written last, by the turns that warps were in.
 
 use super::live::{Liveness, Set};
-use super::segment::{Item, Segment};
+use super::segment::{Item, Segment, units_of};
 use super::trace::Trace;
-use crate::recording::{Id, Node};
+use crate::recording::{Id, Kind, Node};
 use shader::bytecode::{Code, Program, Reg};
 use shader::isa::code::extension_words;
 
@@ -254,16 +254,16 @@ fn built(
                     end = Some(End::If(trace.shared(c)?, jump(&mut ways, true)?, fall(&mut ways)?));
                 }
                 Code::JMP_IF => {
-                    let c = trace.value(op.a, true);
+                    let c = trace.value(op.a, Kind::Mask);
                     end = Some(End::If(c, jump(&mut ways, true)?, fall(&mut ways)?));
                 }
                 Code::JMP_UNLESS => {
-                    let c = trace.value(op.a, true);
+                    let c = trace.value(op.a, Kind::Mask);
                     end = Some(End::If(c, fall(&mut ways)?, jump(&mut ways, true)?));
                 }
                 Code::SPLIT_RARE | Code::CMP_SPLIT_RARE => {
                     let (c, yes, no) = match op.code {
-                        Code::SPLIT_RARE => (trace.value(op.a, true), op.d, op.b),
+                        Code::SPLIT_RARE => (trace.value(op.a, Kind::Mask), op.d, op.b),
                         _ => (trace.condition(op)?, ext()[0], ext()[1]),
                     };
                     let none = jump(&mut ways, true)?;
@@ -274,7 +274,7 @@ fn built(
                 }
                 Code::SPLIT | Code::CMP_SPLIT => {
                     let (c, yes, no) = match op.code {
-                        Code::SPLIT => (trace.value(op.a, true), op.d, op.b),
+                        Code::SPLIT => (trace.value(op.a, Kind::Mask), op.d, op.b),
                         _ => (trace.condition(op)?, ext()[0], ext()[1]),
                     };
                     trace.split(c, yes, no, false);
@@ -283,7 +283,7 @@ fn built(
                 }
                 Code::PARK_IF | Code::CMP_PARK => {
                     let (c, to) = match op.code {
-                        Code::PARK_IF => (trace.value(op.a, true), op.b),
+                        Code::PARK_IF => (trace.value(op.a, Kind::Mask), op.b),
                         _ => (trace.condition(op)?, ext()[0]),
                     };
                     trace.park_if(c, to);
@@ -347,6 +347,12 @@ fn built(
         {
             region.uniforms.push(*r);
         }
+        // Each warp's own are words.
+        if let Item::Wide(r, ..) = item
+            && r.is_uniform()
+        {
+            return None;
+        }
     }
     // What others store meanwhile each warp would find at another time.
     let differs = same_loads && region.uniforms.iter().any(|r| region.read_later(r.unit()));
@@ -359,11 +365,11 @@ fn built(
 /// Whether different registers share units. What one warp leaves in one of them another's turn would overwrite, which all warps of
 /// a wave have behind them by then.
 fn overlap(region: &Region) -> bool {
-    // By first unit: one past the last, and whether as a mask.
-    let mut all: Vec<(usize, usize, bool)> = vec![];
-    let mut note = |r: Reg, mask: bool| {
-        let units = if mask || r.is_uniform() { 1 } else { region.warps };
-        let it = (r.unit(), r.unit() + units, mask);
+    // By first unit: one past the last, and how it lies.
+    let mut all: Vec<(usize, usize, Kind)> = vec![];
+    let mut note = |r: Reg, kind: Kind| {
+        let units = units_of(r, kind, region.warps);
+        let it = (units.start, units.end, kind);
         if !all.contains(&it) {
             all.push(it);
         }
@@ -371,14 +377,17 @@ fn overlap(region: &Region) -> bool {
     for seg in region.blocks.iter().map(|b| &b.seg) {
         for node in &seg.nodes {
             match *node {
-                Node::Word(r) => note(r, false),
-                Node::Mask(r) => note(r, true),
+                Node::Word(r) => note(r, Kind::Word),
+                Node::Mask(r) => note(r, Kind::Mask),
+                Node::Part(r, _) => note(r, Kind::Wide),
                 _ => (),
             }
         }
         for item in &seg.each {
-            if let Item::Store(r, id) = item {
-                note(*r, seg.nodes[*id as usize].is_mask());
+            match *item {
+                Item::Store(r, id) => note(r, seg.nodes[id as usize].kind()),
+                Item::Wide(r, ..) => note(r, Kind::Wide),
+                _ => (),
             }
         }
     }

@@ -6,6 +6,7 @@
 use super::branch::{Branch, Flow};
 use super::live::Set;
 use super::region::Check;
+use crate::kernels::across;
 use crate::kernels::subgroup::FROM;
 use crate::recording::{Id, Kind, Node, Tape, Tri, Un, with};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -13,6 +14,7 @@ use shader::bytecode::{Code, Op, Program, Reg};
 use shader::ir::Ty;
 use shader::isa::code::extension_words;
 use smallvec::SmallVec;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// What is done, in order.
@@ -21,6 +23,8 @@ pub enum Item {
     Compute(Id),
     /// The register gets the node's value.
     Store(Reg, Id),
+    /// A register of 64-bit lanes gets its parts.
+    Wide(Reg, Id, Id),
     /// Its lanes that execute do.
     Move(Reg, Id),
     /// Regions' alone: the counter of the row is passed.
@@ -72,10 +76,11 @@ pub fn settle(tape: &Tape, known: &mut Vec<Lanes>) {
     while known.len() < tape.nodes.len() {
         let node = tape.nodes[known.len()];
         let lanes = match node {
-            Node::Word(r) if !r.is_uniform() => Lanes::Differ,
-            Node::Word(_) | Node::Splat(_) | Node::Truth(_) => Lanes::Same,
+            Node::Word(r) | Node::Part(r, _) if !r.is_uniform() => Lanes::Differ,
+            Node::Word(_) | Node::Part(..) => Lanes::Same,
+            Node::Splat(_) | Node::Splat64(_) | Node::Truth(_) => Lanes::Same,
             Node::Mask(_) => Lanes::Unknown,
-            Node::Exec | Node::Phi(..) => Lanes::Differ,
+            Node::Exec | Node::Phi(..) | Node::Line(_) | Node::Lanes(_) => Lanes::Differ,
             _ => node.operands().map(|i| known[i as usize]).max().unwrap_or(Lanes::Same),
         };
         known.push(lanes);
@@ -128,15 +133,38 @@ pub struct Builder {
     functions: bool,
     /// How many of the branches are within functions.
     pub rare: usize,
+    /// Units of a varying register.
+    warps: usize,
 }
 
-/// By unit of a register of 32-bit lanes: what it holds from the program's begin on.
-pub type Consts = FxHashMap<usize, u32>;
+/// By unit of a register of 32-bit lanes, or of 64-bit ones: what it holds from the program's begin on.
+pub type Consts = FxHashMap<usize, (Ty, u64)>;
 
 /// Those of a program.
 pub fn consts(program: &Program) -> Rc<Consts> {
-    let words = program.consts.iter().filter(|c| c.1 == Ty::B32);
-    Rc::new(words.map(|(r, _, x)| (r.unit(), *x as u32)).collect())
+    let numbers = program.consts.iter().filter(|c| c.1 != Ty::Bool);
+    Rc::new(numbers.map(|(r, ty, x)| (r.unit(), (*ty, *x))).collect())
+}
+
+/// What a register holds where nobody has written to it, as nodes.
+pub fn given(tape: &mut Tape, consts: &Consts, r: Reg, kind: Kind) -> Id {
+    let known = consts.get(&r.unit());
+    let node = match (kind, known) {
+        (Kind::Mask, _) => Node::Mask(Reg::varying(r.unit() as u16)),
+        (Kind::Word, Some((Ty::B32, x))) => Node::Splat(*x as u32),
+        (Kind::Word, _) => Node::Word(r),
+        (Kind::Wide, Some((Ty::B64, x))) => {
+            let part = tape.put(Node::Splat64(*x));
+            Node::Parts(part, part)
+        }
+        (Kind::Wide, _) => {
+            let first = tape.put(Node::Part(r, 0));
+            // What is the same in all lanes has one part for both.
+            let last = if r.is_uniform() { first } else { tape.put(Node::Part(r, 1)) };
+            Node::Parts(first, last)
+        }
+    };
+    tape.put(node)
 }
 
 /// The registers of an op's operands, in the order of its recording.
@@ -161,25 +189,25 @@ pub struct Draft {
 
 impl Draft {
     /// `live`: what is read behind the last op.
-    pub fn finish(self, live: &Set) -> Segment {
+    pub fn finish(self, live: &Set) -> Option<Segment> {
         self.builder.finish(self.first, self.end, self.split, live)
     }
 }
 
 /// The longest segment that begins with op `first`; none where the first op is none's.
 ///
-/// With functions in it, unless it would wait for results more than it would do: a function's kernel does many warps at a time.
-pub fn draft(code: &[Op], flow: &Flow, first: usize, narrow: bool) -> Option<Draft> {
-    let whole = drafted(code, flow, first, Builder::new(flow, narrow, !narrow))?;
+/// It has `most` ops at most. With functions in it, unless it would wait for results more than it would do: a function's kernel does many warps at a time.
+pub fn draft(code: &[Op], flow: &Flow, first: usize, narrow: bool, most: usize) -> Option<Draft> {
+    let whole = drafted(code, flow, first, most, Builder::new(flow, narrow, !narrow))?;
     if whole.builder.waits() {
-        return drafted(code, flow, first, Builder::new(flow, narrow, false));
+        return drafted(code, flow, first, most, Builder::new(flow, narrow, false));
     }
     Some(whole)
 }
 
-fn drafted(code: &[Op], flow: &Flow, first: usize, mut it: Builder) -> Option<Draft> {
+fn drafted(code: &[Op], flow: &Flow, first: usize, most: usize, mut it: Builder) -> Option<Draft> {
     let (mut pc, mut ops, mut last) = (first, 0, first);
-    while it.tape.nodes.len() < MOST_NODES && (pc == first || !flow.begins(pc)) {
+    while ops < most && it.tape.nodes.len() < MOST_NODES && (pc == first || !flow.begins(pc)) {
         let next = if it.op(&code[pc]) {
             pc + 1 + extension_words(&code[pc])
         } else if let Some(branch) = flow.branch(pc)
@@ -204,7 +232,12 @@ fn drafted(code: &[Op], flow: &Flow, first: usize, mut it: Builder) -> Option<Dr
 
 impl Builder {
     fn new(flow: &Flow, narrow: bool, functions: bool) -> Builder {
-        let mut it = Builder { consts: flow.consts.clone(), functions, ..Builder::default() };
+        let mut it = Builder {
+            consts: flow.consts.clone(),
+            warps: flow.warps,
+            functions,
+            ..Builder::default()
+        };
         it.tape.narrow = narrow;
         it
     }
@@ -230,6 +263,7 @@ impl Builder {
         match op.code {
             Code::MOVM32 | Code::MOVIF32 => return self.masked(op),
             Code::QUAD32 => return self.quad(op),
+            code if across::kinds(code).is_some() => return self.across(op),
             _ => (),
         }
         let Some(recording) = crate::kernels::recording(op.code) else { return false };
@@ -240,7 +274,7 @@ impl Builder {
             if r.is_none() {
                 return self.undo(before);
             }
-            *x = self.value(r, *kind == Kind::Mask);
+            *x = self.value(r, *kind);
         }
         // Within a branch a kernel can't be called for the wave.
         self.tape.one_way = self.functions || !self.open.is_empty();
@@ -250,6 +284,10 @@ impl Builder {
         let odd = self.tape.odd.take().unwrap_or_default();
         let rare = std::mem::take(&mut self.tape.rare);
         if self.tape.unsaid {
+            return self.undo(before);
+        }
+        // What a branch leaves in such registers nobody merges.
+        if recording.results[0] == Kind::Wide && !self.open.is_empty() {
             return self.undo(before);
         }
         let n = recording.results.len();
@@ -313,10 +351,38 @@ impl Builder {
         }
         let Some(from) = FROM.get(op.e as usize) else { return false };
         let before = self.tape.nodes.len();
-        let a = self.value(op.a, false);
+        let a = self.value(op.a, Kind::Word);
         let id = self.tape.put(Node::Un(Un::Quad(*from as u8), a));
         self.settle();
         if !self.may_write(op.d, false, self.lanes[id as usize] == Lanes::Same) {
+            return self.undo(before);
+        }
+        self.items.extend((before..self.tape.nodes.len()).map(|id| Item::Compute(id as Id)));
+        self.write(op.d, id);
+        true
+    }
+
+    /// An op that reads the lanes of its warp.
+    fn across(&mut self, op: &Op) -> bool {
+        let Some((operands, result)) = across::kinds(op.code) else { return false };
+        // What a branch leaves in such registers nobody merges.
+        if self.tape.narrow || result == Kind::Wide && !self.open.is_empty() {
+            return false;
+        }
+        let before = self.tape.nodes.len();
+        let mut x = [0; 2];
+        for ((x, r), kind) in x.iter_mut().zip([op.a, op.b]).zip(operands) {
+            *x = self.value(r, *kind);
+        }
+        let exec = self.exec();
+        let id = with(&mut self.tape, || across::recorded(op, exec, x));
+        self.settle();
+        let lanes = self.lanes[id as usize];
+        if self.tape.unsaid
+            || op.d.is_none()
+            || op.d.is_uniform() && lanes != Lanes::Same
+            || !self.may_write(op.d, false, lanes == Lanes::Same)
+        {
             return self.undo(before);
         }
         self.items.extend((before..self.tape.nodes.len()).map(|id| Item::Compute(id as Id)));
@@ -330,14 +396,14 @@ impl Builder {
             return self.masked_within(op);
         }
         let before = self.tape.nodes.len();
-        let new = self.value(op.a, false);
+        let new = self.value(op.a, Kind::Word);
         // All that is computed here is for the lanes that execute: who reads the register later in the segment need not know what it
         // holds for others. A mask of its own is one of them.
         let id = if op.d.is_uniform() || op.code == Code::MOVM32 {
             new
         } else {
-            let old = self.value(op.d, false);
-            let m = self.value(op.b, true);
+            let old = self.value(op.d, Kind::Word);
+            let m = self.value(op.b, Kind::Mask);
             self.tape.put(Node::Tri(Tri::Sel, m, new, old))
         };
         self.tape.put(Node::Exec);
@@ -372,22 +438,22 @@ impl Builder {
     }
 
     /// What a register holds now.
-    pub fn value(&mut self, r: Reg, mask: bool) -> Id {
+    pub fn value(&mut self, r: Reg, kind: Kind) -> Id {
         if let Some(id) = self.now.get(&r.unit())
-            && self.tape.nodes[*id as usize].is_mask() == mask
+            && self.tape.nodes[*id as usize].kind() == kind
         {
             return *id;
         }
-        let node = match self.consts.get(&r.unit()) {
-            _ if mask => Node::Mask(Reg::varying(r.unit() as u16)),
-            Some(x) => Node::Splat(*x),
-            None => Node::Word(r),
+        let id = given(&mut self.tape, &self.consts, r, kind);
+        let read = match self.tape.nodes[id as usize] {
+            Node::Parts(part, _) => part,
+            _ => id,
         };
-        let id = self.tape.put(node);
-        if !matches!(node, Node::Splat(_)) && (mask || r.is_uniform()) {
+        let known = matches!(self.tape.nodes[read as usize], Node::Splat(_) | Node::Splat64(_));
+        if !known && (kind == Kind::Mask || r.is_uniform()) {
             let list = self.read.entry(r.unit()).or_default();
-            if !list.contains(&id) {
-                list.push(id);
+            if !list.contains(&read) {
+                list.push(read);
             }
         }
         self.now.insert(r.unit(), id);
@@ -406,7 +472,7 @@ impl Builder {
         let Some(list) = self.read.get(&r.unit()) else { return true };
         for id in list {
             match self.tape.nodes[*id as usize] {
-                Node::Word(_) => {
+                Node::Word(_) | Node::Part(..) => {
                     self.kept.insert(*id);
                 }
                 // Warp by warp, as they are read.
@@ -422,7 +488,10 @@ impl Builder {
         match self.open.last_mut() {
             None => {
                 self.part.remove(&r.unit());
-                self.items.push(Item::Store(r, id));
+                self.items.push(match self.tape.nodes[id as usize] {
+                    Node::Parts(a, b) => Item::Wide(r, a, b),
+                    _ => Item::Store(r, id),
+                });
             }
             Some(branch) => {
                 self.whole.remove(&r.unit());
@@ -431,7 +500,8 @@ impl Builder {
         }
     }
 
-    fn finish(mut self, first: usize, end: usize, split: Option<Op>, live: &Set) -> Segment {
+    /// None where registers that share units are written and read, which warps one after the other would find changed.
+    fn finish(mut self, first: usize, end: usize, split: Option<Op>, live: &Set) -> Option<Segment> {
         // Of the stores to a register the last counts, if anybody reads it.
         let mut seen = FxHashSet::default();
         let mut needed = vec![false; self.tape.nodes.len()];
@@ -449,6 +519,15 @@ impl Builder {
                     keep[i] = seen.insert(r.unit()) && read && !unchanged;
                     if keep[i] {
                         need(&mut needed, id);
+                    }
+                }
+                Item::Wide(r, a, b) => {
+                    let part = |id: Id, k: u8| self.tape.nodes[id as usize] == Node::Part(r, k);
+                    let unchanged = part(a, 0) && (part(b, 1) || r.is_uniform());
+                    keep[i] = seen.insert(r.unit()) && live.has(r.unit()) && !unchanged;
+                    if keep[i] {
+                        need(&mut needed, a);
+                        need(&mut needed, b);
                     }
                 }
                 Item::Compute(id) => {
@@ -492,6 +571,9 @@ impl Builder {
                 {
                     once.push(item);
                 }
+                Item::Wide(r, a, b) if r.is_uniform() && uniform[a as usize] && uniform[b as usize] => {
+                    once.push(item);
+                }
                 _ => each.push(item),
             }
         }
@@ -499,6 +581,54 @@ impl Builder {
         let mut kept: Vec<Id> =
             self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
         kept.sort_unstable();
-        Segment { first, end, nodes, uniform, kept, once, each, checks: self.checks, split }
+        let given = (0..nodes.len()).filter(|id| needed[*id]).map(|id| nodes[id]);
+        if overlap(self.warps, &nodes, given, once.iter().chain(&each)) {
+            return None;
+        }
+        Some(Segment { first, end, nodes, uniform, kept, once, each, checks: self.checks, split })
     }
+}
+
+/// Whether a register of 64-bit lanes shares units with another register, and one of the two is written.
+fn overlap<'i>(
+    warps: usize,
+    nodes: &[Node],
+    given: impl Iterator<Item = Node>,
+    items: impl Iterator<Item = &'i Item>,
+) -> bool {
+    // Units, whether of 64-bit lanes, and whether written.
+    let mut all: Vec<(Range<usize>, bool, bool)> = vec![];
+    let mut note = |r: Reg, kind: Kind, written: bool| {
+        let units = units_of(r, kind, warps);
+        let wide = kind == Kind::Wide;
+        match all.iter_mut().find(|it| it.0 == units && it.1 == wide) {
+            Some(it) => it.2 |= written,
+            None => all.push((units, wide, written)),
+        }
+    };
+    for node in given {
+        match node {
+            Node::Word(r) => note(r, Kind::Word, false),
+            Node::Mask(r) => note(r, Kind::Mask, false),
+            Node::Part(r, _) => note(r, Kind::Wide, false),
+            _ => (),
+        }
+    }
+    for item in items {
+        match *item {
+            Item::Store(r, id) | Item::Move(r, id) => note(r, nodes[id as usize].kind(), true),
+            Item::Wide(r, ..) => note(r, Kind::Wide, true),
+            _ => (),
+        }
+    }
+    let meet = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
+    all.iter().enumerate().any(|(i, (a, wide, written))| {
+        *wide && all.iter().enumerate().any(|(j, b)| j != i && (*written || b.2) && meet(a, &b.0))
+    })
+}
+
+/// Units of the wave's registers that a register has.
+pub fn units_of(r: Reg, kind: Kind, warps: usize) -> Range<usize> {
+    let each = if kind == Kind::Mask || r.is_uniform() { 1 } else { warps };
+    r.unit()..r.unit() + each * if kind == Kind::Wide { 2 } else { 1 }
 }

@@ -3,21 +3,23 @@
 
 use super::live::Set;
 use super::region::{Check, Counts, End, Load, Place, To};
-use super::segment::{Consts, Item, Lanes, MOST_NODES, Segment, operands, settle};
-use crate::recording::{Bin, Id, Kind, Node, Tape, Tri, Un, with};
+use super::segment::{Consts, Item, Lanes, MOST_NODES, Segment, given, operands, settle};
+use crate::kernels::across;
+use crate::recording::{Bin, Id, Kind, Node, Record, Tape, Tri, Un, Wide, with};
 use rustc_hash::{FxHashMap, FxHashSet};
 use shader::bytecode::{
     BEFORE_LEFT, Before, Code, Op, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of,
 };
 use shader::ir::{self, Mem, Ty};
+use simd::Simd;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
 pub struct Trace {
     tape: Tape,
     lanes: Vec<Lanes>,
-    /// By unit, and whether as a mask: what the register holds, of lanes that execute.
-    now: FxHashMap<(usize, bool), Id>,
+    /// By unit, and how it lies: what the register holds, of lanes that execute.
+    now: FxHashMap<(usize, Kind), Id>,
     /// Of all lanes, where that is another value.
     whole: FxHashMap<usize, Id>,
     items: Vec<Item>,
@@ -73,23 +75,27 @@ impl Trace {
     }
 
     /// What a register holds now.
-    pub fn value(&mut self, r: Reg, mask: bool) -> Id {
-        if let Some(id) = self.now.get(&(r.unit(), mask)) {
+    pub fn value(&mut self, r: Reg, kind: Kind) -> Id {
+        if let Some(id) = self.now.get(&(r.unit(), kind)) {
             return *id;
         }
-        let id = self.put(match self.consts.get(&r.unit()) {
-            _ if mask => Node::Mask(mask_of(r)),
-            Some(x) => Node::Splat(*x),
-            None => Node::Word(r),
-        });
-        self.now.insert((r.unit(), mask), id);
+        let before = self.tape.nodes.len();
+        let id = given(&mut self.tape, &self.consts, r, kind);
+        self.computed(before);
+        self.now.insert((r.unit(), kind), id);
         id
     }
-    fn write(&mut self, r: Reg, id: Id, mask: bool) {
-        self.now.insert((r.unit(), mask), id);
-        self.now.remove(&(r.unit(), !mask));
+    fn write(&mut self, r: Reg, id: Id) {
+        let kind = self.tape.nodes[id as usize].kind();
+        for other in [Kind::Word, Kind::Mask, Kind::Wide] {
+            self.now.remove(&(r.unit(), other));
+        }
+        self.now.insert((r.unit(), kind), id);
         self.whole.remove(&r.unit());
-        self.items.push(Item::Store(if mask { mask_of(r) } else { r }, id));
+        self.items.push(match self.tape.nodes[id as usize] {
+            Node::Parts(a, b) => Item::Wide(r, a, b),
+            _ => Item::Store(if kind == Kind::Mask { mask_of(r) } else { r }, id),
+        });
     }
     /// The same, if all lanes share it.
     pub fn shared(&self, id: Id) -> Option<Id> {
@@ -129,54 +135,87 @@ impl Trace {
     pub fn op(&mut self, op: &Op, checks: &mut Vec<Check>) -> Option<()> {
         match op.code {
             Code::MOVM32 if op.d.is_uniform() => {
-                let new = self.value(op.a, false);
+                let new = self.value(op.a, Kind::Word);
                 self.shared(new)?;
-                self.write(op.d, new, false);
+                self.write(op.d, new);
             }
             Code::MOVM32 | Code::MOVIF32 => {
-                let new = self.value(op.a, false);
+                let new = self.value(op.a, Kind::Word);
                 let old = match self.whole.get(&op.d.unit()) {
                     Some(id) => *id,
-                    None => self.value(op.d, false),
+                    None => self.value(op.d, Kind::Word),
                 };
                 let all = op.code == Code::MOVM32;
-                let lanes = if all { self.exec() } else { self.value(op.b, true) };
+                let lanes = if all { self.exec() } else { self.value(op.b, Kind::Mask) };
                 let id = self.put(Node::Tri(Tri::Sel, lanes, new, old));
                 if op.d.is_uniform() {
                     return None;
                 }
-                self.write(op.d, id, false);
+                self.write(op.d, id);
                 if all {
                     // Who reads the register later in the block need not know what it holds for others.
-                    self.now.insert((op.d.unit(), false), new);
+                    self.now.insert((op.d.unit(), Kind::Word), new);
                     self.whole.insert(op.d.unit(), id);
                 }
             }
+            Code::MOVM64 | Code::MOVIF64 if !op.d.is_uniform() => {
+                let (new, old) = (self.value(op.a, Kind::Wide), self.value(op.d, Kind::Wide));
+                let lanes = if op.code == Code::MOVM64 { self.exec() } else { self.value(op.b, Kind::Mask) };
+                let before = self.tape.nodes.len();
+                let id = with(&mut self.tape, || Record.lsel(lanes, Wide::of(new), Wide::of(old)).id());
+                self.computed(before);
+                self.write(op.d, id);
+            }
             Code::MOVMB | Code::MOVIFB => {
-                let (new, old) = (self.value(op.a, true), self.value(op.d, true));
-                let lanes = if op.code == Code::MOVMB { self.exec() } else { self.value(op.b, true) };
+                let (new, old) = (self.value(op.a, Kind::Mask), self.value(op.d, Kind::Mask));
+                let lanes = if op.code == Code::MOVMB { self.exec() } else { self.value(op.b, Kind::Mask) };
                 let differ = self.put(Node::Bin(Bin::MXor, new, old));
                 let differ = self.both(differ, lanes);
                 let id = self.put(Node::Bin(Bin::MXor, old, differ));
-                self.write(op.d, id, true);
+                self.write(op.d, id);
             }
             Code::GETEXEC => {
                 let exec = self.exec();
-                self.write(op.d, exec, true);
+                self.write(op.d, exec);
             }
             Code::OREXEC => self.wait(op.d),
             Code::MASK_CLEAR => {
                 let none = self.put(Node::Truth(false));
-                self.write(op.d, none, true);
+                self.write(op.d, none);
             }
             Code::MASK_ANDN => {
-                let (a, b) = (self.value(op.a, true), self.value(op.b, true));
+                let (a, b) = (self.value(op.a, Kind::Mask), self.value(op.b, Kind::Mask));
                 let b = self.not(b);
                 let id = self.both(a, b);
-                self.write(op.d, id, true);
+                self.write(op.d, id);
             }
+            code if across::kinds(code).is_some() => return self.across(op),
             _ => return self.arithmetic(op, checks),
         }
+        Some(())
+    }
+
+    /// An op that reads the lanes of its warp.
+    fn across(&mut self, op: &Op) -> Option<()> {
+        let (operands, _) = across::kinds(op.code)?;
+        if self.tape.narrow || op.d.is_none() {
+            return None;
+        }
+        let mut x = [0; 2];
+        for ((x, r), kind) in x.iter_mut().zip([op.a, op.b]).zip(operands) {
+            *x = self.value(r, *kind);
+        }
+        let exec = self.exec();
+        let before = self.tape.nodes.len();
+        let id = with(&mut self.tape, || across::recorded(op, exec, x));
+        if self.tape.unsaid || self.tape.nodes.len() > MOST_NODES {
+            return None;
+        }
+        self.computed(before);
+        if op.d.is_uniform() && self.lanes[id as usize] != Lanes::Same {
+            return None;
+        }
+        self.write(op.d, id);
         Some(())
     }
 
@@ -187,7 +226,7 @@ impl Trace {
             if r.is_none() {
                 return None;
             }
-            x.push(self.value(r, *kind == Kind::Mask));
+            x.push(self.value(r, *kind));
         }
         let made = self.made(op.code, &x, checks)?;
         let mask = recording.results[0] == Kind::Mask;
@@ -195,17 +234,17 @@ impl Trace {
             if r.is_none() || !mask && r.is_uniform() && self.lanes[id as usize] != Lanes::Same {
                 return None;
             }
-            self.write(r, id, mask);
+            self.write(r, id);
         }
         Some(())
     }
 
     /// d = a + b, of a counting loop's end.
     pub fn sum(&mut self, op: &Op) -> Option<()> {
-        let (a, b) = (self.value(op.a, false), self.value(op.b, false));
+        let (a, b) = (self.value(op.a, Kind::Word), self.value(op.b, Kind::Word));
         let id = self.put(Node::Bin(Bin::IAdd, a, b));
         self.shared(id)?;
-        self.write(op.d, id, false);
+        self.write(op.d, id);
         Some(())
     }
 
@@ -216,7 +255,7 @@ impl Trace {
     /// The condition of an op that compares.
     pub fn condition(&mut self, op: &Op) -> Option<Id> {
         let made = |it: &mut Trace, code: Code, x: &[Id]| Some(it.made(code, x, &mut vec![])?[0]);
-        let c = compared(op, self, |it, r| it.value(r, false), made)?;
+        let c = compared(op, self, |it, r| it.value(r, Kind::Word), made)?;
         let negated = op.e & 0x100 != 0;
         Some(if negated { self.not(c) } else { c })
     }
@@ -224,9 +263,9 @@ impl Trace {
     // ---- who executes ----
 
     fn wait(&mut self, r: Reg) {
-        let (exec, old) = (self.exec(), self.value(r, true));
+        let (exec, old) = (self.exec(), self.value(r, Kind::Mask));
         let id = self.either(old, exec);
-        self.write(r, id, true);
+        self.write(r, id);
     }
     /// Lanes of `c` go on. `rare`: with none of these nothing changes, and the block is left.
     pub fn split(&mut self, c: Id, yes: Reg, no: Reg, rare: bool) {
@@ -239,7 +278,7 @@ impl Trace {
         let n = self.both(exec, c);
         for (r, id) in [(yes, y), (no, n)] {
             if !r.is_none() {
-                self.write(r, id, true);
+                self.write(r, id);
             }
         }
         self.items.push(Item::Exec(y));
@@ -248,9 +287,9 @@ impl Trace {
     pub fn park_if(&mut self, c: Id, to: Reg) {
         let exec = self.exec();
         if !to.is_none() {
-            let (old, y) = (self.value(to, true), self.both(exec, c));
+            let (old, y) = (self.value(to, Kind::Mask), self.both(exec, c));
             let id = self.either(old, y);
-            self.write(to, id, true);
+            self.write(to, id);
         }
         let c = self.not(c);
         let rest = self.both(exec, c);
@@ -262,7 +301,7 @@ impl Trace {
         }
     }
     pub fn set_exec(&mut self, a: Reg, join: bool) {
-        let mut id = self.value(a, true);
+        let mut id = self.value(a, Kind::Mask);
         if join {
             let exec = self.exec();
             id = self.either(exec, id);
@@ -298,8 +337,8 @@ impl Trace {
             }
         } as u32;
         let zero = self.put(Node::Splat(0));
-        let a = if op.a.is_none() { zero } else { self.value(op.a, false) };
-        let c = if op.c.is_none() { zero } else { self.value(op.c, false) };
+        let a = if op.a.is_none() { zero } else { self.value(op.a, Kind::Word) };
+        let c = if op.c.is_none() { zero } else { self.value(op.c, Kind::Word) };
         self.shared(c)?;
         let same = op.a.is_none() || op.a.is_uniform();
         if same != self.shared(a).is_some() {
@@ -341,7 +380,7 @@ impl Trace {
             if r.is_uniform() && !same {
                 return None;
             }
-            self.write(r, id, false);
+            self.write(r, id);
         }
         Some(same)
     }
@@ -379,6 +418,15 @@ impl Trace {
                         if mask && self.lanes[id as usize] != Lanes::Differ {
                             unsure.push(r.unit());
                         }
+                    }
+                    keep
+                }
+                Item::Wide(r, a, b) => {
+                    let part = |id: Id, k: u8| nodes[id as usize] == Node::Part(r, k);
+                    let unchanged = part(a, 0) && (part(b, 1) || r.is_uniform());
+                    let keep = seen.insert((r.unit(), false)) && live.has(r.unit()) && !unchanged;
+                    if keep {
+                        (needed[a as usize], needed[b as usize]) = (true, true);
                     }
                     keep
                 }

@@ -9,10 +9,11 @@ use super::mask::Bits;
 use super::regs::{dst32, dst64, src32, src64};
 use super::wide::{above, dmax, dmin};
 use crate::kernel;
+use crate::recording::{self, Id, Kind, Record};
 use crate::state::State;
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::ReduceOp;
-use simd::{Level, Simd, ops};
+use simd::{Level, Simd, Table, ops};
 
 /// Sixteen lanes of a width.
 trait Lanes<S: Simd> {
@@ -86,18 +87,7 @@ impl<S: Simd> Lanes<S> for Wide {
     }
 }
 
-/// A number a lane.
-#[repr(C, align(64))]
-struct Line([u32; 16]);
-
-/// Lane numbers, as a vector.
-#[inline(always)]
-fn numbers<S: Simd>(s: S, of: &'static Line) -> S::I {
-    // SAFETY: sixteen words, aligned.
-    unsafe { s.iload(of.0.as_ptr().cast()) }
-}
-
-const fn line(step: u32, kind: u32) -> Line {
+const fn line(step: u32, kind: u32) -> Table<16> {
     let mut r = [0; 16];
     let mut i = 0;
     while i < 16 {
@@ -108,13 +98,13 @@ const fn line(step: u32, kind: u32) -> Line {
         };
         i += 1;
     }
-    Line(r)
+    Table(r)
 }
 
 /// For steps of 1, 2, 4 and 8: the lower and the upper partner in a fold, and the lane before.
-static LOWER: [Line; 4] = [line(1, 0), line(2, 0), line(4, 0), line(8, 0)];
-static UPPER: [Line; 4] = [line(1, 1), line(2, 1), line(4, 1), line(8, 1)];
-static BEFORE: [Line; 4] = [line(1, 2), line(2, 2), line(4, 2), line(8, 2)];
+static LOWER: [Table<16>; 4] = [line(1, 0), line(2, 0), line(4, 0), line(8, 0)];
+static UPPER: [Table<16>; 4] = [line(1, 1), line(2, 1), line(4, 1), line(8, 1)];
+static BEFORE: [Table<16>; 4] = [line(1, 2), line(2, 2), line(4, 2), line(8, 2)];
 
 /// Lanes that have one `1 << step` before them in their cluster of `1 << cluster` lanes.
 const fn followers(cluster: u32, step: u32) -> u16 {
@@ -265,7 +255,7 @@ unsafe fn any<S: Simd, T: Lanes<S>>(s: S, st: &State, o: &Op, plan: &Plan, f: Po
 /// As [`all`].
 #[inline(always)]
 unsafe fn each<S: Simd, T: Lanes<S>, F: Fold<S, T>>(s: S, st: &State, o: &Op, plan: &Plan, f: F) {
-    let (skip, identity) = (T::splat(s, plan.skip), T::splat(s, plan.identity));
+    let skip = T::splat(s, plan.skip);
     for w in Bits(st.live) {
         let exec = st.exec[w];
         // SAFETY: the op's registers, a live warp; their width is the caller's.
@@ -273,28 +263,48 @@ unsafe fn each<S: Simd, T: Lanes<S>, F: Fold<S, T>>(s: S, st: &State, o: &Op, pl
         if exec != 0xFFFF {
             x = T::select(s, s.mask(exec), x, skip);
         }
-        if plan.scan == 0 {
-            for step in (0..plan.cluster).rev() {
-                // Both partners compute the same expression, the lower lane first.
-                let lower = T::shuffle(s, x, numbers(s, &LOWER[step]));
-                let upper = T::shuffle(s, x, numbers(s, &UPPER[step]));
-                x = f.of(s, lower, upper);
-            }
-        } else {
-            let rows = &FOLLOWERS[plan.cluster];
-            if plan.scan == 2 {
-                let before = T::shuffle(s, x, numbers(s, &BEFORE[0]));
-                x = T::select(s, s.mask(rows[0]), before, skip);
-            }
-            for step in 0..plan.cluster {
-                let before = T::shuffle(s, x, numbers(s, &BEFORE[step]));
-                x = T::select(s, s.mask(rows[step]), f.of(s, before, x), x);
-            }
-            x = f.of(s, identity, x);
-        }
+        let x = warp::<S, T, F>(s, x, plan, &f);
         // SAFETY: as above.
         unsafe { T::write(s, st, o.d, w, x) };
     }
+}
+
+/// The operation on one warp, whose inactive lanes change nothing.
+#[inline(always)]
+fn warp<S: Simd, T: Lanes<S>, F: Fold<S, T>>(s: S, mut x: T::V, plan: &Plan, f: &F) -> T::V {
+    if plan.scan == 0 {
+        for step in (0..plan.cluster).rev() {
+            // Both partners compute the same expression, the lower lane first.
+            let lower = T::shuffle(s, x, s.iline(&LOWER[step]));
+            let upper = T::shuffle(s, x, s.iline(&UPPER[step]));
+            x = f.of(s, lower, upper);
+        }
+        return x;
+    }
+    let rows = &FOLLOWERS[plan.cluster];
+    if plan.scan == 2 {
+        let before = T::shuffle(s, x, s.iline(&BEFORE[0]));
+        x = T::select(s, s.mask(rows[0]), before, T::splat(s, plan.skip));
+    }
+    for step in 0..plan.cluster {
+        let before = T::shuffle(s, x, s.iline(&BEFORE[step]));
+        x = T::select(s, s.mask(rows[step]), f.of(s, before, x), x);
+    }
+    f.of(s, T::splat(s, plan.identity), x)
+}
+
+/// Of each lane what an operation on words makes of those before it, beginning with `skip`, which changes nothing; and of all of them.
+#[inline(always)]
+pub(super) fn before<S: Simd>(s: S, of: impl Fn(S::I, S::I) -> S::I, x: S::I, skip: S::I) -> (S::I, u32) {
+    let rows = &FOLLOWERS[4];
+    let step = |x: S::I, n: usize| s.ishuffle(x, s.iline(&BEFORE[n]));
+    let mut all = x;
+    for n in 0..4 {
+        all = s.isel(s.mask(rows[n]), of(step(all, n), all), all);
+    }
+    // (The last lane has all; it comes first.)
+    let moved = step(all, 0);
+    (s.isel(s.mask(rows[0]), moved, skip), ops::i_lanes(s, moved)[0])
 }
 
 /// The operation and the plan that an op's `e` says.
@@ -387,3 +397,53 @@ pub fn register(r: &mut Registry) {
     r.add::<Shuffle32>(Code::SHUFFLE32);
     r.add::<Shuffle64>(Code::SHUFFLE64);
 }
+
+/// How an op that reads a warp's lanes has its registers: those that it reads, and its result. None for other ops.
+pub fn kinds(code: Code) -> Option<(&'static [Kind], Kind)> {
+    use Kind::{Mask, Word};
+    Some(match code {
+        Code::REDUCE32 | Code::FIRST32 => (&[Word], Word),
+        Code::REDUCE64 | Code::FIRST64 => (&[Kind::Wide], Kind::Wide),
+        Code::SHUFFLE32 => (&[Word; 2], Word),
+        Code::SHUFFLE64 => (&[Kind::Wide, Word], Kind::Wide),
+        Code::BALLOT => (&[Mask], Word),
+        _ => return None,
+    })
+}
+
+/// Writes down such an op ([`crate::recording::with`]), of these operands, where the lanes of `exec` execute.
+pub fn recorded(o: &Op, exec: Id, [a, b]: [Id; 2]) -> Id {
+    let s = Record;
+    let wide = || recording::Wide::of(a);
+    macro_rules! reduce {
+        ($lanes:ident, $of:expr, $plan:expr, $x:expr, $($op:ident)*) => {{
+            let x = <$lanes as Lanes<Record>>::select(s, exec, $x, <$lanes as Lanes<Record>>::splat(s, $plan.skip));
+            match $of {
+                $(ReduceOp::$op => warp::<Record, $lanes, $op>(s, x, &$plan, &$op),)*
+            }
+        }};
+    }
+    // Lanes that don't execute read as nothing; a uniform register has none.
+    let none = |id| if o.a.is_uniform() { id } else { s.isel(exec, id, s.isplat(0)) };
+    match o.code {
+        Code::REDUCE32 => {
+            let (of, plan) = parts(o, WORDS);
+            reduce!(Words, of, plan, a, IAdd IMul SMin UMin SMax UMax And Or Xor FAdd FMul FMin FMax)
+        }
+        Code::REDUCE64 => {
+            let (of, plan) = parts(o, WIDE);
+            reduce!(Wide, of, plan, wide(), IAdd IMul SMin UMin SMax UMax And Or Xor FAdd FMul FMin FMax).id()
+        }
+        Code::SHUFFLE32 => s.ishuffle(none(a), b),
+        Code::SHUFFLE64 => {
+            let v = if o.a.is_uniform() { wide() } else { s.lsel(exec, wide(), s.lsplat(0)) };
+            s.lshuffle(v, b).id()
+        }
+        Code::FIRST32 => s.first(exec, a),
+        Code::FIRST64 => s.lshuffle(wide(), s.first(exec, s.iline(&NUMBERS))).id(),
+        _ => s.ballot(s.mand(exec, a)),
+    }
+}
+
+/// Lanes' own.
+static NUMBERS: Table<16> = line(0, 0);

@@ -8,18 +8,13 @@ use simd::{Simd, ops};
 /// least 2^-32 of it away. Results are mod 2^32; garbage for b = 0.
 #[inline(always)]
 fn udiv<S: Simd>(s: S, a: S::I, b: S::I) -> S::I {
-    let q = s.dtrunc(s.ddiv(u_to_d(s, a), u_to_d(s, b)));
+    let q = s.dtrunc(s.ddiv(s.u_to_d(a), s.u_to_d(b)));
     s.lo(s.dbits(s.dadd(q, s.dsplat(4503599627370496.0)))) // 2^52
 }
 #[inline(always)]
 fn sdiv<S: Simd>(s: S, a: S::I, b: S::I) -> S::I {
     let q = s.dtrunc(s.ddiv(s.s_to_d(a), s.s_to_d(b)));
     s.lo(s.dbits(s.dadd(q, s.dsplat(6755399441055744.0)))) // 1.5 · 2^52
-}
-/// Exact.
-#[inline(always)]
-pub fn u_to_d<S: Simd>(s: S, a: S::I) -> S::D {
-    s.dadd(s.s_to_d(s.ixor(a, s.isplat(0x8000_0000))), s.dsplat(2147483648.0))
 }
 /// `q` where b is not zero, else 0.
 #[inline(always)]

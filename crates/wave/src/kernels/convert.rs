@@ -1,9 +1,8 @@
 //! Conversions between 32 and 64 bits, and among 64-bit types.
 
 use super::Registry;
-use super::bin::u_to_d;
+use super::wide::{above, d_to_s64, d_to_u64, for_f32};
 use super::map::{D, F, I, L, Map1, Map2, ops1, ops2, register1, register2};
-use simd::ops::lanes;
 use simd::{Simd, ops};
 
 /// f64 → f32 such that rounding it again to fewer bits is as rounding once: inexact results get an odd last bit.
@@ -21,11 +20,11 @@ fn to_odd<S: Simd>(s: S, a: S::D) -> S::F {
 ops1! { S, s;
     F32ToF64 cold (a: F) -> D = s.f_to_d(a);
     S32ToF64 cold (a: I) -> D = s.s_to_d(a);
-    U32ToF64 cold (a: I) -> D = u_to_d(s, a);
+    U32ToF64 cold (a: I) -> D = s.u_to_d(a);
     S32ToS64 cold (a: I) -> L = ops::s_to_l(s, a);
     U32ToU64 cold (a: I) -> L = ops::u_to_l(s, a);
-    F32ToS64 cold (a: F) -> L = lanes!(s, l_from; x = f_lanes a => x as i64 as u64);
-    F32ToU64 cold (a: F) -> L = lanes!(s, l_from; x = f_lanes a => x as u64);
+    F32ToS64 cold (a: F) -> L = d_to_s64(s, s.f_to_d(a));
+    F32ToU64 cold (a: F) -> L = d_to_u64(s, s.f_to_d(a));
     F64ToF32 cold (a: D) -> F = s.d_to_f(a);
     F64ToF16 cold (a: D) -> F = s.f16_to_f(s.f_to_f16(to_odd(s, a)));
     F64ToS32 cold (a: D) -> I = {
@@ -36,12 +35,17 @@ ops1! { S, s;
         let x = s.dmin_raw(s.dmax_raw(a, s.dsplat(0.0)), s.dsplat(4294967295.0));
         s.lo(s.dbits(s.dadd(s.dtrunc(x), s.dsplat(4503599627370496.0)))) // 2^52
     };
-    F64ToS64 cold (a: D) -> L = lanes!(s, l_from; x = d_lanes a => x as i64 as u64);
-    F64ToU64 cold (a: D) -> L = lanes!(s, l_from; x = d_lanes a => x as u64);
-    S64ToF32 cold (a: L) -> F = lanes!(s, f_from; x = l_lanes a => x as i64 as f32);
-    U64ToF32 cold (a: L) -> F = lanes!(s, f_from; x = l_lanes a => x as f32);
-    S64ToF64 cold (a: L) -> D = lanes!(s, d_from; x = l_lanes a => x as i64 as f64);
-    U64ToF64 cold (a: L) -> D = lanes!(s, d_from; x = l_lanes a => x as f64);
+    F64ToS64 cold (a: D) -> L = d_to_s64(s, a);
+    F64ToU64 cold (a: D) -> L = d_to_u64(s, a);
+    S64ToF32 cold (a: L) -> F = {
+        // Beyond ±2^53.
+        let up = s.ladd(a, s.lsplat(1 << 53));
+        let large = above(s, up, s.lsplat(1 << 54));
+        s.d_to_f(s.sl_to_d(for_f32(s, a, large)))
+    };
+    U64ToF32 cold (a: L) -> F = s.d_to_f(s.ul_to_d(for_f32(s, a, above(s, a, s.lsplat(1 << 53)))));
+    S64ToF64 cold (a: L) -> D = s.sl_to_d(a);
+    U64ToF64 cold (a: L) -> D = s.ul_to_d(a);
     Lo32 cold (a: L) -> I = s.lo(a);
     Hi32 cold (a: L) -> I = s.hi(a);
 }

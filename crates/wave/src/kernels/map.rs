@@ -88,11 +88,11 @@ impl Class for I {
 }
 impl Class for D {
     const KIND: Kind = Kind::Wide;
-    fn recorded(_: Id) -> Self::V<Record> {
-        Wide
+    fn recorded(id: Id) -> Self::V<Record> {
+        Wide::of(id)
     }
-    fn id(_: Wide) -> Id {
-        0
+    fn id(v: Wide) -> Id {
+        v.id()
     }
     type V<S: Simd> = S::D;
     const BYTES: usize = 128;
@@ -109,11 +109,11 @@ impl Class for D {
 }
 impl Class for L {
     const KIND: Kind = Kind::Wide;
-    fn recorded(_: Id) -> Self::V<Record> {
-        Wide
+    fn recorded(id: Id) -> Self::V<Record> {
+        Wide::of(id)
     }
-    fn id(_: Wide) -> Id {
-        0
+    fn id(v: Wide) -> Id {
+        v.id()
     }
     type V<S: Simd> = S::L;
     const BYTES: usize = 128;

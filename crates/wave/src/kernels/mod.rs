@@ -7,7 +7,7 @@
 // Every kernel has its level as a parameter; lanes are loops over indices of several arrays.
 #![allow(clippy::extra_unused_type_parameters, clippy::needless_range_loop)]
 
-mod across;
+pub mod across;
 pub mod atomic;
 mod bin;
 mod bools;

@@ -6,7 +6,7 @@ mod tape;
 pub use tape::{Bin, Id, Node, Record, Tape, Tri, Un, Wide, with};
 
 /// How an operand or a result lies in registers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// Lanes of 32 bits.
     Word,
@@ -25,23 +25,17 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// None for an op of 64-bit lanes.
     pub const fn of(
         operands: &'static [Kind],
         results: &'static [Kind],
         run: fn(&[Id; 5]) -> [Id; 2],
     ) -> Option<Recording> {
-        let mut i = 0;
-        while i < operands.len() {
-            if matches!(operands[i], Kind::Wide) {
-                return None;
-            }
-            i += 1;
-        }
-        if matches!(results[0], Kind::Wide) {
-            return None;
-        }
         Some(Recording { operands, results, run })
+    }
+
+    /// None of its registers is of 64-bit lanes.
+    pub fn is_narrow(&self) -> bool {
+        self.operands.iter().chain(self.results).all(|k| *k != Kind::Wide)
     }
 
     /// `n` operands of 32 bits, five at most.

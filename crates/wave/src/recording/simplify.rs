@@ -18,8 +18,98 @@ impl Tape {
         })
     }
 
+    fn splat64(&self, id: Id) -> Option<u64> {
+        match self.nodes[id as usize] {
+            Node::Splat64(x) => Some(x),
+            _ => None,
+        }
+    }
+
+    /// Of 64-bit lanes: constants, words that are widened and made words again.
+    fn simplify_wide(&mut self, node: Node) -> Option<Id> {
+        let at = |id: Id| self.nodes[id as usize];
+        let put = |it: &mut Tape, x: u64| Some(it.put(Node::Splat64(x)));
+        match node {
+            Node::Un(Un::Zext(_), a) => {
+                let x = self.splat(a)?;
+                put(self, x.into())
+            }
+            Node::Un(Un::SToD(_), a) => {
+                let x = self.splat(a)?;
+                put(self, f64::from(x as i32).to_bits())
+            }
+            Node::Un(Un::UToD(_), a) => {
+                let x = self.splat(a)?;
+                put(self, f64::from(x).to_bits())
+            }
+            Node::Un(Un::MPart(_), m) if matches!(at(m), Node::Truth(_)) => Some(m),
+            Node::Bin(Bin::DNe, a, b) if a == b => {
+                let nan = f64::from_bits(self.splat64(a)?).is_nan();
+                Some(self.put(Node::Truth(nan)))
+            }
+            Node::Bin(Bin::MJoin, a, b) if a == b && matches!(at(a), Node::Truth(_)) => Some(a),
+            Node::Bin(op @ (Bin::LShl | Bin::LShr | Bin::LSar), a, b) => match (self.splat64(a), self.splat64(b)?) {
+                (_, 0) => Some(a),
+                (Some(x), n @ ..64) => {
+                    let r = match op {
+                        Bin::LShl => x << n,
+                        Bin::LShr => x >> n,
+                        _ => (x as i64 >> n) as u64,
+                    };
+                    put(self, r)
+                }
+                _ => None,
+            },
+            Node::Bin(op @ (Bin::LAnd | Bin::LOr | Bin::LXor | Bin::LAdd), a, b) => {
+                let (a, b) = if self.splat64(b).is_some() { (a, b) } else { (b, a) };
+                match (op, self.splat64(a), self.splat64(b)?) {
+                    (Bin::LAnd, Some(x), y) => put(self, x & y),
+                    (Bin::LOr, Some(x), y) => put(self, x | y),
+                    (Bin::LXor, Some(x), y) => put(self, x ^ y),
+                    (_, Some(x), y) => put(self, x.wrapping_add(y)),
+                    (Bin::LAnd, _, 0) => Some(b),
+                    (Bin::LAnd, _, u64::MAX) | (Bin::LOr | Bin::LXor | Bin::LAdd, _, 0) => Some(a),
+                    _ => None,
+                }
+            }
+            Node::Bin(op @ (Bin::Lo | Bin::Hi), a, b) => {
+                if let (Some(x), true) = (self.splat64(a), a == b) {
+                    let word = if op == Bin::Lo { x } else { x >> 32 };
+                    return Some(self.put(Node::Splat(word as u32)));
+                }
+                let word = |id: Id| match at(id) {
+                    Node::Un(Un::Zext(_), x) => Some((x, None)),
+                    Node::Bin(Bin::LOr, low, high) => match (at(low), at(high)) {
+                        (Node::Un(Un::Zext(_), x), Node::Bin(Bin::LShl, y, n)) => match (at(y), at(n)) {
+                            (Node::Un(Un::Zext(_), y), Node::Splat64(32)) => Some((x, Some(y))),
+                            _ => None,
+                        },
+                        _ => None,
+                    },
+                    _ => None,
+                };
+                let ((x, y), other) = (word(a)?, word(b)?);
+                match (op, y) {
+                    _ if (x, y) != other => None,
+                    (Bin::Lo, _) => Some(x),
+                    (_, Some(y)) => Some(y),
+                    (_, None) => Some(self.put(Node::Splat(0))),
+                }
+            }
+            Node::Tri(Tri::LSel, m, a, b) => match at(m) {
+                Node::Truth(t) => Some(if t { a } else { b }),
+                _ if a == b => Some(a),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// A node that is there already and has the same value. What kernels ask of constants is settled here.
     pub(super) fn simplify(&mut self, node: Node) -> Option<Id> {
+        if let Some(id) = self.simplify_wide(node) {
+            return Some(id);
+        }
         let at = |id: Id| self.nodes[id as usize];
         match node {
             // x = x, of a number.

@@ -3,6 +3,7 @@
 //! Kernels are written once over [`Simd`]; run on this machine they say which vector operations an op is made of. So compiled
 //! code does what interpreted code does by construction, and no op is described a second time.
 
+use super::Kind;
 use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
 use simd::{Level, Seldom, Simd, Table};
@@ -35,6 +36,31 @@ pub enum Un {
     /// Each lane has what a lane of its quad has: two bits a lane say which. Kernels of quads are none of [`Simd`]'s: a segment's own.
     Quad(u8),
     MNot,
+    // Of a part of 64-bit lanes ([`Wide`]).
+    DSqrt,
+    DFloor,
+    DCeil,
+    DTrunc,
+    DRoundEven,
+    /// Both words of a lane change places; of the narrow level alone.
+    LSwap,
+    /// To words of the lower half of a vector.
+    DToF,
+    DToS,
+    // From 64-bit integers, and to unsigned ones; not of the narrow level.
+    SlToD,
+    UlToD,
+    DToUl,
+    // From words to the part of that number.
+    SToD(u8),
+    /// Not of the narrow level.
+    UToD(u8),
+    FToD(u8),
+    Zext(u8),
+    /// A mask of 32-bit lanes as that of the part of that number.
+    MPart(u8),
+    /// A mask's bits, in all lanes; not of the narrow level.
+    Ballot,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -71,6 +97,44 @@ pub enum Bin {
     MAnd,
     MOr,
     MXor,
+    // Of parts of 64-bit lanes ([`Wide`]).
+    DAdd,
+    DSub,
+    DMul,
+    DDiv,
+    DMin,
+    DMax,
+    DEq,
+    DNe,
+    DLt,
+    DLe,
+    LAdd,
+    LSub,
+    /// Not of the narrow level.
+    LMul,
+    /// Products of the lanes' lower words.
+    LMulLow,
+    LAnd,
+    LOr,
+    LXor,
+    LShl,
+    LShr,
+    /// Not of the narrow level.
+    LSar,
+    LEq,
+    LGt,
+    // Of both parts: the words of a warp.
+    Lo,
+    Hi,
+    /// The lower halves of two vectors, one behind the other.
+    Join,
+    /// A mask of the masks of both parts.
+    MJoin,
+    // Of a whole warp's lanes, which the narrow level has not in one vector.
+    /// By a's numbers, mod 16, the words of b.
+    Shuffle,
+    /// Of the first lane of mask a, the word of b.
+    First,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -83,11 +147,17 @@ pub enum Tri {
     Sel,
     /// [`Simd::ffix`] of c by the class of a, as table b says; not of the narrow level.
     Fix,
+    /// a · b + c of a part of 64-bit lanes.
+    DFma,
+    /// The part's mask a ? b : c
+    LSel,
+    /// By a part's numbers a, mod 16, 64 bits of the parts b and c; not of the narrow level.
+    LShuffle,
 }
 
 impl Un {
     pub fn is_mask(self) -> bool {
-        self == Un::MNot
+        matches!(self, Un::MNot | Un::MPart(_))
     }
 }
 
@@ -95,6 +165,7 @@ impl Bin {
     pub fn is_mask(self) -> bool {
         use Bin::*;
         matches!(self, FEq | FNe | FLt | FLe | IEq | SGt | UGt | MAnd | MOr | MXor)
+            || matches!(self, DEq | DNe | DLt | DLe | LEq | LGt | MJoin)
     }
     /// a and b may change places. Of two NaN operands the result's payload may differ then, which is nobody's business.
     pub fn commutes(self) -> bool {
@@ -117,6 +188,17 @@ impl Bin {
                 | MAnd
                 | MOr
                 | MXor
+                | DAdd
+                | DMul
+                | DEq
+                | DNe
+                | LAdd
+                | LMul
+                | LMulLow
+                | LAnd
+                | LOr
+                | LXor
+                | LEq
         )
     }
 }
@@ -128,6 +210,10 @@ pub enum Node {
     Word(Reg),
     /// What a Bool register held.
     Mask(Reg),
+    /// What a part of a register of 64-bit lanes held.
+    Part(Reg, u8),
+    /// A value of 64-bit lanes: its parts. It is computed nowhere, only they are.
+    Parts(Id, Id),
     /// Lanes of the warp that execute.
     Exec,
     /// Words that the load of this number reads: at an offset of each lane's, to which one of all lanes' is added. A region's.
@@ -136,8 +222,14 @@ pub enum Node {
     Phi(Id, Id),
     /// The same 32 bits in all lanes.
     Splat(u32),
+    /// The same 64 bits in all lanes of a part.
+    Splat64(u64),
     /// The same truth in all lanes.
     Truth(bool),
+    /// A number of its own for each lane.
+    Line(&'static Table<16>),
+    /// These lanes of a warp.
+    Lanes(u16),
     Un(Un, Id),
     Bin(Bin, Id, Id),
     Tri(Tri, Id, Id, Id),
@@ -146,21 +238,31 @@ pub enum Node {
 impl Node {
     pub fn is_mask(self) -> bool {
         match self {
-            Node::Mask(_) | Node::Exec | Node::Truth(_) => true,
+            Node::Mask(_) | Node::Exec | Node::Truth(_) | Node::Lanes(_) => true,
             Node::Un(u, _) => u.is_mask(),
             Node::Bin(b, ..) => b.is_mask(),
             Node::Word(_) | Node::Splat(_) | Node::Tri(..) | Node::Load(..) | Node::Phi(..) => false,
+            Node::Part(..) | Node::Parts(..) | Node::Splat64(_) | Node::Line(_) => false,
+        }
+    }
+    /// How a register that is to hold it lies.
+    pub fn kind(self) -> Kind {
+        match self {
+            Node::Parts(..) => Kind::Wide,
+            _ if self.is_mask() => Kind::Mask,
+            _ => Kind::Word,
         }
     }
     /// It is there, in a register or as a constant.
     pub fn is_given(self) -> bool {
         matches!(self, Node::Word(_) | Node::Mask(_) | Node::Exec | Node::Splat(_) | Node::Truth(_))
+            || matches!(self, Node::Part(..) | Node::Parts(..) | Node::Splat64(_) | Node::Line(_) | Node::Lanes(_))
     }
     /// The nodes that it is computed of.
     pub fn operands(self) -> impl Iterator<Item = Id> {
         let (list, n) = match self {
             Node::Un(_, a) => ([a, 0, 0], 1),
-            Node::Bin(_, a, b) | Node::Load(_, a, b) | Node::Phi(a, b) => ([a, b, 0], 2),
+            Node::Bin(_, a, b) | Node::Load(_, a, b) | Node::Phi(a, b) | Node::Parts(a, b) => ([a, b, 0], 2),
             Node::Tri(_, a, b, c) => ([a, b, c], 3),
             _ => ([0; 3], 0),
         };
@@ -266,9 +368,69 @@ fn unsaid() -> Id {
 #[derive(Clone, Copy)]
 pub struct Record;
 
-/// A value of 64-bit lanes, which are not written down.
+impl Record {
+    /// What [`crate::kernels::subgroup`] has: the word of the first lane of `m`, and that mask as a word.
+    pub fn first(self, m: Id, a: Id) -> Id {
+        if narrow() { unsaid() } else { put(Node::Bin(Bin::First, m, a)) }
+    }
+    pub fn ballot(self, m: Id) -> Id {
+        if narrow() { unsaid() } else { put(Node::Un(Un::Ballot, m)) }
+    }
+}
+
+/// A value of 64-bit lanes: as a vector has half as many of these, its first lanes and its last ones.
 #[derive(Clone, Copy)]
-pub struct Wide;
+pub struct Wide(Id, Id);
+
+impl Wide {
+    pub fn of(id: Id) -> Wide {
+        TAPE.with_borrow(|t| match t.nodes[id as usize] {
+            Node::Parts(a, b) => Wide(a, b),
+            // (No value of that kind: who asks has written down that something is unsaid.)
+            _ => Wide(id, id),
+        })
+    }
+    pub fn id(self) -> Id {
+        put(Node::Parts(self.0, self.1))
+    }
+    fn splat(bits: u64) -> Wide {
+        let id = put(Node::Splat64(bits));
+        Wide(id, id)
+    }
+    /// Words as 64 bits each two.
+    fn pairs(word: Id) -> Id {
+        match TAPE.with_borrow(|t| t.nodes[word as usize]) {
+            Node::Splat(x) => put(Node::Splat64(u64::from(x) << 32 | u64::from(x))),
+            _ => word,
+        }
+    }
+    /// Of each part by itself.
+    fn un(self, op: Un) -> Wide {
+        Wide(put(Node::Un(op, self.0)), put(Node::Un(op, self.1)))
+    }
+    fn bin(self, op: Bin, b: Wide) -> Wide {
+        Wide(put(Node::Bin(op, self.0, b.0)), put(Node::Bin(op, self.1, b.1)))
+    }
+    /// A comparison.
+    fn compare(self, op: Bin, b: Wide) -> Id {
+        let parts = self.bin(op, b);
+        put(Node::Bin(Bin::MJoin, parts.0, parts.1))
+    }
+    /// From words.
+    fn from(op: fn(u8) -> Un, a: Id) -> Wide {
+        Wide(put(Node::Un(op(0), a)), put(Node::Un(op(1), a)))
+    }
+    /// To words, part by part.
+    fn narrowed(self, op: Un) -> Id {
+        let parts = self.un(op);
+        put(Node::Bin(Bin::Join, parts.0, parts.1))
+    }
+    fn select(m: Id, a: Wide, b: Wide) -> Wide {
+        let part = |k| if k == 0 && !narrow() { m } else { put(Node::Un(Un::MPart(k), m)) };
+        let of = |k, a, b| put(Node::Tri(Tri::LSel, part(k), a, b));
+        Wide(of(0, a.0, b.0), of(1, a.1, b.1))
+    }
+}
 
 macro_rules! bins {
     ($($name:ident = $op:ident;)*) => {
@@ -284,16 +446,25 @@ macro_rules! uns {
         })*
     };
 }
-macro_rules! wide {
-    ($($name:ident($($t:ty),*) -> $r:ident;)*) => {
-        $(fn $name(self $(, _: $t)*) -> $r {
-            wide!(@ $r)
+macro_rules! wides {
+    ($($name:ident = $op:ident;)*) => {
+        $(fn $name(self, a: Wide, b: Wide) -> Wide {
+            a.bin(Bin::$op, b)
         })*
     };
+}
+macro_rules! comparisons {
+    ($($name:ident = $op:ident;)*) => {
+        $(fn $name(self, a: Wide, b: Wide) -> Id {
+            a.compare(Bin::$op, b)
+        })*
+    };
+}
+macro_rules! wide {
     (@ Id) => { unsaid() };
     (@ Wide) => {{
-        unsaid();
-        Wide
+        let id = unsaid();
+        Wide(id, id)
     }};
 }
 /// Memory is not the machine's: what asks for it is left to the interpreter.
@@ -499,7 +670,8 @@ impl Simd for Record {
         match bits {
             0 => put(Node::Truth(false)),
             0xFFFF => put(Node::Truth(true)),
-            _ => unsaid(),
+            _ if narrow() => unsaid(),
+            _ => put(Node::Lanes(bits)),
         }
     }
     fn mbits(self, _: Id) -> u16 {
@@ -524,49 +696,151 @@ impl Simd for Record {
         false
     }
 
-    wide! {
-        umul_hi(Id, Id) -> Id;
-        smul_hi(Id, Id) -> Id;
-        ishuffle(Id, Id) -> Id;
-        dsplat(f64) -> Wide;
-        lsplat(u64) -> Wide;
-        dadd(Wide, Wide) -> Wide;
-        dsub(Wide, Wide) -> Wide;
-        dmul(Wide, Wide) -> Wide;
-        ddiv(Wide, Wide) -> Wide;
-        dsqrt(Wide) -> Wide;
-        dfma(Wide, Wide, Wide) -> Wide;
-        dmin_raw(Wide, Wide) -> Wide;
-        dmax_raw(Wide, Wide) -> Wide;
-        dfloor(Wide) -> Wide;
-        dceil(Wide) -> Wide;
-        dtrunc(Wide) -> Wide;
-        dround_even(Wide) -> Wide;
-        deq(Wide, Wide) -> Id;
-        dne(Wide, Wide) -> Id;
-        dlt(Wide, Wide) -> Id;
-        dle(Wide, Wide) -> Id;
-        dsel(Id, Wide, Wide) -> Wide;
-        dbits(Wide) -> Wide;
-        from_dbits(Wide) -> Wide;
-        ladd(Wide, Wide) -> Wide;
-        lsub(Wide, Wide) -> Wide;
-        lmul(Wide, Wide) -> Wide;
-        land(Wide, Wide) -> Wide;
-        lor(Wide, Wide) -> Wide;
-        lxor(Wide, Wide) -> Wide;
-        lshl(Wide, Id) -> Wide;
-        lshr(Wide, Id) -> Wide;
-        lsar(Wide, Id) -> Wide;
-        leq(Wide, Wide) -> Id;
-        lgt(Wide, Wide) -> Id;
-        lsel(Id, Wide, Wide) -> Wide;
-        lo(Wide) -> Id;
-        hi(Wide) -> Id;
-        pack(Id, Id) -> Wide;
-        s_to_d(Id) -> Wide;
-        d_to_s_raw(Wide) -> Id;
-        f_to_d(Id) -> Wide;
-        d_to_f(Wide) -> Id;
+    fn iline(self, table: &'static Table<16>) -> Id {
+        put(Node::Line(table))
+    }
+    fn ishuffle(self, a: Id, idx: Id) -> Id {
+        if narrow() { unsaid() } else { put(Node::Bin(Bin::Shuffle, idx, a)) }
+    }
+    fn lshuffle(self, a: Wide, idx: Id) -> Wide {
+        if narrow() {
+            unsaid();
+            return a;
+        }
+        let idx = Wide::from(Un::Zext, idx);
+        let of = |idx| put(Node::Tri(Tri::LShuffle, idx, a.0, a.1));
+        Wide(of(idx.0), of(idx.1))
+    }
+    fn umul_hi(self, a: Id, b: Id) -> Id {
+        // As vectors have it: products of even lanes and of odd ones.
+        let (a, b) = (Wide::pairs(a), Wide::pairs(b));
+        let bin = |op, a, b| put(Node::Bin(op, a, b));
+        let (up, high) = (put(Node::Splat64(32)), put(Node::Splat64(!0 << 32)));
+        let even = bin(Bin::LMulLow, a, b);
+        let odd = bin(Bin::LMulLow, bin(Bin::LShr, a, up), bin(Bin::LShr, b, up));
+        bin(Bin::LOr, bin(Bin::LShr, even, up), bin(Bin::LAnd, odd, high))
+    }
+    fn smul_hi(self, a: Id, b: Id) -> Id {
+        // A negative factor counts as 2^32 more there: the other one too much.
+        let of = |a, b| self.iand(self.isar(a, self.isplat(31)), b);
+        self.isub(self.umul_hi(a, b), self.iadd(of(a, b), of(b, a)))
+    }
+    wides! {
+        dadd = DAdd;
+        dsub = DSub;
+        dmul = DMul;
+        ddiv = DDiv;
+        dmin_raw = DMin;
+        dmax_raw = DMax;
+        ladd = LAdd;
+        lsub = LSub;
+        land = LAnd;
+        lor = LOr;
+        lxor = LXor;
+    }
+    comparisons! {
+        deq = DEq;
+        dne = DNe;
+        dlt = DLt;
+        dle = DLe;
+        leq = LEq;
+        lgt = LGt;
+    }
+    fn dsplat(self, x: f64) -> Wide {
+        Wide::splat(x.to_bits())
+    }
+    fn lsplat(self, x: u64) -> Wide {
+        Wide::splat(x)
+    }
+    fn dsqrt(self, a: Wide) -> Wide {
+        a.un(Un::DSqrt)
+    }
+    fn dfloor(self, a: Wide) -> Wide {
+        a.un(Un::DFloor)
+    }
+    fn dceil(self, a: Wide) -> Wide {
+        a.un(Un::DCeil)
+    }
+    fn dtrunc(self, a: Wide) -> Wide {
+        a.un(Un::DTrunc)
+    }
+    fn dround_even(self, a: Wide) -> Wide {
+        a.un(Un::DRoundEven)
+    }
+    fn dfma(self, a: Wide, b: Wide, c: Wide) -> Wide {
+        let of = |a, b, c| put(Node::Tri(Tri::DFma, a, b, c));
+        Wide(of(a.0, b.0, c.0), of(a.1, b.1, c.1))
+    }
+    fn dsel(self, m: Id, a: Wide, b: Wide) -> Wide {
+        Wide::select(m, a, b)
+    }
+    fn lsel(self, m: Id, a: Wide, b: Wide) -> Wide {
+        Wide::select(m, a, b)
+    }
+    fn dbits(self, a: Wide) -> Wide {
+        a
+    }
+    fn from_dbits(self, a: Wide) -> Wide {
+        a
+    }
+    fn lmul(self, a: Wide, b: Wide) -> Wide {
+        if !narrow() {
+            return a.bin(Bin::LMul, b);
+        }
+        // As `Avx2` has it.
+        let swapped = b.un(Un::LSwap);
+        let cross = a.bin(Bin::IMul, swapped);
+        let up = Wide::splat(32);
+        let cross = cross.bin(Bin::IAdd, cross.bin(Bin::LShr, up));
+        a.bin(Bin::LMulLow, b).bin(Bin::LAdd, cross.bin(Bin::LShl, up))
+    }
+    fn lshl(self, a: Wide, n: Id) -> Wide {
+        a.bin(Bin::LShl, Wide::from(Un::Zext, n))
+    }
+    fn lshr(self, a: Wide, n: Id) -> Wide {
+        a.bin(Bin::LShr, Wide::from(Un::Zext, n))
+    }
+    fn lsar(self, a: Wide, n: Id) -> Wide {
+        let n = Wide::from(Un::Zext, n);
+        if !narrow() {
+            return a.bin(Bin::LSar, n);
+        }
+        // As `Avx2` has it.
+        let sign = Wide::splat(1 << 63).bin(Bin::LShr, n);
+        a.bin(Bin::LShr, n).bin(Bin::LXor, sign).bin(Bin::LSub, sign)
+    }
+    fn lo(self, a: Wide) -> Id {
+        put(Node::Bin(Bin::Lo, a.0, a.1))
+    }
+    fn hi(self, a: Wide) -> Id {
+        put(Node::Bin(Bin::Hi, a.0, a.1))
+    }
+    fn pack(self, lo: Id, hi: Id) -> Wide {
+        let hi = Wide::from(Un::Zext, hi).bin(Bin::LShl, Wide::splat(32));
+        Wide::from(Un::Zext, lo).bin(Bin::LOr, hi)
+    }
+    fn s_to_d(self, a: Id) -> Wide {
+        Wide::from(Un::SToD, a)
+    }
+    fn u_to_d(self, a: Id) -> Wide {
+        if narrow() { simd::ops::u_to_d(self, a) } else { Wide::from(Un::UToD, a) }
+    }
+    fn sl_to_d(self, a: Wide) -> Wide {
+        if narrow() { simd::ops::sl_to_d(self, a) } else { a.un(Un::SlToD) }
+    }
+    fn ul_to_d(self, a: Wide) -> Wide {
+        if narrow() { simd::ops::ul_to_d(self, a) } else { a.un(Un::UlToD) }
+    }
+    fn d_to_ul(self, a: Wide) -> Wide {
+        if narrow() { simd::ops::d_to_ul(self, a) } else { a.un(Un::DToUl) }
+    }
+    fn d_to_s_raw(self, a: Wide) -> Id {
+        a.narrowed(Un::DToS)
+    }
+    fn f_to_d(self, a: Id) -> Wide {
+        Wide::from(Un::FToD, a)
+    }
+    fn d_to_f(self, a: Wide) -> Id {
+        a.narrowed(Un::DToF)
     }
 }

@@ -108,7 +108,7 @@ impl<'r> Cycle<'r> {
             .nodes
             .iter()
             .enumerate()
-            .filter(|(_, n)| matches!(n, Node::Word(_) | Node::Mask(_) | Node::Exec))
+            .filter(|(_, n)| matches!(n, Node::Word(_) | Node::Part(..) | Node::Mask(_) | Node::Exec))
             .map(|(i, n)| (*n, i as Id))
             .collect();
         for pin in &self.pins {
@@ -197,6 +197,7 @@ impl<'r> Cycle<'r> {
                 }
                 if mask { Ok(()) } else { self.written(r, b) }
             }
+            Item::Wide(..) => self.e.item(at, item),
             Item::Tally(row) => self.tally(row),
             Item::Check(i) => {
                 let region = self.region;
@@ -254,7 +255,7 @@ impl<'r> Cycle<'r> {
                 (Node::Splat(0), None) => self.e.m.zero(r)?,
                 _ => {
                     let from = self.e.home(id).ok_or(TooMuch)?;
-                    self.e.m.load(r, from)?;
+                    self.e.load_home(id, r, from)?;
                 }
             },
         }
@@ -296,6 +297,7 @@ impl<'r> Cycle<'r> {
 pub fn reads(region: &Region, seg: &Segment, item: Item, mut f: impl FnMut(Id)) {
     match item {
         Item::Store(_, id) | Item::Move(_, id) | Item::Test(id) | Item::Exec(id) => f(id),
+        Item::Wide(_, a, b) => [a, b].into_iter().for_each(f),
         Item::Compute(id) => seg.nodes[id as usize].operands().for_each(f),
         Item::Check(i) => {
             let check = &region.checks[i as usize];

@@ -113,7 +113,7 @@ impl<'s> Emit<'s> {
                 .nodes
                 .iter()
                 .enumerate()
-                .filter(|(_, n)| matches!(n, Node::Word(_) | Node::Mask(_) | Node::Exec))
+                .filter(|(_, n)| matches!(n, Node::Word(_) | Node::Part(..) | Node::Mask(_) | Node::Exec))
                 .map(|(i, n)| (*n, i as Id))
                 .collect(),
             uses: vec![vec![]; n],
@@ -190,8 +190,11 @@ impl<'s> Emit<'s> {
         for &id in &self.seg.kept {
             self.held = 0;
             let d = self.vector()?;
-            let Node::Word(r) = self.seg.nodes[id as usize] else { return Err(TooMuch) };
-            let from = self.register(r);
+            let from = match self.seg.nodes[id as usize] {
+                Node::Word(r) => self.register(r),
+                Node::Part(r, part) => self.register_part(r, part),
+                _ => return Err(TooMuch),
+            };
             self.m.load(d, from)?;
             let slot = self.slot(id);
             self.m.store(row(slot), d)?;
@@ -248,6 +251,7 @@ impl<'s> Emit<'s> {
     pub fn reads_of(&self, item: Item, mut f: impl FnMut(Id)) {
         match item {
             Item::Store(_, id) => f(id),
+            Item::Wide(_, a, b) => [a, b].into_iter().for_each(f),
             Item::Move(_, id) => {
                 f(id);
                 self.given.get(&Node::Exec).copied().into_iter().for_each(f);
@@ -271,6 +275,7 @@ impl<'s> Emit<'s> {
         match item {
             Item::Compute(id) => self.compute(at, self.value(id)),
             Item::Store(r, id) => self.store(at, r, self.value(id), false),
+            Item::Wide(r, a, b) => self.store_parts(at, r, [self.value(a), self.value(b)]),
             Item::Move(r, id) => self.store(at, r, self.value(id), true),
             Item::If(id) => self.fork(at, id),
             Item::Phi(..) => Ok(()),
@@ -345,13 +350,68 @@ impl<'s> Emit<'s> {
             }
             Node::Un(Un::Look16(table), a) => self.look(at, id, &table.0, a),
             Node::Un(Un::Look(table), a) => self.look(at, id, &table.0, a),
+            Node::Un(Un::Ballot, a) => {
+                let k = self.in_register(a)?;
+                self.used(at, a);
+                let bits = row(self.slot(id));
+                self.m.mr(Code::VEX_Kmovw_m16_kr, bits, Register::K0 + k as u32)?;
+                self.place[id as usize].slot = None;
+                let d = self.define(id)?;
+                self.m.ballot(d, bits)
+            }
+            Node::Un(op @ (Un::SToD(_) | Un::UToD(_) | Un::FToD(_) | Un::Zext(_) | Un::MPart(_)), a) => {
+                let s = self.in_register(a)?;
+                self.used(at, a);
+                let d = self.define(id)?;
+                self.m.part_of(op, d, s)
+            }
             Node::Un(op, a) => {
                 let s = self.source(at, a)?;
                 self.used(at, a);
                 let d = self.define(id)?;
                 self.m.un(op, d, s)
             }
-            Node::Bin(op @ (Bin::MAnd | Bin::MOr | Bin::MXor), a, b) => {
+            Node::Bin(op @ (Bin::Lo | Bin::Hi), a, b) => {
+                let (ra, rb) = (self.in_register(a)?, self.in_register(b)?);
+                // Its own, for which words they are is there first.
+                let d = self.define(id)?;
+                self.used(at, a);
+                self.used(at, b);
+                self.m.words_of(op, d, ra, rb)
+            }
+            Node::Bin(Bin::First, a, b) => {
+                let (k, r) = (self.in_register(a)?, self.in_register(b)?);
+                self.used(at, a);
+                self.used(at, b);
+                let d = self.define(id)?;
+                self.m.first(d, k, r)
+            }
+            Node::Tri(Tri::LShuffle, idx, a, b) => {
+                let from = self.in_register(idx)?;
+                let (ra, rb) = (self.in_register(a)?, self.in_register(b)?);
+                let d = self.vector()?;
+                self.m.copy(d, from)?;
+                self.take(d, id);
+                [idx, a, b].into_iter().for_each(|x| self.used(at, x));
+                self.m.shuffle64(d, ra, rb)
+            }
+            Node::Bin(Bin::Join, a, b) => {
+                let (ra, rb) = (self.in_register(a)?, self.in_register(b)?);
+                self.used(at, a);
+                self.used(at, b);
+                let d = self.define(id)?;
+                self.m.join(d, ra, rb)
+            }
+            Node::Bin(op @ (Bin::LShl | Bin::LShr | Bin::LSar), a, b) if matches!(self.node(b), Node::Splat64(..64)) =>
+            {
+                let Node::Splat64(n) = self.node(b) else { return Err(TooMuch) };
+                let ra = self.in_register(a)?;
+                self.used(at, a);
+                self.used(at, b);
+                let d = self.define(id)?;
+                self.m.shift(op, d, ra, n as u32)
+            }
+            Node::Bin(op @ (Bin::MAnd | Bin::MOr | Bin::MXor | Bin::MJoin), a, b) => {
                 let (ra, rb) = (self.in_register(a)?, self.in_register(b)?);
                 self.used(at, a);
                 self.used(at, b);
@@ -381,13 +441,13 @@ impl<'s> Emit<'s> {
                 let d = self.define(id)?;
                 if op.is_mask() { self.m.compare(op, d, ra, s) } else { self.m.bin(op, d, ra, s) }
             }
-            Node::Tri(Tri::Sel, mask, a, b) => {
+            Node::Tri(op @ (Tri::Sel | Tri::LSel), mask, a, b) => {
                 let m = self.in_register(mask)?;
                 let rb = self.in_register(b)?;
                 let s = self.source(at, a)?;
                 [mask, a, b].into_iter().for_each(|x| self.used(at, x));
                 let d = self.define(id)?;
-                self.m.select(d, m, s, rb)
+                self.m.select_of(op, d, m, s, rb)
             }
             Node::Tri(Tri::Fix, a, table, c) => {
                 let ra = self.in_register(a)?;
@@ -468,7 +528,7 @@ impl<'s> Emit<'s> {
         };
         match (from, home) {
             (Some(r), _) => self.m.copy(d, r)?,
-            (None, Some(m)) => self.m.load(d, m)?,
+            (None, Some(m)) => self.load_home(c, d, m)?,
             (None, None) => match self.node(c) {
                 Node::Splat(0) => self.m.zero(d)?,
                 _ => return Err(TooMuch),
@@ -549,6 +609,35 @@ impl<'s> Emit<'s> {
             self.save_mask(to, s)?;
         }
         self.used(at, id);
+        Ok(())
+    }
+
+    /// A register of 64-bit lanes gets its parts.
+    fn store_parts(&mut self, at: u32, r: Reg, ids: [Id; 2]) -> Made<()> {
+        if self.inside {
+            // Both, before either of them is written.
+            for part in 0..2 {
+                if let Some(&old) = self.given.get(&Node::Part(r, part))
+                    && let old = self.value(old)
+                    && ids[part as usize] != old
+                    && self.next_use(old) != NEVER
+                {
+                    self.in_register(old)?;
+                    self.place[old as usize].gone = true;
+                }
+            }
+        }
+        for (part, id) in ids.into_iter().enumerate() {
+            let s = self.in_register(id)?;
+            let to = self.register_part(r, part as u8);
+            self.m.store(to, s)?;
+            if (!self.inside || r.is_uniform()) && self.m.width == Width::Half {
+                // A uniform register has its value sixteen times.
+                let rest = MemoryOperand { displacement: to.displacement + 64, ..to };
+                self.m.store(rest, s)?;
+            }
+        }
+        ids.into_iter().for_each(|id| self.used(at, id));
         Ok(())
     }
 

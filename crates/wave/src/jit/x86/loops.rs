@@ -129,6 +129,8 @@ impl Emit<'_> {
     pub fn pin(&mut self) -> Made<()> {
         let common = |node: Node, uniform: bool| match node {
             Node::Splat(x) => x != 0,
+            Node::Splat64(x) => x != 0,
+            Node::Parts(..) => false,
             Node::Truth(_) => false,
             _ => uniform,
         };

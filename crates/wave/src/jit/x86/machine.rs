@@ -39,6 +39,7 @@ pub struct Machine {
     patches: Vec<(usize, i32)>,
     /// The constants, by their 32 bits.
     pool: FxHashMap<u32, u32>,
+    pool64: FxHashMap<u64, u32>,
     constants: Vec<u32>,
     /// Tables are among them: where.
     tables: FxHashMap<&'static [u32], u32>,
@@ -57,6 +58,7 @@ impl Machine {
             at: 0,
             patches: vec![],
             pool: FxHashMap::default(),
+            pool64: FxHashMap::default(),
             constants: vec![],
             tables: FxHashMap::default(),
             pool_at: 0,
@@ -165,15 +167,37 @@ impl Machine {
         m.is_broadcast = self.width == Width::Whole;
         m
     }
-    /// d = table[idx], by lane; `free`: what AVX2 has need of. All of them differ. The table has 16 words or 32.
-    pub fn look(&mut self, table: &'static [u32], d: u8, idx: u8, free: [u8; 3]) -> Made<()> {
+    /// The same of eight bytes.
+    pub fn constant64(&mut self, x: u64) -> MemoryOperand {
+        let repeats = if self.width == Width::Whole { 1 } else { 4 };
         let constants = &mut self.constants;
-        let first = *self.tables.entry(table).or_insert_with(|| {
+        let at = *self.pool64.entry(x).or_insert_with(|| {
+            let at = constants.len() as u32 * 4;
+            (0..repeats).for_each(|_| constants.extend([x as u32, (x >> 32) as u32]));
+            at
+        });
+        let mut m = MemoryOperand::with_base_displ(POOL, at.into());
+        m.is_broadcast = self.width == Width::Whole;
+        m
+    }
+    /// A table there.
+    pub fn in_pool(&mut self, table: &'static [u32]) -> MemoryOperand {
+        let at = self.table(table);
+        MemoryOperand::with_base_displ(POOL, at.into())
+    }
+    /// Where a table begins in the pool.
+    fn table(&mut self, table: &'static [u32]) -> u32 {
+        let constants = &mut self.constants;
+        *self.tables.entry(table).or_insert_with(|| {
             constants.resize(constants.len().next_multiple_of(16), 0);
             let at = constants.len() as u32 * 4;
             constants.extend(table);
             at
-        });
+        })
+    }
+    /// d = table[idx], by lane; `free`: what AVX2 has need of. All of them differ. The table has 16 words or 32.
+    pub fn look(&mut self, table: &'static [u32], d: u8, idx: u8, free: [u8; 3]) -> Made<()> {
+        let first = self.table(table);
         let part = |at: u32| Source::Mem(MemoryOperand::with_base_displ(POOL, (first + at).into()));
         let both = table.len() > 16;
         if self.width == Width::Whole {
@@ -237,7 +261,7 @@ impl Machine {
         };
         self.made(i)
     }
-    fn one_source(&mut self, code: Code, d: Register, s: Source) -> Made<()> {
+    pub fn one_source(&mut self, code: Code, d: Register, s: Source) -> Made<()> {
         let i = match s {
             Source::Reg(r) => Instruction::with2(code, d, self.vector(r)),
             Source::Mem(m) => Instruction::with2(code, d, m),
@@ -263,6 +287,12 @@ impl Machine {
             (Width::Half, _) => Code::VEX_Vmovaps_ymm_ymmm256,
         };
         self.rm(code, r, m)
+    }
+    /// The same eight bytes in all lanes; AVX-512's.
+    pub fn load64(&mut self, d: u8, m: MemoryOperand) -> Made<()> {
+        let m = MemoryOperand { is_broadcast: false, ..m };
+        let r = self.vector(d);
+        self.rm(Code::EVEX_Vbroadcastsd_zmm_k1z_xmmm64, r, m)
     }
     pub fn store(&mut self, m: MemoryOperand, s: u8) -> Made<()> {
         let code = match self.width {
@@ -323,7 +353,27 @@ impl Machine {
             };
             return self.one_source_imm(code, r, s, imm);
         }
-        if let Un::Quad(from) = op {
+        let round = match op {
+            Un::DRoundEven => Some(8),
+            Un::DFloor => Some(9),
+            Un::DCeil => Some(10),
+            Un::DTrunc => Some(11),
+            _ => None,
+        };
+        if let Some(imm) = round {
+            let code = if whole {
+                Code::EVEX_Vrndscalepd_zmm_k1z_zmmm512b64_imm8_sae
+            } else {
+                Code::VEX_Vroundpd_ymm_ymmm256_imm8
+            };
+            return self.one_source_imm(code, r, s, imm);
+        }
+        let quad = match op {
+            Un::Quad(from) => Some(from),
+            Un::LSwap => Some(0xB1),
+            _ => None,
+        };
+        if let Some(from) = quad {
             // (Within 128 bits each: a quad.)
             let code = if whole {
                 Code::EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8
@@ -345,6 +395,12 @@ impl Machine {
             (Un::Exponent, true) => Code::EVEX_Vgetexpps_zmm_k1z_zmmm512b32_sae,
             (Un::FToS, true) => Code::EVEX_Vcvttps2dq_zmm_k1z_zmmm512b32_sae,
             (Un::FToS, false) => Code::VEX_Vcvttps2dq_ymm_ymmm256,
+            (Un::DSqrt, true) => Code::EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er,
+            (Un::DSqrt, false) => Code::VEX_Vsqrtpd_ymm_ymmm256,
+            (Un::SlToD, true) => Code::EVEX_Vcvtqq2pd_zmm_k1z_zmmm512b64_er,
+            (Un::UlToD, true) => Code::EVEX_Vcvtuqq2pd_zmm_k1z_zmmm512b64_er,
+            (Un::DToUl, true) => Code::EVEX_Vcvttpd2uqq_zmm_k1z_zmmm512b64_sae,
+            (Un::DToF | Un::DToS, _) => return self.halved(op, d, s),
             _ => return self.half_float(op, d, s),
         };
         self.one_source(code, r, s)
@@ -405,7 +461,32 @@ impl Machine {
             let code = Code::EVEX_Vscalefps_zmm_k1z_zmm_zmmm512b32_er;
             return self.with_source(code, self.vector(d), self.vector(a), s);
         }
+        if let LMul | LSar | Shuffle = op {
+            if !whole {
+                return Err(TooMuch);
+            }
+            let code = match op {
+                LMul => Code::EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64,
+                Shuffle => Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
+                _ => Code::EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64,
+            };
+            return self.with_source(code, self.vector(d), self.vector(a), s);
+        }
         let code = pick! {
+            DAdd: EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er VEX_Vaddpd_ymm_ymm_ymmm256;
+            DSub: EVEX_Vsubpd_zmm_k1z_zmm_zmmm512b64_er VEX_Vsubpd_ymm_ymm_ymmm256;
+            DMul: EVEX_Vmulpd_zmm_k1z_zmm_zmmm512b64_er VEX_Vmulpd_ymm_ymm_ymmm256;
+            DDiv: EVEX_Vdivpd_zmm_k1z_zmm_zmmm512b64_er VEX_Vdivpd_ymm_ymm_ymmm256;
+            DMin: EVEX_Vminpd_zmm_k1z_zmm_zmmm512b64_sae VEX_Vminpd_ymm_ymm_ymmm256;
+            DMax: EVEX_Vmaxpd_zmm_k1z_zmm_zmmm512b64_sae VEX_Vmaxpd_ymm_ymm_ymmm256;
+            LAdd: EVEX_Vpaddq_zmm_k1z_zmm_zmmm512b64 VEX_Vpaddq_ymm_ymm_ymmm256;
+            LSub: EVEX_Vpsubq_zmm_k1z_zmm_zmmm512b64 VEX_Vpsubq_ymm_ymm_ymmm256;
+            LMulLow: EVEX_Vpmuludq_zmm_k1z_zmm_zmmm512b64 VEX_Vpmuludq_ymm_ymm_ymmm256;
+            LAnd: EVEX_Vpandq_zmm_k1z_zmm_zmmm512b64 VEX_Vpand_ymm_ymm_ymmm256;
+            LOr: EVEX_Vporq_zmm_k1z_zmm_zmmm512b64 VEX_Vpor_ymm_ymm_ymmm256;
+            LXor: EVEX_Vpxorq_zmm_k1z_zmm_zmmm512b64 VEX_Vpxor_ymm_ymm_ymmm256;
+            LShl: EVEX_Vpsllvq_zmm_k1z_zmm_zmmm512b64 VEX_Vpsllvq_ymm_ymm_ymmm256;
+            LShr: EVEX_Vpsrlvq_zmm_k1z_zmm_zmmm512b64 VEX_Vpsrlvq_ymm_ymm_ymmm256;
             FAdd: EVEX_Vaddps_zmm_k1z_zmm_zmmm512b32_er VEX_Vaddps_ymm_ymm_ymmm256;
             FSub: EVEX_Vsubps_zmm_k1z_zmm_zmmm512b32_er VEX_Vsubps_ymm_ymm_ymmm256;
             FMul: EVEX_Vmulps_zmm_k1z_zmm_zmmm512b32_er VEX_Vmulps_ymm_ymm_ymmm256;
@@ -439,6 +520,11 @@ impl Machine {
             (Bin::Shl, Width::Half) => Code::VEX_Vpslld_ymm_ymm_imm8,
             (Bin::Shr, Width::Half) => Code::VEX_Vpsrld_ymm_ymm_imm8,
             (Bin::Sar, Width::Half) => Code::VEX_Vpsrad_ymm_ymm_imm8,
+            (Bin::LShl, Width::Whole) => Code::EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8,
+            (Bin::LShr, Width::Whole) => Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8,
+            (Bin::LSar, Width::Whole) => Code::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8,
+            (Bin::LShl, Width::Half) => Code::VEX_Vpsllq_ymm_ymm_imm8,
+            (Bin::LShr, Width::Half) => Code::VEX_Vpsrlq_ymm_ymm_imm8,
             _ => return Err(TooMuch),
         };
         let (d, a) = (self.vector(d), self.vector(a));
@@ -449,32 +535,45 @@ impl Machine {
     pub fn compare(&mut self, op: Bin, d: u8, a: u8, s: Source) -> Made<()> {
         use Bin::*;
         let float = match op {
-            FEq => Some(0),
-            FLt => Some(17),
-            FLe => Some(18),
-            FNe => Some(4),
+            FEq | DEq => Some(0),
+            FLt | DLt => Some(17),
+            FLe | DLe => Some(18),
+            FNe | DNe => Some(4),
             _ => None,
         };
+        let wide = matches!(op, DEq | DLt | DLe | DNe);
         if self.width == Width::Whole {
             let (d, a) = (Register::K0 + d as u32, self.vector(a));
             if let Some(imm) = float {
-                return self.with_source_imm(Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae, d, a, s, imm);
+                let code = match wide {
+                    true => Code::EVEX_Vcmppd_kr_k1_zmm_zmmm512b64_imm8_sae,
+                    false => Code::EVEX_Vcmpps_kr_k1_zmm_zmmm512b32_imm8_sae,
+                };
+                return self.with_source_imm(code, d, a, s, imm);
             }
             let (code, imm) = match op {
                 IEq => (Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, 0),
                 SGt => (Code::EVEX_Vpcmpd_kr_k1_zmm_zmmm512b32_imm8, 6),
                 UGt => (Code::EVEX_Vpcmpud_kr_k1_zmm_zmmm512b32_imm8, 6),
+                LEq => (Code::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8, 0),
+                LGt => (Code::EVEX_Vpcmpq_kr_k1_zmm_zmmm512b64_imm8, 6),
                 _ => return Err(TooMuch),
             };
             return self.with_source_imm(code, d, a, s, imm);
         }
         let (d, a) = (self.vector(d), self.vector(a));
         if let Some(imm) = float {
-            return self.with_source_imm(Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8, d, a, s, imm);
+            let code = match wide {
+                true => Code::VEX_Vcmppd_ymm_ymm_ymmm256_imm8,
+                false => Code::VEX_Vcmpps_ymm_ymm_ymmm256_imm8,
+            };
+            return self.with_source_imm(code, d, a, s, imm);
         }
         let code = match op {
             IEq => Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256,
             SGt => Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256,
+            LEq => Code::VEX_Vpcmpeqq_ymm_ymm_ymmm256,
+            LGt => Code::VEX_Vpcmpgtq_ymm_ymm_ymmm256,
             _ => return Err(TooMuch),
         };
         self.with_source(code, d, a, s)
@@ -482,6 +581,9 @@ impl Machine {
 
     /// Of masks.
     pub fn masks(&mut self, op: Bin, d: u8, a: u8, b: u8) -> Made<()> {
+        if op == Bin::MJoin {
+            return self.join_masks(d, a, b);
+        }
         if self.width == Width::Half {
             let op = match op {
                 Bin::MAnd => Bin::And,
@@ -519,9 +621,16 @@ impl Machine {
 
     /// d = mask m ? s : b.
     pub fn select(&mut self, d: u8, m: u8, s: Source, b: u8) -> Made<()> {
+        self.select_of(Tri::Sel, d, m, s, b)
+    }
+    pub fn select_of(&mut self, op: Tri, d: u8, m: u8, s: Source, b: u8) -> Made<()> {
         let (d, b) = (self.vector(d), self.vector(b));
+        let wide = op == Tri::LSel;
         if self.width == Width::Whole {
-            let code = Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32;
+            let code = match wide {
+                true => Code::EVEX_Vblendmpd_zmm_k1z_zmm_zmmm512b64,
+                false => Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32,
+            };
             let i = match s {
                 Source::Reg(r) => Instruction::with3(code, d, b, self.vector(r)),
                 Source::Mem(m) => Instruction::with3(code, d, b, m),
@@ -531,7 +640,10 @@ impl Machine {
             return self.put(&i);
         }
         let m = self.vector(m);
-        let code = Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm;
+        let code = match wide {
+            true => Code::VEX_Vblendvpd_ymm_ymm_ymmm256_ymm,
+            false => Code::VEX_Vblendvps_ymm_ymm_ymmm256_ymm,
+        };
         let i = match s {
             Source::Reg(r) => Instruction::with4(code, d, b, self.vector(r), m),
             Source::Mem(s) => Instruction::with4(code, d, b, s, m),
@@ -549,21 +661,25 @@ impl Machine {
     }
     /// d = ±(a · s) + d.
     pub fn fma231(&mut self, op: Tri, d: u8, a: u8, s: Source) -> Made<()> {
-        let code = match (op == Tri::Fnma, self.width) {
-            (false, Width::Whole) => Code::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
-            (false, Width::Half) => Code::VEX_Vfmadd231ps_ymm_ymm_ymmm256,
-            (true, Width::Whole) => Code::EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
-            (true, Width::Half) => Code::VEX_Vfnmadd231ps_ymm_ymm_ymmm256,
+        let code = match (op, self.width) {
+            (Tri::DFma, Width::Whole) => Code::EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+            (Tri::DFma, Width::Half) => Code::VEX_Vfmadd231pd_ymm_ymm_ymmm256,
+            (Tri::Fnma, Width::Whole) => Code::EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+            (Tri::Fnma, Width::Half) => Code::VEX_Vfnmadd231ps_ymm_ymm_ymmm256,
+            (_, Width::Whole) => Code::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+            (_, Width::Half) => Code::VEX_Vfmadd231ps_ymm_ymm_ymmm256,
         };
         self.with_source(code, self.vector(d), self.vector(a), s)
     }
     /// d = ±(a · d) + s.
     pub fn fma213(&mut self, op: Tri, d: u8, a: u8, s: Source) -> Made<()> {
-        let code = match (op == Tri::Fnma, self.width) {
-            (false, Width::Whole) => Code::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
-            (false, Width::Half) => Code::VEX_Vfmadd213ps_ymm_ymm_ymmm256,
-            (true, Width::Whole) => Code::EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
-            (true, Width::Half) => Code::VEX_Vfnmadd213ps_ymm_ymm_ymmm256,
+        let code = match (op, self.width) {
+            (Tri::DFma, Width::Whole) => Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+            (Tri::DFma, Width::Half) => Code::VEX_Vfmadd213pd_ymm_ymm_ymmm256,
+            (Tri::Fnma, Width::Whole) => Code::EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+            (Tri::Fnma, Width::Half) => Code::VEX_Vfnmadd213ps_ymm_ymm_ymmm256,
+            (_, Width::Whole) => Code::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+            (_, Width::Half) => Code::VEX_Vfmadd213ps_ymm_ymm_ymmm256,
         };
         self.with_source(code, self.vector(d), self.vector(a), s)
     }

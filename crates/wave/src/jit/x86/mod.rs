@@ -18,6 +18,7 @@ mod place;
 mod plan;
 mod rare;
 pub mod region;
+mod wide;
 
 pub use machine::{Made, Width};
 

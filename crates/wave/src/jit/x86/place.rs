@@ -24,6 +24,20 @@ impl Emit<'_> {
         }
         MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[self.k], 1, at, 1)
     }
+    /// Where a part of a register of 64-bit lanes lies: of as many lanes as a vector has words, the first half and the last.
+    pub fn register_part(&self, r: Reg, part: u8) -> MemoryOperand {
+        let bytes = if self.m.width == Width::Whole { 64 } else { 32 };
+        let at = (r.unit() * UNIT_BYTES) as i64 + bytes * part as i64;
+        if r.is_uniform() || !self.inside {
+            return MemoryOperand::with_base_displ(REGS, at);
+        }
+        // Twice as far as words.
+        if let Some(n) = self.sides_of_warp {
+            let at = at + (128 * (self.k / n) + 64 * (self.k % n)) as i64;
+            return MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[0], 2, at, 1);
+        }
+        MemoryOperand::with_base_index_scale_displ_size(REGS, OFFSETS[self.k], 2, at, 1)
+    }
     /// Where this warp's bits of a mask lie.
     pub fn mask_at(&self, base: Register, at: i64) -> MemoryOperand {
         let scale = if self.m.width == Width::Whole { 2 } else { 1 };
@@ -45,7 +59,10 @@ impl Emit<'_> {
         }
         match self.node(id) {
             Node::Splat(x) => Some(self.m.constant(x)),
+            Node::Splat64(x) => Some(self.m.constant64(x)),
+            Node::Line(table) => Some(self.m.in_pool(&table.0)),
             Node::Word(r) if !p.gone => Some(self.register(r)),
+            Node::Part(r, part) if !p.gone => Some(self.register_part(r, part)),
             _ => None,
         }
     }
@@ -99,7 +116,11 @@ impl Emit<'_> {
         let masks = self.in_masks(id);
         match self.node(id) {
             Node::Truth(t) => self.m.truth(d, t)?,
-            Node::Splat(0) => self.m.zero(d)?,
+            Node::Lanes(bits) => {
+                let m = MemoryOperand { is_broadcast: false, ..self.m.constant(bits.into()) };
+                self.m.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + d as u32, m)?;
+            }
+            Node::Splat(0) | Node::Splat64(0) => self.m.zero(d)?,
             _ if self.place[id as usize].slot.is_some() && masks => {
                 let slot = self.slot(id);
                 self.m.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + d as u32, row(slot))?;
@@ -115,10 +136,15 @@ impl Emit<'_> {
             }
             _ => {
                 let m = self.home(id).ok_or(TooMuch)?;
-                self.m.load(d, m)?;
+                self.load_home(id, d, m)?;
             }
         }
         Ok(())
+    }
+    /// Loads a value from its home.
+    pub fn load_home(&mut self, id: Id, d: u8, home: MemoryOperand) -> Made<()> {
+        let wide = matches!(self.node(id), Node::Splat64(_)) && home.is_broadcast;
+        if wide { self.m.load64(d, home) } else { self.m.load(d, home) }
     }
 
     pub fn load_mask(&mut self, d: u8, m: MemoryOperand) -> Made<()> {
@@ -204,8 +230,9 @@ impl Emit<'_> {
             return Ok(());
         }
         let given = match self.node(id) {
-            Node::Splat(_) | Node::Truth(_) | Node::Exec => true,
-            Node::Word(_) | Node::Mask(_) => !self.place[id as usize].gone,
+            Node::Splat(_) | Node::Splat64(_) | Node::Truth(_) | Node::Exec => true,
+            Node::Line(_) | Node::Lanes(_) => true,
+            Node::Word(_) | Node::Part(..) | Node::Mask(_) => !self.place[id as usize].gone,
             _ => false,
         };
         let p = &self.place[id as usize];

@@ -21,6 +21,8 @@ impl Cycle<'_> {
                 seg.nodes[*id as usize].operands().for_each(|id| last[id as usize] = i);
             } else if let Item::Store(_, id) = item {
                 last[*id as usize] = i;
+            } else if let Item::Wide(_, a, b) = item {
+                (last[*a as usize], last[*b as usize]) = (i, i);
             }
         }
         let (mut now, mut most) = (0usize, 0usize);

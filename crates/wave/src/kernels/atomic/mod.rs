@@ -6,6 +6,7 @@ mod apply;
 mod batch;
 mod memory;
 mod sums;
+mod words;
 
 pub use apply::apply;
 use batch::{Batch, add32};
@@ -356,7 +357,20 @@ unsafe fn moved<L: Steps>(l: L, st: &State, op: At, r: Region, w: usize, p: *con
             fence(Release);
             let (v, s) = src32(st, value);
             // SAFETY: as above.
-            unsafe { store32(l, r, v.add(w * s), p, k, ex) };
+            let at = unsafe { &*(p as *const [u32; 16]) };
+            let first = at[ex.trailing_zeros() as usize & 15];
+            // Of lanes that store to one place the last is seen.
+            let ex = if l.same_mask(at, first) | !ex == 0xFFFF { 0x8000u16 >> ex.leading_zeros() } else { ex };
+            if ex.is_power_of_two() {
+                let (o, lane) = (first.wrapping_add(k) as u64, ex.trailing_zeros() as usize);
+                if r.holds(o, 4) {
+                    // SAFETY: within the region; the op's register, a live warp.
+                    unsafe { (r.ptr().add(o as usize) as *mut u32).write_unaligned(*v.add(w * s + lane)) };
+                }
+            } else {
+                // SAFETY: as above.
+                unsafe { store32(l, r, v.add(w * s), p, k, ex) };
+            }
         }
         (AtomicOp::Store, Mem::B64) => {
             fence(Release);
@@ -418,6 +432,11 @@ fn at_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         unsafe { sums::all(l, st, op, r, &off) };
         return op.on(2);
     }
+    if let Some(r) = one.filter(|r| !L::PORTABLE && words::has(op) && !holes::may_be_in(st, r)) {
+        // SAFETY: the op's.
+        unsafe { words::all::<L, Device>(l, st, op, &off, |_, _| r) };
+        return op.on(2);
+    }
     let places = |st: &State, w: usize, ex: u16, bytes: u32, out: &mut [u64; 16]| {
         if let Some(r) = one {
             // SAFETY: a live warp.
@@ -445,6 +464,11 @@ fn at_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     let off = Offsets::new(st, op);
     if moves(op.e) {
         return move_all(l, st, op, &off, shared_of);
+    }
+    if !L::PORTABLE && words::has(op) {
+        // SAFETY: the op's.
+        unsafe { words::all::<L, Own>(l, st, op, &off, shared_of) };
+        return op.on(2);
     }
     // SAFETY: a live warp; within regions.
     unsafe {
