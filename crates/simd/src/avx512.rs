@@ -563,6 +563,10 @@ impl Simd for Avx512 {
         land(L, L) -> L = _mm512_and_si512;
         lor(L, L) -> L = _mm512_or_si512;
         lxor(L, L) -> L = _mm512_xor_si512;
+        lsmin(L, L) -> L = _mm512_min_epi64;
+        lsmax(L, L) -> L = _mm512_max_epi64;
+        lumin(L, L) -> L = _mm512_min_epu64;
+        lumax(L, L) -> L = _mm512_max_epu64;
     }
     two_cmp! {
         deq(D) = _mm512_cmp_pd_mask::<_CMP_EQ_OQ>;

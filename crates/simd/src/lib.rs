@@ -466,6 +466,22 @@ pub trait Simd: Copy + 'static {
     fn leq(self, a: Self::L, b: Self::L) -> Self::M;
     /// a > b, signed.
     fn lgt(self, a: Self::L, b: Self::L) -> Self::M;
+    #[inline(always)]
+    fn lsmin(self, a: Self::L, b: Self::L) -> Self::L {
+        self.lsel(self.lgt(a, b), b, a)
+    }
+    #[inline(always)]
+    fn lsmax(self, a: Self::L, b: Self::L) -> Self::L {
+        self.lsel(self.lgt(a, b), a, b)
+    }
+    #[inline(always)]
+    fn lumin(self, a: Self::L, b: Self::L) -> Self::L {
+        self.lsel(ops::above(self, a, b), b, a)
+    }
+    #[inline(always)]
+    fn lumax(self, a: Self::L, b: Self::L) -> Self::L {
+        self.lsel(ops::above(self, a, b), a, b)
+    }
     fn lsel(self, m: Self::M, a: Self::L, b: Self::L) -> Self::L;
 
     // between widths

@@ -127,6 +127,11 @@ of_level! { S, s;
     pub fn u_to_l(a: S::I) -> S::L {
         s.pack(a, s.isplat(0))
     }
+    /// a > b of unsigned 64-bit integers.
+    pub fn above(a: S::L, b: S::L) -> S::M {
+        let sign = s.lsplat(1 << 63);
+        s.lgt(s.lxor(a, sign), s.lxor(b, sign))
+    }
     /// [`crate::Simd::u_to_d`]: exact.
     pub fn u_to_d(a: S::I) -> S::D {
         s.dadd(s.s_to_d(s.ixor(a, s.isplat(0x8000_0000))), s.dsplat(2147483648.0))

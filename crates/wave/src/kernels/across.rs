@@ -7,7 +7,7 @@
 use super::Registry;
 use super::mask::Bits;
 use super::regs::{dst32, dst64, src32, src64};
-use super::wide::{above, dmax, dmin};
+use super::wide::{dmax, dmin};
 use crate::kernel;
 use crate::recording::{self, Id, Kind, Record};
 use crate::state::State;
@@ -16,7 +16,7 @@ use shader::ir::ReduceOp;
 use simd::{Level, Simd, Table, ops};
 
 /// Sixteen lanes of a width.
-trait Lanes<S: Simd> {
+pub(super) trait Lanes<S: Simd> {
     type V: Copy;
     /// # Safety
     /// `r` is one of the op's registers, of that width, and the wave has a warp `w`.
@@ -30,7 +30,7 @@ trait Lanes<S: Simd> {
 }
 
 /// Words, and pairs of words.
-struct Words;
+pub(super) struct Words;
 struct Wide;
 
 impl<S: Simd> Lanes<S> for Words {
@@ -92,8 +92,7 @@ const fn line(step: u32, kind: u32) -> Table<16> {
     let mut i = 0;
     while i < 16 {
         r[i as usize] = match kind {
-            0 => i & !step,
-            1 => i | step,
+            0 => i ^ step,
             _ => i.wrapping_sub(step) & 15,
         };
         i += 1;
@@ -101,10 +100,9 @@ const fn line(step: u32, kind: u32) -> Table<16> {
     Table(r)
 }
 
-/// For steps of 1, 2, 4 and 8: the lower and the upper partner in a fold, and the lane before.
-static LOWER: [Table<16>; 4] = [line(1, 0), line(2, 0), line(4, 0), line(8, 0)];
-static UPPER: [Table<16>; 4] = [line(1, 1), line(2, 1), line(4, 1), line(8, 1)];
-static BEFORE: [Table<16>; 4] = [line(1, 2), line(2, 2), line(4, 2), line(8, 2)];
+/// For steps of 1, 2, 4 and 8: the partner in a fold, and the lane before.
+pub static PARTNER: [Table<16>; 4] = [line(1, 0), line(2, 0), line(4, 0), line(8, 0)];
+pub static BEFORE: [Table<16>; 4] = [line(1, 1), line(2, 1), line(4, 1), line(8, 1)];
 
 /// Lanes that have one `1 << step` before them in their cluster of `1 << cluster` lanes.
 const fn followers(cluster: u32, step: u32) -> u16 {
@@ -133,7 +131,7 @@ const FOLLOWERS: [[u16; 4]; 5] = {
 };
 
 /// What combines two lanes. (A type and no closure: closures are not inlined reliably.)
-trait Fold<S: Simd, T: Lanes<S>> {
+pub(super) trait Fold<S: Simd, T: Lanes<S>> {
     fn of(&self, s: S, a: T::V, b: T::V) -> T::V;
 }
 
@@ -148,31 +146,31 @@ macro_rules! folds {
     )* };
 }
 #[derive(Default)]
-struct IAdd;
+pub(super) struct IAdd;
 #[derive(Default)]
-struct IMul;
+pub(super) struct IMul;
 #[derive(Default)]
-struct SMin;
+pub(super) struct SMin;
 #[derive(Default)]
-struct UMin;
+pub(super) struct UMin;
 #[derive(Default)]
-struct SMax;
+pub(super) struct SMax;
 #[derive(Default)]
-struct UMax;
+pub(super) struct UMax;
 #[derive(Default)]
-struct And;
+pub(super) struct And;
 #[derive(Default)]
-struct Or;
+pub(super) struct Or;
 #[derive(Default)]
-struct Xor;
+pub(super) struct Xor;
 #[derive(Default)]
-struct FAdd;
+pub(super) struct FAdd;
 #[derive(Default)]
-struct FMul;
+pub(super) struct FMul;
 #[derive(Default)]
-struct FMin;
+pub(super) struct FMin;
 #[derive(Default)]
-struct FMax;
+pub(super) struct FMax;
 
 folds! { Words, s:
     IAdd = |a, b| s.iadd(a, b);
@@ -192,10 +190,10 @@ folds! { Words, s:
 folds! { Wide, s:
     IAdd = |a, b| s.ladd(a, b);
     IMul = |a, b| s.lmul(a, b);
-    SMin = |a, b| s.lsel(s.lgt(a, b), b, a);
-    UMin = |a, b| s.lsel(above(s, a, b), b, a);
-    SMax = |a, b| s.lsel(s.lgt(a, b), a, b);
-    UMax = |a, b| s.lsel(above(s, a, b), a, b);
+    SMin = |a, b| s.lsmin(a, b);
+    UMin = |a, b| s.lumin(a, b);
+    SMax = |a, b| s.lsmax(a, b);
+    UMax = |a, b| s.lumax(a, b);
     And = |a, b| s.land(a, b);
     Or = |a, b| s.lor(a, b);
     Xor = |a, b| s.lxor(a, b);
@@ -274,10 +272,9 @@ unsafe fn each<S: Simd, T: Lanes<S>, F: Fold<S, T>>(s: S, st: &State, o: &Op, pl
 fn warp<S: Simd, T: Lanes<S>, F: Fold<S, T>>(s: S, mut x: T::V, plan: &Plan, f: &F) -> T::V {
     if plan.scan == 0 {
         for step in (0..plan.cluster).rev() {
-            // Both partners compute the same expression, the lower lane first.
-            let lower = T::shuffle(s, x, s.iline(&LOWER[step]));
-            let upper = T::shuffle(s, x, s.iline(&UPPER[step]));
-            x = f.of(s, lower, upper);
+            // Both partners get the same: no operation knows which of its operands comes first, but by a NaN's payload.
+            let partner = T::shuffle(s, x, s.iline(&PARTNER[step]));
+            x = f.of(s, x, partner);
         }
         return x;
     }
@@ -295,15 +292,15 @@ fn warp<S: Simd, T: Lanes<S>, F: Fold<S, T>>(s: S, mut x: T::V, plan: &Plan, f: 
 
 /// Of each lane what an operation on words makes of those before it, beginning with `skip`, which changes nothing; and of all of them.
 #[inline(always)]
-pub(super) fn before<S: Simd>(s: S, of: impl Fn(S::I, S::I) -> S::I, x: S::I, skip: S::I) -> (S::I, u32) {
+pub(super) fn before<S: Simd, F: Fold<S, Words>>(s: S, f: &F, x: S::I, skip: S::I) -> (S::I, u32) {
     let rows = &FOLLOWERS[4];
-    let step = |x: S::I, n: usize| s.ishuffle(x, s.iline(&BEFORE[n]));
     let mut all = x;
     for n in 0..4 {
-        all = s.isel(s.mask(rows[n]), of(step(all, n), all), all);
+        let before = s.ishuffle(all, s.iline(&BEFORE[n]));
+        all = s.isel(s.mask(rows[n]), f.of(s, before, all), all);
     }
     // (The last lane has all; it comes first.)
-    let moved = step(all, 0);
+    let moved = s.ishuffle(all, s.iline(&BEFORE[0]));
     (s.isel(s.mask(rows[0]), moved, skip), ops::i_lanes(s, moved)[0])
 }
 

@@ -2,7 +2,7 @@
 
 use super::Registry;
 use super::map::{B, D, F, I, L, Map1, Map2, ops1, ops2, register1, register2};
-use simd::{Simd, ops};
+use simd::ops;
 
 ops2! { S, s;
     FEq light (a: F, b: F) -> B = s.feq(a, b);
@@ -26,12 +26,6 @@ ops1! { S, s;
 mod wide {
     use super::*;
     use crate::kernels::wide::dabs;
-    /// a > b, unsigned.
-    #[inline(always)]
-    fn above<S: Simd>(s: S, a: S::L, b: S::L) -> S::M {
-        let sign = s.lsplat(1 << 63);
-        s.lgt(s.lxor(a, sign), s.lxor(b, sign))
-    }
     ops2! { S, s;
         FEq cold (a: D, b: D) -> B = s.deq(a, b);
         FNe cold (a: D, b: D) -> B = s.dne(a, b);
@@ -41,8 +35,8 @@ mod wide {
         INe cold (a: L, b: L) -> B = s.mnot(s.leq(a, b));
         SLt cold (a: L, b: L) -> B = s.lgt(b, a);
         SLe cold (a: L, b: L) -> B = s.mnot(s.lgt(a, b));
-        ULt cold (a: L, b: L) -> B = above(s, b, a);
-        ULe cold (a: L, b: L) -> B = s.mnot(above(s, a, b));
+        ULt cold (a: L, b: L) -> B = ops::above(s, b, a);
+        ULe cold (a: L, b: L) -> B = s.mnot(ops::above(s, a, b));
     }
     ops1! { S, s;
         FIsNan cold (a: D) -> B = s.dne(a, a);

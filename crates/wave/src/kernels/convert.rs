@@ -1,7 +1,7 @@
 //! Conversions between 32 and 64 bits, and among 64-bit types.
 
 use super::Registry;
-use super::wide::{above, d_to_s64, d_to_u64, for_f32};
+use super::wide::{d_to_s64, d_to_u64, for_f32};
 use super::map::{D, F, I, L, Map1, Map2, ops1, ops2, register1, register2};
 use simd::{Simd, ops};
 
@@ -40,10 +40,10 @@ ops1! { S, s;
     S64ToF32 cold (a: L) -> F = {
         // Beyond ±2^53.
         let up = s.ladd(a, s.lsplat(1 << 53));
-        let large = above(s, up, s.lsplat(1 << 54));
+        let large = ops::above(s, up, s.lsplat(1 << 54));
         s.d_to_f(s.sl_to_d(for_f32(s, a, large)))
     };
-    U64ToF32 cold (a: L) -> F = s.d_to_f(s.ul_to_d(for_f32(s, a, above(s, a, s.lsplat(1 << 53)))));
+    U64ToF32 cold (a: L) -> F = s.d_to_f(s.ul_to_d(for_f32(s, a, ops::above(s, a, s.lsplat(1 << 53)))));
     S64ToF64 cold (a: L) -> D = s.sl_to_d(a);
     U64ToF64 cold (a: L) -> D = s.ul_to_d(a);
     Lo32 cold (a: L) -> I = s.lo(a);

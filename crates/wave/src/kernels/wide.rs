@@ -33,11 +33,6 @@ pub fn dmax<S: Simd>(s: S, a: S::D, b: S::D) -> S::D {
 fn lneg<S: Simd>(s: S, a: S::L) -> S::L {
     s.lsub(s.lsplat(0), a)
 }
-#[inline(always)]
-pub fn above<S: Simd>(s: S, a: S::L, b: S::L) -> S::M {
-    let sign = s.lsplat(SIGN);
-    s.lgt(s.lxor(a, sign), s.lxor(b, sign))
-}
 /// Highest bit of 64.
 #[inline(always)]
 fn lmsb<S: Simd>(s: S, a: S::L) -> S::I {
@@ -114,7 +109,7 @@ fn udiv<S: Simd>(s: S, a: S::L, b: S::L) -> [S::L; 2] {
     let left = s.lsub(a, s.lmul(first, b));
     let second = s.lxor(s.dbits(s.dadd(step(left), s.from_dbits(s.lsplat(WHOLE)))), s.lsplat(WHOLE));
     let left = s.lsub(left, s.lmul(second, b));
-    let one = s.mnot(above(s, b, left));
+    let one = s.mnot(ops::above(s, b, left));
     let quotient = s.ladd(s.ladd(first, second), s.lsel(one, s.lsplat(1), s.lsplat(0)));
     let left = s.lsel(one, s.lsub(left, b), left);
     let none = s.leq(b, s.lsplat(0));
@@ -254,10 +249,10 @@ ops2! { S, s;
     Shl cold (a: L, n: I) -> L = s.lshl(a, s.iand(n, s.isplat(63)));
     LShr cold (a: L, n: I) -> L = s.lshr(a, s.iand(n, s.isplat(63)));
     AShr cold (a: L, n: I) -> L = s.lsar(a, s.iand(n, s.isplat(63)));
-    SMin cold (a: L, b: L) -> L = s.lsel(s.lgt(a, b), b, a);
-    SMax cold (a: L, b: L) -> L = s.lsel(s.lgt(a, b), a, b);
-    UMin cold (a: L, b: L) -> L = s.lsel(above(s, a, b), b, a);
-    UMax cold (a: L, b: L) -> L = s.lsel(above(s, a, b), a, b);
+    SMin cold (a: L, b: L) -> L = s.lsmin(a, b);
+    SMax cold (a: L, b: L) -> L = s.lsmax(a, b);
+    UMin cold (a: L, b: L) -> L = s.lumin(a, b);
+    UMax cold (a: L, b: L) -> L = s.lumax(a, b);
 }
 
 pub fn register(r: &mut Registry) {

@@ -25,8 +25,33 @@ impl Tape {
         }
     }
 
+    /// Bits of one number and the others of another, as one operation.
+    fn bits_of_two(&self, op: Bin, a: Id, b: Id) -> Option<Node> {
+        let wide = op == Bin::LOr;
+        // What is kept of a number, and the constant that says it.
+        let kept = |id: Id| match (self.nodes[id as usize], wide) {
+            (Node::Bin(Bin::LAnd, x, c), true) | (Node::Bin(Bin::And, x, c), false) => {
+                let ones = |id: Id| if wide { self.splat64(id) } else { self.splat(id).map(u64::from) };
+                ones(c).map(|bits| (x, c, bits)).or_else(|| ones(x).map(|bits| (c, x, bits)))
+            }
+            _ => None,
+        };
+        if self.narrow {
+            return None;
+        }
+        let ((a, c, ones), (b, _, others)) = (kept(a)?, kept(b)?);
+        let all = if wide { u64::MAX } else { u32::MAX.into() };
+        let op = if wide { Tri::LBits } else { Tri::Bits };
+        (ones ^ others == all).then_some(Node::Tri(op, a, b, c))
+    }
+
     /// Of 64-bit lanes: constants, words that are widened and made words again.
     fn simplify_wide(&mut self, node: Node) -> Option<Id> {
+        if let Node::Bin(op @ (Bin::LOr | Bin::Or), a, b) = node
+            && let Some(bits) = self.bits_of_two(op, a, b)
+        {
+            return Some(self.put(bits));
+        }
         let at = |id: Id| self.nodes[id as usize];
         let put = |it: &mut Tape, x: u64| Some(it.put(Node::Splat64(x)));
         match node {
@@ -42,7 +67,32 @@ impl Tape {
                 let x = self.splat(a)?;
                 put(self, f64::from(x).to_bits())
             }
-            Node::Un(Un::MPart(_), m) if matches!(at(m), Node::Truth(_)) => Some(m),
+            Node::Un(Un::MPart(k), m) => match at(m) {
+                Node::Truth(_) => Some(m),
+                Node::Bin(Bin::MJoin, a, b) => Some(if k == 0 { a } else { b }),
+                _ => None,
+            },
+            // Part by part, so that who wants parts has them.
+            Node::Bin(op @ (Bin::MAnd | Bin::MOr | Bin::MXor), a, b) => match (at(a), at(b)) {
+                (Node::Bin(Bin::MJoin, a, b), Node::Bin(Bin::MJoin, c, d)) => {
+                    let parts = [(a, c), (b, d)].map(|(a, b)| self.put(Node::Bin(op, a, b)));
+                    Some(self.put(Node::Bin(Bin::MJoin, parts[0], parts[1])))
+                }
+                _ => None,
+            },
+            Node::Un(Un::MNot, a) => match at(a) {
+                Node::Bin(Bin::MJoin, a, b) => {
+                    let parts = [a, b].map(|a| self.put(Node::Un(Un::MNot, a)));
+                    Some(self.put(Node::Bin(Bin::MJoin, parts[0], parts[1])))
+                }
+                _ => None,
+            },
+            Node::Tri(Tri::DFma, a, b, c) => match at(a) {
+                Node::Bin(Bin::LXor, x, sign) if self.splat64(sign) == Some(1 << 63) => {
+                    Some(self.put(Node::Tri(Tri::DFnma, x, b, c)))
+                }
+                _ => None,
+            },
             Node::Bin(Bin::DNe, a, b) if a == b => {
                 let nan = f64::from_bits(self.splat64(a)?).is_nan();
                 Some(self.put(Node::Truth(nan)))
@@ -188,6 +238,12 @@ impl Tape {
                 (_, Node::Tri(Tri::Sel, n, _, c)) if n == m => Some(self.put(Node::Tri(Tri::Sel, m, a, c))),
                 _ => None,
             },
+            Node::Un(Un::F16ToF, a) => match at(a) {
+                Node::Un(Un::FToF16, x) => Some(self.put(Node::Un(Un::F16Round, x))),
+                _ => None,
+            },
+            // (What is rounded stays as it is.)
+            Node::Un(Un::F16Round, a) if matches!(at(a), Node::Un(Un::F16Round, _)) => Some(a),
             Node::Un(Un::MNot, a) => match at(a) {
                 Node::Un(Un::MNot, x) => Some(x),
                 Node::Truth(t) => Some(self.put(Node::Truth(!t))),

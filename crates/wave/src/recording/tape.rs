@@ -4,6 +4,7 @@
 //! code does what interpreted code does by construction, and no op is described a second time.
 
 use super::Kind;
+use crate::kernels::across;
 use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
 use simd::{Level, Seldom, Simd, Table};
@@ -25,6 +26,8 @@ pub enum Un {
     FToS,
     FToF16,
     F16ToF,
+    /// Both, one after the other.
+    F16Round,
     /// The two of [`Simd::fparts`]; not of the narrow level.
     Exponent,
     Mantissa,
@@ -61,6 +64,8 @@ pub enum Un {
     MPart(u8),
     /// A mask's bits, in all lanes; not of the narrow level.
     Ballot,
+    /// Of a part's lanes those that are so many on, or back, in its lanes' stead; not of the narrow level.
+    LPartner(u8),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -123,6 +128,11 @@ pub enum Bin {
     LSar,
     LEq,
     LGt,
+    // Not of the narrow level.
+    LSMin,
+    LSMax,
+    LUMin,
+    LUMax,
     // Of both parts: the words of a warp.
     Lo,
     Hi,
@@ -135,6 +145,8 @@ pub enum Bin {
     Shuffle,
     /// Of the first lane of mask a, the word of b.
     First,
+    /// The last so many lanes of a part, then the first ones of the next: of a, b. Not of the narrow level.
+    LAfter(u8),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -149,6 +161,11 @@ pub enum Tri {
     Fix,
     /// a · b + c of a part of 64-bit lanes.
     DFma,
+    /// −(a · b) + c
+    DFnma,
+    /// Bits of a where c has ones, else those of b; of words and of 64 bits, and not of the narrow level.
+    Bits,
+    LBits,
     /// The part's mask a ? b : c
     LSel,
     /// By a part's numbers a, mod 16, 64 bits of the parts b and c; not of the narrow level.
@@ -426,7 +443,8 @@ impl Wide {
         put(Node::Bin(Bin::Join, parts.0, parts.1))
     }
     fn select(m: Id, a: Wide, b: Wide) -> Wide {
-        let part = |k| if k == 0 && !narrow() { m } else { put(Node::Un(Un::MPart(k), m)) };
+        let joined = TAPE.with_borrow(|t| matches!(t.nodes[m as usize], Node::Bin(Bin::MJoin, ..)));
+        let part = |k| if k == 0 && !narrow() && !joined { m } else { put(Node::Un(Un::MPart(k), m)) };
         let of = |k, a, b| put(Node::Tri(Tri::LSel, part(k), a, b));
         Wide(of(0, a.0, b.0), of(1, a.1, b.1))
     }
@@ -707,6 +725,21 @@ impl Simd for Record {
             unsaid();
             return a;
         }
+        // What folds and scans ask for needs no numbers.
+        let line = TAPE.with_borrow(|t| match t.nodes[idx as usize] {
+            Node::Line(table) => Some(table),
+            _ => None,
+        });
+        for n in 0..4 {
+            let far = n == 3;
+            if line == Some(&across::PARTNER[n]) || line == Some(&across::BEFORE[n]) && far {
+                return if far { Wide(a.1, a.0) } else { a.un(Un::LPartner(1 << n)) };
+            }
+            if line == Some(&across::BEFORE[n]) {
+                let after = |a, b| put(Node::Bin(Bin::LAfter(1 << n), a, b));
+                return Wide(after(a.1, a.0), after(a.0, a.1));
+            }
+        }
         let idx = Wide::from(Un::Zext, idx);
         let of = |idx| put(Node::Tri(Tri::LShuffle, idx, a.0, a.1));
         Wide(of(idx.0), of(idx.1))
@@ -776,6 +809,18 @@ impl Simd for Record {
     }
     fn lsel(self, m: Id, a: Wide, b: Wide) -> Wide {
         Wide::select(m, a, b)
+    }
+    fn lsmin(self, a: Wide, b: Wide) -> Wide {
+        if narrow() { self.lsel(self.lgt(a, b), b, a) } else { a.bin(Bin::LSMin, b) }
+    }
+    fn lsmax(self, a: Wide, b: Wide) -> Wide {
+        if narrow() { self.lsel(self.lgt(a, b), a, b) } else { a.bin(Bin::LSMax, b) }
+    }
+    fn lumin(self, a: Wide, b: Wide) -> Wide {
+        if narrow() { self.lsel(simd::ops::above(self, a, b), b, a) } else { a.bin(Bin::LUMin, b) }
+    }
+    fn lumax(self, a: Wide, b: Wide) -> Wide {
+        if narrow() { self.lsel(simd::ops::above(self, a, b), a, b) } else { a.bin(Bin::LUMax, b) }
     }
     fn dbits(self, a: Wide) -> Wide {
         a

@@ -350,6 +350,12 @@ impl<'s> Emit<'s> {
             }
             Node::Un(Un::Look16(table), a) => self.look(at, id, &table.0, a),
             Node::Un(Un::Look(table), a) => self.look(at, id, &table.0, a),
+            Node::Un(op @ Un::LPartner(_), a) => {
+                let s = self.in_register(a)?;
+                self.used(at, a);
+                let d = self.define(id)?;
+                self.m.un(op, d, Source::Reg(s))
+            }
             Node::Un(Un::Ballot, a) => {
                 let k = self.in_register(a)?;
                 self.used(at, a);
@@ -386,6 +392,21 @@ impl<'s> Emit<'s> {
                 let d = self.define(id)?;
                 self.m.first(d, k, r)
             }
+            Node::Tri(op @ (Tri::Bits | Tri::LBits), a, b, c) => {
+                let (from, rb) = (self.in_register(a)?, self.in_register(b)?);
+                let s = self.source(at, c)?;
+                let d = if self.dies(at, a) && a != b {
+                    self.rename(a, id, from);
+                    from
+                } else {
+                    let d = self.vector()?;
+                    self.m.copy(d, from)?;
+                    self.take(d, id);
+                    d
+                };
+                [a, b, c].into_iter().for_each(|x| self.used(at, x));
+                self.m.bits_of(op, d, rb, s)
+            }
             Node::Tri(Tri::LShuffle, idx, a, b) => {
                 let from = self.in_register(idx)?;
                 let (ra, rb) = (self.in_register(a)?, self.in_register(b)?);
@@ -394,6 +415,13 @@ impl<'s> Emit<'s> {
                 self.take(d, id);
                 [idx, a, b].into_iter().for_each(|x| self.used(at, x));
                 self.m.shuffle64(d, ra, rb)
+            }
+            Node::Bin(op @ Bin::LAfter(_), a, b) => {
+                let (ra, rb) = (self.in_register(a)?, self.in_register(b)?);
+                self.used(at, a);
+                self.used(at, b);
+                let d = self.define(id)?;
+                self.m.bin(op, d, ra, Source::Reg(rb))
             }
             Node::Bin(Bin::Join, a, b) => {
                 let (ra, rb) = (self.in_register(a)?, self.in_register(b)?);

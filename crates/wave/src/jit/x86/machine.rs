@@ -368,6 +368,20 @@ impl Machine {
             };
             return self.one_source_imm(code, r, s, imm);
         }
+        if let (Un::LPartner(n), true) = (op, whole) {
+            // Of pairs, of fours, of all eight.
+            let code = match n {
+                1 => Code::EVEX_Vpshufd_zmm_k1z_zmmm512b32_imm8,
+                2 => Code::EVEX_Vpermq_zmm_k1z_zmmm512b64_imm8,
+                _ => {
+                    let Source::Reg(a) = s else { return Err(TooMuch) };
+                    let a = self.vector(a);
+                    let code = Code::EVEX_Vshufi64x2_zmm_k1z_zmm_zmmm512b64_imm8;
+                    return self.made(Instruction::with4(code, r, a, a, 0x4E));
+                }
+            };
+            return self.one_source_imm(code, r, s, 0x4E);
+        }
         let quad = match op {
             Un::Quad(from) => Some(from),
             Un::LSwap => Some(0xB1),
@@ -419,6 +433,14 @@ impl Machine {
         let (yd, ys) = (Register::YMM0 + d as u32, Register::YMM0 + n as u32);
         let (zd, zs) = (Register::ZMM0 + d as u32, Register::ZMM0 + n as u32);
         match (op, self.width) {
+            (Un::F16Round, Width::Whole) => {
+                self.made(Instruction::with3(Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, yd, zs, 0))?;
+                self.rr(Code::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, zd, yd)
+            }
+            (Un::F16Round, Width::Half) => {
+                self.made(Instruction::with3(Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8, xd, ys, 0))?;
+                self.rr(Code::VEX_Vcvtph2ps_ymm_xmmm128, yd, xd)
+            }
             (Un::FToF16, Width::Whole) => {
                 self.made(Instruction::with3(Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, yd, zs, 0))?;
                 self.rr(Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, zd, yd)
@@ -461,16 +483,27 @@ impl Machine {
             let code = Code::EVEX_Vscalefps_zmm_k1z_zmm_zmmm512b32_er;
             return self.with_source(code, self.vector(d), self.vector(a), s);
         }
-        if let LMul | LSar | Shuffle = op {
+        if let LMul | LSar | Shuffle | LSMin | LSMax | LUMin | LUMax = op {
             if !whole {
                 return Err(TooMuch);
             }
             let code = match op {
                 LMul => Code::EVEX_Vpmullq_zmm_k1z_zmm_zmmm512b64,
                 Shuffle => Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32,
+                LSMin => Code::EVEX_Vpminsq_zmm_k1z_zmm_zmmm512b64,
+                LSMax => Code::EVEX_Vpmaxsq_zmm_k1z_zmm_zmmm512b64,
+                LUMin => Code::EVEX_Vpminuq_zmm_k1z_zmm_zmmm512b64,
+                LUMax => Code::EVEX_Vpmaxuq_zmm_k1z_zmm_zmmm512b64,
                 _ => Code::EVEX_Vpsravq_zmm_k1z_zmm_zmmm512b64,
             };
             return self.with_source(code, self.vector(d), self.vector(a), s);
+        }
+        if let LAfter(n) = op {
+            let code = Code::EVEX_Valignq_zmm_k1z_zmm_zmmm512b64_imm8;
+            // Of both, b above a: from the last ones of a on.
+            let Source::Reg(b) = s else { return Err(TooMuch) };
+            let (d, b) = (self.vector(d), self.vector(b));
+            return self.with_source_imm(code, d, b, Source::Reg(a), 8 - n as u32);
         }
         let code = pick! {
             DAdd: EVEX_Vaddpd_zmm_k1z_zmm_zmmm512b64_er VEX_Vaddpd_ymm_ymm_ymmm256;
@@ -664,6 +697,8 @@ impl Machine {
         let code = match (op, self.width) {
             (Tri::DFma, Width::Whole) => Code::EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
             (Tri::DFma, Width::Half) => Code::VEX_Vfmadd231pd_ymm_ymm_ymmm256,
+            (Tri::DFnma, Width::Whole) => Code::EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+            (Tri::DFnma, Width::Half) => Code::VEX_Vfnmadd231pd_ymm_ymm_ymmm256,
             (Tri::Fnma, Width::Whole) => Code::EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
             (Tri::Fnma, Width::Half) => Code::VEX_Vfnmadd231ps_ymm_ymm_ymmm256,
             (_, Width::Whole) => Code::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
@@ -676,6 +711,8 @@ impl Machine {
         let code = match (op, self.width) {
             (Tri::DFma, Width::Whole) => Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
             (Tri::DFma, Width::Half) => Code::VEX_Vfmadd213pd_ymm_ymm_ymmm256,
+            (Tri::DFnma, Width::Whole) => Code::EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+            (Tri::DFnma, Width::Half) => Code::VEX_Vfnmadd213pd_ymm_ymm_ymmm256,
             (Tri::Fnma, Width::Whole) => Code::EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
             (Tri::Fnma, Width::Half) => Code::VEX_Vfnmadd213ps_ymm_ymm_ymmm256,
             (_, Width::Whole) => Code::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,

@@ -1,7 +1,7 @@
 //! Instructions that make words of 64-bit lanes, and these of words. (Operations on them are like others: [`super::machine`].)
 
 use super::machine::{Machine, Made, Source, TooMuch, Width};
-use crate::recording::{Bin, Un};
+use crate::recording::{Bin, Tri, Un};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
 /// Every second word of two vectors, from the first on and from the second on.
@@ -68,6 +68,16 @@ impl Machine {
     pub fn shuffle64(&mut self, d: u8, a: u8, b: u8) -> Made<()> {
         let (d, a) = (self.vector(d), self.vector(a));
         self.with_source(Code::EVEX_Vpermi2q_zmm_k1z_zmm_zmmm512b64, d, a, Source::Reg(b))
+    }
+    /// d = bits of d where s has ones, else those of b; AVX-512's.
+    pub fn bits_of(&mut self, op: Tri, d: u8, b: u8, s: Source) -> Made<()> {
+        let code = match op {
+            Tri::LBits => Code::EVEX_Vpternlogq_zmm_k1z_zmm_zmmm512b64_imm8,
+            _ => Code::EVEX_Vpternlogd_zmm_k1z_zmm_zmmm512b32_imm8,
+        };
+        // By three bits, of d, b and s: s ? d : b.
+        let (d, b) = (self.vector(d), self.vector(b));
+        self.with_source_imm(code, d, b, s, 0b1110_0100)
     }
     /// d = the word of the first lane of mask k; AVX-512's.
     pub fn first(&mut self, d: u8, k: u8, a: u8) -> Made<()> {

@@ -3,7 +3,7 @@
 
 use super::memory::{Memory, Own};
 use super::op_of;
-use crate::kernels::across::before;
+use crate::kernels::across::{self, Fold, before};
 use crate::kernels::levels::Steps;
 use crate::kernels::mask::Bits;
 use crate::kernels::memory::offsets::Offsets;
@@ -99,26 +99,25 @@ unsafe fn on_one<L: Steps, M: Memory>(
     let x = unsafe { l.iloadu(a.as_ptr().cast()) };
     // What the lanes' operands come to before they meet memory; `skip` leaves that as it is.
     macro_rules! gathered {
-        ($op:ident, $skip:expr, $x:expr, |$p:ident, $q:ident| $e:expr) => {{
+        ($op:ident, $skip:expr, $x:expr) => {{
             let skip = l.isplat($skip);
             let x = if ex == 0xFFFF { $x } else { l.isel(l.mask(ex), $x, skip) };
-            let (prefix, sum) = before(l, |$p, $q| $e, x, skip);
+            let (prefix, sum) = before(l, &across::$op, x, skip);
             // SAFETY: the caller's.
             let found = unsafe { M::one(p, AtomicOp::$op, Mem::B32, sum as u64, 0) };
-            let ($p, $q) = (l.isplat(found as u32), prefix);
-            return $e;
+            return <across::$op as Fold<L, across::Words>>::of(&across::$op, l, l.isplat(found as u32), prefix);
         }};
     }
     match at {
-        AtomicOp::IAdd => gathered!(IAdd, 0, x, |p, q| l.iadd(p, q)),
-        AtomicOp::ISub => gathered!(IAdd, 0, l.isub(l.isplat(0), x), |p, q| l.iadd(p, q)),
-        AtomicOp::SMin => gathered!(SMin, i32::MAX as u32, x, |p, q| l.smin(p, q)),
-        AtomicOp::SMax => gathered!(SMax, i32::MIN as u32, x, |p, q| l.smax(p, q)),
-        AtomicOp::UMin => gathered!(UMin, u32::MAX, x, |p, q| l.umin(p, q)),
-        AtomicOp::UMax => gathered!(UMax, 0, x, |p, q| l.umax(p, q)),
-        AtomicOp::And => gathered!(And, u32::MAX, x, |p, q| l.iand(p, q)),
-        AtomicOp::Or => gathered!(Or, 0, x, |p, q| l.ior(p, q)),
-        AtomicOp::Xor => gathered!(Xor, 0, x, |p, q| l.ixor(p, q)),
+        AtomicOp::IAdd => gathered!(IAdd, 0, x),
+        AtomicOp::ISub => gathered!(IAdd, 0, l.isub(l.isplat(0), x)),
+        AtomicOp::SMin => gathered!(SMin, i32::MAX as u32, x),
+        AtomicOp::SMax => gathered!(SMax, i32::MIN as u32, x),
+        AtomicOp::UMin => gathered!(UMin, u32::MAX, x),
+        AtomicOp::UMax => gathered!(UMax, 0, x),
+        AtomicOp::And => gathered!(And, u32::MAX, x),
+        AtomicOp::Or => gathered!(Or, 0, x),
+        AtomicOp::Xor => gathered!(Xor, 0, x),
         _ => (),
     }
     let mut old = [0u32; 16];
