@@ -774,6 +774,38 @@ mod tests {
         Level::all().into_iter().for_each(widths);
     }
 
+    fn long_body<S: Simd>(s: S) {
+        let some = [0, 1, 2, 1 << 31, (1 << 32) - 1, 1 << 32, (1 << 53) - 1, (1 << 53) + 1, (1 << 53) + 3];
+        let more = [
+            1 << 63,
+            (1 << 63) - 1,
+            u64::MAX,
+            u64::MAX - 1024,
+            0x8000_0000_0000_0400,
+            !0 << 11,
+            0x1234_5678_9ABC_DEF0,
+        ];
+        let a: [u64; 16] = std::array::from_fn(|i| if i < 9 { some[i] } else { more[i - 9] });
+        let b: [u64; 16] = std::array::from_fn(|i| a[(i * 7 + 3) % 16]);
+        let (x, y) = (ops::l_from(s, a), ops::l_from(s, b));
+        assert_eq!(ops::d_lanes(s, s.ul_to_d(x)), a.map(|n| n as f64));
+        assert_eq!(ops::d_lanes(s, s.sl_to_d(x)), a.map(|n| n as i64 as f64));
+        assert_eq!(ops::d_lanes(s, s.u_to_d(s.lo(x))), a.map(|n| n as u32 as f64));
+        let whole = a.map(|n| (n >> 11) as f64 * 2040.0);
+        assert_eq!(ops::l_lanes(s, s.d_to_ul(ops::d_from(s, whole))), whole.map(|n| n as u64));
+        let both = |f: fn(u64, u64) -> u64| std::array::from_fn::<u64, 16, _>(|i| f(a[i], b[i]));
+        assert_eq!(ops::l_lanes(s, s.lumin(x, y)), both(u64::min));
+        assert_eq!(ops::l_lanes(s, s.lumax(x, y)), both(u64::max));
+        assert_eq!(ops::l_lanes(s, s.lsmin(x, y)), both(|a, b| (a as i64).min(b as i64) as u64));
+        assert_eq!(ops::l_lanes(s, s.lsmax(x, y)), both(|a, b| (a as i64).max(b as i64) as u64));
+    }
+    by_level!(fn long = long_body, ());
+
+    #[test]
+    fn integers_of_64_bits() {
+        Level::all().into_iter().for_each(long);
+    }
+
     fn packed_body<S: Simd>(s: S) {
         let lanes = std::array::from_fn(|l| l as u32 * 3 + 1);
         for bits in [0u16, 1, 0x8000, 0x8421, 0x0FF0, 0xABCD, 0xFFFF] {

@@ -259,8 +259,7 @@ fn put(a: &mut Asm, s: &Shape, d: [Reg; 2], x: [Reg; 5]) {
 /// A program of random ops whose outputs are all its registers but some.
 fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
     let mut a = Asm::new(256, [256, 1, 1]);
-    let mut regs =
-        Registers { varying: Default::default(), uniform: Default::default(), bools: vec![] };
+    let mut regs = Registers { varying: Default::default(), uniform: Default::default(), bools: vec![] };
     for (k, t) in NUMBERS.into_iter().enumerate() {
         regs.varying[k] = (0..EACH).map(|_| if t.is_wide() { a.v64() } else { a.v() }).collect();
         regs.uniform[k] = (0..EACH).map(|_| if t.is_wide() { a.u64() } else { a.u() }).collect();

@@ -9,6 +9,7 @@ mod branch;
 mod dump;
 mod enter;
 mod live;
+mod order;
 mod pages;
 mod region;
 mod segment;

@@ -90,6 +90,9 @@ pub fn settle(tape: &Tape, known: &mut Vec<Lanes>) {
 /// Nodes of one segment at most, so that compiling takes about as long as its ops are many.
 pub const MOST_NODES: usize = 4000;
 
+/// Vectors that a segment's values have, with AVX-512 and with AVX2: from there on some lie on the stack.
+const ROOM: [usize; 2] = [28, 13];
+
 /// The longest chain of these nodes of which each waits for the one before, and how many they are.
 pub fn chain(nodes: &[Node], computed: impl Iterator<Item = Id>) -> (u32, u32) {
     let mut depth = vec![0u32; nodes.len()];
@@ -232,12 +235,8 @@ fn drafted(code: &[Op], flow: &Flow, first: usize, most: usize, mut it: Builder)
 
 impl Builder {
     fn new(flow: &Flow, narrow: bool, functions: bool) -> Builder {
-        let mut it = Builder {
-            consts: flow.consts.clone(),
-            warps: flow.warps,
-            functions,
-            ..Builder::default()
-        };
+        let mut it =
+            Builder { consts: flow.consts.clone(), warps: flow.warps, functions, ..Builder::default() };
         it.tape.narrow = narrow;
         it
     }
@@ -582,6 +581,7 @@ impl Builder {
             self.kept.into_iter().filter(|id| needed.get(*id as usize) == Some(&true)).collect();
         kept.sort_unstable();
         let given = (0..nodes.len()).filter(|id| needed[*id]).map(|id| nodes[id]);
+        super::order::order(&nodes, &mut each, ROOM[self.tape.narrow as usize]);
         if overlap(self.warps, &nodes, given, once.iter().chain(&each)) {
             return None;
         }

@@ -1,8 +1,8 @@
 //! Conversions between 32 and 64 bits, and among 64-bit types.
 
 use super::Registry;
-use super::wide::{d_to_s64, d_to_u64, for_f32};
 use super::map::{D, F, I, L, Map1, Map2, ops1, ops2, register1, register2};
+use super::wide::{d_to_s64, d_to_u64, for_f32};
 use simd::{Simd, ops};
 
 /// f64 → f32 such that rounding it again to fewer bits is as rounding once: inexact results get an odd last bit.

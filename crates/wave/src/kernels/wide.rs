@@ -138,7 +138,8 @@ pub fn d_to_s64<S: Simd>(s: S, a: S::D) -> S::L {
     let r = s.d_to_ul(s.dtrunc(dabs(s, a)));
     let negative = s.dlt(a, s.dsplat(0.0));
     let beyond = s.lsel(negative, s.lsplat(SIGN), s.lsplat(!SIGN));
-    let r = s.lsel(s.dlt(dabs(s, a), s.dsplat(9223372036854775808.0)), s.lsel(negative, lneg(s, r), r), beyond);
+    let r =
+        s.lsel(s.dlt(dabs(s, a), s.dsplat(9223372036854775808.0)), s.lsel(negative, lneg(s, r), r), beyond);
     s.lsel(s.deq(a, a), r, s.lsplat(0))
 }
 /// An integer from which f64 rounds nothing away that would tell where f32 rounds to: what its last bits would be, from 2^53 on, is

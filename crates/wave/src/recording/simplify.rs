@@ -98,18 +98,20 @@ impl Tape {
                 Some(self.put(Node::Truth(nan)))
             }
             Node::Bin(Bin::MJoin, a, b) if a == b && matches!(at(a), Node::Truth(_)) => Some(a),
-            Node::Bin(op @ (Bin::LShl | Bin::LShr | Bin::LSar), a, b) => match (self.splat64(a), self.splat64(b)?) {
-                (_, 0) => Some(a),
-                (Some(x), n @ ..64) => {
-                    let r = match op {
-                        Bin::LShl => x << n,
-                        Bin::LShr => x >> n,
-                        _ => (x as i64 >> n) as u64,
-                    };
-                    put(self, r)
+            Node::Bin(op @ (Bin::LShl | Bin::LShr | Bin::LSar), a, b) => {
+                match (self.splat64(a), self.splat64(b)?) {
+                    (_, 0) => Some(a),
+                    (Some(x), n @ ..64) => {
+                        let r = match op {
+                            Bin::LShl => x << n,
+                            Bin::LShr => x >> n,
+                            _ => (x as i64 >> n) as u64,
+                        };
+                        put(self, r)
+                    }
+                    _ => None,
                 }
-                _ => None,
-            },
+            }
             Node::Bin(op @ (Bin::LAnd | Bin::LOr | Bin::LXor | Bin::LAdd), a, b) => {
                 let (a, b) = if self.splat64(b).is_some() { (a, b) } else { (b, a) };
                 match (op, self.splat64(a), self.splat64(b)?) {

@@ -273,7 +273,10 @@ impl Node {
     /// It is there, in a register or as a constant.
     pub fn is_given(self) -> bool {
         matches!(self, Node::Word(_) | Node::Mask(_) | Node::Exec | Node::Splat(_) | Node::Truth(_))
-            || matches!(self, Node::Part(..) | Node::Parts(..) | Node::Splat64(_) | Node::Line(_) | Node::Lanes(_))
+            || matches!(
+                self,
+                Node::Part(..) | Node::Parts(..) | Node::Splat64(_) | Node::Line(_) | Node::Lanes(_)
+            )
     }
     /// The nodes that it is computed of.
     pub fn operands(self) -> impl Iterator<Item = Id> {
@@ -479,7 +482,9 @@ macro_rules! comparisons {
     };
 }
 macro_rules! wide {
-    (@ Id) => { unsaid() };
+    (@ Id) => {
+        unsaid()
+    };
     (@ Wide) => {{
         let id = unsaid();
         Wide(id, id)

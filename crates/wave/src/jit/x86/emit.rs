@@ -430,7 +430,8 @@ impl<'s> Emit<'s> {
                 let d = self.define(id)?;
                 self.m.join(d, ra, rb)
             }
-            Node::Bin(op @ (Bin::LShl | Bin::LShr | Bin::LSar), a, b) if matches!(self.node(b), Node::Splat64(..64)) =>
+            Node::Bin(op @ (Bin::LShl | Bin::LShr | Bin::LSar), a, b)
+                if matches!(self.node(b), Node::Splat64(..64)) =>
             {
                 let Node::Splat64(n) = self.node(b) else { return Err(TooMuch) };
                 let ra = self.in_register(a)?;

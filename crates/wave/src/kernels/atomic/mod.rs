@@ -360,7 +360,8 @@ unsafe fn moved<L: Steps>(l: L, st: &State, op: At, r: Region, w: usize, p: *con
             let at = unsafe { &*(p as *const [u32; 16]) };
             let first = at[ex.trailing_zeros() as usize & 15];
             // Of lanes that store to one place the last is seen.
-            let ex = if l.same_mask(at, first) | !ex == 0xFFFF { 0x8000u16 >> ex.leading_zeros() } else { ex };
+            let ex =
+                if l.same_mask(at, first) | !ex == 0xFFFF { 0x8000u16 >> ex.leading_zeros() } else { ex };
             if ex.is_power_of_two() {
                 let (o, lane) = (first.wrapping_add(k) as u64, ex.trailing_zeros() as usize);
                 if r.holds(o, 4) {

@@ -55,7 +55,11 @@ pub unsafe fn all<L: Steps, M: Memory>(
             let old = match one {
                 true => {
                     let p = region.ptr().wrapping_add(first as usize);
-                    if st.alone { on_one::<L, Own>(l, p, at, a, b, ex) } else { on_one::<L, M>(l, p, at, a, b, ex) }
+                    if st.alone {
+                        on_one::<L, Own>(l, p, at, a, b, ex)
+                    } else {
+                        on_one::<L, M>(l, p, at, a, b, ex)
+                    }
                 }
                 false => {
                     let ok = region.limit(4).map_or(0, |limit| l.bound_mask(&places, 0, limit) & ex);
@@ -105,7 +109,12 @@ unsafe fn on_one<L: Steps, M: Memory>(
             let (prefix, sum) = before(l, &across::$op, x, skip);
             // SAFETY: the caller's.
             let found = unsafe { M::one(p, AtomicOp::$op, Mem::B32, sum as u64, 0) };
-            return <across::$op as Fold<L, across::Words>>::of(&across::$op, l, l.isplat(found as u32), prefix);
+            return <across::$op as Fold<L, across::Words>>::of(
+                &across::$op,
+                l,
+                l.isplat(found as u32),
+                prefix,
+            );
         }};
     }
     match at {
