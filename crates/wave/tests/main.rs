@@ -30,6 +30,7 @@ mod lines;
 mod loops;
 mod math;
 mod memory;
+mod operations;
 mod pairs;
 #[cfg(target_arch = "x86_64")]
 mod programs;

@@ -10,6 +10,8 @@ mod texels;
 mod textures;
 mod transfers;
 
+pub use operations::all_modules;
+
 use crate::{Context, Error, Result};
 use ash::vk;
 use serde::{Deserialize, Serialize};

@@ -337,6 +337,20 @@ pub fn rows() -> Vec<String> {
     all
 }
 
+/// The module of every row, whether a driver has what it needs or not.
+pub fn all_modules() -> Vec<(String, Vec<u32>)> {
+    let mut all = vec![];
+    for (name, shape, types) in TABLE {
+        for ty in *types {
+            for (variant, title) in variants(*shape).iter().enumerate() {
+                let made = Operation { name, shape: *shape, ty, variant }.module();
+                all.push((format!("{name} {title} {ty}"), made.words));
+            }
+        }
+    }
+    all
+}
+
 /// Workgroups of 64 invocations, 16 times the operation in each.
 const GROUPS: u32 = 1024;
 

@@ -1,9 +1,11 @@
 //! What ops are made of, for compiled code: each kernel's own function, run on a machine that writes down what it is asked.
 
+mod record;
 mod simplify;
 mod tape;
 
-pub use tape::{Bin, Id, Node, Record, Tape, Tri, Un, Wide, with};
+pub use record::{Record, Wide, with};
+pub use tape::{Bin, Id, Node, Tape, Tri, Un};
 
 /// How an operand or a result lies in registers.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -14,6 +14,7 @@ mod emit;
 mod later;
 mod loops;
 mod machine;
+mod ops;
 mod place;
 mod plan;
 mod rare;
