@@ -31,7 +31,7 @@ fn places(way: Way, case: usize, unit: &mut impl FnMut() -> f32) -> [[u32; 16]; 
             ((lane >> 1 & 2 | lane & 1) as f32 * step, (lane >> 2 & 2 | lane >> 1 & 1) as f32 * step);
         match way {
             Way::Cube | Way::Cubes => {
-                let (major, sign) = (face / 2, if face % 2 == 0 { 1.0 } else { -1.0 });
+                let (major, sign) = (face / 2, if face.is_multiple_of(2) { 1.0 } else { -1.0 });
                 c[major][lane] = sign * 1.1;
                 c[(major + 1) % 3][lane] = from[0] + x;
                 c[(major + 2) % 3][lane] = from[1] - y;
@@ -44,10 +44,10 @@ fn places(way: Way, case: usize, unit: &mut impl FnMut() -> f32) -> [[u32; 16]; 
             }
         }
     }
-    if case % 7 == 0 {
+    if case.is_multiple_of(7) {
         c[case % 3][case % 16] = [unit(), f32::NAN, 1e30][case % 3];
     }
-    if case % 11 == 0 && way == Way::Solid {
+    if case.is_multiple_of(11) && way == Way::Solid {
         c[2].iter_mut().for_each(|z| *z += step);
     }
     c.map(|c| c.map(f32::to_bits))
@@ -92,7 +92,7 @@ fn agree(way: Way, format: F, machine: simd::Level) {
         return;
     }
     let gathers = matches!(way, Way::Gather | Way::GatherCompared);
-    for case in 0..72usize {
+    for case in 0..48usize {
         let wraps = [M::REPEAT, M::CLAMP_TO_EDGE, M::MIRRORED_REPEAT, M::CLAMP_TO_BORDER];
         let filter = if case % 3 == 0 { vk::Filter::NEAREST } else { vk::Filter::LINEAR };
         let s = make(

@@ -6,6 +6,7 @@
 use super::corners::Corners;
 use super::found::{Found, edge, moved};
 use super::place::{self, weighted};
+use super::points::Points;
 use super::texels::{HIGH, LOW, Texels, narrow, words as word, words4};
 use super::tile::{self, Place, Tiles};
 use super::unit::Unit;
@@ -43,6 +44,8 @@ type Fetch = unsafe fn(&Fast, &ImageView, usize, bool, &ImageRows);
 type Gather = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4) -> bool;
 /// As [`solid::sample`].
 type Solid = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
+/// As [`nearest::give`].
+type GivePoints = unsafe fn(&Fast, &ImageView, &ImageRows, &[(usize, u16)], &mut [Points; 2], &[u32; 4]);
 /// As [`gather::warps`].
 type Gathers = unsafe fn(&Fast, &ImageView, &Sampler, u32, &ImageRows) -> u32;
 /// As [`solid::warps`].
@@ -70,6 +73,7 @@ pub struct Functions {
     pub fetch: Fetch,
     pub gather: Gather,
     pub solid: Solid,
+    pub points: GivePoints,
     pub all_taps: AllTaps,
     pub gathers: Gathers,
     pub solids: Solids,
@@ -150,6 +154,18 @@ impl Functions {
                     mask: u16,
                     out: &mut Warp4,
                 ) = solid::sample;
+                portable if PORTABLE
+            )?,
+            points: simd::form!(
+                machine,
+                unsafe fn(
+                    f: &Fast,
+                    view: &ImageView,
+                    wave: &ImageRows,
+                    several: &[(usize, u16)],
+                    points: &mut [Points; 2],
+                    edge: &[u32; 4],
+                ) = nearest::give;
                 portable if PORTABLE
             )?,
             all_taps: simd::form!(

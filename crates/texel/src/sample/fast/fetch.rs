@@ -1,7 +1,6 @@
 //! Fetches of a wave by integer coordinates, from one level of a view.
 
 use super::Fast;
-use super::nearest;
 use super::place::{Levels, levels};
 use super::points::Points;
 use super::waves::Warps;
@@ -62,6 +61,6 @@ pub unsafe fn fetch<S: Simd>(
             to.outside[i % 4] = s.mbits(beyond);
         }
         // SAFETY: texels of the level; the caller's wave.
-        unsafe { nearest::give(s, f, view, wave, &several, &mut points, &none) };
+        unsafe { (f.any.points)(f, view, wave, &several, &mut points, &none) };
     }
 }

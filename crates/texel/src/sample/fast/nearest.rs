@@ -102,7 +102,7 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
         let from = tiles.as_ref().map_or(f, |t| &t.view);
         let edge = edges(f, view, bordered, &border(view, sampler));
         // SAFETY: texels of the level, or of tiles with all that the warps read; the caller's wave.
-        unsafe { give(s, from, view, wave, &several, &mut points, &edge) };
+        unsafe { (f.any.points)(from, view, wave, &several, &mut points, &edge) };
     }
 }
 
@@ -120,7 +120,7 @@ pub fn edges(f: &Fast, view: &ImageView, bordered: bool, border: &[u32; 4]) -> [
 }
 
 /// Reads texels, one of each lane of some warps, four warps at a time, and stores what results they are. `edge`: the results of lanes
-/// outside.
+/// outside. A function of its own ([`super::any::Functions::points`]): it is called for eight warps at once.
 ///
 /// # Safety
 /// As [`Points::read`]; `several` are warps of the wave.
@@ -130,7 +130,7 @@ pub unsafe fn give<S: Simd>(
     f: &Fast,
     view: &ImageView,
     wave: &ImageRows,
-    several: &Several,
+    several: &[(usize, u16)],
     points: &mut [Points; 2],
     edge: &[u32; 4],
 ) {

@@ -105,7 +105,7 @@ pub unsafe fn warps<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler
                 to.outside[n % 4] = if bordered { s.mbits(outside) } else { 0 };
             }
             // SAFETY: all have been brought inside the level; the caller's wave.
-            unsafe { nearest::give(s, f, view, wave, &several, &mut points, &edge) };
+            unsafe { (f.any.points)(f, view, wave, &several, &mut points, &edge) };
         }
     }
     let mut left = 0;

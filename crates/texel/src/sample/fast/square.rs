@@ -6,7 +6,7 @@ use super::found::{self, Found, moved};
 use super::place::weighted;
 use super::points::Source;
 use super::waves::{TOGETHER, store};
-use super::window::Close;
+use super::window::{self, Close};
 use super::{Fast, LEVELS, mix};
 use crate::format::plan::{Coding, Plan};
 use crate::sample::view::ImageView;
@@ -44,9 +44,16 @@ impl Square {
         unsafe {
             if f.plan.bytes == 4 {
                 found::find::<S, Any<true>>(s, f, level, corners, near, &mut self.found);
-            } else {
-                any::words(s, f, level % LEVELS, corners, self.words.as_mut_ptr());
+                return;
             }
+            let to = self.words.as_mut_ptr();
+            if f.plan.bytes <= 2 && *near != Close::No {
+                if window::narrow(s, f, level, corners, &raw mut (*to)[0]) {
+                    return;
+                }
+                *near = Close::No;
+            }
+            any::words(s, f, level % LEVELS, corners, to);
         }
     }
 

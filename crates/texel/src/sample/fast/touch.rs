@@ -1,10 +1,11 @@
 //! Which texels samples read, and how many cache lines those are: where the kernels read, without the texels. Lines are counted where
 //! every row of every level begins with one, so that a texel's line is its row's and its column's added.
 
+use super::entry::{Row, flat};
 use super::lod::{Lods, lods};
 use super::place::{Levels, Place, bordered, levels, nearest_at, scaled, square};
 use super::unit::Unit;
-use super::{Fast, Row, cube, filters, flat, placed, plain, tapped};
+use super::{Fast, cube, filters, placed, plain, tapped};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;

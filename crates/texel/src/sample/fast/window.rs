@@ -210,3 +210,55 @@ pub unsafe fn single<S: Simd>(s: S, f: &Fast, [x, y]: [S::I; 2]) -> Option<[S::I
     let word = s.ishuffle(all, s.iadd(row, ops::shr(s, byte, 2)));
     Some([s.ishr(word, ops::shl(s, s.iand(byte, s.isplat(3)), 3)); 2])
 }
+
+/// The 2×2 texels of one or two bytes of each lane, if all are in few columns ([`columns`]), the upper ones and the lower ones in four rows
+/// each: words whose lowest bits they are, row by row.
+///
+/// # Safety
+/// `corners` are on a level of such texels; `to` has room.
+#[inline(always)]
+pub unsafe fn narrow<S: Simd>(
+    s: S,
+    f: &Fast,
+    level: usize,
+    corners: &Corners,
+    to: *mut [[u32; 16]; 4],
+) -> bool {
+    let level = level % super::LEVELS;
+    let (bytes, [width, height]) = (f.plan.bytes, [f.texels[0][level], f.texels[1][level]]);
+    let Some(across) = columns(bytes) else { return false };
+    if across > width {
+        return false;
+    }
+    let left = corners.least(0).min(width - across);
+    let i = corners.texels(s);
+    let x = [s.isub(i[0][0], s.isplat(left)), s.isub(i[0][1], s.isplat(left))];
+    let top = [least(&corners.i[1][0]), least(&corners.i[1][1])];
+    let y = [s.isub(i[1][0], s.isplat(top[0])), s.isub(i[1][1], s.isplat(top[1]))];
+    // Negative numbers are large as unsigned ones.
+    let far = s.mor(s.ugt(s.umax(x[0], x[1]), s.isplat(across - 1)), s.ugt(s.umax(y[0], y[1]), s.isplat(3)));
+    if s.many(far) {
+        return false;
+    }
+    let pitch = f.row_pitch[level] as usize;
+    let base = f.level(level).wrapping_add((left * bytes) as usize);
+    for k in 0..2 {
+        let mut row = base.wrapping_add(top[k] as usize * pitch);
+        let mut from = [row.cast_mut(); 4];
+        for n in 1..4 {
+            row = if top[k] + (n as u32) < height { row.wrapping_add(pitch) } else { row };
+            from[n] = row.cast_mut();
+        }
+        // SAFETY: sixteen bytes of each row, all of the level.
+        let all = unsafe { s.iload4(from) };
+        let first = ops::shl(s, y[k], 2);
+        for side in 0..2 {
+            let byte = if bytes == 2 { ops::shl(s, x[side], 1) } else { x[side] };
+            let word = s.ishuffle(all, s.iadd(first, ops::shr(s, byte, 2)));
+            let word = s.ishr(word, ops::shl(s, s.iand(byte, s.isplat(3)), 3));
+            // SAFETY: the caller has room.
+            unsafe { s.istoreu((&raw mut (*to)[2 * k + side]).cast(), word) };
+        }
+    }
+    true
+}
