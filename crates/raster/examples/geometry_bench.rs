@@ -10,6 +10,7 @@ use raster::state::*;
 use shader::cost::{Half, Halves};
 use shader::interface::{self, Varying};
 use shader::ir::{Input, Stage};
+use std::hint::black_box;
 use std::sync::Arc;
 use std::time::Instant;
 use texel::buffer::Buffer;
@@ -106,7 +107,6 @@ fn main() {
     let host = machine::host::DeviceHost::at(shared, 0);
     let prepared = Prepared::new(&draw.pipeline, &draw.state, area, None);
     let mut primitives = 0;
-    let mut bins = None;
     let (mut geometry, mut binning) = (f64::MAX, f64::MAX);
     let began = Instant::now();
     let mut runs = 0;
@@ -135,7 +135,7 @@ fn main() {
         geometry = geometry.min(t.elapsed().as_secs_f64());
         let t = Instant::now();
         for b in &batches {
-            bins = Some(Bins::new(shared, b, 0..b.prims.len(), area, grid, 1).expect("room"));
+            black_box(Bins::new(shared, b, 0..b.prims.len(), area, grid, 1).expect("room"));
         }
         binning = binning.min(t.elapsed().as_secs_f64());
         primitives = batches.iter().map(|b| b.prims.len()).sum();
