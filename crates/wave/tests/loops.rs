@@ -56,16 +56,28 @@ fn run(
 
 #[test]
 fn random_loops_leave_and_count_what_ops_do() {
-    let host = TestHost::default();
-    let (mut regions, mut branches, mut some) = ([0; 2], [0; 2], 0);
-    let levels: Vec<Level> = Level::tested().into_iter().filter(|l| *l != Level::Portable).collect();
     // Some that found a uniform value of the turn in which the last warp left, where others went on; and one that only some wrote.
-    for seed in (0..programs()).chain([59836, 74378]) {
+    same_as_ops((0..programs()).chain([59836, 74378]), Generator::words);
+}
+
+/// Several workgroups share a wave where they are small enough, and each loads from its own memory.
+#[test]
+fn random_loops_over_workgroups_memory_leave_and_count_what_ops_do() {
+    same_as_ops(0..programs() / 2, Generator::shared);
+}
+
+fn same_as_ops(seeds: impl Iterator<Item = u64>, generator: fn(u64, [u32; 3]) -> Generator) {
+    let host = TestHost::default();
+    let (mut regions, mut branches, mut some) = ([0; 2], [0; 2], 0usize);
+    let levels: Vec<Level> = Level::tested().into_iter().filter(|l| *l != Level::Portable).collect();
+    let mut all = 0;
+    for seed in seeds {
+        all += 1;
         let workgroup = [[64, 1, 1], [16, 16, 1], [8, 8, 1], [20, 3, 1]][seed as usize % 4];
         let lanes = [256, 128, 64][seed as usize / 4 % 3];
         // Lanes' loads by gathers and by themselves, whatever this CPU is.
         simd::pretend_slow_gathers(seed / 2 % 2 == 0);
-        let mut shader = Generator::words(seed, workgroup).generate();
+        let mut shader = generator(seed, workgroup).generate();
         let program = if seed % 2 == 0 {
             shader::pass::compile_ir(&mut shader, &options(lanes, true))
         } else {
@@ -84,7 +96,7 @@ fn random_loops_leave_and_count_what_ops_do() {
             let Some(c) = wave::jit::compile(&p, level) else { continue };
             regions[i] += c.regions;
             branches[i] += c.branches;
-            some += (c.regions > 0) as u32;
+            some += (c.regions > 0) as usize;
             let (done, got, counts) = run(&p.clone(), level, Compile::Always, &host, seed % 16 == 0);
             let what = || format!("{level:?}, seed {seed}: {}", shader::bytecode_print::print(&p));
             assert_eq!(done, Ok(()), "{}", what());
@@ -95,8 +107,8 @@ fn random_loops_leave_and_count_what_ops_do() {
         }
     }
     println!("{regions:?} regions, {some} programs with some; {branches:?} branches within segments");
-    assert!(levels.is_empty() || branches[0] as u64 > programs() / 20, "{branches:?} of {}", programs());
-    assert!(levels.is_empty() || some as u64 > programs() / 20, "{regions:?} of {}", programs());
+    assert!(levels.is_empty() || branches[0] > all / 20, "{branches:?} of {all}");
+    assert!(levels.is_empty() || some > all / 20, "{regions:?} of {all}");
 }
 
 /// A loop that never ends is ended, at the op that the interpreter names, also one of nothing but a jump.

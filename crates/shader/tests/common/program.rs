@@ -21,6 +21,8 @@ pub struct Generator {
     budget: i32,
     /// Loops compute on words alone, floats among them, and store nothing.
     words: bool,
+    /// They load from the workgroup's memory, too.
+    shared: bool,
     own: Value,
     out: Value,
     table: Value,
@@ -46,6 +48,7 @@ impl Generator {
             env: vec![],
             budget: 3 + (seed % 40) as i32,
             words: false,
+            shared: false,
             own: none,
             out: none,
             table: none,
@@ -58,6 +61,12 @@ impl Generator {
     #[allow(dead_code, reason = "the engine's tests use it")]
     pub fn words(seed: u64, workgroup: [u32; 3]) -> Generator {
         Generator { words: true, ..Generator::new(seed, workgroup) }
+    }
+
+    /// As [`Generator::words`], of programs that load from their workgroups' memory.
+    #[allow(dead_code, reason = "the engine's tests use it")]
+    pub fn shared(seed: u64, workgroup: [u32; 3]) -> Generator {
+        Generator { shared: true, ..Generator::words(seed, workgroup) }
     }
 
     fn value(&mut self, ty: Ty, inst: Inst) -> Value {
@@ -180,6 +189,9 @@ impl Generator {
             Bin::Or,
             Bin::LShr,
         ];
+        if self.shared && self.rng.chance(25) {
+            return self.from_workgroup();
+        }
         match self.rng.below(15) {
             0 => {
                 let mask = self.int(TABLE_WORDS - 1);
@@ -245,6 +257,42 @@ impl Generator {
                 self.bin(op, a, b)
             }
         }
+    }
+
+    /// A word of the workgroup's memory, or some.
+    fn from_workgroup(&mut self) -> Value {
+        let four = self.int(4);
+        let index = match self.rng.below(4) {
+            // Of all lanes the same.
+            0 => {
+                let counter = *self.env.last().expect("there are variables");
+                if self.shader.ty(counter) == Ty::B32 { counter } else { four }
+            }
+            // Side by side.
+            1 => self.local,
+            _ => {
+                let (x, mask) = (self.any_int(), self.int(127));
+                self.bin(Bin::And, x, mask)
+            }
+        };
+        let addr = self.bin(Bin::IMul, index, four);
+        let (place, offset) = (Place::Shared { addr }, 4 * self.rng.below(4));
+        let load = |n| Inst::Load { place, offset, mem: Mem::B32, n, flags: MemFlags::default() };
+        if self.rng.chance(70) {
+            return self.value(Ty::B32, load(1));
+        }
+        let t = self.value(Ty::Tuple, load(4));
+        let (x, y) = (self.value(Ty::B32, Inst::Part(t, 1)), self.value(Ty::B32, Inst::Part(t, 3)));
+        self.bin(Bin::Xor, x, y)
+    }
+
+    /// Each lane's word of the workgroup's memory becomes `x`.
+    fn to_workgroup(&mut self, x: Value) {
+        let two = self.int(2);
+        let addr = self.bin(Bin::Shl, self.local, two);
+        let place = Place::Shared { addr };
+        let flags = MemFlags::default();
+        self.value(Ty::Void, Inst::Store { place, offset: 0, mem: Mem::B32, values: vec![x], flags });
     }
 
     /// The float variable's next value.
@@ -352,6 +400,8 @@ impl Generator {
                     let x = self.expression();
                     if self.words && inside.is_some() {
                         self.env[1] = x;
+                    } else if self.shared && self.rng.chance(50) {
+                        self.to_workgroup(x);
                     } else {
                         self.store(x);
                     }
@@ -519,6 +569,13 @@ impl Generator {
         self.env.push(wide);
         let yes = self.value(Ty::Bool, Inst::Const(1));
         self.env.push(yes);
+        if self.shared {
+            self.shader.shared_bytes = 4 * self.shader.workgroup.iter().product::<u32>();
+            let mixed = self.int(0x9E37_79B9);
+            let x = self.bin(Bin::IMul, index, mixed);
+            self.to_workgroup(x);
+            self.value(Ty::Void, Inst::Barrier);
+        }
         for _ in 0..6 {
             if self.open.is_some() && self.budget > 0 {
                 self.statements(0, None);

@@ -4,7 +4,7 @@ use super::region::Place;
 use crate::kernels::control::{fault, out_of_patience};
 use crate::kernels::count;
 use crate::kernels::mask;
-use crate::kernels::memory::linear::{buffer, push, shared};
+use crate::kernels::memory::linear::{buffer, push, shared, shared_of};
 use crate::kernels::regs::src64;
 use crate::state::{At, State};
 use crate::tally::{Access, AccessKind, Row};
@@ -15,6 +15,8 @@ use std::mem::MaybeUninit;
 
 /// Words of one load at most.
 const WORDS: usize = 16;
+/// Workgroups that share a wave, at most one a warp.
+const GROUPS: usize = 16;
 
 /// What loads read from, as code has it.
 #[repr(C)]
@@ -53,6 +55,11 @@ pub struct Context {
     pub exec: [u16; 16],
     pub began: [u16; 16],
     pub memory: [MaybeUninit<Memory>; super::region::MOST_PLACES],
+    /// Workgroups to come, the last of them first: their warps, and their memory's [`Memory::ptr`] and [`Memory::middle`].
+    pub groups: u32,
+    pub group_live: [u32; GROUPS],
+    pub group_ptr: [*const u8; GROUPS],
+    pub group_middle: [*const u8; GROUPS],
 }
 
 /// A region's code: its context, first byte of the registers; 0, or 1 where a fault has stopped the wave.
@@ -78,19 +85,22 @@ impl Entry {
 
     /// Fills in the memory that it loads from; none where that is of a kind that its code does not know.
     fn memory(&self, st: &State, c: &mut Context) -> Option<()> {
-        for (place, to) in self.places.iter().zip(&mut c.memory) {
+        for (n, place) in self.places.iter().enumerate() {
             let r = match place {
                 Place::Buffer(reg) => {
                     // SAFETY: the op's register, which has a descriptor's address.
                     unsafe { buffer(*src64(st, *reg).0) }
                 }
-                Place::Shared if st.packed => return None,
+                Place::Shared if st.packed => {
+                    c.take_groups(st);
+                    shared_of(st, c.live.trailing_zeros() as usize)
+                }
                 Place::Shared => shared(st),
                 Place::Push => push(st),
             };
             let size = u32::try_from(r.size()).ok()?;
             let below = std::array::from_fn(|i| size.saturating_sub(3 + 4 * i as u32));
-            to.write(Memory {
+            c.memory[n].write(Memory {
                 ptr: r.ptr(),
                 middle: r.ptr().wrapping_add(1 << 31),
                 lead: count::begin(st, &r) as u32 & 63,
@@ -99,6 +109,29 @@ impl Entry {
             });
         }
         Some(())
+    }
+}
+
+impl Context {
+    /// Leaves the first workgroup's warps to run, and has the others come after it: only warps of one workgroup, whose memory is
+    /// the same, go side by side.
+    fn take_groups(&mut self, st: &State) {
+        let mut rest = self.live;
+        while rest != 0 {
+            let last = 31 - rest.leading_zeros() as usize;
+            let same = |w: &usize| st.shared_at[*w & 15] == st.shared_at[last & 15];
+            let live = mask::Bits(rest).filter(same).fold(0, |m, w| m | 1 << w);
+            rest &= !live;
+            if rest == 0 {
+                self.live = live;
+                break;
+            }
+            let (at, r) = (self.groups as usize, shared_of(st, last));
+            self.group_live[at] = live;
+            self.group_ptr[at] = r.ptr();
+            self.group_middle[at] = r.ptr().wrapping_add(1 << 31);
+            self.groups += 1;
+        }
     }
 }
 
@@ -132,6 +165,10 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
         exec: mask::exec(st),
         began: std::array::from_fn(|w| st.count.began[w]),
         memory: [MaybeUninit::uninit(); super::region::MOST_PLACES],
+        groups: 0,
+        group_live: [0; GROUPS],
+        group_ptr: [std::ptr::null(); GROUPS],
+        group_middle: [std::ptr::null(); GROUPS],
     };
     if entry.memory(st, &mut c).is_none() {
         return go(st, entry.fallback);

@@ -33,7 +33,7 @@ pub struct Gather {
 }
 
 /// A member of a place's memory.
-fn memory(place: u32, member: usize) -> MemoryOperand {
+pub fn memory(place: u32, member: usize) -> MemoryOperand {
     context(offset_of!(Context, memory) + place as usize * size_of::<Memory>() + member)
 }
 

@@ -4,14 +4,15 @@
 //! ([`Pin`]); within a block values go where [`Emit`] puts them. With AVX2 the two halves of a warp go side by side, for where
 //! a warp goes its lanes say together.
 
+use super::access::memory;
 use super::counters::Counter;
 use super::decide::Compare;
 use super::emit::{Emit, LIVE, OFFSETS, REGS, WARPS, low};
 use super::machine::{Jump, Made, TooMuch, Width};
 use super::place::row;
 use super::rare::Stub;
-use crate::jit::enter::Context;
-use crate::jit::region::{Region, To};
+use crate::jit::enter::{Context, Memory};
+use crate::jit::region::{Place, Region, To};
 use crate::recording::Id;
 use iced_x86::{Code, MemoryOperand, Register};
 use shader::bytecode::{Op, Reg, UNIT_BYTES};
@@ -149,6 +150,7 @@ impl<'r> Cycle<'r> {
         self.warps(1)?;
         self.e.m.jump_back(Code::Jmp_rel32_64, again)?;
         self.e.m.land(done);
+        self.next_group(again)?;
         self.end_later()?;
         self.e.m.rr(Code::Xor_r32_rm32, Register::EAX, Register::EAX)?;
         self.e.m.mr(Code::Mov_rm32_r32, context(offset_of!(Context, patience)), low(PATIENCE))?;
@@ -163,6 +165,31 @@ impl<'r> Cycle<'r> {
         self.e.m.ri(Code::Mov_rm32_imm32, Register::EAX, 1)?;
         self.e.m.jump_back(Code::Jmp_rel32_64, leave)?;
         Ok(frame)
+    }
+
+    /// Goes on with the next of the workgroups that share the wave, if there is one.
+    fn next_group(&mut self, again: usize) -> Made<()> {
+        let Some(place) = self.region.places.iter().position(|p| *p == Place::Shared) else { return Ok(()) };
+        let m = &mut self.e.m;
+        let groups = context(offset_of!(Context, groups));
+        let of = |at: usize, scale: u32| {
+            MemoryOperand::with_base_index_scale_displ_size(CONTEXT, A, scale, at as i64, 1)
+        };
+        m.rm(Code::Mov_r32_rm32, A32, groups)?;
+        m.ri(Code::Sub_rm32_imm8, A32, 1)?;
+        let none = m.jump(Code::Jb_rel32_64)?;
+        m.mr(Code::Mov_rm32_r32, groups, A32)?;
+        m.rm(Code::Mov_r32_rm32, LIVE, of(offset_of!(Context, group_live), 4))?;
+        for (member, from) in [
+            (offset_of!(Memory, ptr), offset_of!(Context, group_ptr)),
+            (offset_of!(Memory, middle), offset_of!(Context, group_middle)),
+        ] {
+            m.rm(Code::Mov_r64_rm64, B, of(from, 8))?;
+            m.mr(Code::Mov_rm64_r64, memory(place as u32, member), B)?;
+        }
+        m.jump_back(Code::Jmp_rel32_64, again)?;
+        self.e.m.land(none);
+        Ok(())
     }
 
     /// Sides of a warp: AVX2 has two.

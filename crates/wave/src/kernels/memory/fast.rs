@@ -1,10 +1,11 @@
-//! The usual loads and stores, in tight loops: one 32-bit word a lane of one region, all lanes of the live warps active.
+//! The usual loads and stores, in tight loops: one 32-bit word a lane, of one region or of each workgroup's memory, all lanes of the live
+//! warps active.
 //! Anything else goes to the general form.
 
 use super::holes;
-use super::linear::{buffer, shared};
+use super::linear::{Packed, Regions, buffer, shared};
 use super::offsets::Words;
-use super::warp::{Region, store32_full};
+use super::warp::store32_full;
 use crate::kernels::count;
 use crate::kernels::levels::{General, Steps};
 use crate::kernels::mask::Bits;
@@ -57,24 +58,26 @@ unsafe fn zero(d: *mut u32) {
 /// # Safety
 /// `x` are the op's offsets ([`usual`]).
 #[inline(always)]
-unsafe fn load<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
+unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, o: At, regions: R, x: Words) {
     let Words { p, k } = x;
     let d = reg(st, o.d) as *mut u32;
+    // As large as the others, and in its line as they are.
+    let first = regions.of(st, 0);
     match o.e >> 8 << 8 {
         SHAPE_RUN => {
             // Where offset 0 lies in its line.
-            let lead = count::begin(st, &r) as u32 & 63;
+            let lead = count::begin(st, &first) as u32 & 63;
             // Results that take the offsets' register leave nothing to count odd offsets by.
             if o.d == o.a {
                 // SAFETY: the live warps' offsets.
                 unsafe { count::run(st, p, k.wrapping_add(lead), Access::ReadFull) };
             }
             let mut off = 0;
-            let end = r.run_end(64);
+            let end = first.run_end(64);
             each!(st.live, |w| {
                 // SAFETY: the op's registers, a live warp; 64 bytes are in the region below its `end`.
                 unsafe {
-                    let (d, p) = (d.add(w * 16), p.add(w * 16));
+                    let (d, p, r) = (d.add(w * 16), p.add(w * 16), regions.of(st, w));
                     let at = (*p).wrapping_add(k);
                     off |= at;
                     if (at as u64) < end {
@@ -94,12 +97,12 @@ unsafe fn load<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
             if shape & SHAPE_SINGLE == 0 {
                 count::same(st, Access::ReadPartial);
             }
-            let end = r.run_end(4);
+            let end = first.run_end(4);
             each!(st.live, |w| {
                 // SAFETY: the op's registers, a live warp; four bytes are in the region below its `end`.
                 unsafe {
                     let at = (*p.add(w * 16)).wrapping_add(k);
-                    let d = d.add(w * 16);
+                    let (d, r) = (d.add(w * 16), regions.of(st, w));
                     if (at as u64) < end {
                         l.splat32(d, (r.ptr().add(at as usize) as *const u32).read_unaligned());
                     } else {
@@ -112,7 +115,7 @@ unsafe fn load<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
             count::unknown(st, AccessKind::Read);
             for w in Bits(st.live) {
                 // SAFETY: the op's registers, a live warp.
-                unsafe { l.load32_full(r, d.add(w * 16), p.add(w * 16), k) };
+                unsafe { l.load32_full(regions.of(st, w), d.add(w * 16), p.add(w * 16), k) };
             }
         }
     }
@@ -121,17 +124,18 @@ unsafe fn load<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-unsafe fn store<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
+unsafe fn store<L: Steps, R: Regions>(l: L, st: &mut State, o: At, regions: R, x: Words) {
     let Words { p, k } = x;
+    let first = regions.of(st, 0);
     let (v, s) = src32(st, o.d);
     if o.e >> 8 << 8 == SHAPE_RUN {
-        let lead = count::begin(st, &r) as u32 & 63;
+        let lead = count::begin(st, &first) as u32 & 63;
         let mut off = 0;
-        let end = r.run_end(64);
+        let end = first.run_end(64);
         each!(st.live, |w| {
             // SAFETY: the op's registers, a live warp; 64 bytes are in the region below its `end`.
             unsafe {
-                let (v, p) = (v.add(w * s), p.add(w * 16));
+                let (v, p, r) = (v.add(w * s), p.add(w * 16), regions.of(st, w));
                 let at = (*p).wrapping_add(k);
                 off |= at;
                 if (at as u64) < end {
@@ -148,7 +152,7 @@ unsafe fn store<L: Steps>(l: L, st: &mut State, o: At, r: Region, x: Words) {
     count::unknown(st, AccessKind::Write);
     for w in Bits(st.live) {
         // SAFETY: the op's registers, a live warp.
-        unsafe { store32_full(l, r, v.add(w * s), p.add(w * 16), k) };
+        unsafe { store32_full(l, regions.of(st, w), v.add(w * s), p.add(w * 16), k) };
     }
 }
 
@@ -182,11 +186,9 @@ pub fn st_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
 
 #[inline(always)]
 pub fn ld_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
-    if !st.packed
-        && let Some(x) = usual(st, op)
-    {
+    if let Some(x) = usual(st, op) {
         // SAFETY: `usual` gave the offsets.
-        unsafe { load(l, st, op, shared(st), x) };
+        unsafe { if st.packed { load(l, st, op, Packed, x) } else { load(l, st, op, shared(st), x) } };
         return op.on(1);
     }
     l.call(General::LdShared, st, op)
@@ -194,11 +196,9 @@ pub fn ld_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
 
 #[inline(always)]
 pub fn st_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
-    if !st.packed
-        && let Some(x) = usual(st, op)
-    {
+    if let Some(x) = usual(st, op) {
         // SAFETY: `usual` gave the offsets.
-        unsafe { store(l, st, op, shared(st), x) };
+        unsafe { if st.packed { store(l, st, op, Packed, x) } else { store(l, st, op, shared(st), x) } };
         return op.on(1);
     }
     l.call(General::StShared, st, op)
