@@ -190,7 +190,7 @@ impl Generator {
             Bin::LShr,
         ];
         if self.shared && self.rng.chance(25) {
-            return self.from_workgroup();
+            return self.load_workgroup();
         }
         match self.rng.below(15) {
             0 => {
@@ -260,7 +260,7 @@ impl Generator {
     }
 
     /// A word of the workgroup's memory, or some.
-    fn from_workgroup(&mut self) -> Value {
+    fn load_workgroup(&mut self) -> Value {
         let four = self.int(4);
         let index = match self.rng.below(4) {
             // Of all lanes the same.
@@ -287,7 +287,7 @@ impl Generator {
     }
 
     /// Each lane's word of the workgroup's memory becomes `x`.
-    fn to_workgroup(&mut self, x: Value) {
+    fn store_workgroup(&mut self, x: Value) {
         let two = self.int(2);
         let addr = self.bin(Bin::Shl, self.local, two);
         let place = Place::Shared { addr };
@@ -401,7 +401,7 @@ impl Generator {
                     if self.words && inside.is_some() {
                         self.env[1] = x;
                     } else if self.shared && self.rng.chance(50) {
-                        self.to_workgroup(x);
+                        self.store_workgroup(x);
                     } else {
                         self.store(x);
                     }
@@ -573,7 +573,7 @@ impl Generator {
             self.shader.shared_bytes = 4 * self.shader.workgroup.iter().product::<u32>();
             let mixed = self.int(0x9E37_79B9);
             let x = self.bin(Bin::IMul, index, mixed);
-            self.to_workgroup(x);
+            self.store_workgroup(x);
             self.value(Ty::Void, Inst::Barrier);
         }
         for _ in 0..6 {

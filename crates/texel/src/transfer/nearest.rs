@@ -52,7 +52,7 @@ impl Columns {
                         let t = from.add(i).read_unaligned();
                         to.add(2 * i).cast::<[T; 2]>().write_unaligned([t; 2]);
                     }
-                    if n % 2 != 0 {
+                    if !n.is_multiple_of(2) {
                         to.add(n - 1).write_unaligned(from.add(n / 2).read_unaligned());
                     }
                 }
