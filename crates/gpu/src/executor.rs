@@ -535,9 +535,13 @@ impl Executor {
         let (mut counts, phase, job) = match covered {
             Some(covered) => {
                 let counts = count::drawn(moved, &covered);
-                let mut job = cost::main(&counts, &[], &covered.weights, 0, model).job;
-                // What reads does so by a small shader, which runs as long as its cores work.
-                job.exec = if moved.read > 0 { job.core } else { 0 };
+                // Nobody is told how long it takes while nobody looks.
+                let mut job = Job::default();
+                if observed {
+                    job = cost::main(&counts, &[], &covered.weights, 0, model).job;
+                    // What reads does so by a small shader, which runs as long as its cores work.
+                    job.exec = if moved.read > 0 { job.core } else { 0 };
+                }
                 (counts, Phase::Main, job)
             }
             None => {

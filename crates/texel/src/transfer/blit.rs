@@ -1,6 +1,6 @@
 //! Scaled copies with format conversion.
 
-use super::rows::{RowReader, copy_row, write_row};
+use super::rows::{RowReader, copy_rows, write_row};
 use super::slices::{Slices, aspects};
 use super::{nearest, scaled};
 use crate::format::{ChannelClass, codec};
@@ -142,7 +142,7 @@ fn blit_aspect(
         && ax.is_copy()
         && ay.taps.iter().chain(&az.taps).all(|t| t.2 == 0.0)
     {
-        return copy_rows(&s, &d, axes, layers);
+        return copied(&s, &d, axes, layers);
     }
     if !linear && nearest::has(&s, &d) {
         return nearest::blit(&s, &d, axes, layers);
@@ -199,15 +199,19 @@ fn by_texels(s: &Surface, d: &Surface, axes: [&Axis; 3], (sl, dl, layers): (u32,
 }
 
 /// Same format, rows copied whole.
-fn copy_rows(s: &Surface, d: &Surface, [ax, ay, az]: [&Axis; 3], (sl, dl, layers): (u32, u32, u32)) {
+fn copied(s: &Surface, d: &Surface, [ax, ay, az]: [&Axis; 3], (sl, dl, layers): (u32, u32, u32)) {
     let n = ax.taps.len() as u32;
     for layer in 0..layers {
         for (z, tz) in az.taps.iter().enumerate() {
-            for (y, ty) in ay.taps.iter().enumerate() {
-                let from = [ax.taps[0].0, ty.0, tz.0];
-                let to = [ax.first, ay.first + y as u32, az.first + z as u32];
+            let row = |first: usize, rows: usize| {
+                let from = [ax.taps[0].0, ay.taps[first].0, tz.0];
+                let to = [ax.first, ay.first + first as u32, az.first + z as u32];
                 // SAFETY: the axes were cut to both surfaces.
-                unsafe { copy_row((s, from, 0, sl + layer), (d, to, 0, dl + layer), n) }
+                unsafe { copy_rows((s, from, 0, sl + layer), (d, to, 0, dl + layer), [n, rows as u32]) }
+            };
+            match ay.is_copy() {
+                true => row(0, ay.taps.len()),
+                false => (0..ay.taps.len()).for_each(|y| row(y, 1)),
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Copies: raw blocks, row by row.
 
-use super::rows::copy_row;
+use super::rows::{copy_rows, lie_together};
 use super::slices::{Slices, aspects};
 use crate::format::FormatInfo;
 use crate::image::{Image, Surface};
@@ -44,13 +44,11 @@ pub fn copy_image(src: &Image, dst: &Image, r: &vk::ImageCopy2) {
         for i in 0..s.count().min(d.count()) {
             let ((sz, sl), (dz, dl)) = (s.at(i), d.at(i));
             for sample in 0..s.surface.samples.min(d.surface.samples) {
-                for y in 0..h {
-                    // SAFETY: the rectangle was cut to both surfaces. Source and destination may share memory.
-                    unsafe {
-                        let from = (&s.surface, [so[0], so[1] + y, sz], sample, sl);
-                        let to = (&d.surface, [to[0], to[1] + y, dz], sample, dl);
-                        copy_row(from, to, w);
-                    }
+                // SAFETY: the rectangle was cut to both surfaces. Source and destination may share memory.
+                unsafe {
+                    let from = (&s.surface, [so[0], so[1], sz], sample, sl);
+                    let to = (&d.surface, [to[0], to[1], dz], sample, dl);
+                    copy_rows(from, to, [w, h]);
                 }
             }
         }
@@ -67,8 +65,12 @@ struct Linear {
     size: u64,
 }
 
-/// Calls `each(image pointer, offset in linear memory, bytes)` for every row of a region that both sides have, and for the parts of one
-/// that the image has apart.
+/// Bytes that are copied at once between images and plain memory where all lie together: the C library takes another way with more, by
+/// which four copies of 4 MiB to one image took 1.4 times as long.
+const PIECE: usize = 4096;
+
+/// Calls `each(image pointer, offset in linear memory, bytes)` for every row of a region that both sides have, for the parts of one
+/// that the image has apart, and for pieces of rows that lie one after the other on both sides.
 fn rows(
     image: &Image,
     layers: &vk::ImageSubresourceLayers,
@@ -86,8 +88,20 @@ fn rows(
     let l = linear(&s);
     let bb = s.format.block_bytes as u64;
     let bytes = w as u64 * bb;
+    let together = bytes > 0 && h > 0 && lie_together(&s, bytes) && l.row_blocks * bb == bytes;
     for i in 0..slices.count() {
         let (z, layer) = slices.at(i);
+        let first = (i as u64 * l.slice_rows).checked_mul(bytes).and_then(|o| o.checked_add(l.offset));
+        let end = first.and_then(|o| o.checked_add(bytes * h as u64)).filter(|&end| end <= l.size);
+        if let (true, Some(first), Some(_)) = (together, first, end) {
+            // SAFETY: the rectangle was cut to the surface.
+            let p = unsafe { s.block(x, y, z, 0, layer) };
+            let all = (bytes * h as u64) as usize;
+            for at in (0..all).step_by(PIECE) {
+                each(p.wrapping_add(at), first + at as u64, PIECE.min(all - at));
+            }
+            continue;
+        }
         for row in 0..h {
             let line = i as u64 * l.slice_rows + row as u64;
             let offset = line.checked_mul(l.row_blocks * bb).and_then(|o| o.checked_add(l.offset));

@@ -117,3 +117,26 @@ pub(super) unsafe fn copy_row((s, from, from_sample, from_layer): At, (d, to, sa
         })
     }
 }
+
+/// Whether rows of so many bytes lie one after the other, without a gap.
+pub(super) fn lie_together(s: &Surface, bytes: u64) -> bool {
+    s.split.is_none() && s.row_pitch == bytes
+}
+
+/// [`copy_row`] of `h` rows.
+///
+/// # Safety
+/// As there.
+pub(super) unsafe fn copy_rows((s, from, ss, sl): At, (d, to, ds, dl): At, [w, h]: [u32; 2]) {
+    let bytes = w as u64 * s.format.block_bytes as u64;
+    // SAFETY: the caller's blocks.
+    unsafe {
+        if h > 0 && lie_together(s, bytes) && lie_together(d, bytes) {
+            let (p, q) = (s.block(from[0], from[1], from[2], ss, sl), d.block(to[0], to[1], to[2], ds, dl));
+            return sparse::copy(p, q, (bytes * h as u64) as usize);
+        }
+        for y in 0..h {
+            copy_row((s, [from[0], from[1] + y, from[2]], ss, sl), (d, [to[0], to[1] + y, to[2]], ds, dl), w);
+        }
+    }
+}
