@@ -372,7 +372,7 @@ impl Simd for Avx512 {
             x
         }
         fn fround16(self, x: Self::F) -> Self::F {
-            // Four bits behind the point.
+            // Four bits after the binary point.
             _mm512_roundscale_ps::<{ 4 << 4 | _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x)
         }
         fn fscale(self, p: Self::F, n: Self::F) -> Self::F {

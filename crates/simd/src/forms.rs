@@ -30,11 +30,11 @@ macro_rules! avx512 {
 /// The function for a level: `form!(level, unsafe fn(a: A) -> R = body)` is a pointer to `body(s, a)` as compiled for the level,
 /// `s` being a [`crate::Simd`] and `body` `inline(always)`. Who calls it keeps what `body` asks for, and is on the machine that
 /// the level is of. With `fn`, a body that asks for nothing; with `<T: Trait>` or `<const N: usize>` before it, functions of the
-/// type or constant around. Behind a semicolon:
+/// type or constant around. After a semicolon:
 ///
 /// - `portable = other`: another body for [`crate::Level::Portable`];
 /// - `portable if condition`: gives an `Option`, none for that level where the condition does not hold;
-/// - `avx2 at most`: no form of its own for [`crate::Level::Avx512`]; with `portable = other` behind a comma.
+/// - `avx2 at most`: no form of its own for [`crate::Level::Avx512`]; `portable = other` may follow it, after a comma.
 #[macro_export]
 macro_rules! form {
     // A function compiled with features, for both macros of this file.

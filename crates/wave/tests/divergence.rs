@@ -1,9 +1,8 @@
 //! Random shaders whose lanes go apart and read each other, active or not: the same memory and outputs on every SIMD level, interpreted and
 //! compiled. Many more by `examples/mutants`.
 
-use crate::engine::{Memory, Ran};
+use crate::engine::{self, Memory, Ran};
 use shader::ir::Stage;
-use shader::options::{Binding, Options, Width};
 
 /// Modules that are changed, and their stages. None whose lanes write what others read.
 const MODULES: [(&str, &[u8], Stage); 4] = [
@@ -27,17 +26,7 @@ fn what_lanes_read_of_each_other_is_the_same_everywhere() {
         for seed in 0..count() {
             let changed = mutate::diverge(&words, seed * 4 + 1).expect("there is much to change");
             let lanes = [64, 128, 256][seed as usize % 3];
-            let options = Options {
-                stage,
-                entry: "main",
-                spec: &[],
-                binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
-                mapping: None,
-                push_bytes: 256,
-                width: Width::Lanes(lanes),
-                machine: Default::default(),
-                optimise: true,
-            };
+            let options = engine::options(stage, "main", lanes);
             let program = shader::Module::parse(&changed).and_then(|m| shader::compile(&m, &options));
             let Ok(program) = program else {
                 refused += 1;

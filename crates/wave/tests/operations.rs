@@ -1,9 +1,8 @@
 //! Every operation of the matrix (`benches --matrix`), of every width and in a loop: the same memory on every SIMD level, interpreted
 //! and compiled, in waves of every width.
 
-use crate::engine::{Memory, Ran};
+use crate::engine::{self, Memory, Ran};
 use shader::ir::Stage;
-use shader::options::{Binding, Options, Width};
 
 #[test]
 fn operations_of_every_width_are_the_same_everywhere() {
@@ -11,17 +10,7 @@ fn operations_of_every_width_are_the_same_everywhere() {
     let modules = client::matrix::all_modules();
     for (n, (name, words)) in modules.iter().enumerate() {
         let lanes = [64, 128, 256][n % 3];
-        let options = Options {
-            stage: Stage::Compute,
-            entry: "main",
-            spec: &[],
-            binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
-            mapping: None,
-            push_bytes: 256,
-            width: Width::Lanes(lanes),
-            machine: Default::default(),
-            optimise: true,
-        };
+        let options = engine::options(Stage::Compute, "main", lanes);
         let program = shader::Module::parse(words).and_then(|m| shader::compile(&m, &options));
         let program = program.unwrap_or_else(|e| panic!("{name}: {e}"));
         match memory.run(&program, n as u64) {

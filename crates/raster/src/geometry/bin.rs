@@ -104,9 +104,13 @@ impl Bins {
         let full = Mutex::new(None);
         shared.pool.each(&mut parts, |i, part| {
             let own = &prims[i * size..(i * size + size).min(prims.len())];
-            if let Err(why) = part.fill(own, first + i * size, batch, area, tiles) {
-                full.lock().get_or_insert(why);
-            }
+            PAIRS.with_borrow_mut(|pairs| {
+                if let Err(why) = part.fill(pairs, own, first + i * size, batch, area, tiles) {
+                    full.lock().get_or_insert(why);
+                }
+                pairs.clear();
+                pairs.shrink_to(KEPT);
+            })
         });
         if let Some(full) = full.into_inner() {
             return Err(full);
@@ -120,24 +124,8 @@ impl Bins {
 }
 
 impl Part {
-    /// Those of `prims`, whose first one has this number in the batch.
+    /// Those of `prims`, whose first one has this number in the batch; `pairs` is room.
     fn fill(
-        &mut self,
-        prims: &[Prim],
-        first: usize,
-        batch: &Batch,
-        area: Rect,
-        tiles: Tiles,
-    ) -> Result<(), Full> {
-        PAIRS.with_borrow_mut(|pairs| {
-            let made = self.sort(pairs, prims, first, batch, area, tiles);
-            pairs.clear();
-            pairs.shrink_to(KEPT);
-            made
-        })
-    }
-
-    fn sort(
         &mut self,
         pairs: &mut Pairs,
         prims: &[Prim],

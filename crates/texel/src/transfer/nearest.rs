@@ -1,17 +1,12 @@
 //! Nearest texels of a format that stays: their bytes as they are (§ Image Copies With Scaling: without a conversion nothing is decoded).
 
 use super::blit::Axis;
+use super::rows::rows_are_whole;
 use crate::image::Surface;
-use crate::memory::sparse;
 
 /// Whether [`blit`] has a blit of the nearest texels; `d`: what is written.
 pub(super) fn has(s: &Surface, d: &Surface) -> bool {
-    // Where some of the memory may be absent, rows go in parts.
-    s.format.format == d.format.format
-        && !s.format.compressed()
-        && s.split.is_none()
-        && d.split.is_none()
-        && !sparse::may_have_holes(d.base)
+    s.format.format == d.format.format && rows_are_whole(s, d)
 }
 
 /// Columns that texels of a row come from, counted from the first one of all.
@@ -24,16 +19,17 @@ enum Columns {
 }
 
 impl Columns {
-    fn new(taps: &[u32]) -> Columns {
+    /// Those, and the first one of all.
+    fn new(taps: &[u32]) -> (Columns, u32) {
         let first = taps[0];
         let all = |of: fn(u32) -> u32| (0..).zip(taps).all(|(i, t)| *t == first + of(i));
         if all(|i| 2 * i) {
-            Columns::Half
+            (Columns::Half, first)
         } else if all(|i| i / 2) {
-            Columns::Double
+            (Columns::Double, first)
         } else {
             let least = taps.iter().min().copied().unwrap_or(0);
-            Columns::Any(taps.iter().map(|t| t - least).collect())
+            (Columns::Any(taps.iter().map(|t| t - least).collect()), least)
         }
     }
 
@@ -69,11 +65,8 @@ impl Columns {
 /// A blit whose axes were cut to both surfaces, where [`has`] says so.
 pub(super) fn blit(s: &Surface, d: &Surface, [ax, ay, az]: [&Axis; 3], (sl, dl, layers): (u32, u32, u32)) {
     let taps: Vec<u32> = ax.taps.iter().map(|t| t.0).collect();
-    let (columns, n, bytes) = (Columns::new(&taps), taps.len(), s.format.block_bytes as usize);
-    let first = match columns {
-        Columns::Any(_) => taps.iter().min().copied().unwrap_or(0),
-        _ => taps[0],
-    };
+    let (columns, first) = Columns::new(&taps);
+    let (n, bytes) = (taps.len(), s.format.block_bytes as usize);
     for layer in 0..layers {
         for (z, tz) in az.taps.iter().enumerate() {
             let mut before: Option<(u32, *mut u8)> = None;

@@ -118,6 +118,11 @@ pub(super) unsafe fn copy_row((s, from, from_sample, from_layer): At, (d, to, sa
     }
 }
 
+/// Whether rows of texels are read and written as a whole: where some of the memory may be absent, they go in parts.
+pub(super) fn rows_are_whole(s: &Surface, d: &Surface) -> bool {
+    !s.format.compressed() && s.split.is_none() && d.split.is_none() && !sparse::may_have_holes(d.base)
+}
+
 /// Whether rows of so many bytes lie one after the other, without a gap.
 pub(super) fn lie_together(s: &Surface, bytes: u64) -> bool {
     s.split.is_none() && s.row_pitch == bytes

@@ -6,11 +6,11 @@
 
 use super::blit::{Axis, Tap};
 use super::halve;
+use super::rows::rows_are_whole;
 use crate::format::kernels::Channels;
 use crate::format::wave::{self, Four, Plan, WARPS};
 use crate::format::{ChannelClass, codec};
 use crate::image::Surface;
-use crate::memory::sparse;
 use crate::row::Row;
 use simd::{Level, Simd, ops};
 
@@ -375,12 +375,7 @@ unsafe fn convert<S: Simd>(s: S, of: &mut Four, w: usize, wanted: u32, from: Cha
 
 /// Whether [`blit`] has such a blit, and form for the level; `d`: what is written.
 pub(super) fn has(level: Level, s: &Surface, d: &Surface) -> bool {
-    // Where some of the memory may be absent, rows go in parts.
-    Kernels::new(level).is_some()
-        && !s.format.compressed()
-        && s.split.is_none()
-        && d.split.is_none()
-        && !sparse::may_have_holes(d.base)
+    Kernels::new(level).is_some() && rows_are_whole(s, d)
 }
 
 /// A blit whose axes were cut to both surfaces. `linear`: of floats, by the taps' weights; the nearest texel otherwise.

@@ -3,9 +3,25 @@
 use super::guarded::Guarded;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::{Input, Stage};
+use shader::options::{Binding, Options, Width};
 use simd::Level;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use wave::{Compile, Dispatch, Host, ImageWarp, Job, Stop, Table, Worker};
+
+/// What programs for [`Memory`] are compiled with.
+pub fn options(stage: Stage, entry: &str, lanes: u32) -> Options<'_> {
+    Options {
+        stage,
+        entry,
+        spec: &[],
+        binding: &|_, b| Some(Binding::new(0, b % DESCRIPTORS as u32 * 32, 64)),
+        mapping: None,
+        push_bytes: 256,
+        width: Width::Lanes(lanes),
+        machine: Default::default(),
+        optimise: true,
+    }
+}
 
 /// How often a program may ask whether it is to stop (every some thousand iterations of a loop); one that asks more is not
 /// compared.

@@ -17,7 +17,7 @@ mod validator;
 use engine::{Memory, Ran};
 use shader::bytecode::Program;
 use shader::ir::Stage;
-use shader::options::{Binding, Error, Options, Width};
+use shader::options::{Error, Options};
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -101,17 +101,7 @@ impl Mutants {
                 _ => continue,
             };
             for lanes in [64, 128, 256] {
-                let options = Options {
-                    stage,
-                    entry: &entry,
-                    spec: &[],
-                    binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
-                    mapping: None,
-                    push_bytes: 256,
-                    width: Width::Lanes(lanes),
-                    machine: Default::default(),
-                    optimise: lanes != 128,
-                };
+                let options = Options { optimise: lanes != 128, ..engine::options(stage, &entry, lanes) };
                 let start = Instant::now();
                 let made = catch_unwind(AssertUnwindSafe(|| shader::compile(&module, &options)));
                 let took = start.elapsed();

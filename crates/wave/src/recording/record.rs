@@ -58,7 +58,7 @@ impl Wide {
     pub fn of(id: Id) -> Wide {
         TAPE.with_borrow(|t| match t.nodes[id as usize] {
             Node::Parts(a, b) => Wide(a, b),
-            // (No value of that kind: who asks has written down that something is unsaid.)
+            // (There is no value of this kind: the caller has already recorded that something is missing.)
             _ => Wide(id, id),
         })
     }

@@ -72,7 +72,7 @@ impl Tape {
                 Node::Bin(Bin::MJoin, a, b) => Some(if k == 0 { a } else { b }),
                 _ => None,
             },
-            // Part by part, so that who wants parts has them.
+            // Part by part, so that readers of one part find it.
             Node::Bin(op @ (Bin::MAnd | Bin::MOr | Bin::MXor), a, b) => match (at(a), at(b)) {
                 (Node::Bin(Bin::MJoin, a, b), Node::Bin(Bin::MJoin, c, d)) => {
                     let parts = [(a, c), (b, d)].map(|(a, b)| self.put(Node::Bin(op, a, b)));

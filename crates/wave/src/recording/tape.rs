@@ -131,7 +131,7 @@ pub enum Bin {
     // Of both parts: the words of a warp.
     Lo,
     Hi,
-    /// The lower halves of two vectors, one behind the other.
+    /// The lower half of one vector, then that of another.
     Join,
     /// A mask of the masks of both parts.
     MJoin,

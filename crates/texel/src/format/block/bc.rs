@@ -1,29 +1,46 @@
 //! BC1 to BC5 (S3TC and RGTC).
 
+// Loops over channels index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 use super::{BlockTexels, Color8, Paint};
 
-/// The four colours of a BC1 block, 8 bits, from two 5:6:5 colours by bit replication. With `punch` and `c0 <= c1`
-/// there are three colours and black, whose alpha is `black_alpha`.
-pub fn palette(block: u64, punch: bool, black_alpha: u8) -> [[u8; 4]; 4] {
-    let expand = |c: u64| {
-        let (r, g, b) = (c >> 11 & 31, c >> 5 & 63, c & 31);
-        [(r << 3 | r >> 2) as u32, (g << 2 | g >> 4) as u32, (b << 3 | b >> 2) as u32]
-    };
-    let (c0, c1) = (block & 0xffff, block >> 16 & 0xffff);
-    let (a, b) = (expand(c0), expand(c1));
-    let mix = |wa: u32, wb: u32| {
-        let n = wa + wb;
-        let v = |k: usize| ((a[k] * wa + b[k] * wb + n / 2) / n) as u8;
-        [v(0), v(1), v(2), 255]
-    };
-    if punch && c0 <= c1 {
-        [mix(1, 0), mix(0, 1), mix(1, 1), [0, 0, 0, black_alpha]]
-    } else {
-        [mix(1, 0), mix(0, 1), mix(2, 1), mix(1, 2)]
-    }
+/// Whether a BC1 block has three colours and black, if its format has such blocks.
+#[inline(always)]
+pub fn has_black(block: u64) -> bool {
+    block as u16 <= (block >> 16) as u16
 }
 
-fn colors(block: u64, palette: [[u8; 4]; 4], color: Color8, out: &mut BlockTexels) {
+/// The four colours of a BC1 block, 8 bits, from two 5:6:5 colours by bit replication; with `punch` the last one is 0 of blocks that
+/// [have black](has_black). (Loops: closures are not inlined where this is compiled for vectors.)
+#[inline(always)]
+pub fn colors(block: u64, punch: bool) -> [[u32; 3]; 4] {
+    let mut out = [[0; 3]; 4];
+    for (end, c) in out.iter_mut().zip([block as u32 & 0xFFFF, (block >> 16) as u32 & 0xFFFF]) {
+        let (r, g, b) = (c >> 11, c >> 5 & 63, c & 31);
+        *end = [r << 3 | r >> 2, g << 2 | g >> 4, b << 3 | b >> 2];
+    }
+    for k in 0..3 {
+        let (a, b) = (out[0][k], out[1][k]);
+        if punch && has_black(block) {
+            out[2][k] = (a + b).div_ceil(2);
+        } else {
+            (out[2][k], out[3][k]) = ((2 * a + b + 1) / 3, (a + 2 * b + 1) / 3);
+        }
+    }
+    out
+}
+
+/// [`colors`] with alpha; that of black is `black_alpha`.
+fn palette(block: u64, punch: bool, black_alpha: u8) -> [[u8; 4]; 4] {
+    let mut palette = colors(block, punch).map(|[r, g, b]| [r as u8, g as u8, b as u8, 255]);
+    if punch && has_black(block) {
+        palette[3][3] = black_alpha;
+    }
+    palette
+}
+
+fn paint(block: u64, palette: [[u8; 4]; 4], color: Color8, out: &mut BlockTexels) {
     let palette = palette.map(|c| color.of(c));
     for (i, t) in out.iter_mut().enumerate().take(16) {
         *t = palette[(block >> (32 + 2 * i) & 3) as usize];
@@ -32,12 +49,12 @@ fn colors(block: u64, palette: [[u8; 4]; 4], color: Color8, out: &mut BlockTexel
 
 /// BC1; without `alpha` the fourth colour is opaque black.
 pub fn bc1(block: u64, alpha: bool, color: Color8, out: &mut BlockTexels) {
-    colors(block, palette(block, true, if alpha { 0 } else { 255 }), color, out)
+    paint(block, palette(block, true, if alpha { 0 } else { 255 }), color, out)
 }
 
 /// BC2: four bits of alpha a texel, then colours that never punch through.
 pub fn bc2(alpha: u64, block: u64, color: Color8, out: &mut BlockTexels) {
-    colors(block, palette(block, false, 255), color, out);
+    paint(block, palette(block, false, 255), color, out);
     for (i, t) in out.iter_mut().enumerate().take(16) {
         t[3] = ((alpha >> (4 * i) & 15) as f32 / 15.0).to_bits();
     }
@@ -72,7 +89,7 @@ fn ramp(block: u64, signed: bool) -> [u32; 8] {
 
 /// BC3: an RGTC alpha, then colours that never punch through.
 pub fn bc3(alpha: u64, block: u64, color: Color8, out: &mut BlockTexels) {
-    colors(block, palette(block, false, 255), color, out);
+    paint(block, palette(block, false, 255), color, out);
     let ramp = ramp(alpha, false);
     for (i, t) in out.iter_mut().enumerate().take(16) {
         t[3] = ramp[(alpha >> (16 + 3 * i) & 7) as usize];

@@ -5,7 +5,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::bptc_tables::{ANCHOR2, ANCHOR3_SECOND, ANCHOR3_THIRD, PARTITIONS2, PARTITIONS3};
-use super::{BlockKind, FormatInfo, astc, bptc, etc2};
+use super::{BlockKind, FormatInfo, astc, bc, bptc, etc2};
 use crate::format::TexelKind;
 use simd::{Level, Simd, Table, ops};
 
@@ -142,7 +142,7 @@ unsafe fn decode<S: Simd>(s: S, info: &'static FormatInfo, block: u128, out: *mu
                     *p = red_blue | green << 8;
                 }
                 let of = s.isel(s.mask(0xFF), s.isplat(lo as u32), s.isplat((lo >> 32) as u32));
-                let nibble = s.iand(s.ishr(of, s.iload(FOURS.0.as_ptr().cast())), s.isplat(15));
+                let nibble = s.iand(s.ishr(of, s.iline(&FOURS)), s.isplat(15));
                 let alpha = ops::shl(s, s.imul(nibble, s.isplat(17)), 24);
                 s.istore(out, s.ior(picked(s, (hi >> 32) as u32, p), alpha));
             }
@@ -193,27 +193,11 @@ unsafe fn decode<S: Simd>(s: S, info: &'static FormatInfo, block: u128, out: *mu
     }
 }
 
-/// What [`super::bc::palette`] gives, red and blue to a word, and green. (Its closures are not inlined here.)
+/// A block's colours ([`bc::colors`]), red and blue to a word, and green.
 #[inline(always)]
 fn palette(block: u64, punch: bool) -> [[u32; 2]; 4] {
-    let (c0, c1) = (block as u32 & 0xFFFF, (block >> 16) as u32 & 0xFFFF);
-    let mut ends = [[0; 3]; 2];
-    for (end, c) in ends.iter_mut().zip([c0, c1]) {
-        let (r, g, b) = (c >> 11, c >> 5 & 63, c & 31);
-        *end = [r << 3 | r >> 2, g << 2 | g >> 4, b << 3 | b >> 2];
-    }
-    let mut out = [[0; 3]; 4];
-    for k in 0..3 {
-        let (a, b) = (ends[0][k], ends[1][k]);
-        (out[0][k], out[1][k]) = (a, b);
-        if punch && c0 <= c1 {
-            out[2][k] = (a + b).div_ceil(2);
-        } else {
-            (out[2][k], out[3][k]) = ((2 * a + b + 1) / 3, (a + 2 * b + 1) / 3);
-        }
-    }
     let mut words = [[0; 2]; 4];
-    for (to, [r, g, b]) in words.iter_mut().zip(out) {
+    for (to, [r, g, b]) in words.iter_mut().zip(bc::colors(block, punch)) {
         *to = [r | b << 16, g];
     }
     words
@@ -239,7 +223,7 @@ static ONES: Table<16> = steps(1, 16);
 #[inline(always)]
 fn picked<S: Simd>(s: S, index: u32, p: [u32; 4]) -> S::I {
     // SAFETY: sixteen words, aligned.
-    let index = s.ishr(s.isplat(index), unsafe { s.iload(TWOS.0.as_ptr().cast()) });
+    let index = s.ishr(s.isplat(index), s.iline(&TWOS));
     let zero = s.isplat(0);
     let odd = s.ieq(s.iand(index, s.isplat(1)), zero);
     let low = s.ieq(s.iand(index, s.isplat(2)), zero);
@@ -263,7 +247,7 @@ static SIX: [Table<16>; 2] = [
 fn ramp<S: Simd>(s: S, block: u64, signed: bool) -> S::I {
     let of = s.isel(s.mask(0xFF), s.isplat((block >> 16) as u32), s.isplat((block >> 40) as u32));
     // SAFETY: sixteen words, aligned.
-    let index = s.iand(s.ishr(of, unsafe { s.iload(THREES.0.as_ptr().cast()) }), s.isplat(7));
+    let index = s.iand(s.ishr(of, s.iline(&THREES)), s.isplat(7));
     let (a, b, eight) = if signed {
         // -128 stands for -127; the order is decided on the codes as they are stored.
         let (a, b) = (block as i8, (block >> 8) as i8);
@@ -308,7 +292,7 @@ fn weights<S: Simd>(s: S, all: u64, bits: u32, anchors: &[usize]) -> S::I {
         _ => [&FOURS, &WEIGHTS[2]],
     };
     // SAFETY: sixteen words, aligned.
-    let index = s.ishr(of, unsafe { s.iload(starts.0.as_ptr().cast()) });
+    let index = s.ishr(of, s.iline(starts));
     s.ilook16(table, s.iand(index, s.isplat((1 << bits) - 1)))
 }
 
@@ -341,11 +325,10 @@ fn bc7<S: Simd>(s: S, block: u128) -> S::I {
     if head.subsets > 1 {
         // SAFETY: sixteen words, aligned (both).
         let (of, second) = if head.subsets == 2 {
-            let of =
-                s.ishr(s.isplat(PARTITIONS2[partition] as u32), unsafe { s.iload(ONES.0.as_ptr().cast()) });
+            let of = s.ishr(s.isplat(PARTITIONS2[partition] as u32), s.iline(&ONES));
             (s.iand(of, s.isplat(1)), s.isplat(1))
         } else {
-            let of = s.ishr(s.isplat(PARTITIONS3[partition]), unsafe { s.iload(TWOS.0.as_ptr().cast()) });
+            let of = s.ishr(s.isplat(PARTITIONS3[partition]), s.iline(&TWOS));
             (s.iand(of, s.isplat(3)), s.isplat(1))
         };
         for n in 1..head.subsets as usize {
@@ -393,7 +376,7 @@ fn clamped<S: Simd>(s: S, v: S::I, least: i32, most: i32) -> S::I {
 #[inline(always)]
 fn etc2<S: Simd>(s: S, block: u64, punch: bool) -> S::I {
     // SAFETY: sixteen words, aligned.
-    let down = unsafe { s.iload(DOWN.0.as_ptr().cast()) };
+    let down = s.iline(&DOWN);
     let (zero, one) = (s.isplat(0), s.isplat(1));
     // The index' bits: the high ones after the low ones, as a number a lane.
     let pair = s.ishr(s.isplat(block as u32), down);
@@ -458,7 +441,7 @@ fn modifiers<S: Simd>(s: S, block: u64) -> S::I {
     let first = s.mask(0x3333);
     let of = s.isel(first, s.isplat((block >> 24) as u32), s.isplat(block as u32));
     // SAFETY: sixteen words, aligned.
-    let index = s.iand(s.ishr(of, unsafe { s.iload(EIGHTHS.0.as_ptr().cast()) }), s.isplat(7));
+    let index = s.iand(s.ishr(of, s.iline(&EIGHTHS)), s.isplat(7));
     s.ilook16(&EAC[(block >> 48) as usize & 15], index)
 }
 

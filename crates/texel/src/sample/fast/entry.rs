@@ -7,6 +7,21 @@ use crate::sample::sampler::{Reduction, Sampler};
 use crate::sample::view::ImageView;
 use simd::rows::{ImageRows, Rows};
 
+/// Kernels, where a test has not turned them off.
+#[inline]
+fn on(f: &Option<Box<Fast>>) -> Option<&Fast> {
+    let f = f.as_deref();
+    #[cfg(test)]
+    let f = f.filter(|f| !f.off);
+    f
+}
+
+/// Those of a view that is no 3D one.
+#[inline]
+pub fn flat_kernels(view: &ImageView) -> Option<&Fast> {
+    on(&view.fast)
+}
+
 /// Samples if view, sampler and operands are of a class that has a kernel; false if not.
 #[inline]
 pub(in crate::sample) fn sample(
@@ -16,18 +31,9 @@ pub(in crate::sample) fn sample(
     mask: u16,
     out: &mut Warp4,
 ) -> bool {
-    let Some(f) = &view.fast else { return false };
-    #[cfg(test)]
-    if f.off {
-        return false;
-    }
-    let nearest;
-    let sampler = if f.integers {
-        nearest = sampler.nearest();
-        &nearest
-    } else {
-        sampler
-    };
+    let Some(f) = flat_kernels(view) else { return false };
+    let mut nearest = None;
+    let sampler = f.sampler(sampler, &mut nearest);
     let mut row = Row::default();
     let Some(args) = flat(f, args, &mut row) else { return false };
     // Offsets have 32 bits.
@@ -84,18 +90,9 @@ pub fn flat<'a>(f: &Fast, args: &SampleArgs<'a>, row: &'a mut Row) -> Option<Sam
 
 /// How many cache lines a warp's sample touches, if that is of a class that has a kernel.
 pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> Option<u32> {
-    let f = view.fast.as_ref().filter(|f| f.aligned && !view.levels.is_empty())?;
-    #[cfg(test)]
-    if f.off {
-        return None;
-    }
-    let nearest;
-    let sampler = if f.integers {
-        nearest = sampler.nearest();
-        &nearest
-    } else {
-        sampler
-    };
+    let f = flat_kernels(view).filter(|f| f.aligned && !view.levels.is_empty())?;
+    let mut nearest = None;
+    let sampler = f.sampler(sampler, &mut nearest);
     let mut row = Row::default();
     let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.
@@ -107,12 +104,8 @@ pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask
 /// # Safety
 /// Rows and results are those of a wave.
 pub unsafe fn fetch_wave(view: &ImageView, dims: usize, arrayed: bool, wave: &ImageRows) -> bool {
-    let fast = view.fast.as_ref().filter(|f| f.planned && !f.cube && f.dims() == dims);
+    let fast = flat_kernels(view).filter(|f| f.planned && !f.cube && f.dims() == dims);
     let Some(f) = fast.filter(|_| arrayed == view.arrayed && wave.lines.is_none()) else { return false };
-    #[cfg(test)]
-    if f.off {
-        return false;
-    }
     let mut level = 0;
     if let Some(lod) = wave.lod {
         // Most often all warps have the same row, of one number.
@@ -147,13 +140,9 @@ pub(in crate::sample) fn gather(
     mask: u16,
     out: &mut Warp4,
 ) -> bool {
-    let Some(f) = view.fast.as_ref().filter(|f| f.planned && (args.dref.is_none() || f.compares)) else {
+    let Some(f) = flat_kernels(view).filter(|f| f.planned && (args.dref.is_none() || f.compares)) else {
         return false;
     };
-    #[cfg(test)]
-    if f.off {
-        return false;
-    }
     let dims = f.dims();
     let offsets = args.offsets.is_none_or(|o| matches!(o.len(), 2 | 8..) && !f.cube);
     let fits = !f.line && args.dims == dims && args.coords.len() >= dims + args.arrayed as usize && offsets;
@@ -169,11 +158,7 @@ pub(in crate::sample) fn sample_solid(
     mask: u16,
     out: &mut Warp4,
 ) -> bool {
-    let Some(f) = &view.solid else { return false };
-    #[cfg(test)]
-    if f.off {
-        return false;
-    }
+    let Some(f) = on(&view.solid) else { return false };
     let fits = f.count == 1
         && args.dims == 3
         && args.coords.len() >= 3
@@ -231,24 +216,15 @@ pub unsafe fn sample_wave(
     wave: &ImageRows,
 ) -> bool {
     // A descriptor may name a view of another kind than the shader says.
-    let Some(f) = view.fast.as_ref().filter(|f| f.dims() == dims) else { return false };
-    #[cfg(test)]
-    if f.off {
-        return false;
-    }
+    let Some(f) = flat_kernels(view).filter(|f| f.dims() == dims) else { return false };
     if view.levels.is_empty() || sampler.reduction != Reduction::Average {
         return false;
     }
     if wave.lines.is_some() && !f.aligned || wave.dref.is_some() && !f.compares {
         return false;
     }
-    let nearest;
-    let sampler = if f.integers {
-        nearest = sampler.nearest();
-        &nearest
-    } else {
-        sampler
-    };
+    let mut nearest = None;
+    let sampler = f.sampler(sampler, &mut nearest);
     if f.line {
         let middle = Rows { at: MIDDLE.as_ptr().cast(), step: 0 };
         let coords = [wave.coords[0], middle, wave.coords[1], wave.coords[2]];
@@ -299,11 +275,7 @@ unsafe fn rest(
 /// # Safety
 /// Rows and results are those of a wave.
 pub unsafe fn gather_wave(view: &ImageView, sampler: &Sampler, component: u32, wave: &ImageRows) -> bool {
-    let Some(f) = view.fast.as_ref().filter(|f| f.planned && !f.line && !f.cube) else { return false };
-    #[cfg(test)]
-    if f.off {
-        return false;
-    }
+    let Some(f) = flat_kernels(view).filter(|f| f.planned && !f.line && !f.cube) else { return false };
     if view.levels.is_empty() || view.min_lod >= 1.0 || sampler.unnormalized {
         return false;
     }
@@ -325,11 +297,7 @@ pub unsafe fn gather_wave(view: &ImageView, sampler: &Sampler, component: u32, w
 /// # Safety
 /// Rows and results are those of a wave.
 pub unsafe fn sample_solid_wave(view: &ImageView, sampler: &Sampler, wave: &ImageRows) -> bool {
-    let Some(f) = view.solid.as_ref().filter(|f| f.count == 1) else { return false };
-    #[cfg(test)]
-    if f.off {
-        return false;
-    }
+    let Some(f) = on(&view.solid).filter(|f| f.count == 1) else { return false };
     let fits = !view.levels.is_empty()
         && !sampler.unnormalized
         && sampler.reduction == Reduction::Average

@@ -147,6 +147,12 @@ pub enum Kind {
 }
 
 impl Fast {
+    /// The sampler as the view's texels are read: integers are not filtered. `nearest` is room.
+    #[inline]
+    pub(super) fn sampler<'a>(&self, sampler: &'a Sampler, nearest: &'a mut Option<Sampler>) -> &'a Sampler {
+        if self.integers { nearest.insert(sampler.nearest()) } else { sampler }
+    }
+
     /// Coordinates of a sample, but for the layer.
     fn dims(&self) -> usize {
         if self.cube { 3 } else { 2 - self.line as usize }

@@ -1,7 +1,7 @@
 //! Which texels samples read, and how many cache lines those are: where the kernels read, without the texels. Lines are counted where
 //! every row of every level begins with one, so that a texel's line is its row's and its column's added.
 
-use super::entry::{Row, flat};
+use super::entry::{Row, flat, flat_kernels};
 use super::lod::{Lods, lods};
 use super::place::{Levels, Place, bordered, levels, nearest_at, scaled, square};
 use super::unit::Unit;
@@ -325,18 +325,9 @@ pub fn reads(
     mask: u16,
     out: &mut Reads,
 ) -> Option<*const u8> {
-    let f = view.fast.as_ref().filter(|f| !f.line)?;
-    #[cfg(test)]
-    if f.off {
-        return None;
-    }
-    let nearest;
-    let sampler = if f.integers {
-        nearest = sampler.nearest();
-        &nearest
-    } else {
-        sampler
-    };
+    let f = flat_kernels(view).filter(|f| !f.line)?;
+    let mut nearest = None;
+    let sampler = f.sampler(sampler, &mut nearest);
     let mut row = Row::default();
     let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.

@@ -14,7 +14,7 @@ impl Machine {
             Un::FFloor => Some(9),
             Un::FCeil => Some(10),
             Un::FTrunc => Some(11),
-            // Four bits behind the point.
+            // Four bits after the binary point.
             Un::FRound16 if whole => Some(0x48),
             _ => None,
         };

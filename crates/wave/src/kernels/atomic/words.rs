@@ -133,9 +133,7 @@ unsafe fn on_one<L: Steps, M: Memory>(
     let swap = at == AtomicOp::Exchange;
     let change = |found: u64| {
         let mut now = found as u32;
-        // (A full warp without asking lane by lane.)
-        let lanes = if ex == 0xFFFF { 0xFFFF } else { ex };
-        for i in Bits(lanes as u32) {
+        for i in Bits(ex as u32) {
             old[i & 15] = now;
             now = if swap || now == b[i & 15] { a[i & 15] } else { now };
         }
