@@ -39,6 +39,11 @@ impl Moment {
         Self { wall: clock(libc::CLOCK_MONOTONIC), cpu: clock(libc::CLOCK_PROCESS_CPUTIME_ID) }
     }
 
+    /// Seconds of CPU time of all threads, since the process began.
+    pub fn cpu(self) -> f64 {
+        self.cpu
+    }
+
     pub fn elapsed(self) -> Span {
         let now = Self::now();
         Span { wall: now.wall - self.wall, cpu: now.cpu - self.cpu }

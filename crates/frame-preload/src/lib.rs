@@ -4,6 +4,8 @@
 //! from 1 (1 if not set). Works for programs that are linked to the loader and call its functions by name, as sample
 //! browsers do; formats of swapchains of four times 8 bits.
 //!
+//! `FRAME_TIMES` is a file to which each presentation adds a line: the seconds of CPU time that the process has taken by then.
+//!
 //! Parts of a program's state are left out where `FRAME_WITHOUT` names them ([`without`]).
 //!
 //! So that pictures of different drivers can be compared, every device has the same name, and says that it has 1 and 4
@@ -17,6 +19,7 @@ use parking_lot::Mutex;
 use preload::Next;
 use std::collections::HashMap;
 use std::ffi::c_char;
+use std::io::Write;
 
 /// What is known of the program's objects.
 #[derive(Default)]
@@ -126,6 +129,7 @@ pub unsafe extern "system" fn vkQueuePresentKHR(
     // SAFETY: as the loader's: the caller's arguments are good.
     unsafe {
         keep(queue, &*info);
+        time();
         NEXT.get()(queue, info)
     }
 }
@@ -155,6 +159,16 @@ unsafe fn keep(queue: vk::Queue, info: &vk::PresentInfoKHR) {
     };
     let written = picture.and_then(|p| std::fs::write(&file, p).map_err(|e| e.to_string()));
     if let Err(e) = written {
+        eprintln!("frame-preload: {}: {e}", file.display());
+    }
+}
+
+/// Adds the CPU time of the process to the file of times.
+fn time() {
+    let Some(file) = std::env::var_os("FRAME_TIMES").filter(|_| !files::is_secure()) else { return };
+    let line = format!("{}\n", client::measure::Moment::now().cpu());
+    let opened = std::fs::OpenOptions::new().append(true).create(true).open(&file);
+    if let Err(e) = opened.and_then(|mut f| f.write_all(line.as_bytes())) {
         eprintln!("frame-preload: {}: {e}", file.display());
     }
 }

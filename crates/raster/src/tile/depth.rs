@@ -1,5 +1,6 @@
 //! Depth bounds, stencil and depth tests of a warp's samples (§ Fragment Operations).
 
+use super::stencil;
 use super::target::quantise;
 use crate::state::{State, StencilFace};
 use ash::vk;
@@ -36,32 +37,6 @@ fn compare<S: Simd>(s: S, op: vk::CompareOp, a: S::F, b: S::F) -> S::M {
         vk::CompareOp::NOT_EQUAL => s.fne(a, b),
         vk::CompareOp::GREATER_OR_EQUAL => s.fle(b, a),
         _ => s.mask(0xFFFF),
-    }
-}
-
-fn compare_stencil(op: vk::CompareOp, a: u32, b: u32) -> bool {
-    match op {
-        vk::CompareOp::NEVER => false,
-        vk::CompareOp::LESS => a < b,
-        vk::CompareOp::EQUAL => a == b,
-        vk::CompareOp::LESS_OR_EQUAL => a <= b,
-        vk::CompareOp::GREATER => a > b,
-        vk::CompareOp::NOT_EQUAL => a != b,
-        vk::CompareOp::GREATER_OR_EQUAL => a >= b,
-        _ => true,
-    }
-}
-
-fn apply(op: vk::StencilOp, old: u8, reference: u32) -> u8 {
-    match op {
-        vk::StencilOp::ZERO => 0,
-        vk::StencilOp::REPLACE => reference as u8,
-        vk::StencilOp::INCREMENT_AND_CLAMP => old.saturating_add(1),
-        vk::StencilOp::DECREMENT_AND_CLAMP => old.saturating_sub(1),
-        vk::StencilOp::INVERT => !old,
-        vk::StencilOp::INCREMENT_AND_WRAP => old.wrapping_add(1),
-        vk::StencilOp::DECREMENT_AND_WRAP => old.wrapping_sub(1),
-        _ => old,
     }
 }
 
@@ -138,12 +113,32 @@ impl Tests {
 
     /// Depth as the tile holds it, from what rasterisation or the shader gives.
     #[inline(always)]
-    pub fn value<S: Simd>(&self, s: S, mut z: S::F, range: [f32; 2]) -> S::F {
-        if self.clamp {
-            let range = self.range.unwrap_or(range);
-            let (lo, hi) = (range[0].min(range[1]), range[0].max(range[1]));
-            z = s.fmin_raw(s.fmax_raw(z, s.fsplat(lo)), s.fsplat(hi));
+    pub fn value<S: Simd>(&self, s: S, z: S::F, range: [f32; 2]) -> S::F {
+        if !self.clamp {
+            return self.stored(s, z);
         }
+        let range = self.range.unwrap_or(range);
+        let (lo, hi) = (range[0].min(range[1]), range[0].max(range[1]));
+        self.stored(s, s.fmin_raw(s.fmax_raw(z, s.fsplat(lo)), s.fsplat(hi)))
+    }
+
+    /// As [`Self::value`], of quads that have a range each.
+    #[inline(always)]
+    pub fn value_of_quads<S: Simd>(&self, s: S, z: S::F, ranges: impl Fn(usize) -> [f32; 2]) -> S::F {
+        if !self.clamp {
+            return self.stored(s, z);
+        }
+        let (mut low, mut high) = ([0.0; 4], [0.0; 4]);
+        for (q, (lo, hi)) in low.iter_mut().zip(&mut high).enumerate() {
+            let range = self.range.unwrap_or_else(|| ranges(q));
+            (*lo, *hi) = (range[0].min(range[1]), range[0].max(range[1]));
+        }
+        self.stored(s, s.fmin_raw(s.fmax_raw(z, s.fquads(low)), s.fquads(high)))
+    }
+
+    /// A depth as the attachment has it.
+    #[inline(always)]
+    fn stored<S: Simd>(&self, s: S, mut z: S::F) -> S::F {
         if self.scale != 0.0 {
             // The nearest integer, as `quantise` has it. Numbers from 2^23 to 2^24 have no fraction: so a multiplication
             // into them rounds once, to an integer. A tie has an even neighbour above (z = 0.5 alone makes one).
@@ -196,28 +191,8 @@ impl Tests {
         let mut passed = live;
         let depth_pass = if self.test { self.passes(s, z, old) } else { 0xFFFF };
         if let Some(faces) = &self.stencil {
-            for l in 0..16 {
-                if live >> l & 1 == 0 {
-                    continue;
-                }
-                // SAFETY: one of sixteen bytes; there is a stencil test.
-                let st = unsafe { &mut *st.add(l) };
-                let f = &faces[(front >> l & 1 == 0) as usize];
-                let r = reference.map_or(f.reference, |r| r[l]) & 0xFF;
-                let ok = compare_stencil(f.compare, r & f.compare_mask, *st as u32 & f.compare_mask);
-                let op = match (ok, depth_pass >> l & 1 != 0) {
-                    (false, _) => f.fail,
-                    (true, false) => f.depth_fail,
-                    _ => f.pass,
-                };
-                if !ok {
-                    passed &= !(1 << l);
-                }
-                if write {
-                    let keep = !f.write_mask as u8;
-                    *st = *st & keep | apply(op, *st, r) & !keep;
-                }
-            }
+            // SAFETY: there is a stencil test: sixteen bytes.
+            passed &= unsafe { stencil::test(s, faces, live, depth_pass, st, front, write, reference) };
         }
         passed &= depth_pass;
         if self.write && write && passed != 0 {

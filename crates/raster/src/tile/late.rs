@@ -6,41 +6,60 @@ use super::item::{Item, When};
 use super::packer::Slot;
 use super::shade::{sample_of, warp};
 use super::target::Targets;
+use simd::Simd;
+use texel::row::Row;
+use texel::vector;
 
-/// What happens to a warp's coverage after shading: sample mask, alpha to coverage, late tests, counting. The
-/// lanes of which a sample is left, and the samples to count.
-///
+/// A warp after its program has run.
+#[derive(Clone, Copy)]
+pub struct Shaded<'a> {
+    pub targets: &'a Targets,
+    pub tile: *mut u8,
+    pub origin: [i32; 2],
+    pub item: &'a Item,
+    /// Rows of the program's outputs.
+    pub rows: &'a [Row],
+    /// Which of the wave's warps it is.
+    pub at: usize,
+}
+
+simd::by_level! {
+    /// What happens to a warp's coverage after shading: sample mask, alpha to coverage, late tests, counting. The
+    /// lanes of which a sample is left, and the samples to count.
+    ///
+    /// # Safety
+    /// The tile is laid out by the targets, and nobody else uses it; the rows hold the warp.
+    #[inline(never)]
+    pub unsafe fn after = body, (shaded: Shaded, slot: &mut Slot) -> (u16, u64)
+}
+
 /// # Safety
-/// `tile` is laid out by `targets`, and nobody else uses it.
-#[inline(never)]
-pub unsafe fn after(
-    targets: &Targets,
-    tile: *mut u8,
-    origin: [i32; 2],
-    item: &Item,
-    slot: &mut Slot,
-    words: &dyn Fn(usize) -> [u32; 16],
-) -> (u16, u64) {
-    let plan = &*item.plan;
+/// As [`after`].
+#[inline(always)]
+unsafe fn body<S: Simd>(s: S, shaded: Shaded, slot: &mut Slot) -> (u16, u64) {
+    let plan = &*shaded.item.plan;
+    // SAFETY: the caller's rows.
+    let words = |i: usize| unsafe { shaded.rows[i].words(s, shaded.at) };
     if let Some(i) = plan.mask_out {
         let m = words(i);
-        for (s, mask) in slot.masks[..plan.samples].iter_mut().enumerate() {
-            (0..16).for_each(|l| *mask &= !(((m[l] >> s & 1 == 0) as u16) << l));
+        for (n, mask) in slot.masks[..plan.samples].iter_mut().enumerate() {
+            *mask &= !s.mbits(s.ieq(s.iand(m, s.isplat(1 << n)), s.isplat(0)));
         }
     }
     if let Some(i) = plan.coverage_alpha {
-        let a = words(i);
-        for l in 0..16 {
-            let n = (f32::from_bits(a[l]).clamp(0.0, 1.0) * plan.samples as f32 + 0.5) as usize;
-            (n..plan.samples).for_each(|s| slot.masks[s] &= !(1 << l));
+        let unit = s.fmin_raw(s.fmax_raw(s.from_bits(words(i)), s.fsplat(0.0)), s.fsplat(1.0));
+        let covered = s.fadd(s.fmul(unit, s.fsplat(plan.samples as f32)), s.fsplat(0.5));
+        for (n, mask) in slot.masks[..plan.samples].iter_mut().enumerate() {
+            *mask &= s.mbits(s.fle(s.fsplat((n + 1) as f32), covered));
         }
     }
     if matches!(plan.when, When::Both | When::Late) {
-        let z = plan.frag_depth.map(|i| words(i).map(f32::from_bits));
-        let reference = plan.stencil_ref.map(words);
+        let z = plan.frag_depth.map(|i| s.from_bits(words(i)));
+        // SAFETY: the caller's rows.
+        let reference = plan.stencil_ref.map(|i| unsafe { shaded.rows[i].array(shaded.at) });
         let mut masks = slot.masks;
         // SAFETY: the caller's tile.
-        unsafe { late(targets, tile, origin, item, slot, &mut masks, z, reference) };
+        unsafe { late(s, shaded, slot, &mut masks, z, reference) };
         slot.masks = masks;
     }
     let (mut any, mut passed) = (0, 0);
@@ -55,82 +74,67 @@ pub unsafe fn after(
 ///
 /// # Safety
 /// As [`after`].
-#[allow(clippy::too_many_arguments)]
-unsafe fn late(
-    targets: &Targets,
-    tile: *mut u8,
-    origin: [i32; 2],
-    item: &Item,
+#[inline(always)]
+unsafe fn late<S: Simd>(
+    s: S,
+    shaded: Shaded,
     slot: &Slot,
     masks: &mut [u16; MAX_MASKS],
-    written: Option<[f32; 16]>,
+    written: Option<S::F>,
     reference: Option<[u32; 16]>,
 ) {
+    let Shaded { targets, tile, item, .. } = shaded;
     let plan = &*item.plan;
-    let warp = warp(simd::Portable, item, slot, origin);
+    let warp = warp(s, item, slot, shaded.origin);
     let front = fill::front(&warp.prims);
     let target = |a: Option<u32>| targets.list.get(a? as usize);
     let depth = target(plan.depth).and_then(|t| t.depth.as_ref());
     let stencil = target(plan.stencil).and_then(|t| t.stencil.as_ref());
-    for (s, m) in masks[..plan.samples].iter_mut().enumerate() {
-        if *m == 0 {
+    for (n, m) in masks[..plan.samples].iter_mut().enumerate() {
+        let tested = *m;
+        if tested == 0 {
             continue;
         }
         let z = match written {
-            Some(z) => simd::ops::f_from(simd::Portable, z),
+            Some(z) => z,
             None => {
-                let places = warp.places(plan.places[s].map(|v| v as f32 / 16.0));
+                let places = warp.places(plan.places[n].map(|v| v as f32 / 16.0));
                 warp.eval(&places, |p| &p.z)
             }
         };
-        let mut value = [0.0; 16];
-        for q in 0..4 {
-            let v = simd::ops::f_lanes(
-                simd::Portable,
-                plan.tests.value(simd::Portable, z, item.depth_range(warp.prims[q])),
-            );
-            value[q * 4..q * 4 + 4].copy_from_slice(&v[q * 4..q * 4 + 4]);
-        }
-        let mut zs = [0f32; 16];
+        let value = plan.tests.value_of_quads(s, z, |q| item.depth_range(warp.prims[q]));
+        let mut zs = [0u32; 16];
         let mut st = [0u8; 16];
         // SAFETY: planes of the caller's tile.
-        let zp = depth.map(|p| unsafe { p.sample(tile, sample_of(p, s)) }.cast::<f32>());
-        let sp = stencil.map(|p| unsafe { p.sample(tile, sample_of(p, s)) });
-        for q in 0..4 {
-            let at = slot.pixels[q] as usize;
-            if let Some(p) = zp {
+        let zp = depth.map(|p| unsafe { p.sample(tile, sample_of(p, n)) }.cast::<f32>());
+        let sp = stencil.map(|p| unsafe { p.sample(tile, sample_of(p, n)) });
+        let quads = |p: *mut f32| slot.pixels.map(|at| p.wrapping_add(at as usize).cast::<u8>());
+        if let Some(p) = zp {
+            // SAFETY: four quads of the plane.
+            vector::store(s, &mut zs, unsafe { s.iload4(quads(p)) });
+        }
+        if let Some(p) = sp {
+            for q in 0..4 {
                 // SAFETY: the quad's four pixels.
-                zs[q * 4..][..4].copy_from_slice(unsafe { std::slice::from_raw_parts(p.add(at), 4) });
-            }
-            if let Some(p) = sp {
-                // SAFETY: the quad's four pixels.
-                st[q * 4..][..4].copy_from_slice(unsafe { std::slice::from_raw_parts(p.add(at), 4) });
+                let own = unsafe { p.add(slot.pixels[q] as usize).cast::<[u8; 4]>().read_unaligned() };
+                st[q * 4..][..4].copy_from_slice(&own);
             }
         }
-        let tested = *m;
-        let value = simd::ops::f_from(simd::Portable, value);
         // SAFETY: sixteen values each.
         *m = unsafe {
-            plan.tests.run(
-                simd::Portable,
-                tested,
-                value,
-                zs.as_mut_ptr(),
-                st.as_mut_ptr(),
-                front,
-                true,
-                reference.as_ref(),
-            )
+            let (zs, st) = (zs.as_mut_ptr().cast(), st.as_mut_ptr());
+            plan.tests.run(s, tested, value, zs, st, front, true, reference.as_ref())
         };
+        // Quads without a tested sample may be anywhere: they are not written.
         for q in (0..4).filter(|q| tested >> (q * 4) & 0xF != 0) {
             let at = slot.pixels[q] as usize;
             if let Some(p) = zp {
                 // SAFETY: the quad's four pixels.
-                unsafe { p.add(at).copy_from_nonoverlapping(zs[q * 4..][..4].as_ptr(), 4) };
+                unsafe { p.add(at).cast::<[u32; 4]>().write_unaligned([0, 1, 2, 3].map(|l| zs[q * 4 + l])) };
             }
             if let Some(p) = sp {
                 // SAFETY: the quad's four pixels.
-                unsafe { p.add(at).copy_from_nonoverlapping(st[q * 4..][..4].as_ptr(), 4) };
+                unsafe { p.add(at).cast::<[u8; 4]>().write_unaligned([0, 1, 2, 3].map(|l| st[q * 4 + l])) };
             }
         }
     }

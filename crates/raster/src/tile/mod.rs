@@ -43,6 +43,7 @@ mod show;
 mod simple;
 mod small;
 mod small_tested;
+mod stencil;
 mod stretch;
 mod strip;
 pub mod target;

@@ -6,7 +6,7 @@ use super::direct::Written;
 use super::fill::{self, Warp};
 use super::full;
 use super::item::Item;
-use super::late::after;
+use super::late::{Shaded, after};
 use super::packer::{Packer, Slot, WARPS};
 use super::quads;
 use super::target::Plane;
@@ -202,11 +202,12 @@ impl<'a> Task<'a> {
         }
         if plan.late {
             let (targets, tile, origin) = (self.targets, self.tile, self.origin);
+            let shaded = Shaded { targets, tile, origin, item, rows, at: w };
             let slot = &mut self.packer.warps[w];
             let tested = if plan.tests.idle() { 0 } else { any_quads(&slot.masks[..plan.samples]) };
             self.counts[InTile::LateTested] += tested;
             // SAFETY: the task's tile; the rows hold the warp.
-            let (left, passed) = unsafe { after(targets, tile, origin, item, slot, &|i| rows[i].array(w)) };
+            let (left, passed) = unsafe { after(self.level, shaded, slot) };
             any = left;
             self.counts[InTile::Passed] += passed;
             self.counts[InTile::LateKilled] += tested.saturating_sub(any_quads(&slot.masks[..plan.samples]));

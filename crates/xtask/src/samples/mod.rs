@@ -11,10 +11,11 @@ mod resources;
 mod run;
 mod table;
 mod texture;
+mod times;
 
 use crate::cargo::{own_driver, target_folder};
 use crate::needs::{CMAKE, GXX, LOADER, NINJA, Need, lavapipe, provide};
-use run::{Driver, Outcome};
+use run::{Driver, Example, Outcome};
 use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
@@ -47,6 +48,12 @@ pub struct Args {
     /// Keep the pictures, and those of the differences, in this folder.
     #[arg(long)]
     save: Option<PathBuf>,
+    /// Compare CPU time instead of pictures: so many frames of each example, on one thread, in alternating rounds.
+    #[arg(long, value_name = "FRAMES", value_parser = clap::value_parser!(u32).range(1..))]
+    times: Option<u32>,
+    /// Write the table of times as a page (docs/samples-times.md).
+    #[arg(long, requires = "times")]
+    page: Option<PathBuf>,
 }
 
 const NEEDS: [Need; 4] = [CMAKE, NINJA, GXX, LOADER];
@@ -65,6 +72,9 @@ pub fn run(args: &Args) -> Result<(), String> {
     let names = table.chosen(&build::names(&source)?, &args.only, &args.without)?;
     let programs = build::examples(&source, &folder().join("build"), &names, args.no_build)?;
     let resources = resources::gather(&source, &folder().join("resources"))?;
+    if let Some(frames) = args.times {
+        return times::compare(args, frames, &names, &table, &programs, &resources, &drivers);
+    }
     let mut lines = Lines::new(&drivers);
     for name in &names {
         let program = programs.join(name);
@@ -75,7 +85,8 @@ pub fn run(args: &Args) -> Result<(), String> {
         let row = table.row(name);
         let otherwise = row.otherwise.iter().map(|o| (format!("{name} otherwise"), &**o));
         for (name, row) in [(name.clone(), &row)].into_iter().chain(otherwise) {
-            let runs = drivers.iter().map(|d| run::run(&program, &resources, d, args, row));
+            let example = Example { program: &program, resources: &resources, row };
+            let runs = drivers.iter().map(|d| example.run(d, args));
             let runs = runs.collect::<Result<Vec<_>, _>>()?;
             if let Some(folder) = &args.save {
                 save(folder, &name, &drivers, &runs)?;

@@ -31,54 +31,77 @@ const LIMIT: Duration = Duration::from_secs(300);
 /// Percent of the pixels that may differ.
 const USUAL: f64 = 0.2;
 
-/// Runs an example in a folder of its own.
-pub fn run(
-    program: &Path,
-    resources: &Path,
-    driver: &Driver,
-    args: &Args,
-    row: &Row,
-) -> Result<Outcome, String> {
+/// A program of the examples and what it is run with.
+pub struct Example<'a> {
+    pub program: &'a Path,
+    pub resources: &'a Path,
+    pub row: &'a Row,
+}
+
+impl Example<'_> {
+    /// Runs it in a folder of its own, for the frame that is compared.
+    pub fn run(&self, driver: &Driver, args: &Args) -> Result<Outcome, String> {
+        let place = place()?;
+        let mut command = self.command(driver, args, args.frame);
+        command.env("FRAME_FILE", place.join("frame.ppm")).env("FRAME_NUMBER", args.frame.to_string());
+        wait(command, &place)
+    }
+
+    /// Milliseconds of CPU time that one of `frames` frames takes on one thread, those after the compared one; `None`: it did not draw
+    /// them all.
+    pub fn time(&self, driver: &Driver, args: &Args, frames: u32) -> Result<Option<f64>, String> {
+        let place = place()?;
+        let times = place.join("times");
+        let mut command = self.command(driver, args, args.frame + frames);
+        command.env("FRAME_TIMES", &times).env("TUFF_THREADS", "1").env("LP_NUM_THREADS", "1");
+        let outcome = wait(command, &place)?;
+        let seconds: Vec<f64> = std::fs::read_to_string(&times)
+            .unwrap_or_default()
+            .lines()
+            .filter_map(|l| l.parse().ok())
+            .collect();
+        let (first, last) =
+            (seconds.get(args.frame as usize - 1), seconds.get((args.frame + frames) as usize - 1));
+        Ok(first.zip(last).filter(|_| outcome.good()).map(|(a, b)| (b - a) * 1e3 / f64::from(frames)))
+    }
+
+    fn command(&self, driver: &Driver, args: &Args, frames: u32) -> Command {
+        let mut command = match &args.through[..] {
+            [] => Command::new(self.program),
+            [first, rest @ ..] => {
+                let mut command = Command::new(first);
+                command.args(rest).arg(self.program);
+                command
+            }
+        };
+        // A clock that stands still, no wait before the first frame, and no end but by the number of frames.
+        command.args(["--benchmark", "--benchwarmup", "0", "--benchruntime", "100000", "--benchmarkframes"]);
+        command.arg(frames.to_string()).arg("--resourcepath").arg(self.resources);
+        if args.validation {
+            command.arg("--validation");
+        }
+        on_driver(&mut command, &driver.icd)
+            .env("LD_PRELOAD", target_folder().join("release/libframe_preload.so"))
+            .env("FRAME_WITHOUT", self.row.without.join(","))
+            .envs(self.row.environment.iter());
+        command
+    }
+}
+
+/// The folder in which examples run, emptied.
+fn place() -> Result<PathBuf, String> {
     let place = folder().join("run");
     let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir_all(&place).map_err(|e| format!("{}: {e}", place.display()))?;
+    Ok(place)
+}
+
+/// Runs a command in a folder and waits for its end.
+fn wait(mut command: Command, place: &Path) -> Result<Outcome, String> {
     let failed = |e: std::io::Error| format!("{}: {e}", place.display());
-    std::fs::create_dir_all(&place).map_err(failed)?;
-    let frame = place.join("frame.ppm");
     let [out, err] = ["out", "err"].map(|n| place.join(n));
     let file = |p: &Path| std::fs::File::create(p).map_err(failed);
-    let mut command = match &args.through[..] {
-        [] => Command::new(program),
-        [first, rest @ ..] => {
-            let mut command = Command::new(first);
-            command.args(rest).arg(program);
-            command
-        }
-    };
-    // A clock that stands still, no wait before the first frame, and no end but by the number of frames.
-    let frames = args.frame.to_string();
-    command.args([
-        "--benchmark",
-        "--benchwarmup",
-        "0",
-        "--benchruntime",
-        "100000",
-        "--benchmarkframes",
-        &frames,
-    ]);
-    command.arg("--resourcepath").arg(resources);
-    if args.validation {
-        command.arg("--validation");
-    }
-    on_driver(&mut command, &driver.icd)
-        .env("LD_PRELOAD", target_folder().join("release/libframe_preload.so"))
-        .env("FRAME_FILE", &frame)
-        .env("FRAME_NUMBER", &frames)
-        .env("FRAME_WITHOUT", row.without.join(","))
-        .envs(row.environment.iter())
-        .current_dir(&place)
-        .stdin(Stdio::null())
-        .stdout(file(&out)?)
-        .stderr(file(&err)?);
+    command.current_dir(place).stdin(Stdio::null()).stdout(file(&out)?).stderr(file(&err)?);
     let start = Instant::now();
     let mut child = command.spawn().map_err(|e| format!("{}: {e}", command.get_program().display()))?;
     let status = wait_for(&mut child, LIMIT).map_err(failed)?;
@@ -90,7 +113,7 @@ pub fn run(
         None => said += &format!("\nnot done after {} s", LIMIT.as_secs()),
         _ => {}
     }
-    Ok(Outcome { ended: status.is_some_and(|s| s.success()), seconds, picture: picture(&place)?, said })
+    Ok(Outcome { ended: status.is_some_and(|s| s.success()), seconds, picture: picture(place)?, said })
 }
 
 /// The one PPM file in a folder, if there is one.
