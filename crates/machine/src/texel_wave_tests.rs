@@ -92,6 +92,7 @@ fn compare(
             exec: &exec,
             coords: std::array::from_fn(|k| rows(&c[k])),
             lod: None,
+            levels: Default::default(),
             dref: None,
             data: std::array::from_fn(|k| rows(&data[k])),
             out: out.each_mut().map(|o| o.as_mut_ptr().cast()),

@@ -15,10 +15,33 @@ impl Rows {
     /// No operand.
     pub const NONE: Rows = Rows { at: std::ptr::null(), step: 0 };
 
+    /// Zero in all lanes of all warps.
+    pub fn zero() -> Rows {
+        static ZERO: [u32; 16] = [0; 16];
+        Rows { at: ZERO.as_ptr().cast(), step: 0 }
+    }
+
     /// Lanes of warp `w`.
     #[inline(always)]
     pub fn warp(&self, w: usize) -> *const u8 {
         self.at.wrapping_add(self.step * w)
+    }
+}
+
+/// What a sample's level of detail depends on besides coordinates and an explicit level.
+#[derive(Clone, Copy, Default)]
+pub struct LevelRows {
+    pub bias: Option<Rows>,
+    pub min_lod: Option<Rows>,
+    /// Derivatives of up to three coordinates in x, then in y; rows of zeros in the place of those that there are none of.
+    pub grad: Option<[Rows; 6]>,
+}
+
+impl LevelRows {
+    /// There is any of them.
+    #[inline(always)]
+    pub fn any(&self) -> bool {
+        self.bias.is_some() || self.min_lod.is_some() || self.grad.is_some()
     }
 }
 
@@ -30,6 +53,7 @@ pub struct ImageRows<'a> {
     pub exec: &'a [u16; 32],
     pub coords: [Rows; 4],
     pub lod: Option<Rows>,
+    pub levels: LevelRows,
     /// What texels are compared with.
     pub dref: Option<Rows>,
     /// A texel to write, or an atomic's value and comparator.

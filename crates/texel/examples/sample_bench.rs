@@ -137,6 +137,7 @@ fn pass(view: &ImageView, sampler: &Sampler, way: Way, step: f32) -> f64 {
             exec: &exec,
             coords: [coords(0), coords(1), Rows::NONE, Rows::NONE],
             lod: None,
+            levels: Default::default(),
             dref: (way == Way::Compare).then_some(Rows { at: dref.as_ptr().cast(), step: 64 }),
             data: [Rows::NONE; 4],
             out: std::array::from_fn(|k| out[k].as_mut_ptr().cast()),

@@ -95,6 +95,10 @@ impl Tests {
     pub fn writes(&self) -> bool {
         self.write || self.stencil.is_some()
     }
+    /// False where a fragment's own depth decides nothing (depth bounds are of what is stored).
+    pub fn needs_depth(&self) -> bool {
+        self.test
+    }
     pub fn has_stencil(&self) -> bool {
         self.stencil.is_some()
     }

@@ -490,15 +490,19 @@ impl<'a> Task<'a> {
         corner: [i32; 2],
     ) -> u16 {
         let plan = &*item.plan;
-        let [sx, sy] = plan.places[sample];
-        // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
-        let x = s.fadd(s.fsplat(corner[0] as f32), vector::floats(s, &LANE_X));
-        let y = s.fadd(s.fsplat(corner[1] as f32), vector::floats(s, &LANE_Y));
-        let x = s.fsub(s.fadd(x, s.fsplat(sx as f32 / 16.0)), s.fsplat(prim.origin()[0]));
-        let y = s.fsub(s.fadd(y, s.fsplat(sy as f32 / 16.0)), s.fsplat(prim.origin()[1]));
-        let k = &prim.z;
-        let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
-        let z = plan.tests.value(s, s.fadd(s.fsplat(k.at), slope), item.depth_range(prim));
+        let z = if plan.tests.needs_depth() {
+            let [sx, sy] = plan.places[sample];
+            // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
+            let x = s.fadd(s.fsplat(corner[0] as f32), vector::floats(s, &LANE_X));
+            let y = s.fadd(s.fsplat(corner[1] as f32), vector::floats(s, &LANE_Y));
+            let x = s.fsub(s.fadd(x, s.fsplat(sx as f32 / 16.0)), s.fsplat(prim.origin()[0]));
+            let y = s.fsub(s.fadd(y, s.fsplat(sy as f32 / 16.0)), s.fsplat(prim.origin()[1]));
+            let k = &prim.z;
+            let slope = s.fadd(s.fmul(s.fsplat(k.dx), x), s.fmul(s.fsplat(k.dy), y));
+            plan.tests.value(s, s.fadd(s.fsplat(k.at), slope), item.depth_range(prim))
+        } else {
+            s.fsplat(0.0)
+        };
         let mut no_depth = [0f32; 16];
         let mut no_stencil = [0u8; 16];
         let zs = match self.plane(plan.depth, |t| &t.depth) {

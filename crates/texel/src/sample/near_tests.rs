@@ -184,6 +184,7 @@ fn nearest_of_whole_waves() {
             exec: &exec,
             coords: at.map(|at| simd::rows::Rows { at, step: 64 }),
             lod: None,
+            levels: Default::default(),
             dref: None,
             data: [simd::rows::Rows::NONE; 4],
             out: at,

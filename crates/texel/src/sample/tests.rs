@@ -539,6 +539,7 @@ fn fetches_agree(v: &ImageView, case: u32, mask: u16, random: &mut impl FnMut() 
         exec: &exec,
         coords: [rows(0), rows(1), rows(2), simd::rows::Rows::NONE],
         lod: case.is_multiple_of(2).then_some(simd::rows::Rows { at: lod.as_ptr().cast(), step: 0 }),
+        levels: Default::default(),
         dref: None,
         data: [simd::rows::Rows::NONE; 4],
         out: std::array::from_fn(|k| got[k].as_mut_ptr().cast()),
@@ -568,8 +569,7 @@ pub(super) fn wave_agrees(
     want: &Warp4,
     lines: u64,
 ) -> bool {
-    let more = args.bias.is_some() || args.grad.is_some() || args.min_lod.is_some();
-    if more || args.offsets.is_some() || v.dims > 2 {
+    if args.offsets.is_some() || v.dims > 2 {
         return false;
     }
     let mut rows = [[[0u32; 16]; 3]; 4];
@@ -592,7 +592,16 @@ pub(super) fn wave_agrees(
         dref: args.dref,
         dims: args.dims,
         arrayed: args.arrayed,
+        bias: args.bias,
+        min_lod: args.min_lod,
+        grad: args.grad,
         ..Default::default()
+    };
+    let one = |l: &[u32; 16]| simd::rows::Rows { at: l.as_ptr().cast(), step: 0 };
+    let levels = simd::rows::LevelRows {
+        bias: args.bias.map(one),
+        min_lod: args.min_lod.map(one),
+        grad: args.grad.map(|g| std::array::from_fn(|k| one(&g[k]))),
     };
     let touched = Touched::default();
     touched.sample(v, s, &alone, 0xFFFF);
@@ -602,6 +611,7 @@ pub(super) fn wave_agrees(
         exec: &exec,
         coords: at.map(|at| simd::rows::Rows { at, step: 64 }),
         lod: args.lod.map(|l| simd::rows::Rows { at: l.as_ptr().cast(), step: 0 }),
+        levels,
         dref: args.dref.map(|d| simd::rows::Rows { at: d.as_ptr().cast(), step: 0 }),
         data: [simd::rows::Rows::NONE; 4],
         out: at,

@@ -10,7 +10,7 @@ use crate::{Filter, Filtering};
 use shader::bytecode::{ImageCode, Op, Reg};
 use shader::ir::{Dim, ImageOp, TexelType};
 use shader::options::TEXELS;
-use simd::rows::{ImageRows, Rows};
+use simd::rows::{ImageRows, LevelRows, Rows};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
 
@@ -85,6 +85,12 @@ unsafe fn name(c: &ImageCode, x: &mut ImageWarp, image: u64, sampler: u64) {
 #[inline(always)]
 fn has_footprint(c: &ImageCode) -> bool {
     matches!(c.op, ImageOp::Sample | ImageOp::QueryLod) && c.lod.is_none() && c.grad.is_empty()
+}
+
+/// Whether the level depends on nothing but coordinates and an explicit level.
+#[inline(always)]
+fn has_plain_level(c: &ImageCode) -> bool {
+    c.bias.is_none() && c.min_lod.is_none() && c.grad.is_empty()
 }
 
 /// Puts coordinates in the place of those of lanes that are not active, which may be anybody's, for the footprints of the others in
@@ -238,14 +244,13 @@ fn rows(st: &State, r: Reg) -> Rows {
 #[inline(always)]
 unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, counts: bool) -> bool {
     let plain = match c.op {
-        ImageOp::Sample => c.bias.is_none() && c.grad.is_empty() && c.offsets.is_empty(),
-        ImageOp::Gather => c.bias.is_none() && c.lod.is_none() && c.offsets.is_empty() && !counts,
+        ImageOp::Sample => c.offsets.is_empty() && (c.dim != Dim::D3 || has_plain_level(c)),
+        ImageOp::Gather => has_plain_level(c) && c.lod.is_none() && c.offsets.is_empty() && !counts,
         ImageOp::Fetch => c.sample.is_none() && c.offsets.is_empty() && !counts,
         ImageOp::Read | ImageOp::Write | ImageOp::Atomic(_) => c.sample.is_none() && !counts,
         _ => false,
     };
     let plain = plain
-        && c.min_lod.is_none()
         && c.residency.is_none()
         && c.coords.len() <= 4
         && c.results.iter().all(|r| r.is_none() || !r.is_uniform());
@@ -272,9 +277,20 @@ unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, count
     }
     let lod = (!c.lod.is_none()).then(|| rows(st, c.lod));
     let dref = (!c.dref.is_none()).then(|| rows(st, c.dref));
+    let operand = |r: Reg| (!r.is_none()).then(|| rows(st, r));
+    let mut levels = LevelRows { bias: operand(c.bias), min_lod: operand(c.min_lod), grad: None };
+    if !c.grad.is_empty() {
+        let (dx, dy) = c.grad.split_at(c.grad.len() / 2);
+        let mut grad = [Rows::zero(); 6];
+        for (k, (x, y)) in dx.iter().zip(dy).take(3).enumerate() {
+            (grad[k], grad[3 + k]) = (rows(st, *x), rows(st, *y));
+        }
+        levels.grad = Some(grad);
+    }
     let lines = Cell::new(0);
     let lines_to = counts.then_some(&lines);
-    let rows = ImageRows { live: st.live, exec: &st.exec, coords, lod, dref, data, out, lines: lines_to };
+    let rows =
+        ImageRows { live: st.live, exec: &st.exec, coords, lod, levels, dref, data, out, lines: lines_to };
     let wave = ImageWave { view, sampler, rows };
     // SAFETY: the caller's; the rows are the operation's registers.
     let done = unsafe { st.host.image_wave(c, &wave) };
@@ -372,6 +388,7 @@ unsafe fn by_taps(st: &mut State, c: &ImageCode, x: &mut ImageWarp, filtering: F
             exec: &st.exec,
             coords,
             lod: None,
+            levels: LevelRows::default(),
             dref: None,
             data: [Rows::NONE; 4],
             out: [std::ptr::null_mut(); 4],

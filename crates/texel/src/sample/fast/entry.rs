@@ -5,7 +5,7 @@ use super::Fast;
 use crate::sample::args::{SampleArgs, Warp4, lanes};
 use crate::sample::sampler::{Reduction, Sampler};
 use crate::sample::view::ImageView;
-use simd::rows::{ImageRows, Rows};
+use simd::rows::{ImageRows, LevelRows, Rows};
 
 /// Kernels, where a test has not turned them off.
 #[inline]
@@ -228,8 +228,11 @@ pub unsafe fn sample_wave(
     if f.line {
         let middle = Rows { at: MIDDLE.as_ptr().cast(), step: 0 };
         let coords = [wave.coords[0], middle, wave.coords[1], wave.coords[2]];
+        let none = Rows::zero();
+        let grad = wave.levels.grad.map(|g| [g[0], none, none, g[3], none, none]);
+        let levels = LevelRows { grad, ..wave.levels };
         // SAFETY: the kernel was picked for this machine and format; the rows are the caller's, and one for all warps.
-        unsafe { (f.runs.wave)(f, view, sampler, arrayed, &ImageRows { coords, ..*wave }) };
+        unsafe { (f.runs.wave)(f, view, sampler, arrayed, &ImageRows { coords, levels, ..*wave }) };
     } else {
         // SAFETY: the kernel was picked for this machine and format; the rows are the caller's.
         unsafe { (f.runs.wave)(f, view, sampler, arrayed, wave) };

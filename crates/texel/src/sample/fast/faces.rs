@@ -10,7 +10,7 @@ use crate::sample::coords::LIMIT;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
 use crate::vector::store;
-use simd::rows::{ImageRows, Rows};
+use simd::rows::{ImageRows, LevelRows, Rows};
 use simd::{Simd, ops};
 use std::mem::MaybeUninit;
 
@@ -66,7 +66,7 @@ pub unsafe fn warps<S: Simd>(
                 Some(lod) => super::floats(s, lod),
                 None => lod::of_cube(s, f, sampler, &args),
             };
-            let l = lod::plain(s, f, view, sampler, base);
+            let l = lod::based(s, f, view, sampler, base, &args);
             on = [l.fine, l.coarse];
             // SAFETY: three times 32 rows.
             unsafe { store(s, &mut *to.add(64 + w), s.bits(base)) };
@@ -100,6 +100,8 @@ pub unsafe fn warps<S: Simd>(
     let left = wave.live & !live;
     let rows = |k: usize| Rows { at: to.wrapping_add(32 * k).cast(), step: 64 };
     let lod = several.then(|| rows(2));
+    // The gradients are in the level.
+    let levels = LevelRows { grad: None, ..wave.levels };
     while live != 0 {
         let layer = layers[live.trailing_zeros() as usize % 32];
         let mut some = 0;
@@ -112,7 +114,9 @@ pub unsafe fn warps<S: Simd>(
         own.cube = false;
         let coords = [rows(0), rows(1), Rows::NONE, Rows::NONE];
         // SAFETY: the caller's wave; rows of all of these warps have been written; picked for this machine.
-        unsafe { (own.runs.wave)(&own, view, &flat, false, &ImageRows { live: some, coords, lod, ..*wave }) };
+        unsafe {
+            (own.runs.wave)(&own, view, &flat, false, &ImageRows { live: some, coords, lod, levels, ..*wave })
+        };
     }
     left
 }

@@ -4,7 +4,7 @@ use super::corners::{ANY, Corners, corners};
 use super::found::{self, Found};
 use super::texels::Texels;
 use super::tile::{Place, Tiles};
-use super::waves::{TOGETHER, Warps, coordinates, count, give, wanted};
+use super::waves::{Operands, TOGETHER, Warps, coordinates, count, give, wanted};
 use super::window::Close;
 use super::{Fast, apart, edge_color, lod, mix, tapped};
 use crate::sample::sampler::Sampler;
@@ -108,6 +108,20 @@ pub unsafe fn extra<S: Simd>(
 }
 
 impl Details {
+    /// Keeps those of a warp of their own.
+    #[inline(always)]
+    fn put<S: Simd>(&mut self, s: S, i: usize, l: &lod::Lods<S>) {
+        vector::store(s, &mut self.fine[i], l.fine);
+        vector::store(s, &mut self.weight[i], s.bits(l.weight));
+        self.blended[i] = s.mbits(l.blended);
+        self.most[i] = l.most;
+        if l.most > 1 {
+            vector::store(s, &mut self.taps[i], s.bits(l.taps));
+            for axis in 0..2 {
+                vector::store(s, &mut self.axis[i][axis], s.bits(l.axis[axis]));
+            }
+        }
+    }
     /// Finds those of some warps of a wave.
     ///
     /// # Safety
@@ -123,14 +137,20 @@ impl Details {
         several: &[(usize, u16)],
     ) {
         let none = s.fsplat(0.0);
+        if wave.levels.any() {
+            for (i, &(w, _)) in several.iter().enumerate() {
+                // SAFETY: the caller's wave.
+                let own = unsafe { Operands::of(s, f, false, wave, w) };
+                let l = lod::lods(s, f, view, sampler, &own.args(f, false, wave));
+                self.put(s, i, &l);
+            }
+            return;
+        }
         if let Some(lod) = wave.lod {
             for (i, &(w, _)) in several.iter().enumerate() {
                 // SAFETY: the caller's wave.
                 let lod = unsafe { s.from_bits(s.iloadu(lod.warp(w))) };
-                let l = lod::plain(s, f, view, sampler, lod);
-                vector::store(s, &mut self.fine[i], l.fine);
-                vector::store(s, &mut self.weight[i], s.bits(l.weight));
-                self.blended[i] = s.mbits(l.blended);
+                self.put(s, i, &lod::plain(s, f, view, sampler, lod));
             }
             return;
         }

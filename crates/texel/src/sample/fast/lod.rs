@@ -169,6 +169,38 @@ pub fn plain<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, base:
     out
 }
 
+/// As [`plain`], with the operands that come to the level besides.
+#[inline(always)]
+pub fn based<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    base: S::F,
+    args: &SampleArgs,
+) -> Lods<S> {
+    let mut out = Lods::none(s);
+    out.select(s, f, view, sampler, lambda(s, sampler, base, args));
+    out
+}
+
+/// λ, of a base level and the operands that come to it.
+#[inline(always)]
+fn lambda<S: Simd>(s: S, sampler: &Sampler, base: S::F, args: &SampleArgs) -> S::F {
+    let mut bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
+    if let Some(b) = args.bias {
+        // A bias that is no number stays none: operands in this order keep it.
+        let b = s.fadd(s.fsplat(sampler.bias), floats(s, b));
+        bias = s.fmin_raw(s.fsplat(MAX_LOD_BIAS), s.fmax_raw(s.fsplat(-MAX_LOD_BIAS), b));
+    }
+    let mut least = s.fsplat(sampler.min_lod);
+    if let Some(m) = args.min_lod {
+        // f32::max drops NaN.
+        least = s.fmax_raw(floats(s, m), least);
+    }
+    clamped(s, sampler, s.fadd(base, bias), least)
+}
+
 /// λ, of what is not clamped.
 #[inline(always)]
 fn clamped<S: Simd>(s: S, sampler: &Sampler, raw: S::F, least: S::F) -> S::F {
@@ -276,7 +308,7 @@ impl<S: Simd> Lods<S> {
 pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs) -> Lods<S> {
     let zero = s.fsplat(0.0);
     let mut out = Lods::none(s);
-    let mut lambda = zero;
+    let mut of = zero;
     if !sampler.unnormalized {
         let base;
         if let Some(lod) = args.lod {
@@ -284,19 +316,8 @@ pub fn lods<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, args: 
         } else {
             base = out.implicit(s, f, sampler, args);
         }
-        let mut bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
-        if let Some(b) = args.bias {
-            // A bias that is no number stays none: operands in this order keep it.
-            let b = s.fadd(s.fsplat(sampler.bias), floats(s, b));
-            bias = s.fmin_raw(s.fsplat(MAX_LOD_BIAS), s.fmax_raw(s.fsplat(-MAX_LOD_BIAS), b));
-        }
-        let mut least = s.fsplat(sampler.min_lod);
-        if let Some(m) = args.min_lod {
-            // f32::max drops NaN.
-            least = s.fmax_raw(floats(s, m), least);
-        }
-        lambda = clamped(s, sampler, s.fadd(base, bias), least);
+        of = lambda(s, sampler, base, args);
     }
-    out.select(s, f, view, sampler, lambda);
+    out.select(s, f, view, sampler, of);
     out
 }

@@ -103,6 +103,9 @@ pub struct Operands {
     coords: [[u32; 16]; 4],
     lod: [u32; 16],
     dref: [u32; 16],
+    bias: [u32; 16],
+    min_lod: [u32; 16],
+    grad: [[u32; 16]; 6],
 }
 
 impl Operands {
@@ -110,7 +113,9 @@ impl Operands {
     /// The rows are those of a wave that has warp `w`.
     #[inline(always)]
     pub unsafe fn of<S: Simd>(s: S, f: &Fast, arrayed: bool, wave: &ImageRows, w: usize) -> Operands {
-        let mut own = Operands { coords: [[0; 16]; 4], lod: [0; 16], dref: [0; 16] };
+        let none = [0; 16];
+        let mut own =
+            Operands { coords: [none; 4], lod: none, dref: none, bias: none, min_lod: none, grad: [none; 6] };
         for k in 0..dims(f) + arrayed as usize {
             // SAFETY: the wave has rows of sixteen lanes for each warp.
             vector::store(s, &mut own.coords[k], unsafe { s.iloadu(wave.coords[k].warp(w)) });
@@ -123,7 +128,32 @@ impl Operands {
             // SAFETY: as above.
             vector::store(s, &mut own.dref, unsafe { s.iloadu(d.warp(w)) });
         }
+        if wave.levels.any() {
+            // SAFETY: as above.
+            unsafe { own.levels(s, wave, w) };
+        }
         own
+    }
+    /// Takes what the levels depend on.
+    ///
+    /// # Safety
+    /// As [`Self::of`].
+    #[inline(always)]
+    unsafe fn levels<S: Simd>(&mut self, s: S, wave: &ImageRows, w: usize) {
+        let simd::rows::LevelRows { bias, min_lod, grad } = wave.levels;
+        // SAFETY: the wave has rows of sixteen lanes for each warp.
+        let words = |r: simd::rows::Rows| unsafe { s.iloadu(r.warp(w)) };
+        if let Some(bias) = bias {
+            vector::store(s, &mut self.bias, words(bias));
+        }
+        if let Some(least) = min_lod {
+            vector::store(s, &mut self.min_lod, words(least));
+        }
+        if let Some(grad) = grad {
+            for (to, r) in self.grad.iter_mut().zip(grad) {
+                vector::store(s, to, words(r));
+            }
+        }
     }
     #[inline(always)]
     pub fn args(&self, f: &Fast, arrayed: bool, wave: &ImageRows) -> SampleArgs<'_> {
@@ -133,6 +163,9 @@ impl Operands {
             coords: &self.coords[..dims(f) + arrayed as usize],
             lod: if wave.lod.is_some() { Some(&self.lod) } else { None },
             dref: if wave.dref.is_some() { Some(&self.dref) } else { None },
+            bias: if wave.levels.bias.is_some() { Some(&self.bias) } else { None },
+            min_lod: if wave.levels.min_lod.is_some() { Some(&self.min_lod) } else { None },
+            grad: if wave.levels.grad.is_some() { Some(&self.grad) } else { None },
             ..SampleArgs::default()
         }
     }
