@@ -27,6 +27,6 @@ simd::walk! {
     "tile::transfer::moved" => moves_are_those_of_pixels;
     "tile::task::draw", "tile::task::block", "tile::shade::shade",
     "tile::shade::each", "tile::full::fill", "tile::quads::fill", "tile::simple::seat",
-    "tile::small_tested::of", "tile::deferred::show", "tile::late::after",
+    "tile::small_tested::of", "tile::deferred::show", "tile::late::after", "tile::inputs::colors",
     "tile::deferred::all_depths_now" => scenes;
 }

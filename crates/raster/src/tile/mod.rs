@@ -28,6 +28,7 @@ mod group;
 pub mod hidden;
 pub mod hiz;
 pub mod host;
+mod inputs;
 pub mod item;
 pub mod late;
 pub mod lists;
