@@ -27,6 +27,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
+use crate::data::Data;
 use crate::options::{Binding, Heap};
 
 use crate::ir::{AtomicOp, Bin, Dim, ImageOp, Input, Mem, Quad, ReduceOp, Scan, TexelType, Tri, Ty, Un};
@@ -237,6 +238,8 @@ pub const DESC_TEXELS: u32 = 4;
 pub const DESC_ADDRESS: u32 = 8;
 /// `imm` indexes [`Program::given`].
 pub const DESC_GIVEN: u32 = 16;
+/// `imm` indexes [`Program::data`].
+pub const DESC_DATA: u32 = 32;
 
 /// `e` of memory ops: bits 0..4 [`Mem`], bits 3..8 n − 1.
 #[inline(always)]
@@ -335,6 +338,8 @@ pub struct Program {
     pub images: Vec<ImageCode>,
     /// Descriptors that are part of the pipeline, in the host's form for those in memory.
     pub given: Vec<[u64; 4]>,
+    /// Buffers of words that it only reads.
+    pub data: Vec<Data>,
     /// Units of the register file.
     pub units: u32,
     /// The first of these hold addresses of descriptors and nothing else, which the engine follows unasked: ops put there what DESC gave

@@ -3,6 +3,7 @@
 use super::alloc::{Allocation, Place, Pools};
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
 use crate::bytecode::{BlockRange, Code, ImageCode, MAX_UNITS, Op, Program, Reg};
+use crate::data::Data;
 use crate::ir::{self, Bin, Shader, Ty, Un};
 use crate::isa::code::{extension_words, layout};
 use crate::isa::image_operands;
@@ -88,6 +89,7 @@ pub fn encode(
         code: it.code,
         images: it.images,
         given: shader.given.clone(),
+        data: shader.data.iter().map(|d| Data::new(d)).collect(),
         units,
         handles: allocation.end(Pools::SmallHandles, unit),
         consts,

@@ -6,7 +6,8 @@ use super::interface::writes_memory;
 use super::lir::{self, Inst as Op, NONE, V};
 use crate::bytecode::{self as bc, Code};
 use crate::ir::{
-    AT_ADDRESS, Bin, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Origin, Place, Shader, Stage, Ty, Value,
+    AT_ADDRESS, Bin, DATA, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Origin, Place, Shader, Stage, Ty,
+    Value,
 };
 use crate::options::{Binding, Error, Heap, Result};
 
@@ -205,8 +206,8 @@ impl Lowering<'_> {
                         form = bc::DESC_ADDRESS;
                         whole(u16::MAX.into())
                     }
-                    GIVEN => {
-                        form = bc::DESC_GIVEN;
+                    GIVEN | DATA => {
+                        form = if *set == GIVEN { bc::DESC_GIVEN } else { bc::DESC_DATA };
                         Binding { offset: *binding, ..whole(u16::MAX.into()) }
                     }
                     _ => (self.options.binding)(*set, *binding).ok_or_else(|| {
