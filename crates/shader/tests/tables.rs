@@ -15,7 +15,7 @@ fn module() -> Module {
 
 /// The words of `tables.comp`: Knuth's multiples, and points (i, i + 0.5, -i).
 fn tables() -> [Vec<u32>; 2] {
-    let point = |i: u32| [i as f32, i as f32 + 0.5, -(i as f32)].map(f32::to_bits);
+    let point = |i: u32| [i as f32, i as f32 + 0.5, 0.0 - i as f32].map(f32::to_bits);
     [(0..32u32).map(|i| i.wrapping_mul(2_654_435_761)).collect(), (0..8).flat_map(point).collect()]
 }
 
