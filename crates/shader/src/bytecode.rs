@@ -250,7 +250,8 @@ pub const fn mem_bits(mem: Mem, n: u8) -> u16 {
 /// same for all lanes, or each lane's n scalars after the one's before.
 pub const SHAPE_SAME: u16 = 0x100;
 pub const SHAPE_RUN: u16 = 0x200;
-/// Added to [`SHAPE_SAME`] of loads whose line is counted with their block ([`crate::cost::Cost::single`]).
+/// Of loads whose line is counted with their block ([`crate::cost::Cost::single`]): added to [`SHAPE_SAME`], or alone, of the program's
+/// own words ([`Program::data`]).
 pub const SHAPE_SINGLE: u16 = 0x400;
 
 #[inline(always)]
