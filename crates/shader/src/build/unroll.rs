@@ -78,10 +78,18 @@ pub(crate) struct Plan {
     exits: u32,
     /// Ids of the loop are used after it.
     leaks: bool,
-    /// Its turns, if it will be unrolled by what is known before the translation.
-    turns: Option<u32>,
+    /// How often it runs, if it will be unrolled by what is known before the translation.
+    found: Option<Found>,
+}
+
+/// How often a loop runs.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub turns: u32,
+    /// Instructions from its begin to where it is left after these turns, or [`u32::MAX`] where other loops are on the way.
+    pub lead: u32,
     /// What is constant in each copy: OpPhis of the header and variables.
-    counters: Vec<u32>,
+    pub counters: Vec<u32>,
 }
 
 impl Plan {
@@ -92,19 +100,19 @@ impl Plan {
         // Of several exits each may come from another copy: an id used afterwards would have several values.
         !self.denied && self.exits > 0 && (self.exits == 1 || !self.leaks)
     }
-    fn fits(&self, turns: u32) -> bool {
-        turns <= MAX_TURNS && self.all(turns) <= self.limit()
+    fn fits(&self, found: &Found) -> bool {
+        found.turns <= MAX_TURNS && self.all(found) <= self.limit()
     }
     fn limit(&self) -> u32 {
         if self.asked || self.indexes { MAX_UNROLLED } else { MAX_PLAIN }
     }
-    /// Instructions of all copies: the last may be only what leads out.
-    fn all(&self, turns: u32) -> u32 {
-        self.size.saturating_mul(turns + 1)
+    /// Instructions of all copies: of the last, what leads out.
+    fn all(&self, found: &Found) -> u32 {
+        self.size.saturating_mul(found.turns).saturating_add(found.lead.min(self.size))
     }
     /// Instructions more than the module has.
     fn more(&self) -> u32 {
-        self.turns.map_or(self.size, |n| self.all(n)).saturating_sub(self.own)
+        self.found.as_ref().map_or(self.size, |f| self.all(f)).saturating_sub(self.own)
     }
 }
 
@@ -232,11 +240,10 @@ impl Builder<'_> {
             let plan = &info.plans[k];
             if plan.possible()
                 && plan.size <= plan.limit()
-                && let Some((turns, counters)) = self.turns(info, plan, None)?
-                && plan.fits(turns)
+                && let Some(found) = self.turns(info, plan, None)?
+                && plan.fits(&found)
             {
-                let plan = &mut info.plans[k];
-                (plan.turns, plan.counters) = (Some(turns), counters);
+                info.plans[k].found = Some(found);
             }
             let (parent, more) = (info.plans[k].parent, info.plans[k].more());
             if let Some(p) = info.plans.get_mut(parent as usize) {
@@ -286,7 +293,7 @@ impl Builder<'_> {
         let counter = |key: u32| {
             let mut k = info.innermost(pos);
             while let Some(p) = info.plans.get(k as usize) {
-                if p.counters.contains(&key) {
+                if p.found.as_ref().is_some_and(|f| f.counters.contains(&key)) {
                     return true;
                 }
                 k = p.parent;
@@ -322,9 +329,11 @@ impl Builder<'_> {
         if !plan.possible() || plan.size > plan.limit() {
             return Ok(None);
         }
-        let Some((turns, _)) = self.turns(info, plan, Some(before))? else { return Ok(None) };
-        let all = self.unrolled_size.saturating_add(plan.own.saturating_mul(turns + 1));
-        if !plan.fits(turns) || all > MAX_ALL {
+        let Some(found) = self.turns(info, plan, Some(before))? else { return Ok(None) };
+        let turns = found.turns;
+        let own = plan.own.saturating_mul(turns).saturating_add(found.lead.min(plan.own));
+        let all = self.unrolled_size.saturating_add(own);
+        if !plan.fits(&found) || all > MAX_ALL {
             return Ok(None);
         }
         self.unrolled_size = all;
