@@ -17,6 +17,9 @@ use rustc_hash::FxHashSet;
 pub(super) const MAX_TURNS: u32 = 64;
 /// Instructions of all turns where the module asks for it or an array is indexed within.
 const MAX_UNROLLED: u32 = 4096;
+/// Where the module asks for it and an array is indexed by the counter: an 8 × 8 tile of a matrix product, four steps at once. Most
+/// of them are of indices, which are constants then.
+const MAX_TILES: u32 = 8192;
 /// Likewise of other loops.
 const MAX_PLAIN: u32 = 128;
 /// Instructions of all unrolled loops of a shader.
@@ -74,6 +77,8 @@ pub(crate) struct Plan {
     asked: bool,
     /// Part of an array is reached by an index that is no constant.
     indexes: bool,
+    /// The module asks for it, and such an index depends on the counter: only unrolled the array's scalars are values.
+    tiles: bool,
     /// Edges out of the loop.
     exits: u32,
     /// Ids of the loop are used after it.
@@ -104,7 +109,11 @@ impl Plan {
         found.turns <= MAX_TURNS && self.all(found) <= self.limit()
     }
     fn limit(&self) -> u32 {
-        if self.asked || self.indexes { MAX_UNROLLED } else { MAX_PLAIN }
+        match (self.tiles, self.asked || self.indexes) {
+            (true, _) => MAX_TILES,
+            (_, true) => MAX_UNROLLED,
+            _ => MAX_PLAIN,
+        }
     }
     /// Instructions of all copies: of the last, what leads out.
     fn all(&self, found: &Found) -> u32 {
@@ -239,11 +248,15 @@ impl Builder<'_> {
         for k in (0..info.plans.len()).rev() {
             let plan = &info.plans[k];
             if plan.possible()
-                && plan.size <= plan.limit()
+                && plan.size <= if plan.asked { MAX_TILES } else { plan.limit() }
                 && let Some(found) = self.turns(info, plan, None)?
-                && plan.fits(&found)
             {
-                info.plans[k].found = Some(found);
+                let tiles = plan.asked && !plan.fits(&found) && self.has_tiles(info, plan, indexed, &found.counters);
+                let plan = &mut info.plans[k];
+                plan.tiles = tiles;
+                if plan.fits(&found) {
+                    plan.found = Some(found);
+                }
             }
             let (parent, more) = (info.plans[k].parent, info.plans[k].more());
             if let Some(p) = info.plans.get_mut(parent as usize) {
@@ -277,6 +290,36 @@ impl Builder<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether an array within the loop is indexed by what depends on its counters.
+    fn has_tiles(&mut self, info: &FnInfo, plan: &Plan, indexed: &[Indexed], counters: &[u32]) -> bool {
+        let within = indexed.iter().filter(|x| plan.holds(x.pos));
+        let mut seen = FxHashSet::default();
+        within.filter(|x| seen.insert(x.index)).any(|x| self.depends(info, x.index, counters, 0))
+    }
+
+    fn depends(&mut self, info: &FnInfo, id: u32, counters: &[u32], depth: u32) -> bool {
+        let Some(at) = self.m.def_at(id) else { return false };
+        if info.position(at).is_none() || depth == MAX_DEPTH || self.work.spend(1).is_err() {
+            return false;
+        }
+        let i = self.m.inst(at);
+        match i.op {
+            Op::Phi => counters.contains(&id),
+            Op::Load => {
+                let Some(var) = self.variable(i.w[3]) else { return false };
+                if counters.contains(&var) {
+                    return true;
+                }
+                let Some([place]) = info.stores.get(&var).map(Vec::as_slice) else { return false };
+                match self.store_at(info, var, *place) {
+                    Some((_, value)) => self.depends(info, value, counters, depth + 1),
+                    None => false,
+                }
+            }
+            _ => operands(&i).is_some_and(|ids| ids.iter().any(|&x| self.depends(info, x, counters, depth + 1))),
+        }
     }
 
     /// Whether the index is a constant where loops are unrolled as planned.
