@@ -24,12 +24,7 @@ struct Turns<'a> {
 
 impl Builder<'_> {
     /// How often a loop's first exit of a known condition is passed by, and what that depends on.
-    pub(super) fn turns(
-        &mut self,
-        info: &FnInfo,
-        plan: &Plan,
-        before: Option<u32>,
-    ) -> Result<Option<Found>> {
+    pub(super) fn turns(&mut self, info: &FnInfo, plan: &Plan, before: Option<u32>) -> Result<Option<Found>> {
         let mut tried = 0;
         for pos in plan.first..=plan.last {
             let i = self.m.inst(info.at_position(pos).term);

@@ -251,7 +251,8 @@ impl Builder<'_> {
                 && plan.size <= if plan.asked { MAX_TILES } else { plan.limit() }
                 && let Some(found) = self.turns(info, plan, None)?
             {
-                let tiles = plan.asked && !plan.fits(&found) && self.has_tiles(info, plan, indexed, &found.counters);
+                let tiles =
+                    plan.asked && !plan.fits(&found) && self.has_tiles(info, plan, indexed, &found.counters);
                 let plan = &mut info.plans[k];
                 plan.tiles = tiles;
                 if plan.fits(&found) {
@@ -318,7 +319,8 @@ impl Builder<'_> {
                     None => false,
                 }
             }
-            _ => operands(&i).is_some_and(|ids| ids.iter().any(|&x| self.depends(info, x, counters, depth + 1))),
+            _ => operands(&i)
+                .is_some_and(|ids| ids.iter().any(|&x| self.depends(info, x, counters, depth + 1))),
         }
     }
 

@@ -1,9 +1,9 @@
 //! Loads and stores of buffers, workgroup memory and push constants.
 
 use super::cell::{C8, C16, C32, C64, CF16};
-use super::{halves, holes};
 use super::offsets::Offsets;
 use super::warp::{self, Region};
+use super::{halves, holes};
 use crate::kernels::levels::Steps;
 use crate::kernels::lines;
 use crate::kernels::mask::{Bits, is_full};
