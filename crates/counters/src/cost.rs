@@ -211,11 +211,12 @@ pub fn binning(c: &Counts, m: &Model) -> Job {
     Job { shading: span, ..Job::of(c, Phase::Binning, m, [whole, core, exec], jobs) }
 }
 
-/// What each stretch of a render pass weighs in its binning.
+/// What a draw weighs in its pass's binning. Draws' weights are added: those of several draws' counts together are others, for the busiest
+/// unit of each need not be the same.
 pub fn binning_weight(c: &Counts, m: &Model) -> u64 {
     let busy =
         Load::of(c, Phase::Binning, m).busy(&m.core) + c[Event::BinningTasks] * m.overhead.binning_task;
-    busy.div_ceil(m.cores).max(tiler(c, m))
+    busy.max(tiler(c, m) * m.cores)
 }
 
 /// Cycles of the tiler: it takes what is assembled, or what stages make of it if that is more.

@@ -131,10 +131,10 @@ pub fn run(shared: &Shared, line: &mut Line, ended: &mut Ended) -> Times {
     let binning = cost::binning(&all, m);
     let (main, drawn) = ended.drawn.main(&all, n, m);
     if let Some(seen) = &mut ended.seen {
-        ended.drawn.tell(&mut seen.draws, &binning, &main, m);
+        ended.drawn.tell(&mut seen.draws, &binning, &main);
     }
     let ran = line.pass(&mut shared.clock.gpu(), [&binning, &main.job], m);
-    let binned: Vec<u64> = epochs.each().iter().map(|c| cost::binning_weight(c, m)).collect();
+    let binned = ended.drawn.binning_weights(n);
     let [core, exec] = [binning.core, binning.exec].map(|all| split(all, &binned, 0, views));
     let draws: Vec<u64> = drawn.iter().map(|d| d[0]).collect();
     let own = main.job.core.saturating_sub(draws.iter().sum());

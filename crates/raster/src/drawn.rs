@@ -77,6 +77,8 @@ pub struct Drawn {
     touched: AtomicU64,
     /// Bytes that binning has left for the tiles, by cell of [`Epochs`].
     between: Vec<(usize, u64)>,
+    /// What draws weigh in binning ([`cost::binning_weight`]), in order.
+    binned: Vec<Binned>,
     /// Tasks follow one another.
     serial: bool,
 }
@@ -88,6 +90,13 @@ struct Part {
     /// Which of [`Draws`] it is.
     told: Option<usize>,
     draw: cost::Draw,
+}
+
+/// What draws of one cell of [`Epochs`] and one place in [`Draws`] weigh.
+struct Binned {
+    cell: usize,
+    told: Option<usize>,
+    weight: u64,
 }
 
 /// The weights of tasks that are being drawn.
@@ -134,18 +143,39 @@ impl Drawn {
     }
 
     /// Adds cores' cycles of a pass's phases to its draws.
-    pub fn tell(&self, draws: &mut Draws, binning: &Job, main: &MainPhase, m: &Model) {
-        let binned: Vec<u64> = draws.told.iter().map(|t| cost::binning_weight(&t.counts, m)).collect();
-        let shares = [binning.core, binning.exec].map(|all| cost::share(binned.iter().copied(), all));
-        let [core, exec] = shares;
-        for ((t, core), exec) in draws.told.iter_mut().zip(core).zip(exec) {
-            count::cores(&mut t.counts, Phase::Binning, core, exec);
+    pub fn tell(&self, draws: &mut Draws, binning: &Job, main: &MainPhase) {
+        let weights = self.binned.iter().map(|b| b.weight);
+        let [core, exec] = [binning.core, binning.exec].map(|all| cost::share(weights.clone(), all));
+        for ((b, core), exec) in self.binned.iter().zip(core).zip(exec) {
+            let mut c = Counts::default();
+            count::cores(&mut c, Phase::Binning, core, exec);
+            draws.add(b.told, &c);
         }
         for (part, [core, exec]) in self.draws.iter().zip(&main.draws) {
             let mut c = Counts::default();
             count::cores(&mut c, Phase::Main, *core, *exec);
             draws.add(part.told, &c);
         }
+    }
+
+    /// A draw that counted `c` has been binned. Each is weighed by itself: its part of the pass's time is the same whatever is told apart.
+    pub(crate) fn binned(&mut self, cell: usize, told: Option<usize>, c: &Counts, m: &Model) {
+        let weight = cost::binning_weight(c, m);
+        match self.binned.last_mut() {
+            Some(b) if b.cell == cell && b.told == told => b.weight += weight,
+            _ => self.binned.push(Binned { cell, told, weight }),
+        }
+    }
+
+    /// What each of so many cells of [`Epochs`] weighs in binning.
+    pub fn binning_weights(&self, cells: usize) -> Vec<u64> {
+        let mut all = vec![0; cells];
+        for b in &self.binned {
+            if let Some(sum) = all.get_mut(b.cell) {
+                *sum += b.weight;
+            }
+        }
+        all
     }
 
     /// Binning has written so many bytes for the tiles.

@@ -27,6 +27,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU32;
 
+use crate::data::Data;
 use crate::options::{Binding, Heap};
 
 use crate::ir::{AtomicOp, Bin, Dim, ImageOp, Input, Mem, Quad, ReduceOp, Scan, TexelType, Tri, Ty, Un};
@@ -237,6 +238,8 @@ pub const DESC_TEXELS: u32 = 4;
 pub const DESC_ADDRESS: u32 = 8;
 /// `imm` indexes [`Program::given`].
 pub const DESC_GIVEN: u32 = 16;
+/// `imm` indexes [`Program::data`].
+pub const DESC_DATA: u32 = 32;
 
 /// `e` of memory ops: bits 0..4 [`Mem`], bits 3..8 n − 1.
 #[inline(always)]
@@ -247,7 +250,8 @@ pub const fn mem_bits(mem: Mem, n: u8) -> u16 {
 /// same for all lanes, or each lane's n scalars after the one's before.
 pub const SHAPE_SAME: u16 = 0x100;
 pub const SHAPE_RUN: u16 = 0x200;
-/// Added to [`SHAPE_SAME`] of loads whose line is counted with their block ([`crate::cost::Cost::single`]).
+/// Of loads whose line is counted with their block ([`crate::cost::Cost::single`]): added to [`SHAPE_SAME`], or alone, of the program's
+/// own words ([`Program::data`]).
 pub const SHAPE_SINGLE: u16 = 0x400;
 
 #[inline(always)]
@@ -335,6 +339,8 @@ pub struct Program {
     pub images: Vec<ImageCode>,
     /// Descriptors that are part of the pipeline, in the host's form for those in memory.
     pub given: Vec<[u64; 4]>,
+    /// Buffers of words that it only reads.
+    pub data: Vec<Data>,
     /// Units of the register file.
     pub units: u32,
     /// The first of these hold addresses of descriptors and nothing else, which the engine follows unasked: ops put there what DESC gave

@@ -124,6 +124,9 @@ fn header(s: &Shader, o: &mut String) {
     for (slot, (function, label)) in &s.varying_loads {
         let _ = writeln!(o, "first read of {slot} in {function}.{label}");
     }
+    for words in &s.data {
+        let _ = writeln!(o, "data {words:08x?}");
+    }
     for name in s.files.iter().skip(1) {
         let _ = writeln!(o, "file {name:?}");
     }

@@ -294,6 +294,13 @@ impl Reader {
                 w.want("in")?;
                 s.varying_loads.push((slot, w.two(".")?));
             }
+            "data" => {
+                let list =
+                    w.rest.trim().strip_prefix('[').and_then(|l| l.strip_suffix(']')).ok_or("no words")?;
+                let words = list.split(", ").filter(|x| !x.is_empty());
+                let words: Result<_, _> = words.map(|x| u32::from_str_radix(x, 16)).collect();
+                s.data.push(words.map_err(|e| e.to_string())?);
+            }
             "file" => s.files.push(unquote(w.rest)?),
             _ => match switches!(s mut).into_iter().find(|(name, _)| *name == word) {
                 Some((_, is)) => *is = true,

@@ -11,6 +11,7 @@ pub mod bytecode_check;
 pub mod bytecode_print;
 pub mod cfg;
 pub mod cost;
+pub mod data;
 pub mod eval;
 pub mod instrument;
 pub mod interface;

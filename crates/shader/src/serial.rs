@@ -4,6 +4,7 @@
 use crate::bytecode::{BlockRange, Code, Compiled, ImageCode, Op, Program, Reg};
 use crate::bytecode_check::check;
 use crate::cost::{Cost, Half, Halves, MarkUse, Profile, Ways};
+use crate::data::Data;
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 use crate::stage_io::{
@@ -167,7 +168,7 @@ structs! {
     Mesh { emitted, max_vertices, max_primitives, vertices, primitives, payload }
     StageIo { inputs, geometry, tessellation, mesh, feedback }
     Program {
-        stage, interface, outputs, lanes, workgroup, code, images, given, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
+        stage, interface, outputs, lanes, workgroup, code, images, given, data, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
         packed, multi_wave, keeps_denormals, quad_derivatives, blocks, files, profile, compiled,
     }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, varying }
@@ -176,6 +177,15 @@ structs! {
     Half { costs, attributes, ways }
     Halves { position, others }
     Profile { counters, halves, marks, mark_count, registers, descriptors, ways, uniform, once }
+}
+
+impl Part for Data {
+    fn put(&self, o: &mut Out) {
+        self.words().put(o);
+    }
+    fn take(i: &mut In) -> Option<Data> {
+        Some(Data::new(&Vec::take(i)?))
+    }
 }
 
 /// No part of a program's bytes: who runs it makes it anew.
@@ -332,6 +342,7 @@ mod tests {
                 residency: reg,
             }],
             given: vec![[1, 2, 3, u64::MAX]],
+            data: vec![Data::new(&[7, u32::MAX]), Data::default()],
             units: 99,
             handles: 4,
             consts: vec![(Reg::uniform(18), Ty::B64, u64::MAX)],

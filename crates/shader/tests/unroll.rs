@@ -56,6 +56,15 @@ fn a_tile_in_a_private_array_becomes_values() {
     assert_eq!(count(&s, |i| matches!(i, Inst::Bin(Bin::FMul, ..))), 32 + 31);
 }
 
+/// What leads out of a loop is no turn: else nests of short loops seem several times as large as they are.
+#[test]
+fn a_nest_of_short_loops_is_as_large_as_its_turns() {
+    let s = translated(&module("nest"), &[]);
+    assert_eq!(loops(&s), 1, "the loop of a count that is not known");
+    assert_eq!((in_scratch(&s), s.scratch_words), (0, 0));
+    assert_eq!(count(&s, |i| matches!(i, Inst::Tri(Tri::Fma, ..))), 4 * 2 * 2 * 4 * 4);
+}
+
 #[test]
 fn a_specialised_count_is_known() {
     // Half of the rows: the other half's sums stay 0.

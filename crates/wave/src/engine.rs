@@ -183,6 +183,7 @@ impl Setup<'_> {
             arena: self.arena,
             images: p.images.as_ptr(),
             given: p.given.as_ptr(),
+            data: p.data.as_ptr(),
             // SAFETY: the caller's.
             host: unsafe { HostRef::new(self.host) },
             patience: PATIENCE,

@@ -146,6 +146,8 @@ pub struct State {
     pub images: *const ImageCode,
     /// [`shader::bytecode::Program::given`]
     pub given: *const [u64; 4],
+    /// [`shader::bytecode::Program::data`]
+    pub data: *const shader::data::Data,
     pub host: HostRef,
     /// Loop iterations until the host is asked whether to go on.
     pub patience: u32,

@@ -380,6 +380,7 @@ impl PassRun {
             mut l2 => {
                 let all = batch.counts.finish(&d.pipeline, l2.as_deref_mut());
                 self.epochs.add_at(cell, &all);
+                self.drawn.binned(cell, made.told, &all, shared.model);
                 self.draws.add(made.told, &all);
             }
         }

@@ -18,6 +18,8 @@ pub(crate) enum Base {
     Scratch,
     /// A patch's memory, in which scalars lie as in scratch.
     Stage,
+    /// A constant array, in which they lie so too: its descriptor.
+    Data(Value),
     /// Descriptor's address.
     Buffer(Value),
     Global,
@@ -31,8 +33,8 @@ pub(crate) enum Base {
     Texel(u32),
 }
 
-/// `ty` at `base` + `addr` + `offset`. The unit is the scalar for SSA scalars, the word for scratch and the patch's memory, the array
-/// element for descriptors, else the byte.
+/// `ty` at `base` + `addr` + `offset`. The unit is the scalar for SSA scalars, the word for scratch, constant arrays and the patch's memory,
+/// the array element for descriptors, else the byte.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pointer {
     pub base: Base,
@@ -207,7 +209,7 @@ impl<'m> Builder<'m> {
             let stride = match p.base {
                 Base::Resource(_) => 1,
                 Base::Slots(_) | Base::Values(_) | Base::Texel(_) => 0,
-                Base::Scratch | Base::Stage => self.types.get(p.ty).words,
+                Base::Scratch | Base::Stage | Base::Data(_) => self.types.get(p.ty).words,
                 // Workgroup memory without explicit layout has the pointer type's ArrayStride ignored.
                 _ => {
                     let explicit = p.class != StorageClass::Workgroup || self.explicit_shared;
@@ -237,7 +239,7 @@ impl<'m> Builder<'m> {
     fn step(&mut self, p: &mut Pointer, index: u32, i: &Code) -> Result<()> {
         let at = i.at;
         let scalars = matches!(p.base, Base::Slots(_) | Base::Values(_));
-        let scratch = matches!(p.base, Base::Scratch | Base::Stage);
+        let scratch = matches!(p.base, Base::Scratch | Base::Stage | Base::Data(_));
         match self.types.kind(p.ty) {
             TypeClass::Struct(..) => {
                 let k = self.const_u32(index, at)?;
@@ -367,7 +369,7 @@ impl<'m> Builder<'m> {
         let scalars = matches!(p.base, Base::Slots(_) | Base::Values(_));
         if let Some(c) = self.try_const(index) {
             // Undefined beyond the end: the last element then.
-            let c = if scalars || matches!(p.base, Base::Scratch | Base::Stage) {
+            let c = if scalars || matches!(p.base, Base::Scratch | Base::Stage | Base::Data(_)) {
                 c.min(count as u64 - 1)
             } else {
                 c

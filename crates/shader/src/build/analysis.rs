@@ -16,6 +16,8 @@ pub(crate) const WRITTEN: u8 = 2;
 pub(crate) const USED: u8 = 4;
 /// Indexed by what is constant once loops are unrolled.
 pub(crate) const SETTLES: u8 = 8;
+/// Written otherwise than as a whole by one and the same constant.
+pub(crate) const CHANGED: u8 = 16;
 
 #[derive(Default)]
 pub(crate) struct Analysis {
@@ -27,6 +29,8 @@ pub(crate) struct Analysis {
     pub phi_pointers: FxHashMap<u32, ()>,
     /// Variables that are too large to choose among their scalars, and are values because all indices settle.
     pub settled: FxHashSet<u32>,
+    /// Variables into which a constant is stored, and which: the same by all stores unless it is [`CHANGED`].
+    pub fills: FxHashMap<u32, u32>,
     /// Variables that keep their first value (see `endless`).
     pub endless: FxHashSet<u32>,
 }
@@ -188,7 +192,7 @@ impl Builder<'_> {
 
     fn scan_one(&mut self, i: &Code, pos: u32, ev: &mut Events) -> Result<()> {
         let mut write = |b: &mut Self, p: u32| {
-            b.uses.mark(p, WRITTEN | USED);
+            b.uses.mark(p, WRITTEN | USED | CHANGED);
             ev.stores.push((pos, p));
         };
         match i.op {
@@ -198,6 +202,10 @@ impl Builder<'_> {
                 if matches!(self.pointer_class(i.w[2]), Some(StorageClass::StorageBuffer)) {
                     self.uses.all_written = true;
                 }
+            }
+            Op::Store if self.is_fill(i) => {
+                self.uses.mark(i.w[1], WRITTEN | USED);
+                ev.stores.push((pos, i.w[1]));
             }
             Op::Store | Op::AtomicStore | Op::AtomicFlagClear => write(self, i.w[1]),
             Op::CopyMemory | Op::CopyMemorySized => {
@@ -280,6 +288,17 @@ impl Builder<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Whether a whole variable is stored the constant that all others store, too.
+    fn is_fill(&mut self, i: &Code) -> bool {
+        let op = |id: u32| self.m.def_at(id).map(|at| self.m.inst(at));
+        let Some(var) = op(i.w[1]).filter(|v| v.op == Op::Variable) else { return false };
+        let constant = op(i.w[2]).is_some_and(|v| {
+            matches!(v.op, Op::ConstantComposite | Op::SpecConstantComposite | Op::ConstantNull)
+        });
+        let first = var.get(4).unwrap_or(i.w[2]);
+        constant && *self.uses.fills.entry(i.w[1]).or_insert(first) == i.w[2]
     }
 
     fn scan_chain(&mut self, i: &Code, pos: u32, ev: &mut Events) -> Result<()> {

@@ -92,6 +92,7 @@ impl Builder<'_> {
             varying_loads: std::mem::take(&mut self.varying_loads),
             origins: std::mem::take(&mut self.origins),
             given: std::mem::take(&mut self.given),
+            data: std::mem::take(&mut self.data),
             work: std::mem::take(&mut self.work),
         };
         super::handles::settle(&mut shader)?;

@@ -2,9 +2,9 @@
 //! by what the variables hold where the translation comes to the loop.
 
 use super::access::Base;
-use super::control::FnInfo;
+use super::control::{FnInfo, NONE};
 use super::types::Sk;
-use super::unroll::{MAX_DEPTH, MAX_TURNS, Plan};
+use super::unroll::{Found, MAX_DEPTH, MAX_TURNS, Plan};
 use super::{Builder, PTR};
 use crate::options::Result;
 use crate::spirv::*;
@@ -24,12 +24,7 @@ struct Turns<'a> {
 
 impl Builder<'_> {
     /// How often a loop's first exit of a known condition is passed by, and what that depends on.
-    pub(super) fn turns(
-        &mut self,
-        info: &FnInfo,
-        plan: &Plan,
-        before: Option<u32>,
-    ) -> Result<Option<(u32, Vec<u32>)>> {
+    pub(super) fn turns(&mut self, info: &FnInfo, plan: &Plan, before: Option<u32>) -> Result<Option<Found>> {
         let mut tried = 0;
         for pos in plan.first..=plan.last {
             let i = self.m.inst(info.at_position(pos).term);
@@ -46,8 +41,12 @@ impl Builder<'_> {
                 break;
             }
             let mut t = Turns { info, plan, before, state: Vec::new(), stored: FxHashMap::default() };
-            if let Some(n) = self.passes(&mut t, i.w[1], out[0])? {
-                return Ok(Some((n, t.state.into_iter().map(|s| s.0).collect())));
+            if let Some(turns) = self.passes(&mut t, i.w[1], out[0])? {
+                let counters = t.state.into_iter().map(|s| s.0).collect();
+                let way = (plan.first..=pos).map(|p| info.at_position(p));
+                let straight = way.clone().skip(1).all(|b| b.loop_end == NONE);
+                let lead = if straight { way.map(|b| b.instructions).sum() } else { u32::MAX };
+                return Ok(Some(Found { turns, lead, counters }));
             }
         }
         Ok(None)

@@ -110,6 +110,10 @@ impl<'m> Builder<'m> {
         };
         match p.base {
             Base::Buffer(desc) => Place::Buffer { desc, addr },
+            Base::Data(desc) => {
+                let k = self.e.u32(4);
+                Place::Buffer { desc, addr: self.e.bin(Bin::IMul, addr, k) }
+            }
             Base::Global => Place::Global { addr },
             Base::Shared => Place::Shared { addr },
             Base::Push => Place::Push { addr },
@@ -183,7 +187,7 @@ impl<'m> Builder<'m> {
                 Ok(self.pool.len() - 1)
             }
             Base::Texel(_) => Err(invalid(at, "a load through a texel pointer")),
-            Base::Scratch | Base::Stage => self.load_scratch(p),
+            Base::Scratch | Base::Stage | Base::Data(_) => self.load_scratch(p),
             _ => self.load_memory(p),
         }
     }
@@ -239,12 +243,13 @@ impl<'m> Builder<'m> {
         let mut list = Vec::new();
         let kinds = self.scratch_layout(p, &mut list)?;
         let place = self.place(p);
+        let flags = MemFlags { read_only: matches!(p.base, Base::Data(_)), volatile: false };
         let start = self.pool.len();
         let mut k = 0;
         for run in scratch_runs(&list) {
             let (offset, s) = run[0];
             let n = run.len() as u8;
-            let v = self.e.load(place, offset.wrapping_mul(unit(p)), s.mem(), n, MemFlags::default());
+            let v = self.e.load(place, offset.wrapping_mul(unit(p)), s.mem(), n, flags);
             for part in 0..n as u32 {
                 let x = if n == 1 { v } else { self.e.part(v, part, s.ty()) };
                 let x = if kinds[k] == Sk::Bool { self.int_to_bool(x) } else { x };
@@ -333,6 +338,8 @@ impl<'m> Builder<'m> {
             Base::Values(_) | Base::Resource(_) | Base::Heap(_) | Base::Texel(_) => {
                 Err(invalid(at, "a store to read-only storage"))
             }
+            // All that is stored is what is there.
+            Base::Data(_) => Ok(()),
             Base::Scratch | Base::Stage => {
                 let mut list = Vec::new();
                 let kinds = self.scratch_layout(p, &mut list)?;
@@ -392,7 +399,7 @@ impl<'m> Builder<'m> {
 
 /// What a place counts for each word of memory that scalars lie in as in scratch.
 fn unit(p: &Pointer) -> u32 {
-    if p.base == Base::Stage { 4 } else { 1 }
+    if p.base == Base::Scratch { 1 } else { 4 }
 }
 
 /// Scalars at the front of `list` that one instruction can take.

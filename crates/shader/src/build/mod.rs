@@ -147,6 +147,8 @@ pub(crate) struct Builder<'m> {
     helper: Option<u32>,
     /// Embedded samplers ([`Shader::given`]).
     given: Vec<[u64; 4]>,
+    /// Constant arrays that are read in place ([`Shader::data`]).
+    data: Vec<Vec<u32>>,
     /// Instructions of loops that were unrolled, once for each copy.
     unrolled_size: u32,
     denied: &'m unroll::Denied,
@@ -231,6 +233,7 @@ impl<'m> Builder<'m> {
             stage_words: 0,
             helper: None,
             given: Vec::new(),
+            data: Vec::new(),
             unrolled_size: 0,
             denied,
             again: None,

@@ -17,6 +17,9 @@ use rustc_hash::FxHashSet;
 pub(super) const MAX_TURNS: u32 = 64;
 /// Instructions of all turns where the module asks for it or an array is indexed within.
 const MAX_UNROLLED: u32 = 4096;
+/// Where the module asks for it and an array is indexed by the counter: an 8 × 8 tile of a matrix product, four steps at once. Most
+/// of them are of indices, which are constants then.
+const MAX_TILES: u32 = 8192;
 /// Likewise of other loops.
 const MAX_PLAIN: u32 = 128;
 /// Instructions of all unrolled loops of a shader.
@@ -74,14 +77,24 @@ pub(crate) struct Plan {
     asked: bool,
     /// Part of an array is reached by an index that is no constant.
     indexes: bool,
+    /// The module asks for it, and such an index depends on the counter: only unrolled the array's scalars are values.
+    tiles: bool,
     /// Edges out of the loop.
     exits: u32,
     /// Ids of the loop are used after it.
     leaks: bool,
-    /// Its turns, if it will be unrolled by what is known before the translation.
-    turns: Option<u32>,
+    /// How often it runs, if it will be unrolled by what is known before the translation.
+    found: Option<Found>,
+}
+
+/// How often a loop runs.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub turns: u32,
+    /// Instructions from its begin to where it is left after these turns, or [`u32::MAX`] where other loops are on the way.
+    pub lead: u32,
     /// What is constant in each copy: OpPhis of the header and variables.
-    counters: Vec<u32>,
+    pub counters: Vec<u32>,
 }
 
 impl Plan {
@@ -92,19 +105,23 @@ impl Plan {
         // Of several exits each may come from another copy: an id used afterwards would have several values.
         !self.denied && self.exits > 0 && (self.exits == 1 || !self.leaks)
     }
-    fn fits(&self, turns: u32) -> bool {
-        turns <= MAX_TURNS && self.all(turns) <= self.limit()
+    fn fits(&self, found: &Found) -> bool {
+        found.turns <= MAX_TURNS && self.all(found) <= self.limit()
     }
     fn limit(&self) -> u32 {
-        if self.asked || self.indexes { MAX_UNROLLED } else { MAX_PLAIN }
+        match (self.tiles, self.asked || self.indexes) {
+            (true, _) => MAX_TILES,
+            (_, true) => MAX_UNROLLED,
+            _ => MAX_PLAIN,
+        }
     }
-    /// Instructions of all copies: the last may be only what leads out.
-    fn all(&self, turns: u32) -> u32 {
-        self.size.saturating_mul(turns + 1)
+    /// Instructions of all copies: of the last, what leads out.
+    fn all(&self, found: &Found) -> u32 {
+        self.size.saturating_mul(found.turns).saturating_add(found.lead.min(self.size))
     }
     /// Instructions more than the module has.
     fn more(&self) -> u32 {
-        self.turns.map_or(self.size, |n| self.all(n)).saturating_sub(self.own)
+        self.found.as_ref().map_or(self.size, |f| self.all(f)).saturating_sub(self.own)
     }
 }
 
@@ -231,12 +248,16 @@ impl Builder<'_> {
         for k in (0..info.plans.len()).rev() {
             let plan = &info.plans[k];
             if plan.possible()
-                && plan.size <= plan.limit()
-                && let Some((turns, counters)) = self.turns(info, plan, None)?
-                && plan.fits(turns)
+                && plan.size <= if plan.asked { MAX_TILES } else { plan.limit() }
+                && let Some(found) = self.turns(info, plan, None)?
             {
+                let tiles =
+                    plan.asked && !plan.fits(&found) && self.has_tiles(info, plan, indexed, &found.counters);
                 let plan = &mut info.plans[k];
-                (plan.turns, plan.counters) = (Some(turns), counters);
+                plan.tiles = tiles;
+                if plan.fits(&found) {
+                    plan.found = Some(found);
+                }
             }
             let (parent, more) = (info.plans[k].parent, info.plans[k].more());
             if let Some(p) = info.plans.get_mut(parent as usize) {
@@ -272,6 +293,37 @@ impl Builder<'_> {
         Ok(())
     }
 
+    /// Whether an array within the loop is indexed by what depends on its counters.
+    fn has_tiles(&mut self, info: &FnInfo, plan: &Plan, indexed: &[Indexed], counters: &[u32]) -> bool {
+        let within = indexed.iter().filter(|x| plan.holds(x.pos));
+        let mut seen = FxHashSet::default();
+        within.filter(|x| seen.insert(x.index)).any(|x| self.depends(info, x.index, counters, 0))
+    }
+
+    fn depends(&mut self, info: &FnInfo, id: u32, counters: &[u32], depth: u32) -> bool {
+        let Some(at) = self.m.def_at(id) else { return false };
+        if info.position(at).is_none() || depth == MAX_DEPTH || self.work.spend(1).is_err() {
+            return false;
+        }
+        let i = self.m.inst(at);
+        match i.op {
+            Op::Phi => counters.contains(&id),
+            Op::Load => {
+                let Some(var) = self.variable(i.w[3]) else { return false };
+                if counters.contains(&var) {
+                    return true;
+                }
+                let Some([place]) = info.stores.get(&var).map(Vec::as_slice) else { return false };
+                match self.store_at(info, var, *place) {
+                    Some((_, value)) => self.depends(info, value, counters, depth + 1),
+                    None => false,
+                }
+            }
+            _ => operands(&i)
+                .is_some_and(|ids| ids.iter().any(|&x| self.depends(info, x, counters, depth + 1))),
+        }
+    }
+
     /// Whether the index is a constant where loops are unrolled as planned.
     pub(crate) fn settles(&mut self, info: &FnInfo, id: u32, depth: u32) -> bool {
         if self.try_const(id).is_some() {
@@ -286,7 +338,7 @@ impl Builder<'_> {
         let counter = |key: u32| {
             let mut k = info.innermost(pos);
             while let Some(p) = info.plans.get(k as usize) {
-                if p.counters.contains(&key) {
+                if p.found.as_ref().is_some_and(|f| f.counters.contains(&key)) {
                     return true;
                 }
                 k = p.parent;
@@ -322,9 +374,11 @@ impl Builder<'_> {
         if !plan.possible() || plan.size > plan.limit() {
             return Ok(None);
         }
-        let Some((turns, _)) = self.turns(info, plan, Some(before))? else { return Ok(None) };
-        let all = self.unrolled_size.saturating_add(plan.own.saturating_mul(turns + 1));
-        if !plan.fits(turns) || all > MAX_ALL {
+        let Some(found) = self.turns(info, plan, Some(before))? else { return Ok(None) };
+        let turns = found.turns;
+        let own = plan.own.saturating_mul(turns).saturating_add(found.lead.min(plan.own));
+        let all = self.unrolled_size.saturating_add(own);
+        if !plan.fits(&found) || all > MAX_ALL {
             return Ok(None);
         }
         self.unrolled_size = all;

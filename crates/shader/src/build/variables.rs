@@ -2,9 +2,10 @@
 
 use super::Builder;
 use super::access::{Base, Pointer};
-use super::analysis::{DYNAMIC, SETTLES, USED, WRITTEN};
+use super::analysis::{CHANGED, DYNAMIC, SETTLES, USED, WRITTEN};
 use super::heap::Resource;
 use super::types::{Type, TypeClass};
+use crate::ir::{DATA, Value};
 use crate::options::{Error, Result};
 use crate::spirv::*;
 use rustc_hash::FxHashMap;
@@ -17,6 +18,8 @@ const SETTLED_SCALARS: u32 = 256;
 /// Scalars up to which a variable is kept in SSA form at all.
 const SSA_SCALARS: u32 = 2048;
 const MAX_SCRATCH_WORDS: u32 = 1 << 16;
+/// Words of all constant arrays of a shader that are read in place.
+const MAX_DATA_WORDS: usize = 1 << 16;
 const MAX_SHARED_BYTES: u32 = 1 << 20;
 
 fn is_variable(op: Op) -> bool {
@@ -308,6 +311,13 @@ impl<'m> Builder<'m> {
             return Err(Error::TooLarge(format!("a variable of {} pointers or images", t.scalars)));
         }
         let scratch = !output && !handles && ((dynamic && large) || t.scalars > SSA_SCALARS);
+        let constant = self.uses.fills.get(&id).copied().or(i.get(4));
+        let unchanged = scratch && !self.uses.has(id, CHANGED) && !self.uses.all_written;
+        if let Some(c) = constant.filter(|_| unchanged)
+            && let Some(desc) = self.read_in_place(c, &t, i.at)?
+        {
+            return Ok((Base::Data(desc), 0));
+        }
         let init = match i.get(4) {
             None => None,
             Some(c) => {
@@ -369,6 +379,39 @@ impl<'m> Builder<'m> {
             }
         }
         Ok((Base::Slots(first), 0))
+    }
+
+    /// The descriptor of a constant array's words, if there is room for them and all are known.
+    fn read_in_place(&mut self, c: u32, t: &Type, at: usize) -> Result<Option<Value>> {
+        let (ty, start, len) = self.value(c, at)?;
+        let used: usize = self.data.iter().map(Vec::len).sum();
+        if len != t.scalars as usize
+            || self.types.get(ty).scalars != t.scalars
+            || t.words as usize > MAX_DATA_WORDS - used
+        {
+            return Ok(None);
+        }
+        let mut kinds = Vec::with_capacity(len);
+        self.types.flatten(ty, &mut kinds)?;
+        if kinds.len() != len {
+            return Ok(None);
+        }
+        let mut words = Vec::with_capacity(t.words as usize);
+        for (k, s) in kinds.iter().enumerate() {
+            let v = self.e.res(self.pool[start + k]);
+            let Some(bits) = self.e.as_const(v).filter(|_| self.e.ty(v) == s.ty()) else { return Ok(None) };
+            words.push(bits as u32);
+            if s.words() == 2 {
+                words.push((bits >> 32) as u32);
+            }
+        }
+        let known = self.data.iter().position(|d| *d == words);
+        let k = known.unwrap_or_else(|| {
+            self.data.push(words);
+            self.data.len() - 1
+        });
+        let zero = self.e.u32(0);
+        Ok(Some(self.e.descriptor(DATA, k as u32, zero, false)))
     }
 
     /// OpVariable in a function.

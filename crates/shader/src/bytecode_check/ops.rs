@@ -2,8 +2,8 @@
 
 use super::{bad, wrong};
 use crate::bytecode::{
-    Before, Code, DESC_ADDRESS, DESC_GIVEN, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, ImageCode, Op, Program,
-    Reg, n_of,
+    Before, Code, DESC_ADDRESS, DESC_DATA, DESC_GIVEN, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, ImageCode,
+    Op, Program, Reg, n_of,
 };
 use crate::ir::{Bin, Input, Quad, Tri, Ty, Un};
 use crate::isa::code::{CODES, Field, Kind, Words, extension_words, layout};
@@ -179,9 +179,14 @@ fn descriptor(p: &Program, pc: usize) -> Result<()> {
     let (op, raw) = (&p.code[pc], p.code[pc + 1].regs());
     let word = |i: usize| raw[2 * i].0 as u32 | (raw[2 * i + 1].0 as u32) << 16;
     let form = word(2);
-    let given = form & DESC_GIVEN != 0;
-    if form & !(DESC_INLINE | DESC_IN_MEMORY | DESC_TEXELS | DESC_ADDRESS | DESC_GIVEN) != 0
-        || given && (form != DESC_GIVEN || op.imm as usize >= p.given.len())
+    // Of the program's own, by number.
+    let own = match form & (DESC_GIVEN | DESC_DATA) {
+        0 => None,
+        DESC_GIVEN => Some(p.given.len()),
+        _ => Some(p.data.len()),
+    };
+    if form & !(DESC_INLINE | DESC_IN_MEMORY | DESC_TEXELS | DESC_ADDRESS | DESC_GIVEN | DESC_DATA) != 0
+        || own.is_some_and(|n| !form.is_power_of_two() || op.imm as usize >= n)
         || form & DESC_ADDRESS != 0 && form != DESC_ADDRESS
     {
         return Err(bad(pc, "form of a descriptor"));
@@ -189,7 +194,7 @@ fn descriptor(p: &Program, pc: usize) -> Result<()> {
     let heaps = Heap::FIRST_TABLE..TABLES as u32;
     let table = op.e as u32;
     if heaps.contains(&table) && form & DESC_IN_MEMORY == 0
-        || table >= TABLES as u32 && !given && form != DESC_ADDRESS && word(1) != 0
+        || table >= TABLES as u32 && own.is_none() && form != DESC_ADDRESS && word(1) != 0
     {
         return Err(bad(pc, "table of a descriptor"));
     }

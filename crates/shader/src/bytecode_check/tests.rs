@@ -15,6 +15,7 @@ fn program(code: Vec<Op>) -> Program {
         code,
         images: vec![],
         given: vec![],
+        data: vec![],
         units: 8,
         handles: 0,
         consts: vec![(Reg::uniform(0), Ty::B32, 0)],

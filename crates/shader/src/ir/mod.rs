@@ -122,6 +122,8 @@ pub const HEAP_BYTES: u32 = u32::MAX - 2;
 pub const AT_ADDRESS: u32 = u32::MAX - 3;
 /// The set of descriptors whose words the pipeline gave: [`Shader::given`] has them by `binding`.
 pub const GIVEN: u32 = u32::MAX - 4;
+/// The set of buffers of the shader's own words: [`Shader::data`] has them by `binding`.
+pub const DATA: u32 = u32::MAX - 5;
 
 /// One instruction. Its operands dominate it; phis' operands the ends of their predecessors.
 #[derive(Clone, PartialEq, Hash, Debug)]
@@ -316,6 +318,8 @@ pub struct Shader {
     pub origins: Vec<(u32, Origin)>,
     /// Descriptors that are part of the pipeline, in the host's form for those in memory (embedded samplers).
     pub given: Vec<[u64; 4]>,
+    /// Words that are only read, as buffers ([`DATA`]).
+    pub data: Vec<Vec<u32>>,
     /// What compiling it has taken so far.
     pub work: Work,
 }
@@ -339,6 +343,7 @@ impl Shader {
             varying_loads: vec![],
             origins: vec![],
             given: vec![],
+            data: vec![],
             work: Work::default(),
         }
     }

@@ -235,7 +235,8 @@ table! {
     /// address. With [`crate::bytecode::DESC_INLINE`]: d = address of a descriptor {data address, count bytes} that the engine keeps.
     /// With [`crate::bytecode::DESC_IN_MEMORY`]: of what the host says the table's bytes mean, which the engine keeps too; with both, of
     /// `count` bytes of such memory. With [`crate::bytecode::DESC_ADDRESS`]: of all device memory from a on. With
-    /// [`crate::bytecode::DESC_GIVEN`]: of what the host says that the program's own words mean.
+    /// [`crate::bytecode::DESC_GIVEN`]: of what the host says that the program's own words mean. With
+    /// [`crate::bytecode::DESC_DATA`]: of a buffer of words that are the program's own.
     DESC           = 45 [gives may - -] [data -] - values;
     /// d (B32) = size in bytes of buffer descriptor b, saturated to 32 bits.
     BUF_SIZE       = 46 [def - desc -] [- -] - values;

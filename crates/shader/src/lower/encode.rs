@@ -2,7 +2,8 @@
 
 use super::alloc::{Allocation, Place, Pools};
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
-use crate::bytecode::{BlockRange, Code, ImageCode, MAX_UNITS, Op, Program, Reg};
+use crate::bytecode::{BlockRange, Code, DESC_DATA, ImageCode, MAX_UNITS, Op, Program, Reg};
+use crate::data::Data;
 use crate::ir::{self, Bin, Shader, Ty, Un};
 use crate::isa::code::{extension_words, layout};
 use crate::isa::image_operands;
@@ -70,7 +71,9 @@ pub fn encode(
     // Without the registers that hold the same for all lanes, which a machine keeps apart.
     profile.registers = allocation.varying_slots();
     let prologue = start[lir.prologue as usize];
-    let named = it.code[..prologue as usize].iter().filter(|op| op.code == Code::DESC);
+    // The program's own words have no descriptor in memory: the form is the third word behind the op.
+    let own = |form: &Op| form.regs()[4].0 as u32 & DESC_DATA != 0;
+    let named = it.code[..prologue as usize].windows(2).filter(|o| o[0].code == Code::DESC && !own(&o[1]));
     profile.descriptors = named.count() as u32;
     let consts = allocation.consts.iter().map(|(v, ty, bits)| (it.reg(*v), *ty, *bits)).collect();
     let inputs: Vec<(ir::Input, Reg)> = lir
@@ -88,6 +91,7 @@ pub fn encode(
         code: it.code,
         images: it.images,
         given: shader.given.clone(),
+        data: shader.data.iter().map(|d| Data::new(d)).collect(),
         units,
         handles: allocation.end(Pools::SmallHandles, unit),
         consts,

@@ -6,7 +6,8 @@ use super::interface::writes_memory;
 use super::lir::{self, Inst as Op, NONE, V};
 use crate::bytecode::{self as bc, Code};
 use crate::ir::{
-    AT_ADDRESS, Bin, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Origin, Place, Shader, Stage, Ty, Value,
+    AT_ADDRESS, Bin, DATA, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Origin, Place, Shader, Stage, Ty,
+    Value,
 };
 use crate::options::{Binding, Error, Heap, Result};
 
@@ -127,9 +128,17 @@ impl Lowering<'_> {
         self.uniform_at(desc, b) && fold.a.is_some_and(|a| !self.uniform_at(a, b))
     }
 
+    /// Whether `v` loads of the shader's own words: each warp's load is taken for one line.
+    fn loads_data(&self, v: Value) -> bool {
+        let Inst::Load { place: Place::Buffer { desc, .. }, .. } = self.shader.data(v).inst else {
+            return false;
+        };
+        matches!(self.shader.data(desc).inst, Inst::Descriptor { set: DATA, .. })
+    }
+
     /// Whether a warp that executes `v` touches one line: its count is its block's.
     pub(super) fn is_single(&self, v: Value, b: u32) -> bool {
-        self.loads_single(v, b) && self.address_step(v, b) == Some(0)
+        self.loads_data(v) || self.loads_single(v, b) && self.address_step(v, b) == Some(0)
     }
 
     /// From one lane's address of memory instruction `v` to the next one's, if that is known.
@@ -140,6 +149,8 @@ impl Lowering<'_> {
     /// What is known of the lanes' addresses of memory instruction `v`; a lane takes `bytes`.
     fn shape(&self, v: Value, b: u32, bytes: u32) -> u16 {
         match self.address_step(v, b) {
+            Some(0) if self.loads_data(v) => bc::SHAPE_SAME | bc::SHAPE_SINGLE,
+            _ if self.loads_data(v) => bc::SHAPE_SINGLE,
             Some(0) if self.loads_single(v, b) => bc::SHAPE_SAME | bc::SHAPE_SINGLE,
             Some(0) => bc::SHAPE_SAME,
             Some(s) if s == bytes => bc::SHAPE_RUN,
@@ -205,8 +216,8 @@ impl Lowering<'_> {
                         form = bc::DESC_ADDRESS;
                         whole(u16::MAX.into())
                     }
-                    GIVEN => {
-                        form = bc::DESC_GIVEN;
+                    GIVEN | DATA => {
+                        form = if *set == GIVEN { bc::DESC_GIVEN } else { bc::DESC_DATA };
                         Binding { offset: *binding, ..whole(u16::MAX.into()) }
                     }
                     _ => (self.options.binding)(*set, *binding).ok_or_else(|| {

@@ -541,6 +541,13 @@ pub fn touch(st: &mut State, op: At) {
         }
         return;
     }
+    if !is_atomic && o.e & SHAPE_SINGLE != 0 && shape == 0 {
+        // The program's own words: a line a warp, which is not the device's.
+        if st.count.follows() {
+            (0..warps).for_each(|_| follow(st, kind, 0));
+        }
+        return;
+    }
     if !st.count.exact {
         return unknown(st, kind);
     }

@@ -7,7 +7,7 @@ use super::regs::{dst32, dst64, splat32, splat64, src32, src64};
 use crate::host::Table;
 use crate::made::MadeUp;
 use crate::state::{At, State};
-use shader::bytecode::{DESC_ADDRESS, DESC_GIVEN, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, Op};
+use shader::bytecode::{DESC_ADDRESS, DESC_DATA, DESC_GIVEN, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, Op};
 use shader::options::DESCRIPTOR_BYTES;
 
 /// What unbound and out-of-range descriptors are.
@@ -97,6 +97,11 @@ fn special_one(st: &mut State, t: &Table, k: u32, index: u64, form: [u32; 3]) ->
         let raw = unsafe { *st.given.add(k as usize) };
         let host = st.host;
         return made(st).meaning(raw, false, || host.descriptor(&raw, false));
+    }
+    if kind & DESC_DATA != 0 {
+        // SAFETY: the check of programs: there are so many.
+        let (at, bytes) = unsafe { (*st.data.add(k as usize)).place() };
+        return made(st).buffer(at, bytes);
     }
     match kind & (DESC_INLINE | DESC_IN_MEMORY | DESC_ADDRESS) {
         DESC_ADDRESS => from_address(st, index),

@@ -284,7 +284,8 @@ fn is_told(st: &State) -> bool {
 /// What [`load`] and [`store`] take: the usual ops, where all lines are counted and the shape tells none.
 #[inline(always)]
 pub fn takes(st: &State, o: At) -> Option<Words> {
-    if is_told(st) && o.e & (SHAPE_RUN | SHAPE_SAME) == 0 { Words::of(st, o) } else { None }
+    let shaped = o.e & (SHAPE_RUN | SHAPE_SAME | SHAPE_SINGLE) != 0;
+    if is_told(st) && !shaped { Words::of(st, o) } else { None }
 }
 
 /// Counts and loads, warp by warp: one's vectors go along with another's loads.

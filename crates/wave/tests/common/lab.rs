@@ -168,6 +168,7 @@ impl Lab {
                 arena: self.arena,
                 images: self.images.as_ptr(),
                 given: std::ptr::null(),
+                data: std::ptr::null(),
                 host: wave::HostRef::new(host),
                 patience: PATIENCE,
                 keeps_denormals: false,

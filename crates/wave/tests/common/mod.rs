@@ -31,6 +31,7 @@ impl Asm {
                 code: vec![],
                 images: vec![],
                 given: vec![],
+                data: vec![],
                 units: 0,
                 consts: vec![],
                 inputs: vec![],

@@ -20,6 +20,9 @@ const MAIN: u32 = 19;
 const FUNCTION: u32 = 20;
 const GLSL: u32 = 21;
 const INPUT_PTR: u32 = 22;
+const TABLE_ARRAY: u32 = 29;
+const TABLE_PTR: u32 = 30;
+const WORDS_CONSTANT: u32 = 31;
 const FIRST: u32 = 64;
 
 /// A function's ids.
@@ -27,6 +30,8 @@ struct Frame {
     /// Variables, or values where these are phis.
     vars: Vec<(u32, bool)>,
     arrays: [u32; 3],
+    /// The table as a constant array.
+    table: u32,
     /// Where a loop's `break` and `continue` lead.
     loops: Vec<[u32; 2]>,
     main: bool,
@@ -42,13 +47,15 @@ struct Emitter {
     code: Vec<u32>,
     /// The loops' wishes are not to be unrolled.
     kept: bool,
+    /// The constant array is stored before it is read, as glslang does; else it is the variable's first value.
+    stored: bool,
     local: u32,
     group: u32,
     first: u32,
 }
 
 /// The module. `kept`: every loop forbids to be unrolled.
-pub fn module(p: &Program, workgroup: u32, table: u32, kept: bool) -> Vec<u32> {
+pub fn module(p: &Program, workgroup: u32, (binding, table): (u32, &[u32]), kept: bool) -> Vec<u32> {
     let mut e = Emitter {
         spec: p.spec[0],
         invocations: workgroup,
@@ -56,13 +63,14 @@ pub fn module(p: &Program, workgroup: u32, table: u32, kept: bool) -> Vec<u32> {
         constants: vec![],
         code: vec![],
         kept,
+        stored: p.spec[0] & 1 != 0,
         local: 0,
         group: 0,
         first: 0,
     };
     e.function(&p.main, true);
     e.function(&p.function, false);
-    e.whole(table)
+    e.whole(binding, table)
 }
 
 fn op(to: &mut Vec<u32>, op: u32, args: &[u32]) {
@@ -71,8 +79,10 @@ fn op(to: &mut Vec<u32>, op: u32, args: &[u32]) {
 }
 
 impl Emitter {
-    fn whole(mut self, table: u32) -> Vec<u32> {
+    fn whole(mut self, binding: u32, table: &[u32]) -> Vec<u32> {
         let sizes = SIZES.map(|n| self.constant(n));
+        let words: Vec<u32> = table.iter().map(|x| self.constant(*x)).collect();
+        let count = self.constant(table.len() as u32);
         let main = u32::from_le_bytes(*b"main");
         let (glsl, mut w) = (
             [u32::from_le_bytes(*b"GLSL"), u32::from_le_bytes(*b".std"), u32::from_le_bytes(*b".450")],
@@ -89,7 +99,7 @@ impl Emitter {
             (OUT, &[34, 0]),
             (OUT, &[33, 0]),
             (TABLE, &[34, 0]),
-            (TABLE, &[33, table]),
+            (TABLE, &[33, binding]),
             (LOCAL, &[11, 29]),
             (GROUP, &[11, 26]),
             (SPEC, &[1, 0]),
@@ -109,6 +119,9 @@ impl Emitter {
         for k in 1..3 {
             op(&mut w, 28, &[ARRAYS[k], U32, sizes[k]]);
         }
+        op(&mut w, 28, &[TABLE_ARRAY, U32, count]);
+        op(&mut w, 44, &[&[TABLE_ARRAY, WORDS_CONSTANT], &words[..]].concat());
+        op(&mut w, 32, &[TABLE_PTR, 7, TABLE_ARRAY]);
         op(&mut w, 32, &[PTR, 7, U32]);
         for k in 0..3 {
             op(&mut w, 32, &[ARRAY_PTRS[k], 7, ARRAYS[k]]);
@@ -168,7 +181,7 @@ impl Emitter {
     }
 
     fn function(&mut self, function: &Function, main: bool) {
-        let mut f = Frame { vars: vec![], arrays: [0; 3], loops: vec![], main, block: None };
+        let mut f = Frame { vars: vec![], arrays: [0; 3], table: 0, loops: vec![], main, block: None };
         let (id, result, ty) = if main { (MAIN, VOID, 27) } else { (FUNCTION, U32, 28) };
         self.op(54, &[result, id, 0, ty]);
         let mut x = 0;
@@ -188,6 +201,7 @@ impl Emitter {
                 f.arrays[k] = self.value(59, ARRAY_PTRS[k], &[7]);
             }
         }
+        f.table = self.value(59, TABLE_PTR, if self.stored { &[7] } else { &[7, WORDS_CONSTANT] });
         self.local = self.value(61, U32, &[LOCAL]);
         let g = self.value(61, UVEC3, &[GROUP]);
         self.group = self.value(81, U32, &[g, 0]);
@@ -281,11 +295,18 @@ impl Emitter {
                 let p = self.value(65, PTR, &[f.arrays[*a], i]);
                 self.value(61, U32, &[p])
             }
-            Expr::Table(i) => {
+            Expr::Table(constant, i) => {
                 let (i, last, zero) =
                     (self.expr(f, i), self.constant(crate::programs::TABLE_WORDS - 1), self.constant(0));
                 let i = self.value(199, U32, &[i, last]);
-                let p = self.value(65, STORAGE_PTR, &[TABLE, zero, i]);
+                let p = if *constant {
+                    if self.stored {
+                        self.op(62, &[f.table, WORDS_CONSTANT]);
+                    }
+                    self.value(65, PTR, &[f.table, i])
+                } else {
+                    self.value(65, STORAGE_PTR, &[TABLE, zero, i])
+                };
                 self.value(61, U32, &[p])
             }
             Expr::Select(c, a, b) => {

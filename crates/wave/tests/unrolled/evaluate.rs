@@ -86,7 +86,7 @@ impl<'a> Evaluator<'a> {
             Expr::Group => self.group,
             Expr::Var(v) => f.vars[*v],
             Expr::Element(a, i) => f.arrays[*a][self.expr(f, i) as usize],
-            Expr::Table(i) => self.table[self.expr(f, i) as usize % self.table.len()],
+            Expr::Table(_, i) => self.table[self.expr(f, i) as usize % self.table.len()],
             Expr::Select(c, a, b) => self.expr(f, if self.cond(f, c) { a } else { b }),
             Expr::Bin(op, a, b) => {
                 let (a, b) = (self.expr(f, a), self.expr(f, b));

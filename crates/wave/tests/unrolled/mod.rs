@@ -81,7 +81,7 @@ fn one(seed: u64, table: &[u32]) -> Option<[usize; 2]> {
     let given = if seed & 1 == 0 { &constants[..0] } else { &constants[..] };
     let options = Options { spec: given, ..options(lanes, !seed.is_multiple_of(5)) };
     let modules = [false, true].map(|kept| {
-        let words = emit::module(&tree, workgroup, TABLE_BINDING, kept);
+        let words = emit::module(&tree, workgroup, (TABLE_BINDING, table), kept);
         let parse = |w: &[u32]| Module::parse(w).unwrap_or_else(|e| panic!("seed {seed}: {e}"));
         let plain = parse(&words);
         let marked = instrument(&plain, Entry::All, Form::Marks).expect("instruments");

@@ -50,7 +50,8 @@ pub enum Expr {
     Var(usize),
     /// An array's element, whose index is within it.
     Element(usize, Box<Expr>),
-    Table(Box<Expr>),
+    /// A word of the table, which is a buffer, or a constant array.
+    Table(bool, Box<Expr>),
     Bin(Bin, Box<Expr>, Box<Expr>),
     Select(Box<Cond>, Box<Expr>, Box<Expr>),
 }
@@ -195,7 +196,7 @@ impl Generator {
                 let array = self.rng.below(SIZES.len() as u32) as usize;
                 Expr::Element(array, self.index(array).into())
             }
-            12 => Expr::Table(self.expr(depth + 1).into()),
+            12 => Expr::Table(self.rng.chance(50), self.expr(depth + 1).into()),
             13 => {
                 let c = self.cond();
                 Expr::Select(c.into(), self.expr(depth + 1).into(), self.expr(depth + 1).into())

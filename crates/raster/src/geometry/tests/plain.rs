@@ -19,6 +19,7 @@ pub fn program(stage: Stage, lanes: u32, slots: &[(Input, u16)], varyings: Vec<V
         code: vec![Op::new(Code::END)],
         images: Vec::new(),
         given: Vec::new(),
+        data: Vec::new(),
         units: slots.len() as u32 * units,
         consts: Vec::new(),
         inputs: slots

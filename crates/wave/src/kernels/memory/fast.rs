@@ -111,8 +111,10 @@ unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, o: At, regions: R, x:
                 }
             });
         }
-        _ => {
-            count::unknown(st, AccessKind::Read);
+        shape => {
+            if shape & SHAPE_SINGLE == 0 {
+                count::unknown(st, AccessKind::Read);
+            }
             for w in Bits(st.live) {
                 // SAFETY: the op's registers, a live warp.
                 unsafe { l.load32_full(regions.of(st, w), d.add(w * 16), p.add(w * 16), k) };

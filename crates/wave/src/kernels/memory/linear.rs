@@ -1,9 +1,9 @@
 //! Loads and stores of buffers, workgroup memory and push constants.
 
 use super::cell::{C8, C16, C32, C64, CF16};
-use super::holes;
 use super::offsets::Offsets;
 use super::warp::{self, Region};
+use super::{halves, holes};
 use crate::kernels::levels::Steps;
 use crate::kernels::lines;
 use crate::kernels::mask::{Bits, is_full};
@@ -88,6 +88,33 @@ pub fn load_uniform(st: &State, op: At, r: Region, o: u32) {
     }
 }
 
+/// Loads warp `w`, whose lanes all read at offset `o`.
+///
+/// # Safety
+/// The wave has such a warp.
+#[inline(always)]
+unsafe fn load_same<L: Steps>(l: L, st: &State, op: At, r: Region, w: usize, o: u64) {
+    let (mem, n) = (mem_of(op.e), n_of(op.e));
+    for i in 0..n {
+        // SAFETY: one of the op's values.
+        let x = unsafe { op.value(n, i) };
+        if x.is_none() {
+            continue;
+        }
+        let o = o + i as u64 * mem.bytes() as u64;
+        // SAFETY: the op's register.
+        unsafe {
+            match mem {
+                Mem::U8 => l.splat32(dst32(st, x, w), r.read::<C8>(o)),
+                Mem::U16 => l.splat32(dst32(st, x, w), r.read::<C16>(o)),
+                Mem::F16 => l.splat32(dst32(st, x, w), r.read::<CF16>(o)),
+                Mem::B32 => l.splat32(dst32(st, x, w), r.read::<C32>(o)),
+                Mem::B64 => *(dst64(st, x, w) as *mut [u64; 16]) = [r.read::<C64>(o); 16],
+            }
+        }
+    }
+}
+
 /// Loads warp `w`: offsets `p + k`, lanes `ex`.
 ///
 /// # Safety
@@ -148,6 +175,10 @@ unsafe fn load_warp_other<L: Steps>(
     ex: u16,
 ) {
     let (mem, n) = (mem_of(op.e), n_of(op.e));
+    if matches!(mem, Mem::U16 | Mem::F16) {
+        // SAFETY: the caller's.
+        return unsafe { halves::load(l, st, op, r, w, p, k, ex) };
+    }
     let step = n as u32 * mem.bytes();
     // Destinations may take the offsets' register.
     // SAFETY: the caller's.
@@ -164,8 +195,7 @@ unsafe fn load_warp_other<L: Steps>(
         unsafe {
             match mem {
                 Mem::U8 => warp::load_any::<L, C8>(l, r, dst32(st, x, w), p, k, add, step, ex),
-                Mem::U16 => warp::load_any::<L, C16>(l, r, dst32(st, x, w), p, k, add, step, ex),
-                Mem::F16 => warp::load_any::<L, CF16>(l, r, dst32(st, x, w), p, k, add, step, ex),
+                Mem::U16 | Mem::F16 => {}
                 Mem::B32 => warp::load_any::<L, C32>(l, r, dst32(st, x, w), p, k, add, step, ex),
                 Mem::B64 => warp::load_any::<L, C64>(l, r, dst64(st, x, w), p, k, add, step, ex),
             }
@@ -232,6 +262,10 @@ unsafe fn store_warp_other<L: Steps>(
     ex: u16,
 ) {
     let (mem, n) = (mem_of(op.e), n_of(op.e));
+    if matches!(mem, Mem::U16 | Mem::F16) {
+        // SAFETY: the caller's.
+        return unsafe { halves::store(l, st, op, r, w, p, k, ex) };
+    }
     if n > 1 {
         for lane in Bits(ex as u32) {
             // SAFETY: the caller's.
@@ -247,8 +281,7 @@ unsafe fn store_warp_other<L: Steps>(
     unsafe {
         match mem {
             Mem::U8 => warp::store_any::<L, C8>(l, r, v, p, k, ex),
-            Mem::U16 => warp::store_any::<L, C16>(l, r, v, p, k, ex),
-            Mem::F16 => warp::store_any::<L, CF16>(l, r, v, p, k, ex),
+            Mem::U16 | Mem::F16 => {}
             Mem::B32 => warp::store_any::<L, C32>(l, r, v, p, k, ex),
             Mem::B64 => {
                 let (v, s) = src64(st, op.d);
@@ -265,6 +298,13 @@ pub fn load_region<L: Steps, R: Regions>(l: L, st: &mut State, op: At, r: R) -> 
     let off = Offsets::new(st, op);
     if R::ONE && off.is_uniform() {
         load_uniform(st, op, r.of(st, 0), off.k);
+        return op.after(n);
+    }
+    if off.is_uniform() {
+        for w in Bits(st.live) {
+            // SAFETY: a live warp.
+            unsafe { load_same(l, st, op, r.of(st, w), w, off.k as u64) };
+        }
         return op.after(n);
     }
     if op.e & 0xFF == mem_bits(Mem::B32, 1) && is_full(st) {
@@ -291,6 +331,15 @@ pub fn store_region<L: Steps, R: Regions>(l: L, st: &mut State, op: At, r: R) ->
     let off = Offsets::new(st, op);
     if R::ONE && off.is_uniform() {
         store_same(st, op, r.of(st, 0), off.k);
+        return op.after(n);
+    }
+    if off.is_uniform() {
+        for w in Bits(st.live) {
+            // The last lane wins.
+            let lane = 15 - st.exec[w].leading_zeros() as usize;
+            // SAFETY: an active lane of a live warp.
+            unsafe { store_values(st, op, r.of(st, w), w, lane, off.k as u64) };
+        }
         return op.after(n);
     }
     for w in Bits(st.live) {

@@ -8,6 +8,7 @@ pub mod cell;
 pub mod fast;
 pub mod general;
 pub mod global;
+pub mod halves;
 pub mod holes;
 pub mod linear;
 pub mod offsets;
