@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 const LONGEST: Duration = Duration::from_micros(25);
 /// Looks at what is waited for between two at the clock.
 const LOOKS: u32 = 16;
+/// So many looks take longer than [`LONGEST`] on any CPU: a clock may stand still (libfaketime's, a debugger's).
+const ROUNDS: u32 = 4096;
 /// From here on it is expected to come soon; at most so much.
 const SOON: u32 = 2;
 const SURE: u32 = 3;
@@ -61,29 +63,48 @@ impl Lookout {
     }
 
     /// Looks out for it, if that is worthwhile; whether it is there.
-    pub fn look<T>(&self, mut there: impl FnMut() -> Option<T>) -> Option<T> {
+    pub fn look<T>(&self, there: impl FnMut() -> Option<T>) -> Option<T> {
         let theirs = self.cpu.load(Relaxed);
         if self.sure.load(Relaxed) < SOON || !others_run() || theirs != 0 && theirs == cpu() {
             return None;
         }
         let begin = Instant::now();
-        loop {
-            for _ in 0..LOOKS {
-                if let Some(it) = there() {
-                    return Some(it);
-                }
-                std::hint::spin_loop();
+        look_until(|| begin.elapsed() > LONGEST, there)
+    }
+}
+
+/// Looks out until it is too late by the clock, or by the number of looks.
+fn look_until<T>(late: impl Fn() -> bool, mut there: impl FnMut() -> Option<T>) -> Option<T> {
+    for _ in 0..ROUNDS {
+        for _ in 0..LOOKS {
+            if let Some(it) = there() {
+                return Some(it);
             }
-            if begin.elapsed() > LONGEST {
-                return None;
-            }
+            std::hint::spin_loop();
+        }
+        if late() {
+            break;
         }
     }
+    None
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_look_ends_though_the_clock_stands_still() {
+        let mut looks = 0;
+        let found = look_until(
+            || false,
+            || {
+                looks += 1;
+                None::<()>
+            },
+        );
+        assert_eq!((found, looks), (None, ROUNDS * LOOKS));
+    }
 
     #[test]
     fn looks_are_for_what_comes_soon() {
