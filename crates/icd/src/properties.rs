@@ -379,8 +379,14 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
 /// Lengths of lists, which are filled in the two-call way by [`fill`].
 const LISTS: [&str; 2] = ["copySrcLayoutCount", "copyDstLayoutCount"];
 
-/// The value of a member of a property structure. Dot products are not faster than their parts: no
-/// `integerDotProduct…Accelerated` is true.
+/// Dot products that are one operation ([`shader::ir::Bin::SDot4`]).
+const DOT_PRODUCTS: [&str; 3] = [
+    "integerDotProduct4x8BitPackedUnsignedAccelerated",
+    "integerDotProduct4x8BitPackedSignedAccelerated",
+    "integerDotProduct4x8BitPackedMixedSignednessAccelerated",
+];
+
+/// The value of a member of a property structure. Other dot products than [`DOT_PRODUCTS`] are not faster than their parts.
 pub(crate) fn value(name: &str) -> Option<Value> {
     static MAP: OnceLock<HashMap<&'static str, Value>> = OnceLock::new();
     let map = MAP.get_or_init(|| LIMITS.iter().chain(PROPERTIES).copied().collect());
@@ -388,7 +394,7 @@ pub(crate) fn value(name: &str) -> Option<Value> {
         .copied()
         .or_else(|| set(name))
         .or_else(|| modelled(name))
-        .or_else(|| name.starts_with("integerDotProduct").then_some(Bool(false)))
+        .or_else(|| name.starts_with("integerDotProduct").then(|| Bool(DOT_PRODUCTS.contains(&name))))
 }
 
 /// With the modelled class: the model's name up to its comma.

@@ -342,6 +342,7 @@ impl Simd for Avx2 {
         iadd(I, I) -> I = _mm256_add_epi32;
         isub(I, I) -> I = _mm256_sub_epi32;
         imul(I, I) -> I = _mm256_mullo_epi32;
+        imadd16(I, I) -> I = _mm256_madd_epi16;
         iand(I, I) -> I = _mm256_and_si256;
         ior(I, I) -> I = _mm256_or_si256;
         ixor(I, I) -> I = _mm256_xor_si256;
@@ -391,6 +392,9 @@ impl Simd for Avx2 {
         isel(M, I, I) -> I = blend_int;
     }
     methods! {
+        fn ihigh_bytes(self, a: Self::I) -> Self::I {
+            two!(I => _mm256_srai_epi16::<8>(a[I]))
+        }
         fn f_to_f16(self, a: Self::F) -> Self::I {
             [
                 _mm256_cvtepu16_epi32(_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a[0])),

@@ -331,6 +331,7 @@ impl Simd for Avx512 {
         iadd(I, I) -> I = _mm512_add_epi32;
         isub(I, I) -> I = _mm512_sub_epi32;
         imul(I, I) -> I = _mm512_mullo_epi32;
+        imadd16(I, I) -> I = _mm512_madd_epi16;
         iand(I, I) -> I = _mm512_and_si512;
         ior(I, I) -> I = _mm512_or_si512;
         ixor(I, I) -> I = _mm512_xor_si512;
@@ -468,6 +469,9 @@ impl Simd for Avx512 {
         }
         fn f_to_f16(self, a: Self::F) -> Self::I {
             _mm512_cvtepu16_epi32(_mm512_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(a))
+        }
+        fn ihigh_bytes(self, a: Self::I) -> Self::I {
+            _mm512_srai_epi16::<8>(a)
         }
         fn f16_to_f(self, a: Self::I) -> Self::F {
             _mm512_cvtph_ps(_mm512_cvtepi32_epi16(a))

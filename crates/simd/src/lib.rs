@@ -185,6 +185,10 @@ pub trait Simd: Copy + 'static {
     fn iadd(self, a: Self::I, b: Self::I) -> Self::I;
     fn isub(self, a: Self::I, b: Self::I) -> Self::I;
     fn imul(self, a: Self::I, b: Self::I) -> Self::I;
+    /// The products of both signed halves of the words, added.
+    fn imadd16(self, a: Self::I, b: Self::I) -> Self::I;
+    /// The high bytes of both halves of the words, as signed halves.
+    fn ihigh_bytes(self, a: Self::I) -> Self::I;
     /// High words of the unsigned and signed products.
     fn umul_hi(self, a: Self::I, b: Self::I) -> Self::I;
     fn smul_hi(self, a: Self::I, b: Self::I) -> Self::I;

@@ -240,10 +240,15 @@ impl Simd for Portable {
         from_dbits(a: L) -> D = f64::from_bits(a);
         lo(a: L) -> I = a as u32;
         hi(a: L) -> I = (a >> 32) as u32;
+        ihigh_bytes(a: I) -> I = (a as i16 >> 8) as u16 as u32 | ((a as i32 >> 24) as u32) << 16;
         mnot(a: M) -> M = !a;
     }
     lanes2_apart! {
         imul(a: I, b: I) -> I = a.wrapping_mul(b);
+        imadd16(a: I, b: I) -> I = {
+            let low = (a as i16 as i32).wrapping_mul(b as i16 as i32);
+            low.wrapping_add((a as i32 >> 16).wrapping_mul(b as i32 >> 16)) as u32
+        };
         umul_hi(a: I, b: I) -> I = ((a as u64 * b as u64) >> 32) as u32;
         smul_hi(a: I, b: I) -> I = ((a as i32 as i64 * b as i32 as i64) >> 32) as u32;
         isar(a: I, n: I) -> I = ((a as i32) >> n.min(31)) as u32;

@@ -20,15 +20,26 @@ impl Builder<'_> {
         };
         let (_, _, r) = self.result_kind(i, Class::Int, 1)?;
         let wide = if r == Sk::I64 { Sk::I64 } else { Sk::I32 };
-        let a = self.dot_operand(i, 3, signed_a, wide)?;
-        let b = self.dot_operand(i, 4, signed_b, wide)?;
-        if a.len() != b.len() {
-            return Err(i.bad("operands of different types"));
-        }
+        let (kind_a, word_a, n_a) = self.numeric(i, 3, Class::Int)?;
+        let (kind_b, word_b, n_b) = self.numeric(i, 4, Class::Int)?;
         let mut sum = self.e.constant(wide.ty(), 0);
-        for (x, y) in a.into_iter().zip(b) {
-            let p = self.e.bin(Bin::IMul, x, y);
-            sum = self.e.add(sum, p);
+        if wide == Sk::I32 && (n_a, n_b) == (1, 1) && kind_a == Sk::I32 && kind_b == Sk::I32 {
+            let op = match (signed_a, signed_b) {
+                (true, true) => Bin::SDot4,
+                (false, _) => Bin::UDot4,
+                (true, false) => Bin::SUDot4,
+            };
+            sum = self.e.bin(op, self.pool[word_a], self.pool[word_b]);
+        } else {
+            let a = self.dot_operand(i, 3, signed_a, wide)?;
+            let b = self.dot_operand(i, 4, signed_b, wide)?;
+            if a.len() != b.len() {
+                return Err(i.bad("operands of different types"));
+            }
+            for (x, y) in a.into_iter().zip(b) {
+                let p = self.e.bin(Bin::IMul, x, y);
+                sum = self.e.add(sum, p);
+            }
         }
         if accumulate {
             let (s, acc, n) = self.numeric(i, 5, Class::Int)?;

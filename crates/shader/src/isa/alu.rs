@@ -340,6 +340,10 @@ table! {
         i32(x, y) ((x as i64 * y as i64) >> 32) as i32,
         i64(x, y) ((x as i128 * y as i128) >> 64) as i64
     }
+    /// The products of four bytes each, added: all signed, all unsigned, those of the first operand alone signed.
+    SDot4        b32  same  -> b32   swaps   keeps   cheap full  [1 0 0]  { u32(x, y) dot4(x, y, [true; 2]) }
+    UDot4        b32  same  -> b32   swaps   keeps   cheap full  [1 0 0]  { u32(x, y) dot4(x, y, [false; 2]) }
+    SUDot4       b32  same  -> b32   ordered  keeps   cheap full  [1 0 0]  { u32(x, y) dot4(x, y, [true, false]) }
     /// Division by zero gives 0 (quotient) or the dividend (remainder): never a trap. MIN / −1 = MIN, rem 0.
     UDiv         num  same  -> same  ordered  keeps   dear  full  [4 6 3]  { u(x, y) x.checked_div(y).unwrap_or(0) }
     URem         num  same  -> same  ordered  keeps   dear  full  [4 6 3]  { u(x, y) x.checked_rem(y).unwrap_or(x) }

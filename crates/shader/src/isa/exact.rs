@@ -189,6 +189,13 @@ impl F16 {
     }
 }
 
+/// The products of four bytes, of which each operand's are signed or not, added.
+pub(super) fn dot4(x: u32, y: u32, signed: [bool; 2]) -> u32 {
+    let wide = |b: u8, signed: bool| if signed { b as i8 as i32 } else { b as i32 };
+    let pairs = x.to_le_bytes().into_iter().zip(y.to_le_bytes());
+    pairs.map(|(x, y)| wide(x, signed[0]) * wide(y, signed[1])).sum::<i32>() as u32
+}
+
 /// x · 2^e with one rounding.
 pub(super) fn ldexp(x: f32, e: i32) -> f32 {
     let e = e.clamp(-400, 400);

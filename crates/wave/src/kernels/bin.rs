@@ -22,6 +22,20 @@ fn guard<S: Simd>(s: S, b: S::I, q: S::I) -> S::I {
     let zero = s.isplat(0);
     s.isel(s.ieq(b, zero), zero, q)
 }
+/// The bytes of words as halves: of those of even number, and of the others.
+#[inline(always)]
+fn bytes<S: Simd>(s: S, a: S::I) -> [S::I; 2] {
+    let low = s.isplat(0x00FF_00FF);
+    [s.iand(a, low), s.iand(ops::shr(s, a, 8), low)]
+}
+#[inline(always)]
+fn signed_bytes<S: Simd>(s: S, a: S::I) -> [S::I; 2] {
+    [s.ihigh_bytes(ops::shl(s, a, 8)), s.ihigh_bytes(a)]
+}
+#[inline(always)]
+fn dot4<S: Simd>(s: S, [a, b]: [S::I; 2], [c, d]: [S::I; 2]) -> S::I {
+    s.iadd(s.imadd16(a, c), s.imadd16(b, d))
+}
 /// x − y · trunc(x / y), exact while |x / y| < 2^22; sign of x.
 #[inline(always)]
 fn frem<S: Simd>(s: S, x: S::F, y: S::F) -> S::F {
@@ -75,6 +89,9 @@ ops2! { S, s;
     IAdd light (a: I, b: I) -> I = s.iadd(a, b);
     ISub light (a: I, b: I) -> I = s.isub(a, b);
     IMul light (a: I, b: I) -> I = s.imul(a, b);
+    SDot4 cold (a: I, b: I) -> I = dot4(s, signed_bytes(s, a), signed_bytes(s, b));
+    UDot4 cold (a: I, b: I) -> I = dot4(s, bytes(s, a), bytes(s, b));
+    SUDot4 cold (a: I, b: I) -> I = dot4(s, signed_bytes(s, a), bytes(s, b));
     UMulHi cold (a: I, b: I) -> I = s.umul_hi(a, b);
     SMulHi cold (a: I, b: I) -> I = s.smul_hi(a, b);
     UDiv cold (a: I, b: I) -> I = guard(s, b, udiv(s, a, b));
@@ -108,6 +125,7 @@ ops2! { S, s;
 
 pub fn register(r: &mut Registry) {
     register2!(r, B32: FAdd FSub FMul FAddCanon FSubCanon FMulCanon FDiv FMin FMax NMin NMax FRem FMod FStep FLdexp);
+    register2!(r, B32: SDot4 UDot4 SUDot4);
     register2!(r, B32: IAdd ISub IMul UMulHi SMulHi UDiv URem SDiv SRem SMod);
     register2!(r, B32: FSumSquares FDiffSquares);
     register2!(r, B32: And Or Xor Shl LShr AShr SMin SMax UMin UMax BitMask);

@@ -224,6 +224,7 @@ impl Simd for Record {
         iadd = IAdd;
         isub = ISub;
         imul = IMul;
+        imadd16 = IMadd16;
         iand = And;
         ior = Or;
         ixor = Xor;
@@ -251,6 +252,7 @@ impl Simd for Record {
         f_to_s_raw = FToS;
         f_to_f16 = FToF16;
         f16_to_f = F16ToF;
+        ihigh_bytes = HighBytes;
         mnot = MNot;
     }
     fn ilook16(self, table: &'static Table<16>, idx: Id) -> Id {

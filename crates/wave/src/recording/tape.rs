@@ -21,6 +21,8 @@ pub enum Un {
     FToS,
     FToF16,
     F16ToF,
+    /// [`simd::Simd::ihigh_bytes`]
+    HighBytes,
     /// Both, one after the other.
     F16Round,
     /// The two of [`simd::Simd::fparts`]; not of the narrow level.
@@ -76,6 +78,8 @@ pub enum Bin {
     IAdd,
     ISub,
     IMul,
+    /// [`simd::Simd::imadd16`]
+    IMadd16,
     And,
     Or,
     Xor,
@@ -187,6 +191,7 @@ impl Bin {
             FAdd | FMul
                 | IAdd
                 | IMul
+                | IMadd16
                 | And
                 | Or
                 | Xor

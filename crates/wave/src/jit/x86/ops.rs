@@ -122,6 +122,12 @@ impl Machine {
                 self.made(Instruction::with3(Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8, xd, ys, 0))?;
                 self.rr(Code::VEX_Vpmovzxwd_ymm_xmmm128, yd, xd)
             }
+            (Un::HighBytes, Width::Whole) => {
+                self.made(Instruction::with3(Code::EVEX_Vpsraw_zmm_k1z_zmmm512_imm8, zd, zs, 8))
+            }
+            (Un::HighBytes, Width::Half) => {
+                self.made(Instruction::with3(Code::VEX_Vpsraw_ymm_ymm_imm8, yd, ys, 8))
+            }
             (Un::F16ToF, Width::Whole) => {
                 self.rr(Code::EVEX_Vpmovdw_ymmm256_k1z_zmm, yd, zs)?;
                 self.rr(Code::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, zd, yd)
@@ -202,6 +208,7 @@ impl Machine {
             IAdd: EVEX_Vpaddd_zmm_k1z_zmm_zmmm512b32 VEX_Vpaddd_ymm_ymm_ymmm256;
             ISub: EVEX_Vpsubd_zmm_k1z_zmm_zmmm512b32 VEX_Vpsubd_ymm_ymm_ymmm256;
             IMul: EVEX_Vpmulld_zmm_k1z_zmm_zmmm512b32 VEX_Vpmulld_ymm_ymm_ymmm256;
+            IMadd16: EVEX_Vpmaddwd_zmm_k1z_zmm_zmmm512 VEX_Vpmaddwd_ymm_ymm_ymmm256;
             And: EVEX_Vpandd_zmm_k1z_zmm_zmmm512b32 VEX_Vpand_ymm_ymm_ymmm256;
             Or: EVEX_Vpord_zmm_k1z_zmm_zmmm512b32 VEX_Vpor_ymm_ymm_ymmm256;
             Xor: EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32 VEX_Vpxor_ymm_ymm_ymmm256;
