@@ -90,6 +90,25 @@ fn specialisation_sizes_the_workgroup_and_folds() {
     assert_eq!(translate("addresses", &[]).shared_bytes, 36);
 }
 
+/// What the driver reports as accelerated is one operation.
+#[test]
+fn dot_products_of_packed_bytes_are_one_operation() {
+    let s = translate("dots", &[]);
+    let count = |op: Bin| s.values.iter().filter(|v| matches!(v.inst, Inst::Bin(o, ..) if o == op)).count();
+    assert_eq!([Bin::SDot4, Bin::SUDot4, Bin::UDot4, Bin::IMul].map(count), [1, 1, 1, 0]);
+}
+
+/// The bytes -128, 127, 255 (or -1) and 1, by themselves.
+#[test]
+fn dot_products_fold() {
+    let x = u32::from_le_bytes([0x80, 0x7F, 0xFF, 1]);
+    let fold = |op: Bin| shader::eval::bin(op, shader::ir::Ty::B32, x as u64, x as u64);
+    let [signed, mixed, unsigned] = [Bin::SDot4, Bin::SUDot4, Bin::UDot4].map(fold);
+    assert_eq!(signed, Some(16384 + 16129 + 1 + 1));
+    assert_eq!(mixed, Some((-16384i32 + 16129 - 255 + 1) as u32 as u64));
+    assert_eq!(unsigned, Some(16384 + 16129 + 65025 + 1));
+}
+
 #[test]
 fn small_arrays_stay_out_of_memory() {
     let s = translate("arrays", &[]);
