@@ -33,7 +33,7 @@ impl Row {
 #[inline(always)]
 fn in_words<L: Steps>(l: L, r: Region, at: &[u32; 16], k: u32, n: usize, ex: u16) -> bool {
     match r.limit(n as u32 * 2) {
-        Some(limit) if n % 2 == 0 => l.bound_mask(at, k, limit) | !ex == 0xFFFF,
+        Some(limit) if n.is_multiple_of(2) => l.bound_mask(at, k, limit) | !ex == 0xFFFF,
         _ => false,
     }
 }
