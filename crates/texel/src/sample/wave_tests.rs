@@ -23,7 +23,7 @@ const WARPS: usize = 10;
 /// Where lanes of a warp sample: side by side from a place on, in steps; a part of them elsewhere.
 fn places(way: Way, case: usize, unit: &mut impl FnMut() -> f32) -> [[u32; 16]; 4] {
     let mut c = [[0.0f32; 16]; 4];
-    let step = [0.001, 0.02, 0.1, 0.7][case % 4];
+    let step = [0.001, 0.02, 0.05, 0.1, 0.7][case % 5];
     let from = [unit() * 2.4 - 0.7, unit() * 2.4 - 0.7, unit() * 1.4 - 0.2];
     let face = (unit() * 6.0) as usize % 6;
     for lane in 0..16 {

@@ -263,7 +263,7 @@ impl<const WORD: bool> Texels for Any<WORD> {
 /// # Safety
 /// There is room.
 #[inline(always)]
-unsafe fn put<S: Simd>(s: S, to: *mut [u32; 16], v: S::I) {
+pub unsafe fn put<S: Simd>(s: S, to: *mut [u32; 16], v: S::I) {
     // SAFETY: the caller's.
     unsafe { s.istoreu(to.cast(), v) };
 }
