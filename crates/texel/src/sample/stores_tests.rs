@@ -2,7 +2,7 @@
 
 use super::texel::Grid;
 use super::{ImageView, store_warp, store_wave};
-use crate::for_tests::{bound_image, info_2d, plain};
+use crate::for_tests::{bound_image, info_2d, plain, space};
 use crate::format::kernels::packs;
 use crate::format::kernels::tests::{Random, whole_formats};
 use crate::image::Image;
@@ -87,11 +87,16 @@ fn agree(level: Level, info: &vk::ImageCreateInfo, t: vk::ImageViewType, random:
 
 /// Every format that warps are written of, in every kind of view.
 pub(crate) fn stores_are_those_of_the_warps(level: Level) {
-    let mut random = Random(4);
+    let (mut random, mut formats) = (Random(4), 0);
     for format in whole_formats().filter(|f| packs(f) && f.aspects() == vk::ImageAspectFlags::COLOR) {
         let flat = info_2d(format.format, 37, 9);
+        // (Some are only for vertices.)
+        if Image::new(space(), &flat).is_err() {
+            continue;
+        }
+        formats += 1;
         agree(level, &flat, vk::ImageViewType::TYPE_2D, &mut random);
-        if !matches!(format.block_bytes, 2 | 4) {
+        if formats % 8 != 0 {
             continue;
         }
         let extent = |width, height, depth| vk::Extent3D { width, height, depth };
@@ -102,4 +107,5 @@ pub(crate) fn stores_are_those_of_the_warps(level: Level) {
         agree(level, &line, vk::ImageViewType::TYPE_1D, &mut random);
         agree(level, &line.array_layers(12), vk::ImageViewType::TYPE_1D_ARRAY, &mut random);
     }
+    assert!(formats > 60, "{formats} formats");
 }

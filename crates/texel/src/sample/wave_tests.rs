@@ -162,7 +162,7 @@ fn agree(way: Way, format: F, machine: simd::Level) {
 }
 
 /// Formats of every size and coding.
-const COLOURS: [F; 21] = [
+const COLOURS: [F; 24] = [
     F::R8_UNORM,
     F::R8G8_UNORM,
     F::R8G8B8A8_UNORM,
@@ -183,7 +183,10 @@ const COLOURS: [F; 21] = [
     F::R32G32B32A32_SFLOAT,
     F::R32G32B32A32_SINT,
     F::BC1_RGBA_UNORM_BLOCK,
+    F::BC2_UNORM_BLOCK,
+    F::BC3_UNORM_BLOCK,
     F::BC4_UNORM_BLOCK,
+    F::BC5_SNORM_BLOCK,
 ];
 const DEPTHS: [F; 3] = [F::D16_UNORM, F::X8_D24_UNORM_PACK32, F::D32_SFLOAT];
 

@@ -24,7 +24,7 @@ pub fn way(f: &Fast, sampler: &Sampler, arrayed: bool) -> u8 {
     match f.blocks {
         _ if arrayed || f.cube => OTHER,
         None => FLAT,
-        Some(b) if b.lanes.is_some() => FLAT,
+        Some(_) if f.decodes() => FLAT,
         Some(_) if bordered(f, sampler) => OTHER,
         Some(_) => BLOCKS,
     }

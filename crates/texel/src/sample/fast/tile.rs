@@ -109,6 +109,9 @@ impl<'a> Tiles<'a> {
             *places = [place; TOGETHER];
             return 0;
         }
+        if self.blocks.lanes.is_some() {
+            return (1 << warps.len()) - 1;
+        }
         let mut apart = 0;
         for (i, to) in places.iter_mut().enumerate().take(warps.len()) {
             match unsafe { self.cover(f, level, &warps[i..=i]) } {

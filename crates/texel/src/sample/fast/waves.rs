@@ -407,7 +407,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     let wanted = wanted(view, wave);
     let border = edge_color::<T>(f, view, sampler);
     let mut tiles = if T::ANY { Tiles::of(f) } else { None };
-    let decodes = f.blocks.as_ref().is_some_and(|b| b.lanes.is_some());
+    let decodes = f.decodes();
     let mut all = Warps::of(wave);
     let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
     let mut found = [const { MaybeUninit::<Found>::uninit() }; TOGETHER];
