@@ -45,7 +45,7 @@ type Gather = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp
 /// As [`solid::sample`].
 type Solid = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
 /// As [`nearest::give`].
-type GivePoints = unsafe fn(&Fast, &ImageView, &ImageRows, &[(usize, u16)], &mut [Points; 2], &[u32; 4]);
+type GivePoints = unsafe fn(&Fast, &ImageView, &ImageRows, &[(usize, u16)], &[Points; 2], &[u32; 4]);
 /// As [`gather::warps`].
 type Gathers = unsafe fn(&Fast, &ImageView, &Sampler, u32, &ImageRows) -> u32;
 /// As [`solid::warps`].
@@ -163,7 +163,7 @@ impl Functions {
                     view: &ImageView,
                     wave: &ImageRows,
                     several: &[(usize, u16)],
-                    points: &mut [Points; 2],
+                    points: &[Points; 2],
                     edge: &[u32; 4],
                 ) = nearest::give;
                 portable if PORTABLE

@@ -64,6 +64,6 @@ pub unsafe fn fetch<S: Simd>(
             to.outside[i % 4] = s.mbits(beyond);
         }
         // SAFETY: texels of the level; the caller's wave.
-        unsafe { (f.any.points)(f, view, wave, &several, &mut points, &none) };
+        unsafe { (f.any.points)(f, view, wave, &several, &points, &none) };
     }
 }

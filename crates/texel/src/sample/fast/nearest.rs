@@ -2,7 +2,7 @@
 
 use super::corners::Corners;
 use super::place::{self, bordered, levels, nearest_at, scaled};
-use super::points::{Points, Source};
+use super::points::{Points, Source, Words};
 use super::tile::{Place, Tiles};
 use super::waves::{Operands, Several, TOGETHER, Warps, coordinates, count, one_warp, store};
 use super::{Fast, placed};
@@ -93,7 +93,7 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
         }
         let from = tiles.as_ref().map_or(f, |t| &t.view);
         // SAFETY: texels of the level, or of tiles with all that the warps read; the caller's wave.
-        unsafe { (f.any.points)(from, view, wave, &several, &mut points, &edge) };
+        unsafe { (f.any.points)(from, view, wave, &several, &points, &edge) };
     }
 }
 
@@ -122,20 +122,21 @@ pub unsafe fn give<S: Simd>(
     view: &ImageView,
     wave: &ImageRows,
     several: &[(usize, u16)],
-    points: &mut [Points; 2],
+    points: &[Points; 2],
     edge: &[u32; 4],
 ) {
     for half in 0..several.len().div_ceil(4).min(2) {
-        let (of, points) = (&several[4 * half..], &mut points[half]);
+        let (of, points) = (&several[4 * half..], &points[half]);
+        let mut words = Words::NONE;
         // SAFETY: the caller's.
-        unsafe { points.read(s, f, of.len()) };
+        unsafe { points.read(s, f, of.len(), &mut words) };
         for k in 0..4 {
             if wave.out[k].is_null() {
                 continue;
             }
             let v = match Source::of(f, view, k) {
                 // SAFETY: they have been read.
-                Source::Channel(c) => unsafe { points.channel(s, f, c, edge[k]) },
+                Source::Channel(c) => unsafe { points.channel(s, f, &words, c, edge[k]) },
                 Source::Same(of) => {
                     let mut v = [s.isplat(of); 4];
                     if of != edge[k] && points.outside != [0; 4] {

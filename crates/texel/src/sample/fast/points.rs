@@ -10,33 +10,35 @@ use simd::Simd;
 use std::mem::MaybeUninit;
 
 /// Four texels of each lane: of four warps, or the four of a gather.
+#[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Points {
     /// Where they are, as [`Fast::reads`] counts.
     pub at: [[u32; 16]; 4],
-    /// As many as texels have, of those that have been read.
-    words: MaybeUninit<[[[u32; 16]; 4]; 4]>,
     /// Lanes of the border.
     pub outside: [u16; 4],
 }
 
+/// Words of four texels of each lane.
+#[repr(C, align(64))]
+pub struct Words(MaybeUninit<[[[u32; 16]; 4]; 4]>);
+
 impl Points {
     /// The first texel, four times.
-    pub const NONE: Points = Points { at: [[0; 16]; 4], outside: [0; 4], words: MaybeUninit::uninit() };
+    pub const NONE: Points = Points { at: [[0; 16]; 4], outside: [0; 4] };
 
     /// Reads the first `n` of them; the others are zeros.
     ///
     /// # Safety
     /// They are texels of the view, which has a plan.
     #[inline(always)]
-    pub unsafe fn read<S: Simd>(&mut self, s: S, f: &Fast, n: usize) {
+    pub unsafe fn read<S: Simd>(&self, s: S, f: &Fast, n: usize, to: &mut Words) {
         // SAFETY: the caller's.
         unsafe {
             if f.reads == Unit::Decoded {
-                let words = self.words.write([[[0; 16]; 4]; 4]);
-                return blocks::texels(s, f, f.base, &self.at[..n.min(4)], words);
+                return blocks::texels(s, f, f.base, &self.at[..n.min(4)], to.0.write([[[0; 16]; 4]; 4]));
             }
-            let to = self.words.as_mut_ptr();
+            let to = to.0.as_mut_ptr();
             for i in 0..4 {
                 if i >= n {
                     for k in 0..4 {
@@ -52,11 +54,11 @@ impl Points {
     /// A channel of the four, as a result: `border` where lanes are outside.
     ///
     /// # Safety
-    /// They have been read, of this view.
+    /// The words are theirs, of this view.
     #[inline(always)]
-    pub unsafe fn channel<S: Simd>(&self, s: S, f: &Fast, k: usize, border: u32) -> [S::I; 4] {
+    pub unsafe fn channel<S: Simd>(&self, s: S, f: &Fast, words: &Words, k: usize, border: u32) -> [S::I; 4] {
         // SAFETY: a word that texels of the format have, of each of the four.
-        let all = any::four(s, unsafe { &(*self.words.as_ptr())[f.exact.word(k) % 4] });
+        let all = any::four(s, unsafe { &(*words.0.as_ptr())[f.exact.word(k) % 4] });
         let of = f.exact.channel(s, k, &all, &f.exact.scales(s, &all));
         let mut out = [s.bits(of[0]), s.bits(of[1]), s.bits(of[2]), s.bits(of[3])];
         if self.outside != [0; 4] {
@@ -72,6 +74,10 @@ impl Points {
             out[n] = s.isel(s.mask(self.outside[n]), s.isplat(border), out[n]);
         }
     }
+}
+
+impl Words {
+    pub const NONE: Words = Words(MaybeUninit::uninit());
 }
 
 /// What results are of.

@@ -108,7 +108,7 @@ pub unsafe fn warps<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler
                 store(s, &mut to.at[n % 4], s.iadd(at, s.imul(z.i[0], l.layer_pitch)));
             }
             // SAFETY: all have been brought inside the level; the caller's wave.
-            unsafe { (f.any.points)(f, view, wave, &several, &mut points, &edge) };
+            unsafe { (f.any.points)(f, view, wave, &several, &points, &edge) };
         }
     }
     let mut left = 0;
