@@ -21,7 +21,8 @@ simd::walk! {
     "sample::fast::any::one" => kernels_agree_with_the_general_path;
     "sample::fast::any::nearest_flat", "sample::fast::any::nearest_blocks", "sample::fast::any::nearest_other",
     "sample::fast::any::gathers", "sample::fast::any::solids", "sample::fast::any::faces",
-    "sample::fast::any::all_taps", "sample::fast::any::points" => waves_are_their_warps;
+    "sample::fast::any::all_taps", "sample::fast::any::points",
+    "sample::fast::any::decoded" => waves_are_their_warps;
     "sample::stores::run" => stores_are_those_of_the_warps;
     "format::wave::load", "format::wave::store", "format::wave::decode",
     "format::wave::encode" => steps_are_their_texels;

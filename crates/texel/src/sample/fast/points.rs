@@ -1,9 +1,9 @@
 //! Texels that are results as they are, not filtered: of waves, four at a time. A channel is made for four of them together, so that what
 //! is known of it is looked at once.
 
+use super::Fast;
 use super::any::{self, words_of};
 use super::unit::Unit;
-use super::{Fast, blocks};
 use crate::sample::view::ImageView;
 use crate::vector::load;
 use simd::Simd;
@@ -36,7 +36,7 @@ impl Points {
         // SAFETY: the caller's.
         unsafe {
             if f.reads == Unit::Decoded {
-                return blocks::texels(s, f, f.base, &self.at[..n.min(4)], to.0.write([[[0; 16]; 4]; 4]));
+                return (f.any.decoded)(f, f.base, &self.at[..n.min(4)], to.0.write([[[0; 16]; 4]; 4]));
             }
             let to = to.0.as_mut_ptr();
             for i in 0..4 {

@@ -7,7 +7,7 @@ use super::place::{levels, weighted};
 use super::points::Source;
 use super::waves::{TOGETHER, store};
 use super::window::{self, Close};
-use super::{Fast, LEVELS, blocks, mix};
+use super::{Fast, LEVELS, mix};
 use crate::format::plan::{Coding, Plan};
 use crate::sample::view::ImageView;
 use crate::vector::{load, store as store_lanes};
@@ -73,7 +73,7 @@ impl Square {
         }
         let words = self.words.write([[[0; 16]; 4]; 4]);
         // SAFETY: texels of the level.
-        unsafe { blocks::texels(s, f, f.base, &at, words) };
+        unsafe { (f.any.decoded)(f, f.base, &at, words) };
         if f.plan.bytes == 4 {
             self.found.write(Found { texels: words[0], window: [0; 16], in_window: false });
         }
