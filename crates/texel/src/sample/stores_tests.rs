@@ -63,6 +63,7 @@ fn agree(level: Level, info: &vk::ImageCreateInfo, t: vk::ImageViewType, random:
             exec: &exec,
             coords: coords.each_ref().map(rows),
             lod: None,
+            levels: Default::default(),
             dref: None,
             data: data.each_ref().map(rows),
             out: [std::ptr::null_mut(); 4],
