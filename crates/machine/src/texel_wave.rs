@@ -11,7 +11,7 @@ use std::sync::atomic::{Ordering, fence};
 use texel::format::FormatInfo;
 use texel::format::kernels::{GatherFn, ScatterFn};
 use texel::memory::sparse::{may_have_holes, resident_lanes};
-use texel::sample::{BufferView, Grid, ImageView, Warp4, has_atomics, lanes, outside};
+use texel::sample::{BufferView, Grid, ImageView, Warp4, has_atomics, lanes, outside, store_wave};
 use wave::kernels::atomic::{Device, each};
 
 /// The texels that an operation is on.
@@ -67,6 +67,12 @@ impl Texels {
     /// As [`Self::run`].
     unsafe fn run_on(&self, level: Level, op: ImageOp, wave: &ImageRows) -> bool {
         match op {
+            ImageOp::Write if !self.holes => {
+                // SAFETY: as the caller says; all texels have memory.
+                if unsafe { store_wave(level, &self.grid, self.base, self.format, wave) } {
+                    return true;
+                }
+            }
             ImageOp::Read | ImageOp::Write => {}
             ImageOp::Atomic(_) if self.word => {}
             _ => return false,

@@ -3,7 +3,10 @@
 use crate::format::block::{packed_texels_are_the_decoded_ones, texels_of_blocks_anywhere};
 use crate::format::kernels::warps_are_their_texels;
 use crate::format::wave::steps_are_their_texels;
-use crate::sample::{kernels_agree_with_the_general_path, lines_of_large_images, waves_are_their_warps};
+use crate::sample::{
+    kernels_agree_with_the_general_path, lines_of_large_images, stores_are_those_of_the_warps,
+    waves_are_their_warps,
+};
 use crate::transfer::{means_are_those_of_texels, rows_are_their_texels};
 
 simd::walk! {
@@ -18,7 +21,9 @@ simd::walk! {
     "sample::fast::any::one" => kernels_agree_with_the_general_path;
     "sample::fast::any::nearest_flat", "sample::fast::any::nearest_blocks", "sample::fast::any::nearest_other",
     "sample::fast::any::gathers", "sample::fast::any::solids", "sample::fast::any::faces",
-    "sample::fast::any::all_taps", "sample::fast::any::points" => waves_are_their_warps;
+    "sample::fast::any::all_taps", "sample::fast::any::points",
+    "sample::fast::any::decoded" => waves_are_their_warps;
+    "sample::stores::run" => stores_are_those_of_the_warps;
     "format::wave::load", "format::wave::store", "format::wave::decode",
     "format::wave::encode" => steps_are_their_texels;
     "transfer::halve::row", "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;

@@ -1,6 +1,7 @@
 //! Channels as waves give them.
 
 use simd::Simd;
+use simd::rows::Rows;
 
 /// A channel as a wave gives it: a row of sixteen lanes a warp, or one row for all.
 #[derive(Clone, Copy)]
@@ -20,6 +21,11 @@ impl Row {
     #[inline(always)]
     pub fn at(rows: *const [u32; 16]) -> Row {
         Row { at: rows.cast(), step: 64 }
+    }
+    /// An operand's rows.
+    #[inline(always)]
+    pub fn of(rows: &Rows) -> Row {
+        Row { at: rows.at, step: rows.step }
     }
     /// The same row for all warps.
     #[inline(always)]

@@ -11,10 +11,6 @@
 #[cfg(target_arch = "x86_64")]
 const FLUSH: u32 = 1 << 15 | 1 << 6;
 
-/// What happened since they were cleared; no part of how is computed.
-#[cfg(target_arch = "x86_64")]
-const FLAGS: u32 = 0x3F;
-
 /// All exceptions masked, rounded to nearest, nothing flushed: how a process begins.
 #[cfg(target_arch = "x86_64")]
 const PLAIN: u32 = 0x1F80;
@@ -22,8 +18,9 @@ const PLAIN: u32 = 0x1F80;
 /// The thread's mode, until this is dropped.
 #[must_use]
 pub struct Mode {
+    /// What it was, where it was another.
     #[cfg(target_arch = "x86_64")]
-    before: u32,
+    before: Option<u32>,
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -48,7 +45,7 @@ impl Mode {
     pub fn plain() -> Mode {
         let before = mode();
         set(PLAIN);
-        Mode { before }
+        Mode { before: Some(before) }
     }
 
     /// Denormals flushed, or kept.
@@ -56,18 +53,19 @@ impl Mode {
     pub fn flushed(flush: bool) -> Mode {
         let before = mode();
         let now = if flush { before | FLUSH } else { before & !FLUSH };
-        if now != before {
-            set(now);
+        if now == before {
+            return Mode { before: None };
         }
-        Mode { before }
+        set(now);
+        Mode { before: Some(before) }
     }
 }
 #[cfg(target_arch = "x86_64")]
 impl Drop for Mode {
     #[inline]
     fn drop(&mut self) {
-        if (mode() ^ self.before) & !FLAGS != 0 {
-            set(self.before);
+        if let Some(before) = self.before {
+            set(before);
         }
     }
 }

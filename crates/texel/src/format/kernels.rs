@@ -219,7 +219,7 @@ pub fn pack_fn(info: &'static FormatInfo) -> Option<PackFn> {
 }
 
 /// Warps of the format are written over vectors.
-fn packs(info: &FormatInfo) -> bool {
+pub fn packs(info: &FormatInfo) -> bool {
     !info.compressed() && !info.is_64bit() && info.kind != TexelKind::Rgb9e5
 }
 
@@ -374,7 +374,7 @@ pub unsafe fn encode_row(info: &'static FormatInfo, texels: &[[u32; 4]], dst: *m
 #[cfg(test)]
 pub(crate) use tests::warps_are_their_texels;
 #[cfg(test)]
-pub(super) mod tests {
+pub(crate) mod tests {
     use super::super::all;
     use super::*;
 

@@ -25,6 +25,9 @@ mod lod;
 #[cfg(test)]
 mod near_tests;
 mod sampler;
+mod stores;
+#[cfg(test)]
+mod stores_tests;
 #[cfg(test)]
 mod tests;
 mod texel;
@@ -46,6 +49,9 @@ pub use filter::{gather_warp, sample_warp};
 pub use lines::Touched;
 pub use lod::{extra_taps, query_lod_warp};
 pub use sampler::{MAX_ANISOTROPY, MAX_LOD_BIAS, Sampler};
+pub use stores::store_wave;
+#[cfg(test)]
+pub(crate) use stores_tests::stores_are_those_of_the_warps;
 #[cfg(test)]
 pub(crate) use tests::{kernels_agree_with_the_general_path, lines_of_large_images};
 pub use texel::{

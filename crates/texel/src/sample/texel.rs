@@ -7,7 +7,10 @@ use crate::format::codec::{load64, store64};
 use crate::format::kernels::ScatterFn;
 use crate::image::Split;
 use crate::memory::sparse;
+use crate::vector::load;
 use ash::vk;
+use simd::Simd;
+use simd::rows::ImageRows;
 
 /// Texels of a warp: low words (or all, for components of 32 bits), and high words of 64-bit components.
 pub struct TexelData<'a> {
@@ -195,6 +198,59 @@ impl Grid {
         let first = base as u64 | self.split.bits();
         let all = self.axes[..self.len].iter().fold(first, |all, a| all | a.pitch);
         all & (bytes - 1) == 0
+    }
+
+    /// Texels lie in rows, not in blocks of an image that is bound in parts; there is one sample of each.
+    pub(super) fn in_rows(&self) -> bool {
+        self.split.is_none() && self.axes[..self.len].iter().all(|a| a.coord != SAMPLE)
+    }
+
+    /// A warp's columns and rows (of the first two axes), and the bytes to the slice, if it is the same of all lanes and exists.
+    ///
+    /// # Safety
+    /// The rows are those of a wave that has warp `w`; a texel lies where its columns, rows and slice say ([`Self::in_rows`]).
+    #[inline(always)]
+    pub(super) unsafe fn slice<'a, S: Simd>(
+        &self,
+        s: S,
+        wave: &ImageRows<'a>,
+        w: usize,
+    ) -> Option<(u64, [&'a [u32; 16]; 2])> {
+        let (mut at, mut bytes) = ([&[0; 16]; 2], 0u64);
+        for (k, axis) in self.axes[..self.len].iter().enumerate() {
+            // SAFETY: the wave has rows of sixteen lanes for each warp, or null.
+            let c = unsafe { wave.coords[axis.coord & 3].warp(w).cast::<[u32; 16]>().as_ref() };
+            let c = c.unwrap_or(&[0; 16]);
+            if k < 2 {
+                at[k] = c;
+                continue;
+            }
+            let other = s.mbits(s.ieq(load(s, c), s.isplat(c[0]))) != 0xFFFF;
+            if other || c[0] >= axis.limit {
+                return None;
+            }
+            bytes = bytes.wrapping_add(c[0] as u64 * axis.pitch);
+        }
+        Some((bytes, at))
+    }
+
+    /// Whether there are all of so many columns and rows from `first` on.
+    #[inline(always)]
+    pub(super) fn holds(&self, first: [u32; 2], count: [u32; 2]) -> bool {
+        let of = |k: usize| if k < self.len { self.axes[k].limit } else { 1 };
+        (0..2).all(|k| of(k).checked_sub(count[k]).is_some_and(|last| first[k] <= last))
+    }
+
+    /// Bytes from a slice's first texel to one of its others.
+    #[inline(always)]
+    pub(super) fn within(&self, [x, y]: [u32; 2]) -> u64 {
+        x as u64 * self.axes[0].pitch + y as u64 * self.pitch() as u64
+    }
+
+    /// Bytes from one row to the next.
+    #[inline(always)]
+    pub(super) fn pitch(&self) -> usize {
+        self.axes[1].pitch as usize
     }
 
     /// Offsets of the texels of a warp, and the lanes whose texel exists; 0 for the others. A coordinate that is not given

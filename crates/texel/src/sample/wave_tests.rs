@@ -23,7 +23,7 @@ const WARPS: usize = 10;
 /// Where lanes of a warp sample: side by side from a place on, in steps; a part of them elsewhere.
 fn places(way: Way, case: usize, unit: &mut impl FnMut() -> f32) -> [[u32; 16]; 4] {
     let mut c = [[0.0f32; 16]; 4];
-    let step = [0.001, 0.02, 0.1, 0.7][case % 4];
+    let step = [0.001, 0.02, 0.05, 0.1, 0.7][case % 5];
     let from = [unit() * 2.4 - 0.7, unit() * 2.4 - 0.7, unit() * 1.4 - 0.2];
     let face = (unit() * 6.0) as usize % 6;
     for lane in 0..16 {
@@ -162,7 +162,7 @@ fn agree(way: Way, format: F, machine: simd::Level) {
 }
 
 /// Formats of every size and coding.
-const COLOURS: [F; 21] = [
+const COLOURS: [F; 24] = [
     F::R8_UNORM,
     F::R8G8_UNORM,
     F::R8G8B8A8_UNORM,
@@ -183,7 +183,10 @@ const COLOURS: [F; 21] = [
     F::R32G32B32A32_SFLOAT,
     F::R32G32B32A32_SINT,
     F::BC1_RGBA_UNORM_BLOCK,
+    F::BC2_UNORM_BLOCK,
+    F::BC3_UNORM_BLOCK,
     F::BC4_UNORM_BLOCK,
+    F::BC5_SNORM_BLOCK,
 ];
 const DEPTHS: [F; 3] = [F::D16_UNORM, F::X8_D24_UNORM_PACK32, F::D32_SFLOAT];
 

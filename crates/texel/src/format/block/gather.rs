@@ -1,9 +1,9 @@
 //! Texels of a warp from blocks anywhere.
 
-use super::{Cached, Packing, cached, decoder, packing};
+use super::{BlockKind, Cached, Packing, cached, decoder, lanes, packing};
 use crate::format::kernels::{Channels, GatherFn};
 use crate::format::plan::Plan;
-use crate::format::{FormatInfo, all};
+use crate::format::{FormatInfo, TexelKind, all};
 use crate::vector::{load, store};
 use simd::{Level, Simd};
 use std::sync::LazyLock;
@@ -96,7 +96,12 @@ unsafe fn texels<S: Simd>(
     let cache = cached();
     let mut words = [[0u32; 16]; 2];
     let (mut block, mut decoded) = (u64::MAX, std::ptr::null());
-    for lane in 0..16 {
+    let own = match info.kind {
+        // SAFETY: the caller's blocks.
+        TexelKind::Block(kind) if lanes::suits(kind) => unsafe { own(s, kind, base, offsets, &mut words) },
+        _ => false,
+    };
+    for lane in 0..if own { 0 } else { 16 } {
         let (at, within) = (offsets[lane] >> WITHIN, offsets[lane] as usize & ((1 << WITHIN) - 1));
         // SAFETY: a block of the caller's; texels of a decoded one.
         unsafe {
@@ -126,6 +131,34 @@ unsafe fn texels<S: Simd>(
             out[k] = [if k == 3 { 1f32.to_bits() } else { 0 }; 16];
         }
     }
+}
+
+/// Words of texels that lanes make each of their own blocks; false where blocks lie 4 GiB apart.
+///
+/// # Safety
+/// As [`texels`], of a format that [`lanes::suits`] says.
+#[inline(always)]
+unsafe fn own<S: Simd>(
+    s: S,
+    kind: BlockKind,
+    base: *const u8,
+    offsets: &[u64; 16],
+    words: &mut [[u32; 16]; 2],
+) -> bool {
+    let (mut at, mut within, mut far) = ([0; 16], [0; 16], 0);
+    for lane in 0..16 {
+        far |= offsets[lane] >> (32 + WITHIN);
+        at[lane] = (offsets[lane] >> WITHIN) as u32;
+        within[lane] = offsets[lane] as u32 & ((1 << WITHIN) - 1);
+    }
+    if far != 0 {
+        return false;
+    }
+    // SAFETY: the caller's blocks.
+    let of = unsafe { lanes::texels(s, kind, base, load(s, &at), load(s, &within)) };
+    store(s, &mut words[0], of[0]);
+    store(s, &mut words[1], of[1]);
+    true
 }
 
 #[cfg(test)]

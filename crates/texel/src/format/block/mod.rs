@@ -10,6 +10,7 @@ mod bptc_tables;
 mod cache;
 mod etc2;
 mod gather;
+pub mod lanes;
 mod packed;
 mod shape;
 

@@ -32,7 +32,7 @@ impl Packing {
 }
 
 /// Sevenths and fifths of a byte are whole numbers of this.
-const PARTS: u32 = 35;
+pub const PARTS: u32 = 35;
 /// What stands for one in a ramp of BC3's alpha, BC4 and BC5.
 pub const RAMP: u32 = 255 * PARTS;
 

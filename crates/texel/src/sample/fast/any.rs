@@ -28,6 +28,8 @@ type One = unsafe fn(&Fast, *const u8, &[u32; 16], &mut Channels);
 type Nearest = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageRows);
 /// Four texels of each lane at `base + at`: see [`Fast::reads`].
 type Load = unsafe fn(&Fast, *const u8, &[[u32; 16]; 4], &mut [Channels; 4]);
+/// As [`blocks::texels`].
+type Decoded = unsafe fn(&Fast, *const u8, &[[u32; 16]], &mut [[[u32; 16]; 4]; 4]);
 /// As [`super::found::filter`].
 type Filter = unsafe fn(&Fast, &Found, &Corners, &[f32; 4], &mut Channels);
 /// As [`super::apart::apart`].
@@ -45,7 +47,7 @@ type Gather = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp
 /// As [`solid::sample`].
 type Solid = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Warp4);
 /// As [`nearest::give`].
-type GivePoints = unsafe fn(&Fast, &ImageView, &ImageRows, &[(usize, u16)], &mut [Points; 2], &[u32; 4]);
+type GivePoints = unsafe fn(&Fast, &ImageView, &ImageRows, &[(usize, u16)], &[Points; 2], &[u32; 4]);
 /// As [`gather::warps`].
 type Gathers = unsafe fn(&Fast, &ImageView, &Sampler, u32, &ImageRows) -> u32;
 /// As [`solid::warps`].
@@ -65,6 +67,7 @@ pub struct Functions {
     pub nearest_blocks: Nearest,
     pub nearest_other: Nearest,
     pub load: Load,
+    pub decoded: Decoded,
     pub filter: Filter,
     pub apart: Apart,
     pub cover: Cover,
@@ -109,6 +112,11 @@ impl Functions {
             load: simd::form!(
                 machine,
                 unsafe fn(f: &Fast, base: *const u8, at: &[[u32; 16]; 4], out: &mut [Channels; 4]) = texels;
+                portable if PORTABLE
+            )?,
+            decoded: simd::form!(
+                machine,
+                unsafe fn(f: &Fast, base: *const u8, at: &[[u32; 16]], out: &mut [[[u32; 16]; 4]; 4]) = blocks::texels;
                 portable if PORTABLE
             )?,
             filter: simd::form!(
@@ -163,7 +171,7 @@ impl Functions {
                     view: &ImageView,
                     wave: &ImageRows,
                     several: &[(usize, u16)],
-                    points: &mut [Points; 2],
+                    points: &[Points; 2],
                     edge: &[u32; 4],
                 ) = nearest::give;
                 portable if PORTABLE
@@ -263,7 +271,7 @@ impl<const WORD: bool> Texels for Any<WORD> {
 /// # Safety
 /// There is room.
 #[inline(always)]
-unsafe fn put<S: Simd>(s: S, to: *mut [u32; 16], v: S::I) {
+pub unsafe fn put<S: Simd>(s: S, to: *mut [u32; 16], v: S::I) {
     // SAFETY: the caller's.
     unsafe { s.istoreu(to.cast(), v) };
 }
@@ -319,7 +327,7 @@ pub unsafe fn one<S: Simd>(s: S, f: &Fast, base: *const u8, at: S::I) -> [S::F; 
         let (mut from, mut to) = ([[0; 16]], [[[0; 16]; 4]; 4]);
         store(s, &mut from[0], at);
         // SAFETY: the caller's texels.
-        unsafe { blocks::texels(s, f, base, &from, &mut to) };
+        unsafe { (f.any.decoded)(f, base, &from, &mut to) };
         (words[0][0], words[1][0]) = (to[0][0], to[1][0]);
     } else {
         // SAFETY: the caller's texels.
@@ -355,7 +363,7 @@ unsafe fn texels<S: Simd>(s: S, f: &Fast, base: *const u8, at: &[[u32; 16]; 4], 
     let mut words = [[[0; 16]; 4]; 4];
     if f.reads == Unit::Decoded {
         // SAFETY: the caller's texels.
-        unsafe { blocks::texels(s, f, base, at, &mut words) };
+        unsafe { (f.any.decoded)(f, base, at, &mut words) };
     } else {
         for i in 0..4 {
             // SAFETY: the caller's texels.

@@ -2,9 +2,9 @@
 //! instead ([`super::tile`]).
 
 use super::Fast;
-use crate::format::FormatInfo;
-use crate::format::block::{Cached, Decode, Shape, cached, decoder, known};
+use crate::format::block::{BlockKind, Cached, Decode, Shape, cached, decoder, known, lanes};
 use crate::format::plan::Plan;
+use crate::format::{FormatInfo, TexelKind};
 use crate::vector::{load, store};
 use simd::{Level, Simd, ops};
 use std::mem::MaybeUninit;
@@ -23,6 +23,8 @@ pub struct Blocks {
     pub shift: u32,
     /// Bits of a texel's number in its block.
     pub bits: u32,
+    /// The format's, if lanes make a texel each of their own blocks by vectors.
+    pub lanes: Option<BlockKind>,
 }
 
 impl Blocks {
@@ -39,6 +41,10 @@ impl Blocks {
             shape,
             shift: format.block_bytes.trailing_zeros(),
             bits: (w * h).next_power_of_two().trailing_zeros(),
+            lanes: match format.kind {
+                TexelKind::Block(kind) if lanes::suits(kind) => Some(kind),
+                _ => None,
+            },
         };
         size.iter().all(|n| *n <= Shape::MOST).then_some((blocks, known.plan))
     }
@@ -94,6 +100,19 @@ pub unsafe fn texels<S: Simd>(
     out: &mut [[[u32; 16]; 4]; 4],
 ) {
     let Some(b) = &f.blocks else { return };
+    if let Some(kind) = b.lanes {
+        for c in 0..at.len().min(4) {
+            let at = load(s, &at[c]);
+            let block = ops::shl(s, ops::shr(s, at, b.bits), b.shift);
+            // SAFETY: blocks of the view.
+            let words =
+                unsafe { lanes::texels(s, kind, base, block, s.iand(at, s.isplat((1 << b.bits) - 1))) };
+            for k in 0..2 {
+                store(s, &mut out[k][c], words[k]);
+            }
+        }
+        return;
+    }
     let cache = cached();
     let none = s.isplat(0);
     let mut room = MaybeUninit::<Room>::uninit();

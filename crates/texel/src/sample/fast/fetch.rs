@@ -25,13 +25,16 @@ pub unsafe fn fetch<S: Simd>(
     let (zero, one) = (s.isplat(0), s.isplat(1));
     let none = view.swizzled(view.outside());
     let mut all = Warps::of(wave);
+    let mut points = [Points::NONE; 2];
     let first = levels(s, f, s.isplat(level as u32), zero);
     loop {
         let several = all.several();
         if several.is_empty() {
             return;
         }
-        let mut points = [Points::NONE; 2];
+        for of in &mut points {
+            of.outside = [0; 4];
+        }
         for (i, &(w, _)) in several.iter().enumerate() {
             // (No closures: they would be compiled without the level's features.)
             macro_rules! c {
@@ -61,6 +64,6 @@ pub unsafe fn fetch<S: Simd>(
             to.outside[i % 4] = s.mbits(beyond);
         }
         // SAFETY: texels of the level; the caller's wave.
-        unsafe { (f.any.points)(f, view, wave, &several, &mut points, &none) };
+        unsafe { (f.any.points)(f, view, wave, &several, &points, &none) };
     }
 }

@@ -43,6 +43,7 @@ pub unsafe fn warps<S: Simd>(
         if wave.dref.is_some() { Source::Channel(0) } else { Source::of(f, view, component as usize & 3) };
     let clamps = view.format.class == NumClass::Unorm;
     let mut tiles = Tiles::of(f);
+    let decodes = tiles.is_some() && f.decodes();
     let (mut near, mut texels) = (Close::first(f, 0), Square::NONE);
     let mut all = Warps::of(wave);
     let c = match source {
@@ -79,7 +80,8 @@ pub unsafe fn warps<S: Simd>(
             apart = unsafe { tiles.lay(f, 0, &list[..several.len()], &mut places) };
         }
         for (i, &(w, mask)) in several.iter().enumerate() {
-            if apart >> i & 1 != 0 {
+            let loose = apart >> i & 1 != 0;
+            if loose && !decodes {
                 left |= 1 << w;
                 continue;
             }
@@ -91,7 +93,13 @@ pub unsafe fn warps<S: Simd>(
                 from = &tiles.view;
             }
             // SAFETY: corners of the level, or of a tile with all that is read of it.
-            unsafe { texels.read(s, from, 0, at, &mut near) };
+            unsafe {
+                if loose {
+                    texels.decode(s, f, at);
+                } else {
+                    texels.read(s, from, 0, at, &mut near);
+                }
+            }
             let mut outside = [0; 4];
             if at.edged {
                 for n in 0..4 {

@@ -252,6 +252,12 @@ impl Fast {
         Some(Box::new(f))
     }
 
+    /// Lanes make texels each of their own compressed blocks.
+    #[inline(always)]
+    fn decodes(&self) -> bool {
+        matches!(&self.blocks, Some(b) if b.lanes.is_some())
+    }
+
     /// The first texel of one of its levels.
     #[inline(always)]
     fn level(&self, level: usize) -> *const u8 {

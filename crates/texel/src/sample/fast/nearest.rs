@@ -2,10 +2,10 @@
 
 use super::corners::Corners;
 use super::place::{self, bordered, levels, nearest_at, scaled};
-use super::points::{Points, Source};
+use super::points::{Points, Source, Words};
 use super::tile::{Place, Tiles};
 use super::waves::{Operands, Several, TOGETHER, Warps, coordinates, count, one_warp, store};
-use super::{Fast, placed, window};
+use super::{Fast, placed};
 use crate::sample::blend::border;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
@@ -13,7 +13,7 @@ use crate::vector;
 use simd::Simd;
 use simd::rows::ImageRows;
 
-/// Views that are flat, without layers; those of compressed blocks among them, without a border; others.
+/// Views that are flat, without layers; those among them, without a border, of compressed blocks that are decoded whole; others.
 pub const FLAT: u8 = 0;
 pub const BLOCKS: u8 = 1;
 pub const OTHER: u8 = 2;
@@ -24,6 +24,7 @@ pub fn way(f: &Fast, sampler: &Sampler, arrayed: bool) -> u8 {
     match f.blocks {
         _ if arrayed || f.cube => OTHER,
         None => FLAT,
+        Some(_) if f.decodes() => FLAT,
         Some(_) if bordered(f, sampler) => OTHER,
         Some(_) => BLOCKS,
     }
@@ -45,9 +46,7 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
     let mut tiles = if WAY == BLOCKS { Tiles::of(f) } else { None };
     let mut first = levels(s, f, s.isplat(0), s.isplat(0));
     first.count(s, f);
-    // Warps whose texels do not lie close together are not asked about it again.
-    let mut near =
-        flat && window::columns(f.bytes).is_some_and(|n| n <= f.texels[0][0] && f.base == f.level(0));
+    let edge = if bordered { edges(f, view, &border(view, sampler)) } else { [0; 4] };
     let mut points = [Points::NONE; 2];
     let mut all = Warps::of(wave);
     loop {
@@ -62,7 +61,7 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
             }
         }
         for of in &mut points {
-            (of.outside, of.found) = ([0; 4], 0);
+            of.outside = [0; 4];
         }
         if let Some(tiles) = &mut tiles {
             // SAFETY: the caller's wave.
@@ -74,17 +73,10 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
                     // SAFETY: the caller's wave.
                     let st = unsafe { coordinates(s, wave, w) };
                     let mut outside = s.mask(0);
-                    let at = place::nearest_texels(s, f, sampler, &st, &mut outside);
+                    let xy = place::nearest_texels(s, f, sampler, &st, &mut outside);
                     to.outside[i % 4] = if bordered { s.mbits(outside) } else { 0 };
-                    // SAFETY: texels of the level, which is as wide.
-                    let words = if near { unsafe { window::single(s, f, at) } } else { None };
-                    near = words.is_some();
-                    if let Some(words) = words {
-                        to.put(s, i % 4, words);
-                    } else {
-                        let at = s.iadd(f.reads.column(s, f, at[0]), f.reads.row(s, f, &first, at[1]));
-                        vector::store(s, &mut to.at[i % 4], at);
-                    }
+                    let at = s.iadd(f.reads.column(s, f, xy[0]), f.reads.row(s, f, &first, xy[1]));
+                    vector::store(s, &mut to.at[i % 4], at);
                     continue;
                 }
                 // SAFETY: the caller's wave.
@@ -100,17 +92,16 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
             }
         }
         let from = tiles.as_ref().map_or(f, |t| &t.view);
-        let edge = edges(f, view, bordered, &border(view, sampler));
         // SAFETY: texels of the level, or of tiles with all that the warps read; the caller's wave.
-        unsafe { (f.any.points)(from, view, wave, &several, &mut points, &edge) };
+        unsafe { (f.any.points)(from, view, wave, &several, &points, &edge) };
     }
 }
 
 /// The results of a border's texel.
 #[inline(always)]
-pub fn edges(f: &Fast, view: &ImageView, bordered: bool, border: &[u32; 4]) -> [u32; 4] {
+pub fn edges(f: &Fast, view: &ImageView, border: &[u32; 4]) -> [u32; 4] {
     let mut to = [0; 4];
-    for k in 0..if bordered { 4 } else { 0 } {
+    for k in 0..4 {
         to[k] = match Source::of(f, view, k) {
             Source::Channel(c) => border[c],
             Source::Same(v) => v,
@@ -131,21 +122,24 @@ pub unsafe fn give<S: Simd>(
     view: &ImageView,
     wave: &ImageRows,
     several: &[(usize, u16)],
-    points: &mut [Points; 2],
+    points: &[Points; 2],
     edge: &[u32; 4],
 ) {
-    for (of, points) in several.chunks(4).zip(points) {
+    for half in 0..several.len().div_ceil(4).min(2) {
+        let (of, points) = (&several[4 * half..], &points[half]);
+        let mut words = Words::NONE;
         // SAFETY: the caller's.
-        unsafe { points.read(s, f, of.len()) };
+        unsafe { points.read(s, f, of.len(), &mut words) };
         for k in 0..4 {
             if wave.out[k].is_null() {
                 continue;
             }
             let v = match Source::of(f, view, k) {
-                Source::Channel(c) => points.channel(s, f, c, edge[k]),
+                // SAFETY: they have been read.
+                Source::Channel(c) => unsafe { points.channel(s, f, &words, c, edge[k]) },
                 Source::Same(of) => {
                     let mut v = [s.isplat(of); 4];
-                    if of != edge[k] {
+                    if of != edge[k] && points.outside != [0; 4] {
                         points.mark(s, edge[k], &mut v);
                     }
                     v

@@ -85,27 +85,30 @@ pub unsafe fn warps<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler
     let mut all = Warps::of(wave);
     if !sampler.mag_linear || f.integers {
         let bordered = sampler.wrap.iter().any(|w| matches!(w, Wrap::Border));
-        let edge = nearest::edges(f, view, bordered, &border(view, sampler));
+        let edge = if bordered { nearest::edges(f, view, &border(view, sampler)) } else { [0; 4] };
         let mut l = levels(s, f, s.isplat(0), s.isplat(0));
         l.count(s, f);
+        let mut points = [Points::NONE; 2];
         loop {
             let several = all.several();
             if several.is_empty() {
                 return 0;
             }
-            let mut points = [Points::NONE; 2];
+            for of in &mut points {
+                of.outside = [0; 4];
+            }
             for (n, &(w, _)) in several.iter().enumerate() {
                 let x = along(s, f, sampler, 0, size[0], (place!(w, 0), None));
                 let y = along(s, f, sampler, 1, size[1], (place!(w, 1), None));
                 let z = along(s, f, sampler, 2, size[2], (place!(w, 2), None));
-                let at = s.iadd(f.reads.column(s, f, x.i[0]), f.reads.row(s, f, &l, y.i[0]));
                 let to = &mut points[n / 4 % 2];
-                store(s, &mut to.at[n % 4], s.iadd(at, s.imul(z.i[0], l.layer_pitch)));
                 let outside = s.mor(s.mor(x.outside[0], y.outside[0]), z.outside[0]);
                 to.outside[n % 4] = if bordered { s.mbits(outside) } else { 0 };
+                let at = s.iadd(f.reads.column(s, f, x.i[0]), f.reads.row(s, f, &l, y.i[0]));
+                store(s, &mut to.at[n % 4], s.iadd(at, s.imul(z.i[0], l.layer_pitch)));
             }
             // SAFETY: all have been brought inside the level; the caller's wave.
-            unsafe { (f.any.points)(f, view, wave, &several, &mut points, &edge) };
+            unsafe { (f.any.points)(f, view, wave, &several, &points, &edge) };
         }
     }
     let mut left = 0;

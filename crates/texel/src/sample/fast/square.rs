@@ -3,14 +3,14 @@
 use super::any::{self, Any, Weigh};
 use super::corners::Corners;
 use super::found::{self, Found, moved};
-use super::place::weighted;
+use super::place::{levels, weighted};
 use super::points::Source;
 use super::waves::{TOGETHER, store};
 use super::window::{self, Close};
 use super::{Fast, LEVELS, mix};
 use crate::format::plan::{Coding, Plan};
 use crate::sample::view::ImageView;
-use crate::vector::load;
+use crate::vector::{load, store as store_lanes};
 use simd::Simd;
 use simd::rows::ImageRows;
 use std::mem::MaybeUninit;
@@ -54,6 +54,28 @@ impl Square {
                 *near = Close::No;
             }
             any::words(s, f, level % LEVELS, corners, to);
+        }
+    }
+
+    /// Reads those of the only level of a view whose lanes make texels each of their own blocks.
+    ///
+    /// # Safety
+    /// The corners are of texels of the view's only level.
+    #[inline(always)]
+    pub unsafe fn decode<S: Simd>(&mut self, s: S, f: &Fast, corners: &Corners) {
+        let mut l = levels(s, f, s.isplat(0), s.isplat(0));
+        l.count(s, f);
+        let i = corners.texels(s);
+        let mut at = [[0; 16]; 4];
+        for n in 0..4 {
+            let row = f.reads.row(s, f, &l, i[1][n >> 1]);
+            store_lanes(s, &mut at[n], s.iadd(f.reads.column(s, f, i[0][n & 1]), row));
+        }
+        let words = self.words.write([[[0; 16]; 4]; 4]);
+        // SAFETY: texels of the level.
+        unsafe { (f.any.decoded)(f, f.base, &at, words) };
+        if f.plan.bytes == 4 {
+            self.found.write(Found { texels: words[0], window: [0; 16], in_window: false });
         }
     }
 

@@ -20,6 +20,8 @@ const MARGIN: usize = 4 << 10;
 const MOST: usize = 256;
 /// Of tiles of more blocks than this it is asked which of them are read: where texels are read here and there, few are.
 const FEW: usize = 30;
+/// Of more blocks a warp than this no tile is made where lanes can make texels of their own blocks: it takes longer.
+const LOOSE: usize = 5;
 /// What offsets in tiles begin with: tiles' columns and rows are those of the level, so that their first texels lie before the room.
 const BIAS: usize = 1 << 31;
 
@@ -107,6 +109,9 @@ impl<'a> Tiles<'a> {
             *places = [place; TOGETHER];
             return 0;
         }
+        if self.blocks.lanes.is_some() {
+            return (1 << warps.len()) - 1;
+        }
         let mut apart = 0;
         for (i, to) in places.iter_mut().enumerate().take(warps.len()) {
             match unsafe { self.cover(f, level, &warps[i..=i]) } {
@@ -154,7 +159,8 @@ impl<'a> Tiles<'a> {
         let pitch = (w as usize * b.shape.extent[0] as usize * texel).next_multiple_of(64);
         let bytes = pitch * (h * b.shape.extent[1]) as usize;
         let blocks = w.saturating_mul(h) as usize;
-        if blocks > MOST || self.used + bytes > ROOM {
+        let loose = b.lanes.is_some() && blocks > LOOSE * warps.len();
+        if blocks > MOST || loose || self.used + bytes > ROOM {
             return None;
         }
         let mut read = [blocks <= FEW; MOST];

@@ -407,6 +407,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
     let wanted = wanted(view, wave);
     let border = edge_color::<T>(f, view, sampler);
     let mut tiles = if T::ANY { Tiles::of(f) } else { None };
+    let decodes = f.decodes();
     let mut all = Warps::of(wave);
     let mut at = [const { MaybeUninit::<Corners>::uninit() }; TOGETHER];
     let mut found = [const { MaybeUninit::<Found>::uninit() }; TOGETHER];
@@ -426,6 +427,8 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
         }
         // Warps that there is no tile for.
         let mut apart = 0u32;
+        // Those of them whose lanes make texels of their own blocks.
+        let mut loose = 0u32;
         let mut places = [Place::default(); TOGETHER];
         if let Some(tiles) = &mut tiles {
             let mut list = [std::ptr::null::<Corners>(); TOGETHER];
@@ -439,6 +442,9 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
             }
             // SAFETY: corners of the view's only level, all of which have been written.
             apart = unsafe { tiles.lay(f, 0, &list[..several.len()], &mut places) };
+            if decodes {
+                (loose, apart) = (apart, 0);
+            }
         }
         for (i, &(w, mask)) in several.iter().enumerate() {
             if T::ANY && apart >> i & 1 != 0 {
@@ -453,7 +459,13 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                     from = &tiles.view;
                 }
                 // SAFETY: these are corners of the view, or of a tile.
-                unsafe { squares[i].read(s, from, 0, at, &mut near) };
+                unsafe {
+                    if loose >> i & 1 != 0 {
+                        squares[i].decode(s, f, at);
+                    } else {
+                        squares[i].read(s, from, 0, at, &mut near);
+                    }
+                }
             } else if T::WORD {
                 // SAFETY: these are corners of the view.
                 unsafe { found::find::<S, T>(s, f, 0, at, &mut near, &mut found[i]) };

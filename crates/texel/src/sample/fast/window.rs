@@ -152,63 +152,13 @@ pub fn rows<S: Simd>(s: S, f: &Fast, shift: u32, level: usize, corners: &Corners
     if s.many(far) { None } else { Some(found) }
 }
 
-/// Columns that [`single`] takes of texels of so many bytes; none of those it has no way for.
+/// Columns that [`narrow`] takes of texels of so many bytes; none of those it has no way for.
 #[inline(always)]
-pub fn columns(bytes: u32) -> Option<u32> {
+fn columns(bytes: u32) -> Option<u32> {
     match bytes {
-        1 | 2 | 4 => Some(16 / bytes),
-        8 => Some(4),
+        1 | 2 => Some(16 / bytes),
         _ => None,
     }
-}
-
-/// The words of a texel of each lane, if all are in few columns ([`columns`]) and four rows of the only level, as where images are shown
-/// as large as they are: a texel's bits are the lowest of its words.
-///
-/// # Safety
-/// Columns and rows are those of texels of the view's first layer; there are as many columns as [`columns`] says.
-#[inline(always)]
-pub unsafe fn single<S: Simd>(s: S, f: &Fast, [x, y]: [S::I; 2]) -> Option<[S::I; 2]> {
-    let bytes = f.bytes;
-    let across = columns(bytes)?;
-    let (mut at, mut rows) = ([0; 16], [0; 16]);
-    crate::vector::store(s, &mut at, x);
-    crate::vector::store(s, &mut rows, y);
-    let left = least(&at).min(f.texels[0][0] - across);
-    let top = least(&rows);
-    let (x, y) = (s.isub(x, s.isplat(left)), s.isub(y, s.isplat(top)));
-    // Negative numbers are large as unsigned ones.
-    if s.many(s.mor(s.ugt(x, s.isplat(across - 1)), s.ugt(y, s.isplat(3)))) {
-        return None;
-    }
-    let last = f.texels[1][0] - 1;
-    let mut from = [f.base.cast_mut(); 4];
-    for n in 0..4 {
-        let row = top + n as u32;
-        let row = if row < last { row } else { last };
-        from[n] =
-            from[n].wrapping_add(row as usize * f.row_pitch[0] as usize + left as usize * bytes as usize);
-    }
-    if bytes == 8 {
-        // SAFETY: four texels of each row, all of the level.
-        let (a, b) = unsafe {
-            (
-                s.iload2([from[0].cast_const(), from[1].cast_const()]),
-                s.iload2([from[2].cast_const(), from[3].cast_const()]),
-            )
-        };
-        let at = s.iadd(ops::shl(s, y, 3), ops::shl(s, x, 1));
-        return Some([s.ishuffle2(a, b, at), s.ishuffle2(a, b, s.iadd(at, s.isplat(1)))]);
-    }
-    // SAFETY: sixteen bytes of each row, all of the level.
-    let all = unsafe { s.iload4(from) };
-    let row = ops::shl(s, y, 2);
-    if bytes == 4 {
-        return Some([s.ishuffle(all, s.iadd(row, x)); 2]);
-    }
-    let byte = if bytes == 2 { ops::shl(s, x, 1) } else { x };
-    let word = s.ishuffle(all, s.iadd(row, ops::shr(s, byte, 2)));
-    Some([s.ishr(word, ops::shl(s, s.iand(byte, s.isplat(3)), 3)); 2])
 }
 
 /// The 2×2 texels of one or two bytes of each lane, if all are in few columns ([`columns`]), the upper ones and the lower ones in four rows
