@@ -353,8 +353,8 @@ impl Gpu {
         for f in 0..FRONTS {
             let Some(h) = heads[f].as_ref().filter(|_| pace[f] > 0) else { continue };
             runs[f] = true;
-            for r in 0..SHARED {
-                sum[r] = (sum[r] + part_of(h.want[r], pace[f])).min(ONE);
+            for (sum, want) in sum.iter_mut().zip(h.want) {
+                *sum = (*sum + part_of(want, pace[f])).min(ONE);
             }
         }
         let held = share_cores(heads, &pace, ONE - others.map_or(0, |s| s.held));
