@@ -142,7 +142,7 @@ fn jobs_that_are_ready_share_the_gpu_in_either_order() {
     h.free();
 }
 
-/// A stamp in a pass that runs beside a long dispatch is not before the dispatch's.
+/// A stamp in a pass that runs beside a long dispatch is not before the dispatch's; it has its time.
 #[test]
 fn stamps_do_not_run_backwards() {
     let h = Heavy::new();
@@ -159,7 +159,7 @@ fn stamps_do_not_run_backwards() {
         h.stamp(c, 4, Stages::COLOR_ATTACHMENT_OUTPUT);
     });
     let t = h.times::<5>(0);
-    assert!(t.windows(2).all(|w| w[0] < w[1]), "{t:?}");
+    assert!(t.windows(2).all(|w| w[0] <= w[1]), "{t:?}");
     h.free();
 }
 

@@ -106,8 +106,8 @@ fn regions(rig: &Rig) -> Found {
     Ok(found)
 }
 
-/// Three passes and a dispatch, timers around the second pass: without barriers, they take in the first pass's drawing,
-/// the third's binning, the dispatch; with them, they read the second pass alone.
+/// Three passes and a dispatch, timers around the second pass: without barriers, the first pass's drawing, the third's binning and
+/// the dispatch lie within them; with barriers, they read the second pass alone.
 fn timer(rig: &Rig) -> Found {
     let p = rig.pipeline(|i| i.flags2 = Default::default())?;
     let target = || rig.image(ImageInfo::colour(vk::Format::R8G8B8A8_UNORM, [640; 2]).stored());
@@ -151,9 +151,15 @@ fn timer(rig: &Rig) -> Found {
             // After it come the third pass and its barrier.
             same("the third pass follows", binned - end, bin + draw)?;
         } else {
-            same("with the first pass's drawing", end - begin, bin + 2 * draw)?;
-            same("three passes' binning lies within", binned - begin, 3 * bin)?;
-            super::holds("the dispatch lies within", begin < computed && computed < end)?;
+            // The second and third binning go on beside the first drawing. Of memory they want 51 lines (references of eight bytes into
+            // 400 lists, and positions) in their time, it 25 600 lines in its: 1.0086 of what there is, so both go on that much slower.
+            let want = |lines: u64, cycles: u64| (lines * 64) as f64 / (cycles * 56) as f64;
+            let slower = want(51, BINNING) + want(25_600, DRAWING);
+            let beside = (bin as f64 * slower).ceil();
+            let lost = (2.0 * beside * (1.0 - 1.0 / slower)).ceil() as u64;
+            same("with the first pass's drawing", end - begin, bin + 2 * draw + lost)?;
+            // What they tell of ended long before, but the queue's stamps do not run backwards.
+            same("the third pass's binning and the dispatch lie within", [binned, computed], [end; 2])?;
         }
         found.extend([end - begin, binned - begin, computed - begin]);
     }
