@@ -9,6 +9,7 @@ mod compute;
 mod counters;
 mod descriptor_buffers;
 mod extensions;
+mod hardware;
 mod instrumentation;
 mod jit_dump;
 mod layer;

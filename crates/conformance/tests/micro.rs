@@ -10,35 +10,35 @@ use counters::Model;
 use std::process::Command;
 
 /// Warp-instructions in the pipes FMA, CVT and SFU of each operation of [`micro::ALU`] (`shader/src/isa`).
-const COSTS: [[u64; 3]; 28] = [
+pub const COSTS: [[u64; 3]; 28] = [
     [1, 0, 0],
     [1, 0, 0],
     [1, 0, 0],
     [0, 1, 0],
     [0, 0, 1],
     [1, 0, 1],
-    [0, 1, 1],
-    [1, 0, 1],
-    [2, 0, 1],
-    [2, 0, 1],
-    [5, 0, 3],
-    [6, 1, 1],
-    [6, 1, 1],
-    [8, 2, 1],
-    [3, 2, 2],
-    [4, 2, 3],
     [1, 1, 1],
-    [2, 0, 1],
+    [2, 2, 1],
+    [7, 0, 2],
+    [7, 0, 2],
+    [11, 0, 3],
+    [14, 3, 6],
+    [14, 4, 6],
+    [12, 3, 5],
+    [4, 2, 2],
+    [4, 2, 3],
+    [2, 1, 1],
+    [3, 2, 1],
     [1, 1, 0],
     [0, 1, 0],
     [0, 1, 0],
-    [0, 1, 0],
-    [0, 1, 0],
-    [0, 1, 0],
-    [0, 1, 0],
-    [4, 0, 2],
-    [4, 0, 2],
-    [4, 0, 2],
+    [0, 0, 1],
+    [0, 0, 1],
+    [0, 2, 0],
+    [0, 2, 1],
+    [5, 2, 2],
+    [5, 2, 2],
+    [4, 2, 2],
 ];
 
 /// Lines of 64 bytes that a warp of sixteen touches with an access of [`micro::SHAPES`]; an atomic is one a lane.
@@ -136,16 +136,20 @@ fn want(m: &Model, case: &Case) -> u64 {
             _ => PIXELS / 256 * 16,
         },
         Work::Drawn(_) if case.counter == micro::QUADS => PIXELS / 4,
-        // In each region.
-        Work::Drawn(_) if case.counter != micro::DRAWING => REGIONS,
-        // The cores' cycles: pixels that are written to the tile and from it, its beats, and the tasks.
+        // In each tile.
+        Work::Drawn(_) if case.counter != micro::DRAWING => TILES,
+        // The cores' cycles: pixels that are written to the tile and from it, its beats, and the tasks; or as long as the cores that have
+        // one hold it while memory takes what is written.
         Work::Drawn(l) => {
-            PIXELS.div_ceil(c.pixels).max(beats(l.format) * BEAT / c.l2_bytes)
-                + REGIONS * m.overhead.main_task
+            let cores = PIXELS.div_ceil(c.pixels).max(beats(l.format) * BEAT / c.l2_bytes)
+                + REGIONS * m.overhead.main_task;
+            let span = cores / REGIONS * REGIONS.div_ceil(m.cores);
+            let memory = (stored(l.format) / LINE * LINE).div_ceil(m.memory.external_bytes_per_cycle);
+            (cores as u128 * span.max(memory) as u128 / span as u128) as u64
         }
         Work::More(l) if case.counter == micro::BINNING => {
             let l = l.count as u64;
-            l.div_ceil(m.tiler.primitives).max((l * REGIONS).div_ceil(m.tiler.bin_entries))
+            l.div_ceil(m.tiler.primitives).max((l * TILES).div_ceil(m.tiler.bin_entries))
         }
         Work::More(l) => {
             let pixels = l.count as u64 * PIXELS;
@@ -158,7 +162,10 @@ fn want(m: &Model, case: &Case) -> u64 {
                 Interpolated::Full => (8, 4),
                 Interpolated::Half => (4, 4),
             };
-            let arithmetic = (by_shader + added * pixels / 16) * 16 / c.fma_lanes;
+            // A warp ends with ATEST and BLEND, which are CVT's as two of the blend shader's four are.
+            let ends = 2 * pixels / 16;
+            let arithmetic = ((by_shader + ends + added * pixels / 16) * 16 / c.fma_lanes)
+                .max((by_shader / 2 + ends) * 16 / c.cvt_lanes);
             (samples / c.pixels).max(arithmetic).max(slots * pixels / 4 / c.varying_slots)
         }
         Work::Pair { first, second, between } => overlap(m, first, second, between),
@@ -167,6 +174,16 @@ fn want(m: &Model, case: &Case) -> u64 {
 
 /// Of a target.
 const REGIONS: u64 = PIXELS / (64 * 64);
+const TILES: u64 = PIXELS / (32 * 32);
+
+/// Bytes that a target of one colour is stored with.
+fn stored(format: F) -> u64 {
+    match format {
+        F::R16G16B16A16_SFLOAT => PIXELS * 8,
+        F::R32G32B32A32_SFLOAT => PIXELS * 16,
+        _ => PIXELS / 256 * 16,
+    }
+}
 const BEAT: u64 = 16;
 
 /// That a target is written with.
@@ -196,7 +213,9 @@ fn alone(m: &Model, job: Job) -> Alone {
         // A round is of three instructions, which wait one after the other.
         Job::Long => {
             let cycles = order::LONG as u64 * 3 * c.arithmetic_latency;
-            Alone { cycles: cycles + o.compute_job, cores: cycles, bytes: 0, compute: true }
+            // What it wants of cores is less: two CVT instructions of four warps a round.
+            let cores = order::LONG as u64 * (3 * WARPS * 16 / c.fma_lanes).max(2 * WARPS * 16 / c.cvt_lanes);
+            Alone { cycles: cycles + o.compute_job, cores, bytes: 0, compute: true }
         }
         // Sixteen workgroups on each core.
         Job::Full(_) => {
@@ -255,22 +274,29 @@ fn overlap(m: &Model, first: Job, second: Job, between: Between) -> u64 {
     if waits(first, second, between) || (a.compute == b.compute && !passes) {
         return 0;
     }
-    if matches!(first, Job::Long | Job::LongTriangle) {
+    // What was told before does not slow down; nor does drawing for a binning that is one warp's.
+    let told = matches!(between, Between::Queues | Between::Event(..));
+    if first == Job::LongTriangle || first == Job::Long && told {
         return b.cycles;
     }
-    // Of cores and memory the second wants a share, and has what the first leaves.
     let share = |n: u64, cycles: u64, most: u64| n as f64 / (cycles * most) as f64;
-    let pace = |of: fn(&Alone) -> u64, most: u64| {
-        (1.0 - share(of(&a), a.cycles, most)) / share(of(&b), b.cycles, most)
-    };
-    let pace = pace(|a| a.cores, m.cores).min(pace(|a| a.bytes, m.memory.external_bytes_per_cycle)).min(1.0);
-    if pace < 1.0 / 64.0 { 0 } else { (pace * a.cycles as f64) as u64 }
+    let shares = |of: fn(&Alone) -> u64, most: u64| [&a, &b].map(|j| share(of(j), j.cycles, most));
+    let resources = [shares(|a| a.cores, m.cores), shares(|a| a.bytes, m.memory.external_bytes_per_cycle)];
+    if between == Between::Queues {
+        // Of cores and memory the second wants a share, and has what the first leaves, whose submission was before.
+        let pace = resources.iter().map(|[a, b]| (1.0 - a) / b).fold(1.0, f64::min);
+        return if pace < 1.0 / 64.0 { 0 } else { (pace * a.cycles as f64) as u64 };
+    }
+    // Both go on at the same pace until one of them has ended: what they do beyond that pace of one job costs nothing.
+    let pace = resources.iter().map(|[a, b]| 1.0 / (a + b)).fold(1.0, f64::min);
+    let shorter = a.cycles.min(b.cycles) as f64;
+    (shorter * (2.0 - 1.0 / pace)).max(0.0) as u64
 }
 
 /// How far a figure may be from what was worked out: where jobs contend, paces are fractions, and ends are whole nanoseconds.
 fn about(case: &Case) -> f64 {
     match case.work {
-        Work::Pair { first: Job::Full(_) | Job::Fill, .. } => 0.005,
+        Work::Pair { first: Job::Full(_) | Job::Fill | Job::Long, .. } => 0.005,
         _ => 0.0,
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::cost::{self, Ask, Load};
 use crate::event::{Counts, Event, Phase, Unit};
-use crate::model::{BEAT, LINE, Model};
+use crate::model::{LINE, Model};
 use crate::names::By;
 
 crate::names! {
@@ -17,7 +17,7 @@ crate::names! {
         LoadStore,
         /// Interpolation.
         Varying,
-        /// Filtering of textures.
+        /// The texture unit's longest stage.
         Texture,
         /// Beats between cores and the L2.
         Link,
@@ -29,7 +29,7 @@ crate::names! {
         Tasks,
         /// The tiler.
         Tiler,
-        /// Lookups in the L2's slices.
+        /// Lookups in the L2's slices, and atomics on one line.
         L2,
         /// External memory.
         Memory,
@@ -71,7 +71,7 @@ impl Take {
             Take::Arithmetic => "arithmetic",
             Take::LoadStore => "load/store",
             Take::Varying => "interpolation",
-            Take::Texture => "texture filtering",
+            Take::Texture => "texture unit",
             Take::Link => "beats between cores and L2",
             Take::Raster => "rasteriser and tile buffer",
             Take::Latency => "latency of warps",
@@ -136,16 +136,20 @@ pub fn takes(c: &Counts, phase: Phase, m: &Model) -> Takes {
     t[Take::Arithmetic] = even(cost::arithmetic(core, load[Ask::Fma], load[Ask::Cvt], load[Ask::Sfu]));
     t[Take::LoadStore] = even(load[Ask::Issues].div_ceil(core.ls_issues));
     t[Take::Varying] = even(load[Ask::Slots].div_ceil(core.varying_slots));
-    t[Take::Texture] = even(load[Ask::Filters].div_ceil(core.texels));
-    t[Take::Link] = even((load[Ask::ReadBeats].max(load[Ask::WriteBeats]) * BEAT).div_ceil(core.l2_bytes));
+    t[Take::Texture] = even(load.texture(core));
+    t[Take::Link] = even(load.link(core));
     t[Take::Raster] = even(raster);
-    t[Take::Latency] = if waits > busy { even(waits) } else { 0 };
     t[Take::Tasks] = even(overhead);
     t[Take::Tiler] = if phase == Phase::Binning { cost::tiler(c, m) } else { 0 };
-    t[Take::L2] = (lines * LINE).div_ceil(m.memory.l2_slices * m.memory.slice_bytes);
+    t[Take::L2] = (lines * LINE)
+        .div_ceil(m.memory.l2_slices * m.memory.slice_bytes)
+        .max(c[(phase, Unit::AtomicTurns)] * m.memory.atomic_cycles);
     t[Take::Memory] = bytes.div_ceil(m.memory.external_bytes_per_cycle);
     t[Take::FrontEnd] = jobs(c, phase) * a_job;
-    let longest = even(all).max(t[Take::Tiler]).max(t[Take::L2]).max(t[Take::Memory]);
+    let shared = t[Take::Tiler].max(t[Take::L2]).max(t[Take::Memory]);
+    // Cores hold their warps for as long as what is shared takes: that is not the warps' own latency.
+    t[Take::Latency] = if waits > busy && even(all) > shared { even(waits) } else { 0 };
+    let longest = even(all).max(shared);
     let [active, ..] = queue(c, phase);
     t[Take::Idle] = active.saturating_sub(t[Take::FrontEnd] + longest);
     t

@@ -6,11 +6,14 @@
 //!
 //! - arithmetic = max((FMA + CVT + SFU) · 16 / fma_lanes, (CVT + SFU) · 16 / cvt_lanes, SFU · 16 / sfu_lanes), of
 //!   warp-instructions: the published issue rule (two pipes issue at once, one of them FMA only);
-//! - programmable core = max(arithmetic, load/store issues / ls_issues, varying slots / varying_slots,
-//!   filter operations / texels);
+//! - texture = the longest of its stages: filter operations / texels, indices and fetches (footprints of eight samples) · 8 / texels,
+//!   look-ups of quads · 4 / texels, beats of messages, answers, and beats into its cache · 16 / l2_bytes;
+//! - programmable core = max(arithmetic, load/store issues / ls_issues, varying slots / varying_slots, texture);
 //! - bus = max(beats read, beats written) · 16 / l2_bytes;
 //! - fixed units of the main phase = max(primitives rasterised, rasterised quads / raster_quads,
 //!   4 · blended quads / pixels, pixels written / pixels);
+//! - barriers: a load/store issue and barrier_latency each, and the issue of an instruction of each warp that is waited for;
+//! - atomics: atomic_cycles for each on the line that has most of them, before the next may have it;
 //! - waits: arithmetic_latency for each arithmetic warp-instruction, ls_latency for each line loaded and each atomic,
 //!   texture_latency for each texture instruction; l2_latency and external_latency for each of them that had to go as far;
 //! - resident warps: as many as a core holds (half as many of more than 32 registers), and no more than there are of the tasks
@@ -18,7 +21,7 @@
 //!
 //! Tasks are dealt in order to the core that is free first, each with its overhead. The whole takes no less than its lines take
 //! in the slices of the L2, its bytes on the external memory, and its primitives and list entries in the tiler; the front end
-//! adds its overhead to each job.
+//! adds its overhead to each job. Cores hold their warps as long as the job goes on: what all of them wait for is in their cycles.
 //!
 //! Draws follow each other in a tile: so many overlap as it takes to fill a core with their warps ([`main`]).
 
@@ -41,6 +44,18 @@ crate::names! {
         Slots,
         /// Bilinear operations.
         Filters,
+        /// Footprints of eight samples that indices are calculated for.
+        Indexes,
+        /// Footprints of eight samples that texels are fetched for.
+        Fetches,
+        /// Look-ups of a quad's footprint in the texture cache.
+        Lookups,
+        /// Beats of messages to the texture unit.
+        Asked,
+        /// Answers of the texture unit, a beat each.
+        Answers,
+        /// Of the beats from the L2, those into the texture cache.
+        TexelBeats,
         /// Beats from the L2 to a core.
         ReadBeats,
         /// Beats from a core to the L2.
@@ -57,7 +72,9 @@ crate::names! {
         Warps,
         /// Of these, warps of more than 32 registers.
         Large,
-        /// Cycles that its warps wait, summed.
+        /// Warps that come to a barrier.
+        Barriers,
+        /// Cycles that its warps wait, summed; for barriers, without the warps of their workgroup.
         Waits,
     }
 }
@@ -77,14 +94,23 @@ impl Load {
             (u[Unit::LsExtReadBeats] / 4).min(reads) + (u[Unit::TexExtReadBeats] / 4).min(u[Unit::TexInstr]);
         let waits = m.core.waits(fma + cvt + sfu, reads + atomics, u[Unit::TexInstr])
             + missed * m.memory.l2_latency
-            + far * m.memory.external_latency;
+            + far * m.memory.external_latency
+            + u[Unit::Barriers] * m.core.barrier_latency;
         let mut load = Load::default();
         load[Ask::Fma] = fma;
         load[Ask::Cvt] = cvt;
         load[Ask::Sfu] = sfu;
-        load[Ask::Issues] = reads + atomics + u[Unit::LsWriteFull] + u[Unit::LsWritePartial];
+        load[Ask::Issues] =
+            reads + atomics + u[Unit::LsWriteFull] + u[Unit::LsWritePartial] + u[Unit::Barriers];
+        load[Ask::Barriers] = u[Unit::Barriers];
         load[Ask::Slots] = u[Unit::VaryingSlots32] + u[Unit::VaryingSlots16];
         load[Ask::Filters] = u[Unit::TexFilterOps];
+        load[Ask::Indexes] = u[Unit::TexIndexes];
+        load[Ask::Fetches] = u[Unit::TexFetches];
+        load[Ask::Lookups] = u[Unit::TexLookups];
+        load[Ask::Asked] = u[Unit::TexInBeats];
+        load[Ask::Answers] = u[Unit::TexMessages];
+        load[Ask::TexelBeats] = u[Unit::TexL2ReadBeats];
         load[Ask::ReadBeats] = u[Unit::LsL2ReadBeats] + u[Unit::TexL2ReadBeats] + u[Unit::OtherL2ReadBeats];
         load[Ask::WriteBeats] = u[Unit::LsWriteBackBeats] + u[Unit::LsOtherWriteBeats];
         load[Ask::Warps] = u[Unit::Warps];
@@ -108,22 +134,53 @@ impl Load {
         load
     }
 
+    /// Whether there are warps, or what uses their units.
+    fn shades(&self, core: &Core) -> bool {
+        self[Ask::Warps] > 0 || self.shading(core) > 0
+    }
+
     /// Cycles of the units that shaders use.
-    fn shading(&self, core: &Core) -> u64 {
+    pub(crate) fn shading(&self, core: &Core) -> u64 {
         arithmetic(core, self[Ask::Fma], self[Ask::Cvt], self[Ask::Sfu])
             .max(self[Ask::Issues].div_ceil(core.ls_issues))
             .max(self[Ask::Slots].div_ceil(core.varying_slots))
-            .max(self[Ask::Filters].div_ceil(core.texels))
+            .max(self.texture(core))
+    }
+
+    /// Cycles of the texture unit's longest stage.
+    pub fn texture(&self, core: &Core) -> u64 {
+        let footprints = self[Ask::Indexes].max(self[Ask::Fetches]) * 8;
+        let samples = self[Ask::Filters].max(self[Ask::Lookups] * 4).max(footprints);
+        samples
+            .div_ceil(core.texels)
+            .max(self[Ask::Asked])
+            .max(self[Ask::Answers])
+            .max((self[Ask::TexelBeats] * BEAT).div_ceil(core.l2_bytes))
+    }
+
+    /// Cycles of the link between the core and the L2.
+    pub fn link(&self, core: &Core) -> u64 {
+        (self[Ask::ReadBeats].max(self[Ask::WriteBeats]) * BEAT).div_ceil(core.l2_bytes)
     }
 
     /// Cycles of the busiest unit.
     pub fn busy(&self, core: &Core) -> u64 {
+        self.issue(core).max(self.link(core))
+    }
+
+    /// Cycles of the busiest unit of the core itself.
+    pub fn issue(&self, core: &Core) -> u64 {
         self.shading(core)
-            .max((self[Ask::ReadBeats].max(self[Ask::WriteBeats]) * BEAT).div_ceil(core.l2_bytes))
             .max(self[Ask::Primitives])
             .max(self[Ask::Quads].div_ceil(core.raster_quads))
             .max((self[Ask::Blended] * 4).div_ceil(core.pixels))
             .max(self[Ask::Written].div_ceil(core.pixels))
+    }
+
+    /// Cycles that its warps wait, summed; those of which a core holds half as many count twice.
+    fn held(&self) -> u64 {
+        let warps = self[Ask::Warps].max(1);
+        (self[Ask::Waits] as u128 * (warps + self[Ask::Large]) as u128 / warps as u128) as u64
     }
 
     /// Of so many warps at once, as many as a core holds.
@@ -141,19 +198,32 @@ pub fn arithmetic(core: &Core, fma: u64, cvt: u64, sfu: u64) -> u64 {
         .max((sfu * WARP).div_ceil(core.sfu_lanes))
 }
 
+/// What jobs that run at once share: each use of it in cycles of all cores, or of the GPU.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Uses {
+    /// Cycles of cores' own units, and the overhead of tasks, summed over cores.
+    pub cores: u64,
+    /// Cycles of links between cores and the L2, summed over cores.
+    pub links: u64,
+    /// Cycles that warps are held for while they wait, summed over warps.
+    pub warps: u64,
+}
+
 /// What one queue of the front end has to do for a workload.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Job {
     /// Cycles that it takes with the GPU to itself.
     pub cycles: u64,
-    /// Cycles of cores, summed.
+    /// Cycles in which cores hold a task of it, summed.
     pub core: u64,
-    /// Of these, cycles with a warp running.
+    /// Of these, cycles with a warp.
     pub exec: u64,
     /// To and from external memory.
     pub bytes: u64,
     /// Lines looked up in the L2.
     pub lines: u64,
+    /// What it uses of the cores meanwhile.
+    pub uses: Uses,
     /// What cores and the tiler take, the slices of the L2, and external memory: the job takes as long as the longest, and the front
     /// end's overhead.
     pub takes: [u64; 3],
@@ -161,14 +231,31 @@ pub struct Job {
     pub shading: u64,
 }
 
+/// What cores do for a job.
+#[derive(Clone, Copy, Default)]
+struct Cores {
+    /// Cycles until the last has done.
+    span: u64,
+    /// Cycles of all, were there nothing else to wait for; of these, with a warp.
+    core: u64,
+    exec: u64,
+    uses: Uses,
+}
+
 impl Job {
-    fn of(c: &Counts, phase: Phase, m: &Model, [span, core, exec]: [u64; 3], jobs: u64) -> Job {
+    /// `beside`: cycles of what else only this phase has to wait for.
+    fn of(c: &Counts, phase: Phase, m: &Model, cores: Cores, beside: u64, jobs: u64) -> Job {
         let bytes = (c[(phase, Unit::ExtReads)] + c[(phase, Unit::ExtWrites)]) * LINE;
         let lines = c[(phase, Unit::L2ReadLookups)] + c[(phase, Unit::L2WriteLookups)];
         let memory = bytes.div_ceil(m.memory.external_bytes_per_cycle);
         let l2 = (lines * LINE).div_ceil(m.memory.l2_slices * m.memory.slice_bytes);
-        let takes = [span, l2, memory];
-        Job { cycles: span.max(memory).max(l2) + jobs, core, exec, bytes, lines, takes, shading: 0 }
+        let turns = c[(phase, Unit::AtomicTurns)] * m.memory.atomic_cycles;
+        let takes = [cores.span.max(beside), l2.max(turns), memory];
+        let whole = takes.into_iter().fold(0, u64::max);
+        // Warps wait on their cores for what is shared: as long as the job goes on.
+        let held = |n: u64| (n as u128 * whole as u128).checked_div(cores.span as u128).unwrap_or(0) as u64;
+        let (core, exec) = (held(cores.core), held(cores.exec));
+        Job { cycles: whole + jobs, core, exec, bytes, lines, uses: cores.uses, takes, shading: 0 }
     }
 
     /// Cycles without the front end's overhead.
@@ -177,12 +264,14 @@ impl Job {
     }
 }
 
-/// Equal tasks, dealt to the cores in order: cycles until all are done, of cores, and of cores with a warp.
-fn dealt(load: &Load, tasks: u64, overhead: u64, m: &Model) -> [u64; 3] {
+/// Equal tasks, dealt to the cores in order.
+fn dealt(load: &Load, tasks: u64, overhead: u64, m: &Model) -> Cores {
     if tasks == 0 {
-        return [0; 3];
+        return Cores::default();
     }
     let warps = load[Ask::Warps].div_ceil(tasks).max(1);
+    let mut load = *load;
+    load[Ask::Waits] += load[Ask::Barriers] * (warps - 1);
     // Tasks of the core that has most, and those that it has at once; a core has as many of a large one's warps as it holds.
     let most = tasks.div_ceil(m.cores);
     let at_once = (load.resident(u64::MAX, &m.core) / warps).clamp(1, most);
@@ -191,24 +280,27 @@ fn dealt(load: &Load, tasks: u64, overhead: u64, m: &Model) -> [u64; 3] {
     let waits = of(load[Ask::Waits], at_once).div_ceil(resident) * most.div_ceil(at_once);
     let span = of(load.busy(&m.core), most).max(waits) + most * overhead;
     let waits = load[Ask::Waits].div_ceil(resident);
-    let exec = load.shading(&m.core).max(waits);
-    [span, load.busy(&m.core).max(waits) + tasks * overhead, exec]
+    let core = load.busy(&m.core).max(waits) + tasks * overhead;
+    // The next task is prepared while warps of others run.
+    let exec = if load.shades(&m.core) { core } else { 0 };
+    let cores = load.issue(&m.core) + tasks * overhead;
+    let uses = Uses { cores, links: load.link(&m.core), warps: load.held() };
+    Cores { span, core, exec, uses }
 }
 
 /// A dispatch, or a transfer: workgroups, or stretches of 64 KiB, are its tasks.
 pub fn compute(c: &Counts, m: &Model) -> Job {
     let load = Load::of(c, Phase::Compute, m);
     let dealt = dealt(&load, c[Event::ComputeTasks], m.overhead.compute_task, m);
-    Job::of(c, Phase::Compute, m, dealt, c[Event::ComputeJobs] * m.overhead.compute_job)
+    Job::of(c, Phase::Compute, m, dealt, 0, c[Event::ComputeJobs] * m.overhead.compute_job)
 }
 
 /// A render pass's binning.
 pub fn binning(c: &Counts, m: &Model) -> Job {
     let load = Load::of(c, Phase::Binning, m);
-    let [span, core, exec] = dealt(&load, c[Event::BinningTasks], m.overhead.binning_task, m);
-    let whole = span.max(tiler(c, m));
+    let cores = dealt(&load, c[Event::BinningTasks], m.overhead.binning_task, m);
     let jobs = c[Event::BinningJobs] * m.overhead.binning_job;
-    Job { shading: span, ..Job::of(c, Phase::Binning, m, [whole, core, exec], jobs) }
+    Job { shading: cores.span, ..Job::of(c, Phase::Binning, m, cores, tiler(c, m), jobs) }
 }
 
 /// What a draw weighs in its pass's binning. Draws' weights are added: those of several draws' counts together are others, for the busiest
@@ -245,8 +337,8 @@ impl Draw {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MainPhase {
     pub job: Job,
-    /// Cycles of cores by draw, and of these those with a warp. What is left of the job's is the pass's own.
-    pub draws: Vec<[u64; 2]>,
+    /// Cycles in which cores hold warps of each draw. What is left of the job's is the pass's own.
+    pub draws: Vec<u64>,
 }
 
 /// A render pass's tiles: its draws in order, what each task weighs, and in how many of them there is something to draw.
@@ -257,6 +349,7 @@ pub fn main(all: &Counts, draws: &[Draw], weights: &[u64], touched: u64, m: &Mod
     let pairs: u64 = draws.iter().map(|d| d.tasks).sum();
     let most = pairs.div_ceil(touched.max(1)).max(1) as usize;
     let mut cycles = Vec::with_capacity(draws.len());
+    let mut uses = Uses::default();
     let mut at = 0;
     while at < draws.len() {
         let (mut load, mut tasks, mut end) = (Load::default(), 0, at);
@@ -270,17 +363,27 @@ pub fn main(all: &Counts, draws: &[Draw], weights: &[u64], touched: u64, m: &Mod
         }
         let warps = per_task(&load, tasks, touched, m);
         together(&draws[at..end], &load, warps, m, &mut cycles);
+        uses.cores += load.issue(&m.core);
+        uses.warps += load.held();
         at = end;
     }
-    let overhead = all[Event::MainTasks] * m.overhead.main_task;
-    let drawn: u64 = cycles.iter().map(|c| c[0]).sum();
-    let exec: u64 = cycles.iter().map(|c| c[1]).sum();
-    // What tiles cost whatever is drawn in them goes on beside the drawing, as long as that lasts.
-    let core = drawn.max(Load::of(all, Phase::Main, m).busy(&m.core)) + overhead;
+    let (overhead, tasks) = (m.overhead.main_task, all[Event::MainTasks]);
+    let drawn: u64 = cycles.iter().sum();
+    // What tiles cost whatever is drawn in them goes on beside the drawing, and holds it up where it takes longer.
+    let whole = Load::of(all, Phase::Main, m);
+    let fixed = whole.busy(&m.core);
+    let core = drawn.max(fixed) + tasks * overhead;
+    let part =
+        |n: u64| (n as u128 * touched.min(tasks) as u128).checked_div(tasks as u128).unwrap_or(0) as u64;
+    let exec = if drawn == 0 { 0 } else { (drawn.max(part(fixed)) + part(tasks * overhead)).min(core) };
     let span = (core as u128 * spread(weights, m.cores) as u128).div_ceil(SCALE as u128) as u64;
-    let span = span.div_ceil(m.cores.min(all[Event::MainTasks]).max(1));
-    let job = Job::of(all, Phase::Main, m, [span, core, exec], all[Event::MainJobs] * m.overhead.main_job);
-    MainPhase { job, draws: cycles }
+    let span = span.div_ceil(m.cores.min(tasks).max(1));
+    uses.cores = uses.cores.max(whole.issue(&m.core)) + tasks * overhead;
+    uses.links = whole.link(&m.core);
+    let cores = Cores { span, core, exec, uses };
+    let job = Job::of(all, Phase::Main, m, cores, 0, all[Event::MainJobs] * m.overhead.main_job);
+    let draws = share(cycles.into_iter(), job.exec).collect();
+    MainPhase { job, draws }
 }
 
 /// Warps that a core has at once of draws that touch so many tasks, some the same.
@@ -289,18 +392,12 @@ fn per_task(load: &Load, tasks: u64, touched: u64, m: &Model) -> u64 {
     load[Ask::Warps].div_ceil(distinct) * m.core.main_tasks.min(distinct)
 }
 
-/// Draws that share a core: the cycles of each, of all and with a warp.
-fn together(draws: &[Draw], load: &Load, warps: u64, m: &Model, cycles: &mut Vec<[u64; 2]>) {
+/// Draws that share a core: the cycles of each.
+fn together(draws: &[Draw], load: &Load, warps: u64, m: &Model, cycles: &mut Vec<u64>) {
     let resident = load.resident(warps, &m.core);
-    let waits = load[Ask::Waits].div_ceil(resident);
-    let (all, exec) = (load.busy(&m.core).max(waits), load.shading(&m.core).max(waits));
-    let own = |l: &Load| {
-        let waits = l[Ask::Waits].div_ceil(resident);
-        [l.busy(&m.core).max(waits), l.shading(&m.core).max(waits)]
-    };
-    let own: Vec<[u64; 2]> = draws.iter().map(|d| own(&d.load)).collect();
-    let shares = |i: usize, of: u64| share(own.iter().map(move |o| o[i]), of);
-    cycles.extend(shares(0, all).zip(shares(1, exec)).map(|(a, b)| [a, b]));
+    let of = |l: &Load| l.busy(&m.core).max(l[Ask::Waits].div_ceil(resident));
+    let own: Vec<u64> = draws.iter().map(|d| of(&d.load)).collect();
+    cycles.extend(share(own.into_iter(), of(load)));
 }
 
 /// `whole` in parts that go by `weights`: what is rounded is rounded once, so that they add up.

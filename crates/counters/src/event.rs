@@ -88,7 +88,7 @@ names! {
         PrimsScissorCulled,
         /// Primitives culled because they cover no sample point.
         PrimsSampleCulled,
-        /// Primitive references that the tiler wrote into the lists of 64 × 64 tasks.
+        /// Primitive references that the tiler wrote into the lists of tiles.
         BinEntries,
         /// Requests for position shading, of up to four vertices each.
         PositionTasks,
@@ -114,11 +114,11 @@ names! {
         /// Regions of 64 × 64 pixels drawn, by layer.
         MainTasks,
 
-        /// Tiles of 32 × 32 pixels drawn, by layer.
+        /// Tiles drawn, by layer: of 32 × 32 pixels, or fewer where the tile buffer does not hold the colours of so many.
         Tiles,
         /// Tiles of 32 × 32 pixels that were not written because memory holds these pixels already.
         TilesKilled,
-        /// Primitives that entered the rasteriser, by 64 × 64 task.
+        /// Primitives that entered the rasteriser, by tile.
         PrimsRasterised,
         /// Quads of 2 × 2 pixels with at least one sample covered.
         QuadsRasterised,
@@ -303,6 +303,10 @@ names! {
         LsWritePartial,
         /// Atomic issues, one a thread.
         LsAtomic,
+        /// Atomics of the line that has most of them, were those of a workload spread evenly over the lines that they are done on.
+        AtomicTurns,
+        /// Warps that come to a barrier of their workgroup.
+        Barriers,
         /// Warp-instructions that fetch a vertex attribute.
         AttributeInstr,
         /// Warp-instructions that interpolate an input.
@@ -331,9 +335,9 @@ names! {
         /// Bilinear operations that these samples cost: one a thread, doubled by each of trilinear and 3D filtering and
         /// by texels wider than 32 bits (as they are when decoded), times the taps that anisotropic filtering takes.
         TexFilterOps,
-        /// Lookups of 64-byte lines in the L1 texture cache: the lines that each message touches.
+        /// Look-ups in the L1 texture cache: of a quad's footprint in a level, a slice and two taps, in up to four lines of 64 bytes.
         TexLookups,
-        /// Of these, lookups that missed.
+        /// Lines that they missed.
         TexL1Misses,
         /// Footprints that indices are calculated for: one a message, as many as levels, slices and taps beyond one ask for.
         TexIndexes,

@@ -23,7 +23,7 @@ pub enum Formula {
     Div(Box<[Formula; 2]>),
     Min(Vec<Formula>),
     Max(Vec<Formula>),
-    /// 100 · part / whole, between 0 and 100.
+    /// 100 · part / whole. More than 100 says that one of both is wrong, so it is not cut.
     Percent(Box<[Formula; 2]>),
 }
 
@@ -61,7 +61,7 @@ impl Formula {
             Formula::Div(ab) => quotient(v(&ab[0]), v(&ab[1])),
             Formula::Min(all) => all.iter().map(v).fold(f64::INFINITY, f64::min),
             Formula::Max(all) => all.iter().map(v).fold(f64::NEG_INFINITY, f64::max),
-            Formula::Percent(ab) => (quotient(v(&ab[0]), v(&ab[1])) * 100.0).clamp(0.0, 100.0),
+            Formula::Percent(ab) => (quotient(v(&ab[0]), v(&ab[1])) * 100.0).max(0.0),
         }
     }
 
@@ -218,7 +218,9 @@ mod tests {
         assert_eq!(value("Main.Fma + Fma"), 14.0);
         assert_eq!(value("Binning.Fma"), 0.0);
         assert_eq!(value("percent(Main.Fma, Fma)"), 75.0);
-        assert_eq!(value("percent(Fma, Main.Fma)"), 100.0);
+        // More than all of it is not cut.
+        assert!((value("percent(Fma, Main.Fma)") - 400.0 / 3.0).abs() < 1e-9);
+        assert_eq!(value("percent(0 - Fma, Main.Fma)"), 0.0);
         assert_eq!(value("$cores"), 10.0);
     }
 

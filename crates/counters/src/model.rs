@@ -59,12 +59,16 @@ pub struct Core {
     pub l1_kib: u64,
     /// Texture cache.
     pub texture_l1_kib: u64,
+    /// Tile buffer for colours: a tile has as many pixels as fit, 32 × 32 at most.
+    pub tile_kib: u64,
     /// Main-phase tasks that a core has in flight.
     pub main_tasks: u64,
     /// Cycles until a warp goes on: after arithmetic, a load or an atomic from the L1, and a texture instruction from its.
     pub arithmetic_latency: u64,
     pub ls_latency: u64,
     pub texture_latency: u64,
+    /// The same at a barrier, when the last warp of the workgroup has come.
+    pub barrier_latency: u64,
 }
 
 impl Core {
@@ -94,6 +98,8 @@ pub struct Memory {
     pub l2_slices: u64,
     /// Bytes that a slice of the L2 serves.
     pub slice_bytes: u64,
+    /// Cycles that an atomic has a line for itself.
+    pub atomic_cycles: u64,
     /// Cycles more until a warp goes on: what comes from the L2, and what that lacks.
     pub l2_latency: u64,
     pub external_latency: u64,
@@ -129,6 +135,9 @@ pub struct Overhead {
 pub const WARP: u64 = 16;
 /// Side of a main-phase task, and of a region of VK_ARM_performance_counters_by_region, in pixels.
 pub const TASK: u64 = 64;
+/// Pixels of a tile.
+const TILE_MOST: u64 = 32 * 32;
+const TILE_LEAST: u64 = 4 * 4;
 /// Bytes of a cache line.
 pub const LINE: u64 = 64;
 /// Bytes of a beat between core and L2, as the counters count them.
@@ -142,6 +151,11 @@ pub const BUILT_IN: &[(&str, &str)] = &[
     ("g720", include_str!("../models/g720.toml")),
     ("g610", include_str!("../models/g610.toml")),
     ("g57", include_str!("../models/g57.toml")),
+    ("g77", include_str!("../models/g77.toml")),
+    ("g78", include_str!("../models/g78.toml")),
+    ("g710", include_str!("../models/g710.toml")),
+    ("g715", include_str!("../models/g715.toml")),
+    ("g725", include_str!("../models/g725.toml")),
     ("small", include_str!("../models/small.toml")),
     ("big", include_str!("../models/big.toml")),
 ];
@@ -170,16 +184,19 @@ impl Model {
             ("core.l2_bytes", c.l2_bytes),
             ("core.l1_kib", c.l1_kib),
             ("core.texture_l1_kib", c.texture_l1_kib),
+            ("core.tile_kib", c.tile_kib),
             ("core.main_tasks", c.main_tasks),
             ("core.arithmetic_latency", c.arithmetic_latency),
             ("core.ls_latency", c.ls_latency),
             ("core.texture_latency", c.texture_latency),
+            ("core.barrier_latency", c.barrier_latency),
             ("tiler.primitives", m.tiler.primitives),
             ("tiler.bin_entries", m.tiler.bin_entries),
             ("tiler.requests", m.tiler.requests),
             ("memory.l2_kib", m.memory.l2_kib),
             ("memory.l2_slices", m.memory.l2_slices),
             ("memory.slice_bytes", m.memory.slice_bytes),
+            ("memory.atomic_cycles", m.memory.atomic_cycles),
             ("memory.l2_latency", m.memory.l2_latency),
             ("memory.external_latency", m.memory.external_latency),
             ("memory.bus_bytes", m.memory.bus_bytes),
@@ -240,6 +257,12 @@ impl Model {
             Ok(m) => (m, None),
             Err(e) => (Model::default(), Some(e)),
         }
+    }
+
+    /// Width and height of a tile whose pixels have so many bits of colour, all attachments and samples: powers of two.
+    pub fn tile(&self, bits: u64) -> [u64; 2] {
+        let pixels = ((self.core.tile_kib << 13) / bits.max(1)).clamp(TILE_LEAST, TILE_MOST).ilog2();
+        [1 << pixels.div_ceil(2), 1 << (pixels / 2)]
     }
 
     /// Nanoseconds of so many cycles, rounded up.
@@ -311,6 +334,11 @@ mod tests {
         assert_eq!(rates("g57"), (5, 32, 4, 2, 1));
         assert_eq!(rates("g610"), (4, 64, 8, 4, 2));
         assert_eq!(rates("g720"), (10, 128, 8, 4, 4));
+        assert_eq!(rates("g77"), (9, 32, 4, 2, 1));
+        assert_eq!(rates("g78"), (20, 32, 4, 2, 1));
+        assert_eq!(rates("g710"), (10, 64, 8, 4, 2));
+        assert_eq!(rates("g715"), (7, 128, 8, 4, 4));
+        assert_eq!(rates("g725"), (6, 128, 8, 4, 4));
         // Billions of multiply-adds a second, twice as many operations: 5 · 32 · 0.88, 4 · 64 · 1.
         let peak = |name| {
             let m = Model::load(Some(name)).unwrap();
@@ -334,7 +362,10 @@ mod tests {
             assert!(!e.contains('\n') && e.starts_with("line "), "{e}");
         }
         let e = Model::load(Some("/no/such/file")).unwrap_err();
-        assert!(e.contains("g720, g610, g57, small, big") && !e.contains('\n'), "{e}");
+        assert!(
+            e.contains("g720, g610, g57, g77, g78, g710, g715, g725, small, big") && !e.contains('\n'),
+            "{e}"
+        );
     }
 
     #[test]

@@ -13,7 +13,7 @@
 
 use crate::cost::{self, Ask, Job, Load};
 use crate::event::{Counts, Event, EventCounts, Phase, Unit};
-use crate::model::{LINE, Model};
+use crate::model::{BEAT, LINE, Model};
 
 /// All of external memory's time.
 pub const WHOLE: u64 = 1 << 20;
@@ -47,11 +47,14 @@ pub fn of(c: &Counts, phase: Phase, job: &Job, went: Went, m: &Model) -> EventCo
 fn cores(e: &mut EventCounts, c: &Counts, phase: Phase, job: &Job, m: &Model) {
     let u = c.units(phase);
     let (core, exec) = (&m.core, job.exec);
-    let waits = Load::of_units(&u, m)[Ask::Waits];
+    let load = Load::of_units(&u, m);
+    let waits = load[Ask::Waits];
     if phase == Phase::Main && exec > 0 {
         // As a queue before the warps: always filled where they take longer, else as often as two come while one is shaded.
         let front = c[Event::PrimsRasterised].max(c[Event::QuadsRasterised].div_ceil(core.raster_quads));
-        e[Event::PrePipeCycles] = if exec >= front { exec } else { scaled(exec, exec, front) };
+        let shading = load.shading(core);
+        e[Event::PrePipeCycles] =
+            if shading >= front { exec } else { scaled(scaled(exec, shading, front), shading, front) };
     }
     if u[Unit::Warps] == 0 || waits == 0 {
         return;
@@ -72,8 +75,9 @@ fn cores(e: &mut EventCounts, c: &Counts, phase: Phase, job: &Job, m: &Model) {
     // A footprint of a message has eight samples.
     let footprints = |n: u64| (n * 8).div_ceil(core.texels);
     let (index, filter) = (footprints(u[Unit::TexIndexes]), u[Unit::TexFilterOps].div_ceil(core.texels));
-    // Lookups of single lines, one a cycle, are told but hold nothing up.
-    let fetch = footprints(u[Unit::TexFetches]).max(u[Unit::TexL2ReadBeats]).max(data);
+    let loaded = (u[Unit::TexL2ReadBeats] * BEAT).div_ceil(core.l2_bytes);
+    let looked_up = (u[Unit::TexLookups] * 4).div_ceil(core.texels);
+    let fetch = footprints(u[Unit::TexFetches]).max(looked_up).max(loaded).max(data);
     let (asked, answered) = (u[Unit::TexInBeats], u[Unit::TexMessages]);
     let active = [index, filter, fetch, asked, answered].into_iter().fold(in_flight, u64::max).min(exec);
     let descriptors = u[Unit::TexDescriptorLoads] * (m.memory.l2_latency + m.memory.external_latency);

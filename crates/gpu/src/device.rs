@@ -269,6 +269,7 @@ impl Inner {
             // Another batch can't resume what this one has suspended.
             executor.end_pass();
             executor.tell_quiet();
+            executor.settle();
             executor.publisher.end_batch(s.presents);
         }
         drop(s.lists);

@@ -1,5 +1,7 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
+mod later;
+
 use crate::channel::{Done, MadeBy, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
 use crate::command::generated::{Generated, Sequence, Wild};
@@ -7,19 +9,19 @@ use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
 use crate::discarded;
 use crate::exclusive::{self, Turn};
 use crate::pass_time;
-use crate::query::Queries;
+use crate::query::{InPass, Queries};
 use crate::stripes::Stripes;
 use crate::transfer::{self, Transferred};
 use crate::watch::{Pulse, submission_time};
 use ash::vk;
 use counters::model::LINE;
-use counters::{Counts, Event, Job, Model, Phase, cost};
+use counters::{Counts, Event, Job, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::{Blocks, Work};
 use machine::lost::{Blame, Limits, Place, Told, Why};
 use machine::shared::Shared;
-use machine::time::{Gpu, Line, Ran, Span};
+use machine::time::{Ahead, Line, Span};
 use machine::turns::Slot;
 use parking_lot::Mutex;
 use raster::draw::Draw;
@@ -30,6 +32,8 @@ use shader::stage_io::FEEDBACK_BUFFERS;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use texel::memory::sparse::resident;
+
+use later::Later;
 
 pub struct Executor {
     shared: Arc<Shared>,
@@ -44,6 +48,8 @@ pub struct Executor {
     /// The place of the submission under way among those of all queues.
     pub slot: Slot,
     pub publisher: Publisher,
+    /// What has been executed, as long as it is not known when it ran.
+    later: Later,
     /// Marks in the pass under way, with their epochs.
     marks: Vec<(usize, Mark)>,
     /// Lines that cleaning the L2 has written, before the next workload.
@@ -74,6 +80,7 @@ impl Executor {
             stripes: Stripes::default(),
             slot: Slot::default(),
             publisher,
+            later: Later::default(),
             marks: vec![],
             cleaned: None,
             discards: false,
@@ -221,15 +228,21 @@ impl Executor {
                 if let Some(p) = &mut self.pass {
                     p.barrier();
                 } else {
-                    self.line.barrier(d.src_stages, d.dst_stages);
+                    let (src, dst) = (d.src_stages, d.dst_stages);
+                    if self.timed() {
+                        self.ahead().barrier(src, dst);
+                    }
+                    self.then(move |e, _| e.line.barrier(src, dst));
                 }
             }
             Command::SetEvent { event, stages } => {
+                self.settle();
                 event.time.store(self.line.done(*stages), SeqCst);
                 self.shared.hub.change(|| event.set.store(true, SeqCst));
             }
             Command::ResetEvent { event, .. } => self.shared.hub.change(|| event.set.store(false, SeqCst)),
             Command::WaitEvents { events, dependency } => {
+                self.settle();
                 self.shared.clock.reached(self.line.latest());
                 self.pulse.rest();
                 let Shared { hub, turns, .. } = &*self.shared;
@@ -244,16 +257,26 @@ impl Executor {
                 self.command(c, draws);
             }
             Command::WriteTimestamp { pool, query, stages } => {
-                self.queries.stamp(self.pass.as_deref_mut(), &mut self.line, pool, *query, *stages)
+                let (at, pool, query, stages) = (self.in_pass_now(), pool.clone(), *query, *stages);
+                self.then(move |e, _| e.queries.stamp(at, &mut e.line, pool, query, stages));
             }
             Command::BeginQuery { pool, query, index, .. } => {
-                self.queries.begin(self.pass.as_deref_mut(), pool, *query, *index);
+                let pass = [self.queries.performance_pass, *index];
+                let (at, pool, query) = (self.in_pass_now(), pool.clone(), *query);
+                self.queries.opens(&pool, query);
+                self.then(move |e, _| e.queries.begin(at, pool, query, pass));
             }
-            Command::EndQuery { pool, query } => self.queries.end(self.pass.as_deref_mut(), pool, *query),
+            Command::EndQuery { pool, query } => {
+                let (at, pool, query) = (self.in_pass_now(), pool.clone(), *query);
+                self.queries.closes(&pool, query);
+                self.then(move |e, _| e.queries.end(at, &pool, query));
+            }
             Command::ResetQueryPool { pool, first, count } => {
-                self.shared.hub.change(|| pool.reset(*first, *count))
+                let (pool, first, count) = (pool.clone(), *first, *count);
+                self.then(move |e, _| e.shared.hub.change(|| pool.reset(first, count)));
             }
             Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags } => {
+                self.settle();
                 let (p, n) = dst.range(*offset, vk::WHOLE_SIZE);
                 let last = (*count as u64).checked_sub(1).and_then(|i| i.checked_mul(*stride));
                 let end = last.and_then(|at| at.checked_add(pool.result_size(*flags)));
@@ -278,7 +301,9 @@ impl Executor {
                 let Some(mark) = self.publisher.mark(self.place.labels(), name) else { return };
                 match &mut self.pass {
                     Some(p) => self.marks.push((p.epochs.advance(), mark)),
-                    None => self.publisher.publish_mark(mark, *self.queries.total(), self.line.latest()),
+                    None => self.then(|e, _| {
+                        e.publisher.publish_mark(mark, *e.queries.total(), e.line.latest());
+                    }),
                 }
             }
         }
@@ -292,6 +317,13 @@ impl Executor {
     }
 
     fn draw(&mut self, draws: &Arc<Vec<Draw>>, n: usize) {
+        // Who reads the clock is to find when the pass may begin.
+        if let Some(d) = draws.get(n).filter(|_| self.is_waiting())
+            && self.later.reads_clock(&d.pipeline)
+        {
+            self.settle();
+            self.pass.iter_mut().for_each(|p| p.begins(&self.line));
+        }
         let counted = self.queries.need_all();
         let mut feedback = self.feedback.take();
         self.in_pass(|p, shared, place| p.draw(shared, draws, n, place, counted, feedback.as_mut()));
@@ -360,6 +392,7 @@ impl Executor {
             let made_by = MadeBy::of(p.pipelines());
             let alone = p.by_region();
             let labels = std::mem::take(&mut p.labels);
+            let executed = self.publisher.executed(&labels, || (name.clone(), made_by));
             let (result, mut ended) = p.end(&self.shared);
             discarded::pass_ended(&rendering, &name, &self.place);
             if let Some(lines) = self.cleaned.take() {
@@ -367,25 +400,48 @@ impl Executor {
                 count::cleaned(&mut c, lines, self.shared.model);
                 ended.epochs.add_at(0, &c);
             }
-            let times = pass_time::run(&self.shared, &mut self.line, &mut ended);
-            let sums = ended.epochs.sums();
-            for (epoch, mark) in std::mem::take(&mut self.marks) {
-                let [_, main] = times.at(epoch);
-                self.publisher.publish_mark(mark, self.queries.at(&sums, epoch), main);
+            let jobs = self.timed().then(|| pass_time::Jobs::new(&mut ended, self.shared.model));
+            if let Some(jobs) = &jobs {
+                self.ahead().pass([&jobs.binning, &jobs.main]);
             }
-            self.queries.pass_ended(&sums, &times);
-            if alone {
-                exclusive::ended(times.spans[1].end);
+            let (marks, whole) = (std::mem::take(&mut self.marks), result.is_ok());
+            let stripes = !self.stripes.is_empty();
+            self.then(move |e, known| {
+                let (line, epochs) = (&mut e.line, &mut ended.epochs);
+                let times = match jobs {
+                    Some(jobs) => pass_time::run(line, known, jobs, epochs, e.shared.model),
+                    None => pass_time::unseen(line, epochs),
+                };
+                let sums = ended.epochs.sums();
+                for (epoch, mark) in marks {
+                    let [_, main] = times.at(epoch);
+                    e.publisher.publish_mark(mark, e.queries.at(&sums, epoch), main);
+                }
+                e.queries.pass_ended(&sums, &times, &mut e.line);
+                if alone {
+                    exclusive::ended(times.spans[1].end);
+                }
+                let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(times.spans), sums.all());
+                let counts = &counts;
+                let done = Done { kind, views, span: Span::default(), phases, counts, seen: ended.seen };
+                e.publisher.publish(executed, done);
+                if whole {
+                    e.stripes.end(&e.shared.hub, times.spans[1]);
+                }
+            });
+            // Others wait for when it has ended.
+            if alone || stripes {
+                self.settle();
             }
-            let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(times.spans), sums.all());
-            let counts = &counts;
-            let done = Done { kind, views, span: Span::default(), phases, counts, seen: ended.seen };
-            self.publisher.publish(&labels, done, || (name, made_by));
-            match result {
-                Err(b) => self.blame(b),
-                Ok(()) => self.stripes.end(&self.shared.hub, times.spans[1]),
+            if let Err(b) = result {
+                self.blame(b);
             }
         }
+    }
+
+    /// Where the pass under way is, if there is one.
+    fn in_pass_now(&mut self) -> Option<InPass> {
+        self.pass.as_deref_mut().map(InPass::of)
     }
 
     fn in_pass(&mut self, f: impl FnOnce(&mut PassRun, &Shared, &Place) -> Result<(), Blame>) {
@@ -402,6 +458,7 @@ impl Executor {
     /// Waits until this device may work: alone, where the pass under way counts by region.
     fn turn(&mut self, pass: Option<&mut PassRun>) -> Turn {
         let Some(p) = pass.filter(|p| p.by_region()) else { return exclusive::shared() };
+        self.settle();
         let (turn, from) = exclusive::alone();
         self.line.floor(from);
         p.begins(&self.line);
@@ -420,6 +477,9 @@ impl Executor {
         let size = program.workgroup.iter().map(|&n| n as u64).product::<u64>();
         let instrumented = d.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
         let tables = d.bindings.tables();
+        if self.is_waiting() && program.reads_clock() {
+            self.settle();
+        }
         let shared = &*self.shared;
         let begin = self.line.dispatch_begins(&shared.clock.gpu());
         let host = DeviceHost::at(shared, begin);
@@ -492,17 +552,23 @@ impl Executor {
         let mut units = count::units(&usage);
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
         count::descriptors(&mut units, program, total.min(self.shared.model.cores));
-        let mut counts = Counts::default();
+        let mut counts = Box::<Counts>::default();
         counts.add_units(Phase::Compute, &units);
         counts[Event::ComputeInvocations] = total * size;
         counts[Event::ComputeJobs] = 1;
         counts[Event::ComputeTasks] = total;
         let job = cost::compute(&counts, shared.model);
-        let span = self.job(&mut counts, Phase::Compute, &job, Line::dispatch);
-        let done =
-            Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts, seen: None };
         let names = || (name(), MadeBy::of(std::slice::from_ref(&d.pipeline.title)));
-        self.publisher.publish(self.place.labels(), done, names);
+        let executed = self.publisher.executed(self.place.labels(), names);
+        let model = self.shared.model;
+        self.job(
+            counts,
+            Phase::Compute,
+            job,
+            Ahead::dispatch,
+            |line, known, job| line.dispatch(known, job, model),
+            |e, span, counts| e.publisher.publish(executed, done(WorkloadKind::Dispatch, span, counts)),
+        );
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
         }
@@ -532,7 +598,7 @@ impl Executor {
         if let Some(mut l2) = self.shared.l2() {
             l2.stream(others, count::l2_lines(model));
         }
-        let (mut counts, phase, job) = match covered {
+        let (counts, phase, job) = match covered {
             Some(covered) => {
                 let counts = count::drawn(moved, &covered);
                 // Nobody is told how long it takes while nobody looks.
@@ -549,12 +615,15 @@ impl Executor {
                 (counts, Phase::Compute, cost::compute(&counts, model))
             }
         };
-        let run =
-            |line: &mut Line, gpu: &mut Gpu, job: &Job, m: &Model| line.transfer(gpu, kind, phase, job, m);
-        let span = self.job(&mut counts, phase, &job, run);
-        let done =
-            Done { kind: WorkloadKind::Transfer, views: 1, span, phases: None, counts: &counts, seen: None };
-        self.publisher.publish(self.place.labels(), done, || (name.into(), MadeBy::default()));
+        let executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
+        self.job(
+            Box::new(counts),
+            phase,
+            job,
+            |ahead, job| ahead.transfer(kind, phase, job),
+            move |line, known, job| line.transfer(known, kind, phase, job, model),
+            |e, span, counts| e.publisher.publish(executed, done(WorkloadKind::Transfer, span, counts)),
+        );
     }
 
     /// What small transfers have moved while nobody looked at counters is told of in one go, before anybody could ask.
@@ -565,28 +634,6 @@ impl Executor {
         let counts = std::mem::take(&mut self.quiet).counts([0; 2]);
         self.queries.add(&counts, self.line.latest());
         self.publisher.add(&counts);
-    }
-
-    /// A workload that has counted this runs as one job: its time is added to what it counted, and all that to queries.
-    fn job(
-        &mut self,
-        counts: &mut Counts,
-        phase: Phase,
-        job: &Job,
-        run: impl FnOnce(&mut Line, &mut Gpu, &Job, &Model) -> Ran,
-    ) -> Span {
-        if !self.shared.observed.counts() {
-            let now = self.line.latest();
-            self.queries.add(counts, now);
-            return Span { begin: now, end: now };
-        }
-        if let Some(lines) = self.cleaned.take() {
-            count::cleaned(counts, lines, self.shared.model);
-        }
-        let ran = run(&mut self.line, &mut self.shared.clock.gpu(), job, self.shared.model);
-        count::job(counts, phase, job, &ran, self.shared.model);
-        self.queries.add(counts, ran.end);
-        ran.span()
     }
 
     /// Reports a fault, which loses the device.
@@ -601,4 +648,9 @@ impl Executor {
         let wave = self.shared.watchdog;
         Limits { wave, submission: submission_time(wave) }
     }
+}
+
+/// A workload outside render passes has run.
+fn done(kind: WorkloadKind, span: Span, counts: &Counts) -> Done<'_> {
+    Done { kind, views: 1, span, phases: None, counts, seen: None }
 }

@@ -6,8 +6,7 @@ use counters::cost::{self, share};
 use counters::stalls::{self, By};
 use counters::{Counts, Job, Model, Phase};
 use machine::count;
-use machine::shared::Shared;
-use machine::time::{Line, Ran, Span};
+use machine::time::{Known, Line, Ran, Span};
 use raster::drawn::Ended;
 use raster::statistics::{Epochs, Views};
 
@@ -27,7 +26,14 @@ impl Times {
     }
     /// When this view has got so far.
     pub fn at_of(&self, epoch: usize, view: u32) -> [u64; 2] {
-        self.of(self.places.place(view), epoch)
+        self.of(self.place(view), epoch)
+    }
+    /// Views that are told apart, and which of them this one is.
+    pub fn views(&self) -> usize {
+        self.places.count()
+    }
+    pub fn place(&self, view: u32) -> usize {
+        self.places.place(view)
     }
     fn of(&self, place: usize, epoch: usize) -> [u64; 2] {
         let times = self.views.get(place).and_then(|v| v.get(epoch));
@@ -117,32 +123,53 @@ impl Phased<'_> {
     }
 }
 
-/// Runs the pass's jobs, and adds their time to its counts. While nobody looks it takes no time.
-pub fn run(shared: &Shared, line: &mut Line, ended: &mut Ended) -> Times {
-    let epochs = &mut ended.epochs;
+/// The jobs of a pass.
+pub struct Jobs {
+    all: Counts,
+    pub binning: Job,
+    pub main: Job,
+    /// What each cell weighs in binning.
+    binned: Vec<u64>,
+    /// Of the main phase, cores' cycles of the draws in each cell.
+    drawn: Vec<u64>,
+}
+
+impl Jobs {
+    pub fn new(ended: &mut Ended, m: &Model) -> Jobs {
+        let all = ended.epochs.all();
+        let binning = cost::binning(&all, m);
+        let cells = ended.epochs.each().len();
+        let (main, drawn) = ended.drawn.main(&all, cells, m);
+        if let Some(seen) = &mut ended.seen {
+            ended.drawn.tell(&mut seen.draws, &binning, &main);
+        }
+        Jobs { all, binning, main: main.job, binned: ended.drawn.binning_weights(cells), drawn }
+    }
+}
+
+/// Of a pass that nobody looks at: it takes no time.
+pub fn unseen(line: &Line, epochs: &Epochs) -> Times {
+    let now = line.latest();
+    Times { spans: [Span { begin: now, end: now }; 2], views: vec![], places: epochs.views() }
+}
+
+/// Runs the pass's jobs, and adds their time to its counts.
+pub fn run(line: &mut Line, known: &mut Known, jobs: Jobs, epochs: &mut Epochs, m: &Model) -> Times {
     let places = epochs.views();
-    if !shared.observed.counts() {
-        let now = line.latest();
-        return Times { spans: [Span { begin: now, end: now }; 2], views: vec![], places };
-    }
-    let (m, views): (&Model, usize) = (shared.model, places.count());
-    let all = epochs.all();
+    let views = places.count();
     let n = epochs.each().len();
-    let binning = cost::binning(&all, m);
-    let (main, drawn) = ended.drawn.main(&all, n, m);
-    if let Some(seen) = &mut ended.seen {
-        ended.drawn.tell(&mut seen.draws, &binning, &main);
-    }
-    let ran = line.pass(&mut shared.clock.gpu(), [&binning, &main.job], m);
-    let binned = ended.drawn.binning_weights(n);
-    let [core, exec] = [binning.core, binning.exec].map(|all| split(all, &binned, 0, views));
-    let draws: Vec<u64> = drawn.iter().map(|d| d[0]).collect();
-    let own = main.job.core.saturating_sub(draws.iter().sum());
-    let with_own = split(main.job.core, &draws, own, views);
+    let Jobs { all, binning, main, binned, drawn: draws } = jobs;
+    let ran = line.pass(known, [&binning, &main], m);
+    let [core, exec] = ran[0].cores(&binning).map(|all| split(all, &binned, 0, views));
+    let own = main.core.saturating_sub(draws.iter().sum());
+    // What the draws hold the cores for, and what is the pass's own.
+    let [held, drawn] = ran[1].cores(&main);
+    let with_own = split(held, &draws, held - drawn, views);
+    let drawn = split(drawn, &draws, 0, views);
     for cell in 0..n {
         let mut c = Counts::default();
         count::cores(&mut c, Phase::Binning, core[cell], exec[cell]);
-        count::cores(&mut c, Phase::Main, with_own[cell], drawn[cell][1]);
+        count::cores(&mut c, Phase::Main, with_own[cell], drawn[cell]);
         epochs.add_at(cell, &c);
     }
     let jobs = |job: counters::Event, cycles: u64| all[job] * cycles;
@@ -158,12 +185,12 @@ pub fn run(shared: &Shared, line: &mut Line, ended: &mut Ended) -> Times {
     };
     let draw = Phased {
         phase: Phase::Main,
-        job: &main.job,
+        job: &main,
         ran: ran[1],
         weights: &draws,
         overhead: jobs(counters::Event::MainJobs, m.overhead.main_job),
         own,
-        of: main.job.core,
+        of: main.core,
         views,
     };
     [&bin, &draw].into_iter().for_each(|p| p.stall(epochs, &all, m));

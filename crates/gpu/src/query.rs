@@ -249,6 +249,18 @@ impl QueryPool {
     }
 }
 
+/// A place in the pass under way, from which on it counts apart.
+pub struct InPass {
+    epoch: usize,
+    views: Vec<u32>,
+}
+
+impl InPass {
+    pub fn of(p: &mut PassRun) -> InPass {
+        InPass { epoch: p.epochs.advance(), views: p.views() }
+    }
+}
+
 /// Queries that count on a queue.
 pub struct Queries {
     shared: Arc<Shared>,
@@ -257,6 +269,8 @@ pub struct Queries {
     /// When all of that had ended.
     ended_at: u64,
     active: Vec<Active>,
+    /// Those that what is executed now falls into.
+    open: Vec<(Arc<QueryPool>, u32)>,
     /// Ended within the pass under way, with their epochs: their values are known when its tiles are drawn.
     ended: Vec<(Active, usize)>,
     /// Timestamps within the pass under way, likewise.
@@ -297,6 +311,7 @@ impl Queries {
             total: Counts::default(),
             ended_at: 0,
             active: vec![],
+            open: vec![],
             ended: vec![],
             stamps: vec![],
             performance_pass: 0,
@@ -309,7 +324,15 @@ impl Queries {
             use QueryKind::*;
             matches!(k, Performance { .. } | Feedback | Generated | MeshPrimitives)
         };
-        self.active.iter().any(|a| !spares(&a.pool.kind))
+        self.open.iter().any(|(pool, _)| !spares(&pool.kind))
+    }
+    /// A query begins with what is executed next, whenever that will have run.
+    pub fn opens(&mut self, pool: &Arc<QueryPool>, query: u32) {
+        self.open.push((pool.clone(), query));
+    }
+    /// A query ends with what was executed last.
+    pub fn closes(&mut self, pool: &Arc<QueryPool>, query: u32) {
+        self.open.retain(|(p, q)| !(Arc::ptr_eq(p, pool) && *q == query));
     }
     /// A workload outside render passes, which ended then.
     pub fn add(&mut self, c: &Counts, end: u64) {
@@ -317,27 +340,21 @@ impl Queries {
         self.ended_at = self.ended_at.max(end);
     }
 
-    pub fn begin(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32, index: u32) {
-        let (began, views) = match pass {
-            Some(p) => (Began::InPass(p.epochs.advance()), p.views()),
+    pub fn begin(&mut self, at: Option<InPass>, pool: Arc<QueryPool>, query: u32, pass: [u32; 2]) {
+        let (began, views) = match at {
+            Some(p) => (Began::InPass(p.epoch), p.views),
             None => (Began::At(Box::new(self.total)), vec![]),
         };
-        self.active.push(Active {
-            pool: pool.clone(),
-            query,
-            began,
-            views,
-            pass: [self.performance_pass, index],
-        });
+        self.active.push(Active { pool, query, began, views, pass });
     }
 
-    pub fn end(&mut self, pass: Option<&mut PassRun>, pool: &Arc<QueryPool>, query: u32) {
+    pub fn end(&mut self, at: Option<InPass>, pool: &Arc<QueryPool>, query: u32) {
         let Some(i) = self.active.iter().position(|a| Arc::ptr_eq(&a.pool, pool) && a.query == query) else {
             return;
         };
         let a = self.active.swap_remove(i);
-        match pass {
-            Some(p) => self.ended.push((a, p.epochs.advance())),
+        match at {
+            Some(p) => self.ended.push((a, p.epoch)),
             None => self.finish(&a, &self.total, None),
         }
     }
@@ -345,17 +362,14 @@ impl Queries {
     /// A timestamp. In a render pass it falls where the part of the draws before it ends, by what they cost.
     pub fn stamp(
         &mut self,
-        pass: Option<&mut PassRun>,
+        at: Option<InPass>,
         line: &mut Line,
-        pool: &Arc<QueryPool>,
+        pool: Arc<QueryPool>,
         query: u32,
         stages: vk::PipelineStageFlags2,
     ) {
-        match pass {
-            Some(p) => {
-                let (epoch, views) = (p.epochs.advance(), p.views());
-                self.stamps.push(Stamp { pool: pool.clone(), query, stages, epoch, views });
-            }
+        match at {
+            Some(p) => self.stamps.push(Stamp { pool, query, stages, epoch: p.epoch, views: p.views }),
             None => {
                 let t = line.stamp(stages);
                 self.shared.hub.change(|| pool.finish(query, &[t], t));
@@ -397,7 +411,7 @@ impl Queries {
     }
 
     /// The pass's tiles are drawn, and these are its times.
-    pub fn pass_ended(&mut self, sums: &Sums, times: &Times) {
+    pub fn pass_ended(&mut self, sums: &Sums, times: &Times, line: &mut Line) {
         self.ended_at = self.ended_at.max(times.spans[1].end);
         for (a, epoch) in std::mem::take(&mut self.ended) {
             self.finish(&a, &self.at(sums, epoch), Some((sums, epoch)));
@@ -408,6 +422,8 @@ impl Queries {
             }
         }
         self.total += &sums.all();
+        // Views follow one another, each with stamps of its own, in their order.
+        let mut told = vec![line.told(); times.views()];
         for s in std::mem::take(&mut self.stamps) {
             let early = vk::PipelineStageFlags2::TOP_OF_PIPE
                 | vk::PipelineStageFlags2::DRAW_INDIRECT
@@ -417,10 +433,12 @@ impl Queries {
                 for (query, view) in (s.query..).zip(&s.views) {
                     let [binning, main] = times.at_of(s.epoch, *view);
                     let t = if early.contains(s.stages) { binning } else { main };
+                    let t = told[times.place(*view)].tell(t);
                     s.pool.finish(query, &[t], t);
                 }
             });
         }
+        told.into_iter().for_each(|t| line.also_told(t));
     }
 }
 

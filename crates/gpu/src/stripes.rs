@@ -37,6 +37,11 @@ impl Stripes {
         }
     }
 
+    /// The pass that has begun has none.
+    pub fn is_empty(&self) -> bool {
+        self.begun.is_empty()
+    }
+
     /// A pass, which is not suspended, has ended with this main phase.
     pub fn end(&mut self, hub: &Hub, main: Span) {
         if self.begun.is_empty() {

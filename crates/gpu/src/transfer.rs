@@ -93,11 +93,12 @@ fn cover(c: &mut Covered, parts: &[Part]) {
     let Some(first) = parts.first().filter(|p| p.blocks() > 0) else { return };
     // Squares of so many pixels along a side that the part touches.
     let squares = |side: u64, k: usize| first.at[k] / side..(first.at[k] + first.size[k]).div_ceil(side);
-    let touched = |side: u64| {
-        [0, 1].map(|k| squares(side, k)).map(|r| r.end - r.start).iter().product::<u64>() * first.slices
+    let touched = |sides: [u64; 2]| {
+        [0, 1].map(|k| squares(sides[k], k)).map(|r| r.end - r.start).iter().product::<u64>() * first.slices
     };
-    c.regions += touched(64);
-    c.tiles += touched(32);
+    let bits = parts.iter().map(|p| 8 * p.block_bytes.next_power_of_two() * p.samples).sum();
+    c.regions += touched([64; 2]);
+    c.tiles += touched(counters::model::current().tile(bits));
     c.pixels += parts.iter().map(Part::blocks).sum::<u64>();
     if c.regions > TOLD as u64 {
         return c.weights.clear();

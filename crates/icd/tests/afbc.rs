@@ -91,11 +91,11 @@ fn blocks_take_what_their_pixels_differ_by() {
             });
         })[0];
         // Of the eight superblocks at the left four blocks have a pixel and seven bits of three bytes for fifteen others (alpha is added to
-        // one, so it is the same everywhere), and twelve a pixel. Positions, 48 bytes, and four references, 32 bytes, are a
-        // line each.
+        // one, so it is the same everywhere), and twelve a pixel. Positions, 48 bytes, are a line, and sixteen tiles' references, 128
+        // bytes, two.
         let block = 4.0 + (7.0 * 3.0 * 15.0 / 8.0f64).ceil();
         let payload = 8.0 * (4.0 * block + 12.0 * 4.0);
-        let geometry = 64.0 + 64.0;
+        let geometry = 64.0 + 128.0;
         assert_eq!(written, HEADERS + payload + geometry);
         d.destroy_pipeline(pipeline, None);
         d.destroy_pipeline_layout(layout, None);

@@ -65,7 +65,7 @@ fn what_others_change_is_flagged() {
             changed.push(name.as_str());
         }
     }
-    for name in ["GPU active cycles", "L2 cache flush cycles", "Main phase queue active cycles"] {
+    for name in ["GPU active cycles", "L2 cache flush cycles", "Execution core active cycles"] {
         assert!(changed.contains(&name), "{name}: {changed:?}");
     }
     // Most that count are no one else's affair.

@@ -43,6 +43,7 @@ const NO_CVT: Set = ("core.cvt_lanes", 1 << 10);
 /// - "multiplications", "square roots", "samples": 800 (samples: 160) rounds more of a loop, in 40 workgroups of four warps; a
 ///   core has four of them, 16 warps. A round is one of these and two CVT instructions, for the loop's count; a sample has an FMA
 ///   before it.
+/// - "barriers": 800 rounds more of one in a single workgroup. "atomics": 160 rounds more, of one word.
 /// - "lines": 288 rounds more in one workgroup, each of a line that the L1 lacks, but for what a warp waits for arithmetic.
 /// - "clear": 16 384 pixels, 4096 beats, 65 536 bytes, in four regions on four cores. 1000 for the job.
 /// - "quads": 16 draws more of 4096 quads, on four cores; interpolated ones have four slots each.
@@ -54,8 +55,8 @@ const NO_CVT: Set = ("core.cvt_lanes", 1 << 10);
 const ROWS: &[Row] = &[
     // What is behind the class's name is for who reads it: "Tuff (software GPU, 7)".
     row("name", &[], "length of the name", [(7, 22.0), (42, 23.0)]),
-    // Two of 16 tasks on a core, or four: 4096 beats and 20 cycles each.
-    row("cores", &[NO_MEMORY, NO_L2], "fill", [(10, 1000.0 + 2.0 * 4116.0), (4, 1000.0 + 4.0 * 4116.0)]),
+    // Two of 16 tasks on a core, or four: 1024 issues, 4096 beats at four a cycle, and 20 cycles each.
+    row("cores", &[NO_MEMORY, NO_L2], "fill", [(10, 1000.0 + 2.0 * 1044.0), (4, 1000.0 + 4.0 * 1044.0)]),
     // 1 048 576 / 56 = 18 724.6 cycles, and 1000: 19 725 / 1.3 = 15 173.1; / 0.65 = 30 346.2.
     row("clock_mhz", &[], "fill, nanoseconds", [(1300, 15_174.0), (650, 30_347.0)]),
     row("counter_slots", &[], "passes of 16 counters", [(0, 1.0), (8, 2.0)]),
@@ -89,12 +90,12 @@ const ROWS: &[Row] = &[
         "fill",
         [(1, 1000.0 + 2.0 * 1044.0), (2, 1000.0 + 2.0 * 532.0)],
     ),
-    // 256 samples a round, one operation each.
+    // 256 samples a round, one operation each. They are asked for by three operands: two beats a message, 64 a round.
     row(
         "core.texels",
         &[("core.arithmetic_latency", 1), ("core.texture_latency", 1)],
         "samples",
-        [(8, 160.0 * 32.0), (4, 160.0 * 64.0)],
+        [(2, 160.0 * 128.0), (4, 160.0 * 64.0)],
     ),
     // Four pixels a cycle, or two, and 100 for the region.
     row(
@@ -120,6 +121,8 @@ const ROWS: &[Row] = &[
     row("core.l1_kib", &[], "lines from the L2", [(16, 3.0 * 24_576.0), (32, 24_576.0)]),
     // The same of 6 KiB, 96 lines, fetched twice.
     row("core.texture_l1_kib", &[], "texels' lines", [(32, 96.0), (4, 192.0)]),
+    // 128² pixels of 32 bits: 32 × 32 of them take 4 KiB, half as many 2.
+    row("core.tile_kib", &[], "tiles", [(32, 16.0), (2, 32.0)]),
     // 256 warps in each region: two regions' at once, or one's; 1024 warps wait 3 · 1024 cycles a round, on four cores.
     row(
         "core.main_tasks",
@@ -136,8 +139,10 @@ const ROWS: &[Row] = &[
         "core.texture_latency",
         &[],
         "samples",
-        [(48, 160.0 * (48.0 + 12.0) + 75.0), (148, 160.0 * (148.0 + 12.0) + 75.0)],
+        [(98, 160.0 * (98.0 + 12.0) + 75.0), (148, 160.0 * (148.0 + 12.0) + 75.0)],
     ),
+    // Two instructions of the loop, and the three other warps of the workgroup.
+    row("core.barrier_latency", &[], "barriers", [(16, 800.0 * (8.0 + 19.0)), (116, 800.0 * (8.0 + 119.0))]),
     row(
         "tiler.primitives",
         &[("tiler.bin_entries", 4), NO_MEMORY, NO_BUS],
@@ -165,6 +170,8 @@ const ROWS: &[Row] = &[
     // 1 MiB at 64 bytes a cycle of each slice.
     row("memory.l2_slices", &[NO_MEMORY, NO_BUS], "fill", [(4, 1000.0 + 4096.0), (1, 1000.0 + 16_384.0)]),
     row("memory.slice_bytes", &[NO_MEMORY, NO_BUS], "fill", [(64, 1000.0 + 4096.0), (16, 1000.0 + 16_384.0)]),
+    // 40 workgroups of 64 threads, all on one word.
+    row("memory.atomic_cycles", &[], "atomics", [(2, 160.0 * 2560.0 * 2.0), (4, 160.0 * 2560.0 * 4.0)]),
     row("memory.l2_latency", &[], "lines", [(60, 288.0 * (24.0 + 60.0)), (160, 288.0 * (24.0 + 160.0))]),
     row(
         "memory.external_latency",
@@ -196,7 +203,7 @@ const ROWS: &[Row] = &[
         "overhead.compute_task",
         &[NO_MEMORY, NO_L2],
         "fill",
-        [(20, 1000.0 + 2.0 * (4096.0 + 20.0)), (520, 1000.0 + 2.0 * (4096.0 + 520.0))],
+        [(20, 1000.0 + 2.0 * (1024.0 + 20.0)), (520, 1000.0 + 2.0 * (1024.0 + 520.0))],
     ),
     row(
         "overhead.main_task",

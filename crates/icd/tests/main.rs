@@ -12,6 +12,7 @@ mod shifting;
 mod show;
 
 mod afbc;
+mod binds;
 mod cleared;
 mod compute;
 mod concurrent;

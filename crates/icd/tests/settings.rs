@@ -11,8 +11,8 @@ const CHILD: &str = "TUFF_TEST_CHILD";
 const LINES: [&str; 3] = [
     "TUFF_THREADS=many: must be a number from 1 to 256; the default is used",
     "TUFF_LOG=loud: must be off, error, warn or info; the default is used",
-    "TUFF_GPU=/no/such: neither one of g720, g610, g57, small, big nor a file: No such file or directory (os error 2); the \
-     default GPU is modelled",
+    "TUFF_GPU=/no/such: neither one of g720, g610, g57, g77, g78, g710, g715, g725, small, big nor a file: No such file or \
+     directory (os error 2); the default GPU is modelled",
 ];
 
 unsafe extern "system" fn listen(

@@ -52,6 +52,11 @@ pub fn units(u: &Usage) -> UnitCounts {
     c[Unit::LsWriteFull] = access(Access::WriteFull);
     c[Unit::LsWritePartial] = access(Access::WritePartial);
     c[Unit::LsAtomic] = access(Access::Atomic);
+    c[Unit::AtomicTurns] = match u.atomic_lines {
+        0 => 0,
+        lines => access(Access::Atomic).div_ceil(lines),
+    };
+    c[Unit::Barriers] = u.ran[tally::Ran::Barriers];
     let part = |n: u64, of: u64, all: u64| match n.checked_mul(of) {
         _ if all == 0 => 0,
         Some(m) => m / all,
@@ -82,7 +87,10 @@ pub fn units(u: &Usage) -> UnitCounts {
     c[Unit::ExtWritesPartial] = part(write_far, access(Access::WritePartial), writes);
     let texels = |n: u64| part(u.texture[Tex::Messages], n, u.texels.messages);
     let (missed, far) = (texels(u.texels.lines[Traced::Missed]), texels(u.texels.lines[Traced::Far]));
-    c[Unit::TexLookups] = texels(u.texels.lines[Traced::Lookups]);
+    // One for each quad's footprint, which lies in up to four lines: a quad that lies in more takes more.
+    let quads = 2 * u.texture[Tex::Messages] - u.texture[Tex::Single];
+    c[Unit::TexLookups] = part(u.texture[Tex::Indexes], quads, u.texture[Tex::Messages])
+        .max(texels(u.texels.lines[Traced::Lookups]).div_ceil(4));
     c[Unit::TexL1Misses] = missed;
     c[Unit::TexL2ReadBeats] = missed * 4;
     c[Unit::TexExtReadBeats] = far * 4;
@@ -165,7 +173,7 @@ impl Moved {
 /// What a transfer of the main queue draws, as a render pass that covers what it writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Covered {
-    /// Regions of 64 × 64 pixels, by layer, and tiles of 32 × 32.
+    /// Regions of 64 × 64 pixels, by layer, and tiles.
     pub regions: u64,
     pub tiles: u64,
     /// By attachment and sample.
@@ -185,7 +193,7 @@ pub fn drawn(moved: Moved, covered: &Covered) -> Counts {
     c[Event::TileWriteBeats] = moved.written.div_ceil(16);
     let mut u = UnitCounts::default();
     let (reads, writes) = (moved.read.div_ceil(64), moved.written.div_ceil(64));
-    u[Unit::TexLookups] = reads;
+    u[Unit::TexLookups] = reads.div_ceil(4);
     u[Unit::TexL1Misses] = reads;
     u[Unit::TexL2ReadBeats] = reads * 4;
     u[Unit::TexExtReadBeats] = reads * 4;
@@ -307,7 +315,8 @@ pub fn task(c: &mut Counts, m: &Model) {
 pub fn job(c: &mut Counts, phase: Phase, job: &Job, time: &Ran, m: &Model) {
     let stalls = stalls::of(c, phase, job, time.went(), m);
     c.add_events(&stalls);
-    cores(c, phase, job.core, job.exec);
+    let [core, exec] = time.cores(job);
+    cores(c, phase, core, exec);
     ran(c, phase, time.cycles());
     streamed(c, phase, time.streamed());
 }
@@ -340,8 +349,8 @@ mod tests {
 
     #[test]
     fn a_copy_of_a_mebibyte() {
-        // 16 tasks of 64 KiB on ten cores; 16 384 lines in, 16 384 out. A core's bus moves 16 bytes a cycle each way:
-        // 65 536 cycles, + 20 a task: 65 856 over ten cores = 6 586. External memory: 2 MiB at 56 bytes a cycle =
+        // 16 tasks of 64 KiB on ten cores; 16 384 lines in, 16 384 out. A core stores a line a cycle, and loads one:
+        // 32 768 cycles, + 20 a task, over ten cores. External memory: 2 MiB at 56 bytes a cycle =
         // 37 450 cycles, which is more; + 1 000 for the job.
         let m = Model::load(Some("g720")).unwrap();
         let c = transfer(Moved { read: 1 << 20, written: 1 << 20 }, [0; 2]);
@@ -368,7 +377,8 @@ mod tests {
         let c = drawn(Moved { read: 1 << 20, written: 1 << 18 }, &covered);
         assert_eq!(c[(Phase::Main, Unit::TexL2ReadBeats)], 65_536);
         let job = main(&c, &covered);
-        assert_eq!((job.cycles, job.core, job.bytes), (23_406 + 1000, 65_536 + 16 * 100, 1_310_720));
+        // Of the ten cores six have two regions and four have one: all of them eight tenths of that time.
+        assert_eq!((job.cycles, job.core, job.bytes), (23_406 + 1000, 8 * 23_406, 1_310_720));
     }
 
     /// Each number of the texture unit is summed over workers, and has its counter.

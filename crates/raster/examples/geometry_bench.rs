@@ -5,7 +5,11 @@
 use ash::vk;
 use machine::shared::Shared;
 use raster::draw::{Call, Draw, VertexBuffer, What};
-use raster::geometry::{Batch, GeometryContext, Prepared, bin::Bins, run};
+use raster::geometry::{
+    Batch, GeometryContext, Prepared,
+    bin::{Bins, Tiles},
+    run,
+};
 use raster::state::*;
 use shader::cost::{Half, Halves};
 use shader::interface::{self, Varying};
@@ -125,7 +129,7 @@ fn main() {
             tables: &[],
             prepared: &prepared,
         };
-        let grid = ctx.grid;
+        let tiles = Tiles::new(area, ctx.grid, 1, None);
         let t = Instant::now();
         let mut each = |batch: &mut Box<Batch>| {
             batches.push(std::mem::replace(batch, Batch::recycled()));
@@ -135,7 +139,7 @@ fn main() {
         geometry = geometry.min(t.elapsed().as_secs_f64());
         let t = Instant::now();
         for b in &batches {
-            black_box(Bins::new(shared, b, 0..b.prims.len(), area, grid, 1).expect("room"));
+            black_box(Bins::new(shared, b, 0..b.prims.len(), area, tiles).expect("room"));
         }
         binning = binning.min(t.elapsed().as_secs_f64());
         primitives = batches.iter().map(|b| b.prims.len()).sum();

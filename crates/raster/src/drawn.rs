@@ -151,9 +151,9 @@ impl Drawn {
             count::cores(&mut c, Phase::Binning, core, exec);
             draws.add(b.told, &c);
         }
-        for (part, [core, exec]) in self.draws.iter().zip(&main.draws) {
+        for (part, cycles) in self.draws.iter().zip(&main.draws) {
             let mut c = Counts::default();
-            count::cores(&mut c, Phase::Main, *core, *exec);
+            count::cores(&mut c, Phase::Main, *cycles, *cycles);
             draws.add(part.told, &c);
         }
     }
@@ -199,8 +199,8 @@ impl Drawn {
         }
     }
 
-    /// The main phase of a pass that counted `all`; and, by cell of so many, the cores' cycles of its draws, all and with a warp.
-    pub fn main(&self, all: &Counts, cells: usize, m: &Model) -> (MainPhase, Vec<[u64; 2]>) {
+    /// The main phase of a pass that counted `all`; and, by cell of so many, the cycles in which cores hold warps of its draws.
+    pub fn main(&self, all: &Counts, cells: usize, m: &Model) -> (MainPhase, Vec<u64>) {
         let draws: Vec<cost::Draw> = self.draws.iter().map(|d| d.draw).collect();
         let weights: Vec<u64> = self.weights.iter().map(|w| w.load(Relaxed)).collect();
         let alone = self.serial.then(|| {
@@ -209,11 +209,10 @@ impl Drawn {
         });
         let m = alone.as_ref().unwrap_or(m);
         let main = cost::main(all, &draws, &weights, self.touched.load(Relaxed), m);
-        let mut by_cell = vec![[0; 2]; cells];
-        for (part, [core, exec]) in self.draws.iter().zip(&main.draws) {
+        let mut by_cell = vec![0; cells];
+        for (part, cycles) in self.draws.iter().zip(&main.draws) {
             if let Some(e) = by_cell.get_mut(part.cell) {
-                e[0] += core;
-                e[1] += exec;
+                *e += cycles;
             }
         }
         (main, by_cell)

@@ -42,6 +42,12 @@ impl FeedbackLoop {
 }
 
 impl GraphicsPipeline {
+    /// A shader reads the device's clock.
+    pub fn reads_clock(&self) -> bool {
+        let stages = [&self.geometry, &self.task, &self.fragment].into_iter().flatten();
+        let all = stages.chain(self.tessellation.iter().flatten()).chain([&self.vertex]);
+        all.into_iter().any(|p| p.reads_clock())
+    }
     /// There are stages between vertices and rasterisation.
     pub fn is_staged(&self) -> bool {
         self.tessellation.is_some() || self.geometry.is_some()

@@ -53,7 +53,7 @@ pub const SIMD: Variable<OneOf<Simd>> = Variable {
 };
 pub const GPU: Variable<Text> = Variable {
     name: "TUFF_GPU",
-    kind: Text("g720|g610|g57|small|big|file"),
+    kind: Text("g720|g610|g57|g77|g78|g710|g715|g725|small|big|file"),
     meaning: "the GPU that is modelled (`crates/counters/models`); default: g720",
 };
 pub const DEVICE_TYPE: Variable<OneOf<DeviceType>> = Variable {

@@ -1,8 +1,11 @@
 //! What instructions cost on the modelled GPU: warp-instructions by pipe, counted per block.
 //!
 //! The pipes are those of a Valhall-class core: FMA (floating-point multiply and add), CVT (conversions, integer
-//! addition, logic, comparisons, selects), SFU (reciprocals, transcendentals, integer multiplication), load/store and
-//! texture. An instruction of the IR stands for one of the machine's, or for the sequence that a compiler would emit
+//! addition, comparisons, selects by them), SFU (reciprocals, tables of transcendentals, integer multiplication, logic, shifts, counts
+//! of bits, exchange between lanes), load/store and texture. Which instruction is of which pipe Mesa's table of the Valhall instruction
+//! set says (`src/panfrost/compiler/valhall/ISA.xml`, `unit`); sequences for sin, cos, exp2 and log2 are those of its compiler. Of
+//! asin, acos, atan, pow and integer division the SFU's part is what was measured on a Mali-G57 (azhirnov/as-en: 26, 26, 20, 2 to 4, 20 and
+//! 22 additions), where an SFU instruction takes as long as four additions. An instruction of the IR stands for one of the machine's, or for the sequence that a compiler would emit
 //! for it; 64-bit arithmetic costs twice. Modifiers (negation, absolute value, saturation), copies and what the engine
 //! does for its own sake (NaN canonicalisation, flushes) are free. What each costs stands in its row of
 //! [`crate::isa`]. What depends on constants and bindings alone runs once a draw (as a Mali's uniform preamble does) and
@@ -31,24 +34,38 @@ pub struct Cost {
     pub tex: u32,
     /// Of the arithmetic ones, those on 8- and 16-bit values.
     pub narrow: u32,
+    /// Barriers of workgroups.
+    pub barriers: u32,
     /// Interpolation slots of a quad: a component of 32 bits, or two of 16.
     pub varying: u32,
 }
 
 impl Cost {
-    pub const FREE: Cost =
-        Cost { fma: 0, cvt: 0, sfu: 0, ls: 0, single: 0, loads: 0, tex: 0, narrow: 0, varying: 0 };
+    pub const FREE: Cost = Cost {
+        fma: 0,
+        cvt: 0,
+        sfu: 0,
+        ls: 0,
+        single: 0,
+        loads: 0,
+        tex: 0,
+        narrow: 0,
+        barriers: 0,
+        varying: 0,
+    };
 
     /// One instruction of the load/store unit, one of the texture unit.
     pub(crate) const LS: Cost = Cost { ls: 1, ..Cost::FREE };
     pub(crate) const TEX: Cost = Cost { tex: 1, ..Cost::FREE };
+    /// All warps of a workgroup meet.
+    pub(crate) const BARRIER: Cost = Cost { barriers: 1, ..Cost::FREE };
 
     pub(crate) const fn arithmetic(fma: u32, cvt: u32, sfu: u32) -> Cost {
         Cost { fma, cvt, sfu, ..Cost::FREE }
     }
     /// All instructions.
     pub fn instructions(&self) -> u32 {
-        self.fma + self.cvt + self.sfu + self.ls + self.tex
+        self.fma + self.cvt + self.sfu + self.ls + self.tex + self.barriers
     }
     /// Percent of the arithmetic instructions that work on 16 bits or fewer.
     pub fn narrow_percent(&self) -> f64 {
@@ -67,6 +84,7 @@ impl Cost {
         self.loads = self.loads.saturating_add(o.loads);
         self.tex = self.tex.saturating_add(o.tex);
         self.narrow = self.narrow.saturating_add(o.narrow);
+        self.barriers = self.barriers.saturating_add(o.barriers);
         self.varying = self.varying.saturating_add(o.varying);
     }
     pub(crate) fn times(self, n: u32) -> Cost {
@@ -79,6 +97,7 @@ impl Cost {
             loads: self.loads * n,
             tex: self.tex * n,
             narrow: self.narrow * n,
+            barriers: self.barriers * n,
             varying: self.varying * n,
         }
     }

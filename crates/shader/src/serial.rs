@@ -171,7 +171,7 @@ structs! {
         stage, interface, outputs, lanes, workgroup, code, images, given, data, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
         packed, multi_wave, keeps_denormals, quad_derivatives, blocks, files, profile, compiled,
     }
-    Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, varying }
+    Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, barriers, varying }
     MarkUse { counter, mark, entry, work, cost }
     Ways { total, shortest, longest }
     Half { costs, attributes, ways }

@@ -12,6 +12,8 @@ use std::path::Path;
 const LOADS: [u32; 2] = [11, 16];
 const STORES: [u32; 2] = [18, 20];
 const ROOTS: u32 = 18;
+/// What asks for the invocation's number.
+const NUMBER: u32 = 15;
 
 fn module(name: &str) -> Module {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lines").join(name);
@@ -124,6 +126,8 @@ fn lines_have_their_own_cost() {
             lines.iter().filter(|l| of(l.1) > 0).map(|l| *l.0).collect()
         };
         assert_eq!(with(|c| c.ls), [LOADS[0], LOADS[1], STORES[0], STORES[1]], "-{form}");
-        assert_eq!(with(|c| c.sfu), [ROOTS], "-{form}");
+        // A shift is an SFU instruction: of the workgroup's number, once, and of the 64 bits of i and k + 64 by which memory is indexed.
+        assert_eq!(with(|c| c.sfu), [NUMBER, LOADS[1], ROOTS, STORES[1]], "-{form}");
+        assert_eq!([NUMBER, LOADS[1], STORES[1]].map(|l| lines[&l].sfu), [1, 2, 2], "-{form}");
     }
 }

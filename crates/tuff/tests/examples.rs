@@ -155,13 +155,14 @@ fn rows_of_the_layer() {
         let at = |name: &str| head.split(',').position(|c| c == name).expect(name);
         ["kind", "MaliCompQueueTask", "TuffSfuInstr"].map(|n| row.split(',').nth(at(n)).expect(n).to_string())
     };
-    // 4096 numbers in workgroups of 64. All are 0, so none is multiplied.
-    assert_eq!(with_layer(&rust_example("counters_of_workloads"), &[]), ["dispatch", "64", "0"]);
+    // 4096 numbers in workgroups of 64. All are 0, so none is tripled. Each of the 256 warps of 16 has four SFU instructions: two shifts for
+    // the number's index and place, the remainder by two (logic), and a shift that doubles.
+    assert_eq!(with_layer(&rust_example("counters_of_workloads"), &[]), ["dispatch", "64", "1024"]);
     let Some(c) = compiled("layer_settings", &["vulkan/vulkan.h"], &["-lvulkan"]) else { return };
-    // From 0 up: each of the 256 warps of 16 has odd numbers, which are.
+    // From 0 up: each warp has odd numbers too, and a product for them.
     let rows = with_layer(&c, &["double.spv"]);
     std::fs::remove_file(&c).expect("it was made here");
-    assert_eq!(rows, ["dispatch", "64", "256"]);
+    assert_eq!(rows, ["dispatch", "64", "1280"]);
 }
 
 #[test]

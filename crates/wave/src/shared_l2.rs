@@ -73,7 +73,10 @@ impl Usage {
         let mut reach = std::mem::take(&mut self.reach);
         self.pages += reach.pages(self.followed());
         let asked = reach.lines(self.followed(), l2);
+        self.atomic_lines =
+            asked.given[Asks::LoadStore(AccessKind::Atomic).at()].once.min(u64::MAX as u128) as u64;
         self.in_parts();
+        self.keep_l1(&asked);
         let alone = self.asked();
         let part = std::array::from_fn(|i| {
             // What a stretch asks for again itself, it asks for in any case.
@@ -82,6 +85,29 @@ impl Usage {
         });
         self.ask_less(part);
         asked
+    }
+
+    /// A core's L1 outlives stretches: what all of them ask for, if it has room for that, each core reads once. Each stretch that was followed
+    /// began with an empty one.
+    fn keep_l1(&mut self, asked: &Asked) {
+        let m = counters::model::current();
+        let followed = self.followed();
+        for (of, kib) in
+            [(Asks::LoadStore(AccessKind::Read), m.core.l1_kib), (Asks::Texel, m.core.texture_l1_kib)]
+        {
+            let once = asked.given[of.at()].once;
+            if once == 0 || once > (kib << 4) as u128 {
+                continue;
+            }
+            let [part, whole] = followed[of.at()].map(u128::from);
+            let trace = &mut self.traces()[of.at()][Traced::Missed];
+            // In parts of a line, as what was followed is.
+            let missed = *trace as u128 * whole / part.max(1);
+            let wanted = once * m.cores as u128 * PARTS as u128;
+            if wanted < missed {
+                *trace = (*trace as u128 * wanted).div_ceil(missed) as u64;
+            }
+        }
     }
 
     /// As if all stretches of it had one L2 of so many lines, which holds what it has of workloads before.

@@ -114,6 +114,8 @@ names! {
         Narrow,
         /// Of the arithmetic ones, those that diverged warps executed.
         Diverged,
+        /// Barriers of workgroups.
+        Barriers,
     }
 }
 
@@ -139,6 +141,7 @@ impl Executed {
         self.single += times * c.single as u64;
         self.ran[Ran::Tex] += times * c.tex as u64;
         self.ran[Ran::Narrow] += times * c.narrow as u64;
+        self.ran[Ran::Barriers] += times * c.barriers as u64;
         self.ran[Ran::Diverged] += diverged * (c.fma + c.cvt + c.sfu) as u64;
     }
 }
@@ -159,6 +162,8 @@ pub struct Usage {
     /// Of the stretches that were traced, what lines did in the caches, by [`AccessKind`].
     pub traced: [Trace; AccessKind::COUNT],
     pub texels: TexelTrace,
+    /// Lines that atomics are done on, an estimate; 0 where it is not known.
+    pub atomic_lines: u64,
     /// Of those stretches, the lines that the L2 lacked.
     pub reach: Reach,
     /// What they ask the memory management unit for, once [`Usage::share_l2`] has told.
@@ -181,6 +186,7 @@ impl Usage {
         self.texture += &o.texture;
         self.traced.iter_mut().zip(&o.traced).for_each(|(a, b)| *a += b);
         self.texels.add(&o.texels);
+        self.atomic_lines += o.atomic_lines;
         self.reach.add(&o.reach);
         self.pages += o.pages;
     }

@@ -151,7 +151,7 @@ pub const DRAWING: &str = "Main phase active cycles";
 pub const BINNING: &str = "Binning phase queue active cycles";
 pub const QUADS: &str = "Rasterized fine quads";
 pub const PRIMITIVES: &str = "Rasterized primitives";
-pub const ENTRIES: &str = "Primitive references in task lists";
+pub const ENTRIES: &str = "Primitive references in tile lists";
 
 /// The counter that a shape's accesses are.
 pub fn issues(shape: u32) -> &'static str {

@@ -147,14 +147,29 @@ impl Rig {
             self.alu.bind(commands, &[0u32.to_le_bytes(), 4096u32.to_le_bytes()].concat());
             unsafe { d.cmd_dispatch(commands, 400, 1, 1) };
         };
+        // What an event tells of has been told when what follows is placed, which has what that leaves.
+        // SAFETY: a device that lives on; the event outlives the work, which `run` waits for.
+        let event = unsafe { c.device.create_event(&vk::EventCreateInfo::default(), None) }.map_err(text)?;
+        let tell = |d: &ash::Device, commands| unsafe {
+            d.cmd_set_event(commands, event, vk::PipelineStageFlags::ALL_COMMANDS);
+        };
         run(&|d, commands| {
             binned(d, commands);
+            tell(d, commands);
             computed(d, commands);
         })?;
         run(&|d, commands| {
             computed(d, commands);
+            tell(d, commands);
             binned(d, commands);
         })?;
+        // With nothing to bin, drawing waits.
+        run(&|d, commands| {
+            computed(d, commands);
+            tell(d, commands);
+            pass(Load::colour([0.375; 4])).record(d, commands, |_, _| ());
+        })?;
+        unsafe { c.device.destroy_event(event, None) };
         // Few primitives, in two regions: their shading takes longer than the tiler. Many, in all: the tiler does.
         for (shape, count, clear) in [(6, 60, 0.125), (0, 2000, 0.0625)] {
             run(&|d, commands| {

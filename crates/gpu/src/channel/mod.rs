@@ -189,6 +189,12 @@ pub struct Done<'a> {
     pub seen: Option<Box<Seen>>,
 }
 
+/// A workload whose time is not known yet: its place, its labels and names if anybody wants to know.
+pub struct Executed {
+    number: Number,
+    told: Option<(String, (String, MadeBy))>,
+}
+
 /// A mark in a render pass, until its counts are known.
 pub struct Mark {
     number: Number,
@@ -262,14 +268,17 @@ impl Publisher {
         *self.total.lock() += counts;
     }
 
-    /// A workload has finished. `names` gives its name and what made it; it is called if anybody wants to know.
-    pub fn publish(&mut self, labels: &Labels, done: Done, names: impl FnOnce() -> (String, MadeBy)) {
-        *self.total.lock() += done.counts;
+    /// A workload has been executed. `names` gives its name and what made it; it is called if anybody wants to know.
+    pub fn executed(&mut self, labels: &Labels, names: impl FnOnce() -> (String, MadeBy)) -> Executed {
         let number = self.number();
-        if !listening() {
-            return;
-        }
-        let (name, made_by) = names();
+        Executed { number, told: listening().then(|| (labels.joined(), names())) }
+    }
+
+    /// It is known when it ran.
+    pub fn publish(&mut self, executed: Executed, done: Done) {
+        *self.total.lock() += done.counts;
+        let Executed { number, told } = executed;
+        let Some((label, (name, made_by))) = told else { return };
         let [binning, main] = done.phases.unwrap_or_default();
         let span = done.phases.map_or(done.span, |_| Span { begin: binning.begin, end: main.end });
         self.tell(Record {
@@ -282,7 +291,7 @@ impl Publisher {
             span,
             binning,
             main,
-            label: c_string(labels.joined()),
+            label: c_string(label),
             name: c_string(name),
             made_by,
             counts: *done.counts,

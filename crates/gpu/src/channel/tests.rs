@@ -12,7 +12,8 @@ fn publish(p: &mut Publisher, n: u64) {
     let span = Span { begin: n, end: 2 * n };
     let done =
         Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts(n), seen: None };
-    p.publish(&Labels::default(), done, || (n.to_string(), MadeBy::default()));
+    let executed = p.executed(&Labels::default(), || (n.to_string(), MadeBy::default()));
+    p.publish(executed, done);
 }
 
 /// Records of this device that are there, for other tests publish too.

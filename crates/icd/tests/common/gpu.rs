@@ -107,8 +107,18 @@ impl Gpu {
     }
 
     /// The same of so many layers.
-    pub fn layers(&self, [width, height]: [u32; 2], layers: u32, usage: vk::ImageUsageFlags) -> Viewed {
-        let format = vk::Format::R8G8B8A8_UNORM;
+    pub fn layers(&self, size: [u32; 2], layers: u32, usage: vk::ImageUsageFlags) -> Viewed {
+        self.image_of(vk::Format::R8G8B8A8_UNORM, size, layers, usage)
+    }
+
+    /// The same of another format.
+    pub fn image_of(
+        &self,
+        format: vk::Format,
+        [width, height]: [u32; 2],
+        layers: u32,
+        usage: vk::ImageUsageFlags,
+    ) -> Viewed {
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
             .format(format)

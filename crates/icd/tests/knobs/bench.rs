@@ -12,6 +12,8 @@ const SFU: u32 = 1;
 const SAMPLE: u32 = 2;
 const LINES: u32 = 3;
 const FETCH: u32 = 4;
+const BARRIER: u32 = 5;
+const ATOMIC: u32 = 6;
 
 const COMPUTE: [&str; 1] = ["Compute queue active cycles"];
 const BINNING: [&str; 1] = ["Binning phase queue active cycles"];
@@ -122,6 +124,9 @@ impl Bench {
             "lines from the L2" => count(["Load/store unit read bytes from L2 cache"], LINES, 288),
             "lines from memory" => count(["Output external read bytes"], LINES, 288),
             "texels' lines" => count(["Texture L1 misses"], FETCH, 48),
+            "barriers" => self.loops(BARRIER, 1, 800),
+            "atomics" => self.loops(ATOMIC, 40, 160),
+            "tiles" => self.pass(["Tiles"], |_, _| ())[0],
             "clear" => self.pass(MAIN, |_, _| ())[0],
             "compressed clear, bytes" => {
                 let target = self.m.g.image([SIDE; 2], vk::ImageUsageFlags::COLOR_ATTACHMENT);

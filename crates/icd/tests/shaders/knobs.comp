@@ -1,6 +1,7 @@
 #version 450
 
-// n times, one after the other: a multiplication, a square root, a filtered sample of one place, a line read, a texel fetched. Of
+// n times, one after the other: a multiplication, a square root, a filtered sample of one place, a line read, a texel fetched, a
+// barrier, an atomic on one word that all threads share. Of
 // each warp its own lines and texels, 6 KiB or 24 KiB in all, again and again. The result is stored if it is one that it never is.
 layout(local_size_x = 64) in;
 layout(push_constant) uniform Push { uint what; uint n; };
@@ -27,9 +28,17 @@ void main() {
         for (uint i = 0; i < n; i++) {
             sum += words[i % 96 * 64 + id];
         }
-    } else {
+    } else if (what == 4) {
         for (uint i = 0; i < n; i++) {
             x += texelFetch(texels, ivec2(i % 24 * 64 + id, 0), 0).x;
+        }
+    } else if (what == 5) {
+        for (uint i = 0; i < n; i++) {
+            barrier();
+        }
+    } else {
+        for (uint i = 0; i < n; i++) {
+            atomicOr(words[0], 0);
         }
     }
     if (x == -1.0 || sum == 0xffffffff) {

@@ -9,7 +9,7 @@ const WHAT: [&str; 7] = [
     "Vertex warps",
     "Load/store unit read beats from L2 cache",
     "Load/store unit write beats to L2 memory system",
-    "Primitive references in task lists",
+    "Primitive references in tile lists",
     "Output external read bytes",
     "Output external write bytes",
 ];

@@ -1,13 +1,10 @@
-//! The seed's case, with contention: three passes and a dispatch, a timer around the second pass. Without barriers it takes in the first
-//! pass's drawing; and here what all of them lose to the dispatch beside them.
+//! The seed's case: three passes and a dispatch, a timer around the second pass. Without barriers it takes in the first pass's drawing; a
+//! dispatch beside them whose warps wait takes nothing from them.
 
 use super::Heavy;
 use vk::PipelineStageFlags2 as Stages;
 
 use ash::vk;
-
-/// What there is of cores.
-const CORES: f64 = 10.0;
 
 /// Cycles of a GPU of 1300 MHz as ticks.
 fn ticks(cycles: f64) -> f64 {
@@ -19,7 +16,7 @@ fn near(got: f64, want: f64) {
 }
 
 #[test]
-fn a_timer_takes_in_what_the_overlap_costs() {
+fn a_timer_takes_in_what_overlaps() {
     let h = Heavy::new();
     let all = Stages::ALL_COMMANDS;
     // Eight workgroups are on a core each; a warp's 40 000 rounds of three instructions wait four cycles each: 480 000.
@@ -74,14 +71,8 @@ fn a_timer_takes_in_what_the_overlap_costs() {
     near(timer(true, true), b + m);
     // Beside one another: pass 0's binning and drawing too.
     near(timer(false, false), b + 2.0 * m);
-    // The dispatch, which came first, has eight of ten cores; drawing wants four, and has what is left: about half its pace. With
-    // both of them nothing is left for pass 1's binning, which waits for pass 0's end.
-    let left = 1.0 - computing / compute / CORES;
-    let pace = left / (drawing / main / CORES);
-    assert!((0.50..0.53).contains(&pace), "{pace}");
-    let contended = timer(false, true);
-    near(contended, 2.0 * (b + m / pace));
-    // What the overlap cost: the drawing of two passes as much again as they were slowed by, and a binning that overlaps no more.
-    near(contended - timer(false, false), 2.0 * m * (1.0 / pace - 1.0) + b);
+    // The dispatch has eight of ten cores, whose units it wants two of twelve cycles of: two CVT instructions of four warps in each round.
+    // Drawing wants four tenths: there is room for both.
+    near(timer(false, true), b + 2.0 * m);
     h.free();
 }

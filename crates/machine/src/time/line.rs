@@ -1,13 +1,14 @@
 //! One Vulkan queue's line of modelled time.
 
-use super::gpu::{Front, Gpu, Ran};
+use super::ahead::Ahead;
+use super::gpu::{Front, Gpu, Ran, Runs};
 use ash::vk;
 use counters::{Job, Model, Phase};
-use vk::PipelineStageFlags2 as Stages;
+pub(super) use vk::PipelineStageFlags2 as Stages;
 
 /// Kinds of work that barriers tell apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Class {
+pub(super) enum Class {
     Binning,
     Compute,
     Main,
@@ -16,7 +17,7 @@ enum Class {
     Resolve,
     Clear,
 }
-const CLASSES: usize = 7;
+pub(super) const CLASSES: usize = 7;
 /// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR, which ash lacks.
 const COPY_INDIRECT: u64 = 1 << 46;
 
@@ -37,6 +38,19 @@ pub struct Span {
     pub end: u64,
 }
 
+/// The timestamps of a queue: they do not run backwards, whatever they tell of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Told(u64);
+
+impl Told {
+    /// One that would say `t`. Those of the same time are equal: if each were a tick later than the last, what begins with the
+    /// last would be measured a tick short.
+    pub fn tell(&mut self, t: u64) -> u64 {
+        self.0 = t.max(self.0);
+        self.0
+    }
+}
+
 /// Ticks of one Vulkan queue's work; see the module's text.
 #[derive(Clone, Debug)]
 pub struct Line {
@@ -50,8 +64,7 @@ pub struct Line {
     front: u64,
     /// The last workload began, or its batch could: how far command streams have come that wait for nothing.
     reached: u64,
-    /// The last timestamps, by the classes of work that they tell of (a bit each; none: the front end).
-    stamps: [u64; 1 << CLASSES],
+    told: Told,
 }
 
 impl Default for Line {
@@ -62,14 +75,14 @@ impl Default for Line {
             last: [1; Front::COUNT],
             front: 1,
             reached: 1,
-            stamps: [0; 1 << CLASSES],
+            told: Told::default(),
         }
     }
 }
 
 /// A set of classes, and whether the front end itself belongs to it.
 #[derive(Clone, Copy)]
-struct Scope {
+pub(super) struct Scope {
     classes: [bool; CLASSES],
     front: bool,
 }
@@ -77,7 +90,7 @@ struct Scope {
 impl Scope {
     /// § Pipeline Stages. `first`: the first scope of a dependency, which takes logically earlier stages in; else the
     /// second, which takes later ones in.
-    fn of(stages: Stages, first: bool) -> Scope {
+    pub(super) fn of(stages: Stages, first: bool) -> Scope {
         let any = |s: Stages| stages.intersects(s);
         let everything =
             any(Stages::ALL_COMMANDS | if first { Stages::BOTTOM_OF_PIPE } else { Stages::TOP_OF_PIPE });
@@ -117,7 +130,7 @@ impl Scope {
         classes[Class::Copy as usize] |= any(asks);
         Scope { classes, front: everything }
     }
-    fn each(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn each(&self) -> impl Iterator<Item = usize> + '_ {
         (0..CLASSES).filter(|c| self.classes[*c])
     }
 }
@@ -131,13 +144,17 @@ impl Line {
     }
 
     /// A timestamp: when everything so far that `stages` take in has ended; for none, how far the front end has come.
-    /// To write one takes a tick, so no two that tell of the same are the same.
     pub fn stamp(&mut self, stages: Stages) -> u64 {
-        let scope = Scope::of(stages, true);
-        let t = scope.each().map(|c| self.done[c]).fold(self.front, u64::max);
-        let last = &mut self.stamps[scope.each().map(|c| 1 << c).sum::<usize>()];
-        *last = t.max(*last + 1);
-        *last
+        let t = Scope::of(stages, true).each().map(|c| self.done[c]).fold(self.front, u64::max);
+        self.told.tell(t)
+    }
+    /// The timestamps so far.
+    pub fn told(&self) -> Told {
+        self.told
+    }
+    /// Others were written meanwhile.
+    pub fn also_told(&mut self, others: Told) {
+        self.told.0 = self.told.0.max(others.0);
     }
 
     /// When work of the first scope `stages` ends, and what such work was to wait for: dependencies chain, whether or not anything
@@ -158,6 +175,11 @@ impl Line {
     /// An execution dependency.
     pub fn barrier(&mut self, src: Stages, dst: Stages) {
         self.wait(self.done(src), dst);
+    }
+
+    /// What follows, as long as it is not known when that runs.
+    pub fn ahead(&self) -> Ahead {
+        Ahead::new(&self.done, &self.ready, &self.last)
     }
 
     /// When a dispatch would begin, were there room for it.
@@ -182,11 +204,15 @@ impl Line {
         self.reached = self.ready.iter().fold(self.reached.max(self.latest()), |a, b| a.max(*b));
     }
 
-    pub fn dispatch(&mut self, gpu: &mut Gpu, job: &Job, m: &Model) -> Ran {
+    pub fn dispatch(&mut self, gpu: &mut impl Runs, job: &Job, m: &Model) -> Ran {
         self.run(gpu, Front::Compute, Class::Compute, 0, job, m)
     }
     /// `phase`: whose queue it is a job of.
-    pub fn transfer(&mut self, gpu: &mut Gpu, t: Transfer, phase: Phase, job: &Job, m: &Model) -> Ran {
+    pub fn transfer(&mut self, gpu: &mut impl Runs, t: Transfer, phase: Phase, job: &Job, m: &Model) -> Ran {
+        let (front, class) = Line::transfers(t, phase);
+        self.run(gpu, front, class, 0, job, m)
+    }
+    pub(super) fn transfers(t: Transfer, phase: Phase) -> (Front, Class) {
         let class = match t {
             Transfer::Copy => Class::Copy,
             Transfer::Blit => Class::Blit,
@@ -198,10 +224,10 @@ impl Line {
             Phase::Compute => Front::Compute,
             Phase::Main => Front::Main,
         };
-        self.run(gpu, front, class, 0, job, m)
+        (front, class)
     }
     /// A render pass: its binning and main phases.
-    pub fn pass(&mut self, gpu: &mut Gpu, [binning, main]: [&Job; 2], m: &Model) -> [Ran; 2] {
+    pub fn pass(&mut self, gpu: &mut impl Runs, [binning, main]: [&Job; 2], m: &Model) -> [Ran; 2] {
         let binned = self.run(gpu, Front::Binning, Class::Binning, 0, binning, m);
         let (front, reached) = (self.front, self.reached);
         let drawn = self.run(gpu, Front::Main, Class::Main, binned.end, main, m);
@@ -209,7 +235,15 @@ impl Line {
         (self.front, self.reached) = (front, reached);
         [binned, drawn]
     }
-    fn run(&mut self, gpu: &mut Gpu, front: Front, class: Class, from: u64, job: &Job, m: &Model) -> Ran {
+    fn run(
+        &mut self,
+        gpu: &mut impl Runs,
+        front: Front,
+        class: Class,
+        from: u64,
+        job: &Job,
+        m: &Model,
+    ) -> Ran {
         let mut ran = gpu.run(front, self.may_begin(front, class, from), job, m);
         if job.cycles > 0 {
             // Its stream comes to a job when the one before it has ended; then what it depends on may be under way still. What other
@@ -240,7 +274,8 @@ mod tests {
 
     /// One core busy for so many cycles; a cycle is a nanosecond.
     fn job(cycles: u64) -> Job {
-        Job { cycles, core: cycles, exec: cycles, ..Job::default() }
+        let uses = counters::cost::Uses { cores: cycles, ..Default::default() };
+        Job { cycles, core: cycles, exec: cycles, uses, ..Job::default() }
     }
     fn model() -> Model {
         Model { clock_mhz: 1000, ..Model::default() }
@@ -295,7 +330,8 @@ mod tests {
     /// The same passes, whose drawing wants five of ten cores, behind a dispatch that has eight of them for a thousand cycles.
     #[test]
     fn a_timer_takes_in_what_the_overlap_costs() {
-        let cores = |n: u64, cycles: u64| Job { core: n * cycles, ..job(cycles) };
+        let uses = |cores| counters::cost::Uses { cores, ..Default::default() };
+        let cores = |n: u64, cycles: u64| Job { core: n * cycles, uses: uses(n * cycles), ..job(cycles) };
         let mut l = Lab::new();
         let r = l.0.dispatch(&mut l.1, &cores(8, 1000), &l.2);
         assert_eq!([r.begin, r.end], [1, 1001]);

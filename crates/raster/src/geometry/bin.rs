@@ -1,6 +1,7 @@
 //! Binning: primitives into lists, one a tile of 64×64 pixels, in order.
 
 use super::Batch;
+use super::within::Within;
 use crate::layout::{Grid, TILE};
 use crate::prim::{Edge, Prim, Shape};
 use crate::state::Rect;
@@ -36,12 +37,22 @@ pub struct Bins {
     parts: Vec<Part>,
 }
 
+/// References to primitives.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Entries {
+    /// In the lists of regions that there are.
+    pub kept: usize,
+    /// In the lists of tiles that the modelled GPU would have, where somebody looks.
+    pub told: u64,
+}
+
 /// Lists of consecutive primitives.
 #[derive(Default, Debug)]
 struct Part {
     /// By tile: where its list starts in `entries`; one more at the end.
     starts: Vec<u32>,
     entries: Vec<u32>,
+    told: u64,
 }
 
 /// Why primitives could not be sorted into lists.
@@ -79,8 +90,9 @@ impl Bins {
     }
 
     /// Entries of all tiles.
-    pub fn entries(&self) -> usize {
-        self.parts.iter().map(|p| p.entries.len()).sum()
+    pub fn entries(&self) -> Entries {
+        let kept = self.parts.iter().map(|p| p.entries.len()).sum();
+        Entries { kept, told: self.parts.iter().map(|p| p.told).sum() }
     }
 
     /// Sorts the primitives `range` of a batch into the tiles of a render area.
@@ -89,10 +101,9 @@ impl Bins {
         batch: &Batch,
         range: Range<usize>,
         area: Rect,
-        grid: Grid,
-        layers: u32,
+        tiles: Tiles,
     ) -> Result<Bins, Full> {
-        let tiles = Tiles::new(area, grid, layers);
+        let layers = tiles.layers;
         let Tiles { x0, y0, width, height, .. } = tiles;
         let (first, prims) = (range.start, &batch.prims[range]);
         let threads = shared.pool.threads();
@@ -116,7 +127,7 @@ impl Bins {
             return Err(full);
         }
         let bins = Bins { x0, y0, width, height, layers, parts };
-        if bins.entries() > MOST_ENTRIES && prims.len() > 1 {
+        if bins.entries().kept > MOST_ENTRIES && prims.len() > 1 {
             return Err(Full::Entries);
         }
         Ok(bins)
@@ -138,9 +149,10 @@ impl Part {
         room.and_then(|()| pairs.try_reserve(prims.len() + prims.len() / 4)).map_err(|_| Full::Memory)?;
         self.starts.resize(tiles.count() + 1, 0);
         let counts = &mut self.starts[..];
-        let mut fits = true;
+        let (mut fits, mut told) = (true, 0);
         for (k, p) in prims.iter().enumerate() {
-            tiles.touch(p, (first + k) as u32, batch, area, |tile, entry| {
+            tiles.touch(p, (first + k) as u32, batch, area, |tile, entry, n| {
+                told += n;
                 if pairs.len() == pairs.capacity() {
                     fits &= pairs.try_reserve(pairs.len().max(1024)).is_ok();
                     if !fits {
@@ -157,6 +169,7 @@ impl Part {
                 return Err(Full::Entries);
             }
         }
+        self.told = told;
         self.entries.try_reserve_exact(pairs.len()).map_err(|_| Full::Memory)?;
         self.entries.resize(pairs.len(), 0);
         // Counts become ends; written from the last entry on, these become beginnings.
@@ -183,15 +196,17 @@ pub struct Tiles {
     width: u32,
     height: u32,
     layers: u32,
+    /// Somebody wants to know what the modelled GPU's tiles within these see.
+    within: Option<Within>,
 }
 
 impl Tiles {
-    /// Those of a render area.
-    pub fn new(area: Rect, grid: Grid, layers: u32) -> Tiles {
+    /// Those of a render area; `within`: as large as the modelled GPU's are, where somebody looks.
+    pub fn new(area: Rect, grid: Grid, layers: u32, within: Option<Within>) -> Tiles {
         let [x0, y0] = grid.tile([area.x0.max(0), area.y0.max(0)]).map(|t| t.max(0) as u32);
         let end = grid.tile([area.x1.max(0) + TILE - 1, area.y1.max(0) + TILE - 1]);
         let side = |end: i32, first: u32| (end - first as i32).max(0) as u32;
-        Tiles { grid, x0, y0, width: side(end[0], x0), height: side(end[1], y0), layers }
+        Tiles { grid, x0, y0, width: side(end[0], x0), height: side(end[1], y0), layers, within }
     }
 
     /// Of so many layers.
@@ -209,9 +224,10 @@ impl Tiles {
         ((layer * self.height + y - self.y0) * self.width + x - self.x0) as usize
     }
 
-    /// Calls `f(tile, entry)` for each tile that a primitive may touch.
+    /// Calls `f(tile, entry, within)` for each tile that a primitive may touch; `within`: of the modelled GPU's tiles in it, those that
+    /// it may touch.
     #[inline(always)]
-    pub fn touch(self, p: &Prim, index: u32, batch: &Batch, area: Rect, mut f: impl FnMut(u32, u32)) {
+    pub fn touch(self, p: &Prim, index: u32, batch: &Batch, area: Rect, mut f: impl FnMut(u32, u32, u64)) {
         let b = p.bounds.rect().intersect(&area);
         if b.is_empty() || p.layer as u32 >= self.layers {
             return;
@@ -221,23 +237,27 @@ impl Tiles {
         let Grid { x: gx, y: gy } = self.grid;
         let (x0, x1) = ((b.x0 - gx) >> SHIFT, (b.x1 - 1 - gx) >> SHIFT);
         let (y0, y1) = ((b.y0 - gy) >> SHIFT, (b.y1 - 1 - gy) >> SHIFT);
+        let within = |x: i32, y: i32, covers| {
+            let origin = [x * TILE + gx, y * TILE + gy];
+            self.within.map_or(0, |w| w.touched(p, &batch.edges, &batch.pixels, origin, covers))
+        };
         let large = b.x1 - b.x0 >= LARGE_SIDE && b.y1 - b.y0 >= LARGE_SIDE;
         let index = index | if large { LARGE } else { 0 };
         // Small ones: one tile, that they hardly ever cover.
         if x0 == x1 && y0 == y1 && (b.x1 - b.x0) * (b.y1 - b.y0) < TILE * TILE / 2 {
-            return f(tile(x0, y0), index);
+            return f(tile(x0, y0), index, within(x0, y0, false));
         }
         if p.form.shape() == Shape::Pixels {
             let [first, count] = p.listed();
             let own = &batch.pixels[first as usize..(first + count) as usize];
-            let mut seen: Vec<u32> = own
+            let mut seen: Vec<[i32; 2]> = own
                 .iter()
                 .filter(|[x, y]| inside(&b, *x, *y))
-                .map(|[x, y]| tile((x - gx) >> SHIFT, (y - gy) >> SHIFT))
+                .map(|[x, y]| [(y - gy) >> SHIFT, (x - gx) >> SHIFT])
                 .collect();
             seen.sort_unstable();
             seen.dedup();
-            seen.iter().for_each(|&t| f(t, index));
+            seen.iter().for_each(|&[y, x]| f(tile(x, y), index, within(x, y, false)));
             return;
         }
         let edges = &p.edges(&batch.edges)[..p.form.edges()];
@@ -257,20 +277,20 @@ impl Tiles {
                     covers &= least >= 0;
                 }
                 if !out {
-                    f(tile(x, y), index | if covers { COVERS } else { 0 });
+                    f(tile(x, y), index | if covers { COVERS } else { 0 }, within(x, y, covers));
                 }
             }
         }
     }
 }
 
-fn inside(r: &Rect, x: i32, y: i32) -> bool {
+pub(super) fn inside(r: &Rect, x: i32, y: i32) -> bool {
     x >= r.x0 && x < r.x1 && y >= r.y0 && y < r.y1
 }
 
 /// The least and the greatest value of an edge's function over all samples of some pixels.
 #[inline(always)]
-fn extremes(e: &Edge, r: &Rect) -> (i64, i64) {
+pub(super) fn extremes(e: &Edge, r: &Rect) -> (i64, i64) {
     let range = |k: i32, from: i32, to: i32| {
         let (p, q) = (k as i64 * (from as i64 * 256), k as i64 * (to as i64 * 256 - 1));
         (p.min(q), p.max(q))

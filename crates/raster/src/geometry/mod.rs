@@ -32,6 +32,7 @@ pub mod traffic;
 pub(crate) use tests::polygons::every_level_gives_the_same_bits;
 pub mod vertex;
 pub mod viewport;
+pub mod within;
 mod work;
 
 use crate::draw::{Call, Draw};

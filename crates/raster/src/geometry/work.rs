@@ -194,9 +194,11 @@ impl Work<'_> {
             return Ok(());
         }
         let later = out.used.postponed();
-        out.counts.written[0] += traffic::write(Left::Positions, vertices - later.only, c, lanes);
+        // A tiler that can leave shading to tiles keeps positions until it knows who sees them: what is culled goes to no memory.
+        let left = if self.deferred > 0 { used } else { vertices };
+        out.counts.written[0] += traffic::write(Left::Positions, left, c, lanes);
         if !apart {
-            out.counts.written[1] += self.write_varyings(vertices - later.only, c, lanes);
+            out.counts.written[1] += self.write_varyings(left, c, lanes);
         } else if self.outputs.bytes > 0 {
             // Else tiles read nothing but positions: then there is no more to shade.
             let counts = &mut out.counts;

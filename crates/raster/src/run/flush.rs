@@ -4,7 +4,7 @@ use super::{PassRun, Until};
 use crate::geometry::bin::Tiles;
 use crate::layout::TILE;
 use crate::pass;
-use crate::tile::counts::DrawCounts;
+use crate::tile::counts::{self as tile_counts, DrawCounts};
 use crate::tile::op::{Gathered, Op};
 use crate::tile::parts::Parts;
 use counters::{Counts, Event, Load, Phase, cost};
@@ -67,7 +67,7 @@ impl PassRun {
         let counts_of_draws = || vec![DrawCounts::default(); if apart { ops.len() } else { cells }];
         // Of tiles, and of draws.
         let counted = Mutex::new((vec![Counts::default(); cells], counts_of_draws()));
-        let places = Tiles::new(area, grid, layers);
+        let places = Tiles::new(area, grid, layers, None);
         let by_region = if asked.is_some() { ops.len() } else { 0 };
         let parts = Parts::default();
         let whole_draws = Mutex::new(vec![(cost::Draw::default(), Counts::default()); by_region]);
@@ -133,9 +133,7 @@ impl PassRun {
                 if let Some(regions) = asked {
                     // A region's own: what its draws counted in it.
                     for (i, (d, (_, cell, op))) in draws.iter_mut().zip(ops).enumerate() {
-                        if let Op::Draw(item) = op
-                            && let Some((c, tiles)) = d.take(item)
-                        {
+                        if let Some((c, tiles)) = tile_counts::take(d, op) {
                             sum[*cell] += &c;
                             fixed += &c;
                             let load = Load::of(&c, Phase::Main, shared.model);
@@ -183,15 +181,15 @@ impl PassRun {
             counts.iter_mut().zip(&draws).for_each(|(c, d)| *c += &d.plain());
         }
         for (n, ((_, cell, op), told)) in ops.iter().zip(told).enumerate() {
-            if let Op::Draw(i) = op {
-                if apart && let Some((c, tasks)) = draws[n].take(i) {
-                    counts[*cell] += &c;
-                    if observed {
-                        let load = Load::of(&c, Phase::Main, shared.model);
-                        took.draw(*cell, *told, cost::Draw { load, tasks });
-                        of_draws.add(*told, &c);
-                    }
+            if apart && let Some((c, tasks)) = tile_counts::take(&mut draws[n], op) {
+                counts[*cell] += &c;
+                if observed {
+                    let load = Load::of(&c, Phase::Main, shared.model);
+                    took.draw(*cell, *told, cost::Draw { load, tasks });
+                    of_draws.add(*told, &c);
                 }
+            }
+            if let Op::Draw(i) = op {
                 i.tell_blocks(&shared.model.core);
             }
         }

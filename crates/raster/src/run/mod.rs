@@ -8,7 +8,7 @@ mod tile;
 
 use crate::draw::{Draw, Kept, What};
 use crate::drawn::{Drawn, Draws, Ended, Seen};
-use crate::geometry::bin::{Bins, Full, Tiles};
+use crate::geometry::bin::{Bins, Entries, Full, Tiles};
 use crate::geometry::feedback::Feedback;
 use crate::geometry::{self, Batch, GeometryContext, mesh, traffic};
 use crate::pass::{self, Rendering};
@@ -155,6 +155,7 @@ impl PassRun {
         observed: bool,
     ) -> PassRun {
         let targets = Targets::new(rendering, observed);
+        let within = observed.then_some(targets.within);
         let (area, grid) = (targets.area, targets.grid);
         let new = |r| Collected::new(r, area, grid, pass::layers(&rendering.subpasses, rendering.layers));
         let asked = rendering.regions.as_ref().map(new);
@@ -174,7 +175,7 @@ impl PassRun {
             regions,
             rendering: rendering.clone(),
             subpass: 0,
-            tiles: Tiles::new(area, grid, 1),
+            tiles: Tiles::new(area, grid, 1, within),
             gathered: scratches.gather(),
             plans: Plans::default(),
             resolved: 0,
@@ -416,7 +417,7 @@ impl PassRun {
             item.instrument(made.active, made.index);
             Op::Draw(item)
         };
-        let Targets { area, grid, .. } = self.targets;
+        let area = self.targets.area;
         let tiles = self.tiles.of_layers(made.layers);
         let at = (self.subpass, cell);
         let blame = |_| Blame::memory("lists of primitives by tile").at(made.place);
@@ -438,7 +439,7 @@ impl PassRun {
         let batch = closed.unwrap_or_else(|| std::mem::replace(batch, Batch::recycled()).into());
         while from < all {
             let range = from..all.min(from + size);
-            let bins = match Bins::new(shared, &batch, range.clone(), area, grid, made.layers) {
+            let bins = match Bins::new(shared, &batch, range.clone(), area, tiles) {
                 Ok(bins) => bins,
                 Err(Full::Entries) => {
                     size = range.len().div_ceil(2);
@@ -463,20 +464,20 @@ impl PassRun {
         &mut self,
         primitives: usize,
         tiles: Tiles,
-        entries: usize,
+        entries: Entries,
         told: Option<usize>,
         cell: usize,
     ) -> bool {
         if self.targets.observed {
-            self.count_lists(entries as u64, told, cell);
+            self.count_lists(entries.told, told, cell);
         }
         self.primitives += primitives;
         // As if each draw had a list for each tile: where a pass is cut does not depend on how they are kept.
-        self.words += tiles.count() + 1 + entries;
+        self.words += tiles.count() + 1 + entries.kept;
         self.primitives > MANY || self.words > MANY_WORDS
     }
 
-    /// So many references were written into lists of tasks.
+    /// So many references were written into lists of tiles.
     fn count_lists(&mut self, entries: u64, told: Option<usize>, cell: usize) {
         let bytes = entries * traffic::ENTRY;
         let mut c = Counts::default();

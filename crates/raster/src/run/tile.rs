@@ -125,7 +125,12 @@ impl PassRun {
                         show(&mut task, ops, draws, apart)?;
                         if let Some(sub) = sub {
                             // SAFETY: as above.
-                            unsafe { c.run(targets, sub, tile, layer, origin, sub.view_mask == 0) };
+                            let counts =
+                                unsafe { c.run(targets, sub, tile, layer, origin, sub.view_mask == 0) };
+                            if targets.observed && counts != Default::default() {
+                                task.load += &counts::load_of_clear(&counts, c);
+                                draws[place(ops, n, apart)].add_tile(&counts, None);
+                            }
                             task.hiz.forget(None);
                         }
                     }
@@ -168,10 +173,11 @@ impl PassRun {
         };
         let here = Rect { x0: origin[0], y0: origin[1], x1: origin[0] + TILE, y1: origin[1] + TILE };
         let r = self.targets.area.intersect(&here);
-        let sides = |from: i32, to: i32| ((to + 31).div_euclid(32) - from.div_euclid(32)).max(0) as u64;
         if until == Until::Read {
             c[Event::MainTasks] += 1;
-            c[Event::Tiles] += sides(r.x0, r.x1) * sides(r.y0, r.y1);
+            let [x, y] = origin;
+            let r = Rect { x0: r.x0 - x, y0: r.y0 - y, x1: r.x1 - x, y1: r.y1 - y };
+            c[Event::Tiles] += self.targets.within.count(&r);
         }
         c[Event::TilesKilled] += stored.unchanged();
         c[Event::TilePixelsWritten] += stored.pixels;

@@ -17,6 +17,11 @@ fn has_format(f: &FormatInfo) -> bool {
     matches!(f.class, NumClass::Unorm | NumClass::Srgb) && (least(8) || (least(10) && f.block_bytes == 4))
 }
 
+/// Bits that a Mali's tile buffer has for a sample: 32 of what has fixed-function blending, else a power of two.
+pub fn bits(f: &FormatInfo) -> u64 {
+    if has_format(f) { 32 } else { 8 * (f.block_bytes as u64).next_power_of_two() }
+}
+
 /// Fixed-function blending has the equation: a sum or difference, factors that are the same up to being taken from one, or 0 or 1.
 fn has_equation(op: vk::BlendOp, src: vk::BlendFactor, dst: vk::BlendFactor) -> bool {
     use vk::BlendFactor as F;

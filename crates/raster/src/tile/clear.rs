@@ -1,5 +1,6 @@
 //! vkCmdClearAttachments within a tile.
 
+use super::counts::{InTile, TileCounts};
 use super::target::Targets;
 use crate::layout::TILE;
 use crate::pass::Subpass;
@@ -13,7 +14,8 @@ pub struct Clear {
 }
 
 impl Clear {
-    /// Carries out the clears that touch the tile. With multiview `layered` is false: every view is cleared.
+    /// Carries out the clears that touch the tile, and what they count there: each rectangle is drawn, by a program that gives its
+    /// attachments what they are cleared to. With multiview `layered` is false: every view is cleared.
     ///
     /// # Safety
     /// As [`Targets::load`].
@@ -25,7 +27,8 @@ impl Clear {
         layer: u32,
         origin: [i32; 2],
         layered: bool,
-    ) {
+    ) -> TileCounts {
+        let mut counts = TileCounts::default();
         for r in &self.rects {
             if layered
                 && !(r.base_array_layer..r.base_array_layer.saturating_add(r.layer_count)).contains(&layer)
@@ -49,7 +52,20 @@ impl Clear {
             if here.is_empty() {
                 continue;
             }
+            let samples = targets.list.iter().filter_map(|t| t.color.as_ref()).map(|p| p.samples).max();
+            let side = |from: i32, to: i32| ((to + 1) / 2 - from / 2) as u64;
+            let whole = |from: i32, to: i32| (to / 2 - (from + 1) / 2).max(0) as u64;
+            let quads = side(here.x0, here.x1) * side(here.y0, here.y1);
+            counts[InTile::Primitives] += targets.within.count(&here);
+            counts[InTile::Quads] += quads;
+            counts[InTile::Partial] += quads - whole(here.x0, here.x1) * whole(here.y0, here.y1);
+            counts[InTile::Shaded] += quads;
+            counts[InTile::Warps] += quads.div_ceil(4);
+            counts[InTile::FullWarps] += quads / 4;
             for a in &self.attachments {
+                if a.aspect_mask.contains(vk::ImageAspectFlags::COLOR) {
+                    counts[InTile::Blended] += quads * samples.unwrap_or(1) as u64;
+                }
                 let target = |i: Option<u32>| targets.list.get(i? as usize);
                 // SAFETY: the union's members are plain words; which one counts follows from the aspect.
                 let (color, ds) = unsafe { (a.clear_value.color.uint32, a.clear_value.depth_stencil) };
@@ -70,5 +86,6 @@ impl Clear {
                 }
             }
         }
+        counts
     }
 }

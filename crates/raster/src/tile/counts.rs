@@ -1,10 +1,12 @@
 //! What tiles count while a draw is drawn in them.
 
 use super::blend_shader;
+use super::clear::Clear;
 use super::fill::Fill;
 use super::item::Item;
-use crate::geometry::traffic;
-use crate::prim::DEFERRED;
+use super::op::Op;
+use crate::geometry::{bin, traffic};
+use crate::prim::Prim;
 use crate::state::Rect;
 use counters::{Ask, By, Counts, Event, Load, Phase, Unit, UnitCounts};
 use shader::bytecode::Program;
@@ -19,7 +21,7 @@ use wave::tally::{Ran, Tex};
 counters::names! {
     /// What is counted of a draw in a tile.
     pub InTile {
-        /// Primitives that entered the rasteriser.
+        /// Primitives that entered the rasteriser: each in as many of the modelled GPU's tiles as it touches.
         Primitives,
         /// Quads that came out of it.
         Quads,
@@ -49,7 +51,7 @@ counters::names! {
         Shaded,
         /// Quads blended or written, by attachment and sample.
         Blended,
-        /// Primitives whose vertices are shaded in the tile.
+        /// Of the primitives, those whose vertices are shaded in the region.
         Deferred,
         /// These vertices.
         Vertices,
@@ -140,8 +142,26 @@ impl DrawCounts {
         EVENTS.into_iter().for_each(|(of, event)| c[event] = self.tile[of]);
         c
     }
+    /// Takes it all, as events of a clear, which is drawn as rectangles whose fragments have their colours already.
+    fn take_clear(&mut self, clear: &Clear) -> Option<(Counts, u64)> {
+        if self.tiles == 0 {
+            return None;
+        }
+        let this = std::mem::take(self);
+        let mut c = this.plain();
+        let (warps, shaded) = (this.tile[InTile::Warps], this.tile[InTile::Shaded]);
+        c[Event::CoarseQuads] = this.tile[InTile::Quads];
+        c[Event::QuadsOccluding] = shaded;
+        let mut u = UnitCounts::default();
+        u[Unit::Warps] = warps;
+        u[Unit::Threads] = shaded * 4;
+        u[Unit::FullWarps] = this.tile[InTile::FullWarps];
+        u[Unit::Cvt] = ends(warps, clear.attachments.len());
+        c.add_units(Phase::Main, &u);
+        Some((c, this.tiles))
+    }
     /// Takes it all, as events of `item`, and the tiles that they are of; `None` if it was drawn in no tile.
-    pub fn take(&mut self, item: &Item) -> Option<(Counts, u64)> {
+    fn take(&mut self, item: &Item) -> Option<(Counts, u64)> {
         if self.tiles == 0 {
             return None;
         }
@@ -157,6 +177,20 @@ impl DrawCounts {
     }
 }
 
+/// What an operation counted in all of its tiles, as [`DrawCounts::take`].
+pub fn take(counts: &mut DrawCounts, op: &Op) -> Option<(Counts, u64)> {
+    match op {
+        Op::Draw(item) => counts.take(item),
+        Op::Clear(clear) => counts.take_clear(clear),
+    }
+}
+
+/// Warp-instructions with which a fragment program ends: one that says which samples are left (ATEST), and one for each colour that goes to
+/// the tile buffer (BLEND). They count as the CVT pipe's (ours).
+fn ends(warps: u64, colors: usize) -> u64 {
+    warps * (1 + colors as u64)
+}
+
 /// What a draw in one tile asks of a core, as far as it tells how long one tile takes beside others.
 pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     let mut load = Load::default();
@@ -168,6 +202,9 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     let blended = by_shader(tile, item);
     load[Ask::Fma] = u.ran[Ran::Fma] + blended * blend_shader::FMA;
     load[Ask::Cvt] = u.ran[Ran::Cvt] + blended * blend_shader::CVT;
+    if item.plan.pipeline.fragment.is_some() {
+        load[Ask::Cvt] += ends(tile[InTile::Warps], item.plan.colors.len());
+    }
     load[Ask::Sfu] = u.ran[Ran::Sfu];
     load[Ask::Issues] = u.single + u.lines.sum();
     load[Ask::Slots] = tile[InTile::Shaded] * item.plan.interpolated.slots.iter().sum::<u64>();
@@ -193,28 +230,31 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     load
 }
 
-/// A primitive of a list is looked at.
-#[inline(always)]
-pub fn entered(c: &mut TileCounts, deferred: u8) {
-    c[InTile::Primitives] += 1;
-    if deferred > 0 {
-        c[InTile::Deferred] += 1;
-        c[InTile::Vertices] += deferred as u64 - 1;
-    }
+/// The same of a clear.
+pub fn load_of_clear(tile: &TileCounts, clear: &Clear) -> Load {
+    let mut load = Load::default();
+    load[Ask::Cvt] = ends(tile[InTile::Warps], clear.attachments.len());
+    load[Ask::Primitives] = tile[InTile::Primitives];
+    load[Ask::Quads] = tile[InTile::Quads];
+    load[Ask::Blended] = tile[InTile::Blended];
+    load[Ask::Warps] = tile[InTile::Warps];
+    load
 }
 
-/// Primitives of a list are looked at, of these kinds ([`crate::prim::word::KIND`]); the first `n` are.
+/// A primitive of a list is looked at: entry `entry` of the region at `origin`.
 #[inline(always)]
-pub fn entered_all(c: &mut TileCounts, kinds: &[u32; 16], n: usize) {
-    let (mut deferred, mut vertices) = (0, 0);
-    for (i, kind) in kinds.iter().enumerate() {
-        let of = if i < n { kind >> DEFERRED & 7 } else { 0 };
-        deferred += of.min(1);
-        vertices += of.saturating_sub(1);
+pub fn entered(c: &mut TileCounts, item: &Item, prim: &Prim, entry: u32, origin: [i32; 2]) {
+    if !item.plan.observed {
+        return;
     }
-    c[InTile::Primitives] += n as u64;
-    c[InTile::Deferred] += deferred as u64;
-    c[InTile::Vertices] += vertices as u64;
+    let covers = entry & bin::COVERS != 0;
+    let tiles = item.plan.within.touched(prim, &item.batch.edges, &item.batch.pixels, origin, covers);
+    c[InTile::Primitives] += tiles;
+    let deferred = prim.form.deferred();
+    if deferred > 0 {
+        c[InTile::Deferred] += tiles;
+        c[InTile::Vertices] += deferred as u64 - 1;
+    }
 }
 
 /// All primitives of a list were looked at.
@@ -489,7 +529,7 @@ fn events(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Counts {
     let blended = by_shader(tile, item);
     c[Event::BlendShaderQuads] = blended;
     u[Unit::Fma] += blended * blend_shader::FMA;
-    u[Unit::Cvt] += blended * blend_shader::CVT;
+    u[Unit::Cvt] += blended * blend_shader::CVT + ends(warps, item.plan.colors.len());
     let read = &item.plan.interpolated;
     u[Unit::VaryingInstr] = warps * read.instructions;
     u[Unit::VaryingSlots32] = shaded * read.slots[0];

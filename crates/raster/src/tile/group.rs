@@ -115,10 +115,13 @@ impl Group {
         }
         // SAFETY: primitives', all of them (here and below).
         let [low, high, kind, planes] = unsafe { words(s, &at, word::BOUNDS) };
+        if item.plan.observed {
+            for (prim, &entry) in at.iter().zip(entries).take(n) {
+                // SAFETY: as above.
+                counts::entered(counts, item, unsafe { &**prim }, entry, origin);
+            }
+        }
         let (zero, ones, side) = (s.isplat(0), s.isplat(0xFFFF), s.isplat(TILE as u32));
-        let mut kinds = [0; GROUP];
-        vector::store(s, &mut kinds, kind);
-        counts::entered_all(counts, &kinds, n);
         vector::store(s, &mut self.planes, planes);
 
         // Bounds in the tile.

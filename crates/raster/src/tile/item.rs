@@ -10,6 +10,7 @@ use super::packer::WARPS;
 use super::quads;
 use super::target::Targets;
 use crate::draw::Kept;
+use crate::geometry::within::Within;
 use crate::geometry::{self, Batch, GeometryCounts, bin::Bins};
 use crate::layout::sample_locations;
 use crate::pass::Subpass;
@@ -69,6 +70,8 @@ pub struct Plan {
     pub fills: Vec<Fill>,
     /// Somebody looks at counters: what is counted for these alone is.
     pub observed: bool,
+    /// How large the modelled GPU's tiles are.
+    pub within: Within,
     pub interpolated: Interpolated,
     /// Planes of a primitive.
     pub varyings: usize,
@@ -381,6 +384,7 @@ impl Plan {
             perspective: fills.iter().any(|f| matches!(f, Fill::Varying { perspective: true, .. })),
             warps: p.fragment.as_deref().map_or(1, |f| (f.lanes as usize / 16).min(WARPS)),
             observed: targets.observed,
+            within: targets.within,
             interpolated: p
                 .fragment
                 .as_deref()

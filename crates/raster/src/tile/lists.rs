@@ -6,7 +6,7 @@
 
 use super::op::Op;
 use crate::geometry::Batch;
-use crate::geometry::bin::{Full, Tiles};
+use crate::geometry::bin::{Entries, Full, Tiles};
 use crate::state::Rect;
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ impl Lists {
         range: Range<usize>,
         area: Rect,
         op: usize,
-    ) -> Result<Option<usize>, Full> {
+    ) -> Result<Option<Entries>, Full> {
         let count = tiles.count();
         let ends = |op: &u32| *op < NONE && self.entries.len() + REFERENCES < NONE as usize;
         let Some(op) = u32::try_from(op).ok().filter(ends) else { return Ok(None) };
@@ -92,8 +92,12 @@ impl Lists {
         }
         let pairs = &mut self.pairs;
         pairs.clear();
+        let mut told = 0;
         for number in range {
-            let add = |tile, entry| pairs.push((tile, entry));
+            let add = |tile, entry, n| {
+                told += n;
+                pairs.push((tile, entry));
+            };
             tiles.touch(&batch.prims[number], number as u32, batch, area, add);
             if pairs.len() > REFERENCES {
                 return Ok(None);
@@ -120,7 +124,7 @@ impl Lists {
             }
             *last = at;
         }
-        Ok(Some(pairs.len()))
+        Ok(Some(Entries { kept: pairs.len(), told }))
     }
 
     /// Op `op`, which comes after all others, is to be looked at in every tile.
@@ -213,19 +217,23 @@ mod tests {
         b
     }
 
+    fn kept(kept: usize) -> Option<Entries> {
+        Some(Entries { kept, told: 0 })
+    }
+
     #[test]
     fn a_tile_has_its_draws_in_order_and_nothing_of_others() {
-        let tiles = Tiles::new(AREA, Grid::default(), 1);
+        let tiles = Tiles::new(AREA, Grid::default(), 1, None);
         let clear = || (0, 0, Op::Clear(Clear { attachments: vec![], rects: vec![] }));
         // Ops 0 and 2 draw, 1 clears, 3 draws nothing here, 4 draws in the second tile and, last, in the first.
         let ops = [clear(), clear(), clear(), clear(), clear()];
         let b = batch(&[[3, 3], [70, 70], [20, 3], [40, 40], [200, 3], [100, 3], [9, 9]]);
         let mut l = Lists::default();
         let mut add = |op, range| l.add(tiles, &b, range, AREA, op).expect("memory");
-        assert_eq!(add(0, 0..3), Some(3));
-        assert_eq!(add(2, 3..4), Some(1));
-        assert_eq!(add(3, 4..5), Some(1));
-        assert_eq!(add(4, 5..7), Some(2));
+        assert_eq!(add(0, 0..3), kept(3));
+        assert_eq!(add(2, 3..4), kept(1));
+        assert_eq!(add(3, 4..5), kept(1));
+        assert_eq!(add(4, 5..7), kept(2));
         l.add_everywhere(1);
         let mut seen = Vec::new();
         l.of(tiles, &ops, (0, 0, 0), room(), &mut seen);
@@ -246,12 +254,12 @@ mod tests {
     /// What thousands of draws leave in one tile costs the others nothing: a chain holds its own tile's alone.
     #[test]
     fn draws_elsewhere_are_not_looked_at() {
-        let tiles = Tiles::new(AREA, Grid::default(), 1);
+        let tiles = Tiles::new(AREA, Grid::default(), 1, None);
         let b = batch(&[[3, 3], [70, 3]]);
         let mut l = Lists::default();
         for op in 0..5000 {
             let at = usize::from(op == 2500);
-            assert_eq!(l.add(tiles, &b, at..at + 1, AREA, op), Ok(Some(1)));
+            assert_eq!(l.add(tiles, &b, at..at + 1, AREA, op), Ok(kept(1)));
         }
         let mut seen = Vec::new();
         // No op is asked for what it is: there is none.
@@ -264,10 +272,10 @@ mod tests {
 
     #[test]
     fn large_draws_have_lists_of_their_own() {
-        let tiles = Tiles::new(AREA, Grid::default(), 1);
+        let tiles = Tiles::new(AREA, Grid::default(), 1, None);
         let b = batch(&vec![[3, 3]; PRIMITIVES + 1]);
         let mut l = Lists::default();
         assert_eq!(l.add(tiles, &b, 0..b.prims.len(), AREA, 0), Ok(None));
-        assert_eq!(l.add(tiles, &b, 1..b.prims.len(), AREA, 0), Ok(Some(PRIMITIVES)));
+        assert_eq!(l.add(tiles, &b, 1..b.prims.len(), AREA, 0), Ok(kept(PRIMITIVES)));
     }
 }

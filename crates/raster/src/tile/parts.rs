@@ -2,7 +2,7 @@
 //! pass counts what it would have counted. What a draw's lines do in the caches is known of the draw as a whole, so each tile's part
 //! fares as that.
 
-use super::counts::DrawCounts;
+use super::counts::{self, DrawCounts};
 use super::op::Op;
 use crate::regions::Collected;
 use parking_lot::Mutex;
@@ -48,9 +48,9 @@ impl Parts {
             return false;
         }
         for Part { op, layer, task, mut counts } in all {
-            let (Some((.., Op::Draw(item))), Some(whole)) = (ops.get(op), draws.get(op)) else { continue };
+            let (Some((.., made)), Some(whole)) = (ops.get(op), draws.get(op)) else { continue };
             counts.fare_as(whole);
-            if let Some((c, _)) = counts.take(item) {
+            if let Some((c, _)) = counts::take(&mut counts, made) {
                 map.add(physical, layer, task, &c);
             }
         }

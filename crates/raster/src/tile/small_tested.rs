@@ -187,9 +187,7 @@ impl Task<'_> {
             {
                 break;
             }
-            if item.plan.observed {
-                counts::entered(&mut self.counts, prim.form.deferred());
-            }
+            counts::entered(&mut self.counts, item, prim, entry, self.origin);
             next += 1;
         }
         self.test_found::<S, SAMPLES>(s, item, &mut found, &mut n)?;

@@ -1,7 +1,9 @@
 //! Attachments as tiles see them: where each lies in memory and in a thread's tile buffer; loads, clears and stores.
 
+use super::blend_shader;
 use super::expand::{self, Expanded};
 use super::transfer::{Traffic, Way, Writes};
+use crate::geometry::within::Within;
 use crate::layout::{Grid, PIXELS, TILE, pixel};
 use crate::pass::{Attachment, Rendering, Subpass};
 use crate::state::Rect;
@@ -62,6 +64,10 @@ unsafe impl Send for Plane {}
 unsafe impl Sync for Plane {}
 
 impl Plane {
+    /// What the modelled GPU's tile buffer has of a pixel: colour of all samples.
+    fn bits(&self) -> u64 {
+        blend_shader::bits(self.format) * self.samples as u64
+    }
     /// The largest fixed-point depth, or 0 where depth is floating point.
     pub fn depth_scale(&self) -> f32 {
         depth_scale(self.kind)
@@ -163,6 +169,8 @@ pub struct Targets {
     pub area: Rect,
     /// Where tiles begin: at the framebuffer's corner, or, where a pass is counted by region, so that regions are tiles.
     pub grid: Grid,
+    /// How large tiles of the modelled GPU are within these.
+    pub within: Within,
     /// Somebody looks at counters.
     pub observed: bool,
 }
@@ -177,6 +185,7 @@ impl Targets {
         let one = |(i, a): (usize, &Attachment)| if uses(i) { target(a, &mut at) } else { Target::default() };
         let mut list: Vec<Target> = r.attachments.iter().enumerate().map(one).collect();
         let own = list.len();
+        let within = Within::of(list.iter().filter_map(|t| t.color.as_ref()).map(Plane::bits).sum());
         if !observed {
             let stored =
                 list.iter().flat_map(Target::planes).filter(|p| p.store == vk::AttachmentStoreOp::STORE);
@@ -204,6 +213,7 @@ impl Targets {
             expanded,
             area,
             grid: r.regions.as_ref().map_or(Grid::default(), |_| Grid::from([area.x0, area.y0])),
+            within,
             observed,
         }
     }

@@ -216,7 +216,7 @@ impl<'a> Task<'a> {
             let number = index(e);
             let prim = &item.batch.prims[number as usize];
             if !grouped {
-                counts::entered(&mut self.counts, prim.form.deferred());
+                counts::entered(&mut self.counts, item, prim, e, origin);
                 // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at, and what
                 // shading wants too.
                 if let Some(next) = entries.get(place(n + AHEAD)) {

@@ -39,6 +39,6 @@ pub fn check(p: &Program) -> Result<()> {
 }
 
 fn is_small(c: Cost) -> bool {
-    let Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, varying } = c;
-    [fma, cvt, sfu, ls, single, loads, tex, narrow, varying].iter().all(|n| *n <= MOST_COST)
+    let Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, barriers, varying } = c;
+    [fma, cvt, sfu, ls, single, loads, tex, narrow, barriers, varying].iter().all(|n| *n <= MOST_COST)
 }

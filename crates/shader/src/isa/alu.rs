@@ -7,7 +7,7 @@
 //! | NaN | [`Nan`] |
 //! | if | cheap enough to be executed on both sides of a small `if` |
 //! | width | [`Width`] |
-//! | cost | instructions in the pipes FMA, CVT, SFU; twice that for 64 bits |
+//! | cost | instructions in the pipes FMA, CVT, SFU; twice that for 64 bits ([`crate::cost`] says where they come from) |
 //! | lane | what it computes for one lane, which folding uses and kernels are tested against |
 //!
 //! The last is written for both widths at once, with operands read as floats (`f`), as unsigned (`u`) or as signed
@@ -204,22 +204,22 @@ unary! {
     FSign         num  -> same  settles dear  full   [0 2 0]  { f(x) x.sign_of() }
     FSaturate     num  -> same  makes   cheap keep   [0 0 0]  { f(x) x.n_max(0.0).n_min(1.0) }
     // GLSL.std.450, f32 only
-    FExp2         b32  -> b32   makes   dear  full   [0 1 1]  {}
-    FLog2         b32  -> b32   makes   dear  full   [1 0 1]  {}
-    FExp          b32  -> b32   makes   dear  full   [1 1 1]  {}
-    FLog          b32  -> b32   makes   dear  full   [2 0 1]  {}
-    FSin          b32  -> b32   makes   dear  full   [2 0 1]  {}
-    FCos          b32  -> b32   makes   dear  full   [2 0 1]  {}
-    FTan          b32  -> b32   makes   dear  full   [5 0 3]  {}
-    FAsin         b32  -> b32   makes   dear  full   [6 1 1]  {}
-    FAcos         b32  -> b32   makes   dear  full   [6 1 1]  {}
-    FAtan         b32  -> b32   makes   dear  full   [8 2 1]  {}
-    FSinh         b32  -> b32   makes   dear  full   [3 2 2]  {}
-    FCosh         b32  -> b32   makes   dear  full   [3 2 2]  {}
+    FExp2         b32  -> b32   makes   dear  full   [1 1 1]  {}
+    FLog2         b32  -> b32   makes   dear  full   [2 2 1]  {}
+    FExp          b32  -> b32   makes   dear  full   [2 1 1]  {}
+    FLog          b32  -> b32   makes   dear  full   [3 2 1]  {}
+    FSin          b32  -> b32   makes   dear  full   [7 0 2]  {}
+    FCos          b32  -> b32   makes   dear  full   [7 0 2]  {}
+    FTan          b32  -> b32   makes   dear  full   [11 0 3]  {}
+    FAsin         b32  -> b32   makes   dear  full   [14 3 6]  {}
+    FAcos         b32  -> b32   makes   dear  full   [14 4 6]  {}
+    FAtan         b32  -> b32   makes   dear  full   [12 3 5]  {}
+    FSinh         b32  -> b32   makes   dear  full   [4 2 2]  {}
+    FCosh         b32  -> b32   makes   dear  full   [4 2 2]  {}
     FTanh         b32  -> b32   makes   dear  full   [4 2 3]  {}
-    FAsinh        b32  -> b32   makes   dear  full   [4 0 2]  {}
-    FAcosh        b32  -> b32   makes   dear  full   [4 0 2]  {}
-    FAtanh        b32  -> b32   makes   dear  full   [4 0 2]  {}
+    FAsinh        b32  -> b32   makes   dear  full   [5 2 2]  {}
+    FAcosh        b32  -> b32   makes   dear  full   [5 2 2]  {}
+    FAtanh        b32  -> b32   makes   dear  full   [4 2 2]  {}
     /// f32 → f32 of the nearest f16 value (round to nearest even, overflow to infinity, denormals kept).
     F16Round      b32  -> b32   makes   dear  cut16  [0 0 0]  { f32(x) to_f16(x, Round::Nearest).to_f32() }
     /// As [`Un::F16Round`], rounding toward zero.
@@ -242,13 +242,13 @@ unary! {
     INeg          num  -> same  keeps   cheap full   [0 1 0]  { s(x) x.wrapping_neg() }
     IAbs          num  -> same  keeps   cheap full   [0 1 0]  { s(x) x.wrapping_abs() }
     ISign         num  -> same  keeps   dear  full   [0 2 0]  { s(x) x.signum() }
-    Not           num  -> same  keeps   cheap full   [0 1 0]  { u(x) !x }
-    BitReverse    num  -> same  keeps   dear  full   [0 1 0]  { u(x) x.reverse_bits() }
-    BitCount      num  -> b32   keeps   dear  full   [0 1 0]  { u(x) x.count_ones() }
+    Not           num  -> same  keeps   cheap full   [0 0 1]  { u(x) !x }
+    BitReverse    num  -> same  keeps   dear  full   [0 0 1]  { u(x) x.reverse_bits() }
+    BitCount      num  -> b32   keeps   dear  full   [0 0 1]  { u(x) x.count_ones() }
     /// Index of the lowest set bit / highest bit (unsigned) / highest bit that differs from the sign; −1 for none.
-    FindLsb       num  -> b32   keeps   dear  full   [0 1 0]  { u(x) if x == 0 { u32::MAX } else { x.trailing_zeros() } }
-    FindUMsb      num  -> b32   keeps   dear  full   [0 1 0]  { u(x) x.checked_ilog2().unwrap_or(u32::MAX) }
-    FindSMsb      num  -> b32   keeps   dear  full   [0 1 0]  { s(x) (if x < 0 { !x } else { x }).checked_ilog2().unwrap_or(u32::MAX) }
+    FindLsb       num  -> b32   keeps   dear  full   [0 2 1]  { u(x) if x == 0 { u32::MAX } else { x.trailing_zeros() } }
+    FindUMsb      num  -> b32   keeps   dear  full   [0 2 0]  { u(x) x.checked_ilog2().unwrap_or(u32::MAX) }
+    FindSMsb      num  -> b32   keeps   dear  full   [0 2 1]  { s(x) (if x < 0 { !x } else { x }).checked_ilog2().unwrap_or(u32::MAX) }
     SExt8         b32  -> b32   keeps   cheap cut8   [0 0 0]  { u32(x) x as i8 as i32 }
     SExt16        b32  -> b32   keeps   cheap cut16  [0 0 0]  { u32(x) x as i16 as i32 }
     ZExt8         b32  -> b32   keeps   cheap cut8   [0 0 0]  { u32(x) x & 0xFF }
@@ -308,8 +308,8 @@ table! {
     FSubCanon    b32  same  -> b32   ordered  settles cheap full  [1 0 0]  { f32(x, y) x - y }
     FMulCanon    b32  same  -> b32   swaps   settles cheap full  [1 0 0]  { f32(x, y) x * y }
     /// a·a + b·b and a·a − b·b, each product rounded; 32 bits only. [`crate::pass::squares`] makes them.
-    FSumSquares  b32  same  -> b32   swaps   makes   cheap full  [0 1 0]  { f32(x, y) x * x + y * y }
-    FDiffSquares b32  same  -> b32   ordered  makes   cheap full  [0 1 0]  { f32(x, y) x * x - y * y }
+    FSumSquares  b32  same  -> b32   swaps   makes   cheap full  [2 0 0]  { f32(x, y) x * x + y * y }
+    FDiffSquares b32  same  -> b32   ordered  makes   cheap full  [2 0 0]  { f32(x, y) x * x - y * y }
     FDiv         num  same  -> same  ordered  makes   dear  full  [1 0 1]  { f(x, y) x / y }
     /// Of NaN and of zeros of two signs the second operand, which is a constant where one is.
     FMin         num  same  -> same  swaps   makes   cheap keep  [0 1 0]  { f(x, y) if x < y { x } else { y } }
@@ -319,11 +319,11 @@ table! {
     NMax         num  same  -> same  swaps   makes   cheap keep  [0 1 0]  { f(x, y) x.n_max(y) }
     FRem         num  same  -> same  ordered  makes   dear  full  [2 1 1]  {}
     FMod         num  same  -> same  ordered  makes   dear  full  [2 1 1]  {}
-    FPow         b32  same  -> b32   ordered  makes   dear  full  [1 1 2]  {}
-    FAtan2       b32  same  -> b32   ordered  makes   dear  full  [10 3 1]  {}
+    FPow         b32  same  -> b32   ordered  makes   dear  full  [2 1 1]  {}
+    FAtan2       b32  same  -> b32   ordered  makes   dear  full  [13 4 6]  {}
     FStep        num  same  -> same  ordered  keeps   cheap full  [0 1 0]  { f(x, y) x.step(y) }
     /// ldexp(float, i32 exponent as B32).
-    FLdexp       num  count -> same  ordered  makes   dear  full  [0 1 0]  { f32(x, y) ldexp(x, y.to_bits() as i32) }
+    FLdexp       num  count -> same  ordered  makes   dear  full  [1 0 0]  { f32(x, y) ldexp(x, y.to_bits() as i32) }
     // comparisons, result Bool; ordered (NaN → false) except FNe (NaN → true)
     FEq          num  same  -> bool  swaps   keeps   cheap full  [0 1 0]  { f(x, y) x == y }
     FNe          num  same  -> bool  swaps   keeps   cheap full  [0 1 0]  { f(x, y) x != y }
@@ -345,18 +345,18 @@ table! {
     UDot4        b32  same  -> b32   swaps   keeps   cheap full  [1 0 0]  { u32(x, y) dot4(x, y, [false; 2]) }
     SUDot4       b32  same  -> b32   ordered  keeps   cheap full  [1 0 0]  { u32(x, y) dot4(x, y, [true, false]) }
     /// Division by zero gives 0 (quotient) or the dividend (remainder): never a trap. MIN / −1 = MIN, rem 0.
-    UDiv         num  same  -> same  ordered  keeps   dear  full  [4 6 3]  { u(x, y) x.checked_div(y).unwrap_or(0) }
-    URem         num  same  -> same  ordered  keeps   dear  full  [4 6 3]  { u(x, y) x.checked_rem(y).unwrap_or(x) }
-    SDiv         num  same  -> same  ordered  keeps   dear  full  [4 6 3]  { s(x, y) if y == 0 { 0 } else { x.wrapping_div(y) } }
-    SRem         num  same  -> same  ordered  keeps   dear  full  [4 6 3]  { s(x, y) if y == 0 { x } else { x.wrapping_rem(y) } }
-    SMod         num  same  -> same  ordered  keeps   dear  full  [4 6 3]  { s(x, y) x.floor_mod(y) }
-    And          num  same  -> same  swaps   keeps   cheap keep  [0 1 0]  { u(x, y) x & y }
-    Or           num  same  -> same  swaps   keeps   cheap keep  [0 1 0]  { u(x, y) x | y }
-    Xor          num  same  -> same  swaps   keeps   cheap keep  [0 1 0]  { u(x, y) x ^ y }
+    UDiv         num  same  -> same  ordered  keeps   dear  full  [4 6 5]  { u(x, y) x.checked_div(y).unwrap_or(0) }
+    URem         num  same  -> same  ordered  keeps   dear  full  [4 7 6]  { u(x, y) x.checked_rem(y).unwrap_or(x) }
+    SDiv         num  same  -> same  ordered  keeps   dear  full  [4 6 5]  { s(x, y) if y == 0 { 0 } else { x.wrapping_div(y) } }
+    SRem         num  same  -> same  ordered  keeps   dear  full  [4 7 6]  { s(x, y) if y == 0 { x } else { x.wrapping_rem(y) } }
+    SMod         num  same  -> same  ordered  keeps   dear  full  [4 8 6]  { s(x, y) x.floor_mod(y) }
+    And          num  same  -> same  swaps   keeps   cheap keep  [0 0 1]  { u(x, y) x & y }
+    Or           num  same  -> same  swaps   keeps   cheap keep  [0 0 1]  { u(x, y) x | y }
+    Xor          num  same  -> same  swaps   keeps   cheap keep  [0 0 1]  { u(x, y) x ^ y }
     /// Shift counts (B32 for either width) are taken modulo the width.
-    Shl          num  count -> same  ordered  keeps   cheap full  [0 1 0]  { u(x, y) x.wrapping_shl(y as u32) }
-    LShr         num  count -> same  ordered  keeps   cheap full  [0 1 0]  { u(x, y) x.wrapping_shr(y as u32) }
-    AShr         num  count -> same  ordered  keeps   cheap full  [0 1 0]  { s(x, y) x.wrapping_shr(y as u32) }
+    Shl          num  count -> same  ordered  keeps   cheap full  [0 0 1]  { u(x, y) x.wrapping_shl(y as u32) }
+    LShr         num  count -> same  ordered  keeps   cheap full  [0 0 1]  { u(x, y) x.wrapping_shr(y as u32) }
+    AShr         num  count -> same  ordered  keeps   cheap full  [0 0 1]  { s(x, y) x.wrapping_shr(y as u32) }
     SMin         num  same  -> same  swaps   keeps   cheap full  [0 1 0]  { s(x, y) x.min(y) }
     SMax         num  same  -> same  swaps   keeps   cheap full  [0 1 0]  { s(x, y) x.max(y) }
     UMin         num  same  -> same  swaps   keeps   cheap full  [0 1 0]  { u(x, y) x.min(y) }
@@ -368,7 +368,7 @@ table! {
     ULt          num  same  -> bool  ordered  keeps   cheap full  [0 1 0]  { u(x, y) x < y }
     ULe          num  same  -> bool  ordered  keeps   cheap full  [0 1 0]  { u(x, y) x <= y }
     /// Bit-field mask: ((count ≥ 32 ? ~0 : (1 << count) − 1) << (offset & 31)); operands (count, offset).
-    BitMask      b32  same  -> b32   ordered  keeps   cheap full  [0 2 0]  { u32(x, y) ones(x) << (y & 31) }
+    BitMask      b32  same  -> b32   ordered  keeps   cheap full  [0 1 2]  { u32(x, y) ones(x) << (y & 31) }
     /// (low, high) words → B64.
     Pack64       b32  same  -> b64   ordered  keeps   cheap full  [0 0 0]  { u32(x, y) x as u64 | (y as u64) << 32 }
     BAnd         bool same  -> bool  swaps   keeps   cheap full  [0 1 0]  { u32(x, y) x & y & 1 }
@@ -388,13 +388,13 @@ table! {
     /// (cond: Bool, a, b); also on Bool operands.
     Select    bool any same    -> same   ordered  keeps   cheap keep  [0 1 0]  { bits(c, x, y) if c & 1 == 1 { x } else { y } }
     /// (m & a) | (!m & b)
-    BitSelect num same same    -> same   ordered  keeps   cheap full  [0 1 0]  { u(m, x, y) m & x | !m & y }
+    BitSelect num same same    -> same   ordered  keeps   cheap full  [0 0 1]  { u(m, x, y) m & x | !m & y }
     /// Bit field extract: (value, offset, count); count 0 → 0.
-    UBfe      num count count  -> same   ordered  keeps   cheap full  [0 2 0]  {
+    UBfe      num count count  -> same   ordered  keeps   cheap full  [0 0 2]  {
         u32(x, o, n) field(x.into(), o.into(), n.into(), 32) as u32,
         u64(x, o, n) field(x, o, n, 64)
     }
-    SBfe      num count count  -> same   ordered  keeps   cheap full  [0 2 0]  {
+    SBfe      num count count  -> same   ordered  keeps   cheap full  [0 0 2]  {
         u32(x, o, n) signed_field(x.into(), o.into(), n.into(), 32) as u32,
         u64(x, o, n) signed_field(x, o, n, 64)
     }

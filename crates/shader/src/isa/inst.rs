@@ -159,12 +159,12 @@ table! { (wide)
     Atomic { place, a, b, .. }      => [place a b]    { place.written() } stays              differ             ls;
     Image(image)                    => [image]        { image.effect() } stays               { image.lanes() }  { image.cost() };
     Ballot(a)                       => [a]            none              stays              differ             [0 1 0];
-    First(a)                        => [a]            none              stays              differ             [0 1 0];
-    Shuffle(a, lane)                => [a lane]       none              stays              differ             [0 1 0];
+    First(a)                        => [a]            none              stays              differ             [0 0 1];
+    Shuffle(a, lane)                => [a lane]       none              stays              differ             [0 0 1];
     // Four steps of exchange and operation.
-    Reduce { value, .. }            => [value]        none              stays              differ             { Cost::arithmetic(0, 8, 0).times(wide) };
-    Quad(_, a)                      => [a]            none              stays              differ             [0 1 0];
-    Barrier                         => []             effect            stays              operands           free;
+    Reduce { value, .. }            => [value]        none              stays              differ             { Cost::arithmetic(0, 4, 4).times(wide) };
+    Quad(_, a)                      => [a]            none              stays              differ             [0 0 1];
+    Barrier                         => []             effect            stays              operands           { Cost::BARRIER };
     MemoryBarrier                   => []             effect            stays              operands           free;
     Clock                           => []             none              stays              differ             [0 1 0];
     Demote                          => []             effect            stays              operands           free;

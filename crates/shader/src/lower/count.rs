@@ -157,7 +157,7 @@ impl Lowering<'_> {
         firsts.sort_by_key(|o| o.0);
         firsts.dedup_by_key(|o| o.0);
         of_origin.sort();
-        let stretches = self.stretches(&of_origin, parts);
+        let stretches = self.stretches(&firsts, parts);
         profile.once = vec![Cost::FREE; profile.mark_count as usize];
         for s in &stretches {
             if let Some(once) = profile.once.get_mut(s.of as usize) {
@@ -211,13 +211,13 @@ impl Lowering<'_> {
         plan
     }
 
-    /// What each mark begins, and what costs something before a block's first mark.
-    fn stretches(&self, of_origin: &[((u32, u32), u32)], parts: &Parts) -> Vec<Stretch> {
+    /// What each mark begins, and what costs something before a block's first mark: that is of the first mark of its origin.
+    fn stretches(&self, firsts: &[((u32, u32), u32)], parts: &Parts) -> Vec<Stretch> {
         let shader: &Shader = self.shader;
         let mut all: Vec<Stretch> = vec![];
         for (b, block) in shader.blocks.iter().enumerate() {
             let origin = (block.origin.function, block.origin.label);
-            let home = home_of(of_origin, origin).unwrap_or(0);
+            let home = home_of(firsts, origin).unwrap_or(0);
             let begins =
                 |mark, of, entry| Stretch { block: b as u32, mark, entry, of, costs: FREE, works: false };
             let mut open = false;

@@ -190,6 +190,7 @@ pub const ROWS: &[Row] = &[
         "MaliMainActiveCy",
     ),
     most(All, "texture within execution", "TuffTexFilterOps / $texels", "MaliCoreActiveCy"),
+    most(All, "every stage of texture units within execution", "MaliTexIssueCy", "MaliCoreActiveCy"),
     most(All, "primitives within the main phase", "MaliFragRastPrim", "MaliMainActiveCy"),
     most(All, "quads within the main phase", "MaliFragRastQd / $raster_quads", "MaliMainActiveCy"),
     most(All, "blended quads within the main phase", "TuffBlendQuads * 4 / $pixels", "MaliMainActiveCy"),
@@ -313,7 +314,8 @@ pub const ROWS: &[Row] = &[
     ),
     // Textures, caches and memory.
     most(All, "single-quad messages are messages", "MaliTexOutSingleMsg", "MaliTexOutMsg"),
-    most(All, "texture L1 misses are lookups", "TuffTexL1Misses", "MaliTexL1CacheLookupCy"),
+    // A look-up is of four lines at most; its cycles are cut.
+    most(All, "texture L1 misses are lookups", "TuffTexL1Misses", "(MaliTexL1CacheLookupCy + 1) * $texels"),
     same(
         "simple + complex = all beats into the texture L1",
         "MaliTexL1CacheLoadCy",

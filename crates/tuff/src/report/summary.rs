@@ -173,9 +173,9 @@ mod tests {
             all[0].starts_with("tuff: 45.0 µs of the modelled GPU (g720, 1300 MHz): 9 workloads that ran 18")
         );
         assert_eq!(all[1], "frames    3: 2.0 µs on average, at most 3.0 µs (frame 9)");
-        assert!(all[3].contains("9.0 µs    20.0       2  main: texture filtering"), "{text}");
+        assert!(all[3].contains("9.0 µs    20.0       2  main: texture unit"), "{text}");
         assert!(all[7].contains("33.3           5 more"), "{text}");
-        assert_eq!(all[8], "binds     texture filtering 100 %");
+        assert_eq!(all[8], "binds     texture unit 100 %");
         assert_eq!(all[9], "memory    12.00 MB read, 0 B written");
         // Names are text, whatever they hold.
         let mut hostile = capture(1, 1);

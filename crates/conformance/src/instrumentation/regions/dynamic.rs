@@ -48,10 +48,10 @@ fn overdraw(rig: &Rig) -> Found {
     let opaque = pipeline(rig, |_| ())?;
     let blended = pipeline(rig, |i| i.blend = over())?;
     // 1024 quads, 256 warps and 4096 threads cover a region. Left: an opaque draw and a blended one, both shaded. Right:
-    // two opaque ones, of which only the later is.
+    // two opaque ones, of which only the later is. Each of two primitives counts in four tiles of 32 × 32 pixels.
     let mut ids = [QUADS, THREADS, OCCLUDING, PRIMITIVES, HIDDEN, WARPS, SHADED, WARPS];
-    let left = [2048, 8192, 1024, 2, 0, 512, 2048, 512];
-    let right = [2048, 4096, 2048, 2, 1024, 256, 1024, 256];
+    let left = [2048, 8192, 1024, 8, 0, 512, 2048, 512];
+    let right = [2048, 4096, 2048, 8, 1024, 256, 1024, 256];
     let mut found = Vec::new();
     for (serialize, byte) in [(vk::TRUE, 0), (vk::FALSE, 0), (vk::FALSE, 36), (vk::TRUE, 6)] {
         for count in [8, 3, 1] {

@@ -29,14 +29,14 @@ const FORMAT: vk::Format = vk::Format::R8G8B8A8_UNORM;
 const LAYER: &[u8] = include_bytes!("../../../shaders/instrumentation/layer.vert.spv");
 
 /// Threads, warps, primitives and quads of one triangle over 160 × 100 pixels: regions of 64, 64 and 32 columns, 64 and
-/// 36 rows; 16 threads are a warp, and four a quad.
+/// 36 rows; 16 threads are a warp, and four a quad; a primitive counts in each tile of 32 × 32 pixels.
 const TRIANGLE: [[u32; 4]; 6] = [
-    [64 * 64, 256, 1, 1024],
-    [64 * 64, 256, 1, 1024],
-    [32 * 64, 128, 1, 512],
-    [64 * 36, 144, 1, 576],
-    [64 * 36, 144, 1, 576],
-    [32 * 36, 72, 1, 288],
+    [64 * 64, 256, 4, 1024],
+    [64 * 64, 256, 4, 1024],
+    [32 * 64, 128, 2, 512],
+    [64 * 36, 144, 4, 576],
+    [64 * 36, 144, 4, 576],
+    [32 * 36, 72, 2, 288],
 ];
 
 /// Records [`LAYER`]'s triangle, cut to `part`.

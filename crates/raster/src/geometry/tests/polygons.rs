@@ -338,11 +338,12 @@ fn bins_list_what_tiles_see() {
     let b = s.run();
     let shared = &Shared::new(Arc::new(|_: &str| {}), true).unwrap();
     let area = Rect { x0: 0, y0: 0, x1: 250, y1: 256 };
-    let bins = Bins::new(shared, &b, 0..b.prims.len(), area, Default::default(), 1).expect("room");
+    let tiles = bin::Tiles::new(area, Default::default(), 1, None);
+    let bins = Bins::new(shared, &b, 0..b.prims.len(), area, tiles).expect("room");
     // Of a part: those of the whole that are in it.
     let list = |b: &Bins, x, y| b.lists(0, x, y).flatten().copied().collect::<Vec<_>>();
     assert!(bins.lists(1, 0, 0).next().is_none(), "a layer that others of the pass have");
-    let part = Bins::new(shared, &b, 100..200, area, Default::default(), 1).expect("room");
+    let part = Bins::new(shared, &b, 100..200, area, tiles).expect("room");
     for (x, y) in (0..16).map(|i| (i % 4, i / 4)) {
         let wanted = list(&bins, x, y).into_iter().filter(|e| (100..200).contains(&bin::index(*e)));
         assert!(list(&part, x, y).into_iter().eq(wanted));
