@@ -317,7 +317,7 @@ impl Executor {
     }
 
     fn draw(&mut self, draws: &Arc<Vec<Draw>>, n: usize) {
-        // Who reads the clock is to find when the pass may begin.
+        // A shader that reads the clock must find when the pass may begin.
         if let Some(d) = draws.get(n).filter(|_| self.is_waiting())
             && self.later.reads_clock(&d.pipeline)
         {
@@ -552,7 +552,7 @@ impl Executor {
         let mut units = count::units(&usage);
         count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
         count::descriptors(&mut units, program, total.min(self.shared.model.cores));
-        let mut counts = Box::<Counts>::default();
+        let mut counts = Counts::default();
         counts.add_units(Phase::Compute, &units);
         counts[Event::ComputeInvocations] = total * size;
         counts[Event::ComputeJobs] = 1;
@@ -617,7 +617,7 @@ impl Executor {
         };
         let executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
         self.job(
-            Box::new(counts),
+            counts,
             phase,
             job,
             |ahead, job| ahead.transfer(kind, phase, job),

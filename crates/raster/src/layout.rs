@@ -1,6 +1,8 @@
 //! How a tile's pixels lie: 16 × 16 blocks of 4 × 4 pixels, row by row; within a block four quads of 2 × 2, so that a
 //! block's sixteen pixels are the sixteen lanes of a warp and four consecutive lanes are a quad.
 
+use simd::{Simd, ops};
+
 /// Pixels along a tile's side.
 pub const TILE: i32 = 64;
 /// Where tiles begin: pixels of the framebuffer before the first of them, less than a tile and a multiple of a block's side.
@@ -75,6 +77,21 @@ pub const fn pixel(x: usize, y: usize) -> usize {
     block * 16 + ((y >> 1 & 1) * 2 + (x >> 1 & 1)) * 4 + (y & 1) * 2 + (x & 1)
 }
 
+/// Bit `from` of each lane, as bit `to`.
+#[inline(always)]
+fn bit<S: Simd>(s: S, v: S::I, from: u32, to: u32) -> S::I {
+    ops::shl(s, s.iand(ops::shr(s, v, from), s.isplat(1)), to)
+}
+
+/// [`pixel`] of sixteen lanes.
+#[inline(always)]
+pub fn pixels<S: Simd>(s: S, x: S::I, y: S::I) -> S::I {
+    let block = s.iadd(s.imul(ops::shr(s, y, 2), s.isplat(SIDE as u32)), ops::shr(s, x, 2));
+    let quad = s.ior(bit(s, y, 1, 3), bit(s, x, 1, 2));
+    let lane = s.ior(bit(s, y, 0, 1), bit(s, x, 0, 0));
+    s.iadd(ops::shl(s, block, 4), s.ior(quad, lane))
+}
+
 /// Lanes of a block whose column is in `x0..x1` and whose row is in `y0..y1` (clamped to 0..4).
 pub fn window(x0: i32, y0: i32, x1: i32, y1: i32) -> u16 {
     /// Lanes in columns, rows below the index.
@@ -130,6 +147,18 @@ pub fn sample_locations(samples: u32) -> &'static [[u8; 2]] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pixels_of_lanes_are_those_of_each() {
+        let s = simd::Portable;
+        for y in 0..TILE as u32 {
+            for x in (0..TILE as u32).step_by(16) {
+                let columns: [u32; 16] = std::array::from_fn(|l| x + l as u32);
+                let got = ops::i_lanes(s, pixels(s, ops::i_from(s, columns), s.isplat(y)));
+                assert_eq!(got, columns.map(|x| pixel(x as usize, y as usize) as u32));
+            }
+        }
+    }
 
     #[test]
     fn pixels_and_lanes_agree() {

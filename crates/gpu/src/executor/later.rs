@@ -77,7 +77,7 @@ impl Executor {
     /// A workload that has counted this runs as one job, which `ahead` has: `then` gets it with its time, when that is known.
     pub(super) fn job(
         &mut self,
-        mut counts: Box<Counts>,
+        mut counts: Counts,
         phase: Phase,
         job: Job,
         ahead: impl FnOnce(&mut Ahead, &Job),

@@ -120,7 +120,8 @@ fn tiles_do_what_render_passes_can() {
 fn barriers_take_in_transfers_on_either_queue() {
     let l = Lab::new();
     let h = &l.h;
-    // When the transfer has ended, and a dispatch behind it. Stamps of a queue do not run backwards, so the dispatch's is before the transfer's.
+    // When the transfer ends, and when a dispatch after it ends. The stamps of a queue do not run backwards, so the dispatch's stamp is
+    // written before the transfer's.
     let ends = |stage: Option<Stages>, transfer: &dyn Fn(&ash::Device, vk::CommandBuffer), dispatch: bool| {
         h.c.g.run(|d, c| {
             unsafe { d.cmd_reset_query_pool(c, h.pool, 0, 3) };

@@ -172,7 +172,7 @@ mod tests {
     }
 
     /// Frames of 300 cycles of binning, which the tiler takes (its shading 30 of the cores), and 1000 of drawing: the next one's binning
-    /// lies behind that, unless a barrier has it wait.
+    /// runs during that, unless a barrier makes it wait.
     #[test]
     fn binning_hides_behind_drawing() {
         let bin = Job { cycles: 300, ..job(30, 0) };

@@ -365,7 +365,7 @@ impl Gpu {
         for f in 0..FRONTS {
             let Some(h) = heads[f].as_mut().filter(|h| h.ready <= t) else { continue };
             if pace[f] == 0 {
-                // Blocked is who could run but for room. Who drains before another may begin: they share endpoints.
+                // A job is blocked if it could run but for lack of room. The queue beside it drains first: both use the same endpoints.
                 let blocked = if busy(f) { 0 } else { length };
                 let peer = [Front::Compute as usize, Front::Binning as usize];
                 let drains = f < peer.len() && runs[peer[f]];

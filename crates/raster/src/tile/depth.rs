@@ -79,11 +79,17 @@ impl Tests {
     pub fn only_depth(&self) -> bool {
         self.test && self.bounds.is_none() && self.stencil.is_none()
     }
+    /// The least and the greatest depth that clamping leaves; `range`: the viewport's.
+    #[inline(always)]
+    fn limits(&self, range: [f32; 2]) -> [f32; 2] {
+        let [a, b] = self.range.unwrap_or(range);
+        [a.min(b), a.max(b)]
+    }
     /// [`Tests::value`] of one number.
     #[inline]
     pub fn bound(&self, z: f32, range: [f32; 2]) -> f32 {
-        let range = self.range.unwrap_or(range);
-        let z = if self.clamp { z.max(range[0].min(range[1])).min(range[0].max(range[1])) } else { z };
+        let [lo, hi] = self.limits(range);
+        let z = if self.clamp { z.max(lo).min(hi) } else { z };
         quantise(z, self.scale)
     }
 
@@ -94,10 +100,6 @@ impl Tests {
     /// False where nothing of the attachment can change.
     pub fn writes(&self) -> bool {
         self.write || self.stencil.is_some()
-    }
-    /// False where a fragment's own depth decides nothing (depth bounds are of what is stored).
-    pub fn needs_depth(&self) -> bool {
-        self.test
     }
     pub fn has_stencil(&self) -> bool {
         self.stencil.is_some()
@@ -121,8 +123,7 @@ impl Tests {
         if !self.clamp {
             return self.stored(s, z);
         }
-        let range = self.range.unwrap_or(range);
-        let (lo, hi) = (range[0].min(range[1]), range[0].max(range[1]));
+        let [lo, hi] = self.limits(range);
         self.stored(s, s.fmin_raw(s.fmax_raw(z, s.fsplat(lo)), s.fsplat(hi)))
     }
 
@@ -134,8 +135,7 @@ impl Tests {
         }
         let (mut low, mut high) = ([0.0; 4], [0.0; 4]);
         for (q, (lo, hi)) in low.iter_mut().zip(&mut high).enumerate() {
-            let range = self.range.unwrap_or_else(|| ranges(q));
-            (*lo, *hi) = (range[0].min(range[1]), range[0].max(range[1]));
+            [*lo, *hi] = self.limits(ranges(q));
         }
         self.stored(s, s.fmin_raw(s.fmax_raw(z, s.fquads(low)), s.fquads(high)))
     }

@@ -2,7 +2,7 @@
 
 use super::host::TileHost;
 use super::target::{Plane, Target};
-use crate::layout::{PIXELS, SIDE, TILE, pixel};
+use crate::layout::{PIXELS, TILE, pixel, pixels};
 use ash::vk;
 use shader::bytecode::ImageCode;
 use shader::interface::{TILE_DEPTH, TILE_STENCIL};
@@ -196,21 +196,14 @@ simd::by_level! {
 
 #[inline(always)]
 unsafe fn colors_body<S: Simd>(s: S, tile: *mut u8, origin: [i32; 2], from: &Colors, wave: &ImageRows) {
-    let (p, bits) = (from.plane, |v: S::I, shift: u32, to: u32| {
-        ops::shl(s, s.iand(ops::shr(s, v, shift), s.isplat(1)), to)
-    });
+    let p = from.plane;
     for w in (0..32).filter(|w| wave.live >> w & 1 != 0) {
         let mask = wave.exec[w];
         // SAFETY: the wave has rows of sixteen lanes for each warp.
         let [x, y] =
             [0, 1].map(|k| unsafe { s.isub(s.iloadu(wave.coords[k].warp(w)), s.isplat(origin[k] as u32)) });
         let inside = s.mnot(s.ugt(s.ior(x, y), s.isplat(TILE as u32 - 1)));
-        // As `layout::pixel`.
-        let block = s.iadd(s.imul(ops::shr(s, y, 2), s.isplat(SIDE as u32)), ops::shr(s, x, 2));
-        let quad = s.ior(bits(y, 1, 3), bits(x, 1, 2));
-        let lane = s.ior(bits(y, 0, 1), bits(x, 0, 0));
-        let here = s.iadd(ops::shl(s, block, 4), s.ior(quad, lane));
-        let at = s.iadd(s.imul(here, s.isplat(p.bytes as u32)), s.isplat(p.at as u32));
+        let at = s.iadd(s.imul(pixels(s, x, y), s.isplat(p.bytes as u32)), s.isplat(p.at as u32));
         let at = ops::i_lanes(s, s.isel(inside, at, s.isplat(p.at as u32)));
         let mut t = [[0; 16]; 4];
         // SAFETY: pixels of the plane, the first one where the tile has none; colours of the kernel's format.

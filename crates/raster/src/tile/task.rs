@@ -490,7 +490,8 @@ impl<'a> Task<'a> {
         corner: [i32; 2],
     ) -> u16 {
         let plan = &*item.plan;
-        let z = if plan.tests.needs_depth() {
+        // Depth bounds are of what is stored: without a depth test the fragment's own decides nothing.
+        let z = if plan.tests.test {
             let [sx, sy] = plan.places[sample];
             // In the order of `fill::Warp::places`, so that early and late tests see the same depth.
             let x = s.fadd(s.fsplat(corner[0] as f32), vector::floats(s, &LANE_X));

@@ -71,7 +71,7 @@ pub fn encode(
     // Without the registers that hold the same for all lanes, which a machine keeps apart.
     profile.registers = allocation.varying_slots();
     let prologue = start[lir.prologue as usize];
-    // The program's own words have no descriptor in memory: the form is the third word behind the op.
+    // The program's own words have no descriptor in memory: the form is the third word after the op.
     let own = |form: &Op| form.regs()[4].0 as u32 & DESC_DATA != 0;
     let named = it.code[..prologue as usize].windows(2).filter(|o| o[0].code == Code::DESC && !own(&o[1]));
     profile.descriptors = named.count() as u32;

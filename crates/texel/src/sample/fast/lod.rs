@@ -142,8 +142,7 @@ pub fn extra<S: Simd>(
 pub fn long<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, d: &[[S::F; 2]; 2]) -> Lods<S> {
     let mut out = Lods::none(s);
     let base = out.footprint(s, f, sampler, d);
-    let bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
-    out.select(s, f, view, sampler, clamped(s, sampler, s.fadd(base, bias), s.fsplat(sampler.min_lod)));
+    out.select(s, f, view, sampler, lambda(s, sampler, base, &SampleArgs::default()));
     out
 }
 
@@ -163,10 +162,7 @@ pub fn of_cube<S: Simd>(s: S, f: &Fast, sampler: &Sampler, args: &SampleArgs) ->
 /// What [`lods`] has of an isotropic sample of that level, or of a footprint's ([`round`]), with no other operand.
 #[inline(always)]
 pub fn plain<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler, base: S::F) -> Lods<S> {
-    let mut out = Lods::none(s);
-    let bias = s.fsplat(sampler.bias.clamp(-MAX_LOD_BIAS, MAX_LOD_BIAS));
-    out.select(s, f, view, sampler, clamped(s, sampler, s.fadd(base, bias), s.fsplat(sampler.min_lod)));
-    out
+    based(s, f, view, sampler, base, &SampleArgs::default())
 }
 
 /// As [`plain`], with the operands that come to the level besides.
@@ -198,13 +194,7 @@ fn lambda<S: Simd>(s: S, sampler: &Sampler, base: S::F, args: &SampleArgs) -> S:
         // f32::max drops NaN.
         least = s.fmax_raw(floats(s, m), least);
     }
-    clamped(s, sampler, s.fadd(base, bias), least)
-}
-
-/// λ, of what is not clamped.
-#[inline(always)]
-fn clamped<S: Simd>(s: S, sampler: &Sampler, raw: S::F, least: S::F) -> S::F {
-    s.fmin_raw(s.fmax_raw(raw, least), s.fsplat(sampler.max_lod))
+    s.fmin_raw(s.fmax_raw(s.fadd(base, bias), least), s.fsplat(sampler.max_lod))
 }
 
 impl<S: Simd> Lods<S> {

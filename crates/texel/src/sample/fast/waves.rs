@@ -16,7 +16,7 @@ use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
 use crate::vector;
-use simd::rows::ImageRows;
+use simd::rows::{ImageRows, LevelRows, Rows};
 use simd::{Level as Machine, Simd, ops};
 use std::mem::MaybeUninit;
 use std::ops::Deref;
@@ -140,9 +140,9 @@ impl Operands {
     /// As [`Self::of`].
     #[inline(always)]
     unsafe fn levels<S: Simd>(&mut self, s: S, wave: &ImageRows, w: usize) {
-        let simd::rows::LevelRows { bias, min_lod, grad } = wave.levels;
+        let LevelRows { bias, min_lod, grad } = wave.levels;
         // SAFETY: the wave has rows of sixteen lanes for each warp.
-        let words = |r: simd::rows::Rows| unsafe { s.iloadu(r.warp(w)) };
+        let words = |r: Rows| unsafe { s.iloadu(r.warp(w)) };
         if let Some(bias) = bias {
             vector::store(s, &mut self.bias, words(bias));
         }
