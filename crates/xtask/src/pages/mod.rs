@@ -3,6 +3,10 @@
 //!
 //! Tuff says here that it is an integrated GPU (`TUFF_DEVICE_TYPE`): among CPUs WebGPU takes SwiftShader first. Each page says
 //! on the console which device it was drawn by, and whether all went well: a page that another device drew is a failure.
+//! With `--three`, examples of three.js instead ([`three`]).
+
+mod browser;
+mod three;
 
 use crate::cargo::{call, on_driver, own_driver, target_folder};
 use crate::needs::{Need, has_program, provide};
@@ -21,6 +25,21 @@ pub struct Args {
     /// Keep the pictures in this folder.
     #[arg(long)]
     save: Option<PathBuf>,
+    /// Show examples of three.js instead: a checkout of https://github.com/mrdoob/three.js.
+    #[arg(long, value_name = "CLONE")]
+    three: Option<PathBuf>,
+    /// So many examples of three.js, chosen evenly.
+    #[arg(long, default_value_t = 50, requires = "three")]
+    count: usize,
+    /// These examples of three.js alone (comma-separated).
+    #[arg(long, value_delimiter = ',', requires = "three")]
+    only: Vec<String>,
+    /// A further driver to compare the examples' CPU time with, by name and ICD file: `lavapipe=FILE`.
+    #[arg(long, requires = "three")]
+    peer: Option<String>,
+    /// Write the table of three.js's examples to this file.
+    #[arg(long, requires = "three")]
+    table: Option<PathBuf>,
 }
 
 const CHROMIUM: Need = Need { what: "chromium", package: "chromium", here: has_program };
@@ -39,7 +58,7 @@ const PAGES: [Page; 3] = [
 
 /// Who draws a page: its name, which is also in its device's name, and its ICD file.
 struct Side {
-    name: &'static str,
+    name: String,
     icd: PathBuf,
 }
 
@@ -55,21 +74,29 @@ const OPTIONS: [&str; 13] = [
     "--enable-webgpu-developer-features",
     "--disable-gpu-watchdog",
     "--hide-scrollbars",
-    "--window-size=768,620",
-    // The page's clock runs ahead until nothing is to be done, and only then is the picture taken.
-    "--virtual-time-budget=200000",
+    "--no-first-run",
+    // Else Chromium refuses WebGL on lavapipe.
+    "--enable-unsafe-swiftshader",
     "--enable-logging=stderr",
 ];
+
+/// The options of a picture of one page: the page's clock runs ahead until nothing is to be done, and only then is the picture
+/// taken.
+const ONE_PAGE: [&str; 2] = ["--window-size=768,620", "--virtual-time-budget=200000"];
 
 pub fn run(args: &Args) -> Result<(), String> {
     if args.chromium == "chromium" {
         provide("the pages", &[CHROMIUM])?;
     }
     let folder = target_folder().join("pages");
-    let sides = [
-        Side { name: "tuff", icd: own_driver(&folder, &[])? },
-        Side { name: "swiftshader", icd: args.swiftshader.clone() },
-    ];
+    let own = Side { name: "tuff".into(), icd: own_driver(&folder, &[])? };
+    let peer = args.peer.as_deref().map(|p| p.split_once('=').ok_or("--peer: NAME=FILE")).transpose()?;
+    let peer = peer.map(|(name, icd)| Side { name: name.into(), icd: icd.into() });
+    let judge = Side { name: "swiftshader".into(), icd: args.swiftshader.clone() };
+    let sides: Vec<_> = [own].into_iter().chain(peer).chain([judge]).collect();
+    if let Some(clone) = &args.three {
+        return three::run(clone, args, &sides, &folder);
+    }
     let mut wrong = vec![];
     for page in &PAGES {
         let mut drawn = vec![];
@@ -121,7 +148,7 @@ impl Shown {
             Shown { error: Some(e), .. } => Some(e.clone()),
             Shown { picture: None, .. } => Some("no picture".into()),
             Shown { done: false, .. } => Some("the page did not come to its end".into()),
-            _ => (!device.contains(side.name)).then(|| format!("drawn by {device:?}")),
+            _ => (!device.contains(&side.name)).then(|| format!("drawn by {device:?}")),
         }
     }
 
@@ -152,7 +179,7 @@ fn show(page: &Page, side: &Side, folder: &Path, args: &Args) -> Result<Shown, S
     let log = folder.join("log");
     let file = std::fs::File::create(&log).map_err(|e| format!("{}: {e}", log.display()))?;
     let mut chromium = Command::new("timeout");
-    chromium.args(["300", &args.chromium]).args(OPTIONS);
+    chromium.args(["300", &args.chromium]).args(OPTIONS).args(ONE_PAGE);
     chromium
         .arg(format!("--user-data-dir={}", profile.display()))
         .arg(format!("--screenshot={}", png.display()));
@@ -175,7 +202,7 @@ mod tests {
 
     #[test]
     fn what_a_page_says_is_heard() {
-        let side = |name| Side { name, icd: PathBuf::new() };
+        let side = |name: &str| Side { name: name.into(), icd: PathBuf::new() };
         let mut shown =
             Shown { picture: Some(Picture { width: 1, height: 1, bytes: vec![0; 3] }), ..Shown::default() };
         assert!(shown.wrong(&side("tuff")).is_some(), "not done");
