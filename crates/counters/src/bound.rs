@@ -3,7 +3,7 @@
 //! It follows from what the job counted when it had ended, and costs nothing: cycles are [`crate::cost`]'s. Units of cores and what
 //! their warps wait for are spread over all cores evenly; what that leaves of the job's time is [`Take::Idle`].
 
-use crate::cost::{self, Ask, Load};
+use crate::cost::{self, Ask, Job, Load};
 use crate::event::{Counts, Event, Phase, Unit};
 use crate::model::{LINE, Model};
 use crate::names::By;
@@ -112,7 +112,7 @@ pub fn jobs(c: &Counts, phase: Phase) -> u64 {
 /// Of one phase of a workload, or of equal ones added up.
 pub fn takes(c: &Counts, phase: Phase, m: &Model) -> Takes {
     let (core, over) = (&m.core, &m.overhead);
-    let load = Load::of(c, phase, m);
+    let load = Load::of(c, phase);
     let (tasks, cycles, a_task, a_job) = match phase {
         Phase::Binning => {
             (Event::BinningTasks, Event::CoreNonMainCycles, over.binning_task, over.binning_job)
@@ -152,6 +152,114 @@ pub fn takes(c: &Counts, phase: Phase, m: &Model) -> Takes {
     let longest = even(all).max(shared);
     let [active, ..] = queue(c, phase);
     t[Take::Idle] = active.saturating_sub(t[Take::FrontEnd] + longest);
+    t
+}
+
+crate::names! {
+    /// What a job waits for from when its command stream comes to it, beside what it takes itself.
+    pub Wait {
+        /// Barriers, events and semaphores: what it depends on had not ended.
+        Dependencies,
+        /// Its own binning.
+        Binning,
+        /// The job of another Vulkan queue at the same queue of the front end.
+        Queue,
+        /// What ran already left it next to nothing.
+        Blocked,
+        /// It went on slower than alone, beside others.
+        Beside,
+    }
+}
+
+impl Wait {
+    /// Its key in files.
+    pub fn key(self) -> &'static str {
+        match self {
+            Wait::Dependencies => "dependencies",
+            Wait::Binning => "binning",
+            Wait::Queue => "queue",
+            Wait::Blocked => "blocked",
+            Wait::Beside => "beside",
+        }
+    }
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Wait::Dependencies => "what it depends on",
+            Wait::Binning => "its binning",
+            Wait::Queue => "another queue's job",
+            Wait::Blocked => "room beside others",
+            Wait::Beside => "slower beside others",
+        }
+    }
+}
+
+/// The parts of a job's time, from when its command stream came to it to its end, in nanoseconds: a sum.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    /// All of it.
+    pub time: u64,
+    pub waits: By<Wait, { Wait::COUNT }>,
+    pub own: Takes,
+}
+
+impl Spent {
+    /// Of a job of this phase, in so much time, of which it waited so long and would have taken `alone` with the GPU to itself.
+    pub fn of(
+        time: u64,
+        waits: By<Wait, { Wait::COUNT }>,
+        alone: u64,
+        c: &Counts,
+        phase: Phase,
+        job: &Job,
+        m: &Model,
+    ) -> Spent {
+        let cycles = parts(c, phase, job, m);
+        let mut own = Takes::default();
+        own.0.iter_mut().zip(cost::share(cycles.0.into_iter(), alone)).for_each(|(n, part)| *n = part);
+        Spent { time, waits, own }
+    }
+    pub fn add(&mut self, o: &Spent) {
+        self.time += o.time;
+        self.waits += &o.waits;
+        self.own += &o.own;
+    }
+    /// What is not 0, by key.
+    pub fn parts(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let waits = Wait::ALL.iter().map(|w| (w.key(), self.waits[*w]));
+        let own = Take::ALL.iter().map(|t| (t.key(), self.own[*t]));
+        waits.chain(own).filter(|p| p.1 > 0)
+    }
+}
+
+/// The cycles of a job that has the GPU to itself, by what they go to: a sum, unlike [`takes`]. What is shared has all of them but the
+/// front end's, if it takes longest; else cores have, by what the busiest unit takes, what their warps wait beyond that, and what
+/// they lack tasks.
+pub fn parts(c: &Counts, phase: Phase, job: &Job, m: &Model) -> Takes {
+    let mut t = Takes::default();
+    let busy = job.busy();
+    t[Take::FrontEnd] = job.cycles - busy;
+    let [cores, l2, _] = job.takes;
+    let tiled = phase == Phase::Binning && job.shading < busy;
+    if cores < busy || tiled {
+        t[if cores == busy {
+            Take::Tiler
+        } else if l2 == busy {
+            Take::L2
+        } else {
+            Take::Memory
+        }] = busy;
+        return t;
+    }
+    let of = takes(c, phase, m);
+    const UNITS: [Take; 6] =
+        [Take::Arithmetic, Take::LoadStore, Take::Varying, Take::Texture, Take::Link, Take::Raster];
+    let unit = UNITS.into_iter().fold(Take::Arithmetic, |a, b| if of[b] > of[a] { b } else { a });
+    let all = job.core.div_ceil(m.cores.max(1)).min(busy);
+    t[Take::Tasks] = of[Take::Tasks].min(all);
+    t[unit] = of[unit].min(all - t[Take::Tasks]);
+    t[Take::Latency] = all - t[Take::Tasks] - t[unit];
+    t[Take::Idle] = busy - all;
     t
 }
 

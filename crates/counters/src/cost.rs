@@ -74,8 +74,14 @@ crate::names! {
         Large,
         /// Warps that come to a barrier.
         Barriers,
-        /// Cycles that its warps wait, summed; for barriers, without the warps of their workgroup.
-        Waits,
+        /// Lines loaded and atomics, each of which a warp waits for.
+        Accesses,
+        /// Texture instructions.
+        Samples,
+        /// Of both, those that the L1 lacks.
+        Missed,
+        /// Of these, those that the L2 lacks too.
+        Far,
     }
 }
 
@@ -83,7 +89,7 @@ crate::names! {
 pub type Load = By<Ask, { Ask::COUNT }>;
 
 impl Load {
-    pub fn of_units(u: &UnitCounts, m: &Model) -> Load {
+    pub fn of_units(u: &UnitCounts) -> Load {
         let reads = u[Unit::LsReadFull] + u[Unit::LsReadPartial];
         let atomics = u[Unit::LsAtomic];
         let (fma, cvt, sfu) = (u[Unit::Fma], u[Unit::Cvt], u[Unit::Sfu]);
@@ -92,10 +98,6 @@ impl Load {
             (u[Unit::LsL2ReadBeats] / 4).min(reads) + atomics + u[Unit::TexL1Misses].min(u[Unit::TexInstr]);
         let far =
             (u[Unit::LsExtReadBeats] / 4).min(reads) + (u[Unit::TexExtReadBeats] / 4).min(u[Unit::TexInstr]);
-        let waits = m.core.waits(fma + cvt + sfu, reads + atomics, u[Unit::TexInstr])
-            + missed * m.memory.l2_latency
-            + far * m.memory.external_latency
-            + u[Unit::Barriers] * m.core.barrier_latency;
         let mut load = Load::default();
         load[Ask::Fma] = fma;
         load[Ask::Cvt] = cvt;
@@ -116,13 +118,17 @@ impl Load {
         load[Ask::Warps] = u[Unit::Warps];
         load[Ask::Large] = u[Unit::AllRegsWarps];
         // What runs no shader (a transfer) is deep enough to wait for nothing.
-        load[Ask::Waits] = if u[Unit::Warps] > 0 { waits } else { 0 };
+        if u[Unit::Warps] > 0 {
+            load[Ask::Accesses] = reads + atomics;
+            load[Ask::Samples] = u[Unit::TexInstr];
+            (load[Ask::Missed], load[Ask::Far]) = (missed, far);
+        }
         load
     }
 
     /// Of one phase of a workload.
-    pub fn of(c: &Counts, phase: Phase, m: &Model) -> Load {
-        let mut load = Load::of_units(&c.units(phase), m);
+    pub fn of(c: &Counts, phase: Phase) -> Load {
+        let mut load = Load::of_units(&c.units(phase));
         if phase == Phase::Main {
             load[Ask::ReadBeats] += c[Event::FfeL2ReadBeats];
             load[Ask::WriteBeats] += c[Event::TileWriteBeats];
@@ -177,10 +183,22 @@ impl Load {
             .max(self[Ask::Written].div_ceil(core.pixels))
     }
 
-    /// Cycles that its warps wait, summed; those of which a core holds half as many count twice.
-    fn held(&self) -> u64 {
+    /// Cycles that its warps wait, summed; for barriers, without the warps of their workgroup.
+    pub fn waits(&self, m: &Model) -> u64 {
+        if self[Ask::Warps] == 0 {
+            return 0;
+        }
+        let arithmetic = self[Ask::Fma] + self[Ask::Cvt] + self[Ask::Sfu];
+        m.core.waits(arithmetic, self[Ask::Accesses], self[Ask::Samples])
+            + self[Ask::Missed] * m.memory.l2_latency
+            + self[Ask::Far] * m.memory.external_latency
+            + self[Ask::Barriers] * m.core.barrier_latency
+    }
+
+    /// Of so many cycles that its warps wait: those of which a core holds half as many count twice.
+    fn held(&self, waits: u64) -> u64 {
         let warps = self[Ask::Warps].max(1);
-        (self[Ask::Waits] as u128 * (warps + self[Ask::Large]) as u128 / warps as u128) as u64
+        (waits as u128 * (warps + self[Ask::Large]) as u128 / warps as u128) as u64
     }
 
     /// Of so many warps at once, as many as a core holds.
@@ -270,34 +288,33 @@ fn dealt(load: &Load, tasks: u64, overhead: u64, m: &Model) -> Cores {
         return Cores::default();
     }
     let warps = load[Ask::Warps].div_ceil(tasks).max(1);
-    let mut load = *load;
-    load[Ask::Waits] += load[Ask::Barriers] * (warps - 1);
+    let all_waits = load.waits(m) + load[Ask::Barriers] * (warps - 1);
     // Tasks of the core that has most, and those that it has at once; a core has as many of a large one's warps as it holds.
     let most = tasks.div_ceil(m.cores);
     let at_once = (load.resident(u64::MAX, &m.core) / warps).clamp(1, most);
     let resident = load.resident(at_once * warps, &m.core);
     let of = |n: u64, part: u64| (n as u128 * part as u128).div_ceil(tasks as u128) as u64;
-    let waits = of(load[Ask::Waits], at_once).div_ceil(resident) * most.div_ceil(at_once);
+    let waits = of(all_waits, at_once).div_ceil(resident) * most.div_ceil(at_once);
     let span = of(load.busy(&m.core), most).max(waits) + most * overhead;
-    let waits = load[Ask::Waits].div_ceil(resident);
+    let waits = all_waits.div_ceil(resident);
     let core = load.busy(&m.core).max(waits) + tasks * overhead;
     // The next task is prepared while warps of others run.
     let exec = if load.shades(&m.core) { core } else { 0 };
     let cores = load.issue(&m.core) + tasks * overhead;
-    let uses = Uses { cores, links: load.link(&m.core), warps: load.held() };
+    let uses = Uses { cores, links: load.link(&m.core), warps: load.held(all_waits) };
     Cores { span, core, exec, uses }
 }
 
 /// A dispatch, or a transfer: workgroups, or stretches of 64 KiB, are its tasks.
 pub fn compute(c: &Counts, m: &Model) -> Job {
-    let load = Load::of(c, Phase::Compute, m);
+    let load = Load::of(c, Phase::Compute);
     let dealt = dealt(&load, c[Event::ComputeTasks], m.overhead.compute_task, m);
     Job::of(c, Phase::Compute, m, dealt, 0, c[Event::ComputeJobs] * m.overhead.compute_job)
 }
 
 /// A render pass's binning.
 pub fn binning(c: &Counts, m: &Model) -> Job {
-    let load = Load::of(c, Phase::Binning, m);
+    let load = Load::of(c, Phase::Binning);
     let cores = dealt(&load, c[Event::BinningTasks], m.overhead.binning_task, m);
     let jobs = c[Event::BinningJobs] * m.overhead.binning_job;
     Job { shading: cores.span, ..Job::of(c, Phase::Binning, m, cores, tiler(c, m), jobs) }
@@ -306,8 +323,7 @@ pub fn binning(c: &Counts, m: &Model) -> Job {
 /// What a draw weighs in its pass's binning. Draws' weights are added: those of several draws' counts together are others, for the busiest
 /// unit of each need not be the same.
 pub fn binning_weight(c: &Counts, m: &Model) -> u64 {
-    let busy =
-        Load::of(c, Phase::Binning, m).busy(&m.core) + c[Event::BinningTasks] * m.overhead.binning_task;
+    let busy = Load::of(c, Phase::Binning).busy(&m.core) + c[Event::BinningTasks] * m.overhead.binning_task;
     busy.max(tiler(c, m) * m.cores)
 }
 
@@ -346,31 +362,63 @@ pub struct MainPhase {
 /// In a task, draws follow one another. As many of them share a core as it takes to fill it with warps, and no more than a task
 /// has on average; of these the busiest unit of all counts, and each adds what it would have taken.
 pub fn main(all: &Counts, draws: &[Draw], weights: &[u64], touched: u64, m: &Model) -> MainPhase {
+    let mut at = 0;
+    let groups = grouped(draws, touched, m).into_iter().map(|(n, sum)| {
+        at += n;
+        (&draws[at - n..at], sum)
+    });
+    drawn(all, groups, weights, touched, m)
+}
+
+/// The same of draws that share no core: of [`grouped`] ones that were added up.
+pub fn main_of_groups(all: &Counts, groups: &[Draw], weights: &[u64], touched: u64, m: &Model) -> MainPhase {
+    drawn(all, groups.iter().map(|d| (std::slice::from_ref(d), *d)), weights, touched, m)
+}
+
+/// The model where tasks follow one another, each with a core of its own.
+pub fn serial(m: &Model) -> Model {
+    Model { cores: 1, core: Core { main_tasks: 1, ..m.core.clone() }, ..m.clone() }
+}
+
+/// Draws that share a core: how many, and their sum.
+pub fn grouped(draws: &[Draw], touched: u64, m: &Model) -> Vec<(usize, Draw)> {
     let pairs: u64 = draws.iter().map(|d| d.tasks).sum();
     let most = pairs.div_ceil(touched.max(1)).max(1) as usize;
-    let mut cycles = Vec::with_capacity(draws.len());
-    let mut uses = Uses::default();
-    let mut at = 0;
-    while at < draws.len() {
-        let (mut load, mut tasks, mut end) = (Load::default(), 0, at);
-        while end < draws.len() && end - at < most {
-            load += &draws[end].load;
-            tasks += draws[end].tasks;
-            end += 1;
-            if per_task(&load, tasks, touched, m) >= m.core.warps {
+    let (mut all, mut left) = (vec![], draws);
+    while !left.is_empty() {
+        let (mut sum, mut n) = (Draw::default(), 0);
+        for d in left.iter().take(most) {
+            sum.add(d);
+            n += 1;
+            if per_task(&sum, touched, m) >= m.core.warps {
                 break;
             }
         }
-        let warps = per_task(&load, tasks, touched, m);
-        together(&draws[at..end], &load, warps, m, &mut cycles);
-        uses.cores += load.issue(&m.core);
-        uses.warps += load.held();
-        at = end;
+        all.push((n, sum));
+        left = &left[n..];
+    }
+    all
+}
+
+/// As [`main`], of draws that are grouped already.
+fn drawn<'a>(
+    all: &Counts,
+    groups: impl Iterator<Item = (&'a [Draw], Draw)>,
+    weights: &[u64],
+    touched: u64,
+    m: &Model,
+) -> MainPhase {
+    let mut cycles = vec![];
+    let mut uses = Uses::default();
+    for (draws, sum) in groups {
+        together(draws, &sum.load, per_task(&sum, touched, m), m, &mut cycles);
+        uses.cores += sum.load.issue(&m.core);
+        uses.warps += sum.load.held(sum.load.waits(m));
     }
     let (overhead, tasks) = (m.overhead.main_task, all[Event::MainTasks]);
     let drawn: u64 = cycles.iter().sum();
     // What tiles cost whatever is drawn in them goes on beside the drawing, and holds it up where it takes longer.
-    let whole = Load::of(all, Phase::Main, m);
+    let whole = Load::of(all, Phase::Main);
     let fixed = whole.busy(&m.core);
     let core = drawn.max(fixed) + tasks * overhead;
     let part =
@@ -387,15 +435,15 @@ pub fn main(all: &Counts, draws: &[Draw], weights: &[u64], touched: u64, m: &Mod
 }
 
 /// Warps that a core has at once of draws that touch so many tasks, some the same.
-fn per_task(load: &Load, tasks: u64, touched: u64, m: &Model) -> u64 {
-    let distinct = tasks.min(touched).max(1);
-    load[Ask::Warps].div_ceil(distinct) * m.core.main_tasks.min(distinct)
+fn per_task(draws: &Draw, touched: u64, m: &Model) -> u64 {
+    let distinct = draws.tasks.min(touched).max(1);
+    draws.load[Ask::Warps].div_ceil(distinct) * m.core.main_tasks.min(distinct)
 }
 
 /// Draws that share a core: the cycles of each.
 fn together(draws: &[Draw], load: &Load, warps: u64, m: &Model, cycles: &mut Vec<u64>) {
     let resident = load.resident(warps, &m.core);
-    let of = |l: &Load| l.busy(&m.core).max(l[Ask::Waits].div_ceil(resident));
+    let of = |l: &Load| l.busy(&m.core).max(l.waits(m).div_ceil(resident));
     let own: Vec<u64> = draws.iter().map(|d| of(&d.load)).collect();
     cycles.extend(share(own.into_iter(), of(load)));
 }

@@ -168,6 +168,14 @@ impl Model {
             let line = e.span().map_or(0, |s| text[..s.start].lines().count().max(1));
             format!("line {line}: {}", e.message().replace('\n', " "))
         })?;
+        m.check()?;
+        Ok(m)
+    }
+
+    /// # Errors
+    /// One line that says which number is out of range.
+    pub fn check(&self) -> Result<(), String> {
+        let m = self;
         let c = &m.core;
         let rates = [
             ("cores", m.cores),
@@ -232,7 +240,7 @@ impl Model {
         if [o.mcu_job, o.ceu_job, o.lsu_job].iter().any(|&c| c > least) {
             return Err(format!("overhead: a unit of the front end takes more than a job's {least} cycles"));
         }
-        Ok(m)
+        Ok(())
     }
 
     /// The model that `which` names: a built-in one, or a file's path; the default without it.

@@ -11,7 +11,7 @@
 //!   memory is open, half more if another one has to be closed first (a DRAM's CL, against RP + RCD + CL), evenly between.
 //!   How many are outstanding is Little's law's; requests find from none to twice as many.
 
-use crate::cost::{self, Ask, Job, Load};
+use crate::cost::{self, Job, Load};
 use crate::event::{Counts, Event, EventCounts, Phase, Unit};
 use crate::model::{BEAT, LINE, Model};
 
@@ -47,8 +47,8 @@ pub fn of(c: &Counts, phase: Phase, job: &Job, went: Went, m: &Model) -> EventCo
 fn cores(e: &mut EventCounts, c: &Counts, phase: Phase, job: &Job, m: &Model) {
     let u = c.units(phase);
     let (core, exec) = (&m.core, job.exec);
-    let load = Load::of_units(&u, m);
-    let waits = load[Ask::Waits];
+    let load = Load::of_units(&u);
+    let waits = load.waits(m);
     if phase == Phase::Main && exec > 0 {
         // As a queue before the warps: always filled where they take longer, else as often as two come while one is shaded.
         let front = c[Event::PrimsRasterised].max(c[Event::QuadsRasterised].div_ceil(core.raster_quads));

@@ -58,7 +58,7 @@ fn texturing(m: &Model) -> u64 {
     ] {
         c[(Phase::Main, unit)] = n;
     }
-    let draw = Draw { load: cost::Load::of(&c, Phase::Main, m), tasks: 30 * 17 };
+    let draw = Draw { load: cost::Load::of(&c, Phase::Main), tasks: 30 * 17 };
     cost::main(&c, &[draw], &[1; 30 * 17], 30 * 17, m).job.cycles
 }
 

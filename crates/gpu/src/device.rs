@@ -1,6 +1,7 @@
 //! The device: its queues and their threads.
 
 use crate::channel;
+use crate::channel::Asked;
 use crate::command::Submission;
 use crate::executor::Executor;
 use crate::steps::steps;
@@ -14,6 +15,7 @@ use machine::sync::Hub;
 use machine::threads::Thread;
 use machine::watched::Watched;
 use raster::tile::Scratches;
+use schedule::Step;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -240,6 +242,7 @@ impl Inner {
         turns.begin(hub, &mut s.slot);
         executor.slot = s.slot;
         self.shared.observed.begin(s.observed);
+        executor.publisher.asks(|| Asked::Step(Step::Floor(s.floor)));
         executor.line.floor(s.floor);
         for w in &s.waits {
             turns.wait(hub, || {
@@ -249,8 +252,11 @@ impl Inner {
                 }
                 ready
             });
-            executor.line.wait(w.semaphore.time(w.value), w.stages);
+            let t = w.semaphore.time(w.value);
+            executor.publisher.asks(|| Asked::Step(Step::Wait(t, w.stages.as_raw())));
+            executor.line.wait(t, w.stages);
         }
+        executor.publisher.asks(|| Asked::Step(Step::Submission));
         executor.line.submission();
         if let Some(binds) = s.binds.take()
             && !hub.stops()
@@ -276,7 +282,11 @@ impl Inner {
         if let Some(done) = s.done {
             done();
         }
-        let line = &executor.line;
+        let (line, publisher) = (&executor.line, &executor.publisher);
+        publisher.asks(|| Asked::Step(Step::Ended));
+        for sig in &s.signals {
+            publisher.asks(|| Asked::Step(Step::Done(sig.stages.as_raw())));
+        }
         self.shared.clock.reached(line.latest());
         self.latest.store(line.latest(), SeqCst);
         hub.change(|| {

@@ -2,7 +2,7 @@
 
 mod later;
 
-use crate::channel::{Done, MadeBy, Mark, Publisher, WorkloadKind};
+use crate::channel::{Asked, ByPhase, Done, MadeBy, Mark, Publisher, WorkloadKind};
 use crate::chunks::Chunks;
 use crate::command::generated::{Generated, Sequence, Wild};
 use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
@@ -14,6 +14,7 @@ use crate::stripes::Stripes;
 use crate::transfer::{self, Transferred};
 use crate::watch::{Pulse, submission_time};
 use ash::vk;
+use counters::bound::Spent;
 use counters::model::LINE;
 use counters::{Counts, Event, Job, Phase, cost};
 use machine::count;
@@ -28,12 +29,13 @@ use raster::draw::Draw;
 use raster::geometry::feedback::{Feedback, Target};
 use raster::run::PassRun;
 use raster::tile::Scratches;
+use schedule::{Step, What};
 use shader::stage_io::FEEDBACK_BUFFERS;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
 use texel::memory::sparse::resident;
 
-use later::Later;
+use later::{Asks, Later};
 
 pub struct Executor {
     shared: Arc<Shared>,
@@ -230,26 +232,32 @@ impl Executor {
                 } else {
                     let (src, dst) = (d.src_stages, d.dst_stages);
                     if self.timed() {
-                        self.ahead().barrier(src, dst);
+                        let (src, dst) = (src.as_raw(), dst.as_raw());
+                        self.publisher.asks(|| Asked::Step(Step::Barrier(src, dst)));
+                        self.ahead().barrier(d.src_stages, d.dst_stages);
                     }
                     self.then(move |e, _| e.line.barrier(src, dst));
                 }
             }
             Command::SetEvent { event, stages } => {
                 self.settle();
+                self.publisher.asks(|| Asked::Step(Step::Done(stages.as_raw())));
                 event.time.store(self.line.done(*stages), SeqCst);
                 self.shared.hub.change(|| event.set.store(true, SeqCst));
             }
             Command::ResetEvent { event, .. } => self.shared.hub.change(|| event.set.store(false, SeqCst)),
             Command::WaitEvents { events, dependency } => {
                 self.settle();
+                self.publisher.asks(|| Asked::Step(Step::Ended));
                 self.shared.clock.reached(self.line.latest());
                 self.pulse.rest();
                 let Shared { hub, turns, .. } = &*self.shared;
                 turns.part(hub, &mut self.slot);
                 turns.wait(hub, || events.iter().all(|e| e.set.load(SeqCst)));
                 for e in events {
-                    self.line.wait(e.time.load(SeqCst), dependency.dst_stages);
+                    let (t, stages) = (e.time.load(SeqCst), dependency.dst_stages);
+                    self.publisher.asks(|| Asked::Step(Step::Wait(t, stages.as_raw())));
+                    self.line.wait(t, stages);
                 }
             }
             Command::BeginQuery { .. } | Command::EndQuery { .. } if !self.quiet.is_none() => {
@@ -402,6 +410,11 @@ impl Executor {
             }
             let jobs = self.timed().then(|| pass_time::Jobs::new(&mut ended, self.shared.model));
             if let Some(jobs) = &jobs {
+                self.publisher.asks(|| {
+                    let both = [&jobs.binning, &jobs.main];
+                    let work = Box::new(ended.drawn.work(&jobs.all, both, self.shared.model));
+                    Asked::Job { what: What::Pass, work, order: executed.order() }
+                });
                 self.ahead().pass([&jobs.binning, &jobs.main]);
             }
             let (marks, whole) = (std::mem::take(&mut self.marks), result.is_ok());
@@ -423,7 +436,8 @@ impl Executor {
                 }
                 let (kind, phases, counts) = (WorkloadKind::RenderPass, Some(times.spans), sums.all());
                 let counts = &counts;
-                let done = Done { kind, views, span: Span::default(), phases, counts, seen: ended.seen };
+                let (span, spent) = (Span::default(), times.spent);
+                let done = Done { kind, views, span, phases, spent, counts, seen: ended.seen };
                 e.publisher.publish(executed, done);
                 if whole {
                     e.stripes.end(&e.shared.hub, times.spans[1]);
@@ -460,6 +474,7 @@ impl Executor {
         let Some(p) = pass.filter(|p| p.by_region()) else { return exclusive::shared() };
         self.settle();
         let (turn, from) = exclusive::alone();
+        self.publisher.asks(|| Asked::Step(Step::Floor(from)));
         self.line.floor(from);
         p.begins(&self.line);
         turn
@@ -565,9 +580,12 @@ impl Executor {
             counts,
             Phase::Compute,
             job,
+            Asks { what: What::Dispatch, order: executed.order(), weights: None },
             Ahead::dispatch,
             |line, known, job| line.dispatch(known, job, model),
-            |e, span, counts| e.publisher.publish(executed, done(WorkloadKind::Dispatch, span, counts)),
+            |e, span, counts, spent| {
+                e.publisher.publish(executed, done(WorkloadKind::Dispatch, span, counts, spent));
+            },
         );
         if let Some(f) = fault.into_inner() {
             self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
@@ -598,7 +616,7 @@ impl Executor {
         if let Some(mut l2) = self.shared.l2() {
             l2.stream(others, count::l2_lines(model));
         }
-        let (counts, phase, job) = match covered {
+        let (counts, phase, job, weights) = match covered {
             Some(covered) => {
                 let counts = count::drawn(moved, &covered);
                 // Nobody is told how long it takes while nobody looks.
@@ -608,11 +626,11 @@ impl Executor {
                     // What reads does so by a small shader, which runs as long as its cores work.
                     job.exec = if moved.read > 0 { job.core } else { 0 };
                 }
-                (counts, Phase::Main, job)
+                (counts, Phase::Main, job, Some(covered.weights))
             }
             None => {
                 let counts = count::transfer(moved, found);
-                (counts, Phase::Compute, cost::compute(&counts, model))
+                (counts, Phase::Compute, cost::compute(&counts, model), None)
             }
         };
         let executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
@@ -620,9 +638,12 @@ impl Executor {
             counts,
             phase,
             job,
+            Asks { what: What::transfer(kind), order: executed.order(), weights },
             |ahead, job| ahead.transfer(kind, phase, job),
             move |line, known, job| line.transfer(known, kind, phase, job, model),
-            |e, span, counts| e.publisher.publish(executed, done(WorkloadKind::Transfer, span, counts)),
+            |e, span, counts, spent| {
+                e.publisher.publish(executed, done(WorkloadKind::Transfer, span, counts, spent));
+            },
         );
     }
 
@@ -651,6 +672,6 @@ impl Executor {
 }
 
 /// A workload outside render passes has run.
-fn done(kind: WorkloadKind, span: Span, counts: &Counts) -> Done<'_> {
-    Done { kind, views: 1, span, phases: None, counts, seen: None }
+fn done(kind: WorkloadKind, span: Span, counts: &Counts, spent: ByPhase<Spent>) -> Done<'_> {
+    Done { kind, views: 1, span, phases: None, spent, counts, seen: None }
 }

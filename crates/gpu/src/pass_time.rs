@@ -2,6 +2,8 @@
 //!
 //! Views run one after the other, each with its draws in their order, so that a view's time is its own draws'.
 
+use crate::channel::{ByPhase, listening};
+use counters::bound::Spent;
 use counters::cost::{self, share};
 use counters::stalls::{self, By};
 use counters::{Counts, Job, Model, Phase};
@@ -17,6 +19,8 @@ pub struct Times {
     /// By view, then by epoch of queries: when what of the view comes before it has been binned, and drawn.
     views: Vec<Vec<[u64; 2]>>,
     places: Views,
+    /// What the phases waited for, if anybody listens.
+    pub spent: ByPhase<Spent>,
 }
 
 impl Times {
@@ -125,7 +129,7 @@ impl Phased<'_> {
 
 /// The jobs of a pass.
 pub struct Jobs {
-    all: Counts,
+    pub all: Counts,
     pub binning: Job,
     pub main: Job,
     /// What each cell weighs in binning.
@@ -150,7 +154,12 @@ impl Jobs {
 /// Of a pass that nobody looks at: it takes no time.
 pub fn unseen(line: &Line, epochs: &Epochs) -> Times {
     let now = line.latest();
-    Times { spans: [Span { begin: now, end: now }; 2], views: vec![], places: epochs.views() }
+    Times {
+        spans: [Span { begin: now, end: now }; 2],
+        views: vec![],
+        places: epochs.views(),
+        spent: Default::default(),
+    }
 }
 
 /// Runs the pass's jobs, and adds their time to its counts.
@@ -196,7 +205,14 @@ pub fn run(line: &mut Line, known: &mut Known, jobs: Jobs, epochs: &mut Epochs, 
     [&bin, &draw].into_iter().for_each(|p| p.stall(epochs, &all, m));
     let [binned, drawn] = [bin.add(epochs), draw.add(epochs)];
     let both = |(b, d): (Vec<u64>, Vec<u64>)| b.into_iter().zip(d).map(|(b, d)| [b, d]).collect();
-    Times { spans: ran.map(|r| r.span()), views: binned.into_iter().zip(drawn).map(both).collect(), places }
+    let mut spent = ByPhase::default();
+    if listening() {
+        for (p, job, ran) in [(Phase::Binning, &binning, &ran[0]), (Phase::Main, &main, &ran[1])] {
+            spent[p as usize] = ran.spent(&all, p, job, m);
+        }
+    }
+    let views = binned.into_iter().zip(drawn).map(both).collect();
+    Times { spans: ran.map(|r| r.span()), views, places, spent }
 }
 
 #[cfg(test)]

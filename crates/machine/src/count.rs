@@ -306,7 +306,7 @@ pub fn cores(c: &mut Counts, phase: Phase, core: u64, exec: u64) {
 
 /// Cores' cycles of a task of the main phase, of its counts alone.
 pub fn task(c: &mut Counts, m: &Model) {
-    let draw = counters::cost::Draw { load: Load::of(c, Phase::Main, m), tasks: 1 };
+    let draw = counters::cost::Draw { load: Load::of(c, Phase::Main), tasks: 1 };
     let main = counters::cost::main(c, &[draw], &[1], 1, m);
     cores(c, Phase::Main, main.job.core, main.job.exec);
 }

@@ -4,8 +4,8 @@ use crate::picture::Picture;
 use crate::regions::Map;
 use crate::statistics::Epochs;
 use counters::cost::{self, MainPhase};
-use counters::model::{Core, LINE};
-use counters::{Ask, Counts, Job, Load, Model, Phase, Unit};
+use counters::model::LINE;
+use counters::{Ask, Counts, Job, Load, Model, Phase, Unit, Work};
 use machine::count;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -110,7 +110,7 @@ pub(crate) struct Weights<'a> {
 impl Weights<'_> {
     /// Task `n` is drawn; `load`: of its draws, `fixed`: what it counted besides.
     pub fn add(&self, n: u64, load: &Load, fixed: &Counts, m: &Model) {
-        let mut all = Load::of(fixed, Phase::Main, m);
+        let mut all = Load::of(fixed, Phase::Main);
         all += load;
         let cycles = all.busy(&m.core) + fixed[counters::Event::MainTasks] * m.overhead.main_task;
         // As many places as tasks, or fewer.
@@ -199,14 +199,23 @@ impl Drawn {
         }
     }
 
+    fn shares(&self) -> (Vec<cost::Draw>, Vec<u64>) {
+        let draws = self.draws.iter().map(|d| d.draw).collect();
+        (draws, self.weights.iter().map(|w| w.load(Relaxed)).collect())
+    }
+
+    /// What the pass's jobs follow from, for a capture.
+    pub fn work(&self, all: &Counts, jobs: [&Job; 2], m: &Model) -> Work {
+        let (draws, weights) = self.shares();
+        let alone = self.serial.then(|| cost::serial(m));
+        let m = alone.as_ref().unwrap_or(m);
+        Work::pass(all, &draws, weights, self.touched.load(Relaxed), self.serial, jobs, m)
+    }
+
     /// The main phase of a pass that counted `all`; and, by cell of so many, the cycles in which cores hold warps of its draws.
     pub fn main(&self, all: &Counts, cells: usize, m: &Model) -> (MainPhase, Vec<u64>) {
-        let draws: Vec<cost::Draw> = self.draws.iter().map(|d| d.draw).collect();
-        let weights: Vec<u64> = self.weights.iter().map(|w| w.load(Relaxed)).collect();
-        let alone = self.serial.then(|| {
-            let core = Core { main_tasks: 1, ..m.core };
-            Model { cores: 1, core, ..m.clone() }
-        });
+        let (draws, weights) = self.shares();
+        let alone = self.serial.then(|| cost::serial(m));
         let m = alone.as_ref().unwrap_or(m);
         let main = cost::main(all, &draws, &weights, self.touched.load(Relaxed), m);
         let mut by_cell = vec![0; cells];

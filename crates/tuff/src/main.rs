@@ -20,6 +20,7 @@ mod report;
 mod run;
 mod sums;
 mod trace;
+mod whatif;
 
 use clap::{CommandFactory, Parser, Subcommand};
 use std::process::ExitCode;
@@ -49,6 +50,8 @@ Examples:
     Report(report::Args),
     /// Compare two files of `run --counters`; fails when something got dearer than allowed.
     Diff(diff::Args),
+    /// How long a captured program would take on another GPU: more cores, another memory, another model.
+    Whatif(whatif::Args),
     /// Mark every basic block of a SPIR-V module: with marks that Tuff counts, or with atomics for any driver.
     Instrument(instrument::Args),
     /// Print a module's SPIR-V, and its source where it has lines, with what each basic block cost.
@@ -77,6 +80,7 @@ impl Task {
             | Task::Overhead(_) => true,
             Task::Report(_)
             | Task::Diff(_)
+            | Task::Whatif(_)
             | Task::Instrument(_)
             | Task::Annotate(_)
             | Task::Pages(_)
@@ -105,6 +109,7 @@ fn main() -> ExitCode {
         Task::Diff(args) => return diff::run(&args),
         Task::Overhead(args) => overhead::run(&args),
         Task::Report(args) => report::run(&args),
+        Task::Whatif(args) => whatif::run(&args),
         Task::Run(args) => return ended(run::run(&args)),
         Task::Gl(args) => {
             let done = gl::environment().and_then(|more| run::common(&args, None, more));

@@ -11,11 +11,13 @@ pub use ::channel::MARK_PREFIX;
 pub use reader::{Read, Reader};
 
 use crate::command::Frame;
-use counters::Counts;
+use counters::bound::Spent;
+use counters::{Counts, Phase, Work};
 use machine::lost::{Labels, Title};
 use machine::time::Span;
 use parking_lot::{Mutex, RwLock};
 use raster::drawn::Seen;
+use schedule::{Step, What};
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed, Ordering::SeqCst};
@@ -59,6 +61,8 @@ pub struct Record {
     /// Phases of a render pass; else zeros.
     pub binning: Span,
     pub main: Span,
+    /// By phase, in their order: the parts of its jobs' times.
+    pub spent: ByPhase<Spent>,
     /// VK_EXT_debug_utils labels that were open as it began, outermost first, with `/` between them.
     pub label: CString,
     /// Entry point and workgroups; size and attachments; kind of transfer; the mark's name.
@@ -68,6 +72,20 @@ pub struct Record {
     pub counts: Counts,
     /// Of a render pass, for a capture.
     pub seen: Option<Box<Seen>>,
+}
+
+/// Of each phase.
+pub type ByPhase<T> = [T; Phase::ALL.len()];
+
+/// What a queue asks of its line of modelled time, for a capture.
+pub enum Asked {
+    Step(Step),
+    /// A workload's jobs: its place among the process's records.
+    Job {
+        what: What,
+        work: Box<Work>,
+        order: u64,
+    },
 }
 
 /// The pipelines that a workload ran.
@@ -116,6 +134,8 @@ pub struct Batch {
 pub trait Listener: Send + Sync {
     fn record(&self, record: &Arc<Record>);
     fn batch(&self, _: &Batch) {}
+    /// What `queue` of `device` asks of its line, if this is captured.
+    fn asked(&self, _device: u32, _queue: u32, _: &Asked) {}
 }
 
 static LISTENERS: RwLock<Vec<Arc<dyn Listener>>> = RwLock::new(Vec::new());
@@ -184,6 +204,7 @@ pub struct Done<'a> {
     pub span: Span,
     /// Binning and main phase of a render pass.
     pub phases: Option<[Span; 2]>,
+    pub spent: ByPhase<Spent>,
     pub counts: &'a Counts,
     /// Of a render pass, for a capture.
     pub seen: Option<Box<Seen>>,
@@ -193,6 +214,13 @@ pub struct Done<'a> {
 pub struct Executed {
     number: Number,
     told: Option<(String, (String, MadeBy))>,
+}
+
+impl Executed {
+    /// Its place among the process's records.
+    pub fn order(&self) -> u64 {
+        self.number.order
+    }
 }
 
 /// A mark in a render pass, until its counts are known.
@@ -254,6 +282,14 @@ impl Publisher {
         Number { order: ORDER.fetch_add(1, Relaxed), queue_order, submission: self.begun.saturating_sub(1) }
     }
 
+    /// Says what the queue asks of its line, if this is captured.
+    pub fn asks(&self, asked: impl FnOnce() -> Asked) {
+        if settings::get().capture.is_some() {
+            let asked = asked();
+            tell(|l| l.asked(self.device, self.queue, &asked));
+        }
+    }
+
     /// A workload has finished of which nobody asks for more than [`Publisher::add`] will tell. False: somebody does.
     pub fn publish_quietly(&mut self) -> bool {
         let quiet = !listening();
@@ -291,6 +327,7 @@ impl Publisher {
             span,
             binning,
             main,
+            spent: done.spent,
             label: c_string(label),
             name: c_string(name),
             made_by,
@@ -317,6 +354,7 @@ impl Publisher {
             span: Span { begin: time, end: time },
             binning: Span::default(),
             main: Span::default(),
+            spent: Default::default(),
             label: c_string(mark.label),
             name: c_string(mark.name.to_string()),
             made_by: MadeBy::default(),
@@ -331,7 +369,7 @@ impl Publisher {
     }
 }
 
-fn listening() -> bool {
+pub fn listening() -> bool {
     LISTENING.load(Relaxed) != 0
 }
 

@@ -10,8 +10,15 @@ fn counts(n: u64) -> Counts {
 
 fn publish(p: &mut Publisher, n: u64) {
     let span = Span { begin: n, end: 2 * n };
-    let done =
-        Done { kind: WorkloadKind::Dispatch, views: 1, span, phases: None, counts: &counts(n), seen: None };
+    let done = Done {
+        kind: WorkloadKind::Dispatch,
+        views: 1,
+        span,
+        phases: None,
+        spent: Default::default(),
+        counts: &counts(n),
+        seen: None,
+    };
     let executed = p.executed(&Labels::default(), || (n.to_string(), MadeBy::default()));
     p.publish(executed, done);
 }

@@ -6,21 +6,33 @@
 //! While nobody looks at counters there is nothing to keep.
 
 use super::Executor;
-use counters::{Counts, Job, Phase};
+use crate::channel::{Asked, ByPhase, listening};
+use counters::bound::Spent;
+use counters::{Counts, Job, Phase, Work};
 use machine::count;
 use machine::time::{Ahead, Known, Line, Ran, Span};
 use raster::state::GraphicsPipeline;
+use schedule::{Step, What};
 use std::sync::Arc;
 
 /// Jobs that are placed together at most: what is kept of each takes memory.
 const MOST: usize = 128;
 
-type Step = Box<dyn FnOnce(&mut Executor, &mut Known)>;
+type Kept = Box<dyn FnOnce(&mut Executor, &mut Known)>;
+
+/// What a workload that is one job is to its line.
+pub(super) struct Asks {
+    pub what: What,
+    /// Among the process's records.
+    pub order: u64,
+    /// What its tasks weigh, of a job of the main queue.
+    pub weights: Option<Vec<u64>>,
+}
 
 #[derive(Default)]
 pub(super) struct Later {
     ahead: Option<Ahead>,
-    steps: Vec<Step>,
+    steps: Vec<Kept>,
     /// A pipeline that reads no clock, asked about last.
     timeless: Option<Arc<GraphicsPipeline>>,
 }
@@ -69,6 +81,9 @@ impl Executor {
     /// Places all that is waiting in modelled time.
     pub fn settle(&mut self) {
         let Later { ahead, steps, .. } = std::mem::take(&mut self.later);
+        if ahead.is_some() {
+            self.publisher.asks(|| Asked::Step(Step::Settle));
+        }
         let ran = ahead.map(|a| a.run(&mut self.shared.clock.gpu(), self.shared.model));
         let mut known = Known(ran.unwrap_or_default().into());
         steps.into_iter().for_each(|step| step(self, &mut known));
@@ -80,24 +95,37 @@ impl Executor {
         mut counts: Counts,
         phase: Phase,
         job: Job,
+        asks: Asks,
         ahead: impl FnOnce(&mut Ahead, &Job),
         run: impl FnOnce(&mut Line, &mut Known, &Job) -> Ran + 'static,
-        then: impl FnOnce(&mut Executor, Span, &Counts) + 'static,
+        then: impl FnOnce(&mut Executor, Span, &Counts, ByPhase<Spent>) + 'static,
     ) {
         if !self.timed() {
             let now = self.line.latest();
             self.queries.add(&counts, now);
-            return then(self, Span { begin: now, end: now }, &counts);
+            return then(self, Span { begin: now, end: now }, &counts, Default::default());
         }
         if let Some(lines) = self.cleaned.take() {
             count::cleaned(&mut counts, lines, self.shared.model);
         }
+        let Asks { what, order, weights } = asks;
+        self.publisher.asks(|| {
+            let work = Box::new(match weights {
+                Some(weights) => Work::tiles(&counts, weights, &job),
+                None => Work::compute(&counts, &job),
+            });
+            Asked::Job { what, work, order }
+        });
         ahead(self.ahead(), &job);
         self.then(move |e, known| {
             let ran = run(&mut e.line, known, &job);
             count::job(&mut counts, phase, &job, &ran, e.shared.model);
             e.queries.add(&counts, ran.end);
-            then(e, ran.span(), &counts);
+            let mut spent = ByPhase::default();
+            if listening() {
+                spent[phase as usize] = ran.spent(&counts, phase, &job, e.shared.model);
+            }
+            then(e, ran.span(), &counts, spent);
         });
     }
 }

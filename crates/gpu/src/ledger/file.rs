@@ -1,8 +1,9 @@
 //! The ledger's files: `TUFF_COUNTERS`'s, and a capture's, which has more of the same shape (docs/capture.md).
 
-use super::{FILE, PICTURES, Queue, Row, Run};
-use crate::channel::WorkloadKind;
-use counters::bound::{self, Bounds, Take, Takes};
+use super::steps::Kept;
+use super::{FILE, PICTURES, Queue, Row, Run, SCHEDULE};
+use crate::channel::{ByPhase, WorkloadKind};
+use counters::bound::{self, Bounds, Spent, Take, Takes};
 use counters::{Counter, Counts, Model, Phase, Value};
 use machine::time::Span;
 use raster::drawn::Seen;
@@ -97,6 +98,8 @@ struct Job {
     waited_cycles: u64,
     bound: Option<&'static str>,
     takes: Taken,
+    duration_ns: u64,
+    waits: Waited,
     /// Of several runs: active cycles by what bound each.
     #[serde(skip_serializing_if = "Option::is_none")]
     bounds: Option<Taken>,
@@ -146,6 +149,15 @@ struct Taken(Takes);
 impl Serialize for Taken {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         s.collect_map(Take::ALL.iter().filter(|t| self.0[**t] > 0).map(|t| (t.key(), self.0[*t])))
+    }
+}
+
+/// The parts of a time, by key.
+struct Waited(Spent);
+
+impl Serialize for Waited {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        s.collect_map(self.0.parts())
     }
 }
 
@@ -226,7 +238,13 @@ impl Formatter for Lines {
 }
 
 /// The jobs of a workload, with `bounds` if it is several runs', with their times if it is one's.
-fn jobs(counts: &Counts, runs: Option<&[Bounds]>, spans: Option<&Run>, k: WorkloadKind) -> Vec<Job> {
+fn jobs(
+    counts: &Counts,
+    spent: &ByPhase<Spent>,
+    runs: Option<&[Bounds]>,
+    spans: Option<&Run>,
+    k: WorkloadKind,
+) -> Vec<Job> {
     let model = counters::model::current();
     let of = |(i, phase): (usize, Phase)| {
         let n = bound::jobs(counts, phase);
@@ -254,6 +272,8 @@ fn jobs(counts: &Counts, runs: Option<&[Bounds]>, spans: Option<&Run>, k: Worklo
             waited_cycles,
             bound: by.map(Take::key),
             takes: Taken(takes),
+            duration_ns: spent[i].time,
+            waits: Waited(spent[i]),
             bounds: runs.map(|r| Taken(r.active)),
         })
     };
@@ -289,7 +309,7 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
                     begin_ns: r.span.begin,
                     end_ns: r.span.end,
                     elapsed_ns: r.elapsed,
-                    jobs: jobs(&r.counts, Some(&r.bounds), None, r.key.kind),
+                    jobs: jobs(&r.counts, &r.spent, Some(&r.bounds), None, r.key.kind),
                     counters: Counters { counts: &r.counts, zeros: false },
                 });
             }
@@ -306,7 +326,7 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
                 frame: r.frame,
                 submission: r.number.submission,
                 order: r.number.order,
-                jobs: jobs(&r.counts, None, Some(r), q.rows[r.row].key.kind),
+                jobs: jobs(&r.counts, &r.spent, None, Some(r), q.rows[r.row].key.kind),
                 counters: Counters { counts: &r.counts, zeros: false },
             }));
             let seen = q.rows.iter().enumerate().filter_map(|(i, r)| Some((first + i, r.seen()?)));
@@ -345,6 +365,10 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
         frames,
         capture: pictures.map(|_| Capture { runs, runs_lost, passes }),
     };
+    written(&file)
+}
+
+fn written(file: &impl Serialize) -> Vec<u8> {
     let mut text = vec![];
     file.serialize(&mut serde_json::Serializer::with_formatter(&mut text, Lines::default()))
         .expect("keys are strings, and a vector takes all");
@@ -353,7 +377,7 @@ pub(super) fn json(devices: &[Vec<Queue>], pictures: Option<&BTreeMap<usize, Str
 }
 
 /// The folder of a capture: the file, and a picture of each pass that has one.
-pub(super) fn capture(devices: &[Vec<Queue>], folder: &Path) -> io::Result<()> {
+pub(super) fn capture(devices: &[Vec<Queue>], steps: &Kept, folder: &Path) -> io::Result<()> {
     std::fs::create_dir_all(folder.join(PICTURES))?;
     let mut pictures = BTreeMap::new();
     let rows = devices.iter().flatten().flat_map(|q| &q.rows).enumerate();
@@ -366,5 +390,7 @@ pub(super) fn capture(devices: &[Vec<Queue>], folder: &Path) -> io::Result<()> {
         file.flush()?;
         pictures.insert(workload, name);
     }
+    let steps = steps.file(counters::model::current());
+    std::fs::write(folder.join(SCHEDULE), written(&steps))?;
     std::fs::write(folder.join(FILE), json(devices, Some(&pictures)))
 }

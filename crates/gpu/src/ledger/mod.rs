@@ -9,9 +9,9 @@
 //! model's (`docs/model.md`), whose figures are in the file. Nothing in it depends on the host's threads, and on its clock only
 //! when workloads begin that a program submits after it has asked for calibrated timestamps.
 
-use crate::channel::{self, Batch, Listener, MadeBy, Number, Record, WorkloadKind, text};
+use crate::channel::{self, Asked, Batch, ByPhase, Listener, MadeBy, Number, Record, WorkloadKind, text};
 use crate::process;
-use counters::bound::Bounds;
+use counters::bound::{Bounds, Spent};
 use counters::{Counts, Phase};
 use machine::time::Span;
 use parking_lot::Mutex;
@@ -21,6 +21,9 @@ use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 
 mod file;
+mod steps;
+
+use steps::Kept;
 
 /// What a workload is.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -40,8 +43,8 @@ struct Row {
     /// Ticks that they took, each from its begin to its end.
     elapsed: u64,
     counts: Counts,
-    /// By phase, in their order.
-    bounds: [Bounds; Phase::ALL.len()],
+    bounds: ByPhase<Bounds>,
+    spent: ByPhase<Spent>,
     /// Of a capture's render passes, what the last one showed, and the place of that run among the queue's.
     seen: Option<(Arc<Record>, usize)>,
 }
@@ -55,6 +58,7 @@ struct Run {
     span: Span,
     binning: Span,
     main: Span,
+    spent: ByPhase<Spent>,
     counts: Counts,
 }
 
@@ -68,11 +72,12 @@ impl Row {
             elapsed: 0,
             counts: Counts::default(),
             bounds: Default::default(),
+            spent: Default::default(),
             seen: None,
         }
     }
 
-    fn add(&mut self, span: Span, counts: &Counts) {
+    fn add(&mut self, span: Span, counts: &Counts, spent: &ByPhase<Spent>) {
         self.times += 1;
         self.span.begin = self.span.begin.min(span.begin);
         self.span.end = self.span.end.max(span.end);
@@ -82,6 +87,7 @@ impl Row {
         for (bounds, phase) in self.bounds.iter_mut().zip(Phase::ALL) {
             bounds.add(counts, *phase, model);
         }
+        self.spent.iter_mut().zip(spent).for_each(|(all, s)| all.add(s));
     }
 }
 
@@ -110,8 +116,9 @@ const MAX_RUNS: usize = 20_000;
 /// Workloads of a queue that have regions and a picture in a capture.
 const MAX_SEEN: usize = 64;
 
-/// In the folder of a capture: the file, the folders of pictures and of shaders.
+/// In the folder of a capture: the file, what the schedule follows from, the folders of pictures and of shaders.
 pub const FILE: &str = "capture.json";
+pub const SCHEDULE: &str = "schedule.json";
 pub const PICTURES: &str = "passes";
 pub const SHADERS: &str = "shaders";
 
@@ -122,6 +129,8 @@ struct Ledger {
     process: AtomicU32,
     /// Queues by device and number.
     devices: Mutex<Vec<Vec<Queue>>>,
+    /// In a capture, what they asked of modelled time.
+    steps: Mutex<Kept>,
 }
 
 static LEDGER: LazyLock<Option<Arc<Ledger>>> = LazyLock::new(|| {
@@ -144,6 +153,7 @@ pub fn open() {
     let process = std::process::id();
     if ledger.process.swap(process, Relaxed) != process {
         ledger.devices.lock().clear();
+        *ledger.steps.lock() = Kept::default();
     }
 }
 
@@ -174,7 +184,7 @@ impl Listener for Ledger {
                 q.rows.push(Row::new(key));
                 q.rows.len() - 1
             });
-            q.rows[at].add(r.span, &r.counts);
+            q.rows[at].add(r.span, &r.counts, &r.spent);
             q.batch += &r.counts;
             if settings::get().capture.is_some() {
                 q.capture(at, r);
@@ -210,6 +220,10 @@ impl Listener for Ledger {
             }
         });
     }
+
+    fn asked(&self, device: u32, queue: u32, asked: &Asked) {
+        self.steps.lock().add(device as usize, queue as usize, asked);
+    }
 }
 
 impl Queue {
@@ -224,8 +238,8 @@ impl Queue {
             self.rows[row].seen = Some((r.clone(), self.runs.len()));
         }
         // What an earlier one showed goes with its record.
-        let Record { number, frame, span, binning, main, counts, .. } = **r;
-        self.runs.push(Run { row, number, frame, span, binning, main, counts });
+        let Record { number, frame, span, binning, main, spent, counts, .. } = **r;
+        self.runs.push(Run { row, number, frame, span, binning, main, spent, counts });
     }
 }
 
@@ -244,7 +258,7 @@ pub fn write() {
         let _ = writeln!(std::io::stderr(), "tuff: TUFF_COUNTERS={}: {e}", plain::path(&path));
     }
     if let Some(folder) = s.capture.as_deref().map(process::place)
-        && let Err(e) = files::within_limits(|| file::capture(&queues, &folder))
+        && let Err(e) = files::within_limits(|| file::capture(&queues, &ledger.steps.lock(), &folder))
     {
         let _ = writeln!(std::io::stderr(), "tuff: TUFF_CAPTURE={}: {e}", plain::path(&folder));
     }

@@ -23,6 +23,7 @@ fn batches_belong_to_the_frames_that_the_application_says_or_presents() {
             span,
             binning,
             main,
+            spent: Default::default(),
             label,
             name,
             made_by: MadeBy::default(),
@@ -61,8 +62,8 @@ fn equal_workloads_are_added_up_and_strings_are_quoted() {
         made_by: MadeBy::default(),
     };
     let mut row = Row::new(key);
-    row.add(Span { begin: 100, end: 130 }, &Counts::default());
-    row.add(Span { begin: 140, end: 150 }, &c);
+    row.add(Span { begin: 100, end: 130 }, &Counts::default(), &Default::default());
+    row.add(Span { begin: 140, end: 150 }, &c, &Default::default());
     let q = Queue { rows: vec![row], frames: vec![(77, c)], ..Queue::default() };
     let text = String::from_utf8(file::json(&[vec![q]], None)).unwrap();
     let lines: Vec<_> = text.lines().collect();

@@ -136,7 +136,7 @@ impl PassRun {
                         if let Some((c, tiles)) = tile_counts::take(d, op) {
                             sum[*cell] += &c;
                             fixed += &c;
-                            let load = Load::of(&c, Phase::Main, shared.model);
+                            let load = Load::of(&c, Phase::Main);
                             let whole = &mut whole_draws.lock()[i];
                             whole.0.add(&cost::Draw { load, tasks: tiles });
                             whole.1 += &c;
@@ -184,7 +184,7 @@ impl PassRun {
             if apart && let Some((c, tasks)) = tile_counts::take(&mut draws[n], op) {
                 counts[*cell] += &c;
                 if observed {
-                    let load = Load::of(&c, Phase::Main, shared.model);
+                    let load = Load::of(&c, Phase::Main);
                     took.draw(*cell, *told, cost::Draw { load, tasks });
                     of_draws.add(*told, &c);
                 }

@@ -172,6 +172,35 @@ fn sums(places: &[Place], total: &Place, what: &str, whole: bool, told: &mut Vec
     checked
 }
 
+/// That the parts of each job's time add up to it; how many were looked at. (Files that are older than `waits` have none.)
+fn waits(list: &[Value], what: &str, told: &mut Vec<String>) -> usize {
+    let mut checked = 0;
+    for (i, w) in list.iter().enumerate() {
+        for job in w["jobs"].as_array().into_iter().flatten() {
+            let (Some(all), Some(parts)) = (job["duration_ns"].as_u64(), job["waits"].as_object()) else {
+                continue;
+            };
+            let sum: u64 = parts.values().map(|n| n.as_u64().unwrap_or(u64::MAX / 64)).sum();
+            // Of one run, its begin and end are known too.
+            let runs = job["begin_ns"].as_u64().zip(job["end_ns"].as_u64());
+            let ran = runs.map_or(0, |(begin, end)| end.saturating_sub(begin));
+            checked += 1;
+            if sum != all || ran > all {
+                let name = if w["name"].is_string() {
+                    plain::line(text(w, "name")).into_owned()
+                } else {
+                    i.to_string()
+                };
+                told.push(format!(
+                    "{what} {name}: {} queue: the parts of its time: sum of waits = {sum} is not duration_ns = {all}, of which it ran {ran}",
+                    plain::line(text(job, "queue"))
+                ));
+            }
+        }
+    }
+    checked
+}
+
 /// # Errors
 /// It is no such file.
 fn check(json: &str) -> client::Result<Report> {
@@ -201,8 +230,11 @@ fn judge(v: &Value, invariants: &[Invariant]) -> client::Result<Report> {
             told.extend(i.violated(place, &m));
         }
     }
+    let runs = v["runs"].as_array().map_or(&[][..], |r| r);
     let beside = sums(&workloads, &total, "workloads", true, &mut told)
-        + sums(&frames, &total, "frames", false, &mut told);
+        + sums(&frames, &total, "frames", false, &mut told)
+        + waits(listed, "workload", &mut told)
+        + waits(runs, "run", &mut told);
     let summary = format!(
         "{} workloads, {} frames, {} devices and the total checked: {} invariants, {} comparisons, {} violated",
         workloads.len(),

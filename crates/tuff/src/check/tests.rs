@@ -273,3 +273,21 @@ fn parts_are_told() {
     let line = "0.0 frame: render pass 64x64, 1 times: a render pass is drawn as one job: MaliMainQueueJob = 0 is not times = 1";
     assert!(told.iter().any(|l| l == line), "{told:?}");
 }
+
+/// The parts of a job's time are a sum, of workloads and of single runs; a run is no longer than all of it.
+#[test]
+fn waits_add_up() {
+    let job = |all: u64, waits: Value| json!([{ "queue": "main", "duration_ns": all, "waits": waits }]);
+    let parts = || json!({ "dependencies": 100, "beside": 7, "memory": 900, "front_end": 13 });
+    let mut file = good();
+    file["workloads"][0]["jobs"] = job(1020, parts());
+    file["runs"] = json!([{ "jobs": job(1020, parts()) }]);
+    assert_eq!(told(&file), [""; 0]);
+    file["workloads"][0]["jobs"] = job(1021, parts());
+    let of = told(&file);
+    assert!(of.len() == 1 && of[0].contains("sum of waits = 1020 is not duration_ns = 1021"), "{of:?}");
+    file["workloads"][0]["jobs"] = json!([]);
+    file["runs"][0]["jobs"][0]["begin_ns"] = json!(1000);
+    file["runs"][0]["jobs"][0]["end_ns"] = json!(2021);
+    assert_eq!(told(&file).len(), 1);
+}

@@ -70,7 +70,7 @@ const token = (name) => getComputedStyle(document.documentElement).getPropertyVa
 // The one time that the page tells: what overlaps is counted once, so workloads, runs and frames add up to the whole.
 const GPU_TIME = 'Cycles in which the GPU did this; what overlaps is counted once, so that these add up';
 
-// Workloads and their jobs: [queue, active, blocked, drained, waited, bound, takes, active by what bound the runs].
+// Workloads and their jobs: [queue, active, blocked, drained, waited, bound, takes, active by what bound the runs, parts of the time].
 const titleOf = (w) => (w.label ? w.label.replace(/[\x00-\x1f]/g, ' ') + ': ' : '') + w.kind + ' ' + w.name;
 // Where there is little room: the innermost label, or the name; the lane tells the kind.
 const shortOf = (w) => (w.label ? w.label.split('/').pop().replace(/[\x00-\x1f]/g, ' ') : w.name);
@@ -86,6 +86,16 @@ function takesBars(takes, active) {
     el('span', { title: data.takes[i][2] }, takeWords(i)),
     el('div', { class: 'bar' }, el('i', { style: { width: share(cycles, whole) + '%', background: takeColour(i) } })),
     el('span', { class: 'v' }, number(cycles) + ' cycles, ' + percent(share(cycles, active)))]));
+}
+// Bars of what a job's time is the sum of, the longest first.
+function partsBars(parts) {
+  const all = pairs(parts).sort((a, b) => b[1] - a[1]);
+  const whole = all.reduce((sum, p) => sum + p[1], 0);
+  if (!all.length) return '';
+  return [el('h3', {}, `What its ${time(whole)} went to`), el('div', { class: 'bars' }, all.map(([i, ns]) => [
+    el('span', { title: data.parts[i][1] }, (data.parts[i][2] ? 'ran: ' : 'waited: ') + data.parts[i][0]),
+    el('div', { class: 'bar' }, el('i', { style: { width: share(ns, whole) + '%', background: data.parts[i][2] ? COLOURS.arithmetic : token('--wait') } })),
+    el('span', { class: 'v' }, time(ns) + ', ' + percent(share(ns, whole)))]))];
 }
 function legend(places, extra) {
   return el('div', { class: 'legend' }, places.map((i) => el('span', {}, el('i', { style: { background: takeColour(i) } }), takeWords(i))), extra || []);

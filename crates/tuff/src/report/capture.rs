@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 const VERSION: u32 = 1;
 /// In a capture's folder.
 pub const FILE: &str = "capture.json";
+/// There too: what the schedule follows from.
+pub const SCHEDULE: &str = "schedule.json";
 
 /// The counter that time is told by: the cycles in which the GPU does anything. Of what goes on at once each cycle is one workload's, so
 /// that workloads, runs and frames add up to the whole. (Where one ends and another begins is no such measure: they overlap.)
@@ -68,6 +70,8 @@ pub struct Run {
     pub workload: usize,
     pub frame: Option<u64>,
     pub submission: u64,
+    #[serde(default)]
+    pub order: u64,
     pub jobs: Vec<Job>,
     pub counters: Counters,
 }
@@ -88,6 +92,9 @@ pub struct Job {
     /// Of several runs, active cycles by what bound each; none in older files.
     #[serde(default)]
     pub bounds: Map<String, Value>,
+    /// The parts of its time, nanoseconds; none in older files.
+    #[serde(default)]
+    pub waits: Map<String, Value>,
 }
 
 impl Job {
@@ -195,6 +202,13 @@ impl Workload {
     }
 
     /// The job that goes on longest.
+    /// Its label, kind and name.
+    pub fn line(&self) -> String {
+        let label = plain::line(&self.label);
+        let colon = if label.is_empty() { "" } else { ": " };
+        format!("{label}{colon}{} {}", plain::line(&self.kind), self.named())
+    }
+
     pub fn longest(&self) -> Option<&Job> {
         self.jobs.iter().max_by_key(|j| j.active_cycles)
     }

@@ -3,7 +3,7 @@
 use super::capture::{ACTIVE, Capture, Counters, Job, Regions, number};
 use super::{picture, shaders};
 use client::Result;
-use counters::bound::Take;
+use counters::bound::{Take, Wait};
 use counters::{Counter, catalogue};
 use serde_json::{Map, Value, json};
 use std::collections::HashMap;
@@ -116,6 +116,22 @@ fn takes(j: &Job) -> Value {
     some.flat_map(|(i, t)| [json!(i), brief(of(t))]).collect()
 }
 
+/// The parts of a job's time by their places in [`all_parts`], nanoseconds.
+fn waits(j: &Job) -> Value {
+    let some = part_keys().enumerate().map(|(i, key)| (i, number(&j.waits, key))).filter(|p| p.1 > 0.0);
+    some.flat_map(|(i, ns)| [json!(i), brief(ns)]).collect()
+}
+
+fn part_keys() -> impl Iterator<Item = &'static str> {
+    Wait::ALL.iter().map(|w| w.key()).chain(Take::ALL.iter().map(|t| t.key()))
+}
+
+/// Words of all that a job's time has parts of, and those that it takes itself.
+pub fn all_parts() -> Value {
+    let waits = Wait::ALL.iter().map(|w| json!([w.words(), w.doc(), false]));
+    waits.chain(Take::ALL.iter().map(|t| json!([t.words(), t.doc(), true]))).collect()
+}
+
 fn place(key: &str) -> i64 {
     Take::ALL.iter().position(|t| t.key() == key).map_or(-1, |i| i as i64)
 }
@@ -153,7 +169,8 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
                     j.waited_cycles,
                     bound(j),
                     takes(j),
-                    bounds(j)
+                    bounds(j),
+                    waits(j)
                 ])
             };
             json!({
@@ -181,6 +198,7 @@ pub fn of(c: &Capture, names: &Names, name: &str, mut tell: impl FnMut(String)) 
             ];
             if runs.len() <= DETAILED {
                 job.push(takes(j));
+                job.push(waits(j));
             }
             jobs.push(job.into());
         }

@@ -7,7 +7,7 @@ mod shaders;
 mod summary;
 
 pub use capture::Capture;
-pub use summary::{bytes, lines};
+pub use summary::{bytes, lines, many, time, words};
 
 use client::{Error, Result};
 use serde_json::json;
@@ -80,7 +80,7 @@ fn page(captures: &[Capture], titles: &[String], progress: &mut Progress) -> Res
         all.push(data::of(c, &names, title, |what| progress.tell(&format!("{title}: {what}")))?);
     }
     let data = json!({
-        "version": env!("CARGO_PKG_VERSION"), "counters": names.json(), "takes": data::all_takes(), "captures": all,
+        "version": env!("CARGO_PKG_VERSION"), "counters": names.json(), "takes": data::all_takes(), "parts": data::all_parts(), "captures": all,
     });
     // `</script>` in a string would end the script.
     let data = data.to_string().replace('<', "\\u003c");

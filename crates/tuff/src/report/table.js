@@ -99,7 +99,7 @@ function workloadDetail(c, i) {
   return [el('h3', {}, titleOf(w)),
     el('p', {}, draws ? [pressed(`Its ${plural(draws, 'draw')}`, false, () => go('table', { table: 'draws', filter: 'pass:' + pass })), ' '] : '',
       pass >= 0 ? [pressed('Its regions', false, () => go('regions', { pass })), ' '] : '', run >= 0 ? pressed('In the time line', false, () => go('timeline', { run })) : ''),
-    w.jobs.map((j) => el('div', {}, el('h3', {}, QUEUES[j[0]] + ' queue: ' + time(cyclesToNs(j[1])) + ' active, bound by ' + takeWords(j[5])), takesBars(j[6], j[1]),
+    w.jobs.map((j) => el('div', {}, el('h3', {}, QUEUES[j[0]] + ' queue: ' + time(cyclesToNs(j[1])) + ' active, bound by ' + takeWords(j[5])), takesBars(j[6], j[1]), partsBars(j[8]),
       el('p', { class: 'note' }, `Waited ${time(cyclesToNs(j[4]))} for what it depends on; kept out ${time(cyclesToNs(j[2]))} by others${j[3] ? `, ${time(cyclesToNs(j[3]))} of it while these drained` : ''}.`)))];
 }
 

@@ -1,14 +1,15 @@
 //! One Vulkan queue's line of modelled time.
 
-use super::ahead::Ahead;
-use super::gpu::{Front, Gpu, Ran, Runs};
+use crate::ahead::Ahead;
+use crate::gpu::{Front, Gpu, Ran, Runs};
 use ash::vk;
+use counters::bound::Wait;
 use counters::{Job, Model, Phase};
-pub(super) use vk::PipelineStageFlags2 as Stages;
+pub(crate) use vk::PipelineStageFlags2 as Stages;
 
 /// Kinds of work that barriers tell apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Class {
+pub(crate) enum Class {
     Binning,
     Compute,
     Main,
@@ -17,7 +18,7 @@ pub(super) enum Class {
     Resolve,
     Clear,
 }
-pub(super) const CLASSES: usize = 7;
+pub(crate) const CLASSES: usize = 7;
 /// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR, which ash lacks.
 const COPY_INDIRECT: u64 = 1 << 46;
 
@@ -82,7 +83,7 @@ impl Default for Line {
 
 /// A set of classes, and whether the front end itself belongs to it.
 #[derive(Clone, Copy)]
-pub(super) struct Scope {
+pub(crate) struct Scope {
     classes: [bool; CLASSES],
     front: bool,
 }
@@ -90,7 +91,7 @@ pub(super) struct Scope {
 impl Scope {
     /// § Pipeline Stages. `first`: the first scope of a dependency, which takes logically earlier stages in; else the
     /// second, which takes later ones in.
-    pub(super) fn of(stages: Stages, first: bool) -> Scope {
+    pub(crate) fn of(stages: Stages, first: bool) -> Scope {
         let any = |s: Stages| stages.intersects(s);
         let everything =
             any(Stages::ALL_COMMANDS | if first { Stages::BOTTOM_OF_PIPE } else { Stages::TOP_OF_PIPE });
@@ -130,7 +131,7 @@ impl Scope {
         classes[Class::Copy as usize] |= any(asks);
         Scope { classes, front: everything }
     }
-    pub(super) fn each(&self) -> impl Iterator<Item = usize> + '_ {
+    pub(crate) fn each(&self) -> impl Iterator<Item = usize> + '_ {
         (0..CLASSES).filter(|c| self.classes[*c])
     }
 }
@@ -212,7 +213,7 @@ impl Line {
         let (front, class) = Line::transfers(t, phase);
         self.run(gpu, front, class, 0, job, m)
     }
-    pub(super) fn transfers(t: Transfer, phase: Phase) -> (Front, Class) {
+    pub(crate) fn transfers(t: Transfer, phase: Phase) -> (Front, Class) {
         let class = match t {
             Transfer::Copy => Class::Copy,
             Transfer::Blit => Class::Blit,
@@ -245,12 +246,22 @@ impl Line {
         m: &Model,
     ) -> Ran {
         let mut ran = gpu.run(front, self.may_begin(front, class, from), job, m);
+        ran.at = ran.begin;
         if job.cycles > 0 {
             // Its stream comes to a job when the one before it has ended; then what it depends on may be under way still. What other
             // Vulkan queues have in the way is theirs.
             let at = self.reached.max(self.last[front as usize]);
             let cycles = |ticks: u64| (ticks as u128 * m.clock_mhz as u128 / 1000) as u64;
             ran.waited = cycles(from.max(self.ready[class as usize]).saturating_sub(at));
+            // Of what no front end had come to when it began, nobody waited.
+            let at = at.min(ran.begin);
+            ran.at = at;
+            let may = at.max(self.ready[class as usize]);
+            ran.waits[Wait::Dependencies] = may - at;
+            ran.waits[Wait::Binning] = from.saturating_sub(may);
+            // What has been placed long since keeps its queue too.
+            let known = ran.own + ran.waits.sum();
+            ran.waits[Wait::Queue] += (ran.end - at).saturating_sub(known);
             ran.stream = cycles(ran.end - ran.begin).max(ran.active + ran.blocked) + ran.waited;
             self.reached = self.reached.max(ran.begin);
         }
@@ -409,6 +420,43 @@ mod tests {
         assert_eq!((of(r), r.begin), ([207, 200], 211));
         // Nothing to bin, nothing that has a stream.
         assert_eq!(of(l.0.pass(&mut l.1, [&job(0), &job(1)], &l.2)[0]), [0, 0]);
+    }
+
+    /// What a job's time, from when its stream came to it to its end, is the sum of.
+    #[test]
+    fn waits_add_up() {
+        let mut l = Lab::new();
+        let of = |r: Ran| {
+            assert_eq!(r.own + r.waits.sum(), r.end - r.at, "{r:?}");
+            (r.own, r.waits.0)
+        };
+        // Dependencies, binning, queue, blocked, beside.
+        let [binned, drawn] = l.0.pass(&mut l.1, [&job(10), &job(100)], &l.2);
+        assert_eq!([of(binned), of(drawn)], [(10, [0; 5]), (100, [0, 10, 0, 0, 0])]);
+        // A barrier after which the second pass bins at 111 and is drawn at 121: its stream had come to it when the first began.
+        l.0.barrier(ALL, ALL);
+        let [binned, drawn] = l.0.pass(&mut l.1, [&job(10), &job(100)], &l.2);
+        assert_eq!([of(binned), of(drawn)], [(10, [100, 0, 0, 0, 0]), (100, [0, 10, 0, 0, 0])]);
+        // Another Vulkan queue's pass waits until the first has been binned, at 11, and then for the main queue of the front end: until 111.
+        let mut other = Line::default();
+        let [_, drawn] = other.pass(&mut l.1, [&job(0), &job(7)], &l.2);
+        assert_eq!((of(drawn), drawn.end), ((7, [0, 10, 100, 0, 0]), 118));
+    }
+
+    /// Five tenths of the cores are left beside what was told before: a dispatch that wants all takes twice as long.
+    #[test]
+    fn beside_others_is_a_wait() {
+        let uses = |cores| counters::cost::Uses { cores, ..Default::default() };
+        let cores = |n: u64, cycles: u64| Job { core: n * cycles, uses: uses(n * cycles), ..job(cycles) };
+        let mut l = Lab::new();
+        l.0.pass(&mut l.1, [&job(0), &cores(5, 1000)], &l.2);
+        let r = Line::default().dispatch(&mut l.1, &cores(10, 100), &l.2);
+        assert_eq!((r.begin, r.end, r.own, r.waits.0), (1, 201, 100, [0, 0, 0, 0, 100]));
+        // All of them: it waits for room.
+        let mut l = Lab::new();
+        l.0.pass(&mut l.1, [&job(0), &cores(10, 1000)], &l.2);
+        let r = Line::default().dispatch(&mut l.1, &cores(10, 100), &l.2);
+        assert_eq!((r.begin, r.end, r.own, r.waits.0), (1001, 1101, 100, [0, 0, 0, 1000, 0]));
     }
 
     #[test]

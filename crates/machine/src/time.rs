@@ -1,22 +1,13 @@
 //! Modelled time: when each workload would have run on the modelled GPU.
 //!
-//! A workload's counts give its jobs for the binning, compute and main queues ([`counters::cost`]). A [`Line`], one a
-//! Vulkan queue, hands jobs out one after another as they are executed: a render pass's main phase follows its binning, and
-//! nothing begins before the barriers, events, semaphores and submissions that it depends on allow. The one [`Gpu`] of the device
-//! runs them: what depends on nothing overlaps, as far as there is room. Those of a submission are run together ([`Ahead`]), so that it
-//! does not matter which comes first. Ticks are nanoseconds.
+//! A workload's counts give its jobs for the binning, compute and main queues ([`counters::cost`]), which [`schedule`] places: here is what the
+//! lines of a device share.
 //!
 //! The host's clock does not enter: gaps between submissions have no length, but what the host has waited for lies
 //! before what it submits then ([`Clock::seen`]). Only [`Clock::now`], which calibrated timestamps ask, ties the line
 //! to the host's clock: what is submitted afterwards begins no earlier than it said.
 
-mod ahead;
-mod gpu;
-mod line;
-
-pub use ahead::Ahead;
-pub use gpu::{Gpu, Known, Ran, Runs};
-pub use line::{Line, Span, Told, Transfer};
+pub use schedule::{Ahead, Gpu, Known, Line, Ran, Runs, Span, Told, Transfer};
 
 use parking_lot::{Mutex, MutexGuard};
 use std::sync::LazyLock;

@@ -2,8 +2,8 @@
 //!
 //! A line's jobs at a queue of the front end end in their order, so how many of each queue have to have ended says it all.
 
-use super::gpu::{Front, Gpu, Ran, Waiting};
-use super::line::{CLASSES, Class, Line, Scope, Stages, Transfer};
+use crate::gpu::{Front, Gpu, Ran, Waiting};
+use crate::line::{CLASSES, Class, Line, Scope, Stages, Transfer};
 use counters::{Job, Model, Phase};
 
 /// A time that is known, and jobs that have to have ended.
@@ -39,7 +39,7 @@ pub struct Ahead {
 }
 
 impl Ahead {
-    pub(super) fn new(done: &[u64; CLASSES], ready: &[u64; CLASSES], last: &[u64; Front::COUNT]) -> Ahead {
+    pub(crate) fn new(done: &[u64; CLASSES], ready: &[u64; CLASSES], last: &[u64; Front::COUNT]) -> Ahead {
         let (done, ready) = (done.map(After::at), ready.map(After::at));
         Ahead { done, ready, last: *last, handed: [0; Front::COUNT], jobs: vec![] }
     }
@@ -95,8 +95,8 @@ impl Ahead {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Known, Runs};
     use super::*;
+    use crate::gpu::{Known, Runs};
     use counters::cost::Uses;
 
     /// Cycles that are nanoseconds.

@@ -8,8 +8,9 @@
 //!
 //! Times are ticks of a nanosecond. A job takes a whole number of them: equal ones take equally long.
 
-use super::Span;
-use counters::{Job, Model};
+use crate::line::Span;
+use counters::bound::{Spent, Wait};
+use counters::{By, Counts, Job, Model, Phase};
 use std::collections::VecDeque;
 
 /// A queue of the front end.
@@ -63,9 +64,13 @@ pub struct Ran {
     pub beside: u64,
     /// Cycles in which cores were on it, summed: where jobs have them at once, each has what its units take, and its part of the rest.
     pub held: u64,
-    /// Cycles in which its command stream had it, and of these, cycles in which it waited for what it depends on ([`super::Line`]).
+    /// Cycles in which its command stream had it, and of these, cycles in which it waited for what it depends on ([`crate::Line`]).
     pub stream: u64,
     pub waited: u64,
+    /// When its command stream came to it. From then to its end are the ticks that it takes alone, and those that it waited besides.
+    pub at: u64,
+    pub own: u64,
+    pub waits: By<Wait, { Wait::COUNT }>,
 }
 
 impl Ran {
@@ -82,6 +87,10 @@ impl Ran {
     }
     pub fn span(&self) -> Span {
         Span { begin: self.begin, end: self.end }
+    }
+    /// The parts of its time, of a job that counted `c`.
+    pub fn spent(&self, c: &Counts, phase: Phase, job: &Job, m: &Model) -> Spent {
+        Spent::of(self.end - self.at, self.waits, self.own, c, phase, job, m)
     }
     /// A job's cycles of cores, and of these with a warp.
     pub fn cores(&self, job: &Job) -> [u64; 2] {
@@ -231,6 +240,11 @@ impl Head {
     fn ended(self, t: u64, job: &Job, m: &Model) -> Ran {
         let mut ran = self.ran;
         ran.end = t;
+        ran.own = self.ticks;
+        ran.waits[Wait::Blocked] = ran.blocked;
+        ran.waits[Wait::Beside] = ran.active.saturating_sub(self.ticks);
+        // Neither going on nor blocked: its queue of the front end was another's.
+        ran.waits[Wait::Queue] = (t - self.ready).saturating_sub(ran.blocked + ran.active);
         ran.beside = self.beside.checked_div(ran.active as u128).unwrap_or(0) as u64;
         // Those of all ticks are the job's.
         let cycles =

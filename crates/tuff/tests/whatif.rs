@@ -1,0 +1,127 @@
+//! `tuff whatif` beside real runs: what a capture says of another model is what a program takes on it.
+
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::process::Command;
+
+const TUFF: &str = env!("CARGO_BIN_EXE_tuff");
+const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../counters/models");
+
+/// Runs `tuff` with these arguments, on a model: whether it ended well, and what it says.
+fn tuff(arguments: &[&str], gpu: Option<&Path>) -> (bool, String, String) {
+    let mut command = Command::new(TUFF);
+    command
+        .args(arguments)
+        .env("TUFF_THREADS", "2")
+        .env("TUFF_CONFORMANCE", "1.4.0.0")
+        .env_remove("TUFF_GPU");
+    gpu.iter().for_each(|g| drop(command.env("TUFF_GPU", g)));
+    let done = command.output().unwrap();
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    (done.status.success(), text(&done.stdout), text(&done.stderr))
+}
+
+/// A shell's line for programs of the suite: kernels, transfers, passes that bin and draw, on one device.
+fn programs(folder: &Path) -> String {
+    let kernel = |k: &str| json!({ "Output": { "kernel": k, "path": folder.join(k) } }).to_string();
+    let picture = |p: &str| json!({ "Check": { "picture": p } }).to_string();
+    let all = [kernel("saxpy"), kernel("nbody"), kernel("trans"), picture("tri"), picture("tex")];
+    format!("printf '%s\\n' '{}' | '{TUFF}' child > /dev/null", all.join("' '"))
+}
+
+fn capture(folder: &Path, name: &str, gpu: Option<&Path>) -> String {
+    let to = folder.join(name).to_str().unwrap().to_string();
+    let (ended, _, said) = tuff(&["run", "--capture", &to, "--", "sh", "-c", &programs(folder)], gpu);
+    assert!(ended, "{said}");
+    to
+}
+
+/// The whole time, from the first begin to the last end, and workloads' by name: of a real run.
+fn real(capture: &str) -> (u64, BTreeMap<String, u64>) {
+    let file = std::fs::read_to_string(Path::new(capture).join("capture.json")).unwrap();
+    let file: Value = serde_json::from_str(&file).unwrap();
+    let number = |v: &Value, key: &str| v[key].as_u64().unwrap();
+    let (mut first, mut last, mut all) = (u64::MAX, 0, BTreeMap::new());
+    for run in file["runs"].as_array().unwrap() {
+        let jobs = run["jobs"].as_array().unwrap().iter();
+        let spans: Vec<[u64; 2]> = jobs.map(|j| ["begin_ns", "end_ns"].map(|k| number(j, k))).collect();
+        let spans = spans.iter().filter(|[b, e]| e > b);
+        let (begin, end) = (spans.clone().map(|s| s[0]).min().unwrap(), spans.map(|s| s[1]).max().unwrap());
+        (first, last) = (first.min(begin), last.max(end));
+        let w = &file["workloads"][number(run, "workload") as usize];
+        let name = format!("{} {}", w["kind"].as_str().unwrap(), w["name"].as_str().unwrap());
+        *all.entry(name).or_insert(0) += end - begin;
+    }
+    (last - first, all)
+}
+
+/// The same of a capture under another model; and what it is beside the captured one.
+fn asked(capture: &str, more: &[&str]) -> (u64, BTreeMap<String, u64>, Value) {
+    let (ended, out, said) = tuff(&[&["whatif", capture, "--json"], more].concat(), None);
+    assert!(ended, "{said}");
+    let one: Value = serde_json::from_str(&out).unwrap();
+    let one = one[0].clone();
+    let mut all = BTreeMap::new();
+    for w in one["workloads"].as_array().unwrap() {
+        *all.entry(w["name"].as_str().unwrap().to_string()).or_insert(0) +=
+            w["elapsed_ns"][1].as_u64().unwrap();
+        for side in 0..2 {
+            let parts = w["waits"][side].as_object().unwrap().values().map(|n| n.as_u64().unwrap());
+            assert_eq!(w["duration_ns"][side], parts.sum::<u64>(), "{w}");
+        }
+    }
+    (one["whole_ns"][1].as_u64().unwrap(), all, one)
+}
+
+/// More and fewer cores, another memory, other rates: whole time and each workload are those of real runs of that model, to 2 %.
+#[test]
+fn a_capture_tells_what_another_gpu_takes() {
+    let folder = temporary::folder("tuff-").unwrap();
+    let at = folder.path();
+    let model = std::fs::read_to_string(format!("{MODELS}/g720.toml")).unwrap();
+    let before = capture(at, "before", None);
+    let cores = |n: u64, bus: u64| {
+        let bytes = |b| format!("external_bytes_per_cycle = {b}");
+        model.replace("\ncores = 10", &format!("\ncores = {n}")).replace(&bytes(56), &bytes(bus))
+    };
+    // Another class, but for what decides what is counted.
+    let other = std::fs::read_to_string(format!("{MODELS}/g610.toml")).unwrap();
+    let other = other.replace("deferred = 0", "deferred = 1").replace("l2_kib = 1024", "l2_kib = 2048");
+    let file = at.join("other.toml");
+    let rows: [(String, Vec<&str>); 3] = [
+        (cores(14, 32), vec!["--cores", "14", "--bus", "32"]),
+        (cores(4, 100), vec!["--cores", "4", "--set", "memory.external_bytes_per_cycle=100"]),
+        (other, vec!["--gpu", file.to_str().unwrap()]),
+    ];
+    for (n, (text, arguments)) in rows.iter().enumerate() {
+        std::fs::write(&file, text).unwrap();
+        let (whole, workloads) = real(&capture(at, &format!("real{n}"), Some(&file)));
+        let (told, of, one) = asked(&before, arguments);
+        let near = |a: u64, b: u64, what: &str| {
+            let off = a as f64 / b as f64 - 1.0;
+            assert!(off.abs() < 0.02, "{arguments:?}: {what}: {a}, not {b}");
+        };
+        near(told, whole, "whole");
+        assert_eq!(of.keys().collect::<Vec<_>>(), workloads.keys().collect::<Vec<_>>());
+        workloads.iter().for_each(|(name, ns)| near(of[name], *ns, name));
+        // It does tell of a change.
+        let was = one["whole_ns"][0].as_u64().unwrap();
+        assert!(was.abs_diff(told) > was / 50, "{was} {told}");
+    }
+    // Nothing changed is nothing changed.
+    let (told, of, _) = asked(&before, &[]);
+    assert_eq!((told, of), real(&before));
+    // What a capture cannot tell it does not tell, unless it is to be left.
+    let (ended, _, said) = tuff(&["whatif", &before, "--l2", "1024"], None);
+    assert!(
+        !ended && said.contains("memory.l2_kib = 1024 (captured: 2048)") && said.contains("TUFF_GPU"),
+        "{said}"
+    );
+    let (ended, out, said) = tuff(&["whatif", &before, "--gpu", "g610", "--as-counted"], None);
+    assert!(ended && out.contains("left as captured: tiler.deferred = 1, not 0"), "{out}{said}");
+    let (ended, _, said) = tuff(&["whatif", &before, "--set", "core.no_such=1"], None);
+    assert!(!ended && said.contains("core.no_such"), "{said}");
+    let (ended, _, said) = tuff(&["whatif", &before, "--cores", "0"], None);
+    assert!(!ended && said.contains("cores = 0"), "{said}");
+}
