@@ -52,7 +52,7 @@ crate::names! {
         Lookups,
         /// Beats of messages to the texture unit.
         Asked,
-        /// Answers of the texture unit, a beat each.
+        /// Beats of answers of the texture unit.
         Answers,
         /// Of the beats from the L2, those into the texture cache.
         TexelBeats,
@@ -111,7 +111,7 @@ impl Load {
         load[Ask::Fetches] = u[Unit::TexFetches];
         load[Ask::Lookups] = u[Unit::TexLookups];
         load[Ask::Asked] = u[Unit::TexInBeats];
-        load[Ask::Answers] = u[Unit::TexMessages];
+        load[Ask::Answers] = u[Unit::TexOutBeats];
         load[Ask::TexelBeats] = u[Unit::TexL2ReadBeats];
         load[Ask::ReadBeats] = u[Unit::LsL2ReadBeats] + u[Unit::TexL2ReadBeats] + u[Unit::OtherL2ReadBeats];
         load[Ask::WriteBeats] = u[Unit::LsWriteBackBeats] + u[Unit::LsOtherWriteBeats];

@@ -345,6 +345,8 @@ names! {
         TexFetches,
         /// Beats of messages to the texture unit: of two operands of 32 bits a thread each.
         TexInBeats,
+        /// Beats of its answers: one of up to four components of 32 bits for each of a message's threads, or two of 16 bits.
+        TexOutBeats,
         /// Cores' first waits for the descriptors of a draw's or dispatch's textures.
         TexDescriptorLoads,
 

@@ -78,7 +78,7 @@ fn cores(e: &mut EventCounts, c: &Counts, phase: Phase, job: &Job, m: &Model) {
     let loaded = (u[Unit::TexL2ReadBeats] * BEAT).div_ceil(core.l2_bytes);
     let looked_up = (u[Unit::TexLookups] * 4).div_ceil(core.texels);
     let fetch = footprints(u[Unit::TexFetches]).max(looked_up).max(loaded).max(data);
-    let (asked, answered) = (u[Unit::TexInBeats], u[Unit::TexMessages]);
+    let (asked, answered) = (u[Unit::TexInBeats], u[Unit::TexOutBeats]);
     let active = [index, filter, fetch, asked, answered].into_iter().fold(in_flight, u64::max).min(exec);
     let descriptors = u[Unit::TexDescriptorLoads] * (m.memory.l2_latency + m.memory.external_latency);
     e[Event::TextureActiveCycles] = active;

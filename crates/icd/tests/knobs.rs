@@ -279,6 +279,14 @@ fn figures(text: &str, workloads: &[&str]) -> Vec<f64> {
     got.iter().map(|g| g.1).collect()
 }
 
+/// Forty workgroups of four warps, two messages a warp and round: a beat each, or two of them where the sampler is mediump.
+#[test]
+fn medium_precision_halves_answers() {
+    let messages = 160.0 * 40.0 * 4.0 * 2.0;
+    let got = figures(MODEL, &["answers", "answers of medium precision"]);
+    assert_eq!(got, [messages, messages / 2.0]);
+}
+
 #[test]
 fn every_key_changes_what_it_should() {
     let rows: Vec<&str> = ROWS.iter().map(|r| r.key).collect();

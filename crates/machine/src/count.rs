@@ -108,6 +108,8 @@ pub fn units(u: &Usage) -> UnitCounts {
     c[Unit::TexIndexes] = u.texture[Tex::Indexes];
     c[Unit::TexFetches] = u.texture[Tex::Fetches];
     c[Unit::TexInBeats] = u.texture[Tex::In];
+    // An answer is a beat; two of half the width share one.
+    c[Unit::TexOutBeats] = u.texture[Tex::Messages] - u.texture[Tex::Halves] / 2;
     c[Unit::TexComplexBeats] = part(missed * 4, u.texture[Tex::Complex], u.texture[Tex::Messages]);
     let kept = counters::model::current().memory.tlb_pages;
     let wave::reach::pages::Pages { lookups, pages, sections } = u.pages;

@@ -37,7 +37,13 @@ fn beats(code: &ImageCode) -> u32 {
 /// # Safety
 /// `view` and `sampler` are null or a descriptor's.
 pub unsafe fn filtering(code: &ImageCode, view: u64, sampler: u64) -> Filtering {
-    let nearest = || Filtering { operations: 1, footprints: 1, beats: beats(code), ..Filtering::default() };
+    let nearest = || Filtering {
+        operations: 1,
+        footprints: 1,
+        beats: beats(code),
+        half: code.half,
+        ..Filtering::default()
+    };
     match code.op {
         ImageOp::Sample | ImageOp::Gather => {}
         ImageOp::Fetch | ImageOp::Read => return nearest(),

@@ -305,6 +305,8 @@ pub struct ImageCode {
     pub results: Vec<Reg>,
     /// Register of the residency code, or NONE.
     pub residency: Reg,
+    /// As [`crate::ir::ImageInst::half`].
+    pub half: bool,
 }
 
 impl ImageCode {

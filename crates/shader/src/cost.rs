@@ -108,6 +108,12 @@ impl Cost {
     }
 }
 
+/// Instructions with which a fragment program ends: one that says which samples are left (ATEST), and one for each colour that goes to
+/// the tile buffer (BLEND). They count as the CVT pipe's (ours).
+pub const fn ends(colors: u32) -> Cost {
+    Cost::arithmetic(0, 1 + colors, 0)
+}
+
 /// What a program counts while it runs, and what the counts mean.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Profile {
@@ -134,7 +140,7 @@ pub struct Profile {
 /// What code costs once through.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ways {
-    /// Every block.
+    /// Every block. With a fragment program's end ([`ends`]), as the other two.
     pub total: Cost,
     /// The way with the fewest instructions.
     pub shortest: Cost,

@@ -248,7 +248,9 @@ impl Text<'_> {
 
     fn image(&self, i: &ImageInst) -> String {
         let mut o = format!("image {:?} {:?} {:?} {}", i.op, i.dim, i.texel, self.val(i.image));
-        for (name, is) in [("array", i.arrayed), ("multisampled", i.multisampled), ("sparse", i.sparse)] {
+        for (name, is) in
+            [("array", i.arrayed), ("multisampled", i.multisampled), ("sparse", i.sparse), ("half", i.half)]
+        {
             if is {
                 let _ = write!(o, " {name}");
             }

@@ -513,6 +513,7 @@ impl Reader {
             arrayed: w.eat("array"),
             multisampled: w.eat("multisampled"),
             sparse: w.eat("sparse"),
+            half: w.eat("half"),
             format: if w.eat("format") { w.number()? } else { 0 },
             component: if w.eat("component") { w.number()? } else { 0 },
             sampler: None,

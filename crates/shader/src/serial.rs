@@ -152,7 +152,7 @@ structs! {
     BlockRange { first_op, origin }
     ImageCode {
         op, dim, arrayed, multisampled, texel, format, image, sampler, coords, dref, lod, bias, grad, offsets,
-        sample, min_lod, component, data, results, residency,
+        sample, min_lod, component, data, results, residency, half,
     }
     Varying { slot, flat, no_perspective, at, half }
     Interface {
@@ -340,6 +340,7 @@ mod tests {
                 data: vec![reg; 3],
                 results: vec![],
                 residency: reg,
+                half: true,
             }],
             given: vec![[1, 2, 3, u64::MAX]],
             data: vec![Data::new(&[7, u32::MAX]), Data::default()],

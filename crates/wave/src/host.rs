@@ -118,6 +118,8 @@ pub struct Filtering {
     pub beats: u32,
     /// The image is block-compressed.
     pub complex: bool,
+    /// The answer has 16 bits a component: two of them are a beat.
+    pub half: bool,
 }
 
 /// A host whose lifetime nobody tracks, for a wave's state.

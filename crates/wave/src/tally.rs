@@ -52,6 +52,8 @@ names! {
         In,
         /// Messages of block-compressed images.
         Complex,
+        /// Messages whose answers have 16 bits a component.
+        Halves,
         /// Cache lines of texels, by warp (instrumented programs, and where tracing is on).
         Lines,
     }

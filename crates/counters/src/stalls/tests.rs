@@ -126,6 +126,7 @@ fn the_texture_unit() {
         (Unit::TexIndexes, 20),
         (Unit::TexFetches, 20),
         (Unit::TexInBeats, 20),
+        (Unit::TexOutBeats, 20),
         (Unit::TexLookups, 30),
         (Unit::TexL1Misses, 2),
         (Unit::TexL2ReadBeats, 8),

@@ -14,6 +14,7 @@ const LINES: u32 = 3;
 const FETCH: u32 = 4;
 const BARRIER: u32 = 5;
 const ATOMIC: u32 = 6;
+const MEDIUM: u32 = 7;
 
 const COMPUTE: [&str; 1] = ["Compute queue active cycles"];
 const BINNING: [&str; 1] = ["Binning phase queue active cycles"];
@@ -120,6 +121,8 @@ impl Bench {
             "multiplications" => self.loops(FMA, 40, 800),
             "square roots" => self.loops(SFU, 40, 800),
             "samples" => self.loops(SAMPLE, 40, 160),
+            "answers" => self.answers(SAMPLE),
+            "answers of medium precision" => self.answers(MEDIUM),
             "lines" => self.lines(),
             "lines from the L2" => count(["Load/store unit read bytes from L2 cache"], LINES, 288),
             "lines from memory" => count(["Output external read bytes"], LINES, 288),
@@ -210,6 +213,12 @@ impl Bench {
     /// Cycles of `n` more rounds of the shader's loop.
     fn loops(&self, what: u32, groups: u32, n: u32) -> f64 {
         let [a, b] = [n, 2 * n].map(|n| self.compute(COMPUTE, what, n, groups)[0]);
+        b - a
+    }
+
+    /// Beats with which the texture unit answers 160 rounds more.
+    fn answers(&self, what: u32) -> f64 {
+        let [a, b] = [160, 320].map(|n| self.compute(["Texture message write beats"], what, n, 40)[0]);
         b - a
     }
 

@@ -185,10 +185,9 @@ pub fn take(counts: &mut DrawCounts, op: &Op) -> Option<(Counts, u64)> {
     }
 }
 
-/// Warp-instructions with which a fragment program ends: one that says which samples are left (ATEST), and one for each colour that goes to
-/// the tile buffer (BLEND). They count as the CVT pipe's (ours).
+/// Warp-instructions with which a fragment program ends ([`shader::cost::ends`]).
 fn ends(warps: u64, colors: usize) -> u64 {
-    warps * (1 + colors as u64)
+    warps * u64::from(shader::cost::ends(colors as u32).cvt)
 }
 
 /// What a draw in one tile asks of a core, as far as it tells how long one tile takes beside others.

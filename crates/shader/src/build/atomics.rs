@@ -112,6 +112,7 @@ impl<'m> Builder<'m> {
                     sample: t.sample,
                     min_lod: None,
                     component: 0,
+                    half: false,
                     data,
                     sparse: false,
                 };

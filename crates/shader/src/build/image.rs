@@ -81,6 +81,7 @@ impl<'m> Builder<'m> {
             component: 0,
             data: Vec::new(),
             sparse: false,
+            half: false,
         })
     }
 
@@ -166,6 +167,13 @@ impl<'m> Builder<'m> {
         self.define_list(i, &out)
     }
 
+    /// Its result is of medium precision.
+    fn is_relaxed(&self, i: &Code) -> bool {
+        let relaxed = Decoration::RelaxedPrecision as u32;
+        i.word(2)
+            .is_ok_and(|id| self.m.decorations(id).iter().any(|d| d.kind == relaxed && d.member == u32::MAX))
+    }
+
     fn sample(&mut self, i: &Code, form: Form) -> Result<()> {
         let (t, image, sampler) = self.image_operand(i, 3)?;
         let Some(sampler) = sampler else { return Err(i.bad("the image comes without a sampler")) };
@@ -199,6 +207,7 @@ impl<'m> Builder<'m> {
         inst.dref = dref;
         inst.component = component;
         inst.sparse = form.sparse;
+        inst.half = self.is_relaxed(i);
         self.query(i, inst, t.texel.ty())
     }
 
@@ -220,6 +229,7 @@ impl<'m> Builder<'m> {
         let mut inst = self.image_inst(op, &t, image, o)?;
         inst.coords = coords;
         inst.sparse = sparse;
+        inst.half = self.is_relaxed(i);
         self.query(i, inst, t.texel.ty())
     }
 

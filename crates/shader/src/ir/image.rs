@@ -86,6 +86,8 @@ pub struct ImageInst {
     pub data: Vec<Value>,
     /// A residency code is the result after the texel (always 0, resident: for Sparse opcodes).
     pub sparse: bool,
+    /// Nobody needs more than 16 bits of the result: the texture unit answers with half of the beats.
+    pub half: bool,
 }
 
 impl ImageInst {

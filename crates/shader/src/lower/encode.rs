@@ -3,11 +3,14 @@
 use super::alloc::{Allocation, Place, Pools};
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
 use crate::bytecode::{BlockRange, Code, DESC_DATA, ImageCode, MAX_UNITS, Op, Program, Reg};
+use crate::cost;
 use crate::data::Data;
+use crate::interface::{SECOND_SOURCE, USER_SLOTS};
 use crate::ir::{self, Bin, Shader, Ty, Un};
 use crate::isa::code::{extension_words, layout};
 use crate::isa::image_operands;
 use crate::options::{Error, Result};
+use std::collections::BTreeSet;
 
 struct Encoder<'a> {
     shader: &'a Shader,
@@ -75,6 +78,15 @@ pub fn encode(
     let own = |form: &Op| form.regs()[4].0 as u32 & DESC_DATA != 0;
     let named = it.code[..prologue as usize].windows(2).filter(|o| o[0].code == Code::DESC && !own(&o[1]));
     profile.descriptors = named.count() as u32;
+    if shader.stage == ir::Stage::Fragment {
+        // Both sources of a colour go with one instruction.
+        let user = lir.outputs.iter().filter(|(slot, _)| *slot < USER_SLOTS + SECOND_SOURCE);
+        let colors: BTreeSet<u16> = user.map(|(slot, _)| slot % SECOND_SOURCE / 4).collect();
+        let ways = &mut profile.ways;
+        for way in [&mut ways.total, &mut ways.shortest].into_iter().chain(&mut ways.longest) {
+            way.add(&cost::ends(colors.len() as u32));
+        }
+    }
     let consts = allocation.consts.iter().map(|(v, ty, bits)| (it.reg(*v), *ty, *bits)).collect();
     let inputs: Vec<(ir::Input, Reg)> = lir
         .inputs
@@ -266,6 +278,7 @@ impl Encoder<'_> {
                     texel: image.texel,
                     format: image.format,
                     component: image.component,
+                    half: image.half,
                     results: lowered.results.iter().map(|v| self.reg(*v)).collect(),
                     residency: self.reg(lowered.residency),
                 }

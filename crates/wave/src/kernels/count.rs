@@ -177,6 +177,9 @@ impl Asked {
         if f.complex {
             t[Tex::Complex] += self.messages;
         }
+        if f.half {
+            t[Tex::Halves] += self.messages;
+        }
         t[Tex::Operations] += (self.lanes + self.warps * f.taps as u64) * f.operations as u64;
         *of_filter(t, f.filter) += self.lanes;
     }
