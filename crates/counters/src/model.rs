@@ -355,6 +355,36 @@ mod tests {
         assert_eq!([peak("g57"), peak("g610")], [140_800, 256_000]);
     }
 
+    /// Each number of a class has a source of the file's list, or is said to be assumed: behind it, or in the comment above.
+    #[test]
+    fn numbers_have_their_sources() {
+        for (name, text) in BUILT_IN.iter().filter(|(name, _)| name.starts_with('g')) {
+            let (mut above, mut in_comment) = (String::new(), false);
+            for line in text.lines() {
+                let comment = line.starts_with('#');
+                if comment && !in_comment || line.is_empty() {
+                    above.clear();
+                }
+                in_comment = comment;
+                if comment {
+                    above += line;
+                    continue;
+                }
+                let Some((key, rest)) = line.split_once(" = ") else { continue };
+                if ["name", "counter_slots"].contains(&key) {
+                    continue;
+                }
+                let said = rest.split_once('#').map_or(above.as_str(), |(_, behind)| behind);
+                let listed = |letter: char| text.contains(&format!("\n# [{letter}] "));
+                let letters = said.split('[').skip(1).filter_map(|s| s.chars().next());
+                let sources: Vec<char> = letters.filter(char::is_ascii_uppercase).collect();
+                assert!(sources.iter().all(|l| listed(*l)), "{name}: {line}: {said}");
+                let assumed = ["assumed", "ours", "datasheet"].iter().any(|w| said.contains(w));
+                assert!(assumed || !sources.is_empty(), "{name}: {line}: neither source nor assumed");
+            }
+        }
+    }
+
     #[test]
     fn a_bad_file_is_one_line() {
         let text = BUILT_IN[0].1;

@@ -2,6 +2,7 @@
 //! What it must be is the tests' to say (`tests/micro.rs`); here is what is done, and what was counted.
 
 pub mod draw;
+pub mod fit;
 pub mod order;
 pub mod rates;
 pub mod stages;
