@@ -70,18 +70,31 @@ fn tiles_shrink_with_what_pixels_hold() {
     let usage = vk::ImageUsageFlags::COLOR_ATTACHMENT;
     let wide = vk::Format::R32G32B32A32_SFLOAT;
     let names = ["Tiles", "Rasterized primitives"];
-    for (format, attachments, tiles) in [
-        (vk::Format::R8G8B8A8_UNORM, 1, 1024.0),
-        (vk::Format::R8G8B8A8_UNORM, 8, 1024.0),
-        (wide, 2, 1024.0),
-        (wide, 3, 2048.0),
-        (wide, 4, 2048.0),
-        (wide, 8, 4096.0),
+    let narrow = vk::Format::R8G8B8A8_UNORM;
+    let [one, four, eight, sixteen] = [
+        vk::SampleCountFlags::TYPE_1,
+        vk::SampleCountFlags::TYPE_4,
+        vk::SampleCountFlags::TYPE_8,
+        vk::SampleCountFlags::TYPE_16,
+    ];
+    for (format, attachments, samples, tiles) in [
+        (narrow, 1, one, 1024.0),
+        (narrow, 8, one, 1024.0),
+        (wide, 2, one, 1024.0),
+        (wide, 3, one, 2048.0),
+        (wide, 4, one, 2048.0),
+        (wide, 8, one, 4096.0),
+        // Of 32 bits a sample 128, 256, 512 and 1024 bits a pixel; of 128 bits 2048.
+        (narrow, 1, four, 1024.0),
+        (narrow, 1, eight, 1024.0),
+        (narrow, 1, sixteen, 2048.0),
+        (narrow, 2, sixteen, 4096.0),
+        (wide, 1, sixteen, 8192.0),
     ] {
         let targets: Vec<Viewed> =
-            (0..attachments).map(|_| m.g.image_of(format, [SIDE; 2], 1, usage)).collect();
+            (0..attachments).map(|_| m.g.multisampled(format, [SIDE; 2], 1, usage, samples)).collect();
         let got = m.count(names, |d, c| pass(&m.g, &targets, SIDE, c, || clear(d, c, SIDE)));
-        assert_eq!(got, [tiles; 2], "{format:?} × {attachments}");
+        assert_eq!(got, [tiles; 2], "{format:?} × {attachments}, {samples:?}");
         targets.into_iter().for_each(|t| m.g.free_image(t));
     }
     m.free();

@@ -287,6 +287,22 @@ fn medium_precision_halves_answers() {
     assert_eq!(got, [messages, messages / 2.0]);
 }
 
+/// A core's 64 warps wait for lines: 400 cycles each, more than any unit takes. Of a program with more than 32 registers it holds 32 of them.
+#[test]
+fn many_registers_take_twice_as_long_where_warps_wait() {
+    let model = changed(&[("cores", 1), ("core.ls_latency", 400)]);
+    let got = figures(&model, &["lines of a core", "lines of a core, many registers"]);
+    assert!((got[1] / got[0] - 2.0).abs() < 0.01, "{got:?}");
+    assert!(got[0] > 288.0 * (400.0 + 60.0), "{got:?}");
+}
+
+/// 160 warps more of sixteen bilinear samples, 160 times, at eight a cycle: the cache is looked up as fast, a quad's footprint at a time.
+#[test]
+fn lookups_go_at_the_filters_rate() {
+    let cycles = 160.0 * 160.0 * 16.0 / 8.0;
+    assert_eq!(figures(MODEL, &["look-ups", "filtering"]), [cycles; 2]);
+}
+
 #[test]
 fn every_key_changes_what_it_should() {
     let rows: Vec<&str> = ROWS.iter().map(|r| r.key).collect();

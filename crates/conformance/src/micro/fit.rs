@@ -81,10 +81,10 @@ impl Rig {
         }
     }
 
-    /// A counter's part of the cycles of a pass that samples at random.
+    /// A counter's part of the time of a pass that samples at random.
     fn random(&self, counter: &str, kib: u32) -> Result<f64, String> {
         let of = |counter| self.pixels(counter, Shader::Colours([2, 0]), false, 1, kib);
-        Ok(of(counter)? / of(super::DRAWING)?)
+        Ok(of(counter)? / of(super::ACTIVE)?)
     }
 
     /// Cycles of a dispatch.

@@ -115,9 +115,21 @@ impl Gpu {
     pub fn image_of(
         &self,
         format: vk::Format,
+        size: [u32; 2],
+        layers: u32,
+        usage: vk::ImageUsageFlags,
+    ) -> Viewed {
+        self.multisampled(format, size, layers, usage, vk::SampleCountFlags::TYPE_1)
+    }
+
+    /// And of so many samples.
+    pub fn multisampled(
+        &self,
+        format: vk::Format,
         [width, height]: [u32; 2],
         layers: u32,
         usage: vk::ImageUsageFlags,
+        samples: vk::SampleCountFlags,
     ) -> Viewed {
         let info = vk::ImageCreateInfo::default()
             .image_type(vk::ImageType::TYPE_2D)
@@ -125,7 +137,7 @@ impl Gpu {
             .extent(vk::Extent3D { width, height, depth: 1 })
             .mip_levels(1)
             .array_layers(layers)
-            .samples(vk::SampleCountFlags::TYPE_1)
+            .samples(samples)
             .usage(usage);
         unsafe {
             let image = self.device.create_image(&info, None).expect("an image is made");

@@ -15,6 +15,8 @@ const FETCH: u32 = 4;
 const BARRIER: u32 = 5;
 const ATOMIC: u32 = 6;
 const MEDIUM: u32 = 7;
+/// Beside one of them: by the program that needs more than 32 registers.
+const WIDE: u32 = 0x100;
 
 const COMPUTE: [&str; 1] = ["Compute queue active cycles"];
 const BINNING: [&str; 1] = ["Binning phase queue active cycles"];
@@ -31,7 +33,8 @@ pub struct Bench {
     modules: Vec<vk::ShaderModule>,
     set: vk::DescriptorSetLayout,
     layout: vk::PipelineLayout,
-    dispatch: vk::Pipeline,
+    /// Of few registers, and of many.
+    dispatches: [vk::Pipeline; 2],
     /// With a loop, and with something to interpolate.
     draws: [vk::Pipeline; 2],
     stamps: vk::QueryPool,
@@ -56,6 +59,7 @@ impl Bench {
             module(include_bytes!("../shaders/heavy.frag.spv")),
             module(include_bytes!("../shaders/knobs.vert.spv")),
             module(include_bytes!("../shaders/knobs.frag.spv")),
+            module(include_bytes!("../shaders/knobs.wide.spv")),
         ];
         unsafe {
             // One row of texels, so that 16 of them are a line.
@@ -83,18 +87,32 @@ impl Bench {
             let push = [vk::PushConstantRange { stage_flags: stages, offset: 0, size: 8 }];
             let info = vk::PipelineLayoutCreateInfo::default().set_layouts(&sets).push_constant_ranges(&push);
             let layout = d.create_pipeline_layout(&info, None).unwrap();
-            let stage = vk::PipelineShaderStageCreateInfo::default()
-                .stage(Stage::COMPUTE)
-                .module(modules[0])
-                .name(c"main");
-            let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
-            let none = vk::PipelineCache::null();
-            let dispatch = d.create_compute_pipelines(none, &[info], None).unwrap()[0];
+            let dispatches = [modules[0], modules[5]].map(|module| {
+                let stage = vk::PipelineShaderStageCreateInfo::default()
+                    .stage(Stage::COMPUTE)
+                    .module(module)
+                    .name(c"main");
+                let info = vk::ComputePipelineCreateInfo::default().stage(stage).layout(layout);
+                d.create_compute_pipelines(vk::PipelineCache::null(), &[info], None).unwrap()[0]
+            });
             let draws = [1, 3].map(|i| graphics(d, layout, [modules[i], modules[i + 1]], [SIDE; 2], 0));
             let info = vk::QueryPoolCreateInfo::default().query_type(vk::QueryType::TIMESTAMP).query_count(2);
             let stamps = d.create_query_pool(&info, None).unwrap();
             let passes = Cell::new(0);
-            Bench { m, words, filled, image, sampler, modules, set, layout, dispatch, draws, stamps, passes }
+            Bench {
+                m,
+                words,
+                filled,
+                image,
+                sampler,
+                modules,
+                set,
+                layout,
+                dispatches,
+                draws,
+                stamps,
+                passes,
+            }
         }
     }
 
@@ -121,6 +139,10 @@ impl Bench {
             "multiplications" => self.loops(FMA, 40, 800),
             "square roots" => self.loops(SFU, 40, 800),
             "samples" => self.loops(SAMPLE, 40, 160),
+            "lines of a core" => self.loops(LINES, 16, 288),
+            "lines of a core, many registers" => self.loops(LINES | WIDE, 16, 288),
+            "look-ups" => self.more("L1 texture cache lookup cycles"),
+            "filtering" => self.more("Texture filtering cycles"),
             "answers" => self.answers(SAMPLE),
             "answers of medium precision" => self.answers(MEDIUM),
             "lines" => self.lines(),
@@ -203,9 +225,9 @@ impl Bench {
         ];
         let point = vk::PipelineBindPoint::COMPUTE;
         self.m.count(names, |d, c| unsafe {
-            d.cmd_bind_pipeline(c, point, self.dispatch);
+            d.cmd_bind_pipeline(c, point, self.dispatches[usize::from(what & WIDE != 0)]);
             pushed.cmd_push_descriptor_set(c, point, self.layout, 0, &writes);
-            self.push(d, c, [what, n]);
+            self.push(d, c, [what & !WIDE, n]);
             d.cmd_dispatch(c, groups, 1, 1);
         })
     }
@@ -213,6 +235,12 @@ impl Bench {
     /// Cycles of `n` more rounds of the shader's loop.
     fn loops(&self, what: u32, groups: u32, n: u32) -> f64 {
         let [a, b] = [n, 2 * n].map(|n| self.compute(COMPUTE, what, n, groups)[0]);
+        b - a
+    }
+
+    /// A counter of 160 rounds more of samples.
+    fn more(&self, name: &str) -> f64 {
+        let [a, b] = [160, 320].map(|n| self.compute([name], SAMPLE, n, 40)[0]);
         b - a
     }
 
@@ -288,7 +316,7 @@ impl Bench {
         let d = &self.m.g.device;
         unsafe {
             d.destroy_query_pool(self.stamps, None);
-            self.draws.into_iter().chain([self.dispatch]).for_each(|p| d.destroy_pipeline(p, None));
+            self.draws.into_iter().chain(self.dispatches).for_each(|p| d.destroy_pipeline(p, None));
             self.modules.into_iter().for_each(|m| d.destroy_shader_module(m, None));
             d.destroy_pipeline_layout(self.layout, None);
             d.destroy_descriptor_set_layout(self.set, None);

@@ -13,6 +13,13 @@ void main() {
     uint id = gl_LocalInvocationIndex;
     float x = float(id);
     uint sum = 0;
+#ifdef WIDE
+    // What is needed behind the loop takes more than 32 registers.
+    float kept[40];
+    for (int k = 0; k < 40; k++) {
+        kept[k] = float(words[k * 64 + id]);
+    }
+#endif
     if (what == 0) {
         for (uint i = 0; i < n; i++) {
             x = fma(x, 0.5, 1.0);
@@ -46,6 +53,11 @@ void main() {
             x = textureLod(medium, vec2(x * 0.0, 0.5), 0.0).x;
         }
     }
+#ifdef WIDE
+    for (int k = 0; k < 40; k++) {
+        x = fma(x, kept[k], kept[39 - k]);
+    }
+#endif
     if (x == -1.0 || sum == 0xffffffff) {
         words[id] = 1;
     }
