@@ -2,7 +2,7 @@
 
 mod later;
 
-use crate::channel::{Asked, ByPhase, Done, MadeBy, Mark, Publisher, WorkloadKind};
+use crate::channel::{Asked, ByPhase, Done, MadeBy, Mark, Publisher, WorkloadKind, listening};
 use crate::chunks::Chunks;
 use crate::command::generated::{Generated, Sequence, Wild};
 use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
@@ -422,7 +422,7 @@ impl Executor {
             self.then(move |e, known| {
                 let (line, epochs) = (&mut e.line, &mut ended.epochs);
                 let times = match jobs {
-                    Some(jobs) => pass_time::run(line, known, jobs, epochs, e.shared.model),
+                    Some(jobs) => pass_time::run(line, known, jobs, epochs, listening(), e.shared.model),
                     None => pass_time::unseen(line, epochs),
                 };
                 let sums = ended.epochs.sums();

@@ -2,7 +2,6 @@
 //!
 //! Views run one after the other, each with its draws in their order, so that a view's time is its own draws'.
 
-use crate::channel::{ByPhase, listening};
 use counters::bound::Spent;
 use counters::cost::{self, share};
 use counters::stalls::{self, By};
@@ -20,7 +19,7 @@ pub struct Times {
     views: Vec<Vec<[u64; 2]>>,
     places: Views,
     /// What the phases waited for, if anybody listens.
-    pub spent: ByPhase<Spent>,
+    pub spent: [Spent; Phase::ALL.len()],
 }
 
 impl Times {
@@ -162,8 +161,15 @@ pub fn unseen(line: &Line, epochs: &Epochs) -> Times {
     }
 }
 
-/// Runs the pass's jobs, and adds their time to its counts.
-pub fn run(line: &mut Line, known: &mut Known, jobs: Jobs, epochs: &mut Epochs, m: &Model) -> Times {
+/// Runs the pass's jobs, and adds their time to its counts. `heard`: somebody wants to know what they waited for.
+pub fn run(
+    line: &mut Line,
+    known: &mut Known,
+    jobs: Jobs,
+    epochs: &mut Epochs,
+    heard: bool,
+    m: &Model,
+) -> Times {
     let places = epochs.views();
     let views = places.count();
     let n = epochs.each().len();
@@ -205,8 +211,8 @@ pub fn run(line: &mut Line, known: &mut Known, jobs: Jobs, epochs: &mut Epochs, 
     [&bin, &draw].into_iter().for_each(|p| p.stall(epochs, &all, m));
     let [binned, drawn] = [bin.add(epochs), draw.add(epochs)];
     let both = |(b, d): (Vec<u64>, Vec<u64>)| b.into_iter().zip(d).map(|(b, d)| [b, d]).collect();
-    let mut spent = ByPhase::default();
-    if listening() {
+    let mut spent = [Spent::default(); Phase::ALL.len()];
+    if heard {
         for (p, job, ran) in [(Phase::Binning, &binning, &ran[0]), (Phase::Main, &main, &ran[1])] {
             spent[p as usize] = ran.spent(&all, p, job, m);
         }

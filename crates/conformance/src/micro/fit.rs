@@ -8,6 +8,7 @@ use client::compute::KernelInfo;
 use client::graphics::{
     Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource, Sampler,
 };
+use client::pictures::{PICTURES, Ready};
 use vk::Format as F;
 
 /// Pixels of a target's side.
@@ -37,6 +38,8 @@ pub enum Fit {
     /// Bytes a cycle of random texels of a texture of so many KiB: from the L2, from external memory.
     RandomL2(u32),
     RandomMemory(u32),
+    /// Bytes of external memory of a pass of 200 000 small triangles.
+    Triangles,
 }
 
 /// All of them, in the order in which [`run`] prints them.
@@ -47,6 +50,7 @@ pub fn fits() -> Vec<Fit> {
     all.extend([Fit::Opaque, Fit::Discard, Fit::Blend]);
     all.extend([16, 32, 64, 256, 512, 1024].map(Fit::RandomL2));
     all.extend([256, 512, 1024].map(Fit::RandomMemory));
+    all.push(Fit::Triangles);
     all
 }
 
@@ -77,6 +81,14 @@ impl Rig {
             Fit::Discard => self.pixels(super::DRAWING, Shader::Discards, false, LAYERS, 64),
             Fit::Blend => self.pixels(super::DRAWING, Shader::Colours([3, 0]), true, LAYERS, 64),
             Fit::RandomL2(kib) => self.random("Texture unit read bytes from L2 cache", kib),
+            Fit::Triangles => {
+                let spec = PICTURES.iter().find(|p| p.name == "tri").ok_or("no such picture")?;
+                let bytes = |counter| {
+                    let ready = Ready::new(&self.context, spec).map_err(text)?;
+                    self.counted(counter, || ready.pass())
+                };
+                Ok(bytes(super::READ)? + bytes(super::WRITTEN)?)
+            }
             Fit::RandomMemory(kib) => self.random("Texture unit read bytes from external memory", kib),
         }
     }

@@ -291,7 +291,7 @@ impl Pieces for MeshWork<'_> {
         counts.warps += n * size.div_ceil(16);
         counts.full_warps += n * (size / 16);
         counts.written += n * (task.payload() as u64 + 12).div_ceil(LINE);
-        counts.usage.add(&task.blocks.take(worker, task.program, task.instrumented));
+        counts.usage.add(&self.usage(worker, task));
         for asked in asking.asked {
             let total = asked.groups.iter().fold(1u64, |n, g| n.saturating_mul(*g as u64)).min(MAX_GROUPS);
             if total == 0 {
@@ -306,7 +306,18 @@ impl Pieces for MeshWork<'_> {
     }
 
     fn take(&self, worker: &mut Worker, out: &mut Batch) {
-        out.counts.usage.add(&self.mesh.blocks.take(worker, self.mesh.program, self.mesh.instrumented));
+        out.counts.usage.add(&self.usage(worker, &self.mesh));
+    }
+}
+
+impl MeshWork<'_> {
+    /// What a worker has counted of a stage's program; nothing while nobody looks.
+    fn usage(&self, worker: &mut Worker, stage: &Stage) -> wave::Usage {
+        if self.ctx.shared.observed.counts() || stage.instrumented {
+            return stage.blocks.take(worker, stage.program, stage.instrumented);
+        }
+        worker.tally.forget(stage.program);
+        wave::Usage::default()
     }
 }
 
