@@ -8,8 +8,8 @@ use crate::report::{many, time, words};
 use client::{Error, Result};
 use counters::bound::{Spent, Take};
 use counters::model::Model;
-use counters::{Counts, Phase, work};
-use schedule::{Jobs, Replay, Replayed, Steps};
+use counters::{Counts, Phase, Unit, work};
+use schedule::{Jobs, Replay, Replayed, Step, Steps};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 
 What is counted stays what was captured. Caches, tiles, deferred vertices and compression decide what is counted: another value of
 core.l1_kib, core.texture_l1_kib, core.tile_kib, tiler.deferred, memory.l2_kib or memory.afbc needs another run with TUFF_GPU. With
---as-counted they are left as captured, and named.")]
+--as-counted they are left as captured, and named. (Of memory.l2_kib another value is known where both hold all that the program asks for.)")]
 pub struct Args {
     /// The folder of `run --capture`.
     capture: PathBuf,
@@ -84,7 +84,23 @@ fn set(model: &Model, key: &str, value: u64) -> Result<Model> {
     serde_json::from_value(all).map_err(|e| Error(format!("{key}: {e}")))
 }
 
-fn asked(args: &Args, gpu: Option<&str>, captured: &Model) -> Result<Asked> {
+/// Bytes that all of a capture asks the L2 for: of as much nothing is ever lost, however often it is asked for.
+fn asked_of_l2(steps: &Steps) -> u64 {
+    let lines = |work: &counters::Work| -> u64 {
+        let c = work.counts();
+        let of = [Unit::L2ReadLookups, Unit::L2WriteLookups, Unit::ExtReads, Unit::ExtWrites];
+        of.into_iter().map(|u| c.total(u)).sum()
+    };
+    let each: Vec<u64> = steps.works.iter().map(lines).collect();
+    let jobs = steps.devices.iter().flatten().filter_map(|(_, s)| match s {
+        Step::Job { work, .. } => each.get(*work),
+        _ => None,
+    });
+    jobs.sum::<u64>() * counters::model::LINE
+}
+
+fn asked(args: &Args, gpu: Option<&str>, steps: &Steps) -> Result<Asked> {
+    let captured = &steps.model;
     let mut model = match gpu {
         Some(name) => Model::load(Some(name)).map_err(|e| Error(e.replacen("TUFF_GPU", "--gpu", 1)))?,
         None => captured.clone(),
@@ -106,7 +122,9 @@ fn asked(args: &Args, gpu: Option<&str>, captured: &Model) -> Result<Asked> {
         model = set(&model, &key, value)?;
     }
     model.check().map_err(Error)?;
-    let counted = |key: &str| work::COUNTED.contains(&key);
+    let l2 = captured.memory.l2_kib.min(model.memory.l2_kib) << 10;
+    let fits = asked_of_l2(steps) <= l2;
+    let counted = |key: &str| work::COUNTED.contains(&key) && !(key == "memory.l2_kib" && fits);
     let (was, now) = (numbers(captured), numbers(&model));
     let differ = was.into_iter().zip(now).filter(|(a, b)| a.1 != b.1);
     let all: Vec<_> = differ.map(|((key, was), (_, now))| (key, was, now)).collect();
@@ -322,7 +340,7 @@ fn steps(folder: &Path) -> Result<Steps> {
         return Err(Error(newer));
     }
     let places = steps.devices.iter().flatten().filter_map(|(_, s)| match s {
-        schedule::Step::Job { work, .. } => Some(*work),
+        Step::Job { work, .. } => Some(*work),
         _ => None,
     });
     if places.max().is_some_and(|most| most >= steps.works.len()) {
@@ -349,7 +367,7 @@ pub fn run(args: &Args) -> Result<()> {
         if args.gpu.is_empty() { vec![None] } else { args.gpu.iter().map(|g| Some(&**g)).collect() };
     let mut all = vec![];
     for gpu in gpus {
-        let asked = asked(args, gpu, &steps.model)?;
+        let asked = asked(args, gpu, &steps)?;
         let replayed = Replay::run(&steps, &asked.model);
         same_as_captured(&capture, &replayed, &steps)?;
         let found = sums(&capture, &steps, &replayed, &asked.model);

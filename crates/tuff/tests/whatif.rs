@@ -24,17 +24,21 @@ fn tuff(arguments: &[&str], gpu: Option<&Path>) -> (bool, String, String) {
     (done.status.success(), text(&done.stdout), text(&done.stderr))
 }
 
-/// A shell's line for programs of the suite: kernels, transfers, passes that bin and draw, on one device.
-fn programs(folder: &Path) -> String {
-    let kernel = |k: &str| json!({ "Output": { "kernel": k, "path": folder.join(k) } }).to_string();
-    let picture = |p: &str| json!({ "Check": { "picture": p } }).to_string();
-    let all = [kernel("saxpy"), kernel("nbody"), kernel("trans"), picture("tri"), picture("tex")];
-    format!("printf '%s\\n' '{}' | '{TUFF}' child > /dev/null", all.join("' '"))
+fn kernel(folder: &Path, name: &str) -> String {
+    json!({ "Output": { "kernel": name, "path": folder.join(name) } }).to_string()
 }
 
-fn capture(folder: &Path, name: &str, gpu: Option<&Path>) -> String {
+/// Programs of the suite: kernels, transfers, passes that bin and draw, on one device.
+fn programs(folder: &Path) -> Vec<String> {
+    let picture = |p: &str| json!({ "Check": { "picture": p } }).to_string();
+    let kernels = ["saxpy", "nbody", "trans"].map(|k| kernel(folder, k));
+    kernels.into_iter().chain(["tri", "tex"].map(picture)).collect()
+}
+
+fn capture(folder: &Path, name: &str, programs: &[String], gpu: Option<&Path>) -> String {
     let to = folder.join(name).to_str().unwrap().to_string();
-    let (ended, _, said) = tuff(&["run", "--capture", &to, "--", "sh", "-c", &programs(folder)], gpu);
+    let line = format!("printf '%s\\n' '{}' | '{TUFF}' child > /dev/null", programs.join("' '"));
+    let (ended, _, said) = tuff(&["run", "--capture", &to, "--", "sh", "-c", &line], gpu);
     assert!(ended, "{said}");
     to
 }
@@ -82,7 +86,8 @@ fn a_capture_tells_what_another_gpu_takes() {
     let folder = temporary::folder("tuff-").unwrap();
     let at = folder.path();
     let model = std::fs::read_to_string(format!("{MODELS}/g720.toml")).unwrap();
-    let before = capture(at, "before", None);
+    let all = programs(at);
+    let before = capture(at, "before", &all, None);
     let cores = |n: u64, bus: u64| {
         let bytes = |b| format!("external_bytes_per_cycle = {b}");
         model.replace("\ncores = 10", &format!("\ncores = {n}")).replace(&bytes(56), &bytes(bus))
@@ -98,7 +103,7 @@ fn a_capture_tells_what_another_gpu_takes() {
     ];
     for (n, (text, arguments)) in rows.iter().enumerate() {
         std::fs::write(&file, text).unwrap();
-        let (whole, workloads) = real(&capture(at, &format!("real{n}"), Some(&file)));
+        let (whole, workloads) = real(&capture(at, &format!("real{n}"), &all, Some(&file)));
         let (told, of, one) = asked(&before, arguments);
         let near = |a: u64, b: u64, what: &str| {
             let off = a as f64 / b as f64 - 1.0;
@@ -123,6 +128,12 @@ fn a_capture_tells_what_another_gpu_takes() {
         !ended && said.contains("memory.l2_kib = 1024 (captured: 2048)") && said.contains("TUFF_GPU"),
         "{said}"
     );
+    // Of a program that asks for less than either size holds it does.
+    let small = [kernel(at, "med")];
+    std::fs::write(&file, model.replace("l2_kib = 2048", "l2_kib = 1024")).unwrap();
+    let measured = real(&capture(at, "small, real", &small, Some(&file)));
+    let (told, of, _) = asked(&capture(at, "small", &small, None), &["--l2", "1024"]);
+    assert_eq!((told, of), measured);
     let (ended, out, said) = tuff(&["whatif", &before, "--gpu", "g610", "--as-counted"], None);
     assert!(ended && out.contains("left as captured: tiler.deferred = 1, not 0"), "{out}{said}");
     let (ended, _, said) = tuff(&["whatif", &before, "--set", "core.no_such=1"], None);
