@@ -495,8 +495,8 @@ fn caches_are_of_the_models_sizes() {
     ] {
         let folder = temporary::folder("tuff-").expect("a temporary folder");
         let file = folder.path().join("model.toml");
-        let text = model.replace("\nl1_kib = 16\n", &format!("\nl1_kib = {l1}\n"));
-        std::fs::write(&file, text.replace("\nl2_kib = 2048\n", &format!("\nl2_kib = {l2}\n"))).unwrap();
+        let text = model.replace("\nl1_kib = 16", &format!("\nl1_kib = {l1}"));
+        std::fs::write(&file, text.replace("\nl2_kib = 2048", &format!("\nl2_kib = {l2}"))).unwrap();
         let mut me = std::process::Command::new(std::env::current_exe().expect("this program"));
         me.args(["--exact", "model::child", "--nocapture"]).env(CHILD, "1").env("TUFF_GPU", &file);
         let out = me.output().expect("it runs");

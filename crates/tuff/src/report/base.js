@@ -88,11 +88,11 @@ function takesBars(takes, active) {
     el('span', { class: 'v' }, number(cycles) + ' cycles, ' + percent(share(cycles, active)))]));
 }
 // Bars of what a job's time is the sum of, the longest first.
-function partsBars(parts) {
+function partsBars(parts, ofAll) {
   const all = pairs(parts).sort((a, b) => b[1] - a[1]);
   const whole = all.reduce((sum, p) => sum + p[1], 0);
   if (!all.length) return '';
-  return [el('h3', {}, `What its ${time(whole)} went to`), el('div', { class: 'bars' }, all.map(([i, ns]) => [
+  return [el('h3', {}, `What its ${time(whole)} went to` + (ofAll ? ', all runs of the workload' : '')), el('div', { class: 'bars' }, all.map(([i, ns]) => [
     el('span', { title: data.parts[i][1] }, (data.parts[i][2] ? 'ran: ' : 'waited: ') + data.parts[i][0]),
     el('div', { class: 'bar' }, el('i', { style: { width: share(ns, whole) + '%', background: data.parts[i][2] ? COLOURS.arithmetic : token('--wait') } })),
     el('span', { class: 'v' }, time(ns) + ', ' + percent(share(ns, whole)))]))];

@@ -164,7 +164,7 @@ views.push({
       el('dl', {}, ...[['Begin, end', `${time(j[2] - this.begin)}, ${time(j[2] + j[3] - this.begin)}`], ['Took', time(j[3])], ['Active', `${number(j[4])} cycles`],
         ['Waited', `${number(j[7])} cycles for what it depends on`], ['Kept out', `${number(j[5])} cycles by others` + (j[6] ? `, ${number(j[6])} of them while these drained` : '')],
         ['Bound by', takeWords(j[8])], ['Frame', c.runs[j[0]][1] === null ? 'none' : String(c.runs[j[0]][1])]].flatMap(([a, b]) => [el('dt', {}, a), el('dd', {}, b)])),
-      el('h3', {}, j[9] ? 'What each thing would take alone' : 'What each thing would take alone, all runs of the workload'), takesBars(takes, j[9] ? j[4] : mine ? mine[1] : j[4]), partsBars(j[10]),
+      el('h3', {}, j[9] ? 'What each thing would take alone' : 'What each thing would take alone, all runs of the workload'), takesBars(takes, j[9] ? j[4] : mine ? mine[1] : j[4]), partsBars(j[10] || (mine && mine[8]), !j[10]),
       el('p', {}, pressed('Its counters', false, () => go('table', { table: 'runs', select: j[0] })), ' ', pressed('Its workload', false, () => go('table', { table: 'workloads', select: c.runs[j[0]][0] }))));
   },
 
