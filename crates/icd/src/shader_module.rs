@@ -35,21 +35,22 @@ unsafe fn parse(info: &vk::ShaderModuleCreateInfo) -> Answer<Arc<Code>> {
         // `code_size` is in bytes; what is not a whole word is cut and then missed by the parser.
         // A copy: its hash is that of the words that are parsed, whatever the program does to its own meanwhile.
         let words = chain::copied(info.p_code, info.code_size / 4)?;
-        parse_words(&words, "vkCreateShaderModule")
+        parse_words(words, "vkCreateShaderModule")
     }
 }
 
-fn parse_words(words: &[u32], doing: &str) -> Answer<Arc<Code>> {
-    let module = shader::Module::parse(words).map_err(|e| failed(doing, &e))?;
+fn parse_words(words: Vec<u32>, doing: &str) -> Answer<Arc<Code>> {
     // SAFETY: the bytes of the words.
-    let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(words)) };
+    let bytes = unsafe { std::slice::from_raw_parts(words.as_ptr().cast::<u8>(), size_of_val(&words[..])) };
+    let hash = hash::bytes(bytes);
+    let module = shader::Module::parse(words).map_err(|e| failed(doing, &e))?;
     let allowed = crate::capabilities::check(&module);
-    Ok(Arc::new(Code { module, hash: hash::bytes(bytes), allowed }))
+    Ok(Arc::new(Code { module, hash, allowed }))
 }
 
 /// SPIR-V that is no module's, of which the device has all capabilities. `doing`: for messages.
 pub(crate) fn of_words(words: &[u32], doing: &str) -> Answer<Arc<Code>> {
-    let code = parse_words(words, doing)?;
+    let code = parse_words(words.to_vec(), doing)?;
     code.allowed.as_ref().map_err(|e| failed(doing, e))?;
     Ok(code)
 }

@@ -442,7 +442,7 @@ impl Reader {
                 let (place, offset) = self.place(w)?;
                 let flags = flags(w);
                 w.want("=")?;
-                Inst::Store { place, offset, mem, values: self.values(w)?, flags }
+                Inst::Store { place, offset, mem, values: self.values(w)?.into(), flags }
             }
             "atomic" => {
                 let op = w.one_of(AtomicOp::ALL)?;

@@ -216,7 +216,8 @@ impl Emit {
         v
     }
     pub fn new_phi(&mut self, block: u32, ty: Ty) -> Value {
-        let v = self.add_value(Inst::Phi(Vec::new()), ty, block);
+        let ways = self.blocks[block as usize].preds.len();
+        let v = self.add_value(Inst::Phi(Vec::with_capacity(ways)), ty, block);
         self.blocks[block as usize].phis.push(v);
         v
     }

@@ -390,6 +390,7 @@ impl<'m> Builder<'m> {
                 k += 1;
             }
             let offset = if scratch { offset.wrapping_mul(unit(p)) } else { offset };
+            let values = values.into();
             self.e.push(Inst::Store { place, offset, mem: s.mem(), values, flags }, Ty::Void);
             rest = &rest[n..];
         }

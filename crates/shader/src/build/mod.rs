@@ -185,17 +185,18 @@ impl<'m> Builder<'m> {
         denied: &'m unroll::Denied,
         work: Work,
     ) -> Builder<'m> {
+        let size = (module.words.len() / 4).clamp(64, 1 << 16);
         Builder {
             m: module,
             opt: options,
             // Of several for one id the first holds.
             spec: options.spec.iter().rev().copied().collect(),
             types: Types::new(module.ids()),
-            e: emit::Emit::new((module.words.len() / 4).clamp(64, 1 << 16)),
+            e: emit::Emit::new(size),
             ids: vec![Slot::default(); module.ids()],
             pool: Vec::with_capacity(4096),
             ptrs: Vec::new(),
-            ssa: ssa::Ssa::default(),
+            ssa: ssa::Ssa::new(size),
             uses: analysis::Analysis::default(),
             infos: Vec::new(),
             on_stack: vec![false; module.functions.len()],

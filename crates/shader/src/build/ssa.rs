@@ -22,6 +22,14 @@ struct Scalar {
     stored: bool,
 }
 
+impl Ssa {
+    /// `size`: values to expect.
+    pub fn new(size: usize) -> Ssa {
+        let defs = FxHashMap::with_capacity_and_hasher(size / 2, Default::default());
+        Ssa { defs, ..Ssa::default() }
+    }
+}
+
 /// A loop under translation.
 pub(crate) struct Loop {
     pub info: Rc<FnInfo>,
@@ -43,7 +51,8 @@ impl Loop {
 #[derive(Default)]
 pub(crate) struct Ssa {
     scalars: Vec<Scalar>,
-    defs: FxHashMap<u64, Value>,
+    /// By scalar and line.
+    defs: FxHashMap<(u32, u32), Value>,
     pub loops: Vec<Loop>,
     /// Place of each block in the order.
     place: Vec<u32>,
@@ -67,10 +76,6 @@ pub(crate) const ANYWHERE: u32 = u32::MAX;
 const SHORT: u32 = 4;
 /// Steps after which the lines it passes are told what it finds.
 const LONG: u32 = 16;
-
-fn key(s: u32, block: u32) -> u64 {
-    (s as u64) << 32 | block as u64
-}
 
 impl Builder<'_> {
     /// A new scalar variable.
@@ -137,7 +142,7 @@ impl Builder<'_> {
     }
     /// The value before everything else, set once.
     pub(crate) fn init_scalar(&mut self, s: u32, v: Value) {
-        self.ssa.defs.insert(key(s, 0), v);
+        self.ssa.defs.insert((s, 0), v);
     }
     /// Of lines, as all below.
     #[inline]
@@ -146,7 +151,7 @@ impl Builder<'_> {
         if line == self.ssa.here {
             if x.block != line && x.block != NO_BLOCK {
                 let (b, old) = (x.block, x.value);
-                self.ssa.defs.insert(key(s, b), old);
+                self.ssa.defs.insert((s, b), old);
             }
             let x = &mut self.ssa.scalars[s as usize];
             x.block = line;
@@ -154,13 +159,13 @@ impl Builder<'_> {
         } else if x.block == line {
             x.value = v;
         } else {
-            self.ssa.defs.insert(key(s, line), v);
+            self.ssa.defs.insert((s, line), v);
         }
     }
     #[inline]
     fn defined_in(&self, s: u32, line: u32) -> Option<Value> {
         let x = &self.ssa.scalars[s as usize];
-        if x.block == line { Some(x.value) } else { self.ssa.defs.get(&key(s, line)).copied() }
+        if x.block == line { Some(x.value) } else { self.ssa.defs.get(&(s, line)).copied() }
     }
 
     #[inline]

@@ -288,7 +288,7 @@ impl Builder<'_> {
             values.push(self.int32(id, i.at)?);
         }
         let mem = Sk::I32.mem();
-        let flags = MemFlags::default();
+        let (values, flags) = (values.into(), MemFlags::default());
         self.e.push(Inst::Store { place: Place::Shared { addr }, offset: 0, mem, values, flags }, Ty::Void);
         Ok(())
     }
@@ -398,7 +398,7 @@ impl Builder<'_> {
                 place: Place::Scratch { addr },
                 offset,
                 mem: Sk::I32.mem(),
-                values: part.to_vec(),
+                values: part.to_vec().into(),
                 flags: MemFlags::default(),
             };
             self.e.push(inst, Ty::Void);

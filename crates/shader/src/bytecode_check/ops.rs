@@ -169,9 +169,9 @@ fn is_known(op: &Op) -> bool {
         // The condition stands in both places.
         return plain.fused(op.e) == code;
     }
-    let own = || CODES.iter().any(|c| c.0 == code) || operands(code) > 0;
+    let own = || operands(code) > 0 || CODES.iter().any(|c| c.0 == code);
     let quad = || !matches!(code, Code::QUAD32 | Code::QUAD64) || Quad::from_number(op.e).is_some();
-    (own() || pairs::of(code).is_some() || twins::of(code).is_some()) && quad()
+    (pairs::of(code).is_some() || twins::of(code).is_some() || own()) && quad()
 }
 
 /// The forms that a descriptor may have; which of a set's there are is the layout's to say.

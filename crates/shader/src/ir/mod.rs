@@ -21,6 +21,7 @@ mod image;
 mod input;
 mod place;
 mod readers;
+mod stored;
 
 use crate::work::Work;
 use std::fmt;
@@ -30,6 +31,7 @@ pub use image::{Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
 pub use place::{Mem, MemFlags, Place};
 pub use readers::Readers;
+pub use stored::Stored;
 
 /// An instruction's result: an index into [`Shader::values`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -158,7 +160,7 @@ pub enum Inst {
         place: Place,
         offset: u32,
         mem: Mem,
-        values: Vec<Value>,
+        values: Stored,
         flags: MemFlags,
     },
     /// Old value. `b` is the comparator of CompareExchange. Float forms by `mem` (F16, B32, B64).

@@ -2,7 +2,7 @@
 //! what makes lanes' results differ, and what it costs on the modelled GPU ([`crate::cost`]).
 
 use crate::cost::Cost;
-use crate::ir::{Block, ImageInst, ImageOp, Inst, Mem, Place, Value};
+use crate::ir::{Block, ImageInst, ImageOp, Inst, Mem, Place, Stored, Value};
 
 /// What an instruction does besides giving a value. Those that do something are kept when nobody reads the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -280,6 +280,15 @@ impl<T: Operand> Operand for Vec<T> {
     }
     fn each_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
         self.iter_mut().for_each(|o| o.each_mut(f));
+    }
+}
+
+impl Operand for Stored {
+    fn each(&self, f: &mut impl FnMut(Value)) {
+        self.iter().for_each(|v| f(*v));
+    }
+    fn each_mut(&mut self, f: &mut impl FnMut(&mut Value)) {
+        self.iter_mut().for_each(f);
     }
 }
 

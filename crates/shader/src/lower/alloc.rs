@@ -2,15 +2,16 @@
 //! descriptors' addresses and one for all else.
 
 use super::lir::{Lir, NONE, V, VReg, flag::ELEM};
-use super::live::webs;
+use super::live::{Webs, webs};
 use super::moves;
 use super::web::Segment;
 use crate::bytecode::MAX_UNITS;
 use crate::ir::Ty;
 use crate::options::{Error, Result};
 use crate::work::Work;
+use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 /// One move of a resolved group of copies, between slots.
 #[derive(Clone, Copy, Debug)]
@@ -112,6 +113,17 @@ impl Pool {
     fn is_free(&self, i: u32) -> bool {
         self.used.get(i as usize / 64).is_none_or(|w| w >> (i % 64) & 1 == 0)
     }
+    /// The first free slot from `i` on.
+    fn free_from(&self, i: u32) -> u32 {
+        let free = |w: usize| !self.used.get(w).copied().unwrap_or(0);
+        let mut w = i as usize / 64;
+        let mut bits = free(w) & u64::MAX << (i % 64);
+        while bits == 0 {
+            w += 1;
+            bits = free(w);
+        }
+        w as u32 * 64 + bits.trailing_zeros()
+    }
     fn set(&mut self, i: u32, on: bool) {
         let w = i as usize / 64;
         if w >= self.used.len() {
@@ -136,13 +148,10 @@ impl Pool {
         while self.used.get(self.full) == Some(&u64::MAX) {
             self.full += 1;
         }
-        let mut i = self.full as u32 * 64;
+        let mut i = self.free_from(self.full as u32 * 64);
         while !(self.fits(lir, i, segments, class) && (!wide || self.fits(lir, i + 1, segments, class))) {
             work.spend(1 + self.later.get(i as usize).map_or(0, |l| l.len() * segments.len()))?;
-            i += 1;
-            while i.is_multiple_of(64) && self.used.get(i as usize / 64) == Some(&u64::MAX) {
-                i += 64;
-            }
+            i = self.free_from(i + 1);
         }
         self.set_all(i, wide, true);
         self.top = self.top.max(i + 1 + wide as u32);
@@ -192,27 +201,80 @@ fn hands_over(lir: &Lir, p: u32) -> bool {
     p > 0 && lir.insts.get(p as usize).is_some_and(|op| op.flags & ELEM != 0)
 }
 
-/// Registers in use during the scan: (end, slot) by class; and those that will be again: (start, end, slot, class).
-#[derive(Default)]
+/// Registers in use during the scan, and those that will be again: (start, end, slot, class).
 struct Active {
-    ends: [BinaryHeap<Reverse<(u32, u32)>>; 7],
+    /// Where the scan is: what ended before is free.
+    at: u32,
+    /// The last register to end at each later op, and which other ends with each. Few ends lie together, so that this is
+    /// quicker than a heap.
+    last: Vec<u32>,
+    ends: Vec<End>,
+    /// Slots of those that end where the scan is, by class, and a bit for each class that has some.
+    now: [Vec<u32>; 7],
+    held: u8,
     starts: BinaryHeap<Reverse<(u32, u32, u32, usize)>>,
     pools: [Pool; 4],
 }
 
+/// A register's end.
+struct End {
+    slot: u32,
+    class: u8,
+    next: u32,
+}
+
 impl Active {
+    /// `count`: registers to expect.
+    fn new(lir: &Lir, count: usize) -> Active {
+        Active {
+            at: 0,
+            last: vec![NONE; lir.insts.len() + 1],
+            ends: Vec::with_capacity(count),
+            now: Default::default(),
+            held: 0,
+            starts: Default::default(),
+            pools: Default::default(),
+        }
+    }
+
+    /// A register in use ends at `p`, which is not before where the scan is.
+    fn end(&mut self, p: u32, slot: u32, class: usize) {
+        if p == self.at {
+            self.hold(slot, class);
+        } else if let Some(last) = self.last.get_mut(p as usize) {
+            let next = std::mem::replace(last, self.ends.len() as u32);
+            self.ends.push(End { slot, class: class as u8, next });
+        }
+    }
+
     /// Gives back what has ended before `p`, or hands over to an op of class `own` there.
     fn release(&mut self, lir: &Lir, p: u32, own: usize) {
-        let in_place = hands_over(lir, p);
-        for (k, heap) in self.ends.iter_mut().enumerate() {
-            while let Some(&Reverse((end, slot))) = heap.peek() {
-                if end < p || (end == p && in_place && k == own) {
-                    heap.pop();
-                    self.pools[pool_of(k)].set_all(slot, is_wide(k), false);
-                } else {
-                    break;
-                }
+        while self.at < p {
+            while self.held != 0 {
+                self.free(self.held.trailing_zeros() as usize);
             }
+            self.at += 1;
+            let mut end = self.last.get(self.at as usize).copied().unwrap_or(NONE);
+            while let Some(&End { slot, class, next }) = self.ends.get(end as usize) {
+                self.hold(slot, class as usize);
+                end = next;
+            }
+        }
+        if hands_over(lir, p) {
+            self.free(own);
+        }
+    }
+
+    fn hold(&mut self, slot: u32, class: usize) {
+        self.now[class].push(slot);
+        self.held |= 1 << class;
+    }
+
+    /// Gives back those of a class that end where the scan is.
+    fn free(&mut self, class: usize) {
+        self.held &= !(1 << class);
+        for slot in self.now[class].drain(..) {
+            self.pools[pool_of(class)].set_all(slot, is_wide(class), false);
         }
     }
 
@@ -225,7 +287,7 @@ impl Active {
             self.starts.pop();
             self.release(lir, lo, k);
             self.pools[pool_of(k)].set_all(slot, is_wide(k), true);
-            self.ends[k].push(Reverse((hi, slot)));
+            self.end(hi, slot, k);
         }
         self.release(lir, p, own);
     }
@@ -244,6 +306,30 @@ fn class(v: &VReg) -> usize {
     }
 }
 
+/// Registers to place, as they begin: where each is live first, and whether it is a temporary for what is then moved under the mask.
+fn in_order(lir: &Lir, webs: &Webs, is_const: &[bool]) -> Vec<(Segment, V, bool)> {
+    let each = |f: &mut dyn FnMut(Segment, V, bool)| {
+        for v in (0..lir.vregs.len() as V).filter(|&v| webs.is_root(v) && !is_const[v as usize]) {
+            f(webs.segments(v)[0], v, false);
+        }
+        webs.masked_defs.iter().for_each(|&(p, v)| f(Segment { lo: p, hi: p }, v, true));
+    };
+    // By where they begin: as many places for each op as registers begin there, filled from the first. Few begin together.
+    let mut next = vec![0u32; lir.insts.len() + 2];
+    each(&mut |s, _, _| next[s.lo as usize + 1] += 1);
+    for p in 1..next.len() {
+        next[p] += next[p - 1];
+    }
+    let mut order = vec![(Segment { lo: 0, hi: 0 }, 0, false); next[lir.insts.len() + 1] as usize];
+    each(&mut |s, v, temporary| {
+        let at = &mut next[s.lo as usize];
+        order[*at as usize] = (s, v, temporary);
+        *at += 1;
+    });
+    order.chunk_by_mut(|a, b| a.0.lo == b.0.lo).for_each(|together| together.sort_unstable());
+    order
+}
+
 pub fn allocate(lir: &mut Lir, work: &Work) -> Result<Allocation> {
     let mut webs = webs(lir, work)?;
     for flag in std::mem::take(&mut webs.masked_copies) {
@@ -253,16 +339,9 @@ pub fn allocate(lir: &mut Lir, work: &Work) -> Result<Allocation> {
     let n = lir.vregs.len();
     let mut is_const = vec![false; n];
     lir.consts.iter().for_each(|c| is_const[c.0 as usize] = true);
-    let mut order: Vec<(Segment, V, bool)> = (0..n as V)
-        .filter(|&v| webs.is_root(v) && !is_const[v as usize])
-        .map(|v| (webs.segments(v)[0], v, false))
-        .collect();
-    webs.masked_defs.sort();
-    webs.masked_defs.dedup();
-    order.extend(webs.masked_defs.iter().map(|&(p, v)| (Segment { lo: p, hi: p }, v, true)));
-    order.sort();
+    let order = in_order(lir, &webs, &is_const);
     let mut temporary = vec![NONE; if webs.masked_defs.is_empty() { 0 } else { n }];
-    let mut active = Active::default();
+    let mut active = Active::new(lir, order.len());
     let mut root_slot = vec![NONE; n];
     for (first, v, temp) in order {
         let own = class(&lir.vregs[v as usize]);
@@ -270,7 +349,7 @@ pub fn allocate(lir: &mut Lir, work: &Work) -> Result<Allocation> {
         let segments = if temp { std::slice::from_ref(&first) } else { webs.segments(v) };
         let slot = active.pools[pool_of(own)].take(lir, segments, own, work)?;
         // A register held through a loop may begin where a temporary does, by an op that could hand over.
-        active.ends[own].push(Reverse((first.hi.saturating_add(temp as u32), slot)));
+        active.end(first.hi.saturating_add(temp as u32), slot, own);
         check_room(&active.pools)?;
         active.starts.extend(segments[1..].iter().map(|s| Reverse((s.lo, s.hi, slot, own))));
         if temp {
@@ -284,7 +363,7 @@ pub fn allocate(lir: &mut Lir, work: &Work) -> Result<Allocation> {
     let mut slots = pools.map(|p| p.top);
     let smalls = &mut slots[Pools::Small as usize];
     let mut consts = vec![];
-    let mut by_bits: HashMap<(Ty, u64), u32> = HashMap::new();
+    let mut by_bits: FxHashMap<(Ty, u64), u32> = FxHashMap::default();
     for &(v, ty, bits) in &lir.consts {
         if !webs.occurs(v) {
             continue;

@@ -88,7 +88,9 @@ impl Lowering<'_> {
             .enumerate()
             .map(|(i, b)| {
                 let mut sum = FREE;
-                b.insts.iter().for_each(|v| add(&mut sum, &self.costs(*v, i, &parts)));
+                for v in &b.insts {
+                    sum.iter_mut().zip(&parts.0).for_each(|(sum, part)| sum.add(&self.cost(*v, i, part)));
+                }
                 sum
             })
             .collect();

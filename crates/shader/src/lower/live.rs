@@ -31,7 +31,7 @@ pub struct Webs {
     sets: Vec<Set>,
     index: Vec<u32>,
     /// Registers whose op must write a temporary that is then moved under the mask: (instruction, register).
-    pub masked_defs: Vec<(u32, V)>,
+    pub masked_defs: FxHashSet<(u32, V)>,
     /// Copies that must be masked now: their flags' places in [`Lir::ext`].
     pub masked_copies: Vec<u32>,
 }
@@ -142,15 +142,18 @@ pub fn webs(lir: &Lir, work: &Work) -> Result<Webs> {
         kept: vec![false; n],
         occurrences: vec![],
     };
+    let mut count = 0;
     for op in lir.insts.iter().filter(|op| op.code == COPIES) {
         let group = &lir.ext[op.ext as usize..(op.ext + op.ext_len) as usize];
+        count += group.len() / 3;
         for c in group.chunks_exact(3) {
             it.kept[c[0] as usize] = true;
             it.kept[c[1] as usize] = true;
         }
     }
     lir.consts.iter().for_each(|c| it.kept[c.0 as usize] = false);
-    let mut copies = vec![];
+    let mut copies = Vec::with_capacity(count);
+    it.occurrences.reserve(count * 9 / 2);
     for (p, op) in lir.insts.iter().enumerate() {
         let p = p as u32;
         if op.code == COPIES {
@@ -191,7 +194,7 @@ pub fn webs(lir: &Lir, work: &Work) -> Result<Webs> {
         hull,
         sets: vec![],
         index: vec![],
-        masked_defs: vec![],
+        masked_defs: Default::default(),
         masked_copies: vec![],
     };
     coalesce(lir, &mut webs, copies, &second, it.occurrences, work)?;
@@ -226,7 +229,7 @@ fn coalesce(
     lir.consts.iter().for_each(|c| is_const[c.0 as usize] = true);
     // Sets of those that take part.
     let mut index = vec![NONE; lir.vregs.len()];
-    let mut sets: Vec<Set> = vec![];
+    let mut sets: Vec<Set> = Vec::with_capacity(copies.len() * 9 / 8);
     for &Copy { p, dst, src, .. } in &copies {
         for v in [dst, src] {
             if index[v as usize] == NONE {
@@ -248,10 +251,6 @@ fn coalesce(
             set.defs.add(set.segments[0].lo, [1, 0]);
         }
     }
-    copies.sort_by_key(|c| {
-        let l = lir.loop_at[c.p as usize];
-        std::cmp::Reverse(if l == NONE { 0 } else { depth[l as usize] })
-    });
     let alike = |c: &Copy| {
         let (d, s) = (&lir.vregs[c.dst as usize], &lir.vregs[c.src as usize]);
         !is_const[c.src as usize]
@@ -262,8 +261,16 @@ fn coalesce(
             && d.handle == s.handle
     };
     copies.retain(alike);
-    let mut left = vec![];
-    for c in copies {
+    // Those of inner loops first, each depth's in their order.
+    let depth_of = |c: &Copy| match lir.loop_at[c.p as usize] {
+        NONE => 0,
+        l => depth[l as usize] as usize,
+    };
+    let mut by_depth: Vec<Vec<u32>> = vec![vec![]; 1 + depth.iter().max().copied().unwrap_or(0) as usize];
+    copies.iter().enumerate().for_each(|(i, c)| by_depth[depth_of(c)].push(i as u32));
+    let mut stays = vec![false; copies.len()];
+    for i in by_depth.into_iter().rev().flatten() {
+        let c = copies[i as usize];
         let (x, y) = (webs.find(c.dst), webs.find(c.src));
         if x == y {
             continue;
@@ -272,11 +279,16 @@ fn coalesce(
         work.spend(sets[a].segments.len() + sets[b].segments.len())?;
         match join(lir, &sets[a], &sets[b], c.p) {
             Some(segments) => webs.unite(&mut sets, [x, y], [a, b], c.p, segments, None, work)?,
-            None => left.push(c),
+            None => stays[i as usize] = true,
         }
     }
     // Outer arms first: their copies' sources are often merged in inner ones.
-    left.sort_by_key(|c| std::cmp::Reverse(c.p));
+    let mut at = copies.len();
+    let mut left = Vec::with_capacity(copies.len());
+    for together in copies.chunk_by(|a, b| a.p == b.p).rev() {
+        at -= together.len();
+        left.extend(together.iter().zip(&stays[at..]).filter(|c| *c.1).map(|c| *c.0));
+    }
     // Flags that are set meanwhile: few.
     let mut flags = FxHashSet::<u32>::default();
     let mut leaves = Leaves { lir, tree: None };
@@ -404,7 +416,7 @@ fn leave(
     [a, b]: [&Set; 2],
     c: &Copy,
     all: &Occurrences,
-    masked: &[(u32, V)],
+    masked: &FxHashSet<(u32, V)>,
     work: &Work,
 ) -> Result<Option<Masked>> {
     let range = c.own;

@@ -70,6 +70,8 @@ struct Lowering<'a> {
     by_branch: Vec<bool>,
     /// Ops done at once with an earlier one, which is absorbed: by the later one's number.
     twin_of: Vec<(Value, twin::Twin)>,
+    /// Whether it has one.
+    is_twin: Vec<bool>,
     /// Where in [`Shader::origins`] the last value was.
     stretch: usize,
     lir: Lir,
@@ -140,6 +142,7 @@ impl<'a> Lowering<'a> {
             absorbed: vec![false; n],
             by_branch: vec![false; n],
             twin_of: vec![],
+            is_twin: vec![false; n],
             stretch: 0,
             lir: Lir::default(),
         };
@@ -175,37 +178,42 @@ impl<'a> Lowering<'a> {
     }
 
     fn find_needed(&mut self) {
-        let mut stack = vec![];
-        for block in &self.shader.blocks {
-            for &v in &block.insts {
-                if isa::has_effect(&self.shader.data(v).inst) {
-                    self.needed[v.0 as usize] = true;
-                    stack.push(v);
-                }
+        let (mut needed, mut uses) = (std::mem::take(&mut self.needed), std::mem::take(&mut self.uses));
+        let mut passed = vec![false; needed.len()];
+        // From the end to the beginning readers come before what they read, but for phis of loops.
+        let mut late: Vec<Value> = vec![];
+        let mut read = |o: Value, needed: &mut [bool], passed: &[bool], late: &mut Vec<Value>| {
+            let i = o.0 as usize;
+            uses[i] += 1;
+            if !std::mem::replace(&mut needed[i], true) && passed[i] {
+                late.push(o);
             }
+        };
+        for block in self.shader.blocks.iter().rev() {
             if let Term::Branch { cond, yes, no } = block.term
                 && yes != no
             {
-                self.uses[cond.0 as usize] += 1;
-                if !std::mem::replace(&mut self.needed[cond.0 as usize], true) {
-                    stack.push(cond);
+                read(cond, &mut needed, &passed, &mut late);
+            }
+            for &v in block.insts.iter().rev() {
+                let i = v.0 as usize;
+                passed[i] = true;
+                if needed[i] || isa::has_effect(&self.shader.data(v).inst) {
+                    needed[i] = true;
+                    self.operands(v, |o| read(o, &mut needed, &passed, &mut late));
                 }
             }
         }
-        let mut found = vec![];
-        while let Some(v) = stack.pop() {
-            self.operands(v, |o| found.push(o));
-            for o in found.drain(..) {
-                self.uses[o.0 as usize] += 1;
-                if !std::mem::replace(&mut self.needed[o.0 as usize], true) {
-                    stack.push(o);
-                }
-            }
+        while let Some(v) = late.pop() {
+            self.operands(v, |o| read(o, &mut needed, &passed, &mut late));
         }
+        (self.needed, self.uses) = (needed, uses);
     }
 
     fn make_registers(&mut self) -> Result<()> {
         let handles = handles::known(self.shader)?;
+        let n = self.shader.values.len();
+        self.lir.vregs.reserve(n + n / 8);
         for (i, v) in self.shader.values.iter().enumerate() {
             let block = self.u.def_block[i];
             let loop_of =

@@ -40,6 +40,10 @@ impl Lowering<'_> {
 
     /// All blocks' ops in order.
     pub(super) fn emit(&mut self, blocks: &LBlocks) -> Result<()> {
+        let own = |v: &&Value| self.needed[v.0 as usize] && !self.absorbed[v.0 as usize];
+        let count = self.shader.blocks.iter().map(|b| b.insts.iter().filter(own).count()).sum();
+        self.lir.insts.reserve(count);
+        self.lir.loop_at.reserve(count);
         for block in &self.shader.blocks {
             for &v in &block.insts {
                 if self.needed[v.0 as usize] && self.u.prologue[v.0 as usize] {

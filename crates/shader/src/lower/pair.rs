@@ -43,7 +43,9 @@ pub(super) struct Tree {
 impl Tree {
     /// The operands in all orders that give the same.
     pub fn orders(&self) -> impl Iterator<Item = [Option<Value>; 5]> {
-        (0..16u8).filter(|k| k & !self.swaps == 0).map(|k| {
+        // The subsets of the bits, in their order.
+        let next = |k: &u8| Some(k.wrapping_sub(self.swaps) & self.swaps).filter(|k| *k != 0);
+        std::iter::successors(Some(0), next).map(|k| {
             let mut o = self.operands;
             (0..4).filter(|n| k >> n & 1 != 0).for_each(|n| o.swap(n, n + 1));
             o

@@ -31,7 +31,11 @@ impl Lowering<'_> {
                 }
                 // What reads an op's result is not to come before it.
                 let inst = &self.shader.data(v).inst;
-                isa::operands(inst, |o| recent.retain(|(r, _)| *r != o));
+                isa::operands(inst, |o| {
+                    if let Some(k) = recent.iter().position(|(r, _)| *r == o) {
+                        recent.remove(k);
+                    }
+                });
                 if !self.pairable(v) || self.absorbed[i] {
                     continue;
                 }
@@ -46,6 +50,7 @@ impl Lowering<'_> {
                         let (first, _) = recent.remove(k);
                         self.absorbed[first.0 as usize] = true;
                         self.twin_of.push((v, twin));
+                        self.is_twin[i] = true;
                     }
                     None => {
                         if recent.len() == NEAR {
@@ -61,6 +66,9 @@ impl Lowering<'_> {
 
     /// Emits `v` and its twin, if it has one.
     pub(super) fn twin_op(&mut self, v: Value, b: u32, live_loop: u32) -> bool {
+        if !self.is_twin[v.0 as usize] {
+            return false;
+        }
         let Ok(i) = self.twin_of.binary_search_by_key(&v.0, |t| t.0.0) else { return false };
         let twin = &self.twin_of[i].1;
         let r: [V; 5] = twin.operands.map(|o| o.map_or(NONE, |o| self.at(o, b)));

@@ -22,6 +22,8 @@ pub struct Uniformity {
     pub innermost: Vec<u32>,
     /// Block that defines each value ([`NONE`]: nowhere); parts are defined with their tuple.
     pub def_block: Vec<u32>,
+    /// The loop of that block, of what is not [`Self::fixed`]; else [`NONE`].
+    def_loop: Vec<u32>,
     /// Constants, inputs and what the prologue computes: the same at any time.
     pub fixed: Vec<bool>,
     /// Block that lists each value.
@@ -62,6 +64,7 @@ impl Uniformity {
             divergent: vec![false; cfg.loops.len()],
             innermost: vec![NONE; cfg.loops.len()],
             def_block: vec![NONE; n],
+            def_loop: vec![NONE; n],
             home: vec![NONE; n],
             fixed: vec![false; n],
             prologue: vec![false; n],
@@ -75,6 +78,13 @@ impl Uniformity {
                     u.varying[i] = input_varies(input, packed);
                 }
                 _ => {}
+            }
+        }
+        if !cfg.loops.is_empty() {
+            for (i, l) in u.def_loop.iter_mut().enumerate() {
+                if let Some(&of) = cfg.loop_of.get(u.def_block[i] as usize).filter(|_| !u.fixed[i]) {
+                    *l = of;
+                }
             }
         }
         // All of it only grows, so what it comes to does not depend on the order: a walk takes in at once whatever
@@ -190,11 +200,7 @@ impl Uniformity {
 
     /// The innermost divergent loop around the definition of `v` which block `b` is outside of, or [`NONE`].
     pub fn escapes(&self, cfg: &Cfg, v: Value, b: u32) -> u32 {
-        let i = v.0 as usize;
-        if self.fixed[i] || self.def_block[i] == NONE {
-            return NONE;
-        }
-        let l = cfg.loop_of[self.def_block[i] as usize];
+        let l = self.def_loop[v.0 as usize];
         if l == NONE {
             return NONE;
         }

@@ -22,16 +22,22 @@ struct Term {
     value: Value,
 }
 
+/// An address as a sum.
+#[derive(Default)]
+struct Sum {
+    /// Values and their coefficients.
+    terms: Vec<(Value, u32)>,
+    constant: u32,
+    /// Looks at values; of too many there is no gain.
+    looks: u32,
+}
+
 struct Split<'a> {
     shader: &'a mut Shader,
     cfg: &'a Cfg,
     u: &'a Uniformity,
     /// Instructions made for the operation at hand.
     made: Vec<Value>,
-    terms: Vec<Term>,
-    constant: u32,
-    /// Looks at values; of too many there is no gain.
-    looks: u32,
 }
 
 /// Where addresses were changed.
@@ -41,17 +47,24 @@ pub enum Where {
     InLoop,
 }
 
-pub fn split(shader: &mut Shader, packed: bool) -> Result<Option<Where>> {
-    let cfg = Cfg::of(shader)?;
+/// `u`: what is known of lanes, if it is; `packed`: several workgroups may share a wave.
+pub fn split(shader: &mut Shader, cfg: &Cfg, u: Option<Uniformity>, packed: bool) -> Result<Option<Where>> {
+    // Most shaders have none, and need not be known better.
+    let splits = |v: &Value| address(shader, *v).is_some_and(|a| Sum::of(shader, a.0).is_some());
+    if !shader.blocks.iter().any(|b| b.insts.iter().any(splits)) {
+        return Ok(None);
+    }
+    let u = match u {
+        Some(u) => u,
+        None => Uniformity::new(shader, cfg, packed, false)?,
+    };
     let mut changed = None;
-    let u = Uniformity::new(shader, &cfg, packed, false)?;
     for b in 0..shader.blocks.len() {
         let insts = std::mem::take(&mut shader.blocks[b].insts);
         let mut out = Vec::with_capacity(insts.len());
         for v in insts {
             if let Some((addr, offset, bytes)) = address(shader, v) {
-                let mut it =
-                    Split { shader, cfg: &cfg, u: &u, made: vec![], terms: vec![], constant: 0, looks: 0 };
+                let mut it = Split { shader, cfg, u: &u, made: vec![] };
                 if let Some((new, constant)) = it.run(addr, b as u32) {
                     out.append(&mut it.made);
                     let at = if cfg.loop_of[b] == NONE { Where::Outside } else { Where::InLoop };
@@ -84,8 +97,13 @@ fn place_mut(shader: &mut Shader, v: Value) -> Option<(&mut Place, &mut u32)> {
     }
 }
 
-fn address(shader: &mut Shader, v: Value) -> Option<(Value, u32, bool)> {
-    let (place, offset) = place_mut(shader, v)?;
+fn address(shader: &Shader, v: Value) -> Option<(Value, u32, bool)> {
+    let (Inst::Load { place, offset, .. }
+    | Inst::Store { place, offset, .. }
+    | Inst::Atomic { place, offset, .. }) = &shader.data(v).inst
+    else {
+        return None;
+    };
     match *place {
         Place::Buffer { addr, .. }
         | Place::Shared { addr }
@@ -95,20 +113,82 @@ fn address(shader: &mut Shader, v: Value) -> Option<(Value, u32, bool)> {
     }
 }
 
+impl Sum {
+    /// Of an address that may be worth to be split.
+    fn of(shader: &Shader, addr: Value) -> Option<Sum> {
+        let mut sum = Sum::default();
+        if shader.as_const(addr).is_some() || !sum.flatten(shader, addr, 1, 0) {
+            return None;
+        }
+        sum.terms.retain(|t| t.1 != 0);
+        (sum.terms.len() > 1 || sum.terms.len() == 1 && sum.constant != 0).then_some(sum)
+    }
+
+    fn flatten(&mut self, shader: &Shader, v: Value, factor: u32, nesting: u32) -> bool {
+        self.looks += 1;
+        if self.looks > MOST_LOOKS {
+            return false;
+        }
+        let inst = &shader.data(v).inst;
+        let constant = |v: Value| shader.as_const(v).map(|c| c as u32);
+        if let Some(c) = constant(v) {
+            self.constant = self.constant.wrapping_add(c.wrapping_mul(factor));
+            return true;
+        }
+        let nested = nesting + 1;
+        if nesting < 12 {
+            match *inst {
+                Inst::Bin(Bin::IAdd, x, y) => {
+                    return self.flatten(shader, x, factor, nested)
+                        && self.flatten(shader, y, factor, nested);
+                }
+                Inst::Bin(Bin::ISub, x, y) => {
+                    return self.flatten(shader, x, factor, nested)
+                        && self.flatten(shader, y, factor.wrapping_neg(), nested);
+                }
+                Inst::Un(Un::INeg, x) => return self.flatten(shader, x, factor.wrapping_neg(), nested),
+                Inst::Bin(Bin::IMul, x, y) => {
+                    if let Some(c) = constant(y) {
+                        return self.flatten(shader, x, factor.wrapping_mul(c), nested);
+                    }
+                    if let Some(c) = constant(x) {
+                        return self.flatten(shader, y, factor.wrapping_mul(c), nested);
+                    }
+                }
+                Inst::Bin(Bin::Shl, x, y) => {
+                    if let Some(c) = constant(y) {
+                        return self.flatten(shader, x, factor << (c & 31), nested);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if let Some(t) = self.terms.iter_mut().find(|t| t.0 == v) {
+            t.1 = t.1.wrapping_add(factor);
+            return true;
+        }
+        self.terms.push((v, factor));
+        self.terms.len() <= MOST_TERMS
+    }
+}
+
 impl Split<'_> {
     /// The new address without its constant, and that; nothing when there is no gain.
     fn run(&mut self, addr: Value, b: u32) -> Option<(Value, u32)> {
-        if self.shader.as_const(addr).is_some() || !self.flatten(addr, 1, b, 0) {
+        let Sum { terms, constant, .. } = Sum::of(self.shader, addr)?;
+        let of = |&(value, factor): &(Value, u32)| Term {
+            varying: self.u.varies_at(self.cfg, value, b),
+            depth: self.depth(value),
+            factor,
+            value,
+        };
+        let mut terms: Vec<Term> = terms.iter().map(of).collect();
+        let first = *terms.first()?;
+        let mixed = terms.iter().any(|t| (t.varying, t.depth) != (first.varying, first.depth));
+        if !mixed && constant == 0 {
             return None;
         }
-        self.terms.retain(|t| t.factor != 0);
-        let first = *self.terms.first()?;
-        let mixed = self.terms.iter().any(|t| (t.varying, t.depth) != (first.varying, first.depth));
-        if !mixed && self.constant == 0 {
-            return None;
-        }
-        self.terms.sort();
-        let terms = std::mem::take(&mut self.terms);
+        terms.sort();
         let cut = terms.partition_point(|t| !t.varying);
         let uniform = self.sum(&terms[..cut]);
         let varying = self.sum(&terms[cut..]);
@@ -118,55 +198,7 @@ impl Split<'_> {
             (None, Some(u)) => u,
             (None, None) => return None,
         };
-        Some((new, self.constant))
-    }
-
-    fn flatten(&mut self, v: Value, factor: u32, b: u32, nesting: u32) -> bool {
-        self.looks += 1;
-        if self.looks > MOST_LOOKS {
-            return false;
-        }
-        let inst = &self.shader.data(v).inst;
-        let constant = |v: Value| self.shader.as_const(v).map(|c| c as u32);
-        if let Some(c) = constant(v) {
-            self.constant = self.constant.wrapping_add(c.wrapping_mul(factor));
-            return true;
-        }
-        if nesting < 12 {
-            match *inst {
-                Inst::Bin(Bin::IAdd, x, y) => {
-                    return self.flatten(x, factor, b, nesting + 1)
-                        && self.flatten(y, factor, b, nesting + 1);
-                }
-                Inst::Bin(Bin::ISub, x, y) => {
-                    return self.flatten(x, factor, b, nesting + 1)
-                        && self.flatten(y, factor.wrapping_neg(), b, nesting + 1);
-                }
-                Inst::Un(Un::INeg, x) => return self.flatten(x, factor.wrapping_neg(), b, nesting + 1),
-                Inst::Bin(Bin::IMul, x, y) => {
-                    if let Some(c) = constant(y) {
-                        return self.flatten(x, factor.wrapping_mul(c), b, nesting + 1);
-                    }
-                    if let Some(c) = constant(x) {
-                        return self.flatten(y, factor.wrapping_mul(c), b, nesting + 1);
-                    }
-                }
-                Inst::Bin(Bin::Shl, x, y) => {
-                    if let Some(c) = constant(y) {
-                        return self.flatten(x, factor << (c & 31), b, nesting + 1);
-                    }
-                }
-                _ => {}
-            }
-        }
-        if let Some(t) = self.terms.iter_mut().find(|t| t.value == v) {
-            t.factor = t.factor.wrapping_add(factor);
-            return true;
-        }
-        let varying = self.u.varies_at(self.cfg, v, b);
-        let depth = self.depth(v);
-        self.terms.push(Term { varying, depth, factor, value: v });
-        self.terms.len() <= MOST_TERMS
+        Some((new, constant))
     }
 
     fn depth(&self, v: Value) -> u32 {

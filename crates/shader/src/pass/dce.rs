@@ -4,46 +4,56 @@
 use crate::ir::{AtomicOp, ImageOp, Inst, Shader, Term, Ty, Value};
 use crate::isa::{has_effect, operands};
 
-/// Per value: how often live code reads it; and which values are live.
-pub fn live(shader: &Shader) -> (Vec<u32>, Vec<bool>) {
-    let n = shader.values.len();
-    let (mut uses, mut live, mut passed) = (vec![0u32; n], vec![false; n], vec![false; n]);
+/// What is known of a value.
+#[derive(Clone, Copy, Default)]
+pub struct Seen {
+    /// How often live code reads it.
+    pub uses: u32,
+    pub live: bool,
+    /// The walk has come by its definition.
+    passed: bool,
+}
+
+/// Which values are live, by value.
+pub fn live(shader: &Shader) -> Vec<Seen> {
+    let mut seen = vec![Seen::default(); shader.values.len()];
     // From the end to the beginning readers come before what they read, but for phis of loops.
     let mut late: Vec<Value> = vec![];
-    let mut read = |v: Value, live: &mut [bool], passed: &[bool], late: &mut Vec<Value>| {
-        let i = v.0 as usize;
-        uses[i] += 1;
-        if !live[i] {
-            live[i] = true;
-            if passed[i] {
+    let read = |v: Value, seen: &mut [Seen], late: &mut Vec<Value>| {
+        let s = &mut seen[v.0 as usize];
+        s.uses += 1;
+        if !s.live {
+            s.live = true;
+            if s.passed {
                 late.push(v);
             }
         }
     };
     for block in shader.blocks.iter().rev() {
         if let Term::Branch { cond, .. } = block.term {
-            read(cond, &mut live, &passed, &mut late);
+            read(cond, &mut seen, &mut late);
         }
         for &v in block.insts.iter().rev() {
-            let (i, inst) = (v.0 as usize, &shader.data(v).inst);
-            passed[i] = true;
-            if live[i] || has_effect(inst) {
-                live[i] = true;
-                operands(inst, |o| read(o, &mut live, &passed, &mut late));
+            let inst = &shader.data(v).inst;
+            let s = &mut seen[v.0 as usize];
+            s.passed = true;
+            s.live = s.live || has_effect(inst);
+            if s.live {
+                operands(inst, |o| read(o, &mut seen, &mut late));
             }
         }
     }
     while let Some(v) = late.pop() {
-        operands(&shader.data(v).inst, |o| read(o, &mut live, &passed, &mut late));
+        operands(&shader.data(v).inst, |o| read(o, &mut seen, &mut late));
     }
-    (uses, live)
+    seen
 }
 
 /// Drops dead instructions, and constants and inputs, which need no place, from the blocks.
 pub fn dce(shader: &mut Shader) {
-    let (uses, live) = live(shader);
-    for (value, uses) in shader.values.iter_mut().zip(uses) {
-        if uses != 0 {
+    let seen = live(shader);
+    for (value, seen) in shader.values.iter_mut().zip(&seen) {
+        if seen.uses != 0 {
             continue;
         }
         let op = match &mut value.inst {
@@ -64,7 +74,7 @@ pub fn dce(shader: &mut Shader) {
     let values = &shader.values;
     for block in &mut shader.blocks {
         block.insts.retain(|v| {
-            live[v.0 as usize] && !matches!(values[v.0 as usize].inst, Inst::Const(_) | Inst::Input(_))
+            seen[v.0 as usize].live && !matches!(values[v.0 as usize].inst, Inst::Const(_) | Inst::Input(_))
         });
     }
 }

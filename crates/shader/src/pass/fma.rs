@@ -17,7 +17,7 @@ pub fn fuse(shader: &mut Shader) {
     if !shader.values.iter().any(|v| matches!(v.inst, Inst::Bin(Bin::FMul, ..))) {
         return;
     }
-    let (uses, live) = super::dce::live(shader);
+    let seen = super::dce::live(shader);
     let mut block_of = vec![u32::MAX; shader.values.len()];
     for (b, block) in shader.blocks.iter().enumerate() {
         for v in &block.insts {
@@ -29,13 +29,13 @@ pub fn fuse(shader: &mut Shader) {
             let v = shader.blocks[b].insts[i];
             let data = shader.data(v);
             let Inst::Bin(op @ (Bin::FAdd | Bin::FSub), x, y) = data.inst else { continue };
-            if data.flags.exact || !live[v.0 as usize] {
+            if data.flags.exact || !seen[v.0 as usize].live {
                 continue;
             }
             let factors = |m: Value| match shader.data(m) {
                 ValueData {
                     inst: Inst::Bin(Bin::FMul, p, q), flags: ValueFlags { exact: false }, ..
-                } if uses[m.0 as usize] == 1 && block_of[m.0 as usize] == b as u32 => Some((*p, *q)),
+                } if seen[m.0 as usize].uses == 1 && block_of[m.0 as usize] == b as u32 => Some((*p, *q)),
                 _ => None,
             };
             let (fx, fy) = (factors(x), factors(y));

@@ -7,7 +7,6 @@ use crate::cfg::{Cfg, NONE};
 use crate::ir::{Inst, Shader, Ty};
 use crate::isa::{facts, is_movable, operands};
 use crate::lower::uniform::Uniformity;
-use crate::options::Result;
 
 /// Varying values a loop may receive.
 const VARYING: u32 = 12;
@@ -17,13 +16,12 @@ fn costly(inst: &Inst) -> bool {
     by_row || matches!(inst, Inst::Load { .. })
 }
 
-pub fn licm(shader: &mut Shader, packed: bool) -> Result<()> {
-    let cfg = Cfg::of(shader)?;
+/// True when something moved.
+pub fn licm(shader: &mut Shader, cfg: &Cfg, u: &Uniformity) -> bool {
     if cfg.loops.is_empty() {
-        return Ok(());
+        return false;
     }
-    let u = Uniformity::new(shader, &cfg, packed, false)?;
-    let preheader = super::preheader::preheaders(&cfg);
+    let preheader = super::preheader::preheaders(cfg);
     // Loop in which each value is defined.
     let mut home = vec![NONE; shader.values.len()];
     for (b, block) in shader.blocks.iter().enumerate() {
@@ -89,8 +87,9 @@ pub fn licm(shader: &mut Shader, packed: bool) -> Result<()> {
         }
         shader.blocks[b].insts = stay;
     }
+    let any = moved.iter().any(|list| !list.is_empty());
     for (b, list) in moved.into_iter().enumerate() {
         shader.blocks[b].insts.extend(list);
     }
-    Ok(())
+    any
 }

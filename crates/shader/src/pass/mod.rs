@@ -14,7 +14,9 @@ pub mod select;
 pub mod squares;
 
 use crate::bytecode::Program;
+use crate::cfg::Cfg;
 use crate::ir::Shader;
+use crate::lower::uniform::Uniformity;
 use crate::options::{Options, Result};
 use dump::Dump;
 
@@ -35,8 +37,16 @@ pub const PASSES: &[(&str, Pass)] = &[
         Ok(())
     }),
     ("preheader", |s, _| preheader::insert(s)),
-    ("licm", |s, o| licm::licm(s, packed(s, o))),
-    ("address", |s, o| address::split(s, packed(s, o)).map(|_| ())),
+    ("licm", |s, o| {
+        let cfg = Cfg::of(s)?;
+        let u = uniformity(s, &cfg, o)?;
+        licm::licm(s, &cfg, &u);
+        Ok(())
+    }),
+    ("address", |s, o| {
+        let cfg = Cfg::of(s)?;
+        address::split(s, &cfg, None, packed(s, o)).map(|_| ())
+    }),
     ("nan", |s, _| {
         nan::settle(s);
         Ok(())
@@ -55,6 +65,10 @@ pub const PASSES: &[(&str, Pass)] = &[
 fn packed(shader: &Shader, options: &Options) -> bool {
     let warps = shader.workgroup.iter().product::<u32>().div_ceil(16);
     shader.stage.has_workgroups() && warps * 2 <= options.width.widest() / 16
+}
+
+fn uniformity(shader: &Shader, cfg: &Cfg, options: &Options) -> Result<Uniformity> {
+    Uniformity::new(shader, cfg, packed(shader, options), false)
 }
 
 /// Optimises in place. The results' bits do not change but by the fixed rule of FMA fusion.
@@ -91,18 +105,25 @@ fn improve(shader: &mut Shader, options: &Options, dump: &mut Dump) -> Result<()
     number(shader, dump)?;
     dce::dce(shader);
     dump.ir("dce", shader);
-    let packed = packed(shader, options);
     preheader::insert(shader)?;
     dump.ir("preheader", shader);
-    licm::licm(shader, packed)?;
-    dump.ir("licm", shader);
-    let changed = address::split(shader, packed)?;
-    dump.ir("address", shader);
-    if changed.is_some() {
-        number(shader, dump)?;
+    let cfg = Cfg::of(shader)?;
+    let mut u = None;
+    if !cfg.loops.is_empty() {
+        let before = uniformity(shader, &cfg, options)?;
+        u = (!licm::licm(shader, &cfg, &before)).then_some(before);
     }
+    dump.ir("licm", shader);
+    let changed = address::split(shader, &cfg, u, packed(shader, options))?;
+    dump.ir("address", shader);
+    if changed.is_none() {
+        return Ok(());
+    }
+    number(shader, dump)?;
     if changed == Some(address::Where::InLoop) {
-        licm::licm(shader, packed)?;
+        let cfg = Cfg::of(shader)?;
+        let u = uniformity(shader, &cfg, options)?;
+        licm::licm(shader, &cfg, &u);
         dump.ir("licm", shader);
     }
     dce::dce(shader);

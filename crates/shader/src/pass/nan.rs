@@ -14,33 +14,43 @@ use crate::isa::{Nan, facts, operands, operands_mut};
 const WALKS: usize = 8;
 
 pub fn settle(shader: &mut Shader) {
-    let canons = |shader: &Shader| {
-        shader.blocks.iter().any(|b| b.insts.iter().any(|v| canon_of(shader, *v).is_some()))
-    };
-    if !canons(shader) {
+    let canons: Vec<(u32, Value)> = (0..)
+        .zip(&shader.blocks)
+        .flat_map(|(b, block)| block.insts.iter().map(move |v| (b, *v)))
+        .filter_map(|(b, v)| Some((b, canon_of(shader, v)?)))
+        .collect();
+    if canons.is_empty() {
         return;
     }
-    let mut wild = wild(shader);
     let mut block_of = vec![u32::MAX; shader.values.len()];
     for (b, block) in shader.blocks.iter().enumerate() {
         block.insts.iter().for_each(|v| block_of[v.0 as usize] = b as u32);
     }
-    for b in 0..shader.blocks.len() {
-        for i in 0..shader.blocks[b].insts.len() {
-            let Some(x) = canon_of(shader, shader.blocks[b].insts[i]) else { continue };
-            if block_of[x.0 as usize] == b as u32
-                && let Some(better) = with_canon(shader.data(x))
-            {
-                shader.values[x.0 as usize].inst = better;
-                wild[x.0 as usize] = false;
-            }
+    let own = |b: u32, x: Value| block_of[x.0 as usize] == b;
+    let row = |shader: &Shader, x: Value| facts(&shader.data(x).inst).map(|f| f.nan);
+    // Of most an op's row says it.
+    let asked = |c: &(u32, Value)| {
+        !(own(c.0, c.1) && with_canon(shader.data(c.1)).is_some())
+            && !matches!(row(shader, c.1), Some(Nan::Makes | Nan::Settles))
+    };
+    let known = canons.iter().any(asked).then(|| wild(shader));
+    for &(b, x) in &canons {
+        if own(b, x)
+            && let Some(better) = with_canon(shader.data(x))
+        {
+            shader.values[x.0 as usize].inst = better;
         }
     }
+    let wild = |shader: &Shader, x: Value| match row(shader, x) {
+        Some(Nan::Settles) => false,
+        Some(Nan::Makes) => true,
+        _ => known.as_ref().is_some_and(|k| k[x.0 as usize]),
+    };
     let mut instead: Vec<Value> = (0..shader.values.len() as u32).map(Value).collect();
     for block in &shader.blocks {
         for v in &block.insts {
             if let Some(x) = canon_of(shader, *v)
-                && !wild[x.0 as usize]
+                && !wild(shader, x)
             {
                 instead[v.0 as usize] = x;
             }

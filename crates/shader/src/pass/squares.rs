@@ -15,20 +15,21 @@ pub fn join(shader: &mut Shader) {
         Inst::Bin(Bin::FMul, a, b) if a == b && shader.ty(v) == Ty::B32 => Some(a),
         _ => None,
     };
-    let values = || (0..shader.values.len() as u32).map(Value);
-    if !values().any(|v| root(shader, v).is_some()) {
+    let of_squares = |v: &Value| {
+        sum(shader, *v).is_some_and(|(_, x, y)| root(shader, x).is_some() && root(shader, y).is_some())
+    };
+    if !shader.blocks.iter().any(|b| b.insts.iter().any(of_squares)) {
         return;
     }
-    let (uses, live) = dce::live(shader);
-    let mut square: Vec<bool> = values().map(|v| live[v.0 as usize] && root(shader, v).is_some()).collect();
-    if square.iter().filter(|s| **s).count() == 0 {
-        return;
-    }
+    let seen = dce::live(shader);
+    let live = |v: Value| seen[v.0 as usize].live;
+    let values = (0..shader.values.len() as u32).map(Value);
+    let mut square: Vec<bool> = values.map(|v| live(v) && root(shader, v).is_some()).collect();
     // Drop squares with another reader until none is left to drop.
     let mut sums = vec![];
     let mut reads = vec![0u32; square.len()];
     for block in &shader.blocks {
-        for &v in block.insts.iter().filter(|v| live[v.0 as usize]) {
+        for &v in block.insts.iter().filter(|v| live(**v)) {
             let Some((_, x, y)) = sum(shader, v) else { continue };
             if square[x.0 as usize] && square[y.0 as usize] {
                 sums.push(Some((x, y)));
@@ -36,7 +37,8 @@ pub fn join(shader: &mut Shader) {
             }
         }
     }
-    let mut dropped: Vec<usize> = (0..square.len()).filter(|i| square[*i] && reads[*i] != uses[*i]).collect();
+    let mut dropped: Vec<usize> =
+        (0..square.len()).filter(|i| square[*i] && reads[*i] != seen[*i].uses).collect();
     dropped.iter().for_each(|i| square[*i] = false);
     let mut of: FxHashMap<Value, Vec<usize>> = FxHashMap::default();
     if !dropped.is_empty() {
@@ -61,7 +63,7 @@ pub fn join(shader: &mut Shader) {
     for b in 0..shader.blocks.len() {
         for i in 0..shader.blocks[b].insts.len() {
             let v = shader.blocks[b].insts[i];
-            let Some((op, x, y)) = sum(shader, v).filter(|_| live[v.0 as usize]) else { continue };
+            let Some((op, x, y)) = sum(shader, v).filter(|_| live(v)) else { continue };
             if square[x.0 as usize]
                 && square[y.0 as usize]
                 && let (Some(x), Some(y)) = (root(shader, x), root(shader, y))

@@ -12,6 +12,7 @@ pub(crate) use ::spirv::{
     BuiltIn, Capability, Decoration, ExecutionMode, FPEncoding, ImageOperands, LoopControl, MemoryAccess, Op,
     StorageClass,
 };
+use std::borrow::Cow;
 
 /// Ids a module may have.
 pub const MAX_BOUND: u32 = 4 << 20;
@@ -136,9 +137,9 @@ pub(crate) fn string_at(w: &[u32], i: usize) -> Option<(String, usize)> {
 }
 
 impl Module {
-    /// Parses a module in either byte order. Errors: [`Error::Invalid`] with the word's index.
-    pub fn parse(words: &[u32]) -> Result<Module> {
-        parse::parse(words)
+    /// Parses a module in either byte order, which keeps the words. Errors: [`Error::Invalid`] with the word's index.
+    pub fn parse<'a>(words: impl Into<Cow<'a, [u32]>>) -> Result<Module> {
+        parse::parse(words.into().into_owned())
     }
 
     /// Numbers of the capabilities that the module declares.

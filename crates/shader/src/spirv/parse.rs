@@ -4,15 +4,15 @@ use super::*;
 
 const MAGIC: u32 = 0x0723_0203;
 
-pub(super) fn parse(input: &[u32]) -> Result<Module> {
-    if input.len() < 5 {
-        return Err(invalid(input.len(), "shorter than a header"));
+pub(super) fn parse(mut words: Vec<u32>) -> Result<Module> {
+    if words.len() < 5 {
+        return Err(invalid(words.len(), "shorter than a header"));
     }
-    let words: Vec<u32> = match input[0] {
-        MAGIC => input.to_vec(),
-        m if m.swap_bytes() == MAGIC => input.iter().map(|w| w.swap_bytes()).collect(),
+    match words[0] {
+        MAGIC => {}
+        m if m.swap_bytes() == MAGIC => words.iter_mut().for_each(|w| *w = w.swap_bytes()),
         _ => return Err(invalid(0, "no SPIR-V magic number")),
-    };
+    }
     let (version, bound) = (words[1], words[3]);
     if !(0x0001_0000..=0x0001_06FF).contains(&version) {
         return Err(invalid(1, format!("version {version:#x} is not 1.0 to 1.6")));

@@ -292,7 +292,7 @@ impl Generator {
         let addr = self.bin(Bin::Shl, self.local, two);
         let place = Place::Shared { addr };
         let flags = MemFlags::default();
-        self.value(Ty::Void, Inst::Store { place, offset: 0, mem: Mem::B32, values: vec![x], flags });
+        self.value(Ty::Void, Inst::Store { place, offset: 0, mem: Mem::B32, values: vec![x].into(), flags });
     }
 
     /// The float variable's next value.
@@ -365,7 +365,13 @@ impl Generator {
         let place = Place::Buffer { desc: self.out, addr: self.own };
         self.value(
             Ty::Void,
-            Inst::Store { place, offset: slot, mem: Mem::B32, values: vec![x], flags: MemFlags::default() },
+            Inst::Store {
+                place,
+                offset: slot,
+                mem: Mem::B32,
+                values: vec![x].into(),
+                flags: MemFlags::default(),
+            },
         );
     }
 
@@ -594,7 +600,7 @@ impl Generator {
             }
             let b = self.env[INTS + 1];
             values.push(self.value(Ty::B32, Inst::Un(Un::BoolToInt, b)));
-            let flags = MemFlags::default();
+            let (values, flags) = (values.into(), MemFlags::default());
             self.value(Ty::Void, Inst::Store { place, offset: 0, mem: Mem::B32, values, flags });
         }
         self.shader
