@@ -6,28 +6,32 @@ use std::collections::BTreeMap;
 /// Keys of a list at most; more go into a tree.
 const FEW: usize = 32;
 
-/// Two counts by key.
-pub struct Ordered<K> {
+/// Counts by key.
+pub struct Ordered<K, const N: usize> {
     /// Ascending; empty once there is a tree.
-    few: SmallVec<[(K, [u32; 2]); 2]>,
-    many: BTreeMap<K, [u32; 2]>,
+    few: SmallVec<[(K, [u32; N]); 2]>,
+    many: Option<Box<BTreeMap<K, [u32; N]>>>,
 }
 
-impl<K> Default for Ordered<K> {
-    fn default() -> Ordered<K> {
-        Ordered { few: SmallVec::new(), many: BTreeMap::new() }
+impl<K, const N: usize> Default for Ordered<K, N> {
+    fn default() -> Ordered<K, N> {
+        Ordered { few: SmallVec::new(), many: None }
     }
 }
 
-impl<K: Ord + Copy> Ordered<K> {
+impl<K: Ord + Copy, const N: usize> Ordered<K, N> {
+    fn tree(&self) -> impl Iterator<Item = &BTreeMap<K, [u32; N]>> {
+        self.many.iter().map(|m| &**m)
+    }
+
     pub fn len(&self) -> usize {
-        self.few.len() + self.many.len()
+        self.few.len() + self.many.as_ref().map_or(0, |m| m.len())
     }
 
-    pub fn add(&mut self, k: K, counts: [u32; 2]) {
-        let sum = |to: &mut [u32; 2]| *to = [to[0] + counts[0], to[1] + counts[1]];
-        if !self.many.is_empty() {
-            return sum(self.many.entry(k).or_default());
+    pub fn add(&mut self, k: K, counts: [u32; N]) {
+        let sum = |to: &mut [u32; N]| to.iter_mut().zip(counts).for_each(|(to, n)| *to += n);
+        if let Some(many) = &mut self.many {
+            return sum(many.entry(k).or_insert([0; N]));
         }
         // Mostly in order.
         let at = match self.few.last() {
@@ -39,17 +43,18 @@ impl<K: Ord + Copy> Ordered<K> {
             _ => self.few.insert(at, (k, counts)),
         }
         if self.few.len() > FEW {
-            self.many = std::mem::take(&mut self.few).into_iter().collect();
+            self.many = Some(Box::new(std::mem::take(&mut self.few).into_iter().collect()));
         }
     }
 
-    pub fn take(&mut self, other: Ordered<K>) {
-        other.few.into_iter().chain(other.many).for_each(|(k, counts)| self.add(k, counts));
+    pub fn take(&mut self, other: Ordered<K, N>) {
+        let many = other.many.into_iter().flat_map(|m| *m);
+        other.few.into_iter().chain(many).for_each(|(k, counts)| self.add(k, counts));
     }
 
-    pub fn get(&self, k: K) -> [u32; 2] {
+    pub fn get(&self, k: K) -> [u32; N] {
         let few = self.few.binary_search_by_key(&k, |x| x.0).ok().map(|i| self.few[i].1);
-        few.or_else(|| self.many.get(&k).copied()).unwrap_or_default()
+        few.or_else(|| self.many.as_ref()?.get(&k).copied()).unwrap_or([0; N])
     }
 
     /// One less of the first count; the key goes with the last.
@@ -59,28 +64,30 @@ impl<K: Ord + Copy> Ordered<K> {
             if self.few[i].1[0] == 0 {
                 self.few.remove(i);
             }
-        } else if let Some(x) = self.many.get_mut(&k) {
+        } else if let Some(many) = &mut self.many
+            && let Some(x) = many.get_mut(&k)
+        {
             x[0] -= 1;
             if x[0] == 0 {
-                self.many.remove(&k);
+                many.remove(&k);
             }
         }
     }
 
     pub fn first(&self) -> Option<K> {
-        self.few.first().map(|x| x.0).or_else(|| self.many.first_key_value().map(|x| *x.0))
+        self.few.first().map(|x| x.0).or_else(|| self.tree().find_map(|m| Some(*m.first_key_value()?.0)))
     }
 
     /// The first key that is `k` or greater.
     pub fn from(&self, k: K) -> Option<K> {
         let few = self.few.get(self.few.partition_point(|x| x.0 < k)).map(|x| x.0);
-        few.or_else(|| self.many.range(k..).next().map(|x| *x.0))
+        few.or_else(|| self.tree().find_map(|m| Some(*m.range(k..).next()?.0)))
     }
 
     /// Keys less than `k`, the greatest first, with their first counts.
     pub fn before(&self, k: K) -> impl Iterator<Item = (K, u32)> {
         let few = self.few[..self.few.partition_point(|x| x.0 < k)].iter().rev().map(|x| (x.0, x.1[0]));
-        few.chain(self.many.range(..k).rev().map(|x| (*x.0, x.1[0])))
+        few.chain(self.tree().flat_map(move |m| m.range(..k).rev().map(|x| (*x.0, x.1[0]))))
     }
 }
 

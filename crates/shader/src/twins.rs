@@ -8,6 +8,8 @@
 use crate::bytecode::Code;
 use crate::ir::{Bin, Tri, Ty};
 use crate::pairs;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Calls a macro with all twins: two ops, each with the numbers of the twin's operands (at most 5) that it reads. Of
 /// operands that may be swapped one order is listed.
@@ -91,12 +93,12 @@ pub fn is_part(code: Code) -> bool {
     parts().get(code.0 as usize).is_some_and(|p| *p)
 }
 
-type ByCodes = std::collections::HashMap<(u16, u16), Vec<(usize, bool)>>;
+type ByCodes = FxHashMap<(u16, u16), SmallVec<[(usize, bool); 2]>>;
 
 fn by_codes() -> &'static ByCodes {
     static MAP: std::sync::OnceLock<ByCodes> = std::sync::OnceLock::new();
     MAP.get_or_init(|| {
-        let mut map = ByCodes::new();
+        let mut map = ByCodes::with_capacity_and_hasher(2 * TWINS.len(), Default::default());
         for (i, t) in TWINS.iter().enumerate() {
             let [a, b] = t.codes();
             map.entry((a.0, b.0)).or_default().push((i, false));

@@ -20,6 +20,12 @@ struct Scalar {
     last_store: u32,
     /// Something was stored.
     stored: bool,
+    /// A bit of 64 for each line that [`Ssa::defs`] has a definition for: most questions are answered by it.
+    lines: u64,
+}
+
+fn bit(line: u32) -> u64 {
+    1 << (line % 64)
 }
 
 impl Ssa {
@@ -80,7 +86,7 @@ const LONG: u32 = 16;
 impl Builder<'_> {
     /// A new scalar variable.
     pub(crate) fn new_scalar(&mut self, ty: Ty, var: u32) -> u32 {
-        let s = Scalar { ty, var, block: NO_BLOCK, value: Value(0), last_store: 0, stored: false };
+        let s = Scalar { ty, var, block: NO_BLOCK, value: Value(0), last_store: 0, stored: false, lines: 0 };
         self.ssa.scalars.push(s);
         self.ssa.scalars.len() as u32 - 1
     }
@@ -142,6 +148,7 @@ impl Builder<'_> {
     }
     /// The value before everything else, set once.
     pub(crate) fn init_scalar(&mut self, s: u32, v: Value) {
+        self.ssa.scalars[s as usize].lines |= bit(0);
         self.ssa.defs.insert((s, 0), v);
     }
     /// Of lines, as all below.
@@ -151,6 +158,7 @@ impl Builder<'_> {
         if line == self.ssa.here {
             if x.block != line && x.block != NO_BLOCK {
                 let (b, old) = (x.block, x.value);
+                x.lines |= bit(b);
                 self.ssa.defs.insert((s, b), old);
             }
             let x = &mut self.ssa.scalars[s as usize];
@@ -159,13 +167,18 @@ impl Builder<'_> {
         } else if x.block == line {
             x.value = v;
         } else {
+            x.lines |= bit(line);
             self.ssa.defs.insert((s, line), v);
         }
     }
     #[inline]
     fn defined_in(&self, s: u32, line: u32) -> Option<Value> {
         let x = &self.ssa.scalars[s as usize];
-        if x.block == line { Some(x.value) } else { self.ssa.defs.get(&(s, line)).copied() }
+        match x.block == line {
+            true => Some(x.value),
+            false if x.lines & bit(line) == 0 => None,
+            false => self.ssa.defs.get(&(s, line)).copied(),
+        }
     }
 
     #[inline]

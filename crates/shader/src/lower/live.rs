@@ -14,13 +14,14 @@
 //! Last, a value with which lanes leave a loop stays where the loop has it, if all that write there may do so under the mask.
 
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
-use super::web::{Occurrence, Occurrences, Segment, Segments, Set, reads_first};
+use super::web::{Occurrence, Occurrences, Ring, Segment, Segments, Set, reads_first};
 use crate::bytecode::Code;
 use crate::options::Result;
 use crate::trees::MaxTree;
 use crate::work::Work;
 use rustc_hash::FxHashSet;
 use smallvec::smallvec;
+use std::cell::Cell;
 
 /// Sets of virtual registers that share a register.
 pub struct Webs {
@@ -237,7 +238,7 @@ fn coalesce(
                 sets.push(Set::of(v, webs.hull[v as usize]));
             }
         }
-        sets[index[dst as usize] as usize].defs.add(p, [1, 0]);
+        sets[index[dst as usize] as usize].defs.add(p, [1]);
     }
     for &(v, a, b) in second {
         if index[v as usize] != NONE {
@@ -248,7 +249,7 @@ fn coalesce(
         let set = &mut sets[index[src as usize] as usize];
         if set.defs.len() == 0 {
             // Written by one op, where it begins (or by the engine).
-            set.defs.add(set.segments[0].lo, [1, 0]);
+            set.defs.add(set.segments[0].lo, [1]);
         }
     }
     let alike = |c: &Copy| {
@@ -261,6 +262,7 @@ fn coalesce(
             && d.handle == s.handle
     };
     copies.retain(alike);
+    let ring: Vec<Cell<V>> = (0..lir.vregs.len() as V).map(Cell::new).collect();
     // Those of inner loops first, each depth's in their order.
     let depth_of = |c: &Copy| match lir.loop_at[c.p as usize] {
         NONE => 0,
@@ -278,7 +280,7 @@ fn coalesce(
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
         work.spend(sets[a].segments.len() + sets[b].segments.len())?;
         match join(lir, &sets[a], &sets[b], c.p) {
-            Some(segments) => webs.unite(&mut sets, [x, y], [a, b], c.p, segments, None, work)?,
+            Some(segments) => webs.unite(&mut sets, [x, y], [a, b], c.p, segments, &ring, None, work)?,
             None => stays[i as usize] = true,
         }
     }
@@ -301,7 +303,8 @@ fn coalesce(
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
         work.spend(sets[a].segments.len() + sets[b].segments.len())?;
         let Some(lo) = before_copy(&sets[a], &sets[b], c) else { continue };
-        let all = all.get_or_insert_with(|| Occurrences::new(lir, occurrences.take().unwrap_or_default()));
+        let all =
+            all.get_or_insert_with(|| Occurrences::new(lir, &ring, occurrences.take().unwrap_or_default()));
         sets[a].expect_places(all, work)?;
         sets[b].expect_places(all, work)?;
         let masked = lir.ext[c.flag as usize] != 0 || flags.contains(&c.flag);
@@ -316,7 +319,7 @@ fn coalesce(
         }
         let mut segments = sets[a].segments.clone();
         segments.extend_from_slice(&sets[b].segments);
-        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), Some(all), work)?;
+        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), &ring, Some(all), work)?;
     }
     for c in left.iter().filter(|c| c.own.lo < c.own.hi) {
         let (x, y) = (webs.find(c.dst), webs.find(c.src));
@@ -325,7 +328,8 @@ fn coalesce(
         }
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
         work.spend(sets[a].segments.len() + sets[b].segments.len())?;
-        let all = all.get_or_insert_with(|| Occurrences::new(lir, occurrences.take().unwrap_or_default()));
+        let all =
+            all.get_or_insert_with(|| Occurrences::new(lir, &ring, occurrences.take().unwrap_or_default()));
         let Some((copies, ops)) = leave(lir, [&sets[a], &sets[b]], c, all, &webs.masked_defs, work)? else {
             continue;
         };
@@ -333,7 +337,7 @@ fn coalesce(
         webs.masked_defs.extend(ops);
         let mut segments = sets[a].segments.clone();
         segments.extend_from_slice(&sets[b].segments);
-        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), Some(all), work)?;
+        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), &ring, Some(all), work)?;
     }
     webs.sets = sets;
     webs.index = index;
@@ -489,11 +493,12 @@ impl Webs {
         [a, b]: [usize; 2],
         p: u32,
         segments: Segments,
+        ring: &Ring,
         all: Option<&Occurrences>,
         work: &Work,
     ) -> Result<()> {
         let other = std::mem::take(&mut sets[b]);
-        sets[a].unite(other, p, segments, all, work)?;
+        sets[a].unite(other, p, segments, ring, all, work)?;
         self.parent[y as usize] = x;
         Ok(())
     }

@@ -8,6 +8,7 @@ use crate::options::Result;
 use crate::ordered::Ordered;
 use crate::work::Work;
 use smallvec::{SmallVec, smallvec};
+use std::cell::Cell;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Segment {
@@ -30,9 +31,13 @@ pub struct Occurrence {
     pub flag: u32,
 }
 
+/// By register of a set: the next one, all the way round.
+pub type Ring = [Cell<V>];
+
 /// Occurrences by register.
 pub struct Occurrences<'a> {
     lir: &'a Lir,
+    ring: &'a Ring,
     all: Vec<Occurrence>,
     /// Numbers of occurrences, register by register, and where each register's end.
     order: Vec<u32>,
@@ -40,7 +45,7 @@ pub struct Occurrences<'a> {
 }
 
 impl<'a> Occurrences<'a> {
-    pub fn new(lir: &'a Lir, all: Vec<Occurrence>) -> Occurrences<'a> {
+    pub fn new(lir: &'a Lir, ring: &'a Ring, all: Vec<Occurrence>) -> Occurrences<'a> {
         // As many places for each as it has occurrences, filled from the last.
         let mut ends = vec![0; lir.vregs.len() + 1];
         all.iter().for_each(|o| ends[o.v as usize] += 1);
@@ -56,7 +61,7 @@ impl<'a> Occurrences<'a> {
             order[*at as usize] = i as u32;
         }
         // Now they are where each register's begin, which is where those of the one before it end.
-        Occurrences { lir, all, order, ends }
+        Occurrences { lir, ring, all, order, ends }
     }
 
     fn count(&self, v: V) -> usize {
@@ -77,9 +82,10 @@ const FEW: usize = 48;
 pub struct Set {
     pub segments: Segments,
     /// By instruction: how many.
-    pub defs: Ordered<u32>,
-    /// Its registers.
-    members: SmallVec<[V; 2]>,
+    pub defs: Ordered<u32, 1>,
+    /// One of its registers, and how many they are.
+    first: V,
+    count: u32,
     /// For the second round, once it has many occurrences.
     places: Option<Box<Places>>,
 }
@@ -106,9 +112,9 @@ struct Definitions {
 #[derive(Default)]
 struct Places {
     /// By instruction: occurrences, and how many of them write.
-    at: Ordered<u32>,
+    at: Ordered<u32, 2>,
     /// Extents of more than one instruction, and of how many occurrences they are.
-    long: Ordered<Segment>,
+    long: Ordered<Segment, 1>,
     defs: Definitions,
     /// Flags of copies that are not known to be masked.
     flags: Vec<u32>,
@@ -116,11 +122,16 @@ struct Places {
 
 impl Set {
     pub fn of(v: V, segment: Segment) -> Set {
-        Set { segments: smallvec![segment], members: smallvec![v], ..Set::default() }
+        Set { segments: smallvec![segment], first: v, count: 1, ..Set::default() }
     }
 
-    fn occurrences<'a>(&'a self, all: &'a Occurrences) -> impl Iterator<Item = &'a Occurrence> {
-        self.members.iter().flat_map(|v| all.of(*v))
+    fn members<'a>(&self, all: &'a Occurrences) -> impl Iterator<Item = V> + use<'a> {
+        let next = |v: &V| Some(all.ring[*v as usize].get());
+        std::iter::successors(Some(self.first), next).take(self.count as usize)
+    }
+
+    fn occurrences<'a>(&self, all: &'a Occurrences) -> impl Iterator<Item = &'a Occurrence> + use<'a> {
+        self.members(all).flat_map(|v| all.of(v))
     }
 
     /// From now on occurrences matter.
@@ -128,8 +139,8 @@ impl Set {
         if self.places.is_some() {
             return Ok(());
         }
-        let members = self.members.len();
-        if members > FEW || self.members.iter().map(|v| all.count(*v)).sum::<usize>() > FEW {
+        let members = self.count as usize;
+        if members > FEW || self.members(all).map(|v| all.count(v)).sum::<usize>() > FEW {
             work.spend(members)?;
             let mut places = Box::<Places>::default();
             self.occurrences(all).for_each(|o| places.add(all.lir, o));
@@ -144,6 +155,7 @@ impl Set {
         mut other: Set,
         p: u32,
         segments: Segments,
+        ring: &Ring,
         all: Option<&Occurrences>,
         work: &Work,
     ) -> Result<()> {
@@ -174,11 +186,9 @@ impl Set {
             }
             _ => None,
         };
-        if other.members.len() > self.members.len() {
-            std::mem::swap(&mut self.members, &mut other.members);
-        }
-        work.spend(other.members.len())?;
-        self.members.extend_from_slice(&other.members);
+        // Two rings that exchange what comes next are one.
+        ring[self.first as usize].swap(&ring[other.first as usize]);
+        self.count += other.count;
         self.segments = segments;
         Ok(())
     }
@@ -246,8 +256,8 @@ impl Set {
     }
     fn writes(&self, all: &Occurrences, range: Segment, alone: bool, work: &Work) -> Result<Option<Writes>> {
         let mut n = 0;
-        for v in &self.members {
-            n += all.count(*v);
+        for v in self.members(all) {
+            n += all.count(v);
             if n > 2 * FEW {
                 return Ok(None);
             }
@@ -311,7 +321,7 @@ impl Places {
     fn add(&mut self, lir: &Lir, o: &Occurrence) {
         self.at.add(o.at, [1, o.def as u32]);
         if o.extent.lo != o.extent.hi {
-            self.long.add(o.extent, [1, 0]);
+            self.long.add(o.extent, [1]);
         }
         if o.def {
             self.defs.add(lir, o);
