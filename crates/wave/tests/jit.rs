@@ -429,3 +429,30 @@ fn random_segments_leave_what_ops_do() {
     println!("{compiled} segments, {branches} branches within");
     assert!(compiled > 0 && branches as u64 > programs() / 4 || Level::tested().len() == 1);
 }
+
+/// The first op of a compiled program of eight logarithms and products, each of a register of its own or all of one.
+fn logarithms(level: Level, chain: bool) -> Option<Code> {
+    let mut a = Asm::new(256, [256, 1, 1]);
+    let (by, first) = (a.c(0.25f32.to_bits()), a.v());
+    let regs: Vec<Reg> = (0..8).map(|_| if chain { first } else { a.v() }).collect();
+    for r in &regs {
+        a.op(Code::un(Un::FLog, Ty::B32), *r, *r, Reg::NONE, Reg::NONE, 0, 0);
+        a.op(Code::bin(Bin::FMul, Ty::B32), *r, *r, by, Reg::NONE, 0, 0);
+    }
+    a.op(Code::END, Reg::NONE, Reg::NONE, Reg::NONE, Reg::NONE, 0, 0);
+    a.p.outputs = regs.into_iter().map(|r| (0, r)).collect();
+    let c = wave::jit::compile(&a.p, level)?;
+    Some(shader::bytecode::CompiledCode::code(&c)[0].code)
+}
+
+/// A kernel does many warps at a time, so that none waits for its own results; where code has enough to do meanwhile, it keeps values
+/// in registers.
+#[test]
+fn functions_are_compiled_unless_all_wait_for_each_other() {
+    for level in Level::tested().into_iter().filter(|l| *l != Level::Portable) {
+        assert_eq!(logarithms(level, false), Some(Code::SEGMENT), "{level:?}");
+        // Products alone are no segments.
+        let alone = logarithms(level, true).unwrap_or(Code::un(Un::FLog, Ty::B32));
+        assert_eq!(alone, Code::un(Un::FLog, Ty::B32), "{level:?}");
+    }
+}

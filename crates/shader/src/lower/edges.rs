@@ -32,6 +32,8 @@ pub struct LBlock {
     /// Loop from which the block's copies read: a value from before the loop, read only on the way out of it, must
     /// still be there in later iterations, whose code comes after a split edge.
     pub copy_loop: u32,
+    /// Loop of what comes behind the block's copies.
+    pub next_loop: u32,
 }
 
 pub struct LBlocks {
@@ -222,6 +224,8 @@ impl Lowering<'_> {
                 next += 1 + split(p, 0) as u32 + split(p, 1) as u32;
             }
         }
+        // The program's end, which has no number here, is in none.
+        let loop_at = |t: u32| self.cfg.loop_of.get(t as usize).copied().unwrap_or(NONE);
         let mut blocks = Vec::with_capacity(next as usize);
         let mut succ = Vec::with_capacity(next as usize + 1);
         let mut cond = vec![];
@@ -251,6 +255,10 @@ impl Lowering<'_> {
                 copies: own,
                 live_loop: self.cfg.loop_of[p],
                 copy_loop: self.cfg.loop_of[p],
+                next_loop: match self.cfg.succ[p] {
+                    [t, NONE] => loop_at(t),
+                    _ => self.cfg.loop_of[p],
+                },
             });
             succ.push(ends);
             cond.push(match self.shader.blocks[p].term {
@@ -272,6 +280,7 @@ impl Lowering<'_> {
                     copies: range(p, k),
                     live_loop,
                     copy_loop: self.cfg.loop_of[p],
+                    next_loop: loop_at(t),
                 });
                 succ.push([at[t as usize], NONE]);
                 cond.push(None);

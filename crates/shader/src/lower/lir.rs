@@ -35,8 +35,8 @@ pub mod flag {
     }
 }
 
-/// Not real ops: a group of parallel copies (ext: dst, src, masked; `imm`: the loop that they read from), an image operation (`imm` indexes
-/// [`Lir::images`]), a descriptor address (`ext` indexes [`Lir::raw`]).
+/// Not real ops: a group of parallel copies (ext: dst, src, masked; `imm`: the loop that they read from; `b`: the loop that lanes are in
+/// behind them), an image operation (`imm` indexes [`Lir::images`]), a descriptor address (`ext` indexes [`Lir::raw`]).
 pub const COPIES: Code = Code(0xFFFF);
 
 #[derive(Clone, Copy, Debug)]

@@ -426,7 +426,10 @@ fn leave(
     let range = c.own;
     let (Some(first), Some(last)) = (a.segments.first(), b.segments.last()) else { return Ok(None) };
     let apart = range.lo >= lir.prologue && first.lo >= range.lo && last.hi <= range.hi;
-    if !apart || b.defs.len() == 0 || !(range.lo..=range.hi).contains(&c.p) {
+    // Lanes that leave an inner loop alone still write there.
+    let stay =
+        lir.loops.get(lir.insts[c.p as usize].b as usize).is_some_and(|l| l.0 >= range.lo && l.1 <= range.hi);
+    if !apart || stay || b.defs.len() == 0 || !(range.lo..=range.hi).contains(&c.p) {
         return Ok(None);
     }
     let (Some(exits), Some(writes)) = (a.exits(all, range, work)?, b.within(all, range, work)?) else {

@@ -80,7 +80,8 @@ impl Lowering<'_> {
             if from != to {
                 let group = &blocks.copies[from as usize..to as usize];
                 let ext: Vec<V> = group.iter().flat_map(|c| [c.dst, c.src, c.masked as V]).collect();
-                self.push_ext(Op::new(lir::COPIES).imm(lb.copy_loop), ext, lb.live_loop);
+                let op = Op::new(lir::COPIES).imm(lb.copy_loop).b(lb.next_loop);
+                self.push_ext(op, ext, lb.live_loop);
             }
             control.leave(self, blocks, p);
         }
