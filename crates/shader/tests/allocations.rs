@@ -68,5 +68,5 @@ fn creation_asks_for_little_memory() {
     assert!(parsing < bytes, "parsing {bytes} bytes asks for {parsing}");
     let (program, compiling) = asked(|| shader::compile(&module, &options).expect("compiles"));
     let ops = program.code.len();
-    assert!(compiling < 2000 * ops, "compiling {ops} ops asks for {compiling} bytes");
+    assert!(compiling < 1500 * ops, "compiling {ops} ops asks for {compiling} bytes");
 }
