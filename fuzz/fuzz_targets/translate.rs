@@ -24,7 +24,7 @@ fn blame(e: &shader::options::Error) {
 }
 
 fuzz_target!(|bytes: &[u8]| {
-    let Ok(module) = shader::Module::parse(&shader::words(bytes)) else { return };
+    let Ok(module) = shader::Module::parse(shader::words(bytes)) else { return };
     for (entry, model) in module.entry_points().into_iter().take(ENTRIES) {
         let stage = match model {
             0 => Stage::Vertex,

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 const FEW: usize = 32;
 
 /// Counts by key.
+#[expect(clippy::box_collection, reason = "one word, for few have a tree")]
 pub struct Ordered<K, const N: usize> {
     /// Ascending; empty once there is a tree.
     few: SmallVec<[(K, [u32; N]); 2]>,

@@ -258,7 +258,7 @@ fn of<'a>(all: &'a [Block], function: &str) -> Vec<(u32, &'a [u32], bool)> {
 #[test]
 fn lines_are_those_of_the_source() {
     for name in ["trips.line.spv", "trips.debug.spv"] {
-        let m = Module::parse(&own(name)).expect("parses");
+        let m = Module::parse(own(name)).expect("parses");
         let all = blocks(&m, Entry::All).expect("a table");
         assert!(all.iter().filter(|b| b.line != 0).all(|b| b.file == "trips.comp"), "{name}");
         let main = of(&all, "main");
@@ -277,7 +277,7 @@ fn lines_are_those_of_the_source() {
 
 #[test]
 fn an_entry_point_has_only_the_functions_it_calls() {
-    let m = Module::parse(&own("trips.1.0.spv")).expect("parses");
+    let m = Module::parse(own("trips.1.0.spv")).expect("parses");
     let main = blocks(&m, Entry::Named("main", Some(5))).expect("a table");
     assert_eq!(main, blocks(&m, Entry::All).expect("a table"));
     assert!(blocks(&m, Entry::Named("main", Some(4))).is_err());
@@ -286,7 +286,7 @@ fn an_entry_point_has_only_the_functions_it_calls() {
 
 #[test]
 fn a_taken_binding_is_an_error() {
-    let m = Module::parse(&own("trips.1.0.spv")).expect("parses");
+    let m = Module::parse(own("trips.1.0.spv")).expect("parses");
     let at = |binding| Form::Atomics(Counters { set: 0, binding, wide: false });
     assert!(instrument(&m, Entry::All, at(1)).is_err());
     assert!(instrument(&m, Entry::All, at(2)).is_ok());

@@ -17,7 +17,7 @@ const NUMBER: u32 = 15;
 
 fn module(name: &str) -> Module {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/lines").join(name);
-    Module::parse(&words(&std::fs::read(path).unwrap())).unwrap()
+    Module::parse(words(&std::fs::read(path).unwrap())).unwrap()
 }
 
 fn compile(m: &Module, optimise: bool) -> Program {

@@ -10,7 +10,7 @@ use std::path::Path;
 
 fn module() -> Module {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tables/tables.spv");
-    Module::parse(&modules::read(file)).expect("parses")
+    Module::parse(modules::read(file)).expect("parses")
 }
 
 /// The words of `tables.comp`: Knuth's multiples, and points (i, i + 0.5, -i).

@@ -13,7 +13,7 @@ use std::path::Path;
 
 fn module(name: &str) -> Module {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/unroll");
-    Module::parse(&modules::read(folder.join(format!("{name}.spv")))).expect("parses")
+    Module::parse(modules::read(folder.join(format!("{name}.spv")))).expect("parses")
 }
 
 fn translated(module: &Module, spec: &[(u32, u64)]) -> Shader {

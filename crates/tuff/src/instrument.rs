@@ -49,7 +49,7 @@ pub fn parsed(path: &Path, bytes: &[u8]) -> Result<Module> {
     if !bytes.len().is_multiple_of(4) {
         return Err(Error::file(path, "not SPIR-V: its size is no multiple of 4"));
     }
-    Module::parse(&shader::words(bytes)).map_err(|e| Error::file(path, e))
+    Module::parse(shader::words(bytes)).map_err(|e| Error::file(path, e))
 }
 
 /// Calls `f` with each instruction. (rspirv's own module has no place for instructions of debug info among the types.)

@@ -493,7 +493,7 @@ fn regions(read: &Value, c: &Value) {
 fn with_source(folder: &Path) -> BTreeMap<u32, u64> {
     let spv = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shader/tests/instrument/trips.debug.spv");
     let bytes = std::fs::read(spv).unwrap();
-    let module = shader::Module::parse(&shader::words(&bytes)).unwrap();
+    let module = shader::Module::parse(shader::words(&bytes)).unwrap();
     let table = shader::instrument::blocks(&module, shader::instrument::Entry::Named("main", None)).unwrap();
     let mut lines = BTreeMap::new();
     for b in &table {

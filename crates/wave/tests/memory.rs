@@ -538,7 +538,7 @@ fn f16_round_trip() {
 #[test]
 fn a_pointer_to_nothing_is_no_address() {
     let spirv = include_bytes!("../../shader/tests/spirv/handles.spv");
-    let module = shader::Module::parse(&to_words(spirv)).unwrap();
+    let module = shader::Module::parse(to_words(spirv)).unwrap();
     for optimise in [true, false] {
         let options = shader::options::Options {
             stage: shader::ir::Stage::Compute,

@@ -22,7 +22,7 @@ fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
         machine: Default::default(),
         optimise,
     };
-    shader::compile(&shader::Module::parse(&to_words(spirv)).unwrap(), &options).unwrap()
+    shader::compile(&shader::Module::parse(to_words(spirv)).unwrap(), &options).unwrap()
 }
 
 /// What came out of a wave: outputs by slot, and who is left.

@@ -36,7 +36,7 @@ fn spirv() -> Vec<u32> {
 
 #[test]
 fn lines_are_those_of_the_source() {
-    let module = Module::parse(&spirv()).unwrap();
+    let module = Module::parse(spirv()).unwrap();
     let table = blocks(&module, Entry::All).unwrap();
     let lines: Vec<u32> = table.iter().flat_map(|b| b.lines.clone()).collect();
     // (naga says line 1 of what it knows no line of.)

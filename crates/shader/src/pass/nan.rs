@@ -30,8 +30,8 @@ pub fn settle(shader: &mut Shader) {
     let row = |shader: &Shader, x: Value| facts(&shader.data(x).inst).map(|f| f.nan);
     // Of most an op's row says it.
     let asked = |c: &(u32, Value)| {
-        !(own(c.0, c.1) && with_canon(shader.data(c.1)).is_some())
-            && !matches!(row(shader, c.1), Some(Nan::Makes | Nan::Settles))
+        let better = own(c.0, c.1) && with_canon(shader.data(c.1)).is_some();
+        !better && !matches!(row(shader, c.1), Some(Nan::Makes | Nan::Settles))
     };
     let known = canons.iter().any(asked).then(|| wild(shader));
     for &(b, x) in &canons {

@@ -152,7 +152,7 @@ fn lines_have_their_instructions() {
         return;
     }
     let bytes = glsl::compile(&file("sides.comp"), Stage::Compute).unwrap();
-    let module = Module::parse(&shader::words(&bytes)).unwrap();
+    let module = Module::parse(shader::words(&bytes)).unwrap();
     let a = analyse(&module, Stage::Compute, "main", &[]).unwrap();
     let all = lines(&a, &module, entry_of(&Some("main".into()))).unwrap();
     let (mut by_line, mut sum) = (BTreeMap::new(), Cost::FREE);
@@ -210,7 +210,7 @@ fn lines_have_their_varyings() {
     std::fs::write(&path, text).unwrap();
     let bytes = glsl::compile(&path, Stage::Fragment);
     std::fs::remove_file(&path).unwrap();
-    let module = Module::parse(&shader::words(&bytes.unwrap())).unwrap();
+    let module = Module::parse(shader::words(&bytes.unwrap())).unwrap();
     let a = analyse(&module, Stage::Fragment, "main", &[]).unwrap();
     let mut by_line: BTreeMap<u32, Cost> = BTreeMap::new();
     for (stretch, cost) in lines(&a, &module, entry_of(&Some("main".into()))).unwrap() {
