@@ -98,6 +98,10 @@ pub struct Fast {
     bytes_in_all: u32,
     /// Where the last four bytes of a level's first layer begin, from its first texel; [`NO_LAST`] if it has not as many.
     last: [u32; 16],
+    /// Of levels in sparse image blocks, if there are such.
+    split: Option<Splits>,
+    /// A row of a level lies its pitch after the one before: those of sparse image blocks too, but where these have slices.
+    rows: bool,
     /// Bytes of a texel.
     bytes: u32,
     /// What offsets in memory are made in.
@@ -136,6 +140,41 @@ pub struct Fast {
     pub(super) off: bool,
 }
 
+/// How far sparse image blocks lie apart beyond the pitches of texels ([`crate::image::Split`]), by axis: a lane a level.
+#[derive(Clone, Copy, PartialEq)]
+struct Splits {
+    /// log2 of a block's sides.
+    shift: [[u32; 16]; 2],
+    extra: [[u32; 16]; 2],
+}
+
+impl Splits {
+    /// Of these levels; none if no level is in blocks, or bytes between blocks have not 32 bits.
+    fn of(levels: &[Level]) -> Option<Splits> {
+        let mut of = Splits { shift: [[31; 16]; 2], extra: [[0; 16]; 2] };
+        for (i, l) in levels.iter().enumerate().take(LEVELS) {
+            for k in 0..2 {
+                of.shift[k][i] = l.split.shift(k);
+                of.extra[k][i] = l.split.extra(k).try_into().ok()?;
+            }
+        }
+        levels.iter().any(|l| !l.split.is_none()).then_some(of)
+    }
+
+    /// The sparse image block of a place, in columns and rows of blocks.
+    #[inline(always)]
+    fn block(&self, level: usize, at: [u32; 2]) -> [u32; 2] {
+        [at[0] >> self.shift[0][level % LEVELS], at[1] >> self.shift[1][level % LEVELS]]
+    }
+
+    /// What its bytes lie beyond what pitches say.
+    #[inline(always)]
+    fn beyond(&self, level: usize, block: [u32; 2]) -> u32 {
+        let [x, y] = [0, 1].map(|k| block[k].wrapping_mul(self.extra[k][level % LEVELS]));
+        x.wrapping_add(y)
+    }
+}
+
 /// What [`Fast`] has kernels for, by the coordinates of a sample: one, two, or a direction.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
@@ -170,16 +209,23 @@ impl Fast {
         levels: &[Level],
         layers: u32,
     ) -> Option<Box<Fast>> {
+        use TexelKind as K;
         let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
         if levels.len() > LEVELS {
             return None;
         }
-        let family = Family::of(format)?;
+        let split = Splits::of(levels);
+        if split.is_none() && levels.iter().any(|l| !l.split.is_none()) {
+            return None;
+        }
+        // Warps of these sample from tiles, as those of plans do.
+        let family = if split.is_some() { Family::any(format)? } else { Family::of(format)? };
         let [w, h, _] = first.size;
         let unit = match format.block_bytes {
             _ if format.compressed() => Unit::Blocks,
-            n if n.is_power_of_two() => Unit::Shift(n.trailing_zeros()),
-            n => Unit::Bytes(n),
+            n if !n.is_power_of_two() => Unit::Bytes(n),
+            n if split.is_some() => Unit::Split(n.trailing_zeros()),
+            n => Unit::Shift(n.trailing_zeros()),
         };
         let mut plan = Plan::of(format);
         let own = plan;
@@ -202,6 +248,8 @@ impl Fast {
             base: first.base,
             bytes_in_all: 0,
             last: [NO_LAST; 16],
+            split,
+            rows: split.is_none_or(|s| s.extra[1] == [0; 16]),
             bytes: format.block_bytes,
             unit,
             reads: if format.compressed() { Unit::Decoded } else { unit },
@@ -219,8 +267,8 @@ impl Fast {
             count: levels.len(),
             line: kind == Kind::Line,
             cube: kind == Kind::Cube,
-            compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm | TexelKind::D24),
-            swapped: matches!(format.kind, TexelKind::Bgra8Unorm),
+            compares: matches!(family, Family::Own(K::R32Sfloat | K::R16Unorm | K::D24)),
+            swapped: matches!(family, Family::Own(K::Bgra8Unorm)),
             runs,
             #[cfg(test)]
             off: false,
@@ -230,7 +278,8 @@ impl Fast {
             let [w, h, _] = l.size;
             let end = start
                 .checked_add(l.layer_pitch.checked_mul(layers as u64)?)?
-                .checked_add(l.row_pitch.checked_mul(format.blocks(h, 1) as u64)?)?;
+                .checked_add(l.row_pitch.checked_mul(format.blocks(h, 1) as u64)?)?
+                .checked_add(l.split.offset(format.blocks(w, 0) - 1, format.blocks(h, 1) - 1))?;
             let whole = (start | l.layer_pitch | l.row_pitch).is_multiple_of(format.block_bytes as u64);
             let up = f.blocks.as_ref().map_or(0, |b| b.up());
             if end > u32::MAX as u64 >> up || f.blocks.is_some() && !whole {
@@ -249,6 +298,7 @@ impl Fast {
             let bytes = (h as u64 - 1) * l.row_pitch + w as u64 * format.block_bytes as u64;
             f.last[i] = bytes.checked_sub(4).map_or(NO_LAST, |b| b as u32);
         }
+        f.aligned &= f.rows;
         Some(Box::new(f))
     }
 
@@ -292,6 +342,7 @@ impl Fast {
             && same(&self.row_pitch, &o.row_pitch)
             && same(&self.layer_pitch, &o.layer_pitch)
             && same(&self.start, &o.start)
+            && self.split == o.split
     }
 }
 
@@ -324,12 +375,16 @@ impl Family {
             | K::Rgba16Sfloat
             | K::R32Sfloat
             | K::Rgba32Sfloat => Some(Family::Own(format.kind)),
-            K::Block(_) => {
-                let packing = crate::format::block::packing(format)?;
-                Some(Family::Any { words: packing.bytes() == 4 })
-            }
-            _ => Plan::of(format).map(|p| Family::Any { words: p.bytes == 4 }),
+            _ => Family::any(format),
         }
+    }
+
+    fn any(format: &FormatInfo) -> Option<Family> {
+        let bytes = match format.kind {
+            TexelKind::Block(_) => crate::format::block::packing(format)?.bytes(),
+            _ => Plan::of(format)?.bytes,
+        };
+        Some(Family::Any { words: bytes == 4 })
     }
 }
 

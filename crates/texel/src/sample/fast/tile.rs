@@ -36,9 +36,10 @@ pub struct Place {
     pitch: u32,
 }
 
-/// A view's tiles, and the view as if it lay in them.
+/// A view's tiles, and the view as if it lay in them. Of plain texels in sparse image blocks the block that warps read is their tile, where
+/// it lies.
 pub struct Tiles<'a> {
-    blocks: &'a Blocks,
+    blocks: Option<&'a Blocks>,
     cache: *mut Cached,
     room: *mut u8,
     used: usize,
@@ -46,10 +47,16 @@ pub struct Tiles<'a> {
 }
 
 impl<'a> Tiles<'a> {
-    /// Of a view of compressed blocks.
+    /// Of a view of compressed blocks, or of one with levels in sparse image blocks.
     #[inline]
     pub fn of(f: &'a Fast) -> Option<Tiles<'a>> {
-        let blocks = f.blocks.as_ref()?;
+        let Some(blocks) = &f.blocks else {
+            f.split.as_ref()?;
+            let mut view = f.clone();
+            (view.split, view.reads) = (None, Unit::Shift(f.bytes.trailing_zeros()));
+            let (cache, room) = (std::ptr::null_mut(), std::ptr::null_mut());
+            return Some(Tiles { blocks: None, cache, room, used: 0, view });
+        };
         let tiles = TILES.with(|t| t.get());
         // SAFETY: the thread's own; nobody else of it is at it while it samples.
         let room = unsafe {
@@ -61,11 +68,12 @@ impl<'a> Tiles<'a> {
         };
         let mut view = f.clone();
         view.base = room.wrapping_sub(BIAS);
+        view.split = None;
         view.reads = Unit::Shift(blocks.texel);
         view.bytes = 1 << blocks.texel;
         view.last = [0; 16];
         debug_assert_ne!(view.last[0], NO_LAST);
-        Some(Tiles { blocks, cache: cached(), room, used: 0, view })
+        Some(Tiles { blocks: Some(blocks), cache: cached(), room, used: 0, view })
     }
 
     /// Tiles that have been made are of no use any more.
@@ -109,7 +117,7 @@ impl<'a> Tiles<'a> {
             *places = [place; TOGETHER];
             return 0;
         }
-        if self.blocks.lanes.is_some() {
+        if self.blocks.is_some_and(|b| b.lanes.is_some()) {
             return (1 << warps.len()) - 1;
         }
         let mut apart = 0;
@@ -133,8 +141,7 @@ impl<'a> Tiles<'a> {
         warps: &[*const Corners],
     ) -> Option<Place> {
         let level = level % LEVELS;
-        let b = self.blocks;
-        let (mut first, mut count) = ([0; 2], [0; 2]);
+        let (mut first, mut last) = ([0; 2], [0; 2]);
         for k in 0..2 {
             let (mut low, mut high) = (s.isplat(u32::MAX), s.isplat(0));
             for w in warps {
@@ -151,10 +158,19 @@ impl<'a> Tiles<'a> {
             for v in simd::ops::i_lanes(s, high) {
                 most = if v > most { v } else { most };
             }
-            first[k] = least / b.shape.extent[k];
-            count[k] = most / b.shape.extent[k] - first[k] + 1;
+            (first[k], last[k]) = (least, most);
         }
-        let [w, h] = count;
+        let Some(b) = self.blocks else {
+            let (start, pitch) = (f.start[level], f.row_pitch[level]);
+            let Some(split) = &f.split else { return Some(Place { start, pitch }) };
+            let [from, to] = [split.block(level, first), split.block(level, last)];
+            let start = start.wrapping_add(split.beyond(level, from));
+            return if from == to { Some(Place { start, pitch }) } else { None };
+        };
+        for k in 0..2 {
+            (first[k], last[k]) = (first[k] / b.shape.extent[k], last[k] / b.shape.extent[k]);
+        }
+        let [w, h] = [last[0] - first[0] + 1, last[1] - first[1] + 1];
         let texel = 1 << b.texel;
         let pitch = (w as usize * b.shape.extent[0] as usize * texel).next_multiple_of(64);
         let bytes = pitch * (h * b.shape.extent[1]) as usize;
@@ -187,15 +203,19 @@ impl<'a> Tiles<'a> {
         let at = MARGIN + self.used;
         // SAFETY: blocks of the level, in which all corners are; the tile is within the room, but for up to sixteen bytes.
         unsafe {
-            let blocks = f.level(level).add((first[0] as usize) << b.shift);
             for y in 0..h {
-                let row = blocks.add((first[1] + y) as usize * f.row_pitch[level] as usize);
+                let row = f.level(level).add((first[1] + y) as usize * f.row_pitch[level] as usize);
                 let to = self.room.add(at + pitch * (y * b.shape.extent[1]) as usize);
                 for x in 0..w as usize {
                     if !read[(y * w) as usize + x] {
                         continue;
                     }
-                    let from = b.decoded(self.cache, row.add(x << b.shift));
+                    let mut from = row.add((first[0] as usize + x) << b.shift);
+                    if let Some(split) = &f.split {
+                        let block = split.block(level, [first[0] + x as u32, first[1] + y]);
+                        from = from.add(split.beyond(level, block) as usize);
+                    }
+                    let from = b.decoded(self.cache, from);
                     put(s, b, from, to.add(x * b.shape.extent[0] as usize * texel), pitch);
                 }
             }

@@ -217,7 +217,7 @@ fn linear<S: Simd>(
                 let t = c.texel(s, p, l, n);
                 let l = Levels { start: t.start, ..*l };
                 let row = f.unit.row(s, f, &numbered(s, &l), t.row);
-                out.add(s, &l, f.unit.column(s, f, t.column), row, s.mand(lanes, s.mnot(t.none)));
+                out.add(s, &l, f.unit.column(s, f, &l, t.column), row, s.mand(lanes, s.mnot(t.none)));
             }
             return;
         }
@@ -303,9 +303,11 @@ pub fn near_corners<S: Simd>(s: S, f: &Fast, [columns, rows]: &[[S::I; 2]; 2], m
                 row_pitch: s.isplat(1),
                 layer_pitch: rows[0],
                 start: s.isplat(0),
+                // (Columns and rows of different blocks are different, whatever lies between.)
+                split: [[s.isplat(0); 2]; 2],
             };
             for k in 0..2 {
-                columns[k] = ops::shr(s, unit.column(s, f, columns[k]), 6);
+                columns[k] = ops::shr(s, unit.column(s, f, &one, columns[k]), 6);
                 rows[k] = unit.row(s, f, &one, rows[k]);
             }
         }
@@ -325,7 +327,7 @@ pub fn reads(
     mask: u16,
     out: &mut Reads,
 ) -> Option<*const u8> {
-    let f = flat_kernels(view).filter(|f| !f.line)?;
+    let f = flat_kernels(view).filter(|f| !f.line && f.rows)?;
     let mut nearest = None;
     let sampler = f.sampler(sampler, &mut nearest);
     let mut row = Row::default();

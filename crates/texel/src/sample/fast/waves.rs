@@ -547,12 +547,12 @@ unsafe fn nearest_warps<S: Simd, T: Texels>(
         };
         let [x, y] = place::nearest_texels(s, f, sampler, &st, &mut s.mask(0));
         let row = s.iadd(s.imul(y, s.isplat(f.row_pitch[0])), s.isplat(f.start[0]));
-        let at = s.iadd(T::unit(f).column(s, f, x), row);
+        let at = s.iadd(T::unit(f).after(s, x), row);
         let mut color = [st[0]; 4];
         // SAFETY: texels of the level; the caller's wave.
         unsafe {
             T::load(s, f, f.base, at, &mut color);
-            T::finish(s, &mut color);
+            T::finish(s, f, &mut color);
             give::<S, T>(s, f, view, wave, w, mask, &color);
         }
     }
