@@ -4,6 +4,7 @@ use crate::texel_wave::Texels;
 use crate::texture;
 use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
+use simd::rows::Rows;
 use std::cell::RefCell;
 use texel::format::FormatInfo;
 use texel::memory::sparse::{may_have_holes, resident};
@@ -135,12 +136,80 @@ fn give(w: &mut ImageWarp, texel: [u32; 4]) {
 /// # Safety
 /// As [`run`]; rows and results are those of a wave.
 pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
-    let dims = match code.dim {
+    if wave.residency.is_null() {
+        // SAFETY: the caller's (all below).
+        return unsafe { results_wave(code, wave) };
+    }
+    // First: results may take operands' places.
+    let Some(missing) = (unsafe { missing_wave(code, wave) }) else { return false };
+    if !unsafe { results_wave(code, wave) } {
+        return false;
+    }
+    for w in (0..32).filter(|w| wave.rows.live >> w & 1 != 0) {
+        for lane in lanes(wave.rows.exec[w]) {
+            let code = (missing[w] >> lane & 1) as u32;
+            // SAFETY: a result's rows have sixteen lanes for each warp.
+            unsafe { wave.residency.add(64 * w).cast::<u32>().add(lane).write_unaligned(code) };
+        }
+    }
+    true
+}
+
+/// Coordinates of a flat view or a cube, but for the layer.
+fn flat_dims(dim: Dim) -> Option<usize> {
+    match dim {
         Dim::D1 => Some(1),
         Dim::D2 => Some(2),
         Dim::Cube => Some(3),
         _ => None,
-    };
+    }
+}
+
+/// Lanes of each warp that read a texel without memory; `None` where [`residency`] has to look lane by lane.
+///
+/// # Safety
+/// As [`run_wave`].
+unsafe fn missing_wave(code: &ImageCode, wave: &ImageWave) -> Option<[u16; 32]> {
+    if wave.view == 0 || code.dim == Dim::Buffer || code.multisampled {
+        return None;
+    }
+    // SAFETY: not null: descriptor writes stored such a view.
+    let view = unsafe { &*(wave.view as *const ImageView) };
+    if !view.image.span().is_some_and(|(at, _)| may_have_holes(at)) {
+        return Some([0; 32]);
+    }
+    match code.op {
+        ImageOp::Sample if wave.sampler != 0 => {
+            let dims = flat_dims(code.dim)?;
+            // SAFETY: not null: descriptor writes stored a sampler; the rows are the caller's.
+            unsafe {
+                let sampler = &*(wave.sampler as *const Sampler);
+                missing_samples_wave(view, sampler, dims, code.arrayed, &wave.rows)
+            }
+        }
+        ImageOp::Fetch | ImageOp::Read => {
+            let n = code.coords.len().min(4);
+            let mut missing = [0; 32];
+            for w in (0..32).filter(|w| wave.rows.live >> w & 1 != 0) {
+                // SAFETY: the wave has rows of sixteen lanes for each warp.
+                let row = |r: &Rows| unsafe { r.warp(w).cast::<[u32; 16]>().read_unaligned() };
+                let mut coords = [[0; 16]; 4];
+                coords.iter_mut().zip(&wave.rows.coords[..n]).for_each(|(to, r)| *to = row(r));
+                let lod = wave.rows.lod.as_ref().map(row);
+                missing[w] = missing_texels(view, &coords, lod.as_ref(), None, wave.rows.exec[w]);
+            }
+            Some(missing)
+        }
+        _ => None,
+    }
+}
+
+/// [`run_wave`], but for residency codes.
+///
+/// # Safety
+/// As there.
+unsafe fn results_wave(code: &ImageCode, wave: &ImageWave) -> bool {
+    let dims = flat_dims(code.dim);
     if matches!(code.op, ImageOp::Fetch | ImageOp::Read) && code.dim != Dim::Buffer {
         let dims = dims.filter(|d| code.coords.len() == d + code.arrayed as usize);
         let done = dims.filter(|_| wave.view != 0 && !code.multisampled).is_some_and(|dims| {
@@ -272,6 +341,15 @@ unsafe fn residency(code: &ImageCode, w: &mut ImageWarp) {
     let all = w.mask;
     if !may_have_holes(at as *const u8) {
         return lanes(all).for_each(|l| w.residency[l] = 0);
+    }
+    // SAFETY: descriptor writes stored view and sampler, where they are not null.
+    if code.op == ImageOp::Sample
+        && flat_dims(code.dim).is_some()
+        && let (Some(view), Some(sampler)) =
+            unsafe { ((w.view as *const ImageView).as_ref(), (w.sampler as *const Sampler).as_ref()) }
+        && let Some(missing) = missing_samples(view, sampler, &sample_args!(code, w), all)
+    {
+        return lanes(all).for_each(|l| w.residency[l] = (missing >> l & 1) as u32);
     }
     LINES.with_borrow_mut(|touched| {
         for lane in lanes(all) {

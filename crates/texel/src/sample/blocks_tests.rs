@@ -2,9 +2,13 @@
 
 use super::tests::{fill, make, plain, sampler, view, wave_agrees};
 use super::*;
-use crate::for_tests::{bound_image, info_2d};
+use crate::for_tests::{bound_image, info_2d, space};
+use crate::image::Image;
+use crate::memory::DeviceMemory;
+use crate::memory::sparse::{BLOCK, resident};
 use ash::vk;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 /// An image that lies in sparse image blocks gives what one in rows does: samples, fetches, and blocks of compressed texels.
 #[test]
@@ -72,17 +76,20 @@ fn blocks_of_memory_change_no_texel() {
     }
 }
 
-/// Samples of waves, by every kernel: the bits of the general path of an image in rows, and the lines of the general path of the one in blocks.
-#[test]
-fn waves_sample_blocks_as_rows() {
-    for level in simd::Level::tested() {
-        // Kernels that are not optimised want more stack than a test has.
-        let thread = std::thread::Builder::new().stack_size(64 << 20);
-        thread.spawn(move || sample_by(level)).unwrap().join().unwrap();
+/// An image in blocks, of which each second one has memory.
+fn half_bound(info: &vk::ImageCreateInfo) -> Arc<Image> {
+    let image = Image::new(space(), info).unwrap();
+    let memory = DeviceMemory::stored(space(), image.size(), 0).unwrap();
+    let addresses = image.sparse().unwrap();
+    for at in (0..image.size() / BLOCK).step_by(2).map(|n| n * BLOCK) {
+        assert!(addresses.bind_part(at, BLOCK, Some((memory.clone(), at))));
     }
+    Arc::new(image)
 }
 
-fn sample_by(machine: simd::Level) {
+/// Samples of waves, by every kernel: the bits of the general path of an image in rows, the lines of the general path of the one in blocks,
+/// and the lanes that touch what has no memory.
+pub(crate) fn waves_sample_blocks_as_rows(machine: simd::Level) {
     use vk::Format as F;
     use vk::SamplerAddressMode as M;
     let mut state = 3u32;
@@ -123,6 +130,11 @@ fn sample_by(machine: simd::Level) {
             return;
         }
         let size = general[0].levels[0].size;
+        let holed = [0, 1].map(|_| half_bound(&vk::ImageCreateInfo { flags, ..info }));
+        let mut of_holes = holed.each_ref().map(|i| plain(i, t));
+        of_holes[0].fast.iter_mut().for_each(|f| f.off = true);
+        of_holes[1].fast = of_holes[1].fast.take().and_then(|f| f.on(machine));
+        let mut codes = [0; 2];
         for case in 0..96usize {
             let wraps = [M::REPEAT, M::CLAMP_TO_EDGE, M::CLAMP_TO_BORDER, M::MIRRORED_REPEAT];
             let filter = [vk::Filter::LINEAR, vk::Filter::NEAREST][(case % 3 == 2) as usize];
@@ -170,6 +182,18 @@ fn sample_by(machine: simd::Level) {
             let mut one = [[0; 16]; 4];
             sample_warp(&v, &s, &args, mask, &mut one);
             assert_eq!(one, want, "{:?} {case} {machine:?} as a warp", info.format);
+            // Which lanes touch a hole: of the general path's lines, lane by lane, those without memory.
+            let missing = lanes(mask).filter(|lane| {
+                let touched = Touched::default();
+                touched.sample(&of_holes[0], &s, &args, 1 << lane);
+                touched.into_lines().iter().any(|line| !resident((line << 6) as *const u8))
+            });
+            let missing = missing.fold(0, |m, lane| m | 1 << lane);
+            let got = missing_samples(&of_holes[1], &s, &args, mask);
+            assert_eq!(got, Some(missing), "{:?} {case} {machine:?}: lanes without memory", info.format);
+            codes[0] += missing.count_ones();
+            codes[1] += (mask & !missing).count_ones();
         }
+        assert!(codes.iter().all(|n| *n > 50), "{:?}: {codes:?}", info.format);
     }
 }

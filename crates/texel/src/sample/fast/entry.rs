@@ -2,6 +2,7 @@
 //! kernel.
 
 use super::Fast;
+use crate::memory::sparse::BLOCK;
 use crate::sample::args::{SampleArgs, Warp4, lanes};
 use crate::sample::sampler::{Reduction, Sampler};
 use crate::sample::view::ImageView;
@@ -97,6 +98,58 @@ pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask
     let args = &flat(f, args, &mut row)?;
     // SAFETY: the kernel was picked for this machine.
     Some(unsafe { (f.runs.lines)(f, view, sampler, args, mask) })
+}
+
+/// Lanes of the mask that read texels without memory, of a sample that is of a class that has a kernel.
+pub fn missing_samples(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> Option<u16> {
+    // (A filter of a 1D view reads its only row twice; offsets within memory have 32 bits.)
+    let f = flat_kernels(view).filter(|f| !f.line && f.rows && !view.levels.is_empty())?;
+    f.bytes_in_all.checked_add(BLOCK as u32)?;
+    let mut nearest = None;
+    let sampler = f.sampler(sampler, &mut nearest);
+    let mut row = Row::default();
+    let args = &flat(f, args, &mut row).filter(|a| a.shift.is_none())?;
+    // SAFETY: the kernel was picked for this machine.
+    Some(unsafe { (f.runs.missing)(f, view, sampler, args, mask) })
+}
+
+/// [`missing_samples`] of each warp of a wave.
+///
+/// # Safety
+/// Rows are those of a wave.
+pub unsafe fn missing_samples_wave(
+    view: &ImageView,
+    sampler: &Sampler,
+    dims: usize,
+    arrayed: bool,
+    wave: &ImageRows,
+) -> Option<[u16; 32]> {
+    let mut missing = [0; 32];
+    for w in (0..32).filter(|w| wave.live >> w & 1 != 0 && wave.exec[*w] != 0) {
+        // SAFETY: the wave has rows of sixteen lanes for each warp.
+        let row = |r: &Rows| unsafe { r.warp(w).cast::<[u32; 16]>().read_unaligned() };
+        let n = dims + arrayed as usize;
+        let mut coords = [[0; 16]; 4];
+        for (to, r) in coords.iter_mut().zip(&wave.coords).take(n) {
+            *to = row(r);
+        }
+        let LevelRows { bias, min_lod, grad } = &wave.levels;
+        let [lod, dref, bias, min_lod] = [&wave.lod, &wave.dref, bias, min_lod].map(|r| r.as_ref().map(row));
+        let grad = grad.as_ref().map(|g| g.each_ref().map(row));
+        let args = SampleArgs {
+            dims,
+            arrayed,
+            coords: &coords[..n],
+            lod: lod.as_ref(),
+            dref: dref.as_ref(),
+            bias: bias.as_ref(),
+            min_lod: min_lod.as_ref(),
+            grad: grad.as_ref(),
+            ..SampleArgs::default()
+        };
+        missing[w] = missing_samples(view, sampler, &args, wave.exec[w])?;
+    }
+    Some(missing)
 }
 
 /// Fetches for all warps of a wave, if the view is of a class that has a kernel and all lanes read one level; false if not.

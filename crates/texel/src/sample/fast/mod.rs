@@ -42,7 +42,10 @@ use blocks::Blocks;
 use corners::{ANY, corners};
 use cube::Direction;
 pub(super) use entry::{extra_taps, gather, sample, sample_solid};
-pub use entry::{extra_taps_wave, fetch_wave, gather_wave, sample_lines, sample_solid_wave, sample_wave};
+pub use entry::{
+    extra_taps_wave, fetch_wave, gather_wave, missing_samples, missing_samples_wave, sample_lines,
+    sample_solid_wave, sample_wave,
+};
 use lod::{Lods, lods};
 use place::{Place, at_level, bordered};
 use simd::rows::ImageRows;
@@ -67,11 +70,12 @@ type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageRows);
 type Count = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
 type Read = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Reads);
+type Missing = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u16;
 /// Lines of the columns and rows of the 2×2 texels of each lane, where they are few.
 type Near = unsafe fn(&Fast, &[[[u32; 16]; 2]; 2], u16) -> Option<u32>;
 
-/// The kernels of a format for a machine: one warp, and a wave of them; one that counts the lines that a warp touches, and one
-/// that says which texels it reads.
+/// The kernels of a format for a machine: one warp, and a wave of them; one that counts the lines that a warp touches, one
+/// that says which texels it reads, and one that says which lanes read some that have no memory.
 #[derive(Clone, Copy)]
 struct Runs {
     warp: Run,
@@ -79,6 +83,7 @@ struct Runs {
     lines: Count,
     near: Near,
     reads: Read,
+    missing: Missing,
 }
 
 /// What the kernels need of a view: per level one lane of each vector. A 1D image has one row.
@@ -459,6 +464,10 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
                 mask: u16,
                 out: &mut Reads,
             ) = touch::read
+        ),
+        missing: simd::form!(
+            machine,
+            fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u16 = touch::missing
         ),
     })
 }

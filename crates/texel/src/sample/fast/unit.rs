@@ -67,9 +67,7 @@ impl Unit {
                 let at = s.iadd(s.imul(block, l.row_pitch), l.start);
                 if f.split.is_some() { s.iadd(at, l.beyond(s, 1, block)) } else { at }
             }
-            (Unit::Split(_), _) => {
-                s.iadd(s.iadd(s.imul(i, l.row_pitch), l.start), l.beyond(s, 1, i))
-            }
+            (Unit::Split(_), _) => s.iadd(s.iadd(s.imul(i, l.row_pitch), l.start), l.beyond(s, 1, i)),
             _ => s.iadd(s.imul(i, l.row_pitch), l.start),
         }
     }
