@@ -146,10 +146,11 @@ pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
         return false;
     }
     for w in (0..32).filter(|w| wave.rows.live >> w & 1 != 0) {
-        for lane in lanes(wave.rows.exec[w]) {
-            let code = (missing[w] >> lane & 1) as u32;
-            // SAFETY: a result's rows have sixteen lanes for each warp.
-            unsafe { wave.residency.add(64 * w).cast::<u32>().add(lane).write_unaligned(code) };
+        // SAFETY: a result's rows have sixteen lanes for each warp.
+        let codes = unsafe { &mut *wave.residency.add(64 * w).cast::<[u32; 16]>() };
+        let (exec, missing) = (wave.rows.exec[w], missing[w]);
+        for (lane, code) in codes.iter_mut().enumerate() {
+            *code = if exec >> lane & 1 != 0 { (missing >> lane & 1) as u32 } else { *code };
         }
     }
     true

@@ -1,7 +1,7 @@
 //! Samples, gathers and fetches as callers ask for them: of a warp or a wave, where view, sampler and operands are of a class that has a
 //! kernel.
 
-use super::Fast;
+use super::{Fast, Reads};
 use crate::memory::sparse::BLOCK;
 use crate::sample::args::{SampleArgs, Warp4, lanes};
 use crate::sample::sampler::{Reduction, Sampler};
@@ -109,8 +109,12 @@ pub fn missing_samples(view: &ImageView, sampler: &Sampler, args: &SampleArgs, m
     let sampler = f.sampler(sampler, &mut nearest);
     let mut row = Row::default();
     let args = &flat(f, args, &mut row).filter(|a| a.shift.is_none())?;
-    // SAFETY: the kernel was picked for this machine.
-    Some(unsafe { (f.runs.missing)(f, view, sampler, args, mask) })
+    let mut reads = Reads::default();
+    // SAFETY: the kernels were picked for this machine.
+    Some(unsafe {
+        (f.runs.reads)(f, view, sampler, args, mask, &mut reads);
+        (f.runs.missing)(&reads, f.base)
+    })
 }
 
 /// [`missing_samples`] of each warp of a wave.
@@ -134,14 +138,15 @@ pub unsafe fn missing_samples_wave(
             *to = row(r);
         }
         let LevelRows { bias, min_lod, grad } = &wave.levels;
-        let [lod, dref, bias, min_lod] = [&wave.lod, &wave.dref, bias, min_lod].map(|r| r.as_ref().map(row));
+        // (Texels do not depend on what they are compared with.)
+        let lod = wave.lod.as_ref().map(row);
+        let (bias, min_lod) = (bias.as_ref().map(row), min_lod.as_ref().map(row));
         let grad = grad.as_ref().map(|g| g.each_ref().map(row));
         let args = SampleArgs {
             dims,
             arrayed,
             coords: &coords[..n],
             lod: lod.as_ref(),
-            dref: dref.as_ref(),
             bias: bias.as_ref(),
             min_lod: min_lod.as_ref(),
             grad: grad.as_ref(),

@@ -70,12 +70,12 @@ type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageRows);
 type Count = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
 type Read = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Reads);
-type Missing = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u16;
+type Missing = unsafe fn(&Reads, *const u8) -> u16;
 /// Lines of the columns and rows of the 2×2 texels of each lane, where they are few.
 type Near = unsafe fn(&Fast, &[[[u32; 16]; 2]; 2], u16) -> Option<u32>;
 
 /// The kernels of a format for a machine: one warp, and a wave of them; one that counts the lines that a warp touches, one
-/// that says which texels it reads, and one that says which lanes read some that have no memory.
+/// that says which texels it reads, and one that says which lanes' texels have no memory.
 #[derive(Clone, Copy)]
 struct Runs {
     warp: Run,
@@ -465,10 +465,7 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
                 out: &mut Reads,
             ) = touch::read
         ),
-        missing: simd::form!(
-            machine,
-            fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u16 = touch::missing
-        ),
+        missing: simd::form!(machine, fn(reads: &Reads, base: *const u8) -> u16 = touch::missing),
     })
 }
 

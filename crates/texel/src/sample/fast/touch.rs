@@ -95,48 +95,28 @@ impl<S: Simd> Sink<S> for Reads {
     }
 }
 
-/// Lanes that read texels without memory.
-struct Holes {
-    /// The view's first texel.
-    base: u64,
-    lanes: u16,
-}
-
-impl<S: Simd> Sink<S> for Holes {
-    #[inline(always)]
-    fn add(&mut self, s: S, l: &Levels<S>, column: S::I, row: S::I, lanes: S::M) {
-        let at = s.iadd(s.iadd(column, l.start), s.imul(row, l.row_pitch));
+/// Lanes that read a texel that has no memory. `base`: the view's first texel, of which all are less than 4 GiB less a block away.
+#[inline(always)]
+pub fn missing<S: Simd>(s: S, reads: &Reads, base: *const u8) -> u16 {
+    let within = base as u64 % BLOCK;
+    let mut lanes = 0;
+    for (at, &mask) in reads.at[..reads.n].iter().zip(&reads.lanes) {
+        // SAFETY: `add` has written the first `n`.
+        let at = unsafe { s.iloadu(at.as_ptr().cast()) };
         // (A texel lies in one block.)
-        let within = self.base % BLOCK;
         let block = ops::shr(s, s.iadd(at, s.isplat(within as u32)), BLOCK.trailing_zeros());
-        let mut left = s.mbits(lanes);
+        let mut left = mask;
         while left != 0 {
             let first = shared(s, block, left);
             let same = s.mbits(s.ieq(block, first)) & left;
             left &= !same;
             let number = ops::i_lanes(s, first)[0] as u64;
-            if !resident((self.base - within + number * BLOCK) as *const u8) {
-                self.lanes |= same;
+            if !resident((base as u64 - within + number * BLOCK) as *const u8) {
+                lanes |= same;
             }
         }
     }
-}
-
-/// Which of the lanes `mask` read a texel that has no memory. The view has less than 4 GiB less a block.
-#[inline(always)]
-pub fn missing<S: Simd>(
-    s: S,
-    f: &Fast,
-    view: &ImageView,
-    sampler: &Sampler,
-    args: &SampleArgs,
-    mask: u16,
-) -> u16 {
-    let mut place = placed(s, f, view, sampler, args);
-    let levels = if plain(f, sampler) { None } else { Some(lods(s, f, view, sampler, args)) };
-    let mut holes = Holes { base: f.base as u64, lanes: 0 };
-    all(s, f, sampler, &mut place, levels.as_ref(), s.mask(mask), &mut holes);
-    holes.lanes
+    lanes
 }
 
 impl Lines {
