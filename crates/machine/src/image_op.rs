@@ -4,7 +4,7 @@ use crate::texel_wave::Texels;
 use crate::texture;
 use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
-use simd::rows::Rows;
+use simd::rows::{Holes, ImageRows, Rows};
 use std::cell::RefCell;
 use texel::format::FormatInfo;
 use texel::memory::sparse::{may_have_holes, resident};
@@ -140,15 +140,16 @@ pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
         // SAFETY: the caller's (all below).
         return unsafe { results_wave(code, wave) };
     }
-    // First: results may take operands' places.
-    let Some(missing) = (unsafe { missing_wave(code, wave) }) else { return false };
-    if !unsafe { results_wave(code, wave) } {
+    let holes = Holes::default();
+    let Some(asks) = (unsafe { holes_wave(code, wave, &holes) }) else { return false };
+    let rows = ImageRows { holes: asks.then_some(&holes), ..wave.rows };
+    if !unsafe { results_wave(code, &ImageWave { rows, ..*wave }) } {
         return false;
     }
     for w in (0..32).filter(|w| wave.rows.live >> w & 1 != 0) {
         // SAFETY: a result's rows have sixteen lanes for each warp.
         let codes = unsafe { &mut *wave.residency.add(64 * w).cast::<[u32; 16]>() };
-        let (exec, missing) = (wave.rows.exec[w], missing[w]);
+        let (exec, missing) = (wave.rows.exec[w], holes.of(w));
         for (lane, code) in codes.iter_mut().enumerate() {
             *code = if exec >> lane & 1 != 0 { (missing >> lane & 1) as u32 } else { *code };
         }
@@ -166,40 +167,33 @@ fn flat_dims(dim: Dim) -> Option<usize> {
     }
 }
 
-/// Lanes of each warp that read a texel without memory; `None` where [`residency`] has to look lane by lane.
+/// Finds which lanes of each warp read a texel without memory, before results take operands' places; true: samples are to tell. `None` where
+/// [`residency`] has to look lane by lane.
 ///
 /// # Safety
 /// As [`run_wave`].
-unsafe fn missing_wave(code: &ImageCode, wave: &ImageWave) -> Option<[u16; 32]> {
+unsafe fn holes_wave(code: &ImageCode, wave: &ImageWave, holes: &Holes) -> Option<bool> {
     if wave.view == 0 || code.dim == Dim::Buffer || code.multisampled {
         return None;
     }
     // SAFETY: not null: descriptor writes stored such a view.
     let view = unsafe { &*(wave.view as *const ImageView) };
     if !view.image.span().is_some_and(|(at, _)| may_have_holes(at)) {
-        return Some([0; 32]);
+        return Some(false);
     }
     match code.op {
-        ImageOp::Sample if wave.sampler != 0 => {
-            let dims = flat_dims(code.dim)?;
-            // SAFETY: not null: descriptor writes stored a sampler; the rows are the caller's.
-            unsafe {
-                let sampler = &*(wave.sampler as *const Sampler);
-                missing_samples_wave(view, sampler, dims, code.arrayed, &wave.rows)
-            }
-        }
+        ImageOp::Sample => flat_dims(code.dim).map(|_| true),
         ImageOp::Fetch | ImageOp::Read => {
             let n = code.coords.len().min(4);
-            let mut missing = [0; 32];
             for w in (0..32).filter(|w| wave.rows.live >> w & 1 != 0) {
                 // SAFETY: the wave has rows of sixteen lanes for each warp.
                 let row = |r: &Rows| unsafe { r.warp(w).cast::<[u32; 16]>().read_unaligned() };
                 let mut coords = [[0; 16]; 4];
                 coords.iter_mut().zip(&wave.rows.coords[..n]).for_each(|(to, r)| *to = row(r));
                 let lod = wave.rows.lod.as_ref().map(row);
-                missing[w] = missing_texels(view, &coords, lod.as_ref(), None, wave.rows.exec[w]);
+                holes.put(w, missing_texels(view, &coords, lod.as_ref(), None, wave.rows.exec[w]));
             }
-            Some(missing)
+            Some(false)
         }
         _ => None,
     }

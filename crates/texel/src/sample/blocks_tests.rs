@@ -7,6 +7,7 @@ use crate::image::Image;
 use crate::memory::DeviceMemory;
 use crate::memory::sparse::{BLOCK, resident};
 use ash::vk;
+use simd::rows::{Holes, ImageRows, Rows};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -191,6 +192,27 @@ pub(crate) fn waves_sample_blocks_as_rows(machine: simd::Level) {
             let missing = missing.fold(0, |m, lane| m | 1 << lane);
             let got = missing_samples(&of_holes[1], &s, &args, mask);
             assert_eq!(got, Some(missing), "{:?} {case} {machine:?}: lanes without memory", info.format);
+            // As a warp of a wave, whose first one has other lanes.
+            let mut rows = [[[0u32; 16]; 2]; 4];
+            rows.iter_mut().zip(&c).for_each(|(r, c)| *r = [*c; 2]);
+            let mut exec = [0; 32];
+            exec[..2].copy_from_slice(&[0x00FF, mask]);
+            let holes = Holes::default();
+            let wave = ImageRows {
+                live: 3,
+                exec: &exec,
+                coords: std::array::from_fn(|k| Rows { at: rows[k].as_ptr().cast(), step: 64 }),
+                lod: lod.map(|l| Rows { at: l.as_ptr().cast(), step: 0 }),
+                levels: Default::default(),
+                dref: None,
+                data: [Rows::NONE; 4],
+                out: rows.each_mut().map(|r| r.as_mut_ptr().cast()),
+                lines: None,
+                holes: Some(&holes),
+            };
+            // SAFETY: rows of two warps.
+            assert!(unsafe { sample_wave(&of_holes[1], &s, dims, layers, &wave) });
+            assert_eq!(holes.of(1), missing, "{:?} {case} {machine:?}: of a wave", info.format);
             codes[0] += missing.count_ones();
             codes[1] += (mask & !missing).count_ones();
         }

@@ -47,8 +47,7 @@ pub use args::{SampleArgs, Warp4, few, lanes};
 #[cfg(test)]
 pub(crate) use blocks_tests::waves_sample_blocks_as_rows;
 pub use fast::{
-    extra_taps_wave, fetch_wave, gather_wave, missing_samples, missing_samples_wave, sample_lines,
-    sample_solid_wave, sample_wave,
+    extra_taps_wave, fetch_wave, gather_wave, missing_samples, sample_lines, sample_solid_wave, sample_wave,
 };
 pub use filter::{gather_warp, sample_warp};
 pub use lines::Touched;

@@ -189,6 +189,7 @@ fn nearest_of_whole_waves() {
             data: [simd::rows::Rows::NONE; 4],
             out: at,
             lines: None,
+            holes: None,
         };
         // SAFETY: rows of sixteen warps.
         let done = unsafe { sample_wave(&v, &s, 2, false, &wave) };

@@ -289,8 +289,18 @@ unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, count
     }
     let lines = Cell::new(0);
     let lines_to = counts.then_some(&lines);
-    let rows =
-        ImageRows { live: st.live, exec: &st.exec, coords, lod, levels, dref, data, out, lines: lines_to };
+    let rows = ImageRows {
+        live: st.live,
+        exec: &st.exec,
+        coords,
+        lod,
+        levels,
+        dref,
+        data,
+        out,
+        lines: lines_to,
+        holes: None,
+    };
     let mut residency = std::ptr::null_mut();
     if !c.residency.is_none() {
         residency = dst32(st, c.residency, 0).cast();
@@ -397,6 +407,7 @@ unsafe fn by_taps(st: &mut State, c: &ImageCode, x: &mut ImageWarp, filtering: F
             data: [Rows::NONE; 4],
             out: [std::ptr::null_mut(); 4],
             lines: None,
+            holes: None,
         };
         let wave = ImageWave { view: x.view, sampler: x.sampler, rows, residency: std::ptr::null_mut() };
         // SAFETY: the caller's view and sampler; the rows are the operation's registers.

@@ -42,18 +42,19 @@ fn is_anchor(count: u32, partition: usize, texel: usize) -> bool {
         }
 }
 
-struct Bc7Mode {
-    subsets: u32,
-    partition_bits: u32,
-    rotation_bits: u32,
-    selector_bits: u32,
-    color_bits: u32,
-    alpha_bits: u32,
+/// How a mode's blocks are made up: bits of each part, in the order that they come in.
+pub struct Bc7Mode {
+    pub subsets: u32,
+    pub partition_bits: u32,
+    pub rotation_bits: u32,
+    pub selector_bits: u32,
+    pub color_bits: u32,
+    pub alpha_bits: u32,
     /// P-bits: one an endpoint, or one a subset.
-    endpoint_p: bool,
-    shared_p: bool,
-    index_bits: u32,
-    second_bits: u32,
+    pub endpoint_p: bool,
+    pub shared_p: bool,
+    pub index_bits: u32,
+    pub second_bits: u32,
 }
 
 const fn mode(
@@ -77,7 +78,7 @@ const fn mode(
     }
 }
 
-const BC7_MODES: [Bc7Mode; 8] = [
+pub const BC7_MODES: [Bc7Mode; 8] = [
     mode([3, 4, 0, 0, 4, 0], true, false, 3, 0),
     mode([2, 6, 0, 0, 6, 0], false, true, 3, 0),
     mode([3, 6, 0, 0, 5, 0], false, false, 2, 0),
@@ -89,24 +90,23 @@ const BC7_MODES: [Bc7Mode; 8] = [
 ];
 
 /// What a BC7 block says before its indices.
-pub struct Bc7 {
-    pub subsets: u32,
-    pub partition: usize,
+struct Bc7 {
+    subsets: u32,
+    partition: usize,
     /// The channel that alpha is exchanged with, from 1 on; 0: none.
-    pub rotation: u32,
+    rotation: u32,
     /// The second set of indices is that of colours, not of alpha.
-    pub exchanged: bool,
+    exchanged: bool,
     /// Two endpoints a subset.
-    pub ends: [[u32; 4]; 6],
+    ends: [[u32; 4]; 6],
     /// Bits of indices: of the first set, and of the second if there is one.
-    pub bits: [u32; 2],
+    bits: [u32; 2],
     /// The first bit of the indices.
-    pub at: u32,
+    at: u32,
 }
 
 /// `None` for a block without a mode.
-#[inline]
-pub fn bc7_head(block: u128) -> Option<Bc7> {
+fn bc7_head(block: u128) -> Option<Bc7> {
     let number = (block as u8).trailing_zeros() as usize;
     let m = BC7_MODES.get(number)?;
     let mut bits = Bits { block, at: number as u32 + 1 };

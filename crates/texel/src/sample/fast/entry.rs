@@ -1,8 +1,7 @@
 //! Samples, gathers and fetches as callers ask for them: of a warp or a wave, where view, sampler and operands are of a class that has a
 //! kernel.
 
-use super::{Fast, Reads};
-use crate::memory::sparse::BLOCK;
+use super::Fast;
 use crate::sample::args::{SampleArgs, Warp4, lanes};
 use crate::sample::sampler::{Reduction, Sampler};
 use crate::sample::view::ImageView;
@@ -102,59 +101,13 @@ pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask
 
 /// Lanes of the mask that read texels without memory, of a sample that is of a class that has a kernel.
 pub fn missing_samples(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> Option<u16> {
-    // (A filter of a 1D view reads its only row twice; offsets within memory have 32 bits.)
-    let f = flat_kernels(view).filter(|f| !f.line && f.rows && !view.levels.is_empty())?;
-    f.bytes_in_all.checked_add(BLOCK as u32)?;
+    let f = flat_kernels(view).filter(|f| f.knows_holes() && !view.levels.is_empty())?;
     let mut nearest = None;
     let sampler = f.sampler(sampler, &mut nearest);
     let mut row = Row::default();
     let args = &flat(f, args, &mut row).filter(|a| a.shift.is_none())?;
-    let mut reads = Reads::default();
-    // SAFETY: the kernels were picked for this machine.
-    Some(unsafe {
-        (f.runs.reads)(f, view, sampler, args, mask, &mut reads);
-        (f.runs.missing)(&reads, f.base)
-    })
-}
-
-/// [`missing_samples`] of each warp of a wave.
-///
-/// # Safety
-/// Rows are those of a wave.
-pub unsafe fn missing_samples_wave(
-    view: &ImageView,
-    sampler: &Sampler,
-    dims: usize,
-    arrayed: bool,
-    wave: &ImageRows,
-) -> Option<[u16; 32]> {
-    let mut missing = [0; 32];
-    for w in (0..32).filter(|w| wave.live >> w & 1 != 0 && wave.exec[*w] != 0) {
-        // SAFETY: the wave has rows of sixteen lanes for each warp.
-        let row = |r: &Rows| unsafe { r.warp(w).cast::<[u32; 16]>().read_unaligned() };
-        let n = dims + arrayed as usize;
-        let mut coords = [[0; 16]; 4];
-        for (to, r) in coords.iter_mut().zip(&wave.coords).take(n) {
-            *to = row(r);
-        }
-        let LevelRows { bias, min_lod, grad } = &wave.levels;
-        // (Texels do not depend on what they are compared with.)
-        let lod = wave.lod.as_ref().map(row);
-        let (bias, min_lod) = (bias.as_ref().map(row), min_lod.as_ref().map(row));
-        let grad = grad.as_ref().map(|g| g.each_ref().map(row));
-        let args = SampleArgs {
-            dims,
-            arrayed,
-            coords: &coords[..n],
-            lod: lod.as_ref(),
-            bias: bias.as_ref(),
-            min_lod: min_lod.as_ref(),
-            grad: grad.as_ref(),
-            ..SampleArgs::default()
-        };
-        missing[w] = missing_samples(view, sampler, &args, wave.exec[w])?;
-    }
-    Some(missing)
+    // SAFETY: the operands are those of such a view.
+    Some(unsafe { f.missing(view, sampler, args, mask) })
 }
 
 /// Fetches for all warps of a wave, if the view is of a class that has a kernel and all lanes read one level; false if not.
@@ -279,6 +232,9 @@ pub unsafe fn sample_wave(
         return false;
     }
     if wave.lines.is_some() && !f.aligned || wave.dref.is_some() && !f.compares {
+        return false;
+    }
+    if wave.holes.is_some() && !f.knows_holes() {
         return false;
     }
     let mut nearest = None;

@@ -36,6 +36,7 @@ use super::sampler::Sampler;
 use super::view::{ImageView, Level};
 use crate::format::plan::Plan;
 use crate::format::{FormatInfo, NumClass, TexelKind};
+use crate::memory::sparse::BLOCK;
 use crate::vector::{load, store};
 use any::{Any, Functions};
 use blocks::Blocks;
@@ -43,14 +44,14 @@ use corners::{ANY, corners};
 use cube::Direction;
 pub(super) use entry::{extra_taps, gather, sample, sample_solid};
 pub use entry::{
-    extra_taps_wave, fetch_wave, gather_wave, missing_samples, missing_samples_wave, sample_lines,
-    sample_solid_wave, sample_wave,
+    extra_taps_wave, fetch_wave, gather_wave, missing_samples, sample_lines, sample_solid_wave, sample_wave,
 };
 use lod::{Lods, lods};
 use place::{Place, at_level, bordered};
 use simd::rows::ImageRows;
 use simd::{Level as Machine, Simd};
 use std::mem::MaybeUninit;
+use std::sync::Arc;
 pub use texels::scale;
 use texels::{Bytes, Depth24, Float, Half, Texels, Unorm16};
 pub(super) use touch::{Reads, reads};
@@ -104,7 +105,7 @@ pub struct Fast {
     /// Where the last four bytes of a level's first layer begin, from its first texel; [`NO_LAST`] if it has not as many.
     last: [u32; 16],
     /// Of levels in sparse image blocks, if there are such.
-    split: Option<Splits>,
+    split: Option<Arc<Splits>>,
     /// A row of a level lies its pitch after the one before: those of sparse image blocks too, but where these have slices.
     rows: bool,
     /// Bytes of a texel.
@@ -146,7 +147,7 @@ pub struct Fast {
 }
 
 /// How far sparse image blocks lie apart beyond the pitches of texels ([`crate::image::Split`]), by axis: a lane a level.
-#[derive(Clone, Copy, PartialEq)]
+#[derive(PartialEq)]
 struct Splits {
     /// log2 of a block's sides.
     shift: [[u32; 16]; 2],
@@ -219,7 +220,7 @@ impl Fast {
         if levels.len() > LEVELS {
             return None;
         }
-        let split = Splits::of(levels);
+        let split = Splits::of(levels).map(Arc::new);
         if split.is_none() && levels.iter().any(|l| !l.split.is_none()) {
             return None;
         }
@@ -253,8 +254,8 @@ impl Fast {
             base: first.base,
             bytes_in_all: 0,
             last: [NO_LAST; 16],
+            rows: split.as_ref().is_none_or(|s| s.extra[1] == [0; 16]),
             split,
-            rows: split.is_none_or(|s| s.extra[1] == [0; 16]),
             bytes: format.block_bytes,
             unit,
             reads: if format.compressed() { Unit::Decoded } else { unit },
@@ -305,6 +306,26 @@ impl Fast {
         }
         f.aligned &= f.rows;
         Some(Box::new(f))
+    }
+
+    /// Whether [`Self::missing`] knows what samples read: of a 1D view's only row a filter reads more, and offsets within blocks of memory have
+    /// 32 bits.
+    fn knows_holes(&self) -> bool {
+        !self.line && self.rows && self.bytes_in_all.checked_add(BLOCK as u32).is_some()
+    }
+
+    /// Lanes of the mask that read a texel without memory.
+    ///
+    /// # Safety
+    /// As [`body`], without shifts; [`Self::knows_holes`].
+    #[inline(never)]
+    unsafe fn missing(&self, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u16 {
+        let mut reads = Reads::default();
+        // SAFETY: the kernels were picked for this machine.
+        unsafe {
+            (self.runs.reads)(self, view, sampler, args, mask, &mut reads);
+            (self.runs.missing)(&reads, self.base)
+        }
     }
 
     /// Lanes make texels each of their own compressed blocks.

@@ -54,7 +54,7 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
         if several.is_empty() {
             return;
         }
-        if wave.lines.is_some() {
+        if wave.lines.is_some() || wave.holes.is_some() {
             for &one in several.iter() {
                 // SAFETY: the caller's wave.
                 unsafe { count(s, f, view, sampler, arrayed, wave, one) };

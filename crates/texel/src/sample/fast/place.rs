@@ -62,8 +62,14 @@ impl<S: Simd> Levels<S> {
 
 #[inline(always)]
 pub fn levels<S: Simd>(s: S, f: &Fast, level: S::I, layer: S::I) -> Levels<S> {
+    levels_of(s, f, level, layer, true)
+}
+
+/// `splits`: the kernel is one of those for views with sparse image blocks too.
+#[inline(always)]
+pub fn levels_of<S: Simd>(s: S, f: &Fast, level: S::I, layer: S::I, splits: bool) -> Levels<S> {
     let mut split = [[s.isplat(0); 2]; 2];
-    if let Some(of) = &f.split {
+    if splits && let Some(of) = &f.split {
         for k in 0..2 {
             split[k] = [pick(s, &of.shift[k], level), pick(s, &of.extra[k], level)];
         }
@@ -285,7 +291,7 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
     nearest: S::M,
     out: &mut [S::F; 4],
 ) {
-    let mut l = levels(s, f, level, p.layer);
+    let mut l = levels_of(s, f, level, p.layer, T::ANY);
     l.start = s.iadd(l.start, p.shift);
     if T::ANY {
         l.count(s, f);

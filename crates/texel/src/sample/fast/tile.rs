@@ -18,8 +18,8 @@ const ROOM: usize = 48 << 10;
 const MARGIN: usize = 4 << 10;
 /// Blocks of a tile.
 const MOST: usize = 256;
-/// Of tiles of more blocks than this it is asked which of them are read: where texels are read here and there, few are.
-const FEW: usize = 30;
+/// Of tiles of more blocks than this it is asked which of them are read: where texels are read here and there, or rows of pixels lie aslant, few are.
+const SOME: usize = 15;
 /// Of more blocks a warp than this no tile is made where lanes can make texels of their own blocks: it takes longer.
 const LOOSE: usize = 5;
 /// What offsets in tiles begin with: tiles' columns and rows are those of the level, so that their first texels lie before the room.
@@ -34,6 +34,8 @@ thread_local! {
 pub struct Place {
     start: u32,
     pitch: u32,
+    /// Of a tile that is a sparse image block: where one of its texels lies, from the view's first.
+    home: Option<u32>,
 }
 
 /// A view's tiles, and the view as if it lay in them. Of plain texels in sparse image blocks the block that warps read is their tile, where
@@ -80,6 +82,12 @@ impl<'a> Tiles<'a> {
     #[inline(always)]
     pub fn clear(&mut self) {
         self.used = 0;
+    }
+
+    /// An address in the sparse image block that a tile is, if it is one.
+    #[inline(always)]
+    pub fn home(&self, place: Place) -> Option<*const u8> {
+        Some(self.view.base.wrapping_add(place.home? as usize))
     }
 
     /// Puts the view's level there.
@@ -162,10 +170,12 @@ impl<'a> Tiles<'a> {
         }
         let Some(b) = self.blocks else {
             let (start, pitch) = (f.start[level], f.row_pitch[level]);
-            let Some(split) = &f.split else { return Some(Place { start, pitch }) };
+            let split = f.split.as_ref()?;
             let [from, to] = [split.block(level, first), split.block(level, last)];
             let start = start.wrapping_add(split.beyond(level, from));
-            return if from == to { Some(Place { start, pitch }) } else { None };
+            let home =
+                start.wrapping_add(first[1].wrapping_mul(pitch)).wrapping_add(first[0].wrapping_mul(f.bytes));
+            return if from == to { Some(Place { start, pitch, home: Some(home) }) } else { None };
         };
         for k in 0..2 {
             (first[k], last[k]) = (first[k] / b.shape.extent[k], last[k] / b.shape.extent[k]);
@@ -179,8 +189,35 @@ impl<'a> Tiles<'a> {
         if blocks > MOST || loose || self.used + bytes > ROOM {
             return None;
         }
-        let mut read = [blocks <= FEW; MOST];
-        if blocks > FEW {
+        // Of a rectangle of a few blocks most are read, but where rows of pixels lie aslant.
+        let mut few = u64::MAX;
+        if blocks > SOME && blocks <= 64 {
+            // (No closures: they would be compiled without the level's features.)
+            let (mut low, mut high) = (s.isplat(0), s.isplat(0));
+            let one = s.isplat(1);
+            for warp in warps {
+                // SAFETY: the caller's corners.
+                let i = unsafe { &(**warp).i };
+                let mut of = [[one; 2]; 2];
+                for k in 0..2 {
+                    for side in 0..2 {
+                        of[k][side] = s.isub(b.of(s, k, load(s, &i[k][side])), s.isplat(first[k]));
+                    }
+                }
+                for y in 0..2 {
+                    let row = s.imul(of[1][y], s.isplat(w));
+                    for x in 0..2 {
+                        // Shifts by 32 and more, or by less than 0, leave nothing.
+                        let n = s.iadd(row, of[0][x]);
+                        low = s.ior(low, s.ishl(one, n));
+                        high = s.ior(high, s.ishl(one, s.isub(n, s.isplat(32))));
+                    }
+                }
+            }
+            few = any(s, low) as u64 | (any(s, high) as u64) << 32;
+        }
+        let mut read = [blocks <= 64; MOST];
+        if blocks > 64 {
             for warp in warps {
                 // SAFETY: the caller's corners.
                 let i = unsafe { &(**warp).i };
@@ -207,7 +244,8 @@ impl<'a> Tiles<'a> {
                 let row = f.level(level).add((first[1] + y) as usize * f.row_pitch[level] as usize);
                 let to = self.room.add(at + pitch * (y * b.shape.extent[1]) as usize);
                 for x in 0..w as usize {
-                    if !read[(y * w) as usize + x] {
+                    let n = (y * w) as usize + x;
+                    if !read[n] || few >> (n % 64) & 1 == 0 {
                         continue;
                     }
                     let mut from = row.add((first[0] as usize + x) << b.shift);
@@ -223,8 +261,18 @@ impl<'a> Tiles<'a> {
         self.used += bytes;
         let before = first[0] as usize * b.shape.extent[0] as usize * texel
             + (first[1] * b.shape.extent[1]) as usize * pitch;
-        Some(Place { start: (BIAS + at - before) as u32, pitch: pitch as u32 })
+        Some(Place { start: (BIAS + at - before) as u32, pitch: pitch as u32, home: None })
     }
+}
+
+/// Bits of any lane.
+#[inline(always)]
+fn any<S: Simd>(s: S, v: S::I) -> u32 {
+    let mut all = 0;
+    for x in simd::ops::i_lanes(s, v) {
+        all |= x;
+    }
+    all
 }
 
 /// [`Tiles::cover`].

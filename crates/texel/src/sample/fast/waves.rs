@@ -12,6 +12,7 @@ use super::{
     Fast, apart, compare, edge_color, filters_inside, filters_plainly, layer_of, levels, ordered, plain,
     swizzled, touch,
 };
+use crate::memory::sparse::resident;
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
@@ -277,7 +278,33 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     }
 }
 
-/// Counts the lines of a warp, if they are to be counted.
+/// Says which lanes' texels of a warp have no memory, if that is asked and not known yet.
+///
+/// # Safety
+/// As [`count`].
+#[inline(always)]
+pub unsafe fn holes<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    arrayed: bool,
+    wave: &ImageRows,
+    (w, mask): (usize, u16),
+) {
+    if let Some(holes) = wave.holes
+        && !holes.knows(w)
+    {
+        // SAFETY: the caller's wave; it is asked of views alone of which this is known.
+        let lanes = unsafe {
+            let own = Operands::of(s, f, arrayed, wave, w);
+            f.missing(view, sampler, &own.args(f, arrayed, wave), mask)
+        };
+        holes.put(w, lanes);
+    }
+}
+
+/// Counts the lines of a warp, if they are to be counted, and says which lanes' texels have no memory, if that is asked.
 ///
 /// # Safety
 /// As [`warps`], of a wave that has the warp.
@@ -291,6 +318,8 @@ pub unsafe fn count<S: Simd>(
     wave: &ImageRows,
     (w, mask): (usize, u16),
 ) {
+    // SAFETY: the caller's.
+    unsafe { holes(s, f, view, sampler, arrayed, wave, (w, mask)) };
     if let Some(lines) = wave.lines {
         // SAFETY: the caller's wave; picked for this machine.
         let n = unsafe {
@@ -470,6 +499,15 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 // SAFETY: these are corners of the view.
                 unsafe { found::find::<S, T>(s, f, 0, at, &mut near, &mut found[i]) };
             }
+            if let Some(holes) = wave.holes
+                && let Some(tiles) = &tiles
+                && let Some(home) = tiles.home(places[i])
+                && !at.edged
+            {
+                holes.put(w, if resident(home) { 0 } else { mask });
+            }
+            // SAFETY: the caller's wave.
+            unsafe { holes(s, f, view, sampler, false, wave, (w, mask)) };
             if let Some(lines) = wave.lines {
                 // One function for all formats, but for those whose code is short.
                 let near = if at.edged {
