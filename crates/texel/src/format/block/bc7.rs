@@ -56,7 +56,7 @@ const fn ends(number: usize) -> Ends {
 static ENDS: [Ends; 8] = [ends(0), ends(1), ends(2), ends(3), ends(4), ends(5), ends(6), ends(7)];
 
 /// The subset of each texel, two bits each, of blocks of one, two and three subsets.
-static SUBSETS: [[u32; 64]; 3] = {
+pub static SUBSETS: [[u32; 64]; 3] = {
     let mut all = [[0; 64]; 3];
     let mut p = 0;
     while p < 64 {
@@ -75,7 +75,7 @@ static SUBSETS: [[u32; 64]; 3] = {
 const NONE: u8 = 64;
 
 /// Texels beside the first one whose indices lack their highest bit, the lower one first.
-static ANCHORS: [[[u8; 2]; 64]; 3] = {
+pub static ANCHORS: [[[u8; 2]; 64]; 3] = {
     let mut all = [[[NONE; 2]; 64]; 3];
     let mut p = 0;
     while p < 64 {
@@ -96,7 +96,7 @@ static WEIGHTS: [Table<16>; 3] = [
 
 /// Weights by the indices of `bits` bits that begin with `all`, of which those of the first texel and of `anchors` lack their highest bit.
 #[inline(always)]
-fn weights<S: Simd>(s: S, all: u64, bits: u32, anchors: [u8; 2]) -> S::I {
+pub fn weights<S: Simd>(s: S, all: u64, bits: u32, anchors: [u8; 2]) -> S::I {
     let mut all = all;
     // The lowest first: the bits of those after it have not been put in yet.
     for t in [0, anchors[0] as u32, anchors[1] as u32] {

@@ -4,8 +4,9 @@
 // Loops over channels index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
+use super::bc6h::bc6h;
 use super::bc7::bc7;
-use super::{BlockKind, FormatInfo, astc, bc, bptc, etc2};
+use super::{BlockKind, FormatInfo, astc, bc, etc2};
 use crate::format::TexelKind;
 use simd::{Level, Simd, Table, ops};
 
@@ -163,8 +164,8 @@ unsafe fn decode<S: Simd>(s: S, info: &'static FormatInfo, block: u128, out: *mu
                 s.istore(out, s.ior(red, ops::shl(s, ramp(s, hi, signed), 16)));
             }
             BlockKind::Bc6h { signed } => {
-                let out = out.cast::<[u16; 4]>();
-                bptc::bc6h(block, signed, |t, [r, g, b]| out.add(t).write([r, g, b, 0x3C00]));
+                let [red_green, blue_alpha] = bc6h(s, block, signed);
+                s.lstore(out, s.pack(red_green, blue_alpha));
             }
             BlockKind::Bc7 => s.istore(out, bc7(s, block)),
             BlockKind::Etc2Rgb => s.istore(out, etc2(s, lo.swap_bytes(), false)),
