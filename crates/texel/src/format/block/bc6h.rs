@@ -1,5 +1,8 @@
 //! BC6H blocks decoded by vectors, a channel of all texels at once. What they stand for is what [`super::bptc`] gives, a texel after the other.
 
+// Loops over channels index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 use super::bc7::{ANCHORS, SUBSETS, weights};
 use super::bptc;
 use super::packed::TWOS;

@@ -234,7 +234,7 @@ pub unsafe fn sample_wave(
     if wave.lines.is_some() && !f.aligned || wave.dref.is_some() && !f.compares {
         return false;
     }
-    if wave.holes.is_some() && !f.knows_holes() {
+    if wave.holes.is_some() && !(f.split.is_some() && f.knows_holes()) {
         return false;
     }
     let mut nearest = None;

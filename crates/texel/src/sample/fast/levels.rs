@@ -479,7 +479,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                 }
                 // SAFETY: the caller's wave.
                 unsafe {
-                    count(s, f, view, sampler, false, wave, (w, mask));
+                    count(s, f, view, sampler, false, wave, (w, mask), T::ANY);
                     give::<S, T>(s, f, view, wave, w, mask, &color);
                 }
             }

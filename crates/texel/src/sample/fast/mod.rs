@@ -22,6 +22,7 @@ mod nearest;
 mod place;
 mod points;
 mod solid;
+mod splits;
 mod square;
 mod texels;
 mod tile;
@@ -36,7 +37,6 @@ use super::sampler::Sampler;
 use super::view::{ImageView, Level};
 use crate::format::plan::Plan;
 use crate::format::{FormatInfo, NumClass, TexelKind};
-use crate::memory::sparse::BLOCK;
 use crate::vector::{load, store};
 use any::{Any, Functions};
 use blocks::Blocks;
@@ -50,8 +50,8 @@ use lod::{Lods, lods};
 use place::{Place, at_level, bordered};
 use simd::rows::ImageRows;
 use simd::{Level as Machine, Simd};
+use splits::Splits;
 use std::mem::MaybeUninit;
-use std::sync::Arc;
 pub use texels::scale;
 use texels::{Bytes, Depth24, Float, Half, Texels, Unorm16};
 pub(super) use touch::{Reads, reads};
@@ -105,7 +105,7 @@ pub struct Fast {
     /// Where the last four bytes of a level's first layer begin, from its first texel; [`NO_LAST`] if it has not as many.
     last: [u32; 16],
     /// Of levels in sparse image blocks, if there are such.
-    split: Option<Arc<Splits>>,
+    split: Option<Splits>,
     /// A row of a level lies its pitch after the one before: those of sparse image blocks too, but where these have slices.
     rows: bool,
     /// Bytes of a texel.
@@ -144,41 +144,6 @@ pub struct Fast {
     /// The general path instead, to compare with.
     #[cfg(test)]
     pub(super) off: bool,
-}
-
-/// How far sparse image blocks lie apart beyond the pitches of texels ([`crate::image::Split`]), by axis: a lane a level.
-#[derive(PartialEq)]
-struct Splits {
-    /// log2 of a block's sides.
-    shift: [[u32; 16]; 2],
-    extra: [[u32; 16]; 2],
-}
-
-impl Splits {
-    /// Of these levels; none if no level is in blocks, or bytes between blocks have not 32 bits.
-    fn of(levels: &[Level]) -> Option<Splits> {
-        let mut of = Splits { shift: [[31; 16]; 2], extra: [[0; 16]; 2] };
-        for (i, l) in levels.iter().enumerate().take(LEVELS) {
-            for k in 0..2 {
-                of.shift[k][i] = l.split.shift(k);
-                of.extra[k][i] = l.split.extra(k).try_into().ok()?;
-            }
-        }
-        levels.iter().any(|l| !l.split.is_none()).then_some(of)
-    }
-
-    /// The sparse image block of a place, in columns and rows of blocks.
-    #[inline(always)]
-    fn block(&self, level: usize, at: [u32; 2]) -> [u32; 2] {
-        [at[0] >> self.shift[0][level % LEVELS], at[1] >> self.shift[1][level % LEVELS]]
-    }
-
-    /// What its bytes lie beyond what pitches say.
-    #[inline(always)]
-    fn beyond(&self, level: usize, block: [u32; 2]) -> u32 {
-        let [x, y] = [0, 1].map(|k| block[k].wrapping_mul(self.extra[k][level % LEVELS]));
-        x.wrapping_add(y)
-    }
 }
 
 /// What [`Fast`] has kernels for, by the coordinates of a sample: one, two, or a direction.
@@ -220,7 +185,7 @@ impl Fast {
         if levels.len() > LEVELS {
             return None;
         }
-        let split = Splits::of(levels).map(Arc::new);
+        let split = Splits::of(levels);
         if split.is_none() && levels.iter().any(|l| !l.split.is_none()) {
             return None;
         }
@@ -306,26 +271,6 @@ impl Fast {
         }
         f.aligned &= f.rows;
         Some(Box::new(f))
-    }
-
-    /// Whether [`Self::missing`] knows what samples read: of a 1D view's only row a filter reads more, and offsets within blocks of memory have
-    /// 32 bits.
-    fn knows_holes(&self) -> bool {
-        !self.line && self.rows && self.bytes_in_all.checked_add(BLOCK as u32).is_some()
-    }
-
-    /// Lanes of the mask that read a texel without memory.
-    ///
-    /// # Safety
-    /// As [`body`], without shifts; [`Self::knows_holes`].
-    #[inline(never)]
-    unsafe fn missing(&self, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u16 {
-        let mut reads = Reads::default();
-        // SAFETY: the kernels were picked for this machine.
-        unsafe {
-            (self.runs.reads)(self, view, sampler, args, mask, &mut reads);
-            (self.runs.missing)(&reads, self.base)
-        }
     }
 
     /// Lanes make texels each of their own compressed blocks.

@@ -57,7 +57,7 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
         if wave.lines.is_some() || wave.holes.is_some() {
             for &one in several.iter() {
                 // SAFETY: the caller's wave.
-                unsafe { count(s, f, view, sampler, arrayed, wave, one) };
+                unsafe { count(s, f, view, sampler, arrayed, wave, one, true) };
             }
         }
         for of in &mut points {

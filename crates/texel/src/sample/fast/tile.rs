@@ -18,8 +18,9 @@ const ROOM: usize = 48 << 10;
 const MARGIN: usize = 4 << 10;
 /// Blocks of a tile.
 const MOST: usize = 256;
-/// Of tiles of more blocks than this it is asked which of them are read: where texels are read here and there, or rows of pixels lie aslant, few are.
-const SOME: usize = 15;
+/// Of tiles of more blocks than this it is asked which of them are read: where texels are read here and there, few are.
+/// (To ask takes as long as five blocks that are kept.)
+const SOME: usize = 30;
 /// Of more blocks a warp than this no tile is made where lanes can make texels of their own blocks: it takes longer.
 const LOOSE: usize = 5;
 /// What offsets in tiles begin with: tiles' columns and rows are those of the level, so that their first texels lie before the room.
@@ -52,30 +53,33 @@ impl<'a> Tiles<'a> {
     /// Of a view of compressed blocks, or of one with levels in sparse image blocks.
     #[inline]
     pub fn of(f: &'a Fast) -> Option<Tiles<'a>> {
-        let Some(blocks) = &f.blocks else {
-            f.split.as_ref()?;
-            let mut view = f.clone();
-            (view.split, view.reads) = (None, Unit::Shift(f.bytes.trailing_zeros()));
-            let (cache, room) = (std::ptr::null_mut(), std::ptr::null_mut());
-            return Some(Tiles { blocks: None, cache, room, used: 0, view });
-        };
-        let tiles = TILES.with(|t| t.get());
-        // SAFETY: the thread's own; nobody else of it is at it while it samples.
-        let room = unsafe {
-            let tiles = &mut *tiles;
-            if tiles.is_empty() {
-                *tiles = vec![[0; 4]; (ROOM + 2 * MARGIN) / 64];
-            }
-            tiles.as_mut_ptr().cast::<u8>()
-        };
+        let blocks = f.blocks.as_ref();
+        if blocks.is_none() && f.split.is_none() {
+            return None;
+        }
+        let (mut cache, mut room) = (std::ptr::null_mut(), std::ptr::null_mut());
         let mut view = f.clone();
-        view.base = room.wrapping_sub(BIAS);
         view.split = None;
-        view.reads = Unit::Shift(blocks.texel);
-        view.bytes = 1 << blocks.texel;
-        view.last = [0; 16];
-        debug_assert_ne!(view.last[0], NO_LAST);
-        Some(Tiles { blocks: Some(blocks), cache: cached(), room, used: 0, view })
+        if let Some(blocks) = blocks {
+            cache = cached();
+            let tiles = TILES.with(|t| t.get());
+            // SAFETY: the thread's own; nobody else of it is at it while it samples.
+            room = unsafe {
+                let tiles = &mut *tiles;
+                if tiles.is_empty() {
+                    *tiles = vec![[0; 4]; (ROOM + 2 * MARGIN) / 64];
+                }
+                tiles.as_mut_ptr().cast::<u8>()
+            };
+            view.base = room.wrapping_sub(BIAS);
+            view.reads = Unit::Shift(blocks.texel);
+            view.bytes = 1 << blocks.texel;
+            view.last = [0; 16];
+            debug_assert_ne!(view.last[0], NO_LAST);
+        } else {
+            view.reads = Unit::Shift(f.bytes.trailing_zeros());
+        }
+        Some(Tiles { blocks, cache, room, used: 0, view })
     }
 
     /// Tiles that have been made are of no use any more.
@@ -189,7 +193,7 @@ impl<'a> Tiles<'a> {
         if blocks > MOST || loose || self.used + bytes > ROOM {
             return None;
         }
-        // Of a rectangle of a few blocks most are read, but where rows of pixels lie aslant.
+        // Of a rectangle of a few blocks most are read.
         let mut few = u64::MAX;
         if blocks > SOME && blocks <= 64 {
             // (No closures: they would be compiled without the level's features.)

@@ -272,7 +272,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     for (w, mask) in (Warps { live, exec: wave.exec }) {
         // SAFETY: the caller's wave.
         unsafe {
-            count(s, f, view, sampler, arrayed, wave, (w, mask));
+            count(s, f, view, sampler, arrayed, wave, (w, mask), T::ANY);
             one_warp(s, f, view, sampler, arrayed, wave, (w, mask));
         }
     }
@@ -304,7 +304,8 @@ pub unsafe fn holes<S: Simd>(
     }
 }
 
-/// Counts the lines of a warp, if they are to be counted, and says which lanes' texels have no memory, if that is asked.
+/// Counts the lines of a warp, if they are to be counted, and says which lanes' texels have no memory, if that may be `asked`: of kernels
+/// by plans, which views in sparse image blocks have.
 ///
 /// # Safety
 /// As [`warps`], of a wave that has the warp.
@@ -317,9 +318,12 @@ pub unsafe fn count<S: Simd>(
     arrayed: bool,
     wave: &ImageRows,
     (w, mask): (usize, u16),
+    asked: bool,
 ) {
-    // SAFETY: the caller's.
-    unsafe { holes(s, f, view, sampler, arrayed, wave, (w, mask)) };
+    if asked {
+        // SAFETY: the caller's.
+        unsafe { holes(s, f, view, sampler, arrayed, wave, (w, mask)) };
+    }
     if let Some(lines) = wave.lines {
         // SAFETY: the caller's wave; picked for this machine.
         let n = unsafe {
@@ -499,15 +503,17 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 // SAFETY: these are corners of the view.
                 unsafe { found::find::<S, T>(s, f, 0, at, &mut near, &mut found[i]) };
             }
-            if let Some(holes) = wave.holes
-                && let Some(tiles) = &tiles
-                && let Some(home) = tiles.home(places[i])
-                && !at.edged
-            {
-                holes.put(w, if resident(home) { 0 } else { mask });
+            if T::ANY {
+                if let Some(holes) = wave.holes
+                    && let Some(tiles) = &tiles
+                    && let Some(home) = tiles.home(places[i])
+                    && !at.edged
+                {
+                    holes.put(w, if resident(home) { 0 } else { mask });
+                }
+                // SAFETY: the caller's wave.
+                unsafe { holes(s, f, view, sampler, false, wave, (w, mask)) };
             }
-            // SAFETY: the caller's wave.
-            unsafe { holes(s, f, view, sampler, false, wave, (w, mask)) };
             if let Some(lines) = wave.lines {
                 // One function for all formats, but for those whose code is short.
                 let near = if at.edged {
@@ -536,7 +542,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 if apart >> i & 1 != 0 {
                     // SAFETY: the caller's wave.
                     unsafe {
-                        count(s, f, view, sampler, false, wave, (w, mask));
+                        count(s, f, view, sampler, false, wave, (w, mask), T::ANY);
                         one_warp(s, f, view, sampler, false, wave, (w, mask));
                     }
                 }
@@ -580,7 +586,7 @@ unsafe fn nearest_warps<S: Simd, T: Texels>(
     for (w, mask) in Warps::of(wave) {
         // SAFETY: the caller's wave.
         let st = unsafe {
-            count(s, f, view, sampler, false, wave, (w, mask));
+            count(s, f, view, sampler, false, wave, (w, mask), T::ANY);
             coordinates(s, wave, w)
         };
         let [x, y] = place::nearest_texels(s, f, sampler, &st, &mut s.mask(0));
