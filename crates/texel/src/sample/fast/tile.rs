@@ -194,8 +194,9 @@ impl<'a> Tiles<'a> {
             return None;
         }
         // Of a rectangle of a few blocks most are read.
+        let all = blocks <= SOME;
         let mut few = u64::MAX;
-        if blocks > SOME && blocks <= 64 {
+        if !all && blocks <= 64 {
             // (No closures: they would be compiled without the level's features.)
             let (mut low, mut high) = (s.isplat(0), s.isplat(0));
             let one = s.isplat(1);
@@ -244,16 +245,18 @@ impl<'a> Tiles<'a> {
         let at = MARGIN + self.used;
         // SAFETY: blocks of the level, in which all corners are; the tile is within the room, but for up to sixteen bytes.
         unsafe {
+            let blocks = f.level(level).add((first[0] as usize) << b.shift);
+            let splits = f.split.as_ref();
             for y in 0..h {
-                let row = f.level(level).add((first[1] + y) as usize * f.row_pitch[level] as usize);
+                let row = blocks.add((first[1] + y) as usize * f.row_pitch[level] as usize);
                 let to = self.room.add(at + pitch * (y * b.shape.extent[1]) as usize);
                 for x in 0..w as usize {
                     let n = (y * w) as usize + x;
-                    if !read[n] || few >> (n % 64) & 1 == 0 {
+                    if !all && (!read[n] || few >> (n % 64) & 1 == 0) {
                         continue;
                     }
-                    let mut from = row.add((first[0] as usize + x) << b.shift);
-                    if let Some(split) = &f.split {
+                    let mut from = row.add(x << b.shift);
+                    if let Some(split) = splits {
                         let block = split.block(level, [first[0] + x as u32, first[1] + y]);
                         from = from.add(split.beyond(level, block) as usize);
                     }
