@@ -3,6 +3,7 @@
 use parking_lot::Mutex;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use texel::buffer::Buffer;
 use texel::sample::{BufferView, ImageView, Sampler};
 
@@ -110,6 +111,9 @@ pub struct SetMemory {
     size: usize,
     /// What the descriptors point to, by their number; none beyond its end.
     kept: Mutex<Vec<Descriptor>>,
+    /// There may be such: a set of buffers alone never takes the lock. (Of a descriptor that is replaced the application makes sure that
+    /// its writes came before.)
+    keeps: AtomicBool,
 }
 
 // SAFETY: plain bytes; the specification makes the application synchronise updates with use.
@@ -121,7 +125,12 @@ impl SetMemory {
     pub fn new(size: usize) -> Option<SetMemory> {
         // SAFETY: the layout's size is not zero.
         let ptr = unsafe { alloc_zeroed(Self::layout(size)) };
-        (!ptr.is_null()).then_some(SetMemory { ptr, size, kept: Mutex::default() })
+        (!ptr.is_null()).then_some(SetMemory {
+            ptr,
+            size,
+            kept: Mutex::default(),
+            keeps: AtomicBool::new(false),
+        })
     }
     fn layout(size: usize) -> Layout {
         Layout::from_size_align(size.max(64), 64).expect("set sizes are checked at layout creation")
@@ -146,6 +155,11 @@ impl SetMemory {
         let i = offset as usize / size_of::<Words>();
         let points = d.view.is_some() || d.sampler.is_some();
         let words = d.words;
+        if !points && !self.keeps.load(Ordering::Relaxed) {
+            self.write_words(offset, words);
+            return None;
+        }
+        self.keeps.store(true, Ordering::Relaxed);
         let mut kept = self.kept.lock();
         if points && kept.len() <= i {
             kept.resize_with(i + 1, Descriptor::default);
@@ -195,6 +209,7 @@ impl SetMemory {
         // SAFETY: both are `size` bytes.
         unsafe { std::ptr::copy_nonoverlapping(self.ptr, new.ptr, self.size) };
         *new.kept.lock() = self.kept.lock().clone();
+        new.keeps.store(self.keeps.load(Ordering::Relaxed), Ordering::Relaxed);
         Some(new)
     }
 }

@@ -4,6 +4,7 @@ use crate::texel_wave::Texels;
 use crate::texture;
 use shader::bytecode::ImageCode;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, TexelType};
+use simd::rows::{Holes, ImageRows, Rows};
 use std::cell::RefCell;
 use texel::format::FormatInfo;
 use texel::memory::sparse::{may_have_holes, resident};
@@ -135,12 +136,75 @@ fn give(w: &mut ImageWarp, texel: [u32; 4]) {
 /// # Safety
 /// As [`run`]; rows and results are those of a wave.
 pub unsafe fn run_wave(code: &ImageCode, wave: &ImageWave) -> bool {
-    let dims = match code.dim {
+    if wave.residency.is_null() {
+        // SAFETY: the caller's (all below).
+        return unsafe { results_wave(code, wave) };
+    }
+    let holes = Holes::default();
+    let Some(asks) = (unsafe { holes_wave(code, wave, &holes) }) else { return false };
+    let rows = ImageRows { holes: asks.then_some(&holes), ..wave.rows };
+    if !unsafe { results_wave(code, &ImageWave { rows, ..*wave }) } {
+        return false;
+    }
+    for w in (0..32).filter(|w| wave.rows.live >> w & 1 != 0) {
+        // SAFETY: a result's rows have sixteen lanes for each warp.
+        let codes = unsafe { &mut *wave.residency.add(64 * w).cast::<[u32; 16]>() };
+        let (exec, missing) = (wave.rows.exec[w], holes.of(w));
+        for (lane, code) in codes.iter_mut().enumerate() {
+            *code = if exec >> lane & 1 != 0 { (missing >> lane & 1) as u32 } else { *code };
+        }
+    }
+    true
+}
+
+/// Coordinates of a flat view or a cube, but for the layer.
+fn flat_dims(dim: Dim) -> Option<usize> {
+    match dim {
         Dim::D1 => Some(1),
         Dim::D2 => Some(2),
         Dim::Cube => Some(3),
         _ => None,
-    };
+    }
+}
+
+/// Finds which lanes of each warp read a texel without memory, before results take operands' places; true: samples are to tell. `None` where
+/// [`residency`] has to look lane by lane.
+///
+/// # Safety
+/// As [`run_wave`].
+unsafe fn holes_wave(code: &ImageCode, wave: &ImageWave, holes: &Holes) -> Option<bool> {
+    if wave.view == 0 || code.dim == Dim::Buffer || code.multisampled {
+        return None;
+    }
+    // SAFETY: not null: descriptor writes stored such a view.
+    let view = unsafe { &*(wave.view as *const ImageView) };
+    if !view.image.span().is_some_and(|(at, _)| may_have_holes(at)) {
+        return Some(false);
+    }
+    match code.op {
+        ImageOp::Sample => flat_dims(code.dim).map(|_| true),
+        ImageOp::Fetch | ImageOp::Read => {
+            let n = code.coords.len().min(4);
+            for w in (0..32).filter(|w| wave.rows.live >> w & 1 != 0) {
+                // SAFETY: the wave has rows of sixteen lanes for each warp.
+                let row = |r: &Rows| unsafe { r.warp(w).cast::<[u32; 16]>().read_unaligned() };
+                let mut coords = [[0; 16]; 4];
+                coords.iter_mut().zip(&wave.rows.coords[..n]).for_each(|(to, r)| *to = row(r));
+                let lod = wave.rows.lod.as_ref().map(row);
+                holes.put(w, missing_texels(view, &coords, lod.as_ref(), None, wave.rows.exec[w]));
+            }
+            Some(false)
+        }
+        _ => None,
+    }
+}
+
+/// [`run_wave`], but for residency codes.
+///
+/// # Safety
+/// As there.
+unsafe fn results_wave(code: &ImageCode, wave: &ImageWave) -> bool {
+    let dims = flat_dims(code.dim);
     if matches!(code.op, ImageOp::Fetch | ImageOp::Read) && code.dim != Dim::Buffer {
         let dims = dims.filter(|d| code.coords.len() == d + code.arrayed as usize);
         let done = dims.filter(|_| wave.view != 0 && !code.multisampled).is_some_and(|dims| {
@@ -272,6 +336,15 @@ unsafe fn residency(code: &ImageCode, w: &mut ImageWarp) {
     let all = w.mask;
     if !may_have_holes(at as *const u8) {
         return lanes(all).for_each(|l| w.residency[l] = 0);
+    }
+    // SAFETY: descriptor writes stored view and sampler, where they are not null.
+    if code.op == ImageOp::Sample
+        && flat_dims(code.dim).is_some()
+        && let (Some(view), Some(sampler)) =
+            unsafe { ((w.view as *const ImageView).as_ref(), (w.sampler as *const Sampler).as_ref()) }
+        && let Some(missing) = missing_samples(view, sampler, &sample_args!(code, w), all)
+    {
+        return lanes(all).for_each(|l| w.residency[l] = (missing >> l & 1) as u32);
     }
     LINES.with_borrow_mut(|touched| {
         for lane in lanes(all) {

@@ -97,6 +97,7 @@ fn compare(
             data: std::array::from_fn(|k| rows(&data[k])),
             out: out.each_mut().map(|o| o.as_mut_ptr().cast()),
             lines: None,
+            holes: None,
         };
         // SAFETY: rows of three warps, a live image.
         assert!(unsafe { texels.run_on(level, op, &wave) });

@@ -62,4 +62,29 @@ pub struct ImageRows<'a> {
     pub out: [*mut u8; 4],
     /// The cache lines of texels that each warp touches are added here, if they are to be counted.
     pub lines: Option<&'a Cell<u64>>,
+    /// What samples tell here, if it is asked.
+    pub holes: Option<&'a Holes>,
+}
+
+/// Lanes of a wave's warps whose samples read a texel that has no memory.
+#[derive(Default)]
+pub struct Holes {
+    known: Cell<u32>,
+    lanes: [Cell<u16>; 32],
+}
+
+impl Holes {
+    #[inline(always)]
+    pub fn knows(&self, w: usize) -> bool {
+        self.known.get() >> (w % 32) & 1 != 0
+    }
+    #[inline(always)]
+    pub fn put(&self, w: usize, lanes: u16) {
+        self.known.set(self.known.get() | 1 << (w % 32));
+        self.lanes[w % 32].set(lanes);
+    }
+    /// Of a warp of which they are known.
+    pub fn of(&self, w: usize) -> u16 {
+        self.lanes[w % 32].get()
+    }
 }

@@ -142,6 +142,7 @@ fn pass(view: &ImageView, sampler: &Sampler, way: Way, step: f32) -> f64 {
             data: [Rows::NONE; 4],
             out: std::array::from_fn(|k| out[k].as_mut_ptr().cast()),
             lines: None,
+            holes: None,
         };
         let from = Instant::now();
         for _ in 0..4 {

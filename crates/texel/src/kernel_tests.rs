@@ -5,7 +5,7 @@ use crate::format::kernels::warps_are_their_texels;
 use crate::format::wave::steps_are_their_texels;
 use crate::sample::{
     kernels_agree_with_the_general_path, lines_of_large_images, stores_are_those_of_the_warps,
-    waves_are_their_warps,
+    waves_are_their_warps, waves_sample_blocks_as_rows,
 };
 use crate::transfer::{means_are_those_of_texels, rows_are_their_texels};
 
@@ -29,4 +29,5 @@ simd::walk! {
     "transfer::halve::row", "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;
     "transfer::means::row" => means_are_those_of_texels;
     "sample::fast::lines" => lines_of_large_images;
+    "sample::fast::missing" => waves_sample_blocks_as_rows;
 }

@@ -91,6 +91,8 @@ pub struct ImageWave<'a> {
     pub view: u64,
     pub sampler: u64,
     pub rows: ImageRows<'a>,
+    /// Where the first warp's residency codes go, as results do; null if the operation has none.
+    pub residency: *mut u8,
 }
 
 /// How texels are filtered.

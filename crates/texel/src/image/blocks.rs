@@ -41,6 +41,14 @@ impl Split {
         let side = 1u32 << self.shift[axis];
         n.min(side - (at & (side - 1)))
     }
+    /// log2 of a block's side along an axis, in blocks of the format.
+    pub fn shift(&self, axis: usize) -> u32 {
+        self.shift[axis] as u32
+    }
+    /// What [`Self::along`] adds for each block.
+    pub fn extra(&self, axis: usize) -> u64 {
+        self.extra[axis]
+    }
     /// All of these that may be added to an address.
     #[inline(always)]
     pub fn bits(&self) -> u64 {

@@ -90,9 +90,20 @@ pub fn resident_lanes(base: *const u8, at: &[u64; 16], mask: u16) -> u16 {
     if !may_have_holes(base) {
         return mask;
     }
-    (0..16)
-        .filter(|&l| mask >> l & 1 != 0 && resident(base.wrapping_add(at[l] as usize)))
-        .fold(0, |m, l| m | 1 << l)
+    let place = |l: usize| base.wrapping_add(at[l & 15] as usize);
+    let (mut left, mut there) = (mask, 0);
+    while left != 0 {
+        // Most often all are in one block.
+        let first = place(left.trailing_zeros() as usize);
+        let mut same = 0;
+        for l in 0..16 {
+            same |= ((place(l) as u64 / BLOCK == first as u64 / BLOCK) as u16) << l;
+        }
+        same &= left;
+        left &= !same;
+        there |= if resident(first) { same } else { 0 };
+    }
+    there
 }
 
 /// Calls `each(offset, bytes)` for the stretches of `p .. p + bytes` that have memory: once for all of it, if none can be without.

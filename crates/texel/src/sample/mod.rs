@@ -44,7 +44,11 @@ mod ycbcr_tests;
 
 pub use alike::Alike;
 pub use args::{SampleArgs, Warp4, few, lanes};
-pub use fast::{extra_taps_wave, fetch_wave, gather_wave, sample_lines, sample_solid_wave, sample_wave};
+#[cfg(test)]
+pub(crate) use blocks_tests::waves_sample_blocks_as_rows;
+pub use fast::{
+    extra_taps_wave, fetch_wave, gather_wave, missing_samples, sample_lines, sample_solid_wave, sample_wave,
+};
 pub use filter::{gather_warp, sample_warp};
 pub use lines::Touched;
 pub use lod::{extra_taps, query_lod_warp};
@@ -55,8 +59,8 @@ pub(crate) use stores_tests::stores_are_those_of_the_warps;
 #[cfg(test)]
 pub(crate) use tests::{kernels_agree_with_the_general_path, lines_of_large_images};
 pub use texel::{
-    Grid, TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, has_atomics, load_warp, store_warp,
-    texel_pointers,
+    Grid, TexelData, buffer_load_warp, buffer_store_warp, fetch_warp, has_atomics, load_warp, missing_texels,
+    store_warp, texel_pointers,
 };
 pub use view::{BufferView, ImageView, Level, outside};
 #[cfg(test)]

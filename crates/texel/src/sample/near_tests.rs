@@ -9,6 +9,12 @@ use std::collections::BTreeSet;
 /// Magnified images, flipped and turned, of all sizes around the four columns and rows that are loaded at once.
 #[test]
 fn magnified() {
+    // Kernels that are not optimised want more stack than a test has.
+    let thread = std::thread::Builder::new().stack_size(64 << 20);
+    thread.spawn(magnify).unwrap().join().unwrap();
+}
+
+fn magnify() {
     use vk::SamplerAddressMode as M;
     let mut x = 5u32;
     let mut unit = move || {
@@ -154,6 +160,11 @@ fn compared() {
 /// A whole wave, some of whose warps are without lanes.
 #[test]
 fn nearest_of_whole_waves() {
+    let thread = std::thread::Builder::new().stack_size(64 << 20);
+    thread.spawn(sample_nearest).unwrap().join().unwrap();
+}
+
+fn sample_nearest() {
     let image = bound_image(&info_2d(vk::Format::R8G8B8A8_UNORM, 37, 19));
     let data: Vec<u8> = (0..37 * 19 * 4u32).map(|i| (i.wrapping_mul(2654435761) >> 24) as u8).collect();
     fill(&image, 0, 0, &data);
@@ -189,6 +200,7 @@ fn nearest_of_whole_waves() {
             data: [simd::rows::Rows::NONE; 4],
             out: at,
             lines: None,
+            holes: None,
         };
         // SAFETY: rows of sixteen warps.
         let done = unsafe { sample_wave(&v, &s, 2, false, &wave) };

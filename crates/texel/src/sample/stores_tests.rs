@@ -68,6 +68,7 @@ fn agree(level: Level, info: &vk::ImageCreateInfo, t: vk::ImageViewType, random:
             data: data.each_ref().map(rows),
             out: [std::ptr::null_mut(); 4],
             lines: None,
+            holes: None,
         };
         // One channel may be the same in all warps, and another not be given.
         if case % 3 == 1 {

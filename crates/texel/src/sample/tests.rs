@@ -544,6 +544,7 @@ fn fetches_agree(v: &ImageView, case: u32, mask: u16, random: &mut impl FnMut() 
         data: [simd::rows::Rows::NONE; 4],
         out: std::array::from_fn(|k| got[k].as_mut_ptr().cast()),
         lines: None,
+        holes: None,
     };
     // SAFETY: rows of two warps.
     let done = unsafe { fetch_wave(v, v.dims, v.arrayed, &wave) };
@@ -616,6 +617,7 @@ pub(super) fn wave_agrees(
         data: [simd::rows::Rows::NONE; 4],
         out: at,
         lines: Some(&counted),
+        holes: None,
     };
     // SAFETY: rows of three warps.
     if !unsafe { sample_wave(v, s, args.dims, args.arrayed, &wave) } {

@@ -53,6 +53,23 @@ pub(super) fn found<'a>(
     Some((l, place(view, l, coords, lane).filter(|_| exists)?, n))
 }
 
+/// Lanes of the mask whose texels have no memory; texels that do not exist need none.
+pub fn missing_texels(
+    view: &ImageView,
+    coords: &[[u32; 16]],
+    lod: Option<&[u32; 16]>,
+    sample: Option<&[u32; 16]>,
+    mask: u16,
+) -> u16 {
+    let without = |&lane: &usize| {
+        found(view, coords, lod, sample, lane).is_some_and(|(l, [x, y, z, layer], n)| {
+            // SAFETY: it was found.
+            !sparse::resident(unsafe { view.block(l, x, y, z, layer, n) })
+        })
+    };
+    lanes(mask).filter(without).fold(0, |m, lane| m | 1 << lane)
+}
+
 fn put(d: &mut TexelData, lane: usize, t: [u32; 4]) {
     (0..4).for_each(|k| d.lo[k][lane] = t[k]);
 }

@@ -212,7 +212,7 @@ impl ImageView {
                 split: s.split,
             });
         }
-        // `fast` has no sparse image blocks; images in them are flat or solid.
+        // Images in sparse image blocks are flat or solid.
         let whole = views.iter().all(|l| l.split.is_none());
         if !whole && dims == 1 {
             return Err(bad);
@@ -234,9 +234,8 @@ impl ImageView {
             _ => Kind::Flat,
         };
         // SAFETY: the levels are the image's, whose memory it keeps, as the view keeps the image.
-        let fast = (flat && whole)
-            .then(|| unsafe { Fast::new(format, kind, &views, layers.end - layers.start) })
-            .flatten();
+        let fast =
+            flat.then(|| unsafe { Fast::new(format, kind, &views, layers.end - layers.start) }).flatten();
         let slices: Vec<Level> =
             views.iter().take(1).map(|l| Level { layer_pitch: l.slice_pitch, ..*l }).collect();
         let depth = views.first().map_or(1, |l| l.size[2]);

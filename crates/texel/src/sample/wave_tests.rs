@@ -133,6 +133,7 @@ fn agree(way: Way, format: F, machine: simd::Level) {
             data: [Rows::NONE; 4],
             out: std::array::from_fn(|k| out[k].as_mut_ptr().cast()),
             lines: None,
+            holes: None,
         };
         let component = (case % 4) as u32;
         // SAFETY: rows and results of so many warps.
@@ -234,6 +235,7 @@ fn taps(machine: simd::Level) {
         data: [none; 4],
         out: [std::ptr::null_mut(); 4],
         lines: None,
+        holes: None,
     };
     let mut got = [0; 32];
     // SAFETY: rows of so many warps.

@@ -251,9 +251,9 @@ unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, count
         _ => false,
     };
     let plain = plain
-        && c.residency.is_none()
+        && (c.residency.is_none() || c.dim != Dim::SubpassData)
         && c.coords.len() <= 4
-        && c.results.iter().all(|r| r.is_none() || !r.is_uniform());
+        && c.results.iter().chain([&c.residency]).all(|r| r.is_none() || !r.is_uniform());
     if !plain {
         return false;
     }
@@ -289,9 +289,23 @@ unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, count
     }
     let lines = Cell::new(0);
     let lines_to = counts.then_some(&lines);
-    let rows =
-        ImageRows { live: st.live, exec: &st.exec, coords, lod, levels, dref, data, out, lines: lines_to };
-    let wave = ImageWave { view, sampler, rows };
+    let rows = ImageRows {
+        live: st.live,
+        exec: &st.exec,
+        coords,
+        lod,
+        levels,
+        dref,
+        data,
+        out,
+        lines: lines_to,
+        holes: None,
+    };
+    let mut residency = std::ptr::null_mut();
+    if !c.residency.is_none() {
+        residency = dst32(st, c.residency, 0).cast();
+    }
+    let wave = ImageWave { view, sampler, rows, residency };
     // SAFETY: the caller's; the rows are the operation's registers.
     let done = unsafe { st.host.image_wave(c, &wave) };
     if done {
@@ -393,8 +407,9 @@ unsafe fn by_taps(st: &mut State, c: &ImageCode, x: &mut ImageWarp, filtering: F
             data: [Rows::NONE; 4],
             out: [std::ptr::null_mut(); 4],
             lines: None,
+            holes: None,
         };
-        let wave = ImageWave { view: x.view, sampler: x.sampler, rows };
+        let wave = ImageWave { view: x.view, sampler: x.sampler, rows, residency: std::ptr::null_mut() };
         // SAFETY: the caller's view and sampler; the rows are the operation's registers.
         if unsafe { st.host.taps_wave(c, &wave, &mut taps) } {
             for w in Bits(st.live) {

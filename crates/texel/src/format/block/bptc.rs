@@ -42,18 +42,19 @@ fn is_anchor(count: u32, partition: usize, texel: usize) -> bool {
         }
 }
 
-struct Bc7Mode {
-    subsets: u32,
-    partition_bits: u32,
-    rotation_bits: u32,
-    selector_bits: u32,
-    color_bits: u32,
-    alpha_bits: u32,
+/// How a mode's blocks are made up: bits of each part, in the order that they come in.
+pub struct Bc7Mode {
+    pub subsets: u32,
+    pub partition_bits: u32,
+    pub rotation_bits: u32,
+    pub selector_bits: u32,
+    pub color_bits: u32,
+    pub alpha_bits: u32,
     /// P-bits: one an endpoint, or one a subset.
-    endpoint_p: bool,
-    shared_p: bool,
-    index_bits: u32,
-    second_bits: u32,
+    pub endpoint_p: bool,
+    pub shared_p: bool,
+    pub index_bits: u32,
+    pub second_bits: u32,
 }
 
 const fn mode(
@@ -77,7 +78,7 @@ const fn mode(
     }
 }
 
-const BC7_MODES: [Bc7Mode; 8] = [
+pub const BC7_MODES: [Bc7Mode; 8] = [
     mode([3, 4, 0, 0, 4, 0], true, false, 3, 0),
     mode([2, 6, 0, 0, 6, 0], false, true, 3, 0),
     mode([3, 6, 0, 0, 5, 0], false, false, 2, 0),
@@ -89,24 +90,23 @@ const BC7_MODES: [Bc7Mode; 8] = [
 ];
 
 /// What a BC7 block says before its indices.
-pub struct Bc7 {
-    pub subsets: u32,
-    pub partition: usize,
+struct Bc7 {
+    subsets: u32,
+    partition: usize,
     /// The channel that alpha is exchanged with, from 1 on; 0: none.
-    pub rotation: u32,
+    rotation: u32,
     /// The second set of indices is that of colours, not of alpha.
-    pub exchanged: bool,
+    exchanged: bool,
     /// Two endpoints a subset.
-    pub ends: [[u32; 4]; 6],
+    ends: [[u32; 4]; 6],
     /// Bits of indices: of the first set, and of the second if there is one.
-    pub bits: [u32; 2],
+    bits: [u32; 2],
     /// The first bit of the indices.
-    pub at: u32,
+    at: u32,
 }
 
 /// `None` for a block without a mode.
-#[inline]
-pub fn bc7_head(block: u128) -> Option<Bc7> {
+fn bc7_head(block: u128) -> Option<Bc7> {
     let number = (block as u8).trailing_zeros() as usize;
     let m = BC7_MODES.get(number)?;
     let mut bits = Bits { block, at: number as u32 + 1 };
@@ -192,11 +192,11 @@ pub fn bc7(block: u128, color: Color8, out: &mut BlockTexels) {
     }
 }
 
-/// For every mode: for each bit of the block after the mode field, the endpoint value (channel · 4 + endpoint) and the
-/// bit of it that it fills.
-static BC6H_BITS: LazyLock<[Vec<(u8, u8)>; 14]> = LazyLock::new(|| {
+/// For every mode: for the bits of the block after the mode field, the endpoint value (channel · 4 + endpoint), the first bit of it that they fill,
+/// and how many follow one another.
+static BC6H_BITS: LazyLock<[Vec<(u8, u8, u8)>; 14]> = LazyLock::new(|| {
     std::array::from_fn(|m| {
-        let mut bits = Vec::new();
+        let mut runs = Vec::<(u8, u8, u8)>::new();
         for field in BC6H_MODES[m].fields.split(' ') {
             let (name, range) = field.trim_end_matches(']').split_once('[').unwrap_or((field, "0"));
             let name = name.as_bytes();
@@ -204,9 +204,13 @@ static BC6H_BITS: LazyLock<[Vec<(u8, u8)>; 14]> = LazyLock::new(|| {
             let (last, first) = range.split_once(':').unwrap_or((range, range));
             let (last, first): (u8, u8) = (last.parse().unwrap_or(0), first.parse().unwrap_or(0));
             let n = last.abs_diff(first);
-            bits.extend((0..=n).map(|i| (slot, if last >= first { first + i } else { first - i })));
+            match last >= first {
+                true => runs.push((slot, first, n + 1)),
+                // From the highest bit down.
+                false => runs.extend((0..=n).map(|i| (slot, first - i, 1))),
+            }
         }
-        bits
+        runs
     })
 });
 
@@ -227,23 +231,32 @@ fn unquantize(v: i32, bits: u32, signed: bool) -> i32 {
     }
 }
 
-/// BC6H: `put` is given each texel's place, and its channels as halves. Reserved modes give black.
-pub fn bc6h(block: u128, signed: bool, mut put: impl FnMut(usize, [u16; 3])) {
+/// What a BC6H block says before its indices.
+pub struct Bc6h {
+    /// There are two regions.
+    pub two: bool,
+    pub partition: usize,
+    /// By channel.
+    pub ends: [[i32; 4]; 3],
+    /// The first bit of the indices.
+    pub at: u32,
+}
+
+/// `None` for a block of a reserved mode.
+#[inline]
+pub fn bc6h_head(block: u128, signed: bool) -> Option<Bc6h> {
     let field = block as u32 & 31;
     let number = match field & 3 {
         0 | 1 => (field & 3) as usize,
         2 => 2 + (field >> 2) as usize,
         _ => 10 + (field >> 2) as usize,
     };
-    let Some(mode) = BC6H_MODES.get(number) else {
-        (0..16).for_each(|t| put(t, [0; 3]));
-        return;
-    };
+    let mode = BC6H_MODES.get(number)?;
     let two = number < 10;
     let mut bits = Bits { block, at: if number < 2 { 2 } else { 5 } };
     let mut e = [[0i32; 4]; 3];
-    for &(slot, bit) in &BC6H_BITS[number] {
-        e[slot as usize / 4][slot as usize % 4] |= (bits.take(1) << bit) as i32;
+    for &(slot, bit, n) in &BC6H_BITS[number] {
+        e[slot as usize / 4 % 3][slot as usize % 4] |= (bits.take(n as u32) << bit) as i32;
     }
     let partition = if two { bits.take(5) as usize } else { 0 };
     let n = mode.endpoint_bits;
@@ -263,7 +276,16 @@ pub fn bc6h(block: u128, signed: bool, mut put: impl FnMut(usize, [u16; 3])) {
             }
         }
     }
-    let e = e.map(|c| c.map(|v| unquantize(v, n, signed)));
+    let ends = e.map(|c| c.map(|v| unquantize(v, n, signed)));
+    Some(Bc6h { two, partition, ends, at: bits.at })
+}
+
+/// BC6H: `put` is given each texel's place, and its channels as halves. Reserved modes give black.
+pub fn bc6h(block: u128, signed: bool, mut put: impl FnMut(usize, [u16; 3])) {
+    let Some(Bc6h { two, partition, ends: e, at }) = bc6h_head(block, signed) else {
+        return (0..16).for_each(|t| put(t, [0; 3]));
+    };
+    let mut bits = Bits { block, at };
     let index_bits = if two { 3 } else { 4 };
     let regions = if two { 2 } else { 1 };
     for t in 0..16 {
@@ -330,10 +352,11 @@ mod tests {
     #[test]
     fn field_lists_fill_every_mode() {
         for (m, bits) in BC6H_BITS.iter().enumerate() {
-            let used = bits.len() + if m < 2 { 2 } else { 5 };
+            let each = bits.iter().flat_map(|(slot, first, n)| (0..*n).map(move |i| (*slot, first + i)));
+            let used = each.clone().count() + if m < 2 { 2 } else { 5 };
             assert_eq!(used, if m < 10 { 77 } else { 65 }, "mode {m}");
             let mut seen = std::collections::HashSet::new();
-            assert!(bits.iter().all(|b| seen.insert(*b)), "mode {m} fills a bit twice");
+            assert!(each.clone().all(|b| seen.insert(b)), "mode {m} fills a bit twice");
         }
     }
 

@@ -5,6 +5,8 @@
 
 mod astc;
 mod bc;
+mod bc6h;
+mod bc7;
 mod bptc;
 mod bptc_tables;
 mod cache;

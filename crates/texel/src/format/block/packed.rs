@@ -4,8 +4,9 @@
 // Loops over channels index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::bptc_tables::{ANCHOR2, ANCHOR3_SECOND, ANCHOR3_THIRD, PARTITIONS2, PARTITIONS3};
-use super::{BlockKind, FormatInfo, astc, bc, bptc, etc2};
+use super::bc6h::bc6h;
+use super::bc7::bc7;
+use super::{BlockKind, FormatInfo, astc, bc, etc2};
 use crate::format::TexelKind;
 use simd::{Level, Simd, Table, ops};
 
@@ -163,8 +164,8 @@ unsafe fn decode<S: Simd>(s: S, info: &'static FormatInfo, block: u128, out: *mu
                 s.istore(out, s.ior(red, ops::shl(s, ramp(s, hi, signed), 16)));
             }
             BlockKind::Bc6h { signed } => {
-                let out = out.cast::<[u16; 4]>();
-                bptc::bc6h(block, signed, |t, [r, g, b]| out.add(t).write([r, g, b, 0x3C00]));
+                let [red_green, blue_alpha] = bc6h(s, block, signed);
+                s.lstore(out, s.pack(red_green, blue_alpha));
             }
             BlockKind::Bc7 => s.istore(out, bc7(s, block)),
             BlockKind::Etc2Rgb => s.istore(out, etc2(s, lo.swap_bytes(), false)),
@@ -213,11 +214,10 @@ const fn steps(by: u32, again: usize) -> Table<16> {
 }
 
 /// Where a lane's index begins: of two bits, and of two, three or four bits in its half of the lanes.
-static TWOS: Table<16> = steps(2, 16);
-static HALF_TWOS: Table<16> = steps(2, 8);
-static THREES: Table<16> = steps(3, 8);
-static FOURS: Table<16> = steps(4, 8);
-static ONES: Table<16> = steps(1, 16);
+pub static TWOS: Table<16> = steps(2, 16);
+pub static HALF_TWOS: Table<16> = steps(2, 8);
+pub static THREES: Table<16> = steps(3, 8);
+pub static FOURS: Table<16> = steps(4, 8);
 
 /// That of four words which each lane's two bits name.
 #[inline(always)]
@@ -266,99 +266,6 @@ fn ramp<S: Simd>(s: S, block: u64, signed: bool) -> S::I {
     let least = if signed { s.isplat(most.wrapping_neg()) } else { s.isplat(0) };
     let v = s.isel(s.ieq(index, s.isplat(6)), least, v);
     s.isel(s.ieq(index, s.isplat(7)), s.isplat(most), v)
-}
-
-/// BPTC's weights of indices of two, three and four bits.
-static WEIGHTS: [Table<16>; 3] = [
-    Table([0, 21, 43, 64, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),
-    Table([0, 9, 18, 27, 37, 46, 55, 64, 0, 0, 0, 0, 0, 0, 0, 0]),
-    Table([0, 4, 9, 13, 17, 21, 26, 30, 34, 38, 43, 47, 51, 55, 60, 64]),
-];
-
-/// Weights by the indices of `bits` bits that begin with `all`, of which those of `anchors` lack their highest bit.
-#[inline(always)]
-fn weights<S: Simd>(s: S, all: u64, bits: u32, anchors: &[usize]) -> S::I {
-    let mut all = all;
-    for t in anchors {
-        // A bit of 0 where the highest would be.
-        let at = *t as u32 * bits + bits - 1;
-        let low = all & ((1 << at) - 1);
-        all = low | (all ^ low) << 1;
-    }
-    let of = s.isel(s.mask(0xFF), s.isplat(all as u32), s.isplat((all >> (8 * bits)) as u32));
-    let [starts, table] = match bits {
-        2 => [&HALF_TWOS, &WEIGHTS[0]],
-        3 => [&THREES, &WEIGHTS[1]],
-        _ => [&FOURS, &WEIGHTS[2]],
-    };
-    // SAFETY: sixteen words, aligned.
-    let index = s.ishr(of, s.iline(starts));
-    s.ilook16(table, s.iand(index, s.isplat((1 << bits) - 1)))
-}
-
-#[inline(always)]
-fn bc7<S: Simd>(s: S, block: u128) -> S::I {
-    let Some(head) = bptc::bc7_head(block) else { return s.isplat(0) };
-    let partition = head.partition % 64;
-    // The lowest anchor first: the bits of those after it have not been put in yet.
-    let anchors = match head.subsets {
-        2 => [0, ANCHOR2[partition] as usize, 0],
-        3 => {
-            let (a, b) = (ANCHOR3_SECOND[partition] as usize, ANCHOR3_THIRD[partition] as usize);
-            [0, a.min(b), a.max(b)]
-        }
-        _ => [0; 3],
-    };
-    let anchors = &anchors[..head.subsets as usize];
-    let indices = (block >> head.at) as u64;
-    let first = weights(s, indices, head.bits[0], anchors);
-    let (mut color, mut alpha) = (first, first);
-    if head.bits[1] != 0 {
-        let second = weights(s, (block >> (head.at + 16 * head.bits[0] - 1)) as u64, head.bits[1], &[0]);
-        if head.exchanged { color = second } else { alpha = second }
-    }
-    // Two channels to a word, which no product leaves.
-    let e = &head.ends;
-    let red_blue = |n: usize| s.isplat(e[n][0] | e[n][2] << 16);
-    let green_alpha = |n: usize| s.isplat(e[n][1] | e[n][3] << 16);
-    let mut ends = [red_blue(0), red_blue(1), green_alpha(0), green_alpha(1)];
-    if head.subsets > 1 {
-        // SAFETY: sixteen words, aligned (both).
-        let (of, second) = if head.subsets == 2 {
-            let of = s.ishr(s.isplat(PARTITIONS2[partition] as u32), s.iline(&ONES));
-            (s.iand(of, s.isplat(1)), s.isplat(1))
-        } else {
-            let of = s.ishr(s.isplat(PARTITIONS3[partition]), s.iline(&TWOS));
-            (s.iand(of, s.isplat(3)), s.isplat(1))
-        };
-        for n in 1..head.subsets as usize {
-            let here = if n == 1 { s.ieq(of, second) } else { s.ieq(of, s.isplat(2)) };
-            let own = [red_blue(2 * n), red_blue(2 * n + 1), green_alpha(2 * n), green_alpha(2 * n + 1)];
-            for k in 0..4 {
-                ends[k] = s.isel(here, own[k], ends[k]);
-            }
-        }
-    }
-    let (half, bytes) = (s.isplat(0x20_0020), s.isplat(0xFF_00FF));
-    macro_rules! between {
-        ($a:expr, $b:expr, $w:expr) => {{
-            let v = s.iadd(s.imul($a, s.isub(s.isplat(64), $w)), s.imul($b, $w));
-            s.iand(ops::shr(s, s.iadd(v, half), 6), bytes)
-        }};
-    }
-    let red_blue = between!(ends[0], ends[1], color);
-    let mut green_alpha = between!(ends[2], ends[3], color);
-    if head.bits[1] != 0 {
-        let own = between!(ends[2], ends[3], alpha);
-        green_alpha = s.ior(s.iand(green_alpha, s.isplat(0xFF)), s.iand(own, s.isplat(0xFF_0000)));
-    }
-    let v = s.ior(red_blue, ops::shl(s, green_alpha, 8));
-    if head.rotation == 0 {
-        return v;
-    }
-    let by = 8 * (head.rotation - 1);
-    let other = s.iand(s.ixor(ops::shr(s, v, 24), ops::shr(s, v, by)), s.isplat(0xFF));
-    s.ixor(v, s.ior(ops::shl(s, other, 24), ops::shl(s, other, by)))
 }
 
 /// A lane's number down the columns, as ETC2 counts texels.

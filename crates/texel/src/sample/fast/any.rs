@@ -225,6 +225,10 @@ impl<const WORD: bool> Texels for Any<WORD> {
     const ANY: bool = true;
     const WORD: bool = WORD;
     #[inline(always)]
+    fn bytes(f: &Fast) -> bool {
+        f.plan.filters_bytes
+    }
+    #[inline(always)]
     fn floats(f: &Fast) -> bool {
         f.floats
     }
@@ -474,7 +478,7 @@ unsafe fn filter<S: Simd>(
 pub unsafe fn words<S: Simd>(s: S, f: &Fast, level: usize, corners: &Corners, w: *mut [[[u32; 16]; 4]; 4]) {
     let level = level % LEVELS;
     let (i, base, bytes) = (corners.texels(s), f.level(level), f.plan.bytes);
-    let x = [f.reads.column(s, f, i[0][0]), f.reads.column(s, f, i[0][1])];
+    let x = [f.reads.after(s, i[0][0]), f.reads.after(s, i[0][1])];
     let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
     let pairs = matches!(bytes, 1 | 2 | 8) && f.last[level] != NO_LAST && s.mbits(right) == 0xFFFF;
     // Of rows of eight texels words change their lanes by one instruction each.

@@ -39,7 +39,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
     let level = level % LEVELS;
     let base = f.level(level);
     let unit = T::unit(f);
-    let x = [unit.column(s, f, i[0][0]), unit.column(s, f, i[0][1])];
+    let x = [unit.after(s, i[0][0]), unit.after(s, i[0][1])];
     let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
     let pairs = T::PAIRS && f.last[level] != NO_LAST && s.mbits(right) == 0xffff;
     let last = s.isplat(f.last[level]);
@@ -65,7 +65,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
                     out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
                 }
             }
-            return T::finish(s, out);
+            return T::finish(s, f, out);
         }
     }
     // (A channel that nobody wants may be slow, see above; of one of four that is seldom so.)
@@ -97,7 +97,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
             out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
         }
     }
-    T::finish(s, out);
+    T::finish(s, f, out);
 }
 
 /// [`apart`] of texels of four 16-bit floats, most of whose channels are wanted: a lane's two of a row are sixteen bytes, and channels

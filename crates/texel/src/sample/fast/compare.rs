@@ -100,7 +100,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                 d = s.fmin_raw(s.fmax_raw(d, s.fsplat(0.0)), s.fsplat(1.0));
             }
             // SAFETY: the caller's wave.
-            unsafe { count(s, f, view, sampler, false, wave, (w, mask)) };
+            unsafe { count(s, f, view, sampler, false, wave, (w, mask), false) };
             let upper = vector::load(s, &at.upper);
             let weight = [vector::floats(s, &at.weight[0]), vector::floats(s, &at.weight[1])];
             let mut row = [half; 2];

@@ -99,6 +99,17 @@ pub fn sample_lines(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask
     Some(unsafe { (f.runs.lines)(f, view, sampler, args, mask) })
 }
 
+/// Lanes of the mask that read texels without memory, of a sample that is of a class that has a kernel.
+pub fn missing_samples(view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> Option<u16> {
+    let f = flat_kernels(view).filter(|f| f.knows_holes() && !view.levels.is_empty())?;
+    let mut nearest = None;
+    let sampler = f.sampler(sampler, &mut nearest);
+    let mut row = Row::default();
+    let args = &flat(f, args, &mut row).filter(|a| a.shift.is_none())?;
+    // SAFETY: the operands are those of such a view.
+    Some(unsafe { f.missing(view, sampler, args, mask) })
+}
+
 /// Fetches for all warps of a wave, if the view is of a class that has a kernel and all lanes read one level; false if not.
 ///
 /// # Safety
@@ -221,6 +232,9 @@ pub unsafe fn sample_wave(
         return false;
     }
     if wave.lines.is_some() && !f.aligned || wave.dref.is_some() && !f.compares {
+        return false;
+    }
+    if wave.holes.is_some() && !(f.split.is_some() && f.knows_holes()) {
         return false;
     }
     let mut nearest = None;

@@ -60,7 +60,7 @@ pub unsafe fn fetch<S: Simd>(
             l.start = s.iadd(l.start, s.imul(layer, l.layer_pitch));
             l.count(s, f);
             let to = &mut points[i / 4 % 2];
-            store(s, &mut to.at[i % 4], s.iadd(f.reads.column(s, f, x), f.reads.row(s, f, &l, y)));
+            store(s, &mut to.at[i % 4], s.iadd(f.reads.column(s, f, &l, x), f.reads.row(s, f, &l, y)));
             to.outside[i % 4] = s.mbits(beyond);
         }
         // SAFETY: texels of the level; the caller's wave.

@@ -127,7 +127,7 @@ pub fn filter<S: Simd, T: Texels>(
                 out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
             }
         }
-        return T::finish(s, out);
+        return T::finish(s, f, out);
     }
     for y in 0..2 {
         let (mut a, mut b) = ([half; 4], [half; 4]);
@@ -142,7 +142,7 @@ pub fn filter<S: Simd, T: Texels>(
             out[k] = if y == 0 { row } else { weighted::<S, T>(s, out[k], row, weight[1], kept[1]) };
         }
     }
-    T::finish(s, out);
+    T::finish(s, f, out);
 }
 
 /// Puts the border's channel in the place of what a row's two texels have of it, where it is asked for.

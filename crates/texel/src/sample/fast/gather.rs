@@ -166,7 +166,7 @@ pub unsafe fn gather<S: Simd>(
                 return false;
             }
             let row = f.reads.row(s, f, &Levels { start: t.start, ..l }, t.row);
-            at[n] = s.iadd(f.reads.column(s, f, t.column), row);
+            at[n] = s.iadd(f.reads.column(s, f, &l, t.column), row);
         }
     } else if let Some(o) = four {
         for n in 0..4 {
@@ -176,7 +176,7 @@ pub unsafe fn gather<S: Simd>(
                 let i = s.iadd(base, load(s, &o[2 * n + k]));
                 steps[k] = wrapped(s, sampler.wrap[k], i, l.texels[k], f.pow2[k], &mut outside[n]);
             }
-            at[n] = s.iadd(f.reads.column(s, f, steps[0]), f.reads.row(s, f, &l, steps[1]));
+            at[n] = s.iadd(f.reads.column(s, f, &l, steps[0]), f.reads.row(s, f, &l, steps[1]));
         }
     } else {
         let q = square(s, f, sampler, &l, &u, f.reads);

@@ -7,6 +7,7 @@ use super::tile::{Place, Tiles};
 use super::waves::{Operands, TOGETHER, Warps, coordinates, count, give, wanted};
 use super::window::Close;
 use super::{Fast, apart, edge_color, lod, mix, tapped};
+use crate::memory::sparse::resident;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;
 use crate::vector;
@@ -28,6 +29,8 @@ struct Levels {
     of: usize,
     /// There is no tile for one of its levels.
     left: bool,
+    /// Lanes that two levels are blended for.
+    blended: u16,
 }
 
 /// Levels of warps' lanes, and their taps along an axis of anisotropy.
@@ -316,10 +319,12 @@ pub unsafe fn warps<S: Simd, T: Texels>(
             vector::store(s, &mut details.weight[i], s.bits(s.fsel(s.mask(blended), weight, none)));
             let last = if apart { blended & !same } else { blended };
             let levels = 1 + apart as usize + (last != 0) as usize;
-            of[n] = Levels { w, mask, same, apart, fine: fine as usize, levels, of: i, left: false };
+            of[n] = Levels { w, mask, same, apart, fine: fine as usize, levels, of: i, left: false, blended };
             most = if details.most[i] > most { details.most[i] } else { most };
             n += 1;
         }
+        // Of each warp: whether there is no knowing by tiles which lanes' texels have no memory, and else those.
+        let mut unknown = [(false, 0); TOGETHER];
         for tap in 0..most {
             // Those that take as many; without a tile for one tap, a warp is left as a whole.
             let mut kept = 0;
@@ -378,7 +383,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                     near[k] = if first == Close::No { near[k] } else { Some(asked) };
                 }
             }
-            for (i, &Levels { w, mask, same, apart, fine, levels, of: own, left }) in
+            for (i, &Levels { w, mask, same, apart, fine, levels, of: own, left, blended }) in
                 of[..n].iter().enumerate()
             {
                 if T::ANY && left {
@@ -386,7 +391,34 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                 }
                 let own = own % TOGETHER;
                 let weight = s.from_bits(vector::load(s, &details.weight[own]));
+                let first = same;
                 let same = s.mask(same);
+                if T::ANY
+                    && let (Some(holes), Some(tiles)) = (wave.holes, &tiles)
+                {
+                    // Lanes that read each of the levels, at this tap.
+                    let on = if apart { first & mask } else { mask };
+                    let mut lanes = mask;
+                    if details.most[own] > 1 {
+                        let taps = s.from_bits(vector::load(s, &details.taps[own]));
+                        lanes &= s.mbits(s.flt(s.fsplat(tap as f32), taps));
+                    }
+                    let read = [on, mask & !on | blended & on, blended & !on];
+                    for k in 0..levels {
+                        // SAFETY: corners of so many levels have been written.
+                        let edged = unsafe { at[i][k % 3].assume_init_ref().edged };
+                        match tiles.home(places[i][k % 3]) {
+                            Some(home) if !edged => {
+                                let missing = if resident(home) { 0 } else { read[k % 3] & lanes };
+                                unknown[own].1 |= missing;
+                            }
+                            _ => unknown[own].0 = true,
+                        }
+                    }
+                    if tap + 1 == details.most[own] && !unknown[own].0 {
+                        holes.put(w, unknown[own].1);
+                    }
+                }
                 let mut color = [none; 4];
                 for k in 0..levels {
                     let mut t = [none; 4];
@@ -447,7 +479,7 @@ pub unsafe fn warps<S: Simd, T: Texels>(
                 }
                 // SAFETY: the caller's wave.
                 unsafe {
-                    count(s, f, view, sampler, false, wave, (w, mask));
+                    count(s, f, view, sampler, false, wave, (w, mask), T::ANY);
                     give::<S, T>(s, f, view, wave, w, mask, &color);
                 }
             }

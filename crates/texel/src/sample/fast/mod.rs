@@ -22,6 +22,7 @@ mod nearest;
 mod place;
 mod points;
 mod solid;
+mod splits;
 mod square;
 mod texels;
 mod tile;
@@ -42,11 +43,14 @@ use blocks::Blocks;
 use corners::{ANY, corners};
 use cube::Direction;
 pub(super) use entry::{extra_taps, gather, sample, sample_solid};
-pub use entry::{extra_taps_wave, fetch_wave, gather_wave, sample_lines, sample_solid_wave, sample_wave};
+pub use entry::{
+    extra_taps_wave, fetch_wave, gather_wave, missing_samples, sample_lines, sample_solid_wave, sample_wave,
+};
 use lod::{Lods, lods};
 use place::{Place, at_level, bordered};
 use simd::rows::ImageRows;
 use simd::{Level as Machine, Simd};
+use splits::Splits;
 use std::mem::MaybeUninit;
 pub use texels::scale;
 use texels::{Bytes, Depth24, Float, Half, Texels, Unorm16};
@@ -67,11 +71,12 @@ type RunWave = unsafe fn(&Fast, &ImageView, &Sampler, bool, &ImageRows);
 type Count = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16) -> u32;
 
 type Read = unsafe fn(&Fast, &ImageView, &Sampler, &SampleArgs, u16, &mut Reads);
+type Missing = unsafe fn(&Reads, *const u8) -> u16;
 /// Lines of the columns and rows of the 2×2 texels of each lane, where they are few.
 type Near = unsafe fn(&Fast, &[[[u32; 16]; 2]; 2], u16) -> Option<u32>;
 
-/// The kernels of a format for a machine: one warp, and a wave of them; one that counts the lines that a warp touches, and one
-/// that says which texels it reads.
+/// The kernels of a format for a machine: one warp, and a wave of them; one that counts the lines that a warp touches, one
+/// that says which texels it reads, and one that says which lanes' texels have no memory.
 #[derive(Clone, Copy)]
 struct Runs {
     warp: Run,
@@ -79,6 +84,7 @@ struct Runs {
     lines: Count,
     near: Near,
     reads: Read,
+    missing: Missing,
 }
 
 /// What the kernels need of a view: per level one lane of each vector. A 1D image has one row.
@@ -98,6 +104,10 @@ pub struct Fast {
     bytes_in_all: u32,
     /// Where the last four bytes of a level's first layer begin, from its first texel; [`NO_LAST`] if it has not as many.
     last: [u32; 16],
+    /// Of levels in sparse image blocks, if there are such.
+    split: Option<Splits>,
+    /// A row of a level lies its pitch after the one before: those of sparse image blocks too, but where these have slices.
+    rows: bool,
     /// Bytes of a texel.
     bytes: u32,
     /// What offsets in memory are made in.
@@ -170,16 +180,23 @@ impl Fast {
         levels: &[Level],
         layers: u32,
     ) -> Option<Box<Fast>> {
+        use TexelKind as K;
         let first = levels.first().filter(|l| (l.base as usize).is_multiple_of(4))?;
         if levels.len() > LEVELS {
             return None;
         }
-        let family = Family::of(format)?;
+        let split = Splits::of(levels);
+        if split.is_none() && levels.iter().any(|l| !l.split.is_none()) {
+            return None;
+        }
+        // Warps of these sample from tiles, as those of plans do.
+        let family = if split.is_some() { Family::any(format)? } else { Family::of(format)? };
         let [w, h, _] = first.size;
         let unit = match format.block_bytes {
             _ if format.compressed() => Unit::Blocks,
-            n if n.is_power_of_two() => Unit::Shift(n.trailing_zeros()),
-            n => Unit::Bytes(n),
+            n if !n.is_power_of_two() => Unit::Bytes(n),
+            n if split.is_some() => Unit::Split(n.trailing_zeros()),
+            n => Unit::Shift(n.trailing_zeros()),
         };
         let mut plan = Plan::of(format);
         let own = plan;
@@ -202,6 +219,8 @@ impl Fast {
             base: first.base,
             bytes_in_all: 0,
             last: [NO_LAST; 16],
+            rows: split.as_ref().is_none_or(|s| s.extra[1] == [0; 16]),
+            split,
             bytes: format.block_bytes,
             unit,
             reads: if format.compressed() { Unit::Decoded } else { unit },
@@ -219,8 +238,8 @@ impl Fast {
             count: levels.len(),
             line: kind == Kind::Line,
             cube: kind == Kind::Cube,
-            compares: matches!(format.kind, TexelKind::R32Sfloat | TexelKind::R16Unorm | TexelKind::D24),
-            swapped: matches!(format.kind, TexelKind::Bgra8Unorm),
+            compares: matches!(family, Family::Own(K::R32Sfloat | K::R16Unorm | K::D24)),
+            swapped: matches!(family, Family::Own(K::Bgra8Unorm)),
             runs,
             #[cfg(test)]
             off: false,
@@ -230,7 +249,8 @@ impl Fast {
             let [w, h, _] = l.size;
             let end = start
                 .checked_add(l.layer_pitch.checked_mul(layers as u64)?)?
-                .checked_add(l.row_pitch.checked_mul(format.blocks(h, 1) as u64)?)?;
+                .checked_add(l.row_pitch.checked_mul(format.blocks(h, 1) as u64)?)?
+                .checked_add(l.split.offset(format.blocks(w, 0) - 1, format.blocks(h, 1) - 1))?;
             let whole = (start | l.layer_pitch | l.row_pitch).is_multiple_of(format.block_bytes as u64);
             let up = f.blocks.as_ref().map_or(0, |b| b.up());
             if end > u32::MAX as u64 >> up || f.blocks.is_some() && !whole {
@@ -249,6 +269,7 @@ impl Fast {
             let bytes = (h as u64 - 1) * l.row_pitch + w as u64 * format.block_bytes as u64;
             f.last[i] = bytes.checked_sub(4).map_or(NO_LAST, |b| b as u32);
         }
+        f.aligned &= f.rows;
         Some(Box::new(f))
     }
 
@@ -292,6 +313,7 @@ impl Fast {
             && same(&self.row_pitch, &o.row_pitch)
             && same(&self.layer_pitch, &o.layer_pitch)
             && same(&self.start, &o.start)
+            && self.split == o.split
     }
 }
 
@@ -324,12 +346,16 @@ impl Family {
             | K::Rgba16Sfloat
             | K::R32Sfloat
             | K::Rgba32Sfloat => Some(Family::Own(format.kind)),
-            K::Block(_) => {
-                let packing = crate::format::block::packing(format)?;
-                Some(Family::Any { words: packing.bytes() == 4 })
-            }
-            _ => Plan::of(format).map(|p| Family::Any { words: p.bytes == 4 }),
+            _ => Family::any(format),
         }
+    }
+
+    fn any(format: &FormatInfo) -> Option<Family> {
+        let bytes = match format.kind {
+            TexelKind::Block(_) => crate::format::block::packing(format)?.bytes(),
+            _ => Plan::of(format)?.bytes,
+        };
+        Some(Family::Any { words: bytes == 4 })
     }
 }
 
@@ -405,6 +431,7 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
                 out: &mut Reads,
             ) = touch::read
         ),
+        missing: simd::form!(machine, fn(reads: &Reads, base: *const u8) -> u16 = touch::missing),
     })
 }
 

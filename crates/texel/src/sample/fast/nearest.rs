@@ -54,10 +54,10 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
         if several.is_empty() {
             return;
         }
-        if wave.lines.is_some() {
+        if wave.lines.is_some() || wave.holes.is_some() {
             for &one in several.iter() {
                 // SAFETY: the caller's wave.
-                unsafe { count(s, f, view, sampler, arrayed, wave, one) };
+                unsafe { count(s, f, view, sampler, arrayed, wave, one, true) };
             }
         }
         for of in &mut points {
@@ -75,7 +75,7 @@ pub unsafe fn warps<S: Simd, const WAY: u8>(
                     let mut outside = s.mask(0);
                     let xy = place::nearest_texels(s, f, sampler, &st, &mut outside);
                     to.outside[i % 4] = if bordered { s.mbits(outside) } else { 0 };
-                    let at = s.iadd(f.reads.column(s, f, xy[0]), f.reads.row(s, f, &first, xy[1]));
+                    let at = s.iadd(f.reads.column(s, f, &first, xy[0]), f.reads.row(s, f, &first, xy[1]));
                     vector::store(s, &mut to.at[i % 4], at);
                     continue;
                 }
@@ -202,7 +202,7 @@ unsafe fn tiled<S: Simd>(
         let v = &tiles.view;
         let row = s.imul(vector::load(s, &at[i].i[1][0]), s.isplat(v.row_pitch[0]));
         let row = s.iadd(row, s.isplat(v.start[0]));
-        let from = s.iadd(v.reads.column(s, v, vector::load(s, &at[i].i[0][0])), row);
+        let from = s.iadd(v.reads.after(s, vector::load(s, &at[i].i[0][0])), row);
         vector::store(s, &mut points[kept / 4 % 2].at[kept % 4], from);
         several.put(kept, (w, mask));
         kept += 1;

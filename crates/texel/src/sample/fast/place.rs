@@ -34,6 +34,8 @@ pub struct Levels<S: Simd> {
     pub layer_pitch: S::I,
     /// First texel of the layer.
     pub start: S::I,
+    /// Of columns and rows, as [`super::Splits`] has them; 0 of views without.
+    pub split: [[S::I; 2]; 2],
 }
 
 impl<S: Simd> Levels<S> {
@@ -44,14 +46,34 @@ impl<S: Simd> Levels<S> {
             return;
         }
         let up = f.blocks.as_ref().map_or(0, |b| b.up());
-        for of in [&mut self.row_pitch, &mut self.layer_pitch, &mut self.start] {
+        let [[_, column], [_, row]] = &mut self.split;
+        for of in [&mut self.row_pitch, &mut self.layer_pitch, &mut self.start, column, row] {
             *of = ops::shl(s, *of, up);
         }
+    }
+
+    /// What is to be added for the sparse image blocks before a column's or a row's.
+    #[inline(always)]
+    pub fn beyond(&self, s: S, axis: usize, at: S::I) -> S::I {
+        let [shift, extra] = self.split[axis];
+        s.imul(s.ishr(at, shift), extra)
     }
 }
 
 #[inline(always)]
 pub fn levels<S: Simd>(s: S, f: &Fast, level: S::I, layer: S::I) -> Levels<S> {
+    levels_of(s, f, level, layer, true)
+}
+
+/// `splits`: the kernel is one of those for views with sparse image blocks too.
+#[inline(always)]
+pub fn levels_of<S: Simd>(s: S, f: &Fast, level: S::I, layer: S::I, splits: bool) -> Levels<S> {
+    let mut split = [[s.isplat(0); 2]; 2];
+    if splits && let Some(of) = &f.split {
+        for k in 0..2 {
+            split[k] = [pick(s, &of.shift[k], level), pick(s, &of.extra[k], level)];
+        }
+    }
     if f.count == 1 {
         let start = s.imul(layer, s.isplat(f.layer_pitch[0]));
         return Levels {
@@ -60,6 +82,7 @@ pub fn levels<S: Simd>(s: S, f: &Fast, level: S::I, layer: S::I) -> Levels<S> {
             row_pitch: s.isplat(f.row_pitch[0]),
             layer_pitch: s.isplat(f.layer_pitch[0]),
             start,
+            split,
         };
     }
     let w = pick(s, &f.texels[0], level);
@@ -72,6 +95,7 @@ pub fn levels<S: Simd>(s: S, f: &Fast, level: S::I, layer: S::I) -> Levels<S> {
         texels: [w, h],
         row_pitch: pick(s, &f.row_pitch, level),
         start: s.iadd(start, pick(s, &f.start, level)),
+        split,
     }
 }
 
@@ -127,6 +151,7 @@ fn mode(f: &Fast, sampler: &Sampler, k: usize) -> Wrap {
 #[inline(always)]
 fn settled<S: Simd, T: Texels>(
     s: S,
+    f: &Fast,
     p: &Place<S>,
     border: bool,
     outside: S::M,
@@ -136,7 +161,7 @@ fn settled<S: Simd, T: Texels>(
     if border {
         for k in 0..T::N {
             let b = f32::from_bits(p.border[k]);
-            let b = if T::BYTES && !done { b * 255.0 } else { b };
+            let b = if T::bytes(f) && !done { b * 255.0 } else { b };
             out[k] = s.fsel(outside, s.fsplat(b), out[k]);
         }
     }
@@ -191,7 +216,7 @@ pub fn nearest_at<S: Simd>(
     for k in 0..2 {
         let i = s.f_to_s_raw(s.ffloor(u[k]));
         let i = wrapped(s, mode(f, sampler, k), i, l.texels[k], f.pow2[k], outside);
-        steps[k] = if k == 0 { unit.column(s, f, i) } else { unit.row(s, f, l, i) };
+        steps[k] = if k == 0 { unit.column(s, f, l, i) } else { unit.row(s, f, l, i) };
     }
     steps
 }
@@ -242,7 +267,7 @@ pub fn square<S: Simd>(
         for side in 0..2 {
             let i = if side == 1 { s.iadd(i, s.isplat(1)) } else { i };
             let i = wrapped(s, mode(f, sampler, k), i, l.texels[k], f.pow2[k], &mut q.outside[k][side]);
-            q.steps[k][side] = if k == 0 { unit.column(s, f, i) } else { unit.row(s, f, l, i) };
+            q.steps[k][side] = if k == 0 { unit.column(s, f, l, i) } else { unit.row(s, f, l, i) };
         }
     }
     q
@@ -266,7 +291,7 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
     nearest: S::M,
     out: &mut [S::F; 4],
 ) {
-    let mut l = levels(s, f, level, p.layer);
+    let mut l = levels_of(s, f, level, p.layer, T::ANY);
     l.start = s.iadd(l.start, p.shift);
     if T::ANY {
         l.count(s, f);
@@ -283,8 +308,8 @@ pub unsafe fn at_level<S: Simd, T: Texels>(
         let mut t = [s.fsplat(0.0); 4];
         // SAFETY: columns and rows have been brought inside the level, which has the caller's shifts.
         unsafe { T::load(s, f, f.base, at, &mut t) };
-        T::finish(s, &mut t);
-        settled::<S, T>(s, p, bordered(f, sampler), outside, true, &mut t);
+        T::finish(s, f, &mut t);
+        settled::<S, T>(s, f, p, bordered(f, sampler), outside, true, &mut t);
         for k in 0..T::N {
             out[k] = if any_linear { s.fsel(nearest, t[k], out[k]) } else { t[k] };
         }
@@ -386,8 +411,8 @@ unsafe fn linear<S: Simd, T: Texels>(
             }
         }
         let m = [s.mor(outside[0][0], outside[1][y]), s.mor(outside[0][1], outside[1][y])];
-        settled::<S, T>(s, p, border, m[0], false, &mut a);
-        settled::<S, T>(s, p, border, m[1], false, &mut b);
+        settled::<S, T>(s, f, p, border, m[0], false, &mut a);
+        settled::<S, T>(s, f, p, border, m[1], false, &mut b);
         for k in 0..T::N {
             let row = weighted::<S, T>(s, a[k], b[k], weight[0], kept[0]);
             out[k] = if y == 0 {
@@ -399,7 +424,7 @@ unsafe fn linear<S: Simd, T: Texels>(
             };
         }
     }
-    T::finish(s, out);
+    T::finish(s, f, out);
 }
 
 /// [`linear`] where some lanes' texels lie on several faces of a cube. The corner of three becomes the mean of the others ("Cube
@@ -424,25 +449,25 @@ unsafe fn across<S: Simd, T: Texels>(
         let at = c.texel(s, p, l, n as u32);
         missing[n] = at.none;
         let row = T::unit(f).row(s, f, &Levels { start: at.start, ..*l }, at.row);
-        at4[n] = s.iadd(T::unit(f).column(s, f, at.column), row);
+        at4[n] = s.iadd(T::unit(f).column(s, f, l, at.column), row);
     }
     // SAFETY: texels of the cube's layers, which have the caller's shifts.
     unsafe { T::load4(s, f, f.base, &at4, &mut t) };
     for n in 0..4 {
-        settled::<S, T>(s, p, false, none, false, &mut t[n]);
+        settled::<S, T>(s, f, p, false, none, false, &mut t[n]);
     }
     if s.many(s.mor(s.mor(missing[0], missing[1]), s.mor(missing[2], missing[3]))) {
         // Means are of results.
         let mut whole = t;
         for w in &mut whole {
-            T::finish(s, w);
+            T::finish(s, f, w);
         }
         for n in 0..4 {
             let others = [[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]][n];
             for k in 0..T::N {
                 let [a, b, c] = [whole[others[0]][k], whole[others[1]][k], whole[others[2]][k]];
                 let mean = s.fdiv(s.fadd(s.fadd(a, b), c), s.fsplat(3.0));
-                let mean = if T::BYTES { s.fmul(mean, s.fsplat(255.0)) } else { mean };
+                let mean = if T::bytes(f) { s.fmul(mean, s.fsplat(255.0)) } else { mean };
                 t[n][k] = s.fsel(missing[n], mean, t[n][k]);
             }
         }
@@ -468,5 +493,5 @@ unsafe fn across<S: Simd, T: Texels>(
         let lower = weighted::<S, T>(s, t[2][k], t[3][k], weight[0], kept[0]);
         out[k] = weighted::<S, T>(s, upper, lower, weight[1], kept[1]);
     }
-    T::finish(s, out);
+    T::finish(s, f, out);
 }

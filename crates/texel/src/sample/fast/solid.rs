@@ -104,7 +104,7 @@ pub unsafe fn warps<S: Simd>(s: S, f: &Fast, view: &ImageView, sampler: &Sampler
                 let to = &mut points[n / 4 % 2];
                 let outside = s.mor(s.mor(x.outside[0], y.outside[0]), z.outside[0]);
                 to.outside[n % 4] = if bordered { s.mbits(outside) } else { 0 };
-                let at = s.iadd(f.reads.column(s, f, x.i[0]), f.reads.row(s, f, &l, y.i[0]));
+                let at = s.iadd(f.reads.column(s, f, &l, x.i[0]), f.reads.row(s, f, &l, y.i[0]));
                 store(s, &mut to.at[n % 4], s.iadd(at, s.imul(z.i[0], l.layer_pitch)));
             }
             // SAFETY: all have been brought inside the level; the caller's wave.
@@ -211,7 +211,7 @@ pub unsafe fn sample<S: Simd>(
         (outside[k], weight[k], keep[k]) = (of.outside, of.weight, of.kept);
         for side in 0..if linear { 2 } else { 1 } {
             steps[k][side] = match k {
-                0 => f.reads.column(s, f, of.i[side]),
+                0 => f.reads.column(s, f, &l, of.i[side]),
                 1 => f.reads.row(s, f, &l, of.i[side]),
                 _ => s.imul(of.i[side], l.layer_pitch),
             };

@@ -69,7 +69,7 @@ impl Square {
         let mut at = [[0; 16]; 4];
         for n in 0..4 {
             let row = f.reads.row(s, f, &l, i[1][n >> 1]);
-            store_lanes(s, &mut at[n], s.iadd(f.reads.column(s, f, i[0][n & 1]), row));
+            store_lanes(s, &mut at[n], s.iadd(f.reads.column(s, f, &l, i[0][n & 1]), row));
         }
         let words = self.words.write([[[0; 16]; 4]; 4]);
         // SAFETY: texels of the level.

@@ -28,6 +28,11 @@ pub trait Texels: 'static {
     const FLOATS: bool = false;
     /// Texels of any format: see [`super::any`].
     const ANY: bool = false;
+    /// [`Texels::BYTES`] of a view's format.
+    #[inline(always)]
+    fn bytes(_: &Fast) -> bool {
+        Self::BYTES
+    }
     /// [`Texels::FLOATS`] of a view's format.
     #[inline(always)]
     fn floats(_: &Fast) -> bool {
@@ -118,8 +123,8 @@ pub trait Texels: 'static {
     const HALVES: bool = false;
     /// Filtered channels to the result.
     #[inline(always)]
-    fn finish<S: Simd>(s: S, t: &mut [S::F; 4]) {
-        if Self::BYTES {
+    fn finish<S: Simd>(s: S, f: &Fast, t: &mut [S::F; 4]) {
+        if Self::bytes(f) {
             for v in t.iter_mut().take(Self::N) {
                 *v = s.fma(*v, s.fsplat(HIGH), s.fmul(*v, s.fsplat(LOW)));
             }

@@ -19,7 +19,8 @@ const MARGIN: usize = 4 << 10;
 /// Blocks of a tile.
 const MOST: usize = 256;
 /// Of tiles of more blocks than this it is asked which of them are read: where texels are read here and there, few are.
-const FEW: usize = 30;
+/// (To ask takes as long as five blocks that are kept.)
+const SOME: usize = 30;
 /// Of more blocks a warp than this no tile is made where lanes can make texels of their own blocks: it takes longer.
 const LOOSE: usize = 5;
 /// What offsets in tiles begin with: tiles' columns and rows are those of the level, so that their first texels lie before the room.
@@ -34,11 +35,14 @@ thread_local! {
 pub struct Place {
     start: u32,
     pitch: u32,
+    /// Of a tile that is a sparse image block: where one of its texels lies, from the view's first.
+    home: Option<u32>,
 }
 
-/// A view's tiles, and the view as if it lay in them.
+/// A view's tiles, and the view as if it lay in them. Of plain texels in sparse image blocks the block that warps read is their tile, where
+/// it lies.
 pub struct Tiles<'a> {
-    blocks: &'a Blocks,
+    blocks: Option<&'a Blocks>,
     cache: *mut Cached,
     room: *mut u8,
     used: usize,
@@ -46,32 +50,48 @@ pub struct Tiles<'a> {
 }
 
 impl<'a> Tiles<'a> {
-    /// Of a view of compressed blocks.
+    /// Of a view of compressed blocks, or of one with levels in sparse image blocks.
     #[inline]
     pub fn of(f: &'a Fast) -> Option<Tiles<'a>> {
-        let blocks = f.blocks.as_ref()?;
-        let tiles = TILES.with(|t| t.get());
-        // SAFETY: the thread's own; nobody else of it is at it while it samples.
-        let room = unsafe {
-            let tiles = &mut *tiles;
-            if tiles.is_empty() {
-                *tiles = vec![[0; 4]; (ROOM + 2 * MARGIN) / 64];
-            }
-            tiles.as_mut_ptr().cast::<u8>()
-        };
+        let blocks = f.blocks.as_ref();
+        if blocks.is_none() && f.split.is_none() {
+            return None;
+        }
+        let (mut cache, mut room) = (std::ptr::null_mut(), std::ptr::null_mut());
         let mut view = f.clone();
-        view.base = room.wrapping_sub(BIAS);
-        view.reads = Unit::Shift(blocks.texel);
-        view.bytes = 1 << blocks.texel;
-        view.last = [0; 16];
-        debug_assert_ne!(view.last[0], NO_LAST);
-        Some(Tiles { blocks, cache: cached(), room, used: 0, view })
+        view.split = None;
+        if let Some(blocks) = blocks {
+            cache = cached();
+            let tiles = TILES.with(|t| t.get());
+            // SAFETY: the thread's own; nobody else of it is at it while it samples.
+            room = unsafe {
+                let tiles = &mut *tiles;
+                if tiles.is_empty() {
+                    *tiles = vec![[0; 4]; (ROOM + 2 * MARGIN) / 64];
+                }
+                tiles.as_mut_ptr().cast::<u8>()
+            };
+            view.base = room.wrapping_sub(BIAS);
+            view.reads = Unit::Shift(blocks.texel);
+            view.bytes = 1 << blocks.texel;
+            view.last = [0; 16];
+            debug_assert_ne!(view.last[0], NO_LAST);
+        } else {
+            view.reads = Unit::Shift(f.bytes.trailing_zeros());
+        }
+        Some(Tiles { blocks, cache, room, used: 0, view })
     }
 
     /// Tiles that have been made are of no use any more.
     #[inline(always)]
     pub fn clear(&mut self) {
         self.used = 0;
+    }
+
+    /// An address in the sparse image block that a tile is, if it is one.
+    #[inline(always)]
+    pub fn home(&self, place: Place) -> Option<*const u8> {
+        Some(self.view.base.wrapping_add(place.home? as usize))
     }
 
     /// Puts the view's level there.
@@ -109,7 +129,7 @@ impl<'a> Tiles<'a> {
             *places = [place; TOGETHER];
             return 0;
         }
-        if self.blocks.lanes.is_some() {
+        if self.blocks.is_some_and(|b| b.lanes.is_some()) {
             return (1 << warps.len()) - 1;
         }
         let mut apart = 0;
@@ -133,8 +153,7 @@ impl<'a> Tiles<'a> {
         warps: &[*const Corners],
     ) -> Option<Place> {
         let level = level % LEVELS;
-        let b = self.blocks;
-        let (mut first, mut count) = ([0; 2], [0; 2]);
+        let (mut first, mut last) = ([0; 2], [0; 2]);
         for k in 0..2 {
             let (mut low, mut high) = (s.isplat(u32::MAX), s.isplat(0));
             for w in warps {
@@ -151,10 +170,21 @@ impl<'a> Tiles<'a> {
             for v in simd::ops::i_lanes(s, high) {
                 most = if v > most { v } else { most };
             }
-            first[k] = least / b.shape.extent[k];
-            count[k] = most / b.shape.extent[k] - first[k] + 1;
+            (first[k], last[k]) = (least, most);
         }
-        let [w, h] = count;
+        let Some(b) = self.blocks else {
+            let (start, pitch) = (f.start[level], f.row_pitch[level]);
+            let split = f.split.as_ref()?;
+            let [from, to] = [split.block(level, first), split.block(level, last)];
+            let start = start.wrapping_add(split.beyond(level, from));
+            let home =
+                start.wrapping_add(first[1].wrapping_mul(pitch)).wrapping_add(first[0].wrapping_mul(f.bytes));
+            return if from == to { Some(Place { start, pitch, home: Some(home) }) } else { None };
+        };
+        for k in 0..2 {
+            (first[k], last[k]) = (first[k] / b.shape.extent[k], last[k] / b.shape.extent[k]);
+        }
+        let [w, h] = [last[0] - first[0] + 1, last[1] - first[1] + 1];
         let texel = 1 << b.texel;
         let pitch = (w as usize * b.shape.extent[0] as usize * texel).next_multiple_of(64);
         let bytes = pitch * (h * b.shape.extent[1]) as usize;
@@ -163,8 +193,36 @@ impl<'a> Tiles<'a> {
         if blocks > MOST || loose || self.used + bytes > ROOM {
             return None;
         }
-        let mut read = [blocks <= FEW; MOST];
-        if blocks > FEW {
+        // Of a rectangle of a few blocks most are read.
+        let all = blocks <= SOME;
+        let mut few = u64::MAX;
+        if !all && blocks <= 64 {
+            // (No closures: they would be compiled without the level's features.)
+            let (mut low, mut high) = (s.isplat(0), s.isplat(0));
+            let one = s.isplat(1);
+            for warp in warps {
+                // SAFETY: the caller's corners.
+                let i = unsafe { &(**warp).i };
+                let mut of = [[one; 2]; 2];
+                for k in 0..2 {
+                    for side in 0..2 {
+                        of[k][side] = s.isub(b.of(s, k, load(s, &i[k][side])), s.isplat(first[k]));
+                    }
+                }
+                for y in 0..2 {
+                    let row = s.imul(of[1][y], s.isplat(w));
+                    for x in 0..2 {
+                        // Shifts by 32 and more, or by less than 0, leave nothing.
+                        let n = s.iadd(row, of[0][x]);
+                        low = s.ior(low, s.ishl(one, n));
+                        high = s.ior(high, s.ishl(one, s.isub(n, s.isplat(32))));
+                    }
+                }
+            }
+            few = any(s, low) as u64 | (any(s, high) as u64) << 32;
+        }
+        let mut read = [blocks <= 64; MOST];
+        if blocks > 64 {
             for warp in warps {
                 // SAFETY: the caller's corners.
                 let i = unsafe { &(**warp).i };
@@ -188,14 +246,21 @@ impl<'a> Tiles<'a> {
         // SAFETY: blocks of the level, in which all corners are; the tile is within the room, but for up to sixteen bytes.
         unsafe {
             let blocks = f.level(level).add((first[0] as usize) << b.shift);
+            let splits = f.split.as_ref();
             for y in 0..h {
                 let row = blocks.add((first[1] + y) as usize * f.row_pitch[level] as usize);
                 let to = self.room.add(at + pitch * (y * b.shape.extent[1]) as usize);
                 for x in 0..w as usize {
-                    if !read[(y * w) as usize + x] {
+                    let n = (y * w) as usize + x;
+                    if !all && (!read[n] || few >> (n % 64) & 1 == 0) {
                         continue;
                     }
-                    let from = b.decoded(self.cache, row.add(x << b.shift));
+                    let mut from = row.add(x << b.shift);
+                    if let Some(split) = splits {
+                        let block = split.block(level, [first[0] + x as u32, first[1] + y]);
+                        from = from.add(split.beyond(level, block) as usize);
+                    }
+                    let from = b.decoded(self.cache, from);
                     put(s, b, from, to.add(x * b.shape.extent[0] as usize * texel), pitch);
                 }
             }
@@ -203,8 +268,18 @@ impl<'a> Tiles<'a> {
         self.used += bytes;
         let before = first[0] as usize * b.shape.extent[0] as usize * texel
             + (first[1] * b.shape.extent[1]) as usize * pitch;
-        Some(Place { start: (BIAS + at - before) as u32, pitch: pitch as u32 })
+        Some(Place { start: (BIAS + at - before) as u32, pitch: pitch as u32, home: None })
     }
+}
+
+/// Bits of any lane.
+#[inline(always)]
+fn any<S: Simd>(s: S, v: S::I) -> u32 {
+    let mut all = 0;
+    for x in simd::ops::i_lanes(s, v) {
+        all |= x;
+    }
+    all
 }
 
 /// [`Tiles::cover`].

@@ -6,6 +6,7 @@ use super::lod::{Lods, lods};
 use super::place::{Levels, Place, bordered, levels, nearest_at, scaled, square};
 use super::unit::Unit;
 use super::{Fast, cube, filters, placed, plain, tapped};
+use crate::memory::sparse::{BLOCK, resident};
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{MAX_ANISOTROPY, Sampler};
 use crate::sample::view::ImageView;
@@ -92,6 +93,30 @@ impl<S: Simd> Sink<S> for Reads {
         self.lanes[self.n] = s.mbits(lanes);
         self.n += 1;
     }
+}
+
+/// Lanes that read a texel that has no memory. `base`: the view's first texel, of which all are less than 4 GiB less a block away.
+#[inline(always)]
+pub fn missing<S: Simd>(s: S, reads: &Reads, base: *const u8) -> u16 {
+    let within = base as u64 % BLOCK;
+    let mut lanes = 0;
+    for (at, &mask) in reads.at[..reads.n].iter().zip(&reads.lanes) {
+        // SAFETY: `add` has written the first `n`.
+        let at = unsafe { s.iloadu(at.as_ptr().cast()) };
+        // (A texel lies in one block.)
+        let block = ops::shr(s, s.iadd(at, s.isplat(within as u32)), BLOCK.trailing_zeros());
+        let mut left = mask;
+        while left != 0 {
+            let first = shared(s, block, left);
+            let same = s.mbits(s.ieq(block, first)) & left;
+            left &= !same;
+            let number = ops::i_lanes(s, first)[0] as u64;
+            if !resident((base as u64 - within + number * BLOCK) as *const u8) {
+                lanes |= same;
+            }
+        }
+    }
+    lanes
 }
 
 impl Lines {
@@ -217,7 +242,7 @@ fn linear<S: Simd>(
                 let t = c.texel(s, p, l, n);
                 let l = Levels { start: t.start, ..*l };
                 let row = f.unit.row(s, f, &numbered(s, &l), t.row);
-                out.add(s, &l, f.unit.column(s, f, t.column), row, s.mand(lanes, s.mnot(t.none)));
+                out.add(s, &l, f.unit.column(s, f, &l, t.column), row, s.mand(lanes, s.mnot(t.none)));
             }
             return;
         }
@@ -303,9 +328,11 @@ pub fn near_corners<S: Simd>(s: S, f: &Fast, [columns, rows]: &[[S::I; 2]; 2], m
                 row_pitch: s.isplat(1),
                 layer_pitch: rows[0],
                 start: s.isplat(0),
+                // (Columns and rows of different blocks are different, whatever lies between.)
+                split: [[s.isplat(0); 2]; 2],
             };
             for k in 0..2 {
-                columns[k] = ops::shr(s, unit.column(s, f, columns[k]), 6);
+                columns[k] = ops::shr(s, unit.column(s, f, &one, columns[k]), 6);
                 rows[k] = unit.row(s, f, &one, rows[k]);
             }
         }
@@ -325,7 +352,7 @@ pub fn reads(
     mask: u16,
     out: &mut Reads,
 ) -> Option<*const u8> {
-    let f = flat_kernels(view).filter(|f| !f.line)?;
+    let f = flat_kernels(view).filter(|f| !f.line && f.rows)?;
     let mut nearest = None;
     let sampler = f.sampler(sampler, &mut nearest);
     let mut row = Row::default();

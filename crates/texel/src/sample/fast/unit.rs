@@ -8,6 +8,8 @@ use simd::{Simd, ops};
 pub enum Unit {
     /// Bytes of texels of so many, as a power of two.
     Shift(u32),
+    /// The same of a view with levels in sparse image blocks.
+    Split(u32),
     /// Bytes of texels of so many.
     Bytes(u32),
     /// Texels of compressed blocks: a block's number, and which of its texels, in [`super::Blocks::bits`].
@@ -17,21 +19,34 @@ pub enum Unit {
 }
 
 impl Unit {
+    /// The offset of a texel that lies in its row after so many others.
+    #[inline(always)]
+    pub fn after<S: Simd>(self, s: S, i: S::I) -> S::I {
+        match self {
+            Unit::Shift(n) | Unit::Split(n) => ops::shl(s, i, n),
+            Unit::Bytes(n) => s.imul(i, s.isplat(n)),
+            Unit::Decoded | Unit::Blocks => i,
+        }
+    }
+
     /// A column's offset in its row.
     #[inline(always)]
-    pub fn column<S: Simd>(self, s: S, f: &Fast, i: S::I) -> S::I {
+    pub fn column<S: Simd>(self, s: S, f: &Fast, l: &Levels<S>, i: S::I) -> S::I {
         match self {
-            Unit::Shift(n) => ops::shl(s, i, n),
-            Unit::Bytes(n) => s.imul(i, s.isplat(n)),
+            Unit::Shift(_) | Unit::Bytes(_) => self.after(s, i),
+            Unit::Split(_) => s.iadd(self.after(s, i), l.beyond(s, 0, i)),
             Unit::Decoded => {
                 let Some(b) = &f.blocks else { return i };
                 let block = b.of(s, 0, i);
                 let within = s.isub(i, s.imul(block, s.isplat(b.shape.extent[0])));
-                s.iadd(ops::shl(s, block, b.bits), within)
+                let at = s.iadd(ops::shl(s, block, b.bits), within);
+                if f.split.is_some() { s.iadd(at, l.beyond(s, 0, block)) } else { at }
             }
             Unit::Blocks => {
                 let Some(b) = &f.blocks else { return i };
-                ops::shl(s, b.of(s, 0, i), b.shift)
+                let block = b.of(s, 0, i);
+                let at = ops::shl(s, block, b.shift);
+                if f.split.is_some() { s.iadd(at, l.beyond(s, 0, block)) } else { at }
             }
         }
     }
@@ -44,9 +59,15 @@ impl Unit {
                 let block = b.of(s, 1, i);
                 let within = s.isub(i, s.imul(block, s.isplat(b.shape.extent[1])));
                 let within = s.imul(within, s.isplat(b.shape.extent[0]));
-                s.iadd(s.iadd(s.imul(block, l.row_pitch), within), l.start)
+                let at = s.iadd(s.iadd(s.imul(block, l.row_pitch), within), l.start);
+                if f.split.is_some() { s.iadd(at, l.beyond(s, 1, block)) } else { at }
             }
-            (Unit::Blocks, Some(b)) => s.iadd(s.imul(b.of(s, 1, i), l.row_pitch), l.start),
+            (Unit::Blocks, Some(b)) => {
+                let block = b.of(s, 1, i);
+                let at = s.iadd(s.imul(block, l.row_pitch), l.start);
+                if f.split.is_some() { s.iadd(at, l.beyond(s, 1, block)) } else { at }
+            }
+            (Unit::Split(_), _) => s.iadd(s.iadd(s.imul(i, l.row_pitch), l.start), l.beyond(s, 1, i)),
             _ => s.iadd(s.imul(i, l.row_pitch), l.start),
         }
     }

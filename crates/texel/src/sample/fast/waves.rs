@@ -12,6 +12,7 @@ use super::{
     Fast, apart, compare, edge_color, filters_inside, filters_plainly, layer_of, levels, ordered, plain,
     swizzled, touch,
 };
+use crate::memory::sparse::resident;
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
@@ -271,13 +272,40 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     for (w, mask) in (Warps { live, exec: wave.exec }) {
         // SAFETY: the caller's wave.
         unsafe {
-            count(s, f, view, sampler, arrayed, wave, (w, mask));
+            count(s, f, view, sampler, arrayed, wave, (w, mask), T::ANY);
             one_warp(s, f, view, sampler, arrayed, wave, (w, mask));
         }
     }
 }
 
-/// Counts the lines of a warp, if they are to be counted.
+/// Says which lanes' texels of a warp have no memory, if that is asked and not known yet.
+///
+/// # Safety
+/// As [`count`].
+#[inline(always)]
+pub unsafe fn holes<S: Simd>(
+    s: S,
+    f: &Fast,
+    view: &ImageView,
+    sampler: &Sampler,
+    arrayed: bool,
+    wave: &ImageRows,
+    (w, mask): (usize, u16),
+) {
+    if let Some(holes) = wave.holes
+        && !holes.knows(w)
+    {
+        // SAFETY: the caller's wave; it is asked of views alone of which this is known.
+        let lanes = unsafe {
+            let own = Operands::of(s, f, arrayed, wave, w);
+            f.missing(view, sampler, &own.args(f, arrayed, wave), mask)
+        };
+        holes.put(w, lanes);
+    }
+}
+
+/// Counts the lines of a warp, if they are to be counted, and says which lanes' texels have no memory, if that may be `asked`: of kernels
+/// by plans, which views in sparse image blocks have.
 ///
 /// # Safety
 /// As [`warps`], of a wave that has the warp.
@@ -290,7 +318,12 @@ pub unsafe fn count<S: Simd>(
     arrayed: bool,
     wave: &ImageRows,
     (w, mask): (usize, u16),
+    asked: bool,
 ) {
+    if asked {
+        // SAFETY: the caller's.
+        unsafe { holes(s, f, view, sampler, arrayed, wave, (w, mask)) };
+    }
     if let Some(lines) = wave.lines {
         // SAFETY: the caller's wave; picked for this machine.
         let n = unsafe {
@@ -470,6 +503,17 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 // SAFETY: these are corners of the view.
                 unsafe { found::find::<S, T>(s, f, 0, at, &mut near, &mut found[i]) };
             }
+            if T::ANY {
+                if let Some(holes) = wave.holes
+                    && let Some(tiles) = &tiles
+                    && let Some(home) = tiles.home(places[i])
+                    && !at.edged
+                {
+                    holes.put(w, if resident(home) { 0 } else { mask });
+                }
+                // SAFETY: the caller's wave.
+                unsafe { holes(s, f, view, sampler, false, wave, (w, mask)) };
+            }
             if let Some(lines) = wave.lines {
                 // One function for all formats, but for those whose code is short.
                 let near = if at.edged {
@@ -498,7 +542,7 @@ unsafe fn simple_warps<S: Simd, T: Texels, const MODE: u8>(
                 if apart >> i & 1 != 0 {
                     // SAFETY: the caller's wave.
                     unsafe {
-                        count(s, f, view, sampler, false, wave, (w, mask));
+                        count(s, f, view, sampler, false, wave, (w, mask), T::ANY);
                         one_warp(s, f, view, sampler, false, wave, (w, mask));
                     }
                 }
@@ -542,17 +586,17 @@ unsafe fn nearest_warps<S: Simd, T: Texels>(
     for (w, mask) in Warps::of(wave) {
         // SAFETY: the caller's wave.
         let st = unsafe {
-            count(s, f, view, sampler, false, wave, (w, mask));
+            count(s, f, view, sampler, false, wave, (w, mask), T::ANY);
             coordinates(s, wave, w)
         };
         let [x, y] = place::nearest_texels(s, f, sampler, &st, &mut s.mask(0));
         let row = s.iadd(s.imul(y, s.isplat(f.row_pitch[0])), s.isplat(f.start[0]));
-        let at = s.iadd(T::unit(f).column(s, f, x), row);
+        let at = s.iadd(T::unit(f).after(s, x), row);
         let mut color = [st[0]; 4];
         // SAFETY: texels of the level; the caller's wave.
         unsafe {
             T::load(s, f, f.base, at, &mut color);
-            T::finish(s, &mut color);
+            T::finish(s, f, &mut color);
             give::<S, T>(s, f, view, wave, w, mask, &color);
         }
     }
