@@ -33,7 +33,7 @@ pub const MAX_THREADS: usize = 256;
 pub const THREADS: Variable<Number> = Variable {
     name: "TUFF_THREADS",
     kind: Number { form: "n", least: 1, most: MAX_THREADS as u64 },
-    meaning: "worker threads, 256 at most; default: one per CPU",
+    meaning: "number of worker threads, at most 256; default: one per CPU",
 };
 pub const LOG: Variable<OneOf<Log>> = Variable {
     name: "TUFF_LOG",
@@ -43,18 +43,18 @@ pub const LOG: Variable<OneOf<Log>> = Variable {
 pub const WATCHDOG_MS: Variable<Number> = Variable {
     name: "TUFF_WATCHDOG_MS",
     kind: Number { form: "n", least: 0, most: u64::MAX },
-    meaning: "a wave of a shader that runs longer loses the device (VK_ERROR_DEVICE_LOST), and a submission that takes 30 times as \
-              long; default 20000, 0: never",
+    meaning: "time limit in milliseconds for one wave of a shader; a submission may take 30 times as long. Exceeding a \
+              limit loses the device (VK_ERROR_DEVICE_LOST). Default: 20000; 0: no limit",
 };
 pub const SIMD: Variable<OneOf<Simd>> = Variable {
     name: "TUFF_SIMD",
     kind: OneOf(&[("portable", Simd::Portable), ("avx2", Simd::Avx2), ("avx512", Simd::Avx512)]),
-    meaning: "kernels; default: the best that the CPU has. The results are the same",
+    meaning: "SIMD level of the kernels; default: the best that the CPU supports. Results do not depend on it",
 };
 pub const GPU: Variable<Text> = Variable {
     name: "TUFF_GPU",
     kind: Text("g720|g610|g57|g77|g78|g710|g715|g725|small|big|file"),
-    meaning: "the GPU that is modelled (`crates/counters/models`); default: g720",
+    meaning: "the modelled GPU (`crates/counters/models`); default: g720",
 };
 pub const DEVICE_TYPE: Variable<OneOf<DeviceType>> = Variable {
     name: "TUFF_DEVICE_TYPE",
@@ -64,80 +64,81 @@ pub const DEVICE_TYPE: Variable<OneOf<DeviceType>> = Variable {
         ("discrete", DeviceType::Discrete),
         ("virtual", DeviceType::Virtual),
     ]),
-    meaning: "what kind of device Tuff says it is, for programs that pass a CPU by (zink; Chromium's WebGPU, which has SwiftShader); \
-              default: cpu",
+    meaning: "the device type that Tuff reports, for programs that ignore CPU devices (zink, and Chromium's WebGPU, which \
+              prefers SwiftShader); default: cpu",
 };
 pub const CONFORMANCE: Variable<Version> = Variable {
     name: "TUFF_CONFORMANCE",
     kind: Version("1.4.x.y"),
-    meaning: "the version of the CTS that Tuff says it passes (conformanceVersion), for programs that skip drivers without one (all \
-              of wgpu's); default: 0.0.0.0, because nobody has submitted Tuff to Khronos. `tuff run` sets it \
-              ([docs/programs.md](docs/programs.md))",
+    meaning: "the CTS version that Tuff reports as passed (conformanceVersion), for programs that skip drivers without one \
+              (all programs that use wgpu); default: 0.0.0.0, because Tuff has not been submitted to Khronos. `tuff run` \
+              sets it ([docs/programs.md](docs/programs.md))",
 };
 pub const COUNTERS: Variable<Place> = Variable {
     name: "TUFF_COUNTERS",
     kind: Place("file"),
-    meaning: "what every workload cost, as JSON; `%p` in this path and the two below is the number of the process",
+    meaning: "writes the cost of every workload as JSON; `%p` in this path and the next two stands for the process ID",
 };
 pub const PROCESSES: Variable<Place> = Variable {
     name: "TUFF_PROCESSES",
     kind: Place("folder"),
-    meaning: "each process that creates a device leaves a file here that is named by its number; `tuff run` sets it",
+    meaning: "folder where each process that creates a device leaves a file named after its process ID; `tuff run` sets it",
 };
 pub const CAPTURE: Variable<Place> = Variable {
     name: "TUFF_CAPTURE",
     kind: Place("folder"),
-    meaning: "all that `tuff report` shows: what every workload cost each time, jobs by queue, regions, pictures, shaders \
-              ([docs/capture.md](docs/capture.md))",
+    meaning: "writes everything that `tuff report` shows: each run of every workload with its cost, jobs by queue, regions, \
+              pictures, shaders ([docs/capture.md](docs/capture.md))",
 };
 pub const INSTRUMENT: Variable<Place> = Variable {
     name: "TUFF_INSTRUMENT",
     kind: Place("folder"),
-    meaning: "instruments every pipeline and leaves what each basic block cost \
+    meaning: "instruments every pipeline and writes the cost of each basic block \
               ([docs/instrumentation.md](docs/instrumentation.md))",
 };
 pub const SHADER_DUMP: Variable<Place> = Variable {
     name: "TUFF_SHADER_DUMP",
     kind: Place("folder"),
-    meaning: "each shader's IR as it was built and after each pass, and its bytecode, as files",
+    meaning: "writes each shader's IR, as built and after each pass, and its bytecode, as files",
 };
 pub const JIT_DUMP: Variable<Place> = Variable {
     name: "TUFF_JIT_DUMP",
     kind: Place("folder"),
-    meaning: "a jitdump of the machine code of shaders, with which `perf` sees it \
+    meaning: "writes a jitdump of the shaders' machine code, so that `perf` can name it \
               ([docs/contributing.md](docs/contributing.md#compiled-code))",
 };
 pub const CACHE_KEY: Variable<Place> = Variable {
     name: "TUFF_CACHE_KEY",
     kind: Place("file"),
-    meaning: "the secret that signs pipeline caches, made where there is none; another key's caches are empty ones; \
-              default: `tuff/cache.key` in `$XDG_STATE_HOME` or `~/.local/state`",
+    meaning: "the secret that signs pipeline caches; it is created if it does not exist. Caches signed with another key are \
+              treated as empty. Default: `tuff/cache.key` in `$XDG_STATE_HOME` or `~/.local/state`",
 };
 pub const REFRESH: Variable<Number> = Variable {
     name: "TUFF_REFRESH",
     kind: Number { form: "hz", least: 0, most: 1_000_000 },
-    meaning: "how often a window shows a picture with FIFO and mailbox; default: as its screen does, or 60; 0: nobody waits",
+    meaning: "refresh rate of windows that present with FIFO or mailbox; default: the screen's rate, or 60; 0: presents do \
+              not wait",
 };
 
 pub const TRACE: Variable<OneOf<Trace>> = Variable {
     name: "TUFF_TRACE",
     kind: OneOf(&[("all", Trace::All)]),
-    meaning: "every access goes through the modelled caches, one after the other, where otherwise samples do: slow, what the \
-              samples are held against ([docs/model.md](docs/model.md))",
+    meaning: "sends every access through the modelled caches, one after the other, instead of a sample of them. Slow; it is \
+              the reference for the samples ([docs/model.md](docs/model.md))",
 };
 
 pub const JIT: Variable<OneOf<Jit>> = Variable {
     name: "TUFF_JIT",
     kind: OneOf(&[("0", Jit::Off), ("1", Jit::On), ("always", Jit::Always)]),
-    meaning: "shaders' straight-line code and innermost loops are compiled once they have run a while, never, or before they \
-              first run; default: 1. The results are the same",
+    meaning: "when to compile a shader's straight-line code and innermost loops: never, after they have run for a while, or \
+              before they first run; default: 1. Results do not depend on it",
 };
 
 pub const INTERFACES: Variable<Parts> = Variable {
     name: "TUFF_INTERFACES",
     kind: Parts,
-    meaning: "what drivers of hardware do and Tuff does not, for tests of tools that read counters: several passes of a query, a \
-              profiling lock that others hold, other storages and orders \
+    meaning: "imitates what hardware drivers do and Tuff does not, to test tools that read counters: queries with several \
+              passes, a profiling lock held by another process, other storage types and orders of counters \
               ([docs/performance-query.md](docs/performance-query.md#as-hardware-has-it))",
 };
 
