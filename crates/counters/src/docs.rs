@@ -1,4 +1,4 @@
-//! `docs/counters.md`, written from the catalogue (`cargo xtask codegen`).
+//! Writes `docs/counters.md` from the catalogue (`cargo xtask codegen`).
 
 use crate::catalogue::{self, Block, Counter, OWN};
 use crate::event::{Event, Phase, Unit};
@@ -13,16 +13,16 @@ const MEASURED: &str = "
 
 `cargo xtask five-ways --source DIR` (a clone of libGPULayers: [arm-layers.md](arm-layers.md)) runs an OpenGL program on
 Mesa's zink (`crates/perfmon-gl/examples/perfmon_scene.rs`) once for each interface, and compares every counter of every
-workload with the ledger's: all that each way has. It writes this table, of sums over the scene's six workloads:
+workload that the interface has with the ledger's. It writes this table, with sums over the scene's six workloads:
 
 ";
 const MEASURED_HOW: &str = "
-Each of the scene's workloads is one render pass or one copy inside of one session, so that no way has more in a row than
-the others: Arm's layer has no row for blits and resolves, and a session has what comes behind its mark
-([opengl.md](opengl.md)). Tuff's counts are the same on every run, so the ways need not share one; the ledger and our layer
-by the channel do. Arm's layer shows 15 counters, one of them (texture unit cycles) as a share, and is compared in kinds and
-numbers of workloads too. GL has percentages of 0 to 100, and fractions of 32 bits. Workloads run one after the other, which our
-layer sees to.
+Each of the scene's workloads is one render pass or one copy inside one session, so that every interface has the same number of
+rows: Arm's layer has no rows for blits and resolves, and a session includes everything after its mark
+([opengl.md](opengl.md)). Tuff's counts are the same in every run, so each interface can be measured in a run of its own; only the ledger and our
+layer's channel share one. Arm's layer shows 15 counters, one of them (texture unit cycles) as a ratio, and the command also compares kinds and
+numbers of workloads with it. GL gives percentages from 0 to 100, and 32-bit fractions. Our layer makes the workloads run one after the
+other.
 ";
 
 /// What stands between the markers of a page.
@@ -55,7 +55,7 @@ fn whole() -> String {
     let _ = write!(
         out,
         "\n## Counters\n\nOf the {} counters of the G720 database {reported} are reported; {} more are Tuff's own.\n\
-         What is marked \\* can change with other work of the device, at the time or before in the L2 \
+         Counters marked \\* can change with other work of the device, either concurrent work or what earlier work left in the L2 \
          (`VK_PERFORMANCE_COUNTER_DESCRIPTION_CONCURRENTLY_IMPACTED_BIT_KHR`).\n",
         mali.len(),
         own.len()
@@ -82,10 +82,8 @@ fn whole() -> String {
 }
 
 fn table<'a>(out: &mut String, title: &str, counters: impl Iterator<Item = &'a &'a Counter>) {
-    let _ = write!(
-        out,
-        "\n### {title}\n\n| name | id | unit | formula | what it tells |\n|---|---|---|---|---|\n"
-    );
+    let _ =
+        write!(out, "\n### {title}\n\n| name | id | unit | formula | description |\n|---|---|---|---|---|\n");
     for c in counters {
         let _ = writeln!(
             out,
@@ -102,15 +100,15 @@ fn table<'a>(out: &mut String, title: &str, counters: impl Iterator<Item = &'a &
 }
 
 fn events(out: &mut String) {
-    out.push_str("\n## Events\n\nWhat the engine counts while it executes.\n\n| event | what is counted |\n|---|---|\n");
+    out.push_str("\n## Events\n\nThe engine counts these events while it executes.\n\n| event | description |\n|---|---|\n");
     for e in Event::ALL {
         let _ = writeln!(out, "| `{}` | {} |", e.name(), e.doc());
     }
     let phases: Vec<_> = Phase::ALL.iter().map(|p| format!("`{}`", p.name())).collect();
     let _ = write!(
         out,
-        "\nThe shader cores' events are counted apart for {}; without a phase a formula means their sum.\n\n\
-         | event | what is counted |\n|---|---|\n",
+        "\nThe shader cores' events are counted separately for {}; in a formula, an event without a phase means the sum of all phases.\n\n\
+         | event | description |\n|---|---|\n",
         phases.join(", ")
     );
     for u in Unit::ALL {

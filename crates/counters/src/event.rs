@@ -164,7 +164,7 @@ names! {
 
         /// Times that the L2 was cleaned, before a command buffer's first workload.
         L2Flushes,
-        /// Cycles that lines which were dirty then take to memory. Whoever wrote them has them in its time already.
+        /// Cycles that it takes to write the dirty lines to memory then. They are part of the time of the work that wrote the lines.
         L2FlushCycles,
 
         /// Cycles with binning work in its queue (time model; so are all that follow).
@@ -303,7 +303,7 @@ names! {
         LsWritePartial,
         /// Atomic issues, one a thread.
         LsAtomic,
-        /// Atomics of the line that has most of them, were those of a workload spread evenly over the lines that they are done on.
+        /// Atomics per line, if the atomics of a workload were spread evenly over the lines that they use.
         AtomicTurns,
         /// Warps that come to a barrier of their workgroup.
         Barriers,
