@@ -25,7 +25,7 @@ fn rows(below: &str) -> Vec<(String, Vec<String>)> {
 
 #[test]
 fn crates_know_those_that_the_page_says() {
-    let rows = rows("A crate knows those after it in its row, which have their rows below:");
+    let rows = rows("Each crate depends on the crates after it in its row:");
     let mut above = BTreeSet::new();
     for (name, told) in &rows {
         above.insert(name);
@@ -45,7 +45,7 @@ fn crates_know_those_that_the_page_says() {
 #[test]
 fn the_builds_key_is_of_all_crates_that_run_programs() {
     let build = read(&root().join("crates/icd/build.rs"));
-    for (name, _) in rows("A crate knows those after it in its row, which have their rows below:") {
+    for (name, _) in rows("Each crate depends on the crates after it in its row:") {
         // What is counted and how it is told is no part of a compiled program.
         if !["icd", "counters", "schedule", "channel", "vk", "plain", "files"].contains(&name.as_str()) {
             assert!(build.contains(&format!("\"../{name}/src\"")), "crates/icd/build.rs leaves {name} out");
@@ -125,7 +125,7 @@ fn known(code: &str, depth: usize) -> BTreeSet<String> {
 
 #[test]
 fn rooms_of_a_crate_know_those_to_their_right() {
-    for (name, rooms) in rows("Within these crates a room knows none but those to its right:") {
+    for (name, rooms) in rows("Within these crates, a room depends only on rooms to its right:") {
         let src = root().join("crates").join(&name).join("src");
         let mut sources: BTreeMap<String, Vec<(PathBuf, usize)>> = BTreeMap::new();
         let mut all = vec![];
