@@ -24,59 +24,60 @@ use std::process::ExitCode;
 /// Runs the benchmark kernels and pictures on Tuff, lavapipe and SwiftShader.
 #[derive(Parser)]
 pub struct Args {
-    /// Only these (comma-separated): kernels, pictures and rows of small things by name, `kernels`, `pictures`, `launch` (the small
-    /// things: draws, copies, passes and others by thousands), `first` (first frames of new pipelines), `memory` (the peak of a large multisampled pass).
+    /// Only these (comma-separated): the name of a kernel, a picture or a launch row, or one of the groups `kernels`, `pictures`, `launch`
+    /// (thousands of small draws, copies, passes and others), `first` (first frames of new pipelines) and `memory` (the peak of a large
+    /// multisampled pass).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Run real programs instead (benches/clients/clients.toml), on the first driver and its peers; `--only` names some
+    /// Run real programs instead (benches/clients/clients.toml), on the first driver and its peers; `--only` selects some
     /// of them.
     #[arg(long)]
     clients: bool,
-    /// Run the matrix instead: every format and operation; `--only` names some of its groups (textures, targets, transfers, operations).
+    /// Run the matrix instead: every format and operation; `--only` selects groups (textures, targets, transfers, operations).
     #[arg(long, conflicts_with = "clients")]
     matrix: bool,
-    /// Of the matrix those rows alone whose names contain this.
+    /// Only rows of the matrix whose names contain this text.
     #[arg(long, requires = "matrix")]
     rows: Option<String>,
-    /// Not these clients (comma-separated).
+    /// Leave out these clients (comma-separated).
     #[arg(long, value_delimiter = ',', requires = "clients")]
     without: Vec<String>,
     /// The Python that has the clients' modules.
     #[arg(long, default_value = "python3")]
     python: PathBuf,
-    /// Rounds of each timing.
+    /// Number of rounds for each timing.
     #[arg(long, default_value_t = 5)]
     rounds: usize,
-    /// Fresh processes for each creation timing.
+    /// Number of new processes for each timing of pipeline creation.
     #[arg(long, default_value_t = 3)]
     create_rounds: usize,
-    /// Milliseconds that a kernel is repeated for in each round.
+    /// Milliseconds for which a kernel is repeated in each round.
     #[arg(long, default_value_t = 40)]
     budget_ms: u64,
     /// Thread counts, comma-separated: numbers or `all`.
     #[arg(long, value_delimiter = ',', default_value = "1,all")]
     threads: Vec<String>,
-    /// Drivers as `name=icd.json` instead of the ones found; a bare name means the installed one; `instrumented` is Tuff
-    /// with every shader instrumented, `read` Tuff while each workload's counters are written to a file.
+    /// Drivers to use instead of those found: `name=icd.json`, or only a name for an installed driver. `instrumented` is Tuff
+    /// with every shader instrumented; `read` is Tuff with each workload's counters written to a file.
     #[arg(long, value_delimiter = ',')]
     drivers: Vec<String>,
-    /// TUFF_SIMD for Tuff: portable, avx2 or avx512.
+    /// Value of TUFF_SIMD for Tuff: portable, avx2 or avx512.
     #[arg(long)]
     simd: Option<String>,
-    /// Skip the run times (creation and the empty dispatch only).
+    /// Skip run times; measure only creation and the empty dispatch.
     #[arg(long)]
     no_run: bool,
-    /// Skip creation + first dispatch.
+    /// Skip creation and first dispatch.
     #[arg(long)]
     no_create: bool,
-    /// Seconds after which a silent child is given up.
+    /// Seconds without output after which a child process is killed.
     #[arg(long, default_value_t = 120)]
     timeout_s: u64,
-    /// Write everything measured to this file.
+    /// Write all measurements to this file as JSON.
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Write the page about it (docs/performance.md): every row beside what is asked of it (benches/targets.toml), and the
-    /// share of what the machine can do.
+    /// Write the page docs/performance.md to this file: every row with its target (benches/targets.toml), and its share of the
+    /// machine's peak.
     #[arg(long, conflicts_with = "clients")]
     page: Option<PathBuf>,
     #[arg(long, hide = true)]

@@ -45,13 +45,13 @@ pub struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Put the JSON files of all shards of a run together, and judge them as one run.
+    /// Merge the JSON files of all shards of a run, and evaluate them as one run.
     #[command(after_help = "\
 Examples:
   cts-subset merge shards/*.json
   cts-subset merge shards/*.json --json all.json --junit all.xml --bad bad.tsv --show")]
     Merge {
-        /// What each shard has written with --json.
+        /// The files that the shards wrote with --json.
         #[arg(required = true)]
         files: Vec<PathBuf>,
         #[command(flatten)]
@@ -73,24 +73,24 @@ pub struct Args {
     /// Only cases that match one of these patterns.
     #[arg(long)]
     case: Vec<String>,
-    /// Only a part of them, for one of several machines: I/N (I from 1), slurm (an array job's variables) or
-    /// kubernetes/N (an indexed Job's). All must have the same lists and costs; then `cts-subset merge`.
+    /// Run only one shard, to divide the cases among machines: I/N (I from 1), slurm (reads an array job's variables) or
+    /// kubernetes/N (reads an indexed Job's). All shards must have the same lists and costs; merge them with `cts-subset merge`.
     #[arg(long, value_name = "I/N", requires = "json")]
     shard: Option<String>,
-    /// An earlier run's JSON: how long each case took there, so that shards take about the same time; without it, what
-    /// the baseline's peer took for each category.
+    /// JSON of an earlier run, whose times per case are used to make shards equally long. Default: the times that the
+    /// baseline's peer took for each category.
     #[arg(long, value_name = "FILE", requires = "shard")]
     costs: Option<PathBuf>,
     /// The driver's ICD file; default: the checkout's icd.json.
     #[arg(long)]
     icd: Option<PathBuf>,
-    /// Processes at once; default: one per CPU.
+    /// Number of parallel processes; default: one per CPU.
     #[arg(long)]
     jobs: Option<usize>,
-    /// Cases in one deqp-vk process.
+    /// Number of cases per deqp-vk process.
     #[arg(long, default_value_t = 60)]
     chunk: usize,
-    /// Seconds that one case may take.
+    /// Time limit for one case, in seconds.
     #[arg(long, default_value_t = 60.0)]
     case_timeout: f64,
     /// A further argument for deqp-vk (`--deqp-arg=--deqp-archive-dir=...`).
@@ -100,18 +100,18 @@ pub struct Args {
     judged: Judged,
 }
 
-/// How results are judged, and where they go.
+/// How results are evaluated, and where they are written.
 #[derive(clap::Args)]
 pub struct Judged {
-    /// What peers make of the lists.
+    /// The peers' results for the lists; default: baseline.tsv beside this crate.
     #[arg(long)]
     baseline: Option<PathBuf>,
-    /// The peers of the baseline to compare with, commas between them: the part before `_pass` in a column's name. Of
-    /// several the better counts, list by list.
+    /// The baseline's peers to compare with (comma-separated): the part before `_pass` in a column's name. With
+    /// several, the best one counts for each list.
     #[arg(long, default_value = "lavapipe25,lavapipe26")]
     peer: String,
-    /// An earlier run's JSON (of another driver, say) or a `.txt` list of passed cases: what was passed there and is
-    /// not in this run is listed.
+    /// JSON of an earlier run (for example, with another driver) or a `.txt` list of passed cases. Cases that passed
+    /// there but not in this run are listed.
     #[arg(long)]
     against: Option<PathBuf>,
     /// Expected results; default: expected.toml beside this crate.
@@ -120,7 +120,7 @@ pub struct Judged {
     /// Write all results to this file.
     #[arg(long)]
     json: Option<PathBuf>,
-    /// Write them as JUnit XML.
+    /// Write all results as JUnit XML.
     #[arg(long)]
     junit: Option<PathBuf>,
     /// Write each bad case's name and message to this file.

@@ -18,27 +18,27 @@ Examples:
   tuff annotate lit.spv counts.json --code-only
   tuff annotate lit.spv counts.json --source-only --source src/lit.frag --color always | less -R")]
 pub struct Args {
-    /// The SPIR-V module, as it was before it was instrumented.
+    /// The SPIR-V module, as it was before instrumentation.
     input: PathBuf,
     /// Counts by block: an array of numbers, or an object with `metrics` (names) and `blocks` (each with `index` and
-    /// `values`); blocks of the same index are added up.
+    /// `values`); blocks with the same index are added up.
     counts: PathBuf,
-    /// The entry point whose blocks were counted; all functions' without it.
+    /// The entry point whose blocks were counted; default: blocks of all functions.
     #[arg(long)]
     entry: Option<String>,
-    /// Only draws and dispatches whose labels or name have this text; without a match all are listed.
+    /// Only draws and dispatches whose labels or name contain this text; if none match, all are listed.
     #[arg(long, value_name = "TEXT")]
     draw: Option<String>,
-    /// Source files, for modules that only name them.
+    /// Source files, for modules that contain only their names.
     #[arg(long)]
     source: Vec<PathBuf>,
     /// Do not print the SPIR-V.
     #[arg(long)]
     source_only: bool,
-    /// Of the SPIR-V print functions alone, without declarations, names and lines.
+    /// Print only the functions of the SPIR-V, without declarations, names and lines.
     #[arg(long, conflicts_with = "source_only")]
     code_only: bool,
-    /// Colour; auto: on a terminal, unless NO_COLOR is set.
+    /// Use colour; auto: only on a terminal, unless NO_COLOR is set.
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
     color: When,
 }

@@ -16,13 +16,13 @@ Examples:
 pub struct Args {
     /// The SPIR-V module.
     input: PathBuf,
-    /// Where the instrumented module goes.
+    /// Output file for the instrumented module.
     #[arg(short, long)]
     output: PathBuf,
-    /// Only the functions that this entry point calls; all functions without it.
+    /// Instrument only the functions that this entry point calls; default: all functions.
     #[arg(long)]
     entry: Option<String>,
-    /// Count with atomics in a storage buffer: element i is how many invocations ran block i.
+    /// Count with atomics in a storage buffer: element i is the number of invocations that ran block i.
     #[arg(long, requires = "binding")]
     atomics: bool,
     /// Descriptor set of the buffer.
@@ -31,7 +31,7 @@ pub struct Args {
     /// Binding of the buffer.
     #[arg(long, requires = "atomics")]
     binding: Option<u32>,
-    /// Counts of 64 bits: two words each, the low one first.
+    /// Use 64-bit counts: two words each, the low one first.
     #[arg(long, requires = "atomics")]
     wide: bool,
     /// Write the table of blocks (function, label, source line) as JSON.

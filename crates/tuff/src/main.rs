@@ -1,4 +1,4 @@
-//! `tuff`: what the driver is, and programs run on it.
+//! `tuff`: shows the driver's properties, runs programs on it, and reports what they cost.
 
 #[macro_use]
 extern crate say;
@@ -34,11 +34,11 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Draw a city and march a ball; write the pictures, print what was measured.
+    /// Draw a city and ray march a ball; write the pictures and print the measurements.
     Demo(demo::Args),
-    /// What the driver reports, in short, or its extensions and limits.
+    /// Show a summary of what the driver reports, or its extensions and limits.
     Info(info::Args),
-    /// Run a program on Tuff: sets VK_DRIVER_FILES and VK_ICD_FILENAMES for it.
+    /// Run a program on Tuff (sets VK_DRIVER_FILES and VK_ICD_FILENAMES).
     Run(run::Args),
     /// Run an OpenGL program on Tuff, through Mesa's zink, with GL_AMD_performance_monitor.
     #[command(after_help = "\
@@ -46,19 +46,19 @@ Examples:
   tuff gl -- glxgears
   tuff gl --counters cost.json -- glxinfo -B")]
     Gl(run::Common),
-    /// Make a page of a capture (or of two, beside each other): tables, time line, heat maps, shaders.
+    /// Make an HTML page of a capture, or of two side by side: tables, time line, heat maps, shaders.
     Report(report::Args),
-    /// Compare two files of `run --counters`; fails when something got dearer than allowed.
+    /// Compare two files from `run --counters`; fails if a cost grew by more than allowed.
     Diff(diff::Args),
-    /// How long a captured program would take on another GPU: more cores, another memory, another model.
+    /// Predict how long a captured program would take on another GPU: more cores, other memory, another model.
     Whatif(whatif::Args),
-    /// Mark every basic block of a SPIR-V module: with marks that Tuff counts, or with atomics for any driver.
+    /// Instrument every basic block of a SPIR-V module, with marks that Tuff counts or with atomics for any driver.
     Instrument(instrument::Args),
-    /// Print a module's SPIR-V, and its source where it has lines, with what each basic block cost.
+    /// Print a module's SPIR-V, and its source if it has line information, with the cost of each basic block.
     Annotate(annotate::Args),
-    /// What an offline compiler tells of a shader: registers, cycles by pipe and path, what bounds it.
+    /// Analyse a shader offline: registers, cycles by pipe and path, and the pipe that bounds it.
     Shader(offline::Args),
-    /// Measure what the GPU Performance layer costs a program, in CPU time of the city's frames; fails above the limit.
+    /// Measure the overhead of the GPU Performance layer in CPU time of the city's frames; fails above the limit.
     Overhead(overhead::Args),
     /// Write man pages and shells' completions into a folder, for `cargo xtask dist`.
     #[command(hide = true)]

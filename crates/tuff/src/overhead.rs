@@ -14,13 +14,13 @@ Examples:
   tuff overhead
   tuff overhead --rounds 3 --budget 1000 --limit 10")]
 pub struct Args {
-    /// Rounds, each without and with the layer; the least of each counts.
+    /// Rounds, each without and with the layer; the best of each counts.
     #[arg(long, default_value_t = 8)]
     rounds: usize,
-    /// Milliseconds of drawing in a round.
+    /// Milliseconds of drawing per round.
     #[arg(long, default_value_t = 3000)]
     budget: u64,
-    /// What the layer may cost, in percent of a frame's time.
+    /// Maximum overhead of the layer, in percent of a frame's time.
     #[arg(long, default_value_t = 5.0)]
     limit: f64,
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// A folder for all of them; it is made where there is none.
+    /// Output folder; it is created if it does not exist.
     folder: PathBuf,
 }
 

@@ -22,31 +22,32 @@ use std::path::{Path, PathBuf};
   tuff whatif frames --set core.warps=32 --set clock_mhz=850 --json
   tuff whatif frames --gpu big --as-counted
 
-What is counted stays what was captured. Caches, tiles, deferred vertices and compression decide what is counted: another value of
+Counts stay as captured. The settings of caches, tiles, deferred vertices and compression affect the counts, so another value of
 core.l1_kib, core.texture_l1_kib, core.tile_kib, tiler.deferred, memory.l2_kib or memory.afbc needs another run with TUFF_GPU. With
---as-counted they are left as captured, and named. (Of memory.l2_kib another value is known where both hold all that the program asks for.)")]
+--as-counted these keys keep their captured values, and are listed. (Exception: memory.l2_kib may change if all data of the program fits into
+both sizes.)")]
 pub struct Args {
     /// The folder of `run --capture`.
     capture: PathBuf,
-    /// Models in place of the captured one: built-in names or files, as in TUFF_GPU; one table each.
+    /// Models to use instead of the captured one: built-in names or files, as in TUFF_GPU; prints a table for each.
     #[arg(long, value_name = "MODEL", num_args = 1..)]
     gpu: Vec<String>,
-    /// Shader cores.
+    /// Number of shader cores.
     #[arg(long)]
     cores: Option<u64>,
-    /// The clock.
+    /// Clock frequency.
     #[arg(long, value_name = "MHZ")]
     clock: Option<u64>,
-    /// The L2 (memory.l2_kib).
+    /// Size of the L2 (memory.l2_kib).
     #[arg(long, value_name = "KIB")]
     l2: Option<u64>,
-    /// What external memory sustains (memory.external_bytes_per_cycle).
+    /// Sustained bandwidth of external memory (memory.external_bytes_per_cycle).
     #[arg(long, value_name = "BYTES A CYCLE")]
     bus: Option<u64>,
-    /// Any key of a model file.
+    /// Set any key of a model file.
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Leave keys that decide what is counted as captured, and name them.
+    /// Keep the captured values of keys that affect the counts, and list these keys.
     #[arg(long)]
     as_counted: bool,
     /// Print JSON.

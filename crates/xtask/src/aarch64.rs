@@ -8,7 +8,7 @@ use std::process::Command;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only the tests of these crates; and nothing else is compiled.
+    /// Compile and test only these crates.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }

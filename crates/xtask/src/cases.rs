@@ -9,13 +9,13 @@ use std::process::Command;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// The folder of the programs.
+    /// The folder with the programs.
     #[arg(long)]
     source: PathBuf,
-    /// Vulkan-Headers of 1.4.345 or newer, for those that need them: the folder with `vulkan/vulkan.h`.
+    /// Vulkan-Headers of 1.4.345 or newer, for programs that need them: the folder with `vulkan/vulkan.h`.
     #[arg(long)]
     headers: Option<PathBuf>,
-    /// Shaders of this project that some of them draw with are here.
+    /// The folder with those of this project's shaders that some programs use.
     #[arg(long, default_value = "benches/pictures")]
     pictures: PathBuf,
 }

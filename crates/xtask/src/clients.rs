@@ -8,13 +8,13 @@ use std::process::Command;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Not these clients (comma-separated).
+    /// Leave out these clients (comma-separated).
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
-    /// Rounds of each timing.
+    /// Number of rounds for each timing.
     #[arg(long, default_value = "3")]
     rounds: String,
-    /// More arguments for `benches --clients`.
+    /// Further arguments for `benches --clients`.
     #[arg(last = true)]
     arguments: Vec<String>,
 }

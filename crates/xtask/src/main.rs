@@ -38,33 +38,33 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
-    /// Compile everything for aarch64, and run tests of the crates below the driver in QEMU's emulation of it.
+    /// Compile everything for aarch64, and run the tests of the crates below the driver under QEMU.
     Aarch64(aarch64::Args),
-    /// Build Arm's libGPULayers outside the checkout, run its layers on Tuff and compare what they say with the channel.
+    /// Build Arm's libGPULayers outside the checkout, run its layers on Tuff, and compare their values with the channel's.
     ArmLayers(arm_layers::Args),
-    /// Run the kernels' tests and the conformance scenes on the AVX-512 kernels, in an emulated machine that has them.
+    /// Run the kernels' tests and the conformance scenes on the AVX-512 kernels, in an emulator.
     Avx512(avx512::Args),
-    /// Compile and run small programs of others that showed a fault once.
+    /// Compile and run small third-party programs that once exposed a bug.
     Cases(cases::Args),
-    /// Install real programs (where that is possible) and run them on Tuff and lavapipe, side by side.
+    /// Install real programs (if possible) and run them on Tuff and lavapipe, side by side.
     Clients(clients::Args),
     /// Write the generated files (or, with --check, compare them with a fresh run).
     Codegen(codegen::Args),
-    /// Build the driver, run the main job on it, print and draw what it measured.
+    /// Build the driver, run `tuff demo` on it, and print the measurements.
     Demo(demo::Args),
-    /// Make a tar.gz and a .deb of driver, layer, libraries and `tuff`; with --check the same bytes twice, with --try in a
-    /// bare Debian 12.
+    /// Make a .tar.gz and a .deb with driver, layer, libraries and `tuff`; --check builds twice and compares bytes, --try
+    /// installs them in a bare Debian 12.
     Dist(dist::Args),
-    /// Run the commands of README.md and docs/*.md; what is slow or not run is marked there.
+    /// Run the commands in README.md and docs/*.md, except those that the pages mark as not run.
     Docs(docs::Args),
-    /// Measure one scene by every interface that counters have, and compare; with Arm's layer, write the table of
+    /// Measure one scene through every counter interface, and compare; with Arm's layer, write the table in
     /// docs/counters.md.
     FiveWays(five_ways::Args),
-    /// Run the README's commands in a bare Debian 12 with a Rust toolchain, made for it in a chroot; needs root.
+    /// Run the README's commands in a new chroot with a bare Debian 12 and a Rust toolchain; needs root.
     Fresh(fresh::Args),
-    /// Install programs that hide a software driver, and run them on Tuff; or, with --suites, test suites of others.
+    /// Install programs that ignore software drivers, and run them on Tuff; with --suites, run third-party test suites.
     Programs(programs::Args),
-    /// Run a fixed sample of piglit's tests on Mesa's zink above Tuff and lavapipe; tell what passes on lavapipe alone.
+    /// Run a fixed sample of piglit's tests on Mesa's zink on Tuff and lavapipe; list the tests that pass only on lavapipe.
     Piglit(piglit::Args),
     /// Show a WebGL 2 and a WebGPU page in Debian's Chromium on Tuff and on SwiftShader, and compare the pictures.
     Pages(pages::Args),
@@ -73,9 +73,9 @@ enum Task {
     /// Run the tests, the conformance suite and cases of the CTS on a driver built with the address or the thread
     /// sanitizer.
     Sanitize(sanitize::Args),
-    /// Make every .spv file of its source (or, with --check, compare them).
+    /// Compile every .spv file from its source (or, with --check, compare them).
     Shaders(shaders::Args),
-    /// Install what the tests need (where that is possible) and run all of them.
+    /// Install what the tests need (if possible) and run all tests.
     Test,
 }
 

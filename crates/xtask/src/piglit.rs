@@ -9,19 +9,19 @@ use std::process::Command;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Lists of piglit's.
+    /// Piglit's test lists to use.
     #[arg(long, value_delimiter = ',', default_value = "quick_gl,quick_shader")]
     profiles: Vec<String>,
-    /// How many tests of each.
+    /// Number of tests from each list.
     #[arg(long, default_value_t = 2000)]
     tests: usize,
-    /// Tests at a time.
+    /// Number of tests to run at once.
     #[arg(long, default_value_t = 2)]
     jobs: u32,
-    /// Tuff's ICD file, if it is not to be built.
+    /// Tuff's ICD file; default: build the driver.
     #[arg(long)]
     icd: Option<PathBuf>,
-    /// Lavapipe's ICD file, if not the system's.
+    /// Lavapipe's ICD file; default: the system's.
     #[arg(long)]
     lavapipe: Option<PathBuf>,
     /// Another Mesa's files, where the system's has /usr: a folder with usr/lib/x86_64-linux-gnu/dri.

@@ -19,7 +19,7 @@ Examples:
   tuff demo
   tuff demo --only city --rounds 1 --out /tmp/city.png --columns 0")]
 pub struct Args {
-    /// Where the city's picture goes; the others go beside it. Default: tuff-demo.png in the target folder.
+    /// Output file for the city's picture; the others go to the same folder. Default: tuff-demo.png in the target folder.
     #[arg(long)]
     out: Option<PathBuf>,
     /// Rounds of each timing; the best one counts.
@@ -28,7 +28,7 @@ pub struct Args {
     /// Width of the thumbnail in characters; 0 for none.
     #[arg(long, default_value_t = 64)]
     columns: usize,
-    /// One part alone: city or march.
+    /// Only one part: city or march.
     #[arg(long)]
     only: Option<String>,
 }

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 
 #[derive(ClapArgs)]
 #[command(after_help = "\
-Exit code: 0 when nothing is dearer than allowed, 1 when something is (or, where there are limits, a workload has vanished or a rule is of
-none), 2 when the files cannot be compared.
+Exit code: 0 if no cost exceeds its limit; 1 if one does (or, if there are limits, if a workload has vanished or a rule matches no workload);
+2 if the files cannot be compared.
 
 Examples:
   tuff diff before.json after.json
@@ -26,43 +26,43 @@ Examples:
   tuff diff before.json after.json --all --workloads | less
 
 A file of thresholds (docs/diff.md):
-  [counters]                  # of the totals and of every workload
-  fma = 0                     # percent
+  [counters]                  # limits for the totals and for every workload
+  fma = 0                     # percent of growth
   time = { max_increase = 2, slack = 1000 }
-  [total]                     # for the totals, in place of those above
+  [total]                     # replaces limits above, for the totals
   read = { max = 50_000_000 }
-  [[workloads]]               # for workloads with this in their line, in place of those above
+  [[workloads]]               # replaces limits above, for workloads with this text in their line
   match = \"shadows\"
   counters = { fma = 10 }")]
 pub struct Args {
     /// The file to compare with.
     before: PathBuf,
-    /// The file that must not be dearer.
+    /// The file whose costs must not be higher.
     after: PathBuf,
-    /// NAME=PERCENT: fail when the counter's total, or that of a workload, grew by more. NAME is a machine name
-    /// (TuffFmaInstr), words that only one name has (SamplesPassed), or one of fma, cvt, sfu, ls, tex, cycles, read, write (bytes),
-    /// warps, time (modelled nanoseconds).
+    /// Fail if this counter grew by more than PERCENT, in the totals or in a workload. NAME is a machine name (TuffFmaInstr), a part of
+    /// a machine name that no other counter has (SamplesPassed), or one of fma, cvt, sfu, ls, tex, cycles, read, write (bytes), warps,
+    /// time (modelled nanoseconds).
     #[arg(long, value_name = "NAME=PERCENT")]
     max_increase: Vec<String>,
-    /// A TOML file of what counters may grow by, and be.
+    /// A TOML file with limits on the growth and the values of counters.
     #[arg(long, value_name = "FILE")]
     thresholds: Option<PathBuf>,
-    /// Show workloads that differ too, not only totals and what has a limit.
+    /// Also show workloads that differ, not only totals and counters with a limit.
     #[arg(long)]
     workloads: bool,
-    /// Show all that differs, not only what has a limit (or, where there is none, the worst).
+    /// Show all differences, not only those of counters with a limit (or, without limits, the largest).
     #[arg(long)]
     all: bool,
-    /// What is no failure: vanished (workloads that are only in BEFORE), unmatched (rules that are of no workload).
+    /// Do not fail for: vanished (workloads that exist only in BEFORE), unmatched (rules that match no workload).
     #[arg(long, value_enum, value_name = "WHAT")]
     allow: Vec<Allow>,
-    /// Write what differs as Markdown, for a pull request.
+    /// Write the differences as Markdown, for a pull request.
     #[arg(long, value_name = "FILE")]
     markdown: Option<PathBuf>,
-    /// Write whether each limit held as JUnit XML.
+    /// Write the result for each limit as JUnit XML.
     #[arg(long, value_name = "FILE")]
     junit: Option<PathBuf>,
-    /// Make AFTER the new BEFORE: compare, write the reports, then replace the file, whatever got dearer.
+    /// Compare, write the reports, then replace BEFORE by AFTER, even if costs grew.
     #[arg(long)]
     update: bool,
 }

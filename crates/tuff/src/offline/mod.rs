@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-The GPU is the one that TUFF_GPU names (g720 by default). Cycles are a core's, for one warp of 16 threads, without caches and without what
-warps wait for.
+The GPU is the one that TUFF_GPU names (g720 by default). Cycles are those of one core for one warp of 16 threads, without caches and without the
+waits of warps.
 
 Examples:
   tuff shader lit.frag.spv
@@ -24,28 +24,28 @@ Examples:
   tuff shader shaders.glsl --stage compute --format json
   tuff shader all.spv --entry shadow --spec 3=16 --spec 4=0.5")]
 pub struct Args {
-    /// A SPIR-V module, or GLSL where glslangValidator or glslc is installed.
+    /// A SPIR-V module, or GLSL if glslangValidator or glslc is installed.
     file: PathBuf,
-    /// Only shaders of this stage; what GLSL is, where the file's name does not say it: vert, tesc, tese, geom, task,
-    /// mesh, frag, comp, or in full.
+    /// Only shaders of this stage; also the stage of a GLSL file whose name does not show it. One of vert, tesc, tese, geom, task,
+    /// mesh, frag, comp, or the full name.
     #[arg(long, value_parser = stage)]
     stage: Option<Stage>,
-    /// Only the entry point of this name.
+    /// Only the entry point with this name.
     #[arg(long)]
     entry: Option<String>,
-    /// ID=VALUE: a specialisation constant; a VALUE with a point is a float of 32 bits.
+    /// Set a specialisation constant; a VALUE with a decimal point is a 32-bit float.
     #[arg(long, value_name = "ID=VALUE", value_parser = constant)]
     spec: Vec<(u32, u64)>,
-    /// A table, or JSON in the shape of the reports of Arm's Mali Offline Compiler.
+    /// Print a table, or JSON in the format of Arm's Mali Offline Compiler.
     #[arg(long, default_value = "text")]
     format: Format,
-    /// Show the source (or, without, the SPIR-V's blocks) with what each line costs, once through.
+    /// Show the source (or, if there is none, the SPIR-V's blocks) with the cost of executing each line once.
     #[arg(long)]
     annotate: bool,
-    /// Source files, for modules that only name them.
+    /// Source files, for modules that contain only their names.
     #[arg(long)]
     source: Vec<PathBuf>,
-    /// Colour; auto: on a terminal, unless NO_COLOR is set.
+    /// Use colour; auto: only on a terminal, unless NO_COLOR is set.
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
     color: When,
 }

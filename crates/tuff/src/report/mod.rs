@@ -19,14 +19,14 @@ use std::path::{Path, PathBuf};
   tuff run --capture frames -- vkcube --c 20
   tuff report frames                              writes frames.html
   tuff report after --against before -o both.html
-  tuff run --report out.html -- vkcube --c 20     in one go")]
+  tuff run --report out.html -- vkcube --c 20     run and report in one command")]
 pub struct Args {
-    /// The folder of `run --capture`, or a file of `run --counters` (which has no time line, regions and shaders).
+    /// A folder from `run --capture`, or a file from `run --counters` (which has no time line, regions or shaders).
     file: PathBuf,
-    /// What was before: both beside each other, with what grew.
+    /// An earlier capture, to compare with side by side.
     #[arg(long)]
     against: Option<PathBuf>,
-    /// Where the page goes. Default: the capture's name with `.html`.
+    /// Output file; default: the capture's name with `.html`.
     #[arg(short, long)]
     output: Option<PathBuf>,
 }

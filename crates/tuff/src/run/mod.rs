@@ -14,24 +14,24 @@ use std::process::{Command, ExitCode, ExitStatus};
 /// What every program may be run with.
 #[derive(clap::Args)]
 pub struct Common {
-    /// Write what every workload cost to this file (JSON, the same on every run), and ten lines of it when the program has ended.
+    /// Write the cost of every workload to this file (JSON, the same in every run), and print a ten-line summary when the program ends.
     #[arg(long)]
     counters: Option<PathBuf>,
-    /// Write a page of all that was measured (see `tuff report`).
+    /// Write an HTML page with all measurements (see `tuff report`).
     #[arg(long, value_name = "FILE.html")]
     report: Option<PathBuf>,
-    /// Write when each workload ran, and what was counted then, as a Perfetto trace (docs/trace.md).
+    /// Write the times and counters of each workload as a Perfetto trace (docs/trace.md).
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
-    /// Keep all that `tuff report` reads in this folder (docs/capture.md).
+    /// Write everything that `tuff report` needs to this folder (docs/capture.md).
     #[arg(long, value_name = "FOLDER")]
     capture: Option<PathBuf>,
-    /// Write how long every workload took, and its counters, to this file (.json, or else CSV), by the GPU Performance
-    /// layer: docs/gpu-performance-layer.md. Its other settings are the environment's.
+    /// Write the time and counters of each workload to this file (.json; any other name: CSV), using the GPU Performance
+    /// layer (docs/gpu-performance-layer.md). The environment controls the layer's other settings.
     #[arg(long)]
     workloads: Option<PathBuf>,
-    /// Fail if neither the program nor a child of its ever created a device on Tuff. (Without this it is a warning; where something was
-    /// to be measured, it is a failure anyway.)
+    /// Fail if neither the program nor any of its child processes created a device on Tuff. (Without this option it is only a warning,
+    /// unless something was to be measured.)
     #[arg(long)]
     must_use: bool,
     /// The program and its arguments.
@@ -42,16 +42,16 @@ pub struct Common {
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   tuff run -- vkcube --c 100
-  tuff run --must-use -- vkcube --c 100           fails if it took another driver
+  tuff run --must-use -- vkcube --c 100           fails if the program uses another driver
   tuff run --counters cost.json --check -- vkcube --c 100
   tuff run --report cube.html -- vkcube --c 20
   tuff run --trace cube.perfetto-trace -- vkcube --c 20      for ui.perfetto.dev
   tuff run --shaders blocks -- vkcube --c 20      then: tuff annotate blocks/….spv blocks/….json")]
 pub struct Args {
-    /// Check the file of counters when the program has ended: a line for each invariant of the model that does not hold, and failure.
+    /// When the program ends, check its counters: print a line for each violated invariant of the model, and fail if there is one.
     #[arg(long, requires = "counters")]
     check: bool,
-    /// Instrument every shader, and leave here what each basic block cost: pairs of `.spv` and `.json` files for
+    /// Instrument every shader, and write the cost of each basic block to this folder, as pairs of `.spv` and `.json` files for
     /// `tuff annotate`.
     #[arg(long)]
     shaders: Option<PathBuf>,

@@ -17,10 +17,10 @@ pub struct Args {
     /// A clone of https://github.com/ARM-software/libGPULayers with its submodules.
     #[arg(long)]
     source: PathBuf,
-    /// Take the layers as they were built before.
+    /// Use the layers that were built before.
     #[arg(long)]
     no_build: bool,
-    /// Only layer_gpu_timeline, which is built in a fraction of the time.
+    /// Only layer_gpu_timeline, which builds much faster.
     #[arg(long)]
     timeline_only: bool,
 }

@@ -19,13 +19,13 @@ pub struct Args {
     /// Only the tests whose names contain this.
     #[arg(long)]
     test: Option<String>,
-    /// Say what would run, and stop.
+    /// Only print what would run.
     #[arg(long)]
     list: bool,
-    /// How many executed instructions the benchmark shaders take with AVX2 and with AVX-512, instead of the tests.
+    /// Instead of the tests, count the instructions that the benchmark shaders execute with AVX2 and with AVX-512.
     #[arg(long)]
     count: bool,
-    /// Which of Bochs's CPUs (`bochs --help cpu`).
+    /// The CPU that Bochs emulates (see `bochs --help cpu`).
     #[arg(long, default_value = "corei7_skylake_x")]
     cpu: String,
     /// A Bochs instead of Debian's: with AVX-512, without its debugger, with the display `nogui`.

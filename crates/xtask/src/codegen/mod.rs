@@ -27,7 +27,7 @@ use std::process::{Command, Stdio};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Begin by making `registry/vulkan.xml` of this vk.xml of Khronos's.
+    /// First make `registry/vulkan.xml` from this vk.xml from Khronos.
     #[arg(long, value_name = "VK_XML", conflicts_with = "check")]
     extract: Option<PathBuf>,
     /// Compare the checked-in files with a fresh run instead of writing them.

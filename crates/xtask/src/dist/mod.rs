@@ -22,17 +22,17 @@ use std::process::Command;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Where the packages go. Default: dist in the target folder.
+    /// Output folder; default: dist in the target folder.
     #[arg(long)]
     out: Option<PathBuf>,
-    /// Build once more, of a copy of the sources elsewhere, and fail unless every byte is the same.
+    /// Build a second time, from a copy of the sources in another folder, and fail unless all bytes are equal.
     #[arg(long)]
     check: bool,
-    /// Install the .deb in a bare Debian 12 with vulkan-tools, run programs on it, remove it, and look for what is left;
-    /// then the tar.gz in the same place. Needs root.
+    /// Install the .deb in a bare Debian 12 with vulkan-tools, run programs on it, remove it, and check that nothing is left;
+    /// then do the same with the tar.gz. Needs root.
     #[arg(long = "try")]
     trial: bool,
-    /// With --try: take the packages that are there already.
+    /// With --try: use the existing packages.
     #[arg(long, requires = "trial")]
     no_build: bool,
     /// With --try: the archive to install Debian from. Default: that of the host's own apt sources.

@@ -18,13 +18,13 @@ use std::time::{Duration, Instant};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Only what is quick, as `cargo xtask test` does.
+    /// Only quick commands, as `cargo xtask test` does.
     #[arg(long)]
     quick: bool,
     /// Only pages whose names contain this.
     #[arg(long)]
     only: Option<String>,
-    /// Say what would be run, and what is not, with its reason.
+    /// Only list what would run, and what would not, with the reason.
     #[arg(long)]
     list: bool,
 }

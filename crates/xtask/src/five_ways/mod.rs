@@ -13,11 +13,11 @@ use std::path::PathBuf;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// A clone of https://github.com/ARM-software/libGPULayers with its submodules. Without it Arm's layer is left out,
-    /// and the table is printed alone.
+    /// A clone of https://github.com/ARM-software/libGPULayers with its submodules. Without it, Arm's layer is left out,
+    /// and the table is printed but not written.
     #[arg(long)]
     source: Option<PathBuf>,
-    /// Take Arm's layer as it was built before.
+    /// Use Arm's layer as built before.
     #[arg(long, requires = "source")]
     no_build: bool,
 }

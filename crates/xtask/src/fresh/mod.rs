@@ -18,14 +18,14 @@ use std::time::Instant;
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Where the chroot is made: a folder that does not exist, is empty, or was made by this command before. Default:
-    /// one of its own in the system's temporary folder.
+    /// The folder for the chroot: it must be missing, empty, or made by this command before. Default:
+    /// a new folder in the system's temporary folder.
     #[arg(long)]
     root: Option<PathBuf>,
-    /// Leave the chroot there, to look into (otherwise it is removed).
+    /// Keep the chroot for inspection (otherwise it is removed).
     #[arg(long)]
     keep: bool,
-    /// The archive to install Debian from. Default: that of the host's own apt sources.
+    /// The Debian archive to install from; default: that of the host's apt sources.
     #[arg(long)]
     mirror: Option<String>,
 }

@@ -16,19 +16,19 @@ use std::process::{Command, Stdio};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// Chromium's program.
+    /// Chromium's executable.
     #[arg(long, default_value = "chromium")]
     chromium: String,
-    /// The ICD file of its SwiftShader.
+    /// The ICD file of Chromium's SwiftShader.
     #[arg(long, default_value = "/usr/lib/chromium/vk_swiftshader_icd.json")]
     swiftshader: PathBuf,
-    /// Keep the pictures in this folder.
+    /// Save the pictures in this folder.
     #[arg(long)]
     save: Option<PathBuf>,
     /// Show examples of three.js instead: a checkout of https://github.com/mrdoob/three.js.
     #[arg(long, value_name = "CLONE")]
     three: Option<PathBuf>,
-    /// So many examples of three.js, chosen evenly.
+    /// Number of three.js examples, chosen at even distances.
     #[arg(long, default_value_t = 50, requires = "three")]
     count: usize,
     /// These examples of three.js alone (comma-separated).

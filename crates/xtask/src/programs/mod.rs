@@ -12,13 +12,13 @@ use table::{From, PROGRAMS, Program, Start};
 
 #[derive(clap::Args)]
 pub struct Args {
-    /// These programs alone (comma-separated; part of a name will do).
+    /// Only these programs (comma-separated; a part of the name is enough).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
-    /// Write the table of docs/programs.md, and run nothing.
+    /// Only write the table in docs/programs.md.
     #[arg(long)]
     write: bool,
-    /// Run test suites instead, of clones in this folder: `wgpu-py`, `pygfx` and `vello`.
+    /// Run test suites instead, from the clones `wgpu-py`, `pygfx` and `vello` in this folder.
     #[arg(long, value_name = "FOLDER")]
     suites: Option<PathBuf>,
 }

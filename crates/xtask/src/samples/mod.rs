@@ -23,14 +23,14 @@ pub struct Args {
     /// A clone of https://github.com/SaschaWillems/Vulkan with its submodules.
     #[arg(long)]
     source: PathBuf,
-    /// Take the examples as they were built before.
+    /// Use the examples that were built before.
     #[arg(long)]
     no_build: bool,
     /// The drivers: names, or names with ICD files, as in `tuff,lavapipe=/usr/share/vulkan/icd.d/lvp_icd.x86_64.json`. The
-    /// first is what is tested.
+    /// first is the one under test.
     #[arg(long, value_delimiter = ',', default_value = "tuff,lavapipe")]
     drivers: Vec<String>,
-    /// These examples alone (comma-separated).
+    /// Only these examples (comma-separated).
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
     /// Not these examples.

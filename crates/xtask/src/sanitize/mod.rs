@@ -21,18 +21,18 @@ const TARGET: &str = "x86_64-unknown-linux-gnu";
 #[derive(clap::Args)]
 pub struct Args {
     sanitizer: Sanitizer,
-    /// What to run; nothing said: all three, the CTS where `--deqp-vk` names one.
+    /// What to run; default: all three, the CTS only with `--deqp-vk`.
     suites: Vec<Suite>,
     /// The deqp-vk binary of VK-GL-CTS; it is not instrumented.
     #[arg(long)]
     deqp_vk: Option<PathBuf>,
-    /// Cases of the CTS, a name a line; without it an even sample of cts-subset's lists.
+    /// A file with CTS cases, one name per line; default: an even sample of cts-subset's lists.
     #[arg(long)]
     list: Vec<PathBuf>,
-    /// Packages that are left out.
+    /// Packages to leave out.
     #[arg(long)]
     exclude: Vec<String>,
-    /// The sanitizer's shared run time; without it rustc's for addresses, clang's for threads.
+    /// The sanitizer's shared runtime; default: rustc's for addresses, clang's for threads.
     #[arg(long)]
     runtime: Option<PathBuf>,
     /// How many cases the sample has.
