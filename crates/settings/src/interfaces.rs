@@ -61,29 +61,29 @@ pub const KEYS: [[&str; 3]; 7] = [
     [
         "`passes`",
         "1 to 64",
-        "a query of all counters takes so many passes; a pass has as many counters as that makes",
+        "number of passes that a query of all counters takes; each pass has an equal share of the counters",
     ],
     [
         "`lock`",
         "`exclusive`",
-        "one device of all processes holds the profiling lock; others wait, and get VK_TIMEOUT",
+        "only one device in all processes holds the profiling lock; others wait, and get VK_TIMEOUT",
     ],
-    ["`lock`", "`busy`", "nobody ever gets it"],
+    ["`lock`", "`busy`", "no device ever gets the lock"],
     [
         "`storage`",
         "`int32`, `int64`, `uint32`, `uint64`, `float32`, `float64`",
-        "of all counters; what is too large is the greatest that there is",
+        "storage type of all counters; values that do not fit are clamped to the greatest value",
     ],
     [
         "`blocks`",
         "`shader`",
-        "shader instrumentation adds a shader's blocks up (`perBasicBlockGranularity` is false)",
+        "shader instrumentation adds up the blocks of a shader (`perBasicBlockGranularity` is false)",
     ],
-    ["`stages`", "`merged`", "it adds the stages of a draw up, block by block"],
+    ["`stages`", "`merged`", "shader instrumentation adds up the stages of a draw, block by block"],
     [
         "`regions`",
         "`rotated`",
-        "counters by region lie in memory as of a framebuffer turned upside down (`identityTransformOrder` is false)",
+        "counters by region are stored as if the framebuffer were turned upside down (`identityTransformOrder` is false)",
     ],
 ];
 
