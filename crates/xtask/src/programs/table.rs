@@ -46,7 +46,7 @@ pub const PROGRAMS: &[Program] = &[
         from: From::Pip(&["wgpu", "numpy"]),
         start: Start::Script("adapters.py"),
         always: &[],
-        hides: "hides a driver whose conformanceVersion is 0.0.0.0 and takes llvmpipe through OpenGL; wgpu's own variable for that is ignored",
+        hides: "ignores drivers whose conformanceVersion is 0.0.0.0 and uses llvmpipe through OpenGL; it ignores wgpu's own variable for that",
         set: &[],
         gl: false,
         shows: &["default: Vulkan", "Tuff"],
@@ -56,7 +56,7 @@ pub const PROGRAMS: &[Program] = &[
         from: From::Pip(&["pygfx", "rendercanvas", "wgpu", "numpy"]),
         start: Start::Script("picture.py"),
         always: &[],
-        hides: "as wgpu-py, on which it stands",
+        hides: "the same as wgpu-py, on which it is based",
         set: &[],
         gl: false,
         shows: &["device:", "Tuff"],
@@ -66,7 +66,7 @@ pub const PROGRAMS: &[Program] = &[
         from: From::Npm("deno", "@deno/linux-x64-glibc/deno"),
         start: Start::Npm(&["run", "-A"], "adapter.js"),
         always: &[("DENO_WEBGPU_BACKEND", "vulkan")],
-        hides: "hides a driver whose conformanceVersion is 0.0.0.0; there is no adapter then, and nothing of Deno's changes that",
+        hides: "ignores drivers whose conformanceVersion is 0.0.0.0, so there is no adapter; Deno has no setting that changes that",
         set: &[],
         gl: false,
         shows: &["device:", "Tuff"],
@@ -104,7 +104,7 @@ pub const PROGRAMS: &[Program] = &[
             ],
         ),
         always: &[],
-        hides: "takes the SwiftShader that it brings before any other device of type CPU",
+        hides: "prefers its bundled SwiftShader to any other device of type CPU",
         set: INTEGRATED,
         gl: false,
         shows: &["tuff-page: device:", "Tuff"],
@@ -114,7 +114,7 @@ pub const PROGRAMS: &[Program] = &[
         from: From::Debian("mesa-utils"),
         start: Start::System("glxinfo", &["-B"]),
         always: &[],
-        hides: "passes devices of type CPU by, and llvmpipe draws",
+        hides: "ignores devices of type CPU, and llvmpipe draws",
         set: &[],
         gl: true,
         shows: &["OpenGL renderer string:", "zink", "Tuff"],
@@ -141,7 +141,7 @@ const END: &str = "<!-- end of programs -->\n";
 pub fn written(page: &str) -> Option<String> {
     let begin = page.find(BEGIN)? + BEGIN.len();
     let end = begin + page[begin..].find(END)?;
-    let head = "| program | what it does with Tuff as it is | on Tuff |\n|---|---|---|\n";
+    let head = "| program | what it does with Tuff by default | on Tuff |\n|---|---|---|\n";
     let rows: String = PROGRAMS.iter().map(Program::row).collect();
     Some(format!("{}{head}{rows}{}", &page[..begin], &page[end..]))
 }
