@@ -148,7 +148,7 @@ fn a_program_with_more_rights_takes_no_files() {
     assert!(fine && said.contains("a device; secure 1"), "{said}");
     assert_eq!(std::fs::read_to_string(&secret).unwrap(), "root's own");
     for (name, _) in &all {
-        assert_eq!(said.matches(&format!("tuff: {name} is left out")).count(), 1, "{name}: {said}");
+        assert_eq!(said.matches(&format!("tuff: {name} is ignored")).count(), 1, "{name}: {said}");
     }
     assert!(!said.contains("root's own"), "{said}");
     // Without other rights they count, root's too.

@@ -94,7 +94,7 @@ impl Settings {
             };
             if secure && is_file {
                 crate::say(&format!(
-                    "{variable} is left out: the program has rights that whoever set it may lack"
+                    "{variable} is ignored: the program has privileges that the user who set it may lack"
                 ));
                 continue;
             }

@@ -251,8 +251,9 @@ impl<E: Fn(&str) -> Option<OsString>> Reader<E> {
         let read = v.kind.read(&value);
         if self.secure && read.as_ref().is_some_and(|r| v.kind.names_file(r)) {
             let name = v.name;
-            self.problems
-                .push(format!("{name} is left out: the program has rights that whoever set it may lack"));
+            self.problems.push(format!(
+                "{name} is ignored: the program has privileges that the user who set it may lack"
+            ));
             return None;
         }
         if read.is_none() {
@@ -319,7 +320,7 @@ mod tests {
             let (s, problems) = secure(name, "/etc/x");
             assert_eq!(s, defaults, "{name}");
             assert!(
-                problems.len() == 1 && problems[0].starts_with(&format!("{name} is left out")),
+                problems.len() == 1 && problems[0].starts_with(&format!("{name} is ignored")),
                 "{problems:?}"
             );
         }

@@ -24,8 +24,8 @@ use std::path::{Path, PathBuf};
 
 Counts stay as captured. The settings of caches, tiles, deferred vertices and compression affect the counts, so another value of
 core.l1_kib, core.texture_l1_kib, core.tile_kib, tiler.deferred, memory.l2_kib or memory.afbc needs another run with TUFF_GPU. With
---as-counted these keys keep their captured values, and are listed. (Exception: memory.l2_kib may change if all data of the program fits into
-both sizes.)")]
+--as-counted these keys keep their captured values, and are listed. (Exception: memory.l2_kib may change if all data of the program fits
+into both sizes.)")]
 pub struct Args {
     /// The folder of `run --capture`.
     capture: PathBuf,
@@ -81,7 +81,7 @@ fn numbers(model: &Model) -> Vec<(String, Value)> {
 fn set(model: &Model, key: &str, value: u64) -> Result<Model> {
     let mut all = serde_json::to_value(model).map_err(|e| Error(e.to_string()))?;
     let place = key.split('.').try_fold(&mut all, |at, part| at.get_mut(part)).filter(|v| v.is_number());
-    *place.ok_or_else(|| Error(format!("{key}: no number of a model file")))? = value.into();
+    *place.ok_or_else(|| Error(format!("{key}: not a numeric key of a model file")))? = value.into();
     serde_json::from_value(all).map_err(|e| Error(format!("{key}: {e}")))
 }
 
@@ -117,7 +117,7 @@ fn asked(args: &Args, gpu: Option<&str>, steps: &Steps) -> Result<Asked> {
     for one in &args.set {
         let parts =
             one.split_once('=').and_then(|(k, v)| Some((k.trim().to_string(), v.trim().parse().ok()?)));
-        sets.push(parts.ok_or_else(|| Error(format!("--set {one}: KEY=NUMBER is wanted")))?);
+        sets.push(parts.ok_or_else(|| Error(format!("--set {one}: expected KEY=NUMBER")))?);
     }
     for (key, value) in sets {
         model = set(&model, &key, value)?;
@@ -134,8 +134,8 @@ fn asked(args: &Args, gpu: Option<&str>, steps: &Steps) -> Result<Asked> {
         let keys: Vec<_> =
             left.iter().map(|(key, was, now)| format!("{key} = {now} (captured: {was})")).collect();
         return Err(Error(format!(
-            "{}: what is counted depends on it, so a capture cannot tell: run the program again with TUFF_GPU, or leave it as captured with \
-             --as-counted",
+            "{}: the counts depend on it, so a capture cannot predict the change: run the program again with TUFF_GPU, or keep the captured \
+             value with --as-counted",
             keys.join(", ")
         )));
     }
@@ -231,7 +231,7 @@ fn same_as_captured(capture: &Capture, all: &[Replayed], steps: &Steps) -> Resul
             let Jobs { ran, .. } = r.was;
             if [ran[at].begin, ran[at].end] != [job.begin_ns, job.end_ns] {
                 return Err(Error(format!(
-                    "the schedule of the capture does not come out again: the {} job of run {} ran from {} to {}, not from {} to {}",
+                    "the captured schedule could not be reproduced: the {} job of run {} ran from {} to {}, not from {} to {}",
                     job.queue, run.order, job.begin_ns, job.end_ns, ran[at].begin, ran[at].end
                 )));
             }
@@ -329,7 +329,7 @@ fn steps(folder: &Path) -> Result<Steps> {
     let file = folder.join(capture::SCHEDULE);
     let text = std::fs::read_to_string(&file).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => Error(format!(
-            "{}: there is none: the capture is older, or of several processes, or no folder of `tuff run --capture`",
+            "{}: not found: the capture is from an older version or of several processes, or this is not a folder from `tuff run --capture`",
             file.display()
         )),
         _ => Error::file(&file, e),
@@ -337,7 +337,7 @@ fn steps(folder: &Path) -> Result<Steps> {
     let steps: Steps = serde_json::from_str(&text).map_err(|e| Error(format!("{}: {e}", file.display())))?;
     if steps.version > Steps::VERSION {
         let newer =
-            format!("{}: of version {}, newer than {}", file.display(), steps.version, Steps::VERSION);
+            format!("{}: has version {}, newer than {}", file.display(), steps.version, Steps::VERSION);
         return Err(Error(newer));
     }
     let places = steps.devices.iter().flatten().filter_map(|(_, s)| match s {
@@ -345,13 +345,13 @@ fn steps(folder: &Path) -> Result<Steps> {
         _ => None,
     });
     if places.max().is_some_and(|most| most >= steps.works.len()) {
-        return Err(Error(format!("{}: a job names work that is not there", file.display())));
+        return Err(Error(format!("{}: a job refers to work that does not exist", file.display())));
     }
     steps.model.check().map_err(|e| Error(format!("{}: model: {e}", file.display())))?;
     match steps.lost {
         0 => Ok(steps),
         n => Err(Error(format!(
-            "{}: {n} steps were too many to be kept: capture fewer frames",
+            "{}: {n} steps exceeded the limit and are missing: capture fewer frames",
             file.display()
         ))),
     }

@@ -241,7 +241,7 @@ fn files_of_other_models_are_not_compared() {
     let output = diff(&file.0, &other.0, &[]);
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(said, "tuff: the files are of different models: clock_mhz 1300 and 1000\n");
+    assert_eq!(said, "tuff: the files have different models: clock_mhz 1300 and 1000\n");
 }
 
 /// Its shaders have prologues, which each worker runs once.
@@ -270,7 +270,7 @@ fn what_cannot_be_compared_is_an_error() {
         (&nowhere.0, "fma=1%", "nowhere.json"),
         (&other.0, "fma=1%", "not a file of `tuff run --counters`"),
         (&file.0, "fma", "NAME=PERCENT"),
-        (&file.0, "fma=much", "much is no number"),
+        (&file.0, "fma=much", "much is not a number"),
         (&file.0, "unheard=1%", "no counter is called unheard"),
     ] {
         let output = diff(&file.0, b, &[limit]);

@@ -132,7 +132,7 @@ pub fn same_model(a: &File, b: &File) -> client::Result<()> {
     }
     match differ.is_empty() {
         true => Ok(()),
-        false => Err(Error(format!("the files are of different models: {}", differ.join(", ")))),
+        false => Err(Error(format!("the files have different models: {}", differ.join(", ")))),
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
         let a = file("a", of(64));
         assert_eq!(why(&a, &file("a", of(64))), Ok(()));
         assert_eq!(why(&a, &file("a", Value::Null)), Ok(()), "an older file");
-        let told = |what: &str| Err(format!("the files are of different models: {what}"));
+        let told = |what: &str| Err(format!("the files have different models: {what}"));
         assert_eq!(why(&a, &file("a", of(32))), told("core.warps 64 and 32"));
         assert_eq!(why(&a, &file("b", Value::Null)), told("a and b"));
     }

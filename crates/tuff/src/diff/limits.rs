@@ -84,11 +84,11 @@ impl Limits {
         for option in options {
             let (name, percent) = option
                 .split_once('=')
-                .ok_or_else(|| Error(format!("--max-increase {option}: NAME=PERCENT")))?;
+                .ok_or_else(|| Error(format!("--max-increase {option}: expected NAME=PERCENT")))?;
             let percent: f64 = percent
                 .trim_end_matches('%')
                 .parse()
-                .map_err(|_| Error(format!("--max-increase {option}: {percent} is no number")))?;
+                .map_err(|_| Error(format!("--max-increase {option}: {percent} is not a number")))?;
             let limit = Limit { max_increase: Some(percent), ..Limit::default() };
             valid(name, &limit).map_err(|e| Error(format!("--max-increase {e}")))?;
             all.everywhere.insert(find(name, known).map_err(Error)?, limit);
@@ -107,7 +107,7 @@ impl Limits {
                 };
                 valid(&name, &limit)?;
                 if all.insert(find(&name, known)?, limit).is_some() {
-                    return Err(format!("{name} stands twice in one table, by two of its names"));
+                    return Err(format!("{name} occurs twice in one table, under two names"));
                 }
             }
             Ok(all)
@@ -150,7 +150,7 @@ impl Limits {
 fn valid(name: &str, limit: &Limit) -> Result<(), String> {
     let numbers = [limit.max_increase, Some(limit.slack), limit.max];
     if numbers.iter().flatten().any(|n| !n.is_finite() || *n < 0.0) {
-        return Err(format!("{name}: a limit is a number that is not below 0"));
+        return Err(format!("{name}: a limit must be a number of at least 0"));
     }
     match limit.max_increase.is_none() && limit.max.is_none() {
         true => Err(format!("{name}: neither max_increase nor max is given")),
@@ -187,7 +187,7 @@ fn find(name: &str, known: &Counters) -> Result<String, String> {
         [one] => Ok(one.to_string()),
         [] => Err(format!("no counter is called {name}")),
         _ => Err(format!(
-            "{name} may be any of {} counters, {} and {} among them",
+            "{name} is ambiguous: {} counters match, among them {} and {}",
             like.len(),
             like[0],
             like[1]
@@ -246,8 +246,8 @@ mod tests {
     fn what_is_no_limit_is_told() {
         for (text, why) in [
             ("[counter]\nfma = 1", "unknown field `counter`"),
-            ("[counters]\nfma = -1", "fma: a limit is a number that is not below 0"),
-            ("[counters]\nfma = nan", "not below 0"),
+            ("[counters]\nfma = -1", "fma: a limit must be a number of at least 0"),
+            ("[counters]\nfma = nan", "a number of at least 0"),
             ("[counters]\nfma = 'much'", "a number of percent, or a table of max_increase, slack and max"),
             ("[counters]\nfma = { most = 1 }", "a table of max_increase, slack and max"),
             ("[counters]\nfma = { slack = 1 }", "fma: neither max_increase nor max is given"),

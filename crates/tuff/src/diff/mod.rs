@@ -15,8 +15,8 @@ use std::process::ExitCode;
 
 #[derive(ClapArgs)]
 #[command(after_help = "\
-Exit code: 0 if no cost exceeds its limit; 1 if one does (or, if there are limits, if a workload has vanished or a rule matches no workload);
-2 if the files cannot be compared.
+Exit code: 0 if no cost exceeds its limit; 1 if one does (or, if there are limits, if a workload has vanished or a rule matches no
+workload); 2 if the files cannot be compared.
 
 Examples:
   tuff diff before.json after.json
@@ -259,7 +259,7 @@ pub fn run(args: &Args) -> ExitCode {
     match compare(args) {
         Ok(dearer) if dearer.is_empty() => ExitCode::SUCCESS,
         Ok(dearer) => {
-            eprintln!("tuff: not as it should be:\n  {}", dearer.join("\n  "));
+            eprintln!("tuff: failed:\n  {}", dearer.join("\n  "));
             ExitCode::from(if args.update { 0 } else { 1 })
         }
         Err(e) => {

@@ -15,8 +15,8 @@ use std::path::{Path, PathBuf};
 
 #[derive(clap::Args)]
 #[command(after_help = "\
-The GPU is the one that TUFF_GPU names (g720 by default). Cycles are those of one core for one warp of 16 threads, without caches and without the
-waits of warps.
+The GPU is the one that TUFF_GPU names (g720 by default). Cycles are those of one core for one warp of 16 threads, without caches and
+without the waits of warps.
 
 Examples:
   tuff shader lit.frag.spv
@@ -84,7 +84,7 @@ fn constant(text: &str) -> std::result::Result<(u32, u64), String> {
     let float =
         || value.contains('.').then(|| value.parse::<f32>().ok()).flatten().map(|f| f.to_bits().into());
     let whole = || value.parse::<i64>().ok().map(|i| i as u64).or_else(|| value.parse().ok());
-    let value = float().or_else(whole).ok_or_else(|| format!("{value:?} is no number"))?;
+    let value = float().or_else(whole).ok_or_else(|| format!("{value:?} is not a number"))?;
     Ok((id, value))
 }
 

@@ -249,8 +249,8 @@ fn prepared(program: &[String], more: More) -> Result<Command> {
     if std::env::var_os(CONFORMANCE).is_none() {
         command.env(CONFORMANCE, CONFORMANT);
         eprintln!(
-            "tuff: the driver reports conformance version {CONFORMANT} ({}), or programs on wgpu would not use it; nobody has \
-             submitted it to Khronos",
+            "tuff: the driver reports conformance version {CONFORMANT} ({}), because programs that use wgpu would ignore it otherwise; \
+             it has not been submitted to Khronos",
             CONFORMANCE
         );
     }
