@@ -40,7 +40,7 @@ pub struct Args {
     /// The file whose costs must not be higher.
     after: PathBuf,
     /// Fail if this counter grew by more than PERCENT, in the totals or in a workload. NAME is a machine name (TuffFmaInstr), a part of
-    /// a machine name that no other counter has (SamplesPassed), or one of fma, cvt, sfu, ls, tex, cycles, read, write (bytes), warps,
+    /// one that begins at a word and that no other counter has (SamplesPassed), or one of fma, cvt, sfu, ls, tex, cycles, read, write (bytes), warps,
     /// time (modelled nanoseconds).
     #[arg(long, value_name = "NAME=PERCENT")]
     max_increase: Vec<String>,
