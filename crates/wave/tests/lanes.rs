@@ -443,6 +443,7 @@ fn image_code(op: ImageOp, image: Reg, sampler: Reg, texel: TexelType, results: 
         component: 0,
         data: vec![],
         results,
+        half: false,
         residency: N,
     }
 }
