@@ -46,6 +46,8 @@ pub struct Plane {
     /// Of an image that is kept compressed, or null; likewise.
     pub(super) packed: *const Packed,
     pub(super) writes: Writes,
+    /// Somebody looks at counters.
+    pub(super) counted: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -186,13 +188,13 @@ impl Targets {
         let mut list: Vec<Target> = r.attachments.iter().enumerate().map(one).collect();
         let own = list.len();
         let within = Within::of(list.iter().filter_map(|t| t.color.as_ref()).map(Plane::bits).sum());
-        if !observed {
-            let stored =
-                list.iter().flat_map(Target::planes).filter(|p| p.store == vk::AttachmentStoreOp::STORE);
-            let bytes = stored.map(|p| p.row_pitch * p.height.max(0) as u64 * p.samples as u64).sum();
-            let planes = list.iter_mut().flat_map(|t| [&mut t.color, &mut t.depth, &mut t.stencil]).flatten();
-            planes.for_each(|p| p.writes = Writes::of(bytes));
-        }
+        let stored = list.iter().flat_map(Target::planes).filter(|p| p.store == vk::AttachmentStoreOp::STORE);
+        let bytes = stored.map(|p| p.row_pitch * p.height.max(0) as u64 * p.samples as u64).sum();
+        let planes = list.iter_mut().flat_map(|t| [&mut t.color, &mut t.depth, &mut t.stencil]).flatten();
+        planes.for_each(|p| {
+            p.counted = observed;
+            p.writes = Writes::of(bytes, observed && p.kind == PlaneKind::Color);
+        });
         let mut subpasses = r.subpasses.clone();
         let spans: Vec<_> = (0..own).map(|i| span(r, &list, i)).collect();
         let all = 0..r.subpasses.len();
@@ -328,7 +330,7 @@ impl Targets {
 
     /// What went past the caches has arrived.
     fn written(&self) {
-        if self.list[..self.own].iter().flat_map(Target::planes).any(|p| p.writes == Writes::Past) {
+        if self.list[..self.own].iter().flat_map(Target::planes).any(|p| p.writes.past) {
             simd::streamed();
         }
     }
@@ -458,7 +460,8 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
                 clear: [0; 16],
                 blank: view.image.blank(0).map_or(std::ptr::null(), |b| b),
                 packed: packed(&view.image),
-                writes: Writes::Different,
+                writes: Writes::default(),
+                counted: false,
             });
         }
         return t;
@@ -492,7 +495,8 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
             clear: [0; 16],
             blank: view.image.blank(stencil as usize).map_or(std::ptr::null(), |b| b),
             packed: packed(&view.image),
-            writes: Writes::Different,
+            writes: Writes::default(),
+            counted: false,
         });
         if stencil {
             t.stencil = plane;
@@ -538,7 +542,8 @@ impl Plane {
             clear: [0; 16],
             blank: std::ptr::null(),
             packed: std::ptr::null(),
-            writes: Writes::Different,
+            writes: Writes::default(),
+            counted: false,
         }
     }
 }
