@@ -148,7 +148,7 @@ mod tests {
         };
         let mut seen = [0; 5];
         for _ in 0..20_000 {
-            let size = 1 + random(4096);
+            let size = 1 + random(16384);
             let [x, y] = [random(128 * 256), random(128 * 256)];
             let corners = [(); 3].map(|()| [x + random(size), y + random(size)]);
             let [a, b, c] = corners;

@@ -302,7 +302,7 @@ impl Targets {
     }
 
     /// Writes the tile back after subpasses `drawn`: by the store operations what none after the first `done` subpasses
-    /// uses, and all else for them to go on from.
+    /// uses, and all else for them to go on from. `unseen`: for [`Self::unseen`].
     ///
     /// # Safety
     /// As [`Targets::load`].
@@ -315,13 +315,19 @@ impl Targets {
         drawn: &Range<usize>,
         done: usize,
         way: Way,
+        unseen: &mut Vec<u64>,
     ) -> Traffic {
         let mut traffic = Traffic::default();
         for i in self.held(drawn) {
             let last = self.spans[i].end <= done;
             for p in self.planes(i, layer).filter(|p| !last || p.store == vk::AttachmentStoreOp::STORE) {
                 // SAFETY: the caller's tile.
-                traffic.add(&unsafe { p.transfer(level, tile, layer, origin, &self.area, way) });
+                let own = unsafe { p.transfer(level, tile, layer, origin, &self.area, way) };
+                traffic.add(&own);
+                if own.unseen > 0 {
+                    unseen.resize(unseen.len().max(self.own), 0);
+                    unseen[i] += own.unseen;
+                }
             }
         }
         self.written();
@@ -335,6 +341,17 @@ impl Targets {
         }
     }
 
+    /// What a thread has stored and not looked at, by attachment. It tells so when it has no more tiles: an atomic sum waits for what went
+    /// past the caches.
+    pub fn unseen(&self, by_attachment: &mut Vec<u64>) {
+        for (target, bytes) in self.list.iter().zip(by_attachment.drain(..)) {
+            // SAFETY: null, or of the image, which the pass keeps. All planes have the image's.
+            let packed = target.planes().find_map(|p| unsafe { p.packed.as_ref() });
+            if let Some(packed) = packed.filter(|_| bytes > 0) {
+                packed.not_looked(bytes);
+            }
+        }
+    }
     /// A pass's tiles are stored: bytes that those which nobody looked at take less than they hold.
     pub fn settle(&self) -> u64 {
         self.packed().map(Packed::settle).sum()

@@ -22,6 +22,8 @@ pub struct Traffic {
     /// each: right 1, below 2).
     changed: u8,
     seen: u8,
+    /// Bytes of compressed images' tiles, of which nobody looked what they take.
+    pub(super) unseen: u64,
 }
 
 impl Traffic {
@@ -31,6 +33,7 @@ impl Traffic {
         self.kept += o.kept;
         self.changed |= o.changed;
         self.seen |= o.seen;
+        self.unseen += o.unseen;
     }
     /// As if memory had held something else.
     pub fn without_elimination(&self) -> Traffic {
@@ -120,6 +123,10 @@ impl Place {
     /// Memory has the row.
     #[inline(always)]
     unsafe fn soon_stored(&self, y: usize, bytes: usize, writes: Writes, differs: u8) {
+        let both = 3 << (2 * (y / HALF));
+        if writes.past && (!writes.compares || differs & both == both) {
+            return;
+        }
         for [x0, x1] in self.halves() {
             let end = match (writes.past, writes.asks(Self::quarter(x0, y), differs), y % HALF) {
                 // Stores that go through the caches read the line too.
@@ -183,7 +190,7 @@ impl Place {
         match way {
             Way::Load | Way::Skip => traffic.bytes = packed.size(traffic.bytes),
             Way::Keep => {}
-            Way::Store => packed.not_looked(traffic.bytes),
+            Way::Store => traffic.unseen += traffic.bytes,
             Way::Clear | Way::Look => {
                 let all = self.quarters();
                 let [changed, kept] = [written, all & !written].map(taken);
@@ -223,7 +230,9 @@ impl Plane {
         traffic.pixels = (r.x1 - r.x0) as u64 * (r.y1 - r.y0) as u64 * self.samples as u64;
         traffic.bytes = traffic.pixels * stored as u64;
         let first = origin[1] as usize * self.row_pitch as usize + origin[0] as usize * stored;
-        let writes = matches!(way, Way::Store | Way::Look | Way::Clear);
+        let stores = matches!(way, Way::Store | Way::Look | Way::Clear);
+        // What is looked at is read again.
+        let writes = Writes { past: self.writes.past && way != Way::Look, ..self.writes };
         let parts = Parts { split: self.split, area: r, x0: r.x0 };
         // SAFETY: the caller's tile.
         let apart = match way {
@@ -247,18 +256,18 @@ impl Plane {
             let differs = match way {
                 Way::Keep | Way::Skip => 0,
                 // SAFETY: as below.
-                _ if writes && sparse::may_have_holes(p.memory) => unsafe {
+                _ if stores && sparse::may_have_holes(p.memory) => unsafe {
                     self.store_in_parts(level, &p, way)
                 },
                 // SAFETY: the place was cut to what memory has of the plane (here and below).
                 Way::Clear => unsafe { self.clear_tile(&p, origin) },
-                Way::Load => unsafe { moved(level, self, &p, true) },
+                Way::Load => unsafe { moved(level, self, &p, writes, true) },
                 Way::Store | Way::Look => {
                     // SAFETY: null, or of the image, which the pass keeps.
                     if let Some(b) = unsafe { self.blank.as_ref() } {
                         b.becomes(origin, None);
                     }
-                    unsafe { moved(level, self, &p, false) }
+                    unsafe { moved(level, self, &p, writes, false) }
                 }
             };
             if !matches!(way, Way::Load | Way::Skip) && self.kind == PlaneKind::Color {
@@ -289,7 +298,7 @@ impl Plane {
         let put = |part: &Place| unsafe {
             match way {
                 Way::Clear => self.clear_memory(part),
-                _ => moved(level, self, part, false),
+                _ => moved(level, self, part, self.writes, false),
             }
         };
         // SAFETY: a pixel of the place.
@@ -407,16 +416,16 @@ impl Iterator for Parts {
 /// # Safety
 /// The place is of the plane.
 #[inline(always)]
-unsafe fn moved_body<S: Simd>(s: S, plane: &Plane, p: &Place, load: bool) -> u8 {
+unsafe fn moved_body<S: Simd>(s: S, plane: &Plane, p: &Place, writes: Writes, load: bool) -> u8 {
     match (plane.kind, plane.bytes) {
         // SAFETY: the caller's place; pixels of this kind and size (here and below).
-        (PlaneKind::Depth16, _) => unsafe { strips::<S, Depth<u16>>(s, p, load, plane.writes) },
-        (PlaneKind::Depth24, _) => unsafe { strips::<S, Depth<u32>>(s, p, load, plane.writes) },
-        (_, 1) => unsafe { strips::<S, Bytes<1>>(s, p, load, plane.writes) },
-        (_, 2) => unsafe { strips::<S, Bytes<2>>(s, p, load, plane.writes) },
-        (_, 4) => unsafe { strips::<S, Bytes<4>>(s, p, load, plane.writes) },
-        (_, 8) => unsafe { strips::<S, Bytes<8>>(s, p, load, plane.writes) },
-        (_, 16) => unsafe { strips::<S, Bytes<16>>(s, p, load, plane.writes) },
+        (PlaneKind::Depth16, _) => unsafe { strips::<S, Depth<u16>>(s, p, load, writes) },
+        (PlaneKind::Depth24, _) => unsafe { strips::<S, Depth<u32>>(s, p, load, writes) },
+        (_, 1) => unsafe { strips::<S, Bytes<1>>(s, p, load, writes) },
+        (_, 2) => unsafe { strips::<S, Bytes<2>>(s, p, load, writes) },
+        (_, 4) => unsafe { strips::<S, Bytes<4>>(s, p, load, writes) },
+        (_, 8) => unsafe { strips::<S, Bytes<8>>(s, p, load, writes) },
+        (_, 16) => unsafe { strips::<S, Bytes<16>>(s, p, load, writes) },
         (_, b) => {
             for y in p.y0..p.y1 {
                 for x in p.x0..p.x1 {
@@ -431,7 +440,7 @@ unsafe fn moved_body<S: Simd>(s: S, plane: &Plane, p: &Place, load: bool) -> u8 
         }
     }
 }
-simd::by_level!(unsafe fn moved = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
+simd::by_level!(unsafe fn moved = moved_body, (plane: &Plane, p: &Place, writes: Writes, load: bool) -> u8);
 
 /// # Safety
 /// The place is of a plane of this kind.
