@@ -60,6 +60,11 @@ impl Writes {
     pub fn of(bytes: u64, compares: bool) -> Writes {
         Writes { compares, past: bytes >= MANY }
     }
+    /// Whether what memory holds comes into the caches.
+    #[inline(always)]
+    fn reads(self) -> bool {
+        self.compares || !self.past
+    }
     /// Whether memory is read of a quarter that has this bit, where these are known to differ.
     #[inline(always)]
     fn asks(self, quarter: u8, differs: u8) -> bool {
@@ -124,7 +129,7 @@ impl Place {
     #[inline(always)]
     unsafe fn soon_stored(&self, y: usize, bytes: usize, writes: Writes, differs: u8) {
         let both = 3 << (2 * (y / HALF));
-        if writes.past && (!writes.compares || differs & both == both) {
+        if writes.past && differs & both == both {
             return;
         }
         for [x0, x1] in self.halves() {
@@ -360,8 +365,9 @@ impl Plane {
         let mut row = [0u8; TILE as usize * 16];
         row[..TILE as usize * bytes].chunks_exact_mut(bytes).for_each(|t| t.copy_from_slice(&texel[..bytes]));
         let mut differs = 0;
+        let reads = self.writes.reads();
         for y in p.y0..p.y1 {
-            if y + AHEAD < p.y1 && (y > p.y0 || !self.writes.past) {
+            if reads && y + AHEAD < p.y1 && (y > p.y0 || !self.writes.past) {
                 // SAFETY: memory has the row.
                 unsafe { p.soon_stored(y + AHEAD, bytes, self.writes, differs) };
             }
@@ -452,13 +458,14 @@ unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool, writes: Writes)
     let mut y = p.y0;
     while y < p.y1 {
         if y.is_multiple_of(4) && y + 4 <= p.y1 && from < to {
-            for next in y + 4..p.y1.min(y + 8) {
-                match load {
-                    // SAFETY: memory has the row (here and below).
-                    true => unsafe { p.soon(next, [p.x0, p.x1], T::MEMORY_BYTES) },
-                    // The first rows tell whether the others are read at all.
-                    false if y == p.y0 && writes.past => {}
-                    false => unsafe { p.soon_stored(next, T::MEMORY_BYTES, writes, differs) },
+            // Of what is stored past the caches the first rows tell whether the others are read at all.
+            if load || (writes.reads() && (y > p.y0 || !writes.past)) {
+                for next in y + 4..p.y1.min(y + 8) {
+                    match load {
+                        // SAFETY: memory has the row (here and below).
+                        true => unsafe { p.soon(next, [p.x0, p.x1], T::MEMORY_BYTES) },
+                        false => unsafe { p.soon_stored(next, T::MEMORY_BYTES, writes, differs) },
+                    }
                 }
             }
             if load {
