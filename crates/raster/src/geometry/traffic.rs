@@ -38,8 +38,8 @@ impl Stream {
         all.then(|| at(low) / LINE..=at(high).wrapping_add(self.bytes - 1) / LINE)
     }
 
-    /// Lines that a warp touches which reads these elements; `each` hears of them.
-    fn lines(&self, elements: &[u64], mut each: impl FnMut(u64)) -> u64 {
+    /// Lines that a warp touches which reads these elements; `each`, if there is one, hears of them.
+    fn lines(&self, elements: &[u64], mut each: Option<impl FnMut(u64)>) -> u64 {
         let at = |e: u64| self.base.wrapping_add(e.wrapping_mul(self.stride));
         let of = |e: u64| at(e) / LINE..=at(e).wrapping_add(self.bytes - 1) / LINE;
         let (low, high) = elements.iter().fold((u64::MAX, 0), |(l, h), e| (l.min(*e), h.max(*e)));
@@ -48,25 +48,30 @@ impl Stream {
         }
         let (first, last) = (*of(low).start(), *of(high).end());
         let mut count = 0;
-        let mut tell = |line| {
-            each(line);
-            count += 1;
-        };
         match last.wrapping_sub(first) {
             span @ 0..64 => {
                 // Each of them once.
                 let mut seen = 0u64;
-                for e in elements {
-                    for line in of(*e) {
-                        seen |= 1 << line.wrapping_sub(first).min(span);
-                    }
+                let bit = |line: u64| 1u64 << line.wrapping_sub(first).min(span);
+                // No more than two lines an element.
+                if (1..=LINE + 1).contains(&self.bytes) {
+                    seen = elements.iter().fold(0, |seen, e| {
+                        let at = at(*e);
+                        seen | bit(at / LINE) | bit(at.wrapping_add(self.bytes - 1) / LINE)
+                    });
+                } else {
+                    elements.iter().flat_map(|e| of(*e)).for_each(|line| seen |= bit(line));
                 }
-                while seen != 0 {
-                    tell(first + seen.trailing_zeros() as u64);
+                count = seen.count_ones() as u64;
+                while let Some(each) = each.as_mut().filter(|_| seen != 0) {
+                    each(first + seen.trailing_zeros() as u64);
                     seen &= seen - 1;
                 }
             }
-            _ => elements.iter().flat_map(|e| of(*e)).for_each(tell),
+            _ => elements.iter().flat_map(|e| of(*e)).for_each(|line| {
+                each.iter_mut().for_each(|each| each(line));
+                count += 1;
+            }),
         }
         count
     }
@@ -85,9 +90,10 @@ pub(super) fn read(
     [index, instance]: [&[u32]; 2],
     first_instance: u32,
     arena: u64,
-    mut lanes: Option<&mut Lanes>,
+    lanes: Option<&mut Lanes>,
 ) -> u64 {
-    let (follows, first) = (lanes.as_deref_mut().is_some_and(|l| l.follows()), arena / LINE);
+    let first = arena / LINE;
+    let mut lanes = lanes.and_then(|l| l.follows().then_some(l));
     let mut count = 0;
     // Without indices they all are.
     let all = neighbours(index);
@@ -97,7 +103,7 @@ pub(super) fn read(
                 && let Some(run) = s.run(index)
             {
                 count += run.end() - run.start() + 1;
-                if follows && let Some(lanes) = lanes.as_deref_mut() {
+                if let Some(lanes) = lanes.as_deref_mut() {
                     run.for_each(|line| lanes.follow(AccessKind::Read, line.wrapping_sub(first)));
                 }
                 continue;
@@ -105,10 +111,8 @@ pub(super) fn read(
             let mut elements = [0; 16];
             let mut n = 0;
             let mut take = |e: u64| {
-                if e < s.readable {
-                    elements[n] = e;
-                    n += 1;
-                }
+                elements[n] = e;
+                n += (e < s.readable) as usize;
             };
             match s.divisor {
                 None => index.iter().for_each(|i| take(*i as u64)),
@@ -117,11 +121,9 @@ pub(super) fn read(
                     .iter()
                     .for_each(|i| take(first_instance as u64 + (i.wrapping_sub(first_instance) / d) as u64)),
             }
-            count += s.lines(&elements[..n], |line| {
-                if follows && let Some(lanes) = lanes.as_deref_mut() {
-                    lanes.follow(AccessKind::Read, line.wrapping_sub(first));
-                }
-            });
+            let follow =
+                |lanes: &mut Lanes, line: u64| lanes.follow(AccessKind::Read, line.wrapping_sub(first));
+            count += s.lines(&elements[..n], lanes.as_deref_mut().map(|lanes| |line| follow(lanes, line)));
         }
     }
     count
@@ -159,7 +161,8 @@ mod tests {
         let lines = |stride, bytes, elements: &[u64]| {
             let s = Stream { base: 4096, bytes, stride, readable: 1 << 20, divisor: None };
             let mut seen = vec![];
-            let n = s.lines(elements, |l| seen.push(l - 64));
+            let n = s.lines(elements, Some(|l| seen.push(l - 64)));
+            assert_eq!(s.lines(elements, None::<fn(u64)>), n);
             assert_eq!(n as usize, seen.len());
             let index: Vec<u32> = elements.iter().map(|e| *e as u32).collect();
             if neighbours(&index)

@@ -64,7 +64,20 @@ impl Within {
             seen.dedup();
             return seen.len().max(1) as u64;
         }
-        let edges = &p.edges(edges)[..p.form.edges()];
+        let own = p.edges(edges);
+        // What there is no edge for says nothing.
+        debug_assert!(own[p.form.edges()..].iter().all(|e| *e == Edge::default()));
+        // One more column begins here, and one more row: few primitives touch a third.
+        let (x, y) = (((r.x0 >> sx) + 1) << sx, ((r.y0 >> sy) + 1) << sy);
+        if r.x1 <= x + (1 << sx) && r.y1 <= y + (1 << sy) {
+            let columns = [r.x0 + ox, x.min(r.x1) + ox, r.x1 + ox];
+            let rows = [r.y0 + oy, y.min(r.y1) + oy, r.y1 + oy];
+            return match own {
+                [a, b, c, _] if p.is_triangle() => two_by_two(&[a, b, c], columns, rows),
+                all => two_by_two(&all, columns, rows),
+            };
+        }
+        let edges = &own[..p.form.edges()];
         let mut n = 0;
         for y in r.y0 >> sy..=(r.y1 - 1) >> sy {
             let (y0, y1) = (r.y0.max(y << sy) + oy, r.y1.min((y + 1) << sy) + oy);
@@ -76,6 +89,31 @@ impl Within {
         }
         n.max(1)
     }
+}
+
+/// Of the parts between these columns and rows, of which the last ones may be empty, how many no edge has all of outside; one at least. As
+/// [`extremes`] of each part, without a branch.
+#[inline(always)]
+fn two_by_two<const N: usize>(edges: &[Edge; N], [x0, x1, x2]: [i32; 3], [y0, y1, y2]: [i32; 3]) -> u64 {
+    let (left, right, upper, lower) = (x0 < x1, x1 < x2, y0 < y1, y1 < y2);
+    let mut inside = [left & upper, right & upper, left & lower, right & lower];
+    for e in edges {
+        let x = [greatest(e.a, x0, x1), greatest(e.a, x1, x2)];
+        let y = [greatest(e.b, y0, y1) + e.c, greatest(e.b, y1, y2) + e.c];
+        inside[0] &= x[0] + y[0] >= 0;
+        inside[1] &= x[1] + y[0] >= 0;
+        inside[2] &= x[0] + y[1] >= 0;
+        inside[3] &= x[1] + y[1] >= 0;
+    }
+    let [a, b, c, d] = inside;
+    (a as u64 + b as u64 + c as u64 + d as u64).max(1)
+}
+
+/// The greatest of so many times a coordinate, of the samples of these pixels.
+#[inline(always)]
+fn greatest(k: i32, from: i32, to: i32) -> i64 {
+    let at = if k < 0 { from as i64 * 256 } else { to as i64 * 256 - 1 };
+    k as i64 * at
 }
 
 #[cfg(test)]
@@ -98,6 +136,40 @@ mod tests {
         // A pixel more than a tile's side.
         assert_eq!(Within::of(128).count(&Rect { x0: 31, y0: 0, x1: 33, y1: 32 }), 2);
         assert_eq!(Within::of(128).count(&Rect { x0: 3, y0: 5, x1: 3, y1: 9 }), 0);
+    }
+
+    /// Triangles anywhere: where they touch few tiles they are counted as where they touch many.
+    #[test]
+    fn two_by_two_is_tile_by_tile() {
+        let mut seed = 5u32;
+        let mut random = |below: i32| {
+            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+            (seed >> 8) as i32 % below
+        };
+        let mut seen = [0; 5];
+        for _ in 0..20_000 {
+            let size = 1 + random(16384);
+            let [x, y] = [random(128 * 256), random(128 * 256)];
+            let corners = [(); 3].map(|()| [x + random(size), y + random(size)]);
+            let [a, b, c] = corners;
+            let edges = [Edge::between(a, b), Edge::between(b, c), Edge::between(c, a), Edge::default()];
+            let side =
+                |k: usize, f: fn(i32, i32) -> i32| corners.iter().map(|c| c[k] >> 8).reduce(f).unwrap();
+            let r = [side(0, i32::min), side(0, i32::max) + 1, side(1, i32::min), side(1, i32::max) + 1];
+            let cut = |from: i32, to: i32| [from, ((from >> 5) * 32 + 32).min(to), to];
+            let (columns, rows) = (cut(r[0], r[1]), cut(r[2], r[3]));
+            let parts = [0, 1].into_iter().flat_map(|y| [0, 1].map(|x| (x, y)));
+            let want = parts.filter(|&(x, y)| {
+                let r = Rect { x0: columns[x], x1: columns[x + 1], y0: rows[y], y1: rows[y + 1] };
+                !r.is_empty() && edges[..3].iter().all(|e| extremes(e, &r).1 >= 0)
+            });
+            let want = want.count().max(1);
+            let [a, b, c, _] = edges;
+            let got = [two_by_two(&edges, columns, rows), two_by_two(&[a, b, c], columns, rows)];
+            assert_eq!(got, [want as u64; 2], "{corners:?}");
+            seen[want] += 1;
+        }
+        assert!(seen[1..].iter().all(|n| *n > 100), "{seen:?}");
     }
 
     /// The half of a region above its diagonal: of four tiles, three; of 8 × 4 tiles of 8 × 16 pixels each row begins two later.

@@ -150,6 +150,7 @@ impl PassRun {
                     break;
                 }
             }
+            this.targets.unseen(&mut scratch.unseen);
             this.scratches.give(scratch);
             shared.workers.give(worker);
             let mut all = counted.lock();

@@ -147,11 +147,13 @@ impl PassRun {
                 unsafe { self.aside.save(e, tile, layer, [tx, ty]) };
             }
         }
-        // SAFETY: as above.
         let way = if follows { Way::Look } else { Way::Store };
         // SAFETY: as above.
-        let stored = unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end, way) };
         let load = task.load;
+        let unseen = &mut scratch.unseen;
+        // SAFETY: as above.
+        let stored =
+            unsafe { targets.store(shared.level, tile, layer, origin, drawn, done.end, way, unseen) };
         self.count_tile(fixed, origin, &loaded, &stored, until);
         Ok(load)
     }

@@ -67,6 +67,8 @@ pub struct Scratch {
     pub cover: Box<Cover>,
     pub covered: Box<Covered>,
     pub log: deferred::Log,
+    /// For [`target::Targets::unseen`].
+    pub unseen: Vec<u64>,
 }
 
 /// Idle scratches, and room for what passes gather.
@@ -86,6 +88,7 @@ impl Scratches {
             cover: Box::new(Cover::empty()),
             covered: Covered::new(),
             log: deferred::Log::empty(),
+            unseen: Vec::new(),
         })
     }
     pub fn give(&self, s: Scratch) {

@@ -46,6 +46,8 @@ pub struct Plane {
     /// Of an image that is kept compressed, or null; likewise.
     pub(super) packed: *const Packed,
     pub(super) writes: Writes,
+    /// Somebody looks at counters.
+    pub(super) counted: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -186,13 +188,13 @@ impl Targets {
         let mut list: Vec<Target> = r.attachments.iter().enumerate().map(one).collect();
         let own = list.len();
         let within = Within::of(list.iter().filter_map(|t| t.color.as_ref()).map(Plane::bits).sum());
-        if !observed {
-            let stored =
-                list.iter().flat_map(Target::planes).filter(|p| p.store == vk::AttachmentStoreOp::STORE);
-            let bytes = stored.map(|p| p.row_pitch * p.height.max(0) as u64 * p.samples as u64).sum();
-            let planes = list.iter_mut().flat_map(|t| [&mut t.color, &mut t.depth, &mut t.stencil]).flatten();
-            planes.for_each(|p| p.writes = Writes::of(bytes));
-        }
+        let stored = list.iter().flat_map(Target::planes).filter(|p| p.store == vk::AttachmentStoreOp::STORE);
+        let bytes = stored.map(|p| p.row_pitch * p.height.max(0) as u64 * p.samples as u64).sum();
+        let planes = list.iter_mut().flat_map(|t| [&mut t.color, &mut t.depth, &mut t.stencil]).flatten();
+        planes.for_each(|p| {
+            p.counted = observed;
+            p.writes = Writes::of(bytes, observed && p.kind == PlaneKind::Color);
+        });
         let mut subpasses = r.subpasses.clone();
         let spans: Vec<_> = (0..own).map(|i| span(r, &list, i)).collect();
         let all = 0..r.subpasses.len();
@@ -300,7 +302,7 @@ impl Targets {
     }
 
     /// Writes the tile back after subpasses `drawn`: by the store operations what none after the first `done` subpasses
-    /// uses, and all else for them to go on from.
+    /// uses, and all else for them to go on from. `unseen`: for [`Self::unseen`].
     ///
     /// # Safety
     /// As [`Targets::load`].
@@ -313,13 +315,19 @@ impl Targets {
         drawn: &Range<usize>,
         done: usize,
         way: Way,
+        unseen: &mut Vec<u64>,
     ) -> Traffic {
         let mut traffic = Traffic::default();
         for i in self.held(drawn) {
             let last = self.spans[i].end <= done;
             for p in self.planes(i, layer).filter(|p| !last || p.store == vk::AttachmentStoreOp::STORE) {
                 // SAFETY: the caller's tile.
-                traffic.add(&unsafe { p.transfer(level, tile, layer, origin, &self.area, way) });
+                let own = unsafe { p.transfer(level, tile, layer, origin, &self.area, way) };
+                traffic.add(&own);
+                if own.unseen > 0 {
+                    unseen.resize(unseen.len().max(self.own), 0);
+                    unseen[i] += own.unseen;
+                }
             }
         }
         self.written();
@@ -328,11 +336,22 @@ impl Targets {
 
     /// What went past the caches has arrived.
     fn written(&self) {
-        if self.list[..self.own].iter().flat_map(Target::planes).any(|p| p.writes == Writes::Past) {
+        if self.list[..self.own].iter().flat_map(Target::planes).any(|p| p.writes.past) {
             simd::streamed();
         }
     }
 
+    /// What a thread has stored and not looked at, by attachment. It tells so when it has no more tiles: an atomic sum waits for what went
+    /// past the caches.
+    pub fn unseen(&self, by_attachment: &mut Vec<u64>) {
+        for (target, bytes) in self.list.iter().zip(by_attachment.drain(..)) {
+            // SAFETY: null, or of the image, which the pass keeps. All planes have the image's.
+            let packed = target.planes().find_map(|p| unsafe { p.packed.as_ref() });
+            if let Some(packed) = packed.filter(|_| bytes > 0) {
+                packed.not_looked(bytes);
+            }
+        }
+    }
     /// A pass's tiles are stored: bytes that those which nobody looked at take less than they hold.
     pub fn settle(&self) -> u64 {
         self.packed().map(Packed::settle).sum()
@@ -458,7 +477,8 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
                 clear: [0; 16],
                 blank: view.image.blank(0).map_or(std::ptr::null(), |b| b),
                 packed: packed(&view.image),
-                writes: Writes::Different,
+                writes: Writes::default(),
+                counted: false,
             });
         }
         return t;
@@ -492,7 +512,8 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
             clear: [0; 16],
             blank: view.image.blank(stencil as usize).map_or(std::ptr::null(), |b| b),
             packed: packed(&view.image),
-            writes: Writes::Different,
+            writes: Writes::default(),
+            counted: false,
         });
         if stencil {
             t.stencil = plane;
@@ -538,7 +559,8 @@ impl Plane {
             clear: [0; 16],
             blank: std::ptr::null(),
             packed: std::ptr::null(),
-            writes: Writes::Different,
+            writes: Writes::default(),
+            counted: false,
         }
     }
 }

@@ -22,6 +22,8 @@ pub struct Traffic {
     /// each: right 1, below 2).
     changed: u8,
     seen: u8,
+    /// Bytes of compressed images' tiles, of which nobody looked what they take.
+    pub(super) unseen: u64,
 }
 
 impl Traffic {
@@ -31,6 +33,7 @@ impl Traffic {
         self.kept += o.kept;
         self.changed |= o.changed;
         self.seen |= o.seen;
+        self.unseen += o.unseen;
     }
     /// As if memory had held something else.
     pub fn without_elimination(&self) -> Traffic {
@@ -43,20 +46,29 @@ impl Traffic {
 }
 
 /// How tiles are written to memory.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Writes {
-    /// What memory holds already is not written again, and counted.
-    Different,
-    /// Nobody counts.
-    All,
-    /// As [`Writes::All`], of more than caches hold until somebody reads it: past these.
-    Past,
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Writes {
+    /// A quarter of a tile ([`Traffic`]) is compared with what memory holds until it differs, and counted if it does not. What is
+    /// equal is not written again. Once a quarter is known to differ, nobody asks about the rest of it: memory is not read any more.
+    pub compares: bool,
+    /// There is more than caches hold until somebody reads it: it is written past these.
+    pub past: bool,
 }
 
 impl Writes {
-    /// Of a pass that stores so many bytes and counts nothing.
-    pub fn of(bytes: u64) -> Writes {
-        if bytes >= MANY { Writes::Past } else { Writes::All }
+    /// Of a pass that stores so many bytes.
+    pub fn of(bytes: u64, compares: bool) -> Writes {
+        Writes { compares, past: bytes >= MANY }
+    }
+    /// Whether what memory holds comes into the caches.
+    #[inline(always)]
+    fn reads(self) -> bool {
+        self.compares || !self.past
+    }
+    /// Whether memory is read of a quarter that has this bit, where these are known to differ.
+    #[inline(always)]
+    fn asks(self, quarter: u8, differs: u8) -> bool {
+        self.compares && differs & quarter == 0
     }
 }
 
@@ -103,12 +115,41 @@ impl Place {
     /// # Safety
     /// Memory has the row.
     #[inline(always)]
-    unsafe fn soon(&self, y: usize, bytes: usize) {
+    unsafe fn soon(&self, y: usize, [x0, x1]: [usize; 2], bytes: usize) {
         // SAFETY: the caller's.
-        let first = unsafe { self.row(y) }.wrapping_add(self.x0 * bytes).cast::<Line>();
-        for line in 0..((self.x1 - self.x0) * bytes).div_ceil(size_of::<Line>()) {
+        let first = unsafe { self.row(y) }.wrapping_add(x0 * bytes).cast::<Line>();
+        for line in 0..((x1 - x0) * bytes).div_ceil(size_of::<Line>()) {
             prefetch(first.wrapping_add(line));
         }
+    }
+    /// Asks for what a row's stores will read: by `writes`, where these quarters are known to differ.
+    ///
+    /// # Safety
+    /// Memory has the row.
+    #[inline(always)]
+    unsafe fn soon_stored(&self, y: usize, bytes: usize, writes: Writes, differs: u8) {
+        let both = 3 << (2 * (y / HALF));
+        if writes.past && differs & both == both {
+            return;
+        }
+        for [x0, x1] in self.halves() {
+            let end = match (writes.past, writes.asks(Self::quarter(x0, y), differs), y % HALF) {
+                // Stores that go through the caches read the line too.
+                (false, ..) => x1,
+                (true, false, _) => x0,
+                // Most often a quarter's first pixel tells that nothing else is read.
+                (true, true, 0) => x1.min(x0 + 1),
+                (true, true, 1..4) => x0,
+                (true, true, _) => x1,
+            };
+            // SAFETY: the caller's.
+            unsafe { self.soon(y, [x0, end], bytes) };
+        }
+    }
+    /// The pixels of a row in each half of the tile.
+    #[inline(always)]
+    fn halves(&self) -> [[usize; 2]; 2] {
+        [[self.x0.min(HALF), self.x1.min(HALF)], [self.x0.max(HALF), self.x1.max(HALF)]]
     }
     /// The bit of the quarter that holds a pixel.
     #[inline(always)]
@@ -154,7 +195,7 @@ impl Place {
         match way {
             Way::Load | Way::Skip => traffic.bytes = packed.size(traffic.bytes),
             Way::Keep => {}
-            Way::Store => packed.not_looked(traffic.bytes),
+            Way::Store => traffic.unseen += traffic.bytes,
             Way::Clear | Way::Look => {
                 let all = self.quarters();
                 let [changed, kept] = [written, all & !written].map(taken);
@@ -194,7 +235,9 @@ impl Plane {
         traffic.pixels = (r.x1 - r.x0) as u64 * (r.y1 - r.y0) as u64 * self.samples as u64;
         traffic.bytes = traffic.pixels * stored as u64;
         let first = origin[1] as usize * self.row_pitch as usize + origin[0] as usize * stored;
-        let writes = matches!(way, Way::Store | Way::Look | Way::Clear);
+        let stores = matches!(way, Way::Store | Way::Look | Way::Clear);
+        // What is looked at is read again.
+        let writes = Writes { past: self.writes.past && way != Way::Look, ..self.writes };
         let parts = Parts { split: self.split, area: r, x0: r.x0 };
         // SAFETY: the caller's tile.
         let apart = match way {
@@ -218,18 +261,18 @@ impl Plane {
             let differs = match way {
                 Way::Keep | Way::Skip => 0,
                 // SAFETY: as below.
-                _ if writes && sparse::may_have_holes(p.memory) => unsafe {
+                _ if stores && sparse::may_have_holes(p.memory) => unsafe {
                     self.store_in_parts(level, &p, way)
                 },
                 // SAFETY: the place was cut to what memory has of the plane (here and below).
                 Way::Clear => unsafe { self.clear_tile(&p, origin) },
-                Way::Load => unsafe { moved(level, self, &p, true) },
+                Way::Load => unsafe { moved(level, self, &p, writes, true) },
                 Way::Store | Way::Look => {
                     // SAFETY: null, or of the image, which the pass keeps.
                     if let Some(b) = unsafe { self.blank.as_ref() } {
                         b.becomes(origin, None);
                     }
-                    unsafe { moved(level, self, &p, false) }
+                    unsafe { moved(level, self, &p, writes, false) }
                 }
             };
             if !matches!(way, Way::Load | Way::Skip) && self.kind == PlaneKind::Color {
@@ -240,7 +283,7 @@ impl Plane {
                 traffic.bytes -= kept;
                 traffic.kept += kept;
             }
-            if let Some(packed) = packed.filter(|_| self.writes == Writes::Different) {
+            if let Some(packed) = packed.filter(|_| self.counted) {
                 let written =
                     if self.kind == PlaneKind::Color { differs & p.quarters() } else { p.quarters() };
                 // SAFETY: the place's pixels.
@@ -260,7 +303,7 @@ impl Plane {
         let put = |part: &Place| unsafe {
             match way {
                 Way::Clear => self.clear_memory(part),
-                _ => moved(level, self, part, false),
+                _ => moved(level, self, part, self.writes, false),
             }
         };
         // SAFETY: a pixel of the place.
@@ -322,25 +365,24 @@ impl Plane {
         let mut row = [0u8; TILE as usize * 16];
         row[..TILE as usize * bytes].chunks_exact_mut(bytes).for_each(|t| t.copy_from_slice(&texel[..bytes]));
         let mut differs = 0;
+        let reads = self.writes.reads();
         for y in p.y0..p.y1 {
-            if y + AHEAD < p.y1 && self.writes != Writes::Past {
+            if reads && y + AHEAD < p.y1 && (y > p.y0 || !self.writes.past) {
                 // SAFETY: memory has the row.
-                unsafe { p.soon(y + AHEAD, bytes) };
+                unsafe { p.soon_stored(y + AHEAD, bytes, self.writes, differs) };
             }
-            for (x0, x1) in [(p.x0.min(32), p.x1.min(32)), (p.x0.max(32), p.x1.max(32))] {
+            for [x0, x1] in p.halves() {
                 let n = (x1 - x0) * bytes;
                 // SAFETY: pixels of the place.
                 let memory = unsafe { std::slice::from_raw_parts_mut(p.row(y).add(x0 * bytes), n) };
-                if self.writes != Writes::Different {
-                    differs |= Place::quarter(x0, y);
-                    match self.writes {
-                        // SAFETY: as many bytes as the row of clear values has.
-                        Writes::Past => unsafe { simd::stream(row.as_ptr(), memory.as_mut_ptr(), n) },
-                        _ => memory.copy_from_slice(&row[..n]),
-                    }
-                } else if *memory != row[..n] {
-                    memory.copy_from_slice(&row[..n]);
-                    differs |= Place::quarter(x0, y);
+                if n == 0 || (self.writes.asks(Place::quarter(x0, y), differs) && *memory == row[..n]) {
+                    continue;
+                }
+                differs |= Place::quarter(x0, y);
+                match self.writes.past {
+                    // SAFETY: as many bytes as the row of clear values has.
+                    true => unsafe { simd::stream(row.as_ptr(), memory.as_mut_ptr(), n) },
+                    false => memory.copy_from_slice(&row[..n]),
                 }
             }
         }
@@ -380,16 +422,16 @@ impl Iterator for Parts {
 /// # Safety
 /// The place is of the plane.
 #[inline(always)]
-unsafe fn moved_body<S: Simd>(s: S, plane: &Plane, p: &Place, load: bool) -> u8 {
+unsafe fn moved_body<S: Simd>(s: S, plane: &Plane, p: &Place, writes: Writes, load: bool) -> u8 {
     match (plane.kind, plane.bytes) {
         // SAFETY: the caller's place; pixels of this kind and size (here and below).
-        (PlaneKind::Depth16, _) => unsafe { strips::<S, Depth<u16>>(s, p, load, plane.writes) },
-        (PlaneKind::Depth24, _) => unsafe { strips::<S, Depth<u32>>(s, p, load, plane.writes) },
-        (_, 1) => unsafe { strips::<S, Bytes<1>>(s, p, load, plane.writes) },
-        (_, 2) => unsafe { strips::<S, Bytes<2>>(s, p, load, plane.writes) },
-        (_, 4) => unsafe { strips::<S, Bytes<4>>(s, p, load, plane.writes) },
-        (_, 8) => unsafe { strips::<S, Bytes<8>>(s, p, load, plane.writes) },
-        (_, 16) => unsafe { strips::<S, Bytes<16>>(s, p, load, plane.writes) },
+        (PlaneKind::Depth16, _) => unsafe { strips::<S, Depth<u16>>(s, p, load, writes) },
+        (PlaneKind::Depth24, _) => unsafe { strips::<S, Depth<u32>>(s, p, load, writes) },
+        (_, 1) => unsafe { strips::<S, Bytes<1>>(s, p, load, writes) },
+        (_, 2) => unsafe { strips::<S, Bytes<2>>(s, p, load, writes) },
+        (_, 4) => unsafe { strips::<S, Bytes<4>>(s, p, load, writes) },
+        (_, 8) => unsafe { strips::<S, Bytes<8>>(s, p, load, writes) },
+        (_, 16) => unsafe { strips::<S, Bytes<16>>(s, p, load, writes) },
         (_, b) => {
             for y in p.y0..p.y1 {
                 for x in p.x0..p.x1 {
@@ -404,7 +446,7 @@ unsafe fn moved_body<S: Simd>(s: S, plane: &Plane, p: &Place, load: bool) -> u8 
         }
     }
 }
-simd::by_level!(unsafe fn moved = moved_body, (plane: &Plane, p: &Place, load: bool) -> u8);
+simd::by_level!(unsafe fn moved = moved_body, (plane: &Plane, p: &Place, writes: Writes, load: bool) -> u8);
 
 /// # Safety
 /// The place is of a plane of this kind.
@@ -416,10 +458,14 @@ unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool, writes: Writes)
     let mut y = p.y0;
     while y < p.y1 {
         if y.is_multiple_of(4) && y + 4 <= p.y1 && from < to {
-            if load || writes != Writes::Past {
-                for y in y + 4..p.y1.min(y + 8) {
-                    // SAFETY: memory has the row.
-                    unsafe { p.soon(y, T::MEMORY_BYTES) };
+            // Of what is stored past the caches the first rows tell whether the others are read at all.
+            if load || (writes.reads() && (y > p.y0 || !writes.past)) {
+                for next in y + 4..p.y1.min(y + 8) {
+                    match load {
+                        // SAFETY: memory has the row (here and below).
+                        true => unsafe { p.soon(next, [p.x0, p.x1], T::MEMORY_BYTES) },
+                        false => unsafe { p.soon_stored(next, T::MEMORY_BYTES, writes, differs) },
+                    }
                 }
             }
             if load {
@@ -427,7 +473,7 @@ unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool, writes: Writes)
                 unsafe { load4::<S, T>(s, p, from, to, y) };
             } else {
                 // SAFETY: as above.
-                differs |= unsafe { store4::<S, T>(s, p, from, to, y, writes) };
+                differs = unsafe { store4::<S, T>(s, p, from, to, y, writes, differs) };
             }
             for y in y..y + 4 {
                 // SAFETY: pixels of the place.
@@ -442,6 +488,9 @@ unsafe fn strips<S: Simd, T: Strip>(s: S, p: &Place, load: bool, writes: Writes)
     }
     differs
 }
+
+/// Pixels along a quarter's side.
+const HALF: usize = TILE as usize / 2;
 
 /// Rows between the one that is compared and the one that is asked for.
 const AHEAD: usize = 8;
@@ -502,14 +551,23 @@ unsafe fn load4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: u
     }
 }
 
+/// `differs`: the quarters that are known to; and then.
+///
 /// # Safety
 /// The place has the steps of these four rows.
 #[inline(always)]
-unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: usize, writes: Writes) -> u8 {
-    let mut differs = 0;
-    let looks = writes == Writes::Different;
+unsafe fn store4<S: Simd, T: Strip>(
+    s: S,
+    p: &Place,
+    from: usize,
+    to: usize,
+    y: usize,
+    writes: Writes,
+    mut differs: u8,
+) -> u8 {
     let mut x = from;
     while x < to {
+        let quarter = Place::quarter(x, y);
         let mut v = [s.isplat(0); 4];
         if is_wide::<T>(x, to) {
             for (n, v) in v.iter_mut().enumerate() {
@@ -522,11 +580,12 @@ unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: 
             for (row, v) in across(s, &v).iter().enumerate() {
                 // SAFETY: sixteen pixels of the place (here and below).
                 let at = unsafe { p.row(y + row).add(x * T::MEMORY_BYTES) };
-                if looks && s.mbits(s.ieq(*v, unsafe { s.iloadu(at) })) == 0xFFFF {
+                let asks = writes.asks(quarter, differs);
+                if asks && s.mbits(s.ieq(*v, unsafe { s.iloadu(at) })) == 0xFFFF {
                     continue;
                 }
-                differs |= Place::quarter(x, y);
-                if writes == Writes::Past && at.addr().is_multiple_of(LINE) {
+                differs |= quarter;
+                if writes.past && at.addr().is_multiple_of(LINE) {
                     unsafe { s.istream(at, *v) };
                 } else {
                     unsafe { s.istoreu(at, *v) };
@@ -540,9 +599,9 @@ unsafe fn store4<S: Simd, T: Strip>(s: S, p: &Place, from: usize, to: usize, y: 
         for (n, v) in v.iter().enumerate().take(T::VECTORS) {
             // SAFETY: the step in memory (here and below).
             let at = unsafe { quarters::<T>(p, n, x, y) };
-            if !looks || s.mbits(s.ieq(*v, unsafe { s.iload4(at) })) != 0xFFFF {
+            if !writes.asks(quarter, differs) || s.mbits(s.ieq(*v, unsafe { s.iload4(at) })) != 0xFFFF {
                 unsafe { s.istore4(at, *v) };
-                differs |= Place::quarter(x, y);
+                differs |= quarter;
             }
         }
         x += 4 * T::BLOCKS;
