@@ -29,6 +29,12 @@ fn a_closed_pipe_ends_in_quiet() {
     counters("a.json", 1);
     counters("b.json", 2);
     std::fs::write(file("counts.json"), "[1, 2, 3, 4]").unwrap();
+    let tuff = env!("CARGO_BIN_EXE_tuff");
+    let line = format!(r#"echo '{{"Check":{{"picture":"tri"}}}}' | '{tuff}' child > /dev/null"#);
+    let mut run = Command::new(tuff);
+    run.args(["run", "--capture", &file("capture"), "--", "sh", "-c", &line]);
+    let ran = run.output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let module = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/city.frag.spv").to_string();
     let words = |line: &str| {
         let word = |w: &str| match w.strip_prefix('@') {
@@ -53,6 +59,7 @@ fn a_closed_pipe_ends_in_quiet() {
         ("shader @module", None),
         ("shader @module --format json", None),
         ("pages @pages", Some("pages")),
+        ("whatif @capture --cores 4", None),
         ("child", None),
     ];
     let help = Command::new(env!("CARGO_BIN_EXE_tuff")).arg("--help").output().unwrap();
