@@ -355,7 +355,7 @@ mod tests {
         assert_eq!([peak("g57"), peak("g610")], [140_800, 256_000]);
     }
 
-    /// Each number of a class has a source of the file's list, or is said to be assumed: behind it, or in the comment above.
+    /// Each number of a class names a source from the file's list or says "assumed", in a comment after the number or above it.
     #[test]
     fn numbers_have_their_sources() {
         for (name, text) in BUILT_IN.iter().filter(|(name, _)| name.starts_with('g')) {

@@ -92,21 +92,23 @@ impl<'a> Side<'a> {
         let line = self.line(queue);
         let mut all = vec![];
         for (p, [first, main]) in pending.iter().zip(&jobs) {
-            let Pending::Job { what, work, .. } = *p else {
-                let Pending::Barrier(src, dst) = *p else { continue };
-                line.barrier(src, dst);
-                continue;
-            };
-            let ran = match what.as_transfer() {
-                Some(t) => {
-                    let (phase, job) = only(works, work, first, main);
-                    let ran = line.transfer(&mut known, t, phase, job, m);
-                    if phase == Phase::Main { [Ran::default(), ran] } else { [ran, Ran::default()] }
+            match *p {
+                Pending::Barrier(src, dst) => line.barrier(src, dst),
+                Pending::Job { what, work, .. } => {
+                    let ran = match what.as_transfer() {
+                        Some(t) => {
+                            let (phase, job) = only(works, work, first, main);
+                            let ran = line.transfer(&mut known, t, phase, job, m);
+                            if phase == Phase::Main { [Ran::default(), ran] } else { [ran, Ran::default()] }
+                        }
+                        None if what == What::Dispatch => {
+                            [line.dispatch(&mut known, first, m), Ran::default()]
+                        }
+                        None => line.pass(&mut known, [first, main], m),
+                    };
+                    all.push(Jobs { jobs: [*first, *main], ran });
                 }
-                None if what == What::Dispatch => [line.dispatch(&mut known, first, m), Ran::default()],
-                None => line.pass(&mut known, [first, main], m),
-            };
-            all.push(Jobs { jobs: [*first, *main], ran });
+            }
         }
         all
     }

@@ -32,7 +32,7 @@ pub struct LBlock {
     /// Loop from which the block's copies read: a value from before the loop, read only on the way out of it, must
     /// still be there in later iterations, whose code comes after a split edge.
     pub copy_loop: u32,
-    /// Loop of what comes behind the block's copies.
+    /// Loop in which lanes continue after the block's copies.
     pub next_loop: u32,
 }
 

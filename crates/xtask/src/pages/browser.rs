@@ -26,7 +26,7 @@ pub struct Tab {
 
 impl Browser {
     /// Starts `command`, a Chromium with all its options except those of the protocol. `folder` holds the pipes and the log.
-    pub fn start(mut command: Command, folder: &Path) -> Result<Browser, String> {
+    pub fn start(command: &Command, folder: &Path) -> Result<Browser, String> {
         let pipe = |name: &str| {
             let path = folder.join(name);
             let _ = std::fs::remove_file(&path);
@@ -53,7 +53,6 @@ impl Browser {
             .stderr(log)
             .spawn()
             .map_err(|e| format!("bash: {e}"))?;
-        command.env_clear();
         let open = |r: std::io::Result<File>| r.map_err(|e| format!("a pipe of Chromium: {e}"));
         let to = open(File::options().write(true).open(&commands))?;
         let answers = open(File::open(&answers))?;

@@ -145,7 +145,7 @@ fn start(side: &Side, folder: &Path, args: &Args) -> Result<Browser, String> {
     let mut chromium = Command::new(&args.chromium);
     chromium.args(OPTIONS).arg(format!("--user-data-dir={}", folder.join("profile").display()));
     crate::cargo::on_driver(&mut chromium, &side.icd).env("TUFF_DEVICE_TYPE", "integrated");
-    let mut browser = Browser::start(chromium, folder)?;
+    let mut browser = Browser::start(&chromium, folder)?;
     let begin = Instant::now();
     while let Err(e) = browser.gpu_seconds() {
         if begin.elapsed() > Duration::from_secs(30) {

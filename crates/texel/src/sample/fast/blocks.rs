@@ -77,6 +77,18 @@ impl Blocks {
     pub fn of<S: Simd>(&self, s: S, axis: usize, i: S::I) -> S::I {
         ops::shr(s, s.imul(i, s.isplat(self.shape.by[axis])), 18)
     }
+
+    /// Columns and rows of the blocks of a warp's corners, counted from block `first`.
+    #[inline(always)]
+    pub fn corners<S: Simd>(&self, s: S, i: &[[[u32; 16]; 2]; 2], first: [u32; 2]) -> [[S::I; 2]; 2] {
+        let mut of = [[s.isplat(0); 2]; 2];
+        for k in 0..2 {
+            for side in 0..2 {
+                of[k][side] = s.isub(self.of(s, k, load(s, &i[k][side])), s.isplat(first[k]));
+            }
+        }
+        of
+    }
 }
 
 /// Different blocks that are looked up at once.

@@ -202,13 +202,7 @@ impl<'a> Tiles<'a> {
             let one = s.isplat(1);
             for warp in warps {
                 // SAFETY: the caller's corners.
-                let i = unsafe { &(**warp).i };
-                let mut of = [[one; 2]; 2];
-                for k in 0..2 {
-                    for side in 0..2 {
-                        of[k][side] = s.isub(b.of(s, k, load(s, &i[k][side])), s.isplat(first[k]));
-                    }
-                }
+                let of = b.corners(s, unsafe { &(**warp).i }, first);
                 for y in 0..2 {
                     let row = s.imul(of[1][y], s.isplat(w));
                     for x in 0..2 {
@@ -225,13 +219,7 @@ impl<'a> Tiles<'a> {
         if blocks > 64 {
             for warp in warps {
                 // SAFETY: the caller's corners.
-                let i = unsafe { &(**warp).i };
-                let mut of = [[s.isplat(0); 2]; 2];
-                for k in 0..2 {
-                    for side in 0..2 {
-                        of[k][side] = s.isub(b.of(s, k, load(s, &i[k][side])), s.isplat(first[k]));
-                    }
-                }
+                let of = b.corners(s, unsafe { &(**warp).i }, first);
                 for y in 0..2 {
                     let row = s.imul(of[1][y], s.isplat(w));
                     for x in 0..2 {
