@@ -30,7 +30,10 @@ use std::sync::atomic::AtomicU32;
 use crate::data::Data;
 use crate::options::{Binding, Heap};
 
-use crate::ir::{AtomicOp, Bin, Dim, ImageOp, Input, Mem, Quad, ReduceOp, Scan, TexelType, Tri, Ty, Un};
+use crate::ir::{
+    AtomicOp, Bin, Dim, ImageOp, Input, Intersection, Mem, Quad, RayAttribute, ReduceOp, Scan, TexelType,
+    Tri, Ty, Un,
+};
 
 /// Register name: bits 0..15 the unit, bit 15 set when uniform. Bools never set it in operands of mask ops, and
 /// their kernels ignore it.
@@ -279,6 +282,19 @@ pub fn quad_bits(q: Quad) -> u16 {
     q as u16
 }
 
+/// Ray queries of a lane. Each takes some kilobytes while its candidates are decided on.
+pub const MOST_QUERIES: u32 = 256;
+
+/// `imm` of [`Code::RAY_GET`].
+pub fn ray_bits(attribute: RayAttribute, which: Intersection) -> u32 {
+    attribute as u32 | (which as u32) << 8
+}
+/// What [`ray_bits`] made, or an error of the program's.
+pub fn ray_attribute(imm: u32) -> Option<(RayAttribute, Intersection)> {
+    let attribute = RayAttribute::ALL.get(imm as usize & 0xFF)?;
+    Some((*attribute, *Intersection::ALL.get(imm as usize >> 8)?))
+}
+
 /// Registers of one image operation; see [`crate::ir::ImageInst`] for what each means.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ImageCode {
@@ -360,6 +376,8 @@ pub struct Program {
     pub scratch_words: u32,
     /// Private words, from the first to one past the last, that are zero when a wave begins: others' are never seen in them.
     pub zeroed: [u32; 2],
+    /// Ray queries of a lane.
+    pub queries: u32,
     /// True when several workgroups may be packed into one wave: then WorkgroupId is varying.
     pub packed: bool,
     /// The wave must yield at barriers (a workgroup has more invocations than lanes).

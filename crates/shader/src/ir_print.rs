@@ -226,6 +226,14 @@ impl Text<'_> {
                 format!("atomic {op:?} {mem:?} {} {}{b}", self.place(p, *offset), self.val(*a))
             }
             Inst::BufferSize { desc } => format!("size of {}", self.val(*desc)),
+            Inst::Structure { desc } => format!("structure {}", self.val(*desc)),
+            Inst::Ray { op: RayOp::Get(attribute, which), query, .. } => {
+                format!("ray Get {attribute:?} {which:?} {}", self.val(*query))
+            }
+            Inst::Ray { op, query, args } => {
+                let all: Vec<Value> = [*query].into_iter().chain(args.iter().copied()).collect();
+                format!("ray {op:?} {}", self.list(&all))
+            }
             Inst::Ballot(a) => format!("ballot {}", self.val(*a)),
             Inst::First(a) => format!("first {}", self.val(*a)),
             Inst::Shuffle(a, b) => format!("shuffle {}", self.list(&[*a, *b])),

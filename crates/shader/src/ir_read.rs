@@ -456,6 +456,16 @@ impl Reader {
                 w.want("of")?;
                 Inst::BufferSize { desc: self.value(w)? }
             }
+            "structure" => Inst::Structure { desc: self.value(w)? },
+            "ray" if w.eat("Get") => {
+                let op = RayOp::Get(w.one_of(&RayAttribute::ALL)?, w.one_of(&Intersection::ALL)?);
+                Inst::Ray { op, query: self.value(w)?, args: vec![] }
+            }
+            "ray" => {
+                let op = w.one_of(&RayOp::STEPS)?;
+                let mut all = self.values(w)?;
+                Inst::Ray { op, query: all.remove(0), args: all }
+            }
             "ballot" => Inst::Ballot(self.value(w)?),
             "first" => Inst::First(self.value(w)?),
             "shuffle" => {

@@ -54,6 +54,7 @@ pub mod resource {
     pub const UNIFORM_BUFFER: u32 = 32;
     pub const READ_ONLY_BUFFER: u32 = 64;
     pub const READ_WRITE_BUFFER: u32 = 128;
+    pub const ACCELERATION_STRUCTURE: u32 = 256;
 }
 
 /// Where a shader's binding lies when descriptors are in heaps (VkDescriptorSetAndBindingMappingEXT). Offsets and strides are bytes.

@@ -169,6 +169,7 @@ structs! {
     StageIo { inputs, geometry, tessellation, mesh, feedback }
     Program {
         stage, interface, outputs, lanes, workgroup, code, images, given, data, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
+        queries,
         packed, multi_wave, keeps_denormals, quad_derivatives, blocks, files, profile, compiled,
     }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, barriers, varying }
@@ -352,6 +353,7 @@ mod tests {
             shared_bytes: 4096,
             scratch_words: 12,
             zeroed: [2, 12],
+            queries: 0,
             packed: false,
             multi_wave: true,
             keeps_denormals: false,

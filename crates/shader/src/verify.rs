@@ -201,6 +201,15 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
             b.map_or(Ok(()), |b| is(b, mem.ty()))
         }
         Inst::BufferSize { desc } => is(*desc, Ty::B64).and(result(Ty::B32)),
+        Inst::Structure { desc } => is(*desc, Ty::B64).and(result(Ty::B64)),
+        Inst::Ray { op, query, args } => {
+            if args.len() != op.operands() {
+                return Err("operands of a ray query".into());
+            }
+            let wide = |k: usize| if *op == RayOp::Begin && k == 0 { Ty::B64 } else { Ty::B32 };
+            args.iter().enumerate().try_for_each(|(k, &a)| is(a, wide(k)))?;
+            is(*query, Ty::B32).and(result(op.ty()))
+        }
         Inst::Image(i) => {
             is(i.image, Ty::B64)?;
             i.coords.iter().chain(&i.grad).chain(&i.offsets).try_for_each(|&v| is(v, Ty::B32))?;

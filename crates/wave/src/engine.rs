@@ -6,6 +6,7 @@ use crate::host::{Host, HostRef, ImageWarp, Table};
 use crate::kernels::{self, control::PATIENCE};
 use crate::made::MadeUp;
 use crate::memory::Aligned;
+use crate::rays::Queries;
 use crate::state::{State, Status, Stop};
 use crate::tally::Counting;
 use crate::tier::{self, Compile, Watch};
@@ -106,6 +107,7 @@ pub(crate) struct Setup<'a> {
     pub arena: Arena,
     pub regs: &'a Aligned,
     pub scratch: &'a Aligned,
+    pub queries: *mut Queries,
     pub made: *mut MadeUp,
     pub image_warp: *mut ImageWarp,
     pub alone: bool,
@@ -137,6 +139,10 @@ impl Setup<'_> {
     /// Makes the private words zero that a program may read before it writes them, for a wave that is about to begin: others' must
     /// not show, nor which of the program's own waves ran on this thread before.
     pub fn clear_private(st: &State, p: &Program) {
+        if st.query_count > 0 {
+            // SAFETY: the wave's own, and no kernel runs.
+            unsafe { (*st.queries).fresh = true };
+        }
         let [from, to] = p.zeroed.map(|w| w.min(p.scratch_words) as usize);
         if from >= to {
             return;
@@ -180,6 +186,8 @@ impl Setup<'_> {
             shared_at: [0; 16],
             scratch: self.scratch.ptr(),
             scratch_words: p.scratch_words,
+            queries: self.queries,
+            query_count: p.queries,
             arena: self.arena,
             images: p.images.as_ptr(),
             given: p.given.as_ptr(),

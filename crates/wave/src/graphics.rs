@@ -20,6 +20,7 @@ use crate::host::{Host, Table};
 use crate::kernels::count;
 use crate::made::MadeUp;
 use crate::memory::Aligned;
+use crate::rays::Queries;
 use crate::state::{At, State, Stop};
 use crate::tally::AccessKind;
 use crate::worker::{Worker, splat};
@@ -48,6 +49,7 @@ pub(crate) struct Files {
     list: Vec<File>,
     clock: u64,
     scratch: Aligned,
+    queries: Box<Queries>,
 }
 
 struct File {
@@ -106,6 +108,7 @@ impl Worker {
             arena: job.arena,
             regs: &file.regs,
             scratch: &files.scratch,
+            queries: &mut *files.queries,
             made: &mut file.made,
             image_warp: &mut *self.image_warp,
             alone: self.alone,

@@ -1,6 +1,7 @@
 //! What a wave asks of the machine around it.
 
 use crate::made::Meaning;
+use crate::rays::RayWave;
 use shader::bytecode::ImageCode;
 use simd::rows::ImageRows;
 use std::time::Duration;
@@ -229,6 +230,9 @@ pub trait Host: Sync {
     unsafe fn texel_line_count(&self, _code: &ImageCode, _warp: &ImageWarp) -> u64 {
         0
     }
+
+    /// Runs one op of ray queries for all active lanes of a wave.
+    fn rays(&self, _wave: &mut RayWave) {}
 
     /// What a descriptor in memory that the application writes means: any bytes may come. `texels`: the shader takes
     /// it for a texel buffer's, else for any other.

@@ -2,6 +2,7 @@
 
 use crate::arena::Arena;
 use crate::host::{HostRef, Table};
+use crate::rays::Queries;
 use crate::tally::Counting;
 use shader::bytecode::{ImageCode, Op, Reg};
 use std::ops::Deref;
@@ -141,6 +142,9 @@ pub struct State {
     /// Private words: word i of lane l at `scratch + (i · lanes + l) · 4`.
     pub scratch: *mut u8,
     pub scratch_words: u32,
+    /// The wave's ray queries, and how many a lane has.
+    pub queries: *mut Queries,
+    pub query_count: u32,
     /// Device memory.
     pub arena: Arena,
     pub images: *const ImageCode,

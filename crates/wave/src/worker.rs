@@ -7,6 +7,7 @@ use crate::kernels::count;
 use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::packing::{Packing, pattern};
+use crate::rays::Queries;
 use crate::state::{At, State, Status, Stop};
 use crate::tier::Compile;
 use shader::bytecode::{Code, Op, Program, Reg, UNIT_BYTES};
@@ -83,6 +84,7 @@ unsafe impl Send for Worker {}
 struct Wave {
     regs: Aligned,
     scratch: Aligned,
+    queries: Box<Queries>,
     state: Option<Box<State>>,
     /// Dispatch whose constants and prologue results the registers hold.
     serial: u64,
@@ -300,6 +302,7 @@ impl Worker {
             arena: d.arena,
             regs: &w.regs,
             scratch: &w.scratch,
+            queries: &mut *w.queries,
             made: &mut self.made,
             image_warp: &mut *self.image_warp,
             alone: self.alone,

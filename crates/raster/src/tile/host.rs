@@ -7,7 +7,7 @@ use shader::bytecode::ImageCode;
 use shader::ir::{Dim, ImageOp};
 use std::cell::Cell;
 use std::time::Duration;
-use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
+use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own, RayWave};
 
 pub struct TileHost<'a> {
     pub device: &'a DeviceHost<'a>,
@@ -98,6 +98,9 @@ impl Host for TileHost<'_> {
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
         // SAFETY: the caller's descriptors, for the device's host as for this.
         unsafe { self.device.texel_line_count(code, warp) }
+    }
+    fn rays(&self, wave: &mut RayWave) {
+        self.device.rays(wave);
     }
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
         self.device.descriptor(raw, texels)

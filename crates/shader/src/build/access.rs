@@ -29,12 +29,14 @@ pub(crate) enum Base {
     Resource(Resource),
     /// The memory of a heap of descriptors.
     Heap(Heap),
+    /// Ray queries, by number.
+    Query,
     /// A texel: index into [`super::Builder::texels`].
     Texel(u32),
 }
 
 /// `ty` at `base` + `addr` + `offset`. The unit is the scalar for SSA scalars, the word for scratch, constant arrays and the patch's memory,
-/// the array element for descriptors, else the byte.
+/// the array element for descriptors and ray queries, else the byte.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pointer {
     pub base: Base,
@@ -207,7 +209,7 @@ impl<'m> Builder<'m> {
             first += 1;
             let base_ty = self.ids[i.word(chain.base)? as usize].ty;
             let stride = match p.base {
-                Base::Resource(_) => 1,
+                Base::Resource(_) | Base::Query => 1,
                 Base::Slots(_) | Base::Values(_) | Base::Texel(_) => 0,
                 Base::Scratch | Base::Stage | Base::Data(_) => self.types.get(p.ty).words,
                 // Workgroup memory without explicit layout has the pointer type's ArrayStride ignored.
@@ -263,7 +265,7 @@ impl<'m> Builder<'m> {
                     self.types.get(e).scalars
                 } else if scratch {
                     self.types.get(e).words
-                } else if matches!(p.base, Base::Resource(_)) {
+                } else if matches!(p.base, Base::Resource(_) | Base::Query) {
                     self.descriptors(e)
                 } else {
                     self.array_stride(p.ty, e, p.explicit)

@@ -167,5 +167,8 @@ fn supported(c: Capability) -> bool {
             | ExpectAssumeKHR
             | FloatControls2
             | ReplicatedCompositesEXT
+            | RayQueryKHR
+            | RayQueryPositionFetchKHR
+            | RayTraversalPrimitiveCullingKHR
     )
 }

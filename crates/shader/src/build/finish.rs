@@ -83,6 +83,7 @@ impl Builder<'_> {
             shared_bytes: self.shared_bytes,
             scratch_words: self.scratch_words,
             zeroed: self.zeroed,
+            queries: self.queries,
             values,
             blocks,
             files: std::mem::take(&mut self.debug.files),

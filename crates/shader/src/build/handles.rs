@@ -21,7 +21,8 @@ fn places(inst: &mut Inst) -> [Option<&mut Value>; 2] {
         Inst::Load { place: Place::Buffer { desc, .. }, .. }
         | Inst::Store { place: Place::Buffer { desc, .. }, .. }
         | Inst::Atomic { place: Place::Buffer { desc, .. }, .. }
-        | Inst::BufferSize { desc } => [Some(desc), None],
+        | Inst::BufferSize { desc }
+        | Inst::Structure { desc } => [Some(desc), None],
         Inst::Image(i) => [Some(&mut i.image), i.sampler.as_mut()],
         _ => [None, None],
     }

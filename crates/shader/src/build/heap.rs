@@ -42,6 +42,7 @@ impl<'m> Builder<'m> {
         let read_only = read_only || self.m.has(id, Decoration::NonWritable);
         match self.types.kind(ty) {
             TypeClass::Sampler => resource::SAMPLER,
+            TypeClass::AccelerationStructure => resource::ACCELERATION_STRUCTURE,
             TypeClass::SampledImage(_) => resource::COMBINED,
             TypeClass::Image(i) if i.sampled != 2 => resource::SAMPLED_IMAGE,
             TypeClass::Image(_) if read_only => resource::READ_ONLY_IMAGE,
@@ -196,7 +197,8 @@ impl<'m> Builder<'m> {
     /// The descriptor that `p` leads to in a heap. Error: one that does not lie in this one.
     pub(crate) fn heap_descriptor(&mut self, heap: Heap, p: &Pointer, at: usize) -> Result<Value> {
         let texels = match (self.types.kind(p.ty), heap) {
-            (TypeClass::Sampler, Heap::Samplers) | (TypeClass::Buffer, Heap::Resources) => false,
+            (TypeClass::Sampler, Heap::Samplers)
+            | (TypeClass::Buffer | TypeClass::AccelerationStructure, Heap::Resources) => false,
             (TypeClass::Image(i), Heap::Resources) => matches!(dim_of(i.dim), Ok(Dim::Buffer)),
             _ => return Err(invalid(at, "such a descriptor does not lie in this heap")),
         };

@@ -72,6 +72,7 @@ impl<'m> Builder<'m> {
             || self.dot_product(&i)?
             || self.atomic(&i)?
             || self.image(&i)?
+            || self.ray_query(&i)?
             || self.emission_op(&i)?
             || self.set_mesh_outputs(&i)?
             || self.subgroup(&i)?;

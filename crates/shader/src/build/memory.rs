@@ -166,6 +166,12 @@ impl<'m> Builder<'m> {
                 let combined = match self.types.kind(p.ty) {
                     TypeClass::Image(_) | TypeClass::Sampler => false,
                     TypeClass::SampledImage(_) => true,
+                    TypeClass::AccelerationStructure => {
+                        let d = self.descriptor(r, p, at)?;
+                        let address = self.structure(d);
+                        self.pool.push(address);
+                        return Ok(start);
+                    }
                     _ => return Err(unsupported(format!("at word {at}: a load of this kind of resource"))),
                 };
                 let d = self.descriptor(r, p, at)?;
@@ -177,6 +183,12 @@ impl<'m> Builder<'m> {
                 self.pool.extend(sampler);
                 Ok(start)
             }
+            Base::Heap(heap) if self.types.kind(p.ty) == TypeClass::AccelerationStructure => {
+                let d = self.heap_descriptor(heap, p, at)?;
+                let address = self.structure(d);
+                self.pool.push(address);
+                Ok(self.pool.len() - 1)
+            }
             Base::Heap(heap) if !self.types.get(p.ty).handles => {
                 let p = self.heap_bytes(heap, p);
                 self.load_memory(&p)
@@ -187,6 +199,7 @@ impl<'m> Builder<'m> {
                 Ok(self.pool.len() - 1)
             }
             Base::Texel(_) => Err(invalid(at, "a load through a texel pointer")),
+            Base::Query => Err(invalid(at, "a load of a ray query")),
             Base::Scratch | Base::Stage | Base::Data(_) => self.load_scratch(p),
             _ => self.load_memory(p),
         }
@@ -335,7 +348,7 @@ impl<'m> Builder<'m> {
                 }
                 Ok(())
             }
-            Base::Values(_) | Base::Resource(_) | Base::Heap(_) | Base::Texel(_) => {
+            Base::Values(_) | Base::Resource(_) | Base::Heap(_) | Base::Texel(_) | Base::Query => {
                 Err(invalid(at, "a store to read-only storage"))
             }
             // All that is stored is what is there.

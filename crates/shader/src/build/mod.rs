@@ -37,6 +37,7 @@ mod interpolate;
 mod matrix;
 mod memory;
 mod phi;
+mod ray;
 mod simplify;
 mod small;
 mod ssa;
@@ -103,6 +104,9 @@ pub(crate) struct Builder<'m> {
     /// Workgroup variables have explicit layout.
     explicit_shared: bool,
     scratch_words: u32,
+    /// Ray queries that variables have, and the first of each variable's.
+    queries: u32,
+    queries_at: rustc_hash::FxHashMap<u32, u32>,
     zeroed: [u32; 2],
     scratch_of: rustc_hash::FxHashMap<u32, u32>,
     varying_loads: Vec<(u16, (u32, u32))>,
@@ -207,6 +211,8 @@ impl<'m> Builder<'m> {
             shared_bytes: 0,
             explicit_shared: false,
             scratch_words: 0,
+            queries: 0,
+            queries_at: Default::default(),
             zeroed: [0; 2],
             scratch_of: Default::default(),
             varying_loads: Vec::new(),

@@ -86,6 +86,8 @@ pub(crate) enum TypeClass {
     /// A buffer's descriptor in a heap.
     Buffer,
     SampledImage(u32),
+    AccelerationStructure,
+    RayQuery,
     Function,
     Other,
 }
@@ -257,7 +259,10 @@ impl Types {
     }
     /// A descriptor's type, which has a size and a place in a heap.
     pub fn in_heaps(&self, ix: u32) -> bool {
-        matches!(self.kind(ix), TypeClass::Image(_) | TypeClass::Sampler | TypeClass::Buffer)
+        matches!(
+            self.kind(ix),
+            TypeClass::Image(_) | TypeClass::Sampler | TypeClass::Buffer | TypeClass::AccelerationStructure
+        )
     }
     /// Appends the kinds of all scalars.
     pub fn flatten(&self, ix: u32, out: &mut Vec<Sk>) -> Result<()> {
@@ -287,7 +292,7 @@ impl Types {
                 }
             }
             TypeClass::Pointer(class, _) => out.extend_from_slice(pointer_scalars(class)),
-            TypeClass::Image(_) | TypeClass::Sampler => out.push(Sk::I64),
+            TypeClass::Image(_) | TypeClass::Sampler | TypeClass::AccelerationStructure => out.push(Sk::I64),
             TypeClass::SampledImage(_) => out.extend([Sk::I64, Sk::I64]),
             _ => {}
         }
@@ -438,6 +443,12 @@ impl Builder<'_> {
                 t.kind = TypeClass::Buffer;
                 descriptor(&mut t);
             }
+            Op::TypeAccelerationStructureKHR => {
+                scalar(&mut t, Sk::I64, false);
+                t.kind = TypeClass::AccelerationStructure;
+                descriptor(&mut t);
+            }
+            Op::TypeRayQueryKHR => t.kind = TypeClass::RayQuery,
             Op::TypeFunction => t.kind = TypeClass::Function,
             _ => {}
         }

@@ -292,6 +292,9 @@ impl<'m> Builder<'m> {
 
     /// Storage for a function or private variable, with its first value.
     pub(crate) fn new_variable(&mut self, id: u32, ty: u32, global: bool, i: &Code) -> Result<(Base, u32)> {
+        if let Some(n) = self.queries_of(ty) {
+            return Ok((Base::Query, self.place_queries(id, n)?));
+        }
         let t = *self.types.get(ty);
         if t.scalars == u32::MAX {
             return Err(i.bad("a variable without a size"));

@@ -3,9 +3,9 @@
 use super::{bad, wrong};
 use crate::bytecode::{
     Before, Code, DESC_ADDRESS, DESC_DATA, DESC_GIVEN, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, ImageCode,
-    Op, Program, Reg, n_of,
+    Op, Program, Reg, n_of, ray_attribute,
 };
-use crate::ir::{Bin, Input, Quad, Tri, Ty, Un};
+use crate::ir::{Bin, Input, Quad, RayOp, Tri, Ty, Un};
 use crate::isa::code::{CODES, Field, Kind, Words, extension_words, layout};
 use crate::options::{Heap, Result, TABLES};
 use crate::{pairs, twins};
@@ -40,6 +40,18 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
         match op.code {
             Code::IMAGE if op.imm as usize >= p.images.len() => return Err(bad(pc, "image")),
             Code::DESC => descriptor(p, pc)?,
+            Code::RAY_BEGIN if n_of(op.e) + 1 != RayOp::BEGIN_OPERANDS => return Err(bad(pc, "a ray")),
+            Code::RAY_STEP => {
+                let step = RayOp::STEPS.get(op.imm as usize).filter(|s| **s != RayOp::Begin);
+                if step.is_none_or(|s| (s.operands() == 0) != op.b.is_none()) {
+                    return Err(bad(pc, "a ray query's step"));
+                }
+            }
+            Code::RAY_GET
+                if ray_attribute(op.imm).is_none_or(|(a, _)| a.components() as usize != n_of(op.e)) =>
+            {
+                return Err(bad(pc, "a ray query's attribute"));
+            }
             _ => {}
         }
         let counter = match op.code {

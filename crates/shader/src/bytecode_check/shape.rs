@@ -2,7 +2,7 @@
 
 use super::wrong;
 use crate::build::MAX_INSTRUCTIONS;
-use crate::bytecode::{MAX_UNITS, Program};
+use crate::bytecode::{MAX_UNITS, MOST_QUERIES, Program};
 use crate::cost::{Cost, Ways};
 use crate::options::Result;
 
@@ -24,6 +24,7 @@ pub fn check(p: &Program) -> Result<()> {
     let packed = p.stage.has_workgroups() && warps * 2 <= p.lanes / 16;
     when(p.packed != packed || p.multi_wave != (warps * 16 > p.lanes), "how workgroups lie in waves")?;
     when(p.shared_bytes > MOST_SHARED || p.scratch_words > MOST_SCRATCH, "memory")?;
+    when(p.queries > MOST_QUERIES, "ray queries")?;
     when(p.zeroed[0] > p.zeroed[1] || p.zeroed[1] > p.scratch_words, "private words that begin as zero")?;
     let profile = &p.profile;
     when(profile.mark_count > MAX_INSTRUCTIONS, "marks")?;

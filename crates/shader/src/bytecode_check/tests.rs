@@ -24,6 +24,7 @@ fn program(code: Vec<Op>) -> Program {
         shared_bytes: 0,
         scratch_words: 0,
         zeroed: [0; 2],
+        queries: 0,
         packed: false,
         multi_wave: false,
         keeps_denormals: false,

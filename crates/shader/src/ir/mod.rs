@@ -20,6 +20,7 @@
 mod image;
 mod input;
 mod place;
+mod ray;
 mod readers;
 mod stored;
 
@@ -30,6 +31,7 @@ pub use crate::isa::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
 pub use image::{Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
 pub use place::{Mem, MemFlags, Place};
+pub use ray::{Intersection, RayAttribute, RayOp};
 pub use readers::Readers;
 pub use stored::Stored;
 
@@ -179,6 +181,16 @@ pub enum Inst {
     /// Reading operations and queries give a Tuple (its parts: [`ImageInst::parts`], the residency code last); an
     /// atomic one value of the texel's width; writes nothing. Coordinates of storage cubes are (x, y, face + 6 · layer).
     Image(Box<ImageInst>),
+    /// The address of the acceleration structure that a descriptor names (B64).
+    Structure {
+        desc: Value,
+    },
+    /// Works on the ray query of number `query` (B32). Results are a Tuple where there are several.
+    Ray {
+        op: RayOp,
+        query: Value,
+        args: Vec<Value>,
+    },
     // subgroup; all see only the active lanes
     /// Mask of active lanes whose Bool is true (B32, 16 bits).
     Ballot(Value),
@@ -301,6 +313,8 @@ pub struct Shader {
     pub scratch_words: u32,
     /// Of these, those from here to there are variables that nothing initialises: they are 0 when an invocation begins.
     pub zeroed: [u32; 2],
+    /// Ray queries of an invocation.
+    pub queries: u32,
     pub values: Vec<ValueData>,
     /// `blocks[0]` is the entry; see the module's text on order.
     pub blocks: Vec<BlockData>,
@@ -336,6 +350,7 @@ impl Shader {
             shared_bytes: 0,
             scratch_words: 0,
             zeroed: [0; 2],
+            queries: 0,
             values: vec![],
             blocks: vec![],
             files: vec![String::new()],

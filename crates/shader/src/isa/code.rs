@@ -245,6 +245,16 @@ table! {
     /// d (B64) = clock.
     CLOCK          = 48 [def - - -] [- -] - values;
 
+    /// d (B64) = address of the acceleration structure that descriptor b names; 0: none.
+    STRUCTURE      = 49 [def - desc -] [- -] - values;
+    /// Ray queries ([`crate::ir::RayOp`]); a = number of the query (B32). Begins one: c = acceleration structure (B64); registers: the
+    /// other operands.
+    RAY_BEGIN      = 50 [- use - use] [list use] - values;
+    /// imm = place in [`crate::ir::RayOp::STEPS`]; d = result, b = operand.
+    RAY_STEP       = 51 [res use may -] [- -] - values;
+    /// imm = [`crate::bytecode::ray_bits`]; d or registers: the attribute.
+    RAY_GET        = 52 [res use - -] [list res] - values;
+
     /// Subgroups (warps of 16), reading exec. d, a; SHUFFLE: b = lane; QUAD: e = [`crate::ir::Quad`];
     /// REDUCE: e = ReduceOp | Scan << 4 | log2(cluster) << 8 (cluster 16 = whole warp).
     BALLOT         = 64 [def use - -] [- -] - values;

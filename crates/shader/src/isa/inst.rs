@@ -2,7 +2,7 @@
 //! what makes lanes' results differ, and what it costs on the modelled GPU ([`crate::cost`]).
 
 use crate::cost::Cost;
-use crate::ir::{Block, ImageInst, ImageOp, Inst, Mem, Place, Stored, Value};
+use crate::ir::{Block, ImageInst, ImageOp, Inst, Mem, Place, RayOp, Stored, Value};
 
 /// What an instruction does besides giving a value. Those that do something are kept when nobody reads the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -150,6 +150,8 @@ table! { (wide)
     Part(tuple, _)                  => [tuple]        none              follows            tuple              free;
     Descriptor { index, .. }        => [index]        none              moves              operands           free;
     BufferSize { desc }             => [desc]         none              moves              operands           free;
+    Structure { desc }              => [desc]         none              moves              operands           free;
+    Ray { op, query, args }         => [query args]   { op.effect() }   stays              differ             { op.cost() };
     // An address outside memory is a fault that the application may count on seeing.
     Load { place, mem, n, flags, .. } => [place]
         { if flags.volatile { Effect::Other } else { Effect::None } }
@@ -237,6 +239,20 @@ impl ImageInst {
             }
             ImageOp::Sample if self.lod.is_some() => Lanes::Operands,
             _ => Lanes::Differ,
+        }
+    }
+}
+
+impl RayOp {
+    fn effect(self) -> Effect {
+        if matches!(self, RayOp::Get(..)) { Effect::None } else { Effect::Other }
+    }
+    /// What the ray tracing unit is asked goes there as messages of the load/store unit; it keeps the rest of a query in registers.
+    fn cost(self) -> Cost {
+        match self {
+            RayOp::Begin | RayOp::Proceed => Cost::LS,
+            RayOp::Get(..) => Cost::FREE,
+            _ => Cost::arithmetic(0, 1, 0),
         }
     }
 }

@@ -112,6 +112,7 @@ pub fn encode(
         shared_bytes: shader.shared_bytes,
         scratch_words: shader.scratch_words,
         zeroed: shader.zeroed,
+        queries: shader.queries,
         packed,
         multi_wave,
         keeps_denormals: shader.keeps_denormals,

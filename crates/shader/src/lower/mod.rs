@@ -279,6 +279,7 @@ pub(crate) fn tuple_len(inst: &Inst) -> u32 {
     match inst {
         Inst::Load { n, .. } => *n as u32,
         Inst::Image(image) => image.parts(),
+        Inst::Ray { op, .. } => op.results(),
         _ => 1,
     }
 }

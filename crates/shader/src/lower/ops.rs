@@ -6,8 +6,8 @@ use super::interface::writes_memory;
 use super::lir::{self, Inst as Op, NONE, V};
 use crate::bytecode::{self as bc, Code};
 use crate::ir::{
-    AT_ADDRESS, Bin, DATA, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Origin, Place, Shader, Stage, Ty,
-    Value,
+    AT_ADDRESS, Bin, DATA, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Origin, Place, RayOp, Shader,
+    Stage, Ty, Value,
 };
 use crate::options::{Binding, Error, Heap, Result};
 
@@ -277,6 +277,39 @@ impl Lowering<'_> {
                 return Ok(());
             }
             Inst::BufferSize { desc } => Op::new(Code::BUF_SIZE).d(d).b(at(*desc)),
+            Inst::Structure { desc } => Op::new(Code::STRUCTURE).d(d).b(at(*desc)),
+            Inst::Ray { op, query, args } => {
+                let query = at(*query);
+                match op {
+                    RayOp::Begin => {
+                        let rest: Vec<V> = args[1..].iter().map(|o| at(*o)).collect();
+                        let e = bc::mem_bits(Mem::B32, rest.len() as u8);
+                        let op = Op::new(Code::RAY_BEGIN).a(query).c(at(args[0])).e(e);
+                        self.push_ext(op, rest, live_loop);
+                        return Ok(());
+                    }
+                    RayOp::Get(attribute, which) => {
+                        let n = attribute.components();
+                        let op = Op::new(Code::RAY_GET)
+                            .a(query)
+                            .e(bc::mem_bits(Mem::B32, n as u8))
+                            .imm(bc::ray_bits(*attribute, *which));
+                        if n > 1 {
+                            let first = self.tuple[v.0 as usize];
+                            self.push_ext(op, first..first + n, live_loop);
+                            return Ok(());
+                        }
+                        op.d(d)
+                    }
+                    step => {
+                        let number = RayOp::STEPS.iter().position(|s| s == step).unwrap_or(0);
+                        let mut op = Op::new(Code::RAY_STEP).a(query).imm(number as u32);
+                        op.b = args.first().map_or(NONE, |o| at(*o));
+                        op.d = if self.uses[v.0 as usize] > 0 { d } else { NONE };
+                        op
+                    }
+                }
+            }
             Inst::Image(_) => {
                 self.image(v, b, live_loop);
                 return Ok(());

@@ -19,6 +19,16 @@ pub fn null() -> u64 {
     NULL.0.as_ptr() as u64
 }
 
+/// The address of the acceleration structure that a descriptor names. Nothing is known of it: the host checks what lies there.
+///
+/// # Safety
+/// `desc` is the address of a descriptor: what DESC gave, of an active lane.
+#[inline(always)]
+pub(super) unsafe fn structure_of(desc: u64) -> u64 {
+    // SAFETY: the caller's.
+    unsafe { *(desc as *const u64) }
+}
+
 /// Where array element `index` lies; `k` = byte offset of element 0.
 fn element(t: &Table, k: u32, index: u32, stride: u32, count: u32) -> u64 {
     let o = k as u64 + index as u64 * stride as u64;

@@ -27,6 +27,7 @@ pub mod memory;
 pub mod moves;
 mod operands;
 mod pair;
+mod ray;
 pub mod regs;
 mod rows;
 pub mod subgroup;
@@ -203,4 +204,5 @@ fn engine(level: Level, t: &mut Table) {
     subgroup::register(level, t);
     desc::register(level, t);
     image::register(level, t);
+    ray::register(level, t);
 }

@@ -39,6 +39,7 @@ impl Asm {
                 shared_bytes: 0,
                 scratch_words: 0,
                 zeroed: [0; 2],
+                queries: 0,
                 handles: 0,
                 packed: false,
                 multi_wave: workgroup.iter().product::<u32>() > lanes,

@@ -32,6 +32,7 @@ pub fn program(stage: Stage, lanes: u32, slots: &[(Input, u16)], varyings: Vec<V
         shared_bytes: 0,
         scratch_words: 0,
         zeroed: [0; 2],
+        queries: 0,
         handles: 0,
         packed: false,
         multi_wave: false,

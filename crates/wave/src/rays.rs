@@ -1,0 +1,88 @@
+//! Ray queries, as a wave hands them to the machine around it. What a query is between its ops, only the host knows.
+
+use crate::kernels::mask::Bits;
+use shader::ir::RayOp;
+use std::any::Any;
+
+/// The open queries of a wave's lanes: the host's, kept with the wave, so that a wave that waits at a barrier keeps them.
+#[derive(Default)]
+pub struct Queries {
+    /// Whatever the host keeps here. It finds what an earlier wave left unless [`Self::fresh`] says so.
+    pub kept: Option<Box<dyn Any + Send>>,
+    /// The wave has begun and no op of a query has run since. The host clears it.
+    pub fresh: bool,
+}
+
+/// 16 lanes of a wave's operand.
+pub type Row = [u32; 16];
+
+/// A register's rows: address, and bytes from one warp to the next (0 when it is uniform).
+#[derive(Clone, Copy)]
+pub struct Operand {
+    pub(crate) at: *const u8,
+    pub(crate) step: usize,
+}
+
+impl Operand {
+    pub(crate) const NONE: Operand = Operand { at: std::ptr::null(), step: 0 };
+}
+
+/// One op on the queries of a wave's active lanes.
+pub struct RayWave<'a> {
+    pub op: RayOp,
+    pub queries: &'a mut Queries,
+    /// Queries of a lane: numbers from here on name none.
+    pub count: u32,
+    pub(crate) live: u32,
+    pub(crate) exec: &'a [u16; 32],
+    pub(crate) query: Operand,
+    pub(crate) structure: Operand,
+    pub(crate) operands: [Operand; RayOp::BEGIN_OPERANDS - 1],
+    pub(crate) results: [*mut u8; RAY_RESULTS],
+}
+
+/// The most results that an op has.
+pub const RAY_RESULTS: usize = 12;
+
+impl RayWave<'_> {
+    /// Warps with active lanes, and these lanes.
+    pub fn warps(&self) -> impl Iterator<Item = (usize, u16)> + use<> {
+        let exec = *self.exec;
+        Bits(self.live).map(move |w| (w, exec[w])).filter(|(_, lanes)| *lanes != 0)
+    }
+
+    fn row<T: Copy>(&self, of: Operand, warp: usize) -> T {
+        debug_assert!(!of.at.is_null());
+        // SAFETY: the op's register, which its kernel named (`kernels::ray`); `warp` is one of the wave's, of which a register has
+        // the rows, and a row of a uniform register has its 16 copies.
+        unsafe { of.at.add(warp % 32 * of.step).cast::<T>().read() }
+    }
+
+    /// Numbers of a warp's queries.
+    pub fn query(&self, warp: usize) -> Row {
+        self.row(self.query, warp)
+    }
+
+    /// Addresses of the structures that a warp's rays begin in.
+    pub fn structure(&self, warp: usize) -> [u64; 16] {
+        self.row(self.structure, warp)
+    }
+
+    /// Operand `k` of the op, the structure not counted: those that it has ([`RayOp::operands`]).
+    pub fn operand(&self, k: usize, warp: usize) -> Row {
+        self.row(self.operands[k], warp)
+    }
+
+    /// Whether anybody reads result `k`.
+    pub fn reads(&self, k: usize) -> bool {
+        !self.results[k].is_null()
+    }
+
+    /// Writes a lane's result `k`.
+    pub fn set(&mut self, k: usize, warp: usize, lane: usize, bits: u32) {
+        if self.reads(k) {
+            // SAFETY: as in `row`; results are varying registers of their own.
+            unsafe { self.results[k].cast::<Row>().add(warp % 32).cast::<u32>().add(lane % 16).write(bits) }
+        }
+    }
+}
