@@ -5,6 +5,7 @@ pub mod generated;
 use self::generated::Generated;
 use crate::pipeline::ComputePipeline;
 use crate::query::QueryPool;
+use crate::structure;
 use ash::vk;
 use machine::bindings::Bindings;
 use machine::instrumentation::Active;
@@ -153,6 +154,9 @@ pub enum Command {
         layers: Vec<vk::ImageSubresourceLayers>,
     },
 
+    /// Builds, copies and questions about acceleration structures.
+    Structure(Box<structure::Command>),
+
     Barrier(Dependency),
     SetEvent {
         event: Arc<Event>,
@@ -263,6 +267,7 @@ impl Command {
             | Command::ClearDepthStencilImage { .. }
             | Command::CopyMemoryIndirect { .. }
             | Command::CopyMemoryToImageIndirect { .. }
+            | Command::Structure(_)
             | Command::SetEvent { .. }
             | Command::ResetEvent { .. }
             | Command::WaitEvents { .. }
@@ -297,6 +302,7 @@ impl Command {
             Command::ClearDepthStencilImage { .. } => "vkCmdClearDepthStencilImage",
             Command::CopyMemoryIndirect { .. } => "vkCmdCopyMemoryIndirectKHR",
             Command::CopyMemoryToImageIndirect { .. } => "vkCmdCopyMemoryToImageIndirectKHR",
+            Command::Structure(c) => c.call(),
             Command::Barrier(_) => "vkCmdPipelineBarrier2",
             Command::SetEvent { .. } => "vkCmdSetEvent2",
             Command::ResetEvent { .. } => "vkCmdResetEvent2",

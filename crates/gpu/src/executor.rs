@@ -1,6 +1,7 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
 mod later;
+mod structures;
 
 use crate::channel::{Asked, ByPhase, Done, MadeBy, Mark, Publisher, WorkloadKind, listening};
 use crate::chunks::Chunks;
@@ -225,6 +226,7 @@ impl Executor {
             | Command::ClearDepthStencilImage { .. }
             | Command::CopyMemoryIndirect { .. }
             | Command::CopyMemoryToImageIndirect { .. } => self.transfer(c),
+            Command::Structure(c) => self.structure(c),
             // Commands run one after the other: every dependency within the queue is met already, but in modelled time.
             Command::Barrier(d) => {
                 if let Some(p) = &mut self.pass {

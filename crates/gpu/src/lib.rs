@@ -17,5 +17,6 @@ pub mod process;
 pub mod query;
 pub mod steps;
 pub mod stripes;
+pub mod structure;
 pub mod transfer;
 pub mod watch;

@@ -1,6 +1,7 @@
 //! Query pools: results as 64-bit words with an availability mark a query.
 
 use crate::pass_time::Times;
+use crate::structure::Property;
 use ash::vk;
 use counters::{Counter, Counts, Event, Value};
 use machine::shared::Shared;
@@ -41,6 +42,8 @@ pub enum QueryKind {
     Generated,
     /// Primitives that mesh shaders made.
     MeshPrimitives,
+    /// A number of acceleration structures.
+    Structure(Property),
     /// Counters in the order in which results have them, of which a pass measures so many (VK_KHR_performance_query).
     Performance {
         counters: Vec<&'static Counter>,
@@ -83,7 +86,8 @@ impl QueryPool {
             QueryKind::Occlusion
             | QueryKind::Timestamp
             | QueryKind::Generated
-            | QueryKind::MeshPrimitives => (1, 1),
+            | QueryKind::MeshPrimitives
+            | QueryKind::Structure(_) => (1, 1),
             QueryKind::Feedback => (2, 1),
             QueryKind::Statistics(bits) => (bits.as_raw().count_ones(), 1),
             QueryKind::Performance { counters, per_pass, .. } => {
@@ -155,7 +159,7 @@ impl QueryPool {
             }
             QueryKind::Generated => self.finish(query, &[c[Event::generated(stream)]], time),
             QueryKind::MeshPrimitives => self.finish(query, &[c[Event::MeshPrimitives]], time),
-            QueryKind::Timestamp => {}
+            QueryKind::Timestamp | QueryKind::Structure(_) => {}
             QueryKind::Performance { counters, per_pass, storage } => {
                 let n = if *per_pass == 0 { counters.len() } else { *per_pass as usize };
                 let first = pass as usize * n;

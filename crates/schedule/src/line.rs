@@ -17,8 +17,9 @@ pub(crate) enum Class {
     Blit,
     Resolve,
     Clear,
+    Structure,
 }
-pub(crate) const CLASSES: usize = 7;
+pub(crate) const CLASSES: usize = 8;
 /// VK_PIPELINE_STAGE_2_COPY_INDIRECT_BIT_KHR, which ash lacks.
 const COPY_INDIRECT: u64 = 1 << 46;
 
@@ -30,6 +31,8 @@ pub enum Transfer {
     Resolve,
     /// Of an image; or a fill or update of a buffer.
     Clear,
+    /// A build or copy of acceleration structures.
+    Structure,
 }
 
 /// When something ran.
@@ -117,7 +120,7 @@ impl Scope {
         let mut classes = [false; CLASSES];
         classes[Class::Binning as usize] = graphics || early || (late && first);
         classes[Class::Main as usize] = graphics || late || (early && !first);
-        classes[Class::Compute as usize] = everything || any(Stages::COMPUTE_SHADER) || (!first && before);
+        classes[Class::Compute as usize] = everything || any(Stages::COMPUTE_SHADER | Stages::RAY_TRACING_SHADER_KHR) || (!first && before);
         for (class, stage) in [
             (Class::Copy, Stages::COPY),
             (Class::Blit, Stages::BLIT),
@@ -126,6 +129,9 @@ impl Scope {
         ] {
             classes[class as usize] = everything || any(Stages::ALL_TRANSFER | stage);
         }
+        classes[Class::Structure as usize] = everything
+            || any(Stages::ACCELERATION_STRUCTURE_BUILD_KHR | Stages::ACCELERATION_STRUCTURE_COPY_KHR)
+            || (!first && before);
         // What says what to copy is read before the copy.
         let asks = Stages::from_raw(COPY_INDIRECT);
         classes[Class::Copy as usize] |= any(asks);
@@ -219,6 +225,7 @@ impl Line {
             Transfer::Blit => Class::Blit,
             Transfer::Resolve => Class::Resolve,
             Transfer::Clear => Class::Clear,
+            Transfer::Structure => Class::Structure,
         };
         let front = match phase {
             Phase::Binning => Front::Binning,

@@ -34,6 +34,7 @@ pub enum What {
     Blit,
     Resolve,
     Clear,
+    Structure,
 }
 
 impl What {
@@ -43,6 +44,7 @@ impl What {
             Transfer::Blit => What::Blit,
             Transfer::Resolve => What::Resolve,
             Transfer::Clear => What::Clear,
+            Transfer::Structure => What::Structure,
         }
     }
     /// Unless it is a dispatch or a render pass.
@@ -53,6 +55,7 @@ impl What {
             What::Blit => Transfer::Blit,
             What::Resolve => Transfer::Resolve,
             What::Clear => Transfer::Clear,
+            What::Structure => Transfer::Structure,
         })
     }
 }

@@ -1,0 +1,154 @@
+//! Acceleration structures: what commands on them hold, and how they run (Vulkan specification, "Acceleration Structures").
+//!
+//! A structure is bytes in a buffer, which crate `bvh` writes and reads. Of the application's inputs nothing is kept: they are read
+//! while the command runs.
+
+mod input;
+mod run;
+
+use crate::query::QueryPool;
+use ash::vk;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use texel::buffer::Buffer;
+
+pub use input::Inputs;
+pub use run::{Failure, Memory, Moved, run};
+
+/// VkAccelerationStructureKHR: a part of a buffer.
+pub struct AccelerationStructure {
+    pub buffer: Arc<Buffer>,
+    pub offset: u64,
+    pub size: u64,
+    pub kind: vk::AccelerationStructureTypeKHR,
+}
+
+impl AccelerationStructure {
+    /// Where its bytes are: address, and how many there are. 0 while the buffer has no memory.
+    pub fn range(&self) -> (*mut u8, u64) {
+        self.buffer.range(self.offset, self.size)
+    }
+    /// Its device address.
+    pub fn address(&self) -> u64 {
+        self.range().0 as u64
+    }
+}
+
+/// What primitives one geometry of a build has.
+#[derive(Clone, Copy, Debug)]
+pub enum Geometry {
+    Triangles {
+        format: vk::Format,
+        vertices: u64,
+        stride: u64,
+        /// The highest index that vertices have.
+        max_vertex: u32,
+        indices: Indices,
+        /// Address of a VkTransformMatrixKHR, or 0.
+        transform: u64,
+        flags: vk::GeometryFlagsKHR,
+    },
+    /// VkAabbPositionsKHR.
+    Boxes { data: u64, stride: u64, flags: vk::GeometryFlagsKHR },
+    /// VkAccelerationStructureInstanceKHR, or pointers to them.
+    Instances { data: u64, pointers: bool },
+}
+
+/// Where a geometry's indices are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Indices {
+    None,
+    At(u64, vk::IndexType),
+}
+
+/// VkAccelerationStructureBuildRangeInfoKHR.
+#[derive(Clone, Copy, Default, Debug)]
+#[repr(C)]
+pub struct Range {
+    pub count: u32,
+    pub offset: u32,
+    pub first_vertex: u32,
+    pub transform_offset: u32,
+}
+
+/// How many primitives each geometry has.
+#[derive(Clone, Debug)]
+pub enum Ranges {
+    Direct(SmallVec<[Range; 1]>),
+    /// A [`Range`] for each geometry at this address and stride, of at most so many primitives.
+    Indirect { address: u64, stride: u32, most: SmallVec<[u32; 1]> },
+}
+
+/// One build or update.
+#[derive(Clone)]
+pub struct Build {
+    pub kind: vk::AccelerationStructureTypeKHR,
+    pub flags: vk::BuildAccelerationStructureFlagsKHR,
+    /// What is updated; `None`: all is built anew.
+    pub from: Option<Arc<AccelerationStructure>>,
+    pub to: Arc<AccelerationStructure>,
+    pub geometries: SmallVec<[Geometry; 1]>,
+    pub ranges: Ranges,
+}
+
+/// A command on acceleration structures.
+#[derive(Clone)]
+pub enum Command {
+    Build(Vec<Build>),
+    Copy {
+        from: Arc<AccelerationStructure>,
+        to: Arc<AccelerationStructure>,
+        compact: bool,
+    },
+    Serialize {
+        from: Arc<AccelerationStructure>,
+        to: u64,
+    },
+    Deserialize {
+        from: u64,
+        to: Arc<AccelerationStructure>,
+    },
+    /// A query's value is a number of each structure.
+    WriteProperties {
+        of: Vec<Arc<AccelerationStructure>>,
+        property: Property,
+        pool: Arc<QueryPool>,
+        first: u32,
+    },
+}
+
+impl Command {
+    /// The call that recorded it.
+    pub fn call(&self) -> &'static str {
+        match self {
+            Command::Build(_) => "vkCmdBuildAccelerationStructuresKHR",
+            Command::Copy { .. } => "vkCmdCopyAccelerationStructureKHR",
+            Command::Serialize { .. } => "vkCmdCopyAccelerationStructureToMemoryKHR",
+            Command::Deserialize { .. } => "vkCmdCopyMemoryToAccelerationStructureKHR",
+            Command::WriteProperties { .. } => "vkCmdWriteAccelerationStructuresPropertiesKHR",
+        }
+    }
+}
+
+/// What can be asked of a structure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Property {
+    CompactedSize,
+    SerializationSize,
+    SerializationBottomLevelPointers,
+    Size,
+}
+
+impl Property {
+    pub fn of(query: vk::QueryType) -> Option<Property> {
+        Some(match query {
+            vk::QueryType::ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR => Property::CompactedSize,
+            vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR => Property::SerializationSize,
+            vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_BOTTOM_LEVEL_POINTERS_KHR => {
+                Property::SerializationBottomLevelPointers
+            }
+            vk::QueryType::ACCELERATION_STRUCTURE_SIZE_KHR => Property::Size,
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,216 @@
+//! Runs commands on acceleration structures, on a queue's thread or, for commands of the host, on the application's.
+
+use super::input::{self, Inputs};
+use super::{AccelerationStructure, Build, Command, Property, Range, Ranges};
+use ash::vk;
+use texel::memory::AddressSpace;
+
+/// What the addresses of a command are.
+pub enum Memory<'a> {
+    Device(&'a AddressSpace),
+    /// Pointers of the application's, and what it means by the handle of a structure: its device address. The application answers for
+    /// them.
+    Host(&'a dyn Fn(u64) -> u64, &'a AddressSpace),
+}
+
+/// Why a command did not run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// This address is no memory of the device.
+    Address(u64),
+    NoMemory,
+    /// Vertices are of a format that structures cannot be built of.
+    Format,
+    /// The structure does not fit where it is to be.
+    Room,
+    /// The source is no acceleration structure.
+    Source,
+}
+
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Failure::Address(a) => write!(f, "{a:#x} is no memory of the device"),
+            Failure::NoMemory => f.write_str("no memory to build the acceleration structure"),
+            Failure::Format => f.write_str("the vertex format is none that acceleration structures are built of"),
+            Failure::Room => f.write_str("the acceleration structure does not fit into its part of the buffer"),
+            Failure::Source => f.write_str("the source is no acceleration structure"),
+        }
+    }
+}
+
+/// Bytes that a command has read and written.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub struct Moved {
+    pub read: u64,
+    pub written: u64,
+}
+
+impl Memory<'_> {
+    fn device(&self) -> &AddressSpace {
+        match self {
+            Memory::Device(space) | Memory::Host(_, space) => space,
+        }
+    }
+    /// Bytes that may be read from an address on.
+    pub fn readable(&self, at: u64) -> u64 {
+        match self {
+            Memory::Device(space) => space.from(at).unwrap_or(0),
+            Memory::Host(..) if at == 0 => 0,
+            Memory::Host(..) => u64::MAX - at,
+        }
+    }
+    /// The device address that an instance's reference means.
+    pub fn structure(&self, reference: u64) -> u64 {
+        match self {
+            Memory::Device(_) => reference,
+            Memory::Host(address, _) => address(reference),
+        }
+    }
+    /// The bytes of a structure at a device address, which may be none.
+    pub fn bytes(&self, address: u64) -> Option<bvh::Bytes> {
+        let n = self.device().from(address).filter(|_| address != 0)?;
+        // SAFETY: so many bytes of the device's memory can be read and written.
+        Some(unsafe { bvh::Bytes::new(address as *mut u8, n as usize) })
+    }
+}
+
+impl AccelerationStructure {
+    fn bytes(&self) -> Option<bvh::Bytes> {
+        let (p, n) = self.range();
+        // SAFETY: a part of the buffer, whose memory the command keeps.
+        (!p.is_null()).then(|| unsafe { bvh::Bytes::new(p, n as usize) })
+    }
+}
+
+fn flags(build: &Build) -> bvh::Flags {
+    use vk::BuildAccelerationStructureFlagsKHR as F;
+    let has = |f: F| build.flags.contains(f);
+    bvh::Flags {
+        fast_trace: has(F::PREFER_FAST_TRACE),
+        fast_build: has(F::PREFER_FAST_BUILD),
+        low_memory: has(F::LOW_MEMORY),
+        allow_update: has(F::ALLOW_UPDATE),
+        allow_compaction: has(F::ALLOW_COMPACTION),
+        data_access: has(F::ALLOW_DATA_ACCESS_KHR),
+    }
+}
+
+/// Runs a command; `WriteProperties` aside, whose values [`property`] gives.
+///
+/// # Errors
+/// The reason; what it was to write is any then.
+pub fn run(c: &Command, memory: &Memory, pool: &dyn bvh::Pool) -> Result<Moved, Failure> {
+    match c {
+        Command::Build(list) => {
+            let mut all = Moved::default();
+            for b in list {
+                let m = build(b, memory, pool)?;
+                all.read += m.read;
+                all.written += m.written;
+            }
+            Ok(all)
+        }
+        Command::Copy { from, to, compact } => {
+            let (from, to) = (from.bytes().ok_or(Failure::Source)?, to.bytes().ok_or(Failure::Room)?);
+            let n = if *compact { bvh::compact(from, to) } else { bvh::copy(from, to) };
+            let n = n.map_err(failure)?;
+            Ok(Moved { read: n, written: n })
+        }
+        Command::Serialize { from, to } => {
+            let from = from.bytes().ok_or(Failure::Source)?;
+            let room = memory.readable(*to);
+            // SAFETY: the application's memory, as far as it is the device's.
+            let to = unsafe { bvh::Bytes::new(*to as *mut u8, usize::try_from(room).unwrap_or(usize::MAX)) };
+            let n = bvh::serialize(from, to, &IDENTITY).map_err(failure)?;
+            Ok(Moved { read: n, written: n })
+        }
+        Command::Deserialize { from, to } => {
+            let room = memory.readable(*from);
+            // SAFETY: the application's memory, as far as it is the device's.
+            let from = unsafe { bvh::Bytes::new(*from as *mut u8, usize::try_from(room).unwrap_or(usize::MAX)) };
+            let n = bvh::deserialize(from, to.bytes().ok_or(Failure::Room)?, &IDENTITY).map_err(failure)?;
+            Ok(Moved { read: n, written: n })
+        }
+        Command::WriteProperties { .. } => Ok(Moved::default()),
+    }
+}
+
+/// Driver and version of serialised structures: what VkPhysicalDeviceIDProperties calls `driverUUID`, and what tells versions of the
+/// layout apart.
+pub const IDENTITY: [u8; 32] = *b"tuff-driver-uuidtuff-structure-1";
+
+fn failure(e: bvh::Error) -> Failure {
+    match e {
+        bvh::Error::OutOfMemory | bvh::Error::TooLarge => Failure::NoMemory,
+        bvh::Error::NoRoom => Failure::Room,
+        bvh::Error::NotAStructure | bvh::Error::Incompatible => Failure::Source,
+    }
+}
+
+fn build(b: &Build, memory: &Memory, pool: &dyn bvh::Pool) -> Result<Moved, Failure> {
+    let mut ranges: Vec<Range> = vec![];
+    match &b.ranges {
+        Ranges::Direct(list) => ranges.extend_from_slice(list),
+        Ranges::Indirect { address, stride, most } => {
+            for (i, most) in most.iter().enumerate() {
+                let at = address.wrapping_add(i as u64 * *stride as u64);
+                if memory.readable(at) < 16 {
+                    return Err(Failure::Address(at));
+                }
+                // SAFETY: sixteen bytes of the device's memory.
+                let r = unsafe { (at as *const Range).read_unaligned() };
+                ranges.push(Range { count: r.count.min(*most), ..r });
+            }
+        }
+    }
+    let inputs = input::read(memory, &b.geometries, &ranges, pool)?;
+    let to = b.to.bytes().ok_or(Failure::Room)?;
+    let from = match &b.from {
+        Some(from) => Some(from.bytes().ok_or(Failure::Source)?),
+        None => None,
+    };
+    let (read, written) = match &inputs {
+        Inputs::Instances(list) => {
+            let input = bvh::Input::Instances(list);
+            (list.len() as u64 * input::INSTANCE_BYTES, make(&input, from, to, flags(b), pool)?)
+        }
+        Inputs::Geometries(list) => {
+            let geometries: Vec<_> = list.iter().map(|g| g.geometry()).collect();
+            let bytes = |g: &bvh::Geometry| match g {
+                bvh::Geometry::Triangles { positions, .. } => size_of_val(*positions),
+                bvh::Geometry::Boxes { bounds, .. } => size_of_val(*bounds),
+            };
+            let read = geometries.iter().map(bytes).sum::<usize>() as u64;
+            (read, make(&bvh::Input::Geometries(&geometries), from, to, flags(b), pool)?)
+        }
+    };
+    Ok(Moved { read, written })
+}
+
+/// Builds or updates; bytes written.
+fn make(
+    input: &bvh::Input,
+    from: Option<bvh::Bytes>,
+    to: bvh::Bytes,
+    flags: bvh::Flags,
+    pool: &dyn bvh::Pool,
+) -> Result<u64, Failure> {
+    let made = match from {
+        None => bvh::build(to, input, flags, pool),
+        Some(from) => bvh::update(from, to, input, flags, pool),
+    };
+    made.map(|b| b.bytes).map_err(failure)
+}
+
+/// A number of a structure; 0 where there is none.
+pub fn property(of: &AccelerationStructure, property: Property) -> u64 {
+    let Some(bytes) = of.bytes() else { return 0 };
+    match property {
+        Property::CompactedSize => bvh::compacted_size(bytes),
+        Property::SerializationSize => bvh::serialized_size(bytes),
+        Property::SerializationBottomLevelPointers => bvh::bottom_count(bytes),
+        Property::Size => bvh::size(bytes),
+    }
+    .unwrap_or(0)
+}
