@@ -6,7 +6,7 @@ use std::hash::Hasher;
 use std::path::{Path, PathBuf};
 
 #[allow(dead_code, reason = "the driver uses the rest")]
-#[path = "src/hash.rs"]
+#[path = "src/base/hash.rs"]
 mod hash;
 
 /// Compiler, engine, GPU and driver. The lock file has the versions of what they depend on.
@@ -53,7 +53,7 @@ fn main() {
     // OUT_DIR is <target>/<profile>/build/<crate>/out; the library lies in <target>/<profile>.
     let out = std::env::var_os("OUT_DIR").map(PathBuf::from);
     if let Some(folder) = out.as_deref().and_then(|o| o.ancestors().nth(3)) {
-        // The release library is stripped: its symbols are in a file of their own (src/panics.rs reads it).
+        // The release library is stripped: its symbols are in a file of their own (src/base/panics.rs reads it).
         println!(
             "cargo::rustc-cdylib-link-arg=-Wl,--no-demangle,-Map={}",
             folder.join("libvulkan_tuff.map").display()
@@ -69,7 +69,7 @@ fn main() {
         println!("cargo::rustc-cfg=sanitized");
         return;
     }
-    // src/alloc.rs stands in their place.
+    // src/base/alloc.rs stands in their place.
     for name in ["malloc", "calloc", "realloc", "posix_memalign", "free"] {
         println!("cargo::rustc-cdylib-link-arg=-Wl,--wrap={name}");
     }

@@ -1,8 +1,8 @@
 //! vkCmdPipelineBarrier, vkCmdSetEvent, vkCmdWaitEvents: stage masks of the call become those of each barrier.
 
-use crate::chain::slice;
-use crate::command_buffer::CommandBuffer;
-use crate::generated::imp;
+use crate::base::chain::slice;
+use crate::legacy::generated::imp;
+use crate::record::command_buffer::CommandBuffer;
 use vk::{AccessFlags2, PipelineStageFlags2 as Stages};
 
 /// Bits 0 to 31 of both types mean the same.

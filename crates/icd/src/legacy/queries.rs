@@ -1,8 +1,8 @@
 //! vkGetPhysicalDevice* that fill arrays.
 
-use crate::chain;
-use crate::generated::imp;
-use crate::physical_device::PhysicalDevice;
+use crate::base::chain;
+use crate::instance::physical_device::PhysicalDevice;
+use crate::legacy::generated::imp;
 
 pub(crate) unsafe fn get_physical_device_queue_family_properties(
     physical_device: &PhysicalDevice,

@@ -1,8 +1,8 @@
 //! vkCreateRenderPass.
 
-use crate::chain::{find, slice};
+use crate::base::chain::{find, slice};
 use crate::device::Device;
-use crate::generated::imp;
+use crate::legacy::generated::imp;
 use vk::ImageAspectFlags as Aspects;
 
 /// The references of one subpass, which the newer structures point to.

@@ -1,8 +1,8 @@
 //! vkGetImageSparseMemoryRequirements.
 
-use crate::chain;
+use crate::base::chain;
 use crate::device::Device;
-use crate::generated::imp;
+use crate::legacy::generated::imp;
 
 pub(crate) unsafe fn get_image_sparse_memory_requirements(
     device: &Device,

@@ -1,8 +1,8 @@
 //! vkQueueSubmit.
 
-use crate::chain::{find, slice};
-use crate::generated::imp;
-use crate::queue::Queue;
+use crate::base::chain::{find, slice};
+use crate::device::Queue;
+use crate::legacy::generated::imp;
 
 /// One `VkSubmitInfo` and what its chain says, as the arrays of a `VkSubmitInfo2`.
 struct Submit {

@@ -1,7 +1,7 @@
 //! Dynamic state of extensions that the device does not have. Programs find these commands with VK_EXT_shader_object and
 //! VK_EXT_extended_dynamic_state3 alone, for both once had them without a condition; what they set is in no draw.
 
-use crate::command_buffer::CommandBuffer;
+use crate::record::command_buffer::CommandBuffer;
 
 macro_rules! nothing {
     ($($name:ident($($ty:ty),*);)*) => {$(

@@ -3,12 +3,12 @@
 
 use super::draw;
 use super::feedback::BUFFERS;
-use crate::chain;
-use crate::command_buffer::CommandBuffer;
-use crate::draw_settings::MAX_BINDINGS;
-use crate::image;
-use crate::object;
-use crate::query_pool::QueryPool;
+use crate::base::chain;
+use crate::base::object;
+use crate::device::query_pool::QueryPool;
+use crate::instance::limits::MAX_BINDINGS;
+use crate::memory::image;
+use crate::record::command_buffer::CommandBuffer;
 use gpu::command::{Command, CounterPlace};
 use raster::draw::{IndexBuffer, VertexBuffer, What};
 use raster::geometry::feedback::Target;
@@ -20,7 +20,7 @@ use texel::buffer::Buffer;
 /// Where the address is not device memory, a command is recorded that loses the device, as a shader does that accesses such an address.
 fn range(b: &CommandBuffer, address: u64, size: u64, call: &'static str) -> Option<Arc<Buffer>> {
     let Some(whole) = Buffer::from(&b.space, address) else {
-        crate::debug::log_error(&format!("{call}: {size} bytes at {address:#x} are not device memory"));
+        crate::base::debug::log_error(&format!("{call}: {size} bytes at {address:#x} are not device memory"));
         if let Some(mut r) = b.recording() {
             r.push(Command::Wild { address, call });
         }
@@ -28,7 +28,7 @@ fn range(b: &CommandBuffer, address: u64, size: u64, call: &'static str) -> Opti
     };
     let there = whole.size;
     if size > there {
-        crate::debug::log_error(&format!(
+        crate::base::debug::log_error(&format!(
             "{call}: {size} bytes at {address:#x}, where an allocation has {there} bytes left: cut to those"
         ));
     }

@@ -1,10 +1,10 @@
 //! Barriers and events. The memory of the device is coherent and layouts are the same for every use: what remains
 //! of a dependency is its stages, which place work on the time line.
 
-use crate::chain;
-use crate::command_buffer::CommandBuffer;
-use crate::event::Event;
-use crate::object;
+use crate::base::chain;
+use crate::base::object;
+use crate::record::command_buffer::CommandBuffer;
+use crate::sync::event::Event;
 use gpu::command::{Command, Dependency};
 
 /// All stages that a dependency's barriers name.

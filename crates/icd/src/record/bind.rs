@@ -1,8 +1,8 @@
 //! What is bound at a bind point, and its snapshot for a dispatch.
 
-use crate::descriptor_layout::SetLayout;
+use crate::descriptor::descriptor_layout::SetLayout;
 use crate::pipeline::Shared as Pipeline;
-use crate::pipeline_layout::Layout;
+use crate::pipeline::pipeline_layout::Layout;
 use machine::bindings::{Bindings, HeapRange, Push};
 use machine::descriptor::{DESCRIPTOR_BYTES, SetMemory};
 use smallvec::SmallVec;
@@ -114,7 +114,7 @@ impl BindPoint {
             return Some(bound);
         }
         if pipeline.reads_set(i) {
-            crate::debug::log_error(&format!(
+            crate::base::debug::log_error(&format!(
                 "set {i} is bound with another layout than the pipeline has: it counts as none"
             ));
         }

@@ -2,11 +2,11 @@
 
 use super::bind::{BindPoint, BoundSet};
 use super::descriptors::{points, set_layout};
-use crate::chain;
-use crate::command_buffer::CommandBuffer;
-use crate::debug::log_error;
-use crate::descriptor_layout::SetLayout;
-use crate::limits::{MAX_BOUND_DESCRIPTOR_SETS, MAX_DESCRIPTOR_BUFFERS};
+use crate::base::chain;
+use crate::base::debug::log_error;
+use crate::descriptor::descriptor_layout::SetLayout;
+use crate::instance::limits::{MAX_BOUND_DESCRIPTOR_SETS, MAX_DESCRIPTOR_BUFFERS};
+use crate::record::command_buffer::CommandBuffer;
 use std::sync::Arc;
 
 /// Push descriptors need no buffer here, so that what a binding is for makes no difference.
@@ -100,7 +100,7 @@ fn embedded(point: &mut BindPoint, set: u32, layout: &Arc<SetLayout>) {
         pushed: false,
     });
     if bound.is_none() {
-        crate::debug::log_error("vkCmdBindDescriptorBufferEmbeddedSamplersEXT: no memory for a set");
+        crate::base::debug::log_error("vkCmdBindDescriptorBufferEmbeddedSamplersEXT: no memory for a set");
     }
     point.bind(set as usize, bound);
 }

@@ -2,10 +2,10 @@
 //! pipelines have no sets, and those with sets do not look at heaps.
 
 use super::descriptors::push_bytes;
-use crate::chain;
-use crate::command_buffer::CommandBuffer;
-use crate::debug::log_error;
-use crate::descriptor_heap::MAX_HEAP;
+use crate::base::chain;
+use crate::base::debug::log_error;
+use crate::instance::limits::MAX_HEAP;
+use crate::record::command_buffer::CommandBuffer;
 use machine::bindings::HeapRange;
 use shader::options::Heap;
 

@@ -1,15 +1,15 @@
 //! Binding and pushing descriptors and push constants.
 
 use super::bind::{BindPoint, BoundSet};
-use crate::chain;
-use crate::command_buffer::{CommandBuffer, Recorder};
-use crate::descriptor_layout::SetLayout;
-use crate::descriptor_set::{self, DescriptorSet, Replaced};
-use crate::limits::MAX_PUSH_CONSTANTS;
-use crate::object;
+use crate::base::chain;
+use crate::base::object;
+use crate::descriptor::descriptor_layout::SetLayout;
+use crate::descriptor::descriptor_set::{self, DescriptorSet, Replaced};
+use crate::descriptor::update_template::DescriptorUpdateTemplate;
+use crate::instance::limits::MAX_PUSH_CONSTANTS;
 use crate::pipeline::Pipeline;
-use crate::pipeline_layout;
-use crate::update_template::DescriptorUpdateTemplate;
+use crate::pipeline::pipeline_layout;
+use crate::record::command_buffer::{CommandBuffer, Recorder};
 use machine::descriptor::SetMemory;
 use std::sync::Arc;
 use vk::PipelineBindPoint as Point;
@@ -98,7 +98,7 @@ pub(crate) unsafe fn cmd_push_constants2(b: &CommandBuffer, info: *const vk::Pus
 pub(super) fn push_bytes(r: &mut Recorder, offset: u32, data: &[u8], command: &str) {
     if !r.push.put(offset as usize, data) {
         let end = offset as u64 + data.len() as u64;
-        crate::debug::log_error(&format!("{command}: bytes up to {end}, of {MAX_PUSH_CONSTANTS}"));
+        crate::base::debug::log_error(&format!("{command}: bytes up to {end}, of {MAX_PUSH_CONSTANTS}"));
     }
 }
 
@@ -115,7 +115,7 @@ fn push(
         _ => layout.allocate(0),
     };
     let Some(memory) = memory else {
-        crate::debug::log_error("vkCmdPushDescriptorSet: no memory for a set");
+        crate::base::debug::log_error("vkCmdPushDescriptorSet: no memory for a set");
         return point.bind(index as usize, None);
     };
     write(layout, &memory, &mut Replaced::new());
@@ -133,7 +133,7 @@ pub(super) unsafe fn set_layout(layout: vk::PipelineLayout, set: u32) -> Option<
     unsafe {
         let found = pipeline_layout::get(layout)?.sets.get(set as usize).cloned().flatten();
         if found.is_none() {
-            crate::debug::log_error(&format!("the pipeline layout has no set {set}"));
+            crate::base::debug::log_error(&format!("the pipeline layout has no set {set}"));
         }
         found
     }

@@ -1,18 +1,18 @@
 //! Compute dispatches.
 
-use crate::command_buffer::{CommandBuffer, Recorder};
 use crate::pipeline::PipelineKind;
+use crate::record::command_buffer::{CommandBuffer, Recorder};
 use gpu::command::{Command, Dispatch};
 
 /// The bound compute pipeline with everything bound to it.
 pub(super) fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>> {
     let instrumentation = r.instrumented();
     let Some(pipeline) = r.compute.pipeline.clone() else {
-        crate::debug::log_error("vkCmdDispatch without a bound compute pipeline");
+        crate::base::debug::log_error("vkCmdDispatch without a bound compute pipeline");
         return None;
     };
     let PipelineKind::Compute(shader) = &pipeline.kind else {
-        crate::debug::log_error("vkCmdDispatch with a graphics pipeline");
+        crate::base::debug::log_error("vkCmdDispatch with a graphics pipeline");
         return None;
     };
     let bindings = r.compute.bindings(&pipeline, &r.push, r.heaps);
@@ -42,7 +42,7 @@ pub(crate) unsafe fn cmd_dispatch_base(
 pub(crate) unsafe fn cmd_dispatch_indirect(b: &CommandBuffer, buffer: vk::Buffer, offset: u64) {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
-        let (Some(buffer), Some(mut r)) = (crate::buffer::get(buffer), b.recording()) else { return };
+        let (Some(buffer), Some(mut r)) = (crate::memory::buffer::get(buffer), b.recording()) else { return };
         if let Some(dispatch) = prepare(&mut r, [0; 3]) {
             r.push(Command::DispatchIndirect { dispatch, buffer, offset });
         }

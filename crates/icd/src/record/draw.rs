@@ -1,11 +1,13 @@
 //! Draws, and the buffers they read.
 
-use super::shaders::{self, Shaders};
-use crate::buffer;
-use crate::chain;
-use crate::command_buffer::{CommandBuffer, Recorder};
-use crate::draw_settings::{MAX_BINDINGS, Settings};
+use super::shaders;
+use crate::base::chain;
+use crate::instance::limits::MAX_BINDINGS;
+use crate::memory::buffer;
+use crate::pipeline::draw_settings::Settings;
+use crate::pipeline::shader_combinations::Shaders;
 use crate::pipeline::{PipelineKind, Shared};
+use crate::record::command_buffer::{CommandBuffer, Recorder};
 use raster::draw::{Call, Draw, IndexBuffer, VertexBuffer, What};
 use raster::state::State;
 use std::ops::{Deref, DerefMut};
@@ -50,7 +52,11 @@ impl Graphics {
 
     /// What a draw with the pipeline is drawn with: made once for all draws between two changes, and not again where a
     /// change led back to what there was, for what follows from a state is kept with it.
-    fn state(&mut self, pipeline: &Arc<Shared>, own: &crate::pipeline_graphics::Graphics) -> Arc<State> {
+    fn state(
+        &mut self,
+        pipeline: &Arc<Shared>,
+        own: &crate::pipeline::pipeline_graphics::Graphics,
+    ) -> Arc<State> {
         let known = self.states.iter().position(|m| Arc::ptr_eq(&m.pipeline, pipeline));
         if let Some(m) = known.and_then(|k| self.states.get(k)).filter(|m| m.changes == self.changes) {
             return m.state.clone();
@@ -107,7 +113,7 @@ struct Made {
 pub(crate) struct Buffers(pub Arc<[VertexBuffer]>, pub Option<IndexBuffer>);
 
 /// What a draw with the pipeline is drawn with, where these settings are dynamic.
-pub(super) fn state_of(pipeline: &crate::pipeline_graphics::Graphics, set: &Settings) -> State {
+pub(super) fn state_of(pipeline: &crate::pipeline::pipeline_graphics::Graphics, set: &Settings) -> State {
     let mut all = pipeline.settings.clone();
     all.overlay(set, pipeline.dynamic);
     let mut made = all.build();
@@ -139,11 +145,11 @@ pub(super) fn prepare(r: &mut Recorder, what: What) -> Option<Draw> {
     let pipeline = r.graphics.pipeline.clone().or_else(|| shaders::pipeline(r))?;
     let shared: &Shared = &pipeline;
     let PipelineKind::Graphics(g) = &shared.kind else {
-        crate::debug::log_error("a draw with a compute pipeline");
+        crate::base::debug::log_error("a draw with a compute pipeline");
         return None;
     };
     let Some(gpu) = &g.pipeline else {
-        crate::debug::log_error("a draw with a pipeline library");
+        crate::base::debug::log_error("a draw with a pipeline library");
         return None;
     };
     Some(Draw {
@@ -375,7 +381,7 @@ pub(crate) unsafe fn cmd_set_primitive_restart_index_ext(b: &CommandBuffer, inde
     let Some(mut r) = b.recording() else { return };
     match &mut r.draw.index {
         Some(i) => i.restart = index,
-        None => crate::debug::log_error("vkCmdSetPrimitiveRestartIndexEXT: no index buffer is bound"),
+        None => crate::base::debug::log_error("vkCmdSetPrimitiveRestartIndexEXT: no index buffer is bound"),
     }
 }
 
@@ -401,9 +407,9 @@ pub(crate) unsafe fn cmd_set_vertex_input_ext(
         }
         input.attributes.clear();
         for a in chain::slice(attributes, attribute_count) {
-            match crate::pipeline_state::attribute(a.location, a.binding, a.format, a.offset) {
+            match crate::pipeline::pipeline_state::attribute(a.location, a.binding, a.format, a.offset) {
                 Some(a) => input.attributes.push(a),
-                None => crate::debug::log_error(&format!(
+                None => crate::base::debug::log_error(&format!(
                     "vkCmdSetVertexInputEXT: vertices of format {:?}",
                     a.format
                 )),

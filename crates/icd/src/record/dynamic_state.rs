@@ -1,9 +1,11 @@
 //! Dynamic state: kept as it is set, for the draws to come.
 
 use super::draw::Changing;
-use crate::chain;
-use crate::command_buffer::CommandBuffer;
-use crate::draw_settings::{self, MAX_COLORS, MAX_VIEWPORTS, Settings};
+use crate::base::chain;
+use crate::instance::limits::{MAX_COLORS, MAX_VIEWPORTS};
+use crate::pass::convert;
+use crate::pipeline::draw_settings::{self, Settings};
+use crate::record::command_buffer::CommandBuffer;
 use raster::state::StencilFace;
 
 /// Elements from `first` on.
@@ -57,14 +59,14 @@ setters! {
     cmd_set_viewport(first: u32, n: u32, p: *const vk::Viewport) |s|
         place(&mut s.geometry.viewports, first, chain::slice(p, n).iter().map(draw_settings::viewport));
     cmd_set_scissor(first: u32, n: u32, p: *const vk::Rect2D) |s|
-        place(&mut s.geometry.scissors, first, chain::slice(p, n).iter().map(draw_settings::rect));
+        place(&mut s.geometry.scissors, first, chain::slice(p, n).iter().map(convert::rect));
     cmd_set_viewport_with_count(n: u32, p: *const vk::Viewport) |s| {
         s.geometry.viewport_count = count(n);
         place(&mut s.geometry.viewports, 0, chain::slice(p, n).iter().map(draw_settings::viewport))
     };
     cmd_set_scissor_with_count(n: u32, p: *const vk::Rect2D) |s| {
         s.geometry.scissor_count = count(n);
-        place(&mut s.geometry.scissors, 0, chain::slice(p, n).iter().map(draw_settings::rect))
+        place(&mut s.geometry.scissors, 0, chain::slice(p, n).iter().map(convert::rect))
     };
     cmd_set_line_width(width: f32) |s| s.geometry.line_width = width;
     cmd_set_depth_bias(constant: f32, clamp: f32, slope: f32) |s|
@@ -75,7 +77,7 @@ setters! {
         bias.constant = i.depth_bias_constant_factor;
         bias.clamp = i.depth_bias_clamp;
         bias.slope = i.depth_bias_slope_factor;
-        crate::pipeline_state::depth_bias_form(i.p_next, bias)
+        crate::pipeline::pipeline_state::depth_bias_form(i.p_next, bias)
     };
     cmd_set_depth_bias_enable(on: vk::Bool32) |s| s.geometry.bias_enable = on != 0;
     cmd_set_blend_constants(c: *const [f32; 4]) |s| s.output.constants = *c;
@@ -110,7 +112,7 @@ setters! {
     // VK_EXT_extended_dynamic_state3
     cmd_set_depth_clamp_enable_ext(on: vk::Bool32) |s| s.geometry.depth_clamp = on != 0;
     cmd_set_depth_clamp_range_ext(mode: vk::DepthClampModeEXT, range: *const vk::DepthClampRangeEXT) |s|
-        s.geometry.clamp_range = crate::pipeline_state::clamp_range(mode, range);
+        s.geometry.clamp_range = crate::pipeline::pipeline_state::clamp_range(mode, range);
     cmd_set_depth_clip_enable_ext(on: vk::Bool32) |s| s.geometry.depth_clip = Some(on != 0);
     cmd_set_depth_clip_negative_one_to_one_ext(on: vk::Bool32) |s| s.geometry.negative_one_to_one = on != 0;
     cmd_set_polygon_mode_ext(mode: vk::PolygonMode) |s| s.geometry.polygon_mode = mode;
@@ -122,7 +124,7 @@ setters! {
     cmd_set_rasterization_stream_ext(stream: u32) |s| s.geometry.stream = stream;
     cmd_set_tessellation_domain_origin_ext(origin: vk::TessellationDomainOrigin) |s|
         s.geometry.domain_origin = origin;
-    cmd_set_rasterization_samples_ext(n: vk::SampleCountFlags) |s| s.output.samples = draw_settings::samples(n);
+    cmd_set_rasterization_samples_ext(n: vk::SampleCountFlags) |s| s.output.samples = convert::samples(n);
     cmd_set_sample_mask_ext(_n: vk::SampleCountFlags, mask: *const vk::SampleMask) |s|
         s.output.mask = mask.as_ref().copied().unwrap_or(u32::MAX);
     cmd_set_alpha_to_coverage_enable_ext(on: vk::Bool32) |s| s.output.alpha_to_coverage = on != 0;
@@ -170,15 +172,8 @@ pub(crate) unsafe fn cmd_set_rendering_attachment_locations(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let Some(mut r) = b.recording() else { return };
-        r.draw.change().output.locations = locations(&*info);
+        r.draw.change().output.locations = draw_settings::locations(&*info);
     }
-}
-
-/// Locations by attachment; none: the identity.
-pub(crate) unsafe fn locations(info: &vk::RenderingAttachmentLocationInfo) -> Vec<u32> {
-    let n = info.color_attachment_count.min(MAX_COLORS as u32);
-    // SAFETY: valid usage: the structure's pointers lead to what they are said to.
-    unsafe { chain::slice(info.p_color_attachment_locations, n).to_vec() }
 }
 
 /// Input attachments are found by the views that descriptors name, whatever their index.

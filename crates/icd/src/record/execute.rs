@@ -1,8 +1,8 @@
 //! Secondary command buffers, conditional rendering.
 
-use crate::chain;
-use crate::command_buffer::CommandBuffer;
-use crate::object;
+use crate::base::chain;
+use crate::base::object;
+use crate::record::command_buffer::CommandBuffer;
 use gpu::command::Command;
 
 pub(crate) unsafe fn cmd_execute_commands(b: &CommandBuffer, count: u32, buffers: *const vk::CommandBuffer) {
@@ -15,7 +15,7 @@ pub(crate) unsafe fn cmd_execute_commands(b: &CommandBuffer, count: u32, buffers
         let Some(mut r) = b.recording() else { return };
         if r.instrumentation.is_some() {
             // Secondary command buffers have their own objects: this one goes on behind them.
-            crate::debug::log_error(
+            crate::base::debug::log_error(
                 "vkCmdExecuteCommands while shader instrumentation is active (VUID 12373)",
             );
         }
@@ -35,7 +35,9 @@ pub(crate) unsafe fn cmd_begin_conditional_rendering_ext(
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
         let i = &*info;
-        let (Some(buffer), Some(mut r)) = (crate::buffer::get(i.buffer), b.recording()) else { return };
+        let (Some(buffer), Some(mut r)) = (crate::memory::buffer::get(i.buffer), b.recording()) else {
+            return;
+        };
         let inverted = i.flags.contains(vk::ConditionalRenderingFlagsEXT::INVERTED);
         r.push(Command::BeginConditional { buffer, offset: i.offset, inverted });
     }

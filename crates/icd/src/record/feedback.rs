@@ -1,8 +1,8 @@
 //! Transform feedback (VK_EXT_transform_feedback).
 
-use crate::buffer;
-use crate::chain;
-use crate::command_buffer::CommandBuffer;
+use crate::base::chain;
+use crate::memory::buffer;
+use crate::record::command_buffer::CommandBuffer;
 use gpu::command::{Command, CounterPlace};
 use raster::draw::What;
 use raster::geometry::feedback::Target;

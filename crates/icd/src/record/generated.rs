@@ -1,12 +1,13 @@
 //! Commands that the device generates (VK_EXT_device_generated_commands).
 
 use super::draw::{self, state_of};
-use super::shaders::{self, Shaders};
-use crate::command_buffer::{CommandBuffer, Recorder};
-use crate::generated_commands::{CommandsLayout, ExecutionSet, MAX_SEQUENCES, Member, Members};
-use crate::object;
+use crate::base::object;
+use crate::instance::limits::MAX_INDIRECT_SEQUENCES;
+use crate::pipeline::shader_combinations::{self, Shaders};
 use crate::pipeline::{PipelineKind, Shared};
 use crate::record::bind::BindPoint;
+use crate::record::command_buffer::{CommandBuffer, Recorder};
+use crate::record::generated_commands::{CommandsLayout, ExecutionSet, Member, Members};
 use gpu::command::generated::{Choose, Generated, Token, Work};
 use gpu::command::{Command, Dispatch};
 use machine::bindings::{HeapRange, Push};
@@ -26,7 +27,7 @@ pub(crate) unsafe fn cmd_preprocess_generated_commands_ext(
 /// What was bound when the command was recorded, for whatever a sequence chooses.
 struct Chooser {
     members: Members,
-    settings: crate::draw_settings::Settings,
+    settings: crate::pipeline::draw_settings::Settings,
     shaders: Shaders,
     feedback_loop: bool,
     points: Mutex<[BindPoint; 2]>,
@@ -58,9 +59,9 @@ impl Chooser {
                 let mut all = self.shaders.clone();
                 for m in &members {
                     let Member::Shader(s) = m else { return None };
-                    *shaders::place(&mut all, s.made.stage)? = Some(s.clone());
+                    *shader_combinations::place(&mut all, s.made.stage)? = Some(s.clone());
                 }
-                shaders::combined(&all)?
+                shader_combinations::combined(&all)?
             }
         };
         self.work(&pipeline, buffers)
@@ -136,7 +137,7 @@ pub(crate) unsafe fn cmd_execute_generated_commands_ext(
                 (None, Some(Arc::new(move |indices: &[u32]| chooser.choose(indices, &buffers))))
             }
             (true, None) => {
-                return crate::debug::log_error(
+                return crate::base::debug::log_error(
                     "vkCmdExecuteGeneratedCommandsEXT: no indirect execution set",
                 );
             }
@@ -146,7 +147,7 @@ pub(crate) unsafe fn cmd_execute_generated_commands_ext(
             stride: layout.stride,
             address: i.indirect_address,
             size: i.indirect_address_size,
-            most: i.max_sequence_count.min(MAX_SEQUENCES),
+            most: i.max_sequence_count.min(MAX_INDIRECT_SEQUENCES),
             count: i.sequence_count_address,
             most_draws: i.max_draw_count,
             work,

@@ -1,8 +1,8 @@
 //! Debug labels: begun and ended ones are recorded, for tools and messages; inserted ones where they are the channel's
 //! marks.
 
-use crate::chain;
-use crate::command_buffer::CommandBuffer;
+use crate::base::chain;
+use crate::record::command_buffer::CommandBuffer;
 use gpu::command::Command;
 
 pub(crate) unsafe fn cmd_begin_debug_utils_label_ext(b: &CommandBuffer, info: *const vk::DebugUtilsLabelEXT) {

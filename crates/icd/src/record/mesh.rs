@@ -1,8 +1,8 @@
 //! Draws of mesh tasks (VK_EXT_mesh_shader).
 
 use super::draw::record;
-use crate::buffer;
-use crate::command_buffer::CommandBuffer;
+use crate::memory::buffer;
+use crate::record::command_buffer::CommandBuffer;
 use raster::draw::What;
 
 pub(crate) unsafe fn cmd_draw_mesh_tasks_ext(b: &CommandBuffer, x: u32, y: u32, z: u32) {

@@ -1,9 +1,13 @@
-//! vkCmd*: what each command records. Resources are held by `Arc`, so an object destroyed early cannot hurt a queue.
+//! Command buffers and what each vkCmd* records. A recorded command holds its resources by `Arc`, so an object destroyed early cannot hurt a queue.
+//!
+//! It must not know queues or surfaces.
 
 pub(crate) mod absent_state;
 pub(crate) mod address;
 pub(crate) mod barrier;
 pub(crate) mod bind;
+pub(crate) mod command_buffer;
+pub(crate) mod command_pool;
 pub(crate) mod descriptor_buffers;
 pub(crate) mod descriptor_heaps;
 pub(crate) mod descriptors;
@@ -13,6 +17,8 @@ pub(crate) mod dynamic_state;
 pub(crate) mod execute;
 pub(crate) mod feedback;
 pub(crate) mod generated;
+pub(crate) mod generated_commands;
+pub(crate) mod instrumentation;
 pub(crate) mod labels;
 pub(crate) mod mesh;
 pub(crate) mod pass;

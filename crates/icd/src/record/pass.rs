@@ -1,9 +1,9 @@
 //! Render passes and attachment clears.
 
-use crate::chain;
-use crate::command_buffer::{CommandBuffer, Recorder};
-use crate::render_pass;
-use crate::rendering;
+use crate::base::chain;
+use crate::pass::render_pass;
+use crate::pass::rendering;
+use crate::record::command_buffer::{CommandBuffer, Recorder};
 use gpu::command::Command;
 use raster::pass::Rendering;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub(crate) unsafe fn cmd_next_subpass2(
 ) {
     let Some(mut r) = b.recording() else { return };
     if r.subpasses_left == 0 {
-        crate::debug::log_error("vkCmdNextSubpass: the render pass has no further subpass");
+        crate::base::debug::log_error("vkCmdNextSubpass: the render pass has no further subpass");
         return;
     }
     r.subpasses_left -= 1;

@@ -1,8 +1,8 @@
 //! Query commands.
 
-use crate::command_buffer::CommandBuffer;
-use crate::object;
-use crate::query_pool::QueryPool;
+use crate::base::object;
+use crate::device::query_pool::QueryPool;
+use crate::record::command_buffer::CommandBuffer;
 use gpu::command::Command;
 use std::sync::Arc;
 
@@ -85,7 +85,9 @@ pub(crate) unsafe fn cmd_copy_query_pool_results(
 ) {
     // SAFETY: valid usage: nobody destroys the objects meanwhile.
     unsafe {
-        if let (Some(pool), Some(dst), Some(mut r)) = (pool(p), crate::buffer::get(dst), b.recording()) {
+        if let (Some(pool), Some(dst), Some(mut r)) =
+            (pool(p), crate::memory::buffer::get(dst), b.recording())
+        {
             r.push(Command::CopyQueryResults { pool, first, count, dst, offset, stride, flags });
         }
     }

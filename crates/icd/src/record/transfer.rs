@@ -1,8 +1,9 @@
 //! Copies, fills, updates, clears, blits, resolves.
 
-use crate::chain;
-use crate::command_buffer::CommandBuffer;
-use crate::{buffer, image};
+use crate::base::chain;
+use crate::memory::buffer;
+use crate::memory::image;
+use crate::record::command_buffer::CommandBuffer;
 use gpu::command::Command;
 use std::ffi::c_void;
 

@@ -2,12 +2,12 @@
 
 use super::engine::{Phase, State};
 use super::swapchain::Swapchain;
-use crate::answer::invalid;
-use crate::chain;
+use crate::base::answer::invalid;
+use crate::base::chain;
+use crate::base::object;
 use crate::device::Device;
-use crate::fence::Fence;
-use crate::object;
-use crate::semaphore::Semaphore;
+use crate::sync::fence::Fence;
+use crate::sync::semaphore::Semaphore;
 use machine::turns::Step;
 
 /// An image that can be acquired becomes the application's. `None` while there is none.

@@ -6,7 +6,7 @@ use super::pixels::Picture;
 use super::surface::{Place, Target};
 use super::wayland;
 use super::window::{Canvas, Window};
-use crate::answer::Answer;
+use crate::base::answer::Answer;
 use crate::device::Inner;
 use machine::sync::{Fence, Hub};
 use parking_lot::Mutex;

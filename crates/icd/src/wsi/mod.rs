@@ -14,6 +14,7 @@
 //! The libraries of X11 and Wayland are the application's: they are loaded when the first window comes along.
 
 pub(crate) mod acquire;
+pub(crate) mod bind;
 mod engine;
 mod pixels;
 pub(crate) mod present;

@@ -2,11 +2,11 @@
 
 use super::engine::{Engine, Frame};
 use super::swapchain::Swapchain;
-use crate::chain;
-use crate::fence::Fence;
-use crate::object;
-use crate::queue::Queue;
-use crate::semaphore::Semaphore;
+use crate::base::chain;
+use crate::base::object;
+use crate::device::Queue;
+use crate::sync::fence::Fence;
+use crate::sync::semaphore::Semaphore;
 use gpu::command::{SemaphoreOp, Submission};
 use std::sync::Arc;
 
@@ -80,7 +80,7 @@ pub(crate) unsafe fn queue_present_khr(queue: &Queue, info: *const vk::PresentIn
             let result = match object::get::<Swapchain>(swapchain) {
                 _ if queue.device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
                 None => vk::Result::ERROR_SURFACE_LOST_KHR,
-                Some(s) if !s.engine.take(image) => crate::answer::invalid(&format!(
+                Some(s) if !s.engine.take(image) => crate::base::answer::invalid(&format!(
                     "vkQueuePresentKHR: image {image} of the swapchain is not acquired"
                 )),
                 Some(s) => {

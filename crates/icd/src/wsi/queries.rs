@@ -2,11 +2,11 @@
 
 use super::pixels::FORMATS;
 use super::surface::{MAX_EXTENT, Place, Surface};
-use crate::answer::{Answer, code};
-use crate::chain;
+use crate::base::answer::{Answer, code};
+use crate::base::chain;
+use crate::base::object;
 use crate::device::Device;
-use crate::object;
-use crate::physical_device::{PhysicalDevice, family};
+use crate::instance::physical_device::{PhysicalDevice, family};
 use vk::CompositeAlphaFlagsKHR as Alpha;
 use vk::ImageUsageFlags as U;
 use vk::PresentModeKHR as Mode;

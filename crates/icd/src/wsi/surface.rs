@@ -3,11 +3,11 @@
 use super::engine::Engine;
 use super::window::Window;
 use super::{wayland, xlib};
-use crate::answer::{Answer, created};
+use crate::base::answer::{Answer, created};
+use crate::base::object::{self, Object};
 use crate::instance::Instance;
-use crate::limits::MAX_IMAGE_2D;
-use crate::object::{self, Object};
-use crate::physical_device::{PhysicalDevice, family};
+use crate::instance::limits::MAX_IMAGE_2D;
+use crate::instance::physical_device::{PhysicalDevice, family};
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 

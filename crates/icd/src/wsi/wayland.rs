@@ -5,7 +5,7 @@
 //! application's events are left alone. The numbers are those of wayland.xml.
 
 use super::pixels::{Picture, PixelLayout};
-use crate::answer::Answer;
+use crate::base::answer::Answer;
 use parking_lot::Mutex;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -204,7 +204,7 @@ static SHM_LISTENER: Listener<1> = SHM;
 static DONE_LISTENER: Listener<1> = DONE;
 
 fn lost(why: &str) -> vk::Result {
-    crate::debug::log_error(&format!("Wayland: {why}"));
+    crate::base::debug::log_error(&format!("Wayland: {why}"));
     LOST
 }
 

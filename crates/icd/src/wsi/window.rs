@@ -3,7 +3,7 @@
 use super::pixels::{self, PixelLayout};
 use super::shm::{Attached, Segment, Sent};
 use super::xlib::Server;
-use crate::answer::Answer;
+use crate::base::answer::Answer;
 use std::collections::HashMap;
 use std::os::fd::{FromRawFd, OwnedFd};
 use std::sync::OnceLock;
@@ -107,7 +107,7 @@ impl Window {
         let visual = asked.reply().map_err(lost)?.visual;
         let setup = c.setup();
         let unfit = || {
-            crate::debug::log_error(&format!(
+            crate::base::debug::log_error(&format!(
                 "X11: window {:#x} is of visual {visual:#x}, no colours",
                 self.id
             ));

@@ -1,7 +1,7 @@
 //! The application's connection to its X server, from libxcb or Xlib. Both libraries are loaded by name, for an
 //! application that shows windows has them loaded already and one that does not needs none.
 
-use crate::answer::Answer;
+use crate::base::answer::Answer;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::OnceLock;
 use x11rb::connection::Connection as _;
@@ -28,7 +28,7 @@ impl Server {
 }
 
 fn lost(why: &str) -> vk::Result {
-    crate::debug::log_error(&format!("X11: {why}"));
+    crate::base::debug::log_error(&format!("X11: {why}"));
     vk::Result::ERROR_SURFACE_LOST_KHR
 }
 

@@ -1,5 +1,5 @@
 //! Older commands built from the newest: parameters become members of the newer command's structures, by name.
-//! Those that do not fit this scheme are written by hand in `crates/icd/src/legacy.rs`.
+//! Those that do not fit this scheme are written by hand in `crates/icd/src/legacy`.
 
 use super::Tables;
 use super::entrypoints::object;
@@ -112,7 +112,7 @@ impl Build<'_, '_> {
             .collect();
         let _ = writeln!(
             self.before,
-            "let {name}: Vec<_> = crate::chain::slice({name}, {count}).iter().map(|x| {} {{ {copied} ..Default::default() }}).collect();",
+            "let {name}: Vec<_> = crate::base::chain::slice({name}, {count}).iter().map(|x| {} {{ {copied} ..Default::default() }}).collect();",
             self.n.base(&want.ty, "vk::", "")
         );
         // Of no array there is none, whatever its count says.

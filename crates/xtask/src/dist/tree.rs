@@ -101,7 +101,7 @@ fn manifest(path: &Path, of: &str, library: &str) -> Result<Vec<u8>, String> {
     Ok(serde_json::to_string_pretty(&json).map_err(at)?.into_bytes())
 }
 
-/// Of the linker's map what the driver reads when it panics (`icd::panics`): addresses of Rust's functions. The rest is nine
+/// Of the linker's map what the driver reads when it panics (`icd::base::panics`): addresses of Rust's functions. The rest is nine
 /// tenths, and names the folders of this machine.
 fn functions(map: &str) -> String {
     let rows = map.lines().map(|l| l.split_ascii_whitespace().collect::<Vec<_>>());

@@ -1,0 +1,14 @@
+//! What every object of the driver is made with: handles, pointers of the application, messages, memory of the host, hashes and signatures.
+//!
+//! It must not know any Vulkan object.
+
+pub(crate) mod alloc;
+pub(crate) mod answer;
+pub(crate) mod cache_key;
+pub(crate) mod chain;
+pub(crate) mod debug;
+pub(crate) mod guard;
+pub(crate) mod hash;
+pub(crate) mod object;
+pub(crate) mod panics;
+pub(crate) mod signed;

@@ -1,0 +1,231 @@
+//! VkDescriptorSetLayout: where each binding's descriptors lie in a set's memory.
+//!
+//! Every descriptor takes [`DESCRIPTOR_BYTES`]; an inline uniform block lies there as its plain bytes. Dynamic buffers
+//! keep their undisplaced descriptor in the set and get a number in the order of bindings; dispatches read them, with
+//! their offsets added, from the dynamic table.
+
+use crate::base::answer::{Answer, created, invalid};
+use crate::base::chain;
+use crate::base::object::{self, Object};
+use crate::device::Device;
+use crate::memory::sampler::Sampler;
+use machine::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
+use std::sync::Arc;
+
+/// `maxInlineUniformBlockSize` and the like are far below; this bounds the arithmetic.
+const MAX_SET_BYTES: u64 = 1 << 30;
+
+pub(crate) struct Binding {
+    pub number: u32,
+    pub ty: vk::DescriptorType,
+    /// Array elements; bytes of an inline uniform block.
+    pub count: u32,
+    /// Byte offset of element 0 in the set.
+    pub offset: u32,
+    /// Number of element 0 among the set's dynamic buffers.
+    pub dynamic: u32,
+    /// One per element, or empty.
+    pub immutable: Vec<Arc<texel::sample::Sampler>>,
+    pub flags: vk::DescriptorBindingFlags,
+}
+
+impl Binding {
+    pub fn is_inline(&self) -> bool {
+        self.ty == vk::DescriptorType::INLINE_UNIFORM_BLOCK
+    }
+    pub fn is_dynamic(&self) -> bool {
+        matches!(
+            self.ty,
+            vk::DescriptorType::UNIFORM_BUFFER_DYNAMIC | vk::DescriptorType::STORAGE_BUFFER_DYNAMIC
+        )
+    }
+    pub fn is_variable(&self) -> bool {
+        self.flags.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT)
+    }
+    /// Bytes that `count` elements take.
+    fn bytes(&self, count: u32) -> u64 {
+        if self.is_inline() {
+            (count as u64).next_multiple_of(DESCRIPTOR_BYTES as u64)
+        } else {
+            count as u64 * DESCRIPTOR_BYTES as u64
+        }
+    }
+}
+
+/// What sets and pipeline layouts share of a layout.
+pub(crate) struct SetLayout {
+    /// By rising number; bindings without descriptors are kept.
+    pub bindings: Vec<Binding>,
+    pub dynamic_count: u32,
+    /// Sets lie in descriptor buffers; those of push descriptors and of embedded samplers do not.
+    pub in_memory: bool,
+    size: u32,
+}
+
+pub struct DescriptorSetLayout {
+    pub(crate) shared: Arc<SetLayout>,
+}
+
+impl Object for DescriptorSetLayout {
+    type Handle = vk::DescriptorSetLayout;
+}
+
+impl SetLayout {
+    pub fn index(&self, number: u32) -> Option<usize> {
+        self.bindings.binary_search_by_key(&number, |b| b.number).ok()
+    }
+
+    /// Shaders compiled for the one find the same in sets of the other (§ Pipeline Layout Compatibility).
+    pub fn is_like(&self, other: &SetLayout) -> bool {
+        let same = |a: &Binding, b: &Binding| {
+            (a.number, a.ty, a.count, a.offset) == (b.number, b.ty, b.count, b.offset)
+        };
+        self.in_memory == other.in_memory
+            && self.bindings.len() == other.bindings.len()
+            && self.bindings.iter().zip(&other.bindings).all(|(a, b)| same(a, b))
+    }
+
+    /// Bytes of a set with as many elements in a variable-sized binding as there may be.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Memory for a set, immutable samplers in place; `variable` elements in a variable-sized last binding.
+    /// `None`: there is no memory.
+    pub fn allocate(&self, variable: u32) -> Option<SetMemory> {
+        let size = match self.bindings.last() {
+            Some(last) if last.is_variable() => last.offset as u64 + last.bytes(variable.min(last.count)),
+            _ => self.size as u64,
+        };
+        let memory = SetMemory::new(size as usize)?;
+        for b in &self.bindings {
+            for (i, s) in b.immutable.iter().enumerate() {
+                let at = b.offset + i as u32 * DESCRIPTOR_BYTES;
+                memory.write(at, Descriptor::image(None, Some(s.clone())));
+            }
+        }
+        Some(memory)
+    }
+
+    pub unsafe fn new(info: &vk::DescriptorSetLayoutCreateInfo) -> Answer<SetLayout> {
+        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+        unsafe {
+            let flags = chain::find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo>(info.p_next)
+                .map_or(&[][..], |f| chain::slice(f.p_binding_flags, f.binding_count));
+            let given = chain::slice(info.p_bindings, info.binding_count);
+            let mut bindings = Vec::with_capacity(given.len());
+            for (i, b) in given.iter().enumerate() {
+                let sampled = matches!(
+                    b.descriptor_type,
+                    vk::DescriptorType::SAMPLER | vk::DescriptorType::COMBINED_IMAGE_SAMPLER
+                );
+                let immutable = if sampled && !b.p_immutable_samplers.is_null() {
+                    chain::slice(b.p_immutable_samplers, b.descriptor_count)
+                        .iter()
+                        .map(|&s| Some(object::get::<Sampler>(s)?.gpu.clone()))
+                        .collect::<Option<Vec<_>>>()
+                        .ok_or_else(|| {
+                            invalid("vkCreateDescriptorSetLayout: an immutable sampler is no sampler")
+                        })?
+                } else {
+                    Vec::new()
+                };
+                bindings.push(Binding {
+                    number: b.binding,
+                    ty: b.descriptor_type,
+                    count: b.descriptor_count,
+                    offset: 0,
+                    dynamic: 0,
+                    immutable,
+                    flags: flags.get(i).copied().unwrap_or_default(),
+                });
+            }
+            bindings.sort_by_key(|b| b.number);
+            if bindings.windows(2).any(|w| w[0].number == w[1].number) {
+                return Err(invalid("vkCreateDescriptorSetLayout: a binding number twice"));
+            }
+            let (mut at, mut dynamic) = (0u64, 0);
+            for b in &mut bindings {
+                b.offset = at as u32;
+                at += b.bytes(b.count);
+                if at > MAX_SET_BYTES {
+                    return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+                }
+                if b.is_dynamic() {
+                    b.dynamic = dynamic;
+                    dynamic += b.count;
+                }
+            }
+            let in_memory = info.flags.contains(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT)
+                && !info.flags.intersects(
+                    vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR
+                        | vk::DescriptorSetLayoutCreateFlags::EMBEDDED_IMMUTABLE_SAMPLERS_EXT,
+                );
+            Ok(SetLayout { bindings, dynamic_count: dynamic, in_memory, size: at as u32 })
+        }
+    }
+}
+
+pub(crate) unsafe fn get(layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe { Some(object::get::<DescriptorSetLayout>(layout)?.shared.clone()) }
+}
+
+pub(crate) unsafe fn create_descriptor_set_layout(
+    _: &Device,
+    info: *const vk::DescriptorSetLayoutCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::DescriptorSetLayout,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, SetLayout::new(&*info).map(|l| DescriptorSetLayout { shared: Arc::new(l) })) }
+}
+
+pub(crate) unsafe fn destroy_descriptor_set_layout(
+    _: &Device,
+    layout: vk::DescriptorSetLayout,
+    _: *const vk::AllocationCallbacks,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<DescriptorSetLayout>(layout);
+    }
+}
+
+/// Bytes of a set up to which a layout is said to be supported.
+const SUPPORTED_BYTES: u64 = 1 << 28;
+
+pub(crate) unsafe fn get_descriptor_set_layout_support(
+    _: &Device,
+    info: *const vk::DescriptorSetLayoutCreateInfo,
+    out: *mut vk::DescriptorSetLayoutSupport,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let i = &*info;
+        let flags = chain::find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo>(i.p_next)
+            .map_or(&[][..], |f| chain::slice(f.p_binding_flags, f.binding_count));
+        let (mut bytes, mut variable) = (0u64, None);
+        for (n, b) in chain::slice(i.p_bindings, i.binding_count).iter().enumerate() {
+            let inline = b.descriptor_type == vk::DescriptorType::INLINE_UNIFORM_BLOCK;
+            let unit = if inline { 1 } else { DESCRIPTOR_BYTES as u64 };
+            bytes += b.descriptor_count as u64 * unit;
+            if flags.get(n).is_some_and(|f| f.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT))
+            {
+                variable = Some((inline, b.descriptor_count as u64 * unit));
+            }
+        }
+        (*out).supported = (bytes <= SUPPORTED_BYTES) as u32;
+        if let Some(v) =
+            chain::find_mut::<vk::DescriptorSetVariableDescriptorCountLayoutSupport>((*out).p_next)
+        {
+            v.max_variable_descriptor_count = match variable {
+                Some((true, _)) => crate::instance::limits::MAX_INLINE_UNIFORM_BLOCK,
+                Some((false, own)) => {
+                    ((SUPPORTED_BYTES.saturating_sub(bytes - own)) / DESCRIPTOR_BYTES as u64) as u32
+                }
+                None => 0,
+            };
+        }
+    }
+}

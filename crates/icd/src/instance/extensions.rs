@@ -1,0 +1,91 @@
+//! Extensions: the table (generated from `extensions.tsv` and vk.xml), sets of enabled ones, enumeration.
+
+use crate::base::chain;
+use crate::instance::clients::Client;
+pub(crate) use crate::instance::generated::extensions::EXTENSIONS;
+use std::ffi::{CStr, c_char};
+
+/// An extension the driver reports.
+pub(crate) struct Extension {
+    pub name: &'static CStr,
+    pub spec_version: u32,
+    pub instance: bool,
+}
+
+impl Extension {
+    /// Whether this machine has what it takes.
+    fn is_there(&self) -> bool {
+        self.name != c"VK_EXT_external_memory_dma_buf" || texel::dma_buf::available()
+    }
+}
+
+/// The place of an extension in [`EXTENSIONS`].
+pub(crate) fn id(name: &CStr) -> Option<usize> {
+    EXTENSIONS.binary_search_by(|e| e.name.cmp(name)).ok()
+}
+
+/// A set of extensions by their ids.
+#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
+pub(crate) struct Set([u64; 4]);
+
+const _: () = assert!(EXTENSIONS.len() <= 256);
+
+impl Set {
+    pub fn insert(&mut self, id: usize) {
+        self.0[id / 64] |= 1 << (id % 64);
+    }
+
+    pub fn contains(&self, id: usize) -> bool {
+        self.0[id / 64] >> (id % 64) & 1 != 0
+    }
+
+    /// Whether the extension of this name is enabled.
+    #[allow(dead_code)] // graphics will ask
+    pub fn has(&self, name: &CStr) -> bool {
+        id(name).is_some_and(|id| self.contains(id))
+    }
+
+    /// The extensions that an application asks for. An unknown one, or one of the other kind, is the error.
+    ///
+    /// # Safety
+    /// `names` points to `count` null-terminated strings.
+    pub unsafe fn read<'a>(names: *const *const c_char, count: u32, instance: bool) -> Result<Set, &'a CStr> {
+        // SAFETY: the caller keeps what is asked for above.
+        unsafe {
+            let mut set = Set::default();
+            for &name in chain::slice(names, count) {
+                let name = chain::str(name);
+                match id(name).filter(|&i| EXTENSIONS[i].instance == instance && EXTENSIONS[i].is_there()) {
+                    Some(id) => set.insert(id),
+                    None => return Err(name),
+                }
+            }
+            Ok(set)
+        }
+    }
+}
+
+/// The instance's or the device's extensions, in the two-call way.
+///
+/// # Safety
+/// As [`chain::fill`].
+pub(crate) unsafe fn enumerate(
+    instance: bool,
+    client: Client,
+    count: *mut u32,
+    out: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let list: Vec<_> = EXTENSIONS
+            .iter()
+            .filter(|e| e.instance == instance && e.is_there() && !client.lacks(e.name))
+            .map(|e| {
+                let mut p = vk::ExtensionProperties { spec_version: e.spec_version, ..Default::default() };
+                chain::write_str(&mut p.extension_name, &e.name.to_string_lossy());
+                p
+            })
+            .collect();
+        chain::fill(&list, count, out)
+    }
+}

@@ -1,0 +1,260 @@
+//! Features: the one table of what is on, the writer that fills every feature structure from it, and the check of
+//! what an application enables.
+
+use crate::base::chain;
+use crate::instance::extensions;
+use crate::instance::generated::structs::{CORE_FEATURES, FEATURE_STRUCTS};
+use crate::instance::physical_device;
+use crate::instance::physical_device::core_of;
+use crate::instance::structs::{FEATURES_AT, FeatureStruct};
+use std::collections::{HashMap, HashSet};
+use std::sync::OnceLock;
+
+/// Every feature that the device has, by the name of its member; a name means the same in all structures.
+#[rustfmt::skip]
+pub(crate) const FEATURES: &[&str] = &[
+    // Vulkan 1.0
+    "robustBufferAccess", "imageCubeArray", "samplerAnisotropy", "textureCompressionETC2",
+    "textureCompressionASTC_LDR", "textureCompressionBC", "pipelineStatisticsQuery", "inheritedQueries",
+    "shaderImageGatherExtended",
+    "shaderStorageImageExtendedFormats", "shaderStorageImageMultisample", "shaderStorageImageReadWithoutFormat",
+    "shaderStorageImageWriteWithoutFormat", "shaderUniformBufferArrayDynamicIndexing",
+    "shaderSampledImageArrayDynamicIndexing", "shaderStorageBufferArrayDynamicIndexing",
+    "shaderStorageImageArrayDynamicIndexing", "shaderFloat64", "shaderInt64", "shaderInt16", "shaderResourceMinLod",
+    "fullDrawIndexUint32", "independentBlend", "sampleRateShading", "dualSrcBlend", "logicOp", "multiDrawIndirect",
+    "drawIndirectFirstInstance", "depthClamp", "depthBiasClamp", "fillModeNonSolid", "depthBounds", "wideLines",
+    "largePoints", "alphaToOne", "multiViewport", "sparseBinding", "sparseResidencyBuffer", "sparseResidencyImage2D",
+    "sparseResidencyImage3D", "sparseResidency2Samples", "sparseResidency4Samples", "sparseResidency8Samples",
+    "sparseResidency16Samples", "sparseResidencyAliased", "shaderResourceResidency", "geometryShader", "tessellationShader",
+    "shaderTessellationAndGeometryPointSize", "occlusionQueryPrecise", "vertexPipelineStoresAndAtomics",
+    "fragmentStoresAndAtomics", "shaderClipDistance", "shaderCullDistance", "variableMultisampleRate",
+    // Vulkan 1.1
+    "storageBuffer16BitAccess", "uniformAndStorageBuffer16BitAccess", "storagePushConstant16", "storageInputOutput16", "multiview", "multiviewGeometryShader",
+    "multiviewTessellationShader",
+    "samplerYcbcrConversion", "variablePointersStorageBuffer", "variablePointers", "shaderDrawParameters",
+    // Vulkan 1.2
+    "samplerMirrorClampToEdge", "drawIndirectCount", "storageBuffer8BitAccess", "uniformAndStorageBuffer8BitAccess",
+    "storagePushConstant8", "shaderBufferInt64Atomics", "shaderSharedInt64Atomics", "shaderFloat16", "shaderInt8",
+    "descriptorIndexing", "shaderInputAttachmentArrayDynamicIndexing",
+    "shaderUniformTexelBufferArrayDynamicIndexing", "shaderStorageTexelBufferArrayDynamicIndexing",
+    "shaderUniformBufferArrayNonUniformIndexing", "shaderSampledImageArrayNonUniformIndexing",
+    "shaderStorageBufferArrayNonUniformIndexing", "shaderStorageImageArrayNonUniformIndexing",
+    "shaderInputAttachmentArrayNonUniformIndexing", "shaderUniformTexelBufferArrayNonUniformIndexing",
+    "shaderStorageTexelBufferArrayNonUniformIndexing", "descriptorBindingUniformBufferUpdateAfterBind",
+    "descriptorBindingSampledImageUpdateAfterBind", "descriptorBindingStorageImageUpdateAfterBind",
+    "descriptorBindingStorageBufferUpdateAfterBind", "descriptorBindingUniformTexelBufferUpdateAfterBind",
+    "descriptorBindingStorageTexelBufferUpdateAfterBind", "descriptorBindingUpdateUnusedWhilePending",
+    "descriptorBindingPartiallyBound", "descriptorBindingVariableDescriptorCount", "runtimeDescriptorArray",
+    "samplerFilterMinmax", "scalarBlockLayout", "imagelessFramebuffer", "uniformBufferStandardLayout",
+    "shaderSubgroupExtendedTypes", "separateDepthStencilLayouts", "hostQueryReset", "timelineSemaphore",
+    "bufferDeviceAddress", "bufferDeviceAddressCaptureReplay", "vulkanMemoryModel", "vulkanMemoryModelDeviceScope",
+    "vulkanMemoryModelAvailabilityVisibilityChains", "shaderOutputViewportIndex", "shaderOutputLayer",
+    "subgroupBroadcastDynamicId",
+    // Vulkan 1.3
+    "robustImageAccess", "inlineUniformBlock", "descriptorBindingInlineUniformBlockUpdateAfterBind",
+    "pipelineCreationCacheControl", "privateData", "shaderDemoteToHelperInvocation", "shaderTerminateInvocation",
+    "subgroupSizeControl", "computeFullSubgroups", "synchronization2", "shaderZeroInitializeWorkgroupMemory",
+    "dynamicRendering", "shaderIntegerDotProduct", "maintenance4",
+    // promoted to 1.3 as extensions' features
+    "ycbcr2plane444Formats", "formatA4R4G4B4", "formatA4B4G4R4", "extendedDynamicState", "extendedDynamicState2", "texelBufferAlignment",
+    // promoted to 1.4
+    "globalPriorityQuery", "pipelineRobustness", "pipelineProtectedAccess", "maintenance5", "maintenance6", "maintenance7", "maintenance8", "shaderExpectAssume",
+    "shaderFloatControls2", "shaderSubgroupRotate", "shaderSubgroupRotateClustered",
+    "indexTypeUint8", "vertexAttributeInstanceRateDivisor", "vertexAttributeInstanceRateZeroDivisor",
+    "rectangularLines", "bresenhamLines", "smoothLines", "stippledRectangularLines", "stippledBresenhamLines",
+    "stippledSmoothLines", "dynamicRenderingLocalRead", "hostImageCopy", "pushDescriptor", "maintenance9", "maintenance10",
+    // graphics
+    "taskShader", "meshShader", "multiviewMeshShader", "meshShaderQueries",
+    "transformFeedback", "geometryStreams", "primitivesGeneratedQuery", "primitivesGeneratedQueryWithRasterizerDiscard",
+    "primitivesGeneratedQueryWithNonZeroStreams", "primitiveTopologyPatchListRestart", "extendedDynamicState2PatchControlPoints",
+    "extendedDynamicState3TessellationDomainOrigin", "extendedDynamicState3RasterizationStream", "transformFeedbackPreservesProvokingVertex",
+    "extendedDynamicState2LogicOp", "attachmentFeedbackLoopLayout", "attachmentFeedbackLoopDynamicState",
+    "colorWriteEnable", "conditionalRendering", "deviceFault", "deviceAddressCommands", "indirectMemoryCopy",
+    "indirectMemoryToImageCopy", "shaderReplicatedComposites", "pipelineBinaries", "deviceGeneratedCommands", "dynamicGeneratedPipelineLayout", "shaderUntypedPointers", "shaderBFloat16Type", "shaderBFloat16DotProduct", "shaderFloat8", "imageCompressionControl", "reportAddressBinding", "shaderQuadControl", "maintenance11", "inheritedConditionalRendering", "depthClampControl",
+    "depthClampZeroOne", "primitiveRestartIndex", "vertexAttributeRobustness", "depthBiasControl", "leastRepresentableValueForceUnormRepresentation", "floatRepresentation",
+    "depthBiasExact", "depthClipControl", "depthClipEnable", "dynamicRenderingUnusedAttachments",
+    "extendedDynamicState3DepthClampEnable", "extendedDynamicState3PolygonMode",
+    "extendedDynamicState3RasterizationSamples", "extendedDynamicState3SampleMask",
+    "extendedDynamicState3AlphaToCoverageEnable", "extendedDynamicState3AlphaToOneEnable",
+    "extendedDynamicState3LogicOpEnable", "extendedDynamicState3ColorBlendEnable",
+    "extendedDynamicState3ColorBlendEquation", "extendedDynamicState3ColorWriteMask",
+    "extendedDynamicState3DepthClipEnable", "extendedDynamicState3ProvokingVertexMode",
+    "extendedDynamicState3LineRasterizationMode", "extendedDynamicState3LineStippleEnable",
+    "extendedDynamicState3DepthClipNegativeOneToOne", "extendedDynamicState3ColorBlendAdvanced",
+    "extendedDynamicState3SampleLocationsEnable", "extendedDynamicState3ConservativeRasterizationMode",
+    "extendedDynamicState3ExtraPrimitiveOverestimationSize", "advancedBlendCoherentOperations",
+    "fragmentShaderBarycentric", "fragmentShaderSampleInterlock", "fragmentShaderPixelInterlock",
+    "shaderTileImageColorReadAccess", "shaderTileImageDepthReadAccess", "shaderTileImageStencilReadAccess",
+    "graphicsPipelineLibrary", "multiDraw", "multisampledRenderToSingleSampled", "multisampledRenderToSwapchain",
+    "primitiveTopologyListRestart", "provokingVertexLast", "rasterizationOrderColorAttachmentAccess",
+    "rasterizationOrderDepthAttachmentAccess", "rasterizationOrderStencilAttachmentAccess",
+    "shaderObject", "vertexInputDynamicState", "legacyVertexAttributes",
+    // memory, descriptors, images, pipelines
+    "memoryPriority", "zeroInitializeDeviceMemory", "internallySynchronizedQueues", "minLod", "unifiedImageLayouts", "pageableDeviceLocalMemory", "ycbcrImageArrays", "borderColorSwizzle", "borderColorSwizzleFromImage", "customBorderColors",
+    "customBorderColorWithoutFormat", "nonSeamlessCubeMap", "image2DViewOf3D", "sampler2DViewOf3D", "imageSlicedViewOf3D", "mutableDescriptorType",
+    "descriptorHeap", "descriptorBuffer", "descriptorBufferImageLayoutIgnored", "descriptorBufferPushDescriptors",
+    "nestedCommandBuffer", "nestedCommandBufferRendering", "nestedCommandBufferSimultaneousUse", "robustBufferAccess2", "robustImageAccess2",
+    "nullDescriptor", "pipelineExecutableInfo",
+    // counters
+    "performanceCounterQueryPools", "performanceCounterMultipleQueryPools", "performanceCountersByRegion", "renderPassStriped", "subpassMergeFeedback",
+    "shaderCoreBuiltins", "frameBoundary",
+    // presentation
+    "presentId", "presentWait", "swapchainMaintenance1",
+    // shaders
+    "shaderBufferFloat32Atomics", "shaderBufferFloat32AtomicAdd", "shaderBufferFloat64Atomics",
+    "shaderBufferFloat64AtomicAdd", "shaderSharedFloat32Atomics", "shaderSharedFloat32AtomicAdd",
+    "shaderSharedFloat64Atomics", "shaderSharedFloat64AtomicAdd", "shaderImageFloat32Atomics",
+    "shaderImageFloat32AtomicAdd", "shaderBufferFloat16Atomics", "shaderBufferFloat16AtomicAdd",
+    "shaderBufferFloat16AtomicMinMax", "shaderBufferFloat32AtomicMinMax", "shaderBufferFloat64AtomicMinMax",
+    "shaderSharedFloat16Atomics", "shaderSharedFloat16AtomicAdd", "shaderSharedFloat16AtomicMinMax",
+    "shaderSharedFloat32AtomicMinMax", "shaderSharedFloat64AtomicMinMax", "shaderImageFloat32AtomicMinMax",
+    "shaderImageInt64Atomics", "sparseImageFloat32Atomics", "sparseImageFloat32AtomicAdd",
+    "sparseImageFloat32AtomicMinMax", "sparseImageInt64Atomics", "computeDerivativeGroupQuads", "computeDerivativeGroupLinear", "shaderSubgroupClock",
+    "shaderDeviceClock", "shaderMaximalReconvergence", "shaderRelaxedExtendedInstruction",
+    "shaderSubgroupUniformControlFlow", "workgroupMemoryExplicitLayout",
+    "workgroupMemoryExplicitLayoutScalarBlockLayout", "workgroupMemoryExplicitLayout8BitAccess",
+    "workgroupMemoryExplicitLayout16BitAccess",
+    // measuring
+    "shaderInstrumentation",
+];
+
+/// Whether the device has the feature of this name.
+pub(crate) fn has(name: &str) -> bool {
+    static SET: OnceLock<HashSet<&'static str>> = OnceLock::new();
+    SET.get_or_init(|| FEATURES.iter().copied().collect()).contains(name)
+}
+
+/// Whether a structure that `core` or one of `names` defines is the device's to read and fill.
+pub(crate) fn known(core: u32, names: &[&str]) -> bool {
+    (core != 0 && core <= core_of(physical_device::API_VERSION))
+        || names.iter().any(|n| extensions::EXTENSIONS.iter().any(|e| e.name.to_bytes() == n.as_bytes()))
+}
+
+fn structure(s_type: vk::StructureType) -> Option<&'static FeatureStruct> {
+    static MAP: OnceLock<HashMap<i32, &'static FeatureStruct>> = OnceLock::new();
+    let map = MAP.get_or_init(|| {
+        FEATURE_STRUCTS.iter().filter(|s| known(s.core, s.extensions)).map(|s| (s.s_type, s)).collect()
+    });
+    map.get(&s_type.as_raw()).copied()
+}
+
+/// vkGetPhysicalDeviceFeatures2: fills `features` and each structure of its chain that the device knows.
+///
+/// # Safety
+/// `features` is valid and its chain too.
+pub(crate) unsafe fn fill(features: *mut vk::PhysicalDeviceFeatures2<'_>) {
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        write(std::ptr::addr_of_mut!((*features).features).cast(), CORE_FEATURES);
+        for s in chain::iter_mut((*features).p_next) {
+            if let Some(known) = structure((*s).s_type) {
+                write(s.cast::<u8>().add(FEATURES_AT).cast(), known.members);
+            }
+        }
+    }
+}
+
+unsafe fn write(at: *mut vk::Bool32, names: &[&str]) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        for (i, name) in names.iter().enumerate() {
+            *at.add(i) = has(name).into();
+        }
+    }
+}
+
+/// What a device was created with.
+#[derive(Default, Debug, Clone)]
+pub(crate) struct Enabled(HashSet<&'static str>);
+
+impl Enabled {
+    /// Whether the application enabled the feature of this name.
+    #[allow(dead_code)] // graphics will ask
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains(name)
+    }
+}
+
+unsafe fn read(
+    on: &mut Enabled,
+    at: *const vk::Bool32,
+    names: &[&'static str],
+    of: &str,
+) -> Result<(), String> {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        for (i, name) in names.iter().enumerate() {
+            if *at.add(i) != vk::FALSE {
+                if !has(name) {
+                    return Err(format!("{of} enables {name}, which the device does not have"));
+                }
+                on.0.insert(name);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The features that `info` enables, or a line saying which of them the device does not have.
+///
+/// # Safety
+/// `info` and its chain are valid.
+pub(crate) unsafe fn enabled(info: &vk::DeviceCreateInfo<'_>) -> Result<Enabled, String> {
+    // SAFETY: the caller keeps what is asked for above.
+    unsafe {
+        let mut on = Enabled::default();
+        if !info.p_enabled_features.is_null() {
+            read(&mut on, info.p_enabled_features.cast(), CORE_FEATURES, "VkPhysicalDeviceFeatures")?;
+        }
+        for s in chain::iter(info.p_next) {
+            let at = s.cast::<u8>().add(FEATURES_AT).cast();
+            if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 {
+                read(&mut on, at, CORE_FEATURES, "VkPhysicalDeviceFeatures2")?;
+            } else if let Some(known) = structure((*s).s_type) {
+                read(&mut on, at, known.members, known.name)?;
+            }
+        }
+        Ok(on)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::instance::extensions::EXTENSIONS;
+    use crate::instance::generated::extensions::{PROMOTED, REQUIRED_FEATURES};
+
+    #[test]
+    fn every_feature_is_a_member_of_a_known_structure_once() {
+        let mut names: HashSet<&str> = CORE_FEATURES.iter().copied().collect();
+        for s in FEATURE_STRUCTS.iter().filter(|s| known(s.core, s.extensions)) {
+            names.extend(s.members);
+        }
+        let mut seen = HashSet::new();
+        for f in FEATURES {
+            assert!(names.contains(f), "{f} is in no structure the device knows");
+            assert!(seen.insert(f), "{f} twice");
+        }
+    }
+
+    #[test]
+    fn extensions_have_the_features_they_promise() {
+        for (name, features) in REQUIRED_FEATURES {
+            for f in *features {
+                assert!(f.split(',').any(has), "{name} needs {f}");
+            }
+        }
+    }
+
+    #[test]
+    fn promoted_extensions_are_listed() {
+        // Of other systems, or of features the device does not have.
+        let absent = |n: &str| {
+            n.contains("win32") || n.starts_with("VK_AMD_") || n == "VK_EXT_texture_compression_astc_hdr"
+        };
+        for name in PROMOTED {
+            let listed = EXTENSIONS.iter().any(|e| e.name.to_bytes() == name.as_bytes());
+            assert!(listed || absent(name), "{name} is not listed");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Instances and the physical device, and the tables of what it reports: extensions, features, limits, other properties, SPIR-V capabilities.
+//!
+//! It must not know objects of devices: a number that the device reports and that other rooms obey is in [`limits`].
+
+pub(crate) mod capabilities;
+pub(crate) mod clients;
+pub(crate) mod create;
+pub(crate) mod debug_report;
+pub(crate) mod extensions;
+pub(crate) mod external;
+pub(crate) mod features;
+pub(crate) mod generated;
+pub(crate) mod limits;
+pub(crate) mod messenger;
+pub(crate) mod physical_device;
+pub(crate) mod properties;
+pub(crate) mod structs;
+
+pub(crate) use create::*;

@@ -1,0 +1,310 @@
+//! The one physical device: features, properties, queues, memory, external handles, tools.
+
+use crate::base::chain;
+use crate::base::debug;
+use crate::base::object::Object;
+use crate::instance::Shared;
+use crate::instance::extensions;
+use crate::instance::features;
+use crate::instance::generated::structs::HEADER_VERSION;
+use crate::instance::properties;
+use std::ffi::c_char;
+use std::sync::Arc;
+use std::sync::OnceLock;
+use vk::ExternalMemoryFeatureFlags as X;
+use vk::ExternalMemoryHandleTypeFlags as H;
+use vk::MemoryPropertyFlags as M;
+
+/// The version of Vulkan the device has.
+pub(crate) const API_VERSION: u32 = vk::make_api_version(0, 1, 4, HEADER_VERSION);
+
+/// A family of queues. All feed the same three queues of the modelled GPU (docs/model.md), all count and tell the time.
+pub(crate) struct Family {
+    pub(crate) flags: vk::QueueFlags,
+    pub(crate) queues: u32,
+}
+
+impl Family {
+    pub(crate) fn draws(&self) -> bool {
+        self.flags.contains(vk::QueueFlags::GRAPHICS)
+    }
+}
+
+/// What the first family can do, and so what any can.
+pub(crate) const QUEUE_FLAGS: vk::QueueFlags = vk::QueueFlags::from_raw(
+    vk::QueueFlags::GRAPHICS.as_raw()
+        | vk::QueueFlags::COMPUTE.as_raw()
+        | vk::QueueFlags::TRANSFER.as_raw()
+        | vk::QueueFlags::SPARSE_BINDING.as_raw(),
+);
+
+/// Programs that take the first family get the one that can do everything.
+pub(crate) const FAMILIES: [Family; 2] = [
+    Family { flags: QUEUE_FLAGS, queues: 2 },
+    Family {
+        flags: vk::QueueFlags::from_raw(QUEUE_FLAGS.as_raw() & !vk::QueueFlags::GRAPHICS.as_raw()),
+        queues: 1,
+    },
+];
+
+pub(crate) fn family(index: u32) -> Option<&'static Family> {
+    FAMILIES.get(index as usize)
+}
+
+/// The host's memory, cached and coherent.
+const HOSTS: M = M::from_raw(
+    M::DEVICE_LOCAL.as_raw() | M::HOST_VISIBLE.as_raw() | M::HOST_COHERENT.as_raw() | M::HOST_CACHED.as_raw(),
+);
+
+/// Memory types, all of heap 0: the host's memory; lazily allocated memory, which holds attachments that live in tile memory; and host's
+/// memory that can be in several places, for sparse resources ([`texel::memory::sparse`]), whose pages the system gives more slowly.
+pub(crate) const MEMORY_TYPES: [M; 3] =
+    [HOSTS, M::from_raw(M::DEVICE_LOCAL.as_raw() | M::LAZILY_ALLOCATED.as_raw()), HOSTS];
+/// The last of them.
+pub(crate) const SPARSE_TYPE: u32 = 2;
+/// `memoryTypeBits` of host pointers.
+pub(crate) const HOST_TYPE_BITS: u32 = 0b001;
+/// `memoryTypeBits` of buffers and of images that are not transient attachments.
+pub(crate) const PLAIN_TYPE_BITS: u32 = 0b101;
+/// `memoryTypeBits` of transient attachments.
+pub(crate) const TRANSIENT_TYPE_BITS: u32 = 0b111;
+/// `memoryTypeBits` of sparse resources.
+pub(crate) const SPARSE_TYPE_BITS: u32 = 1 << SPARSE_TYPE;
+
+pub struct PhysicalDevice {
+    pub(crate) instance: Arc<Shared>,
+}
+
+impl Object for PhysicalDevice {
+    type Handle = vk::PhysicalDevice;
+}
+
+impl debug::Speaks for PhysicalDevice {
+    fn sink(&self) -> &debug::Sink {
+        &self.instance.debug
+    }
+}
+
+impl PhysicalDevice {
+    pub(crate) fn new(instance: Arc<Shared>) -> Self {
+        PhysicalDevice { instance }
+    }
+}
+
+/// A `/proc/meminfo` line in bytes.
+fn meminfo(key: &str) -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with(key))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+/// Bytes of the heap: the machine's memory.
+pub(crate) fn heap_size() -> u64 {
+    static SIZE: OnceLock<u64> = OnceLock::new();
+    *SIZE.get_or_init(|| meminfo("MemTotal:").unwrap_or(4 << 30).max(1 << 30))
+}
+
+/// Bytes of device memory that this process has allocated.
+pub(crate) static HEAP_USED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
+
+pub(crate) unsafe fn get_physical_device_features2(
+    _physical_device: &PhysicalDevice,
+    p_features: *mut vk::PhysicalDeviceFeatures2<'_>,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        features::fill(p_features);
+    }
+}
+
+pub(crate) unsafe fn get_physical_device_properties2(
+    _physical_device: &PhysicalDevice,
+    p_properties: *mut vk::PhysicalDeviceProperties2<'_>,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        properties::fill(p_properties);
+    }
+}
+
+pub(crate) unsafe fn enumerate_device_extension_properties(
+    physical_device: &PhysicalDevice,
+    p_layer_name: *const c_char,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::ExtensionProperties,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if !p_layer_name.is_null() {
+            return vk::Result::ERROR_LAYER_NOT_PRESENT;
+        }
+        extensions::enumerate(false, physical_device.instance.client, p_property_count, p_properties)
+    }
+}
+
+pub(crate) unsafe fn enumerate_device_layer_properties(
+    _physical_device: &PhysicalDevice,
+    p_property_count: *mut u32,
+    p_properties: *mut vk::LayerProperties,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { chain::fill(&[], p_property_count, p_properties) }
+}
+
+pub(crate) unsafe fn get_physical_device_queue_family_properties2(
+    _physical_device: &PhysicalDevice,
+    p_count: *mut u32,
+    p_properties: *mut vk::QueueFamilyProperties2<'_>,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let _ = chain::fill_with(FAMILIES.len(), p_count, p_properties, |family, i| {
+            family.queue_family_properties = vk::QueueFamilyProperties {
+                queue_flags: FAMILIES[i].flags,
+                queue_count: FAMILIES[i].queues,
+                timestamp_valid_bits: 64,
+                min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
+            };
+            if let Some(p) =
+                chain::find_mut::<vk::QueueFamilyOptimalImageTransferGranularityPropertiesKHR>(family.p_next)
+            {
+                p.optimal_image_transfer_granularity = vk::Extent3D { width: 1, height: 1, depth: 1 };
+            }
+            if let Some(p) = chain::find_mut::<vk::QueueFamilyOwnershipTransferPropertiesKHR>(family.p_next) {
+                // Images look the same to all.
+                p.optimal_image_transfer_to_queue_families = (1 << FAMILIES.len()) - 1;
+            }
+            if let Some(p) = chain::find_mut::<vk::QueueFamilyGlobalPriorityPropertiesKHR>(family.p_next) {
+                // Any may be asked for; they are hints, and all queues here share the same threads.
+                let all = [
+                    vk::QueueGlobalPriorityKHR::LOW,
+                    vk::QueueGlobalPriorityKHR::MEDIUM,
+                    vk::QueueGlobalPriorityKHR::HIGH,
+                    vk::QueueGlobalPriorityKHR::REALTIME,
+                ];
+                p.priority_count = all.len() as u32;
+                p.priorities = Default::default();
+                p.priorities[..all.len()].copy_from_slice(&all);
+            }
+        });
+    }
+}
+
+pub(crate) unsafe fn get_physical_device_memory_properties2(
+    _physical_device: &PhysicalDevice,
+    p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let out = &mut *p_memory_properties;
+        let mut p = vk::PhysicalDeviceMemoryProperties {
+            memory_type_count: MEMORY_TYPES.len() as u32,
+            memory_heap_count: 1,
+            ..Default::default()
+        };
+        for (t, &property_flags) in p.memory_types.iter_mut().zip(&MEMORY_TYPES) {
+            *t = vk::MemoryType { property_flags, heap_index: 0 };
+        }
+        p.memory_heaps[0] = vk::MemoryHeap { size: heap_size(), flags: vk::MemoryHeapFlags::DEVICE_LOCAL };
+        out.memory_properties = p;
+        if let Some(budget) = chain::find_mut::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT>(out.p_next) {
+            let used = HEAP_USED.load(std::sync::atomic::Ordering::Relaxed);
+            let free = meminfo("MemAvailable:").unwrap_or(heap_size());
+            budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
+            budget.heap_usage = [0; vk::MAX_MEMORY_HEAPS];
+            budget.heap_budget[0] = free.saturating_add(used).clamp(1, heap_size());
+            budget.heap_usage[0] = used;
+        }
+    }
+}
+
+/// What can be done with memory shared by one kind of handle.
+pub(crate) fn external_memory(handle: H) -> vk::ExternalMemoryProperties {
+    let (features, together) = match handle {
+        H::OPAQUE_FD => (X::EXPORTABLE | X::IMPORTABLE, H::OPAQUE_FD),
+        H::DMA_BUF_EXT if texel::dma_buf::available() => (X::EXPORTABLE | X::IMPORTABLE, H::DMA_BUF_EXT),
+        H::HOST_ALLOCATION_EXT => (X::IMPORTABLE, H::HOST_ALLOCATION_EXT),
+        _ => (X::empty(), H::empty()),
+    };
+    vk::ExternalMemoryProperties {
+        external_memory_features: features,
+        export_from_imported_handle_types: if features.contains(X::EXPORTABLE) {
+            together
+        } else {
+            H::empty()
+        },
+        compatible_handle_types: together,
+    }
+}
+
+pub(crate) unsafe fn get_physical_device_external_buffer_properties(
+    _physical_device: &PhysicalDevice,
+    p_info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
+    p_properties: *mut vk::ExternalBufferProperties<'_>,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        (*p_properties).external_memory_properties = external_memory((*p_info).handle_type);
+    }
+}
+
+pub(crate) unsafe fn get_physical_device_external_fence_properties(
+    _physical_device: &PhysicalDevice,
+    p_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
+    p_properties: *mut vk::ExternalFenceProperties<'_>,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let out = &mut *p_properties;
+        let can = super::external::fence((*p_info).handle_type);
+        out.export_from_imported_handle_types = can;
+        out.compatible_handle_types = can;
+        out.external_fence_features = match can.is_empty() {
+            true => Default::default(),
+            false => vk::ExternalFenceFeatureFlags::EXPORTABLE | vk::ExternalFenceFeatureFlags::IMPORTABLE,
+        };
+    }
+}
+
+pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
+    _physical_device: &PhysicalDevice,
+    p_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
+    p_properties: *mut vk::ExternalSemaphoreProperties<'_>,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let out = &mut *p_properties;
+        let timeline = chain::find::<vk::SemaphoreTypeCreateInfo>((*p_info).p_next)
+            .is_some_and(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE);
+        let can = super::external::semaphore((*p_info).handle_type, timeline);
+        out.export_from_imported_handle_types = can;
+        out.compatible_handle_types = can;
+        use vk::ExternalSemaphoreFeatureFlags as Features;
+        out.external_semaphore_features =
+            if can.is_empty() { Features::empty() } else { Features::EXPORTABLE | Features::IMPORTABLE };
+    }
+}
+
+pub(crate) unsafe fn get_physical_device_tool_properties(
+    _physical_device: &PhysicalDevice,
+    p_tool_count: *mut u32,
+    p_tools: *mut vk::PhysicalDeviceToolProperties<'_>,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { chain::fill_with(0, p_tool_count, p_tools, |_, _| ()) }
+}
+
+pub(crate) unsafe fn get_physical_device_calibrateable_time_domains_khr(
+    _physical_device: &PhysicalDevice,
+    p_count: *mut u32,
+    p_domains: *mut vk::TimeDomainKHR,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { chain::fill(&super::limits::TIME_DOMAINS, p_count, p_domains) }
+}
+
+/// `major * 100 + minor` of a packed version, at most the device's own.
+pub(crate) fn core_of(api_version: u32) -> u32 {
+    let v = api_version.clamp(vk::API_VERSION_1_0, API_VERSION);
+    vk::api_version_major(v) * 100 + vk::api_version_minor(v)
+}

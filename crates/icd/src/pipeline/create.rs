@@ -1,0 +1,541 @@
+//! VkPipeline, and what the creation of compute and graphics pipelines has in common: shaders from cache or compiler,
+//! creation feedback, the walk over an array of creations.
+
+use crate::base::answer::{Answer, invalid};
+use crate::base::chain;
+use crate::base::debug;
+use crate::base::hash::Hasher128;
+use crate::base::object::{self, Object};
+use crate::base::signed::Body;
+use crate::descriptor::mappings::Mappings;
+use crate::device::Device;
+use crate::device::instrumentation::INSTRUMENT_SHADERS;
+use crate::device::measured;
+use crate::instance::limits::SUBGROUP_SIZE;
+use crate::instance::properties::CACHE_UUID;
+use crate::pipeline::pipeline_binary;
+use crate::pipeline::pipeline_cache::{self, PipelineCache};
+use crate::pipeline::pipeline_graphics::Graphics;
+use crate::pipeline::pipeline_layout::Layout;
+use crate::pipeline::shader_module::{self, Code};
+use gpu::pipeline::ComputePipeline;
+use machine::Mode;
+use machine::descriptor::DYNAMIC_TABLE;
+use machine::instrumentation::Active;
+use machine::lost::Title;
+use parking_lot::Mutex;
+use shader::bytecode::Program;
+use shader::instrument::{self, Block, Entry, Form};
+use shader::ir::Stage;
+use shader::options::{Options, Width};
+use std::ffi::c_void;
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+use std::time::Instant;
+use vk::Handle;
+use vk::{PipelineCreateFlags as Flags, PipelineCreateFlags2 as Flags2};
+
+pub struct Pipeline {
+    shared: Arc<Shared>,
+    /// Its stages, for binaries to be made of it (VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR).
+    captured: Mutex<Vec<Source>>,
+}
+
+/// What command buffers hold of a pipeline.
+pub(crate) struct Shared {
+    pub layout: Arc<Layout>,
+    pub flags: Flags2,
+    pub kind: PipelineKind,
+    /// Its programs in the order of the stages.
+    pub stages: Vec<Executable>,
+    /// Where metrics go while the application has no object active.
+    pub measured: Option<Active>,
+}
+
+pub(crate) enum PipelineKind {
+    Compute(Arc<ComputePipeline>),
+    Graphics(Box<Graphics>),
+}
+
+/// A program of a pipeline.
+#[derive(Clone)]
+pub(crate) struct Executable {
+    pub stage: vk::ShaderStageFlags,
+    pub compiled: Arc<Compiled>,
+    /// Key of the compilation, for messages and statistics.
+    pub key: u128,
+    /// A hash of what the application gave: module, entry point and specialisation.
+    pub content: u64,
+    /// Of an instrumented one: what the basic block indices of its metrics mean.
+    pub blocks: Option<Arc<[Block]>>,
+    /// Of one that `TUFF_INSTRUMENT` gathers: its module.
+    pub code: Option<Arc<Code>>,
+}
+
+impl Executable {
+    /// One that reads the clock looks at modelled time.
+    pub(crate) fn observing(self) -> Executable {
+        if self.compiled.program.reads_clock() {
+            machine::observed::ask_all();
+        }
+        self
+    }
+}
+
+/// What caches hold.
+pub(crate) struct Compiled {
+    pub program: Arc<Program>,
+    /// The entry point.
+    pub name: String,
+}
+
+impl Object for Pipeline {
+    type Handle = vk::Pipeline;
+}
+
+impl Pipeline {
+    pub(crate) fn new(
+        layout: Arc<Layout>,
+        flags: Flags2,
+        kind: PipelineKind,
+        stages: Vec<Executable>,
+    ) -> Pipeline {
+        let shared = Arc::new(Shared::new(layout, flags, kind, stages));
+        Pipeline { shared, captured: Default::default() }
+    }
+    /// With the sources of its stages, if its flags ask for them to be kept.
+    pub(crate) fn capturing(self, sources: impl IntoIterator<Item = Source>) -> Pipeline {
+        if self.shared.flags.contains(pipeline_binary::CAPTURE_DATA) {
+            *self.captured.lock() = sources.into_iter().collect();
+        }
+        self
+    }
+    pub(crate) fn captured(&self) -> Vec<Source> {
+        self.captured.lock().clone()
+    }
+    pub(crate) fn release_captured(&self) {
+        self.captured.lock().clear();
+    }
+    pub(crate) fn share(&self) -> Arc<Shared> {
+        self.shared.clone()
+    }
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+impl Shared {
+    pub(crate) fn new(
+        layout: Arc<Layout>,
+        flags: Flags2,
+        kind: PipelineKind,
+        stages: Vec<Executable>,
+    ) -> Shared {
+        let gathered = |e: &Executable| {
+            let code = e.code.clone()?;
+            let (entry, program) = (e.compiled.name.clone(), e.compiled.program.clone());
+            Some(measured::Stage { stage: e.stage, entry, code, program })
+        };
+        let gathered: Vec<_> = stages.iter().filter_map(gathered).collect();
+        let measured = measured::gather(&gathered);
+        Shared { layout, flags, kind, stages, measured }
+    }
+    /// Whether one of its shaders reads a descriptor of set `i`. Dynamic buffers share a table: where one is read, all sets
+    /// that have some count.
+    pub(crate) fn reads_set(&self, i: usize) -> bool {
+        let dynamic = self.layout.sets[i].as_ref().is_some_and(|s| s.dynamic_count > 0);
+        let reads = |p: &Program| p.reads_table(i as u32) || dynamic && p.reads_table(DYNAMIC_TABLE);
+        self.stages.iter().any(|s| reads(&s.compiled.program))
+    }
+    /// What messages call it; a library has none.
+    pub(crate) fn title(&self) -> Option<&Arc<Title>> {
+        match &self.kind {
+            PipelineKind::Compute(p) => Some(&p.title),
+            PipelineKind::Graphics(g) => Some(&g.pipeline.as_ref()?.title),
+        }
+    }
+}
+
+/// The application names a pipeline.
+pub(crate) unsafe fn named(pipeline: vk::Pipeline) {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        if let Some(title) = object::get::<Pipeline>(pipeline).and_then(|p| p.shared().title()) {
+            title.call(debug::called(pipeline.as_raw()));
+        }
+    }
+}
+
+/// A stage as an application describes it, before it is compiled. Libraries keep it, for a link may lay descriptors
+/// out otherwise.
+#[derive(Clone)]
+pub(crate) struct Source {
+    pub stage: vk::ShaderStageFlags,
+    code: Arc<Code>,
+    entry: String,
+    /// (id, little-endian value zero-extended to 64 bits)
+    spec: Vec<(u32, u64)>,
+    /// Where its bindings lie in heaps.
+    mappings: Mappings,
+    /// Created with VK_PIPELINE_CREATE_2_INSTRUMENT_SHADERS_BIT_ARM.
+    instrumented: bool,
+    /// From a pipeline's binary: the program that the compilation of this key would make.
+    pub ready: Option<(u128, Arc<Compiled>)>,
+}
+
+unsafe fn specialisation(info: *const vk::SpecializationInfo) -> Vec<(u32, u64)> {
+    // SAFETY: valid usage: the structure's pointers lead to what they are said to.
+    unsafe {
+        let Some(info) = info.as_ref() else { return Vec::new() };
+        let data = chain::slice(info.p_data.cast::<u8>(), info.data_size.min(u32::MAX as usize) as u32);
+        chain::slice(info.p_map_entries, info.map_entry_count)
+            .iter()
+            .filter_map(|e| {
+                let start = e.offset as usize;
+                let bytes = data.get(start..start.checked_add(e.size.min(8))?)?;
+                let mut value = [0; 8];
+                value[..bytes.len()].copy_from_slice(bytes);
+                Some((e.constant_id, u64::from_le_bytes(value)))
+            })
+            .collect()
+    }
+}
+
+/// What a stage of the creation with the chain `p_next` says, or an error for a subgroup size that there is not.
+pub(crate) unsafe fn source(
+    p_next: *const c_void,
+    stage: &vk::PipelineShaderStageCreateInfo,
+    flags: Flags2,
+) -> Answer<Source> {
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        subgroup_size(stage.p_next)?;
+        if let Some(source) = pipeline_binary::of_stage(p_next, stage.stage)? {
+            return Ok(source);
+        }
+        Ok(Source {
+            ready: None,
+            stage: stage.stage,
+            code: shader_module::of_stage(stage)?,
+            entry: chain::str(stage.p_name).to_string_lossy().into_owned(),
+            spec: specialisation(stage.p_specialization_info),
+            mappings: Mappings::of(stage.p_next),
+            instrumented: flags.contains(INSTRUMENT_SHADERS) || measured::wanted(),
+        })
+    }
+}
+
+/// What the creation of a shader object from SPIR-V says, or an error as [`source`]'s.
+pub(crate) unsafe fn source_of_object(info: &vk::ShaderCreateInfoEXT) -> Answer<Source> {
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    unsafe {
+        let size = info.code_size.min(u32::MAX as usize) as u32;
+        let code = shader::words(chain::slice(info.p_code.cast::<u8>(), size));
+        Ok(Source {
+            ready: None,
+            stage: info.stage,
+            code: shader_module::of_words(&code, "vkCreateShadersEXT")?,
+            entry: chain::str(info.p_name).to_string_lossy().into_owned(),
+            spec: specialisation(info.p_specialization_info),
+            mappings: Mappings::of(info.p_next),
+            instrumented: info.flags.contains(vk::SHADER_CREATE_INSTRUMENT_SHADER_BIT_ARM)
+                || measured::wanted(),
+        })
+    }
+}
+
+/// An error for a required subgroup size that there is not.
+pub(crate) unsafe fn subgroup_size(p_next: *const c_void) -> Answer {
+    // SAFETY: valid usage: the chain's pointers lead to what they are said to.
+    unsafe {
+        match chain::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo>(p_next) {
+            Some(size) if size.required_subgroup_size != SUBGROUP_SIZE => Err(invalid(&format!(
+                "a shader stage wants subgroups of {}; they are always {SUBGROUP_SIZE}",
+                size.required_subgroup_size
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Source {
+    /// Bytes that [`Source::read`] makes a source of; of a driver's own, for they are not checked as SPIR-V from outside is.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let words = self.code.module.words();
+        let mappings = self.mappings.words();
+        let counts = [
+            self.instrumented as u32,
+            self.entry.len() as u32,
+            self.spec.len() as u32,
+            mappings.len() as u32,
+            words.len() as u32,
+        ];
+        counts.iter().for_each(|n| out.extend_from_slice(&n.to_le_bytes()));
+        out.extend_from_slice(self.entry.as_bytes());
+        for (id, value) in &self.spec {
+            out.extend_from_slice(&id.to_le_bytes());
+            out.extend_from_slice(&value.to_le_bytes());
+        }
+        mappings.iter().chain(words).for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
+    }
+    /// The source at the beginning of a body, and what is behind it.
+    pub(crate) fn read(stage: vk::ShaderStageFlags, b: Body) -> Option<(Source, Body)> {
+        let (counts, b) = b.split_chunk::<20>()?;
+        let count = |k: usize| -> Option<usize> {
+            Some(u32::from_le_bytes(*counts[4 * k..].first_chunk()?) as usize)
+        };
+        let (entry, b) = b.split(count(1)?)?;
+        let (spec, b) = b.split(count(2)?.checked_mul(12)?)?;
+        let (mappings, b) = b.split(count(3)?.checked_mul(4)?)?;
+        let (words, b) = b.split(count(4)?.checked_mul(4)?)?;
+        let spec = spec.chunks_exact(12).filter_map(|c| {
+            let (id, value) = c.split_first_chunk::<4>()?;
+            Some((u32::from_le_bytes(*id), u64::from_le_bytes(*value.first_chunk()?)))
+        });
+        let source = Source {
+            stage,
+            code: shader_module::of_words(&shader::words(words), "a pipeline binary").ok()?,
+            entry: std::str::from_utf8(entry).ok()?.to_string(),
+            spec: spec.collect(),
+            mappings: Mappings::from_words(&shader::words(mappings))?,
+            instrumented: count(0)? != 0,
+            ready: None,
+        };
+        Some((source, b))
+    }
+
+    fn content(&self) -> u64 {
+        let mut h = Hasher128::default();
+        (self.code.hash, &self.entry, &self.spec, self.stage.as_raw()).hash(&mut h);
+        h.finish()
+    }
+
+    /// Everything that a compilation depends on.
+    pub(crate) fn key(&self, layout: &Layout) -> u128 {
+        let mut h = Hasher128::default();
+        (self.code.hash, &self.entry, &self.spec, self.stage.as_raw(), self.instrumented).hash(&mut h);
+        if layout.heaps {
+            self.mappings.hash(&mut h);
+        }
+        surroundings(layout, &mut h);
+        h.done()
+    }
+
+    /// The program, and whether it came from the application's cache. `must_have`: an error rather than a compilation.
+    pub(crate) fn compile(
+        &self,
+        cache: Option<&PipelineCache>,
+        layout: &Layout,
+        must_have: bool,
+    ) -> Answer<(Executable, bool)> {
+        let key = self.key(layout);
+        let blocks = self.blocks()?;
+        let stage = self.entry()?.0;
+        // A key does not prove that a program from a blob is what its compilation would give.
+        let fits = |c: &Arc<Compiled>| c.program.stage == stage && layout.has_all(&c.program);
+        let code = measured::wanted().then(|| self.code.clone());
+        let content = self.content();
+        let done =
+            |compiled| Executable { stage: self.stage, compiled, key, content, blocks, code }.observing();
+        if let Some((of, compiled)) = &self.ready
+            && *of == key
+            && fits(compiled)
+        {
+            // No hit: that is said of the application's cache alone.
+            return Ok((done(compiled.clone()), false));
+        }
+        if let Some(c) = cache.and_then(|c| c.get(key)).filter(fits) {
+            return Ok((done(c), true));
+        }
+        // A program that another pipeline already has is not compiled again, but it is no cache hit.
+        let compiled = match pipeline_cache::of_process(key).filter(fits) {
+            Some(c) => c,
+            None if must_have => return Err(vk::Result::PIPELINE_COMPILE_REQUIRED),
+            None => {
+                let made = self.run_compiler(layout)?;
+                let kept = pipeline_cache::remember(key, made.clone());
+                if fits(&kept) { kept } else { made }
+            }
+        };
+        if let Some(c) = cache {
+            c.put(key, compiled.clone());
+        }
+        Ok((done(compiled), false))
+    }
+
+    /// This stage's functions.
+    fn entry(&self) -> Answer<(Stage, Entry<'_>)> {
+        let none = || invalid(&format!("there are no shaders for the stage {:?}", self.stage));
+        let stage = stage_of(self.stage).ok_or_else(none)?;
+        Ok((stage, Entry::Named(&self.entry, Some(stage.model() as u32))))
+    }
+
+    fn failed(&self, e: &shader::options::Error) -> vk::Result {
+        shader_module::failed(&format!("{:?} shader '{}'", self.stage, self.entry), e)
+    }
+
+    /// The table of blocks, if this is instrumented.
+    fn blocks(&self) -> Answer<Option<Arc<[Block]>>> {
+        if !self.instrumented {
+            return Ok(None);
+        }
+        let blocks = instrument::blocks(&self.code.module, self.entry()?.1).map_err(|e| self.failed(&e))?;
+        Ok(Some(blocks.into()))
+    }
+
+    /// Compiles the module with a mark in each block.
+    fn compile_marked(&self, entry: Entry, options: &Options) -> shader::options::Result<Program> {
+        let made = instrument::instrument(&self.code.module, entry, Form::Marks)?;
+        let mut program = shader::compile(&shader::Module::parse(&made.words)?, options)?;
+        // Blocks that the compiler dropped (their conditions are constant) are reported as well.
+        program.profile.mark_count = made.blocks.len() as u32;
+        Ok(program)
+    }
+
+    fn run_compiler(&self, layout: &Layout) -> Answer<Arc<Compiled>> {
+        let (stage, entry) = self.entry()?;
+        let mapping = |set, binding, kind| self.mappings.find(set, binding, kind);
+        let options = Options {
+            stage,
+            entry: &self.entry,
+            spec: &self.spec,
+            binding: &|set, binding| layout.binding(set, binding),
+            mapping: layout.heaps.then_some(&mapping),
+            push_bytes: layout.push_bytes,
+            width: Width::BEST,
+            machine: machine(),
+            optimise: true,
+        };
+        let program = match self.instrumented {
+            true => self.compile_marked(entry, &options),
+            false => shader::compile(&self.code.module, &options),
+        };
+        let program = program.map_err(|e| self.failed(&e))?;
+        Ok(Arc::new(Compiled { program: Arc::new(program), name: self.entry.clone() }))
+    }
+}
+
+/// The compiler's name of a stage.
+pub(crate) fn stage_of(stage: vk::ShaderStageFlags) -> Option<Stage> {
+    Some(match stage {
+        vk::ShaderStageFlags::VERTEX => Stage::Vertex,
+        vk::ShaderStageFlags::TESSELLATION_CONTROL => Stage::TessControl,
+        vk::ShaderStageFlags::TESSELLATION_EVALUATION => Stage::TessEval,
+        vk::ShaderStageFlags::GEOMETRY => Stage::Geometry,
+        vk::ShaderStageFlags::TASK_EXT => Stage::Task,
+        vk::ShaderStageFlags::MESH_EXT => Stage::Mesh,
+        vk::ShaderStageFlags::FRAGMENT => Stage::Fragment,
+        vk::ShaderStageFlags::COMPUTE => Stage::Compute,
+        _ => return None,
+    })
+}
+
+/// What a compilation depends on besides the shader.
+pub(crate) fn surroundings(layout: &Layout, h: &mut Hasher128) {
+    layout.hash(h);
+    machine_hash(h);
+}
+
+/// The driver's build and the modelled GPU.
+pub(crate) fn machine_hash(h: &mut Hasher128) {
+    machine().hash(h);
+    h.write(&CACHE_UUID);
+}
+
+/// What shaders can ask of the modelled GPU.
+fn machine() -> shader::options::Machine {
+    let m = counters::model::current();
+    shader::options::Machine { cores: m.cores as u32, warps: m.core.warps as u32 }
+}
+
+/// The flags of a creation: the wide ones of its chain if there are any.
+pub(crate) unsafe fn flags(p_next: *const c_void, narrow: Flags) -> Flags2 {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        match chain::find::<vk::PipelineCreateFlags2CreateInfoKHR>(p_next) {
+            Some(f) => f.flags,
+            None => wide(narrow),
+        }
+    }
+}
+
+/// The wide form of a flag.
+pub(crate) fn wide(narrow: Flags) -> Flags2 {
+    Flags2::from_raw(narrow.as_raw() as u64)
+}
+
+/// Fills the creation feedback of a chain. `stages`: per stage, whether it came from the application's cache.
+pub(crate) unsafe fn feedback(p_next: *const c_void, began: Instant, stages: &[bool]) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(f) = chain::find::<vk::PipelineCreationFeedbackCreateInfo>(p_next) else { return };
+        let duration = began.elapsed().as_nanos() as u64;
+        let told = |hit: bool| {
+            let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
+            if hit {
+                flags |= vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
+            }
+            vk::PipelineCreationFeedback { flags, duration }
+        };
+        if !f.p_pipeline_creation_feedback.is_null() {
+            *f.p_pipeline_creation_feedback = told(!stages.is_empty() && stages.iter().all(|&h| h));
+        }
+        if !f.p_pipeline_stage_creation_feedbacks.is_null() {
+            let n = f.pipeline_stage_creation_feedback_count;
+            let out = chain::slice_mut(f.p_pipeline_stage_creation_feedbacks, n);
+            for (i, o) in out.iter_mut().enumerate() {
+                *o = stages.get(i).map_or_else(Default::default, |&hit| told(hit));
+            }
+        }
+    }
+}
+
+/// Creates one pipeline after the other as vkCreate*Pipelines demand: failures leave null handles, the first error is
+/// the answer.
+pub(crate) unsafe fn create_all<T>(
+    device: &Device,
+    cache: vk::PipelineCache,
+    infos: &[T],
+    out: *mut vk::Pipeline,
+    flags: impl Fn(&T) -> Flags2,
+    make: impl Fn(Option<&PipelineCache>, &T) -> Answer<Pipeline>,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        if device.hub().is_lost() {
+            return vk::Result::ERROR_DEVICE_LOST;
+        }
+        // Constants are computed here.
+        let _mode = Mode::plain();
+        let out = chain::slice_mut(out, infos.len() as u32);
+        out.fill(vk::Pipeline::null());
+        let cache =
+            if cache == vk::PipelineCache::null() { None } else { object::get::<PipelineCache>(cache) };
+        let mut result = vk::Result::SUCCESS;
+        for (slot, info) in out.iter_mut().zip(infos) {
+            match make(cache, info) {
+                Ok(p) => {
+                    *slot = object::create(p);
+                    named(*slot);
+                }
+                Err(e) => {
+                    // An error outranks PIPELINE_COMPILE_REQUIRED, which is none.
+                    if result.as_raw() >= 0 {
+                        result = e;
+                    }
+                    if flags(info).contains(wide(Flags::EARLY_RETURN_ON_FAILURE)) {
+                        break;
+                    }
+                }
+            }
+        }
+        result
+    }
+}
+
+pub(crate) unsafe fn destroy_pipeline(_: &Device, pipeline: vk::Pipeline, _: *const vk::AllocationCallbacks) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<Pipeline>(pipeline);
+    }
+}

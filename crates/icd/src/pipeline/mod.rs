@@ -1,0 +1,20 @@
+//! Shaders and pipelines: modules, layouts, compilation, caches and binaries, and the state of draws that pipelines have.
+//!
+//! It must not know command buffers.
+
+pub(crate) mod create;
+pub(crate) mod draw_settings;
+pub(crate) mod names;
+pub(crate) mod pipeline_binary;
+pub(crate) mod pipeline_cache;
+pub(crate) mod pipeline_compute;
+pub(crate) mod pipeline_executable;
+pub(crate) mod pipeline_graphics;
+pub(crate) mod pipeline_layout;
+pub(crate) mod pipeline_state;
+pub(crate) mod shader_binary;
+pub(crate) mod shader_combinations;
+pub(crate) mod shader_module;
+pub(crate) mod shader_object;
+
+pub(crate) use create::*;

@@ -1,0 +1,195 @@
+//! VkPipelineCache: compiled programs by key, and their blobs.
+//!
+//! A blob ([`signed`]) is the header of § Pipeline Cache Header (version one), a signature of all else, and entries:
+//! key, length, name and program. Its UUID is of one build of the driver (`build.rs`), for a program's bytes mean nothing
+//! to another. A blob that is foreign, forged or damaged is an empty one.
+
+use crate::base::answer::{Answer, created};
+use crate::base::chain;
+use crate::base::object::{self, Object};
+use crate::base::signed::{Body, Draft, HEADER, Header, Verified};
+use crate::device::Device;
+use crate::instance::properties::{CACHE_UUID, DEVICE_ID, VENDOR_ID};
+use crate::pipeline::Compiled;
+use parking_lot::Mutex;
+use std::collections::{BTreeMap, HashMap};
+use std::ffi::c_void;
+use std::sync::{Arc, Weak};
+
+const _: () = assert!(size_of::<vk::PipelineCacheHeaderVersionOne>() == HEADER);
+
+pub struct PipelineCache {
+    programs: Mutex<BTreeMap<u128, Arc<Compiled>>>,
+}
+
+impl Object for PipelineCache {
+    type Handle = vk::PipelineCache;
+}
+
+impl PipelineCache {
+    pub(crate) fn get(&self, key: u128) -> Option<Arc<Compiled>> {
+        self.programs.lock().get(&key).cloned()
+    }
+    pub(crate) fn put(&self, key: u128, p: Arc<Compiled>) {
+        self.programs.lock().insert(key, p);
+    }
+}
+
+/// Programs that some pipeline or cache of the process still has.
+static LIVE: Mutex<Option<HashMap<u128, Weak<Compiled>>>> = Mutex::new(None);
+
+pub(crate) fn of_process(key: u128) -> Option<Arc<Compiled>> {
+    LIVE.lock().as_ref()?.get(&key)?.upgrade()
+}
+
+/// Keeps a fresh program findable; if another thread was first, its program is returned.
+pub(crate) fn remember(key: u128, made: Arc<Compiled>) -> Arc<Compiled> {
+    let mut live = LIVE.lock();
+    let map = live.get_or_insert_default();
+    if let Some(p) = map.get(&key).and_then(Weak::upgrade) {
+        return p;
+    }
+    if map.len() >= 64 && map.len().is_power_of_two() {
+        map.retain(|_, p| p.strong_count() > 0);
+    }
+    map.insert(key, Arc::downgrade(&made));
+    made
+}
+
+/// The program of this key that the process has, or else the one that was read.
+pub(crate) fn shared(key: u128, read: Compiled) -> Arc<Compiled> {
+    of_process(key).unwrap_or_else(|| remember(key, Arc::new(read)))
+}
+
+fn header() -> Header {
+    let mut h = [0; HEADER];
+    h[0..4].copy_from_slice(&(HEADER as u32).to_le_bytes());
+    h[4..8].copy_from_slice(&vk::PipelineCacheHeaderVersion::ONE.as_raw().to_le_bytes());
+    h[8..12].copy_from_slice(&VENDOR_ID.to_le_bytes());
+    h[12..16].copy_from_slice(&DEVICE_ID.to_le_bytes());
+    h[16..32].copy_from_slice(&CACHE_UUID);
+    h
+}
+
+pub(crate) fn entry(key: u128, p: &Compiled) -> Vec<u8> {
+    let program = p.program.to_bytes();
+    let mut e = Vec::with_capacity(program.len() + p.name.len() + 24);
+    e.extend_from_slice(&key.to_le_bytes());
+    e.extend_from_slice(&(p.name.len() as u32).to_le_bytes());
+    e.extend_from_slice(&(program.len() as u32).to_le_bytes());
+    e.extend_from_slice(p.name.as_bytes());
+    e.extend_from_slice(&program);
+    e
+}
+
+/// The blob of as many programs as fit `room` bytes, and whether those are all.
+fn write(programs: &BTreeMap<u128, Arc<Compiled>>, room: usize) -> (Vec<u8>, bool) {
+    let mut blob = Draft::new(header());
+    let mut all = true;
+    for (&key, p) in programs {
+        let e = entry(key, p);
+        if blob.len() + e.len() > room {
+            all = false;
+            break;
+        }
+        blob.add(&e);
+    }
+    (blob.signed(), all)
+}
+
+/// The programs of a blob, up to the first that means nothing.
+fn read(mut rest: Body) -> BTreeMap<u128, Arc<Compiled>> {
+    let mut programs = BTreeMap::new();
+    while let Some((key, made, after)) = read_entry(rest) {
+        programs.insert(key, Arc::new(made));
+        rest = after;
+    }
+    programs
+}
+
+/// The entry at the beginning of a body, and what is behind it.
+pub(crate) fn read_entry(b: Body) -> Option<(u128, Compiled, Body)> {
+    let (key, b) = b.split_chunk::<16>()?;
+    let (name_len, b) = b.split_chunk::<4>()?;
+    let (len, b) = b.split_chunk::<4>()?;
+    let (name, b) = b.split(u32::from_le_bytes(*name_len) as usize)?;
+    let name = std::str::from_utf8(name).ok()?.to_string();
+    let (program, b) = b.split_program(u32::from_le_bytes(*len) as usize)?;
+    Some((u128::from_le_bytes(*key), Compiled { program: Arc::new(program), name }, b))
+}
+
+/// A blob that is not ours or not whole is an empty one.
+unsafe fn new(info: &vk::PipelineCacheCreateInfo) -> Answer<PipelineCache> {
+    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
+    let blob =
+        unsafe { Verified::copied(info.p_initial_data.cast(), info.initial_data_size, |h| *h == header())? };
+    Ok(PipelineCache { programs: Mutex::new(blob.map_or_else(BTreeMap::new, |b| read(b.body()))) })
+}
+
+pub(crate) unsafe fn create_pipeline_cache(
+    _: &Device,
+    info: *const vk::PipelineCacheCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::PipelineCache,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { created(out, new(&*info)) }
+}
+
+pub(crate) unsafe fn destroy_pipeline_cache(
+    _: &Device,
+    cache: vk::PipelineCache,
+    _: *const vk::AllocationCallbacks,
+) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<PipelineCache>(cache);
+    }
+}
+
+pub(crate) unsafe fn get_pipeline_cache_data(
+    _: &Device,
+    cache: vk::PipelineCache,
+    size: *mut usize,
+    data: *mut c_void,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(c) = object::get::<PipelineCache>(cache) else { return vk::Result::ERROR_UNKNOWN };
+        let programs = c.programs.lock();
+        let room = if data.is_null() { usize::MAX } else { *size };
+        let (blob, all) = write(&programs, room);
+        if data.is_null() {
+            *size = blob.len();
+            return vk::Result::SUCCESS;
+        }
+        if room < blob.len() {
+            // Not even header and signature: at least the header, if that fits.
+            *size = if room < HEADER { 0 } else { HEADER };
+            std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), *size);
+            return vk::Result::INCOMPLETE;
+        }
+        std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), blob.len());
+        *size = blob.len();
+        if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE }
+    }
+}
+
+pub(crate) unsafe fn merge_pipeline_caches(
+    _: &Device,
+    dst: vk::PipelineCache,
+    count: u32,
+    sources: *const vk::PipelineCache,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(dst) = object::get::<PipelineCache>(dst) else { return vk::Result::ERROR_UNKNOWN };
+        for &s in chain::slice(sources, count) {
+            if let Some(s) = object::get::<PipelineCache>(s) {
+                let from = s.programs.lock().clone();
+                dst.programs.lock().extend(from);
+            }
+        }
+        vk::Result::SUCCESS
+    }
+}

@@ -1,0 +1,164 @@
+//! VkFence, shared by descriptors or not.
+
+use crate::base::answer::{Answer, code, created, invalid};
+use crate::base::chain;
+use crate::base::object::{self, Object};
+use crate::device::Device;
+use crate::sync::shared_sync::{self, Payloads};
+use machine::payload::Kind;
+use machine::sync;
+use std::ffi::c_int;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::SeqCst;
+
+pub struct Fence {
+    payloads: Payloads<sync::Fence>,
+}
+
+impl Fence {
+    pub(crate) fn gpu(&self) -> Arc<sync::Fence> {
+        self.payloads.now()
+    }
+}
+
+/// Handle types of payloads.
+const OPAQUE: vk::ExternalFenceHandleTypeFlags = vk::ExternalFenceHandleTypeFlags::OPAQUE_FD;
+const SYNC: vk::ExternalFenceHandleTypeFlags = vk::ExternalFenceHandleTypeFlags::SYNC_FD;
+
+impl Object for Fence {
+    type Handle = vk::Fence;
+}
+
+pub(crate) unsafe fn create_fence(
+    device: &Device,
+    info: *const vk::FenceCreateInfo,
+    _: *const vk::AllocationCallbacks,
+    out: *mut vk::Fence,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let signaled = (*info).flags.contains(vk::FenceCreateFlags::SIGNALED);
+        let exported = chain::find::<vk::ExportFenceCreateInfo>((*info).p_next)
+            .is_some_and(|e| e.handle_types.contains(OPAQUE));
+        let made = match exported {
+            true => shared_sync::shareable(device, Kind::Fence, signaled as u64).map(sync::Fence::of),
+            false => Ok(sync::Fence::new(signaled)),
+        };
+        created(out, made.map(|own| Fence { payloads: Payloads::new(Arc::new(own)) }))
+    }
+}
+
+pub(crate) unsafe fn destroy_fence(_: &Device, fence: vk::Fence, _: *const vk::AllocationCallbacks) {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        object::destroy::<Fence>(fence);
+    }
+}
+
+/// The fences of an array; `None` where one is none (which the log then says).
+unsafe fn all<'a>(fences: *const vk::Fence, count: u32) -> Option<Vec<&'a Fence>> {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { chain::slice(fences, count).iter().map(|&f| object::get::<Fence>(f)).collect() }
+}
+
+pub(crate) unsafe fn reset_fences(device: &Device, count: u32, fences: *const vk::Fence) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
+        device.hub().change(|| fences.iter().for_each(|f| f.payloads.restored().set(false)));
+        vk::Result::SUCCESS
+    }
+}
+
+pub(crate) unsafe fn get_fence_status(device: &Device, fence: vk::Fence) -> vk::Result {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        match object::get::<Fence>(fence) {
+            None => vk::Result::ERROR_VALIDATION_FAILED_EXT,
+            Some(f) if f.gpu().is_signaled() => {
+                device.clock().seen(f.gpu().time.load(SeqCst));
+                vk::Result::SUCCESS
+            }
+            _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
+            _ => vk::Result::NOT_READY,
+        }
+    }
+}
+
+pub(crate) unsafe fn wait_for_fences(
+    device: &Device,
+    count: u32,
+    fences: *const vk::Fence,
+    wait_all: vk::Bool32,
+    timeout: u64,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
+        let fences: Vec<_> = fences.iter().map(|f| f.gpu()).collect();
+        let ready = || {
+            let mut signaled = fences.iter().map(|f| f.is_signaled());
+            if wait_all != 0 { signaled.all(|s| s) } else { signaled.any(|s| s) }
+        };
+        let result = if ready() {
+            vk::Result::SUCCESS
+        } else {
+            device.waited(device.hub().wait(timeout, ready), ready)
+        };
+        for f in fences.iter().filter(|f| f.is_signaled()) {
+            device.clock().seen(f.time.load(SeqCst));
+        }
+        result
+    }
+}
+
+pub(crate) unsafe fn get_fence_fd_khr(
+    device: &Device,
+    info: *const vk::FenceGetFdInfoKHR,
+    out: *mut c_int,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe {
+        let Some(f) = object::get::<Fence>((*info).fence) else { return vk::Result::ERROR_UNKNOWN };
+        let fd = match (*info).handle_type {
+            OPAQUE => shared_sync::exported(f.gpu().payload()),
+            // And is reset, as by vkResetFences.
+            SYNC => {
+                let gpu = f.gpu();
+                let fd = shared_sync::until(device, || gpu.is_signaled());
+                device.hub().change(|| f.payloads.restored().set(false));
+                fd
+            }
+            other => Err(invalid(&format!("vkGetFenceFdKHR: descriptors of type {other:?}"))),
+        };
+        code(fd.map(|fd| *out = fd))
+    }
+}
+
+pub(crate) unsafe fn import_fence_fd_khr(
+    device: &Device,
+    info: *const vk::ImportFenceFdInfoKHR,
+) -> vk::Result {
+    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    unsafe { code(import(device, &*info)) }
+}
+
+unsafe fn import(device: &Device, i: &vk::ImportFenceFdInfoKHR) -> Answer {
+    // SAFETY: valid usage: nobody destroys the objects meanwhile.
+    unsafe {
+        let f = object::get::<Fence>(i.fence).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        let temporary = i.flags.contains(vk::FenceImportFlags::TEMPORARY);
+        match i.handle_type {
+            OPAQUE => {
+                let payload = shared_sync::opened(device, i.fd, &[Kind::Fence])?;
+                f.payloads.import(Arc::new(sync::Fence::of(payload)), temporary);
+            }
+            SYNC => {
+                shared_sync::signalled(i.fd)?;
+                f.payloads.import(Arc::new(sync::Fence::new(true)), true);
+            }
+            other => return Err(invalid(&format!("vkImportFenceFdKHR: descriptors of type {other:?}"))),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,8 @@
+//! Fences, semaphores and events, also those that processes share.
+//!
+//! It must not know what waits or signals.
+
+pub(crate) mod event;
+pub(crate) mod fence;
+pub(crate) mod semaphore;
+pub(crate) mod shared_sync;

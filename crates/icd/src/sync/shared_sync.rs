@@ -1,0 +1,121 @@
+//! What semaphores and fences have in common: a payload of their own, one imported for a while, and descriptors to both
+//! (§ Importing Semaphore Payloads, § Importing Fence Payloads).
+//!
+//! An opaque descriptor is a page that all share ([`machine::payload`]). A sync file's descriptor is −1, which says that it
+//! is signalled: who asks for one waits until that is so. One that is imported is waited for at once.
+
+use crate::base::answer::{Answer, invalid};
+use crate::device::Device;
+use machine::payload::{Kind, Payload};
+use parking_lot::Mutex;
+use std::ffi::c_int;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// An object's payloads.
+pub(crate) struct Payloads<T> {
+    permanent: Mutex<Arc<T>>,
+    temporary: Mutex<Option<Arc<T>>>,
+}
+
+impl<T> Payloads<T> {
+    pub fn new(own: Arc<T>) -> Payloads<T> {
+        Payloads { permanent: Mutex::new(own), temporary: Mutex::default() }
+    }
+    /// What it stands for now.
+    pub fn now(&self) -> Arc<T> {
+        self.temporary.lock().clone().unwrap_or_else(|| self.permanent.lock().clone())
+    }
+    /// What it stands for now, and goes back from what was imported for a while.
+    pub fn taken(&self) -> Arc<T> {
+        self.temporary.lock().take().unwrap_or_else(|| self.permanent.lock().clone())
+    }
+    /// Its own, what was imported for a while gone.
+    pub fn restored(&self) -> Arc<T> {
+        *self.temporary.lock() = None;
+        self.permanent.lock().clone()
+    }
+    pub fn import(&self, payload: Arc<T>, temporary: bool) {
+        match temporary {
+            true => *self.temporary.lock() = Some(payload),
+            false => *self.permanent.lock() = payload,
+        }
+    }
+}
+
+/// A new payload that others may share.
+pub(crate) fn shareable(device: &Device, kind: Kind, value: u64) -> Answer<Arc<Payload>> {
+    let payload = Arc::new(Payload::new(kind, value).ok_or(vk::Result::ERROR_OUT_OF_HOST_MEMORY)?);
+    device.gpu.watch(&payload)?;
+    Ok(payload)
+}
+
+/// The payload of another's descriptor, which is the driver's from then on.
+pub(crate) fn opened(device: &Device, fd: c_int, kinds: &[Kind]) -> Answer<Arc<Payload>> {
+    let payload = Payload::import(fd, kinds).ok_or_else(|| {
+        _ = invalid(&format!("the descriptor {fd} is none of a payload of this kind"));
+        vk::Result::ERROR_INVALID_EXTERNAL_HANDLE
+    })?;
+    let payload = Arc::new(payload);
+    device.gpu.watch(&payload)?;
+    Ok(payload)
+}
+
+/// Another descriptor of a payload that may be shared.
+pub(crate) fn exported(payload: Option<&Arc<Payload>>) -> Answer<c_int> {
+    match payload {
+        Some(p) => p.export().ok_or(vk::Result::ERROR_TOO_MANY_OBJECTS),
+        None => Err(invalid("a descriptor is asked for of what was not created to be exported")),
+    }
+}
+
+/// How often a wait looks whether anybody works.
+const PATIENCE_NS: u64 = 20_000_000;
+
+/// The longest that one waits for work that goes on: a command that runs as long loses the device.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// Waits until `take` says that the payload was signalled, and is taken.
+pub(crate) fn until(device: &Device, mut take: impl FnMut() -> bool + Send) -> Answer<c_int> {
+    let began = Instant::now();
+    while !device.hub().wait(PATIENCE_NS, &mut take) {
+        // A queue may wait for what the application never signals: then this ends, too.
+        if device.gpu.is_idle() || began.elapsed() > LONGEST {
+            return Err(invalid("a sync file is asked for of what nothing will signal"));
+        }
+    }
+    Ok(-1)
+}
+
+/// Waits for a sync file's signal, and closes it; −1 is one that has come.
+pub(crate) fn signalled(fd: c_int) -> Answer {
+    if fd == -1 {
+        return Ok(());
+    }
+    /// `struct sync_file_info` (linux/sync_file.h), without fences.
+    #[repr(C)]
+    #[derive(Default)]
+    struct Info {
+        name: [u8; 32],
+        status: i32,
+        flags: u32,
+        fences: u32,
+        pad: u32,
+        list: u64,
+    }
+    const SYNC_IOC_FILE_INFO: u64 = 0xC038_3E04;
+    let mut info = Info::default();
+    // SAFETY: asks about a descriptor, whatever it is; the structure is as long as the call's number says.
+    let known = unsafe { libc::ioctl(fd, SYNC_IOC_FILE_INFO as _, &mut info) } == 0;
+    if !known {
+        _ = invalid(&format!("the descriptor {fd} is no sync file's"));
+        return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
+    }
+    // SAFETY: a live descriptor, which is the driver's from here.
+    let file = unsafe { OwnedFd::from_raw_fd(fd) };
+    let mut poll = libc::pollfd { fd: file.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one descriptor.
+    while unsafe { libc::poll(&mut poll, 1, -1) } < 0 {}
+    Ok(())
+}
