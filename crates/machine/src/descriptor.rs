@@ -72,6 +72,10 @@ impl Descriptor {
         let words = Words { view: texels(Arc::as_ptr(&view)), ..Words::NULL };
         Descriptor { words, view: Some(View::Texels(view)), sampler: None }
     }
+    /// An acceleration structure at a device address. What lies there is looked at when a ray begins.
+    pub fn structure(address: u64) -> Descriptor {
+        Descriptor { words: Words { address, ..Words::NULL }, ..Default::default() }
+    }
     pub fn words(&self) -> Words {
         self.words
     }

@@ -39,10 +39,16 @@ const SAMPLED: u32 = 0x7475_6603;
 const STORAGE: u32 = 0x7475_6604;
 const IMAGE: u32 = 0x7475_6605;
 const SAMPLER: u32 = 0x7475_6606;
+const STRUCTURE: u32 = 0x7475_6607;
 
 /// A uniform or storage buffer; `address` 0: null.
 pub fn buffer(address: u64, bytes: u64) -> [u64; 4] {
     if address == 0 { [0; 4] } else { [BUFFER as u64, address, bytes, 0] }
+}
+
+/// An acceleration structure; `address` 0: null.
+pub fn structure(address: u64) -> [u64; 4] {
+    if address == 0 { [0; 4] } else { [STRUCTURE as u64, address, 0, 0] }
 }
 
 /// A uniform or storage texel buffer; `address` 0: null.
@@ -307,6 +313,7 @@ pub fn meaning(names: &Names, memory: &AddressSpace, raw: &[u64; 4], as_texels: 
             let view = Box::new(view);
             return Meaning { words: [0, 0, crate::descriptor::texels(&*view), 0], keep: Some(view) };
         }
+        STRUCTURE if !as_texels => [a, 0, 0, 0],
         IMAGE if !as_texels => {
             let hash = b as u128 | (raw[3] as u128) << 64;
             [0, 0, names.heap_view(a, hash, tag >> 32 != 0), 0]

@@ -1,12 +1,13 @@
 //! The device as a wave sees it: images, clock, watchdog.
 
+use crate::rays::{self, Structures};
 use crate::shared::Shared;
 use crate::{descriptor_memory, image_op, texture, undefined};
 use shader::bytecode::ImageCode;
 use shader::ir::Dim;
 use std::time::Duration;
 use texel::sample::ImageView;
-use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own};
+use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own, RayWave};
 
 pub struct DeviceHost<'a> {
     shared: &'a Shared,
@@ -87,6 +88,9 @@ impl Host for DeviceHost<'_> {
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
         unsafe { image_op::line_count(code, warp) }
+    }
+    fn rays(&self, wave: &mut RayWave) {
+        rays::run(wave, &Structures(&self.shared.memory), self.shared.level);
     }
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
         descriptor_memory::meaning(&self.shared.names, &self.shared.memory, raw, texels)

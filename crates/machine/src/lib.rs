@@ -16,6 +16,7 @@ pub mod lost;
 pub mod observed;
 pub mod payload;
 pub mod pool;
+pub mod rays;
 pub mod shared;
 pub mod sync;
 mod texel_wave;

@@ -234,6 +234,7 @@ impl Text<'_> {
                 let all: Vec<Value> = [*query].into_iter().chain(args.iter().copied()).collect();
                 format!("ray {op:?} {}", self.list(&all))
             }
+            Inst::Trace { op, args } => format!("trace {op:?} {}", self.list(args)),
             Inst::Ballot(a) => format!("ballot {}", self.val(*a)),
             Inst::First(a) => format!("first {}", self.val(*a)),
             Inst::Shuffle(a, b) => format!("shuffle {}", self.list(&[*a, *b])),

@@ -466,6 +466,7 @@ impl Reader {
                 let mut all = self.values(w)?;
                 Inst::Ray { op, query: all.remove(0), args: all }
             }
+            "trace" => Inst::Trace { op: w.one_of(&TraceOp::ALL)?, args: self.values(w)? },
             "ballot" => Inst::Ballot(self.value(w)?),
             "first" => Inst::First(self.value(w)?),
             "shuffle" => {

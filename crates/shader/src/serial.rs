@@ -8,7 +8,7 @@ use crate::data::Data;
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 use crate::stage_io::{
-    Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Mesh, Spacing, StageIo, Tessellation,
+    Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Mesh, Spacing, RayIo, StageIo, Tessellation,
 };
 
 struct Out(Vec<u8>);
@@ -166,7 +166,8 @@ structs! {
     Geometry { vertices, emitted, invocations, max_vertices, outputs, ring, streams }
     Tessellation { domain, spacing, clockwise, point_mode, vertices, outputs, words }
     Mesh { emitted, max_vertices, max_primitives, vertices, primitives, payload }
-    StageIo { inputs, geometry, tessellation, mesh, feedback }
+    RayIo { words, incoming, attribute }
+    StageIo { inputs, geometry, tessellation, mesh, ray, feedback }
     Program {
         stage, interface, outputs, lanes, workgroup, code, images, given, data, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
         queries,
@@ -232,7 +233,9 @@ macro_rules! enums {
 }
 enums! {
     Ty { Void, Bool, B32, B64, Tuple }
-    Stage { Vertex, TessControl, TessEval, Geometry, Task, Mesh, Fragment, Compute }
+    Stage {
+        Vertex, TessControl, TessEval, Geometry, Task, Mesh, Fragment, Compute, RayGen, Intersection, AnyHit, ClosestHit, Miss, Callable,
+    }
     Emitted { Points, LineStrip, TriangleStrip }
     Domain { Triangles, Quads, Isolines }
     Spacing { Equal, FractionalEven, FractionalOdd }
@@ -246,7 +249,7 @@ enums! {
         LocalIndex, DeviceIndex, VertexIndex, InstanceIndex, BaseVertex, BaseInstance, DrawIndex, ViewIndex,
         Varying(x), FragCoord(x), FrontFacing, PointCoord(x), SampleId, SampleMask, HelperInvocation, FullyCovered, PrimitiveId,
         Layer, ViewportIndex, SamplePosition(x), PlaneAt(x), PlaneDx(x), PlaneDy(x), InvW(x), CentroidOffset(x),
-        InvocationId, PatchVertices, PatchBase, TessCoord(x), SampleOffset(x),
+        InvocationId, PatchVertices, PatchBase, TessCoord(x), SampleOffset(x), Ray(x),
     }
 }
 

@@ -157,6 +157,16 @@ impl Mesh {
 /// Bytes before the payload.
 pub const PAYLOAD: u32 = 16;
 
+/// Of a shader of a ray tracing pipeline: its first private words, which what runs the pipeline fills and reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RayIo {
+    /// All of them: those that are not filled are zero when an invocation begins.
+    pub words: u32,
+    /// First word and number of words: of the incoming payload or callable data, and of the hit attribute.
+    pub incoming: [u32; 2],
+    pub attribute: [u32; 2],
+}
+
 /// Of the stages between vertices and rasterisation; nothing of any for others.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct StageIo {
@@ -165,5 +175,6 @@ pub struct StageIo {
     pub geometry: Option<Geometry>,
     pub tessellation: Option<Tessellation>,
     pub mesh: Option<Mesh>,
+    pub ray: Option<RayIo>,
     pub feedback: Feedback,
 }

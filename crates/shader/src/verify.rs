@@ -210,6 +210,15 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
             args.iter().enumerate().try_for_each(|(k, &a)| is(a, wide(k)))?;
             is(*query, Ty::B32).and(result(op.ty()))
         }
+        Inst::Trace { op, args } => {
+            let structure = (*op == TraceOp::Trace) as usize;
+            if args.len() != structure + op.operands() + 2 {
+                return Err("operands of a trace".into());
+            }
+            let wide = |k: usize| if k < structure { Ty::B64 } else { Ty::B32 };
+            args.iter().enumerate().try_for_each(|(k, &a)| is(a, wide(k)))?;
+            result(op.ty())
+        }
         Inst::Image(i) => {
             is(i.image, Ty::B64)?;
             i.coords.iter().chain(&i.grad).chain(&i.offsets).try_for_each(|&v| is(v, Ty::B32))?;

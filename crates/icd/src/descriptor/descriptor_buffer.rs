@@ -85,6 +85,7 @@ pub(crate) unsafe fn get_descriptor_ext(
             Type::UNIFORM_BUFFER | Type::STORAGE_BUFFER => {
                 data.p_uniform_buffer.as_ref().map_or([0; 4], |a| form::buffer(a.address, a.range))
             }
+            Type::ACCELERATION_STRUCTURE_KHR => form::structure(data.acceleration_structure),
             _ => {
                 debug::log_error(&format!(
                     "vkGetDescriptorEXT: descriptors of type {ty:?} are not supported"
@@ -109,6 +110,8 @@ macro_rules! no_capture {
 }
 
 no_capture! {
+    get_acceleration_structure_opaque_capture_descriptor_data_ext(AccelerationStructureCaptureDescriptorDataInfoEXT):
+        "vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT",
     get_buffer_opaque_capture_descriptor_data_ext(BufferCaptureDescriptorDataInfoEXT):
         "vkGetBufferOpaqueCaptureDescriptorDataEXT",
     get_image_opaque_capture_descriptor_data_ext(ImageCaptureDescriptorDataInfoEXT):

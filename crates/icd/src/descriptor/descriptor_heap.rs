@@ -88,6 +88,9 @@ unsafe fn resource(device: &Device, info: &vk::ResourceDescriptorInfoEXT) -> Ans
             Type::UNIFORM_BUFFER | Type::STORAGE_BUFFER => {
                 Ok(data.p_address_range.as_ref().map_or([0; 4], |a| form::buffer(a.address, a.size)))
             }
+            Type::ACCELERATION_STRUCTURE_KHR => {
+                Ok(data.p_address_range.as_ref().map_or([0; 4], |a| form::structure(a.address)))
+            }
             _ => Err(invalid(&format!(
                 "vkWriteResourceDescriptorsEXT: descriptors of type {ty:?} are not supported"
             ))),
@@ -152,7 +155,8 @@ pub(crate) unsafe fn get_physical_device_descriptor_size_ext(_: &PhysicalDevice,
         | Type::UNIFORM_TEXEL_BUFFER
         | Type::STORAGE_TEXEL_BUFFER
         | Type::UNIFORM_BUFFER
-        | Type::STORAGE_BUFFER => DESCRIPTOR_BYTES.into(),
+        | Type::STORAGE_BUFFER
+        | Type::ACCELERATION_STRUCTURE_KHR => DESCRIPTOR_BYTES.into(),
         _ => 0,
     }
 }

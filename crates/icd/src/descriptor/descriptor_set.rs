@@ -4,6 +4,7 @@ use crate::base::chain;
 use crate::base::object::{self, Object};
 use crate::descriptor::descriptor_layout::{Binding, SetLayout};
 use crate::device::Device;
+use crate::memory::acceleration_structure::AccelerationStructure;
 use crate::memory::buffer_view::BufferView;
 use crate::memory::image_view::ImageView;
 use crate::memory::sampler::Sampler;
@@ -36,6 +37,7 @@ pub(crate) enum Source {
     Images(*const vk::DescriptorImageInfo),
     Buffers(*const vk::DescriptorBufferInfo),
     Texels(*const vk::BufferView),
+    Structures(*const vk::AccelerationStructureKHR),
     Bytes(*const u8),
 }
 
@@ -88,6 +90,11 @@ fn sampler(s: vk::Sampler) -> Option<Arc<texel::sample::Sampler>> {
 
 fn texels(v: vk::BufferView) -> Descriptor {
     object::hold::<BufferView>(v).map_or_else(Descriptor::default, |v| Descriptor::texels(v.gpu.clone()))
+}
+
+fn structure(s: vk::AccelerationStructureKHR) -> Descriptor {
+    let found = object::hold::<AccelerationStructure>(s);
+    found.map_or_else(Descriptor::default, |s| Descriptor::structure(s.gpu.address()))
 }
 
 fn buffer(i: &vk::DescriptorBufferInfo, dynamic: bool) -> Descriptor {
@@ -149,6 +156,7 @@ pub(crate) unsafe fn put(
                 }
                 Source::Buffers(p) => buffer(&p.byte_add(i * stride).read_unaligned(), b.is_dynamic()),
                 Source::Texels(p) => texels(p.byte_add(i * stride).read_unaligned()),
+                Source::Structures(p) => structure(p.byte_add(i * stride).read_unaligned()),
                 Source::Bytes(_) => return,
             };
             replaced.extend(memory.write(place, d).filter(Descriptor::is_last));
@@ -181,6 +189,7 @@ pub(crate) fn kind(ty: Type) -> Option<fn(*const u8) -> Source> {
         | Type::UNIFORM_BUFFER_DYNAMIC
         | Type::STORAGE_BUFFER_DYNAMIC => |p| Source::Buffers(p.cast()),
         Type::UNIFORM_TEXEL_BUFFER | Type::STORAGE_TEXEL_BUFFER => |p| Source::Texels(p.cast()),
+        Type::ACCELERATION_STRUCTURE_KHR => |p| Source::Structures(p.cast()),
         Type::INLINE_UNIFORM_BLOCK => Source::Bytes,
         _ => return None,
     })
@@ -210,6 +219,12 @@ pub(crate) unsafe fn write(
             Source::Images(_) => (w.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
             Source::Buffers(_) => (w.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>()),
             Source::Texels(_) => (w.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
+            Source::Structures(_) => {
+                let found = chain::find::<vk::WriteDescriptorSetAccelerationStructureKHR>(w.p_next);
+                let Some(s) = found else { return };
+                count = count.min(s.acceleration_structure_count);
+                (s.p_acceleration_structures.cast(), size_of::<vk::AccelerationStructureKHR>())
+            }
             Source::Bytes(_) => match chain::find::<vk::WriteDescriptorSetInlineUniformBlock>(w.p_next) {
                 Some(b) => {
                     count = count.min(b.data_size);

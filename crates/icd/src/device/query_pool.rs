@@ -4,6 +4,7 @@ use crate::base::answer::{created, invalid};
 use crate::base::object::{self, Object};
 use crate::device::Device;
 use gpu::query::QueryKind;
+use gpu::structure::Property;
 use std::ffi::c_void;
 use std::sync::Arc;
 
@@ -31,6 +32,7 @@ pub(crate) unsafe fn create_query_pool(
             vk::QueryType::TRANSFORM_FEEDBACK_STREAM_EXT => Ok(QueryKind::Feedback),
             vk::QueryType::MESH_PRIMITIVES_GENERATED_EXT => Ok(QueryKind::MeshPrimitives),
             vk::QueryType::PRIMITIVES_GENERATED_EXT => Ok(QueryKind::Generated),
+            ty if Property::of(ty).is_some() => Property::of(ty).map(QueryKind::Structure).ok_or(vk::Result::ERROR_UNKNOWN),
             vk::QueryType::PERFORMANCE_QUERY_KHR => crate::device::performance::kind(i),
             other => Err(invalid(&format!("vkCreateQueryPool: queries of type {other:?} are not supported"))),
         };

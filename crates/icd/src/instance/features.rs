@@ -114,6 +114,9 @@ pub(crate) const FEATURES: &[&str] = &[
     "shaderSubgroupUniformControlFlow", "workgroupMemoryExplicitLayout",
     "workgroupMemoryExplicitLayoutScalarBlockLayout", "workgroupMemoryExplicitLayout8BitAccess",
     "workgroupMemoryExplicitLayout16BitAccess",
+    // ray tracing
+    "accelerationStructure", "accelerationStructureIndirectBuild", "accelerationStructureHostCommands",
+    "descriptorBindingAccelerationStructureUpdateAfterBind", "accelerationStructureCaptureReplay", "rayQuery", "rayTracingPositionFetch",
     // measuring
     "shaderInstrumentation",
 ];

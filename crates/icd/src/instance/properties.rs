@@ -210,6 +210,15 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("rgba4OpaqueBlackSwizzled", Bool(true)),
     ("resolveSrgbFormatAppliesTransferFunction", Bool(true)),
     ("resolveSrgbFormatSupportsTransferFunctionControl", Bool(false)),
+    // ray tracing
+    ("maxGeometryCount", U64(bvh::MAX_GEOMETRIES)),
+    ("maxInstanceCount", U64(bvh::MAX_INSTANCES)),
+    ("maxPrimitiveCount", U64(bvh::MAX_PRIMITIVES)),
+    ("maxPerStageDescriptorAccelerationStructures", U32(MAX_DESCRIPTORS)),
+    ("maxPerStageDescriptorUpdateAfterBindAccelerationStructures", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetAccelerationStructures", U32(MAX_DESCRIPTORS)),
+    ("maxDescriptorSetUpdateAfterBindAccelerationStructures", U32(MAX_DESCRIPTORS)),
+    ("minAccelerationStructureScratchOffsetAlignment", U32(64)),
     // other extensions
     ("maxPushDescriptors", U32(MAX_PUSH_DESCRIPTORS)),
     ("combinedImageSamplerDescriptorSingleArray", Bool(true)),

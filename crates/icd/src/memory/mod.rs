@@ -2,6 +2,7 @@
 //!
 //! It must not know descriptors, commands or queues.
 
+pub(crate) mod acceleration_structure;
 pub(crate) mod allocation;
 pub(crate) mod buffer;
 pub(crate) mod buffer_view;

@@ -24,4 +24,5 @@ pub(crate) mod mesh;
 pub(crate) mod pass;
 pub(crate) mod query;
 pub(crate) mod shaders;
+pub(crate) mod structures;
 pub(crate) mod transfer;

@@ -2,6 +2,7 @@
 //!
 //! It must not know what waits or signals.
 
+pub(crate) mod deferred_operation;
 pub(crate) mod event;
 pub(crate) mod fence;
 pub(crate) mod semaphore;

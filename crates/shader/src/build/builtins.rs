@@ -4,7 +4,7 @@ use super::Builder;
 use super::interface::{Place, Scalar};
 use super::types::Sk;
 use crate::interface::{CLIP_DISTANCE, CULL_DISTANCE};
-use crate::ir::{Bin, Input, Inst, Stage, Ty, Un, Value};
+use crate::ir::{Bin, Input, Inst, Stage, Ty, Un, Value, ray_input};
 use crate::options::Result;
 use crate::spirv::*;
 
@@ -23,6 +23,11 @@ impl<'m> Builder<'m> {
         self.pool.extend(list);
         if let [Scalar { place: Place::BuiltIn(BuiltIn::HelperInvocation, _), .. }] = scalars[..] {
             self.helper = Some(start);
+        }
+        if let [Scalar { place: Place::BuiltIn(BuiltIn::RayTmaxKHR, _), .. }] = scalars[..]
+            && self.opt.stage == Stage::Intersection
+        {
+            self.t_max = Some(start);
         }
         self.inputs.insert(start, scalars);
         Ok(start)
@@ -71,6 +76,9 @@ impl<'m> Builder<'m> {
         let [x, y, z] = self.workgroup;
         let warps = (x * y * z).div_ceil(SUBGROUP);
         let one = |out: &mut Vec<Value>, v: Value| out.push(v);
+        if self.ray_builtin(b, out) {
+            return Ok(());
+        }
         match b {
             BuiltIn::NumWorkgroups => {
                 for k in 0..3 {
@@ -250,6 +258,17 @@ impl<'m> Builder<'m> {
             Stage::TessControl | Stage::TessEval | Stage::Geometry => {
                 let primitive = self.e.input(Input::PrimitiveId, Ty::B32);
                 (self.e.push(Inst::First(primitive), Ty::B32), self.e.u32(0), 1)
+            }
+            Stage::RayGen
+            | Stage::Intersection
+            | Stage::AnyHit
+            | Stage::ClosestHit
+            | Stage::Miss
+            | Stage::Callable => {
+                let first = self.e.input(Input::Ray(ray_input::LAUNCH_ID), Ty::B32);
+                let first = self.e.push(Inst::First(first), Ty::B32);
+                let four = self.e.u32(4);
+                (self.e.bin(Bin::LShr, first, four), self.e.u32(0), 1)
             }
             Stage::Vertex => {
                 let vertex = self.e.input(Input::VertexIndex, Ty::B32);

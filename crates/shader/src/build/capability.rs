@@ -170,5 +170,8 @@ fn supported(c: Capability) -> bool {
             | RayQueryKHR
             | RayQueryPositionFetchKHR
             | RayTraversalPrimitiveCullingKHR
+            | RayTracingKHR
+            | RayTracingPositionFetchKHR
+            | RayCullMaskKHR
     )
 }

@@ -434,6 +434,7 @@ impl<'m> Builder<'m> {
                 self.e.push(Inst::Demote, Ty::Void);
                 self.e.end(Term::Return);
             }
+            Op::IgnoreIntersectionKHR | Op::TerminateRayKHR => self.end_any_hit(&t)?,
             Op::EmitMeshTasksEXT => {
                 self.emit_mesh_tasks(&t)?;
                 self.e.end(Term::Return);

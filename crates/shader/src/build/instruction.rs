@@ -73,6 +73,7 @@ impl<'m> Builder<'m> {
             || self.atomic(&i)?
             || self.image(&i)?
             || self.ray_query(&i)?
+            || self.trace(&i)?
             || self.emission_op(&i)?
             || self.set_mesh_outputs(&i)?
             || self.subgroup(&i)?;

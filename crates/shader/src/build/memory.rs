@@ -151,6 +151,11 @@ impl<'m> Builder<'m> {
                 if p.n_steps != 0 {
                     return self.load_select(p, n, |b, k| Ok(b.pool[(first + k) as usize]));
                 }
+                if self.t_max == Some(first) {
+                    let v = self.t_max_now();
+                    self.pool.push(v);
+                    return Ok(self.pool.len() - 1);
+                }
                 if p.flags.volatile && self.helper == Some(first) {
                     let v = self.e.push(Inst::IsHelper, Ty::Bool);
                     self.pool.push(v);

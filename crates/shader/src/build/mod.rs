@@ -44,6 +44,7 @@ mod ssa;
 mod stages;
 mod subgroup;
 mod tile_image;
+mod trace;
 mod types;
 mod unroll;
 mod untyped;
@@ -149,6 +150,8 @@ pub(crate) struct Builder<'m> {
     stage_words: u32,
     /// The HelperInvocation variable's value.
     helper: Option<u32>,
+    /// Values of the built-in RayTmaxKHR of an intersection shader, whose loads ask anew.
+    t_max: Option<u32>,
     /// Embedded samplers ([`Shader::given`]).
     given: Vec<[u64; 4]>,
     /// Constant arrays that are read in place ([`Shader::data`]).
@@ -239,6 +242,7 @@ impl<'m> Builder<'m> {
             emission: stages::Emission::default(),
             stage_words: 0,
             helper: None,
+            t_max: None,
             given: Vec::new(),
             data: Vec::new(),
             unrolled_size: 0,
@@ -266,6 +270,7 @@ impl<'m> Builder<'m> {
             .ok_or_else(|| invalid(entry as usize, format!("entry point {function} is not a function")))?;
         b.analyse(f)?;
         b.begin_stage()?;
+        b.place_ray_variables()?;
         b.place_globals()?;
         b.begin_emission()?;
         b.run_entry(f)

@@ -228,6 +228,7 @@ impl<'m> Builder<'m> {
                 p.flags.volatile = self.m.has(id, Decoration::Volatile);
                 p
             }
+            StorageClass::ShaderRecordBufferKHR if self.opt.stage.is_ray_tracing() => self.shader_record(ty),
             StorageClass::TileImageEXT => Pointer::new(Base::Values(self.tile_images(id, ty)?), class, ty),
             StorageClass::Output => {
                 let base = self.output_variable(id, ty, &i)?;

@@ -5,7 +5,7 @@ use crate::bytecode::{
     Before, Code, DESC_ADDRESS, DESC_DATA, DESC_GIVEN, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, ImageCode,
     Op, Program, Reg, n_of, ray_attribute,
 };
-use crate::ir::{Bin, Input, Quad, RayOp, Tri, Ty, Un};
+use crate::ir::{Bin, Input, Quad, RayOp, TraceOp, Tri, Ty, Un};
 use crate::isa::code::{CODES, Field, Kind, Words, extension_words, layout};
 use crate::options::{Heap, Result, TABLES};
 use crate::{pairs, twins};
@@ -40,6 +40,14 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
         match op.code {
             Code::IMAGE if op.imm as usize >= p.images.len() => return Err(bad(pc, "image")),
             Code::DESC => descriptor(p, pc)?,
+            Code::TRACE => {
+                let known = TraceOp::ALL.get(op.imm as usize);
+                if known.is_none_or(|t| {
+                    t.operands() + 2 != n_of(op.e) || (*t == TraceOp::Trace) == op.c.is_none()
+                }) {
+                    return Err(bad(pc, "what is asked of a ray tracing pipeline"));
+                }
+            }
             Code::RAY_BEGIN if n_of(op.e) + 1 != RayOp::BEGIN_OPERANDS => return Err(bad(pc, "a ray")),
             Code::RAY_STEP => {
                 let step = RayOp::STEPS.get(op.imm as usize).filter(|s| **s != RayOp::Begin);

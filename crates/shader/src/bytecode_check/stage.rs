@@ -47,6 +47,11 @@ pub fn check(p: &Program) -> Result<()> {
         let cells = m.vertices.iter().chain(&m.primitives).all(cell);
         when(!sizes || !cells, "a mesh's memory")?;
     }
+    if let Some(r) = &io.ray {
+        let within = |[first, n]: [u32; 2]| first.checked_add(n).is_some_and(|end| end <= r.words);
+        let sizes = r.words <= p.scratch_words && within(r.incoming) && within(r.attribute);
+        when(!sizes || !p.stage.is_ray_tracing(), "what a ray tracing shader shares")?;
+    }
     let feedback = &io.feedback;
     let captures = feedback.captures.iter().all(|c| {
         (c.buffer as usize) < FEEDBACK_BUFFERS
@@ -71,6 +76,7 @@ fn has_component(input: Input) -> bool {
         | Input::InvW(c) => c < 3,
         Input::FragCoord(c) => c < 4,
         Input::PointCoord(c) | Input::SamplePosition(c) | Input::CentroidOffset(c) => c < 2,
+        Input::Ray(c) => c < crate::ir::ray_input::COUNT,
         // Two of each of 16 samples.
         Input::SampleOffset(c) => c < 32,
         _ => true,

@@ -79,6 +79,8 @@ inputs! {
     PatchVertices,
     PatchBase,
     TessCoord(u8),
+    /// Built-ins of shaders of ray tracing pipelines, by [`crate::ir::ray_input`].
+    Ray(u8),
     /// From the pixel's centre to sample i: 2 · i + axis. Uniform.
     SampleOffset(u8),
 }

@@ -31,7 +31,7 @@ pub use crate::isa::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
 pub use image::{Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
 pub use place::{Mem, MemFlags, Place};
-pub use ray::{Intersection, RayAttribute, RayOp};
+pub use ray::{Intersection, RayAttribute, RayOp, TraceOp, ray_input};
 pub use readers::Readers;
 pub use stored::Stored;
 
@@ -76,10 +76,16 @@ pub enum Stage {
     Mesh,
     Fragment,
     Compute,
+    RayGen,
+    Intersection,
+    AnyHit,
+    ClosestHit,
+    Miss,
+    Callable,
 }
 
 impl Stage {
-    pub const ALL: [Stage; 8] = [
+    pub const ALL: [Stage; 14] = [
         Stage::Vertex,
         Stage::TessControl,
         Stage::TessEval,
@@ -88,6 +94,12 @@ impl Stage {
         Stage::Mesh,
         Stage::Fragment,
         Stage::Compute,
+        Stage::RayGen,
+        Stage::Intersection,
+        Stage::AnyHit,
+        Stage::ClosestHit,
+        Stage::Miss,
+        Stage::Callable,
     ];
     /// What SPIR-V calls it.
     pub fn model(self) -> ::spirv::ExecutionModel {
@@ -101,6 +113,12 @@ impl Stage {
             Stage::Mesh => Model::MeshEXT,
             Stage::Fragment => Model::Fragment,
             Stage::Compute => Model::GLCompute,
+            Stage::RayGen => Model::RayGenerationKHR,
+            Stage::Intersection => Model::IntersectionKHR,
+            Stage::AnyHit => Model::AnyHitKHR,
+            Stage::ClosestHit => Model::ClosestHitKHR,
+            Stage::Miss => Model::MissKHR,
+            Stage::Callable => Model::CallableKHR,
         }
     }
     /// Its outputs are plain ones of a vertex.
@@ -110,6 +128,11 @@ impl Stage {
     /// Its invocations come in workgroups.
     pub fn has_workgroups(self) -> bool {
         matches!(self, Stage::Compute | Stage::Task | Stage::Mesh)
+    }
+    /// Of a ray tracing pipeline.
+    pub fn is_ray_tracing(self) -> bool {
+        use Stage::*;
+        matches!(self, RayGen | Intersection | AnyHit | ClosestHit | Miss | Callable)
     }
     pub fn is_tessellation(self) -> bool {
         matches!(self, Stage::TessControl | Stage::TessEval)
@@ -189,6 +212,12 @@ pub enum Inst {
     Ray {
         op: RayOp,
         query: Value,
+        args: Vec<Value>,
+    },
+    /// Asks the ray tracing pipeline that runs the shader. The last two operands are constants: the first private word of the data that
+    /// goes with it, and how many there are.
+    Trace {
+        op: TraceOp,
         args: Vec<Value>,
     },
     // subgroup; all see only the active lanes

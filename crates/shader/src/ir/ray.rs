@@ -125,3 +125,74 @@ impl RayAttribute {
         }
     }
 }
+
+/// What a shader of a ray tracing pipeline asks of what runs it (SPV_KHR_ray_tracing).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum TraceOp {
+    /// OpTraceRayKHR. Operands: [`TraceOp::operands`]; the data is the payload.
+    Trace,
+    /// OpReportIntersectionKHR of t and hit kind. Result (B32): whether it was accepted. The data is the hit attribute.
+    Report,
+    /// OpIgnoreIntersectionKHR, and the invocation ends.
+    Ignore,
+    /// OpTerminateRayKHR, and the invocation ends.
+    Terminate,
+    /// OpExecuteCallableKHR of the shader with this index.
+    Call,
+    /// Where the ray ends at present (f32), in an intersection shader.
+    TMax,
+}
+
+impl TraceOp {
+    /// In the order of their numbers.
+    pub const ALL: [TraceOp; 6] = [
+        TraceOp::Trace,
+        TraceOp::Report,
+        TraceOp::Ignore,
+        TraceOp::Terminate,
+        TraceOp::Call,
+        TraceOp::TMax,
+    ];
+
+    /// Operands of 32 bits. Of [`TraceOp::Trace`], which has a structure's address (B64) before them: ray flags, cull mask, offset, stride
+    /// and miss index of the shader binding table, origin (3), T min, direction (3), T max.
+    pub fn operands(self) -> usize {
+        match self {
+            TraceOp::Trace => 13,
+            TraceOp::Report => 2,
+            TraceOp::Call => 1,
+            TraceOp::Ignore | TraceOp::Terminate | TraceOp::TMax => 0,
+        }
+    }
+    /// The type of its result.
+    pub fn ty(self) -> Ty {
+        if matches!(self, TraceOp::Report | TraceOp::TMax) { Ty::B32 } else { Ty::Void }
+    }
+}
+
+/// Numbers of [`super::Input::Ray`]: the first of each built-in's components.
+pub mod ray_input {
+    pub const LAUNCH_ID: u8 = 0;
+    pub const LAUNCH_SIZE: u8 = 3;
+    /// Device address of the shader record: low and high word.
+    pub const RECORD: u8 = 6;
+    pub const WORLD_ORIGIN: u8 = 8;
+    pub const WORLD_DIRECTION: u8 = 11;
+    pub const OBJECT_ORIGIN: u8 = 14;
+    pub const OBJECT_DIRECTION: u8 = 17;
+    pub const T_MIN: u8 = 20;
+    pub const T_MAX: u8 = 21;
+    pub const CUSTOM_INDEX: u8 = 22;
+    pub const INSTANCE_ID: u8 = 23;
+    pub const PRIMITIVE_ID: u8 = 24;
+    pub const GEOMETRY_INDEX: u8 = 25;
+    pub const HIT_KIND: u8 = 26;
+    pub const RAY_FLAGS: u8 = 27;
+    pub const CULL_MASK: u8 = 28;
+    /// Matrices column by column.
+    pub const OBJECT_TO_WORLD: u8 = 29;
+    pub const WORLD_TO_OBJECT: u8 = 41;
+    pub const POSITIONS: u8 = 53;
+    pub const COUNT: u8 = 62;
+}

@@ -255,6 +255,10 @@ table! {
     /// imm = [`crate::bytecode::ray_bits`]; d or registers: the attribute.
     RAY_GET        = 52 [res use - -] [list res] - values;
 
+    /// Asks the ray tracing pipeline: imm = place in [`crate::ir::TraceOp::ALL`], c = acceleration structure (B64), d = result; registers:
+    /// operands, first private word of the data, how many these are.
+    TRACE          = 53 [res - - may] [list use] - values;
+
     /// Subgroups (warps of 16), reading exec. d, a; SHUFFLE: b = lane; QUAD: e = [`crate::ir::Quad`];
     /// REDUCE: e = ReduceOp | Scan << 4 | log2(cluster) << 8 (cluster 16 = whole warp).
     BALLOT         = 64 [def use - -] [- -] - values;

@@ -2,7 +2,7 @@
 //! what makes lanes' results differ, and what it costs on the modelled GPU ([`crate::cost`]).
 
 use crate::cost::Cost;
-use crate::ir::{Block, ImageInst, ImageOp, Inst, Mem, Place, RayOp, Stored, Value};
+use crate::ir::{Block, ImageInst, ImageOp, Inst, Mem, Place, RayOp, Stored, TraceOp, Value};
 
 /// What an instruction does besides giving a value. Those that do something are kept when nobody reads the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -160,6 +160,7 @@ table! { (wide)
     Store { place, mem, values, .. } => [place values] { place.written() } stays             operands           { place.access(*mem, values.len() as u32) };
     Atomic { place, a, b, .. }      => [place a b]    { place.written() } stays              differ             ls;
     Image(image)                    => [image]        { image.effect() } stays               { image.lanes() }  { image.cost() };
+    Trace { op, args }              => [args]         { op.effect() }   stays              differ             { op.cost() };
     Ballot(a)                       => [a]            none              stays              differ             [0 1 0];
     First(a)                        => [a]            none              stays              differ             [0 0 1];
     Shuffle(a, lane)                => [a lane]       none              stays              differ             [0 0 1];
@@ -252,6 +253,23 @@ impl RayOp {
         match self {
             RayOp::Begin | RayOp::Proceed => Cost::LS,
             RayOp::Get(..) => Cost::FREE,
+            _ => Cost::arithmetic(0, 1, 0),
+        }
+    }
+}
+
+impl TraceOp {
+    /// What other shaders do meanwhile, everybody sees.
+    fn effect(self) -> Effect {
+        match self {
+            TraceOp::Trace | TraceOp::Report | TraceOp::Call => Effect::Memory,
+            TraceOp::Ignore | TraceOp::Terminate => Effect::Other,
+            TraceOp::TMax => Effect::None,
+        }
+    }
+    fn cost(self) -> Cost {
+        match self {
+            TraceOp::Trace | TraceOp::Report | TraceOp::Call => Cost::LS,
             _ => Cost::arithmetic(0, 1, 0),
         }
     }

@@ -7,7 +7,7 @@ use super::lir::{self, Inst as Op, NONE, V};
 use crate::bytecode::{self as bc, Code};
 use crate::ir::{
     AT_ADDRESS, Bin, DATA, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Origin, Place, RayOp, Shader,
-    Stage, Ty, Value,
+    Stage, TraceOp, Ty, Value,
 };
 use crate::options::{Binding, Error, Heap, Result};
 
@@ -309,6 +309,19 @@ impl Lowering<'_> {
                         op
                     }
                 }
+            }
+            Inst::Trace { op, args } => {
+                let (structure, rest) = match op {
+                    TraceOp::Trace => (at(args[0]), &args[1..]),
+                    _ => (NONE, &args[..]),
+                };
+                let number = TraceOp::ALL.iter().position(|o| o == op).unwrap_or(0);
+                let rest: Vec<V> = rest.iter().map(|o| at(*o)).collect();
+                let e = bc::mem_bits(Mem::B32, rest.len() as u8);
+                let mut op = Op::new(Code::TRACE).c(structure).e(e).imm(number as u32);
+                op.d = if self.uses[v.0 as usize] > 0 { d } else { NONE };
+                self.push_ext(op, rest, live_loop);
+                return Ok(());
             }
             Inst::Image(_) => {
                 self.image(v, b, live_loop);

@@ -242,6 +242,31 @@ pub unsafe extern "system" fn vkBindImageMemory2(
         )
     }
 }
+pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
+    device: vk::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    info_count: u32,
+    p_infos: *const vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    pp_build_range_infos: *const *const vk::AccelerationStructureBuildRangeInfoKHR,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkBuildAccelerationStructuresKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::memory::acceleration_structure::build_acceleration_structures_khr(
+                    this,
+                    deferred_operation,
+                    info_count,
+                    p_infos,
+                    pp_build_range_infos,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
     device: vk::Device,
     instrumentation: vk::ShaderInstrumentationARM,
@@ -874,6 +899,56 @@ pub unsafe extern "system" fn vkCmdBlitImage2(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
+    command_buffer: vk::CommandBuffer,
+    info_count: u32,
+    p_infos: *const vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    p_indirect_device_addresses: *const vk::DeviceAddress,
+    p_indirect_strides: *const u32,
+    pp_max_primitive_counts: *const *const u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdBuildAccelerationStructuresIndirectKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::structures::cmd_build_acceleration_structures_indirect_khr(
+                    this,
+                    info_count,
+                    p_infos,
+                    p_indirect_device_addresses,
+                    p_indirect_strides,
+                    pp_max_primitive_counts,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
+    command_buffer: vk::CommandBuffer,
+    info_count: u32,
+    p_infos: *const vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    pp_build_range_infos: *const *const vk::AccelerationStructureBuildRangeInfoKHR,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdBuildAccelerationStructuresKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::structures::cmd_build_acceleration_structures_khr(
+                    this,
+                    info_count,
+                    p_infos,
+                    pp_build_range_infos,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdClearAttachments(
     command_buffer: vk::CommandBuffer,
     attachment_count: u32,
@@ -956,6 +1031,40 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
                     p_ranges,
                 )
             },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::CopyAccelerationStructureInfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdCopyAccelerationStructureKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyAccelerationStructureKHR",
+            command_buffer,
+            (),
+            |this| crate::record::structures::cmd_copy_acceleration_structure_khr(this, p_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::CopyAccelerationStructureToMemoryInfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdCopyAccelerationStructureToMemoryKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyAccelerationStructureToMemoryKHR",
+            command_buffer,
+            (),
+            |this| crate::record::structures::cmd_copy_acceleration_structure_to_memory_khr(this, p_info),
         )
     }
 }
@@ -1183,6 +1292,23 @@ pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
             command_buffer,
             (),
             |this| crate::record::address::cmd_copy_memory_khr(this, p_copy_memory_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
+    command_buffer: vk::CommandBuffer,
+    p_info: *const vk::CopyMemoryToAccelerationStructureInfoKHR<'_>,
+) {
+    if p_info.is_null() {
+        return guard::missing(c"vkCmdCopyMemoryToAccelerationStructureKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdCopyMemoryToAccelerationStructureKHR",
+            command_buffer,
+            (),
+            |this| crate::record::structures::cmd_copy_memory_to_acceleration_structure_khr(this, p_info),
         )
     }
 }
@@ -3767,6 +3893,33 @@ pub unsafe extern "system" fn vkCmdWaitEvents2(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
+    command_buffer: vk::CommandBuffer,
+    acceleration_structure_count: u32,
+    p_acceleration_structures: *const vk::AccelerationStructureKHR,
+    query_type: vk::QueryType,
+    query_pool: vk::QueryPool,
+    first_query: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdWriteAccelerationStructuresPropertiesKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::record::structures::cmd_write_acceleration_structures_properties_khr(
+                    this,
+                    acceleration_structure_count,
+                    p_acceleration_structures,
+                    query_type,
+                    query_pool,
+                    first_query,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdWriteTimestamp(
     command_buffer: vk::CommandBuffer,
     pipeline_stage: vk::PipelineStageFlags,
@@ -3798,6 +3951,54 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
             command_buffer,
             (),
             |this| crate::record::query::cmd_write_timestamp2(this, stage, query_pool, query),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCopyAccelerationStructureKHR(
+    device: vk::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    p_info: *const vk::CopyAccelerationStructureInfoKHR<'_>,
+) -> vk::Result {
+    if p_info.is_null() {
+        return guard::missing(c"vkCopyAccelerationStructureKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCopyAccelerationStructureKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::memory::acceleration_structure::copy_acceleration_structure_khr(
+                    this,
+                    deferred_operation,
+                    p_info,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCopyAccelerationStructureToMemoryKHR(
+    device: vk::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    p_info: *const vk::CopyAccelerationStructureToMemoryInfoKHR<'_>,
+) -> vk::Result {
+    if p_info.is_null() {
+        return guard::missing(c"vkCopyAccelerationStructureToMemoryKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCopyAccelerationStructureToMemoryKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::memory::acceleration_structure::copy_acceleration_structure_to_memory_khr(
+                    this,
+                    deferred_operation,
+                    p_info,
+                )
+            },
         )
     }
 }
@@ -3835,6 +4036,30 @@ pub unsafe extern "system" fn vkCopyImageToMemory(
         )
     }
 }
+pub unsafe extern "system" fn vkCopyMemoryToAccelerationStructureKHR(
+    device: vk::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    p_info: *const vk::CopyMemoryToAccelerationStructureInfoKHR<'_>,
+) -> vk::Result {
+    if p_info.is_null() {
+        return guard::missing(c"vkCopyMemoryToAccelerationStructureKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCopyMemoryToAccelerationStructureKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::memory::acceleration_structure::copy_memory_to_acceleration_structure_khr(
+                    this,
+                    deferred_operation,
+                    p_info,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCopyMemoryToImage(
     device: vk::Device,
     p_copy_memory_to_image_info: *const vk::CopyMemoryToImageInfo<'_>,
@@ -3849,6 +4074,64 @@ pub unsafe extern "system" fn vkCopyMemoryToImage(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| crate::memory::host_copy::copy_memory_to_image(this, p_copy_memory_to_image_info),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCreateAccelerationStructure2KHR(
+    device: vk::Device,
+    p_create_info: *const vk::AccelerationStructureCreateInfo2KHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_acceleration_structure: *mut vk::AccelerationStructureKHR,
+) -> vk::Result {
+    if p_create_info.is_null() || p_acceleration_structure.is_null() {
+        return guard::missing(c"vkCreateAccelerationStructure2KHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateAccelerationStructure2KHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::memory::acceleration_structure::create_acceleration_structure2_khr(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_acceleration_structure,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCreateAccelerationStructureKHR(
+    device: vk::Device,
+    p_create_info: *const vk::AccelerationStructureCreateInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_acceleration_structure: *mut vk::AccelerationStructureKHR,
+) -> vk::Result {
+    if p_create_info.is_null() || p_acceleration_structure.is_null() {
+        return guard::missing(c"vkCreateAccelerationStructureKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateAccelerationStructureKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::memory::acceleration_structure::create_acceleration_structure_khr(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_acceleration_structure,
+                )
+            },
         )
     }
 }
@@ -4005,6 +4288,33 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
                     p_create_info,
                     p_allocator,
                     p_messenger,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCreateDeferredOperationKHR(
+    device: vk::Device,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_deferred_operation: *mut vk::DeferredOperationKHR,
+) -> vk::Result {
+    if p_deferred_operation.is_null() {
+        return guard::missing(c"vkCreateDeferredOperationKHR", vk::Result::ERROR_UNKNOWN);
+    }
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateDeferredOperationKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::sync::deferred_operation::create_deferred_operation_khr(
+                    this,
+                    p_allocator,
+                    p_deferred_operation,
                 )
             },
         )
@@ -4813,6 +5123,36 @@ pub unsafe extern "system" fn vkDebugReportMessageEXT(
         })
     }
 }
+pub unsafe extern "system" fn vkDeferredOperationJoinKHR(
+    device: vk::Device,
+    operation: vk::DeferredOperationKHR,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkDeferredOperationJoinKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::sync::deferred_operation::deferred_operation_join_khr(this, operation),
+        )
+    }
+}
+pub unsafe extern "system" fn vkDestroyAccelerationStructureKHR(
+    device: vk::Device,
+    acceleration_structure: vk::AccelerationStructureKHR,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyAccelerationStructureKHR", device, (), |this| {
+            crate::memory::acceleration_structure::destroy_acceleration_structure_khr(
+                this,
+                acceleration_structure,
+                p_allocator,
+            )
+        })
+    }
+}
 pub unsafe extern "system" fn vkDestroyBuffer(
     device: vk::Device,
     buffer: vk::Buffer,
@@ -4870,6 +5210,18 @@ pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
     unsafe {
         guard::on::<crate::instance::Instance, _>(c"vkDestroyDebugUtilsMessengerEXT", instance, (), |this| {
             crate::instance::messenger::destroy_debug_utils_messenger_ext(this, messenger, p_allocator)
+        })
+    }
+}
+pub unsafe extern "system" fn vkDestroyDeferredOperationKHR(
+    device: vk::Device,
+    operation: vk::DeferredOperationKHR,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(c"vkDestroyDeferredOperationKHR", device, (), |this| {
+            crate::sync::deferred_operation::destroy_deferred_operation_khr(this, operation, p_allocator)
         })
     }
 }
@@ -5521,6 +5873,78 @@ pub unsafe extern "system" fn vkFreeMemory(
         })
     }
 }
+pub unsafe extern "system" fn vkGetAccelerationStructureBuildSizesKHR(
+    device: vk::Device,
+    build_type: vk::AccelerationStructureBuildTypeKHR,
+    p_build_info: *const vk::AccelerationStructureBuildGeometryInfoKHR<'_>,
+    p_max_primitive_counts: *const u32,
+    p_size_info: *mut vk::AccelerationStructureBuildSizesInfoKHR<'_>,
+) {
+    if p_build_info.is_null() || p_size_info.is_null() {
+        return guard::missing(c"vkGetAccelerationStructureBuildSizesKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetAccelerationStructureBuildSizesKHR",
+            device,
+            (),
+            |this| {
+                crate::memory::acceleration_structure::get_acceleration_structure_build_sizes_khr(
+                    this,
+                    build_type,
+                    p_build_info,
+                    p_max_primitive_counts,
+                    p_size_info,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetAccelerationStructureDeviceAddressKHR(
+    device: vk::Device,
+    p_info: *const vk::AccelerationStructureDeviceAddressInfoKHR<'_>,
+) -> vk::DeviceAddress {
+    if p_info.is_null() {
+        return guard::missing(c"vkGetAccelerationStructureDeviceAddressKHR", Default::default());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetAccelerationStructureDeviceAddressKHR",
+            device,
+            Default::default(),
+            |this| {
+                crate::memory::acceleration_structure::get_acceleration_structure_device_address_khr(
+                    this, p_info,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT(
+    device: vk::Device,
+    p_info: *const vk::AccelerationStructureCaptureDescriptorDataInfoEXT<'_>,
+    p_data: *mut c_void,
+) -> vk::Result {
+    if p_info.is_null() || p_data.is_null() {
+        return guard::missing(
+            c"vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT",
+            vk::Result::ERROR_UNKNOWN,
+        );
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::descriptor::descriptor_buffer::get_acceleration_structure_opaque_capture_descriptor_data_ext(this, p_info, p_data)
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetBufferDeviceAddress(
     device: vk::Device,
     p_info: *const vk::BufferDeviceAddressInfo<'_>,
@@ -5639,6 +6063,36 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
         )
     }
 }
+pub unsafe extern "system" fn vkGetDeferredOperationMaxConcurrencyKHR(
+    device: vk::Device,
+    operation: vk::DeferredOperationKHR,
+) -> u32 {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeferredOperationMaxConcurrencyKHR",
+            device,
+            Default::default(),
+            |this| {
+                crate::sync::deferred_operation::get_deferred_operation_max_concurrency_khr(this, operation)
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetDeferredOperationResultKHR(
+    device: vk::Device,
+    operation: vk::DeferredOperationKHR,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeferredOperationResultKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| crate::sync::deferred_operation::get_deferred_operation_result_khr(this, operation),
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetDescriptorEXT(
     device: vk::Device,
     p_descriptor_info: *const vk::DescriptorGetInfoEXT<'_>,
@@ -5719,6 +6173,30 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
                 p_support,
             )
         })
+    }
+}
+pub unsafe extern "system" fn vkGetDeviceAccelerationStructureCompatibilityKHR(
+    device: vk::Device,
+    p_version_info: *const vk::AccelerationStructureVersionInfoKHR<'_>,
+    p_compatibility: *mut vk::AccelerationStructureCompatibilityKHR,
+) {
+    if p_version_info.is_null() || p_compatibility.is_null() {
+        return guard::missing(c"vkGetDeviceAccelerationStructureCompatibilityKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetDeviceAccelerationStructureCompatibilityKHR",
+            device,
+            (),
+            |this| {
+                crate::memory::acceleration_structure::get_device_acceleration_structure_compatibility_khr(
+                    this,
+                    p_version_info,
+                    p_compatibility,
+                )
+            },
+        )
     }
 }
 pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
@@ -8175,6 +8653,35 @@ pub unsafe extern "system" fn vkWaitSemaphores(
         )
     }
 }
+pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
+    device: vk::Device,
+    acceleration_structure_count: u32,
+    p_acceleration_structures: *const vk::AccelerationStructureKHR,
+    query_type: vk::QueryType,
+    data_size: usize,
+    p_data: *mut c_void,
+    stride: usize,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkWriteAccelerationStructuresPropertiesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::memory::acceleration_structure::write_acceleration_structures_properties_khr(
+                    this,
+                    acceleration_structure_count,
+                    p_acceleration_structures,
+                    query_type,
+                    data_size,
+                    p_data,
+                    stride,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
     device: vk::Device,
     resource_count: u32,
@@ -8314,6 +8821,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_BIND_MEMORY2],
+    },
+    Entry {
+        name: c"vkBuildAccelerationStructuresKHR",
+        function: vkBuildAccelerationStructuresKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
     },
     Entry {
         name: c"vkClearShaderInstrumentationMetricsARM",
@@ -8575,6 +9089,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_COPY_COMMANDS2],
     },
     Entry {
+        name: c"vkCmdBuildAccelerationStructuresIndirectKHR",
+        function: vkCmdBuildAccelerationStructuresIndirectKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
+        name: c"vkCmdBuildAccelerationStructuresKHR",
+        function: vkCmdBuildAccelerationStructuresKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
         name: c"vkCmdClearAttachments",
         function: vkCmdClearAttachments as *const (),
         level: Level::Device,
@@ -8594,6 +9122,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCmdCopyAccelerationStructureKHR",
+        function: vkCmdCopyAccelerationStructureKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
+        name: c"vkCmdCopyAccelerationStructureToMemoryKHR",
+        function: vkCmdCopyAccelerationStructureToMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
     },
     Entry {
         name: c"vkCmdCopyBuffer",
@@ -8699,6 +9241,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCmdCopyMemoryToAccelerationStructureKHR",
+        function: vkCmdCopyMemoryToAccelerationStructureKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
     },
     Entry {
         name: c"vkCmdCopyMemoryToImageIndirectKHR",
@@ -9891,6 +10440,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
     },
     Entry {
+        name: c"vkCmdWriteAccelerationStructuresPropertiesKHR",
+        function: vkCmdWriteAccelerationStructuresPropertiesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
         name: c"vkCmdWriteTimestamp",
         function: vkCmdWriteTimestamp as *const (),
         level: Level::Device,
@@ -9910,6 +10466,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_SYNCHRONIZATION2],
+    },
+    Entry {
+        name: c"vkCopyAccelerationStructureKHR",
+        function: vkCopyAccelerationStructureKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
+        name: c"vkCopyAccelerationStructureToMemoryKHR",
+        function: vkCopyAccelerationStructureToMemoryKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
     },
     Entry {
         name: c"vkCopyImageToImage",
@@ -9940,6 +10510,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_HOST_IMAGE_COPY],
     },
     Entry {
+        name: c"vkCopyMemoryToAccelerationStructureKHR",
+        function: vkCopyMemoryToAccelerationStructureKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
         name: c"vkCopyMemoryToImage",
         function: vkCopyMemoryToImage as *const (),
         level: Level::Device,
@@ -9952,6 +10529,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_HOST_IMAGE_COPY],
+    },
+    Entry {
+        name: c"vkCreateAccelerationStructure2KHR",
+        function: vkCreateAccelerationStructure2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEVICE_ADDRESS_COMMANDS],
+    },
+    Entry {
+        name: c"vkCreateAccelerationStructureKHR",
+        function: vkCreateAccelerationStructureKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
     },
     Entry {
         name: c"vkCreateBuffer",
@@ -9994,6 +10585,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Instance,
         core: 0,
         extensions: &[ext::VK_EXT_DEBUG_UTILS],
+    },
+    Entry {
+        name: c"vkCreateDeferredOperationKHR",
+        function: vkCreateDeferredOperationKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEFERRED_HOST_OPERATIONS],
     },
     Entry {
         name: c"vkCreateDescriptorPool",
@@ -10248,6 +10846,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_DEBUG_REPORT],
     },
     Entry {
+        name: c"vkDeferredOperationJoinKHR",
+        function: vkDeferredOperationJoinKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEFERRED_HOST_OPERATIONS],
+    },
+    Entry {
+        name: c"vkDestroyAccelerationStructureKHR",
+        function: vkDestroyAccelerationStructureKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
         name: c"vkDestroyBuffer",
         function: vkDestroyBuffer as *const (),
         level: Level::Device,
@@ -10281,6 +10893,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Instance,
         core: 0,
         extensions: &[ext::VK_EXT_DEBUG_UTILS],
+    },
+    Entry {
+        name: c"vkDestroyDeferredOperationKHR",
+        function: vkDestroyDeferredOperationKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEFERRED_HOST_OPERATIONS],
     },
     Entry {
         name: c"vkDestroyDescriptorPool",
@@ -10612,6 +11231,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[],
     },
     Entry {
+        name: c"vkGetAccelerationStructureBuildSizesKHR",
+        function: vkGetAccelerationStructureBuildSizesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
+        name: c"vkGetAccelerationStructureDeviceAddressKHR",
+        function: vkGetAccelerationStructureDeviceAddressKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
+    },
+    Entry {
+        name: c"vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT",
+        function: vkGetAccelerationStructureOpaqueCaptureDescriptorDataEXT as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_EXT_DESCRIPTOR_BUFFER],
+    },
+    Entry {
         name: c"vkGetBufferDeviceAddress",
         function: vkGetBufferDeviceAddress as *const (),
         level: Level::Device,
@@ -10682,6 +11322,20 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_KHR_CALIBRATED_TIMESTAMPS],
     },
     Entry {
+        name: c"vkGetDeferredOperationMaxConcurrencyKHR",
+        function: vkGetDeferredOperationMaxConcurrencyKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEFERRED_HOST_OPERATIONS],
+    },
+    Entry {
+        name: c"vkGetDeferredOperationResultKHR",
+        function: vkGetDeferredOperationResultKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_DEFERRED_HOST_OPERATIONS],
+    },
+    Entry {
         name: c"vkGetDescriptorEXT",
         function: vkGetDescriptorEXT as *const (),
         level: Level::Device,
@@ -10715,6 +11369,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_MAINTENANCE3],
+    },
+    Entry {
+        name: c"vkGetDeviceAccelerationStructureCompatibilityKHR",
+        function: vkGetDeviceAccelerationStructureCompatibilityKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
     },
     Entry {
         name: c"vkGetDeviceBufferMemoryRequirements",
@@ -11842,6 +12503,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_KHR_TIMELINE_SEMAPHORE],
+    },
+    Entry {
+        name: c"vkWriteAccelerationStructuresPropertiesKHR",
+        function: vkWriteAccelerationStructuresPropertiesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_ACCELERATION_STRUCTURE],
     },
     Entry {
         name: c"vkWriteResourceDescriptorsEXT",

@@ -119,6 +119,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_GOOGLE_user_type", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_16bit_storage", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_8bit_storage", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_acceleration_structure", spec_version: 13, instance: false },
     Extension { name: c"VK_KHR_bind_memory2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_buffer_device_address", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_calibrated_timestamps", spec_version: 1, instance: false },
@@ -127,6 +128,7 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_copy_memory_indirect", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_create_renderpass2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_dedicated_allocation", spec_version: 3, instance: false },
+    Extension { name: c"VK_KHR_deferred_host_operations", spec_version: 4, instance: false },
     Extension { name: c"VK_KHR_depth_clamp_zero_one", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_depth_stencil_resolve", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_descriptor_update_template", spec_version: 1, instance: false },
@@ -180,6 +182,8 @@ pub(crate) static EXTENSIONS: &[Extension] = &[
     Extension { name: c"VK_KHR_present_id", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_present_wait", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_push_descriptor", spec_version: 2, instance: false },
+    Extension { name: c"VK_KHR_ray_query", spec_version: 1, instance: false },
+    Extension { name: c"VK_KHR_ray_tracing_position_fetch", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_relaxed_block_layout", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_robustness2", spec_version: 1, instance: false },
     Extension { name: c"VK_KHR_sampler_mirror_clamp_to_edge", spec_version: 3, instance: false },
@@ -345,6 +349,14 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_EXT_zero_initialize_device_memory", &["zeroInitializeDeviceMemory"]),
     ("VK_KHR_16bit_storage", &["storageBuffer16BitAccess"]),
     ("VK_KHR_8bit_storage", &["storageBuffer8BitAccess"]),
+    (
+        "VK_KHR_acceleration_structure",
+        &[
+            "accelerationStructure",
+            "bufferDeviceAddress",
+            "descriptorBindingAccelerationStructureUpdateAfterBind",
+        ],
+    ),
     ("VK_KHR_buffer_device_address", &["bufferDeviceAddress"]),
     ("VK_KHR_compute_shader_derivatives", &["computeDerivativeGroupLinear"]),
     ("VK_KHR_copy_memory_indirect", &["indirectMemoryCopy"]),
@@ -378,6 +390,8 @@ pub(crate) static REQUIRED_FEATURES: &[(&str, &[&str])] = &[
     ("VK_KHR_pipeline_executable_properties", &["pipelineExecutableInfo"]),
     ("VK_KHR_present_id", &["presentId"]),
     ("VK_KHR_present_wait", &["presentWait"]),
+    ("VK_KHR_ray_query", &["rayQuery"]),
+    ("VK_KHR_ray_tracing_position_fetch", &["rayTracingPositionFetch"]),
     ("VK_KHR_robustness2", &["robustBufferAccess2,robustImageAccess2,nullDescriptor"]),
     ("VK_KHR_sampler_ycbcr_conversion", &["samplerYcbcrConversion"]),
     ("VK_KHR_separate_depth_stencil_layouts", &["separateDepthStencilLayouts"]),
@@ -529,110 +543,114 @@ pub(crate) mod id {
     pub(crate) const VK_GOOGLE_USER_TYPE: usize = 112;
     pub(crate) const VK_KHR_16BIT_STORAGE: usize = 113;
     pub(crate) const VK_KHR_8BIT_STORAGE: usize = 114;
-    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 115;
-    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 116;
-    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 117;
-    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 118;
-    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 119;
-    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 120;
-    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 121;
-    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 122;
-    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 123;
-    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 124;
-    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 125;
-    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 126;
-    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 127;
-    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 128;
-    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 129;
-    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 130;
-    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 131;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 132;
-    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 133;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 134;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 135;
-    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 136;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 137;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 138;
-    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 139;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 140;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 141;
-    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 142;
-    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 143;
-    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 144;
-    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 145;
-    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 146;
-    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 147;
-    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 148;
-    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 149;
-    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 150;
-    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 151;
-    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 152;
-    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 153;
-    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 154;
-    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 155;
-    pub(crate) const VK_KHR_MAINTENANCE1: usize = 156;
-    pub(crate) const VK_KHR_MAINTENANCE10: usize = 157;
-    pub(crate) const VK_KHR_MAINTENANCE11: usize = 158;
-    pub(crate) const VK_KHR_MAINTENANCE2: usize = 159;
-    pub(crate) const VK_KHR_MAINTENANCE3: usize = 160;
-    pub(crate) const VK_KHR_MAINTENANCE4: usize = 161;
-    pub(crate) const VK_KHR_MAINTENANCE5: usize = 162;
-    pub(crate) const VK_KHR_MAINTENANCE6: usize = 163;
-    pub(crate) const VK_KHR_MAINTENANCE7: usize = 164;
-    pub(crate) const VK_KHR_MAINTENANCE8: usize = 165;
-    pub(crate) const VK_KHR_MAINTENANCE9: usize = 166;
-    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 167;
-    pub(crate) const VK_KHR_MULTIVIEW: usize = 168;
-    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 169;
-    pub(crate) const VK_KHR_PIPELINE_BINARY: usize = 170;
-    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 171;
-    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 172;
-    pub(crate) const VK_KHR_PRESENT_ID: usize = 173;
-    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 174;
-    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 175;
-    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 176;
-    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 177;
-    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 178;
-    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 179;
-    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 180;
-    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 181;
-    pub(crate) const VK_KHR_SHADER_BFLOAT16: usize = 182;
-    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 183;
-    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 184;
-    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 185;
-    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 186;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 187;
-    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 188;
-    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 189;
-    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 190;
-    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 191;
-    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 192;
-    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 193;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 194;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 195;
-    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 196;
-    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 197;
-    pub(crate) const VK_KHR_SHADER_UNTYPED_POINTERS: usize = 198;
-    pub(crate) const VK_KHR_SPIRV_1_4: usize = 199;
-    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 200;
-    pub(crate) const VK_KHR_SURFACE: usize = 201;
-    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 202;
-    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 203;
-    pub(crate) const VK_KHR_SWAPCHAIN: usize = 204;
-    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 205;
-    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 206;
-    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 207;
-    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 208;
-    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 209;
-    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 210;
-    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 211;
-    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 212;
-    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 213;
-    pub(crate) const VK_KHR_WAYLAND_SURFACE: usize = 214;
-    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 215;
-    pub(crate) const VK_KHR_XCB_SURFACE: usize = 216;
-    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 217;
-    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 218;
+    pub(crate) const VK_KHR_ACCELERATION_STRUCTURE: usize = 115;
+    pub(crate) const VK_KHR_BIND_MEMORY2: usize = 116;
+    pub(crate) const VK_KHR_BUFFER_DEVICE_ADDRESS: usize = 117;
+    pub(crate) const VK_KHR_CALIBRATED_TIMESTAMPS: usize = 118;
+    pub(crate) const VK_KHR_COMPUTE_SHADER_DERIVATIVES: usize = 119;
+    pub(crate) const VK_KHR_COPY_COMMANDS2: usize = 120;
+    pub(crate) const VK_KHR_COPY_MEMORY_INDIRECT: usize = 121;
+    pub(crate) const VK_KHR_CREATE_RENDERPASS2: usize = 122;
+    pub(crate) const VK_KHR_DEDICATED_ALLOCATION: usize = 123;
+    pub(crate) const VK_KHR_DEFERRED_HOST_OPERATIONS: usize = 124;
+    pub(crate) const VK_KHR_DEPTH_CLAMP_ZERO_ONE: usize = 125;
+    pub(crate) const VK_KHR_DEPTH_STENCIL_RESOLVE: usize = 126;
+    pub(crate) const VK_KHR_DESCRIPTOR_UPDATE_TEMPLATE: usize = 127;
+    pub(crate) const VK_KHR_DEVICE_ADDRESS_COMMANDS: usize = 128;
+    pub(crate) const VK_KHR_DEVICE_FAULT: usize = 129;
+    pub(crate) const VK_KHR_DEVICE_GROUP: usize = 130;
+    pub(crate) const VK_KHR_DEVICE_GROUP_CREATION: usize = 131;
+    pub(crate) const VK_KHR_DRAW_INDIRECT_COUNT: usize = 132;
+    pub(crate) const VK_KHR_DRIVER_PROPERTIES: usize = 133;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING: usize = 134;
+    pub(crate) const VK_KHR_DYNAMIC_RENDERING_LOCAL_READ: usize = 135;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE: usize = 136;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_CAPABILITIES: usize = 137;
+    pub(crate) const VK_KHR_EXTERNAL_FENCE_FD: usize = 138;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY: usize = 139;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_CAPABILITIES: usize = 140;
+    pub(crate) const VK_KHR_EXTERNAL_MEMORY_FD: usize = 141;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE: usize = 142;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_CAPABILITIES: usize = 143;
+    pub(crate) const VK_KHR_EXTERNAL_SEMAPHORE_FD: usize = 144;
+    pub(crate) const VK_KHR_FORMAT_FEATURE_FLAGS2: usize = 145;
+    pub(crate) const VK_KHR_FRAGMENT_SHADER_BARYCENTRIC: usize = 146;
+    pub(crate) const VK_KHR_GET_MEMORY_REQUIREMENTS2: usize = 147;
+    pub(crate) const VK_KHR_GET_PHYSICAL_DEVICE_PROPERTIES2: usize = 148;
+    pub(crate) const VK_KHR_GET_SURFACE_CAPABILITIES2: usize = 149;
+    pub(crate) const VK_KHR_GLOBAL_PRIORITY: usize = 150;
+    pub(crate) const VK_KHR_IMAGE_FORMAT_LIST: usize = 151;
+    pub(crate) const VK_KHR_IMAGELESS_FRAMEBUFFER: usize = 152;
+    pub(crate) const VK_KHR_INCREMENTAL_PRESENT: usize = 153;
+    pub(crate) const VK_KHR_INDEX_TYPE_UINT8: usize = 154;
+    pub(crate) const VK_KHR_INTERNALLY_SYNCHRONIZED_QUEUES: usize = 155;
+    pub(crate) const VK_KHR_LINE_RASTERIZATION: usize = 156;
+    pub(crate) const VK_KHR_LOAD_STORE_OP_NONE: usize = 157;
+    pub(crate) const VK_KHR_MAINTENANCE1: usize = 158;
+    pub(crate) const VK_KHR_MAINTENANCE10: usize = 159;
+    pub(crate) const VK_KHR_MAINTENANCE11: usize = 160;
+    pub(crate) const VK_KHR_MAINTENANCE2: usize = 161;
+    pub(crate) const VK_KHR_MAINTENANCE3: usize = 162;
+    pub(crate) const VK_KHR_MAINTENANCE4: usize = 163;
+    pub(crate) const VK_KHR_MAINTENANCE5: usize = 164;
+    pub(crate) const VK_KHR_MAINTENANCE6: usize = 165;
+    pub(crate) const VK_KHR_MAINTENANCE7: usize = 166;
+    pub(crate) const VK_KHR_MAINTENANCE8: usize = 167;
+    pub(crate) const VK_KHR_MAINTENANCE9: usize = 168;
+    pub(crate) const VK_KHR_MAP_MEMORY2: usize = 169;
+    pub(crate) const VK_KHR_MULTIVIEW: usize = 170;
+    pub(crate) const VK_KHR_PERFORMANCE_QUERY: usize = 171;
+    pub(crate) const VK_KHR_PIPELINE_BINARY: usize = 172;
+    pub(crate) const VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES: usize = 173;
+    pub(crate) const VK_KHR_PIPELINE_LIBRARY: usize = 174;
+    pub(crate) const VK_KHR_PRESENT_ID: usize = 175;
+    pub(crate) const VK_KHR_PRESENT_WAIT: usize = 176;
+    pub(crate) const VK_KHR_PUSH_DESCRIPTOR: usize = 177;
+    pub(crate) const VK_KHR_RAY_QUERY: usize = 178;
+    pub(crate) const VK_KHR_RAY_TRACING_POSITION_FETCH: usize = 179;
+    pub(crate) const VK_KHR_RELAXED_BLOCK_LAYOUT: usize = 180;
+    pub(crate) const VK_KHR_ROBUSTNESS2: usize = 181;
+    pub(crate) const VK_KHR_SAMPLER_MIRROR_CLAMP_TO_EDGE: usize = 182;
+    pub(crate) const VK_KHR_SAMPLER_YCBCR_CONVERSION: usize = 183;
+    pub(crate) const VK_KHR_SEPARATE_DEPTH_STENCIL_LAYOUTS: usize = 184;
+    pub(crate) const VK_KHR_SHADER_ATOMIC_INT64: usize = 185;
+    pub(crate) const VK_KHR_SHADER_BFLOAT16: usize = 186;
+    pub(crate) const VK_KHR_SHADER_CLOCK: usize = 187;
+    pub(crate) const VK_KHR_SHADER_DRAW_PARAMETERS: usize = 188;
+    pub(crate) const VK_KHR_SHADER_EXPECT_ASSUME: usize = 189;
+    pub(crate) const VK_KHR_SHADER_FLOAT16_INT8: usize = 190;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS: usize = 191;
+    pub(crate) const VK_KHR_SHADER_FLOAT_CONTROLS2: usize = 192;
+    pub(crate) const VK_KHR_SHADER_INTEGER_DOT_PRODUCT: usize = 193;
+    pub(crate) const VK_KHR_SHADER_MAXIMAL_RECONVERGENCE: usize = 194;
+    pub(crate) const VK_KHR_SHADER_NON_SEMANTIC_INFO: usize = 195;
+    pub(crate) const VK_KHR_SHADER_QUAD_CONTROL: usize = 196;
+    pub(crate) const VK_KHR_SHADER_RELAXED_EXTENDED_INSTRUCTION: usize = 197;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_EXTENDED_TYPES: usize = 198;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_ROTATE: usize = 199;
+    pub(crate) const VK_KHR_SHADER_SUBGROUP_UNIFORM_CONTROL_FLOW: usize = 200;
+    pub(crate) const VK_KHR_SHADER_TERMINATE_INVOCATION: usize = 201;
+    pub(crate) const VK_KHR_SHADER_UNTYPED_POINTERS: usize = 202;
+    pub(crate) const VK_KHR_SPIRV_1_4: usize = 203;
+    pub(crate) const VK_KHR_STORAGE_BUFFER_STORAGE_CLASS: usize = 204;
+    pub(crate) const VK_KHR_SURFACE: usize = 205;
+    pub(crate) const VK_KHR_SURFACE_MAINTENANCE1: usize = 206;
+    pub(crate) const VK_KHR_SURFACE_PROTECTED_CAPABILITIES: usize = 207;
+    pub(crate) const VK_KHR_SWAPCHAIN: usize = 208;
+    pub(crate) const VK_KHR_SWAPCHAIN_MAINTENANCE1: usize = 209;
+    pub(crate) const VK_KHR_SWAPCHAIN_MUTABLE_FORMAT: usize = 210;
+    pub(crate) const VK_KHR_SYNCHRONIZATION2: usize = 211;
+    pub(crate) const VK_KHR_TIMELINE_SEMAPHORE: usize = 212;
+    pub(crate) const VK_KHR_UNIFIED_IMAGE_LAYOUTS: usize = 213;
+    pub(crate) const VK_KHR_UNIFORM_BUFFER_STANDARD_LAYOUT: usize = 214;
+    pub(crate) const VK_KHR_VARIABLE_POINTERS: usize = 215;
+    pub(crate) const VK_KHR_VERTEX_ATTRIBUTE_DIVISOR: usize = 216;
+    pub(crate) const VK_KHR_VULKAN_MEMORY_MODEL: usize = 217;
+    pub(crate) const VK_KHR_WAYLAND_SURFACE: usize = 218;
+    pub(crate) const VK_KHR_WORKGROUP_MEMORY_EXPLICIT_LAYOUT: usize = 219;
+    pub(crate) const VK_KHR_XCB_SURFACE: usize = 220;
+    pub(crate) const VK_KHR_XLIB_SURFACE: usize = 221;
+    pub(crate) const VK_KHR_ZERO_INITIALIZE_WORKGROUP_MEMORY: usize = 222;
 }
 
 /// Extensions promoted to core 1.1 to 1.4: a 1.4 device can have them all.

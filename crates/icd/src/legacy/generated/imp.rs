@@ -3,6 +3,7 @@
 
 #![allow(unused_imports)]
 
+pub(crate) use crate::descriptor::descriptor_buffer::get_acceleration_structure_opaque_capture_descriptor_data_ext;
 pub(crate) use crate::descriptor::descriptor_buffer::get_buffer_opaque_capture_descriptor_data_ext;
 pub(crate) use crate::descriptor::descriptor_buffer::get_descriptor_ext;
 pub(crate) use crate::descriptor::descriptor_buffer::get_descriptor_set_layout_binding_offset_ext;
@@ -90,6 +91,17 @@ pub(crate) use crate::legacy::queries::get_physical_device_sparse_image_format_p
 pub(crate) use crate::legacy::render_pass::create_render_pass;
 pub(crate) use crate::legacy::sparse::get_image_sparse_memory_requirements;
 pub(crate) use crate::legacy::submit::queue_submit;
+pub(crate) use crate::memory::acceleration_structure::build_acceleration_structures_khr;
+pub(crate) use crate::memory::acceleration_structure::copy_acceleration_structure_khr;
+pub(crate) use crate::memory::acceleration_structure::copy_acceleration_structure_to_memory_khr;
+pub(crate) use crate::memory::acceleration_structure::copy_memory_to_acceleration_structure_khr;
+pub(crate) use crate::memory::acceleration_structure::create_acceleration_structure_khr;
+pub(crate) use crate::memory::acceleration_structure::create_acceleration_structure2_khr;
+pub(crate) use crate::memory::acceleration_structure::destroy_acceleration_structure_khr;
+pub(crate) use crate::memory::acceleration_structure::get_acceleration_structure_build_sizes_khr;
+pub(crate) use crate::memory::acceleration_structure::get_acceleration_structure_device_address_khr;
+pub(crate) use crate::memory::acceleration_structure::get_device_acceleration_structure_compatibility_khr;
+pub(crate) use crate::memory::acceleration_structure::write_acceleration_structures_properties_khr;
 pub(crate) use crate::memory::allocate_memory;
 pub(crate) use crate::memory::buffer::bind_buffer_memory2;
 pub(crate) use crate::memory::buffer::create_buffer;
@@ -336,6 +348,12 @@ pub(crate) use crate::record::query::cmd_end_query_indexed_ext;
 pub(crate) use crate::record::query::cmd_reset_query_pool;
 pub(crate) use crate::record::query::cmd_write_timestamp2;
 pub(crate) use crate::record::shaders::cmd_bind_shaders_ext;
+pub(crate) use crate::record::structures::cmd_build_acceleration_structures_indirect_khr;
+pub(crate) use crate::record::structures::cmd_build_acceleration_structures_khr;
+pub(crate) use crate::record::structures::cmd_copy_acceleration_structure_khr;
+pub(crate) use crate::record::structures::cmd_copy_acceleration_structure_to_memory_khr;
+pub(crate) use crate::record::structures::cmd_copy_memory_to_acceleration_structure_khr;
+pub(crate) use crate::record::structures::cmd_write_acceleration_structures_properties_khr;
 pub(crate) use crate::record::transfer::cmd_blit_image2;
 pub(crate) use crate::record::transfer::cmd_clear_color_image;
 pub(crate) use crate::record::transfer::cmd_clear_depth_stencil_image;
@@ -346,6 +364,11 @@ pub(crate) use crate::record::transfer::cmd_copy_image2;
 pub(crate) use crate::record::transfer::cmd_fill_buffer;
 pub(crate) use crate::record::transfer::cmd_resolve_image2;
 pub(crate) use crate::record::transfer::cmd_update_buffer;
+pub(crate) use crate::sync::deferred_operation::create_deferred_operation_khr;
+pub(crate) use crate::sync::deferred_operation::deferred_operation_join_khr;
+pub(crate) use crate::sync::deferred_operation::destroy_deferred_operation_khr;
+pub(crate) use crate::sync::deferred_operation::get_deferred_operation_max_concurrency_khr;
+pub(crate) use crate::sync::deferred_operation::get_deferred_operation_result_khr;
 pub(crate) use crate::sync::event::create_event;
 pub(crate) use crate::sync::event::destroy_event;
 pub(crate) use crate::sync::event::get_event_status;
