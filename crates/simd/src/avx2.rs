@@ -472,6 +472,12 @@ impl Simd for Avx2 {
                 si(_mm256_blendv_ps(ps(lo), ps(hi), ps(pick)))
             })
         }
+        fn fother_half(self, a: Self::F) -> Self::F {
+            [a[1], a[0]]
+        }
+        fn fnext_quad(self, a: Self::F) -> Self::F {
+            [_mm256_permute2f128_ps::<0x21>(a[0], a[1]), _mm256_blend_ps::<0xF0>(a[0], a[1])]
+        }
         fn fquads(self, v: [f32; 4]) -> Self::F {
             let v = _mm256_castps128_ps256(_mm_loadu_ps(v.as_ptr()));
             [

@@ -387,6 +387,12 @@ impl Simd for Avx512 {
             let (low, high) = (_mm512_load_si512(words.cast()), _mm512_load_si512(words.add(16).cast()));
             _mm512_permutex2var_epi32(low, idx, high)
         }
+        fn fother_half(self, a: Self::F) -> Self::F {
+            _mm512_shuffle_f32x4::<0b01_00_11_10>(a, a)
+        }
+        fn fnext_quad(self, a: Self::F) -> Self::F {
+            _mm512_shuffle_f32x4::<0b11_00_10_01>(a, a)
+        }
         fn fquads(self, v: [f32; 4]) -> Self::F {
             let idx = _mm512_setr_epi32(0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3);
             _mm512_permutexvar_ps(idx, _mm512_castps128_ps512(_mm_loadu_ps(v.as_ptr())))

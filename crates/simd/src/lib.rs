@@ -408,6 +408,18 @@ pub trait Simd: Copy + 'static {
         let of = |l: usize| l & 12 | (WHICH >> (2 * (l & 3)) & 3) as usize;
         ops::f_from(self, std::array::from_fn(|l| if l & 2 == 0 { a[of(l)] } else { b[of(l)] }))
     }
+    /// The upper eight lanes and then the lower ones.
+    #[inline(always)]
+    fn fother_half(self, a: Self::F) -> Self::F {
+        let a = ops::f_lanes(self, a);
+        ops::f_from(self, std::array::from_fn(|l| a[l ^ 8]))
+    }
+    /// Of four quads the second, the third, the first and the last.
+    #[inline(always)]
+    fn fnext_quad(self, a: Self::F) -> Self::F {
+        let a = ops::f_lanes(self, a);
+        ops::f_from(self, std::array::from_fn(|l| a[if l < 12 { (l + 4) % 12 } else { l }]))
+    }
     /// Lane i = v[i / 4]: a number a quad.
     fn fquads(self, v: [f32; 4]) -> Self::F;
     /// Three numbers a quad: lane i of the k-th result = p[i / 4][k]. The pointers are good for three numbers each.

@@ -48,6 +48,8 @@ fn quad_body<S: Simd>(s: S) {
     assert_eq!(ops::f_lanes(s, s.fquad::<1>(a)), std::array::from_fn(|l| x[(l & 12) + 1]));
     assert_eq!(ops::f_lanes(s, s.fquad::<2>(a)), std::array::from_fn(|l| x[(l & 12) + 2]));
     assert_eq!(ops::f_lanes(s, s.fquad::<3>(a)), std::array::from_fn(|l| x[l | 3]));
+    assert_eq!(ops::f_lanes(s, s.fother_half(a)), std::array::from_fn(|l| x[(l + 8) % 16]));
+    assert_eq!(ops::f_lanes(s, s.fnext_quad(a)), std::array::from_fn(|l| x[[4, 8, 0, 12][l / 4] + l % 4]));
     let b = s.fadd(a, s.fsplat(1.0));
     let of = |l: usize| x[(l & 12) + [2, 0, 1, 3][l & 3]] + (l >> 1 & 1) as f32;
     assert_eq!(ops::f_lanes(s, s.fpick::<0b11_01_00_10>(a, b)), std::array::from_fn(of));

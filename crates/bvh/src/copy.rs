@@ -1,0 +1,152 @@
+//! Copies: clones, compacted ones, and serialised ones.
+
+use crate::layout::{Header, INSTANCE, Kind, Record, View};
+use crate::{Bytes, Error};
+
+/// Bounds of all that is active, in the structure's space: lower ones, then upper ones. Lower ones are above upper ones if there is
+/// nothing.
+pub fn bounds(of: Bytes) -> Option<[f32; 6]> {
+    Header::read(of).map(|h| h.bounds)
+}
+
+/// What the structure says of itself, if it is one.
+pub fn header(of: Bytes) -> Option<Header> {
+    Header::read(of)
+}
+
+/// Bytes that a compacted copy needs.
+pub fn compacted_size(of: Bytes) -> Option<u64> {
+    Header::read(of)?.parts().map(|p| p.size)
+}
+
+/// Copies what is in use: `dst` needs [`compacted_size`] bytes.
+pub fn compact(src: Bytes, dst: Bytes) -> Result<u64, Error> {
+    let size = compacted_size(src).ok_or(Error::NotAStructure)?;
+    if size > dst.len() as u64 {
+        return Err(Error::TooSmall);
+    }
+    // SAFETY: both have `size` bytes: `src` by its header's check.
+    unsafe { std::ptr::copy(src.pointer(), dst.pointer(), size as usize) };
+    Ok(size)
+}
+
+/// As [`compact`]: nothing else is in a structure.
+pub fn clone(src: Bytes, dst: Bytes) -> Result<u64, Error> {
+    compact(src, dst)
+}
+
+/// Bytes before the handles of a serialised structure: two UUIDs, two sizes and a count.
+const HEAD: u64 = 56;
+
+/// The number of bottom structures that a top one refers to: its active instances, in the order of their handles.
+pub fn handles(of: Bytes) -> Option<u64> {
+    let header = Header::read(of)?;
+    Some(if header.kind == Kind::Instances { header.leaves as u64 } else { 0 })
+}
+
+fn data_at(handles: u64) -> Option<u64> {
+    HEAD.checked_add(handles.checked_mul(8)?)
+}
+
+/// Bytes of a serialised copy.
+pub fn serialized_size(of: Bytes) -> Option<u64> {
+    data_at(handles(of)?)?.checked_add(compacted_size(of)?)
+}
+
+/// What the first bytes of a serialised structure say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Serialized {
+    pub driver: [u8; 16],
+    pub compatibility: [u8; 16],
+    pub size: u64,
+    /// Bytes that the structure needs.
+    pub deserialized_size: u64,
+    pub handles: u64,
+}
+
+/// As Vulkan lays it out: UUIDs of driver and compatibility, sizes serialised and not, the number of handles, the handles, the data.
+/// How many bytes were written.
+pub fn serialize(src: Bytes, driver: &[u8; 16], compatibility: &[u8; 16], out: Bytes) -> Result<u64, Error> {
+    let (view, header) = View::of(src).ok_or(Error::NotAStructure)?;
+    let count = if header.kind == Kind::Instances { header.leaves } else { 0 };
+    let structure = header.parts().ok_or(Error::NotAStructure)?.size;
+    let at = data_at(count as u64).ok_or(Error::TooMany)?;
+    let size = at.checked_add(structure).ok_or(Error::TooMany)?;
+    if size > out.len() as u64 {
+        return Err(Error::TooSmall);
+    }
+    let to = out.pointer();
+    // SAFETY: all lies in the first `size` bytes of `out`, and the structure has its bytes.
+    unsafe {
+        to.cast::<[u8; 16]>().write(*driver);
+        to.add(16).cast::<[u8; 16]>().write(*compatibility);
+        to.add(32).cast::<[u64; 3]>().write_unaligned([size, structure, count as u64]);
+        for k in 0..count {
+            let handle = view.leaf(k).map_or(0, |leaf| Record::read(leaf).structure);
+            to.add((HEAD + k as u64 * 8) as usize).cast::<u64>().write_unaligned(handle);
+        }
+        std::ptr::copy_nonoverlapping(src.pointer(), to.add(at as usize), structure as usize);
+    }
+    Ok(size)
+}
+
+/// The header of serialised bytes, if they are long enough for what it says.
+pub fn serialized_header(from: Bytes) -> Option<Serialized> {
+    if (from.len() as u64) < HEAD {
+        return None;
+    }
+    // SAFETY: the first bytes; read once.
+    let words = unsafe { from.pointer().cast::<[u64; 7]>().read_volatile() };
+    let uuid = |at: usize| {
+        let mut out = [0; 16];
+        out[..8].copy_from_slice(&words[at].to_le_bytes());
+        out[8..].copy_from_slice(&words[at + 1].to_le_bytes());
+        out
+    };
+    let [size, deserialized_size, handles] = [words[4], words[5], words[6]];
+    let fits = data_at(handles)?.checked_add(deserialized_size)? <= size && size <= from.len() as u64;
+    fits.then_some(Serialized { driver: uuid(0), compatibility: uuid(2), size, deserialized_size, handles })
+}
+
+/// Makes the structure of serialised bytes. Its instances refer to the handles, which the application may have replaced.
+pub fn deserialize(
+    from: Bytes,
+    driver: &[u8; 16],
+    compatibility: &[u8; 16],
+    dst: Bytes,
+) -> Result<u64, Error> {
+    let head = serialized_header(from).ok_or(Error::NotAStructure)?;
+    if head.driver != *driver || head.compatibility != *compatibility {
+        return Err(Error::NotAStructure);
+    }
+    if head.deserialized_size > dst.len() as u64 {
+        return Err(Error::TooSmall);
+    }
+    let at = data_at(head.handles).ok_or(Error::NotAStructure)?;
+    // SAFETY: both have the bytes, by the header's check and the one above.
+    unsafe {
+        std::ptr::copy_nonoverlapping(
+            from.pointer().add(at as usize),
+            dst.pointer(),
+            head.deserialized_size as usize,
+        )
+    };
+    // SAFETY: a part of `dst`'s memory.
+    let made = unsafe { Bytes::new(dst.pointer(), head.deserialized_size as usize) };
+    let (view, header) = View::of(made).ok_or(Error::NotAStructure)?;
+    let count = if header.kind == Kind::Instances { header.leaves as u64 } else { 0 };
+    if count != head.handles {
+        return Err(Error::NotAStructure);
+    }
+    for k in 0..count {
+        if let Some(leaf) = view.leaf(k as u32) {
+            // SAFETY: a handle before `at`; a leaf of a top structure has `INSTANCE` bytes.
+            unsafe {
+                let handle = from.pointer().add((HEAD + k * 8) as usize).cast::<u64>().read_unaligned();
+                debug_assert!(INSTANCE > 96 + 8);
+                leaf.add(96).cast::<u64>().write(handle);
+            }
+        }
+    }
+    Ok(head.deserialized_size)
+}

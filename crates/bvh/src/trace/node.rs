@@ -1,0 +1,59 @@
+//! A ray against the eight boxes of a node.
+
+use super::space::Space;
+use crate::layout::{AXIS, BOUNDS};
+use simd::Simd;
+
+/// Sixteen floats in memory.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Row(pub [f32; 16]);
+
+#[repr(C, align(64))]
+struct Words([u32; 16]);
+
+/// Left shifts that bring the exponents of word 3 to where a float has its own.
+static SHIFTS: Words = Words([23, 15, 7, 0, 23, 15, 7, 0, 23, 15, 7, 0, 23, 15, 7, 0]);
+
+/// Eight half units in the last place. The planes of a box are computed as `byte * (step / d) + (grid - origin) / d`; the two terms
+/// have relative errors of at most four of these together with what the builder's rounding and the triangle's own test add.
+const SLACK: f32 = 1.0 / (1 << 21) as f32;
+
+/// Which of the eight boxes the ray meets between `t_min` and `t_max`, and where (the first eight of `near`).
+///
+/// Upper lanes have negated far planes, so one maximum serves both. A NaN (an infinite plane of an infinite box) constrains nothing.
+///
+/// # Safety
+/// `node` is a node.
+#[inline(always)]
+pub unsafe fn boxes<S: Simd>(s: S, node: *const u8, space: &Space, limits: S::F, near: &mut Row) -> u32 {
+    // SAFETY: all that is read lies in the node's 128 bytes.
+    unsafe {
+        let grid = s.from_bits(s.iload4([node.cast_mut(); 4]));
+        let origin = s.fload(space.origin16.as_ptr().cast());
+        let inverse = s.fload(space.inverse16.as_ptr().cast());
+        let exponents = s.bits(s.fquad::<3>(grid));
+        let step = s.iand(s.ishl(exponents, s.iload(SHIFTS.0.as_ptr().cast())), s.isplat(0x7F80_0000));
+        let a = s.fmul(s.from_bits(step), inverse);
+        let b = s.fmul(s.fsub(grid, origin), inverse);
+        let abs = s.isplat(0x7FFF_FFFF);
+        let slack = s.fmul(s.from_bits(s.iand(s.bits(b), abs)), s.fsplat(SLACK));
+        let slack = s.fma(s.from_bits(s.iand(s.bits(a), abs)), s.fsplat(SLACK * 256.0), slack);
+        let b = s.fsub(b, slack);
+        let plane =
+            |axis: usize| s.s_to_f(s.iwiden8(node.add(BOUNDS + AXIS * axis + space.near[axis] as usize)));
+        let mut t = limits;
+        t = s.fmax_raw(s.fma(plane(0), s.fquad::<0>(a), s.fquad::<0>(b)), t);
+        t = s.fmax_raw(s.fma(plane(1), s.fquad::<1>(a), s.fquad::<1>(b)), t);
+        t = s.fmax_raw(s.fma(plane(2), s.fquad::<2>(a), s.fquad::<2>(b)), t);
+        let far = s.from_bits(s.ixor(s.bits(s.fother_half(t)), s.isplat(0x8000_0000)));
+        s.fstore(near.0.as_mut_ptr().cast(), t);
+        s.mbits(s.fle(t, far)) as u32 & 0xFF
+    }
+}
+
+/// What [`boxes`] wants for an interval.
+#[inline(always)]
+pub fn limits<S: Simd>(s: S, t_min: f32, t_max: f32) -> S::F {
+    s.fsel(s.mask(0xFF), s.fsplat(t_min), s.fsplat(-t_max))
+}

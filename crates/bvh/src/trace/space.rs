@@ -1,0 +1,81 @@
+//! A ray as the kernels want it, in one space.
+
+/// Rows of sixteen floats are [x, y, z, 0] four times: quads 0 and 1 are for near planes, quads 2 and 3 for far ones.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Space {
+    pub origin16: [f32; 16],
+    /// 1 / direction; negative in the quads for far planes.
+    pub inverse16: [f32; 16],
+    pub origin: [f32; 3],
+    pub direction: [f32; 3],
+    /// The axes in the order of the shear: that of the largest component of the direction is the last.
+    pub axes: [u8; 3],
+    /// Where the near planes of an axis begin: 0, or 8 for a negative direction.
+    pub near: [u8; 3],
+    pub shear: [f32; 3],
+}
+
+/// Of a direction that is 0, or so small that the reciprocal is not finite.
+const LARGE: f32 = f32::from_bits((127 + 126) << 23);
+
+impl Space {
+    pub const EMPTY: Space = Space {
+        origin16: [0.0; 16],
+        inverse16: [0.0; 16],
+        origin: [0.0; 3],
+        direction: [0.0; 3],
+        axes: [0, 1, 2],
+        near: [0; 3],
+        shear: [0.0; 3],
+    };
+
+    /// False if the ray has a component that is not finite, or no direction: it hits nothing.
+    #[inline(always)]
+    pub fn set(&mut self, origin: [f32; 3], direction: [f32; 3]) -> bool {
+        let finite = (0..3).all(|i| origin[i].is_finite() && direction[i].is_finite());
+        if !finite || direction == [0.0; 3] {
+            return false;
+        }
+        self.origin = origin;
+        self.direction = direction;
+        let mut inverse = [0.0; 3];
+        for i in 0..3 {
+            let d = direction[i];
+            inverse[i] = if d.abs() < 1.0 / LARGE { LARGE.copysign(d) } else { 1.0 / d };
+            self.near[i] = if d.is_sign_negative() { 8 } else { 0 };
+        }
+        for quad in 0..4 {
+            let sign = if quad < 2 { 1.0 } else { -1.0 };
+            for i in 0..3 {
+                self.origin16[quad * 4 + i] = origin[i];
+                self.inverse16[quad * 4 + i] = inverse[i] * sign;
+            }
+        }
+        let abs = direction.map(f32::abs);
+        let z = if abs[0] > abs[1] && abs[0] > abs[2] {
+            0
+        } else if abs[1] > abs[2] {
+            1
+        } else {
+            2
+        };
+        let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
+        // So that the order of vertices, seen along the ray, stays.
+        if direction[z] < 0.0 {
+            (x, y) = (y, x);
+        }
+        self.axes = [x as u8, y as u8, z as u8];
+        self.shear = [direction[x] / direction[z], direction[y] / direction[z], 1.0 / direction[z]];
+        true
+    }
+}
+
+/// Three rows of four.
+pub fn point(m: &[f32; 12], p: [f32; 3]) -> [f32; 3] {
+    std::array::from_fn(|r| m[r * 4] * p[0] + m[r * 4 + 1] * p[1] + m[r * 4 + 2] * p[2] + m[r * 4 + 3])
+}
+
+pub fn vector(m: &[f32; 12], p: [f32; 3]) -> [f32; 3] {
+    std::array::from_fn(|r| m[r * 4] * p[0] + m[r * 4 + 1] * p[1] + m[r * 4 + 2] * p[2])
+}
