@@ -300,7 +300,8 @@ impl Batch {
     fn trace(&self, kept: &mut Kept, structures: &Structures, level: Level, wave: &mut RayWave) {
         if self.mixed {
             // One structure after the other.
-            let mut tops: Vec<u64> = self.lanes.iter().map(|&(l, n)| kept.queries[n * LANES + l].top).collect();
+            let mut tops: Vec<u64> =
+                self.lanes.iter().map(|&(l, n)| kept.queries[n * LANES + l].top).collect();
             tops.sort_unstable();
             tops.dedup();
             for top in tops {
@@ -325,7 +326,7 @@ impl Batch {
             bvh::trace(level, top, structures, &rays.rays(), &mut hits, &mut |lane, t, _| {
                 let q = &mut kept.queries[number_of[lane] * LANES + lane];
                 match &mut q.traversal {
-                    Some(own) => own.clone_from(t),
+                    Some(own) => **own = t.clone(),
                     none => *none = Some(Box::new(t.clone())),
                 }
                 q.progress = Progress::Candidate;

@@ -120,7 +120,8 @@ impl Scope {
         let mut classes = [false; CLASSES];
         classes[Class::Binning as usize] = graphics || early || (late && first);
         classes[Class::Main as usize] = graphics || late || (early && !first);
-        classes[Class::Compute as usize] = everything || any(Stages::COMPUTE_SHADER | Stages::RAY_TRACING_SHADER_KHR) || (!first && before);
+        classes[Class::Compute as usize] =
+            everything || any(Stages::COMPUTE_SHADER | Stages::RAY_TRACING_SHADER_KHR) || (!first && before);
         for (class, stage) in [
             (Class::Copy, Stages::COPY),
             (Class::Blit, Stages::BLIT),

@@ -8,7 +8,8 @@ use crate::data::Data;
 use crate::interface::{At, DepthMode, Interface, Varying};
 use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
 use crate::stage_io::{
-    Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Mesh, Spacing, RayIo, StageIo, Tessellation,
+    Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Mesh, RayIo, Spacing, StageIo,
+    Tessellation,
 };
 
 struct Out(Vec<u8>);

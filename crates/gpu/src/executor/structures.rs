@@ -1,7 +1,7 @@
 //! Builds and copies of acceleration structures: work of the compute queue.
 
-use super::{Executor, done};
 use super::later::Asks;
+use super::{Executor, done};
 use crate::channel::{MadeBy, WorkloadKind};
 use crate::exclusive;
 use crate::structure::{self, Command, Failure, Memory};
@@ -17,7 +17,8 @@ impl Executor {
         let _turn = exclusive::shared();
         if let Command::WriteProperties { of, property, pool, first } = c {
             for (i, s) in of.iter().enumerate() {
-                let (value, query, pool) = (structure::property(s, *property), *first + i as u32, pool.clone());
+                let (value, query, pool) =
+                    (structure::property(s, *property), *first + i as u32, pool.clone());
                 self.then(move |e, _| {
                     let now = e.line.latest();
                     e.shared.hub.change(|| pool.finish(query, &[value], now));
@@ -26,14 +27,17 @@ impl Executor {
             return;
         }
         let shared = self.shared.clone();
-        let moved = match structure::run(c, &Memory::Device(&shared.memory), &Builders(&shared.pool)) {
-            Ok(moved) => moved,
-            Err(Failure::Address(at)) => return self.blame(Blame::of(wave::Fault::Address(at), c.call())),
-            Err(e) => {
-                let line = format!("device fault: {}: {}: {e}; the device is lost", self.place, c.call());
-                return self.shared.fault(Told { line, why: Why::Other });
-            }
-        };
+        let moved =
+            match structure::run(c, &Memory::Device(&shared.memory), shared.level, &Builders(&shared.pool)) {
+                Ok(moved) => moved,
+                Err(Failure::Address(at)) => {
+                    return self.blame(Blame::of(wave::Fault::Address(at), c.call()));
+                }
+                Err(e) => {
+                    let line = format!("device fault: {}: {}: {e}; the device is lost", self.place, c.call());
+                    return self.shared.fault(Told { line, why: Why::Other });
+                }
+            };
         let name = match c {
             Command::Build(_) => "build acceleration structures",
             Command::Serialize { .. } => "serialize acceleration structure",

@@ -4,8 +4,37 @@ use super::run::{Failure, Memory};
 use super::{Geometry, Indices, Range};
 use ash::vk;
 use std::sync::Mutex;
+use texel::format::info;
 use texel::format::kernels::load_fn;
-use texel::format::{NumClass, info};
+
+/// Formats of vertices that acceleration structures are built of: those that every implementation has, and more of the kind
+/// (Vulkan specification, "Required Format Support").
+pub fn is_vertex_format(f: vk::Format) -> bool {
+    use vk::Format as V;
+    matches!(
+        f,
+        V::R32G32_SFLOAT
+            | V::R32G32B32_SFLOAT
+            | V::R32G32B32A32_SFLOAT
+            | V::R16G16_SFLOAT
+            | V::R16G16B16_SFLOAT
+            | V::R16G16B16A16_SFLOAT
+            | V::R16G16_SNORM
+            | V::R16G16B16_SNORM
+            | V::R16G16B16A16_SNORM
+            | V::R16G16_UNORM
+            | V::R16G16B16_UNORM
+            | V::R16G16B16A16_UNORM
+            | V::R8G8_SNORM
+            | V::R8G8B8_SNORM
+            | V::R8G8B8A8_SNORM
+            | V::R8G8_UNORM
+            | V::R8G8B8_UNORM
+            | V::R8G8B8A8_UNORM
+            | V::A2B10G10R10_UNORM_PACK32
+            | V::A2B10G10R10_SNORM_PACK32
+    )
+}
 
 /// Primitives that one task reads.
 const CHUNK: usize = 1 << 14;
@@ -25,13 +54,9 @@ pub enum Primitives {
 
 impl Primitives {
     pub fn geometry(&self) -> bvh::Geometry<'_> {
-        let flags = |f: &vk::GeometryFlagsKHR| bvh::GeometryFlags {
-            opaque: f.contains(vk::GeometryFlagsKHR::OPAQUE),
-            no_duplicate_any_hit: f.contains(vk::GeometryFlagsKHR::NO_DUPLICATE_ANY_HIT_INVOCATION),
-        };
         match self {
-            Primitives::Triangles(positions, f) => bvh::Geometry::Triangles { positions, flags: flags(f) },
-            Primitives::Boxes(bounds, f) => bvh::Geometry::Boxes { bounds, flags: flags(f) },
+            Primitives::Triangles(positions, f) => bvh::Geometry::Triangles { positions, flags: f.as_raw() },
+            Primitives::Boxes(bounds, f) => bvh::Geometry::Boxes { bounds, flags: f.as_raw() },
         }
     }
 }
@@ -129,7 +154,7 @@ fn triangles(
     let Geometry::Triangles { format, vertices, stride, max_vertex, indices, transform, .. } = *g else {
         return Ok(vec![]);
     };
-    let format = info(format).filter(|f| f.class == NumClass::Float).ok_or(Failure::Format)?;
+    let format = info(format).filter(|f| is_vertex_format(f.format)).ok_or(Failure::Format)?;
     let matrix = match transform {
         0 => None,
         at => {
@@ -172,10 +197,14 @@ fn triangles(
             _ => unsafe { index_list.at(4 * i).cast::<u32>().read_unaligned() }.into(),
         };
         let index = index + r.first_vertex as u64;
-        let offset = index.checked_mul(stride).filter(|o| o.checked_add(size).is_some_and(|end| end <= there));
+        let offset =
+            index.checked_mul(stride).filter(|o| o.checked_add(size).is_some_and(|end| end <= there));
         let Some(offset) = offset else {
             if index <= max_vertex.into() {
-                wild.store(vertices.wrapping_add(index.wrapping_mul(stride)).max(1), std::sync::atomic::Ordering::Relaxed);
+                wild.store(
+                    vertices.wrapping_add(index.wrapping_mul(stride)).max(1),
+                    std::sync::atomic::Ordering::Relaxed,
+                );
             }
             return [f32::NAN; 3];
         };
@@ -187,7 +216,9 @@ fn triangles(
             None => p,
             // A vertex that makes its triangle inactive stays one.
             Some(_) if x.is_nan() => p,
-            Some(m) => [0, 1, 2].map(|k| m[4 * k] * p[0] + m[4 * k + 1] * p[1] + m[4 * k + 2] * p[2] + m[4 * k + 3]),
+            Some(m) => {
+                [0, 1, 2].map(|k| m[4 * k] * p[0] + m[4 * k + 1] * p[1] + m[4 * k + 2] * p[2] + m[4 * k + 3])
+            }
         }
     };
     fill(&mut all, 3, pool, |first, part| {

@@ -12,8 +12,8 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use texel::buffer::Buffer;
 
-pub use input::Inputs;
-pub use run::{Failure, Memory, Moved, run};
+pub use input::is_vertex_format;
+pub use run::{DRIVER_UUID, Failure, Memory, Moved, is_compatible, property, run};
 
 /// VkAccelerationStructureKHR: a part of a buffer.
 pub struct AccelerationStructure {
@@ -76,7 +76,11 @@ pub struct Range {
 pub enum Ranges {
     Direct(SmallVec<[Range; 1]>),
     /// A [`Range`] for each geometry at this address and stride, of at most so many primitives.
-    Indirect { address: u64, stride: u32, most: SmallVec<[u32; 1]> },
+    Indirect {
+        address: u64,
+        stride: u32,
+        most: SmallVec<[u32; 1]>,
+    },
 }
 
 /// One build or update.

@@ -2,7 +2,7 @@
 
 use super::input::{self, Inputs};
 use super::{AccelerationStructure, Build, Command, Property, Range, Ranges};
-use ash::vk;
+use simd::Level;
 use texel::memory::AddressSpace;
 
 /// What the addresses of a command are.
@@ -25,6 +25,8 @@ pub enum Failure {
     Room,
     /// The source is no acceleration structure.
     Source,
+    /// Geometries are of different kinds.
+    Mixed,
 }
 
 impl std::fmt::Display for Failure {
@@ -32,8 +34,13 @@ impl std::fmt::Display for Failure {
         match self {
             Failure::Address(a) => write!(f, "{a:#x} is no memory of the device"),
             Failure::NoMemory => f.write_str("no memory to build the acceleration structure"),
-            Failure::Format => f.write_str("the vertex format is none that acceleration structures are built of"),
-            Failure::Room => f.write_str("the acceleration structure does not fit into its part of the buffer"),
+            Failure::Format => {
+                f.write_str("the vertex format is none that acceleration structures are built of")
+            }
+            Failure::Room => {
+                f.write_str("the acceleration structure does not fit into its part of the buffer")
+            }
+            Failure::Mixed => f.write_str("the geometries are of different kinds"),
             Failure::Source => f.write_str("the source is no acceleration structure"),
         }
     }
@@ -83,29 +90,16 @@ impl AccelerationStructure {
     }
 }
 
-fn flags(build: &Build) -> bvh::Flags {
-    use vk::BuildAccelerationStructureFlagsKHR as F;
-    let has = |f: F| build.flags.contains(f);
-    bvh::Flags {
-        fast_trace: has(F::PREFER_FAST_TRACE),
-        fast_build: has(F::PREFER_FAST_BUILD),
-        low_memory: has(F::LOW_MEMORY),
-        allow_update: has(F::ALLOW_UPDATE),
-        allow_compaction: has(F::ALLOW_COMPACTION),
-        data_access: has(F::ALLOW_DATA_ACCESS_KHR),
-    }
-}
-
 /// Runs a command; `WriteProperties` aside, whose values [`property`] gives.
 ///
 /// # Errors
 /// The reason; what it was to write is any then.
-pub fn run(c: &Command, memory: &Memory, pool: &dyn bvh::Pool) -> Result<Moved, Failure> {
+pub fn run(c: &Command, memory: &Memory, level: Level, pool: &dyn bvh::Pool) -> Result<Moved, Failure> {
     match c {
         Command::Build(list) => {
             let mut all = Moved::default();
             for b in list {
-                let m = build(b, memory, pool)?;
+                let m = build(b, memory, level, pool)?;
                 all.read += m.read;
                 all.written += m.written;
             }
@@ -113,7 +107,7 @@ pub fn run(c: &Command, memory: &Memory, pool: &dyn bvh::Pool) -> Result<Moved, 
         }
         Command::Copy { from, to, compact } => {
             let (from, to) = (from.bytes().ok_or(Failure::Source)?, to.bytes().ok_or(Failure::Room)?);
-            let n = if *compact { bvh::compact(from, to) } else { bvh::copy(from, to) };
+            let n = if *compact { bvh::compact(from, to) } else { bvh::clone(from, to) };
             let n = n.map_err(failure)?;
             Ok(Moved { read: n, written: n })
         }
@@ -122,33 +116,42 @@ pub fn run(c: &Command, memory: &Memory, pool: &dyn bvh::Pool) -> Result<Moved, 
             let room = memory.readable(*to);
             // SAFETY: the application's memory, as far as it is the device's.
             let to = unsafe { bvh::Bytes::new(*to as *mut u8, usize::try_from(room).unwrap_or(usize::MAX)) };
-            let n = bvh::serialize(from, to, &IDENTITY).map_err(failure)?;
+            let n = bvh::serialize(from, &DRIVER_UUID, &LAYOUT_UUID, to).map_err(failure)?;
             Ok(Moved { read: n, written: n })
         }
         Command::Deserialize { from, to } => {
             let room = memory.readable(*from);
             // SAFETY: the application's memory, as far as it is the device's.
-            let from = unsafe { bvh::Bytes::new(*from as *mut u8, usize::try_from(room).unwrap_or(usize::MAX)) };
-            let n = bvh::deserialize(from, to.bytes().ok_or(Failure::Room)?, &IDENTITY).map_err(failure)?;
+            let from =
+                unsafe { bvh::Bytes::new(*from as *mut u8, usize::try_from(room).unwrap_or(usize::MAX)) };
+            let n = bvh::deserialize(from, &DRIVER_UUID, &LAYOUT_UUID, to.bytes().ok_or(Failure::Room)?)
+                .map_err(failure)?;
             Ok(Moved { read: n, written: n })
         }
         Command::WriteProperties { .. } => Ok(Moved::default()),
     }
 }
 
-/// Driver and version of serialised structures: what VkPhysicalDeviceIDProperties calls `driverUUID`, and what tells versions of the
-/// layout apart.
-pub const IDENTITY: [u8; 32] = *b"tuff-driver-uuidtuff-structure-1";
+/// `driverUUID` of VkPhysicalDeviceIDProperties, with which serialised structures begin.
+pub const DRIVER_UUID: [u8; 16] = *b"tuff-driver-0001";
+/// What tells versions of the layout of structures apart.
+const LAYOUT_UUID: [u8; 16] = *b"tuff-structure-1";
+
+/// Driver and version of serialised structures (VkAccelerationStructureVersionInfoKHR).
+pub fn is_compatible(version: &[u8]) -> bool {
+    version.len() == 32 && version[..16] == DRIVER_UUID && version[16..] == LAYOUT_UUID
+}
 
 fn failure(e: bvh::Error) -> Failure {
     match e {
-        bvh::Error::OutOfMemory | bvh::Error::TooLarge => Failure::NoMemory,
-        bvh::Error::NoRoom => Failure::Room,
-        bvh::Error::NotAStructure | bvh::Error::Incompatible => Failure::Source,
+        bvh::Error::OutOfMemory | bvh::Error::TooMany => Failure::NoMemory,
+        bvh::Error::TooSmall => Failure::Room,
+        bvh::Error::NotAStructure | bvh::Error::Different => Failure::Source,
+        bvh::Error::Mixed => Failure::Mixed,
     }
 }
 
-fn build(b: &Build, memory: &Memory, pool: &dyn bvh::Pool) -> Result<Moved, Failure> {
+fn build(b: &Build, memory: &Memory, level: Level, pool: &dyn bvh::Pool) -> Result<Moved, Failure> {
     let mut ranges: Vec<Range> = vec![];
     match &b.ranges {
         Ranges::Direct(list) => ranges.extend_from_slice(list),
@@ -173,7 +176,7 @@ fn build(b: &Build, memory: &Memory, pool: &dyn bvh::Pool) -> Result<Moved, Fail
     let (read, written) = match &inputs {
         Inputs::Instances(list) => {
             let input = bvh::Input::Instances(list);
-            (list.len() as u64 * input::INSTANCE_BYTES, make(&input, from, to, flags(b), pool)?)
+            (list.len() as u64 * input::INSTANCE_BYTES, make(&input, from, to, b, level, pool)?)
         }
         Inputs::Geometries(list) => {
             let geometries: Vec<_> = list.iter().map(|g| g.geometry()).collect();
@@ -182,7 +185,7 @@ fn build(b: &Build, memory: &Memory, pool: &dyn bvh::Pool) -> Result<Moved, Fail
                 bvh::Geometry::Boxes { bounds, .. } => size_of_val(*bounds),
             };
             let read = geometries.iter().map(bytes).sum::<usize>() as u64;
-            (read, make(&bvh::Input::Geometries(&geometries), from, to, flags(b), pool)?)
+            (read, make(&bvh::Input::Geometries(&geometries), from, to, b, level, pool)?)
         }
     };
     Ok(Moved { read, written })
@@ -193,14 +196,15 @@ fn make(
     input: &bvh::Input,
     from: Option<bvh::Bytes>,
     to: bvh::Bytes,
-    flags: bvh::Flags,
+    b: &Build,
+    level: Level,
     pool: &dyn bvh::Pool,
 ) -> Result<u64, Failure> {
     let made = match from {
-        None => bvh::build(to, input, flags, pool),
-        Some(from) => bvh::update(from, to, input, flags, pool),
+        None => bvh::build(level, to, input, bvh::Flags(b.flags.as_raw()), pool),
+        Some(from) => bvh::update(level, from, to, input, pool),
     };
-    made.map(|b| b.bytes).map_err(failure)
+    made.map(|b| b.size).map_err(failure)
 }
 
 /// A number of a structure; 0 where there is none.
@@ -209,8 +213,8 @@ pub fn property(of: &AccelerationStructure, property: Property) -> u64 {
     match property {
         Property::CompactedSize => bvh::compacted_size(bytes),
         Property::SerializationSize => bvh::serialized_size(bytes),
-        Property::SerializationBottomLevelPointers => bvh::bottom_count(bytes),
-        Property::Size => bvh::size(bytes),
+        Property::SerializationBottomLevelPointers => bvh::handles(bytes),
+        Property::Size => bvh::compacted_size(bytes),
     }
     .unwrap_or(0)
 }

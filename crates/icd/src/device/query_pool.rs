@@ -32,7 +32,9 @@ pub(crate) unsafe fn create_query_pool(
             vk::QueryType::TRANSFORM_FEEDBACK_STREAM_EXT => Ok(QueryKind::Feedback),
             vk::QueryType::MESH_PRIMITIVES_GENERATED_EXT => Ok(QueryKind::MeshPrimitives),
             vk::QueryType::PRIMITIVES_GENERATED_EXT => Ok(QueryKind::Generated),
-            ty if Property::of(ty).is_some() => Property::of(ty).map(QueryKind::Structure).ok_or(vk::Result::ERROR_UNKNOWN),
+            ty if Property::of(ty).is_some() => {
+                Property::of(ty).map(QueryKind::Structure).ok_or(vk::Result::ERROR_UNKNOWN)
+            }
             vk::QueryType::PERFORMANCE_QUERY_KHR => crate::device::performance::kind(i),
             other => Err(invalid(&format!("vkCreateQueryPool: queries of type {other:?} are not supported"))),
         };

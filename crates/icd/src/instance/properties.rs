@@ -30,7 +30,7 @@ pub(crate) static CACHE_UUID: [u8; 16] = match u128::from_str_radix(env!("TUFF_B
 /// Same value, same order of bytes in images.
 static LAYOUT_UUID: [u8; 16] = *b"tuff-layouts-001";
 static DEVICE_UUID: [u8; 16] = *b"tuff-device-0001";
-static DRIVER_UUID: [u8; 16] = *b"tuff-driver-0001";
+static DRIVER_UUID: [u8; 16] = gpu::structure::DRIVER_UUID;
 
 const STAGES: u32 = vk::ShaderStageFlags::VERTEX.as_raw()
     | vk::ShaderStageFlags::TESSELLATION_CONTROL.as_raw()
@@ -211,9 +211,9 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("resolveSrgbFormatAppliesTransferFunction", Bool(true)),
     ("resolveSrgbFormatSupportsTransferFunctionControl", Bool(false)),
     // ray tracing
-    ("maxGeometryCount", U64(bvh::MAX_GEOMETRIES)),
-    ("maxInstanceCount", U64(bvh::MAX_INSTANCES)),
-    ("maxPrimitiveCount", U64(bvh::MAX_PRIMITIVES)),
+    ("maxGeometryCount", U64(bvh::layout::MAX_GEOMETRIES)),
+    ("maxInstanceCount", U64(bvh::layout::MAX_INSTANCES)),
+    ("maxPrimitiveCount", U64(bvh::layout::MAX_PRIMITIVES)),
     ("maxPerStageDescriptorAccelerationStructures", U32(MAX_DESCRIPTORS)),
     ("maxPerStageDescriptorUpdateAfterBindAccelerationStructures", U32(MAX_DESCRIPTORS)),
     ("maxDescriptorSetAccelerationStructures", U32(MAX_DESCRIPTORS)),

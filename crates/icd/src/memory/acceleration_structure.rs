@@ -2,9 +2,9 @@
 
 use crate::base::answer::{Answer, created, invalid};
 use crate::base::chain;
+use crate::base::object::{self, Object};
 use crate::device::Device;
 use crate::sync::deferred_operation;
-use crate::base::object::{self, Object};
 use gpu::structure::{self, Build, Command, Failure, Geometry, Indices, Property, Range, Ranges};
 use machine::rays::Builders;
 use smallvec::SmallVec;
@@ -111,7 +111,7 @@ pub(crate) unsafe fn get_device_acceleration_structure_compatibility_khr(
     // SAFETY: valid usage: the version is 2 · VK_UUID_SIZE bytes.
     unsafe {
         let version = chain::slice((*info).p_version_data.cast::<u8>(), 32);
-        *out = match version == structure::IDENTITY {
+        *out = match structure::is_compatible(version) {
             true => vk::AccelerationStructureCompatibilityKHR::COMPATIBLE,
             false => vk::AccelerationStructureCompatibilityKHR::INCOMPATIBLE,
         };
@@ -261,16 +261,15 @@ fn referred(handle: u64) -> u64 {
 
 fn run(device: &Device, space: &AddressSpace, c: &Command) -> vk::Result {
     let memory = structure::Memory::Host(&referred, space);
-    code(structure::run(c, &memory, &Builders(&device.gpu.shared.pool)))
+    let shared = &device.gpu.shared;
+    code(structure::run(c, &memory, shared.level, &Builders(&shared.pool)))
 }
 
 /// Runs a command of the host, now or, with a deferred operation, when a thread joins it.
 unsafe fn perform(device: &Device, operation: vk::DeferredOperationKHR, c: Command) -> vk::Result {
     let space = device.space().clone();
     // SAFETY: valid usage: a deferred operation is joined before its device is destroyed.
-    unsafe {
-        deferred_operation::perform(device, operation, move |device| run(device, &space, &c))
-    }
+    unsafe { deferred_operation::perform(device, operation, move |device| run(device, &space, &c)) }
 }
 
 pub(crate) unsafe fn build_acceleration_structures_khr(

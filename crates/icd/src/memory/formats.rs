@@ -74,36 +74,7 @@ pub(crate) fn buffer(f: &FormatInfo) -> F {
         )
         | when(f.storage_texel_buffer() && f.storage_atomic(), F::STORAGE_TEXEL_BUFFER_ATOMIC)
         | when(f.vertex(), F::VERTEX_BUFFER)
-        | when(structure_vertex(f.format), F::ACCELERATION_STRUCTURE_VERTEX_BUFFER_KHR)
-}
-
-/// Formats of vertices that acceleration structures are built of: those that every implementation has, and more of the kind
-/// (Vulkan specification, "Required Format Support").
-fn structure_vertex(f: vk::Format) -> bool {
-    use vk::Format as V;
-    matches!(
-        f,
-        V::R32G32_SFLOAT
-            | V::R32G32B32_SFLOAT
-            | V::R32G32B32A32_SFLOAT
-            | V::R16G16_SFLOAT
-            | V::R16G16B16_SFLOAT
-            | V::R16G16B16A16_SFLOAT
-            | V::R16G16_SNORM
-            | V::R16G16B16_SNORM
-            | V::R16G16B16A16_SNORM
-            | V::R16G16_UNORM
-            | V::R16G16B16_UNORM
-            | V::R16G16B16A16_UNORM
-            | V::R8G8_SNORM
-            | V::R8G8B8_SNORM
-            | V::R8G8B8A8_SNORM
-            | V::R8G8_UNORM
-            | V::R8G8B8_UNORM
-            | V::R8G8B8A8_UNORM
-            | V::A2B10G10R10_UNORM_PACK32
-            | V::A2B10G10R10_SNORM_PACK32
-    )
+        | when(gpu::structure::is_vertex_format(f.format), F::ACCELERATION_STRUCTURE_VERTEX_BUFFER_KHR)
 }
 
 /// The features that the first 31 bits can say.

@@ -1,10 +1,10 @@
 //! Commands on acceleration structures.
 
-use crate::memory::acceleration_structure as structure;
 use crate::base::chain;
-use crate::record::command_buffer::CommandBuffer;
 use crate::base::object;
 use crate::device::query_pool::QueryPool;
+use crate::memory::acceleration_structure as structure;
+use crate::record::command_buffer::CommandBuffer;
 use gpu::command::Command;
 use gpu::structure::{Command as Work, Property, Ranges};
 
@@ -82,7 +82,9 @@ pub(crate) unsafe fn cmd_write_acceleration_structures_properties_khr(
 ) {
     // SAFETY: valid usage: the call's pointers lead to what they are said to.
     unsafe {
-        let (Some(property), Some(pool)) = (Property::of(query), object::get::<QueryPool>(pool)) else { return };
+        let (Some(property), Some(pool)) = (Property::of(query), object::get::<QueryPool>(pool)) else {
+            return;
+        };
         let of = chain::slice(structures, count).iter().filter_map(|s| structure::get(*s)).collect();
         push(b, Some(Work::WriteProperties { of, property, pool: pool.gpu.clone(), first }));
     }

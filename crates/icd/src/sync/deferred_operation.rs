@@ -1,8 +1,8 @@
 //! VkDeferredOperationKHR: work of the host that the application's threads join (VK_KHR_deferred_host_operations).
 
 use crate::base::answer::created;
-use crate::device::Device;
 use crate::base::object::{self, Object};
+use crate::device::Device;
 use parking_lot::Mutex;
 use std::sync::Arc;
 

@@ -146,14 +146,8 @@ pub enum TraceOp {
 
 impl TraceOp {
     /// In the order of their numbers.
-    pub const ALL: [TraceOp; 6] = [
-        TraceOp::Trace,
-        TraceOp::Report,
-        TraceOp::Ignore,
-        TraceOp::Terminate,
-        TraceOp::Call,
-        TraceOp::TMax,
-    ];
+    pub const ALL: [TraceOp; 6] =
+        [TraceOp::Trace, TraceOp::Report, TraceOp::Ignore, TraceOp::Terminate, TraceOp::Call, TraceOp::TMax];
 
     /// Operands of 32 bits. Of [`TraceOp::Trace`], which has a structure's address (B64) before them: ray flags, cull mask, offset, stride
     /// and miss index of the shader binding table, origin (3), T min, direction (3), T max.
