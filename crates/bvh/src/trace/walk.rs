@@ -271,7 +271,10 @@ fn boxes_of(t: &Traversal, view: &View, block: *mut u8, edges: &mut Edges) -> u3
             let (a, b) = ((low - t.object.origin[axis]) * inverse, (high - t.object.origin[axis]) * inverse);
             // Each has three roundings.
             let (a, b) = if t.object.near[axis] == 0 { (a, b) } else { (b, a) };
-            let (a, b) = (a - a.abs() * (1.0 / (1 << 21) as f32), b + b.abs() * (1.0 / (1 << 21) as f32));
+            // By a factor: what has become infinite stays so.
+            const ROUNDING: f32 = 1.0 / (1 << 21) as f32;
+            let a = a * if a < 0.0 { 1.0 + ROUNDING } else { 1.0 - ROUNDING };
+            let b = b * if b < 0.0 { 1.0 - ROUNDING } else { 1.0 + ROUNDING };
             // (A NaN constrains nothing.)
             if a > near {
                 near = a;
