@@ -86,7 +86,7 @@ type Function = unsafe extern "sysv64" fn(*mut u8, u32, *const u16, *mut State);
 /// None where there is nothing to compile, too much of it, no code for the level, or no memory that may be executable.
 pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     let width = match level {
-        Level::Portable => return None,
+        Level::PORTABLE => return None,
         Level::Avx2(_) => Width::Half,
         Level::Avx512(_) => Width::Whole,
     };

@@ -1,7 +1,7 @@
 //! Control flow, masks and barriers.
 
 use super::cmp;
-use super::levels::{Steps, kernel_forms};
+use super::forms::kernels;
 use super::map::{B, Op2};
 use super::mask::{self, Masks};
 use super::pair::Word;
@@ -9,6 +9,7 @@ use super::regs::{dst32, reg, src32};
 use crate::state::{At, Fault, State, Status};
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::Bin;
+use simd::Steps;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Instant;
 
@@ -99,7 +100,7 @@ fn split_rare<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
     let c = unsafe { mask::load(st, o.a) };
     let y = mask::and(mask::exec(st), c);
-    if mask::non_empty(&y) & st.all == 0 {
+    if simd::non_zero(&y) & st.all == 0 {
         return at(st, o.imm);
     }
     // SAFETY: the op's registers.
@@ -396,7 +397,7 @@ fn demote<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let m = mask::andn(alive(st), mask::exec(st));
     // SAFETY: alive has 32 entries.
     unsafe { *(st.alive.as_mut_ptr() as *mut Masks) = m };
-    if mask::non_empty(&m) & st.all == 0 { stop(st, Status::Done) } else { op.on(1) }
+    if simd::non_zero(&m) & st.all == 0 { stop(st, Status::Done) } else { op.on(1) }
 }
 
 #[inline(always)]
@@ -430,7 +431,7 @@ fn loop_next<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     cmp_jmp(l, st, test)
 }
 
-kernel_forms! {
+kernels! {
     LOOP_NEXT = loop_next;
     END = end;
     JMP = jmp;

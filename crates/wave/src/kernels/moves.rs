@@ -1,10 +1,11 @@
 //! Masked moves: how values reach a place where control flow meets.
 
-use super::levels::{Steps, kernel_forms};
+use super::forms::kernels;
 use super::mask::{self, Bits, Masks};
 use super::regs::{dst32, dst64, src32, src64};
 use crate::state::{At, State};
 use shader::bytecode::{Op, Reg};
+use simd::Steps;
 
 /// One warp's lanes `m` of `d` become those of `s`.
 ///
@@ -89,7 +90,7 @@ moves! {
     movifb move_bool |st, o| mask::load(st, o.b);
 }
 
-kernel_forms! {
+kernels! {
     MOVM32 = movm32;
     MOVM64 = movm64;
     MOVMB = movmb;
