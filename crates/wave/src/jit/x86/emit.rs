@@ -6,7 +6,7 @@
 
 use super::branch::Fork;
 use super::call::Call;
-use super::machine::{Machine, Made, Source, TooMuch, Width};
+use super::machine::{Machine, Made, Source, Target, TooMuch, Width};
 use super::place::row;
 use crate::jit::segment::{Item, Segment};
 use crate::recording::{Bin, Id, Node, Tri, Un};
@@ -101,12 +101,12 @@ pub struct Emit<'s> {
 }
 
 impl<'s> Emit<'s> {
-    pub fn new(seg: &'s Segment, width: Width) -> Emit<'s> {
+    pub fn new(seg: &'s Segment, target: Target) -> Emit<'s> {
         let n = seg.nodes.len();
         Emit {
             seg,
-            m: Machine::new(width),
-            vectors: vec![None; if width == Width::Whole { 32 } else { 16 }],
+            m: Machine::new(target),
+            vectors: vec![None; if target.width == Width::Whole { 32 } else { 16 }],
             masks: vec![None; 8],
             place: vec![Place::default(); n],
             given: seg

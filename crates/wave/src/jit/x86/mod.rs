@@ -21,7 +21,7 @@ mod rare;
 pub mod region;
 mod wide;
 
-pub use machine::{Made, Width};
+pub use machine::{Made, Target, Width};
 
 use super::segment::Segment;
 use crate::state::Kernel;
@@ -31,8 +31,8 @@ use shader::bytecode::Op;
 ///
 /// # Errors
 /// The segment asks for more than a function has room for.
-pub fn compile(segment: &Segment, width: Width, ops: &[Op], kernels: &[Kernel]) -> Made<Vec<u8>> {
-    let mut it = emit::Emit::new(segment, width);
+pub fn compile(segment: &Segment, target: Target, ops: &[Op], kernels: &[Kernel]) -> Made<Vec<u8>> {
+    let mut it = emit::Emit::new(segment, target);
     (it.ops, it.kernels) = (ops, kernels);
     it.run()
 }

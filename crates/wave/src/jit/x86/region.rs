@@ -8,7 +8,7 @@ use super::access::memory;
 use super::counters::Counter;
 use super::decide::Compare;
 use super::emit::{Emit, LIVE, OFFSETS, REGS, WARPS, low};
-use super::machine::{Jump, Made, TooMuch, Width};
+use super::machine::{Jump, Made, Target, TooMuch, Width};
 use super::place::row;
 use super::rare::Stub;
 use crate::jit::enter::{Context, Memory};
@@ -83,10 +83,10 @@ pub struct Cycle<'r> {
 ///
 /// # Errors
 /// The region asks for more than a function has room for.
-pub fn compile(region: &Region, width: Width, ops: &[Op]) -> Made<Vec<u8>> {
-    let mut e = Emit::new(&region.blocks[0].seg, width);
+pub fn compile(region: &Region, target: Target, ops: &[Op]) -> Made<Vec<u8>> {
+    let mut e = Emit::new(&region.blocks[0].seg, target);
     e.inside = true;
-    e.sides_of_warp = Some(if width == Width::Half { 2 } else { 1 });
+    e.sides_of_warp = Some(if target.width == Width::Half { 2 } else { 1 });
     let uniforms = region.uniforms.len() as u32;
     let kept = uniforms + 2 * MOST_APART as u32;
     let later: Vec<Reg> = region.uniforms.iter().copied().filter(|r| region.read_later(r.unit())).collect();
