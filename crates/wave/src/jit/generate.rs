@@ -1,9 +1,10 @@
 //! Machine code of a program: of its segments first, then of its loops.
 
-use super::branch::Flow;
-use super::live::Liveness;
-use super::region::{self, Check, Place};
-use super::segment::{self, Draft, Item};
+use super::nodes::body::Item;
+use super::nodes::branch::Flow;
+use super::nodes::live::Liveness;
+use super::nodes::region::{self, Check, Storage};
+use super::nodes::segment::{self, Draft};
 use super::x86::{self, Target, Width};
 use crate::recording::{Node, Un};
 use crate::state::Kernel;
@@ -31,7 +32,7 @@ pub struct Segment {
 /// A loop's code.
 pub struct Region {
     pub header: usize,
-    pub places: Vec<Place>,
+    pub places: Vec<Storage>,
     /// Ops at which the wave goes on: with lanes, and without any.
     pub exits: [u32; 2],
     /// Ops that its code has kernels do: the code has their addresses.
@@ -114,14 +115,14 @@ pub fn generate(
                 let Some(d) = here.pop_if(|d| d.last == pc) else { return };
                 let place = (d.first, d.end);
                 let Some(s) = d.finish(live) else { return again.push(place) };
-                if s.each.len() < FEWEST || made.bytes.len() > MOST_BYTES {
+                if s.body.each.len() < FEWEST || made.bytes.len() > MOST_BYTES {
                     return;
                 }
                 let own: Box<[Op]> = s.checks.iter().map(one_warp).collect();
                 let Ok(function) = x86::compile(&s, target, &own, kernels) else { return again.push(place) };
                 see(Source::Segment(&s), &function);
-                let quads = s.nodes.iter().any(|n| matches!(n, Node::Un(Un::Quad(_), _)));
-                made.branches += s.each.iter().filter(|i| matches!(i, Item::If(_))).count();
+                let quads = s.body.nodes.iter().any(|n| matches!(n, Node::Un(Un::Quad(_), _)));
+                made.branches += s.body.each.iter().filter(|i| matches!(i, Item::If(_))).count();
                 let at = made.add(function);
                 made.segments.push(Segment { first: s.first, end: s.end, split: s.split, quads, at });
                 made.ops.extend((!own.is_empty()).then_some(own));

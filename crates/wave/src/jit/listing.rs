@@ -1,8 +1,9 @@
 //! Compiled code as text, for tests: the nodes of each segment and loop, and its machine code.
 
 use super::generate::{Source, generate};
-use super::region::{Block, Check, End, Region, To};
-use super::segment::{Item, Segment};
+use super::nodes::body::Item;
+use super::nodes::region::{Block, Check, End, Region, To};
+use super::nodes::segment::Segment;
 use super::x86::{Target, Width};
 use crate::recording::{Id, Node};
 use rustc_hash::FxHashMap;
@@ -36,8 +37,8 @@ pub fn functions(program: &Program, wide: bool) -> Vec<Function> {
 
 fn segment(s: &Segment) -> String {
     let mut out = format!("segment {}..{}\n", s.first, s.end);
-    let mut names = Names { nodes: &s.nodes, known: FxHashMap::default() };
-    for (what, items) in [("once", &s.once), ("each warp", &s.each)] {
+    let mut names = Names { nodes: &s.body.nodes, known: FxHashMap::default() };
+    for (what, items) in [("once", &s.body.once), ("each warp", &s.body.each)] {
         if !items.is_empty() {
             let _ = writeln!(out, "  {what}:");
             items.iter().for_each(|item| names.item(*item, &s.checks, &mut out));
@@ -76,8 +77,8 @@ fn region(r: &Region) -> String {
 }
 
 fn of_block(block: &Block, checks: &[Check], out: &mut String) {
-    let mut names = Names { nodes: &block.seg.nodes, known: FxHashMap::default() };
-    block.seg.each.iter().for_each(|item| names.item(*item, checks, out));
+    let mut names = Names { nodes: &block.body.nodes, known: FxHashMap::default() };
+    block.body.each.iter().for_each(|item| names.item(*item, checks, out));
     let to = |to: To| match to {
         To::Block(i) => format!("block {i}"),
         To::Out(lanes) => format!("exit {}", !lanes as usize),

@@ -1,21 +1,16 @@
-//! Tier 2: segments of bytecode, with the branches that lie within ([`branch`]), and innermost loops whole ([`region`]), as machine
+//! Tier 2: segments of bytecode, with the branches that lie within, and innermost loops whole ([`nodes`]), as machine
 //! code.
 //!
 //! Other control flow, masks and memory stay interpreted. A segment's first op becomes a [`Code::SEGMENT`] in a copy of the program's
 //! code, which leads to the function and on to the op behind; all other ops stay where they are, so that jumps, faults and
 //! counts mean what they did. What a segment's ops do is what their kernels' own functions say ([`crate::recording`]).
 
-mod branch;
 mod dump;
 mod enter;
 mod generate;
 pub mod listing;
-mod live;
-mod order;
+mod nodes;
 mod pages;
-mod region;
-mod segment;
-mod trace;
 mod x86;
 
 use crate::kernels::mask;

@@ -3,9 +3,11 @@
 //! A warp without lanes in it jumps over it. Nothing is written to registers within; what is read behind it is merged where it ends
 //! ([`Node::Phi`]), so that values stay where they are. Of these ops the interpreter would do the same for each warp by itself.
 
+use super::body::{Item, MOST_NODES, Sharing};
+use super::builder::Builder;
+use super::compare::compared;
 use super::live::Liveness;
-use super::segment::{Builder, Consts, Item, Lanes, consts};
-use super::trace::compared;
+use super::registers::{Consts, consts};
 use crate::recording::{Bin, Id, Kind, Node, Tri, Un};
 use rustc_hash::FxHashMap;
 use shader::bytecode::{Code, Op, Program, Reg};
@@ -133,7 +135,7 @@ struct Before {
 }
 
 impl Builder {
-    /// Lanes that execute.
+    /// Sharing that execute.
     pub fn exec(&mut self) -> Id {
         match self.open.last() {
             Some(b) => b.exec,
@@ -156,7 +158,7 @@ impl Builder {
         }
     }
 
-    /// Lanes of a function's that are out of the ordinary; their nodes are the caller's to take note of.
+    /// Sharing of a function's that are out of the ordinary; their nodes are the caller's to take note of.
     pub fn odd(&mut self, masks: &[Id]) -> Option<Id> {
         let (first, rest) = masks.split_first()?;
         let all = rest.iter().fold(*first, |a, b| self.tape.put(Node::Bin(Bin::MOr, a, *b)));
@@ -257,7 +259,7 @@ impl Builder {
                 }
                 pc += 1 + extension_words(op);
             }
-            if pc >= to || self.tape.nodes.len() > super::segment::MOST_NODES {
+            if pc >= to || self.tape.nodes.len() > MOST_NODES {
                 return None;
             }
         }
@@ -284,7 +286,7 @@ impl Builder {
         let (before, items) = (self.tape.nodes.len(), self.items.len());
         let c = self.condition(op);
         match c {
-            Some(c) if self.lanes[c as usize] == Lanes::Differ && self.may_write(r[0], true, false) => {
+            Some(c) if self.lanes[c as usize] == Sharing::Differ && self.may_write(r[0], true, false) => {
                 self.write(r[0], c);
                 Some(Op { d: r[0], a: r[0], b: r[1], imm: op.imm, ..Op::new(split) })
             }
@@ -325,7 +327,7 @@ impl Builder {
         (self.now, self.whole) = (before.now.clone(), before.whole.clone());
         // Of what was made within nothing is there behind it, but for what the wave has in common.
         let lanes = &self.lanes;
-        self.tape.forget(inside, |id| lanes[id as usize] != Lanes::Same);
+        self.tape.forget(inside, |id| lanes[id as usize] != Sharing::Same);
         for (r, id) in merged {
             self.now.insert(r.unit(), id);
             self.whole.remove(&r.unit());
