@@ -22,6 +22,7 @@ pub mod image;
 pub mod lines;
 pub mod map;
 pub mod mask;
+pub mod mask_steps;
 mod math;
 pub mod memory;
 pub mod moves;

@@ -8,6 +8,7 @@ use super::builder::Builder;
 use super::compare::compared;
 use super::live::Liveness;
 use super::registers::{Consts, consts};
+use crate::kernels::mask_steps::{self, MaskMachine};
 use crate::recording::{Bin, Id, Kind, Node, Tri, Un};
 use rustc_hash::FxHashMap;
 use shader::bytecode::{Code, Op, Program, Reg};
@@ -120,8 +121,50 @@ impl<'l, 'p> Flow<'l, 'p> {
 pub struct Branch {
     /// Its lanes.
     exec: Id,
+    /// The first node that is made within.
+    inside: usize,
     /// Registers that are written within.
     pub changed: BTreeSet<u16>,
+}
+
+/// Masks as nodes of a segment. Lanes part only where a branch within begins.
+impl MaskMachine for Builder {
+    type Mask = Id;
+    fn executing(&mut self) -> Id {
+        self.exec()
+    }
+    /// The branch's lanes, since it is open.
+    fn execute(&mut self, _: Id) {}
+    fn load(&mut self, r: Reg) -> Id {
+        self.value(r, Kind::Mask)
+    }
+    fn store(&mut self, r: Reg, lanes: Id) {
+        self.now.insert(r.unit(), lanes);
+    }
+    fn none(&mut self) -> Id {
+        self.computed(Node::Truth(false))
+    }
+    fn and(&mut self, a: Id, b: Id) -> Id {
+        self.computed(Node::Bin(Bin::MAnd, a, b))
+    }
+    fn or(&mut self, a: Id, b: Id) -> Id {
+        self.computed(Node::Bin(Bin::MOr, a, b))
+    }
+    fn and_not(&mut self, a: Id, b: Id) -> Id {
+        let b = self.computed(Node::Un(Un::MNot, b));
+        self.and(a, b)
+    }
+    fn select(&mut self, lanes: Id, new: Id, old: Id) -> Id {
+        let differ = self.computed(Node::Bin(Bin::MXor, new, old));
+        let differ = self.and(differ, lanes);
+        self.computed(Node::Bin(Bin::MXor, old, differ))
+    }
+    /// Opens the branch: warps without lanes in it jump over it.
+    fn skips(&mut self, lanes: Id) -> bool {
+        self.items.push(Item::If(lanes));
+        self.open.push(Branch { exec: lanes, inside: self.tape.nodes.len(), changed: BTreeSet::new() });
+        false
+    }
 }
 
 /// What a branch that can't be had leaves as it was.
@@ -226,23 +269,13 @@ impl Builder {
                 (self.condition(op)?, r[0], r[1])
             }
         };
-        let exec = self.exec();
-        let y = self.computed(Node::Bin(Bin::MAnd, exec, c));
-        self.items.push(Item::If(y));
-        let inside = self.tape.nodes.len();
-        self.open.push(Branch { exec: y, changed: BTreeSet::new() });
-        // Nobody asks but their join.
+        // Only their join reads them.
         let dead = |r: Reg| r.is_none() || !flow.read_at(to, r.unit());
         if !dead(yes) || !dead(no) {
             return None;
         }
-        let c = self.computed(Node::Un(Un::MNot, c));
-        let n = self.computed(Node::Bin(Bin::MAnd, exec, c));
-        for (r, id) in [(yes, y), (no, n)] {
-            if !r.is_none() {
-                self.now.insert(r.unit(), id);
-            }
-        }
+        mask_steps::split(self, c, yes, no, true);
+        let (y, inside) = self.open.last().map(|b| (b.exec, b.inside))?;
         while code[pc].code != Code::JOIN {
             let op = &code[pc];
             if op.code == Code::TALLY {

@@ -7,6 +7,7 @@
 use super::body::{Body, Item, units_of};
 use super::live::{Liveness, Set};
 use super::trace::Trace;
+use crate::kernels::mask_steps;
 use crate::recording::{Id, Kind, Node};
 use shader::bytecode::{Code, Program, Reg};
 use shader::isa::code::extension_words;
@@ -266,7 +267,7 @@ fn built(
                         _ => (trace.condition(op)?, ext()[0], ext()[1]),
                     };
                     let none = jump(&mut ways, true)?;
-                    trace.split(c, yes, no, true);
+                    mask_steps::split(&mut trace, c, yes, no, true);
                     end = Some(End::Go(fall(&mut ways)?));
                     trace.none = Some(none);
                     region.diverges = true;
@@ -276,7 +277,7 @@ fn built(
                         Code::SPLIT => (trace.value(op.a, Kind::Mask), op.d, op.b),
                         _ => (trace.condition(op)?, ext()[0], ext()[1]),
                     };
-                    trace.split(c, yes, no, false);
+                    mask_steps::split(&mut trace, c, yes, no, false);
                     end = Some(End::Any { some: fall(&mut ways)?, none: jump(&mut ways, false)? });
                     region.diverges = true;
                 }
@@ -285,17 +286,17 @@ fn built(
                         Code::PARK_IF => (trace.value(op.a, Kind::Mask), op.b),
                         _ => (trace.condition(op)?, ext()[0]),
                     };
-                    trace.park_if(c, to);
+                    mask_steps::park_if(&mut trace, c, to);
                     end = Some(End::Any { some: fall(&mut ways)?, none: jump(&mut ways, false)? });
                     region.diverges = true;
                 }
                 Code::PARK => {
-                    trace.park(op.d);
+                    mask_steps::wait(&mut trace, op.d);
                     end = Some(End::Park(jump(&mut ways, false)?));
                     region.diverges = true;
                 }
                 Code::SETEXEC | Code::JOIN => {
-                    trace.set_exec(op.a, op.code == Code::JOIN);
+                    mask_steps::set_exec(&mut trace, op.a, op.code == Code::JOIN);
                     end = Some(End::Any { some: fall(&mut ways)?, none: jump(&mut ways, false)? });
                     region.diverges = true;
                 }

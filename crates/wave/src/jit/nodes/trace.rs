@@ -7,6 +7,7 @@ use super::live::Set;
 use super::region::{Check, Counts, End, Load, Storage, To};
 use super::registers::{Consts, given, operands};
 use crate::kernels::across;
+use crate::kernels::mask_steps::{self, MaskMachine};
 use crate::recording::{Bin, Id, Kind, Node, Record, Tape, Tri, Un, Wide, with};
 use rustc_hash::FxHashMap;
 use shader::bytecode::{Code, Op, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
@@ -166,29 +167,12 @@ impl Trace {
                 self.computed(before);
                 self.write(op.d, id);
             }
-            Code::MOVMB | Code::MOVIFB => {
-                let (new, old) = (self.value(op.a, Kind::Mask), self.value(op.d, Kind::Mask));
-                let lanes = if op.code == Code::MOVMB { self.exec() } else { self.value(op.b, Kind::Mask) };
-                let differ = self.put(Node::Bin(Bin::MXor, new, old));
-                let differ = self.both(differ, lanes);
-                let id = self.put(Node::Bin(Bin::MXor, old, differ));
-                self.write(op.d, id);
-            }
-            Code::GETEXEC => {
-                let exec = self.exec();
-                self.write(op.d, exec);
-            }
-            Code::OREXEC => self.wait(op.d),
-            Code::MASK_CLEAR => {
-                let none = self.put(Node::Truth(false));
-                self.write(op.d, none);
-            }
-            Code::MASK_ANDN => {
-                let (a, b) = (self.value(op.a, Kind::Mask), self.value(op.b, Kind::Mask));
-                let b = self.not(b);
-                let id = self.both(a, b);
-                self.write(op.d, id);
-            }
+            Code::MOVMB => mask_steps::move_some(self, op.d, op.a, None),
+            Code::MOVIFB => mask_steps::move_some(self, op.d, op.a, Some(op.b)),
+            Code::GETEXEC => mask_steps::get_exec(self, op.d),
+            Code::OREXEC => mask_steps::wait(self, op.d),
+            Code::MASK_CLEAR => mask_steps::clear(self, op.d),
+            Code::MASK_ANDN => mask_steps::and_not(self, op.d, op.a, op.b),
             code if across::kinds(code).is_some() => return self.across(op),
             _ => return self.arithmetic(op, checks),
         }
@@ -258,55 +242,6 @@ impl Trace {
         let c = compared(op, self, |it, r| it.value(r, Kind::Word), made)?;
         let negated = op.e & 0x100 != 0;
         Some(if negated { self.not(c) } else { c })
-    }
-
-    // ---- who executes ----
-
-    fn wait(&mut self, r: Reg) {
-        let (exec, old) = (self.exec(), self.value(r, Kind::Mask));
-        let id = self.either(old, exec);
-        self.write(r, id);
-    }
-    /// Sharing of `c` go on. `rare`: with none of these nothing changes, and the block is left.
-    pub fn split(&mut self, c: Id, yes: Reg, no: Reg, rare: bool) {
-        let exec = self.exec();
-        let y = self.both(exec, c);
-        if rare {
-            self.items.push(Item::Test(y));
-        }
-        let c = self.not(c);
-        let n = self.both(exec, c);
-        for (r, id) in [(yes, y), (no, n)] {
-            if !r.is_none() {
-                self.write(r, id);
-            }
-        }
-        self.items.push(Item::Exec(y));
-    }
-    /// Sharing of `c` wait.
-    pub fn park_if(&mut self, c: Id, to: Reg) {
-        let exec = self.exec();
-        if !to.is_none() {
-            let (old, y) = (self.value(to, Kind::Mask), self.both(exec, c));
-            let id = self.either(old, y);
-            self.write(to, id);
-        }
-        let c = self.not(c);
-        let rest = self.both(exec, c);
-        self.items.push(Item::Exec(rest));
-    }
-    pub fn park(&mut self, to: Reg) {
-        if !to.is_none() {
-            self.wait(to);
-        }
-    }
-    pub fn set_exec(&mut self, a: Reg, join: bool) {
-        let mut id = self.value(a, Kind::Mask);
-        if join {
-            let exec = self.exec();
-            id = self.either(exec, id);
-        }
-        self.items.push(Item::Exec(id));
     }
 
     // ---- memory ----
@@ -410,6 +345,46 @@ impl Trace {
         }
         let uniform = self.lanes.iter().map(|l| *l == Sharing::Same).collect();
         Body { nodes, uniform, once: vec![], each }
+    }
+}
+
+/// Masks as nodes of a block.
+impl MaskMachine for Trace {
+    type Mask = Id;
+    fn executing(&mut self) -> Id {
+        self.exec()
+    }
+    fn execute(&mut self, lanes: Id) {
+        self.items.push(Item::Exec(lanes));
+    }
+    fn load(&mut self, r: Reg) -> Id {
+        self.value(r, Kind::Mask)
+    }
+    fn store(&mut self, r: Reg, lanes: Id) {
+        self.write(r, lanes);
+    }
+    fn none(&mut self) -> Id {
+        self.put(Node::Truth(false))
+    }
+    fn and(&mut self, a: Id, b: Id) -> Id {
+        self.both(a, b)
+    }
+    fn or(&mut self, a: Id, b: Id) -> Id {
+        self.either(a, b)
+    }
+    fn and_not(&mut self, a: Id, b: Id) -> Id {
+        let b = self.not(b);
+        self.both(a, b)
+    }
+    fn select(&mut self, lanes: Id, new: Id, old: Id) -> Id {
+        let differ = self.put(Node::Bin(Bin::MXor, new, old));
+        let differ = self.both(differ, lanes);
+        self.put(Node::Bin(Bin::MXor, old, differ))
+    }
+    /// The block is left here, warp by warp.
+    fn skips(&mut self, lanes: Id) -> bool {
+        self.items.push(Item::Test(lanes));
+        false
     }
 }
 
