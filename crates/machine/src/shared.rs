@@ -87,8 +87,8 @@ impl Shared {
         // What all goes through, one after the other goes through.
         let all = settings::get().trace == Some(settings::Trace::All);
         let threads = if all { 1 } else { thread_count() };
-        if Level::is_less_than_asked() {
-            report.error(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", Level::best()));
+        if settings::lacks_level() {
+            report.error(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", settings::level()));
         }
         let memory = AddressSpace::new().ok_or_else(|| {
             report.error("no address space for the device's memory");
@@ -103,7 +103,7 @@ impl Shared {
             turns: Turns::default(),
             report,
             pool,
-            level: Level::best(),
+            level: settings::level(),
             workers: Default::default(),
             clock: Default::default(),
             names: Default::default(),

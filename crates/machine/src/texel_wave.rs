@@ -60,7 +60,7 @@ impl Texels {
     /// The texels are live memory; rows and results are those of a wave.
     pub unsafe fn run(&self, op: ImageOp, wave: &ImageRows) -> bool {
         // SAFETY: as the caller says.
-        unsafe { self.run_on(Level::best(), op, wave) }
+        unsafe { self.run_on(settings::level(), op, wave) }
     }
 
     /// # Safety

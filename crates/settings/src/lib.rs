@@ -46,9 +46,9 @@ pub const WATCHDOG_MS: Variable<Number> = Variable {
     meaning: "time limit in milliseconds for one wave of a shader; a submission may take 30 times as long. Exceeding a \
               limit loses the device (VK_ERROR_DEVICE_LOST). Default: 20000; 0: no limit",
 };
-pub const SIMD: Variable<OneOf<Simd>> = Variable {
+pub const SIMD: Variable<OneOf<simd::Name>> = Variable {
     name: "TUFF_SIMD",
-    kind: OneOf(&[("portable", Simd::Portable), ("avx2", Simd::Avx2), ("avx512", Simd::Avx512)]),
+    kind: OneOf(simd::NAMES),
     meaning: "SIMD level of the kernels; default: the best that the CPU supports. Results do not depend on it",
 };
 pub const GPU: Variable<Text> = Variable {
@@ -174,14 +174,6 @@ pub enum Log {
     Info,
 }
 
-/// The widest kernels that may run.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Simd {
-    Portable,
-    Avx2,
-    Avx512,
-}
-
 /// What all variables say. `None`: whoever reads it knows the default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
@@ -189,7 +181,8 @@ pub struct Settings {
     pub log: Log,
     /// Time for one command.
     pub watchdog: Duration,
-    pub simd: Option<Simd>,
+    /// The widest kernels that may run.
+    pub simd: Option<simd::Name>,
     pub gpu: Option<String>,
     pub device_type: DeviceType,
     /// Major, minor, subminor, patch; zeros: none.
@@ -212,6 +205,18 @@ pub struct Settings {
 
 static READ: LazyLock<(Settings, Vec<String>)> =
     LazyLock::new(|| Settings::read(|name| std::env::var_os(name), files::is_secure()));
+
+/// The SIMD level of the process: the widest of this CPU that `TUFF_SIMD` permits.
+#[inline]
+pub fn level() -> simd::Level {
+    static LEVEL: LazyLock<simd::Level> = LazyLock::new(|| simd::Level::widest(get().simd));
+    *LEVEL
+}
+
+/// Whether this CPU lacks the level that `TUFF_SIMD` names.
+pub fn lacks_level() -> bool {
+    get().simd.is_some_and(|asked| level().name() < asked)
+}
 
 /// The process's settings, as they were when somebody first asked.
 pub fn get() -> &'static Settings {
@@ -360,7 +365,7 @@ mod tests {
             threads: NonZeroUsize::new(3),
             log: Log::Info,
             watchdog: Duration::MAX,
-            simd: Some(Simd::Avx2),
+            simd: Some(simd::Name::Avx2),
             gpu: Some("small".into()),
             device_type: DeviceType::Integrated,
             conformance: [1, 4, 2, 0],

@@ -1,13 +1,15 @@
-//! Readable bytecode: one op a line, for blame and for tests.
+//! Readable bytecode: one op a line, for blame and for tests. [`crate::bytecode_read`] reads it back, images excepted.
 
-use crate::bytecode::{BEFORE_LEFT, Before, Code, Program, Reg, SHAPE_RUN, SHAPE_SAME, mem_of, n_of};
-use crate::ir::{Bin, Mem, Tri, Ty, Un};
+use crate::bytecode::{
+    BEFORE_LEFT, Before, Code, Program, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of,
+};
+use crate::ir::{AtomicOp, Bin, Mem, Tri, Ty, Un};
 use crate::isa::code::{CODES, Words, extension_words, layout, more_registers};
 use std::collections::HashMap;
 use std::fmt::{self, Write};
 use std::sync::OnceLock;
 
-fn names() -> &'static HashMap<u16, String> {
+pub(crate) fn names() -> &'static HashMap<u16, String> {
     static NAMES: OnceLock<HashMap<u16, String>> = OnceLock::new();
     NAMES.get_or_init(|| {
         let mut map = HashMap::new();
@@ -25,7 +27,9 @@ fn names() -> &'static HashMap<u16, String> {
         crate::pairs::PAIRS.iter().enumerate().for_each(|(i, p)| add(Code::pair(i), p.name.to_string()));
         for (i, t) in crate::twins::TWINS.iter().enumerate() {
             let [a, b] = t.codes().map(|c| map.get(&c.0).cloned().unwrap_or_default());
-            map.insert(Code::twin(i).0, format!("{a}&{b}"));
+            // Several twins are of the same ops, and differ in what each of these reads.
+            let [x, y] = t.reads.map(|list| list.iter().map(u8::to_string).collect::<String>());
+            map.insert(Code::twin(i).0, format!("{a}.{x}&{b}.{y}"));
         }
         map
     })
@@ -61,7 +65,13 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
                 write!(out, " {side} {:?}", Before::of(op.e))?;
             }
         }
-        Code::DESC => write!(out, " table {} +{}", op.e, op.imm)?,
+        Code::DESC => {
+            write!(out, " table {} +{}", op.e, op.imm)?;
+            let raw = program.code.get(pc + 1).map_or([Reg(0); 8], |w| w.regs());
+            let [stride, count, bits] = [0, 2, 4].map(|i| raw[i].0 as u32 | (raw[i + 1].0 as u32) << 16);
+            write!(out, " stride {stride} count {count} bits {bits}")?;
+        }
+        Code::TALLY => write!(out, " {}{}", op.imm, if op.e == 0 { "" } else { " lanes" })?,
         Code::IMAGE => write!(out, " {:?}", program.images.get(op.imm as usize))?,
         c if (Code::LD_BUF..=Code::AT_SCRATCH).contains(&c) => {
             let mem: Mem = mem_of(op.e);
@@ -75,13 +85,20 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
             if c < Code::AT_BUF && op.e & SHAPE_RUN != 0 {
                 out.push_str(" run");
             }
+            if c < Code::AT_BUF && op.e & SHAPE_SINGLE != 0 {
+                out.push_str(" single");
+            }
+            if c >= Code::AT_BUF {
+                write!(out, " {:?}", AtomicOp::from_number(op.e >> 8).unwrap_or(AtomicOp::Load))?;
+            }
         }
         _ if op.e != 0 && layout.more == 0 => write!(out, " e={:#x}", op.e)?,
         _ => {}
     }
     if words > 0 && layout.words != Words::Data {
-        let regs = program.code[pc + 1..].iter().take(words).flat_map(|w| w.regs());
-        let list: Vec<String> = regs.filter(|r| !r.is_none()).map(reg).collect();
+        let regs: Vec<Reg> = program.code[pc + 1..].iter().take(words).flat_map(|w| w.regs()).collect();
+        let last = regs.iter().rposition(|r| !r.is_none()).map_or(0, |i| i + 1);
+        let list: Vec<String> = regs[..last].iter().map(|r| reg(*r)).collect();
         write!(out, " [{}]", list.join(" "))?;
     }
     if layout.label {

@@ -9,6 +9,7 @@ pub mod build;
 pub mod bytecode;
 pub mod bytecode_check;
 pub mod bytecode_print;
+pub mod bytecode_read;
 pub mod cfg;
 pub mod cost;
 pub mod data;

@@ -49,6 +49,33 @@ fn text_reads_back() {
 }
 
 #[test]
+fn listings_of_bytecode_read_back() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut programs = 0;
+    for (path, words) in below(vec![root.join("crates"), root.join("benches")]) {
+        let module = shader::Module::parse(&words).expect("parses");
+        for (entry, stage) in entries(&module) {
+            let Ok(p) = shader::compile(&module, &options(stage, &entry)) else { continue };
+            if !p.images.is_empty() {
+                continue;
+            }
+            let text = shader::bytecode_print::print(&p);
+            let what = format!("{} {entry}:\n{text}", path.display());
+            let q = shader::bytecode_read::read(&text).unwrap_or_else(|e| panic!("{e}: {what}"));
+            for (i, (a, b)) in p.code.iter().zip(&q.code).enumerate() {
+                assert_eq!(a, b, "op {i}, {what}");
+            }
+            assert_eq!(shader::bytecode_print::print(&q), text, "{what}");
+            assert_eq!((p.code.len(), p.consts, p.inputs), (q.code.len(), q.consts, q.inputs), "{what}");
+            assert_eq!((p.lanes, p.units, p.prologue), (q.lanes, q.units, q.prologue), "{what}");
+            assert_eq!((p.workgroup, p.packed, p.outputs), (q.workgroup, q.packed, q.outputs), "{what}");
+            programs += 1;
+        }
+    }
+    assert!(programs >= 100, "{programs} programs");
+}
+
+#[test]
 fn what_is_no_ir_is_told() {
     let head = "Compute [1, 1, 1]\nb0:\n";
     for (text, what) in [

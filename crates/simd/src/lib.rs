@@ -12,20 +12,23 @@ mod vectors;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod baseline;
 mod forms;
-mod level;
+mod levels;
 pub mod ops;
 mod portable;
 pub mod rows;
-mod stream;
+mod steps;
+mod walk;
 
 #[cfg(target_arch = "x86_64")]
 pub use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub use avx512::Avx512;
-pub use level::{Avx2Proof, Avx512Proof, Level, gathers_are_slow, pretend_slow_gathers};
+pub use baseline::{non_zero, prefetch, stream, streamed};
+pub use levels::{Level, NAMES, Name, gathers_are_slow, machines, pretend_slow_gathers};
 pub use portable::Portable;
-pub use stream::{stream, streamed};
+pub use steps::{Steps, WINDOW};
 
 /// What [`Simd::ilook16`] and [`Simd::ilook`] look things up in.
 #[repr(C, align(64))]
@@ -53,6 +56,10 @@ pub trait Simd: Copy + 'static {
     fn level(self) -> Level;
     /// Warps that a straight loop should handle per turn.
     const UNROLL: u32;
+    /// The level has vector instructions of its own. Where it has none, large code should be a function and not be inlined.
+    const VECTORS: bool = false;
+    /// The CPU holds sixteen words in one vector, and has instructions that pick words from two such vectors.
+    const ONE_VECTOR: bool = false;
     type F: Copy;
     type I: Copy;
     type D: Copy;
@@ -365,6 +372,18 @@ pub trait Simd: Copy + 'static {
         // SAFETY: the caller's.
         unsafe { self.inarrow16(p, self.f_to_f16(a)) };
     }
+    /// Sixteen pixels of four bytes at `p` after blending in 16-bit fixed point: byte · factor + term, rounded to the nearest byte and
+    /// at most 255. A word of `factor` and `term` has the numbers of two channels in its halves, in the order of the bytes: a factor
+    /// is a 32767th, a term is a 128th of a byte's step.
+    ///
+    /// # Safety
+    /// 64 bytes are readable at `p`.
+    #[inline(always)]
+    unsafe fn iblend8(self, p: *const u8, term: [Self::I; 2], factor: [Self::I; 2]) -> Self::I {
+        // SAFETY: the caller's.
+        let bytes = unsafe { p.cast::<[[u8; 4]; 16]>().read_unaligned() };
+        ops::blend8(self, bytes, term, factor)
+    }
     /// Of sixteen texels of four 16-bit floats, which are the two vectors, the first of each, and so on.
     #[inline(always)]
     fn fapart16(self, v: [Self::I; 2]) -> [Self::F; 4] {
@@ -527,19 +546,6 @@ pub trait Simd: Copy + 'static {
     fn d_to_s_raw(self, a: Self::D) -> Self::I;
     fn f_to_d(self, a: Self::F) -> Self::D;
     fn d_to_f(self, a: Self::D) -> Self::F;
-}
-
-/// Asks for the line of memory at an address, which may be any; nothing where a CPU has no such instruction.
-#[inline(always)]
-pub fn prefetch(p: *const u8) {
-    #[cfg(target_arch = "x86_64")]
-    // SAFETY: a hint; every x86-64 CPU has it.
-    unsafe {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-        _mm_prefetch::<_MM_HINT_T0>(p.cast());
-    }
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = p;
 }
 
 #[cfg(test)]

@@ -205,6 +205,23 @@ of_level! { S, s;
     }
 }
 
+/// [`crate::Simd::iblend8`], a lane at a time.
+#[inline(always)]
+pub fn blend8<S: crate::Simd>(s: S, bytes: [[u8; 4]; 16], term: [S::I; 2], factor: [S::I; 2]) -> S::I {
+    let t = [i_lanes(s, term[0]), i_lanes(s, term[1])];
+    let k = [i_lanes(s, factor[0]), i_lanes(s, factor[1])];
+    let half = |of: &[[u32; 16]; 2], l: usize, c: usize| (of[c / 2][l] >> (16 * (c % 2)) & 0xFFFF) as i32;
+    let mut out = [[0; 4]; 16];
+    for l in 0..16 {
+        for c in 0..4 {
+            let kept = ((bytes[l][c] as i32 * 128) * half(&k, l, c) + 0x4000) >> 15;
+            let sum = (kept + half(&t, l, c)).min(32767);
+            out[l][c] = ((sum + 64) >> 7).min(255) as u8;
+        }
+    }
+    i_from(s, out.map(u32::from_le_bytes))
+}
+
 /// 2^52: numbers from there to 2^53 have whole ones as their last 52 bits.
 pub const WHOLE: u64 = 0x433 << 52;
 

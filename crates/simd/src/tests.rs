@@ -372,3 +372,157 @@ fn tables() {
 fn words_of_lanes() {
     Level::all().into_iter().for_each(transposed);
 }
+
+fn level_body<S: Simd>(s: S) -> Level {
+    s.level()
+}
+by_level!(fn called = level_body, () -> Level);
+
+#[test]
+fn a_form_is_that_of_its_level() {
+    let mut names = NAMES.iter();
+    for (i, level) in Level::all().into_iter().enumerate() {
+        assert_eq!(level.index(), i);
+        assert_eq!(called(level), level);
+        // SAFETY (all): levels of this CPU.
+        let form = form!(level, fn() -> Level = level_body);
+        assert_eq!(unsafe { form() }, level);
+        let (word, _) = names.find(|(_, name)| *name == level.name()).expect("in the order of the list");
+        assert_eq!(Level::named(word), Some(level));
+        let cold = form!(level, fn() -> Level = level_body; cold);
+        let wanted = if *word == "avx512" { "avx2" } else { word };
+        assert_eq!(Some(unsafe { cold() }), Level::named(wanted));
+        for is_cold in [false, true] {
+            let form = match is_cold {
+                true => form!(level, fn() -> Level = level_body; cold if true, portable = level_body),
+                false => form!(level, fn() -> Level = level_body; cold if false, portable = level_body),
+            };
+            assert_eq!(unsafe { form() }, unsafe { if is_cold { cold() } else { level } });
+        }
+        let only = form!(level, fn() -> Level = level_body; portable if false);
+        assert_eq!(only.is_none(), level == Level::PORTABLE);
+        assert_eq!(Level::widest(Some(level.name())), level);
+    }
+    assert_eq!(Some(Level::widest(None)), Level::all().pop());
+    assert_eq!(Level::named("none"), None);
+}
+
+fn blended_body<S: Simd>(s: S) {
+    let mut seed = 7u32;
+    let mut next = || {
+        seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+        seed >> 16
+    };
+    for _ in 0..50 {
+        let pixels: [[u8; 4]; 16] = std::array::from_fn(|_| std::array::from_fn(|_| next() as u8));
+        // Terms of 0 to 255 · 128, factors of 0 to 32767; some of them the ends.
+        let t: [[u32; 4]; 16] = std::array::from_fn(|_| std::array::from_fn(|_| next() % (255 * 128 + 1)));
+        let k: [[u32; 4]; 16] =
+            std::array::from_fn(|_| std::array::from_fn(|c| [next() % 32768, 0, 32767][c % 3]));
+        let words = |of: &[[u32; 4]; 16]| {
+            [0, 2].map(|c| ops::i_from(s, std::array::from_fn(|l| of[l][c] | of[l][c + 1] << 16)))
+        };
+        // SAFETY: sixteen pixels.
+        let got = unsafe { s.iblend8(pixels.as_ptr().cast(), words(&t), words(&k)) };
+        for (l, got) in ops::i_lanes(s, got).map(u32::to_le_bytes).into_iter().enumerate() {
+            for c in 0..4 {
+                let exact = t[l][c] as f64 / 128.0 + pixels[l][c] as f64 * k[l][c] as f64 / 32767.0;
+                assert!((got[c] as f64 - exact.min(255.0)).abs() <= 0.52, "{exact} {}", got[c]);
+            }
+        }
+    }
+}
+by_level!(fn blended = blended_body, ());
+
+#[test]
+fn pixels_of_bytes_are_blended() {
+    Level::all().into_iter().for_each(blended);
+}
+
+fn steps_body<S: Steps>(s: S) {
+    let mut seed = 3u32;
+    let mut next = |n: u32| {
+        seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+        (seed >> 8) % n
+    };
+    for round in 0..200 {
+        let near = [8, 300, 5000][round % 3];
+        let (first, stride) = (next(near), next(3) * 4);
+        let p: [u32; 16] = match round % 4 {
+            0 => std::array::from_fn(|l| first + l as u32 * stride),
+            _ => std::array::from_fn(|_| next(near)),
+        };
+        let lanes = |f: &dyn Fn(usize) -> bool| (0..16).fold(0u16, |m, l| m | (f(l) as u16) << l);
+        assert_eq!(s.stride_mask(&p, first, stride), lanes(&|l| p[l] == first + l as u32 * stride));
+        assert_eq!(s.same_mask(&p, p[3]), lanes(&|l| p[l] == p[3]));
+        assert_eq!(s.is_run(&p, stride), (0..16).all(|l| p[l] == p[0] + l as u32 * stride));
+        assert_eq!(s.repeated(&p), lanes(&|l| (0..16).any(|k| k != l && p[k] == p[l])));
+        let k = next(40).wrapping_sub(20);
+        assert_eq!(s.bound_mask(&p, k, 200), lanes(&|l| p[l].wrapping_add(k) <= 200));
+        let different: std::collections::BTreeSet<u32> = p.into_iter().collect();
+        assert_eq!(s.distinct(&p), different.len() as u32);
+        let (lead, bytes) = (next(64), next(64) + 1);
+        let touched = |bytes: u32| {
+            let of =
+                |l: usize| (p[l].wrapping_add(k) as u64, (p[l].wrapping_add(k).wrapping_add(lead)) as u64);
+            let inside =
+                (0..16).all(|l| of(l).0 < WINDOW as u64 && of(l).1 + (bytes as u64) <= WINDOW as u64);
+            let lines = |l: usize| 1u64 << (of(l).1 / 64) | 1 << ((of(l).1 + bytes as u64 - 1) / 64);
+            inside.then(|| (0..16).fold(0, |m, l| m | lines(l)))
+        };
+        assert_eq!(s.near(&p, k, lead, bytes), touched(bytes));
+        let aligned = (0..16).all(|l| (p[l].wrapping_add(k).wrapping_add(lead)) % 4 == 0);
+        let words = s.near_words(&p, k, lead);
+        // Words at no multiple of four may be refused.
+        assert!(words == touched(4) || words.is_none() && !aligned);
+        let memory: [u8; 6100] = std::array::from_fn(|n| (n * 31 + round) as u8);
+        let at = |o: u32| u32::from_le_bytes(memory[o as usize..][..4].try_into().unwrap());
+        let (mut a, mut b) = ([0; 16], [[0; 16]; 4]);
+        // SAFETY (all): within the arrays.
+        unsafe {
+            let q = memory.as_ptr();
+            s.gather32(a.as_mut_ptr(), q, p.as_ptr(), k, 200);
+            let bound = |o: u32| if o <= 200 { at(o) } else { 0 };
+            assert_eq!(a, p.map(|o| bound(o.wrapping_add(k))));
+            let mut second = [0; 16];
+            s.words2(q, &p, a.as_mut_ptr(), second.as_mut_ptr());
+            assert_eq!((a, second), (p.map(at), p.map(|o| at(o + 4))));
+            s.words4(q, &p, b.each_mut().map(|row| row.as_mut_ptr()));
+            assert_eq!(b, [0, 4, 8, 12].map(|k| p.map(|o| at(o + k))));
+            let (mut got, mut want) = (memory, memory);
+            s.store_words4(
+                got.as_mut_ptr(),
+                &p,
+                b.each_ref().map(|row| row.as_ptr().cast_mut().cast_const()),
+            );
+            for l in 0..16 {
+                for k in 0..4 {
+                    want[p[l] as usize + 4 * k..][..4].copy_from_slice(&b[k][l].to_le_bytes());
+                }
+            }
+            assert_eq!(got, want);
+            let m = next(1 << 16) as u16;
+            let mixed = |l: usize| if m >> l & 1 != 0 { b[1][l] } else { b[0][l] };
+            let mut some = b[0];
+            s.blend32(some.as_mut_ptr(), b[1].as_ptr(), m);
+            assert_eq!(some, std::array::from_fn(mixed));
+            let mut some = b[0];
+            s.store_mask(some.as_mut_ptr().cast(), b[1].as_ptr(), m);
+            assert_eq!(some, std::array::from_fn(mixed));
+            s.quads32::<0b00_11_01_10>(some.as_mut_ptr(), b[2].as_ptr());
+            assert_eq!(some, std::array::from_fn(|l| b[2][l & 12 | [2, 1, 3, 0][l & 3]]));
+            s.splat32(some.as_mut_ptr(), 77);
+            assert_eq!(some, [77; 16]);
+            s.copy64(some.as_mut_ptr().cast(), b[3].as_ptr().cast());
+            assert_eq!(some, b[3]);
+        }
+    }
+}
+
+#[test]
+fn steps_over_a_warp() {
+    for level in Level::all() {
+        // SAFETY: a level of this CPU.
+        unsafe { form!(level, fn() = steps_body; cold)() };
+    }
+}

@@ -42,3 +42,12 @@ macro_rules! methods {
         methods! { $($rest)* }
     };
 }
+
+/// Whether an x86-64 CPU has all of the instructions.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! x86_has {
+    ([$($feature:tt)*] {}) => {
+        $(std::arch::is_x86_feature_detected!($feature))&&*
+    };
+}

@@ -55,7 +55,7 @@ fn main() {
             _ => names.push(a),
         }
     }
-    println!("{:?}, linear; ns a warp, best of {times}", simd::Level::best());
+    println!("{:?}, linear; ns a warp, best of {times}", settings::level());
     println!("texels a pixel {}", STEPS.map(|s| format!("{s:>8}")).concat());
     for (name, format, way) in rows.into_iter().filter(|f| names.is_empty() || names.iter().any(|n| n == f.0))
     {

@@ -20,7 +20,7 @@ fn cpu() -> f64 {
 
 fn main() {
     let mut args = std::env::args().skip(1);
-    let (mut dump, mut lanes, mut times, mut level) = (false, None, 5, Level::best());
+    let (mut dump, mut lanes, mut times, mut level) = (false, None, 5, settings::level());
     let mut names = vec![];
     while let Some(a) = args.next() {
         let mut number = || args.next().and_then(|n| n.parse::<u32>().ok()).expect("a number");

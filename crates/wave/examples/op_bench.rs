@@ -2,7 +2,6 @@
 
 use shader::bytecode::*;
 use shader::ir::{Mem, Ty};
-use simd::Level;
 use wave::ImageWarp;
 use wave::kernels::{control::PATIENCE, table};
 
@@ -26,7 +25,7 @@ const D: Reg = Reg(32);
 const DESC: Reg = Reg(96 | Reg::UNIFORM);
 
 fn main() {
-    let level = Level::best();
+    let level = settings::level();
     println!("{level:?}");
     let only = std::env::args().nth(1);
     let mut bench = Bench::new(256);

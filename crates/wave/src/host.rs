@@ -1,7 +1,8 @@
 //! What a wave asks of the machine around it.
 
 use crate::made::Meaning;
-use crate::rays::RayWave;
+use crate::rays::{RayWave, TraceWave};
+use crate::state::Fault;
 use shader::bytecode::ImageCode;
 use simd::rows::ImageRows;
 use std::time::Duration;
@@ -233,6 +234,14 @@ pub trait Host: Sync {
 
     /// Runs one op of ray queries for all active lanes of a wave.
     fn rays(&self, _wave: &mut RayWave) {}
+
+    /// Does what a wave of a ray tracing pipeline asks for: other shaders run before this returns.
+    ///
+    /// # Errors
+    /// The fault of one of these, which ends the wave too.
+    fn trace(&self, _wave: &mut TraceWave) -> Result<(), Fault> {
+        Ok(())
+    }
 
     /// What a descriptor in memory that the application writes means: any bytes may come. `texels`: the shader takes
     /// it for a texel buffer's, else for any other.

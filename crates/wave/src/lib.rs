@@ -29,7 +29,7 @@ pub use arena::Arena;
 pub use graphics::{Job, Lanes};
 pub use host::{Filter, Filtering, Group, Host, HostRef, ImageWarp, ImageWave, Own, Table};
 pub use made::{MadeUp, Meaning};
-pub use rays::{Queries, RayWave};
+pub use rays::{Queries, RayWave, TraceWave};
 pub use state::{At, Fault, Kernel, State, Status, Stop};
 pub use tally::{BlockRow, Usage};
 pub use tier::Compile;

@@ -1,7 +1,7 @@
 //! Ray queries, as a wave hands them to the machine around it. What a query is between its ops, only the host knows.
 
 use crate::kernels::mask::Bits;
-use shader::ir::RayOp;
+use shader::ir::{RayOp, TraceOp};
 use std::any::Any;
 
 /// The open queries of a wave's lanes: the host's, kept with the wave, so that a wave that waits at a barrier keeps them.
@@ -83,6 +83,81 @@ impl RayWave<'_> {
         if self.reads(k) {
             // SAFETY: as in `row`; results are varying registers of their own.
             unsafe { self.results[k].cast::<Row>().add(warp % 32).cast::<u32>().add(lane % 16).write(bits) }
+        }
+    }
+}
+
+/// The most operands of a [`TraceOp`], the structure not counted: 13, and where its data is.
+pub const TRACE_OPERANDS: usize = 15;
+
+/// What a wave's active lanes ask of the ray tracing pipeline that runs them.
+pub struct TraceWave<'a> {
+    pub op: TraceOp,
+    pub(crate) live: u32,
+    pub(crate) exec: &'a [u16; 32],
+    pub(crate) structure: Operand,
+    pub(crate) operands: [Operand; TRACE_OPERANDS],
+    /// How many of the operands there are, where its data is counted.
+    pub(crate) given: usize,
+    pub(crate) result: *mut u8,
+    pub(crate) private: *mut u8,
+    pub(crate) words: u32,
+    pub(crate) lanes: u32,
+}
+
+impl TraceWave<'_> {
+    /// Warps with active lanes, and these lanes.
+    pub fn warps(&self) -> impl Iterator<Item = (usize, u16)> + use<> {
+        let exec = *self.exec;
+        Bits(self.live).map(move |w| (w, exec[w])).filter(|(_, lanes)| *lanes != 0)
+    }
+
+    fn row<T: Copy>(&self, of: Operand, warp: usize) -> T {
+        debug_assert!(!of.at.is_null());
+        // SAFETY: the op's register, which its kernel named (`kernels::ray`); `warp` is one of the wave's, of which a register has
+        // the rows, and a row of a uniform register has its 16 copies.
+        unsafe { of.at.add(warp % 32 * of.step).cast::<T>().read() }
+    }
+
+    /// Addresses of the structures that a warp's rays begin in, of [`TraceOp::Trace`].
+    pub fn structure(&self, warp: usize) -> [u64; 16] {
+        self.row(self.structure, warp)
+    }
+
+    /// Operand `k`, the structure not counted: those that the op has ([`TraceOp::operands`]).
+    pub fn operand(&self, k: usize, warp: usize) -> Row {
+        self.row(self.operands[k], warp)
+    }
+
+    /// First private word of the data that goes with the op, and number of words: within the lane's.
+    pub fn data(&self) -> [u32; 2] {
+        let warp = self.live.trailing_zeros() as usize & 31;
+        let [first, n] = [2, 1].map(|back| self.operand(self.given.saturating_sub(back), warp)[0]);
+        let first = first.min(self.words);
+        [first, n.min(self.words - first)]
+    }
+
+    /// Writes a lane's result.
+    pub fn set(&mut self, warp: usize, lane: usize, bits: u32) {
+        if !self.result.is_null() {
+            // SAFETY: as in `row`; a result is a varying register of its own.
+            unsafe { self.result.cast::<Row>().add(warp % 32).cast::<u32>().add(lane % 16).write(bits) }
+        }
+    }
+
+    /// Private word `word` of lane `lane` of the wave; `None`: there is none.
+    fn word(&self, word: u32, lane: u32) -> Option<*mut u32> {
+        let there = word < self.words && lane < self.lanes;
+        there.then(|| self.private.cast::<u32>().wrapping_add((word * self.lanes + lane) as usize))
+    }
+    pub fn read(&self, word: u32, lane: usize) -> u32 {
+        // SAFETY: one of the lane's private words, of which the wave has `words` of `lanes` lanes each.
+        self.word(word, lane as u32).map_or(0, |p| unsafe { p.read() })
+    }
+    pub fn write(&mut self, word: u32, lane: usize, bits: u32) {
+        if let Some(p) = self.word(word, lane as u32) {
+            // SAFETY: as above; nobody else has the wave while its kernel runs.
+            unsafe { p.write(bits) }
         }
     }
 }

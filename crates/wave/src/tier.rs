@@ -32,7 +32,7 @@ const WAVES: u32 = 96;
 
 /// The ops to run, for `waves` waves to come; compiled ones do the same.
 pub(crate) fn code(p: &Program, level: Level, when: Compile, waves: u64) -> &[Op] {
-    if when == Compile::Never || level == Level::Portable {
+    if when == Compile::Never || level == Level::PORTABLE {
         return &p.code;
     }
     let tried = match p.compiled.get() {
@@ -59,7 +59,7 @@ pub(crate) struct Watch(Option<(Instant, Duration)>);
 
 impl Watch {
     pub fn new(p: &Program, level: Level, when: Compile) -> Watch {
-        let compiles = when == Compile::Often && level != Level::Portable && p.compiled.get().is_none();
+        let compiles = when == Compile::Often && level != Level::PORTABLE && p.compiled.get().is_none();
         // About what compiling takes (Zen 3: the benchmarks' kernels 50 to 400 µs, shaders of some hundred lines 2.5 µs an op).
         let enough = Duration::from_micros(100 + 4 * p.code.len() as u64);
         Watch(compiles.then(|| (Instant::now(), enough)))

@@ -415,7 +415,7 @@ fn unknown_code_is_a_fault() {
     let mut a = Asm::new(64, [1, 1, 1]);
     a.op(Code(1000), N, N, N, N, 0, 0);
     a.end();
-    assert_eq!(Run::new(&a.p, vec![]).go(Level::Portable), Err(Stop { fault: Fault::Code(1000), op: 0 }));
+    assert_eq!(Run::new(&a.p, vec![]).go(Level::PORTABLE), Err(Stop { fault: Fault::Code(1000), op: 0 }));
 }
 
 /// The prologue's registers stay valid over waves and runs; push constants reach it.

@@ -381,7 +381,7 @@ fn random_segments_leave_what_ops_do() {
     let host = TestHost::default();
     let (mut compiled, mut branches) = (0, 0);
     for level in Level::tested() {
-        if level == Level::Portable {
+        if level == Level::PORTABLE {
             continue;
         }
         for seed in 0..programs() {
@@ -449,7 +449,7 @@ fn logarithms(level: Level, chain: bool) -> Option<Code> {
 /// in registers.
 #[test]
 fn functions_are_compiled_unless_all_wait_for_each_other() {
-    for level in Level::tested().into_iter().filter(|l| *l != Level::Portable) {
+    for level in Level::tested().into_iter().filter(|l| *l != Level::PORTABLE) {
         assert_eq!(logarithms(level, false), Some(Code::SEGMENT), "{level:?}");
         // Products alone are no segments.
         let alone = logarithms(level, true).unwrap_or(Code::un(Un::FLog, Ty::B32));

@@ -107,7 +107,7 @@ fn same_bits_everywhere() {
         ("sgemmt", [32, 1, 1]),
     ] {
         let k = kernel(name);
-        let want = go(k, groups, Level::Portable, Some(64)).1;
+        let want = go(k, groups, Level::PORTABLE, Some(64)).1;
         assert!(want != k.memory(), "{name} writes something");
         for level in levels() {
             for lanes in [64, 128, 256] {

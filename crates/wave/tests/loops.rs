@@ -69,7 +69,7 @@ fn random_loops_over_workgroups_memory_leave_and_count_what_ops_do() {
 fn same_as_ops(seeds: impl Iterator<Item = u64>, generator: fn(u64, [u32; 3]) -> Generator) {
     let host = TestHost::default();
     let (mut regions, mut branches, mut some) = ([0; 2], [0; 2], 0usize);
-    let levels: Vec<Level> = Level::tested().into_iter().filter(|l| *l != Level::Portable).collect();
+    let levels: Vec<Level> = Level::tested().into_iter().filter(|l| *l != Level::PORTABLE).collect();
     let mut all = 0;
     for seed in seeds {
         all += 1;
@@ -127,7 +127,7 @@ fn endless_loops_are_ended() {
         }
         let last = a.op(Code::LOOP, none, none, none, none, 0, head);
         a.end();
-        for level in Level::tested().into_iter().filter(|l| *l != Level::Portable) {
+        for level in Level::tested().into_iter().filter(|l| *l != Level::PORTABLE) {
             if ops > 0 {
                 assert_eq!(wave::jit::compile(&a.p, level).map(|c| c.regions), Some(1));
             }
@@ -155,7 +155,7 @@ fn code_cannot_be_written() {
     a.op(Code::bin(Bin::IAdd, Ty::B32), x, index, index, none, 0, 0);
     a.op(Code::LOOP, none, none, none, none, 0, head);
     a.end();
-    for level in Level::tested().into_iter().filter(|l| *l != Level::Portable) {
+    for level in Level::tested().into_iter().filter(|l| *l != Level::PORTABLE) {
         let c = wave::jit::compile(&a.p, level).expect("a program that can be compiled");
         let code = c.machine_code().as_ptr() as usize;
         let maps = std::fs::read_to_string("/proc/self/maps").expect("Linux says which pages there are");
@@ -173,7 +173,7 @@ fn code_cannot_be_written() {
 /// The benchmarks' kernels, which load from workgroups' memory too.
 #[test]
 fn kernels_leave_and_count_the_same() {
-    for level in Level::tested().into_iter().filter(|l| *l != Level::Portable) {
+    for level in Level::tested().into_iter().filter(|l| *l != Level::PORTABLE) {
         for k in spirv::KERNELS {
             let p = spirv::compile(&spirv::load(&k.path()), None).expect("a kernel compiles");
             let run = |when: Compile| {

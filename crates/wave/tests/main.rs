@@ -27,6 +27,8 @@ mod kernels;
 mod lanes;
 mod lines;
 #[cfg(target_arch = "x86_64")]
+mod listings;
+#[cfg(target_arch = "x86_64")]
 mod loops;
 mod math;
 mod memory;

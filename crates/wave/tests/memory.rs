@@ -509,7 +509,7 @@ fn known_shapes() {
         lab.set_u64(UB, desc.as_ptr() as u64);
         ld[0].e = mem_bits(Mem::B32, 1) | hint;
         let offsets: Vec<u32> = (0..256).map(|l| lab.get(A, l)).collect();
-        lab.run(simd::Level::best(), &ld, &TestHost::default());
+        lab.run(settings::level(), &ld, &TestHost::default());
         for l in lab.active() {
             let want = model_read(&memory, size as u64, offsets[l] as u64, Mem::B32);
             assert_eq!(lab.get(data(0), l) as u64, want);

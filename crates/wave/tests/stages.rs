@@ -472,7 +472,7 @@ fn programs_alternate() {
     let vertex = compile(include_bytes!("../../shader/tests/spirv/plain.vert.spv"), Stage::Vertex, 64, true);
     let fragment =
         compile(include_bytes!("../../shader/tests/spirv/demote.frag.spv"), Stage::Fragment, 64, true);
-    let mut worker = Worker::new(Level::Portable);
+    let mut worker = Worker::new(Level::PORTABLE);
     // The matrix is read in the prologue: kept, as its table is, for as long as the serial is.
     let matrix = |scale: u32| {
         let values = (0..16).map(|k| if k % 5 == 0 { scale as f32 } else { 0.0 }.to_bits());

@@ -174,7 +174,7 @@ const NO_RECORD: Record = Record {
 impl Traversal {
     /// Of a ray through a top structure. If `top` is none, the ray misses.
     pub fn new(top: Bytes, ray: &Ray) -> Traversal {
-        Self::at_level(Level::best(), top, ray)
+        Self::at_level(Level::widest(None), top, ray)
     }
 
     /// [`Self::new`] with the kernels of a level.

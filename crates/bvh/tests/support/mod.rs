@@ -151,7 +151,7 @@ pub fn size(input: &Input, flags: Flags) -> usize {
 }
 
 pub fn structure(input: &Input, flags: Flags) -> Memory {
-    structure_with(Level::best(), input, flags, &Alone)
+    structure_with(Level::widest(None), input, flags, &Alone)
 }
 
 pub fn structure_with(level: Level, input: &Input, flags: Flags, pool: &dyn Pool) -> Memory {

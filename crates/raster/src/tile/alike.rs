@@ -233,7 +233,7 @@ mod tests {
         room.reserve(plane.size());
         let tile = room.ptr();
         let (replace, add) = (writer(false), writer(true));
-        let level = Level::best();
+        let level = settings::level();
         let mut want = vec![[0f32; SAMPLES]; PIXELS];
         let (mut shared, mut parted) = (0, 0);
         // SAFETY: a tile of the one plane.

@@ -228,7 +228,7 @@ fn factors_by_alpha_are_the_general_ones() {
         let start: [u8; 256] = std::array::from_fn(|_| next() as u8);
         let masks = [if n % 2 == 0 { 0xFFFF } else { next() as u16 }, next() as u16];
         let mut want = start;
-        run(Level::Portable, &general, &mut want, &src, &[3, 1], &masks);
+        run(Level::PORTABLE, &general, &mut want, &src, &[3, 1], &masks);
         for level in Level::tested() {
             let mut got = start;
             run(level, &w, &mut got, &src, &[3, 1], &masks);

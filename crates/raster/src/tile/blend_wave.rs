@@ -8,7 +8,7 @@ use super::blend::Writer;
 use super::blend_advanced;
 use super::blend_advanced::is_advanced;
 use super::blend_equation::{self, Logic, Operands};
-use simd::{Level, Simd, ops};
+use simd::{Simd, ops};
 use texel::format::wave::{self, Four, WARPS};
 use texel::row::Row;
 
@@ -144,7 +144,7 @@ unsafe fn blend<S: Simd>(
     out: &mut Four,
 ) {
     let equation = &writer.blend;
-    let advanced = is_advanced(equation.color_op) || s.level() != Level::Portable;
+    let advanced = is_advanced(equation.color_op) || S::VECTORS;
     for w in 0..n {
         let (mut a, mut b, mut d) = ([s.fsplat(0.0); 4], [s.fsplat(0.0); 4], [s.fsplat(0.0); 4]);
         for k in 0..4 {

@@ -56,7 +56,7 @@ impl TileHost<'_> {
         };
         let Some(from) = from.filter(|c| c.plane.samples == 1) else { return false };
         // SAFETY: the caller's.
-        unsafe { colors(simd::Level::best(), self.tile, self.origin, &from, &wave.rows) };
+        unsafe { colors(settings::level(), self.tile, self.origin, &from, &wave.rows) };
         true
     }
 

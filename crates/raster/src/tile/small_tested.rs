@@ -342,7 +342,7 @@ pub(super) fn run(level: Level, single: bool) -> Option<Run> {
 }
 
 fn of<const SAMPLES: usize>(level: Level) -> Option<Run> {
-    let portable = cfg!(not(target_arch = "x86_64"));
+    let portable = Level::COUNT == 1;
     simd::form!(
         level,
         <const SAMPLES: usize> fn(task: &mut Task, item: &Item, entries: &[u32], next: usize) -> Result<usize, Stop>

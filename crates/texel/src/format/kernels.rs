@@ -215,7 +215,7 @@ fn by_components(info: &FormatInfo) -> bool {
 
 /// The packer of an uncompressed format, and whether texels have one: not those of 64-bit components or a shared exponent.
 pub fn pack_fn(info: &'static FormatInfo) -> Option<PackFn> {
-    packs(info).then(|| pack_at(Level::best()))
+    packs(info).then(|| pack_at(settings::level()))
 }
 
 /// Warps of the format are written over vectors.
@@ -225,7 +225,7 @@ pub fn packs(info: &FormatInfo) -> bool {
 
 /// The warp loader of an uncompressed format, in the form for this machine. All forms give the same bits.
 pub fn gather_fn(info: &'static FormatInfo) -> GatherFn {
-    gather_fn_at(info, Level::best())
+    gather_fn_at(info, settings::level())
 }
 
 fn gather_fn_at(info: &'static FormatInfo, level: Level) -> GatherFn {
@@ -282,13 +282,13 @@ fn load16_at<C: Codec>(_: C, level: Level) -> GatherFn {
             out: &mut Channels,
         ) = load16::<_, C>;
         // (One for all formats, as of `scatter_at`.)
-        avx2 at most, portable = load16_any
+        cold, portable = load16_any
     )
 }
 
 /// The warp storer of an uncompressed format, in the form for this machine. All forms give the same bits.
 pub fn scatter_fn(info: &'static FormatInfo) -> ScatterFn {
-    scatter_fn_at(info, Level::best())
+    scatter_fn_at(info, settings::level())
 }
 
 fn scatter_fn_at(info: &'static FormatInfo, level: Level) -> ScatterFn {

@@ -4,7 +4,7 @@
 use super::block::{Packing, RAMP};
 use super::num::srgb8_words;
 use super::{FormatInfo, NumClass, TexelKind};
-use simd::{Level, Simd, Table, ops};
+use simd::{Simd, Table, ops};
 use std::sync::LazyLock;
 
 /// What a channel's bits are.
@@ -302,7 +302,7 @@ static CURVE: LazyLock<[Table<32>; 8]> = LazyLock::new(|| {
 #[inline(always)]
 fn linear<S: Simd, const N: usize>(s: S, at: &[S::I; N]) -> [S::F; N] {
     let mut out = [s.fsplat(0.0); N];
-    if !matches!(s.level(), Level::Avx512(_)) {
+    if !S::ONE_VECTOR {
         for n in 0..N {
             // SAFETY: the table has 256 entries, and these are bytes.
             out[n] = s.from_bits(unsafe { s.iwords(srgb8_words().0.as_ptr().cast(), ops::shl(s, at[n], 2)) });

@@ -539,7 +539,7 @@ mod tests {
             let all = u32::MAX >> (32 - bits);
             for first in (0..=all).step_by(16) {
                 let v = std::array::from_fn(|i| (first + i as u32).min(all) as f32);
-                assert_eq!(shares(Level::best(), all, &v), v.map(|v| v / all as f32), "{bits} bits");
+                assert_eq!(shares(settings::level(), all, &v), v.map(|v| v / all as f32), "{bits} bits");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Whole-warp kernels for what `fast` does not have (on x86-64's [`simd::Level::Portable`] that is everything): 1D, 2D and 3D
+//! Whole-warp kernels for what `fast` does not have (on x86-64's [`simd::Level::PORTABLE`] that is everything): 1D, 2D and 3D
 //! images of any format, nearest, linear and trilinear, any wrap mode, without comparison, reduction or
 //! anisotropy. All sixteen lanes go through each step together; the texels come from the format's warp loader. The bits
 //! are those of the general path (`filter.rs`), which the tests compare.
@@ -18,7 +18,7 @@ use crate::format::ChannelClass;
 /// Samples if view, sampler and operands are of a class that has a kernel; false if not.
 #[inline]
 pub(super) fn sample(view: &ImageView, s: &Sampler, args: &SampleArgs, mask: u16, out: &mut Warp4) -> bool {
-    sample_on(simd::Level::best(), view, s, args, mask, out)
+    sample_on(settings::level(), view, s, args, mask, out)
 }
 
 pub(super) fn sample_on(

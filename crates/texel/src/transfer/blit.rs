@@ -148,7 +148,7 @@ fn blit_aspect(
         return nearest::blit(&s, &d, axes, layers);
     }
     let linear = linear && s.format.channel_class() == ChannelClass::Float;
-    let level = simd::Level::best();
+    let level = settings::level();
     if scaled::has(level, &s, &d) {
         return scaled::blit(level, &s, &d, axes, layers, linear);
     }
@@ -394,7 +394,7 @@ mod tests {
                     let axes = [&ax, &ay, &az];
                     let to = |i: &Image| i.surface(vk::ImageAspectFlags::COLOR, 0).unwrap();
                     if !scaled::has(level, &s, &to(&one)) {
-                        assert!(level == simd::Level::Portable);
+                        assert!(level == simd::Level::PORTABLE);
                         return;
                     }
                     scaled::blit(level, &s, &to(&one), axes, (0, 0, 1), linear);

@@ -7,7 +7,6 @@ use crate::format::ChannelClass;
 use crate::image::Image;
 use ash::vk;
 use ash::vk::ResolveModeFlags as Mode;
-use simd::Level;
 
 /// How each aspect is resolved: colour or depth, and stencil (VkResolveImageModeInfoKHR).
 pub type Modes = [Mode; 2];
@@ -58,11 +57,14 @@ pub fn resolve_image(src: &Image, dst: &Image, r: &vk::ImageResolve2, modes: Opt
             _ => false,
         };
         let samples = if good { s.surface.samples } else { 1 };
-        if mode == Mode::AVERAGE && color && samples > 1 && means::has(Level::best(), &s.surface, &d.surface)
+        if mode == Mode::AVERAGE
+            && color
+            && samples > 1
+            && means::has(settings::level(), &s.surface, &d.surface)
         {
             for i in 0..s.count().min(d.count()) {
                 means::slice(
-                    Level::best(),
+                    settings::level(),
                     (&s.surface, [sx, sy], s.at(i)),
                     (&d.surface, [dx, dy], d.at(i)),
                     [w, h],

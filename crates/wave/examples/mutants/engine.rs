@@ -166,7 +166,7 @@ impl Memory {
 /// Levels, compiled or not.
 fn ways() -> impl Iterator<Item = (Level, Compile)> {
     let both = |level: Level| [(level, Compile::Never), (level, Compile::Always)];
-    Level::tested().into_iter().flat_map(both).filter(|w| *w != (Level::Portable, Compile::Always))
+    Level::tested().into_iter().flat_map(both).filter(|w| *w != (Level::PORTABLE, Compile::Always))
 }
 
 fn difference(a: &Left, b: &Left) -> String {

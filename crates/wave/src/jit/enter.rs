@@ -1,6 +1,6 @@
 //! Going into a region: what its code asks of the wave, and where the wave goes on behind it.
 
-use super::region::Place;
+use super::nodes::region::Storage;
 use crate::kernels::control::{fault, out_of_patience};
 use crate::kernels::count;
 use crate::kernels::mask;
@@ -54,7 +54,7 @@ pub struct Context {
     pub lines: u64,
     pub exec: [u16; 16],
     pub began: [u16; 16],
-    pub memory: [MaybeUninit<Memory>; super::region::MOST_PLACES],
+    pub memory: [MaybeUninit<Memory>; super::nodes::region::MOST_PLACES],
     /// Workgroups to come, the last of them first: their warps, and their memory's [`Memory::ptr`] and [`Memory::middle`].
     pub groups: u32,
     pub group_live: [u32; GROUPS],
@@ -69,7 +69,7 @@ pub type Function = unsafe extern "sysv64" fn(*mut Context, *mut u8) -> u32;
 pub struct Entry {
     pub function: usize,
     pub level: Level,
-    pub places: Vec<Place>,
+    pub places: Vec<Storage>,
     /// Ops at which the wave goes on: with lanes, without any, and where the region is none for it.
     pub exits: [u32; 2],
     pub fallback: u32,
@@ -87,16 +87,16 @@ impl Entry {
     fn memory(&self, st: &State, c: &mut Context) -> Option<()> {
         for (n, place) in self.places.iter().enumerate() {
             let r = match place {
-                Place::Buffer(reg) => {
+                Storage::Buffer(reg) => {
                     // SAFETY: the op's register, which has a descriptor's address.
                     unsafe { buffer(*src64(st, *reg).0) }
                 }
-                Place::Shared if st.packed => {
+                Storage::Shared if st.packed => {
                     c.take_groups(st);
                     shared_of(st, c.live.trailing_zeros() as usize)
                 }
-                Place::Shared => shared(st),
-                Place::Push => push(st),
+                Storage::Shared => shared(st),
+                Storage::Push => push(st),
             };
             let size = u32::try_from(r.size()).ok()?;
             let below = std::array::from_fn(|i| size.saturating_sub(3 + 4 * i as u32));
@@ -164,7 +164,7 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
         lines: 0,
         exec: mask::exec(st),
         began: std::array::from_fn(|w| st.count.began[w]),
-        memory: [MaybeUninit::uninit(); super::region::MOST_PLACES],
+        memory: [MaybeUninit::uninit(); super::nodes::region::MOST_PLACES],
         groups: 0,
         group_live: [0; GROUPS],
         group_ptr: [std::ptr::null(); GROUPS],

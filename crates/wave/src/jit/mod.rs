@@ -1,37 +1,27 @@
-//! Tier 2: segments of bytecode, with the branches that lie within ([`branch`]), and innermost loops whole ([`region`]), as machine
+//! Tier 2: segments of bytecode, with the branches that lie within, and innermost loops whole ([`nodes`]), as machine
 //! code.
 //!
 //! Other control flow, masks and memory stay interpreted. A segment's first op becomes a [`Code::SEGMENT`] in a copy of the program's
 //! code, which leads to the function and on to the op behind; all other ops stay where they are, so that jumps, faults and
 //! counts mean what they did. What a segment's ops do is what their kernels' own functions say ([`crate::recording`]).
 
-mod branch;
 mod dump;
 mod enter;
-mod live;
-mod order;
+mod generate;
+pub mod listing;
+mod nodes;
 mod pages;
-mod region;
-mod segment;
-mod trace;
 mod x86;
 
 use crate::kernels::mask;
-use crate::recording::{Node, Un};
 use crate::state::{Kernel, State};
-use branch::Flow;
 use enter::Entry;
-use live::Liveness;
+use generate::generate;
 use pages::Pages;
 use shader::bytecode::{Code, CompiledCode, Op, Program, Reg};
 use shader::isa::code::extension_words;
 use simd::Level;
-use x86::Width;
-
-/// Fewer ops than that are as quick one by one.
-const FEWEST: usize = 2;
-/// Bytes of code of one program.
-const MOST_BYTES: usize = 16 << 20;
+use x86::Target;
 
 /// A program's compiled form.
 pub struct Compiled {
@@ -83,132 +73,50 @@ type Function = unsafe extern "sysv64" fn(*mut u8, u32, *const u16, *mut State);
 
 /// Compiles the segments of `program` for a CPU of that level.
 ///
-/// None where there is nothing to compile, too much of it, no code for the level, or no memory that may be executable.
+/// None if there is nothing to compile, too much of it, no code for the level, or no memory that may be executable.
 pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
-    let width = match level {
-        Level::Portable => return None,
-        Level::Avx2(_) => Width::Half,
-        Level::Avx512(_) => Width::Whole,
-    };
-    let liveness = Liveness::new(program)?;
-    let mut bytes: Vec<u8> = vec![];
-    let mut entries = vec![];
-    let mut ops: Vec<Box<[Op]>> = vec![];
-    let mut forks = 0;
-    let kernels = crate::kernels::table(level);
-    // Where code with branches within asked for too much, it is done without; what meets its own registers, in pieces.
-    let mut again = vec![(0, program.code.len())];
-    for (branches, most) in [(true, usize::MAX), (false, usize::MAX), (false, 12), (false, 4)] {
-        if again.is_empty() {
-            break;
-        }
-        let flow = Flow::new(program, &liveness, branches);
-        let mut drafts = vec![];
-        for (first, end) in std::mem::take(&mut again) {
-            let mut pc = first;
-            while pc < end {
-                match segment::draft(&program.code, &flow, pc, width == Width::Half, most) {
-                    Some(d) => {
-                        pc = d.end;
-                        drafts.extend((d.ops >= FEWEST).then_some(d));
-                    }
-                    None => pc += 1 + extension_words(&program.code[pc]),
-                }
-            }
-        }
-        let mut drafts = drafts.into_iter().peekable();
-        for (b, block) in liveness.blocks.iter().enumerate() {
-            let mut here = vec![];
-            // The last first, as liveness goes.
-            while let Some(d) = drafts.next_if(|d: &segment::Draft| d.last < block.end) {
-                here.push(d);
-            }
-            if here.is_empty() {
-                continue;
-            }
-            liveness.walk(b, |pc, live| {
-                let Some(d) = here.pop_if(|d| d.last == pc) else { return };
-                let place = (d.first, d.end);
-                let Some(s) = d.finish(live) else { return again.push(place) };
-                if s.each.len() < FEWEST || bytes.len() > MOST_BYTES {
-                    return;
-                }
-                let mut own: Box<[Op]> = s.checks.iter().map(one_warp).collect();
-                match x86::compile(&s, width, &own, kernels) {
-                    Ok(mut it) => {
-                        let quads = s.nodes.iter().any(|n| matches!(n, Node::Un(Un::Quad(_), _)));
-                        entries.push((s.first, s.end, s.split, quads, bytes.len()));
-                        forks += s.each.iter().filter(|i| matches!(i, segment::Item::If(_))).count();
-                        bytes.append(&mut it);
-                        bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
-                        if !own.is_empty() {
-                            ops.push(std::mem::take(&mut own));
-                        }
-                    }
-                    Err(_) => again.push((s.first, s.end)),
-                }
-            });
-        }
-        again.sort_unstable();
-    }
-    let (mut regions, mut headers) = (vec![], vec![]);
-    for body in region::loops(&liveness) {
-        let Some(r) = region::build(program, &liveness, &body, width == Width::Half) else { continue };
-        let own: Box<[Op]> = r.checks.iter().map(one_warp).collect();
-        if bytes.len() > MOST_BYTES {
-            break;
-        }
-        if let Ok(mut it) = x86::region::compile(&r, width, &own) {
-            headers.push(r.header);
-            regions.push((r, own, bytes.len()));
-            bytes.append(&mut it);
-            bytes.resize(bytes.len().next_multiple_of(64), 0xCC);
-        }
-    }
-    let pages = Pages::new(&bytes)?;
+    let made = generate(program, Target::of(level)?, crate::kernels::table(level), |_, _| ())?;
+    let pages = Pages::new(&made.bytes)?;
     dump::functions(program, pages.code(), || {
-        let of_segments = entries.iter().map(|e| ("segment", e.0, e.4));
-        let of_regions = regions.iter().map(|(r, _, at)| ("loop", r.header, *at));
+        let of_segments = made.segments.iter().map(|s| ("segment", s.first, s.at));
+        let of_regions = made.regions.iter().map(|r| ("loop", r.header, r.at));
         of_segments.chain(of_regions).collect()
     });
     let mut code = program.code.clone();
-    let segments = entries.len();
+    let segments = made.segments.len();
     let (mut quads, mut of_quads) = (vec![], vec![]);
-    for (first, end, split, has_quads, at) in entries {
-        let function = pages.ptr().wrapping_add(at) as u64;
-        let mut next = end;
-        if let Some(split) = split {
-            // Behind all others: who comes to the op that compares from elsewhere finds it where it was.
+    for s in made.segments {
+        let function = pages.ptr().wrapping_add(s.at) as u64;
+        let mut next = s.end;
+        if let Some(split) = s.split {
+            // After all others: whoever jumps to the op that compares finds it where it was.
             next = code.len();
-            code.extend([split, Op { imm: end as u32, ..Op::new(Code::JMP) }]);
+            code.extend([split, Op { imm: s.end as u32, ..Op::new(Code::JMP) }]);
         }
-        let words = (next - first) as u32;
-        if !has_quads {
-            code[first] = with_address(Code::SEGMENT, function, words);
+        let words = (next - s.first) as u32;
+        if !s.quads {
+            code[s.first] = with_address(Code::SEGMENT, function, words);
             continue;
         }
-        // SAFETY: where `compile` put a function.
+        // SAFETY: where `generate` put a function.
         let function = unsafe { std::mem::transmute::<usize, Function>(function as usize) };
-        quads.push(QuadSegment { function, words, fallback: first_again(program, &mut code, first) });
-        of_quads.push(first);
+        quads.push(QuadSegment { function, words, fallback: first_again(program, &mut code, s.first) });
+        of_quads.push(s.first);
     }
     let quads: Box<[QuadSegment]> = quads.into();
     for (first, entry) in of_quads.into_iter().zip(&quads) {
         code[first] = with_address(Code::QUAD_SEGMENT, std::ptr::from_ref(entry) as u64, 0);
     }
-    let mut known = vec![];
-    for (r, own, at) in regions {
-        let exit = |i: usize| r.exits[i].as_ref().map_or(0, |e: &(usize, _)| e.0 as u32);
-        known.push(Entry {
-            function: pages.ptr().wrapping_add(at) as usize,
-            level,
-            places: r.places.clone(),
-            exits: [exit(0), exit(1)],
-            fallback: whole_again(program, &mut code, r.header),
-            _ops: own,
-        });
-    }
-    let entries: Box<[Entry]> = known.into();
+    let headers: Vec<usize> = made.regions.iter().map(|r| r.header).collect();
+    let known = made.regions.into_iter().map(|r| Entry {
+        function: pages.ptr().wrapping_add(r.at) as usize,
+        level,
+        places: r.places,
+        exits: r.exits,
+        fallback: whole_again(program, &mut code, r.header),
+        _ops: r.ops,
+    });
+    let entries: Box<[Entry]> = known.collect();
     let regions = entries.len();
     for (header, entry) in headers.into_iter().zip(&entries) {
         code[header] = entry.op();
@@ -219,9 +127,9 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
         level: level.index(),
         entries,
         quads,
-        _ops: ops,
+        _ops: made.ops,
         segments,
-        branches: forks,
+        branches: made.branches,
         regions,
     })
 }
@@ -245,21 +153,6 @@ fn first_again(program: &Program, code: &mut Vec<Op>, first: usize) -> u32 {
     code.extend_from_slice(&program.code[first..after]);
     code.push(Op { imm: after as u32, ..Op::new(Code::JMP) });
     at
-}
-
-/// The op of a check, for one warp whose registers are units of their own: two results, then the operands.
-fn one_warp(check: &region::Check) -> Op {
-    let r = |i: usize| Reg(if i < check.args.len() { 2 + i as u16 } else { 0 });
-    let imm = |lo: usize, hi: usize| r(lo).0 as u32 | (r(hi).0 as u32) << 16;
-    let op = Op { d: Reg(0), a: r(0), ..Op::new(check.code) };
-    if check.results.len() == 2 {
-        return Op { b: Reg(1), c: r(1), e: r(2).0, imm: imm(3, 4), ..op };
-    }
-    if (check.code.0 as usize) < Code::UNPAIRED {
-        let arg = |i: usize| if i < check.args.len() { r(i) } else { Reg::NONE };
-        return Op { b: arg(1), c: arg(2), ..op };
-    }
-    Op { b: r(1), c: r(2), e: r(3).0, imm: imm(4, 5), ..op }
 }
 
 /// An op that has an address where others have registers.

@@ -13,7 +13,7 @@ use crate::recording::{self, Id, Kind, Record};
 use crate::state::State;
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::ReduceOp;
-use simd::{Level, Simd, Table, ops};
+use simd::{Simd, Table, ops};
 
 /// Sixteen lanes of a width.
 pub(super) trait Lanes<S: Simd> {
@@ -221,7 +221,7 @@ struct Plan {
 /// The op's registers are of that width.
 #[inline(always)]
 unsafe fn all<S: Simd, T: Lanes<S>, F: Fold<S, T> + Default>(s: S, st: &State, o: &Op, plan: &Plan) {
-    if let Level::Portable = s.level() {
+    if !S::VECTORS {
         // SAFETY: the caller's.
         return unsafe { any::<S, T>(s, st, o, plan, Pointer(|s, a, b| F::default().of(s, a, b))) };
     }

@@ -1,14 +1,16 @@
 //! Control flow, masks and barriers.
 
 use super::cmp;
-use super::levels::{Steps, kernel_forms};
+use super::forms::kernels;
 use super::map::{B, Op2};
 use super::mask::{self, Masks};
+use super::mask_steps::{self, MaskMachine, Wave};
 use super::pair::Word;
 use super::regs::{dst32, reg, src32};
 use crate::state::{At, Fault, State, Status};
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::Bin;
+use simd::Steps;
 use std::sync::atomic::{Ordering, fence};
 use std::time::Instant;
 
@@ -52,65 +54,49 @@ fn jmp_unless<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     if first == 0 { at(st, op.imm) } else { op.on(1) }
 }
 
-/// Splits exec into `yes` and `no` lanes by `cond`.
+/// A wave for the steps of an op.
 ///
 /// # Safety
-/// The registers are the op's, or none.
+/// As [`Wave::new`].
 #[inline(always)]
-unsafe fn split_by(st: &mut State, cond: Masks, yes: Reg, no: Reg, imm: u32, next: *const Op) -> *const Op {
-    let e = mask::exec(st);
-    let y = mask::and(e, cond);
-    if !yes.is_none() {
-        // SAFETY: the caller's.
-        unsafe { mask::store(st, yes, y) };
-    }
-    if !no.is_none() {
-        // SAFETY: the caller's.
-        unsafe { mask::store(st, no, mask::andn(e, cond)) };
-    }
-    if mask::set_exec(st, y) == 0 { at(st, imm) } else { next }
+unsafe fn wave(st: &mut State) -> Wave<'_> {
+    // SAFETY: the caller's.
+    unsafe { Wave::new(st) }
 }
 
-/// Moves the lanes of exec in `cond` to the waiting mask `to`.
-///
-/// # Safety
-/// As [`split_by`].
+/// Where the wave goes on after an op that changed who executes: at op `imm` if no lane does.
 #[inline(always)]
-unsafe fn park_by(st: &mut State, cond: Masks, to: Reg, imm: u32, next: *const Op) -> *const Op {
-    let e = mask::exec(st);
-    if !to.is_none() {
-        // SAFETY: the caller's.
-        unsafe { mask::store(st, to, mask::or(mask::load(st, to), mask::and(e, cond))) };
-    }
-    if mask::set_exec(st, mask::andn(e, cond)) == 0 { at(st, imm) } else { next }
+fn while_any(st: &State, imm: u32, next: *const Op) -> *const Op {
+    if st.live == 0 { at(st, imm) } else { next }
 }
 
 #[inline(always)]
 fn split<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
     // SAFETY: the op's registers.
-    unsafe { split_by(st, mask::load(st, o.a), o.d, o.b, o.imm, op.on(1)) }
+    let mut m = unsafe { wave(st) };
+    let c = m.load(o.a);
+    mask_steps::split(&mut m, c, o.d, o.b, false);
+    while_any(st, o.imm, op.on(1))
 }
 
-/// As [`split`], but nothing changes when no lane is chosen.
 #[inline(always)]
 fn split_rare<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
-    // SAFETY: the op's register.
-    let c = unsafe { mask::load(st, o.a) };
-    let y = mask::and(mask::exec(st), c);
-    if mask::non_empty(&y) & st.all == 0 {
+    // SAFETY: the op's registers.
+    let mut m = unsafe { wave(st) };
+    let c = m.load(o.a);
+    if !mask_steps::split(&mut m, c, o.d, o.b, true) {
         return at(st, o.imm);
     }
-    // SAFETY: the op's registers.
-    unsafe { split_by(st, c, o.d, o.b, o.imm, op.on(1)) }
+    while_any(st, o.imm, op.on(1))
 }
 
 #[inline(always)]
 fn join<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
-    let m = mask::or(mask::exec(st), unsafe { mask::load(st, op.a) });
-    if mask::set_exec(st, m) == 0 { at(st, op.imm) } else { op.on(1) }
+    mask_steps::set_exec(&mut unsafe { wave(st) }, op.a, true);
+    while_any(st, op.imm, op.on(1))
 }
 
 #[inline(always)]
@@ -123,41 +109,41 @@ fn jmp_if<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
 #[inline(always)]
 fn setexec<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
-    let m = unsafe { mask::load(st, op.a) };
-    if mask::set_exec(st, m) == 0 { at(st, op.imm) } else { op.on(1) }
+    mask_steps::set_exec(&mut unsafe { wave(st) }, op.a, false);
+    while_any(st, op.imm, op.on(1))
 }
 
 #[inline(always)]
 fn getexec<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
-    unsafe { mask::store(st, op.d, mask::exec(st)) };
+    mask_steps::get_exec(&mut unsafe { wave(st) }, op.d);
     op.on(1)
 }
 
 #[inline(always)]
 fn orexec<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
-    let d = op.d;
     // SAFETY: the op's register.
-    unsafe { mask::store(st, d, mask::or(mask::load(st, d), mask::exec(st))) };
+    mask_steps::wait(&mut unsafe { wave(st) }, op.d);
     op.on(1)
 }
 
 #[inline(always)]
 fn park<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
-    let d = op.d;
-    if !d.is_none() {
-        // SAFETY: the op's register.
-        unsafe { mask::store(st, d, mask::or(mask::load(st, d), mask::exec(st))) };
-    }
+    let imm = op.imm;
+    // SAFETY: the op's register.
+    mask_steps::wait(&mut unsafe { wave(st) }, op.d);
     mask::set_exec(st, [0; 16]);
-    at(st, op.imm)
+    at(st, imm)
 }
 
 #[inline(always)]
 fn park_if<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
     // SAFETY: the op's registers.
-    unsafe { park_by(st, mask::load(st, o.a), o.b, o.imm, op.on(1)) }
+    let mut m = unsafe { wave(st) };
+    let c = m.load(o.a);
+    mask_steps::park_if(&mut m, c, o.b);
+    while_any(st, o.imm, op.on(1))
 }
 
 /// Why the wave is to stop, if it is; asked when it has run out of loop iterations.
@@ -200,14 +186,14 @@ fn loop_<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
 fn mask_andn<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let o = *op;
     // SAFETY: the op's registers.
-    unsafe { mask::store(st, o.d, mask::andn(mask::load(st, o.a), mask::load(st, o.b))) };
+    mask_steps::and_not(&mut unsafe { wave(st) }, o.d, o.a, o.b);
     op.on(1)
 }
 
 #[inline(always)]
 fn mask_clear<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     // SAFETY: the op's register.
-    unsafe { mask::store(st, op.d, [0; 16]) };
+    mask_steps::clear(&mut unsafe { wave(st) }, op.d);
     op.on(1)
 }
 
@@ -347,14 +333,13 @@ pub(super) fn go(st: &mut State, op: At, w: Words) -> *const Op {
         return if kind == Code::CMP_PARK { op.on(2) } else { at(st, op.imm) };
     }
     // SAFETY: each of these ops has one extension word, of registers.
-    unsafe {
-        let r = op.ext();
-        if kind == Code::CMP_PARK {
-            park_by(st, masks(w), r[0], op.imm, op.on(2))
-        } else {
-            split_by(st, masks(w), r[0], r[1], op.imm, op.on(2))
-        }
+    let (r, mut m) = unsafe { (op.ext(), wave(st)) };
+    if kind == Code::CMP_PARK {
+        mask_steps::park_if(&mut m, masks(w), r[0]);
+    } else {
+        mask_steps::split(&mut m, masks(w), r[0], r[1], false);
     }
+    while_any(st, op.imm, op.on(2))
 }
 
 #[inline(always)]
@@ -396,7 +381,7 @@ fn demote<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     let m = mask::andn(alive(st), mask::exec(st));
     // SAFETY: alive has 32 entries.
     unsafe { *(st.alive.as_mut_ptr() as *mut Masks) = m };
-    if mask::non_empty(&m) & st.all == 0 { stop(st, Status::Done) } else { op.on(1) }
+    if simd::non_zero(&m) & st.all == 0 { stop(st, Status::Done) } else { op.on(1) }
 }
 
 #[inline(always)]
@@ -430,7 +415,7 @@ fn loop_next<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     cmp_jmp(l, st, test)
 }
 
-kernel_forms! {
+kernels! {
     LOOP_NEXT = loop_next;
     END = end;
     JMP = jmp;

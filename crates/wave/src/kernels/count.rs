@@ -1,6 +1,6 @@
 //! Counting what passes, and the cache lines that accesses touch.
 
-use super::levels::{Steps, kernel_forms};
+use super::forms::kernels;
 use super::mask::{self, Bits};
 use super::memory::linear::{buffer, shared};
 use super::memory::offsets::Offsets;
@@ -12,6 +12,7 @@ use crate::tally::{Access, AccessKind, Tex, Texture};
 use shader::bytecode::{Code, ImageCode, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
 use shader::cost::COUNTED;
 use shader::ir::ImageOp;
+use simd::Steps;
 use std::ops::Range;
 
 #[inline(always)]
@@ -42,7 +43,7 @@ fn began(st: &State) -> &mask::Masks {
 #[inline(always)]
 fn diverged(st: &mut State) {
     let fewer = mask::map2(mask::exec(st), *began(st), |x, y| x ^ y);
-    let warps = (mask::non_empty(&fewer) & st.live).count_ones();
+    let warps = (simd::non_zero(&fewer) & st.live).count_ones();
     st.count.row().diverged += warps as u64;
 }
 
@@ -72,7 +73,7 @@ pub fn enter(st: &mut State, op: At) -> *const Op {
     op.on(1)
 }
 
-kernel_forms! {
+kernels! {
     TALLY = tally;
 }
 

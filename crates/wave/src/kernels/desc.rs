@@ -1,6 +1,6 @@
 //! Descriptors, buffer sizes, the clock.
 
-use super::levels::{Steps, kernel_forms};
+use super::forms::kernels;
 use super::mask::Bits;
 use super::memory::linear::buffer;
 use super::regs::{dst32, dst64, splat32, splat64, src32, src64};
@@ -9,6 +9,7 @@ use crate::made::MadeUp;
 use crate::state::{At, State};
 use shader::bytecode::{DESC_ADDRESS, DESC_DATA, DESC_GIVEN, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, Op};
 use shader::options::DESCRIPTOR_BYTES;
+use simd::Steps;
 
 /// What unbound and out-of-range descriptors are.
 #[repr(align(32))]
@@ -229,7 +230,7 @@ fn clock<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     op.on(1)
 }
 
-kernel_forms! {
+kernels! {
     DESC = desc;
     BUF_SIZE = buf_size;
     CLOCK = clock;

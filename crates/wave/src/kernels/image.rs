@@ -1,6 +1,6 @@
 //! Image operations: operands of each live warp go to the host, lanes with the same descriptors together.
 
-use super::levels::{Steps, kernel_forms};
+use super::forms::kernels;
 use super::mask::{Bits, broken_quads, has_whole_quads};
 use super::regs::{dst32, dst64, src32, src64};
 use crate::flush::Mode;
@@ -10,6 +10,7 @@ use crate::{Filter, Filtering};
 use shader::bytecode::{ImageCode, Op, Reg};
 use shader::ir::{Dim, ImageOp, TexelType};
 use shader::options::TEXELS;
+use simd::Steps;
 use simd::rows::{ImageRows, LevelRows, Rows};
 use std::cell::Cell;
 use std::mem::MaybeUninit;
@@ -542,6 +543,6 @@ fn image<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     op.on(1)
 }
 
-kernel_forms! {
+kernels! {
     IMAGE = image;
 }

@@ -2,188 +2,20 @@
 //! caches only their number matters, and a warp's sixteen lanes are told apart by vectors.
 
 use super::count::{self, access, each_line, told};
-use super::levels::{General, Steps};
+use super::forms::call_kernel;
 use super::mask::Bits;
 use super::memory::linear::{buffer, shared};
 use super::memory::offsets::{Offsets, WORD, Words};
-use super::memory::warp::{Region, store32_full};
+use super::memory::warp::{self, Region, store32_full};
 use super::regs::{reg, src32, src64};
 use crate::state::{At, State};
 use crate::tally::{Access, AccessKind};
 use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
 use shader::cost::COUNTED;
+use simd::{Steps, WINDOW};
 
-/// Bytes of the 64 lines that [`Lines::near`] tells apart.
-const WINDOW: u32 = 4096;
 /// Bytes of a lane's access up to which it touches two lines at most.
 const MOST: u64 = 64;
-
-/// The steps over a warp's 16 offsets that need hand-picked instructions.
-pub trait Lines: Copy {
-    /// Lane i touches `bytes` (1 to 64) from `r + lead` on, `r = p[i] + k` (mod 2^32), `lead` < 64. The lines touched,
-    /// bit j for bytes 64 j to 64 j + 63; if any lane's r or any byte lies beyond line 63, nothing.
-    fn near(self, p: &[u32; 16], k: u32, lead: u32, bytes: u32) -> Option<u64>;
-    /// As [`Lines::near`] for four bytes; nothing, too, if a lane's lie at no multiple of four.
-    #[inline(always)]
-    fn near_words(self, p: &[u32; 16], k: u32, lead: u32) -> Option<u64> {
-        self.near(p, k, lead, 4)
-    }
-    /// How many different numbers there are.
-    fn distinct(self, l: &[u32; 16]) -> u32;
-}
-
-impl Lines for simd::Portable {
-    #[inline(never)]
-    fn near(self, p: &[u32; 16], k: u32, lead: u32, bytes: u32) -> Option<u64> {
-        let (mut lines, mut all) = (0u64, 0u32);
-        for i in 0..16 {
-            let r = p[i].wrapping_add(k);
-            let from = r.wrapping_add(lead);
-            let to = from.wrapping_add(bytes - 1);
-            all |= r | to;
-            lines |= 1 << (from >> 6 & 63) | 1 << (to >> 6 & 63);
-        }
-        (all < WINDOW).then_some(lines)
-    }
-    #[inline(never)]
-    fn distinct(self, l: &[u32; 16]) -> u32 {
-        let mut n = 16;
-        for i in 1..16 {
-            let mut seen = false;
-            for j in 0..i {
-                seen |= l[j] == l[i];
-            }
-            n -= seen as u32;
-        }
-        n
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use super::{Lines, WINDOW};
-    use simd::Avx2;
-    use std::arch::x86_64::*;
-
-    simd::avx2! {
-        /// Bits of the lines below 32 and from 32 on. A shift by too much, or by less than 0, leaves 0.
-        #[inline]
-        fn spread(a: __m256i, b: __m256i) -> (__m256i, __m256i) {
-            let (one, half) = (_mm256_set1_epi32(1), _mm256_set1_epi32(32));
-            // They are below 2^16. Of shifts of the whole lanes the compiler knows so much that it tests them before those below.
-            let (a, b) = (_mm256_srli_epi16::<6>(a), _mm256_srli_epi16::<6>(b));
-            let low = _mm256_or_si256(_mm256_sllv_epi32(one, a), _mm256_sllv_epi32(one, b));
-            let (a, b) = (_mm256_sub_epi32(a, half), _mm256_sub_epi32(b, half));
-            (low, _mm256_or_si256(_mm256_sllv_epi32(one, a), _mm256_sllv_epi32(one, b)))
-        }
-
-        /// All lanes' bits, those of `high` above those of `low`.
-        #[inline]
-        fn gather(low: __m256i, high: __m256i) -> u64 {
-            let v = _mm256_or_si256(_mm256_unpacklo_epi32(low, high), _mm256_unpackhi_epi32(low, high));
-            let v = _mm_or_si128(_mm256_castsi256_si128(v), _mm256_extracti128_si256::<1>(v));
-            _mm_cvtsi128_si64(_mm_or_si128(v, _mm_unpackhi_epi64(v, v))) as u64
-        }
-
-        /// Offsets from the window on, where offset 0 lies in its line added; and bits that must be 0 from `WINDOW` on.
-        #[inline]
-        fn places(p: &[u32; 16], k: u32, lead: u32) -> (__m256i, __m256i, __m256i) {
-            let k = _mm256_set1_epi32(k as i32);
-            let p = p.as_ptr() as *const __m256i;
-            // SAFETY: two times eight of sixteen lanes.
-            let (x, y) = unsafe { (_mm256_loadu_si256(p), _mm256_loadu_si256(p.add(1))) };
-            let a = _mm256_add_epi32(x, k);
-            let b = _mm256_add_epi32(y, k);
-            let all = _mm256_or_si256(a, b);
-            if lead == 0 {
-                return (a, b, all);
-            }
-            let lead = _mm256_set1_epi32(lead as i32);
-            let (a, b) = (_mm256_add_epi32(a, lead), _mm256_add_epi32(b, lead));
-            let all = _mm256_and_si256(all, _mm256_set1_epi32(-(WINDOW as i32)));
-            (a, b, _mm256_or_si256(all, _mm256_or_si256(a, b)))
-        }
-
-        /// Four lanes' words turned by `N` within each group of four.
-        #[inline]
-        fn same<const N: i32>(a: __m256i, b: __m256i) -> __m256i {
-            _mm256_cmpeq_epi32(a, _mm256_shuffle_epi32::<N>(b))
-        }
-
-        /// Lanes of `a` that are equal to any lane of the same half of `b`.
-        #[inline]
-        fn any_of(a: __m256i, b: __m256i) -> __m256i {
-            let x = _mm256_or_si256(_mm256_cmpeq_epi32(a, b), same::<0b00_11_10_01>(a, b));
-            _mm256_or_si256(x, _mm256_or_si256(same::<0b01_00_11_10>(a, b), same::<0b10_01_00_11>(a, b)))
-        }
-
-        /// Lanes equal to an earlier one of their half.
-        #[inline]
-        fn earlier(a: __m256i) -> __m256i {
-            // Each lane against those one, two and three before it; the first ones have none.
-            let one = _mm256_and_si256(
-                same::<0b10_01_00_00>(a, a),
-                _mm256_setr_epi32(0, -1, -1, -1, 0, -1, -1, -1),
-            );
-            let two =
-                _mm256_and_si256(same::<0b01_00_00_00>(a, a), _mm256_setr_epi32(0, 0, -1, -1, 0, 0, -1, -1));
-            let three = _mm256_and_si256(same::<0>(a, a), _mm256_setr_epi32(0, 0, 0, -1, 0, 0, 0, -1));
-            _mm256_or_si256(one, _mm256_or_si256(two, three))
-        }
-
-        #[inline]
-        fn mask(a: __m256i) -> u32 {
-            _mm256_movemask_ps(_mm256_castsi256_ps(a)) as u32
-        }
-    }
-
-    impl Lines for Avx2 {
-        #[inline(always)]
-        fn near(self, p: &[u32; 16], k: u32, lead: u32, bytes: u32) -> Option<u64> {
-            // SAFETY: `self` is proof that the CPU has the instructions.
-            unsafe {
-                let (a, b, all) = places(p, k, lead);
-                let more = _mm256_set1_epi32(bytes as i32 - 1);
-                let (c, d) = (_mm256_add_epi32(a, more), _mm256_add_epi32(b, more));
-                let all = _mm256_or_si256(all, _mm256_or_si256(c, d));
-                if _mm256_testz_si256(all, _mm256_set1_epi32(-(WINDOW as i32))) == 0 {
-                    return None;
-                }
-                let (low, high) = spread(a, b);
-                let (l, h) = spread(c, d);
-                Some(gather(_mm256_or_si256(low, l), _mm256_or_si256(high, h)))
-            }
-        }
-        #[inline(always)]
-        fn near_words(self, p: &[u32; 16], k: u32, lead: u32) -> Option<u64> {
-            // SAFETY: `self` is proof that the CPU has the instructions.
-            unsafe {
-                let (a, b, all) = places(p, k, lead);
-                if _mm256_testz_si256(all, _mm256_set1_epi32(-(WINDOW as i32) | 3)) == 0 {
-                    return None;
-                }
-                let (low, high) = spread(a, b);
-                Some(gather(low, high))
-            }
-        }
-        #[inline(always)]
-        fn distinct(self, l: &[u32; 16]) -> u32 {
-            // SAFETY: `self` is proof that the CPU has the instructions.
-            unsafe {
-                // Four quarters of four lanes: every pair of quarters once, and each within itself.
-                let a = _mm256_loadu_si256(l.as_ptr() as *const __m256i);
-                let b = _mm256_loadu_si256(l.as_ptr().add(8) as *const __m256i);
-                let swapped = _mm256_permute2x128_si256::<1>(a, a);
-                let later = _mm256_or_si256(any_of(b, a), any_of(b, swapped));
-                let even = _mm256_permute2x128_si256::<0x20>(a, b);
-                let odd = _mm256_permute2x128_si256::<0x31>(a, b);
-                let odd = mask(any_of(odd, even));
-                let own = mask(earlier(a)) | mask(_mm256_or_si256(earlier(b), later)) << 8;
-                16 - (own | (odd & 15) << 4 | (odd >> 4) << 12).count_ones()
-            }
-        }
-    }
-}
 
 /// Where the last warp's lines lay, for the next one's mostly lie there too: a multiple of 64 that `WINDOW` bytes follow
 /// below 2^32.
@@ -193,7 +25,7 @@ struct Place(u32);
 impl Place {
     /// Lines that a warp's accesses touch: `bytes` (1 to 64) from `p[i] + k` (mod 2^32) on, all lanes.
     #[inline(always)]
-    fn lines<L: Lines>(&mut self, l: L, p: &[u32; 16], k: u32, lead: u32, bytes: u32) -> u32 {
+    fn lines<L: Steps>(&mut self, l: L, p: &[u32; 16], k: u32, lead: u32, bytes: u32) -> u32 {
         if let Some(lines) = l.near(p, k.wrapping_sub(self.0), lead, bytes) {
             return lines.count_ones();
         }
@@ -208,7 +40,7 @@ impl Place {
     }
     /// As [`Place::lines`] for words.
     #[inline(always)]
-    fn words<L: Lines>(&mut self, l: L, p: &[u32; 16], k: u32, lead: u32) -> u32 {
+    fn words<L: Steps>(&mut self, l: L, p: &[u32; 16], k: u32, lead: u32) -> u32 {
         match l.near_words(p, k.wrapping_sub(self.0), lead) {
             Some(lines) => lines.count_ones(),
             None => self.lines(l, p, k, lead, 4),
@@ -218,7 +50,7 @@ impl Place {
 
 /// As [`Place::lines`], wherever they lie.
 #[inline(always)]
-fn far<L: Lines>(l: L, p: &[u32; 16], k: u32, lead: u32, bytes: u32) -> u32 {
+fn far<L: Steps>(l: L, p: &[u32; 16], k: u32, lead: u32, bytes: u32) -> u32 {
     let (mut lines, mut crosses) = ([0; 16], 0);
     for i in 0..16 {
         let o = p[i].wrapping_add(k);
@@ -302,7 +134,7 @@ pub unsafe fn load<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words) 
         // SAFETY: the op's registers, a live warp; its offsets are looked at before anything is written.
         unsafe {
             sum.words(l, &mut at, &*(p.add(w * 16) as *const [u32; 16]), k, lead);
-            l.load32_full(r, d.add(w * 16), p.add(w * 16), k);
+            warp::load32_full(l, r, d.add(w * 16), p.add(w * 16), k);
         }
     }
     sum.leave(st, Access::ReadFull, Access::ReadPartial, AccessKind::Read);
@@ -464,5 +296,5 @@ pub fn touch<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
 /// [`touch`], out of line.
 #[inline(always)]
 pub fn count<L: Steps>(l: L, st: &mut State, op: At) {
-    l.call(General::Touch, st, op);
+    call_kernel!(l, touch, st, op);
 }

@@ -55,27 +55,6 @@ pub fn andn(a: Masks, b: Masks) -> Masks {
     map2(a, b, |x, y| x & !y)
 }
 
-/// One bit for each mask that is not zero.
-#[cfg(target_arch = "x86_64")]
-#[inline(always)]
-pub fn non_empty(m: &Masks) -> u32 {
-    use std::arch::x86_64::*;
-    // SAFETY: SSE2 is part of x86-64; the array is 32 bytes.
-    unsafe {
-        let z = _mm_setzero_si128();
-        let p = m.as_ptr() as *const __m128i;
-        let a = _mm_cmpeq_epi16(_mm_loadu_si128(p), z);
-        let b = _mm_cmpeq_epi16(_mm_loadu_si128(p.add(1)), z);
-        !(_mm_movemask_epi8(_mm_packs_epi16(a, b)) as u32) & 0xFFFF
-    }
-}
-/// One bit for each mask that is not zero.
-#[cfg(not(target_arch = "x86_64"))]
-#[inline(always)]
-pub fn non_empty(m: &Masks) -> u32 {
-    m.iter().enumerate().fold(0, |l, (i, &x)| l | ((x != 0) as u32) << i)
-}
-
 /// Whether every lane of the live warps executes.
 #[inline(always)]
 pub fn is_full(st: &State) -> bool {
@@ -111,7 +90,7 @@ pub fn broken_quads(exec: u16) -> u16 {
 pub fn set_exec(st: &mut State, m: Masks) -> u32 {
     // SAFETY: exec has 32 entries.
     unsafe { *(st.exec.as_mut_ptr() as *mut Masks) = m };
-    st.live = non_empty(&m) & st.all;
+    st.live = simd::non_zero(&m) & st.all;
     st.live
 }
 

@@ -1,4 +1,4 @@
-//! The kernels: one function an op and [`Level`], in a table by [`Code`].
+//! The kernels: one function for each op and [`Level`], in a table by [`Code`].
 //!
 //! A kernel is a type with [`Run`], written once over [`Simd`]. [`Registry::add`] compiles it for the table's level.
 //! Each room adds its own: `pub fn register(r: &mut Registry)`, called from [`table`]. A kernel returns the next op;
@@ -16,12 +16,13 @@ pub mod control;
 mod convert;
 pub mod count;
 pub mod desc;
+mod forms;
 mod fused;
 pub mod image;
-pub mod levels;
 pub mod lines;
 pub mod map;
 pub mod mask;
+pub mod mask_steps;
 mod math;
 pub mod memory;
 pub mod moves;
@@ -42,11 +43,7 @@ use shader::bytecode::{Code, Op};
 use simd::{Level, Portable, Simd};
 use std::sync::OnceLock;
 
-/// A kernel's forms, by [`Level::index`].
-pub type Forms = [Kernel; Level::COUNT];
-
-/// One kernel over any machine. `run` is `inline(always)`: it takes on the CPU features of the function around it. The others
-/// are what it is compiled into.
+/// One kernel over any machine. `run` is `inline(always)`: it takes on the CPU features of its forms ([`Registry::add`]).
 pub trait Run: Sized + 'static {
     fn run<S: Simd>(s: S, st: &mut State, op: At) -> *const Op;
     /// The portable form.
@@ -55,43 +52,27 @@ pub trait Run: Sized + 'static {
         Self::run(Portable, st, op)
     }
 
-    /// # Safety
-    /// As [`Kernel`].
-    unsafe fn portable(st: &mut State, op: *const Op) -> *const Op {
-        // SAFETY: the caller's.
-        Self::plain(st, unsafe { At::new(op) })
-    }
-    #[cfg(target_arch = "x86_64")]
-    simd::avx2! {
-        /// # Safety
-        /// As [`Kernel`].
-        unsafe fn avx2(st: &mut State, op: *const Op) -> *const Op {
-            // SAFETY: the caller's.
-            let (s, op) = unsafe { (simd::Avx2::assume(), At::new(op)) };
-            Self::run(s, st, op)
-        }
-    }
-    #[cfg(target_arch = "x86_64")]
-    simd::avx512! {
-        /// # Safety
-        /// As [`Kernel`].
-        unsafe fn avx512(st: &mut State, op: *const Op) -> *const Op {
-            // SAFETY: the caller's.
-            let (s, op) = unsafe { (simd::Avx512::assume(), At::new(op)) };
-            Self::run(s, st, op)
-        }
-    }
-
-    /// What it is made of, for compiled code; none where no vector operations say it.
+    /// The operations that it consists of, for compiled code; none if vector operations do not express it.
     const RECORDING: Option<Recording> = None;
 
     /// Not worth a form of its own for the widest vectors.
     const COLD: bool = false;
-    /// Only what stands here is compiled.
-    #[cfg(target_arch = "x86_64")]
-    const FORMS: Forms = [Self::portable, Self::avx2, if Self::COLD { Self::avx2 } else { Self::avx512 }];
-    #[cfg(not(target_arch = "x86_64"))]
-    const FORMS: Forms = [Self::portable; Level::COUNT];
+}
+
+/// # Safety
+/// As [`Kernel`].
+#[inline(always)]
+unsafe fn run<S: Simd, K: Run>(s: S, st: &mut State, op: *const Op) -> *const Op {
+    // SAFETY: the caller's.
+    K::run(s, st, unsafe { At::new(op) })
+}
+
+/// # Safety
+/// As [`Kernel`].
+#[inline(always)]
+unsafe fn plain<K: Run>(_: Portable, st: &mut State, op: *const Op) -> *const Op {
+    // SAFETY: the caller's.
+    K::plain(st, unsafe { At::new(op) })
 }
 
 /// Makes a type with [`Run`] from a function body:
@@ -137,7 +118,12 @@ impl Registry {
     }
     /// Puts kernel `K`, compiled for the table's level, at `code`.
     pub fn add<K: Run>(&mut self, code: Code) {
-        self.table[code.0 as usize] = K::FORMS[self.level.index()];
+        let kernel = simd::form!(
+            self.level,
+            <K: Run> unsafe fn(st: &mut State, op: *const Op) -> *const Op = run::<_, K>;
+            cold if K::COLD, portable = plain::<K>
+        );
+        self.set(code, kernel);
         self.recordings[code.0 as usize] = K::RECORDING;
     }
     /// Says what the op `code` is made of.
@@ -152,14 +138,14 @@ impl Registry {
 
 /// The kernels of a level.
 pub fn table(level: Level) -> &'static Table {
-    static TABLES: [OnceLock<Box<Table>>; Level::COUNT] = [const { OnceLock::new() }; 3];
+    static TABLES: [OnceLock<Box<Table>>; Level::COUNT] = [const { OnceLock::new() }; Level::COUNT];
     TABLES[level.index()].get_or_init(|| filled(level).table)
 }
 
 /// What the op `code` is made of, if compiled code can have it.
 pub(crate) fn recording(code: Code) -> Option<&'static Recording> {
     static ALL: OnceLock<Box<[Option<Recording>; Code::COUNT]>> = OnceLock::new();
-    ALL.get_or_init(|| filled(Level::Portable).recordings).get(code.0 as usize)?.as_ref()
+    ALL.get_or_init(|| filled(Level::PORTABLE).recordings).get(code.0 as usize)?.as_ref()
 }
 
 fn filled(level: Level) -> Registry {
@@ -174,7 +160,15 @@ fn filled(level: Level) -> Registry {
 
 /// Every room's kernels.
 fn register(r: &mut Registry) {
-    engine(r.level, &mut r.table);
+    control::register(r);
+    count::register(r);
+    moves::register(r);
+    memory::register(r);
+    atomic::register(r);
+    subgroup::register(r);
+    desc::register(r);
+    image::register(r);
+    ray::register(r);
     un::register(r);
     bin::register(r);
     tri::register(r);
@@ -192,17 +186,4 @@ fn register(r: &mut Registry) {
     #[cfg(target_arch = "x86_64")]
     r.set(Code::QUAD_SEGMENT, crate::jit::run_quads);
     r.set(Code::REGION, crate::jit::run_region);
-}
-
-/// Control flow, memory, subgroups, images: everything that is not lane-wise arithmetic.
-fn engine(level: Level, t: &mut Table) {
-    control::register(level, t);
-    count::register(level, t);
-    moves::register(level, t);
-    memory::register(level, t);
-    atomic::register(level, t);
-    subgroup::register(level, t);
-    desc::register(level, t);
-    image::register(level, t);
-    ray::register(level, t);
 }

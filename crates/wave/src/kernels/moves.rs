@@ -1,10 +1,12 @@
 //! Masked moves: how values reach a place where control flow meets.
 
-use super::levels::{Steps, kernel_forms};
+use super::forms::kernels;
 use super::mask::{self, Bits, Masks};
+use super::mask_steps::{self, Wave};
 use super::regs::{dst32, dst64, src32, src64};
 use crate::state::{At, State};
 use shader::bytecode::{Op, Reg};
+use simd::Steps;
 
 /// One warp's lanes `m` of `d` become those of `s`.
 ///
@@ -56,16 +58,6 @@ unsafe fn move64<L: Steps>(_: L, st: &State, d: Reg, a: Reg, m: &Masks) {
     }
 }
 /// # Safety
-/// As [`move32`].
-#[inline(always)]
-unsafe fn move_bool<L: Steps>(_: L, st: &State, d: Reg, a: Reg, m: &Masks) {
-    // SAFETY: the caller's.
-    unsafe {
-        let old = mask::load(st, d);
-        mask::store(st, d, mask::or(mask::andn(old, *m), mask::and(mask::load(st, a), *m)));
-    }
-}
-
 macro_rules! moves {
     ($($name:ident $with:ident |$st:ident, $o:ident| $mask:expr;)*) => {
         $(#[inline(always)]
@@ -83,13 +75,27 @@ macro_rules! moves {
 moves! {
     movm32 move32 |st, o| mask::exec(st);
     movm64 move64 |st, o| mask::exec(st);
-    movmb move_bool |st, o| mask::exec(st);
     movif32 move32 |st, o| mask::load(st, o.b);
     movif64 move64 |st, o| mask::load(st, o.b);
-    movifb move_bool |st, o| mask::load(st, o.b);
 }
 
-kernel_forms! {
+#[inline(always)]
+fn movmb<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    let o = *op;
+    // SAFETY: the op's registers.
+    mask_steps::move_some(&mut unsafe { Wave::new(st) }, o.d, o.a, None);
+    op.on(1)
+}
+
+#[inline(always)]
+fn movifb<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
+    let o = *op;
+    // SAFETY: the op's registers.
+    mask_steps::move_some(&mut unsafe { Wave::new(st) }, o.d, o.a, Some(o.b));
+    op.on(1)
+}
+
+kernels! {
     MOVM32 = movm32;
     MOVM64 = movm64;
     MOVMB = movmb;

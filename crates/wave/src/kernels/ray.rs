@@ -1,14 +1,15 @@
-//! Ray queries: operands and results go to the host, a wave at a time.
+//! Ray queries, and what shaders ask of a ray tracing pipeline: operands and results go to the host, a wave at a time.
 
 use super::desc::structure_of;
-use super::levels::{Steps, kernel_forms};
+use super::forms::kernels;
 use super::mask::Bits;
 use super::regs::{dst32, dst64, splat64, src32, src64};
 use crate::flush::Mode;
-use crate::rays::{Operand, RAY_RESULTS, RayWave};
+use crate::rays::{Operand, RAY_RESULTS, RayWave, TRACE_OPERANDS, TraceWave};
 use crate::state::{At, State};
 use shader::bytecode::{Reg, n_of, ray_attribute};
-use shader::ir::RayOp;
+use shader::ir::{RayOp, TraceOp};
+use simd::Steps;
 
 fn narrow(st: &State, r: Reg) -> Operand {
     if r.is_none() {
@@ -104,9 +105,50 @@ fn structure<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode:
     op.on(1)
 }
 
-kernel_forms! {
+#[inline(always)]
+fn trace<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode::Op {
+    let n = n_of(op.e);
+    let mut rows = [Operand::NONE; TRACE_OPERANDS];
+    for (i, row) in rows.iter_mut().enumerate().take(n) {
+        // SAFETY: the op has so many registers: the check goes by its bits.
+        *row = narrow(st, unsafe { op.value(n, i) });
+    }
+    // A result that is the same for all lanes has room for a warp's only; no program of ours has one.
+    let result =
+        if op.d.is_none() || op.d.is_uniform() { std::ptr::null_mut() } else { dst32(st, op.d, 0).cast() };
+    let structure = match op.c.is_none() {
+        true => Operand::NONE,
+        false => {
+            let (at, words) = src64(st, op.c);
+            Operand { at: at.cast(), step: words * 8 }
+        }
+    };
+    let host = st.host;
+    let exec = st.exec;
+    let mut wave = TraceWave {
+        op: TraceOp::ALL.get(op.imm as usize).copied().unwrap_or(TraceOp::Ignore),
+        live: st.live,
+        exec: &exec,
+        structure,
+        operands: rows,
+        given: n,
+        result,
+        private: st.scratch,
+        words: st.scratch_words,
+        lanes: st.warps * 16,
+    };
+    // Other shaders run meanwhile, with float controls of their own.
+    let _mode = Mode::flushed(false);
+    if let Err(fault) = host.trace(&mut wave) {
+        return super::control::fault(st, op, fault);
+    }
+    op.after(n)
+}
+
+kernels! {
     RAY_BEGIN = begin;
     RAY_STEP = step;
     RAY_GET = get;
     STRUCTURE = structure;
+    TRACE = trace;
 }

@@ -4,12 +4,13 @@
 //! No op may let another lane see that. What is read of an inactive lane is 0, or for derivatives the reading lane's own value;
 //! a uniform register has no lanes, and reads as itself.
 
-use super::levels::{Steps, kernel_forms};
+use super::forms::kernels;
 use super::mask::{self, Bits};
 use super::regs::{dst32, dst64, src32, src64};
 use crate::state::{At, State};
 use shader::bytecode::{Op, Reg};
 use shader::ir::Quad;
+use simd::Steps;
 
 /// Lanes of one warp of a register.
 ///
@@ -184,7 +185,7 @@ widths! {
     first64 = first::<u64>;
 }
 
-kernel_forms! {
+kernels! {
     BALLOT = ballot;
     FIRST32 = first32;
     FIRST64 = first64;

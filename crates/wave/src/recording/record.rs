@@ -161,7 +161,7 @@ impl Simd for Record {
         Record
     }
     fn level(self) -> Level {
-        Level::Portable
+        Level::PORTABLE
     }
     const UNROLL: u32 = 4;
     type F = Id;

@@ -93,7 +93,7 @@ fn one(seed: u64, table: &[u32]) -> Option<[usize; 2]> {
     // Each program on one level: kept loops for their counts, then unrolled ones with and without marks.
     let levels = Level::tested();
     let level = levels[seed as usize / 7 % levels.len()];
-    let compiled = if level == Level::Portable { Compile::Never } else { Compile::Always };
+    let compiled = if level == Level::PORTABLE { Compile::Never } else { Compile::Always };
     let ways = [(1, 1, Compile::Never), (0, 1, Compile::Never), (0, 1, compiled), (0, 0, compiled)];
     for (kept, marked, when) in ways {
         let p = shader::compile(&modules[kept][marked], &options);

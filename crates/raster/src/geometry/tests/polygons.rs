@@ -324,7 +324,7 @@ pub(crate) fn every_level_gives_the_same_bits(level: simd::Level) {
             shared.level = level;
             s.run_on(&shared)
         };
-        let [b, portable] = [level, simd::Level::Portable].map(run);
+        let [b, portable] = [level, simd::Level::PORTABLE].map(run);
         assert!(b.prims.len() > 50, "{} of {topology:?}", b.prims.len());
         assert_eq!(b.planes, portable.planes);
         let all = |b: &Batch| b.prims.iter().map(|p| (p.corners, p.z, p.w, p.bounds)).collect::<Vec<_>>();

@@ -47,7 +47,7 @@ pub fn known(info: &'static FormatInfo) -> Option<&'static Known> {
 
 /// The loader of compressed formats, for this machine: of offsets with a texel's number in the lowest [`WITHIN`] bits.
 pub fn gather() -> GatherFn {
-    gather_at(Level::best())
+    gather_at(settings::level())
 }
 
 pub fn gather_at(level: Level) -> GatherFn {

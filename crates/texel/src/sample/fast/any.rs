@@ -482,7 +482,7 @@ pub unsafe fn words<S: Simd>(s: S, f: &Fast, level: usize, corners: &Corners, w:
     let right = s.ieq(s.iadd(i[0][0], s.isplat(1)), i[0][1]);
     let pairs = matches!(bytes, 1 | 2 | 8) && f.last[level] != NO_LAST && s.mbits(right) == 0xFFFF;
     // Of rows of eight texels words change their lanes by one instruction each.
-    let by_rows = bytes == 8 && pairs && !f.line && matches!(s.level(), Level::Avx512(_));
+    let by_rows = bytes == 8 && pairs && !f.line && S::ONE_VECTOR;
     let close = if by_rows { window::rows(s, f, 3, level, corners) } else { None };
     if let Some(close) = &close {
         let upper = s.mask(0xFF);

@@ -5,7 +5,7 @@ use super::place::{self, weighted};
 use super::window::{self, Close};
 use super::{Fast, LEVELS, NO_LAST, Texels, any};
 use crate::vector::store;
-use simd::{Level as Machine, Simd};
+use simd::Simd;
 
 /// The samples of a level of a view, without layers, offsets and comparison, whose [`super::corners`] these are. `near`: how close
 /// together the lanes' texels may lie, and then did. `wanted`: the format's channels that results are made of, a bit each: arithmetic
@@ -44,7 +44,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
     let pairs = T::PAIRS && f.last[level] != NO_LAST && s.mbits(right) == 0xffff;
     let last = s.isplat(f.last[level]);
     // (Elsewhere it is no fewer instructions.)
-    let by_rows = T::HALVES && matches!(s.level(), Machine::Avx512(_)) || T::BYTES && T::N == 1;
+    let by_rows = T::HALVES && S::ONE_VECTOR || T::BYTES && T::N == 1;
     if by_rows && pairs && *near != Close::No && !f.line {
         let close = window::rows(s, f, T::SHIFT, level, corners);
         *near = if close.is_some() { Close::Eight } else { Close::No };
@@ -69,7 +69,7 @@ pub unsafe fn apart<S: Simd, T: Texels>(
         }
     }
     // (A channel that nobody wants may be slow, see above; of one of four that is seldom so.)
-    if T::HALVES && s.level() != Machine::Portable && pairs && wanted.count_ones() >= 3 {
+    if T::HALVES && S::VECTORS && pairs && wanted.count_ones() >= 3 {
         // SAFETY: the caller's texels, which have right neighbours.
         return unsafe { by_quads::<S, T>(s, f, level, [x[0], i[1][0], i[1][1]], &weight, &kept, out) };
     }

@@ -6,7 +6,7 @@ use crate::format::block::{BlockKind, Cached, Decode, Shape, cached, decoder, kn
 use crate::format::plan::Plan;
 use crate::format::{FormatInfo, TexelKind};
 use crate::vector::{load, store};
-use simd::{Level, Simd, ops};
+use simd::{Simd, ops};
 use std::mem::MaybeUninit;
 
 /// What is known of a format's compressed blocks.
@@ -35,7 +35,7 @@ impl Blocks {
         let [w, h] = shape.extent;
         let blocks = Blocks {
             format,
-            decode: decoder(Level::best())?,
+            decode: decoder(settings::level())?,
             table: known.table,
             texel: known.packing.bytes().trailing_zeros(),
             shape,

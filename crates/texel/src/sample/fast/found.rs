@@ -7,7 +7,7 @@ use super::texels::words;
 use super::window::{self, Close, window};
 use super::{Fast, LEVELS, Texels, any};
 use crate::vector::load;
-use simd::{Level as Machine, Simd, ops};
+use simd::{Simd, ops};
 use std::mem::MaybeUninit;
 
 /// A warp's texels on a level.
@@ -41,7 +41,7 @@ pub unsafe fn find<'a, S: Simd, T: Texels>(
     let mut w = [[one; 2]; 2];
     let mut at = w;
     let mut all = one;
-    let wide = matches!(s.level(), Machine::Avx512(_));
+    let wide = S::ONE_VECTOR;
     let (mut found, mut in_window) = (false, false);
     if *near != Close::No && pairs {
         // SAFETY: with `pairs`, each of the caller's texels has a right neighbour.

@@ -209,7 +209,7 @@ impl Fast {
             None if format.compressed() => return None,
             None => (None, plan.unwrap_or(Plan::NONE)),
         };
-        let runs = pick(family, Machine::best())?;
+        let runs = pick(family, settings::level())?;
         let mut f = Fast {
             size: [[1.0; 16]; 2],
             texels: [[1; 16]; 2],
@@ -224,7 +224,7 @@ impl Fast {
             bytes: format.block_bytes,
             unit,
             reads: if format.compressed() { Unit::Decoded } else { unit },
-            any: Functions::of(Machine::best())?,
+            any: Functions::of(settings::level())?,
             blocks,
             plan,
             exact: own.unwrap_or(plan),
@@ -384,7 +384,7 @@ fn pick(family: Family, machine: Machine) -> Option<Runs> {
 }
 
 /// An x86-64 CPU without AVX2 is rare, and `wide` gives the same bits: a third of all kernels' code.
-const PORTABLE: bool = cfg!(not(target_arch = "x86_64"));
+const PORTABLE: bool = Machine::COUNT == 1;
 
 /// The kernel for waves.
 fn wave<T: Texels>(machine: Machine) -> Option<RunWave> {

@@ -18,7 +18,7 @@ use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
 use crate::vector;
 use simd::rows::{ImageRows, LevelRows, Rows};
-use simd::{Level as Machine, Simd, ops};
+use simd::{Simd, ops};
 use std::mem::MaybeUninit;
 use std::ops::Deref;
 
@@ -209,8 +209,8 @@ pub unsafe fn warps<S: Simd, T: Texels>(
     wave: &ImageRows,
 ) {
     // Portable code of these is large, and for where nothing else runs.
-    let alone = s.level() != Machine::Portable && (wave.dref.is_none() || sampler.compare.is_none());
-    let layer = if arrayed && s.level() != Machine::Portable { one_layer(s, f, view, wave) } else { None };
+    let alone = S::VECTORS && (wave.dref.is_none() || sampler.compare.is_none());
+    let layer = if arrayed && S::VECTORS { one_layer(s, f, view, wave) } else { None };
     let own = layer.map(|layer| f.of_layer(layer));
     let (f, arrayed) = match &own {
         Some(own) => (own, false),
@@ -232,13 +232,13 @@ pub unsafe fn warps<S: Simd, T: Texels>(
         };
     }
     let mut live = wave.live;
-    if f.cube && s.level() != Machine::Portable {
+    if f.cube && S::VECTORS {
         // SAFETY: the caller's wave; picked for this machine.
         live = unsafe { (f.any.faces)(f, view, sampler, arrayed, wave) };
     }
     let compared = wave.dref.zip(sampler.compare);
     if let Some(with) = compared
-        && s.level() != Machine::Portable
+        && S::VECTORS
         && compare::suits::<T>(f, sampler, arrayed)
     {
         // SAFETY: the caller's wave.

@@ -8,8 +8,8 @@ use super::machine::{Jump, Made, Source, TooMuch, Width};
 use super::rare::{Rare, Stub};
 use super::region::{A, A32, B, B32, Cycle, context};
 use crate::jit::enter::{Context, Memory};
-use crate::jit::region::{Counts, Load};
-use crate::jit::segment::{Item, Segment};
+use crate::jit::nodes::body::{Body, Item};
+use crate::jit::nodes::region::{Counts, Load};
 use crate::recording::{Bin, Id, Node};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use shader::bytecode::{SHAPE_RUN, SHAPE_SAME};
@@ -39,21 +39,21 @@ pub fn memory(place: u32, member: usize) -> MemoryOperand {
 
 impl Cycle<'_> {
     /// Counts a block's accesses, all at once, but for those that are odd.
-    pub fn count_loads(&mut self, seg: &Segment) -> Made<()> {
-        self.loads_of(seg).try_for_each(|(at, n)| self.add(at, n))
+    pub fn count_loads(&mut self, body: &Body) -> Made<()> {
+        self.loads_of(body).try_for_each(|(at, n)| self.add(at, n))
     }
 
     /// A block's accesses: where in the context they are counted, and how many.
-    pub fn loads_of(&self, seg: &Segment) -> impl Iterator<Item = (usize, usize)> + use<> {
+    pub fn loads_of(&self, body: &Body) -> impl Iterator<Item = (usize, usize)> + use<> {
         let mut sums = [
             (offset_of!(Context, unknown), 0),
             (offset_of!(Context, runs), 0),
             (offset_of!(Context, same), 0),
             (offset_of!(Context, lines), 0),
         ];
-        for item in &seg.each {
+        for item in &body.each {
             let Item::Compute(id) = item else { continue };
-            let Node::Load(i, ..) = seg.nodes[*id as usize] else { continue };
+            let Node::Load(i, ..) = body.nodes[*id as usize] else { continue };
             let load = &self.region.loads[i as usize];
             let which = match load.counts {
                 None => continue,

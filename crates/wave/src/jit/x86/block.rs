@@ -5,8 +5,8 @@ use super::emit::low;
 use super::machine::{Made, TooMuch};
 use super::rare::{Arg, Rare, Stub};
 use super::region::{Cycle, PATIENCE, exec};
-use crate::jit::region::{Check, End, Load, Region, To};
-use crate::jit::segment::{Item, Segment};
+use crate::jit::nodes::body::{Body, Item};
+use crate::jit::nodes::region::{Check, End, Load, Region, To};
 use crate::recording::{Id, Node};
 use iced_x86::Code;
 
@@ -14,9 +14,9 @@ impl<'r> Cycle<'r> {
     pub fn block(&mut self, b: usize) -> Made<()> {
         let region = self.region;
         let block = &region.blocks[b];
-        self.begin(&block.seg, block.end);
-        self.count_loads(&block.seg)?;
-        for (at, (item, k)) in self.order(&block.seg).into_iter().enumerate() {
+        self.begin(&block.body, block.end);
+        self.count_loads(&block.body)?;
+        for (at, (item, k)) in self.order(&block.body).into_iter().enumerate() {
             self.e.k = k;
             (self.e.held, self.e.held_masks) = (0, 0);
             self.item(at as u32, item, b)?;
@@ -64,14 +64,14 @@ impl<'r> Cycle<'r> {
     }
 
     /// The items of a block in order, and for which side.
-    fn order(&self, seg: &Segment) -> Vec<(Item, usize)> {
+    fn order(&self, body: &Body) -> Vec<(Item, usize)> {
         let mut order = vec![];
-        let n = self.together(seg);
+        let n = self.together(body);
         let computed = |i: &&Item| !matches!(i, Item::Compute(id) if self.leaves_out(*id));
         for first in (0..self.e.side).step_by(n) {
-            for item in seg.each.iter().filter(computed) {
+            for item in body.each.iter().filter(computed) {
                 let sides = first..(first + n).min(self.e.side);
-                order.extend(sides.filter(|k| self.done_for(seg, *item, *k)).map(|k| (*item, k)));
+                order.extend(sides.filter(|k| self.done_for(body, *item, *k)).map(|k| (*item, k)));
             }
         }
         order
@@ -82,21 +82,21 @@ impl<'r> Cycle<'r> {
     }
 
     /// What is common to all sides is done once.
-    fn done_for(&self, seg: &Segment, item: Item, k: usize) -> bool {
+    fn done_for(&self, body: &Body, item: Item, k: usize) -> bool {
         k == 0
             || match item {
-                Item::Compute(id) => !seg.uniform[id as usize],
+                Item::Compute(id) => !body.uniform[id as usize],
                 Item::Store(r, _) => !r.is_uniform(),
-                Item::Check(i) => !seg.uniform[self.region.checks[i as usize].results[0] as usize],
+                Item::Check(i) => !body.uniform[self.region.checks[i as usize].results[0] as usize],
                 Item::Test(_) | Item::Tally(_) => false,
                 _ => true,
             }
     }
 
     /// Gets ready for a block: which values lie where, and when they are used.
-    pub fn begin(&mut self, seg: &'r Segment, end: End) {
-        let (sides, n) = (self.e.side, seg.nodes.len());
-        self.e.seg = seg;
+    pub fn begin(&mut self, body: &'r Body, end: End) {
+        let (sides, n) = (self.e.side, body.nodes.len());
+        self.e.body = body;
         self.scalars.clear();
         self.most_rows = self.most_rows.max(self.e.rows);
         self.e.rows = self.own;
@@ -104,7 +104,7 @@ impl<'r> Cycle<'r> {
         self.e.masks.fill(None);
         self.e.place = vec![Default::default(); n * sides];
         self.e.hints.clear();
-        self.e.given = seg
+        self.e.given = body
             .nodes
             .iter()
             .enumerate()
@@ -121,14 +121,14 @@ impl<'r> Cycle<'r> {
                     self.e.vectors[r as usize] = Some(id);
                 }
             }
-            for item in &seg.each {
+            for item in &body.each {
                 if let Item::Store(r, id) = item
                     && *r == pin.reg
-                    && !seg.nodes[*id as usize].is_given()
-                    && !seg.nodes[*id as usize].is_mask()
+                    && !body.nodes[*id as usize].is_given()
+                    && !body.nodes[*id as usize].is_mask()
                 {
                     for k in 0..each {
-                        let own = k > 0 && !seg.uniform[*id as usize];
+                        let own = k > 0 && !body.uniform[*id as usize];
                         let id = id + own as Id * (k * n) as Id;
                         self.e.hints.entry(id).or_insert(pin.first + k as u8);
                     }
@@ -151,10 +151,10 @@ impl<'r> Cycle<'r> {
         }
         let mut uses = vec![vec![]; n * sides];
         self.compare = match end {
-            End::If(c, ..) => compare(self.region, seg, c),
+            End::If(c, ..) => compare(self.region, body, c),
             _ => None,
         };
-        let order = self.order(seg);
+        let order = self.order(body);
         if let Some(c) = &self.compare {
             c.values().for_each(|id| uses[id as usize].push(order.len() as u32));
         } else if let End::If(c, ..) = end {
@@ -164,8 +164,8 @@ impl<'r> Cycle<'r> {
             // A test asks all sides at once.
             let all = if matches!(item, Item::Test(_)) { 0..sides } else { k..k + 1 };
             for k in all {
-                reads(self.region, seg, item, |id| {
-                    let own = k > 0 && !seg.uniform[id as usize];
+                reads(self.region, body, item, |id| {
+                    let own = k > 0 && !body.uniform[id as usize];
                     uses[id as usize + if own { k * n } else { 0 }].push(at as u32);
                 });
             }
@@ -294,11 +294,11 @@ impl<'r> Cycle<'r> {
 }
 
 /// The nodes that an item reads.
-pub fn reads(region: &Region, seg: &Segment, item: Item, mut f: impl FnMut(Id)) {
+pub fn reads(region: &Region, body: &Body, item: Item, mut f: impl FnMut(Id)) {
     match item {
         Item::Store(_, id) | Item::Move(_, id) | Item::Test(id) | Item::Exec(id) => f(id),
         Item::Wide(_, a, b) => [a, b].into_iter().for_each(f),
-        Item::Compute(id) => seg.nodes[id as usize].operands().for_each(f),
+        Item::Compute(id) => body.nodes[id as usize].operands().for_each(f),
         Item::Check(i) => {
             let check = &region.checks[i as usize];
             check.args.iter().chain(&check.results).chain([&check.odd]).for_each(|id| f(*id));

@@ -3,7 +3,7 @@
 use super::emit::{Emit, NEVER, Place};
 use super::machine::{Jump, Made, TooMuch, Width};
 use super::place::row;
-use crate::jit::segment::Item;
+use crate::jit::nodes::body::Item;
 use crate::recording::{Id, Node};
 use iced_x86::{Code, Register};
 use shader::bytecode::Reg;
@@ -69,9 +69,9 @@ impl Emit<'_> {
 
     /// Finds places for what the branch that begins at item `at` merges; what was there before lies there then.
     fn merged(&mut self, at: u32) -> Made<Vec<Merged>> {
-        let seg = self.seg;
+        let body = self.body;
         let (mut depth, mut list) = (0, vec![]);
-        for (i, item) in seg.each.iter().enumerate().skip(at as usize + 1) {
+        for (i, item) in body.each.iter().enumerate().skip(at as usize + 1) {
             match *item {
                 Item::If(_) => depth += 1,
                 Item::End if depth == 0 => break,
@@ -83,13 +83,13 @@ impl Emit<'_> {
         let first = list.first().map_or(NEVER, |l| l.0);
         let mut merged = vec![];
         for (i, r, phi) in list {
-            let Node::Phi(old, new) = seg.nodes[phi as usize] else { return Err(TooMuch) };
+            let Node::Phi(old, new) = body.nodes[phi as usize] else { return Err(TooMuch) };
             let later = self.uses[old as usize].iter().any(|u| *u >= first && *u != i);
             let p = self.place[old as usize];
             let at_home =
-                p.slot.is_none() && (p.at == Some(r) || seg.nodes[old as usize] == Node::Word(r) && !p.gone);
+                p.slot.is_none() && (p.at == Some(r) || body.nodes[old as usize] == Node::Word(r) && !p.gone);
             let stored = |u: &[u32]| {
-                u.len() == 1 && matches!(seg.each[u[0] as usize], Item::Store(..) | Item::Move(..))
+                u.len() == 1 && matches!(body.each[u[0] as usize], Item::Store(..) | Item::Move(..))
             };
             let full = self.held.count_ones() + REST > self.vectors.len() as u32;
             let to = if !later && at_home && (p.reg.is_none() || full || stored(&self.uses[phi as usize])) {

@@ -4,8 +4,8 @@ use super::emit::{CALLERS, EXEC, Emit, LIVE, OFFSETS, REGS, WARPS, low};
 use super::machine::{Jump, Made, POOL, TooMuch, Width};
 use super::place::row;
 use super::rare::Arg;
+use crate::jit::nodes::body::Item;
 use crate::jit::one;
-use crate::jit::segment::Item;
 use crate::state::State;
 use crate::tally::{Counting, Row};
 use iced_x86::{Code, MemoryOperand, Register};
@@ -42,7 +42,7 @@ impl Emit<'_> {
     pub fn rooms(&mut self) -> Made<()> {
         debug_assert_eq!(LIVE, Register::ESI);
         debug_assert!(CALLERS.contains(&ROWS) && CALLERS.contains(&BEGAN) && CALLERS.contains(&HALF));
-        let each = &self.seg.each;
+        let each = &self.body.each;
         let counts = each.iter().filter(|i| matches!(i, Item::Count(..))).count() as u32;
         let checks = each.iter().any(|i| matches!(i, Item::Check(_)));
         if counts > 0 || checks {
@@ -101,7 +101,7 @@ impl Emit<'_> {
     /// Both halves of a warp have passed what they pass.
     pub fn end_counts(&mut self) -> Made<()> {
         let mut i = 0;
-        for item in &self.seg.each {
+        for item in &self.body.each {
             let Item::Count(n, _) = *item else { continue };
             let from = self.passed(i);
             i += 1;
@@ -147,7 +147,7 @@ impl Emit<'_> {
 
     /// Has a kernel do an op where a lane is out of the ordinary.
     pub fn check(&mut self, at: u32, i: usize) -> Made<()> {
-        let check = &self.seg.checks[i];
+        let check = &self.checks[i];
         let mut results = vec![];
         for id in &check.results {
             results.push(self.in_register(*id)?);

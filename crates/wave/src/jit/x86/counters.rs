@@ -7,8 +7,8 @@ use super::emit::low;
 use super::machine::Made;
 use super::region::{B, Cycle, ROWS, context};
 use crate::jit::enter::Context;
-use crate::jit::region::{Block, End, Region, To};
-use crate::jit::segment::Item;
+use crate::jit::nodes::body::Item;
+use crate::jit::nodes::region::{Block, End, Region, To};
 use crate::tally::Row;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use std::mem::offset_of;
@@ -35,7 +35,7 @@ impl Cycle<'_> {
         let Some(hot) = seldom_changes(self.region) else { return };
         let most = REGISTERS.len() - self.wants_spare() as usize;
         for (block, _) in self.region.blocks.iter().zip(hot).filter(|b| b.1) {
-            let rows = block.seg.each.iter().filter_map(|item| match *item {
+            let rows = block.body.each.iter().filter_map(|item| match *item {
                 Item::Tally(row) => Some(row),
                 _ => None,
             });
@@ -43,7 +43,7 @@ impl Cycle<'_> {
                 End::Back { row, .. } if row != 0 => Some(row),
                 _ => None,
             };
-            let loads = self.loads_of(&block.seg);
+            let loads = self.loads_of(&block.body);
             let all = rows.chain(back).map(Counter::Row);
             for counter in all.chain(loads.map(|(at, n)| Counter::Access(at, n))) {
                 if self.counters.len() < most && !self.counters.contains(&counter) {
@@ -118,9 +118,9 @@ fn seldom_changes(region: &Region) -> Option<Vec<bool>> {
         if std::mem::replace(&mut hot[b], true) {
             continue;
         }
-        let Block { seg, none, end } = &region.blocks[b];
-        let changes = seg.each.iter().position(|i| matches!(i, Item::Exec(_)));
-        let tests = seg.each.iter().position(|i| matches!(i, Item::Test(_)));
+        let Block { body, none, end } = &region.blocks[b];
+        let changes = body.each.iter().position(|i| matches!(i, Item::Exec(_)));
+        let tests = body.each.iter().position(|i| matches!(i, Item::Test(_)));
         if changes.is_some_and(|c| tests.is_none_or(|t| c < t)) {
             return None;
         }

@@ -3,8 +3,8 @@
 use super::block::reads;
 use super::machine::{Made, TooMuch};
 use super::region::{A32, B32, Cycle};
-use crate::jit::region::Region;
-use crate::jit::segment::Segment;
+use crate::jit::nodes::body::Body;
+use crate::jit::nodes::region::Region;
 use crate::recording::{Bin, Id, Node, Un};
 use iced_x86::{Code, MemoryOperand, Register};
 
@@ -25,16 +25,16 @@ pub struct Compare {
 }
 
 /// How often items read each node.
-fn readers(region: &Region, seg: &Segment) -> Vec<u32> {
-    let mut n = vec![0; seg.nodes.len()];
-    seg.each.iter().for_each(|item| reads(region, seg, *item, |id| n[id as usize] += 1));
+fn readers(region: &Region, body: &Body) -> Vec<u32> {
+    let mut n = vec![0; body.nodes.len()];
+    body.each.iter().for_each(|item| reads(region, body, *item, |id| n[id as usize] += 1));
     n
 }
 
 /// The comparison that `c` is, if it is one.
-pub fn compare(region: &Region, seg: &Segment, c: Id) -> Option<Compare> {
+pub fn compare(region: &Region, body: &Body, c: Id) -> Option<Compare> {
     const SIGN: u32 = 1 << 31;
-    let n = readers(region, seg);
+    let n = readers(region, body);
     let mut left_out = vec![];
     let (mut at, mut not) = (c, false);
     // The truth itself is read by the branch alone, what it is made of by the truth.
@@ -48,14 +48,14 @@ pub fn compare(region: &Region, seg: &Segment, c: Id) -> Option<Compare> {
     if !alone(c, 0) {
         return None;
     }
-    if let Node::Un(Un::MNot, x) = seg.nodes[at as usize] {
+    if let Node::Un(Un::MNot, x) = body.nodes[at as usize] {
         (at, not) = (x, true);
         if !alone(x, 1) {
             return None;
         }
     }
-    let Node::Bin(op, a, b) = seg.nodes[at as usize] else { return None };
-    let mut operands = [a, b].map(|id| match seg.nodes[id as usize] {
+    let Node::Bin(op, a, b) = body.nodes[at as usize] else { return None };
+    let mut operands = [a, b].map(|id| match body.nodes[id as usize] {
         Node::Splat(x) => Operand::Word(x),
         _ => Operand::Value(id),
     });
@@ -68,8 +68,8 @@ pub fn compare(region: &Region, seg: &Segment, c: Id) -> Option<Compare> {
     // Of unsigned ones AVX2 compares what is that much less ([`Simd::ugt`]).
     let turned = operands.map(|x| match x {
         Operand::Word(x) => Some(Operand::Word(x ^ SIGN)),
-        Operand::Value(id) => match seg.nodes[id as usize] {
-            Node::Bin(Bin::Xor, x, s) if seg.nodes[s as usize] == Node::Splat(SIGN) => {
+        Operand::Value(id) => match body.nodes[id as usize] {
+            Node::Bin(Bin::Xor, x, s) if body.nodes[s as usize] == Node::Splat(SIGN) => {
                 Some(Operand::Value(x))
             }
             _ => None,
@@ -88,7 +88,7 @@ pub fn compare(region: &Region, seg: &Segment, c: Id) -> Option<Compare> {
         (yes, no) = (no, yes);
     }
     let it = Compare { operands, yes, no, left_out };
-    it.values().all(|id| seg.uniform[id as usize]).then_some(it)
+    it.values().all(|id| body.uniform[id as usize]).then_some(it)
 }
 
 impl Compare {

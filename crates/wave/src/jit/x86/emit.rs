@@ -6,9 +6,10 @@
 
 use super::branch::Fork;
 use super::call::Call;
-use super::machine::{Machine, Made, Source, TooMuch, Width};
+use super::machine::{Machine, Made, Source, Target, TooMuch, Width};
 use super::place::row;
-use crate::jit::segment::{Item, Segment};
+use crate::jit::nodes::body::{Body, Item};
+use crate::jit::nodes::region::Check;
 use crate::recording::{Bin, Id, Node, Tri, Un};
 use crate::state::Kernel;
 use iced_x86::{Code, MemoryOperand, Register};
@@ -57,7 +58,10 @@ pub struct Place {
 }
 
 pub struct Emit<'s> {
-    pub seg: &'s Segment,
+    pub body: &'s Body,
+    /// A segment's: nodes that are set aside, and what [`Item::Check`] is about.
+    pub aside: &'s [Id],
+    pub checks: &'s [Check],
     pub m: Machine,
     /// By register: what is in it.
     pub vectors: Vec<Option<Id>>,
@@ -101,15 +105,17 @@ pub struct Emit<'s> {
 }
 
 impl<'s> Emit<'s> {
-    pub fn new(seg: &'s Segment, width: Width) -> Emit<'s> {
-        let n = seg.nodes.len();
+    pub fn new(body: &'s Body, target: Target) -> Emit<'s> {
+        let n = body.nodes.len();
         Emit {
-            seg,
-            m: Machine::new(width),
-            vectors: vec![None; if width == Width::Whole { 32 } else { 16 }],
+            body,
+            aside: &[],
+            checks: &[],
+            m: Machine::new(target),
+            vectors: vec![None; if target.width == Width::Whole { 32 } else { 16 }],
             masks: vec![None; 8],
             place: vec![Place::default(); n],
-            given: seg
+            given: body
                 .nodes
                 .iter()
                 .enumerate()
@@ -144,7 +150,7 @@ impl<'s> Emit<'s> {
         let frame = self.enter()?;
         self.rooms()?;
         self.once()?;
-        if !self.seg.each.is_empty() {
+        if !self.body.each.is_empty() {
             self.loops()?;
         }
         self.leave()?;
@@ -187,10 +193,10 @@ impl<'s> Emit<'s> {
     // ---- the two phases ----
 
     pub fn once(&mut self) -> Made<()> {
-        for &id in &self.seg.kept {
+        for &id in self.aside {
             self.held = 0;
             let d = self.vector()?;
-            let from = match self.seg.nodes[id as usize] {
+            let from = match self.body.nodes[id as usize] {
                 Node::Word(r) => self.register(r),
                 Node::Part(r, part) => self.register_part(r, part),
                 _ => return Err(TooMuch),
@@ -199,11 +205,11 @@ impl<'s> Emit<'s> {
             let slot = self.slot(id);
             self.m.store(row(slot), d)?;
         }
-        let once = &self.seg.once;
+        let once = &self.body.once;
         self.note_uses(once);
         // What the loop wants of it lies on the stack then.
-        let mut wanted = vec![false; self.seg.nodes.len()];
-        for item in &self.seg.each {
+        let mut wanted = vec![false; self.body.nodes.len()];
+        for item in &self.body.each {
             self.reads(*item, |id| wanted[id as usize] = true);
         }
         for (i, item) in once.iter().enumerate() {
@@ -238,8 +244,8 @@ impl<'s> Emit<'s> {
 
     /// The value of a node, for the warp at hand.
     pub fn value(&self, id: Id) -> Id {
-        let own = self.k > 0 && !self.seg.uniform[id as usize];
-        id + own as Id * (self.k * self.seg.nodes.len()) as Id
+        let own = self.k > 0 && !self.body.uniform[id as usize];
+        id + own as Id * (self.k * self.body.nodes.len()) as Id
     }
 
     /// The values that an item reads.
@@ -256,12 +262,12 @@ impl<'s> Emit<'s> {
                 f(id);
                 self.given.get(&Node::Exec).copied().into_iter().for_each(f);
             }
-            Item::Compute(id) => self.seg.nodes[id as usize].operands().for_each(f),
+            Item::Compute(id) => self.body.nodes[id as usize].operands().for_each(f),
             Item::Test(id) | Item::Exec(id) | Item::If(id) | Item::Count(_, id) => f(id),
-            Item::Phi(_, id) => self.seg.nodes[id as usize].operands().for_each(f),
+            Item::Phi(_, id) => self.body.nodes[id as usize].operands().for_each(f),
             Item::Check(i) => {
                 // (A region's are its own to say.)
-                let check = &self.seg.checks[i as usize];
+                let check = &self.checks[i as usize];
                 check.args.iter().chain(&check.results).chain([&check.odd]).for_each(|id| f(*id));
             }
             Item::Tally(_) | Item::End => (),
@@ -289,7 +295,7 @@ impl<'s> Emit<'s> {
     /// A value's node, with its operands as values.
     pub fn node(&self, id: Id) -> Node {
         let v = |id: Id| self.value(id);
-        match self.seg.nodes[id as usize % self.seg.nodes.len()] {
+        match self.body.nodes[id as usize % self.body.nodes.len()] {
             Node::Un(op, a) => Node::Un(op, v(a)),
             Node::Bin(op, a, b) => Node::Bin(op, v(a), v(b)),
             Node::Tri(op, a, b, c) => Node::Tri(op, v(a), v(b), v(c)),
@@ -298,7 +304,7 @@ impl<'s> Emit<'s> {
         }
     }
     pub fn is_common(&self, id: Id) -> bool {
-        self.seg.uniform[id as usize % self.seg.nodes.len()]
+        self.body.uniform[id as usize % self.body.nodes.len()]
     }
     /// Masks have registers of their own.
     pub fn in_masks(&self, id: Id) -> bool {
@@ -316,7 +322,7 @@ impl<'s> Emit<'s> {
             && !p.pinned
             && let Some(r) = p.reg.take()
         {
-            let mask = self.seg.nodes[id as usize % self.seg.nodes.len()].is_mask();
+            let mask = self.body.nodes[id as usize % self.body.nodes.len()].is_mask();
             let (file, held) = if self.m.width == Width::Whole && mask {
                 (&mut self.masks, &mut self.held_masks)
             } else {

@@ -8,7 +8,7 @@ use super::emit::low;
 use super::machine::Made;
 use super::place::row;
 use super::region::{A, B, Cycle, TURNS, home};
-use crate::jit::region::MOST_BLOCKS;
+use crate::jit::nodes::region::MOST_BLOCKS;
 use iced_x86::{Code, MemoryOperand};
 use shader::bytecode::Reg;
 

@@ -2,7 +2,7 @@
 
 use super::emit::{Emit, LIVE, MOST_SIDE_BY_SIDE, OFFSETS, PINS, Place, WARPS, low};
 use super::machine::{Made, Width};
-use crate::jit::segment::{Item, chain, computed};
+use crate::jit::nodes::body::{Item, chain, computed};
 use crate::recording::{Id, Node};
 use iced_x86::{Code, Register};
 
@@ -35,12 +35,12 @@ impl Emit<'_> {
     /// How many warps are worth doing side by side: a processor looks ahead some hundred instructions, and each waits about four
     /// cycles for what it needs.
     pub fn side_by_side(&self) -> usize {
-        let each = &self.seg.each;
+        let each = &self.body.each;
         if each.iter().any(|i| matches!(i, Item::If(_) | Item::Check(_))) {
             // A warp may go where another goes not.
             return 1;
         }
-        let (longest, work) = chain(&self.seg.nodes, computed(each));
+        let (longest, work) = chain(&self.body.nodes, computed(each));
         if longest < 8 {
             return 1;
         }
@@ -52,8 +52,8 @@ impl Emit<'_> {
 
     /// How many vectors of a warp's own are needed at one time.
     pub fn most_at_once(&self) -> usize {
-        let each = &self.seg.each;
-        let mut last = vec![usize::MAX; self.seg.nodes.len()];
+        let each = &self.body.each;
+        let mut last = vec![usize::MAX; self.body.nodes.len()];
         for (i, item) in each.iter().enumerate() {
             self.reads_of(*item, |id| last[id as usize] = i);
         }
@@ -62,7 +62,7 @@ impl Emit<'_> {
         for (i, item) in each.iter().enumerate() {
             now -= ends[i];
             if let Item::Compute(id) = *item
-                && !self.seg.nodes[id as usize].is_mask()
+                && !self.body.nodes[id as usize].is_mask()
                 && last[id as usize] != usize::MAX
             {
                 now += 1;
@@ -76,7 +76,7 @@ impl Emit<'_> {
 
     /// A loop over live warps, so many side by side: all of them if that is one, else one turn.
     pub fn each(&mut self, common: &[Place], side: usize) -> Made<()> {
-        let n = self.seg.nodes.len();
+        let n = self.body.nodes.len();
         self.side = side;
         self.vectors.fill(None);
         self.masks.fill(None);
@@ -85,7 +85,7 @@ impl Emit<'_> {
             *p = Place { slot: c.slot, ..Place::default() };
         }
         self.uses = vec![vec![]; n * side];
-        let each = &self.seg.each;
+        let each = &self.body.each;
         self.note_uses(each);
         self.pin()?;
         let each_warp = self.m.here();
@@ -134,10 +134,10 @@ impl Emit<'_> {
             Node::Truth(_) => false,
             _ => uniform,
         };
-        let mut often: Vec<(usize, Id)> = (0..self.seg.nodes.len())
+        let mut often: Vec<(usize, Id)> = (0..self.body.nodes.len())
             .filter(|&i| {
-                let node = self.seg.nodes[i];
-                self.uses[i].len() > self.side && common(node, self.seg.uniform[i]) && !node.is_mask()
+                let node = self.body.nodes[i];
+                self.uses[i].len() > self.side && common(node, self.body.uniform[i]) && !node.is_mask()
             })
             .map(|i| (self.uses[i].len(), i as Id))
             .collect();

@@ -3,12 +3,33 @@
 use crate::recording::Bin;
 use iced_x86::{Code, Encoder, Instruction, MemoryOperand, Register};
 use rustc_hash::FxHashMap;
+use simd::Level;
 
 /// AVX-512: a warp in one register, masks in registers of their own. AVX2: half a warp, masks as vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Width {
     Half,
     Whole,
+}
+
+/// The CPU that code is for.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    pub width: Width,
+    /// Lanes' words come by loads of their own, not by gathers, because those are slower.
+    pub own_loads: bool,
+}
+
+impl Target {
+    /// None for a level without code.
+    pub fn of(level: Level) -> Option<Target> {
+        let width = match level {
+            Level::PORTABLE => return None,
+            Level::Avx2(_) => Width::Half,
+            Level::Avx512(_) => Width::Whole,
+        };
+        Some(Target { width, own_loads: width == Width::Half || simd::gathers_are_slow() })
+    }
 }
 
 /// Something went beyond what code has room for: the interpreter keeps the segment.
@@ -31,7 +52,7 @@ pub struct Jump(usize);
 
 pub struct Machine {
     pub width: Width,
-    /// Lanes' words come by loads of their own, not by gathers, where those are slower.
+    /// As [`Target::own_loads`].
     pub own_loads: bool,
     encoder: Encoder,
     at: usize,
@@ -50,10 +71,10 @@ pub struct Machine {
 pub const POOL: Register = Register::R9;
 
 impl Machine {
-    pub fn new(width: Width) -> Machine {
+    pub fn new(target: Target) -> Machine {
         Machine {
-            width,
-            own_loads: width == Width::Half || simd::gathers_are_slow(),
+            width: target.width,
+            own_loads: target.own_loads,
             encoder: Encoder::new(64),
             at: 0,
             patches: vec![],

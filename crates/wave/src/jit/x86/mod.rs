@@ -21,9 +21,9 @@ mod rare;
 pub mod region;
 mod wide;
 
-pub use machine::{Made, Width};
+pub use machine::{Made, Target, Width};
 
-use super::segment::Segment;
+use super::nodes::segment::Segment;
 use crate::state::Kernel;
 use shader::bytecode::Op;
 
@@ -31,8 +31,9 @@ use shader::bytecode::Op;
 ///
 /// # Errors
 /// The segment asks for more than a function has room for.
-pub fn compile(segment: &Segment, width: Width, ops: &[Op], kernels: &[Kernel]) -> Made<Vec<u8>> {
-    let mut it = emit::Emit::new(segment, width);
+pub fn compile(segment: &Segment, target: Target, ops: &[Op], kernels: &[Kernel]) -> Made<Vec<u8>> {
+    let mut it = emit::Emit::new(&segment.body, target);
+    (it.aside, it.checks) = (&segment.kept, &segment.checks);
     (it.ops, it.kernels) = (ops, kernels);
     it.run()
 }

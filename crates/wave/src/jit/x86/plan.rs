@@ -2,8 +2,8 @@
 
 use super::block::reads;
 use super::region::{Cycle, Pin};
-use crate::jit::region::Block;
-use crate::jit::segment::{Item, Segment, chain, computed};
+use crate::jit::nodes::body::{Body, Item, chain, computed};
+use crate::jit::nodes::region::Block;
 use crate::recording::Node;
 use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
@@ -14,11 +14,11 @@ const MOST_ITEMS: usize = 640;
 impl Cycle<'_> {
     /// How many vectors of its own a block needs at one time, of one side.
     pub fn pressure(block: &Block) -> usize {
-        let seg = &block.seg;
-        let mut last = vec![usize::MAX; seg.nodes.len()];
-        for (i, item) in seg.each.iter().enumerate() {
+        let body = &block.body;
+        let mut last = vec![usize::MAX; body.nodes.len()];
+        for (i, item) in body.each.iter().enumerate() {
             if let Item::Compute(id) = item {
-                seg.nodes[*id as usize].operands().for_each(|id| last[id as usize] = i);
+                body.nodes[*id as usize].operands().for_each(|id| last[id as usize] = i);
             } else if let Item::Store(_, id) = item {
                 last[*id as usize] = i;
             } else if let Item::Wide(_, a, b) = item {
@@ -26,11 +26,11 @@ impl Cycle<'_> {
             }
         }
         let (mut now, mut most) = (0usize, 0usize);
-        let mut ends = vec![0usize; seg.each.len() + 1];
-        for (i, item) in seg.each.iter().enumerate() {
+        let mut ends = vec![0usize; body.each.len() + 1];
+        for (i, item) in body.each.iter().enumerate() {
             now -= ends[i];
             if let Item::Compute(id) = *item
-                && !seg.nodes[id as usize].is_mask()
+                && !body.nodes[id as usize].is_mask()
                 && last[id as usize] != usize::MAX
             {
                 now += 1;
@@ -42,11 +42,11 @@ impl Cycle<'_> {
     }
     /// Sides that a block does together, instruction by instruction: those whose chains of operations would wait for themselves, as
     /// far as there are registers; all where they may go apart at its end.
-    pub fn together(&self, seg: &Segment) -> usize {
+    pub fn together(&self, body: &Body) -> usize {
         if self.region.diverges {
             return self.e.side;
         }
-        let (longest, work) = chain(&seg.nodes, computed(&seg.each));
+        let (longest, work) = chain(&body.nodes, computed(&body.each));
         let wanted = if longest < 8 { 1 } else { (4 * longest).div_ceil(work) as usize };
         let room = self.e.vectors.len() - self.e.reserved.count_ones() as usize;
         wanted.min(room / self.most_pressure()).clamp(self.of_warp(), self.e.side)
@@ -58,7 +58,7 @@ impl Cycle<'_> {
     /// Warps side by side. Where they stay together what they share is done once for all, and what one loads the next may load too.
     pub fn beside(&self) -> usize {
         let r = self.region;
-        let items: usize = r.blocks.iter().map(|b| b.seg.each.len()).sum();
+        let items: usize = r.blocks.iter().map(|b| b.body.each.len()).sum();
         if !r.diverges {
             let fits = |n: &usize| *n <= r.warps && items * n * self.of_warp() <= MOST_ITEMS;
             return [8, 4, 2].into_iter().find(fits).unwrap_or(1);
@@ -74,16 +74,16 @@ impl Cycle<'_> {
     pub fn candidates(&self) -> Vec<(usize, Pin)> {
         let mut all: FxHashMap<Reg, (usize, bool)> = FxHashMap::default();
         for block in &self.region.blocks {
-            let seg = &block.seg;
-            for item in &seg.each {
+            let body = &block.body;
+            for item in &body.each {
                 if let Item::Store(r, id) = item
-                    && !seg.nodes[*id as usize].is_mask()
+                    && !body.nodes[*id as usize].is_mask()
                 {
                     let it = all.entry(*r).or_default();
                     (it.0, it.1) = (it.0 + 3, true);
                 }
-                reads(self.region, seg, *item, |id| {
-                    if let Node::Word(r) = seg.nodes[id as usize] {
+                reads(self.region, body, *item, |id| {
+                    if let Node::Word(r) = body.nodes[id as usize] {
                         all.entry(r).or_default().0 += 2;
                     }
                 });

@@ -8,11 +8,11 @@ use super::access::memory;
 use super::counters::Counter;
 use super::decide::Compare;
 use super::emit::{Emit, LIVE, OFFSETS, REGS, WARPS, low};
-use super::machine::{Jump, Made, TooMuch, Width};
+use super::machine::{Jump, Made, Target, TooMuch, Width};
 use super::place::row;
 use super::rare::Stub;
 use crate::jit::enter::{Context, Memory};
-use crate::jit::region::{Place, Region, To};
+use crate::jit::nodes::region::{Region, Storage, To};
 use crate::recording::Id;
 use iced_x86::{Code, MemoryOperand, Register};
 use shader::bytecode::{Op, Reg, UNIT_BYTES};
@@ -83,10 +83,10 @@ pub struct Cycle<'r> {
 ///
 /// # Errors
 /// The region asks for more than a function has room for.
-pub fn compile(region: &Region, width: Width, ops: &[Op]) -> Made<Vec<u8>> {
-    let mut e = Emit::new(&region.blocks[0].seg, width);
+pub fn compile(region: &Region, target: Target, ops: &[Op]) -> Made<Vec<u8>> {
+    let mut e = Emit::new(&region.blocks[0].body, target);
     e.inside = true;
-    e.sides_of_warp = Some(if width == Width::Half { 2 } else { 1 });
+    e.sides_of_warp = Some(if target.width == Width::Half { 2 } else { 1 });
     let uniforms = region.uniforms.len() as u32;
     let kept = uniforms + 2 * MOST_APART as u32;
     let later: Vec<Reg> = region.uniforms.iter().copied().filter(|r| region.read_later(r.unit())).collect();
@@ -169,7 +169,9 @@ impl<'r> Cycle<'r> {
 
     /// Goes on with the next of the workgroups that share the wave, if there is one.
     fn next_group(&mut self, again: usize) -> Made<()> {
-        let Some(place) = self.region.places.iter().position(|p| *p == Place::Shared) else { return Ok(()) };
+        let Some(place) = self.region.places.iter().position(|p| *p == Storage::Shared) else {
+            return Ok(());
+        };
         let m = &mut self.e.m;
         let groups = context(offset_of!(Context, groups));
         let of = |at: usize, scale: u32| {

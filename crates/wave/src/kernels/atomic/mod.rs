@@ -14,7 +14,7 @@ use memory::Own;
 pub use memory::{Device, Memory};
 
 use super::control::fault;
-use super::levels::{Steps, kernel_forms};
+use super::forms::kernels;
 use super::mask::Bits;
 use super::memory::cell::C64;
 use super::memory::cell::{f16_to_f32, f32_to_f16};
@@ -27,6 +27,7 @@ use super::regs::{dst32, dst64, src32, src64};
 use crate::state::{At, Fault, State};
 use shader::bytecode::{Op, Reg, mem_of};
 use shader::ir::{AtomicOp, Mem};
+use simd::Steps;
 use std::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::atomic::fence;
 
@@ -433,7 +434,7 @@ fn at_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         unsafe { sums::all(l, st, op, r, &off) };
         return op.on(2);
     }
-    if let Some(r) = one.filter(|r| !L::PORTABLE && words::has(op) && !holes::may_be_in(st, r)) {
+    if let Some(r) = one.filter(|r| L::VECTORS && words::has(op) && !holes::may_be_in(st, r)) {
         // SAFETY: the op's.
         unsafe { words::all::<L, Device>(l, st, op, &off, |_, _| r) };
         return op.on(2);
@@ -466,7 +467,7 @@ fn at_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
     if moves(op.e) {
         return move_all(l, st, op, &off, shared_of);
     }
-    if !L::PORTABLE && words::has(op) {
+    if L::VECTORS && words::has(op) {
         // SAFETY: the op's.
         unsafe { words::all::<L, Own>(l, st, op, &off, shared_of) };
         return op.on(2);
@@ -584,7 +585,7 @@ fn at_scratch<L: Steps>(_: L, st: &mut State, op: At) -> *const Op {
     op.on(2)
 }
 
-kernel_forms! {
+kernels! {
     AT_BUF = at_buf;
     AT_GLOBAL = at_global;
     AT_SHARED = at_shared;

@@ -3,7 +3,6 @@
 //! time from one sum to the next.
 
 use super::op_of;
-use crate::kernels::levels::Steps;
 use crate::kernels::mask::Bits;
 use crate::kernels::memory::offsets::Offsets;
 use crate::kernels::memory::warp::Region;
@@ -11,6 +10,7 @@ use crate::kernels::regs::src32;
 use crate::state::{At, State};
 use shader::bytecode::mem_of;
 use shader::ir::{AtomicOp, Mem};
+use simd::Steps;
 
 /// Whether the op is one.
 #[inline(always)]

@@ -4,7 +4,6 @@
 use super::memory::{Memory, Own};
 use super::op_of;
 use crate::kernels::across::{self, Fold, before};
-use crate::kernels::levels::Steps;
 use crate::kernels::mask::Bits;
 use crate::kernels::memory::offsets::Offsets;
 use crate::kernels::memory::warp::Region;
@@ -12,6 +11,7 @@ use crate::kernels::regs::{dst32, src32};
 use crate::state::{At, State};
 use shader::bytecode::{Reg, mem_of};
 use shader::ir::{AtomicOp, Mem};
+use simd::Steps;
 
 /// Whether the op is one of those.
 #[inline(always)]

@@ -3,16 +3,17 @@
 //! Anything else goes to the general form.
 
 use super::holes;
-use super::linear::{Packed, Regions, buffer, shared};
+use super::linear::{self, Packed, Regions, buffer, shared};
 use super::offsets::Words;
-use super::warp::store32_full;
+use super::warp::{self, store32_full};
 use crate::kernels::count;
-use crate::kernels::levels::{General, Steps};
+use crate::kernels::forms::call_kernel;
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::{reg, src32, src64};
 use crate::state::{At, State};
 use crate::tally::{Access, AccessKind};
 use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE};
+use simd::Steps;
 
 /// What an op is to do, when it is of the usual kind.
 #[inline(always)]
@@ -84,7 +85,7 @@ unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, o: At, regions: R, x:
                         l.copy64(d as *mut u8, r.ptr().add(at as usize));
                         simd::prefetch(r.ptr().wrapping_add(at as usize + AHEAD));
                     } else {
-                        l.load32_full(r, d, p, k);
+                        warp::load32_full(l, r, d, p, k);
                     }
                 }
             });
@@ -117,7 +118,7 @@ unsafe fn load<L: Steps, R: Regions>(l: L, st: &mut State, o: At, regions: R, x:
             }
             for w in Bits(st.live) {
                 // SAFETY: the op's registers, a live warp.
-                unsafe { l.load32_full(regions.of(st, w), d.add(w * 16), p.add(w * 16), k) };
+                unsafe { warp::load32_full(l, regions.of(st, w), d.add(w * 16), p.add(w * 16), k) };
             }
         }
     }
@@ -167,7 +168,7 @@ pub fn ld_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         unsafe { load(l, st, op, buffer(*src64(st, op.b).0), x) };
         return op.on(1);
     }
-    l.call(General::LdBuf, st, op)
+    call_kernel!(l, linear::ld_buf, st, op)
 }
 
 #[inline(always)]
@@ -183,7 +184,7 @@ pub fn st_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
             return op.on(1);
         }
     }
-    l.call(General::StBuf, st, op)
+    call_kernel!(l, linear::st_buf, st, op)
 }
 
 #[inline(always)]
@@ -193,7 +194,7 @@ pub fn ld_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         unsafe { if st.packed { load(l, st, op, Packed, x) } else { load(l, st, op, shared(st), x) } };
         return op.on(1);
     }
-    l.call(General::LdShared, st, op)
+    call_kernel!(l, linear::ld_shared, st, op)
 }
 
 #[inline(always)]
@@ -203,5 +204,5 @@ pub fn st_shared<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         unsafe { if st.packed { store(l, st, op, Packed, x) } else { store(l, st, op, shared(st), x) } };
         return op.on(1);
     }
-    l.call(General::StShared, st, op)
+    call_kernel!(l, linear::st_shared, st, op)
 }

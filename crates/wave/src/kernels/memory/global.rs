@@ -1,15 +1,15 @@
 //! Loads and stores by device address. An address outside device memory is a fault, never a crash.
 
 use super::holes::store_lane;
-use super::linear::{load_uniform, load_values};
+use super::linear::{self, load_uniform, load_values};
 use super::warp::Region;
 use crate::kernels::control::fault;
-use crate::kernels::levels::Steps;
 use crate::kernels::lines;
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::{last_lane, src32, src64};
 use crate::state::{At, Fault, State};
 use shader::bytecode::{Op, mem_of, n_of};
+use simd::Steps;
 
 /// The part of device memory around `near` (which lies within it) that 32-bit offsets reach, half of them on either
 /// side.
@@ -112,7 +112,7 @@ pub fn ld_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         let q = unsafe { &*(p.add(w * s) as *const [u64; 16]) };
         match plan(st, q, k, ex, bytes, &mut o) {
             // SAFETY: a live warp, and its offsets.
-            Path::Window(r) => unsafe { l.load_warp(st, op, r, w, o.as_ptr(), 0, ex) },
+            Path::Window(r) => unsafe { linear::load_warp(l, st, op, r, w, o.as_ptr(), 0, ex) },
             Path::Lanes => {
                 let own = *q;
                 for lane in Bits(ex as u32) {
@@ -154,7 +154,7 @@ pub fn st_global<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         let q = unsafe { &*(p.add(w * s) as *const [u64; 16]) };
         match plan(st, q, k, ex, bytes, &mut o) {
             // SAFETY: a live warp, and its offsets.
-            Path::Window(r) => unsafe { l.store_warp(st, op, r, w, o.as_ptr(), 0, ex) },
+            Path::Window(r) => unsafe { linear::store_warp(l, st, op, r, w, o.as_ptr(), 0, ex) },
             Path::Lanes => {
                 for lane in Bits(ex as u32) {
                     // SAFETY: the plan says that they may be touched; an active lane.

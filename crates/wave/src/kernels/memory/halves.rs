@@ -4,12 +4,12 @@
 use super::cell::C16;
 use super::linear::store_values;
 use super::warp::{self, Region};
-use crate::kernels::levels::Steps;
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::{dst32, src32};
 use crate::state::{At, State};
 use shader::bytecode::{Reg, mem_of, n_of};
 use shader::ir::Mem;
+use simd::Steps;
 use simd::ops;
 use std::mem::MaybeUninit;
 

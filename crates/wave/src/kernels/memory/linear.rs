@@ -4,13 +4,14 @@ use super::cell::{C8, C16, C32, C64, CF16};
 use super::offsets::Offsets;
 use super::warp::{self, Region};
 use super::{halves, holes};
-use crate::kernels::levels::Steps;
+use crate::kernels::forms::inlined_with_vectors;
 use crate::kernels::lines;
 use crate::kernels::mask::{Bits, is_full};
 use crate::kernels::regs::{dst32, dst64, last_lane, reg, splat32, splat64, src32, src64};
 use crate::state::{At, State};
 use shader::bytecode::{Op, Reg, mem_bits, mem_of, n_of};
 use shader::ir::Mem;
+use simd::Steps;
 
 /// Address and size of the buffer that a descriptor names.
 ///
@@ -115,12 +116,18 @@ unsafe fn load_same<L: Steps>(l: L, st: &State, op: At, r: Region, w: usize, o: 
     }
 }
 
-/// Loads warp `w`: offsets `p + k`, lanes `ex`.
-///
+inlined_with_vectors! {
+    /// Loads warp `w`: offsets `p + k`, lanes `ex`.
+    ///
+    /// # Safety
+    /// The wave has such a warp, and its sixteen offsets are at `p`.
+    pub unsafe fn load_warp = load_warp_here, (st: &State, op: At, r: Region, w: usize, p: *const u32, k: u32, ex: u16)
+}
+
 /// # Safety
-/// The wave has such a warp, and its sixteen offsets are at `p`.
+/// As [`load_warp`].
 #[inline(always)]
-pub unsafe fn load_warp<L: Steps>(
+unsafe fn load_warp_here<L: Steps>(
     l: L,
     st: &State,
     op: At,
@@ -203,12 +210,18 @@ unsafe fn load_warp_other<L: Steps>(
     }
 }
 
-/// Stores warp `w`'s lanes `ex`.
-///
+inlined_with_vectors! {
+    /// Stores warp `w`'s lanes `ex`.
+    ///
+    /// # Safety
+    /// As [`load_warp`].
+    pub unsafe fn store_warp = store_warp_here, (st: &State, op: At, r: Region, w: usize, p: *const u32, k: u32, ex: u16)
+}
+
 /// # Safety
-/// As [`load_warp`].
+/// As [`store_warp`].
 #[inline(always)]
-pub unsafe fn store_warp<L: Steps>(
+unsafe fn store_warp_here<L: Steps>(
     l: L,
     st: &State,
     op: At,
@@ -312,14 +325,14 @@ pub fn load_region<L: Steps, R: Regions>(l: L, st: &mut State, op: At, r: R) -> 
         for w in Bits(st.live) {
             let p = off.lanes(w);
             // SAFETY: the op's registers, a live warp.
-            unsafe { l.load32_full(r.of(st, w), d.add(w * 16), p, off.k) };
+            unsafe { warp::load32_full(l, r.of(st, w), d.add(w * 16), p, off.k) };
         }
         return op.after(n);
     }
     for w in Bits(st.live) {
         let p = off.lanes(w);
         // SAFETY: a live warp.
-        unsafe { l.load_warp(st, op, r.of(st, w), w, p, off.k, st.exec[w]) };
+        unsafe { load_warp(l, st, op, r.of(st, w), w, p, off.k, st.exec[w]) };
     }
     op.after(n)
 }
@@ -345,7 +358,7 @@ pub fn store_region<L: Steps, R: Regions>(l: L, st: &mut State, op: At, r: R) ->
     for w in Bits(st.live) {
         let p = off.lanes(w);
         // SAFETY: a live warp.
-        unsafe { l.store_warp(st, op, r.of(st, w), w, p, off.k, st.exec[w]) };
+        unsafe { store_warp(l, st, op, r.of(st, w), w, p, off.k, st.exec[w]) };
     }
     op.after(n)
 }

@@ -6,7 +6,6 @@
 
 pub mod cell;
 pub mod fast;
-pub mod general;
 pub mod global;
 pub mod halves;
 pub mod holes;
@@ -15,13 +14,13 @@ pub mod offsets;
 pub mod scratch;
 pub mod warp;
 
-use super::levels::kernel_forms;
+use super::forms::kernels;
 use fast::{ld_buf, ld_shared, st_buf, st_shared};
 use global::{ld_global, st_global};
 use linear::ld_push;
 use scratch::{ld_scratch, st_scratch};
 
-kernel_forms! {
+kernels! {
     LD_BUF = ld_buf;
     LD_GLOBAL = ld_global;
     LD_SHARED = ld_shared;

@@ -2,12 +2,12 @@
 //! it lies in the register; one of 64 bits takes two, low word first.
 
 use super::offsets::Offsets;
-use crate::kernels::levels::Steps;
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::{dst32, dst64, src32, src64};
 use crate::state::{At, State};
 use shader::bytecode::{Op, mem_of, n_of};
 use shader::ir::Mem;
+use simd::Steps;
 
 /// First of warp `w`'s 16 words of index `i`; null when `words` from `i` on exceed the invocation's words.
 #[inline(always)]

@@ -1,8 +1,9 @@
 //! Loads and stores of one warp: 16 byte offsets into one region.
 
 use super::cell::{C32, Cell};
-use crate::kernels::levels::Steps;
+use crate::kernels::forms::inlined_with_vectors;
 use crate::kernels::mask::Bits;
+use simd::Steps;
 
 /// Memory that offsets are checked against: proof that it may be read and written, though others may do so at the same time.
 #[derive(Clone, Copy, Debug)]
@@ -114,12 +115,18 @@ unsafe fn gather32<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32, k: u32
     }
 }
 
-/// As [`load32`] with all lanes active.
-///
+inlined_with_vectors! {
+    /// As [`load32`] with all lanes active.
+    ///
+    /// # Safety
+    /// As [`load32`].
+    pub unsafe fn load32_full = load32_full_here, (r: Region, d: *mut u32, p: *const u32, k: u32)
+}
+
 /// # Safety
 /// As [`load32`].
 #[inline(always)]
-pub unsafe fn load32_full<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32, k: u32) {
+unsafe fn load32_full_here<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32, k: u32) {
     // SAFETY: the caller's.
     let at = unsafe { offsets(p) };
     let o = at[0].wrapping_add(k);

@@ -1,11 +1,34 @@
 //! [`Simd`] as pairs of 256-bit vectors.
 
-use super::{Avx2Proof, Level, Simd};
+mod parts;
+mod steps;
+
+use super::{Level, Simd};
+use parts::*;
+pub(crate) use parts::{offsets, pair, three, words4};
 use std::arch::x86_64::*;
 
-/// AVX2, FMA, BMI, F16C.
-#[derive(Clone, Copy)]
+/// AVX2, FMA, BMI1/2, LZCNT, POPCNT, F16C. A value is proof that the CPU has them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Avx2(());
+
+/// Functions compiled with the instructions of this level.
+#[macro_export]
+macro_rules! avx2 {
+    (@features $callback:ident $args:tt) => {
+        $crate::$callback! { ["avx2" "fma" "bmi1" "bmi2" "lzcnt" "popcnt" "f16c"] $args }
+    };
+    ($($item:item)*) => {
+        $crate::avx2! { @features with_features { $($item)* } }
+    };
+}
+
+impl Avx2 {
+    /// The machine, if this CPU is one.
+    pub(crate) fn detect() -> Option<Avx2> {
+        crate::avx2! { @features x86_has {} }.then_some(Avx2(()))
+    }
+}
 
 /// Arrays of an expression at each index. No closures: they are not inlined reliably.
 macro_rules! two {
@@ -64,117 +87,6 @@ macro_rules! four_cmp {
     )* };
 }
 
-crate::avx2! {
-    #[inline]
-    fn ps(a: __m256i) -> __m256 {
-        _mm256_castsi256_ps(a)
-    }
-
-    #[inline]
-    fn si(a: __m256) -> __m256i {
-        _mm256_castps_si256(a)
-    }
-
-    #[inline]
-    fn compare<const P: i32>(a: __m256, b: __m256) -> __m256i {
-        si(_mm256_cmp_ps::<P>(a, b))
-    }
-
-    #[inline]
-    fn compare_wide<const P: i32>(a: __m256d, b: __m256d) -> __m256i {
-        _mm256_castpd_si256(_mm256_cmp_pd::<P>(a, b))
-    }
-
-    #[inline]
-    fn blend(m: __m256i, a: __m256, b: __m256) -> __m256 {
-        _mm256_blendv_ps(b, a, ps(m))
-    }
-
-    #[inline]
-    fn blend_int(m: __m256i, a: __m256i, b: __m256i) -> __m256i {
-        si(blend(m, ps(a), ps(b)))
-    }
-
-    /// 32-bit truths → 64-bit ones.
-    #[inline]
-    fn widen(m: [__m256i; 2]) -> [__m256i; 4] {
-        [
-            _mm256_cvtepi32_epi64(_mm256_castsi256_si128(m[0])),
-            _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(m[0])),
-            _mm256_cvtepi32_epi64(_mm256_castsi256_si128(m[1])),
-            _mm256_cvtepi32_epi64(_mm256_extracti128_si256::<1>(m[1])),
-        ]
-    }
-
-    /// 32-bit counts → 64-bit ones.
-    #[inline]
-    fn widen_u(m: [__m256i; 2]) -> [__m256i; 4] {
-        [
-            _mm256_cvtepu32_epi64(_mm256_castsi256_si128(m[0])),
-            _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(m[0])),
-            _mm256_cvtepu32_epi64(_mm256_castsi256_si128(m[1])),
-            _mm256_cvtepu32_epi64(_mm256_extracti128_si256::<1>(m[1])),
-        ]
-    }
-
-    /// High words of eight products, from the products of even and odd lanes.
-    #[inline]
-    fn high_words(even: __m256i, odd: __m256i) -> __m256i {
-        _mm256_blend_epi32::<0xAA>(_mm256_srli_epi64::<32>(even), odd)
-    }
-
-    /// Offsets of four lanes, two by two. Taken out of the vector itself: by way of memory it is half as much time again.
-    #[inline]
-    pub(super) fn offsets(v: __m128i) -> [[usize; 2]; 2] {
-        let pairs = [_mm_cvtsi128_si64(v) as u64, _mm_extract_epi64::<1>(v) as u64];
-        [[pairs[0] as u32 as usize, (pairs[0] >> 32) as usize], [pairs[1] as u32 as usize, (pairs[1] >> 32) as usize]]
-    }
-
-    /// 64 bits at each of two offsets.
-    ///
-    /// # Safety
-    /// They may be read there.
-    #[inline]
-    pub(super) unsafe fn pair(base: *const u8, [a, b]: [usize; 2]) -> __m128 {
-        // SAFETY: the caller's.
-        unsafe {
-            let low = _mm_castsi128_pd(_mm_loadl_epi64(base.add(a).cast()));
-            _mm_castpd_ps(_mm_loadh_pd(low, base.add(b).cast()))
-        }
-    }
-
-    /// Three numbers, and zero. Two loads: a masked one that crosses lines takes some twenty cycles on AMD's CPUs, and a fourth
-    /// number need not be there.
-    ///
-    /// # Safety
-    /// They may be read.
-    #[inline]
-    pub(super) unsafe fn three(p: *const f32) -> __m128 {
-        // SAFETY: the caller's.
-        unsafe {
-            let low = _mm_castsi128_ps(_mm_loadl_epi64(p.cast()));
-            _mm_insert_ps::<0x20>(low, _mm_load_ss(p.add(2)))
-        }
-    }
-
-    /// 32 bits at each of four offsets.
-    ///
-    /// # Safety
-    /// They may be read there.
-    #[inline]
-    pub(super) unsafe fn words4(base: *const u8, at: __m128i) -> __m128i {
-        let [[a, b], [c, d]] = offsets(at);
-        // SAFETY: the caller's.
-        unsafe {
-            let word = |at: usize| base.add(at).cast::<i32>().read_unaligned();
-            let v = _mm_cvtsi32_si128(word(a));
-            let v = _mm_insert_epi32::<1>(v, word(b));
-            let v = _mm_insert_epi32::<2>(v, word(c));
-            _mm_insert_epi32::<3>(v, word(d))
-        }
-    }
-}
-
 impl Simd for Avx2 {
     #[inline(always)]
     unsafe fn assume() -> Self {
@@ -182,8 +94,9 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     fn level(self) -> Level {
-        Level::Avx2(Avx2Proof(()))
+        Level::Avx2(self)
     }
+    const VECTORS: bool = true;
     const UNROLL: u32 = 4;
     type F = [__m256; 2];
     type I = [__m256i; 2];
@@ -192,6 +105,25 @@ impl Simd for Avx2 {
     type M = [__m256i; 2];
 
     methods! {
+        unsafe fn iblend8(self, p: *const u8, term: [Self::I; 2], factor: [Self::I; 2]) -> Self::I {
+            let zero = _mm256_setzero_si256();
+            // Products with it are rounded to bytes.
+            let codes = _mm256_set1_epi16(1 << 8);
+            let (t, k) = (term, factor);
+            let mut out = [zero; 2];
+            for h in 0..2 {
+                let p = _mm256_loadu_si256(p.cast::<__m256i>().add(h));
+                let dl = _mm256_slli_epi16(_mm256_unpacklo_epi8(p, zero), 7);
+                let dh = _mm256_slli_epi16(_mm256_unpackhi_epi8(p, zero), 7);
+                let ml = _mm256_mulhrs_epi16(dl, _mm256_unpacklo_epi32(k[0][h], k[1][h]));
+                let mh = _mm256_mulhrs_epi16(dh, _mm256_unpackhi_epi32(k[0][h], k[1][h]));
+                let sl = _mm256_adds_epi16(ml, _mm256_unpacklo_epi32(t[0][h], t[1][h]));
+                let sh = _mm256_adds_epi16(mh, _mm256_unpackhi_epi32(t[0][h], t[1][h]));
+                // 256 is as good as 255: packing saturates.
+                out[h] = _mm256_packus_epi16(_mm256_mulhrs_epi16(sl, codes), _mm256_mulhrs_epi16(sh, codes));
+            }
+            out
+        }
         unsafe fn fload(self, p: *const u8) -> Self::F {
             [_mm256_load_ps(p.cast()), _mm256_load_ps(p.add(32).cast())]
         }

@@ -1,7 +1,7 @@
 //! The order in which a segment's values are computed: where that of the program needs more registers than there are, each is computed
 //! when it is asked for.
 
-use super::segment::Item;
+use super::body::Item;
 use crate::recording::{Id, Node};
 
 /// Vectors that are needed at one time.

@@ -4,9 +4,10 @@
 //! another warp's, and nobody sees in which order warps load. Uniform registers are each warp's own, for a loop's counter is
 //! elsewhere for each; behind the loop they hold what was written last, by the turns that warps were in.
 
+use super::body::{Body, Item, units_of};
 use super::live::{Liveness, Set};
-use super::segment::{Item, Segment, units_of};
 use super::trace::Trace;
+use crate::kernels::mask_steps;
 use crate::recording::{Id, Kind, Node};
 use shader::bytecode::{Code, Program, Reg};
 use shader::isa::code::extension_words;
@@ -26,7 +27,7 @@ pub enum End {
     Go(To),
     /// As a truth that all lanes share says.
     If(Id, To, To),
-    /// Lanes execute, or none do ([`Item::Exec`] said which).
+    /// Sharing execute, or none do ([`Item::Exec`] said which).
     Any {
         some: To,
         none: To,
@@ -42,8 +43,7 @@ pub enum End {
 }
 
 pub struct Block {
-    /// What is done, in order (`each`).
-    pub seg: Segment,
+    pub body: Body,
     /// Where it is left if an [`Item::Test`] finds no lane.
     pub none: Option<To>,
     pub end: End,
@@ -51,7 +51,7 @@ pub struct Block {
 
 /// What loads read from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Storage {
     /// The buffer whose descriptor's address the register holds.
     Buffer(Reg),
     Shared,
@@ -61,7 +61,7 @@ pub enum Place {
 /// One word of a load.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
-    /// Number of its [`Place`].
+    /// Number of its [`Storage`].
     pub place: u32,
     /// Added to the offset, once it has wrapped: words behind the first.
     pub word: u32,
@@ -89,7 +89,7 @@ pub struct Check {
     pub code: Code,
     pub args: Vec<Id>,
     pub results: Vec<Id>,
-    /// Lanes for which the quick way is wrong.
+    /// Sharing for which the quick way is wrong.
     pub odd: Id,
 }
 
@@ -100,12 +100,12 @@ pub struct Region {
     pub blocks: Vec<Block>,
     pub loads: Vec<Load>,
     pub checks: Vec<Check>,
-    pub places: Vec<Place>,
+    pub places: Vec<Storage>,
     /// Uniform registers that are written.
     pub uniforms: Vec<Reg>,
     /// Ops at which the wave goes on, with lanes and without, and what is read from there on.
     pub exits: [Option<(usize, Set)>; 2],
-    /// Lanes may go apart.
+    /// Sharing may go apart.
     pub diverges: bool,
     /// Units of a varying register.
     pub warps: usize,
@@ -221,7 +221,7 @@ fn built(
     if body.iter().map(|b| &liveness.blocks[*b]).map(|b| b.end - b.first).sum::<usize>() > MOST_WORDS {
         return None;
     }
-    let consts = super::segment::consts(program);
+    let consts = super::registers::consts(program);
     let mut ways = Ways { liveness, body, exits: [None, None] };
     let mut region = Region {
         header: liveness.blocks[body[0]].first,
@@ -267,7 +267,7 @@ fn built(
                         _ => (trace.condition(op)?, ext()[0], ext()[1]),
                     };
                     let none = jump(&mut ways, true)?;
-                    trace.split(c, yes, no, true);
+                    mask_steps::split(&mut trace, c, yes, no, true);
                     end = Some(End::Go(fall(&mut ways)?));
                     trace.none = Some(none);
                     region.diverges = true;
@@ -277,7 +277,7 @@ fn built(
                         Code::SPLIT => (trace.value(op.a, Kind::Mask), op.d, op.b),
                         _ => (trace.condition(op)?, ext()[0], ext()[1]),
                     };
-                    trace.split(c, yes, no, false);
+                    mask_steps::split(&mut trace, c, yes, no, false);
                     end = Some(End::Any { some: fall(&mut ways)?, none: jump(&mut ways, false)? });
                     region.diverges = true;
                 }
@@ -286,17 +286,17 @@ fn built(
                         Code::PARK_IF => (trace.value(op.a, Kind::Mask), op.b),
                         _ => (trace.condition(op)?, ext()[0]),
                     };
-                    trace.park_if(c, to);
+                    mask_steps::park_if(&mut trace, c, to);
                     end = Some(End::Any { some: fall(&mut ways)?, none: jump(&mut ways, false)? });
                     region.diverges = true;
                 }
                 Code::PARK => {
-                    trace.park(op.d);
+                    mask_steps::wait(&mut trace, op.d);
                     end = Some(End::Park(jump(&mut ways, false)?));
                     region.diverges = true;
                 }
                 Code::SETEXEC | Code::JOIN => {
-                    trace.set_exec(op.a, op.code == Code::JOIN);
+                    mask_steps::set_exec(&mut trace, op.a, op.code == Code::JOIN);
                     end = Some(End::Any { some: fall(&mut ways)?, none: jump(&mut ways, false)? });
                     region.diverges = true;
                 }
@@ -326,11 +326,11 @@ fn built(
             None => End::Go(at.next[0].and_then(|b| ways.to(b, true))?),
         };
         let none = trace.none;
-        let seg = trace.finish(&liveness.behind(b), &region.checks, &region.loads, end, &mut unsure);
-        region.blocks.push(Block { seg, none, end });
+        let body = trace.finish(&liveness.behind(b), &region.checks, &region.loads, end, &mut unsure);
+        region.blocks.push(Block { body, none, end });
     }
     region.exits = ways.exits;
-    if region.blocks.iter().map(|b| b.seg.each.len()).sum::<usize>() > MOST_ITEMS {
+    if region.blocks.iter().map(|b| b.body.each.len()).sum::<usize>() > MOST_ITEMS {
         return None;
     }
     // Whether all lanes of the wave execute is not one warp's to know, where lanes go apart.
@@ -340,7 +340,7 @@ fn built(
     if overlap(&region) {
         return None;
     }
-    for item in region.blocks.iter().flat_map(|b| &b.seg.each) {
+    for item in region.blocks.iter().flat_map(|b| &b.body.each) {
         if let Item::Store(r, _) = item
             && r.is_uniform()
             && !region.uniforms.contains(r)
@@ -374,8 +374,8 @@ fn overlap(region: &Region) -> bool {
             all.push(it);
         }
     };
-    for seg in region.blocks.iter().map(|b| &b.seg) {
-        for node in &seg.nodes {
+    for body in region.blocks.iter().map(|b| &b.body) {
+        for node in &body.nodes {
             match *node {
                 Node::Word(r) => note(r, Kind::Word),
                 Node::Mask(r) => note(r, Kind::Mask),
@@ -383,9 +383,9 @@ fn overlap(region: &Region) -> bool {
                 _ => (),
             }
         }
-        for item in &seg.each {
+        for item in &body.each {
             match *item {
-                Item::Store(r, id) => note(r, seg.nodes[id as usize].kind()),
+                Item::Store(r, id) => note(r, body.nodes[id as usize].kind()),
                 Item::Wide(r, ..) => note(r, Kind::Wide),
                 _ => (),
             }

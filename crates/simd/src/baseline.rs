@@ -1,5 +1,7 @@
-//! Stores past the caches: for what is more than these hold, and is read again only when it would be gone from them. A line that
-//! is written whole need not come from memory first.
+//! Operations that every CPU of an architecture has, so they need no level: hints about memory, and masks of warps.
+//!
+//! Stores past the caches are for data that exceeds them and is read again only later. A line that is written whole need not come
+//! from memory first.
 
 const LINE: usize = 64;
 
@@ -55,9 +57,51 @@ pub fn streamed() {
     }
 }
 
+/// Asks for the line of memory at an address, which may be any. It does nothing on a CPU without such an instruction.
+#[inline(always)]
+pub fn prefetch(p: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a hint; every x86-64 CPU has it.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(p.cast());
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = p;
+}
+
+/// One bit for each word that is not zero.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+pub fn non_zero(m: &[u16; 16]) -> u32 {
+    use std::arch::x86_64::*;
+    // SAFETY: SSE2 is part of x86-64; the array is 32 bytes.
+    unsafe {
+        let z = _mm_setzero_si128();
+        let p = m.as_ptr() as *const __m128i;
+        let a = _mm_cmpeq_epi16(_mm_loadu_si128(p), z);
+        let b = _mm_cmpeq_epi16(_mm_loadu_si128(p.add(1)), z);
+        !(_mm_movemask_epi8(_mm_packs_epi16(a, b)) as u32) & 0xFFFF
+    }
+}
+/// One bit for each word that is not zero.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+pub fn non_zero(m: &[u16; 16]) -> u32 {
+    m.iter().enumerate().fold(0, |l, (i, &x)| l | ((x != 0) as u32) << i)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_that_are_not_zero() {
+        for bits in [0u32, 1, 0x8000, 0x1234, 0xFFFF] {
+            let words = std::array::from_fn(|i| if bits >> i & 1 == 0 { 0 } else { 1 << i });
+            assert_eq!(non_zero(&words), bits);
+        }
+    }
 
     #[test]
     fn bytes_arrive_wherever_lines_begin() {

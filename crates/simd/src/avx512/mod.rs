@@ -1,13 +1,45 @@
 //! [`Simd`] as 512-bit vectors. Mirrors `avx2.rs`; every operation here is either the same IEEE operation or the
 //! same integer operation on twice the width.
 
+mod parts;
+
 use super::avx2::{offsets, pair, three, words4};
-use super::{Avx512Proof, Level, Simd, Table, gathers_are_slow};
+use super::{Level, Simd, Table, gathers_are_slow};
+use parts::*;
 use std::arch::x86_64::*;
 
-/// AVX-512 F, BW, DQ, VL.
-#[derive(Clone, Copy)]
+/// AVX-512 F, BW, DQ, VL and all of [`super::Avx2`]. A value is proof that the CPU has them.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Avx512(());
+
+/// Functions compiled with the instructions of this level.
+#[macro_export]
+macro_rules! avx512 {
+    (@features $callback:ident $args:tt) => {
+        $crate::$callback! {
+            ["avx512f" "avx512bw" "avx512dq" "avx512vl" "avx2" "fma" "bmi1" "bmi2" "lzcnt" "popcnt" "f16c"] $args
+        }
+    };
+    ($($item:item)*) => {
+        $crate::avx512! { @features with_features { $($item)* } }
+    };
+}
+
+impl Avx512 {
+    /// The machine, if this CPU is one.
+    pub(crate) fn detect() -> Option<Avx512> {
+        if !crate::avx512! { @features x86_has {} } {
+            return None;
+        }
+        static VENDOR: std::sync::Once = std::sync::Once::new();
+        VENDOR.call_once(|| {
+            let id = __cpuid(0);
+            let name = [id.ebx, id.edx, id.ecx].map(u32::to_le_bytes);
+            crate::levels::set_slow_gathers([*b"Auth", *b"enti", *b"cAMD"] == name);
+        });
+        Some(Avx512(()))
+    }
+}
 
 /// Four 16-bit words of 1, of 2 and of 3.
 const K1: i64 = 0x0001_0001_0001_0001;
@@ -51,70 +83,6 @@ macro_rules! two_cmp {
     )* };
 }
 
-crate::avx512! {
-    #[inline]
-    fn low(a: __m512i) -> __m256i {
-        _mm512_castsi512_si256(a)
-    }
-
-    #[inline]
-    fn high(a: __m512i) -> __m256i {
-        _mm512_extracti64x4_epi64::<1>(a)
-    }
-
-    #[inline]
-    fn join(lo: __m256i, hi: __m256i) -> __m512i {
-        _mm512_inserti64x4::<1>(_mm512_castsi256_si512(lo), hi)
-    }
-
-    #[inline]
-    fn shuffle(a: __m512i, idx: __m512i) -> __m512i {
-        _mm512_permutexvar_epi32(idx, a)
-    }
-
-    #[inline]
-    fn blend(m: __mmask16, a: __m512, b: __m512) -> __m512 {
-        _mm512_mask_blend_ps(m, b, a)
-    }
-
-    #[inline]
-    fn blend_int(m: __mmask16, a: __m512i, b: __m512i) -> __m512i {
-        _mm512_mask_blend_epi32(m, b, a)
-    }
-
-    #[inline]
-    fn widen_u(n: __m512i) -> [__m512i; 2] {
-        [_mm512_cvtepu32_epi64(low(n)), _mm512_cvtepu32_epi64(high(n))]
-    }
-
-    /// The lanes by fours.
-    #[inline]
-    fn quarters(v: __m512i) -> [__m128i; 4] {
-        [
-            _mm512_castsi512_si128(v),
-            _mm512_extracti32x4_epi32::<1>(v),
-            _mm512_extracti32x4_epi32::<2>(v),
-            _mm512_extracti32x4_epi32::<3>(v),
-        ]
-    }
-
-    #[inline]
-    fn of_quarters([a, b, c, d]: [__m128i; 4]) -> __m512i {
-        join(_mm256_set_m128i(b, a), _mm256_set_m128i(d, c))
-    }
-
-    /// `yes` in lanes that have the bit.
-    #[inline]
-    fn pick(lanes: __m512i, bit: i32, no: __m512i, yes: __m512i) -> __m512i {
-        _mm512_mask_blend_epi32(_mm512_test_epi32_mask(lanes, _mm512_set1_epi32(bit)), no, yes)
-    }
-
-    #[inline]
-    fn high_words(even: __m512i, odd: __m512i) -> __m512i {
-        _mm512_mask_blend_epi32(0xAAAA, _mm512_srli_epi64::<32>(even), odd)
-    }
-}
-
 impl Simd for Avx512 {
     #[inline(always)]
     unsafe fn assume() -> Self {
@@ -122,8 +90,10 @@ impl Simd for Avx512 {
     }
     #[inline(always)]
     fn level(self) -> Level {
-        Level::Avx512(Avx512Proof(()))
+        Level::Avx512(self)
     }
+    const VECTORS: bool = true;
+    const ONE_VECTOR: bool = true;
     const UNROLL: u32 = 4;
     type F = __m512;
     type I = __m512i;
@@ -132,6 +102,18 @@ impl Simd for Avx512 {
     type M = __mmask16;
 
     methods! {
+        unsafe fn iblend8(self, p: *const u8, term: [Self::I; 2], factor: [Self::I; 2]) -> Self::I {
+            let codes = _mm512_set1_epi16(1 << 8);
+            let (t, k) = (term, factor);
+            let p = _mm512_loadu_si512(p.cast());
+            let dl = _mm512_slli_epi16(_mm512_unpacklo_epi8(p, _mm512_setzero_si512()), 7);
+            let dh = _mm512_slli_epi16(_mm512_unpackhi_epi8(p, _mm512_setzero_si512()), 7);
+            let ml = _mm512_mulhrs_epi16(dl, _mm512_unpacklo_epi32(k[0], k[1]));
+            let mh = _mm512_mulhrs_epi16(dh, _mm512_unpackhi_epi32(k[0], k[1]));
+            let sl = _mm512_adds_epi16(ml, _mm512_unpacklo_epi32(t[0], t[1]));
+            let sh = _mm512_adds_epi16(mh, _mm512_unpackhi_epi32(t[0], t[1]));
+            _mm512_packus_epi16(_mm512_mulhrs_epi16(sl, codes), _mm512_mulhrs_epi16(sh, codes))
+        }
         unsafe fn fload(self, p: *const u8) -> Self::F {
             _mm512_load_ps(p.cast())
         }

@@ -3,9 +3,12 @@
 //! A warp without lanes in it jumps over it. Nothing is written to registers within; what is read behind it is merged where it ends
 //! ([`Node::Phi`]), so that values stay where they are. Of these ops the interpreter would do the same for each warp by itself.
 
+use super::body::{Item, MOST_NODES, Sharing};
+use super::builder::Builder;
+use super::compare::compared;
 use super::live::Liveness;
-use super::segment::{Builder, Consts, Item, Lanes, consts};
-use super::trace::compared;
+use super::registers::{Consts, consts};
+use crate::kernels::mask_steps::{self, MaskMachine};
 use crate::recording::{Bin, Id, Kind, Node, Tri, Un};
 use rustc_hash::FxHashMap;
 use shader::bytecode::{Code, Op, Program, Reg};
@@ -118,8 +121,50 @@ impl<'l, 'p> Flow<'l, 'p> {
 pub struct Branch {
     /// Its lanes.
     exec: Id,
+    /// The first node that is made within.
+    inside: usize,
     /// Registers that are written within.
     pub changed: BTreeSet<u16>,
+}
+
+/// Masks as nodes of a segment. Lanes part only where a branch within begins.
+impl MaskMachine for Builder {
+    type Mask = Id;
+    fn executing(&mut self) -> Id {
+        self.exec()
+    }
+    /// The branch's lanes, since it is open.
+    fn execute(&mut self, _: Id) {}
+    fn load(&mut self, r: Reg) -> Id {
+        self.value(r, Kind::Mask)
+    }
+    fn store(&mut self, r: Reg, lanes: Id) {
+        self.now.insert(r.unit(), lanes);
+    }
+    fn none(&mut self) -> Id {
+        self.computed(Node::Truth(false))
+    }
+    fn and(&mut self, a: Id, b: Id) -> Id {
+        self.computed(Node::Bin(Bin::MAnd, a, b))
+    }
+    fn or(&mut self, a: Id, b: Id) -> Id {
+        self.computed(Node::Bin(Bin::MOr, a, b))
+    }
+    fn and_not(&mut self, a: Id, b: Id) -> Id {
+        let b = self.computed(Node::Un(Un::MNot, b));
+        self.and(a, b)
+    }
+    fn select(&mut self, lanes: Id, new: Id, old: Id) -> Id {
+        let differ = self.computed(Node::Bin(Bin::MXor, new, old));
+        let differ = self.and(differ, lanes);
+        self.computed(Node::Bin(Bin::MXor, old, differ))
+    }
+    /// Opens the branch: warps without lanes in it jump over it.
+    fn skips(&mut self, lanes: Id) -> bool {
+        self.items.push(Item::If(lanes));
+        self.open.push(Branch { exec: lanes, inside: self.tape.nodes.len(), changed: BTreeSet::new() });
+        false
+    }
 }
 
 /// What a branch that can't be had leaves as it was.
@@ -133,7 +178,7 @@ struct Before {
 }
 
 impl Builder {
-    /// Lanes that execute.
+    /// Sharing that execute.
     pub fn exec(&mut self) -> Id {
         match self.open.last() {
             Some(b) => b.exec,
@@ -156,7 +201,7 @@ impl Builder {
         }
     }
 
-    /// Lanes of a function's that are out of the ordinary; their nodes are the caller's to take note of.
+    /// Sharing of a function's that are out of the ordinary; their nodes are the caller's to take note of.
     pub fn odd(&mut self, masks: &[Id]) -> Option<Id> {
         let (first, rest) = masks.split_first()?;
         let all = rest.iter().fold(*first, |a, b| self.tape.put(Node::Bin(Bin::MOr, a, *b)));
@@ -224,23 +269,13 @@ impl Builder {
                 (self.condition(op)?, r[0], r[1])
             }
         };
-        let exec = self.exec();
-        let y = self.computed(Node::Bin(Bin::MAnd, exec, c));
-        self.items.push(Item::If(y));
-        let inside = self.tape.nodes.len();
-        self.open.push(Branch { exec: y, changed: BTreeSet::new() });
-        // Nobody asks but their join.
+        // Only their join reads them.
         let dead = |r: Reg| r.is_none() || !flow.read_at(to, r.unit());
         if !dead(yes) || !dead(no) {
             return None;
         }
-        let c = self.computed(Node::Un(Un::MNot, c));
-        let n = self.computed(Node::Bin(Bin::MAnd, exec, c));
-        for (r, id) in [(yes, y), (no, n)] {
-            if !r.is_none() {
-                self.now.insert(r.unit(), id);
-            }
-        }
+        mask_steps::split(self, c, yes, no, true);
+        let (y, inside) = self.open.last().map(|b| (b.exec, b.inside))?;
         while code[pc].code != Code::JOIN {
             let op = &code[pc];
             if op.code == Code::TALLY {
@@ -257,7 +292,7 @@ impl Builder {
                 }
                 pc += 1 + extension_words(op);
             }
-            if pc >= to || self.tape.nodes.len() > super::segment::MOST_NODES {
+            if pc >= to || self.tape.nodes.len() > MOST_NODES {
                 return None;
             }
         }
@@ -284,7 +319,7 @@ impl Builder {
         let (before, items) = (self.tape.nodes.len(), self.items.len());
         let c = self.condition(op);
         match c {
-            Some(c) if self.lanes[c as usize] == Lanes::Differ && self.may_write(r[0], true, false) => {
+            Some(c) if self.lanes[c as usize] == Sharing::Differ && self.may_write(r[0], true, false) => {
                 self.write(r[0], c);
                 Some(Op { d: r[0], a: r[0], b: r[1], imm: op.imm, ..Op::new(split) })
             }
@@ -325,7 +360,7 @@ impl Builder {
         (self.now, self.whole) = (before.now.clone(), before.whole.clone());
         // Of what was made within nothing is there behind it, but for what the wave has in common.
         let lanes = &self.lanes;
-        self.tape.forget(inside, |id| lanes[id as usize] != Lanes::Same);
+        self.tape.forget(inside, |id| lanes[id as usize] != Sharing::Same);
         for (r, id) in merged {
             self.now.insert(r.unit(), id);
             self.whole.remove(&r.unit());

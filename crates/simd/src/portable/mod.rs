@@ -1,11 +1,19 @@
 //! [`Simd`] as loops over arrays, for any CPU.
 
+mod steps;
+
 use super::{Level, Simd};
 use half::f16;
 
 /// Plain arrays; the compiler vectorises what it can.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Portable;
+
+impl Portable {
+    pub(crate) fn detect() -> Option<Portable> {
+        Some(Portable)
+    }
+}
 
 /// An array of the expression at each index. A loop and no closure: closures are not inlined reliably.
 macro_rules! each {
@@ -142,7 +150,7 @@ impl Simd for Portable {
     }
     #[inline(always)]
     fn level(self) -> Level {
-        Level::Portable
+        Level::Portable(self)
     }
     const UNROLL: u32 = 1;
     type F = [f32; 16];

@@ -1,23 +1,24 @@
-//! A block of a region as nodes. Lanes that execute are a value like others: a block begins with [`Node::Exec`], and at its end
+//! A block of a region as nodes. Sharing that execute are a value like others: a block begins with [`Node::Exec`], and at its end
 //! says who executes next.
 
+use super::body::{Body, Item, MOST_NODES, Readers, Sharing, eliminate, settle};
+use super::compare::compared;
 use super::live::Set;
-use super::region::{Check, Counts, End, Load, Place, To};
-use super::segment::{Consts, Item, Lanes, MOST_NODES, Segment, given, operands, settle};
+use super::region::{Check, Counts, End, Load, Storage, To};
+use super::registers::{Consts, given, operands};
 use crate::kernels::across;
+use crate::kernels::mask_steps::{self, MaskMachine};
 use crate::recording::{Bin, Id, Kind, Node, Record, Tape, Tri, Un, Wide, with};
-use rustc_hash::{FxHashMap, FxHashSet};
-use shader::bytecode::{
-    BEFORE_LEFT, Before, Code, Op, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of,
-};
-use shader::ir::{self, Mem, Ty};
+use rustc_hash::FxHashMap;
+use shader::bytecode::{Code, Op, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
+use shader::ir::Mem;
 use simd::Simd;
 use smallvec::SmallVec;
 use std::rc::Rc;
 
 pub struct Trace {
     tape: Tape,
-    lanes: Vec<Lanes>,
+    lanes: Vec<Sharing>,
     /// By unit, and how it lies: what the register holds, of lanes that execute.
     now: FxHashMap<(usize, Kind), Id>,
     /// Of all lanes, where that is another value.
@@ -99,7 +100,7 @@ impl Trace {
     }
     /// The same, if all lanes share it.
     pub fn shared(&self, id: Id) -> Option<Id> {
-        (self.lanes[id as usize] == Lanes::Same).then_some(id)
+        (self.lanes[id as usize] == Sharing::Same).then_some(id)
     }
 
     // ---- ops ----
@@ -166,29 +167,12 @@ impl Trace {
                 self.computed(before);
                 self.write(op.d, id);
             }
-            Code::MOVMB | Code::MOVIFB => {
-                let (new, old) = (self.value(op.a, Kind::Mask), self.value(op.d, Kind::Mask));
-                let lanes = if op.code == Code::MOVMB { self.exec() } else { self.value(op.b, Kind::Mask) };
-                let differ = self.put(Node::Bin(Bin::MXor, new, old));
-                let differ = self.both(differ, lanes);
-                let id = self.put(Node::Bin(Bin::MXor, old, differ));
-                self.write(op.d, id);
-            }
-            Code::GETEXEC => {
-                let exec = self.exec();
-                self.write(op.d, exec);
-            }
-            Code::OREXEC => self.wait(op.d),
-            Code::MASK_CLEAR => {
-                let none = self.put(Node::Truth(false));
-                self.write(op.d, none);
-            }
-            Code::MASK_ANDN => {
-                let (a, b) = (self.value(op.a, Kind::Mask), self.value(op.b, Kind::Mask));
-                let b = self.not(b);
-                let id = self.both(a, b);
-                self.write(op.d, id);
-            }
+            Code::MOVMB => mask_steps::move_some(self, op.d, op.a, None),
+            Code::MOVIFB => mask_steps::move_some(self, op.d, op.a, Some(op.b)),
+            Code::GETEXEC => mask_steps::get_exec(self, op.d),
+            Code::OREXEC => mask_steps::wait(self, op.d),
+            Code::MASK_CLEAR => mask_steps::clear(self, op.d),
+            Code::MASK_ANDN => mask_steps::and_not(self, op.d, op.a, op.b),
             code if across::kinds(code).is_some() => return self.across(op),
             _ => return self.arithmetic(op, checks),
         }
@@ -212,7 +196,7 @@ impl Trace {
             return None;
         }
         self.computed(before);
-        if op.d.is_uniform() && self.lanes[id as usize] != Lanes::Same {
+        if op.d.is_uniform() && self.lanes[id as usize] != Sharing::Same {
             return None;
         }
         self.write(op.d, id);
@@ -231,7 +215,7 @@ impl Trace {
         let made = self.made(op.code, &x, checks)?;
         let mask = recording.results[0] == Kind::Mask;
         for (r, id) in [op.d, op.b].into_iter().zip(made) {
-            if r.is_none() || !mask && r.is_uniform() && self.lanes[id as usize] != Lanes::Same {
+            if r.is_none() || !mask && r.is_uniform() && self.lanes[id as usize] != Sharing::Same {
                 return None;
             }
             self.write(r, id);
@@ -260,55 +244,6 @@ impl Trace {
         Some(if negated { self.not(c) } else { c })
     }
 
-    // ---- who executes ----
-
-    fn wait(&mut self, r: Reg) {
-        let (exec, old) = (self.exec(), self.value(r, Kind::Mask));
-        let id = self.either(old, exec);
-        self.write(r, id);
-    }
-    /// Lanes of `c` go on. `rare`: with none of these nothing changes, and the block is left.
-    pub fn split(&mut self, c: Id, yes: Reg, no: Reg, rare: bool) {
-        let exec = self.exec();
-        let y = self.both(exec, c);
-        if rare {
-            self.items.push(Item::Test(y));
-        }
-        let c = self.not(c);
-        let n = self.both(exec, c);
-        for (r, id) in [(yes, y), (no, n)] {
-            if !r.is_none() {
-                self.write(r, id);
-            }
-        }
-        self.items.push(Item::Exec(y));
-    }
-    /// Lanes of `c` wait.
-    pub fn park_if(&mut self, c: Id, to: Reg) {
-        let exec = self.exec();
-        if !to.is_none() {
-            let (old, y) = (self.value(to, Kind::Mask), self.both(exec, c));
-            let id = self.either(old, y);
-            self.write(to, id);
-        }
-        let c = self.not(c);
-        let rest = self.both(exec, c);
-        self.items.push(Item::Exec(rest));
-    }
-    pub fn park(&mut self, to: Reg) {
-        if !to.is_none() {
-            self.wait(to);
-        }
-    }
-    pub fn set_exec(&mut self, a: Reg, join: bool) {
-        let mut id = self.value(a, Kind::Mask);
-        if join {
-            let exec = self.exec();
-            id = self.either(exec, id);
-        }
-        self.items.push(Item::Exec(id));
-    }
-
     // ---- memory ----
 
     /// Takes a load on; whether its result is the same for all lanes.
@@ -317,16 +252,16 @@ impl Trace {
         op: &Op,
         ext: &[Op],
         loads: &mut Vec<Load>,
-        places: &mut Vec<Place>,
+        places: &mut Vec<Storage>,
     ) -> Option<bool> {
         let n = n_of(op.e);
         if mem_of(op.e) != Mem::B32 {
             return None;
         }
         let place = match op.code {
-            Code::LD_BUF if op.b.is_uniform() && !op.b.is_none() => Place::Buffer(op.b),
-            Code::LD_SHARED => Place::Shared,
-            Code::LD_PUSH => Place::Push,
+            Code::LD_BUF if op.b.is_uniform() && !op.b.is_none() => Storage::Buffer(op.b),
+            Code::LD_SHARED => Storage::Shared,
+            Code::LD_PUSH => Storage::Push,
             _ => return None,
         };
         let place = match places.iter().position(|p| *p == place) {
@@ -387,7 +322,7 @@ impl Trace {
 
     // ---- all of it ----
 
-    /// What is done in the end, where `live` is read behind the block.
+    /// What is done in the end, if `live` is read after the block.
     pub fn finish(
         mut self,
         live: &Set,
@@ -395,121 +330,65 @@ impl Trace {
         loads: &[Load],
         end: End,
         unsure: &mut Vec<usize>,
-    ) -> Segment {
+    ) -> Body {
         let nodes = std::mem::take(&mut self.tape.nodes);
-        let mut seen = FxHashSet::default();
-        let mut needed = vec![false; nodes.len()];
-        if let End::If(c, ..) = end {
-            needed[c as usize] = true;
-        }
-        let mut each = vec![];
-        for item in self.items.into_iter().rev() {
-            let keep = match item {
-                Item::Store(r, id) => {
-                    let unchanged = match nodes[id as usize] {
-                        Node::Word(w) => w == r,
-                        Node::Mask(w) => w == r,
-                        _ => false,
-                    };
-                    let mask = nodes[id as usize].is_mask();
-                    let keep = seen.insert((r.unit(), mask)) && live.has(r.unit()) && !unchanged;
-                    if keep {
-                        needed[id as usize] = true;
-                        if mask && self.lanes[id as usize] != Lanes::Differ {
-                            unsure.push(r.unit());
-                        }
-                    }
-                    keep
-                }
-                Item::Wide(r, a, b) => {
-                    let part = |id: Id, k: u8| nodes[id as usize] == Node::Part(r, k);
-                    let unchanged = part(a, 0) && (part(b, 1) || r.is_uniform());
-                    let keep = seen.insert((r.unit(), false)) && live.has(r.unit()) && !unchanged;
-                    if keep {
-                        (needed[a as usize], needed[b as usize]) = (true, true);
-                    }
-                    keep
-                }
-                Item::Compute(id) => {
-                    // What is loaded counts, read or not.
-                    let counts = match nodes[id as usize] {
-                        Node::Load(i, ..) => loads[i as usize].counts.is_some(),
-                        _ => false,
-                    };
-                    let keep = needed[id as usize] || counts;
-                    if keep {
-                        nodes[id as usize].operands().for_each(|id| needed[id as usize] = true);
-                    }
-                    keep
-                }
-                Item::Check(i) => {
-                    let check = &checks[i as usize];
-                    let keep = check.results.iter().any(|id| needed[*id as usize]);
-                    if keep {
-                        let ids = check.args.iter().chain(&check.results).chain([&check.odd]);
-                        ids.for_each(|id| needed[*id as usize] = true);
-                    }
-                    keep
-                }
-                Item::Test(id) | Item::Exec(id) => {
-                    needed[id as usize] = true;
-                    true
-                }
-                Item::Tally(_) => true,
-                Item::Move(..) | Item::If(_) | Item::Phi(..) | Item::End | Item::Count(..) => false,
-            };
-            if keep {
-                each.push(item);
+        let end = if let End::If(c, ..) = end { Some(c) } else { None };
+        let readers = Readers { later: |r: Reg| live.has(r.unit()), end, checks, loads };
+        let (each, _) = eliminate(self.items, &nodes, &readers);
+        for item in &each {
+            if let Item::Store(r, id) = *item
+                && nodes[id as usize].is_mask()
+                && self.lanes[id as usize] != Sharing::Differ
+            {
+                unsure.push(r.unit());
             }
         }
-        each.reverse();
-        let uniform = self.lanes.iter().map(|l| *l == Lanes::Same).collect();
-        Segment {
-            first: 0,
-            end: 0,
-            nodes,
-            uniform,
-            kept: vec![],
-            once: vec![],
-            each,
-            checks: vec![],
-            split: None,
-        }
+        let uniform = self.lanes.iter().map(|l| *l == Sharing::Same).collect();
+        Body { nodes, uniform, once: vec![], each }
+    }
+}
+
+/// Masks as nodes of a block.
+impl MaskMachine for Trace {
+    type Mask = Id;
+    fn executing(&mut self) -> Id {
+        self.exec()
+    }
+    fn execute(&mut self, lanes: Id) {
+        self.items.push(Item::Exec(lanes));
+    }
+    fn load(&mut self, r: Reg) -> Id {
+        self.value(r, Kind::Mask)
+    }
+    fn store(&mut self, r: Reg, lanes: Id) {
+        self.write(r, lanes);
+    }
+    fn none(&mut self) -> Id {
+        self.put(Node::Truth(false))
+    }
+    fn and(&mut self, a: Id, b: Id) -> Id {
+        self.both(a, b)
+    }
+    fn or(&mut self, a: Id, b: Id) -> Id {
+        self.either(a, b)
+    }
+    fn and_not(&mut self, a: Id, b: Id) -> Id {
+        let b = self.not(b);
+        self.both(a, b)
+    }
+    fn select(&mut self, lanes: Id, new: Id, old: Id) -> Id {
+        let differ = self.put(Node::Bin(Bin::MXor, new, old));
+        let differ = self.both(differ, lanes);
+        self.put(Node::Bin(Bin::MXor, old, differ))
+    }
+    /// The block is left here, warp by warp.
+    fn skips(&mut self, lanes: Id) -> bool {
+        self.items.push(Item::Test(lanes));
+        false
     }
 }
 
 /// A Bool register's name.
 fn mask_of(r: Reg) -> Reg {
     Reg::varying(r.unit() as u16)
-}
-
-/// The comparison of an op that compares, not negated: `value` says what a register holds, `made` what a kernel makes of values.
-pub fn compared<T>(
-    op: &Op,
-    it: &mut T,
-    mut value: impl FnMut(&mut T, Reg) -> Id,
-    mut made: impl FnMut(&mut T, Code, &[Id]) -> Option<Id>,
-) -> Option<Id> {
-    let cmp = ir::Bin::ALL.iter().find(|b| **b as u16 == op.e & 0xFF)?;
-    let first = value(it, op.a);
-    let before = if op.code == Code::CMP_JMP { Before::Nothing } else { Before::of(op.e) };
-    let code = match before {
-        Before::Nothing => None,
-        Before::FAdd => Some(Code::bin(ir::Bin::FAdd, Ty::B32)),
-        Before::FSub => Some(Code::bin(ir::Bin::FSub, Ty::B32)),
-        Before::FMul => Some(Code::bin(ir::Bin::FMul, Ty::B32)),
-        Before::FSumSquares => Some(Code::bin(ir::Bin::FSumSquares, Ty::B32)),
-        Before::Fma => Some(Code::tri(ir::Tri::Fma, Ty::B32)),
-    };
-    let second = match code {
-        None => value(it, op.b),
-        Some(code) => {
-            let n = if before == Before::Fma { 3 } else { 2 };
-            let x: SmallVec<[Id; 3]> = [op.b, op.c, op.d][..n].iter().map(|r| value(it, *r)).collect();
-            made(it, code, &x)?
-        }
-    };
-    let left = code.is_some() && op.e & BEFORE_LEFT != 0;
-    let x = if left { [second, first] } else { [first, second] };
-    made(it, Code::bin(*cmp, Ty::B32), &x)
 }
