@@ -1,7 +1,7 @@
 //! Traces of rays: work of the compute queue.
 
-use super::{Executor, done};
 use super::later::Asks;
+use super::{Executor, done};
 use crate::channel::{MadeBy, WorkloadKind};
 use crate::exclusive;
 use crate::trace::{Trace, launch};
@@ -50,7 +50,9 @@ impl Executor {
             let work = || Work { label: self.place.labels().joined(), workload: name(), draw: None };
             let wanted = t.instrumentation.as_ref().filter(|_| s.program.profile.mark_count > 0);
             let active = wanted.map(|(object, result)| object.at(*result, work));
-            blocks.add_to(&shared.model.core, active.as_ref(), i as u32, flags(s.program.stage));
+            // resultSubIndex is the shader group's: the first that has the shader.
+            let group = t.pipeline.groups.iter().position(|g| g.has(i)).unwrap_or(i);
+            blocks.add_to(&shared.model.core, active.as_ref(), group as u32, flags(s.program.stage));
         }
         let mut usage = Usage::default();
         done_by.usage.iter().for_each(|u| usage.add(u));

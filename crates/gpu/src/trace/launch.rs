@@ -174,7 +174,10 @@ fn run(context: &Context, shader: usize, record: u64) {
                     // Quads of four neighbours, as everywhere: lanes of a row come in order all the same, for nobody asks for derivatives.
                     let (x, y) = (x + dx, y + dy);
                     if x < size[0] && y < size[1] {
-                        callers.push(Caller { lane: callers.len(), ..Caller::first([x as u32, y as u32, z], record) });
+                        callers.push(Caller {
+                            lane: callers.len(),
+                            ..Caller::first([x as u32, y as u32, z], record)
+                        });
                     }
                 }
                 let mut none = Words::default();

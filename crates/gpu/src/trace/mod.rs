@@ -60,6 +60,11 @@ impl Group {
         NEXT.fetch_add(1, Relaxed)
     }
 
+    /// Whether this is one of its shaders.
+    pub fn has(&self, shader: usize) -> bool {
+        [self.general, self.closest_hit, self.any_hit, self.intersection].contains(&Some(shader))
+    }
+
     /// The same group where the pipeline's shaders begin `by` places later.
     pub fn moved(self, by: usize) -> Group {
         let add = |s: Option<usize>| s.map(|s| s + by);

@@ -170,9 +170,7 @@ impl Shot {
 
     /// The record of a hit's group.
     fn hit_record<'a>(host: &RayHost<'a, '_>, way: &Way, hit: &Hit) -> Option<Record<'a>> {
-        let number = way.offset as u64
-            + way.stride as u64 * hit.geometry as u64
-            + hit.sbt_offset as u64;
+        let number = way.offset as u64 + way.stride as u64 * hit.geometry as u64 + hit.sbt_offset as u64;
         let context = host.context;
         record(&context.shared.memory, context.pipeline, &context.regions[2], number)
     }
@@ -368,8 +366,12 @@ impl Shot {
             let hit = way.committed;
             let (found, shader) = match hit.kind {
                 HitKind::None => {
-                    let r =
-                        record(&context.shared.memory, context.pipeline, &context.regions[1], way.miss.into());
+                    let r = record(
+                        &context.shared.memory,
+                        context.pipeline,
+                        &context.regions[1],
+                        way.miss.into(),
+                    );
                     (r, r.and_then(|r| r.group.general))
                 }
                 _ if way.ray.flags & ray_flags::SKIP_CLOSEST_HIT != 0 => continue,

@@ -110,8 +110,7 @@ impl<'a> Levels<'a> {
             return Err(context.failed(Stop { fault: Fault::Depth, op: 0 }, shader));
         };
         let mut level = level.lock();
-        let level = level
-            .get_or_insert_with(|| Level { worker: context.shared.worker(), counted: None });
+        let level = level.get_or_insert_with(|| Level { worker: context.shared.worker(), counted: None });
         if level.counted != Some(shader) {
             level.tell(context);
             level.counted = Some(shader);
