@@ -40,16 +40,24 @@ pub unsafe fn boxes<S: Simd>(s: S, node: *const u8, space: &Space, limits: S::F,
         let slack = s.fmul(s.from_bits(s.iand(s.bits(b), abs)), s.fsplat(SLACK));
         let slack = s.fma(s.from_bits(s.iand(s.bits(a), abs)), s.fsplat(SLACK * 256.0), slack);
         let b = s.fsub(b, slack);
-        let plane =
-            |axis: usize| s.s_to_f(s.iwiden8(node.add(BOUNDS + AXIS * axis + space.near[axis] as usize)));
         let mut t = limits;
-        t = s.fmax_raw(s.fma(plane(0), s.fquad::<0>(a), s.fquad::<0>(b)), t);
-        t = s.fmax_raw(s.fma(plane(1), s.fquad::<1>(a), s.fquad::<1>(b)), t);
-        t = s.fmax_raw(s.fma(plane(2), s.fquad::<2>(a), s.fquad::<2>(b)), t);
+        t = s.fmax_raw(s.fma(plane(s, node, space, 0), s.fquad::<0>(a), s.fquad::<0>(b)), t);
+        t = s.fmax_raw(s.fma(plane(s, node, space, 1), s.fquad::<1>(a), s.fquad::<1>(b)), t);
+        t = s.fmax_raw(s.fma(plane(s, node, space, 2), s.fquad::<2>(a), s.fquad::<2>(b)), t);
         let far = s.from_bits(s.ixor(s.bits(s.fother_half(t)), s.isplat(0x8000_0000)));
         s.fstore(near.0.as_mut_ptr().cast(), t);
         s.mbits(s.fle(t, far)) as u32 & 0xFF
     }
+}
+
+/// Near and far planes of an axis, in steps.
+///
+/// # Safety
+/// `node` is a node; `axis` is below 3.
+#[inline(always)]
+unsafe fn plane<S: Simd>(s: S, node: *const u8, space: &Space, axis: usize) -> S::F {
+    // SAFETY: the caller's.
+    unsafe { s.s_to_f(s.iwiden8(node.add(BOUNDS + AXIS * axis + space.near[axis] as usize))) }
 }
 
 /// What [`boxes`] wants for an interval.

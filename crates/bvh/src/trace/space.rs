@@ -33,8 +33,10 @@ impl Space {
     /// False if the ray has a component that is not finite, or no direction: it hits nothing.
     #[inline(always)]
     pub fn set(&mut self, origin: [f32; 3], direction: [f32; 3]) -> bool {
-        let finite = (0..3).all(|i| origin[i].is_finite() && direction[i].is_finite());
-        if !finite || direction == [0.0; 3] {
+        // (A product with 0 is 0 unless something is not finite.)
+        let [x, y, z] = direction;
+        let sum = (origin[0] * 0.0 + x * 0.0) + (origin[1] * 0.0 + y * 0.0) + (origin[2] * 0.0 + z * 0.0);
+        if sum != 0.0 || (x == 0.0 && y == 0.0 && z == 0.0) {
             return false;
         }
         self.origin = origin;
@@ -52,30 +54,40 @@ impl Space {
                 self.inverse16[quad * 4 + i] = inverse[i] * sign;
             }
         }
-        let abs = direction.map(f32::abs);
-        let z = if abs[0] > abs[1] && abs[0] > abs[2] {
+        let abs = [x.abs(), y.abs(), z.abs()];
+        let kz = if abs[0] > abs[1] && abs[0] > abs[2] {
             0
         } else if abs[1] > abs[2] {
             1
         } else {
             2
         };
-        let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
+        let (mut kx, mut ky) = ([1, 2, 0][kz], [2, 0, 1][kz]);
         // So that the order of vertices, seen along the ray, stays.
-        if direction[z] < 0.0 {
-            (x, y) = (y, x);
+        if direction[kz] < 0.0 {
+            (kx, ky) = (ky, kx);
         }
-        self.axes = [x as u8, y as u8, z as u8];
-        self.shear = [direction[x] / direction[z], direction[y] / direction[z], 1.0 / direction[z]];
+        self.axes = [kx as u8, ky as u8, kz as u8];
+        self.shear = [direction[kx] / direction[kz], direction[ky] / direction[kz], 1.0 / direction[kz]];
         true
     }
 }
 
 /// Three rows of four.
+#[inline(always)]
 pub fn point(m: &[f32; 12], p: [f32; 3]) -> [f32; 3] {
-    std::array::from_fn(|r| m[r * 4] * p[0] + m[r * 4 + 1] * p[1] + m[r * 4 + 2] * p[2] + m[r * 4 + 3])
+    let mut out = [0.0; 3];
+    for r in 0..3 {
+        out[r] = m[r * 4] * p[0] + m[r * 4 + 1] * p[1] + m[r * 4 + 2] * p[2] + m[r * 4 + 3];
+    }
+    out
 }
 
+#[inline(always)]
 pub fn vector(m: &[f32; 12], p: [f32; 3]) -> [f32; 3] {
-    std::array::from_fn(|r| m[r * 4] * p[0] + m[r * 4 + 1] * p[1] + m[r * 4 + 2] * p[2])
+    let mut out = [0.0; 3];
+    for r in 0..3 {
+        out[r] = m[r * 4] * p[0] + m[r * 4 + 1] * p[1] + m[r * 4 + 2] * p[2];
+    }
+    out
 }
