@@ -59,7 +59,13 @@ fn scene() -> Vec<V> {
             // Wires across the street.
             for k in 0..3 {
                 let y = 7.0 + k as f32 * 0.5;
-                quad(&mut out, [x, y, z + 20.0], [x + 40.0, y + 0.3, z + 19.0], [x + 40.0, y + 0.33, z + 19.0], [x, y + 0.03, z + 20.0]);
+                quad(
+                    &mut out,
+                    [x, y, z + 20.0],
+                    [x + 40.0, y + 0.3, z + 19.0],
+                    [x + 40.0, y + 0.33, z + 19.0],
+                    [x, y + 0.03, z + 20.0],
+                );
             }
         }
     }
@@ -85,7 +91,10 @@ fn scene() -> Vec<V> {
                 continue;
             }
             for _ in 0..4 {
-                let (x, z) = (i as f32 * 40.0 - 480.0 + r.range(-12.0, 12.0), j as f32 * 40.0 - 480.0 + r.range(-12.0, 12.0));
+                let (x, z) = (
+                    i as f32 * 40.0 - 480.0 + r.range(-12.0, 12.0),
+                    j as f32 * 40.0 - 480.0 + r.range(-12.0, 12.0),
+                );
                 let h = r.range(5.0, 12.0);
                 cuboid(&mut out, [x - 0.3, 0.0, z - 0.3], [x + 0.3, h, z + 0.3]);
                 for _ in 0..2000 {
@@ -118,10 +127,16 @@ fn memory(len: usize) -> Bytes {
 }
 
 fn best(rounds: usize, mut f: impl FnMut()) -> Duration {
+    // Of this thread: other programs may run.
+    let cpu = || -> u64 {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+        text.split(' ').next().and_then(|n| n.parse().ok()).unwrap_or(0)
+    };
     let time = |f: &mut dyn FnMut()| {
-        let from = Instant::now();
+        let from = (cpu(), Instant::now());
         f();
-        from.elapsed()
+        let spent = cpu() - from.0;
+        if spent == 0 { from.1.elapsed() } else { Duration::from_nanos(spent) }
     };
     (0..rounds).map(|_| time(&mut f)).min().unwrap()
 }
@@ -170,6 +185,18 @@ fn trace_all(level: Level, top: Bytes, scene: &One, waves: &[Wave], hits: &mut [
     }
 }
 
+/// Visits of the top structure's nodes, of other nodes, and of leaves.
+struct Counted([u64; 3]);
+
+impl Visits for Counted {
+    fn node(&mut self, place: u32, _: u32) {
+        self.0[(place > 0) as usize] += 1;
+    }
+    fn leaf(&mut self, _: u32, _: u32, _: bool) {
+        self.0[2] += 1;
+    }
+}
+
 fn dump<T>(dir: &str, name: &str, all: &[T]) {
     // SAFETY: plain numbers.
     let bytes = unsafe { std::slice::from_raw_parts(all.as_ptr().cast::<u8>(), std::mem::size_of_val(all)) };
@@ -184,7 +211,10 @@ fn main() {
         // Three floats a position.
         Some(file) => {
             let bytes = std::fs::read(file).unwrap();
-            bytes.chunks_exact(12).map(|p| [0, 1, 2].map(|k| f32::from_le_bytes(p[k * 4..k * 4 + 4].try_into().unwrap()))).collect()
+            bytes
+                .chunks_exact(12)
+                .map(|p| [0, 1, 2].map(|k| f32::from_le_bytes(p[k * 4..k * 4 + 4].try_into().unwrap())))
+                .collect()
         }
         None => scene(),
     };
@@ -200,7 +230,11 @@ fn main() {
     let bottom = memory(size);
     let scene = One(bottom);
     let mut rays: [Vec<Ray>; 3] = [vec![], vec![], vec![]];
-    let modes = if args.iter().any(|a| a == "--sah") { vec![Flags::PREFER_FAST_TRACE] } else { vec![Flags::PREFER_FAST_BUILD, Flags::PREFER_FAST_TRACE] };
+    let modes = if args.iter().any(|a| a == "--sah") {
+        vec![Flags::PREFER_FAST_TRACE]
+    } else {
+        vec![Flags::PREFER_FAST_BUILD, Flags::PREFER_FAST_TRACE]
+    };
     for flags in modes {
         for level in &levels {
             let mut built = None;
@@ -240,9 +274,17 @@ fn main() {
             };
             for y in 0..h {
                 for x in 0..w {
-                    let (u, v) = ((x as f32 + 0.5) / w as f32 * 2.0 - 1.0, 1.0 - (y as f32 + 0.5) / h as f32 * 2.0);
+                    let (u, v) =
+                        ((x as f32 + 0.5) / w as f32 * 2.0 - 1.0, 1.0 - (y as f32 + 0.5) / h as f32 * 2.0);
                     let d = [0.75 + u * 0.7, v * 0.72 - 0.12, 0.7 - u * 0.75];
-                    rays[0].push(Ray { origin: eye, t_min: 0.0, direction: d, t_max: 1e30, flags: 0, cull_mask: 0xFF });
+                    rays[0].push(Ray {
+                        origin: eye,
+                        t_min: 0.0,
+                        direction: d,
+                        t_max: 1e30,
+                        flags: 0,
+                        cull_mask: 0xFF,
+                    });
                 }
             }
             let mut hits = vec![Hit::default(); rays[0].len()];
@@ -255,7 +297,14 @@ fn main() {
                 }
                 let p: V = std::array::from_fn(|i| ray.origin[i] + ray.direction[i] * hit.t + n[i] * 1e-3);
                 let sun = [0.4 + r.range(-0.02, 0.02), 0.8, 0.3 + r.range(-0.02, 0.02)];
-                rays[1].push(Ray { origin: p, t_min: 1e-3, direction: sun, t_max: 1e30, flags: ray_flags::TERMINATE_ON_FIRST_HIT, cull_mask: 0xFF });
+                rays[1].push(Ray {
+                    origin: p,
+                    t_min: 1e-3,
+                    direction: sun,
+                    t_max: 1e30,
+                    flags: ray_flags::TERMINATE_ON_FIRST_HIT,
+                    cull_mask: 0xFF,
+                });
                 let d = loop {
                     let d: V = std::array::from_fn(|_| r.range(-1.0, 1.0));
                     if d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < 1.0 {
@@ -263,16 +312,38 @@ fn main() {
                     }
                 };
                 let d: V = std::array::from_fn(|i| n[i] * 1.001 + d[i]);
-                rays[2].push(Ray { origin: p, t_min: 1e-3, direction: d, t_max: 1e30, flags: 0, cull_mask: 0xFF });
+                rays[2].push(Ray {
+                    origin: p,
+                    t_min: 1e-3,
+                    direction: d,
+                    t_max: 1e30,
+                    flags: 0,
+                    cull_mask: 0xFF,
+                });
             }
             if let Some(dir) = of("--dump") {
                 dump(&dir, "triangles", &positions);
                 for (name, rays) in ["primary", "shadow", "diffuse"].iter().zip(&rays) {
-                    let flat: Vec<f32> =
-                        rays.iter().flat_map(|r| r.origin.into_iter().chain([r.t_min]).chain(r.direction).chain([r.t_max])).collect();
+                    let flat: Vec<f32> = rays
+                        .iter()
+                        .flat_map(|r| {
+                            r.origin.into_iter().chain([r.t_min]).chain(r.direction).chain([r.t_max])
+                        })
+                        .collect();
                     dump(&dir, name, &flat);
                 }
             }
+        }
+        for (name, rays) in ["primary", "shadow", "diffuse"].iter().zip(&rays) {
+            let mut counted = Counted([0; 3]);
+            for ray in rays.iter().step_by(16) {
+                Traversal::new(top, ray).next_counted(&scene, &mut counted);
+            }
+            let each = counted.0.map(|n| n as f64 / rays.len().div_ceil(16) as f64);
+            println!(
+                "{flags:?} {name}: a ray visits {:.1} nodes and {:.1} leaves, and {:.1} nodes of the top",
+                each[1], each[2], each[0]
+            );
         }
         for level in &levels {
             for (name, rays) in ["primary", "shadow", "diffuse"].iter().zip(&rays) {

@@ -2,6 +2,7 @@
 
 use super::{Binary, Bounds, Places, Prim, TASK, area, room};
 use crate::layout::{AXIS, BLOCK, BOUNDS, Child, DEPTH, INSTANCE, LANES, NODE, Parts, Record, most};
+use crate::trace::node::MARGIN;
 use crate::{Error, Geometry, Input, Instance, Pool};
 
 /// A part of the binary tree.
@@ -230,7 +231,12 @@ pub struct Plan {
 }
 
 /// Where all goes, and how nodes are made.
-pub fn plan<'a>(binary: &'a Binary, prims: usize, quick: bool, pool: &dyn Pool) -> Result<(Tree<'a>, Plan), Error> {
+pub fn plan<'a>(
+    binary: &'a Binary,
+    prims: usize,
+    quick: bool,
+    pool: &dyn Pool,
+) -> Result<(Tree<'a>, Plan), Error> {
     if !quick && prims > 0 {
         let tree = Tree { binary, collapse: Collapse::Least(binary.costs(prims, pool)?) };
         let (plan, depth) = lay(&tree, prims, pool)?;
@@ -428,16 +434,7 @@ pub fn block_lane(words: &mut [[u32; 16]; 3], lane: usize, geometry: &Geometry, 
 
 /// An instance as a leaf has it.
 pub fn record(instance: &Instance, index: u32) -> Record {
-    Record {
-        object_to_world: instance.transform,
-        world_to_object: inverse(&instance.transform),
-        structure: instance.structure,
-        custom_index: instance.custom_index,
-        mask: instance.mask,
-        sbt_offset: instance.sbt_offset,
-        flags: instance.flags,
-        index,
-    }
+    Record::new(instance, inverse(&instance.transform), index)
 }
 
 /// The inverse of three rows of four; not finite if there is none.
@@ -473,19 +470,23 @@ pub unsafe fn encode(to: *mut u8, boxes: &[Bounds], child: &[Child; 8]) {
     }
     let mut bytes = [0u8; NODE as usize];
     for axis in 0..3 {
-        let origin = all[axis];
+        // The lowest plane is a little below what it bounds, as the others are.
+        let low = all[axis];
+        let origin = (low - (-all[axis + 3] - low) * (1.0 / (1 << 18) as f32)).min(low.next_down());
         let extent = -all[axis + 3] - origin;
-        // The next power of two above a 255th; not so small that its reciprocal is not finite.
-        let exponent = (((extent * (1.0 / 254.5)).to_bits() >> 23) + 1).clamp(127 - 60, 127 + 126);
+        // The next power of two above a 254th; not so small that its reciprocal is not finite.
+        let exponent = (((extent * (1.0 / 254.0)).to_bits() >> 23) + 1).clamp(127 - 60, 127 + 126);
         let by = f32::from_bits((254 - exponent) << 23);
         bytes[axis * 4..axis * 4 + 4].copy_from_slice(&origin.to_bits().to_le_bytes());
         bytes[12 + axis] = exponent as u8;
         let at = BOUNDS + AXIS * axis;
+        // Boxes of no child: nothing lies in them.
+        bytes[at..at + 8].fill(255);
+        bytes[at + 16..at + 24].fill(255);
         for (k, b) in boxes.iter().enumerate().take(8) {
-            // (As integers of positive numbers: the lower one is cut, the upper one cut and rounded up.)
-            let (low, high) = ((b[axis] - origin) * by, (-b[axis + 3] - origin) * by);
-            let up = high as i32;
-            let up = up + (high > up as f32) as i32;
+            // (Of positive numbers: cut, and of upper ones the next one.)
+            let (low, high) = ((b[axis] - origin) * by - MARGIN, (-b[axis + 3] - origin) * by + MARGIN);
+            let up = high as i32 + 1;
             bytes[at + k] = (low as i32).clamp(0, 255) as u8;
             bytes[at + 16 + k] = bytes[at + k];
             bytes[at + 8 + k] = up.clamp(0, 255) as u8;
