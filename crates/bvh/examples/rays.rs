@@ -230,7 +230,9 @@ fn main() {
     let bottom = memory(size);
     let scene = One(bottom);
     let mut rays: [Vec<Ray>; 3] = [vec![], vec![], vec![]];
-    let modes = if args.iter().any(|a| a == "--sah") {
+    let modes = if args.iter().any(|a| a == "--fast") {
+        vec![Flags::PREFER_FAST_BUILD]
+    } else if args.iter().any(|a| a == "--sah") {
         vec![Flags::PREFER_FAST_TRACE]
     } else {
         vec![Flags::PREFER_FAST_BUILD, Flags::PREFER_FAST_TRACE]

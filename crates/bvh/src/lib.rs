@@ -41,6 +41,8 @@
 
 mod build;
 mod copy;
+#[cfg(test)]
+mod kernel_tests;
 pub mod layout;
 mod statistics;
 pub mod trace;

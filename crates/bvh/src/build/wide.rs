@@ -474,8 +474,8 @@ pub unsafe fn encode(to: *mut u8, boxes: &[Bounds], child: &[Child; 8]) {
         let low = all[axis];
         let origin = (low - (-all[axis + 3] - low) * (1.0 / (1 << 18) as f32)).min(low.next_down());
         let extent = -all[axis + 3] - origin;
-        // The next power of two above a 254th; not so small that its reciprocal is not finite.
-        let exponent = (((extent * (1.0 / 254.0)).to_bits() >> 23) + 1).clamp(127 - 60, 127 + 126);
+        // The next power of two above a 254th; not so small that a ray along a plane misses what lies in it.
+        let exponent = (((extent * (1.0 / 254.0)).to_bits() >> 23) + 1).clamp(127 - 40, 127 + 126);
         let by = f32::from_bits((254 - exponent) << 23);
         bytes[axis * 4..axis * 4 + 4].copy_from_slice(&origin.to_bits().to_le_bytes());
         bytes[12 + axis] = exponent as u8;

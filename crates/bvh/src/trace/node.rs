@@ -41,7 +41,8 @@ pub unsafe fn boxes<S: Simd>(s: S, node: *const u8, space: &Space, limits: S::F,
         let a = s.fmul(s.from_bits(step), s.fload(space.inverse16.as_ptr().cast()));
         // The lower one, whatever the signs.
         let d = s.fsub(grid, origin);
-        let b = s.fmul(d, s.fload(space.shorter16.as_ptr().cast()));
+        // (Finite above: an infinite far plane would hide a box that is large.)
+        let b = s.fmin_raw(s.fmul(d, s.fload(space.shorter16.as_ptr().cast())), s.fsplat(f32::MAX));
         let b = s.fmin_raw(s.fmul(d, s.fload(space.longer16.as_ptr().cast())), b);
         let mut t = limits;
         t = s.fmax_raw(s.fma(plane(s, node, space, 0), s.fquad::<0>(a), s.fquad::<0>(b)), t);

@@ -22,8 +22,9 @@ pub struct Space {
     pub shear: [f32; 3],
 }
 
-/// Of a direction that is 0, or so small that the reciprocal is not finite.
-const LARGE: f32 = f32::from_bits((127 + 126) << 23);
+/// In place of the reciprocal of a direction that is 0 or below the reciprocal of this. Products with distances up to 2^43 are finite, and
+/// those with the least margin of a plane (2^-40 times [`super::node::MARGIN`]) are above 2^32.
+const LARGE: f32 = f32::from_bits((127 + 84) << 23);
 
 impl Space {
     pub const EMPTY: Space = Space {
