@@ -233,19 +233,19 @@ impl View {
             .then(|| unsafe { self.leaves.add(at as usize * self.kind.leaf_bytes() as usize) })
     }
 
-    pub fn child_count(&self, node: *mut u8) -> usize {
+    pub(crate) fn child_count(&self, node: *mut u8) -> usize {
         // SAFETY: `node` is one of this structure's.
         let n = unsafe { node.add(15).read_volatile() };
         n.min(8) as usize
     }
 
-    pub fn child(&self, node: *mut u8, k: usize) -> Child {
+    pub(crate) fn child(&self, node: *mut u8, k: usize) -> Child {
         // SAFETY: as above; `k` is below 8.
         Child::of(unsafe { node.add(16).cast::<u32>().add(k & 7).read_volatile() })
     }
 
     /// The box of a child, as its node has it.
-    pub fn child_bounds(&self, node: *mut u8, k: usize) -> [f32; 6] {
+    pub(crate) fn child_bounds(&self, node: *mut u8, k: usize) -> [f32; 6] {
         // SAFETY: as above.
         unsafe {
             let mut out = [0.0; 6];
@@ -262,12 +262,12 @@ impl View {
 
     /// Word `row`, `lane` of a block.
     #[inline(always)]
-    pub fn word(&self, block: *mut u8, row: usize, lane: usize) -> u32 {
+    pub(crate) fn word(&self, block: *mut u8, row: usize, lane: usize) -> u32 {
         // SAFETY: a block of this structure has three rows of sixteen words.
         unsafe { block.cast::<u32>().add((row % 3) * 16 + (lane & 15)).read_volatile() }
     }
 
-    pub fn float(&self, block: *mut u8, row: usize, lane: usize) -> f32 {
+    pub(crate) fn float(&self, block: *mut u8, row: usize, lane: usize) -> f32 {
         f32::from_bits(self.word(block, row, lane))
     }
 }

@@ -4,6 +4,7 @@ use super::{Binary, Bounds, Places, Prim, TASK, area, room};
 use crate::layout::{AXIS, BLOCK, BOUNDS, Child, DEPTH, INSTANCE, LANES, NODE, Parts, Record, most};
 use crate::trace::node::MARGIN;
 use crate::{Error, Geometry, Input, Instance, Pool};
+use simd::prefetch;
 
 /// A part of the binary tree.
 #[derive(Clone, Copy)]
@@ -53,6 +54,11 @@ fn together(a: &Costs, b: &Costs, roots: usize) -> (f32, usize) {
 impl Tree<'_> {
     fn open(&self, part: &Part) -> [Part; 2] {
         let split = &self.binary.splits[self.binary.slot(part.at)];
+        for at in split.child {
+            if at != 0 {
+                prefetch(std::ptr::from_ref(&self.binary.splits[self.binary.slot(at)]).cast());
+            }
+        }
         let of = |side: usize, begin: u32, end: u32| {
             let bounds = split.bounds[side];
             Part { bounds, area: area(&bounds), at: split.child[side], begin, end }
@@ -345,6 +351,10 @@ impl Writer<'_> {
     unsafe fn node(&self, part: &Part, node: u32, nodes: &mut u32, leaves: &mut u32, below: bool) {
         let mut kids = [NO_PART; 8];
         let n = self.tree.children(part, &mut kids);
+        // Positions lie anywhere: all are asked for before the first is read.
+        for kid in kids[..n].iter().filter(|kid| kid.at == 0) {
+            self.ask(kid);
+        }
         let mut bounds = [super::NOTHING; 8];
         let mut child = [Child::None; 8];
         for k in 0..n {
@@ -366,6 +376,22 @@ impl Writer<'_> {
                 if let Child::Node(at) = child[k] {
                     // SAFETY: as above.
                     unsafe { self.node(&kids[k], at, nodes, leaves, true) };
+                }
+            }
+        }
+    }
+
+    fn ask(&self, leaf: &Part) {
+        let Input::Geometries(all) = self.input else { return };
+        for p in &self.prims[leaf.begin as usize..leaf.end as usize] {
+            match &all[p.geometry as usize] {
+                Geometry::Triangles { positions, .. } => {
+                    let at = std::ptr::from_ref(&positions[p.primitive as usize * 3]).cast::<u8>();
+                    prefetch(at);
+                    prefetch(at.wrapping_add(35));
+                }
+                Geometry::Boxes { bounds, .. } => {
+                    prefetch(std::ptr::from_ref(&bounds[p.primitive as usize]).cast())
                 }
             }
         }
