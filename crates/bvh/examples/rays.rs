@@ -225,7 +225,7 @@ fn main() {
     let size = sizes(&Counts::Triangles(&[n as u64]), Flags(0)).unwrap().structure as usize;
     let levels: Vec<Level> = match of("--level") {
         Some(name) => vec![Level::named(&name).expect("a level of this CPU")],
-        None => Level::all().into_iter().filter(|l| *l != Level::Portable).collect(),
+        None => Level::all().into_iter().filter(|l| *l != Level::PORTABLE).collect(),
     };
     let bottom = memory(size);
     let scene = One(bottom);

@@ -51,7 +51,7 @@ fn builders(level: Level) {
     let geometries = [Geometry::Triangles { positions: &positions, flags: 1 }];
     for flags in [Flags(0), Flags::PREFER_FAST_BUILD] {
         let of = |level| built(level, &Input::Geometries(&geometries), &Counts::Triangles(&[2500]), flags);
-        let (a, b) = (of(level), of(Level::Portable));
+        let (a, b) = (of(level), of(Level::PORTABLE));
         assert!(a.iter().zip(&b).all(|(a, b)| a.0 == b.0), "{flags:?} at {level:?}");
     }
 }
@@ -68,7 +68,7 @@ fn rays(level: Level) {
     let positions = soup(2500);
     let geometries = [Geometry::Triangles { positions: &positions, flags: 1 }];
     let mut bottom =
-        built(Level::Portable, &Input::Geometries(&geometries), &Counts::Triangles(&[2500]), Flags(0));
+        built(Level::PORTABLE, &Input::Geometries(&geometries), &Counts::Triangles(&[2500]), Flags(0));
     let scene = One(bytes_of(&mut bottom));
     let instance = Instance {
         transform: [0.9, 0.1, 0.0, 3.0, 0.0, 1.1, 0.2, -2.0, 0.3, 0.0, 1.0, 0.5],
@@ -79,7 +79,7 @@ fn rays(level: Level) {
         structure: 256,
         bounds: bounds(scene.0).unwrap(),
     };
-    let mut top = built(Level::Portable, &Input::Instances(&[instance]), &Counts::Instances(1), Flags(0));
+    let mut top = built(Level::PORTABLE, &Input::Instances(&[instance]), &Counts::Instances(1), Flags(0));
     let top = bytes_of(&mut top);
     let mut seed = 3;
     let mut hits = 0;
@@ -106,7 +106,7 @@ fn rays(level: Level) {
             assert_eq!(t.next_counted(&scene, &mut visits), Step::Done);
             (*t.committed(), visits.0)
         };
-        let (a, b) = (of(level), of(Level::Portable));
+        let (a, b) = (of(level), of(Level::PORTABLE));
         assert_eq!(a, b, "ray {k} at {level:?}");
         assert_eq!(a.0.t.to_bits(), b.0.t.to_bits());
         hits += (a.0.kind != HitKind::None) as u32;

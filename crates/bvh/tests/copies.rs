@@ -34,7 +34,7 @@ fn the_same_bytes_for_any_threads_and_level() {
     let boxes = [Geometry::Boxes { bounds: &boxes, flags: 0 }];
     for (input, n) in [(Input::Geometries(&triangles), 150_000), (Input::Geometries(&boxes), 5000)] {
         for flags in ALL {
-            let first = structure_with(Level::Portable, &input, flags, &Alone);
+            let first = structure_with(Level::PORTABLE, &input, flags, &Alone);
             let s = statistics(first.bytes()).unwrap();
             assert_eq!(s.primitives, n);
             assert!(s.depth <= layout::DEPTH as u32);
@@ -83,7 +83,7 @@ fn sizes_suffice_and_compaction_is_exact() {
             let too_small = Memory::new(memory.len() / 2);
             if too_small.len() < size {
                 assert_eq!(
-                    build(Level::best(), too_small.bytes(), &input, flags, &Alone),
+                    build(Level::widest(None), too_small.bytes(), &input, flags, &Alone),
                     Err(Error::TooSmall)
                 );
             }
@@ -96,7 +96,7 @@ fn sizes_suffice_and_compaction_is_exact() {
     assert!(sizes(&Counts::Triangles(&[1 << 29]), Flags(0)).unwrap().structure > 1 << 35);
     let mixed = [Geometry::Triangles { positions: &[], flags: 0 }, Geometry::Boxes { bounds: &[], flags: 0 }];
     assert_eq!(
-        build(Level::best(), Memory::new(4096).bytes(), &Input::Geometries(&mixed), Flags(0), &Alone),
+        build(Level::widest(None), Memory::new(4096).bytes(), &Input::Geometries(&mixed), Flags(0), &Alone),
         Err(Error::Mixed)
     );
 }
@@ -127,8 +127,8 @@ fn an_update_hits_what_a_build_hits() {
         let input = Input::Geometries(&geometries);
         // To another place, and to the same.
         let other = Memory::new(old.len());
-        let done = update(Level::best(), old.bytes(), other.bytes(), &input, &Threads(3)).unwrap();
-        update(Level::best(), old.bytes(), old.bytes(), &input, &Alone).unwrap();
+        let done = update(Level::widest(None), old.bytes(), other.bytes(), &input, &Threads(3)).unwrap();
+        update(Level::widest(None), old.bytes(), old.bytes(), &input, &Alone).unwrap();
         let used = done.size as usize;
         assert!(old.slice()[..used] == other.slice()[..used]);
         let fresh = structure(&input, flags);
@@ -144,7 +144,7 @@ fn an_update_hits_what_a_build_hits() {
                 ..instance
             };
             let before = hits(&world, top.bytes(), 8);
-            update(Level::best(), top.bytes(), top.bytes(), &Input::Instances(&[shifted]), &Alone).unwrap();
+            update(Level::widest(None), top.bytes(), top.bytes(), &Input::Instances(&[shifted]), &Alone).unwrap();
             (
                 before,
                 hits(&world, top.bytes(), 8),
@@ -164,7 +164,7 @@ fn an_update_hits_what_a_build_hits() {
         structure(&Input::Geometries(&[Geometry::Triangles { positions: &triangles, flags: 1 }]), Flags(0));
     let input = [Geometry::Triangles { positions: &triangles, flags: 1 }];
     assert_eq!(
-        update(Level::best(), fixed.bytes(), fixed.bytes(), &Input::Geometries(&input), &Alone),
+        update(Level::widest(None), fixed.bytes(), fixed.bytes(), &Input::Geometries(&input), &Alone),
         Err(Error::Different)
     );
 }

@@ -99,7 +99,7 @@ fn random_flips() {
             statistics(damaged);
             if compacted_size(damaged).is_some() {
                 let _ =
-                    update(simd::Level::best(), damaged, scratch.bytes(), &Input::Geometries(&input), &Alone);
+                    update(simd::Level::widest(None), damaged, scratch.bytes(), &Input::Geometries(&input), &Alone);
                 let _ = serialize(top.bytes(), &[0; 16], &[0; 16], scratch.bytes());
             }
         }

@@ -171,10 +171,11 @@ impl Visits for Told<'_> {
 impl Traversal {
     /// Of a ray through a top structure. If `top` is none, the ray misses.
     pub fn new(top: Bytes, ray: &Ray) -> Traversal {
-        Self::at_level(Level::widest(None), top, ray)
+        static WIDEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
+        Self::at_level(*WIDEST.get_or_init(|| Level::widest(None)), top, ray)
     }
 
-    /// [`Self::new`] with the kernels of a level.
+    /// [`Self::new`] with the kernels of a level, instead of those of this CPU's widest.
     pub fn at_level(level: Level, top: Bytes, ray: &Ray) -> Traversal {
         let mut this = Traversal::idle(level);
         this.start(View::of(top).map(|(view, _)| view).filter(|v| v.kind == Kind::Instances), ray);

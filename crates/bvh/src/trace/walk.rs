@@ -13,7 +13,7 @@ type Walk<V> = unsafe fn(&mut Traversal, &dyn Scene, &mut V) -> Step;
 /// The loop for a level, with its visits told to a `V`. A ray is one chain of dependent steps, and those of the wider level take longer: on
 /// Zen 5 it is a fifth slower.
 pub fn of<V: Visits>(level: Level) -> Walk<V> {
-    simd::form!(level, <V: Visits> unsafe fn(t: &mut Traversal, scene: &dyn Scene, visits: &mut V) -> Step = walk; avx2 at most)
+    simd::form!(level, <V: Visits> unsafe fn(t: &mut Traversal, scene: &dyn Scene, visits: &mut V) -> Step = walk; cold)
 }
 
 /// # Safety
