@@ -34,7 +34,8 @@ macro_rules! with_features {
 ///
 /// Every level has a form, except as an option says after a semicolon:
 /// - `portable = other`: the portable level has another body.
-/// - `portable if condition`: the result is an `Option`, which is `None` for the portable level unless the condition holds.
+/// - `portable if CONDITION`, which is constant: the result is an `Option`, which is `None` for the portable level unless the condition
+///   holds; then no such form is compiled.
 /// - `cold`: a level runs the form of the level that its row in [`levels`](crate::levels) names after `cold`.
 ///   `cold if CONDITION`, which is constant: only where it is true. `portable = other` may follow, after a comma.
 #[macro_export]
@@ -45,11 +46,9 @@ macro_rules! form {
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; portable = $portable:expr) => {
         $crate::levels! { form_table { $level $g $of $unsafe $a $r [$body] [$portable] [false] } }
     };
-    (@of [$level:expr] $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; portable if $when:expr) => {{
-        let level: $crate::Level = $level;
-        (level != $crate::Level::PORTABLE || $when)
-            .then(|| $crate::levels! { form_table { [level] $g $of $unsafe $a $r [$body] [$body] [false] } })
-    }};
+    (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; portable if $when:expr) => {
+        $crate::levels! { form_table { $level $g $of $unsafe $a $r [$body] [$body] [portable if $when] } }
+    };
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; cold) => {
         $crate::levels! { form_table { $level $g $of $unsafe $a $r [$body] [$body] [true] } }
     };
@@ -91,6 +90,12 @@ macro_rules! form_table {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! form_entry {
+    (portable $machine:ident $other:ident [portable if $when:expr] $($rest:tt)*) => {
+        if $when { Some($crate::form_of!(portable $($rest)*)) } else { None }
+    };
+    ($name:ident $machine:ident $other:ident [portable if $when:expr] $($rest:tt)*) => {
+        Some($crate::form_of!($name $($rest)*))
+    };
     ($name:ident $machine:ident $other:ident [false] $($rest:tt)*) => {
         $crate::form_of!($name $($rest)*)
     };
