@@ -1,6 +1,6 @@
 //! Buffers.
 
-use crate::memory::{AddressSpace, Bound, DeviceMemory};
+use crate::memory::{AddressSpace, Bound, DeviceMemory, Wanted};
 use ash::vk;
 use std::sync::{Arc, OnceLock};
 
@@ -16,7 +16,7 @@ impl Buffer {
         Buffer { size, usage, flags, bound: OnceLock::new() }
     }
 
-    /// A sparse one: its addresses (those that are wanted, or any), to which nothing is bound.
+    /// A sparse one: its addresses, to which nothing is bound.
     ///
     /// # Errors
     /// `ERROR_OUT_OF_DEVICE_MEMORY`, `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`
@@ -25,7 +25,7 @@ impl Buffer {
         size: u64,
         usage: vk::BufferUsageFlags,
         flags: vk::BufferCreateFlags,
-        wanted: Option<u64>,
+        wanted: Wanted,
     ) -> Result<Buffer, vk::Result> {
         let holes = flags.contains(vk::BufferCreateFlags::SPARSE_RESIDENCY);
         let bound =

@@ -3,9 +3,10 @@
 
 use ash::vk;
 use std::sync::Arc;
-use texel::memory::{AddressSpace, DeviceMemory};
+use texel::memory::{AddressSpace, DeviceMemory, Wanted};
 
 fn make(space: &Arc<AddressSpace>, holes: bool, at: Option<u64>) -> Result<Arc<DeviceMemory>, vk::Result> {
+    let at = at.map_or(Wanted::Anywhere, Wanted::At);
     match holes {
         false => DeviceMemory::allocate_at(space, 100, 0, true, at),
         true => DeviceMemory::sparse_at(space, 100, true, at),

@@ -96,7 +96,7 @@ impl Shot {
                 let Some(caller) = host.callers.get(lane) else { continue };
                 let float = |k: usize| f32::from_bits(rows[k][l]);
                 let ray = Ray {
-                    flags: rows[0][l] | host.context.pipeline.ray_flags,
+                    flags: rows[0][l],
                     cull_mask: rows[1][l] & 0xFF,
                     origin: [5, 6, 7].map(float),
                     t_min: float(8),
@@ -139,7 +139,9 @@ impl Shot {
                 for (row, v) in floats.iter_mut().zip(all) {
                     row[lane] = v;
                 }
-                (bits[0][lane], bits[1][lane]) = (way.ray.flags, way.ray.cull_mask);
+                // IncomingRayFlagsKHR does not have what the pipeline adds.
+                (bits[0][lane], bits[1][lane]) =
+                    (way.ray.flags | context.pipeline.ray_flags, way.ray.cull_mask);
                 mask[lane / 64] |= 1 << (lane % 64);
                 hits[lane] = way.committed;
             }

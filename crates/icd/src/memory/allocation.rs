@@ -10,7 +10,7 @@ use crate::instance::physical_device::{HEAP_USED, HOST_TYPE_BITS, MEMORY_TYPES, 
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::SeqCst;
-use texel::memory::DeviceMemory;
+use texel::memory::{DeviceMemory, Wanted};
 
 /// Handle types that memory can be exported to and imported from.
 const FD: vk::ExternalMemoryHandleTypeFlags = vk::ExternalMemoryHandleTypeFlags::OPAQUE_FD;
@@ -73,12 +73,17 @@ unsafe fn tell(device: &Device, memory: vk::DeviceMemory, binding: Binding) {
     }
 }
 
-/// The address that is asked for, if one is; 0 is none.
-pub(crate) fn captured_address(device: &Device, address: Option<u64>) -> Option<u64> {
-    let wanted = address.filter(|&at| at != 0)?;
-    // What was destroyed may still be kept where it was.
-    device.quarantine.empty_if_idle(&device.gpu);
-    Some(wanted)
+/// Which addresses are asked for. `captured`: by an earlier run, where 0 is none; `for_replay`: another run is to ask for them.
+pub(crate) fn wanted(device: &Device, captured: Option<u64>, for_replay: bool) -> Wanted {
+    match captured.filter(|&at| at != 0) {
+        Some(at) => {
+            // What was destroyed may still be kept where it was.
+            device.quarantine.empty_if_idle(&device.gpu);
+            Wanted::At(at)
+        }
+        None if for_replay => Wanted::Apart,
+        None => Wanted::Anywhere,
+    }
 }
 
 unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Memory> {
@@ -124,7 +129,10 @@ unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Mem
                 let export = chain::find::<vk::ExportMemoryAllocateInfo>(info.p_next)
                     .is_some_and(|e| e.handle_types.intersects(FD | DMA_BUF));
                 let captured = chain::find::<vk::MemoryOpaqueCaptureAddressAllocateInfo>(info.p_next);
-                let wanted = captured_address(device, captured.map(|c| c.opaque_capture_address));
+                let for_replay = chain::find::<vk::MemoryAllocateFlagsInfo>(info.p_next).is_some_and(|f| {
+                    f.flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY)
+                });
+                let wanted = wanted(device, captured.map(|c| c.opaque_capture_address), for_replay);
                 if ty == SPARSE_TYPE && !export {
                     DeviceMemory::stored_at(device.space(), size, ty, wanted)
                 } else {

@@ -69,7 +69,8 @@ unsafe fn new(device: &Device, info: &vk::BufferCreateInfo) -> Answer<Buffer> {
         };
         // Others are where the memory is that they are bound to.
         let captured = chain::find::<vk::BufferOpaqueCaptureAddressCreateInfo>(info.p_next);
-        let wanted = memory::captured_address(device, captured.map(|c| c.opaque_capture_address));
+        let for_replay = info.flags.contains(Flags::DEVICE_ADDRESS_CAPTURE_REPLAY);
+        let wanted = memory::wanted(device, captured.map(|c| c.opaque_capture_address), for_replay);
         let gpu = match is_sparse {
             true => texel::buffer::Buffer::unbound(device.space(), info.size, usage, info.flags, wanted)?,
             false => texel::buffer::Buffer::new(info.size, usage, info.flags),

@@ -7,7 +7,7 @@
 mod space;
 pub mod sparse;
 
-pub use space::AddressSpace;
+pub use space::{AddressSpace, Wanted};
 
 use ash::vk;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -112,7 +112,7 @@ impl DeviceMemory {
         type_index: u32,
         exportable: bool,
     ) -> Result<Arc<DeviceMemory>, vk::Result> {
-        Self::allocate_at(space, size, type_index, exportable, None)
+        Self::allocate_at(space, size, type_index, exportable, Wanted::Anywhere)
     }
 
     /// As [`DeviceMemory::allocate`], at this address.
@@ -124,7 +124,7 @@ impl DeviceMemory {
         size: u64,
         type_index: u32,
         exportable: bool,
-        wanted: Option<u64>,
+        wanted: Wanted,
     ) -> Result<Arc<DeviceMemory>, vk::Result> {
         let reserved =
             size.max(1).checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY)?;
@@ -163,7 +163,7 @@ impl DeviceMemory {
         }
         let reserved = (st.st_size as u64).next_multiple_of(GRANULE);
         let own = &space.own;
-        let ptr = space.find(own, reserved, None)?;
+        let ptr = space.find(own, reserved, Wanted::Anywhere)?;
         if map(ptr, st.st_size as u64, fd, libc::MAP_FIXED).is_none() {
             own.give(ptr as u64, reserved);
             return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
@@ -185,7 +185,7 @@ impl DeviceMemory {
         let reserved =
             whole.checked_next_multiple_of(GRANULE).ok_or(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE)?;
         let own = &space.own;
-        let ptr = space.find(own, reserved, None)?;
+        let ptr = space.find(own, reserved, Wanted::Anywhere)?;
         if map(ptr, whole, fd, libc::MAP_FIXED).is_none() {
             own.give(ptr as u64, reserved);
             return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
@@ -348,7 +348,7 @@ mod tests {
     #[test]
     fn an_address_is_given_once_or_not_at_all() {
         let none = Some(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
-        let at = |address| DeviceMemory::allocate_at(space(), GRANULE + 1, 0, false, Some(address));
+        let at = |address| DeviceMemory::allocate_at(space(), GRANULE + 1, 0, false, Wanted::At(address));
         let first = DeviceMemory::allocate(space(), 3 * GRANULE, 0, false).expect("memory");
         let was = first.ptr() as u64;
         assert_eq!(at(was).err(), none, "it is taken");

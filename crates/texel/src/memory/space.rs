@@ -80,6 +80,16 @@ impl Reserve {
     }
 }
 
+/// Which addresses memory is to have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wanted {
+    Anywhere,
+    /// Far from those, so that a replay finds them free, whatever else it allocates before.
+    Apart,
+    /// From here on, as in an earlier run.
+    At(u64),
+}
+
 /// Consecutive addresses of a device, and which of them are free.
 pub(super) struct Stretch {
     pub base: u64,
@@ -111,6 +121,18 @@ impl Stretch {
         Some(self.base + at)
     }
 
+    /// As [`Stretch::take`], from the other end.
+    fn take_last(&self, size: u64) -> Option<u64> {
+        let mut free = self.free.lock();
+        let (&at, len) = free.iter_mut().rfind(|(_, len)| **len >= size)?;
+        *len -= size;
+        let found = at + *len;
+        if *len == 0 {
+            free.remove(&at);
+        }
+        Some(self.base + found)
+    }
+
     /// As [`Stretch::take`], of the range that begins at `address`, if all of it is free.
     fn take_at(&self, address: u64, size: u64) -> Option<u64> {
         if !self.holds(address) || !address.is_multiple_of(GRANULE) {
@@ -132,12 +154,12 @@ impl Stretch {
     }
 
     /// How many bytes more there must be after the last for [`Stretch::take`] or [`Stretch::take_at`] to find so many.
-    fn missing(&self, size: u64, wanted: Option<u64>) -> Option<u64> {
+    fn missing(&self, size: u64, wanted: Wanted) -> Option<u64> {
         let end = self.size();
         let missing = match wanted {
-            Some(at) if !at.is_multiple_of(GRANULE) => return None,
-            Some(at) => at.checked_sub(self.base)?.checked_add(size)?.checked_sub(end)?,
-            None => {
+            Wanted::At(at) if !at.is_multiple_of(GRANULE) => return None,
+            Wanted::At(at) => at.checked_sub(self.base)?.checked_add(size)?.checked_sub(end)?,
+            Wanted::Anywhere | Wanted::Apart => {
                 let free = self.free.lock();
                 let last = free.iter().next_back().filter(|(at, len)| *at + *len == end);
                 size - last.map_or(0, |(_, len)| *len).min(size)
@@ -202,24 +224,25 @@ impl AddressSpace {
         (self.own.base, self.own.base + self.own.size())
     }
 
-    /// Addresses for so many bytes: at `wanted`, or anywhere.
+    /// Addresses for so many bytes.
     ///
     /// # Errors
     /// `ERROR_OUT_OF_DEVICE_MEMORY`, `ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS`
-    pub(super) fn find(&self, of: &Stretch, size: u64, wanted: Option<u64>) -> Result<*mut u8, vk::Result> {
+    pub(super) fn find(&self, of: &Stretch, size: u64, wanted: Wanted) -> Result<*mut u8, vk::Result> {
         loop {
             let found = match wanted {
-                Some(at) => of.take_at(at, size),
-                None => of.take(size),
+                Wanted::At(at) => of.take_at(at, size),
+                Wanted::Apart => of.take_last(size),
+                Wanted::Anywhere => of.take(size),
             };
             if let Some(at) = found {
                 return Ok(at as *mut u8);
             }
             if !of.missing(size, wanted).is_some_and(|bytes| self.grow(bytes)) {
                 return match wanted {
-                    Some(at) if self.adopt(of, at, size) => Ok(at as *mut u8),
-                    Some(_) => Err(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS),
-                    None => Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
+                    Wanted::At(at) if self.adopt(of, at, size) => Ok(at as *mut u8),
+                    Wanted::At(_) => Err(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS),
+                    Wanted::Anywhere | Wanted::Apart => Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY),
                 };
             }
         }
@@ -432,10 +455,11 @@ mod tests {
         // An address that no device has is given to the device that asks for it.
         let b = space();
         let beyond = b.arena().1 + 16 * GRANULE;
-        let at = DeviceMemory::allocate_at(&b, 100, 0, false, Some(beyond)).expect("an address that is free");
+        let at = DeviceMemory::allocate_at(&b, 100, 0, false, Wanted::At(beyond))
+            .expect("an address that is free");
         assert_eq!(at.ptr() as u64, beyond);
         let wrong = Some(vk::Result::ERROR_INVALID_OPAQUE_CAPTURE_ADDRESS);
         let of_a = more.ptr() as u64 + GRANULE;
-        assert_eq!(DeviceMemory::allocate_at(&b, 100, 0, false, Some(of_a)).err(), wrong, "another's");
+        assert_eq!(DeviceMemory::allocate_at(&b, 100, 0, false, Wanted::At(of_a)).err(), wrong, "another's");
     }
 }

@@ -6,7 +6,7 @@
 //! and that nobody writes: who stores asks [`resident`] or [`stretches`] first, and only if the address [lies there](may_have_holes).
 
 use super::space::{FIRST, reserve};
-use super::{AddressSpace, Backing, DeviceMemory, GRANULE, map, map_part, memfd};
+use super::{AddressSpace, Backing, DeviceMemory, GRANULE, Wanted, map, map_part, memfd};
 use crate::retried::Retried;
 use ash::vk;
 use parking_lot::Mutex;
@@ -281,7 +281,7 @@ impl DeviceMemory {
         size: u64,
         type_index: u32,
     ) -> Result<Arc<DeviceMemory>, vk::Result> {
-        Self::stored_at(space, size, type_index, None)
+        Self::stored_at(space, size, type_index, Wanted::Anywhere)
     }
 
     /// As [`DeviceMemory::stored`], at this address.
@@ -292,7 +292,7 @@ impl DeviceMemory {
         space: &Arc<AddressSpace>,
         size: u64,
         type_index: u32,
-        wanted: Option<u64>,
+        wanted: Wanted,
     ) -> Result<Arc<DeviceMemory>, vk::Result> {
         let none = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         let reserved = size.max(1).checked_next_multiple_of(GRANULE).ok_or(none)?;
@@ -316,7 +316,7 @@ impl DeviceMemory {
         size: u64,
         holes: bool,
     ) -> Result<Arc<DeviceMemory>, vk::Result> {
-        Self::sparse_at(space, size, holes, None)
+        Self::sparse_at(space, size, holes, Wanted::Anywhere)
     }
 
     /// As [`DeviceMemory::sparse`], at this address.
@@ -327,7 +327,7 @@ impl DeviceMemory {
         space: &Arc<AddressSpace>,
         size: u64,
         holes: bool,
-        wanted: Option<u64>,
+        wanted: Wanted,
     ) -> Result<Arc<DeviceMemory>, vk::Result> {
         let none = vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
         // Vectors may be read a little beyond the last row: one block more than there is.
