@@ -11,7 +11,7 @@ use crate::instance::extensions::Set;
 use crate::instance::physical_device;
 use std::ffi::{CStr, c_char};
 
-/// What a command acts on, which says who may ask for it.
+/// What a command acts on. It decides which queries return the command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Level {
     Global,
