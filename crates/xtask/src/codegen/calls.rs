@@ -149,28 +149,31 @@ fn arrives(n: &Names, c: &Command, at: usize) -> Arrives {
     }
 }
 
+/// What the implementation of a command gets for the parameters from `first` on.
+pub fn arguments(n: &Names, c: &Command, first: usize) -> Vec<String> {
+    let of = |at| match arrives(n, c, at) {
+        Arrives::AsIs => Some(field(&c.params[at].name)),
+        Arrives::As(expression) => Some(expression),
+        Arrives::Dropped => None,
+    };
+    (first..c.params.len()).filter_map(of).collect()
+}
+
 /// The function that calls an implementation with safe types.
 pub fn adapter(n: &Names, tables: &Tables, c: &Command) -> String {
     let module = &tables.modules[&c.name];
     let rust = names::command(&c.name);
     let (object, _) = object(c);
-    let mut args = vec![];
-    let mut params = vec![];
-    for (at, p) in c.params.iter().enumerate() {
-        if let Some(object) = object.filter(|_| at == 0) {
-            params.push(format!("this: &{object}"));
-            args.push("this".to_string());
-            continue;
+    let own: Vec<String> = object.iter().map(|_| "this".to_string()).collect();
+    let param = |(at, p): (usize, &Decl)| match object.filter(|_| at == 0) {
+        Some(object) => format!("this: &{object}"),
+        None => {
+            let name = if p.ty == "VkAllocationCallbacks" { "_".into() } else { field(&p.name) };
+            format!("{name}: {}", n.ty(p, "vk::", "<'_>", true))
         }
-        let unused = p.ty == "VkAllocationCallbacks";
-        let name = if unused { "_".into() } else { field(&p.name) };
-        params.push(format!("{name}: {}", n.ty(p, "vk::", "<'_>", true)));
-        match arrives(n, c, at) {
-            Arrives::AsIs => args.push(field(&p.name)),
-            Arrives::As(expression) => args.push(expression),
-            Arrives::Dropped => {}
-        }
-    }
+    };
+    let params: Vec<String> = c.params.iter().enumerate().map(param).collect();
+    let args: Vec<String> = own.iter().cloned().chain(arguments(n, c, own.len())).collect();
     format!(
         "#[inline]\npub(crate) unsafe fn {rust}({}){} {{\n// SAFETY: the application keeps Vulkan's valid usage, as the caller promises.\n\
          unsafe {{ crate::{module}::{rust}({}) }}\n}}\n\n",

@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case, unused_imports)]
 
-use crate::base::guard;
+use crate::base::{chain, guard};
 use crate::entry::proc_addr::{Entry, Level};
 use crate::instance::generated::extensions::id as ext;
 use std::ffi::{c_char, c_int, c_void};
@@ -6578,7 +6578,7 @@ pub unsafe extern "system" fn vkGetDeviceProcAddr(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceProcAddr", device, Default::default(), |this| {
-            crate::entry::proc_addr::get_device_proc_addr(this, p_name)
+            crate::entry::proc_addr::get_device_proc_addr(this, chain::str(p_name))
         })
     }
 }
@@ -6885,7 +6885,7 @@ pub unsafe extern "system" fn vkGetInstanceProcAddr(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::raw(c"vkGetInstanceProcAddr", Default::default(), || {
-            crate::entry::proc_addr::get_instance_proc_addr(instance, p_name)
+            crate::entry::proc_addr::get_instance_proc_addr(instance, chain::str(p_name))
         })
     }
 }
