@@ -79,7 +79,7 @@ pub(crate) fn get_descriptor_ext(device: &Device, info: In<vk::DescriptorGetInfo
 /// Commands of capture and replay, whose feature there is not: nothing is captured.
 macro_rules! no_capture {
     ($($name:ident($info:ident): $command:literal,)*) => {$(
-        pub(crate) unsafe fn $name(_: &Device, _: In<vk::$info>, _: *mut c_void) -> vk::Result {
+        pub(crate) fn $name(_: &Device, _: In<vk::$info>, _: *mut c_void) -> vk::Result {
             debug::log_error(concat!($command, ": the feature descriptorBufferCaptureReplay is not supported"));
             vk::Result::ERROR_FEATURE_NOT_PRESENT
         }

@@ -25,6 +25,21 @@ fn aspects(attachments: &[vk::AttachmentDescription], index: u32) -> Aspects {
         .map_or(Aspects::empty(), |f| f.aspects())
 }
 
+fn attachment(a: &vk::AttachmentDescription) -> vk::AttachmentDescription2<'static> {
+    vk::AttachmentDescription2 {
+        flags: a.flags,
+        format: a.format,
+        samples: a.samples,
+        load_op: a.load_op,
+        store_op: a.store_op,
+        stencil_load_op: a.stencil_load_op,
+        stencil_store_op: a.stencil_store_op,
+        initial_layout: a.initial_layout,
+        final_layout: a.final_layout,
+        ..Default::default()
+    }
+}
+
 pub(crate) fn create_render_pass(
     device: &Device,
     info: In<vk::RenderPassCreateInfo>,
@@ -35,21 +50,7 @@ pub(crate) fn create_render_pass(
         .find::<vk::RenderPassInputAttachmentAspectCreateInfo>()
         .map_or(&[][..], |a| a.aspect_references());
     let old_attachments = info.attachments();
-    let attachments: Vec<_> = old_attachments
-        .iter()
-        .map(|a| vk::AttachmentDescription2 {
-            flags: a.flags,
-            format: a.format,
-            samples: a.samples,
-            load_op: a.load_op,
-            store_op: a.store_op,
-            stencil_load_op: a.stencil_load_op,
-            stencil_store_op: a.stencil_store_op,
-            initial_layout: a.initial_layout,
-            final_layout: a.final_layout,
-            ..Default::default()
-        })
-        .collect();
+    let attachments: Vec<_> = old_attachments.iter().map(attachment).collect();
     let old_subpasses = info.subpasses();
     let mut references = Vec::with_capacity(old_subpasses.len());
     for (s, old) in old_subpasses.iter().enumerate() {
