@@ -1,6 +1,6 @@
 //! Where things are in a structure, and the only functions that read or write them there.
 
-use crate::{Bytes, Counts, Error};
+use crate::{Bytes, Counts, Error, Instance};
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"tuffBVH\x01");
 pub const HEADER: u64 = 256;
@@ -233,19 +233,19 @@ impl View {
             .then(|| unsafe { self.leaves.add(at as usize * self.kind.leaf_bytes() as usize) })
     }
 
-    pub fn child_count(&self, node: *mut u8) -> usize {
+    pub(crate) fn child_count(&self, node: *mut u8) -> usize {
         // SAFETY: `node` is one of this structure's.
         let n = unsafe { node.add(15).read_volatile() };
         n.min(8) as usize
     }
 
-    pub fn child(&self, node: *mut u8, k: usize) -> Child {
+    pub(crate) fn child(&self, node: *mut u8, k: usize) -> Child {
         // SAFETY: as above; `k` is below 8.
         Child::of(unsafe { node.add(16).cast::<u32>().add(k & 7).read_volatile() })
     }
 
     /// The box of a child, as its node has it.
-    pub fn child_bounds(&self, node: *mut u8, k: usize) -> [f32; 6] {
+    pub(crate) fn child_bounds(&self, node: *mut u8, k: usize) -> [f32; 6] {
         // SAFETY: as above.
         unsafe {
             let mut out = [0.0; 6];
@@ -262,61 +262,78 @@ impl View {
 
     /// Word `row`, `lane` of a block.
     #[inline(always)]
-    pub fn word(&self, block: *mut u8, row: usize, lane: usize) -> u32 {
+    pub(crate) fn word(&self, block: *mut u8, row: usize, lane: usize) -> u32 {
         // SAFETY: a block of this structure has three rows of sixteen words.
         unsafe { block.cast::<u32>().add((row % 3) * 16 + (lane & 15)).read_volatile() }
     }
 
-    pub fn float(&self, block: *mut u8, row: usize, lane: usize) -> f32 {
+    pub(crate) fn float(&self, block: *mut u8, row: usize, lane: usize) -> f32 {
         f32::from_bits(self.word(block, row, lane))
     }
 }
 
-/// An instance as it stands in a top structure.
+/// An instance as it stands in a top structure: these are the bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[repr(C, align(16))]
 pub struct Record {
     pub object_to_world: [f32; 12],
     pub world_to_object: [f32; 12],
     pub structure: u64,
-    pub custom_index: u32,
-    pub mask: u8,
-    pub sbt_offset: u32,
-    pub flags: u8,
+    custom_and_mask: u32,
+    sbt_and_flags: u32,
     pub index: u32,
+    room: [u32; 3],
 }
 
+const _: () = assert!(std::mem::size_of::<Record>() == INSTANCE as usize);
+
 impl Record {
+    pub const NONE: Record = Record {
+        object_to_world: [0.0; 12],
+        world_to_object: [0.0; 12],
+        structure: 0,
+        custom_and_mask: 0,
+        sbt_and_flags: 0,
+        index: 0,
+        room: [0; 3],
+    };
+
+    pub fn new(instance: &Instance, world_to_object: [f32; 12], index: u32) -> Record {
+        Record {
+            object_to_world: instance.transform,
+            world_to_object,
+            structure: instance.structure,
+            custom_and_mask: instance.custom_index & 0xFF_FFFF | (instance.mask as u32) << 24,
+            sbt_and_flags: instance.sbt_offset & 0xFF_FFFF | (instance.flags as u32) << 24,
+            index,
+            room: [0; 3],
+        }
+    }
+    pub fn custom_index(&self) -> u32 {
+        self.custom_and_mask & 0xFF_FFFF
+    }
+    pub fn mask(&self) -> u32 {
+        self.custom_and_mask >> 24
+    }
+    pub fn sbt_offset(&self) -> u32 {
+        self.sbt_and_flags & 0xFF_FFFF
+    }
+    pub fn flags(&self) -> u8 {
+        (self.sbt_and_flags >> 24) as u8
+    }
+
     /// # Safety
     /// `at` is a leaf of a top structure.
     #[inline(always)]
     pub unsafe fn read(at: *const u8) -> Record {
-        // SAFETY: the caller's.
-        let w: [u32; 32] = unsafe { at.cast::<[u32; 32]>().read() };
-        Record {
-            object_to_world: std::array::from_fn(|i| f32::from_bits(w[i])),
-            world_to_object: std::array::from_fn(|i| f32::from_bits(w[12 + i])),
-            structure: w[24] as u64 | (w[25] as u64) << 32,
-            custom_index: w[26] & 0xFF_FFFF,
-            mask: (w[26] >> 24) as u8,
-            sbt_offset: w[27] & 0xFF_FFFF,
-            flags: (w[27] >> 24) as u8,
-            index: w[28],
-        }
+        // SAFETY: the caller's; any bits are a record.
+        unsafe { at.cast::<Record>().read() }
     }
 
     /// # Safety
     /// As [`Self::read`].
     pub unsafe fn write(&self, at: *mut u8) {
-        let mut w = [0u32; 32];
-        for i in 0..12 {
-            w[i] = self.object_to_world[i].to_bits();
-            w[12 + i] = self.world_to_object[i].to_bits();
-        }
-        (w[24], w[25]) = (self.structure as u32, (self.structure >> 32) as u32);
-        w[26] = self.custom_index & 0xFF_FFFF | (self.mask as u32) << 24;
-        w[27] = self.sbt_offset & 0xFF_FFFF | (self.flags as u32) << 24;
-        w[28] = self.index;
         // SAFETY: the caller's.
-        unsafe { at.cast::<[u32; 32]>().write(w) };
+        unsafe { at.cast::<Record>().write(*self) };
     }
 }

@@ -39,8 +39,13 @@
 //! - Triangles that share an edge leave no gap and are not both hit there: [`trace::triangle`].
 //! - Boxes are conservative, including the rounding of their tests: [`trace::node`].
 
+// Loops over three axes and eight children index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
 mod build;
 mod copy;
+#[cfg(test)]
+mod kernel_tests;
 pub mod layout;
 mod statistics;
 pub mod trace;

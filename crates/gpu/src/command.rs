@@ -6,6 +6,7 @@ use self::generated::Generated;
 use crate::pipeline::ComputePipeline;
 use crate::query::QueryPool;
 use crate::structure;
+use crate::trace::Trace;
 use ash::vk;
 use machine::bindings::Bindings;
 use machine::instrumentation::Active;
@@ -154,6 +155,9 @@ pub enum Command {
         layers: Vec<vk::ImageSubresourceLayers>,
     },
 
+    /// Rays are traced.
+    Trace(Box<Trace>),
+
     /// Builds, copies and questions about acceleration structures.
     Structure(Box<structure::Command>),
 
@@ -226,6 +230,7 @@ impl Command {
             Command::Dispatch { .. }
                 | Command::DispatchIndirect { .. }
                 | Command::Generated(_)
+                | Command::Trace(_)
                 | Command::Draw(..)
                 | Command::ClearAttachments { .. }
         )
@@ -268,6 +273,7 @@ impl Command {
             | Command::CopyMemoryIndirect { .. }
             | Command::CopyMemoryToImageIndirect { .. }
             | Command::Structure(_)
+            | Command::Trace(_)
             | Command::SetEvent { .. }
             | Command::ResetEvent { .. }
             | Command::WaitEvents { .. }
@@ -302,6 +308,7 @@ impl Command {
             Command::ClearDepthStencilImage { .. } => "vkCmdClearDepthStencilImage",
             Command::CopyMemoryIndirect { .. } => "vkCmdCopyMemoryIndirectKHR",
             Command::CopyMemoryToImageIndirect { .. } => "vkCmdCopyMemoryToImageIndirectKHR",
+            Command::Trace(t) => t.call,
             Command::Structure(c) => c.call(),
             Command::Barrier(_) => "vkCmdPipelineBarrier2",
             Command::SetEvent { .. } => "vkCmdSetEvent2",

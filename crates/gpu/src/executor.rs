@@ -2,6 +2,7 @@
 
 mod later;
 mod structures;
+mod trace;
 
 use crate::channel::{Asked, ByPhase, Done, MadeBy, Mark, Publisher, WorkloadKind, listening};
 use crate::chunks::Chunks;
@@ -226,6 +227,7 @@ impl Executor {
             | Command::ClearDepthStencilImage { .. }
             | Command::CopyMemoryIndirect { .. }
             | Command::CopyMemoryToImageIndirect { .. } => self.transfer(c),
+            Command::Trace(t) => self.trace(t),
             Command::Structure(c) => self.structure(c),
             // Commands run one after the other: every dependency within the queue is met already, but in modelled time.
             Command::Barrier(d) => {

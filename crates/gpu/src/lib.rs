@@ -18,5 +18,6 @@ pub mod query;
 pub mod steps;
 pub mod stripes;
 pub mod structure;
+pub mod trace;
 pub mod transfer;
 pub mod watch;

@@ -156,6 +156,9 @@ impl Blame {
             Cause::Memory => "found no memory".to_string(),
             Cause::Fault(Fault::Address(a)) => format!("accessed {a:#x}, which is not device memory"),
             Cause::Fault(Fault::Code(c)) => format!("has an unknown op {c} (an error of the driver's)"),
+            Cause::Fault(Fault::Depth) => {
+                "was called, or traced a ray, deeper than the pipeline's recursion allows".to_string()
+            }
             Cause::Fault(Fault::Watchdog) => format!("did not end within {:?}", limits.wave),
             Cause::Fault(Fault::Stopped) => {
                 format!("was under way when the submission did not end within {:?}", limits.submission)

@@ -34,7 +34,8 @@ macro_rules! with_features {
 ///
 /// Every level has a form, except as an option says after a semicolon:
 /// - `portable = other`: the portable level has another body.
-/// - `portable if condition`: the result is an `Option`, which is `None` for the portable level unless the condition holds.
+/// - `portable if CONDITION`, which is constant: the result is an `Option`, which is `None` for the portable level unless the condition
+///   holds; then no such form is compiled.
 /// - `cold`: a level runs the form of the level that its row in [`levels`](crate::levels) names after `cold`.
 ///   `cold if CONDITION`, which is constant: only where it is true. `portable = other` may follow, after a comma.
 #[macro_export]
@@ -45,11 +46,9 @@ macro_rules! form {
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; portable = $portable:expr) => {
         $crate::levels! { form_table { $level $g $of $unsafe $a $r [$body] [$portable] [false] } }
     };
-    (@of [$level:expr] $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; portable if $when:expr) => {{
-        let level: $crate::Level = $level;
-        (level != $crate::Level::PORTABLE || $when)
-            .then(|| $crate::levels! { form_table { [level] $g $of $unsafe $a $r [$body] [$body] [false] } })
-    }};
+    (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; portable if $when:expr) => {
+        $crate::levels! { form_table { $level $g $of $unsafe $a $r [$body] [$body] [portable if $when] } }
+    };
     (@of $level:tt $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:expr; cold) => {
         $crate::levels! { form_table { $level $g $of $unsafe $a $r [$body] [$body] [true] } }
     };
@@ -78,53 +77,68 @@ macro_rules! form_table {
     ({ [$level:expr] $g:tt $of:tt $unsafe:tt $a:tt $r:tt $body:tt $portable:tt $cold:tt }
         $({ $name:ident, $machine:ident, $exists:meta, cold = $other:ident })*) => {{
         let forms = const {
+            $(
+                #[cfg($exists)]
+                $crate::form_define! { $cold $other $name $g $unsafe $a $r $body $portable }
+            )*
             &[$(
                 #[cfg($exists)]
-                $crate::form_entry!($name $machine $other $cold $g $of $unsafe $a $r $body $portable)
+                $crate::form_entry!($cold $other $name $of $a $r)
             ),*]
         };
         forms[$crate::Level::index($level)]
     }};
 }
 
+/// A level's form, if it has one of its own.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! form_define {
+    ([true] own $($rest:tt)*) => { $crate::form_fn! { $($rest)* } };
+    ([true] $other:ident $($rest:tt)*) => {};
+    ($cold:tt $other:ident $($rest:tt)*) => { $crate::form_fn! { $($rest)* } };
+}
+
 /// A level's entry in the table.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! form_entry {
-    ($name:ident $machine:ident $other:ident [false] $($rest:tt)*) => {
-        $crate::form_of!($name $($rest)*)
+    ([portable if $when:expr] own portable $($rest:tt)*) => {
+        if $when { Some($crate::form_pointer!(portable $($rest)*)) } else { None }
     };
-    ($name:ident $machine:ident $other:ident [true] $($rest:tt)*) => {
-        $crate::form_of!($other $($rest)*)
-    };
-    ($name:ident $machine:ident $other:ident [if $cold:expr] $($rest:tt)*) => {
-        if $cold { $crate::form_of!($other $($rest)*) } else { $crate::form_of!($name $($rest)*) }
+    ([portable if $when:expr] $other:ident $($rest:tt)*) => { Some($crate::form_pointer!($($rest)*)) };
+    ([false] $other:ident $($rest:tt)*) => { $crate::form_pointer!($($rest)*) };
+    ($cold:tt own $($rest:tt)*) => { $crate::form_pointer!($($rest)*) };
+    ([true] $other:ident $name:ident $($rest:tt)*) => { $crate::form_pointer!($other $($rest)*) };
+    ([if $cold:expr] $other:ident $name:ident $($rest:tt)*) => {
+        if $cold { $crate::form_pointer!($other $($rest)*) } else { $crate::form_pointer!($name $($rest)*) }
     };
 }
 
-/// A level's form, as a pointer.
+/// A pointer to a form.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! form_of {
-    (portable [$($g:tt)*] [$($of:tt)*] [$($unsafe:ident)?] ($($a:ident: $t:ty),* $(,)?) [$($r:ty)?] $body:tt [$portable:expr]) => {{
-        #[allow(clippy::too_many_arguments)]
-        unsafe fn portable_form<$($g)*>($($a: $t),*) $(-> $r)? {
-            // SAFETY: the caller guarantees what the body requires.
-            $($unsafe)? { $portable($crate::Portable, $($a),*) }
-        }
+macro_rules! form_pointer {
+    (portable [$($of:tt)*] ($($a:ident: $t:ty),* $(,)?) [$($r:ty)?]) => {
         portable_form::<$($of)*> as unsafe fn($($t),*) $(-> $r)?
-    }};
-    ($name:ident $g:tt [$($of:tt)*] $unsafe:tt ($($a:ident: $t:ty),* $(,)?) [$($r:ty)?] $body:tt $portable:tt) => {{
-        $crate::form_fn! { $name $g $unsafe ($($a: $t),*) [$($r)?] $body }
+    };
+    ($name:ident [$($of:tt)*] ($($a:ident: $t:ty),* $(,)?) [$($r:ty)?]) => {
         $name::<$($of)*> as unsafe fn($($t),*) $(-> $r)?
-    }};
+    };
 }
 
 /// A function compiled with a level's instructions.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! form_fn {
-    ($name:ident [$($g:tt)*] [$($unsafe:ident)?] ($($a:ident: $t:ty),*) [$($r:ty)?] [$body:expr]) => {
+    (portable [$($g:tt)*] [$($unsafe:ident)?] ($($a:ident: $t:ty),* $(,)?) [$($r:ty)?] $body:tt [$portable:expr]) => {
+        #[allow(clippy::too_many_arguments, dead_code)]
+        unsafe fn portable_form<$($g)*>($($a: $t),*) $(-> $r)? {
+            // SAFETY: the caller guarantees what the body requires.
+            $($unsafe)? { $portable($crate::Portable, $($a),*) }
+        }
+    };
+    ($name:ident [$($g:tt)*] [$($unsafe:ident)?] ($($a:ident: $t:ty),* $(,)?) [$($r:ty)?] [$body:expr] $portable:tt) => {
         $crate::$name! {
             #[allow(clippy::too_many_arguments)]
             unsafe fn $name<$($g)*>($($a: $t),*) $(-> $r)? {
@@ -210,7 +224,7 @@ macro_rules! call_form {
         $($unsafe)? { $body($crate::Portable, $($a),*) }
     };
     ($name:ident $unsafe:tt ($($a:ident: $t:ty),*) $r:tt $body:tt) => {{
-        $crate::form_fn! { $name [] $unsafe ($($a: $t),*) $r $body }
+        $crate::form_fn! { $name [] $unsafe ($($a: $t),*) $r $body [] }
         // SAFETY: the level is proof that the CPU has its instructions; the caller guarantees the rest.
         unsafe { $name($($a),*) }
     }};

@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 ///   the word for `TUFF_SIMD`;
 /// - the type that implements [`crate::Simd`], which is also the name of the variant of [`Level`];
 /// - the condition under which the level exists;
-/// - `cold`: the level whose form runs for functions with the option `cold` (see [`crate::form`]). A level that names another one here
-///   has no form of such a function.
+/// - `cold`: the level whose form runs for functions with the option `cold` (see [`crate::form`]): `own`, or the name of another level.
+///   In the second case this level has no form of such a function.
 ///
 /// To add a level, write its module and its row.
 #[macro_export]
 macro_rules! levels {
     ($callback:ident $args:tt) => {
         $crate::$callback! { $args
-            { portable, Portable, all(), cold = portable }
-            { avx2, Avx2, target_arch = "x86_64", cold = avx2 }
+            { portable, Portable, all(), cold = own }
+            { avx2, Avx2, target_arch = "x86_64", cold = own }
             { avx512, Avx512, target_arch = "x86_64", cold = avx2 }
         }
     };

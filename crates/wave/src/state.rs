@@ -97,6 +97,8 @@ pub enum Fault {
     Watchdog,
     /// The wave was told to stop, for what others do ([`crate::Host::expired`]).
     Stopped,
+    /// Shaders of a ray tracing pipeline call each other deeper than it says.
+    Depth,
     /// The program has an op without a kernel (an error of the engine).
     Code(u16),
 }

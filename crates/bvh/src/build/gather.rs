@@ -12,6 +12,7 @@ const CHUNK: usize = 1 << 14;
 const INACTIVE: u32 = u32::MAX;
 
 /// A box as builders want it: finite, with its bounds in order, without negative zeros (which would make minima depend on their order).
+#[allow(clippy::manual_clamp, reason = "clamp keeps NaN")]
 #[inline(always)]
 fn prim(low: [f32; 3], high: [f32; 3], geometry: u32, primitive: u32) -> Prim {
     let mut out = Prim { low, geometry, minus_high: high.map(|h| -h), primitive };

@@ -205,17 +205,18 @@ pub fn build(
         return Err(Error::TooSmall);
     }
     let mut prims = gather::gather(level, input, pool)?;
-    let tree = if flags.has(Flags::PREFER_FAST_BUILD) && !flags.has(Flags::PREFER_FAST_TRACE) {
+    let quick = flags.has(Flags::PREFER_FAST_BUILD) && !flags.has(Flags::PREFER_FAST_TRACE);
+    let binary = if quick {
         morton::build(level, kind, &mut prims, pool)?
     } else {
         sah::build(level, kind, &mut prims, pool)?
     };
-    let plan = wide::plan(&tree, prims.len(), pool)?;
+    let (tree, plan) = wide::plan(&binary, prims.len(), quick, pool)?;
     let parts = parts(kind, geometries, plan.nodes as u64, plan.leaves as u64).ok_or(Error::TooMany)?;
     if parts.size > bytes.len() as u64 {
         return Err(Error::TooSmall);
     }
-    let b = tree.bounds;
+    let b = binary.bounds;
     let bounds = [b[0], b[1], b[2], -b[3], -b[4], -b[5]];
     let header = Header {
         kind,

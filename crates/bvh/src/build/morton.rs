@@ -3,7 +3,7 @@
 use super::{Binary, Bounds, NOTHING, Places, Prim, Split, TASK, Task, join, must_halve, room, sah};
 use crate::layout::Kind;
 use crate::{Error, Pool};
-use simd::Level;
+use simd::{Level, prefetch};
 
 /// Primitives of a task.
 const CHUNK: usize = 1 << 14;
@@ -199,7 +199,9 @@ pub fn build(level: Level, kind: Kind, prims: &mut Vec<Prim>, pool: &dyn Pool) -
     let places = Places(sorted.as_mut_ptr());
     pool.run(chunks, &|task| {
         for at in range(task) {
-            let from = (keys[at] & ((1 << index_bits) - 1)) as usize;
+            let index = |at: usize| (keys[at] & ((1 << index_bits) - 1)) as usize;
+            prefetch(std::ptr::from_ref(&prims[index((at + 16).min(count - 1))]).cast());
+            let from = index(at);
             // SAFETY: each chunk has its own places.
             unsafe { places.get().add(at).write(prims[from]) };
         }

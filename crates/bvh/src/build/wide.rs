@@ -1,8 +1,10 @@
 //! From the binary tree to nodes of eight children, leaves, and their bytes.
 
 use super::{Binary, Bounds, Places, Prim, TASK, area, room};
-use crate::layout::{AXIS, BLOCK, BOUNDS, Child, INSTANCE, LANES, NODE, Parts, Record};
+use crate::layout::{AXIS, BLOCK, BOUNDS, Child, DEPTH, INSTANCE, LANES, NODE, Parts, Record, most};
+use crate::trace::node::MARGIN;
 use crate::{Error, Geometry, Input, Instance, Pool};
+use simd::prefetch;
 
 /// A part of the binary tree.
 #[derive(Clone, Copy)]
@@ -17,9 +19,46 @@ struct Part {
 
 const NO_PART: Part = Part { bounds: super::NOTHING, area: 0.0, at: 0, begin: 0, end: 0 };
 
-impl Binary {
+/// Cost of the nodes that a part becomes, for at most 1 to 7 roots: the sum of their surfaces.
+type Costs = [f32; 7];
+
+/// How nodes are made of a binary tree.
+pub enum Collapse {
+    /// With the least sum of surfaces (Ylitie et al., "Efficient Incoherent Ray Traversal on GPUs Through Compressed Wide BVHs", 2017):
+    /// costs of each split.
+    Least(Vec<Costs>),
+    /// Both sides opened, and then the largest part, until there are eight. So nodes have eight children or only leaves, and descend at
+    /// least two splits.
+    Largest,
+}
+
+/// A binary tree, and how nodes are made of it.
+pub struct Tree<'a> {
+    binary: &'a Binary,
+    collapse: Collapse,
+}
+
+/// Cost of two parts with at most `roots` (2 to 8) together, and how many of them are the first one's.
+#[inline(always)]
+fn together(a: &Costs, b: &Costs, roots: usize) -> (f32, usize) {
+    let mut best = (f32::INFINITY, 1);
+    for k in 1..roots {
+        let cost = a[k - 1] + b[roots - k - 1];
+        if k < 8 && cost < best.0 {
+            best = (cost, k);
+        }
+    }
+    best
+}
+
+impl Tree<'_> {
     fn open(&self, part: &Part) -> [Part; 2] {
-        let split = &self.splits[self.slot(part.at)];
+        let split = &self.binary.splits[self.binary.slot(part.at)];
+        for at in split.child {
+            if at != 0 {
+                prefetch(std::ptr::from_ref(&self.binary.splits[self.binary.slot(at)]).cast());
+            }
+        }
         let of = |side: usize, begin: u32, end: u32| {
             let bounds = split.bounds[side];
             Part { bounds, area: area(&bounds), at: split.child[side], begin, end }
@@ -27,15 +66,43 @@ impl Binary {
         [of(0, part.begin, part.at), of(1, part.at, part.end)]
     }
 
-    /// The children of the node that a part becomes: both of its sides opened, and then the largest, until there are eight.
+    /// The children of the node that a part becomes.
     fn children(&self, part: &Part, out: &mut [Part; 8]) -> usize {
         if part.at == 0 {
             out[0] = *part;
             return 1;
         }
+        match &self.collapse {
+            Collapse::Largest => self.largest(part, out),
+            Collapse::Least(costs) => {
+                let mut count = 0;
+                self.spread(costs, part, 8, out, &mut count);
+                count
+            }
+        }
+    }
+
+    /// The best up to `roots` parts of a part.
+    fn spread(&self, costs: &[Costs], part: &Part, roots: usize, out: &mut [Part; 8], count: &mut usize) {
+        let sides = self.open(part);
+        let cost = |of: &Part| if of.at == 0 { [0.0; 7] } else { costs[self.binary.slot(of.at)] };
+        let of = [cost(&sides[0]), cost(&sides[1])];
+        let (_, first) = together(&of[0], &of[1], roots);
+        for (k, roots) in [(0, first), (1, roots - first)] {
+            let side = &sides[k];
+            // Costs are those of one root as long as more do not help.
+            if side.at == 0 || roots == 1 || of[k][roots - 1] == of[k][0] {
+                out[*count] = *side;
+                *count += 1;
+            } else {
+                self.spread(costs, side, roots, out, count);
+            }
+        }
+    }
+
+    fn largest(&self, part: &Part, out: &mut [Part; 8]) -> usize {
         let sides = self.open(part);
         let mut count = 0;
-        // Both are opened in any case: the depth of the tree depends on it.
         for side in sides {
             if side.at != 0 {
                 let [a, b] = self.open(&side);
@@ -61,25 +128,93 @@ impl Binary {
         count
     }
 
-    fn root(&self, prims: usize) -> Part {
-        Part { bounds: self.bounds, area: area(&self.bounds), at: self.root, begin: 0, end: prims as u32 }
-    }
-
-    /// Nodes below a node's own, and leaves.
-    fn count(&self, part: &Part) -> (u32, u32) {
+    /// Nodes below a node's own, leaves, and levels.
+    fn count(&self, part: &Part) -> (u32, u32, u32) {
         let mut kids = [NO_PART; 8];
         let n = self.children(part, &mut kids);
-        let (mut nodes, mut leaves) = (0, 0);
+        let (mut nodes, mut leaves, mut depth) = (0, 0, 0);
         for kid in &kids[..n] {
             if kid.at == 0 {
                 leaves += 1;
             } else {
-                let (below, more) = self.count(kid);
+                let (below, more, levels) = self.count(kid);
                 nodes += 1 + below;
                 leaves += more;
+                depth = depth.max(levels);
             }
         }
-        (nodes, leaves)
+        (nodes, leaves, depth + 1)
+    }
+}
+
+impl Binary {
+    fn whole(&self, prims: usize) -> Part {
+        Part { bounds: self.bounds, area: area(&self.bounds), at: self.root, begin: 0, end: prims as u32 }
+    }
+
+    /// # Safety
+    /// No other task uses the part's slots of `out`.
+    unsafe fn costs_below(&self, at: u32, out: Places<Costs>) -> Costs {
+        if at == 0 {
+            return [0.0; 7];
+        }
+        let split = &self.splits[self.slot(at)];
+        // SAFETY: parts of this one.
+        unsafe {
+            let (a, b) = (self.costs_below(split.child[0], out), self.costs_below(split.child[1], out));
+            self.costs_of(at, &a, &b, out)
+        }
+    }
+
+    /// # Safety
+    /// As above.
+    unsafe fn costs_of(&self, at: u32, a: &Costs, b: &Costs, out: Places<Costs>) -> Costs {
+        let split = &self.splits[self.slot(at)];
+        let mut both = split.bounds[0];
+        super::join(&mut both, &split.bounds[1]);
+        let mut costs = [0.0; 7];
+        costs[0] = area(&both) + together(a, b, 8).0;
+        for roots in 2..8 {
+            costs[roots - 1] = together(a, b, roots).0.min(costs[0]);
+        }
+        // SAFETY: the slot is this split's.
+        unsafe { out.get().add(self.slot(at)).write(costs) };
+        costs
+    }
+
+    /// Costs of all splits.
+    fn costs(&self, prims: usize, pool: &dyn Pool) -> Result<Vec<Costs>, Error> {
+        let mut out = room::<Costs>(self.splits.len())?;
+        let places = Places(out.as_mut_ptr());
+        // Large parts, parents first, and those of tasks.
+        let (mut large, mut tasks) = (Vec::new(), Vec::new());
+        let mut todo = vec![(self.root, 0, prims as u32)];
+        while let Some((at, begin, end)) = todo.pop() {
+            let list = if (end - begin) as usize <= TASK || at == 0 { &mut tasks } else { &mut large };
+            list.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
+            list.push(at);
+            if (end - begin) as usize > TASK && at != 0 {
+                let child = self.splits[self.slot(at)].child;
+                todo.try_reserve(2).map_err(|_| Error::OutOfMemory)?;
+                todo.push((child[0], begin, at));
+                todo.push((child[1], at, end));
+            }
+        }
+        // SAFETY: tasks have separate parts.
+        pool.run(tasks.len(), &|n| unsafe {
+            self.costs_below(tasks[n], places);
+        });
+        for at in large.iter().rev() {
+            let child = self.splits[self.slot(*at)].child;
+            // SAFETY: what is below was written.
+            unsafe {
+                let of = |at: u32| if at == 0 { [0.0; 7] } else { places.get().add(self.slot(at)).read() };
+                self.costs_of(*at, &of(child[0]), &of(child[1]), places);
+            }
+        }
+        // SAFETY: the slots of all splits were written, and no others are read.
+        unsafe { out.set_len(self.splits.len()) };
+        Ok(out)
     }
 }
 
@@ -101,17 +236,38 @@ pub struct Plan {
     jobs: Vec<Job>,
 }
 
-/// Where all goes. Nodes of large parts come first, then each task's.
-pub fn plan(tree: &Binary, prims: usize, pool: &dyn Pool) -> Result<Plan, Error> {
+/// Where all goes, and how nodes are made.
+pub fn plan<'a>(
+    binary: &'a Binary,
+    prims: usize,
+    quick: bool,
+    pool: &dyn Pool,
+) -> Result<(Tree<'a>, Plan), Error> {
+    if !quick && prims > 0 {
+        let tree = Tree { binary, collapse: Collapse::Least(binary.costs(prims, pool)?) };
+        let (plan, depth) = lay(&tree, prims, pool)?;
+        // Nothing bounds these but the other way.
+        if depth <= DEPTH as u32 && plan.nodes as u64 <= most(binary.kind, prims as u64).1 {
+            return Ok((tree, plan));
+        }
+    }
+    let tree = Tree { binary, collapse: Collapse::Largest };
+    let (plan, _) = lay(&tree, prims, pool)?;
+    Ok((tree, plan))
+}
+
+/// The nodes of large parts come first, then each task's. And the number of levels.
+fn lay(tree: &Tree, prims: usize, pool: &dyn Pool) -> Result<(Plan, u32), Error> {
     let mut plan = Plan { nodes: 0, leaves: 0, jobs: Vec::new() };
     if prims == 0 {
-        return Ok(plan);
+        return Ok((plan, 0));
     }
-    let mut todo = vec![(tree.root(prims), 0)];
+    let mut todo = vec![(tree.binary.whole(prims), 0, 1)];
     plan.nodes = 1;
+    let mut above = Vec::new();
     let mut at = 0;
     while at < todo.len() {
-        let (part, node) = todo[at];
+        let (part, node, level) = todo[at];
         at += 1;
         let whole = (part.end - part.begin) as usize <= TASK;
         let mut job = Job { part, node, nodes: plan.nodes, leaves: plan.leaves, whole };
@@ -123,7 +279,7 @@ pub fn plan(tree: &Binary, prims: usize, pool: &dyn Pool) -> Result<Plan, Error>
                 if kid.at == 0 {
                     plan.leaves += 1;
                 } else {
-                    todo.push((*kid, plan.nodes));
+                    todo.push((*kid, plan.nodes, level + 1));
                     plan.nodes += 1;
                 }
             }
@@ -132,29 +288,34 @@ pub fn plan(tree: &Binary, prims: usize, pool: &dyn Pool) -> Result<Plan, Error>
         }
         plan.jobs.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
         plan.jobs.push(job);
+        above.try_reserve(1).map_err(|_| Error::OutOfMemory)?;
+        above.push(level);
     }
-    let mut counts = room::<(u32, u32)>(plan.jobs.len())?;
+    let mut counts = room::<(u32, u32, u32)>(plan.jobs.len())?;
     let places = Places(counts.as_mut_ptr());
     let jobs = &plan.jobs;
     pool.run(jobs.len(), &|n| {
-        let count = if jobs[n].whole { tree.count(&jobs[n].part) } else { (0, 0) };
+        let count = if jobs[n].whole { tree.count(&jobs[n].part) } else { (0, 0, 1) };
         // SAFETY: one place a task.
         unsafe { places.get().add(n).write(count) };
     });
     // SAFETY: written by the tasks.
     unsafe { counts.set_len(jobs.len()) };
-    for (job, (nodes, leaves)) in plan.jobs.iter_mut().zip(&counts) {
+    let mut depth = 0;
+    for (n, (nodes, leaves, levels)) in counts.iter().enumerate() {
+        let job = &mut plan.jobs[n];
         if job.whole {
             (job.nodes, job.leaves) = (plan.nodes, plan.leaves);
             plan.nodes += nodes;
             plan.leaves += leaves;
         }
+        depth = depth.max(above[n] + levels - 1);
     }
-    Ok(plan)
+    Ok((plan, depth))
 }
 
 struct Writer<'a> {
-    tree: &'a Binary,
+    tree: &'a Tree<'a>,
     prims: &'a [Prim],
     input: &'a Input<'a>,
     nodes: Places<u8>,
@@ -166,7 +327,7 @@ struct Writer<'a> {
 /// # Safety
 /// `parts` lie in the memory from `base` on, and have room for what `plan` has.
 pub unsafe fn write(
-    tree: &Binary,
+    tree: &Tree,
     plan: &Plan,
     prims: &[Prim],
     input: &Input,
@@ -190,6 +351,10 @@ impl Writer<'_> {
     unsafe fn node(&self, part: &Part, node: u32, nodes: &mut u32, leaves: &mut u32, below: bool) {
         let mut kids = [NO_PART; 8];
         let n = self.tree.children(part, &mut kids);
+        // Positions lie anywhere: all are asked for before the first is read.
+        for kid in kids[..n].iter().filter(|kid| kid.at == 0) {
+            self.ask(kid);
+        }
         let mut bounds = [super::NOTHING; 8];
         let mut child = [Child::None; 8];
         for k in 0..n {
@@ -211,6 +376,22 @@ impl Writer<'_> {
                 if let Child::Node(at) = child[k] {
                     // SAFETY: as above.
                     unsafe { self.node(&kids[k], at, nodes, leaves, true) };
+                }
+            }
+        }
+    }
+
+    fn ask(&self, leaf: &Part) {
+        let Input::Geometries(all) = self.input else { return };
+        for p in &self.prims[leaf.begin as usize..leaf.end as usize] {
+            match &all[p.geometry as usize] {
+                Geometry::Triangles { positions, .. } => {
+                    let at = std::ptr::from_ref(&positions[p.primitive as usize * 3]).cast::<u8>();
+                    prefetch(at);
+                    prefetch(at.wrapping_add(35));
+                }
+                Geometry::Boxes { bounds, .. } => {
+                    prefetch(std::ptr::from_ref(&bounds[p.primitive as usize]).cast())
                 }
             }
         }
@@ -279,16 +460,7 @@ pub fn block_lane(words: &mut [[u32; 16]; 3], lane: usize, geometry: &Geometry, 
 
 /// An instance as a leaf has it.
 pub fn record(instance: &Instance, index: u32) -> Record {
-    Record {
-        object_to_world: instance.transform,
-        world_to_object: inverse(&instance.transform),
-        structure: instance.structure,
-        custom_index: instance.custom_index,
-        mask: instance.mask,
-        sbt_offset: instance.sbt_offset,
-        flags: instance.flags,
-        index,
-    }
+    Record::new(instance, inverse(&instance.transform), index)
 }
 
 /// The inverse of three rows of four; not finite if there is none.
@@ -324,19 +496,23 @@ pub unsafe fn encode(to: *mut u8, boxes: &[Bounds], child: &[Child; 8]) {
     }
     let mut bytes = [0u8; NODE as usize];
     for axis in 0..3 {
-        let origin = all[axis];
+        // The lowest plane is a little below what it bounds, as the others are.
+        let low = all[axis];
+        let origin = (low - (-all[axis + 3] - low) * (1.0 / (1 << 18) as f32)).min(low.next_down());
         let extent = -all[axis + 3] - origin;
-        // The next power of two above a 255th; not so small that its reciprocal is not finite.
-        let exponent = (((extent * (1.0 / 254.5)).to_bits() >> 23) + 1).clamp(127 - 60, 127 + 126);
+        // The next power of two above a 254th; not so small that a ray along a plane misses what lies in it.
+        let exponent = (((extent * (1.0 / 254.0)).to_bits() >> 23) + 1).clamp(127 - 40, 127 + 126);
         let by = f32::from_bits((254 - exponent) << 23);
         bytes[axis * 4..axis * 4 + 4].copy_from_slice(&origin.to_bits().to_le_bytes());
         bytes[12 + axis] = exponent as u8;
         let at = BOUNDS + AXIS * axis;
+        // Boxes of no child: nothing lies in them.
+        bytes[at..at + 8].fill(255);
+        bytes[at + 16..at + 24].fill(255);
         for (k, b) in boxes.iter().enumerate().take(8) {
-            // (As integers of positive numbers: the lower one is cut, the upper one cut and rounded up.)
-            let (low, high) = ((b[axis] - origin) * by, (-b[axis + 3] - origin) * by);
-            let up = high as i32;
-            let up = up + (high > up as f32) as i32;
+            // (Of positive numbers: cut, and of upper ones the next one.)
+            let (low, high) = ((b[axis] - origin) * by - MARGIN, (-b[axis + 3] - origin) * by + MARGIN);
+            let up = high as i32 + 1;
             bytes[at + k] = (low as i32).clamp(0, 255) as u8;
             bytes[at + 16 + k] = bytes[at + k];
             bytes[at + 8 + k] = up.clamp(0, 255) as u8;

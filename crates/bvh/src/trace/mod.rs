@@ -10,9 +10,11 @@ pub use wave::{Rays, trace, trace_counted};
 
 use crate::layout::{DEPTH, Kind, Record, View};
 use crate::{Bytes, Visits};
+use node::Row;
 use simd::Level;
 use space::Space;
 use std::mem::MaybeUninit;
+use triangle::Edges;
 
 /// Ray flags; the bits are SPIR-V's.
 pub mod ray_flags {
@@ -135,6 +137,12 @@ pub struct Traversal {
     candidate: Hit,
     committed: Hit,
     done: bool,
+    /// Of the world's space only the ray is set.
+    fresh: bool,
+    /// The bottom structure that was entered last, by its address.
+    known: Option<(u64, View)>,
+    edges: Edges,
+    near: Row,
     stack: [MaybeUninit<Entry>; STACK],
 }
 
@@ -160,24 +168,14 @@ impl Visits for Told<'_> {
     }
 }
 
-const NO_RECORD: Record = Record {
-    object_to_world: [0.0; 12],
-    world_to_object: [0.0; 12],
-    structure: 0,
-    custom_index: 0,
-    mask: 0,
-    sbt_offset: 0,
-    flags: 0,
-    index: 0,
-};
-
 impl Traversal {
     /// Of a ray through a top structure. If `top` is none, the ray misses.
     pub fn new(top: Bytes, ray: &Ray) -> Traversal {
-        Self::at_level(Level::widest(None), top, ray)
+        static WIDEST: std::sync::OnceLock<Level> = std::sync::OnceLock::new();
+        Self::at_level(*WIDEST.get_or_init(|| Level::widest(None)), top, ray)
     }
 
-    /// [`Self::new`] with the kernels of a level.
+    /// [`Self::new`] with the kernels of a level, instead of those of this CPU's widest.
     pub fn at_level(level: Level, top: Bytes, ray: &Ray) -> Traversal {
         let mut this = Traversal::idle(level);
         this.start(View::of(top).map(|(view, _)| view).filter(|v| v.kind == Kind::Instances), ray);
@@ -197,7 +195,7 @@ impl Traversal {
             t_max: 0.0,
             flags: 0,
             cull_mask: 0,
-            instance: NO_RECORD,
+            instance: Record::NONE,
             record: 0,
             base: 0,
             height: 0,
@@ -206,6 +204,10 @@ impl Traversal {
             candidate: Hit::default(),
             committed: Hit::default(),
             done: true,
+            fresh: false,
+            known: None,
+            edges: Edges::EMPTY,
+            near: Row([0.0; 16]),
             stack: [const { MaybeUninit::uninit() }; STACK],
         }
     }
@@ -222,10 +224,11 @@ impl Traversal {
         (self.base, self.height) = (0, 0);
         self.done = true;
         if let Some(top) = top
-            && self.world.set(ray.origin, ray.direction)
             && ray.t_min <= ray.t_max
         {
             self.done = false;
+            self.fresh = true;
+            (self.world.origin, self.world.direction) = (ray.origin, ray.direction);
             self.budget = [top.node_count, 0];
             self.push(crate::layout::Child::Node(0).word(), ray.t_min);
         }
@@ -345,6 +348,10 @@ impl Clone for Traversal {
             candidate: self.candidate,
             committed: self.committed,
             done: self.done,
+            fresh: self.fresh,
+            known: self.known,
+            edges: Edges::EMPTY,
+            near: Row([0.0; 16]),
         }
     }
 }

@@ -1,12 +1,18 @@
 //! A ray as the kernels want it, in one space.
 
-/// Rows of sixteen floats are [x, y, z, 0] four times: quads 0 and 1 are for near planes, quads 2 and 3 for far ones.
+use super::node::SLACK;
+use simd::Simd;
+
+/// Rows of sixteen floats are [x, y, z, anything] four times: quads 0 and 1 are for near planes, quads 2 and 3 for far ones.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Space {
     pub origin16: [f32; 16],
     /// 1 / direction; negative in the quads for far planes.
     pub inverse16: [f32; 16],
+    /// The same, changed by [`SLACK`] both ways.
+    pub shorter16: [f32; 16],
+    pub longer16: [f32; 16],
     pub origin: [f32; 3],
     pub direction: [f32; 3],
     /// The axes in the order of the shear: that of the largest component of the direction is the last.
@@ -16,13 +22,16 @@ pub struct Space {
     pub shear: [f32; 3],
 }
 
-/// Of a direction that is 0, or so small that the reciprocal is not finite.
-const LARGE: f32 = f32::from_bits((127 + 126) << 23);
+/// In place of the reciprocal of a direction that is 0 or below the reciprocal of this. Products with distances up to 2^43 are finite, and
+/// those with the least margin of a plane (2^-40 times [`super::node::MARGIN`]) are above 2^32.
+const LARGE: f32 = f32::from_bits((127 + 84) << 23);
 
 impl Space {
     pub const EMPTY: Space = Space {
         origin16: [0.0; 16],
         inverse16: [0.0; 16],
+        shorter16: [0.0; 16],
+        longer16: [0.0; 16],
         origin: [0.0; 3],
         direction: [0.0; 3],
         axes: [0, 1, 2],
@@ -30,52 +39,87 @@ impl Space {
         shear: [0.0; 3],
     };
 
-    /// False if the ray has a component that is not finite, or no direction: it hits nothing.
+    /// For boxes and triangles: see [`Self::set_boxes`].
     #[inline(always)]
-    pub fn set(&mut self, origin: [f32; 3], direction: [f32; 3]) -> bool {
-        let finite = (0..3).all(|i| origin[i].is_finite() && direction[i].is_finite());
-        if !finite || direction == [0.0; 3] {
+    pub fn set<S: Simd>(&mut self, s: S, origin: [f32; 3], direction: [f32; 3]) -> bool {
+        if !self.set_boxes(s, origin, direction) {
             return false;
         }
-        self.origin = origin;
-        self.direction = direction;
-        let mut inverse = [0.0; 3];
-        for i in 0..3 {
-            let d = direction[i];
-            inverse[i] = if d.abs() < 1.0 / LARGE { LARGE.copysign(d) } else { 1.0 / d };
-            self.near[i] = if d.is_sign_negative() { 8 } else { 0 };
-        }
-        for quad in 0..4 {
-            let sign = if quad < 2 { 1.0 } else { -1.0 };
-            for i in 0..3 {
-                self.origin16[quad * 4 + i] = origin[i];
-                self.inverse16[quad * 4 + i] = inverse[i] * sign;
-            }
-        }
-        let abs = direction.map(f32::abs);
-        let z = if abs[0] > abs[1] && abs[0] > abs[2] {
+        let [x, y, z] = direction;
+        let abs = [x.abs(), y.abs(), z.abs()];
+        let kz = if abs[0] > abs[1] && abs[0] > abs[2] {
             0
         } else if abs[1] > abs[2] {
             1
         } else {
             2
         };
-        let (mut x, mut y) = ((z + 1) % 3, (z + 2) % 3);
+        let (mut kx, mut ky) = ([1, 2, 0][kz], [2, 0, 1][kz]);
         // So that the order of vertices, seen along the ray, stays.
-        if direction[z] < 0.0 {
-            (x, y) = (y, x);
+        if direction[kz] < 0.0 {
+            (kx, ky) = (ky, kx);
         }
-        self.axes = [x as u8, y as u8, z as u8];
-        self.shear = [direction[x] / direction[z], direction[y] / direction[z], 1.0 / direction[z]];
+        self.axes = [kx as u8, ky as u8, kz as u8];
+        self.shear = [direction[kx] / direction[kz], direction[ky] / direction[kz], 1.0 / direction[kz]];
+        true
+    }
+
+    /// False if the ray has a component that is not finite, or no direction: it hits nothing.
+    #[inline(always)]
+    pub fn set_boxes<S: Simd>(&mut self, s: S, origin: [f32; 3], direction: [f32; 3]) -> bool {
+        // (A product with 0 is 0 unless something is not finite.)
+        let [x, y, z] = direction;
+        let sum = (origin[0] * 0.0 + x * 0.0) + (origin[1] * 0.0 + y * 0.0) + (origin[2] * 0.0 + z * 0.0);
+        if sum != 0.0 || (x == 0.0 && y == 0.0 && z == 0.0) {
+            return false;
+        }
+        self.origin = origin;
+        self.direction = direction;
+        self.near = [
+            ((x.to_bits() >> 31) * 8) as u8,
+            ((y.to_bits() >> 31) * 8) as u8,
+            ((z.to_bits() >> 31) * 8) as u8,
+        ];
+        // Rows are made of vectors: what is stored in parts is slow to load as a whole.
+        let d = row(s, direction);
+        let signs = s.iand(s.bits(d), s.isplat(0x8000_0000));
+        let tiny = s.flt(s.from_bits(s.ixor(s.bits(d), signs)), s.fsplat(1.0 / LARGE));
+        let large = s.from_bits(s.ior(s.isplat(LARGE.to_bits()), signs));
+        let inverse = s.fsel(tiny, large, s.fdiv(s.fsplat(1.0), d));
+        let inverse =
+            s.fsel(s.mask(0xFF), inverse, s.from_bits(s.ixor(s.bits(inverse), s.isplat(0x8000_0000))));
+        // SAFETY: rows of sixteen floats, aligned.
+        unsafe {
+            s.fstore(self.origin16.as_mut_ptr().cast(), row(s, origin));
+            s.fstore(self.inverse16.as_mut_ptr().cast(), inverse);
+            s.fstore(self.shorter16.as_mut_ptr().cast(), s.fmul(inverse, s.fsplat(1.0 - SLACK)));
+            s.fstore(self.longer16.as_mut_ptr().cast(), s.fmul(inverse, s.fsplat(1.0 + SLACK)));
+        }
         true
     }
 }
 
-/// Three rows of four.
-pub fn point(m: &[f32; 12], p: [f32; 3]) -> [f32; 3] {
-    std::array::from_fn(|r| m[r * 4] * p[0] + m[r * 4 + 1] * p[1] + m[r * 4 + 2] * p[2] + m[r * 4 + 3])
+/// [x, y, z, z] in each quad.
+#[inline(always)]
+fn row<S: Simd>(s: S, v: [f32; 3]) -> S::F {
+    s.fsel(s.mask(0x1111), s.fsplat(v[0]), s.fsel(s.mask(0x2222), s.fsplat(v[1]), s.fsplat(v[2])))
 }
 
+/// Three rows of four.
+#[inline(always)]
+pub fn point(m: &[f32; 12], p: [f32; 3]) -> [f32; 3] {
+    let mut out = [0.0; 3];
+    for r in 0..3 {
+        out[r] = m[r * 4] * p[0] + m[r * 4 + 1] * p[1] + m[r * 4 + 2] * p[2] + m[r * 4 + 3];
+    }
+    out
+}
+
+#[inline(always)]
 pub fn vector(m: &[f32; 12], p: [f32; 3]) -> [f32; 3] {
-    std::array::from_fn(|r| m[r * 4] * p[0] + m[r * 4 + 1] * p[1] + m[r * 4 + 2] * p[2])
+    let mut out = [0.0; 3];
+    for r in 0..3 {
+        out[r] = m[r * 4] * p[0] + m[r * 4 + 1] * p[1] + m[r * 4 + 2] * p[2];
+    }
+    out
 }

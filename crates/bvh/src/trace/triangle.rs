@@ -24,6 +24,16 @@ impl Edges {
         Edges { edge: Row([0.0; 16]), x: Row([0.0; 16]), y: Row([0.0; 16]), z: Row([0.0; 16]) };
 }
 
+/// Coordinates along an axis, from the ray's origin.
+///
+/// # Safety
+/// `block` is a block; `k` is below 3.
+#[inline(always)]
+unsafe fn row<S: Simd>(s: S, block: *const u8, space: &Space, k: usize) -> S::F {
+    // SAFETY: the caller's.
+    unsafe { s.fsub(s.fload(block.add(64 * k)), s.fsplat(*space.origin.get_unchecked(k))) }
+}
+
 /// The triangles that the ray's line goes through: bits of those whose front it sees, and of those whose back. `edges` is written if
 /// there are any.
 ///
@@ -32,11 +42,10 @@ impl Edges {
 #[inline(always)]
 pub unsafe fn triangles<S: Simd>(s: S, block: *const u8, space: &Space, edges: &mut Edges) -> (u32, u32) {
     let [kx, ky, kz] = space.axes.map(usize::from);
-    // SAFETY: rows of 64 bytes of the block; axes are below 3.
-    let row = |k: usize| unsafe { s.fsub(s.fload(block.add(64 * (k % 3))), s.fsplat(space.origin[k % 3])) };
-    let z = row(kz);
-    let x = s.fnma(s.fsplat(space.shear[0]), z, row(kx));
-    let y = s.fnma(s.fsplat(space.shear[1]), z, row(ky));
+    // SAFETY: rows of the block; the axes are 0 to 2.
+    let [x, y, z] = unsafe { [row(s, block, space, kx), row(s, block, space, ky), row(s, block, space, kz)] };
+    let x = s.fnma(s.fsplat(space.shear[0]), z, x);
+    let y = s.fnma(s.fsplat(space.shear[1]), z, y);
     // No fused operations here: both products must be rounded alike.
     let edge = s.fsub(s.fmul(s.fnext_quad(x), y), s.fmul(s.fnext_quad(y), x));
     let zero = s.fsplat(0.0);

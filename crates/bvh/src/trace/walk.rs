@@ -1,8 +1,8 @@
 //! The loop of a traversal.
 
-use super::node::{Row, boxes, limits};
+use super::node::{boxes, limits};
 use super::space::{point, vector};
-use super::triangle::{Edges, hit, triangles};
+use super::triangle::{hit, triangles};
 use super::{Entry, Hit, HitKind, STACK, Scene, Step, Traversal, ray_flags};
 use crate::layout::{Child, INDEX, Kind, LEAF_BIT, NODE_BIT, Record, View};
 use crate::{Visits, geometry_flags, instance_flags};
@@ -10,9 +10,10 @@ use simd::{Level, Simd};
 
 type Walk<V> = unsafe fn(&mut Traversal, &dyn Scene, &mut V) -> Step;
 
-/// The loop for a level, with its visits told to a `V`.
+/// The loop for a level, with its visits told to a `V`. A ray is one chain of dependent steps, and those of the wider level take longer: on
+/// Zen 5 it is a fifth slower.
 pub fn of<V: Visits>(level: Level) -> Walk<V> {
-    simd::form!(level, <V: Visits> unsafe fn(t: &mut Traversal, scene: &dyn Scene, visits: &mut V) -> Step = walk)
+    simd::form!(level, <V: Visits> unsafe fn(t: &mut Traversal, scene: &dyn Scene, visits: &mut V) -> Step = walk; cold)
 }
 
 /// # Safety
@@ -23,12 +24,14 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
     if t.done {
         return Step::Done;
     }
-    let mut near = Row([0.0; 16]);
-    let mut edges = Edges::EMPTY;
+    if std::mem::take(&mut t.fresh) && !t.world.set_boxes(s, t.world.origin, t.world.direction) {
+        t.done = true;
+        return Step::Done;
+    }
     if t.pending.1 != 0 {
         let (leaf, lanes) = std::mem::take(&mut t.pending);
         // SAFETY: this function's.
-        if let Some(step) = unsafe { leaf_of(s, t, leaf, lanes, &mut edges) } {
+        if let Some(step) = unsafe { leaf_of(s, t, leaf, lanes) } {
             return step;
         }
     }
@@ -70,9 +73,7 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
             t.budget[which] -= 1;
             visits.node(place, at);
             // SAFETY: a node of the view.
-            let (mut hits, count) =
-                unsafe { (boxes(s, node, space, limits, &mut near), node.add(15).read_volatile()) };
-            hits &= ((1u32 << (count as u32 & 15)) - 1) & 0xFF;
+            let mut hits = unsafe { boxes(s, node, space, limits, &mut t.near) };
             if hits == 0 {
                 break;
             }
@@ -84,14 +85,26 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
             if hits == 0 {
                 continue;
             }
+            if t.flags & ray_flags::TERMINATE_ON_FIRST_HIT != 0 {
+                // Any hit will do.
+                while hits != 0 {
+                    let k = hits.trailing_zeros() & 7;
+                    hits &= hits - 1;
+                    let put = Entry { child: child_of(k), t: t.near.0[k as usize] };
+                    // SAFETY: there is room for eight entries.
+                    unsafe { t.stack.get_unchecked_mut(t.height as usize).write(put) };
+                    t.height += 1;
+                }
+                continue;
+            }
             // The nearest is next, the others wait, the farthest lowest.
-            let mut best = Entry { child, t: near.0[first as usize] };
+            let mut best = Entry { child, t: t.near.0[first as usize] };
             let from = t.height as usize;
             let mut end = from;
             while hits != 0 {
                 let k = hits.trailing_zeros() & 7;
                 hits &= hits - 1;
-                let mut put = Entry { child: child_of(k), t: near.0[k as usize] };
+                let mut put = Entry { child: child_of(k), t: t.near.0[k as usize] };
                 if put.t < best.t {
                     std::mem::swap(&mut put, &mut best);
                 }
@@ -118,12 +131,12 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
         }
         let leaf = child & INDEX;
         if which == 0 {
-            enter(t, &view, leaf, scene);
+            enter(s, t, &view, leaf, scene);
             continue;
         }
         visits.leaf(place, leaf, view.kind == Kind::Triangles);
         // SAFETY: this function's.
-        if let Some(step) = unsafe { leaf_of(s, t, leaf, 0xF, &mut edges) } {
+        if let Some(step) = unsafe { leaf_of(s, t, leaf, 0xF) } {
             return step;
         }
     }
@@ -133,15 +146,22 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
 
 /// Goes into the structure of an instance, if the ray may hit it.
 #[inline(always)]
-fn enter(t: &mut Traversal, top: &View, leaf: u32, scene: &dyn Scene) {
+fn enter<S: Simd>(s: S, t: &mut Traversal, top: &View, leaf: u32, scene: &dyn Scene) {
     let Some(at) = top.leaf(leaf) else { return };
     // SAFETY: a leaf of a top structure.
     let record = unsafe { Record::read(at) };
-    if record.mask as u32 & t.cull_mask == 0 {
+    if record.mask() & t.cull_mask == 0 {
         return;
     }
-    let Some(bytes) = scene.bottom(record.structure) else { return };
-    let Some((view, _)) = View::of(bytes) else { return };
+    let view = match t.known {
+        Some((address, view)) if address == record.structure => view,
+        _ => {
+            let Some(bytes) = scene.bottom(record.structure) else { return };
+            let Some((view, _)) = View::of(bytes) else { return };
+            t.known = Some((record.structure, view));
+            view
+        }
+    };
     let skip = match view.kind {
         Kind::Triangles => ray_flags::SKIP_TRIANGLES,
         Kind::Boxes => ray_flags::SKIP_AABBS,
@@ -152,7 +172,7 @@ fn enter(t: &mut Traversal, top: &View, leaf: u32, scene: &dyn Scene) {
     }
     let origin = point(&record.world_to_object, t.world.origin);
     let direction = vector(&record.world_to_object, t.world.direction);
-    if !t.object.set(origin, direction) {
+    if !t.object.set(s, origin, direction) {
         return;
     }
     (t.instance, t.record, t.bottom, t.base) = (record, leaf, Some(view), t.height);
@@ -166,22 +186,16 @@ fn enter(t: &mut Traversal, top: &View, leaf: u32, scene: &dyn Scene) {
 /// # Safety
 /// As [`walk`].
 #[inline(always)]
-unsafe fn leaf_of<S: Simd>(
-    s: S,
-    t: &mut Traversal,
-    leaf: u32,
-    lanes: u32,
-    edges: &mut Edges,
-) -> Option<Step> {
+unsafe fn leaf_of<S: Simd>(s: S, t: &mut Traversal, leaf: u32, lanes: u32) -> Option<Step> {
     let view = t.bottom?;
     let block = view.leaf(leaf)?;
     let is_triangles = view.kind == Kind::Triangles;
     let (front, back);
     if is_triangles {
         // SAFETY: a block of the view.
-        (front, back) = unsafe { triangles(s, block, &t.object, edges) };
+        (front, back) = unsafe { triangles(s, block, &t.object, &mut t.edges) };
     } else {
-        (front, back) = (boxes_of(t, &view, block, edges), 0);
+        (front, back) = (boxes_of(t, &view, block), 0);
     }
     let mut left = (front | back) & lanes;
     while left != 0 {
@@ -189,16 +203,16 @@ unsafe fn leaf_of<S: Simd>(
         left &= left - 1;
         let mut found = Hit { kind: HitKind::Triangle, front: front >> lane & 1 != 0, ..Hit::default() };
         if is_triangles {
-            let [at, u, v] = hit(edges, lane, &t.object);
+            let [at, u, v] = hit(&t.edges, lane, &t.object);
             if !(t.t_min < at && at <= t.t_max) {
                 continue;
             }
             (found.t, found.barycentrics) = (at, [u, v]);
-            if t.instance.flags & instance_flags::FLIP_FACING != 0 {
+            if t.instance.flags() & instance_flags::FLIP_FACING != 0 {
                 found.front = !found.front;
             }
             let cull = if found.front { ray_flags::CULL_FRONT_FACING } else { ray_flags::CULL_BACK_FACING };
-            if t.flags & cull != 0 && t.instance.flags & instance_flags::FACING_CULL_DISABLE == 0 {
+            if t.flags & cull != 0 && t.instance.flags() & instance_flags::FACING_CULL_DISABLE == 0 {
                 continue;
             }
             // Exclusive of the ray's own end.
@@ -206,17 +220,17 @@ unsafe fn leaf_of<S: Simd>(
                 continue;
             }
         } else {
-            found = Hit { kind: HitKind::Box, t: edges.edge.0[lane], ..Hit::default() };
+            found = Hit { kind: HitKind::Box, t: t.edges.edge.0[lane], ..Hit::default() };
         }
         found.primitive = view.word(block, 0, 12 + lane);
         let word = view.word(block, 1, 12 + lane);
         (found.geometry, found.geometry_flags) = (word & 0xFF_FFFF, (word >> 24) as u8);
         (found.instance, found.custom_index, found.sbt_offset) =
-            (t.instance.index, t.instance.custom_index, t.instance.sbt_offset);
+            (t.instance.index, t.instance.custom_index(), t.instance.sbt_offset());
         (found.instance_flags, found.structure, found.record) =
-            (t.instance.flags, t.instance.structure, t.record);
+            (t.instance.flags(), t.instance.structure, t.record);
         found.place = leaf.wrapping_mul(4) | lane as u32;
-        found.opaque = is_opaque(t.flags, t.instance.flags, found.geometry_flags);
+        found.opaque = is_opaque(t.flags, t.instance.flags(), found.geometry_flags);
         let cull = if found.opaque { ray_flags::CULL_OPAQUE } else { ray_flags::CULL_NO_OPAQUE };
         if t.flags & cull != 0 {
             continue;
@@ -255,9 +269,9 @@ fn is_opaque(ray: u32, instance: u8, geometry: u8) -> bool {
     }
 }
 
-/// The boxes of a block that the ray meets; where goes to the first four of `edges.edge`.
+/// The boxes of a block that the ray meets; where goes to the first four of `t.edges.edge`.
 #[inline(never)]
-fn boxes_of(t: &Traversal, view: &View, block: *mut u8, edges: &mut Edges) -> u32 {
+fn boxes_of(t: &mut Traversal, view: &View, block: *mut u8) -> u32 {
     let mut out = 0;
     for lane in 0..4 {
         // Unused.
@@ -284,7 +298,7 @@ fn boxes_of(t: &Traversal, view: &View, block: *mut u8, edges: &mut Edges) -> u3
             }
         }
         if near <= far {
-            edges.edge.0[lane] = near;
+            t.edges.edge.0[lane] = near;
             out |= 1 << lane;
         }
     }

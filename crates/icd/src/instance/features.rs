@@ -117,6 +117,9 @@ pub(crate) const FEATURES: &[&str] = &[
     // ray tracing
     "accelerationStructure", "accelerationStructureIndirectBuild", "accelerationStructureHostCommands",
     "descriptorBindingAccelerationStructureUpdateAfterBind", "accelerationStructureCaptureReplay", "rayQuery", "rayTracingPositionFetch",
+    "rayTracingPipeline", "rayTracingPipelineShaderGroupHandleCaptureReplay", "rayTracingPipelineShaderGroupHandleCaptureReplayMixed",
+    "rayTracingPipelineTraceRaysIndirect", "rayTraversalPrimitiveCulling", "rayTracingMaintenance1", "rayTracingPipelineTraceRaysIndirect2",
+    "pipelineLibraryGroupHandles",
     // measuring
     "shaderInstrumentation",
 ];

@@ -31,7 +31,8 @@ static LAYOUT_UUID: [u8; 16] = *b"tuff-layouts-001";
 static DEVICE_UUID: [u8; 16] = *b"tuff-device-0001";
 static DRIVER_UUID: [u8; 16] = gpu::structure::DRIVER_UUID;
 
-const STAGES: u32 = vk::ShaderStageFlags::VERTEX.as_raw()
+/// The stages that generated commands can run.
+const INDIRECT_STAGES: u32 = vk::ShaderStageFlags::VERTEX.as_raw()
     | vk::ShaderStageFlags::TESSELLATION_CONTROL.as_raw()
     | vk::ShaderStageFlags::TESSELLATION_EVALUATION.as_raw()
     | vk::ShaderStageFlags::GEOMETRY.as_raw()
@@ -39,6 +40,13 @@ const STAGES: u32 = vk::ShaderStageFlags::VERTEX.as_raw()
     | vk::ShaderStageFlags::MESH_EXT.as_raw()
     | vk::ShaderStageFlags::FRAGMENT.as_raw()
     | vk::ShaderStageFlags::COMPUTE.as_raw();
+const STAGES: u32 = INDIRECT_STAGES
+    | vk::ShaderStageFlags::RAYGEN_KHR.as_raw()
+    | vk::ShaderStageFlags::ANY_HIT_KHR.as_raw()
+    | vk::ShaderStageFlags::CLOSEST_HIT_KHR.as_raw()
+    | vk::ShaderStageFlags::MISS_KHR.as_raw()
+    | vk::ShaderStageFlags::INTERSECTION_KHR.as_raw()
+    | vk::ShaderStageFlags::CALLABLE_KHR.as_raw();
 const SUBGROUP_OPERATIONS: u32 = vk::SubgroupFeatureFlags::BASIC.as_raw()
     | vk::SubgroupFeatureFlags::VOTE.as_raw()
     | vk::SubgroupFeatureFlags::ARITHMETIC.as_raw()
@@ -188,9 +196,9 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("maxIndirectCommandsTokenOffset", U32(MAX_INDIRECT_STRIDE)),
     ("maxIndirectCommandsIndirectStride", U32(MAX_INDIRECT_STRIDE)),
     ("supportedIndirectCommandsInputModes", U32(INDIRECT_INPUT_MODES)),
-    ("supportedIndirectCommandsShaderStages", U32(STAGES)),
-    ("supportedIndirectCommandsShaderStagesPipelineBinding", U32(STAGES)),
-    ("supportedIndirectCommandsShaderStagesShaderBinding", U32(STAGES)),
+    ("supportedIndirectCommandsShaderStages", U32(INDIRECT_STAGES)),
+    ("supportedIndirectCommandsShaderStagesPipelineBinding", U32(INDIRECT_STAGES)),
+    ("supportedIndirectCommandsShaderStagesShaderBinding", U32(INDIRECT_STAGES)),
     ("deviceGeneratedCommandsTransformFeedback", Bool(true)),
     ("deviceGeneratedCommandsMultiDrawIndirectCount", Bool(true)),
     ("pipelineBinaryInternalCache", Bool(false)),
@@ -218,6 +226,14 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("maxDescriptorSetAccelerationStructures", U32(MAX_DESCRIPTORS)),
     ("maxDescriptorSetUpdateAfterBindAccelerationStructures", U32(MAX_DESCRIPTORS)),
     ("minAccelerationStructureScratchOffsetAlignment", U32(64)),
+    ("shaderGroupHandleSize", U32(gpu::trace::HANDLE as u32)),
+    ("maxRayRecursionDepth", U32(gpu::trace::MAX_RECURSION)),
+    ("maxShaderGroupStride", U32(1 << 20)),
+    ("shaderGroupBaseAlignment", U32(64)),
+    ("shaderGroupHandleCaptureReplaySize", U32(8)),
+    ("maxRayDispatchInvocationCount", U32(1 << 30)),
+    ("shaderGroupHandleAlignment", U32(gpu::trace::HANDLE as u32)),
+    ("maxRayHitAttributeSize", U32(gpu::trace::MAX_ATTRIBUTES as u32)),
     // other extensions
     ("maxPushDescriptors", U32(MAX_PUSH_DESCRIPTORS)),
     ("combinedImageSamplerDescriptorSingleArray", Bool(true)),

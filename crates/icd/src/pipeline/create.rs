@@ -19,6 +19,7 @@ use crate::pipeline::pipeline_graphics::Graphics;
 use crate::pipeline::pipeline_layout::Layout;
 use crate::pipeline::shader_module::{self, Code};
 use gpu::pipeline::ComputePipeline;
+use gpu::trace::RayPipeline;
 use machine::Mode;
 use machine::descriptor::DYNAMIC_TABLE;
 use machine::instrumentation::Active;
@@ -54,6 +55,7 @@ pub(crate) struct Shared {
 pub(crate) enum PipelineKind {
     Compute(Arc<ComputePipeline>),
     Graphics(Box<Graphics>),
+    RayTracing(Arc<RayPipeline>),
 }
 
 /// A program of a pipeline.
@@ -151,6 +153,7 @@ impl Shared {
         match &self.kind {
             PipelineKind::Compute(p) => Some(&p.title),
             PipelineKind::Graphics(g) => Some(&g.pipeline.as_ref()?.title),
+            PipelineKind::RayTracing(p) => Some(&p.title),
         }
     }
 }
@@ -410,6 +413,12 @@ pub(crate) fn stage_of(stage: vk::ShaderStageFlags) -> Option<Stage> {
         vk::ShaderStageFlags::MESH_EXT => Stage::Mesh,
         vk::ShaderStageFlags::FRAGMENT => Stage::Fragment,
         vk::ShaderStageFlags::COMPUTE => Stage::Compute,
+        vk::ShaderStageFlags::RAYGEN_KHR => Stage::RayGen,
+        vk::ShaderStageFlags::INTERSECTION_KHR => Stage::Intersection,
+        vk::ShaderStageFlags::ANY_HIT_KHR => Stage::AnyHit,
+        vk::ShaderStageFlags::CLOSEST_HIT_KHR => Stage::ClosestHit,
+        vk::ShaderStageFlags::MISS_KHR => Stage::Miss,
+        vk::ShaderStageFlags::CALLABLE_KHR => Stage::Callable,
         _ => return None,
     })
 }

@@ -11,6 +11,7 @@ pub(crate) mod pipeline_compute;
 pub(crate) mod pipeline_executable;
 pub(crate) mod pipeline_graphics;
 pub(crate) mod pipeline_layout;
+pub(crate) mod pipeline_ray_tracing;
 pub(crate) mod pipeline_state;
 pub(crate) mod shader_binary;
 pub(crate) mod shader_combinations;

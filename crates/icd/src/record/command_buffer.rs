@@ -57,6 +57,7 @@ pub(crate) struct Recorder {
     short: bool,
     pub compute: BindPoint,
     pub graphics: BindPoint,
+    pub rays: BindPoint,
     /// Addresses of the descriptor buffers; 0: none.
     pub descriptor_buffers: [u64; MAX_DESCRIPTOR_BUFFERS as usize],
     /// Heaps of samplers and of resources.
@@ -85,6 +86,7 @@ impl Default for Recorder {
             short: false,
             compute: Default::default(),
             graphics: Default::default(),
+            rays: Default::default(),
             descriptor_buffers: Default::default(),
             heaps: Default::default(),
             push: Default::default(),
@@ -130,7 +132,11 @@ impl Recorder {
 
     /// Sets and pipeline of a bind point.
     pub fn point(&mut self, p: vk::PipelineBindPoint) -> &mut BindPoint {
-        if p == vk::PipelineBindPoint::COMPUTE { &mut self.compute } else { &mut self.graphics }
+        match p {
+            vk::PipelineBindPoint::COMPUTE => &mut self.compute,
+            vk::PipelineBindPoint::RAY_TRACING_KHR => &mut self.rays,
+            _ => &mut self.graphics,
+        }
     }
 }
 

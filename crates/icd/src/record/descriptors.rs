@@ -14,11 +14,23 @@ use machine::descriptor::SetMemory;
 use std::sync::Arc;
 use vk::PipelineBindPoint as Point;
 
+/// The stages of ray tracing pipelines.
+const RAY_STAGES: vk::ShaderStageFlags = vk::ShaderStageFlags::from_raw(
+    vk::ShaderStageFlags::RAYGEN_KHR.as_raw()
+        | vk::ShaderStageFlags::ANY_HIT_KHR.as_raw()
+        | vk::ShaderStageFlags::CLOSEST_HIT_KHR.as_raw()
+        | vk::ShaderStageFlags::MISS_KHR.as_raw()
+        | vk::ShaderStageFlags::INTERSECTION_KHR.as_raw()
+        | vk::ShaderStageFlags::CALLABLE_KHR.as_raw(),
+);
+
 /// The bind points that shader stages belong to.
 pub(super) fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = Point> {
     let compute = stages.contains(vk::ShaderStageFlags::COMPUTE);
     let graphics = stages.intersects(vk::ShaderStageFlags::ALL_GRAPHICS);
-    [(compute, Point::COMPUTE), (graphics, Point::GRAPHICS)].into_iter().filter(|p| p.0).map(|p| p.1)
+    let rays = stages.intersects(RAY_STAGES);
+    let all = [(compute, Point::COMPUTE), (graphics, Point::GRAPHICS), (rays, Point::RAY_TRACING_KHR)];
+    all.into_iter().filter(|p| p.0).map(|p| p.1)
 }
 
 pub(crate) fn cmd_bind_pipeline(b: &CommandBuffer, point: Point, pipeline: vk::Pipeline) {

@@ -72,6 +72,8 @@ impl Chooser {
         let mut points = self.points.lock();
         let [graphics, compute] = &mut *points;
         match &pipeline.kind {
+            // No layout of indirect commands has their stages.
+            PipelineKind::RayTracing(_) => None,
             PipelineKind::Compute(shader) => {
                 compute.touch();
                 Some(Work::Dispatch(Box::new(Dispatch {

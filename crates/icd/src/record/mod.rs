@@ -23,6 +23,7 @@ pub(crate) mod labels;
 pub(crate) mod mesh;
 pub(crate) mod pass;
 pub(crate) mod query;
+pub(crate) mod rays;
 pub(crate) mod shaders;
 pub(crate) mod structures;
 pub(crate) mod transfer;

@@ -342,11 +342,10 @@ pub(super) fn run(level: Level, single: bool) -> Option<Run> {
 }
 
 fn of<const SAMPLES: usize>(level: Level) -> Option<Run> {
-    let portable = Level::COUNT == 1;
     simd::form!(
         level,
         <const SAMPLES: usize> fn(task: &mut Task, item: &Item, entries: &[u32], next: usize) -> Result<usize, Stop>
             = body::<_, SAMPLES>;
-        portable if portable
+        portable if Level::COUNT == 1
     )
 }

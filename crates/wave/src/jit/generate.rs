@@ -136,7 +136,7 @@ pub fn generate(
         if made.bytes.len() > MOST_BYTES {
             break;
         }
-        let Ok(function) = x86::region::compile(&r, target, &ops) else { continue };
+        let Ok(function) = x86::cycle::compile(&r, target, &ops) else { continue };
         see(Source::Region(&r), &function);
         let at = made.add(function);
         let exits = [0, 1].map(|i: usize| r.exits[i].as_ref().map_or(0, |e| e.0 as u32));

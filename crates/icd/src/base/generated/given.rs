@@ -688,6 +688,24 @@ impl<'a> In<'a, vk::SubpassDescriptionDepthStencilResolve<'a>> {
     }
 }
 
+impl<'a> In<'a, vk::RayTracingPipelineCreateInfoKHR<'a>> {
+    pub fn stages(self) -> In<'a, [vk::PipelineShaderStageCreateInfo<'a>]> {
+        unsafe { In::array(self.p_stages, self.stage_count as usize) }
+    }
+    pub fn groups(self) -> In<'a, [vk::RayTracingShaderGroupCreateInfoKHR<'a>]> {
+        unsafe { In::array(self.p_groups, self.group_count as usize) }
+    }
+    pub fn library_info(self) -> Option<In<'a, vk::PipelineLibraryCreateInfoKHR<'a>>> {
+        unsafe { self.p_library_info.as_ref().map(|p| In::new(p)) }
+    }
+    pub fn library_interface(self) -> Option<In<'a, vk::RayTracingPipelineInterfaceCreateInfoKHR<'a>>> {
+        unsafe { self.p_library_interface.as_ref().map(|p| In::new(p)) }
+    }
+    pub fn dynamic_state(self) -> Option<In<'a, vk::PipelineDynamicStateCreateInfo<'a>>> {
+        unsafe { self.p_dynamic_state.as_ref().map(|p| In::new(p)) }
+    }
+}
+
 impl<'a> In<'a, vk::WriteDescriptorSetAccelerationStructureKHR<'a>> {
     pub fn acceleration_structures(self) -> &'a [vk::AccelerationStructureKHR] {
         unsafe { array(self.p_acceleration_structures, self.acceleration_structure_count as usize) }

@@ -3475,6 +3475,25 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
         )
     }
 }
+pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
+    command_buffer: vk::CommandBuffer,
+    pipeline_stack_size: u32,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdSetRayTracingPipelineStackSizeKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::legacy::generated::imp::cmd_set_ray_tracing_pipeline_stack_size_khr(
+                    this,
+                    pipeline_stack_size,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
     command_buffer: vk::CommandBuffer,
     p_location_info: *const vk::RenderingAttachmentLocationInfo<'_>,
@@ -3841,6 +3860,92 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCount(
             (),
             |this| {
                 crate::legacy::generated::imp::cmd_set_viewport_with_count(this, viewport_count, p_viewports)
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
+    command_buffer: vk::CommandBuffer,
+    indirect_device_address: vk::DeviceAddress,
+) {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdTraceRaysIndirect2KHR",
+            command_buffer,
+            (),
+            |this| crate::legacy::generated::imp::cmd_trace_rays_indirect2_khr(this, indirect_device_address),
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
+    command_buffer: vk::CommandBuffer,
+    p_raygen_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_miss_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_hit_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_callable_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    indirect_device_address: vk::DeviceAddress,
+) {
+    if p_raygen_shader_binding_table.is_null()
+        || p_miss_shader_binding_table.is_null()
+        || p_hit_shader_binding_table.is_null()
+        || p_callable_shader_binding_table.is_null()
+    {
+        return guard::missing(c"vkCmdTraceRaysIndirectKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdTraceRaysIndirectKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::legacy::generated::imp::cmd_trace_rays_indirect_khr(
+                    this,
+                    p_raygen_shader_binding_table,
+                    p_miss_shader_binding_table,
+                    p_hit_shader_binding_table,
+                    p_callable_shader_binding_table,
+                    indirect_device_address,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCmdTraceRaysKHR(
+    command_buffer: vk::CommandBuffer,
+    p_raygen_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_miss_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_hit_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_callable_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    width: u32,
+    height: u32,
+    depth: u32,
+) {
+    if p_raygen_shader_binding_table.is_null()
+        || p_miss_shader_binding_table.is_null()
+        || p_hit_shader_binding_table.is_null()
+        || p_callable_shader_binding_table.is_null()
+    {
+        return guard::missing(c"vkCmdTraceRaysKHR", ());
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::record::command_buffer::CommandBuffer, _>(
+            c"vkCmdTraceRaysKHR",
+            command_buffer,
+            (),
+            |this| {
+                crate::legacy::generated::imp::cmd_trace_rays_khr(
+                    this,
+                    p_raygen_shader_binding_table,
+                    p_miss_shader_binding_table,
+                    p_hit_shader_binding_table,
+                    p_callable_shader_binding_table,
+                    width,
+                    height,
+                    depth,
+                )
             },
         )
     }
@@ -4875,6 +4980,38 @@ pub unsafe extern "system" fn vkCreateQueryPool(
                     p_create_info,
                     p_allocator,
                     p_query_pool,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkCreateRayTracingPipelinesKHR(
+    device: vk::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    pipeline_cache: vk::PipelineCache,
+    create_info_count: u32,
+    p_create_infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>,
+    p_allocator: *const vk::AllocationCallbacks<'_>,
+    p_pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    if crate::base::alloc::is_short() {
+        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+    }
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkCreateRayTracingPipelinesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::create_ray_tracing_pipelines_khr(
+                    this,
+                    deferred_operation,
+                    pipeline_cache,
+                    create_info_count,
+                    p_create_infos,
+                    p_allocator,
+                    p_pipelines,
                 )
             },
         )
@@ -7934,6 +8071,83 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
         )
     }
 }
+pub unsafe extern "system" fn vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(
+    device: vk::Device,
+    pipeline: vk::Pipeline,
+    first_group: u32,
+    group_count: u32,
+    data_size: usize,
+    p_data: *mut c_void,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetRayTracingCaptureReplayShaderGroupHandlesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_ray_tracing_capture_replay_shader_group_handles_khr(
+                    this,
+                    pipeline,
+                    first_group,
+                    group_count,
+                    data_size,
+                    p_data,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesKHR(
+    device: vk::Device,
+    pipeline: vk::Pipeline,
+    first_group: u32,
+    group_count: u32,
+    data_size: usize,
+    p_data: *mut c_void,
+) -> vk::Result {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetRayTracingShaderGroupHandlesKHR",
+            device,
+            vk::Result::ERROR_UNKNOWN,
+            |this| {
+                crate::legacy::generated::imp::get_ray_tracing_shader_group_handles_khr(
+                    this,
+                    pipeline,
+                    first_group,
+                    group_count,
+                    data_size,
+                    p_data,
+                )
+            },
+        )
+    }
+}
+pub unsafe extern "system" fn vkGetRayTracingShaderGroupStackSizeKHR(
+    device: vk::Device,
+    pipeline: vk::Pipeline,
+    group: u32,
+    group_shader: vk::ShaderGroupShaderKHR,
+) -> vk::DeviceSize {
+    // SAFETY: the caller keeps Vulkan's valid usage.
+    unsafe {
+        guard::on::<crate::device::Device, _>(
+            c"vkGetRayTracingShaderGroupStackSizeKHR",
+            device,
+            Default::default(),
+            |this| {
+                crate::legacy::generated::imp::get_ray_tracing_shader_group_stack_size_khr(
+                    this,
+                    pipeline,
+                    group,
+                    group_shader,
+                )
+            },
+        )
+    }
+}
 pub unsafe extern "system" fn vkGetRenderAreaGranularity(
     device: vk::Device,
     render_pass: vk::RenderPass,
@@ -10394,6 +10608,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE2, ext::VK_EXT_SHADER_OBJECT],
     },
     Entry {
+        name: c"vkCmdSetRayTracingPipelineStackSizeKHR",
+        function: vkCmdSetRayTracingPipelineStackSizeKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_RAY_TRACING_PIPELINE],
+    },
+    Entry {
         name: c"vkCmdSetRenderingAttachmentLocations",
         function: vkCmdSetRenderingAttachmentLocations as *const (),
         level: Level::Device,
@@ -10574,6 +10795,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 0,
         extensions: &[ext::VK_EXT_EXTENDED_DYNAMIC_STATE, ext::VK_EXT_SHADER_OBJECT],
+    },
+    Entry {
+        name: c"vkCmdTraceRaysIndirect2KHR",
+        function: vkCmdTraceRaysIndirect2KHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_RAY_TRACING_MAINTENANCE1],
+    },
+    Entry {
+        name: c"vkCmdTraceRaysIndirectKHR",
+        function: vkCmdTraceRaysIndirectKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_RAY_TRACING_PIPELINE],
+    },
+    Entry {
+        name: c"vkCmdTraceRaysKHR",
+        function: vkCmdTraceRaysKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_RAY_TRACING_PIPELINE],
     },
     Entry {
         name: c"vkCmdUpdateBuffer",
@@ -10910,6 +11152,13 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkCreateRayTracingPipelinesKHR",
+        function: vkCreateRayTracingPipelinesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_RAY_TRACING_PIPELINE],
     },
     Entry {
         name: c"vkCreateRenderPass",
@@ -12219,6 +12468,27 @@ pub(crate) static ENTRIES: &[Entry] = &[
         level: Level::Device,
         core: 100,
         extensions: &[],
+    },
+    Entry {
+        name: c"vkGetRayTracingCaptureReplayShaderGroupHandlesKHR",
+        function: vkGetRayTracingCaptureReplayShaderGroupHandlesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_RAY_TRACING_PIPELINE],
+    },
+    Entry {
+        name: c"vkGetRayTracingShaderGroupHandlesKHR",
+        function: vkGetRayTracingShaderGroupHandlesKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_RAY_TRACING_PIPELINE],
+    },
+    Entry {
+        name: c"vkGetRayTracingShaderGroupStackSizeKHR",
+        function: vkGetRayTracingShaderGroupStackSizeKHR as *const (),
+        level: Level::Device,
+        core: 0,
+        extensions: &[ext::VK_KHR_RAY_TRACING_PIPELINE],
     },
     Entry {
         name: c"vkGetRenderAreaGranularity",

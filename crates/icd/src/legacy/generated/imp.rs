@@ -2041,6 +2041,15 @@ pub(crate) unsafe fn cmd_set_rasterizer_discard_enable(
 }
 
 #[inline]
+pub(crate) unsafe fn cmd_set_ray_tracing_pipeline_stack_size_khr(
+    this: &crate::record::command_buffer::CommandBuffer,
+    pipeline_stack_size: u32,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::record::rays::cmd_set_ray_tracing_pipeline_stack_size_khr(this, pipeline_stack_size) }
+}
+
+#[inline]
 pub(crate) unsafe fn cmd_set_rendering_attachment_locations(
     this: &crate::record::command_buffer::CommandBuffer,
     p_location_info: *const vk::RenderingAttachmentLocationInfo<'_>,
@@ -2298,6 +2307,63 @@ pub(crate) unsafe fn cmd_set_viewport_with_count(
         crate::record::dynamic_state::cmd_set_viewport_with_count(
             this,
             array(p_viewports, viewport_count as usize),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn cmd_trace_rays_indirect2_khr(
+    this: &crate::record::command_buffer::CommandBuffer,
+    indirect_device_address: vk::DeviceAddress,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe { crate::record::rays::cmd_trace_rays_indirect2_khr(this, indirect_device_address) }
+}
+
+#[inline]
+pub(crate) unsafe fn cmd_trace_rays_indirect_khr(
+    this: &crate::record::command_buffer::CommandBuffer,
+    p_raygen_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_miss_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_hit_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_callable_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    indirect_device_address: vk::DeviceAddress,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::record::rays::cmd_trace_rays_indirect_khr(
+            this,
+            &*p_raygen_shader_binding_table,
+            &*p_miss_shader_binding_table,
+            &*p_hit_shader_binding_table,
+            &*p_callable_shader_binding_table,
+            indirect_device_address,
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn cmd_trace_rays_khr(
+    this: &crate::record::command_buffer::CommandBuffer,
+    p_raygen_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_miss_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_hit_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    p_callable_shader_binding_table: *const vk::StridedDeviceAddressRegionKHR,
+    width: u32,
+    height: u32,
+    depth: u32,
+) {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::record::rays::cmd_trace_rays_khr(
+            this,
+            &*p_raygen_shader_binding_table,
+            &*p_miss_shader_binding_table,
+            &*p_hit_shader_binding_table,
+            &*p_callable_shader_binding_table,
+            width,
+            height,
+            depth,
         )
     }
 }
@@ -2905,6 +2971,28 @@ pub(crate) unsafe fn create_query_pool(
     // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
     unsafe {
         crate::device::query_pool::create_query_pool(this, In::new(&*p_create_info), Out::new(p_query_pool))
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn create_ray_tracing_pipelines_khr(
+    this: &crate::device::Device,
+    deferred_operation: vk::DeferredOperationKHR,
+    pipeline_cache: vk::PipelineCache,
+    create_info_count: u32,
+    p_create_infos: *const vk::RayTracingPipelineCreateInfoKHR<'_>,
+    _: *const vk::AllocationCallbacks<'_>,
+    p_pipelines: *mut vk::Pipeline,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::pipeline_ray_tracing::create_ray_tracing_pipelines_khr(
+            this,
+            deferred_operation,
+            pipeline_cache,
+            In::array(p_create_infos, create_info_count as usize),
+            OutSlice::new(p_pipelines, create_info_count as usize),
+        )
     }
 }
 
@@ -4883,6 +4971,66 @@ pub(crate) unsafe fn get_query_pool_results(
             OutSlice::new(p_data.cast::<u8>(), data_size as usize),
             stride,
             flags,
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_ray_tracing_capture_replay_shader_group_handles_khr(
+    this: &crate::device::Device,
+    pipeline: vk::Pipeline,
+    first_group: u32,
+    group_count: u32,
+    data_size: usize,
+    p_data: *mut c_void,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::pipeline_ray_tracing::get_ray_tracing_capture_replay_shader_group_handles_khr(
+            this,
+            pipeline,
+            first_group,
+            group_count,
+            OutSlice::new(p_data.cast::<u8>(), data_size as usize),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_ray_tracing_shader_group_handles_khr(
+    this: &crate::device::Device,
+    pipeline: vk::Pipeline,
+    first_group: u32,
+    group_count: u32,
+    data_size: usize,
+    p_data: *mut c_void,
+) -> vk::Result {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::pipeline_ray_tracing::get_ray_tracing_shader_group_handles_khr(
+            this,
+            pipeline,
+            first_group,
+            group_count,
+            OutSlice::new(p_data.cast::<u8>(), data_size as usize),
+        )
+    }
+}
+
+#[inline]
+pub(crate) unsafe fn get_ray_tracing_shader_group_stack_size_khr(
+    this: &crate::device::Device,
+    pipeline: vk::Pipeline,
+    group: u32,
+    group_shader: vk::ShaderGroupShaderKHR,
+) -> vk::DeviceSize {
+    // SAFETY: the application keeps Vulkan's valid usage, as the caller promises.
+    unsafe {
+        crate::pipeline::pipeline_ray_tracing::get_ray_tracing_shader_group_stack_size_khr(
+            this,
+            pipeline,
+            group,
+            group_shader,
         )
     }
 }

@@ -59,11 +59,10 @@ pub type Decode = unsafe fn(info: &'static FormatInfo, block: u128, out: *mut u8
 
 /// The decoder of compressed formats for a machine. All give the same bits. (An x86-64 CPU without AVX2 is rare, and has none.)
 pub fn decoder(level: Level) -> Option<Decode> {
-    let portable = Level::COUNT == 1;
     simd::form!(
         level,
         unsafe fn(info: &'static FormatInfo, block: u128, out: *mut u8) = decode;
-        portable if portable
+        portable if Level::COUNT == 1
     )
 }
 

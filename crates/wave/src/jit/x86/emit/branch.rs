@@ -1,11 +1,12 @@
 //! Branches within a segment: where values lie when a warp jumps over one, and when it has been through it.
 
-use super::emit::{Emit, NEVER, Place};
-use super::machine::{Jump, Made, TooMuch, Width};
+use super::super::machine::{Jump, Made, TooMuch, Width};
 use super::place::row;
+use super::{Emit, NEVER, Place};
 use crate::jit::nodes::body::Item;
 use crate::recording::{Id, Node};
 use iced_x86::{Code, Register};
+use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
 
 /// Where a merged value lies behind its branch.
@@ -26,8 +27,16 @@ struct Merged {
     to: To,
 }
 
+/// Branches that are open, and what those that ended left.
+#[derive(Default)]
+pub struct Forks {
+    open: Vec<Fork>,
+    /// By register of the wave's: the merged value that lies there.
+    homes: FxHashMap<Reg, Id>,
+}
+
 /// A branch that is open: what was where when it began.
-pub struct Fork {
+struct Fork {
     over: Jump,
     vectors: Vec<Option<Id>>,
     masks: Vec<Option<Id>>,
@@ -63,7 +72,7 @@ impl Emit<'_> {
                 }
             }
         }
-        self.forks.push(Fork { over, vectors, masks, place, merged });
+        self.forks.open.push(Fork { over, vectors, masks, place, merged });
         Ok(())
     }
 
@@ -119,7 +128,7 @@ impl Emit<'_> {
 
     /// The branch ends: all is where it was, or is to be.
     pub fn merge(&mut self) -> Made<()> {
-        let fork = self.forks.pop().ok_or(TooMuch)?;
+        let fork = self.forks.open.pop().ok_or(TooMuch)?;
         self.store_merged(&fork.merged)?;
         self.held = 0;
         let mut wanted: Vec<(u8, Id)> = vec![];
@@ -150,7 +159,7 @@ impl Emit<'_> {
                 To::Slot(slot) => place.slot = Some(slot),
                 To::Home(r) => {
                     place.at = Some(r);
-                    self.homes.insert(r, m.phi);
+                    self.forks.homes.insert(r, m.phi);
                     let old = &mut self.place[m.old as usize];
                     (old.at, old.gone) = (None, true);
                 }
@@ -257,7 +266,7 @@ impl Emit<'_> {
 
     /// The wave's register is to have something else: the value that lies there goes elsewhere, if it is needed again.
     pub fn leave_home(&mut self, r: Reg, id: Id) -> Made<()> {
-        let Some(&old) = self.homes.get(&r) else { return Ok(()) };
+        let Some(&old) = self.forks.homes.get(&r) else { return Ok(()) };
         if old != id && self.place[old as usize].at == Some(r) {
             if self.next_use(old) != NEVER {
                 self.in_register(old)?;

@@ -4,17 +4,28 @@
 //! ([`Pin`]); within a block values go where [`Emit`] puts them. With AVX2 the two halves of a warp go side by side, for where
 //! a warp goes its lanes say together.
 
-use super::access::memory;
-use super::counters::Counter;
-use super::decide::Compare;
+mod access;
+mod block;
+mod control;
+mod counters;
+mod decide;
+mod later;
+mod plan;
+mod rare;
+
+pub use rare::Arg;
+
+use super::emit::row;
 use super::emit::{Emit, LIVE, OFFSETS, REGS, WARPS, low};
 use super::machine::{Jump, Made, Target, TooMuch, Width};
-use super::place::row;
-use super::rare::Stub;
 use crate::jit::enter::{Context, Memory};
 use crate::jit::nodes::region::{Region, Storage, To};
 use crate::recording::Id;
+use access::memory;
+use counters::Counter;
+use decide::Compare;
 use iced_x86::{Code, MemoryOperand, Register};
+use rare::Stub;
 use shader::bytecode::{Op, Reg, UNIT_BYTES};
 use std::mem::offset_of;
 
@@ -84,9 +95,7 @@ pub struct Cycle<'r> {
 /// # Errors
 /// The region asks for more than a function has room for.
 pub fn compile(region: &Region, target: Target, ops: &[Op]) -> Made<Vec<u8>> {
-    let mut e = Emit::new(&region.blocks[0].body, target);
-    e.inside = true;
-    e.sides_of_warp = Some(if target.width == Width::Half { 2 } else { 1 });
+    let e = Emit::of_loop(&region.blocks[0].body, target);
     let uniforms = region.uniforms.len() as u32;
     let kept = uniforms + 2 * MOST_APART as u32;
     let later: Vec<Reg> = region.uniforms.iter().copied().filter(|r| region.read_later(r.unit())).collect();
@@ -115,7 +124,7 @@ pub fn compile(region: &Region, target: Target, ops: &[Op]) -> Made<Vec<u8>> {
         most_rows: own,
     };
     let frame = it.run()?;
-    it.e.rows = it.most_rows.max(it.e.rows);
+    it.e.set_rows(it.most_rows.max(it.e.rows()));
     it.e.finish(frame)
 }
 
@@ -247,11 +256,10 @@ impl<'r> Cycle<'r> {
     /// Takes the next warps through the loop, so many side by side.
     fn warps(&mut self, warps: usize) -> Made<()> {
         let sides = self.of_warp() * warps;
-        self.e.side = sides;
-        self.e.full = warps > 1 && !self.region.diverges;
+        self.e.set_sides(sides, warps > 1 && !self.region.diverges);
         self.pin(sides);
-        let masks = if self.halves() || self.e.full { 0 } else { warps };
-        self.e.reserved_masks = (0..masks).fold(0, |m, k| m | 1 << exec(k));
+        let masks = if self.halves() || self.e.is_full() { 0 } else { warps };
+        self.e.set_reserved_masks((0..masks).fold(0, |m, k| m | 1 << exec(k)));
         let (warp, offset) = (low(WARPS[0]), low(OFFSETS[0]));
         let m = &mut self.e.m;
         m.rr(Code::Mov_r32_rm32, offset, warp)?;
@@ -274,12 +282,12 @@ impl<'r> Cycle<'r> {
                 continue;
             }
             for k in 0..if pin.reg.is_uniform() { 1 } else { sides } {
-                self.e.k = k;
+                self.e.set_side(k);
                 let from = self.e.register(pin.reg);
                 self.e.m.load(pin.first + k as u8, from)?;
             }
         }
-        self.e.k = 0;
+        self.e.set_side(0);
         self.labels = vec![None; self.region.blocks.len()];
         for b in 0..self.region.blocks.len() {
             self.labels[b] = Some(self.e.m.here());
@@ -332,12 +340,12 @@ impl<'r> Cycle<'r> {
                 continue;
             }
             for k in 0..sides {
-                self.e.k = k;
+                self.e.set_side(k);
                 let to = self.e.register(pin.reg);
                 self.e.m.store(to, pin.first + k as u8)?;
             }
         }
-        self.e.k = 0;
+        self.e.set_side(0);
         self.end_counters()?;
         self.out_later()?;
         self.end_lanes(lanes)

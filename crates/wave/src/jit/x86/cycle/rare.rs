@@ -1,9 +1,9 @@
 //! Code of a region that is seldom run, behind all other.
 
-use super::emit::{REGS, low};
-use super::machine::{Jump, Made};
-use super::place::row;
-use super::region::{B, CONTEXT, Cycle, PATIENCE, context};
+use super::super::emit::row;
+use super::super::emit::{REGS, low};
+use super::super::machine::{Jump, Made};
+use super::{B, CONTEXT, Cycle, PATIENCE, context};
 use crate::jit::enter::{Context, one, tired};
 use iced_x86::{Code, MemoryOperand, Register};
 use shader::bytecode::Op;
@@ -47,7 +47,7 @@ impl Cycle<'_> {
         self.e.m.land(stub.from);
         match stub.what {
             Rare::Tired(op, side, full) => {
-                (self.e.side, self.e.full) = (side, full);
+                self.e.set_sides(side, full);
                 self.end_counters()?;
                 self.keep(stub.held, true)?;
                 let m = &mut self.e.m;

@@ -3,9 +3,9 @@
 //! A register has how often its place was passed since it was last written out: where who executes changes, and behind the loop.
 //! So it is done where that is seldom ([`seldom_changes`]).
 
-use super::emit::low;
-use super::machine::Made;
-use super::region::{B, Cycle, ROWS, context};
+use super::super::emit::low;
+use super::super::machine::Made;
+use super::{B, Cycle, ROWS, context};
 use crate::jit::enter::Context;
 use crate::jit::nodes::body::Item;
 use crate::jit::nodes::region::{Block, End, Region, To};
@@ -85,7 +85,7 @@ impl Cycle<'_> {
                 Counter::Row(row) => (1, self.row_at(row, offset_of!(Row, warps))),
                 Counter::Access(at, n) => (n, context(at)),
             };
-            let told = self.e.full || beside == 1;
+            let told = self.e.is_full() || beside == 1;
             let times = if told { n * beside } else { n };
             self.e.m.made(Instruction::with3(Code::Imul_r64_rm64_imm32, B, r, times as i32))?;
             if !told {
@@ -93,7 +93,7 @@ impl Cycle<'_> {
             }
             self.e.m.mr(Code::Add_rm64_r64, to, B)?;
             if let Counter::Row(row) = counter
-                && !self.e.full
+                && !self.e.is_full()
             {
                 self.e.m.rm(Code::Imul_r64_rm64, r, context(offset_of!(Context, diverged)))?;
                 let to = self.row_at(row, offset_of!(Row, diverged));

@@ -1,10 +1,10 @@
 //! A block of a region: its items in order, for each side.
 
+use super::super::emit::low;
+use super::super::machine::{Made, TooMuch};
 use super::decide::compare;
-use super::emit::low;
-use super::machine::{Made, TooMuch};
 use super::rare::{Arg, Rare, Stub};
-use super::region::{Cycle, PATIENCE, exec};
+use super::{Cycle, PATIENCE, exec};
 use crate::jit::nodes::body::{Body, Item};
 use crate::jit::nodes::region::{Check, End, Load, Region, To};
 use crate::recording::{Id, Node};
@@ -17,12 +17,10 @@ impl<'r> Cycle<'r> {
         self.begin(&block.body, block.end);
         self.count_loads(&block.body)?;
         for (at, (item, k)) in self.order(&block.body).into_iter().enumerate() {
-            self.e.k = k;
-            (self.e.held, self.e.held_masks) = (0, 0);
+            self.e.begin_item(k);
             self.item(at as u32, item, b)?;
         }
-        self.e.k = 0;
-        (self.e.held, self.e.held_masks) = (0, 0);
+        self.e.begin_item(0);
         match block.end {
             End::Go(to) => self.go_on(b, to),
             End::If(c, yes, no) => {
@@ -56,8 +54,8 @@ impl<'r> Cycle<'r> {
                 self.e.m.r(Code::Dec_rm32, low(PATIENCE))?;
                 self.go(Code::Jne_rel32_64, to)?;
                 let from = self.e.m.jump(Code::Jmp_rel32_64)?;
-                let what = Rare::Tired(op, self.e.side, self.e.full);
-                self.stubs.push(Stub { from, back: self.e.m.here(), what, held: self.e.reserved });
+                let what = Rare::Tired(op, self.e.sides(), self.e.is_full());
+                self.stubs.push(Stub { from, back: self.e.m.here(), what, held: self.e.reserved() });
                 self.go(Code::Jmp_rel32_64, to)
             }
         }
@@ -68,9 +66,9 @@ impl<'r> Cycle<'r> {
         let mut order = vec![];
         let n = self.together(body);
         let computed = |i: &&Item| !matches!(i, Item::Compute(id) if self.leaves_out(*id));
-        for first in (0..self.e.side).step_by(n) {
+        for first in (0..self.e.sides()).step_by(n) {
             for item in body.each.iter().filter(computed) {
-                let sides = first..(first + n).min(self.e.side);
+                let sides = first..(first + n).min(self.e.sides());
                 order.extend(sides.filter(|k| self.done_for(body, *item, *k)).map(|k| (*item, k)));
             }
         }
@@ -95,30 +93,15 @@ impl<'r> Cycle<'r> {
 
     /// Gets ready for a block: which values lie where, and when they are used.
     pub fn begin(&mut self, body: &'r Body, end: End) {
-        let (sides, n) = (self.e.side, body.nodes.len());
-        self.e.body = body;
+        let (sides, n) = (self.e.sides(), body.nodes.len());
         self.scalars.clear();
-        self.most_rows = self.most_rows.max(self.e.rows);
-        self.e.rows = self.own;
-        self.e.vectors.fill(None);
-        self.e.masks.fill(None);
-        self.e.place = vec![Default::default(); n * sides];
-        self.e.hints.clear();
-        self.e.given = body
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(|(_, n)| matches!(n, Node::Word(_) | Node::Part(..) | Node::Mask(_) | Node::Exec))
-            .map(|(i, n)| (*n, i as Id))
-            .collect();
+        self.most_rows = self.most_rows.max(self.e.rows());
+        self.e.begin_body(body, self.own);
         for pin in &self.pins {
             let each = if pin.reg.is_uniform() { 1 } else { sides };
-            if let Some(&id) = self.e.given.get(&Node::Word(pin.reg)) {
+            if let Some(id) = self.e.given(Node::Word(pin.reg)) {
                 for k in 0..each {
-                    let (id, r) = (id + (k * n) as Id, pin.first + k as u8);
-                    let place = &mut self.e.place[id as usize];
-                    (place.reg, place.pinned, place.gone) = (Some(r), true, true);
-                    self.e.vectors[r as usize] = Some(id);
+                    self.e.pin_vector(id + (k * n) as Id, pin.first + k as u8);
                 }
             }
             for item in &body.each {
@@ -130,22 +113,21 @@ impl<'r> Cycle<'r> {
                     for k in 0..each {
                         let own = k > 0 && !body.uniform[*id as usize];
                         let id = id + own as Id * (k * n) as Id;
-                        self.e.hints.entry(id).or_insert(pin.first + k as u8);
+                        self.e.hint(id, pin.first + k as u8);
                     }
                 }
             }
         }
-        if let Some(&id) = self.e.given.get(&Node::Exec)
-            && !self.e.full
+        if let Some(id) = self.e.given(Node::Exec)
+            && !self.e.is_full()
         {
             let halves = self.halves();
             for k in 0..sides {
-                let place = &mut self.e.place[id as usize + k * n];
+                let id = id + (k * n) as Id;
                 if halves {
-                    place.slot = Some(self.executing + k as u32);
+                    self.e.put_in_slot(id, self.executing + k as u32);
                 } else {
-                    (place.reg, place.pinned) = (Some(exec(k)), true);
-                    self.e.masks[exec(k) as usize] = Some(id + (k * n) as Id);
+                    self.e.pin_mask(id, exec(k));
                 }
             }
         }
@@ -170,7 +152,7 @@ impl<'r> Cycle<'r> {
                 });
             }
         }
-        self.e.uses = uses;
+        self.e.set_uses(uses);
     }
 
     fn item(&mut self, at: u32, item: Item, b: usize) -> Made<()> {
@@ -190,8 +172,8 @@ impl<'r> Cycle<'r> {
                 let mask = self.e.node(id).is_mask();
                 match self.pins.iter().find(|p| p.reg == r && !mask).copied() {
                     Some(pin) => {
-                        let k = if r.is_uniform() { 0 } else { self.e.k };
-                        self.pinned(at, pin.first + k as u8, id)?;
+                        let k = if r.is_uniform() { 0 } else { self.e.this_side() };
+                        self.e.put_in(at, pin.first + k as u8, id)?;
                     }
                     None => self.e.store(at, r, id, false)?,
                 }
@@ -204,13 +186,13 @@ impl<'r> Cycle<'r> {
                 self.check(at, i as usize, &region.checks[i as usize])
             }
             Item::Test(id) => {
-                let ids: Vec<Id> = (0..self.e.side)
+                let ids: Vec<Id> = (0..self.e.sides())
                     .map(|k| {
-                        self.e.k = k;
+                        self.e.set_side(k);
                         self.e.value(id)
                     })
                     .collect();
-                self.e.k = 0;
+                self.e.set_side(0);
                 self.test(&ids)?;
                 let none = self.region.blocks[b].none.ok_or(TooMuch)?;
                 ids.iter().for_each(|id| self.e.used(at, *id));
@@ -220,7 +202,7 @@ impl<'r> Cycle<'r> {
                 let id = self.e.value(id);
                 self.executes(id)?;
                 self.e.used(at, id);
-                if self.e.k + 1 < self.e.side {
+                if self.e.this_side() + 1 < self.e.sides() {
                     return Ok(());
                 }
                 self.end_counters()?;
@@ -228,39 +210,6 @@ impl<'r> Cycle<'r> {
             }
             _ => Err(TooMuch),
         }
-    }
-
-    /// A value gets the register that its register of the wave's has.
-    fn pinned(&mut self, at: u32, r: u8, id: Id) -> Made<()> {
-        if self.e.place[id as usize].reg == Some(r) {
-            self.e.used(at, id);
-            return Ok(());
-        }
-        if let Some(old) = self.e.vectors[r as usize] {
-            if self.e.uses[old as usize].iter().any(|u| *u != at) && old != id {
-                // Who reads later what it held has it elsewhere by then.
-                let to = self.e.vector()?;
-                self.e.m.copy(to, r)?;
-                self.e.vectors[to as usize] = Some(old);
-                let place = &mut self.e.place[old as usize];
-                (place.reg, place.pinned) = (Some(to), false);
-            } else {
-                self.e.place[old as usize].reg = None;
-            }
-            self.e.vectors[r as usize] = None;
-        }
-        match self.e.place[id as usize].reg {
-            Some(s) => self.e.m.copy(r, s)?,
-            None => match (self.e.node(id), self.e.place[id as usize].slot) {
-                (Node::Splat(0), None) => self.e.m.zero(r)?,
-                _ => {
-                    let from = self.e.home(id).ok_or(TooMuch)?;
-                    self.e.load_home(id, r, from)?;
-                }
-            },
-        }
-        self.e.used(at, id);
-        Ok(())
     }
 
     /// Has a kernel do an op where a lane is out of the ordinary.
@@ -276,14 +225,12 @@ impl<'r> Cycle<'r> {
         let from = self.e.m.jump(Code::Jne_rel32_64)?;
         let mut list = vec![];
         for id in &args {
-            list.push(match self.e.place[*id as usize].reg {
+            list.push(match self.e.register_of(*id) {
                 Some(r) => Arg::Reg(r),
                 None => Arg::Mem(self.e.home(*id).ok_or(TooMuch)?),
             });
         }
-        let held = (0..self.e.vectors.len())
-            .filter(|r| self.e.vectors[*r].is_some())
-            .fold(self.e.reserved, |held, r| held | 1 << r);
+        let held = self.e.taken();
         let what = Rare::Call { op: &self.ops[i], args: list, results: regs };
         self.stubs.push(Stub { from, back: self.e.m.here(), what, held });
         for id in args.iter().chain(&results).chain([&odd]) {

@@ -1,7 +1,7 @@
 //! The loop over live warps: how many side by side, what they have in common in registers of its own.
 
-use super::emit::{Emit, LIVE, MOST_SIDE_BY_SIDE, OFFSETS, PINS, Place, WARPS, low};
-use super::machine::{Made, Width};
+use super::super::machine::{Made, Width};
+use super::{Emit, LIVE, MOST_SIDE_BY_SIDE, OFFSETS, PINS, Place, WARPS, low};
 use crate::jit::nodes::body::{Item, chain, computed};
 use crate::recording::{Id, Node};
 use iced_x86::{Code, Register};
@@ -75,7 +75,7 @@ impl Emit<'_> {
     }
 
     /// A loop over live warps, so many side by side: all of them if that is one, else one turn.
-    pub fn each(&mut self, common: &[Place], side: usize) -> Made<()> {
+    fn each(&mut self, common: &[Place], side: usize) -> Made<()> {
         let n = self.body.nodes.len();
         self.side = side;
         self.vectors.fill(None);

@@ -2,11 +2,11 @@
 //!
 //! AVX-512 has the lanes of a warp in a mask register of its own, AVX2 as two vectors on the stack.
 
+use super::super::emit::WARPS;
+use super::super::emit::row;
+use super::super::machine::{Made, Source, TooMuch, Width};
 use super::counters::Counter;
-use super::emit::WARPS;
-use super::machine::{Made, Source, TooMuch, Width};
-use super::place::row;
-use super::region::{A, A32, B, B32, CONTEXT, Cycle, context, exec};
+use super::{A, A32, B, B32, CONTEXT, Cycle, context, exec};
 use crate::jit::enter::Context;
 use crate::recording::{Bin, Id};
 use crate::tally::Row;
@@ -16,7 +16,7 @@ use std::mem::offset_of;
 impl Cycle<'_> {
     /// Warps side by side.
     pub fn warps_beside(&self) -> usize {
-        self.e.side / self.of_warp()
+        self.e.sides() / self.of_warp()
     }
 
     /// The masks of the warp that is `j` behind the first of those side by side, in the context's array at `at`.
@@ -29,7 +29,7 @@ impl Cycle<'_> {
     /// The lanes of the wave's that each warp comes with.
     pub fn begin_lanes(&mut self, warps: usize) -> Made<()> {
         let at = offset_of!(Context, exec);
-        if self.e.full {
+        if self.e.is_full() {
             return Ok(());
         }
         if self.halves() {
@@ -80,7 +80,7 @@ impl Cycle<'_> {
     /// Those with which they leave.
     pub fn end_lanes(&mut self, lanes: bool) -> Made<()> {
         let at = offset_of!(Context, exec);
-        let each = if self.e.full { 0 } else { self.warps_beside() };
+        let each = if self.e.is_full() { 0 } else { self.warps_beside() };
         for k in 0..each {
             let to = self.lanes_at(at, k);
             if !lanes {
@@ -111,7 +111,7 @@ impl Cycle<'_> {
         }
         self.e.m.ri(Code::Shl_rm32_imm8, B32, 8)?;
         self.e.m.rr(Code::Or_r32_rm32, A32, B32)?;
-        self.e.held &= !(1 << r);
+        self.e.let_go(r);
         Ok(())
     }
 
@@ -138,7 +138,7 @@ impl Cycle<'_> {
                     self.e.m.rrr(Code::VEX_Korw_kr_kr_kr, k(all), k(so_far), k(*r))?;
                     so_far = all;
                 }
-                self.e.held_masks &= !(1 << all);
+                self.e.let_go_mask(all);
             }
             return self.e.m.rr(Code::VEX_Kortestw_kr_kr, k(all), k(*last));
         }
@@ -153,7 +153,7 @@ impl Cycle<'_> {
     }
     /// Flags: zero if no lane executes.
     pub fn any_lane(&mut self) -> Made<()> {
-        let sides = self.e.side;
+        let sides = self.e.sides();
         if self.e.m.width == Width::Whole {
             let all: Vec<u8> = (0..sides).map(exec).collect();
             return self.test_in(&all);
@@ -165,13 +165,13 @@ impl Cycle<'_> {
             self.e.m.bin(Bin::Or, r, r, Source::Mem(row(self.executing + k)))?;
         }
         self.e.m.rr(Code::VEX_Vmovmskps_r32_ymm, A32, v)?;
-        self.e.held &= !(1 << r);
+        self.e.let_go(r);
         self.e.m.rr(Code::Test_rm32_r32, A32, A32)
     }
     /// Lanes of the value execute from here on, of the side at hand.
     pub fn executes(&mut self, id: Id) -> Made<()> {
         let s = self.e.in_register(id)?;
-        let k = self.e.k;
+        let k = self.e.this_side();
         if self.halves() {
             return self.e.m.store(row(self.executing + k as u32), s);
         }
@@ -182,13 +182,13 @@ impl Cycle<'_> {
         if self.halves() {
             let r = self.e.vector()?;
             self.e.m.zero(r)?;
-            for k in 0..self.e.side as u32 {
+            for k in 0..self.e.sides() as u32 {
                 self.e.m.store(row(self.executing + k), r)?;
             }
-            self.e.held &= !(1 << r);
+            self.e.let_go(r);
             return Ok(());
         }
-        for k in 0..self.e.side {
+        for k in 0..self.e.sides() {
             let k = Register::K0 + exec(k) as u32;
             self.e.m.rrr(Code::VEX_Kxorw_kr_kr_kr, k, k, k)?;
         }
@@ -201,7 +201,7 @@ impl Cycle<'_> {
             return Ok(());
         }
         let beside = self.warps_beside();
-        if self.e.full || beside == 1 {
+        if self.e.is_full() || beside == 1 {
             return self.e.m.mi(Code::Add_rm64_imm32, context(at), (n * beside) as i32);
         }
         self.e.m.rm(Code::Mov_r64_rm64, B, context(offset_of!(Context, warps)))?;
@@ -219,13 +219,13 @@ impl Cycle<'_> {
         let beside = self.warps_beside();
         let (warps, diverged) =
             (self.row_at(i, offset_of!(Row, warps)), self.row_at(i, offset_of!(Row, diverged)));
-        if self.e.full || beside == 1 {
+        if self.e.is_full() || beside == 1 {
             self.e.m.mi(Code::Add_rm64_imm32, warps, beside as i32)?;
         } else {
             self.e.m.rm(Code::Mov_r64_rm64, A, context(offset_of!(Context, warps)))?;
             self.e.m.mr(Code::Add_rm64_r64, warps, A)?;
         }
-        if self.e.full {
+        if self.e.is_full() {
             // Who has all lanes began with all.
             return Ok(());
         }

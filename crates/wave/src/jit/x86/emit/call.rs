@@ -1,11 +1,12 @@
 //! What a segment with branches has beside arithmetic: counters that are passed, and kernels for lanes out of the ordinary.
 
-use super::emit::{CALLERS, EXEC, Emit, LIVE, OFFSETS, REGS, WARPS, low};
-use super::machine::{Jump, Made, POOL, TooMuch, Width};
+use super::super::cycle::Arg;
+use super::super::machine::{Jump, Made, POOL, TooMuch, Width};
 use super::place::row;
-use super::rare::Arg;
+use super::{CALLERS, EXEC, Emit, LIVE, OFFSETS, REGS, WARPS, low};
 use crate::jit::nodes::body::Item;
 use crate::jit::one;
+use crate::state::Kernel;
 use crate::state::State;
 use crate::tally::{Counting, Row};
 use iced_x86::{Code, MemoryOperand, Register};
@@ -26,8 +27,28 @@ const KEEP: [Register; 7] = [REGS, Register::RSI, EXEC, WARPS[0], POOL, STATE, O
 const KEPT: u32 = 34;
 const CALL: u32 = 8;
 
+/// What a segment's calls and counters need.
+#[derive(Default)]
+pub struct Calls<'s> {
+    /// Of checks: the ops that kernels do, and all kernels.
+    ops: &'s [Op],
+    kernels: &'s [Kernel],
+    list: Vec<Call>,
+    /// First rows of what a call keeps, and, with AVX2, of the lanes that passed counters; how many of these there were.
+    kept: u32,
+    passed: u32,
+    counts: u32,
+    next_count: u32,
+}
+
+impl<'s> Calls<'s> {
+    pub fn new(ops: &'s [Op], kernels: &'s [Kernel]) -> Calls<'s> {
+        Calls { ops, kernels, ..Calls::default() }
+    }
+}
+
 /// A kernel is called, out of line.
-pub struct Call {
+struct Call {
     from: Jump,
     back: usize,
     check: usize,
@@ -49,7 +70,7 @@ impl Emit<'_> {
             self.m.rr(Code::Mov_r64_rm64, STATE, Register::RCX)?;
         }
         if checks {
-            self.kept = self.rows;
+            self.calls.kept = self.rows;
             self.rows += KEPT + CALL;
         }
         if counts > 0 {
@@ -59,9 +80,9 @@ impl Emit<'_> {
             self.m.rm(Code::Lea_r64_m, BEGAN, at(offset_of!(Counting, began)))?;
         }
         if self.m.width == Width::Half {
-            self.passed = self.rows;
+            self.calls.passed = self.rows;
             self.rows += counts.div_ceil(32);
-            self.counts = counts;
+            self.calls.counts = counts;
         }
         Ok(())
     }
@@ -70,19 +91,19 @@ impl Emit<'_> {
 
     /// The lanes of a half that pass a counter, of the segment's `i`th: a byte for each half.
     fn passed(&self, i: u32) -> MemoryOperand {
-        let at = row(self.passed);
+        let at = row(self.calls.passed);
         MemoryOperand { displacement: at.displacement + 2 * i as i64, ..at }
     }
 
     /// A warp begins: it has passed none.
     pub fn begin_counts(&mut self) -> Made<()> {
-        if self.counts == 0 {
+        if self.calls.counts == 0 {
             return Ok(());
         }
         self.held = 0;
         let r = self.vector()?;
         self.m.zero(r)?;
-        for i in 0..self.counts.div_ceil(16) {
+        for i in 0..self.calls.counts.div_ceil(16) {
             let to = self.passed(16 * i);
             self.m.store(to, r)?;
         }
@@ -91,8 +112,8 @@ impl Emit<'_> {
     }
     /// A half of it begins.
     pub fn begin_half(&mut self) -> Made<()> {
-        self.next_count = 0;
-        if self.counts == 0 {
+        self.calls.next_count = 0;
+        if self.calls.counts == 0 {
             return Ok(());
         }
         self.m.rr(Code::Mov_r32_rm32, low(HALF), low(WARPS[0]))?;
@@ -137,8 +158,8 @@ impl Emit<'_> {
         let v = self.m.vector(r);
         self.m.rr(Code::VEX_Vmovmskps_r32_ymm, Register::ECX, v)?;
         self.used(at, mask);
-        let to = self.passed(self.next_count);
-        self.next_count += 1;
+        let to = self.passed(self.calls.next_count);
+        self.calls.next_count += 1;
         let to = MemoryOperand::with_base_index_scale_displ_size(to.base, HALF, 1, to.displacement, 1);
         self.m.mr(Code::Mov_rm8_r8, to, Register::CL)
     }
@@ -169,9 +190,8 @@ impl Emit<'_> {
                 None => Arg::Mem(self.home(*id).ok_or(TooMuch)?),
             });
         }
-        let held =
-            (0..self.vectors.len()).filter(|r| self.vectors[*r].is_some()).fold(0, |held, r| held | 1 << r);
-        self.calls.push(Call { from, back: self.m.here(), check: i, args, results, held });
+        let held = self.taken();
+        self.calls.list.push(Call { from, back: self.m.here(), check: i, args, results, held });
         for id in check.args.iter().chain(&check.results).chain([&check.odd]) {
             self.used(at, *id);
         }
@@ -180,16 +200,16 @@ impl Emit<'_> {
 
     /// The calls, behind all other code.
     pub fn call_all(&mut self) -> Made<()> {
-        std::mem::take(&mut self.calls).into_iter().try_for_each(|call| self.call(call))
+        std::mem::take(&mut self.calls.list).into_iter().try_for_each(|call| self.call(call))
     }
 
     fn call(&mut self, call: Call) -> Made<()> {
-        let first = self.kept + KEPT;
-        let op = self.ops.get(call.check).ok_or(TooMuch)?;
-        let kernel = *self.kernels.get(op.code.0 as usize).ok_or(TooMuch)?;
+        let first = self.calls.kept + KEPT;
+        let op = self.calls.ops.get(call.check).ok_or(TooMuch)?;
+        let kernel = *self.calls.kernels.get(op.code.0 as usize).ok_or(TooMuch)?;
         self.m.land(call.from);
-        self.keep(self.kept, KEEP, call.held, true)?;
-        self.arguments(first, self.kept, &call.args, call.held)?;
+        self.keep(self.calls.kept, KEEP, call.held, true)?;
+        self.arguments(first, self.calls.kept, &call.args, call.held)?;
         let m = &mut self.m;
         m.rr(Code::Mov_r64_rm64, Register::RDI, STATE)?;
         m.r64(Register::RSI, std::ptr::from_ref::<Op>(op) as u64)?;
@@ -198,7 +218,7 @@ impl Emit<'_> {
         m.r64(Register::RAX, one as *const () as u64)?;
         m.op0(Code::VEX_Vzeroupper)?;
         m.r(Code::Call_rm64, Register::RAX)?;
-        self.keep(self.kept, KEEP, call.held, false)?;
+        self.keep(self.calls.kept, KEEP, call.held, false)?;
         for (i, r) in call.results.into_iter().enumerate() {
             self.m.load(r, row(first + i as u32))?;
         }

@@ -2,11 +2,11 @@
 //!
 //! An offset within is found as the interpreter finds it: what lies out of bounds is 0.
 
+use super::super::emit::low;
+use super::super::machine::{Jump, Made, Source, TooMuch, Width};
 use super::counters::SPARE;
-use super::emit::low;
-use super::machine::{Jump, Made, Source, TooMuch, Width};
 use super::rare::{Rare, Stub};
-use super::region::{A, A32, B, B32, Cycle, context};
+use super::{A, A32, B, B32, Cycle, context};
 use crate::jit::enter::{Context, Memory};
 use crate::jit::nodes::body::{Body, Item};
 use crate::jit::nodes::region::{Counts, Load};
@@ -72,14 +72,13 @@ impl Cycle<'_> {
         let mut imm = imm;
         let mut first = true;
         for id in ids {
-            let place = self.e.place[id as usize];
-            if place.slot.is_none()
+            if self.e.slot_of(id).is_none()
                 && let Node::Splat(x) = self.e.node(id)
             {
                 imm = imm.wrapping_add(x);
                 continue;
             }
-            match place.reg {
+            match self.e.register_of(id) {
                 Some(r) => match (if again { self.kept(id, r)? } else { None }, first) {
                     (Some(kept), true) => self.e.m.rr(Code::Mov_r32_rm32, A32, kept)?,
                     (Some(kept), false) => self.e.m.rr(Code::Add_r32_rm32, A32, kept)?,
@@ -129,7 +128,7 @@ impl Cycle<'_> {
 
     /// Leads from here to code that is seldom run, and back.
     fn aside(&mut self, from: Jump, what: Rare) {
-        let held = self.e.reserved;
+        let held = self.e.reserved();
         self.stubs.push(Stub { from, back: self.e.m.here(), what, held });
     }
 
@@ -183,7 +182,7 @@ impl Cycle<'_> {
         // All lanes of the warp execute, and what they ask for lies within.
         let some = self.unless_all_lanes()?;
         self.scalar([a, c], l.imm, true)?;
-        let counts = l.counts == Some(Counts::Shape) && self.e.k.is_multiple_of(self.of_warp());
+        let counts = l.counts == Some(Counts::Shape) && self.e.this_side().is_multiple_of(self.of_warp());
         if shape & SHAPE_RUN != 0 && counts {
             self.odd_run(l.place)?;
         }
@@ -214,10 +213,10 @@ impl Cycle<'_> {
 
     /// A jump for a warp of which some lanes do not execute.
     fn unless_all_lanes(&mut self) -> Made<Option<Jump>> {
-        if self.e.full {
+        if self.e.is_full() {
             return Ok(None);
         }
-        let k = self.e.k / self.of_warp();
+        let k = self.e.this_side() / self.of_warp();
         if !self.region.diverges {
             let lanes = self.lanes_at(offset_of!(Context, exec), k);
             self.e.m.mi(Code::Cmp_rm16_imm8, lanes, -1)?;
@@ -257,7 +256,7 @@ impl Cycle<'_> {
         self.e.m.ri(Code::Cmp_rm32_imm8, B32, 64 - bytes as i32)?;
         let from = self.e.m.jump(Code::Ja_rel32_64)?;
         let beside = self.warps_beside();
-        self.aside(from, Rare::Line((self.e.full || beside == 1).then_some(beside)));
+        self.aside(from, Rare::Line((self.e.is_full() || beside == 1).then_some(beside)));
         Ok(())
     }
 
@@ -275,7 +274,7 @@ impl Cycle<'_> {
             return Ok(None);
         }
         if seldom
-            && self.e.place[id as usize].reg.is_none()
+            && self.e.register_of(id).is_none()
             && let Some(m) = self.e.home(id)
         {
             return Ok(Some(Source::Mem(m)));

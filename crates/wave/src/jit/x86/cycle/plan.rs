@@ -1,7 +1,7 @@
 //! What is chosen before a region becomes code: how many warps go side by side, and which registers have vector registers all along.
 
 use super::block::reads;
-use super::region::{Cycle, Pin};
+use super::{Cycle, Pin};
 use crate::jit::nodes::body::{Body, Item, chain, computed};
 use crate::jit::nodes::region::Block;
 use crate::recording::Node;
@@ -44,12 +44,12 @@ impl Cycle<'_> {
     /// far as there are registers; all where they may go apart at its end.
     pub fn together(&self, body: &Body) -> usize {
         if self.region.diverges {
-            return self.e.side;
+            return self.e.sides();
         }
         let (longest, work) = chain(&body.nodes, computed(&body.each));
         let wanted = if longest < 8 { 1 } else { (4 * longest).div_ceil(work) as usize };
-        let room = self.e.vectors.len() - self.e.reserved.count_ones() as usize;
-        wanted.min(room / self.most_pressure()).clamp(self.of_warp(), self.e.side)
+        let room = self.e.vector_count() - self.e.reserved().count_ones() as usize;
+        wanted.min(room / self.most_pressure()).clamp(self.of_warp(), self.e.sides())
     }
     pub fn most_pressure(&self) -> usize {
         self.region.blocks.iter().map(Self::pressure).max().unwrap_or(1)
@@ -66,7 +66,7 @@ impl Cycle<'_> {
         let written = self.candidates();
         let count =
             |uniform: bool| written.iter().filter(|p| p.1.written && p.1.reg.is_uniform() == uniform).count();
-        let fits = 2 * (count(false) + self.most_pressure()) + count(true) + 2 <= self.e.vectors.len();
+        let fits = 2 * (count(false) + self.most_pressure()) + count(true) + 2 <= self.e.vector_count();
         if !self.halves() && fits { 2 } else { 1 }
     }
 
@@ -103,11 +103,11 @@ impl Cycle<'_> {
     /// Gives registers to what is used most.
     pub fn pin(&mut self, sides: usize) {
         let whole = !self.halves();
-        let all = self.e.vectors.len();
+        let all = self.e.vector_count();
         let (least, most) = if whole { (8, 22) } else { (7, 12) };
         let own = (self.most_pressure() * sides.min(2) + 2).clamp(least, most);
         self.pins.clear();
-        self.e.reserved = 0;
+        self.e.set_reserved(0);
         let mut next = all;
         for (_, pin) in self.candidates() {
             let n = if pin.reg.is_uniform() { 1 } else { sides };
@@ -116,7 +116,8 @@ impl Cycle<'_> {
             }
             next -= n;
             self.pins.push(Pin { first: next as u8, ..pin });
-            (next..next + n).for_each(|r| self.e.reserved |= 1 << r);
+            let own = (next..next + n).fold(self.e.reserved(), |all, r| all | 1 << r);
+            self.e.set_reserved(own);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A branch as a truth that all lanes share says: where that compares integers, one of them is compared, and no vectors.
 
+use super::super::machine::{Made, TooMuch};
 use super::block::reads;
-use super::machine::{Made, TooMuch};
-use super::region::{A32, B32, Cycle};
+use super::{A32, B32, Cycle};
 use crate::jit::nodes::body::Body;
 use crate::jit::nodes::region::Region;
 use crate::recording::{Bin, Id, Node, Un};
@@ -122,7 +122,7 @@ impl Cycle<'_> {
             Operand::Word(x) => return self.e.m.ri(Code::Mov_rm32_imm32, to, x as i32),
             Operand::Value(id) => id,
         };
-        match self.e.place[id as usize].reg {
+        match self.e.register_of(id) {
             Some(r) => self.e.m.first_lane(to, r),
             None => {
                 let from = self.e.home(id).ok_or(TooMuch)?;

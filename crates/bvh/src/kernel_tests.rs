@@ -1,0 +1,133 @@
+//! Each kernel on every level of this CPU, compared with its portable form: the same bytes of trees, the same bits of hits.
+
+use crate::*;
+use simd::Level;
+
+/// A number from -1 to 1.
+fn unit(seed: &mut u64) -> f32 {
+    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    (*seed >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+}
+
+fn soup(triangles: usize) -> Vec<[f32; 3]> {
+    let mut seed = 7;
+    let mut out = Vec::new();
+    for k in 0..triangles {
+        let at: [f32; 3] = std::array::from_fn(|_| unit(&mut seed) * 20.0);
+        for _ in 0..3 {
+            out.push(std::array::from_fn(|axis| at[axis] + unit(&mut seed)));
+        }
+        match k {
+            11 => out[k * 3] = [f32::NAN; 3],
+            12 => out[k * 3 + 1][1] = f32::NAN,
+            13 => out[k * 3 + 1][2] = f32::INFINITY,
+            14 => out[k * 3] = [-0.0; 3],
+            _ => {}
+        }
+    }
+    out
+}
+
+#[repr(align(256))]
+#[derive(Clone, Copy)]
+struct Line([u8; 256]);
+
+fn built(level: Level, input: &Input, counts: &Counts, flags: Flags) -> Vec<Line> {
+    let size = sizes(counts, flags).unwrap().structure as usize;
+    let mut memory = vec![Line([0; 256]); size.div_ceil(256)];
+    // SAFETY: the vector's memory, used before it moves or is dropped.
+    let bytes = unsafe { Bytes::new(memory.as_mut_ptr().cast(), size) };
+    build(level, bytes, input, flags, &Alone).unwrap();
+    memory
+}
+
+fn bytes_of(memory: &mut [Line]) -> Bytes {
+    // SAFETY: the caller's slice lives as long as the test uses this.
+    unsafe { Bytes::new(memory.as_mut_ptr().cast(), memory.len() * 256) }
+}
+
+fn builders(level: Level) {
+    let positions = soup(2500);
+    let geometries = [Geometry::Triangles { positions: &positions, flags: 1 }];
+    for flags in [Flags(0), Flags::PREFER_FAST_BUILD] {
+        let of = |level| built(level, &Input::Geometries(&geometries), &Counts::Triangles(&[2500]), flags);
+        let (a, b) = (of(level), of(Level::PORTABLE));
+        assert!(a.iter().zip(&b).all(|(a, b)| a.0 == b.0), "{flags:?} at {level:?}");
+    }
+}
+
+struct One(Bytes);
+
+impl Scene for One {
+    fn bottom(&self, _: u64) -> Option<Bytes> {
+        Some(self.0)
+    }
+}
+
+fn rays(level: Level) {
+    let positions = soup(2500);
+    let geometries = [Geometry::Triangles { positions: &positions, flags: 1 }];
+    let mut bottom =
+        built(Level::PORTABLE, &Input::Geometries(&geometries), &Counts::Triangles(&[2500]), Flags(0));
+    let scene = One(bytes_of(&mut bottom));
+    let instance = Instance {
+        transform: [0.9, 0.1, 0.0, 3.0, 0.0, 1.1, 0.2, -2.0, 0.3, 0.0, 1.0, 0.5],
+        custom_index: 5,
+        mask: 1,
+        sbt_offset: 6,
+        flags: 0,
+        structure: 256,
+        bounds: bounds(scene.0).unwrap(),
+    };
+    let mut top = built(Level::PORTABLE, &Input::Instances(&[instance]), &Counts::Instances(1), Flags(0));
+    let top = bytes_of(&mut top);
+    let mut seed = 3;
+    let mut hits = 0;
+    for k in 0..500 {
+        let mut ray = Ray {
+            origin: std::array::from_fn(|_| unit(&mut seed) * 25.0),
+            t_min: 0.0,
+            direction: std::array::from_fn(|_| unit(&mut seed)),
+            t_max: 100.0,
+            flags: 0,
+            cull_mask: 1,
+        };
+        match k % 20 {
+            0 => ray.direction[0] = 0.0,
+            1 => ray.direction = [0.0, -0.0, -1.0],
+            2 => ray.direction[1] = 1e-40,
+            3 => ray.origin[2] = f32::NAN,
+            4 => ray.flags = ray_flags::TERMINATE_ON_FIRST_HIT,
+            _ => {}
+        }
+        let of = |level| {
+            let mut visits = Log::default();
+            let mut t = Traversal::at_level(level, top, &ray);
+            assert_eq!(t.next_counted(&scene, &mut visits), Step::Done);
+            (*t.committed(), visits.0)
+        };
+        let (a, b) = (of(level), of(Level::PORTABLE));
+        assert_eq!(a, b, "ray {k} at {level:?}");
+        assert_eq!(a.0.t.to_bits(), b.0.t.to_bits());
+        hits += (a.0.kind != HitKind::None) as u32;
+    }
+    assert!(hits > 50, "{hits} hits");
+}
+
+#[derive(Default)]
+struct Log(Vec<(u32, u32, u32)>);
+
+impl Visits for Log {
+    fn node(&mut self, place: u32, node: u32) {
+        self.0.push((place, 0, node));
+    }
+    fn leaf(&mut self, place: u32, leaf: u32, triangles: bool) {
+        self.0.push((place, 1 + triangles as u32, leaf));
+    }
+}
+
+simd::walk! {
+    "build::gather::triangles", "build::sah::centres", "build::sah::fill", "build::sah::choose", "build::sah::part",
+        "build::morton::keys_of" => builders;
+    "trace::walk::of" => rays;
+}

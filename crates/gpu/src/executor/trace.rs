@@ -1,0 +1,93 @@
+//! Traces of rays: work of the compute queue.
+
+use super::later::Asks;
+use super::{Executor, done};
+use crate::channel::{MadeBy, WorkloadKind};
+use crate::exclusive;
+use crate::trace::{Trace, launch};
+use ash::vk;
+use counters::{Counts, Event, Phase, cost};
+use machine::count;
+use machine::instrumentation::Work;
+use machine::lost::Blame;
+use schedule::What;
+use shader::ir::Stage;
+use std::slice;
+use wave::Usage;
+
+/// What Vulkan calls a stage of a ray tracing pipeline.
+fn flags(stage: Stage) -> vk::ShaderStageFlags {
+    match stage {
+        Stage::Intersection => vk::ShaderStageFlags::INTERSECTION_KHR,
+        Stage::AnyHit => vk::ShaderStageFlags::ANY_HIT_KHR,
+        Stage::ClosestHit => vk::ShaderStageFlags::CLOSEST_HIT_KHR,
+        Stage::Miss => vk::ShaderStageFlags::MISS_KHR,
+        Stage::Callable => vk::ShaderStageFlags::CALLABLE_KHR,
+        _ => vk::ShaderStageFlags::RAYGEN_KHR,
+    }
+}
+
+impl Executor {
+    pub(super) fn trace(&mut self, t: &Trace) {
+        let _turn = exclusive::shared();
+        let shaders = &t.pipeline.shaders;
+        if self.is_waiting() && shaders.iter().any(|s| s.program.reads_clock()) {
+            self.settle();
+        }
+        let shared = self.shared.clone();
+        let begin = self.line.dispatch_begins(&shared.clock.gpu());
+        let done_by = match launch(&shared, t, begin) {
+            Ok(launched) => launched,
+            Err(at) => return self.blame(Blame::of(wave::Fault::Address(at), t.call)),
+        };
+        let [x, y, z] = done_by.size;
+        let total = done_by.size.iter().map(|&n| n as u64).product::<u64>();
+        if total == 0 {
+            return;
+        }
+        let name = || format!("{} {x}x{y}x{z}", t.pipeline.title.entries());
+        for (i, (blocks, s)) in done_by.blocks.iter().zip(shaders).enumerate() {
+            let work = || Work { label: self.place.labels().joined(), workload: name(), draw: None };
+            let wanted = t.instrumentation.as_ref().filter(|_| s.program.profile.mark_count > 0);
+            let active = wanted.map(|(object, result)| object.at(*result, work));
+            // resultSubIndex is the shader group's: the first that has the shader.
+            let group = t.pipeline.groups.iter().position(|g| g.has(i)).unwrap_or(i);
+            blocks.add_to(&shared.model.core, active.as_ref(), group as u32, flags(s.program.stage));
+        }
+        let mut usage = Usage::default();
+        done_by.usage.iter().for_each(|u| usage.add(u));
+        if let Some(mut l2) = shared.l2() {
+            usage.share_l2(count::l2_lines(shared.model), &mut l2);
+        }
+        usage.fare_as(&Usage::default());
+        let mut units = count::units(&usage);
+        // Ray generation shaders are launched as a dispatch's are: warps of sixteen.
+        let (warps, program) = (total.div_ceil(16), shaders.first().map(|s| &s.program));
+        if let Some(program) = program {
+            count::launch(&mut units, program, warps, total, total / 16);
+        }
+        let mut counts = Counts::default();
+        counts.add_units(Phase::Compute, &units);
+        counts[Event::ComputeInvocations] = total;
+        counts[Event::ComputeJobs] = 1;
+        counts[Event::ComputeTasks] = warps;
+        let job = cost::compute(&counts, shared.model);
+        let names = || (name(), MadeBy::of(slice::from_ref(&t.pipeline.title)));
+        let executed = self.publisher.executed(self.place.labels(), names);
+        let model = shared.model;
+        self.job(
+            counts,
+            Phase::Compute,
+            job,
+            Asks { what: What::Dispatch, order: executed.order(), weights: None },
+            |ahead, job| ahead.dispatch(job),
+            move |line, known, job| line.dispatch(known, job, model),
+            |e, span, counts, spent| {
+                e.publisher.publish(executed, done(WorkloadKind::Dispatch, span, counts, spent));
+            },
+        );
+        if let Some(b) = done_by.blame {
+            self.blame(b);
+        }
+    }
+}
