@@ -189,3 +189,33 @@ fn a_full_stderr_ends_nobody() {
         .expect("it runs");
     assert!(status.success(), "{status}");
 }
+
+/// vk.xml: optional="true". These two calls were refused as if the pointer were needed.
+#[test]
+fn pointers_that_may_be_null_are_not_missed() {
+    type SetRange = unsafe extern "system" fn(vk::CommandBuffer, i32, *const std::ffi::c_void);
+    type End = unsafe extern "system" fn(vk::CommandBuffer, *const std::ffi::c_void);
+    let heard = Heard::default();
+    let (i, debug, m) = listening(&heard);
+    let names = [c"VK_EXT_depth_clamp_control".as_ptr(), c"VK_KHR_maintenance10".as_ptr()];
+    let d = create_device(&i, &Default::default(), &names).expect("a device");
+    let proc = |name: &CStr| unsafe { i.get_device_proc_addr(d.handle(), name.as_ptr()) }.expect("a command");
+    unsafe {
+        let pool = d.create_command_pool(&Default::default(), None).expect("a pool");
+        let info = vk::CommandBufferAllocateInfo::default().command_pool(pool).command_buffer_count(1);
+        let buffer = d.allocate_command_buffers(&info).expect("a command buffer")[0];
+        d.begin_command_buffer(buffer, &Default::default()).expect("begun");
+        let range: SetRange = std::mem::transmute(proc(c"vkCmdSetDepthClampRangeEXT"));
+        range(buffer, 0, std::ptr::null());
+        d.cmd_begin_rendering(buffer, &vk::RenderingInfo::default().layer_count(1));
+        let end: End = std::mem::transmute(proc(c"vkCmdEndRendering2KHR"));
+        end(buffer, std::ptr::null());
+        d.end_command_buffer(buffer).expect("ended");
+        d.destroy_command_pool(pool, None);
+        d.destroy_device(None);
+        debug.destroy_debug_utils_messenger(m, None);
+        i.destroy_instance(None);
+    }
+    let heard = heard.into_inner().expect("no panic");
+    assert!(!heard.iter().any(|t| t.contains("null pointer")), "{heard:?}");
+}

@@ -64,7 +64,7 @@ struct Guarded {
     taken: AtomicBool,
     blocks: UnsafeCell<Blocks>,
 }
-// SAFETY: the blocks are looked at by who has taken the lock.
+// SAFETY: only the thread that holds the lock accesses the blocks.
 unsafe impl Sync for Guarded {}
 static BLOCKS: Guarded = Guarded {
     taken: AtomicBool::new(false),
@@ -129,20 +129,20 @@ fn take(size: usize, align: usize) -> *mut c_void {
         };
         IN_USE.fetch_add(1, Relaxed);
         let p = (block + HEADER).next_multiple_of(align);
-        // SAFETY: in the block, which is nobody else's; aligned as `p` is.
+        // SAFETY: within the block, which has no other owner; aligned like `p`.
         unsafe { ((p - HEADER) as *mut Header).write(Header { block, class }) };
         p as *mut c_void
     })
 }
 
 /// # Safety
-/// Memory of the reserve, which nobody uses any more.
+/// Memory of the reserve that is no longer used.
 #[cold]
 unsafe fn give(p: *mut c_void) {
     // SAFETY: it stands before all memory of the reserve.
     let Header { block, class } = unsafe { p.cast::<Header>().sub(1).read() };
     alone(|b| {
-        // SAFETY: a block of the pool, of that class, that nobody uses any more.
+        // SAFETY: a block of the pool, of that class, that is no longer used.
         unsafe { *(block as *mut usize) = b.free[class] };
         b.free[class] = block;
         if IN_USE.fetch_sub(1, Relaxed) == 1 {
@@ -238,7 +238,7 @@ unsafe extern "C" fn free(p: *mut c_void) {
     unsafe { if is_reserve(p) { give(p) } else { __real_free(p) } }
 }
 
-// The names that `--wrap` looks for; hidden, for they are nobody else's.
+// The names that `--wrap` looks for; hidden, because no other library uses them.
 #[cfg(not(any(test, sanitized)))]
 macro_rules! wrap {
     ($($name:ident)*) => { $(

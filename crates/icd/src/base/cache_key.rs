@@ -52,7 +52,7 @@ fn kept(path: &Path) -> Option<Key> {
     }
     let folder = path.parent()?;
     fs::DirBuilder::new().recursive(true).mode(0o700).create(folder).ok()?;
-    // Whole or not at all, whoever else makes one at the same time: a link is never made over a file that is there.
+    // Another process may make one at the same time. The file appears complete or not at all, because a link never replaces a file.
     let key = random()?;
     let draft = folder.join(format!(
         "cache.key.{}.{}",
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(signed(&key, &[b"ab", b"c"]), signed(&key, &[b"abc"]));
         assert_ne!(signed(&key, &[b"abc"]), signed(&key, &[b"abd"]));
         assert_ne!(signed(&key, &[b"abc"]), signed(&[0; SIZE], &[b"abc"]));
-        // Not what anybody can compute.
+        // Not a value that anyone could compute.
         assert_ne!(signed(&key, &[b"abc"]), crate::base::hash::bytes(b"abc").to_be_bytes());
     }
 }

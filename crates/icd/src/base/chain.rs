@@ -93,52 +93,6 @@ pub(crate) unsafe fn copied<T: Copy>(p: *const T, count: usize) -> Answer<Vec<T>
     Ok(copy)
 }
 
-/// As [`slice`], writable.
-///
-/// # Safety
-/// As [`slice`], and nobody else reads or writes the elements.
-pub(crate) unsafe fn slice_mut<'a, T>(p: *mut T, count: u32) -> &'a mut [T] {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        if p.is_null() || count == 0 { &mut [] } else { std::slice::from_raw_parts_mut(p, count as usize) }
-    }
-}
-
-/// The two-call way of returning an array: with `out` null the count is written, else as many elements as fit and
-/// `INCOMPLETE` if that is not all.
-///
-/// # Safety
-/// `count` is valid; `out` is null or has room for `*count` elements.
-pub(crate) unsafe fn fill<T: Copy>(items: &[T], count: *mut u32, out: *mut T) -> vk::Result {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe { fill_with(items.len(), count, out, |slot, i| *slot = items[i]) }
-}
-
-/// As [`fill`], with a function that fills element `i` in place (keeping its pNext, for instance).
-///
-/// # Safety
-/// As [`fill`].
-pub(crate) unsafe fn fill_with<T>(
-    len: usize,
-    count: *mut u32,
-    out: *mut T,
-    mut write: impl FnMut(&mut T, usize),
-) -> vk::Result {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        if out.is_null() {
-            *count = len as u32;
-            return vk::Result::SUCCESS;
-        }
-        let n = len.min(*count as usize);
-        for i in 0..n {
-            write(&mut *out.add(i), i);
-        }
-        *count = n as u32;
-        if n < len { vk::Result::INCOMPLETE } else { vk::Result::SUCCESS }
-    }
-}
-
 /// A C string of the application; empty for null.
 ///
 /// # Safety
@@ -146,6 +100,15 @@ pub(crate) unsafe fn fill_with<T>(
 pub(crate) unsafe fn str<'a>(p: *const c_char) -> &'a CStr {
     // SAFETY: the caller keeps what is asked for above.
     unsafe { if p.is_null() { c"" } else { CStr::from_ptr(p) } }
+}
+
+/// A C string of the application; `None` for null.
+///
+/// # Safety
+/// As [`str`].
+pub(crate) unsafe fn string<'a>(p: *const c_char) -> Option<&'a CStr> {
+    // SAFETY: the caller's.
+    (!p.is_null()).then(|| unsafe { CStr::from_ptr(p) })
 }
 
 /// Writes `text` into a fixed array, cut where it does not fit, always terminated.

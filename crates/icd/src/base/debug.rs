@@ -43,7 +43,7 @@ impl Level {
 /// `message`: what the application named in it is [plain](plain::line).
 fn log(level: Level, message: &str) {
     if level.log() <= settings::get().log {
-        // A stderr that is full or closed is nobody's fault here: eprintln would panic.
+        // If stderr is full or closed, `eprintln` would panic; this ignores it.
         let _ = files::within_limits(|| writeln!(std::io::stderr(), "tuff: {message}"));
     }
 }
@@ -79,7 +79,7 @@ impl Sink {
         self.listeners.write().retain(|(i, _)| *i != id);
     }
 
-    /// Sets who listens while the instance is made or unmade.
+    /// Sets the listeners that hear messages while the instance is created or destroyed.
     pub fn set_creation(&self, listeners: &[Listener]) {
         let mut all = self.listeners.write();
         all.retain(|(i, _)| *i != 0);

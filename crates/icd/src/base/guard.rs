@@ -36,7 +36,7 @@ pub(crate) fn raw<R>(name: &CStr, fallback: R, f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// Runs `f` on the object behind `handle`; a handle that is not one, or a panic, becomes a line in the log and
+/// Runs `f` on the object of `handle`; a handle that is not one, or a panic, becomes a line in the log and
 /// `fallback`.
 ///
 /// # Safety

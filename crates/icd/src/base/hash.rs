@@ -1,6 +1,6 @@
 //! 128-bit content hashes: the same on every run and machine (keys of pipeline caches, the build's). BLAKE3, cut to half
-//! its length: a cache may hold programs of several who do not trust each other, as a browser's does, and nobody can make
-//! two modules whose keys meet.
+//! its length: a cache may hold programs of several parties that do not trust each other, as a browser's does, and none of them can
+//! make two modules with the same key.
 
 use std::hash::Hasher;
 

@@ -7,6 +7,8 @@ pub(crate) mod answer;
 pub(crate) mod cache_key;
 pub(crate) mod chain;
 pub(crate) mod debug;
+mod generated;
+pub(crate) mod given;
 pub(crate) mod guard;
 pub(crate) mod hash;
 pub(crate) mod object;

@@ -79,7 +79,7 @@ fn header(raw: u64) -> Option<&'static Header> {
     Some(unsafe { &*(raw as *const Header) })
 }
 
-/// A Rust type behind a Vulkan handle.
+/// The Rust type of a Vulkan handle.
 pub trait Object: Sized {
     /// The handle type of ash that names it.
     type Handle: vk::Handle + Copy;
@@ -107,7 +107,7 @@ pub fn create<T: Object>(value: T) -> T::Handle {
     vk::Handle::from_raw(at as u64)
 }
 
-/// The object behind `handle`; `None` when it is null, and also, with a line in the log, when it was destroyed,
+/// The object of `handle`; `None` when it is null, and also, with a line in the log, when it was destroyed,
 /// is of another type or is no handle at all.
 ///
 /// # Safety
@@ -169,7 +169,7 @@ pub fn hold<'a, T: Object>(handle: T::Handle) -> Option<Held<'a, T>> {
         return None;
     };
     header.holders.fetch_add(1, Ordering::SeqCst);
-    // SAFETY: whoever destroys the object marks it dead before looking for holders, and this one came before asking whether
+    // SAFETY: a thread that destroys the object marks it dead before it looks for holders, and this holder was counted before asking whether
     // it is alive: one of the two sees the other.
     match unsafe { get::<T>(handle) } {
         Some(object) => Some(Held { object, header }),

@@ -8,7 +8,7 @@ use std::fmt::Write;
 use std::panic::PanicHookInfo;
 use std::sync::Once;
 
-/// Frames told.
+/// Frames that are reported.
 const FRAMES: usize = 24;
 /// Frames looked at: the first ones are the panic's own.
 const DEPTH: usize = 64;

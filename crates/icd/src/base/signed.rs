@@ -47,16 +47,9 @@ impl Verified {
     ///
     /// # Errors
     /// There is no memory for the copy.
-    ///
-    /// # Safety
-    /// `p` is null or points to `size` bytes. They may change meanwhile.
-    pub(crate) unsafe fn copied(
-        p: *const u8,
-        size: usize,
-        known: impl FnOnce(&Header) -> bool,
-    ) -> Answer<Option<Verified>> {
-        // SAFETY: the caller's.
-        Ok(Verified::of(unsafe { chain::copied(p, size)? }, known))
+    pub(crate) fn copied(bytes: &[u8], known: impl FnOnce(&Header) -> bool) -> Answer<Option<Verified>> {
+        // SAFETY: so many bytes.
+        Ok(Verified::of(unsafe { chain::copied(bytes.as_ptr(), bytes.len())? }, known))
     }
 
     fn of(blob: Vec<u8>, known: impl FnOnce(&Header) -> bool) -> Option<Verified> {
@@ -87,7 +80,7 @@ impl<'a> Body<'a> {
     pub(crate) fn is_empty(self) -> bool {
         self.0.is_empty()
     }
-    /// The first `n` bytes, and what is behind them.
+    /// The first `n` bytes, and the bytes after them.
     pub(crate) fn split(self, n: usize) -> Option<(&'a [u8], Body<'a>)> {
         let (first, rest) = self.0.split_at_checked(n)?;
         Some((first, Body(rest)))
@@ -96,7 +89,7 @@ impl<'a> Body<'a> {
         let (first, rest) = self.0.split_first_chunk()?;
         Some((first, Body(rest)))
     }
-    /// What is behind a program of `n` bytes, and the program.
+    /// The bytes after a program of `n` bytes, and the program.
     pub(crate) fn split_program(self, n: usize) -> Option<(Program, Body<'a>)> {
         let (program, rest) = self.split(n)?;
         Some((Program::from_bytes(program)?, rest))
@@ -113,8 +106,7 @@ mod tests {
         let mut draft = Draft::new(header);
         draft.add(b"body");
         let mut blob = draft.signed();
-        // SAFETY: the bytes of the vector.
-        let copied = |blob: &[u8]| unsafe { Verified::copied(blob.as_ptr(), blob.len(), |h| *h == header) };
+        let copied = |blob: &[u8]| Verified::copied(blob, |h| *h == header);
         let kept = copied(&blob).unwrap().expect("it is signed");
         blob[PREFIX] ^= 1;
         assert_eq!(kept.body().0, b"body");

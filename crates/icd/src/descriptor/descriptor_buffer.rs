@@ -2,74 +2,53 @@
 //! What the bytes are, and how they are read, is in [`machine::descriptor_memory`].
 
 use crate::base::debug;
-use crate::base::object;
+use crate::base::given::{Call, In, Out, OutSlice};
 use crate::descriptor::descriptor_layout;
 use crate::device::Device;
 use crate::memory::image_view::ImageView;
 use crate::memory::sampler::Sampler;
-use machine::descriptor::DESCRIPTOR_BYTES;
 use machine::descriptor_memory as form;
 use std::ffi::c_void;
 use vk::DescriptorType as Type;
 
-pub(crate) unsafe fn get_descriptor_set_layout_size_ext(
-    _: &Device,
+pub(crate) fn get_descriptor_set_layout_size_ext(
+    device: &Device,
     layout: vk::DescriptorSetLayout,
-    out: *mut vk::DeviceSize,
+    out: Out<vk::DeviceSize>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        *out = descriptor_layout::get(layout).map_or(0, |l| l.size().into());
-    }
+    out.set(descriptor_layout::get(device, layout).map_or(0, |l| l.size().into()));
 }
 
-pub(crate) unsafe fn get_descriptor_set_layout_binding_offset_ext(
-    _: &Device,
+pub(crate) fn get_descriptor_set_layout_binding_offset_ext(
+    device: &Device,
     layout: vk::DescriptorSetLayout,
     binding: u32,
-    out: *mut vk::DeviceSize,
+    out: Out<vk::DeviceSize>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        *out = 0;
-        let Some(l) = descriptor_layout::get(layout) else { return };
-        match l.index(binding) {
-            Some(i) => *out = l.bindings[i].offset.into(),
-            None => debug::log_error(&format!(
-                "vkGetDescriptorSetLayoutBindingOffsetEXT: the layout has no binding {binding}"
-            )),
-        }
+    out.set(0);
+    let Some(l) = descriptor_layout::get(device, layout) else { return };
+    match l.index(binding) {
+        Some(i) => out.set(l.bindings[i].offset.into()),
+        None => debug::log_error(&format!(
+            "vkGetDescriptorSetLayoutBindingOffsetEXT: the layout has no binding {binding}"
+        )),
     }
 }
 
-unsafe fn sampler(device: &Device, s: vk::Sampler) -> u64 {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        if s == vk::Sampler::null() { 0 } else { object::get::<Sampler>(s).map_or(0, |s| s.name(device)) }
-    }
+fn sampler(device: &Device, s: vk::Sampler) -> u64 {
+    if s == vk::Sampler::null() { 0 } else { device.object::<Sampler>(s).map_or(0, |s| s.name(device)) }
 }
 
-unsafe fn view(device: &Device, v: vk::ImageView) -> u64 {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        if v == vk::ImageView::null() { 0 } else { object::get::<ImageView>(v).map_or(0, |v| v.name(device)) }
-    }
+fn view(device: &Device, v: vk::ImageView) -> u64 {
+    if v == vk::ImageView::null() { 0 } else { device.object::<ImageView>(v).map_or(0, |v| v.name(device)) }
 }
 
-pub(crate) unsafe fn get_descriptor_ext(
-    device: &Device,
-    info: *const vk::DescriptorGetInfoEXT,
-    bytes: usize,
-    out: *mut c_void,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if out.is_null() {
-            return;
-        }
-        let (ty, data) = ((*info).ty, (*info).data);
+pub(crate) fn get_descriptor_ext(device: &Device, info: In<vk::DescriptorGetInfoEXT>, out: OutSlice<u8>) {
+    let (ty, data) = (info.ty, info.data);
+    // SAFETY: valid usage: the union has the pointer that the type asks for, which is null or leads to what its type says.
+    let words = unsafe {
         let image = |i: *const vk::DescriptorImageInfo| i.as_ref().map_or(0, |i| view(device, i.image_view));
-        let words = match ty {
+        match ty {
             Type::SAMPLER => form::sampled(0, data.p_sampler.as_ref().map_or(0, |&s| sampler(device, s))),
             Type::COMBINED_IMAGE_SAMPLER => {
                 let i = data.p_combined_image_sampler;
@@ -92,17 +71,15 @@ pub(crate) unsafe fn get_descriptor_ext(
                 ));
                 [0; 4]
             }
-        };
-        let words = words.map(u64::to_ne_bytes);
-        let bytes = bytes.min(DESCRIPTOR_BYTES as usize);
-        std::ptr::copy_nonoverlapping(words.as_ptr().cast::<u8>(), out.cast::<u8>(), bytes);
-    }
+        }
+    };
+    out.copy(words.map(u64::to_ne_bytes).as_flattened());
 }
 
 /// Commands of capture and replay, whose feature there is not: nothing is captured.
 macro_rules! no_capture {
     ($($name:ident($info:ident): $command:literal,)*) => {$(
-        pub(crate) unsafe fn $name(_: &Device, _: *const vk::$info, _: *mut c_void) -> vk::Result {
+        pub(crate) fn $name(_: &Device, _: In<vk::$info>, _: *mut c_void) -> vk::Result {
             debug::log_error(concat!($command, ": the feature descriptorBufferCaptureReplay is not supported"));
             vk::Result::ERROR_FEATURE_NOT_PRESENT
         }

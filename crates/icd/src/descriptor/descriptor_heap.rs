@@ -2,9 +2,8 @@
 //! [`machine::descriptor_memory`]; where a shader's bindings lie in heaps is in [`crate::descriptor::mappings`].
 
 use crate::base::answer::{Answer, invalid};
-use crate::base::chain;
+use crate::base::given::{Call, In, OutSlice};
 use crate::base::hash::Hasher128;
-use crate::base::object;
 use crate::device::Device;
 use crate::instance::physical_device::PhysicalDevice;
 use crate::memory::image::Image;
@@ -17,67 +16,54 @@ use std::hash::Hash;
 use vk::DescriptorType as Type;
 
 /// The words of a sampler without an object.
-///
-/// # Safety
-/// The structure is valid with its chain.
-pub(crate) unsafe fn sampler(info: &vk::SamplerCreateInfo) -> [u64; 4] {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let border = chain::find::<vk::SamplerCustomBorderColorIndexCreateInfoEXT>(info.p_next);
-        form::sampler(info, sampler::reduction(info), border.map_or(0, |b| b.index))
-    }
+pub(crate) fn sampler(info: In<vk::SamplerCreateInfo>) -> [u64; 4] {
+    let border = info.find::<vk::SamplerCustomBorderColorIndexCreateInfoEXT>();
+    form::sampler(&info, sampler::reduction(info), border.map_or(0, |b| b.index))
 }
 
-/// What tells a view from others of its image.
-unsafe fn description(info: &vk::ImageViewCreateInfo) -> Answer<u128> {
-    // SAFETY: valid usage: the structure's chain leads to what it is said to.
-    unsafe {
-        let mut h = Hasher128::default();
-        let (c, r) = (info.components, info.subresource_range);
-        (info.flags.as_raw(), info.view_type.as_raw(), info.format.as_raw()).hash(&mut h);
-        [c.r, c.g, c.b, c.a].map(|c| c.as_raw()).hash(&mut h);
-        [r.aspect_mask.as_raw(), r.base_mip_level, r.level_count, r.base_array_layer, r.layer_count]
-            .hash(&mut h);
-        let min_lod = chain::find::<vk::ImageViewMinLodCreateInfoEXT>(info.p_next);
-        min_lod.map(|m| m.min_lod.to_bits()).hash(&mut h);
-        let sliced = chain::find::<vk::ImageViewSlicedCreateInfoEXT>(info.p_next);
-        sliced.map(|s| (s.slice_offset, s.slice_count)).hash(&mut h);
-        let usage = chain::find::<vk::ImageViewUsageCreateInfo>(info.p_next);
-        usage.map(|u| u.usage.as_raw()).hash(&mut h);
-        ycbcr_conversion::named(info.p_next)?.hash(&mut h);
-        Ok(h.done())
-    }
+/// A hash that distinguishes a view from other views of its image.
+fn description(info: In<vk::ImageViewCreateInfo>) -> Answer<u128> {
+    let mut h = Hasher128::default();
+    let (c, r) = (info.components, info.subresource_range);
+    (info.flags.as_raw(), info.view_type.as_raw(), info.format.as_raw()).hash(&mut h);
+    [c.r, c.g, c.b, c.a].map(|c| c.as_raw()).hash(&mut h);
+    [r.aspect_mask.as_raw(), r.base_mip_level, r.level_count, r.base_array_layer, r.layer_count].hash(&mut h);
+    let min_lod = info.find::<vk::ImageViewMinLodCreateInfoEXT>();
+    min_lod.map(|m| m.min_lod.to_bits()).hash(&mut h);
+    let sliced = info.find::<vk::ImageViewSlicedCreateInfoEXT>();
+    sliced.map(|s| (s.slice_offset, s.slice_count)).hash(&mut h);
+    let usage = info.find::<vk::ImageViewUsageCreateInfo>();
+    usage.map(|u| u.usage.as_raw()).hash(&mut h);
+    ycbcr_conversion::named(info.find())?.hash(&mut h);
+    Ok(h.done())
 }
 
-unsafe fn image(device: &Device, info: &vk::ImageDescriptorInfoEXT, for_storage: bool) -> Answer<[u64; 4]> {
-    // SAFETY: valid usage: the structures' pointers lead to what they are said to, nobody destroys the objects meanwhile.
-    unsafe {
-        let Some(view) = info.p_view.as_ref() else {
-            return Err(invalid("vkWriteResourceDescriptorsEXT: an image without its view"));
-        };
-        let image = object::get::<Image>(view.image).ok_or(vk::Result::ERROR_UNKNOWN)?;
-        let (name, views) = image.in_heaps(device);
-        let hash = description(view)?;
-        if !views.has(hash) {
-            let made = image_view::new(&image.gpu, view)?;
-            // A view has its image's addresses, so that one of an image without memory would stay empty.
-            if made.sampled().levels.is_empty() {
-                return Err(invalid("vkWriteResourceDescriptorsEXT: an image without memory"));
-            }
-            views.add(hash, made.sampled(), made.storage());
+fn image(device: &Device, info: In<vk::ImageDescriptorInfoEXT>, for_storage: bool) -> Answer<[u64; 4]> {
+    let Some(view) = info.view() else {
+        return Err(invalid("vkWriteResourceDescriptorsEXT: an image without its view"));
+    };
+    let image = device.object::<Image>(view.image).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let (name, views) = image.in_heaps(device);
+    let hash = description(view)?;
+    if !views.has(hash) {
+        let made = image_view::new(&image.gpu, view)?;
+        // A view has its image's addresses, so that one of an image without memory would stay empty.
+        if made.sampled().levels.is_empty() {
+            return Err(invalid("vkWriteResourceDescriptorsEXT: an image without memory"));
         }
-        Ok(form::image(*name, hash, for_storage))
+        views.add(hash, made.sampled(), made.storage());
     }
+    Ok(form::image(*name, hash, for_storage))
 }
 
-unsafe fn resource(device: &Device, info: &vk::ResourceDescriptorInfoEXT) -> Answer<[u64; 4]> {
-    // SAFETY: valid usage: the union has what the type says.
+fn resource(device: &Device, info: In<vk::ResourceDescriptorInfoEXT>) -> Answer<[u64; 4]> {
+    let (ty, data) = (info.ty, info.data);
+    // SAFETY: valid usage: the union has the pointer that the type asks for, which is null or leads to what its type says.
     unsafe {
-        let (ty, data) = (info.ty, info.data);
         match ty {
             Type::SAMPLED_IMAGE | Type::INPUT_ATTACHMENT | Type::STORAGE_IMAGE => {
                 let i = data.p_image.as_ref();
-                i.map_or(Ok([0; 4]), |i| image(device, i, ty == Type::STORAGE_IMAGE))
+                i.map_or(Ok([0; 4]), |i| image(device, In::new(i), ty == Type::STORAGE_IMAGE))
             }
             Type::UNIFORM_TEXEL_BUFFER | Type::STORAGE_TEXEL_BUFFER => {
                 let t = data.p_texel_buffer.as_ref();
@@ -99,7 +85,7 @@ unsafe fn resource(device: &Device, info: &vk::ResourceDescriptorInfoEXT) -> Ans
 }
 
 /// Writes what fits.
-unsafe fn put(to: &vk::HostAddressRangeEXT, words: [u64; 4]) {
+fn put(to: In<vk::HostAddressRangeEXT>, words: [u64; 4]) {
     let words = words.map(u64::to_ne_bytes);
     let bytes = to.size.min(DESCRIPTOR_BYTES as usize);
     if !to.address.is_null() {
@@ -108,45 +94,37 @@ unsafe fn put(to: &vk::HostAddressRangeEXT, words: [u64; 4]) {
     }
 }
 
-pub(crate) unsafe fn write_sampler_descriptors_ext(
+pub(crate) fn write_sampler_descriptors_ext(
     _: &Device,
-    count: u32,
-    samplers: *const vk::SamplerCreateInfo,
-    to: *const vk::HostAddressRangeEXT,
+    samplers: In<[vk::SamplerCreateInfo]>,
+    to: In<[vk::HostAddressRangeEXT]>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        for (s, to) in chain::slice(samplers, count).iter().zip(chain::slice(to, count)) {
-            put(to, sampler(s));
-        }
-        vk::Result::SUCCESS
+    for (s, to) in samplers.iter().zip(to) {
+        put(to, sampler(s));
     }
+    vk::Result::SUCCESS
 }
 
 /// What cannot be written is the null descriptor, and an error.
-pub(crate) unsafe fn write_resource_descriptors_ext(
+pub(crate) fn write_resource_descriptors_ext(
     device: &Device,
-    count: u32,
-    resources: *const vk::ResourceDescriptorInfoEXT,
-    to: *const vk::HostAddressRangeEXT,
+    resources: In<[vk::ResourceDescriptorInfoEXT]>,
+    to: In<[vk::HostAddressRangeEXT]>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let mut result = vk::Result::SUCCESS;
-        for (r, to) in chain::slice(resources, count).iter().zip(chain::slice(to, count)) {
-            put(
-                to,
-                resource(device, r).unwrap_or_else(|e| {
-                    result = e;
-                    [0; 4]
-                }),
-            );
-        }
-        result
+    let mut result = vk::Result::SUCCESS;
+    for (r, to) in resources.iter().zip(to) {
+        put(
+            to,
+            resource(device, r).unwrap_or_else(|e| {
+                result = e;
+                [0; 4]
+            }),
+        );
     }
+    result
 }
 
-pub(crate) unsafe fn get_physical_device_descriptor_size_ext(_: &PhysicalDevice, ty: Type) -> vk::DeviceSize {
+pub(crate) fn get_physical_device_descriptor_size_ext(_: &PhysicalDevice, ty: Type) -> vk::DeviceSize {
     match ty {
         Type::SAMPLER
         | Type::SAMPLED_IMAGE
@@ -161,11 +139,10 @@ pub(crate) unsafe fn get_physical_device_descriptor_size_ext(_: &PhysicalDevice,
     }
 }
 
-pub(crate) unsafe fn get_image_opaque_capture_data_ext(
+pub(crate) fn get_image_opaque_capture_data_ext(
     _: &Device,
-    _: u32,
-    _: *const vk::Image,
-    _: *mut vk::HostAddressRangeEXT,
+    _: &[vk::Image],
+    _: OutSlice<vk::HostAddressRangeEXT>,
 ) -> vk::Result {
     crate::base::debug::log_error(
         "vkGetImageOpaqueCaptureDataEXT: the feature descriptorHeapCaptureReplay is not supported",

@@ -5,8 +5,8 @@
 //! their offsets added, from the dynamic table.
 
 use crate::base::answer::{Answer, created, invalid};
-use crate::base::chain;
-use crate::base::object::{self, Object};
+use crate::base::given::{Call, Doomed, Fill, In, Out};
+use crate::base::object::Object;
 use crate::device::Device;
 use crate::memory::sampler::Sampler;
 use machine::descriptor::{DESCRIPTOR_BYTES, Descriptor, SetMemory};
@@ -107,125 +107,108 @@ impl SetLayout {
         Some(memory)
     }
 
-    pub unsafe fn new(info: &vk::DescriptorSetLayoutCreateInfo) -> Answer<SetLayout> {
-        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-        unsafe {
-            let flags = chain::find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo>(info.p_next)
-                .map_or(&[][..], |f| chain::slice(f.p_binding_flags, f.binding_count));
-            let given = chain::slice(info.p_bindings, info.binding_count);
-            let mut bindings = Vec::with_capacity(given.len());
-            for (i, b) in given.iter().enumerate() {
-                let sampled = matches!(
-                    b.descriptor_type,
-                    vk::DescriptorType::SAMPLER | vk::DescriptorType::COMBINED_IMAGE_SAMPLER
-                );
-                let immutable = if sampled && !b.p_immutable_samplers.is_null() {
-                    chain::slice(b.p_immutable_samplers, b.descriptor_count)
-                        .iter()
-                        .map(|&s| Some(object::get::<Sampler>(s)?.gpu.clone()))
-                        .collect::<Option<Vec<_>>>()
-                        .ok_or_else(|| {
-                            invalid("vkCreateDescriptorSetLayout: an immutable sampler is no sampler")
-                        })?
-                } else {
-                    Vec::new()
-                };
-                bindings.push(Binding {
-                    number: b.binding,
-                    ty: b.descriptor_type,
-                    count: b.descriptor_count,
-                    offset: 0,
-                    dynamic: 0,
-                    immutable,
-                    flags: flags.get(i).copied().unwrap_or_default(),
-                });
-            }
-            bindings.sort_by_key(|b| b.number);
-            if bindings.windows(2).any(|w| w[0].number == w[1].number) {
-                return Err(invalid("vkCreateDescriptorSetLayout: a binding number twice"));
-            }
-            let (mut at, mut dynamic) = (0u64, 0);
-            for b in &mut bindings {
-                b.offset = at as u32;
-                at += b.bytes(b.count);
-                if at > MAX_SET_BYTES {
-                    return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
-                }
-                if b.is_dynamic() {
-                    b.dynamic = dynamic;
-                    dynamic += b.count;
-                }
-            }
-            let in_memory = info.flags.contains(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT)
-                && !info.flags.intersects(
-                    vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR
-                        | vk::DescriptorSetLayoutCreateFlags::EMBEDDED_IMMUTABLE_SAMPLERS_EXT,
-                );
-            Ok(SetLayout { bindings, dynamic_count: dynamic, in_memory, size: at as u32 })
+    pub fn new(info: In<vk::DescriptorSetLayoutCreateInfo>) -> Answer<SetLayout> {
+        let flags = info
+            .find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo>()
+            .map_or(&[][..], |f| f.binding_flags());
+        let given = info.bindings();
+        let mut bindings = Vec::with_capacity(given.len());
+        for (i, b) in given.iter().enumerate() {
+            let sampled = matches!(
+                b.descriptor_type,
+                vk::DescriptorType::SAMPLER | vk::DescriptorType::COMBINED_IMAGE_SAMPLER
+            );
+            let immutable = if sampled {
+                // SAFETY: valid, or null, for descriptors of these types.
+                unsafe { b.immutable_samplers() }
+                    .iter()
+                    .map(|&s| Some(info.object::<Sampler>(s)?.gpu.clone()))
+                    .collect::<Option<Vec<_>>>()
+                    .ok_or_else(|| {
+                        invalid("vkCreateDescriptorSetLayout: an immutable sampler is no sampler")
+                    })?
+            } else {
+                Vec::new()
+            };
+            bindings.push(Binding {
+                number: b.binding,
+                ty: b.descriptor_type,
+                count: b.descriptor_count,
+                offset: 0,
+                dynamic: 0,
+                immutable,
+                flags: flags.get(i).copied().unwrap_or_default(),
+            });
         }
+        bindings.sort_by_key(|b| b.number);
+        if bindings.windows(2).any(|w| w[0].number == w[1].number) {
+            return Err(invalid("vkCreateDescriptorSetLayout: a binding number twice"));
+        }
+        let (mut at, mut dynamic) = (0u64, 0);
+        for b in &mut bindings {
+            b.offset = at as u32;
+            at += b.bytes(b.count);
+            if at > MAX_SET_BYTES {
+                return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+            }
+            if b.is_dynamic() {
+                b.dynamic = dynamic;
+                dynamic += b.count;
+            }
+        }
+        let in_memory = info.flags.contains(vk::DescriptorSetLayoutCreateFlags::DESCRIPTOR_BUFFER_EXT)
+            && !info.flags.intersects(
+                vk::DescriptorSetLayoutCreateFlags::PUSH_DESCRIPTOR_KHR
+                    | vk::DescriptorSetLayoutCreateFlags::EMBEDDED_IMMUTABLE_SAMPLERS_EXT,
+            );
+        Ok(SetLayout { bindings, dynamic_count: dynamic, in_memory, size: at as u32 })
     }
 }
 
-pub(crate) unsafe fn get(layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe { Some(object::get::<DescriptorSetLayout>(layout)?.shared.clone()) }
+pub(crate) fn get<'a>(call: impl Call<'a>, layout: vk::DescriptorSetLayout) -> Option<Arc<SetLayout>> {
+    Some(call.object::<DescriptorSetLayout>(layout)?.shared.clone())
 }
 
-pub(crate) unsafe fn create_descriptor_set_layout(
+pub(crate) fn create_descriptor_set_layout(
     _: &Device,
-    info: *const vk::DescriptorSetLayoutCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::DescriptorSetLayout,
+    info: In<vk::DescriptorSetLayoutCreateInfo>,
+    out: Out<vk::DescriptorSetLayout>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, SetLayout::new(&*info).map(|l| DescriptorSetLayout { shared: Arc::new(l) })) }
+    created(out, SetLayout::new(info).map(|l| DescriptorSetLayout { shared: Arc::new(l) }))
 }
 
-pub(crate) unsafe fn destroy_descriptor_set_layout(
-    _: &Device,
-    layout: vk::DescriptorSetLayout,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<DescriptorSetLayout>(layout);
-    }
+pub(crate) fn destroy_descriptor_set_layout(_: &Device, layout: Doomed<DescriptorSetLayout>) {
+    layout.destroy();
 }
 
 /// Bytes of a set up to which a layout is said to be supported.
 const SUPPORTED_BYTES: u64 = 1 << 28;
 
-pub(crate) unsafe fn get_descriptor_set_layout_support(
+pub(crate) fn get_descriptor_set_layout_support(
     _: &Device,
-    info: *const vk::DescriptorSetLayoutCreateInfo,
-    out: *mut vk::DescriptorSetLayoutSupport,
+    info: In<vk::DescriptorSetLayoutCreateInfo>,
+    mut out: Fill<vk::DescriptorSetLayoutSupport>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let flags = chain::find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo>(i.p_next)
-            .map_or(&[][..], |f| chain::slice(f.p_binding_flags, f.binding_count));
-        let (mut bytes, mut variable) = (0u64, None);
-        for (n, b) in chain::slice(i.p_bindings, i.binding_count).iter().enumerate() {
-            let inline = b.descriptor_type == vk::DescriptorType::INLINE_UNIFORM_BLOCK;
-            let unit = if inline { 1 } else { DESCRIPTOR_BYTES as u64 };
-            bytes += b.descriptor_count as u64 * unit;
-            if flags.get(n).is_some_and(|f| f.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT))
-            {
-                variable = Some((inline, b.descriptor_count as u64 * unit));
+    let i = info;
+    let flags =
+        i.find::<vk::DescriptorSetLayoutBindingFlagsCreateInfo>().map_or(&[][..], |f| f.binding_flags());
+    let (mut bytes, mut variable) = (0u64, None);
+    for (n, b) in i.bindings().iter().enumerate() {
+        let inline = b.descriptor_type == vk::DescriptorType::INLINE_UNIFORM_BLOCK;
+        let unit = if inline { 1 } else { DESCRIPTOR_BYTES as u64 };
+        bytes += b.descriptor_count as u64 * unit;
+        if flags.get(n).is_some_and(|f| f.contains(vk::DescriptorBindingFlags::VARIABLE_DESCRIPTOR_COUNT)) {
+            variable = Some((inline, b.descriptor_count as u64 * unit));
+        }
+    }
+    out.supported = (bytes <= SUPPORTED_BYTES) as u32;
+    if let Some(mut v) = out.find::<vk::DescriptorSetVariableDescriptorCountLayoutSupport>() {
+        v.max_variable_descriptor_count = match variable {
+            Some((true, _)) => crate::instance::limits::MAX_INLINE_UNIFORM_BLOCK,
+            Some((false, own)) => {
+                ((SUPPORTED_BYTES.saturating_sub(bytes - own)) / DESCRIPTOR_BYTES as u64) as u32
             }
-        }
-        (*out).supported = (bytes <= SUPPORTED_BYTES) as u32;
-        if let Some(v) =
-            chain::find_mut::<vk::DescriptorSetVariableDescriptorCountLayoutSupport>((*out).p_next)
-        {
-            v.max_variable_descriptor_count = match variable {
-                Some((true, _)) => crate::instance::limits::MAX_INLINE_UNIFORM_BLOCK,
-                Some((false, own)) => {
-                    ((SUPPORTED_BYTES.saturating_sub(bytes - own)) / DESCRIPTOR_BYTES as u64) as u32
-                }
-                None => 0,
-            };
-        }
+            None => 0,
+        };
     }
 }

@@ -2,8 +2,8 @@
 //! sets that a stricter driver refuses. `maxSets` holds, because programs allocate from a pool until it is empty.
 
 use crate::base::answer::{Answer, created, invalid};
-use crate::base::chain;
 use crate::base::debug;
+use crate::base::given::{Doomed, In, Out, OutSlice};
 use crate::base::object::{self, Object};
 use crate::descriptor::descriptor_layout::{self, SetLayout};
 use crate::descriptor::descriptor_set::DescriptorSet;
@@ -100,18 +100,16 @@ impl DescriptorPool {
         Ok((handle, excess))
     }
 
-    unsafe fn give(&self, set: vk::DescriptorSet) {
-        // SAFETY: valid usage: nobody destroys the objects meanwhile.
-        unsafe {
-            let mut s = self.state.lock();
-            let Some(i) = s.sets.iter().rposition(|&o| o == set) else {
-                crate::base::debug::log_error("vkFreeDescriptorSets: a set of another pool");
-                return;
-            };
-            s.sets.swap_remove(i);
-            if let Some(set) = object::destroy::<DescriptorSet>(set) {
-                give_back(&mut s.used, &set);
-            }
+    fn give(&self, set: vk::DescriptorSet) {
+        let mut s = self.state.lock();
+        let Some(i) = s.sets.iter().rposition(|&o| o == set) else {
+            crate::base::debug::log_error("vkFreeDescriptorSets: a set of another pool");
+            return;
+        };
+        s.sets.swap_remove(i);
+        // SAFETY: the application frees it, and so uses it no more (valid usage).
+        if let Some(set) = unsafe { object::destroy::<DescriptorSet>(set) } {
+            give_back(&mut s.used, &set);
         }
     }
 }
@@ -136,119 +134,96 @@ impl Excess {
     }
 }
 
-unsafe fn free_all(state: State) {
-    // SAFETY: the caller's.
-    unsafe {
-        for s in state.sets {
-            object::destroy::<DescriptorSet>(s);
-        }
+fn free_all(state: State) {
+    for s in state.sets {
+        // SAFETY: sets end with their pool, or with its reset (valid usage).
+        unsafe { object::destroy::<DescriptorSet>(s) };
     }
 }
 
-pub(crate) unsafe fn create_descriptor_pool(
+pub(crate) fn create_descriptor_pool(
     _: &Device,
-    info: *const vk::DescriptorPoolCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::DescriptorPool,
+    info: In<vk::DescriptorPoolCreateInfo>,
+    out: Out<vk::DescriptorPool>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let mut sizes = Counts::new();
-        for s in chain::slice(i.p_pool_sizes, i.pool_size_count) {
-            add(&mut sizes, s.ty, s.descriptor_count as u64);
-        }
-        created(out, Ok(DescriptorPool { state: Mutex::default(), sizes, max_sets: i.max_sets }))
+    let i = info;
+    let mut sizes = Counts::new();
+    for s in i.pool_sizes() {
+        add(&mut sizes, s.ty, s.descriptor_count as u64);
+    }
+    created(out, Ok(DescriptorPool { state: Mutex::default(), sizes, max_sets: i.max_sets }))
+}
+
+pub(crate) fn destroy_descriptor_pool(_: &Device, pool: Doomed<DescriptorPool>) {
+    if let Some(p) = pool.destroy() {
+        free_all(p.state.into_inner());
     }
 }
 
-pub(crate) unsafe fn destroy_descriptor_pool(
-    _: &Device,
-    pool: vk::DescriptorPool,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(p) = object::destroy::<DescriptorPool>(pool) {
-            free_all(p.state.into_inner());
-        }
-    }
-}
-
-pub(crate) unsafe fn reset_descriptor_pool(
+pub(crate) fn reset_descriptor_pool(
     _: &Device,
     pool: vk::DescriptorPool,
     _: vk::DescriptorPoolResetFlags,
 ) -> vk::Result {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        if let Some(p) = object::hold::<DescriptorPool>(pool) {
-            let mut s = p.state.lock();
-            let warned = s.warned;
-            free_all(std::mem::replace(&mut *s, State { warned, ..State::default() }));
-        }
-        vk::Result::SUCCESS
+    if let Some(p) = object::hold::<DescriptorPool>(pool) {
+        let mut s = p.state.lock();
+        let warned = s.warned;
+        free_all(std::mem::replace(&mut *s, State { warned, ..State::default() }));
     }
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn allocate_descriptor_sets(
+pub(crate) fn allocate_descriptor_sets(
     device: &Device,
-    info: *const vk::DescriptorSetAllocateInfo,
-    out: *mut vk::DescriptorSet,
+    info: In<vk::DescriptorSetAllocateInfo>,
+    out: OutSlice<vk::DescriptorSet>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let out = chain::slice_mut(out, i.descriptor_set_count);
-        out.fill(vk::DescriptorSet::null());
-        let Some(pool) = object::hold::<DescriptorPool>(i.descriptor_pool) else {
-            return vk::Result::ERROR_UNKNOWN;
+    let i = info;
+    out.fill(vk::DescriptorSet::null());
+    let Some(pool) = object::hold::<DescriptorPool>(i.descriptor_pool) else {
+        return vk::Result::ERROR_UNKNOWN;
+    };
+    let variable = i
+        .find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo>()
+        .map_or(&[][..], |v| v.descriptor_counts());
+    let layouts = i.set_layouts();
+    if layouts.len() != out.len() {
+        return invalid("vkAllocateDescriptorSets: an array of layouts or of sets is null");
+    }
+    let mut made = Vec::with_capacity(layouts.len());
+    for (n, &layout) in layouts.iter().enumerate() {
+        let set = match descriptor_layout::get(device, layout) {
+            Some(l) => pool.take(&l, variable.get(n).copied().unwrap_or(0)),
+            None => Err(vk::Result::ERROR_UNKNOWN),
         };
-        let variable = chain::find::<vk::DescriptorSetVariableDescriptorCountAllocateInfo>(i.p_next)
-            .map_or(&[][..], |v| chain::slice(v.p_descriptor_counts, v.descriptor_set_count));
-        let layouts = chain::slice(i.p_set_layouts, i.descriptor_set_count);
-        if layouts.len() != out.len() {
-            return invalid("vkAllocateDescriptorSets: an array of layouts or of sets is null");
-        }
-        for (n, &layout) in layouts.iter().enumerate() {
-            let made = match descriptor_layout::get(layout) {
-                Some(l) => pool.take(&l, variable.get(n).copied().unwrap_or(0)),
-                None => Err(vk::Result::ERROR_UNKNOWN),
-            };
-            match made {
-                Ok((set, excess)) => {
-                    out[n] = set;
-                    if let Some(excess) = excess {
-                        excess.warn(device, i.descriptor_pool);
-                    }
-                }
-                Err(e) => {
-                    // All or nothing (§ Allocation of Descriptor Sets).
-                    for set in &mut out[..n] {
-                        pool.give(*set);
-                        *set = vk::DescriptorSet::null();
-                    }
-                    return e;
+        match set {
+            Ok((set, excess)) => {
+                out.set(n, set);
+                made.push(set);
+                if let Some(excess) = excess {
+                    excess.warn(device, i.descriptor_pool);
                 }
             }
+            Err(e) => {
+                // All or nothing (§ Allocation of Descriptor Sets).
+                out.fill(vk::DescriptorSet::null());
+                made.into_iter().for_each(|set| pool.give(set));
+                return e;
+            }
         }
-        vk::Result::SUCCESS
     }
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn free_descriptor_sets(
+pub(crate) fn free_descriptor_sets(
     _: &Device,
     pool: vk::DescriptorPool,
-    count: u32,
-    sets: *const vk::DescriptorSet,
+    sets: &[vk::DescriptorSet],
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(p) = object::hold::<DescriptorPool>(pool) {
-            for &s in chain::slice(sets, count).iter().filter(|&&s| s != vk::DescriptorSet::null()) {
-                p.give(s);
-            }
+    if let Some(p) = object::hold::<DescriptorPool>(pool) {
+        for &s in sets.iter().filter(|&&s| s != vk::DescriptorSet::null()) {
+            p.give(s);
         }
-        vk::Result::SUCCESS
     }
+    vk::Result::SUCCESS
 }

@@ -1,6 +1,6 @@
 //! VkDescriptorSet: writing and copying descriptors.
 
-use crate::base::chain;
+use crate::base::given::{In, array};
 use crate::base::object::{self, Object};
 use crate::descriptor::descriptor_layout::{Binding, SetLayout};
 use crate::device::Device;
@@ -108,63 +108,63 @@ fn buffer(i: &vk::DescriptorBufferInfo, dynamic: bool) -> Descriptor {
 /// Descriptors that were written over and are the last to keep something.
 pub(crate) type Replaced = Vec<Descriptor>;
 
-/// Writes `count` descriptors (bytes of an inline uniform block) of type `ty`.
+/// Writes the descriptors (the bytes of an inline uniform block) of a template's entry. Its offset is in `source`.
 ///
 /// # Safety
-/// The source has `count` elements, `stride` bytes apart; no rule aligns what a template's offsets lead to.
+/// The source has the entry's number of elements, `stride` bytes apart. No rule aligns them.
 pub(crate) unsafe fn put(
     layout: &SetLayout,
     memory: &SetMemory,
-    binding: u32,
-    element: u32,
-    count: u32,
-    ty: Type,
+    entry: &vk::DescriptorUpdateTemplateEntry,
     source: Source,
-    stride: usize,
     replaced: &mut Replaced,
 ) {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let Some(mut at) = Cursor::new(layout, binding, element) else { return };
-        if let Source::Bytes(p) = source {
-            let b = &layout.bindings[at.index];
-            if b.is_inline() && fits(b, element, count) {
-                memory.write_bytes(b.offset + element, std::slice::from_raw_parts(p, count as usize));
-            }
+    let (element, count, stride) = (entry.dst_array_element, entry.descriptor_count, entry.stride);
+    let ty = entry.descriptor_type;
+    let Some(mut at) = Cursor::new(layout, entry.dst_binding, element) else { return };
+    if let Source::Bytes(p) = source {
+        let b = &layout.bindings[at.index];
+        if b.is_inline() && fits(b, element, count) {
+            // SAFETY: the caller's: so many bytes.
+            memory.write_bytes(b.offset + element, unsafe { array(p, count as usize) });
+        }
+        return;
+    }
+    for i in 0..count as usize {
+        let Some((b, e)) = at.next() else { return };
+        if !is_of(b, ty) {
             return;
         }
-        for i in 0..count as usize {
-            let Some((b, e)) = at.next() else { return };
-            if !is_of(b, ty) {
-                return;
-            }
-            let place = b.offset + e * DESCRIPTOR_BYTES;
-            let d = match source {
-                Source::Images(p) => {
-                    let info = p.byte_add(i * stride).read_unaligned();
-                    let sampled = || match b.immutable.get(e as usize) {
-                        Some(s) => Some(s.clone()),
-                        None => sampler(info.sampler),
-                    };
-                    match ty {
-                        Type::SAMPLER => Descriptor::image(None, sampled()),
-                        Type::COMBINED_IMAGE_SAMPLER => {
-                            Descriptor::image(view(info.image_view, false), sampled())
-                        }
-                        _ => Descriptor::image(view(info.image_view, ty == Type::STORAGE_IMAGE), None),
+        let place = b.offset + e * DESCRIPTOR_BYTES;
+        let d = match source {
+            Source::Images(p) => {
+                // SAFETY: the caller's: one of the elements.
+                let info = unsafe { p.byte_add(i * stride).read_unaligned() };
+                let sampled = || match b.immutable.get(e as usize) {
+                    Some(s) => Some(s.clone()),
+                    None => sampler(info.sampler),
+                };
+                match ty {
+                    Type::SAMPLER => Descriptor::image(None, sampled()),
+                    Type::COMBINED_IMAGE_SAMPLER => {
+                        Descriptor::image(view(info.image_view, false), sampled())
                     }
+                    _ => Descriptor::image(view(info.image_view, ty == Type::STORAGE_IMAGE), None),
                 }
-                Source::Buffers(p) => buffer(&p.byte_add(i * stride).read_unaligned(), b.is_dynamic()),
-                Source::Texels(p) => texels(p.byte_add(i * stride).read_unaligned()),
-                Source::Structures(p) => structure(p.byte_add(i * stride).read_unaligned()),
-                Source::Bytes(_) => return,
-            };
-            replaced.extend(memory.write(place, d).filter(Descriptor::is_last));
-        }
+            }
+            // SAFETY: the caller's: one of the elements.
+            Source::Buffers(p) => unsafe { buffer(&p.byte_add(i * stride).read_unaligned(), b.is_dynamic()) },
+            // SAFETY: likewise.
+            Source::Texels(p) => texels(unsafe { p.byte_add(i * stride).read_unaligned() }),
+            // SAFETY: likewise.
+            Source::Structures(p) => structure(unsafe { p.byte_add(i * stride).read_unaligned() }),
+            Source::Bytes(_) => return,
+        };
+        replaced.extend(memory.write(place, d).filter(Descriptor::is_last));
     }
 }
 
-/// Whether a binding holds descriptors of the type; says so where it does not.
+/// Whether a binding holds descriptors of the type; logs an error if it does not.
 fn is_of(b: &Binding, ty: Type) -> bool {
     let good = !b.is_inline() && (b.ty == ty || b.ty == Type::MUTABLE_EXT);
     if !good {
@@ -196,127 +196,111 @@ pub(crate) fn kind(ty: Type) -> Option<fn(*const u8) -> Source> {
 }
 
 /// One VkWriteDescriptorSet into a set's memory.
-///
-/// # Safety
-/// The write is a valid one.
-pub(crate) unsafe fn write(
+pub(crate) fn write(
     layout: &SetLayout,
     memory: &SetMemory,
-    w: &vk::WriteDescriptorSet,
+    w: In<vk::WriteDescriptorSet>,
     replaced: &mut Replaced,
 ) {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let Some(make) = kind(w.descriptor_type) else {
-            crate::base::debug::log_error(&format!(
-                "descriptors of type {:?} are not supported",
-                w.descriptor_type
-            ));
-            return;
-        };
-        let mut count = w.descriptor_count;
-        let (p, stride): (*const u8, usize) = match make(std::ptr::null()) {
-            Source::Images(_) => (w.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
-            Source::Buffers(_) => (w.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>()),
-            Source::Texels(_) => (w.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
-            Source::Structures(_) => {
-                let found = chain::find::<vk::WriteDescriptorSetAccelerationStructureKHR>(w.p_next);
-                let Some(s) = found else { return };
-                count = count.min(s.acceleration_structure_count);
-                (s.p_acceleration_structures.cast(), size_of::<vk::AccelerationStructureKHR>())
+    let Some(make) = kind(w.descriptor_type) else {
+        crate::base::debug::log_error(&format!(
+            "descriptors of type {:?} are not supported",
+            w.descriptor_type
+        ));
+        return;
+    };
+    let mut count = w.descriptor_count;
+    let (p, stride): (*const u8, usize) = match make(std::ptr::null()) {
+        Source::Images(_) => (w.p_image_info.cast(), size_of::<vk::DescriptorImageInfo>()),
+        Source::Buffers(_) => (w.p_buffer_info.cast(), size_of::<vk::DescriptorBufferInfo>()),
+        Source::Texels(_) => (w.p_texel_buffer_view.cast(), size_of::<vk::BufferView>()),
+        Source::Structures(_) => {
+            let Some(s) = w.find::<vk::WriteDescriptorSetAccelerationStructureKHR>() else { return };
+            count = count.min(s.acceleration_structure_count);
+            (s.p_acceleration_structures.cast(), size_of::<vk::AccelerationStructureKHR>())
+        }
+        Source::Bytes(_) => match w.find::<vk::WriteDescriptorSetInlineUniformBlock>() {
+            Some(b) => {
+                count = count.min(b.data_size);
+                (b.p_data.cast(), 1)
             }
-            Source::Bytes(_) => match chain::find::<vk::WriteDescriptorSetInlineUniformBlock>(w.p_next) {
-                Some(b) => {
-                    count = count.min(b.data_size);
-                    (b.p_data.cast(), 1)
-                }
-                None => return,
-            },
-        };
-        if p.is_null() {
+            None => return,
+        },
+    };
+    if p.is_null() {
+        return;
+    }
+    let entry = vk::DescriptorUpdateTemplateEntry {
+        dst_binding: w.dst_binding,
+        dst_array_element: w.dst_array_element,
+        descriptor_count: count,
+        descriptor_type: w.descriptor_type,
+        offset: 0,
+        stride,
+    };
+    // SAFETY: valid usage: the array that descriptors of this type are in has so many elements.
+    unsafe { put(layout, memory, &entry, make(p), replaced) };
+}
+
+fn copy(c: In<vk::CopyDescriptorSet>, replaced: &mut Replaced) {
+    let (Some(src), Some(dst)) =
+        (object::hold::<DescriptorSet>(c.src_set), object::hold::<DescriptorSet>(c.dst_set))
+    else {
+        return;
+    };
+    let (Some(mut from), Some(mut to)) = (
+        Cursor::new(&src.layout, c.src_binding, c.src_array_element),
+        Cursor::new(&dst.layout, c.dst_binding, c.dst_array_element),
+    ) else {
+        return;
+    };
+    let (fb, tb) = (&src.layout.bindings[from.index], &dst.layout.bindings[to.index]);
+    if fb.is_inline() && tb.is_inline() {
+        let n = c.descriptor_count;
+        let start = fb.offset as usize + c.src_array_element as usize;
+        if fits(fb, c.src_array_element, n)
+            && fits(tb, c.dst_array_element, n)
+            && start + n as usize <= src.memory.size()
+        {
+            // A copy of its own: source and destination may be the same set.
+            // SAFETY: within the set's memory, just compared.
+            let bytes = unsafe { array(src.memory.ptr().add(start), n as usize) }.to_vec();
+            dst.memory.write_bytes(tb.offset + c.dst_array_element, &bytes);
+        }
+        return;
+    }
+    for _ in 0..c.descriptor_count {
+        let (Some((fb, fe)), Some((tb, te))) = (from.next(), to.next()) else { return };
+        // Of types that may be several, the bytes say what they are.
+        if fb.is_inline() || fb.ty != Type::MUTABLE_EXT && !is_of(tb, fb.ty) || tb.is_inline() {
             return;
         }
-        put(
-            layout,
-            memory,
-            w.dst_binding,
-            w.dst_array_element,
-            count,
-            w.descriptor_type,
-            make(p),
-            stride,
-            replaced,
-        );
+        if fb.is_dynamic() != tb.is_dynamic() {
+            return;
+        }
+        let mut d = src.memory.read(fb.offset + fe * DESCRIPTOR_BYTES);
+        if let Some(s) = tb.immutable.get(te as usize) {
+            d = d.with_sampler(s.clone());
+        }
+        replaced.extend(dst.memory.write(tb.offset + te * DESCRIPTOR_BYTES, d).filter(Descriptor::is_last));
     }
 }
 
-unsafe fn copy(c: &vk::CopyDescriptorSet, replaced: &mut Replaced) {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let (Some(src), Some(dst)) =
-            (object::hold::<DescriptorSet>(c.src_set), object::hold::<DescriptorSet>(c.dst_set))
-        else {
-            return;
-        };
-        let (Some(mut from), Some(mut to)) = (
-            Cursor::new(&src.layout, c.src_binding, c.src_array_element),
-            Cursor::new(&dst.layout, c.dst_binding, c.dst_array_element),
-        ) else {
-            return;
-        };
-        let (fb, tb) = (&src.layout.bindings[from.index], &dst.layout.bindings[to.index]);
-        if fb.is_inline() && tb.is_inline() {
-            let n = c.descriptor_count;
-            let start = fb.offset as usize + c.src_array_element as usize;
-            if fits(fb, c.src_array_element, n)
-                && fits(tb, c.dst_array_element, n)
-                && start + n as usize <= src.memory.size()
-            {
-                // A copy of its own: source and destination may be the same set.
-                let bytes = std::slice::from_raw_parts(src.memory.ptr().add(start), n as usize).to_vec();
-                dst.memory.write_bytes(tb.offset + c.dst_array_element, &bytes);
-            }
-            return;
-        }
-        for _ in 0..c.descriptor_count {
-            let (Some((fb, fe)), Some((tb, te))) = (from.next(), to.next()) else { return };
-            // Of types that may be several, the bytes say what they are.
-            if fb.is_inline() || fb.ty != Type::MUTABLE_EXT && !is_of(tb, fb.ty) || tb.is_inline() {
-                return;
-            }
-            if fb.is_dynamic() != tb.is_dynamic() {
-                return;
-            }
-            let mut d = src.memory.read(fb.offset + fe * DESCRIPTOR_BYTES);
-            if let Some(s) = tb.immutable.get(te as usize) {
-                d = d.with_sampler(s.clone());
-            }
-            replaced
-                .extend(dst.memory.write(tb.offset + te * DESCRIPTOR_BYTES, d).filter(Descriptor::is_last));
-        }
-    }
-}
-
-pub(crate) unsafe fn update_descriptor_sets(
+pub(crate) fn update_descriptor_sets(
     device: &Device,
-    write_count: u32,
-    writes: *const vk::WriteDescriptorSet,
-    copy_count: u32,
-    copies: *const vk::CopyDescriptorSet,
+    writes: In<[vk::WriteDescriptorSet]>,
+    copies: In<[vk::CopyDescriptorSet]>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let mut replaced = Replaced::new();
-        for w in chain::slice(writes, write_count) {
-            if let Some(set) = object::hold::<DescriptorSet>(w.dst_set) {
-                write(&set.layout, &set.memory, w, &mut replaced);
-            }
+    let mut replaced = Replaced::new();
+    for w in writes {
+        if let Some(set) = object::hold::<DescriptorSet>(w.dst_set) {
+            write(&set.layout, &set.memory, w, &mut replaced);
         }
-        for c in chain::slice(copies, copy_count) {
-            copy(c, &mut replaced);
-        }
-        device.retire(replaced);
     }
+    for c in copies {
+        copy(c, &mut replaced);
+    }
+    device.retire(replaced);
 }
 
 #[cfg(test)]
@@ -337,7 +321,7 @@ mod tests {
             .collect();
         let info = vk::DescriptorSetLayoutCreateInfo::default().bindings(&bindings);
         // SAFETY: the structures are valid.
-        Arc::new(unsafe { SetLayout::new(&info) }.expect("the layout is valid"))
+        Arc::new(unsafe { SetLayout::new(In::new(&info)) }.expect("the layout is valid"))
     }
 
     fn buffer(size: u64) -> (vk::Buffer, u64) {
@@ -365,7 +349,7 @@ mod tests {
             .dst_array_element(1)
             .descriptor_type(Type::STORAGE_BUFFER)
             .buffer_info(&infos);
-        unsafe { write(&set.layout, &set.memory, &w, &mut vec![]) };
+        unsafe { write(&set.layout, &set.memory, In::new(&w), &mut vec![]) };
         let got: Vec<_> =
             (0..5).map(|i| set.memory.words(i * DESCRIPTOR_BYTES)).map(|d| (d.address, d.size)).collect();
         assert_eq!(got, [(0, 0), (at, 100), (at + 256, 100), (at + 512, 100), (0, 0)]);
@@ -380,13 +364,13 @@ mod tests {
             .dst_array_element(1)
             .descriptor_type(Type::STORAGE_BUFFER)
             .buffer_info(&infos);
-        unsafe { write(&set.layout, &set.memory, &w, &mut vec![]) };
+        unsafe { write(&set.layout, &set.memory, In::new(&w), &mut vec![]) };
         let d = set.memory.words(3 * DESCRIPTOR_BYTES);
         assert_eq!((d.address, d.size), (at + 1024, 3072));
         assert_eq!(set.memory.words(4 * DESCRIPTOR_BYTES), Words::NULL);
         // Of another type than the binding: none is written.
         let w = w.descriptor_type(Type::UNIFORM_BUFFER).dst_array_element(0);
-        unsafe { write(&set.layout, &set.memory, &w, &mut vec![]) };
+        unsafe { write(&set.layout, &set.memory, In::new(&w), &mut vec![]) };
         assert_eq!(set.memory.words(2 * DESCRIPTOR_BYTES).address, at + 256);
         unsafe { object::destroy::<crate::memory::buffer::Buffer>(b) };
     }
@@ -409,19 +393,19 @@ mod tests {
         unsafe {
             let (sa, sb) =
                 (object::get::<DescriptorSet>(a).unwrap(), object::get::<DescriptorSet>(b).unwrap());
-            write(&sa.layout, &sa.memory, &w, &mut vec![]);
+            write(&sa.layout, &sa.memory, In::new(&w), &mut vec![]);
             let mut c = vk::CopyDescriptorSet::default().src_set(a).src_binding(1).src_array_element(8);
             c = c.dst_set(b).dst_binding(1).dst_array_element(4).descriptor_count(8);
-            copy(&c, &mut vec![]);
+            copy(In::new(&c), &mut vec![]);
             let at = |s: &DescriptorSet, i| *s.memory.ptr().add(DESCRIPTOR_BYTES as usize + i);
             assert_eq!([7, 8, 19, 20].map(|i| at(sa, i)), [0, 1, 12, 0]);
             assert_eq!([3, 4, 11, 12].map(|i| at(sb, i)), [0, 1, 8, 0]);
             // Past the block's end: refused as a whole.
             w.dst_array_element = 12;
-            write(&sb.layout, &sb.memory, &w, &mut vec![]);
+            write(&sb.layout, &sb.memory, In::new(&w), &mut vec![]);
             assert_eq!(at(sb, 12), 0);
             let beyond = c.dst_array_element(13);
-            copy(&beyond, &mut vec![]);
+            copy(In::new(&beyond), &mut vec![]);
             assert_eq!([13, 20].map(|i| at(sb, i)), [0, 0], "and so are copies");
             object::destroy::<DescriptorSet>(a);
             object::destroy::<DescriptorSet>(b);

@@ -1,9 +1,8 @@
 //! VkShaderDescriptorSetAndBindingMappingInfoEXT: where a stage's sets and bindings lie in descriptor heaps.
 
-use crate::base::chain;
+use crate::base::given::In;
 use crate::descriptor::descriptor_heap;
 use shader::options::{HeapIndex, HeapPlace, Mapping};
-use std::ffi::c_void;
 use std::sync::Arc;
 
 /// Mappings of a stage, in the application's order: the first that fits holds.
@@ -22,25 +21,17 @@ struct Mapped {
 }
 
 impl Mappings {
-    /// Those of a chain.
-    ///
-    /// # Safety
-    /// The chain is valid.
-    pub unsafe fn of(p_next: *const c_void) -> Mappings {
-        // SAFETY: the caller keeps what is asked for above.
-        unsafe {
-            let Some(i) = chain::find::<vk::ShaderDescriptorSetAndBindingMappingInfoEXT>(p_next) else {
-                return Mappings(None);
-            };
-            let each = chain::slice(i.p_mappings, i.mapping_count).iter().map(|m| Mapped {
-                set: m.descriptor_set,
-                first: m.first_binding,
-                count: m.binding_count,
-                kinds: m.resource_mask.as_raw(),
-                to: mapping(m),
-            });
-            Mappings(Some(each.collect()))
-        }
+    /// Those of a structure of a chain.
+    pub fn of(info: Option<In<vk::ShaderDescriptorSetAndBindingMappingInfoEXT>>) -> Mappings {
+        let Some(i) = info else { return Mappings(None) };
+        let each = i.mappings().iter().map(|m| Mapped {
+            set: m.descriptor_set,
+            first: m.first_binding,
+            count: m.binding_count,
+            kinds: m.resource_mask.as_raw(),
+            to: mapping(m),
+        });
+        Mappings(Some(each.collect()))
     }
 
     /// The mapping of a binding that is used as one of the kinds, and the first binding of that mapping.
@@ -75,12 +66,13 @@ impl Mappings {
     }
 }
 
-unsafe fn mapping(m: &vk::DescriptorSetAndBindingMappingEXT) -> Option<Mapping> {
+fn mapping(m: In<vk::DescriptorSetAndBindingMappingEXT>) -> Option<Mapping> {
     use vk::DescriptorMappingSourceEXT as Source;
     // SAFETY: valid usage: the union has what the source says, its pointers lead to what they are said to.
     unsafe {
         let d = &m.source_data;
-        let embedded = |s: *const vk::SamplerCreateInfo| s.as_ref().map(|s| descriptor_heap::sampler(s));
+        let embedded =
+            |s: *const vk::SamplerCreateInfo| s.as_ref().map(|s| descriptor_heap::sampler(In::new(s)));
         let place = |offset, stride, index_stride, index| HeapPlace { offset, stride, index_stride, index };
         Some(match m.source {
             Source::HEAP_WITH_CONSTANT_OFFSET => {

@@ -1,6 +1,6 @@
 //! Calibrated timestamps: the device's clock beside the host's.
 
-use crate::base::chain;
+use crate::base::given::{In, Out, OutSlice};
 use crate::device::Device;
 
 fn host_clock(id: libc::clockid_t) -> u64 {
@@ -10,29 +10,25 @@ fn host_clock(id: libc::clockid_t) -> u64 {
     t.tv_sec as u64 * 1_000_000_000 + t.tv_nsec as u64
 }
 
-pub(crate) unsafe fn get_calibrated_timestamps_khr(
+pub(crate) fn get_calibrated_timestamps_khr(
     device: &Device,
-    count: u32,
-    infos: *const vk::CalibratedTimestampInfoKHR,
-    timestamps: *mut u64,
-    max_deviation: *mut u64,
+    infos: In<[vk::CalibratedTimestampInfoKHR]>,
+    timestamps: OutSlice<u64>,
+    max_deviation: Out<u64>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let began = host_clock(libc::CLOCK_MONOTONIC_RAW);
-        let out = chain::slice_mut(timestamps, count);
-        for (info, out) in chain::slice(infos, count).iter().zip(out) {
-            *out = match info.time_domain {
-                vk::TimeDomainKHR::CLOCK_MONOTONIC => host_clock(libc::CLOCK_MONOTONIC),
-                vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => host_clock(libc::CLOCK_MONOTONIC_RAW),
-                _ => {
-                    device.gpu.shared.observed.ask();
-                    device.clock().now()
-                }
-            };
-        }
-        // All were read between two readings of one clock; a tick of 1 ns on top.
-        *max_deviation = host_clock(libc::CLOCK_MONOTONIC_RAW) - began + 1;
-        vk::Result::SUCCESS
+    let began = host_clock(libc::CLOCK_MONOTONIC_RAW);
+    for (i, info) in infos.iter().enumerate() {
+        let time = match info.time_domain {
+            vk::TimeDomainKHR::CLOCK_MONOTONIC => host_clock(libc::CLOCK_MONOTONIC),
+            vk::TimeDomainKHR::CLOCK_MONOTONIC_RAW => host_clock(libc::CLOCK_MONOTONIC_RAW),
+            _ => {
+                device.gpu.shared.observed.ask();
+                device.clock().now()
+            }
+        };
+        timestamps.set(i, time);
     }
+    // All were read between two readings of one clock; a tick of 1 ns on top.
+    max_deviation.set(host_clock(libc::CLOCK_MONOTONIC_RAW) - began + 1);
+    vk::Result::SUCCESS
 }

@@ -1,8 +1,8 @@
 //! Logical devices.
 
 use crate::base::answer::{Answer, created};
-use crate::base::chain;
 use crate::base::debug;
+use crate::base::given::{Call, Doomed, In, Out};
 use crate::base::object::{self, Object};
 use crate::device::quarantine::Quarantine;
 use crate::device::queue::Queue;
@@ -56,6 +56,9 @@ impl Object for Device {
     type Handle = vk::Device;
 }
 
+// SAFETY: calls get references to it, and only they do; a thread holds parts of it.
+unsafe impl<'a> Call<'a> for &'a Device {}
+
 impl Deref for Device {
     type Target = Inner;
     fn deref(&self) -> &Inner {
@@ -101,150 +104,125 @@ impl Inner {
     }
 }
 
-pub(crate) unsafe fn create_device(
+pub(crate) fn create_device(
     physical: &PhysicalDevice,
-    info: *const vk::DeviceCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::Device,
+    info: In<vk::DeviceCreateInfo>,
+    out: Out<vk::Device>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let made = new(physical, &*info);
-        let queues: Vec<vk::Queue> =
-            made.as_ref().map_or(vec![], |d| d.queues.iter().map(|q| q.handle).collect());
-        let result = created(out, made);
-        if result != vk::Result::SUCCESS {
-            for q in queues {
-                object::destroy::<Queue>(q);
-            }
+    let made = new(physical, info);
+    let queues: Vec<vk::Queue> =
+        made.as_ref().map_or(vec![], |d| d.queues.iter().map(|q| q.handle).collect());
+    let result = created(out, made);
+    if result != vk::Result::SUCCESS {
+        for q in queues {
+            // SAFETY: the application does not have it yet.
+            unsafe { object::destroy::<Queue>(q) };
         }
-        result
     }
+    result
 }
 
 /// Features with which a device's counters can be seen. (Timestamps need none: queries are created for them.)
 const OBSERVE: [&str; 3] =
     ["performanceCounterQueryPools", "performanceCountersByRegion", "shaderInstrumentation"];
 
-unsafe fn new(physical: &PhysicalDevice, info: &vk::DeviceCreateInfo) -> Answer<Device> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let extensions =
-            extensions::Set::read(info.pp_enabled_extension_names, info.enabled_extension_count, false)
-                .map_err(|name| {
-                    debug::error(
-                        physical,
-                        &format!("vkCreateDevice: no device extension {}", name.to_string_lossy()),
-                    );
-                    vk::Result::ERROR_EXTENSION_NOT_PRESENT
-                })?;
-        let features = crate::instance::features::enabled(info).map_err(|line| {
-            debug::error(physical, &format!("vkCreateDevice: {line}"));
-            vk::Result::ERROR_FEATURE_NOT_PRESENT
-        })?;
-        let asked = chain::slice(info.p_queue_create_infos, info.queue_create_info_count);
-        let mut left = FAMILIES.each_ref().map(|f| f.queues);
-        for q in asked {
-            let there = physical_device::family(q.queue_family_index).map_or(0, |f| f.queues);
-            let count = left.get_mut(q.queue_family_index as usize);
-            let taken = count.and_then(|left| {
-                *left = left.checked_sub(q.queue_count)?;
-                Some(())
-            });
-            if taken.is_none() {
-                debug::error(
-                    physical,
-                    &format!(
-                        "vkCreateDevice: {} queues of family {}; there are {there}",
-                        q.queue_count, q.queue_family_index
-                    ),
-                );
-                return Err(vk::Result::ERROR_INITIALIZATION_FAILED);
-            }
-        }
-        let count: u32 = asked.iter().map(|q| q.queue_count).sum();
-        let instance = physical.instance.clone();
-        let report = Arc::new(crate::instance::Reporter(instance));
-        let presents = extensions.has(c"VK_KHR_swapchain");
-        let s = settings::get();
-        let told = [&s.counters, &s.capture, &s.instrument].iter().any(|path| path.is_some());
-        let observed = told || OBSERVE.iter().any(|f| features.has(f));
-        let gpu = gpu::device::Device::new(count as usize, presents, observed, report)?;
-        let (threads, level) = (gpu.shared.pool.threads(), gpu.shared.level);
-        debug::say(
-            physical,
-            debug::Level::Info,
-            &format!("a device of {threads} threads, kernels {level:?}"),
-        );
-        let inner = Arc::new(Inner {
-            instance: physical.instance.clone(),
-            extensions,
-            features,
-            gpu,
-            quarantine: Quarantine::default(),
+fn new(physical: &PhysicalDevice, info: In<vk::DeviceCreateInfo>) -> Answer<Device> {
+    let extensions = extensions::Set::read(info.enabled_extension_names(), false).map_err(|name| {
+        debug::error(physical, &format!("vkCreateDevice: no device extension {}", name.to_string_lossy()));
+        vk::Result::ERROR_EXTENSION_NOT_PRESENT
+    })?;
+    let features = crate::instance::features::enabled(info).map_err(|line| {
+        debug::error(physical, &format!("vkCreateDevice: {line}"));
+        vk::Result::ERROR_FEATURE_NOT_PRESENT
+    })?;
+    let asked = info.queue_create_infos();
+    let mut left = FAMILIES.each_ref().map(|f| f.queues);
+    for q in asked {
+        let there = physical_device::family(q.queue_family_index).map_or(0, |f| f.queues);
+        let count = left.get_mut(q.queue_family_index as usize);
+        let taken = count.and_then(|left| {
+            *left = left.checked_sub(q.queue_count)?;
+            Some(())
         });
-        let mut queues = Vec::new();
-        for q in asked {
-            for index in 0..q.queue_count {
-                let handle = object::create(Queue { device: inner.clone(), index: queues.len() });
-                queues.push(QueueSlot { family: q.queue_family_index, flags: q.flags, index, handle });
-            }
+        if taken.is_none() {
+            debug::error(
+                physical,
+                &format!(
+                    "vkCreateDevice: {} queues of family {}; there are {there}",
+                    q.queue_count, q.queue_family_index
+                ),
+            );
+            return Err(vk::Result::ERROR_INITIALIZATION_FAILED);
         }
-        Ok(Device { inner, queues })
     }
-}
-
-pub(crate) unsafe fn destroy_device(device: vk::Device, _: *const vk::AllocationCallbacks) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(d) = object::destroy::<Device>(device) {
-            d.gpu.end();
-            crate::device::profiling_lock::release(d.gpu.number);
-            crate::device::measured::write();
-            for q in &d.queues {
-                object::destroy::<Queue>(q.handle);
-            }
-            gpu::ledger::write();
+    let count: u32 = asked.iter().map(|q| q.queue_count).sum();
+    let instance = physical.instance.clone();
+    let report = Arc::new(crate::instance::Reporter(instance));
+    let presents = extensions.has(c"VK_KHR_swapchain");
+    let s = settings::get();
+    let told = [&s.counters, &s.capture, &s.instrument].iter().any(|path| path.is_some());
+    let observed = told || OBSERVE.iter().any(|f| features.has(f));
+    let gpu = gpu::device::Device::new(count as usize, presents, observed, report)?;
+    let (threads, level) = (gpu.shared.pool.threads(), gpu.shared.level);
+    debug::say(physical, debug::Level::Info, &format!("a device of {threads} threads, kernels {level:?}"));
+    let inner = Arc::new(Inner {
+        instance: physical.instance.clone(),
+        extensions,
+        features,
+        gpu,
+        quarantine: Quarantine::default(),
+    });
+    let mut queues = Vec::new();
+    for q in asked {
+        for index in 0..q.queue_count {
+            let handle = object::create(Queue { device: inner.clone(), index: queues.len() });
+            queues.push(QueueSlot { family: q.queue_family_index, flags: q.flags, index, handle });
         }
-        crate::base::alloc::give_back();
     }
+    Ok(Device { inner, queues })
 }
 
-pub(crate) unsafe fn get_device_queue2(
-    device: &Device,
-    info: *const vk::DeviceQueueInfo2,
-    out: *mut vk::Queue,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let found = device
-            .queues
-            .iter()
-            .find(|q| q.family == i.queue_family_index && q.index == i.queue_index && q.flags == i.flags);
-        *out = found.map_or(vk::Queue::null(), |q| q.handle);
+pub(crate) fn destroy_device(device: Doomed<Device>) {
+    if let Some(d) = device.destroy() {
+        d.gpu.end();
+        crate::device::profiling_lock::release(d.gpu.number);
+        crate::device::measured::write();
+        for q in &d.queues {
+            // SAFETY: a queue ends with its device, and so do its calls (valid usage).
+            unsafe { object::destroy::<Queue>(q.handle) };
+        }
+        gpu::ledger::write();
     }
+    crate::base::alloc::give_back();
 }
 
-pub(crate) unsafe fn device_wait_idle(device: &Device) -> vk::Result {
+pub(crate) fn get_device_queue2(device: &Device, info: In<vk::DeviceQueueInfo2>, out: Out<vk::Queue>) {
+    let i = info;
+    let found = device
+        .queues
+        .iter()
+        .find(|q| q.family == i.queue_family_index && q.index == i.queue_index && q.flags == i.flags);
+    out.set(found.map_or(vk::Queue::null(), |q| q.handle));
+}
+
+pub(crate) fn device_wait_idle(device: &Device) -> vk::Result {
     device.gpu.wait_idle();
     device.quarantine.empty_if_idle(&device.gpu);
     device.alive()
 }
 
-pub(crate) unsafe fn get_device_group_peer_memory_features(
+pub(crate) fn get_device_group_peer_memory_features(
     _: &Device,
     _heap: u32,
     _local: u32,
     _remote: u32,
-    out: *mut vk::PeerMemoryFeatureFlags,
+    out: Out<vk::PeerMemoryFeatureFlags>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        // A group of one has no peers: its own memory is all there is.
-        *out = vk::PeerMemoryFeatureFlags::COPY_SRC
+    // A group of one has no peers: its own memory is all there is.
+    out.set(
+        vk::PeerMemoryFeatureFlags::COPY_SRC
             | vk::PeerMemoryFeatureFlags::COPY_DST
             | vk::PeerMemoryFeatureFlags::GENERIC_SRC
-            | vk::PeerMemoryFeatureFlags::GENERIC_DST;
-    }
+            | vk::PeerMemoryFeatureFlags::GENERIC_DST,
+    );
 }

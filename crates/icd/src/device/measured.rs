@@ -63,12 +63,12 @@ pub(crate) fn gather(stages: &[Stage]) -> Option<Active> {
 /// Metrics by block.
 type Sums = BTreeMap<u32, [u64; METRICS]>;
 
-/// A shader of several pipelines: the first one's program tells what its blocks cost once.
+/// A shader of several pipelines: the first one's program has the cost of each block.
 struct Shader {
     code: Arc<Code>,
     program: Arc<Program>,
     sums: Sums,
-    /// By draw or dispatch, as far as they are told apart: how often it ran, and of which pipelines it had what.
+    /// By draw or dispatch, as far as these are distinguished: how often it ran, and its metrics.
     works: BTreeMap<Work, (u64, Sums)>,
 }
 

@@ -4,13 +4,13 @@
 use crate::base::answer::{Answer, invalid};
 use crate::base::chain;
 use crate::base::debug::log_error;
+use crate::base::given::{In, List, Out, array};
 use crate::device::Device;
 use crate::instance::physical_device::{PhysicalDevice, family};
 use counters::{Counter, Measure, Storage};
 use gpu::query::{QueryKind, performance_passes};
 use raster::pass::Subpass;
 use raster::regions::{MAX_COUNTERS, Regions};
-use std::ffi::c_void;
 
 fn unit(m: Measure) -> vk::PerformanceCounterUnitKHR {
     match m {
@@ -40,46 +40,42 @@ fn storage(c: &Counter) -> vk::PerformanceCounterStorageKHR {
 pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_query_counters_khr(
     _: &PhysicalDevice,
     index: u32,
-    count: *mut u32,
+    count: &mut u32,
     counters: *mut vk::PerformanceCounterKHR<'_>,
     descriptions: *mut vk::PerformanceCounterDescriptionKHR<'_>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let all: &[&Counter] = if family(index).is_some() { counters::catalogue::reported() } else { &[] };
-        let asked = *count;
-        let mut result = chain::fill_with(all.len(), count, counters, |out, i| {
-            out.unit = unit(all[i].measure());
-            out.scope = vk::PerformanceCounterScopeKHR::COMMAND;
-            out.storage = storage(all[i]);
-            out.uuid = all[i].uuid();
+    let all: &[&Counter] = if family(index).is_some() { counters::catalogue::reported() } else { &[] };
+    let asked = *count;
+    let mut result = // SAFETY: valid usage: an array that is there has room for its count.
+        unsafe { List::new(count, counters) }.fill_with(all.len(), |mut out, i| {
+        out.unit = unit(all[i].measure());
+        out.scope = vk::PerformanceCounterScopeKHR::COMMAND;
+        out.storage = storage(all[i]);
+        out.uuid = all[i].uuid();
+    });
+    if !descriptions.is_null() {
+        *count = asked;
+        result = // SAFETY: valid usage: an array that is there has room for its count.
+        unsafe { List::new(count, descriptions) }.fill_with(all.len(), |mut out, i| {
+            out.flags = match all[i].is_shared() {
+                true => vk::PerformanceCounterDescriptionFlagsKHR::CONCURRENTLY_IMPACTED,
+                false => vk::PerformanceCounterDescriptionFlagsKHR::empty(),
+            };
+            chain::write_str(&mut out.name, all[i].human);
+            chain::write_str(&mut out.category, all[i].block.title());
+            chain::write_str(&mut out.description, all[i].description);
         });
-        if !descriptions.is_null() {
-            *count = asked;
-            result = chain::fill_with(all.len(), count, descriptions, |out, i| {
-                out.flags = match all[i].is_shared() {
-                    true => vk::PerformanceCounterDescriptionFlagsKHR::CONCURRENTLY_IMPACTED,
-                    false => vk::PerformanceCounterDescriptionFlagsKHR::empty(),
-                };
-                chain::write_str(&mut out.name, all[i].human);
-                chain::write_str(&mut out.category, all[i].block.title());
-                chain::write_str(&mut out.description, all[i].description);
-            });
-        }
-        result
     }
+    result
 }
 
-pub(crate) unsafe fn get_physical_device_queue_family_performance_query_passes_khr(
+pub(crate) fn get_physical_device_queue_family_performance_query_passes_khr(
     _: &PhysicalDevice,
-    info: *const vk::QueryPoolPerformanceCreateInfoKHR<'_>,
-    passes: *mut u32,
+    info: In<vk::QueryPoolPerformanceCreateInfoKHR>,
+    passes: Out<u32>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let counters = (*info).counter_index_count as usize;
-        *passes = performance_passes(counters, slots());
-    }
+    let counters = info.counter_index_count as usize;
+    passes.set(performance_passes(counters, slots()));
 }
 
 /// Counters that a pass has; 0: all.
@@ -94,28 +90,25 @@ fn slots() -> u32 {
 ///
 /// # Safety
 /// `info` is valid with its chain.
-pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<QueryKind> {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let Some(p) = chain::find::<vk::QueryPoolPerformanceCreateInfoKHR>(info.p_next) else {
-            return Err(invalid(
-                "vkCreateQueryPool: performance queries without VkQueryPoolPerformanceCreateInfoKHR",
-            ));
-        };
-        let all = counters::catalogue::reported();
-        let indices = chain::slice(p.p_counter_indices, p.counter_index_count);
-        let counters: Option<Vec<_>> = indices.iter().map(|&i| all.get(i as usize).copied()).collect();
-        match counters {
-            Some(counters) if family(p.queue_family_index).is_some() && !counters.is_empty() => {
-                let (per_pass, storage) = (slots(), settings::get().interfaces.storage);
-                Ok(QueryKind::Performance { counters, per_pass, storage })
-            }
-            _ => Err(invalid(&format!(
-                "vkCreateQueryPool: counters {indices:?} of queue family {}; each family has {}",
-                p.queue_family_index,
-                all.len()
-            ))),
+pub(crate) fn kind(info: In<vk::QueryPoolCreateInfo>) -> Answer<QueryKind> {
+    let Some(p) = info.find::<vk::QueryPoolPerformanceCreateInfoKHR>() else {
+        return Err(invalid(
+            "vkCreateQueryPool: performance queries without VkQueryPoolPerformanceCreateInfoKHR",
+        ));
+    };
+    let all = counters::catalogue::reported();
+    let indices = p.counter_indices();
+    let counters: Option<Vec<_>> = indices.iter().map(|&i| all.get(i as usize).copied()).collect();
+    match counters {
+        Some(counters) if family(p.queue_family_index).is_some() && !counters.is_empty() => {
+            let (per_pass, storage) = (slots(), settings::get().interfaces.storage);
+            Ok(QueryKind::Performance { counters, per_pass, storage })
         }
+        _ => Err(invalid(&format!(
+            "vkCreateQueryPool: counters {indices:?} of queue family {}; each family has {}",
+            p.queue_family_index,
+            all.len()
+        ))),
     }
 }
 
@@ -123,84 +116,78 @@ pub(crate) unsafe fn kind(info: &vk::QueryPoolCreateInfo<'_>) -> Answer<QueryKin
 pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_counters_by_region_arm(
     _: &PhysicalDevice,
     index: u32,
-    count: *mut u32,
+    count: &mut u32,
     counters: *mut vk::PerformanceCounterARM<'_>,
     descriptions: *mut vk::PerformanceCounterDescriptionARM<'_>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let all: &[&Counter] = match family(index) {
-            Some(f) if f.draws() => counters::catalogue::by_task(),
-            _ => &[],
-        };
-        let asked = *count;
-        let mut result = chain::fill_with(all.len(), count, counters, |out, i| out.counter_id = all[i].id);
-        if !descriptions.is_null() {
-            *count = asked;
-            result = chain::fill_with(all.len(), count, descriptions, |out, i| {
-                out.flags = vk::PerformanceCounterDescriptionFlagsARM::empty();
-                chain::write_str(&mut out.name, all[i].human);
-            });
-        }
-        result
+    let all: &[&Counter] = match family(index) {
+        Some(f) if f.draws() => counters::catalogue::by_task(),
+        _ => &[],
+    };
+    let asked = *count;
+    let mut result = // SAFETY: valid usage: an array that is there has room for its count.
+        unsafe { List::new(count, counters) }.fill_with(all.len(), |mut out, i| out.counter_id = all[i].id);
+    if !descriptions.is_null() {
+        *count = asked;
+        result = // SAFETY: valid usage: an array that is there has room for its count.
+        unsafe { List::new(count, descriptions) }.fill_with(all.len(), |mut out, i| {
+            out.flags = vk::PerformanceCounterDescriptionFlagsARM::empty();
+            chain::write_str(&mut out.name, all[i].human);
+        });
     }
+    result
 }
 
 /// What a render pass instance of these subpasses and layers asks to be written for each region. Misuse gets a line in
-/// the log; nothing is written for more counters than there are at a time, or behind the last subpass.
-///
-/// # Safety
-/// The chain is valid.
-pub(crate) unsafe fn regions(p_next: *const c_void, subpasses: &[Subpass], layers: u32) -> Option<Regions> {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let info = chain::find::<vk::RenderPassPerformanceCountersByRegionBeginInfoARM>(p_next)?;
-        if info.counter_index_count > MAX_COUNTERS {
-            log_error(&format!(
-                "{} counters by region; the device has {MAX_COUNTERS} at a time",
-                info.counter_index_count
-            ));
-            return None;
-        }
-        let all = counters::catalogue::by_task();
-        let find = |&id: &u32| {
-            let found = all.iter().copied().find(|c| c.id == id);
-            if found.is_none() {
-                log_error(&format!("no counter by region has the id {id}: its values are 0"));
-            }
-            found
-        };
-        let addresses = chain::slice(info.p_counter_addresses, info.counter_address_count);
-        let layers = raster::pass::layers(subpasses, layers) as usize;
-        let wanted = subpasses.len() * layers;
-        if addresses.len() != wanted {
-            log_error(&format!(
-                "{} addresses of counters by region for {} subpasses of {layers} layers or views",
-                addresses.len(),
-                subpasses.len(),
-            ));
-        }
-        gpu::exclusive::expect();
-        Some(Regions {
-            addresses: addresses[..addresses.len().min(wanted)].to_vec(),
-            counters: chain::slice(info.p_counter_indices, info.counter_index_count)
-                .iter()
-                .map(find)
-                .collect(),
-            serialize: info.serialize_regions != vk::FALSE,
-            rotated: settings::get().interfaces.rotated_regions,
-        })
+/// the log; nothing is written for more counters than there are at a time, or after the last subpass.
+pub(crate) fn regions(
+    info: In<vk::RenderPassPerformanceCountersByRegionBeginInfoARM>,
+    subpasses: &[Subpass],
+    layers: u32,
+) -> Option<Regions> {
+    if info.counter_index_count > MAX_COUNTERS {
+        log_error(&format!(
+            "{} counters by region; the device has {MAX_COUNTERS} at a time",
+            info.counter_index_count
+        ));
+        return None;
     }
+    let all = counters::catalogue::by_task();
+    let find = |&id: &u32| {
+        let found = all.iter().copied().find(|c| c.id == id);
+        if found.is_none() {
+            log_error(&format!("no counter by region has the id {id}: its values are 0"));
+        }
+        found
+    };
+    // SAFETY: an array of this length that the driver only reads, although vk.xml does not declare it const.
+    let ids = unsafe { array(info.p_counter_indices, info.counter_index_count as usize) };
+    let addresses = info.counter_addresses();
+    let layers = raster::pass::layers(subpasses, layers) as usize;
+    let wanted = subpasses.len() * layers;
+    if addresses.len() != wanted {
+        log_error(&format!(
+            "{} addresses of counters by region for {} subpasses of {layers} layers or views",
+            addresses.len(),
+            subpasses.len(),
+        ));
+    }
+    gpu::exclusive::expect();
+    Some(Regions {
+        addresses: addresses[..addresses.len().min(wanted)].to_vec(),
+        counters: ids.iter().map(find).collect(),
+        serialize: info.serialize_regions != vk::FALSE,
+        rotated: settings::get().interfaces.rotated_regions,
+    })
 }
 
 /// Counting is always on and each queue's counts are its own, so any number of actors may hold the lock at once, unless the settings
 /// ask for one that is held.
-pub(crate) unsafe fn acquire_profiling_lock_khr(
+pub(crate) fn acquire_profiling_lock_khr(
     device: &Device,
-    info: *const vk::AcquireProfilingLockInfoKHR<'_>,
+    info: In<vk::AcquireProfilingLockInfoKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the structure is one.
-    let timeout = std::time::Duration::from_nanos(unsafe { (*info).timeout });
+    let timeout = std::time::Duration::from_nanos(info.timeout);
     let alive = device.alive();
     if alive != vk::Result::SUCCESS || crate::device::profiling_lock::acquire(device.gpu.number, timeout) {
         return alive;
@@ -208,6 +195,6 @@ pub(crate) unsafe fn acquire_profiling_lock_khr(
     vk::Result::TIMEOUT
 }
 
-pub(crate) unsafe fn release_profiling_lock_khr(device: &Device) {
+pub(crate) fn release_profiling_lock_khr(device: &Device) {
     crate::device::profiling_lock::release(device.gpu.number);
 }

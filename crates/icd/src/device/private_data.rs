@@ -1,5 +1,6 @@
 //! Private data: a number that the application keeps with an object, per slot.
 
+use crate::base::given::{Call, Doomed, In, Out};
 use crate::base::object::{self, Object};
 use crate::device::Device;
 use parking_lot::Mutex;
@@ -13,56 +14,39 @@ impl Object for PrivateDataSlot {
     type Handle = vk::PrivateDataSlot;
 }
 
-pub(crate) unsafe fn create_private_data_slot(
+pub(crate) fn create_private_data_slot(
     _device: &Device,
-    _p_create_info: *const vk::PrivateDataSlotCreateInfo<'_>,
-    _p_allocator: *const vk::AllocationCallbacks<'_>,
-    p_slot: *mut vk::PrivateDataSlot,
+    _p_create_info: In<vk::PrivateDataSlotCreateInfo>,
+    p_slot: Out<vk::PrivateDataSlot>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        *p_slot = object::create(PrivateDataSlot::default());
-        vk::Result::SUCCESS
-    }
+    p_slot.set(object::create(PrivateDataSlot::default()));
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn destroy_private_data_slot(
-    _device: &Device,
-    slot: vk::PrivateDataSlot,
-    _p_allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<PrivateDataSlot>(slot);
-    }
+pub(crate) fn destroy_private_data_slot(_device: &Device, slot: Doomed<PrivateDataSlot>) {
+    slot.destroy();
 }
 
-pub(crate) unsafe fn set_private_data(
-    _device: &Device,
+pub(crate) fn set_private_data(
+    device: &Device,
     _object_type: vk::ObjectType,
     handle: u64,
     slot: vk::PrivateDataSlot,
     data: u64,
 ) -> vk::Result {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let Some(slot) = object::get::<PrivateDataSlot>(slot) else { return vk::Result::ERROR_UNKNOWN };
-        slot.0.lock().insert((handle, object::generation(handle)), data);
-        vk::Result::SUCCESS
-    }
+    let Some(slot) = device.object::<PrivateDataSlot>(slot) else { return vk::Result::ERROR_UNKNOWN };
+    slot.0.lock().insert((handle, object::generation(handle)), data);
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn get_private_data(
-    _device: &Device,
+pub(crate) fn get_private_data(
+    device: &Device,
     _object_type: vk::ObjectType,
     handle: u64,
     slot: vk::PrivateDataSlot,
-    p_data: *mut u64,
+    p_data: Out<u64>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let slot = object::get::<PrivateDataSlot>(slot);
-        let value = slot.and_then(|s| s.0.lock().get(&(handle, object::generation(handle))).copied());
-        *p_data = value.unwrap_or(0);
-    }
+    let slot = device.object::<PrivateDataSlot>(slot);
+    let value = slot.and_then(|s| s.0.lock().get(&(handle, object::generation(handle))).copied());
+    p_data.set(value.unwrap_or(0));
 }

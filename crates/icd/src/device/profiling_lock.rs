@@ -15,7 +15,7 @@ const PATIENCE: Duration = Duration::from_millis(1);
 /// The device of this process that holds it.
 static HELD: Mutex<Option<(u32, UnixDatagram)>> = Mutex::new(None);
 
-/// Takes the lock for a device, within this time. False: somebody else has it.
+/// Takes the lock for a device, within this time. False: another device holds it.
 pub(crate) fn acquire(device: u32, timeout: Duration) -> bool {
     let lock = settings::get().interfaces.lock;
     let begun = Instant::now();

@@ -1,5 +1,6 @@
 //! VkQueue: which queue of the device it is. Submissions are in the room `queue`.
 
+use crate::base::given::{Call, In};
 use crate::base::object::Object;
 use crate::device::Inner;
 use std::sync::Arc;
@@ -14,18 +15,13 @@ impl Object for Queue {
     type Handle = vk::Queue;
 }
 
-// Labels of queues group an application's work for tools; the driver itself shows nobody a queue's label.
+// SAFETY: calls get references to it, and only they do; a thread holds parts of it.
+unsafe impl<'a> Call<'a> for &'a Queue {}
 
-pub(crate) unsafe fn queue_begin_debug_utils_label_ext(
-    _queue: &Queue,
-    _p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
-) {
-}
+// Labels of queues group an application's work for tools; the driver itself does not use them.
 
-pub(crate) unsafe fn queue_end_debug_utils_label_ext(_queue: &Queue) {}
+pub(crate) fn queue_begin_debug_utils_label_ext(_queue: &Queue, _p_label_info: In<vk::DebugUtilsLabelEXT>) {}
 
-pub(crate) unsafe fn queue_insert_debug_utils_label_ext(
-    _queue: &Queue,
-    _p_label_info: *const vk::DebugUtilsLabelEXT<'_>,
-) {
-}
+pub(crate) fn queue_end_debug_utils_label_ext(_queue: &Queue) {}
+
+pub(crate) fn queue_insert_debug_utils_label_ext(_queue: &Queue, _p_label_info: In<vk::DebugUtilsLabelEXT>) {}

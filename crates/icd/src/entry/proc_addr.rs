@@ -11,7 +11,7 @@ use crate::instance::extensions::Set;
 use crate::instance::physical_device;
 use std::ffi::{CStr, c_char};
 
-/// What a command acts on, which says who may ask for it.
+/// What a command acts on. It decides which queries return the command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Level {
     Global,
@@ -59,45 +59,32 @@ fn global(name: &CStr) -> vk::PFN_vkVoidFunction {
     entry(name).filter(|e| e.level == Level::Global || name == c"vkGetInstanceProcAddr").and_then(function)
 }
 
-pub(crate) unsafe fn get_instance_proc_addr(
-    instance: vk::Instance,
-    p_name: *const c_char,
-) -> vk::PFN_vkVoidFunction {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let name = chain::str(p_name);
-        if instance == vk::Instance::null() {
-            return global(name);
-        }
-        let instance = object::get::<Instance>(instance)?;
-        let newest = physical_device::core_of(physical_device::API_VERSION);
-        let e = entry(name)?;
-        match e.level {
-            // With an instance, no global command but this (Vulkan specification, "Command Function Pointers").
-            Level::Global => (name == c"vkGetInstanceProcAddr").then(|| function(e)).flatten(),
-            // The commands of instance extensions only where enabled; those of device extensions always, for here
-            // nobody knows yet which a device will have.
-            Level::Instance | Level::PhysicalDevice | Level::Device => {
-                let enabled = |id: usize| {
-                    !crate::instance::extensions::EXTENSIONS[id].instance
-                        || instance.shared.extensions.contains(id)
-                };
-                e.available(newest, enabled).then(|| function(e)).flatten()
-            }
+pub(crate) fn get_instance_proc_addr(instance: vk::Instance, name: &CStr) -> vk::PFN_vkVoidFunction {
+    if instance == vk::Instance::null() {
+        return global(name);
+    }
+    // SAFETY: the instance is not destroyed during a call with it (valid usage).
+    let instance = unsafe { object::get::<Instance>(instance) }?;
+    let newest = physical_device::core_of(physical_device::API_VERSION);
+    let e = entry(name)?;
+    match e.level {
+        // With an instance, no global command but this (Vulkan specification, "Command Function Pointers").
+        Level::Global => (name == c"vkGetInstanceProcAddr").then(|| function(e)).flatten(),
+        // Commands of instance extensions need the extension to be enabled. Those of device extensions are always returned, because
+        // the device and its extensions are not known yet.
+        Level::Instance | Level::PhysicalDevice | Level::Device => {
+            let enabled = |id: usize| {
+                !crate::instance::extensions::EXTENSIONS[id].instance
+                    || instance.shared.extensions.contains(id)
+            };
+            e.available(newest, enabled).then(|| function(e)).flatten()
         }
     }
 }
 
-pub(crate) unsafe fn get_device_proc_addr(device: &Device, p_name: *const c_char) -> vk::PFN_vkVoidFunction {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        device_function(
-            chain::str(p_name),
-            &device.extensions,
-            &device.instance.extensions,
-            device.instance.api_version,
-        )
-    }
+pub(crate) fn get_device_proc_addr(device: &Device, name: &CStr) -> vk::PFN_vkVoidFunction {
+    let (own, instance) = (&device.extensions, &device.instance);
+    device_function(name, own, &instance.extensions, instance.api_version)
 }
 
 /// A device command that core up to the application's version or an enabled extension has.
@@ -111,13 +98,13 @@ fn device_function(name: &CStr, device: &Set, instance: &Set, api_version: u32) 
 /// Agrees on the loader-driver interface version: the older of ours and the loader's.
 #[unsafe(no_mangle)]
 pub unsafe extern "system" fn vk_icdNegotiateLoaderICDInterfaceVersion(version: *mut u32) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if version.is_null() || *version < OLDEST_INTERFACE {
-            return vk::Result::ERROR_INCOMPATIBLE_DRIVER;
+    // SAFETY: null or the loader's version, which it lets the driver change.
+    match unsafe { version.as_mut() } {
+        Some(v) if *v >= OLDEST_INTERFACE => {
+            *v = (*v).min(NEWEST_INTERFACE);
+            vk::Result::SUCCESS
         }
-        *version = (*version).min(NEWEST_INTERFACE);
-        vk::Result::SUCCESS
+        _ => vk::Result::ERROR_INCOMPATIBLE_DRIVER,
     }
 }
 
@@ -126,22 +113,21 @@ pub unsafe extern "system" fn vk_icdGetInstanceProcAddr(
     instance: vk::Instance,
     p_name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        guard::raw(c"vk_icdGetInstanceProcAddr", None, || {
-            // Since version 7 the three functions of the interface are found here as well.
-            let own = match chain::str(p_name).to_bytes() {
-                b"vk_icdNegotiateLoaderICDInterfaceVersion" => {
-                    vk_icdNegotiateLoaderICDInterfaceVersion as *const ()
-                }
-                b"vk_icdGetPhysicalDeviceProcAddr" => vk_icdGetPhysicalDeviceProcAddr as *const (),
-                b"vk_icdGetInstanceProcAddr" => vk_icdGetInstanceProcAddr as *const (),
-                _ => return get_instance_proc_addr(instance, p_name),
-            };
-            // SAFETY: all three are functions.
-            Some(std::mem::transmute::<*const (), unsafe extern "system" fn()>(own))
-        })
-    }
+    guard::raw(c"vk_icdGetInstanceProcAddr", None, || {
+        // SAFETY: the loader gives a name, or null.
+        let name = unsafe { chain::str(p_name) };
+        // Since version 7 the three functions of the interface are found here as well.
+        let own = match name.to_bytes() {
+            b"vk_icdNegotiateLoaderICDInterfaceVersion" => {
+                vk_icdNegotiateLoaderICDInterfaceVersion as *const ()
+            }
+            b"vk_icdGetPhysicalDeviceProcAddr" => vk_icdGetPhysicalDeviceProcAddr as *const (),
+            b"vk_icdGetInstanceProcAddr" => vk_icdGetInstanceProcAddr as *const (),
+            _ => return get_instance_proc_addr(instance, name),
+        };
+        // SAFETY: all three are functions.
+        Some(unsafe { std::mem::transmute::<*const (), unsafe extern "system" fn()>(own) })
+    })
 }
 
 /// Physical-device commands only, so that the loader can pass on ones that it does not know.
@@ -150,15 +136,13 @@ pub unsafe extern "system" fn vk_icdGetPhysicalDeviceProcAddr(
     _instance: vk::Instance,
     p_name: *const c_char,
 ) -> vk::PFN_vkVoidFunction {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        guard::raw(c"vk_icdGetPhysicalDeviceProcAddr", None, || {
-            let e = entry(chain::str(p_name)).filter(|e| e.level == Level::PhysicalDevice)?;
-            e.available(physical_device::core_of(physical_device::API_VERSION), |_| true)
-                .then(|| function(e))
-                .flatten()
-        })
-    }
+    guard::raw(c"vk_icdGetPhysicalDeviceProcAddr", None, || {
+        // SAFETY: the loader gives a name, or null.
+        let name = unsafe { chain::str(p_name) };
+        let e = entry(name).filter(|e| e.level == Level::PhysicalDevice)?;
+        let core = physical_device::core_of(physical_device::API_VERSION);
+        e.available(core, |_| true).then(|| function(e)).flatten()
+    })
 }
 
 #[cfg(test)]

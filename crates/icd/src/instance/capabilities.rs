@@ -131,7 +131,7 @@ mod tests {
 
     #[test]
     fn capabilities_that_vulkan_does_not_have_are_not_accepted() {
-        // Kernel, Groups, ImageRect, and a number of nobody's.
+        // Kernel, Groups, ImageRect, and an unassigned number.
         for number in [6, 18, 36, 0xFFFF] {
             assert!(!accepted(number), "{number}");
         }

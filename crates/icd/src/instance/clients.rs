@@ -1,4 +1,4 @@
-//! What is told otherwise to a client that is known to take it wrongly, as drivers everywhere do; nothing is executed otherwise.
+//! What the driver reports differently to clients that are known to misinterpret it. It executes nothing differently.
 
 use std::ffi::CStr;
 
@@ -30,12 +30,12 @@ impl Client {
         }
     }
 
-    /// Whether this client is not told of an extension.
+    /// Whether an extension is not reported to this client.
     pub(crate) fn lacks(self, extension: &CStr) -> bool {
         self == Self::Angle && SINGLE_SAMPLED.contains(&extension)
     }
 
-    /// Whether this client is told that `format` has no features.
+    /// Whether `format` is reported to this client as having no features.
     pub(crate) fn hides(self, format: vk::Format) -> bool {
         self == Self::Zink && format == vk::Format::R4G4_UNORM_PACK8
     }

@@ -2,9 +2,10 @@
 
 use super::messenger::next_id;
 use crate::base::debug::{Listener, call};
+use crate::base::given::{Doomed, In, Out};
 use crate::base::object::{self, Object};
 use crate::instance::Instance;
-use std::ffi::c_char;
+use std::ffi::CStr;
 use vk::DebugReportFlagsEXT as Flags;
 
 pub(crate) struct Callback {
@@ -15,49 +16,47 @@ impl Object for Callback {
     type Handle = vk::DebugReportCallbackEXT;
 }
 
-pub(super) fn listener(info: &vk::DebugReportCallbackCreateInfoEXT<'_>) -> Listener {
+pub(super) fn listener(info: In<vk::DebugReportCallbackCreateInfoEXT>) -> Listener {
     Listener::Report { flags: info.flags, callback: info.pfn_callback, user_data: info.p_user_data as usize }
 }
 
-pub(crate) unsafe fn create_debug_report_callback_ext(
+pub(crate) fn create_debug_report_callback_ext(
     instance: &Instance,
-    p_create_info: *const vk::DebugReportCallbackCreateInfoEXT<'_>,
-    _p_allocator: *const vk::AllocationCallbacks<'_>,
-    p_callback: *mut vk::DebugReportCallbackEXT,
+    p_create_info: In<vk::DebugReportCallbackCreateInfoEXT>,
+    p_callback: Out<vk::DebugReportCallbackEXT>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let id = next_id();
-        instance.shared.debug.add(id, listener(&*p_create_info));
-        *p_callback = object::create(Callback { id });
-        vk::Result::SUCCESS
+    let id = next_id();
+    instance.shared.debug.add(id, listener(p_create_info));
+    p_callback.set(object::create(Callback { id }));
+    vk::Result::SUCCESS
+}
+
+pub(crate) fn destroy_debug_report_callback_ext(instance: &Instance, callback: Doomed<Callback>) {
+    if let Some(c) = callback.destroy() {
+        instance.shared.debug.remove(c.id);
     }
 }
 
-pub(crate) unsafe fn destroy_debug_report_callback_ext(
-    instance: &Instance,
-    callback: vk::DebugReportCallbackEXT,
-    _p_allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(c) = object::destroy::<Callback>(callback) {
-            instance.shared.debug.remove(c.id);
-        }
-    }
-}
-
-pub(crate) unsafe fn debug_report_message_ext(
+pub(crate) fn debug_report_message_ext(
     instance: &Instance,
     flags: Flags,
     object_type: vk::DebugReportObjectTypeEXT,
     object: u64,
     location: usize,
     message_code: i32,
-    p_layer_prefix: *const c_char,
-    p_message: *const c_char,
+    p_layer_prefix: &CStr,
+    p_message: &CStr,
 ) {
     for (_, l) in &instance.shared.debug.listeners() {
-        call(l, flags, object_type, object, location, message_code, p_layer_prefix, p_message);
+        call(
+            l,
+            flags,
+            object_type,
+            object,
+            location,
+            message_code,
+            p_layer_prefix.as_ptr(),
+            p_message.as_ptr(),
+        );
     }
 }

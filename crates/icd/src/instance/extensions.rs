@@ -1,6 +1,7 @@
 //! Extensions: the table (generated from `extensions.tsv` and vk.xml), sets of enabled ones, enumeration.
 
 use crate::base::chain;
+use crate::base::given::{In, List};
 use crate::instance::clients::Client;
 pub(crate) use crate::instance::generated::extensions::EXTENSIONS;
 use std::ffi::{CStr, c_char};
@@ -46,46 +47,28 @@ impl Set {
     }
 
     /// The extensions that an application asks for. An unknown one, or one of the other kind, is the error.
-    ///
-    /// # Safety
-    /// `names` points to `count` null-terminated strings.
-    pub unsafe fn read<'a>(names: *const *const c_char, count: u32, instance: bool) -> Result<Set, &'a CStr> {
-        // SAFETY: the caller keeps what is asked for above.
-        unsafe {
-            let mut set = Set::default();
-            for &name in chain::slice(names, count) {
-                let name = chain::str(name);
-                match id(name).filter(|&i| EXTENSIONS[i].instance == instance && EXTENSIONS[i].is_there()) {
-                    Some(id) => set.insert(id),
-                    None => return Err(name),
-                }
+    pub fn read<'a>(names: In<'a, [*const c_char]>, instance: bool) -> Result<Set, &'a CStr> {
+        let mut set = Set::default();
+        for name in names.strings() {
+            match id(name).filter(|&i| EXTENSIONS[i].instance == instance && EXTENSIONS[i].is_there()) {
+                Some(id) => set.insert(id),
+                None => return Err(name),
             }
-            Ok(set)
         }
+        Ok(set)
     }
 }
 
 /// The instance's or the device's extensions, in the two-call way.
-///
-/// # Safety
-/// As [`chain::fill`].
-pub(crate) unsafe fn enumerate(
-    instance: bool,
-    client: Client,
-    count: *mut u32,
-    out: *mut vk::ExtensionProperties,
-) -> vk::Result {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let list: Vec<_> = EXTENSIONS
-            .iter()
-            .filter(|e| e.instance == instance && e.is_there() && !client.lacks(e.name))
-            .map(|e| {
-                let mut p = vk::ExtensionProperties { spec_version: e.spec_version, ..Default::default() };
-                chain::write_str(&mut p.extension_name, &e.name.to_string_lossy());
-                p
-            })
-            .collect();
-        chain::fill(&list, count, out)
-    }
+pub(crate) fn enumerate(instance: bool, client: Client, out: List<vk::ExtensionProperties>) -> vk::Result {
+    let list: Vec<_> = EXTENSIONS
+        .iter()
+        .filter(|e| e.instance == instance && e.is_there() && !client.lacks(e.name))
+        .map(|e| {
+            let mut p = vk::ExtensionProperties { spec_version: e.spec_version, ..Default::default() };
+            chain::write_str(&mut p.extension_name, &e.name.to_string_lossy());
+            p
+        })
+        .collect();
+    out.fill(&list)
 }

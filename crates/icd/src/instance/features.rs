@@ -1,7 +1,7 @@
 //! Features: the one table of what is on, the writer that fills every feature structure from it, and the check of
 //! what an application enables.
 
-use crate::base::chain;
+use crate::base::given::{Fill, In, array};
 use crate::instance::extensions;
 use crate::instance::generated::structs::{CORE_FEATURES, FEATURE_STRUCTS};
 use crate::instance::physical_device;
@@ -145,14 +145,12 @@ fn structure(s_type: vk::StructureType) -> Option<&'static FeatureStruct> {
 }
 
 /// vkGetPhysicalDeviceFeatures2: fills `features` and each structure of its chain that the device knows.
-///
-/// # Safety
-/// `features` is valid and its chain too.
-pub(crate) unsafe fn fill(features: *mut vk::PhysicalDeviceFeatures2<'_>) {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        write(std::ptr::addr_of_mut!((*features).features).cast(), CORE_FEATURES);
-        for s in chain::iter_mut((*features).p_next) {
+pub(crate) fn fill(features: &mut Fill<vk::PhysicalDeviceFeatures2>) {
+    // SAFETY: VkPhysicalDeviceFeatures consists of these members.
+    unsafe { write((&raw mut features.features).cast(), CORE_FEATURES) };
+    for s in features.chain() {
+        // SAFETY: a structure that has these members after `sType` and `pNext`.
+        unsafe {
             if let Some(known) = structure((*s).s_type) {
                 write(s.cast::<u8>().add(FEATURES_AT).cast(), known.members);
             }
@@ -160,12 +158,12 @@ pub(crate) unsafe fn fill(features: *mut vk::PhysicalDeviceFeatures2<'_>) {
     }
 }
 
+/// # Safety
+/// There are as many members at `at` as names.
 unsafe fn write(at: *mut vk::Bool32, names: &[&str]) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        for (i, name) in names.iter().enumerate() {
-            *at.add(i) = has(name).into();
-        }
+    for (i, name) in names.iter().enumerate() {
+        // SAFETY: the caller's.
+        unsafe { at.add(i).write(has(name).into()) };
     }
 }
 
@@ -181,47 +179,37 @@ impl Enabled {
     }
 }
 
-unsafe fn read(
-    on: &mut Enabled,
-    at: *const vk::Bool32,
-    names: &[&'static str],
-    of: &str,
-) -> Result<(), String> {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        for (i, name) in names.iter().enumerate() {
-            if *at.add(i) != vk::FALSE {
-                if !has(name) {
-                    return Err(format!("{of} enables {name}, which the device does not have"));
-                }
-                on.0.insert(name);
-            }
+fn read(on: &mut Enabled, given: &[vk::Bool32], names: &[&'static str], of: &str) -> Result<(), String> {
+    for (name, _) in names.iter().zip(given).filter(|(_, given)| **given != vk::FALSE) {
+        if !has(name) {
+            return Err(format!("{of} enables {name}, which the device does not have"));
         }
-        Ok(())
+        on.0.insert(name);
     }
+    Ok(())
 }
 
 /// The features that `info` enables, or a line saying which of them the device does not have.
-///
-/// # Safety
-/// `info` and its chain are valid.
-pub(crate) unsafe fn enabled(info: &vk::DeviceCreateInfo<'_>) -> Result<Enabled, String> {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let mut on = Enabled::default();
-        if !info.p_enabled_features.is_null() {
-            read(&mut on, info.p_enabled_features.cast(), CORE_FEATURES, "VkPhysicalDeviceFeatures")?;
-        }
-        for s in chain::iter(info.p_next) {
-            let at = s.cast::<u8>().add(FEATURES_AT).cast();
-            if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 {
-                read(&mut on, at, CORE_FEATURES, "VkPhysicalDeviceFeatures2")?;
-            } else if let Some(known) = structure((*s).s_type) {
-                read(&mut on, at, known.members, known.name)?;
-            }
-        }
-        Ok(on)
+pub(crate) fn enabled(info: In<vk::DeviceCreateInfo>) -> Result<Enabled, String> {
+    let mut on = Enabled::default();
+    if let Some(core) = info.enabled_features() {
+        // SAFETY: VkPhysicalDeviceFeatures consists of these members.
+        let given = unsafe { array((&raw const *core).cast(), CORE_FEATURES.len()) };
+        read(&mut on, given, CORE_FEATURES, "VkPhysicalDeviceFeatures")?;
     }
+    for s in info.chain() {
+        let (members, name) = match s.s_type {
+            vk::StructureType::PHYSICAL_DEVICE_FEATURES_2 => (CORE_FEATURES, "VkPhysicalDeviceFeatures2"),
+            other => match structure(other) {
+                Some(known) => (known.members, known.name),
+                None => continue,
+            },
+        };
+        // SAFETY: a structure that has these members after `sType` and `pNext`.
+        let given = unsafe { array((&raw const *s).cast::<u8>().add(FEATURES_AT).cast(), members.len()) };
+        read(&mut on, given, members, name)?;
+    }
+    Ok(on)
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! VkDebugUtilsMessengerEXT: listeners to the driver's messages (VK_EXT_debug_utils).
 
-use crate::base::chain;
 use crate::base::debug::{Listener, MessageTypes, Severity};
+use crate::base::given::{Doomed, In, Out};
 use crate::base::object::{self, Object};
 use crate::instance::Instance;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,7 +19,7 @@ pub(super) fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-fn listener(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Listener {
+fn listener(info: In<vk::DebugUtilsMessengerCreateInfoEXT>) -> Listener {
     Listener::Utils {
         severities: info.message_severity,
         kinds: info.message_type,
@@ -30,60 +30,33 @@ fn listener(info: &vk::DebugUtilsMessengerCreateInfoEXT<'_>) -> Listener {
 
 /// The listeners in the chain of `VkInstanceCreateInfo`: they hear only what happens while the instance is made
 /// and unmade.
-///
-/// # Safety
-/// The chain is valid.
-pub(crate) unsafe fn listeners_of_chain(p_next: *const std::ffi::c_void) -> Vec<Listener> {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        chain::iter(p_next)
-            .filter_map(|s| match (*s).s_type {
-                vk::StructureType::DEBUG_UTILS_MESSENGER_CREATE_INFO_EXT => Some(listener(&*s.cast())),
-                vk::StructureType::DEBUG_REPORT_CALLBACK_CREATE_INFO_EXT => {
-                    Some(super::debug_report::listener(&*s.cast()))
-                }
-                _ => None,
-            })
-            .collect()
-    }
+pub(crate) fn listeners_of_chain(info: In<vk::InstanceCreateInfo>) -> Vec<Listener> {
+    let messengers = info.all().map(listener);
+    messengers.chain(info.all().map(super::debug_report::listener)).collect()
 }
 
-pub(crate) unsafe fn create_debug_utils_messenger_ext(
+pub(crate) fn create_debug_utils_messenger_ext(
     instance: &Instance,
-    p_create_info: *const vk::DebugUtilsMessengerCreateInfoEXT<'_>,
-    _p_allocator: *const vk::AllocationCallbacks<'_>,
-    p_messenger: *mut vk::DebugUtilsMessengerEXT,
+    p_create_info: In<vk::DebugUtilsMessengerCreateInfoEXT>,
+    p_messenger: Out<vk::DebugUtilsMessengerEXT>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let id = next_id();
-        instance.shared.debug.add(id, listener(&*p_create_info));
-        *p_messenger = object::create(Messenger { id });
-        vk::Result::SUCCESS
+    let id = next_id();
+    instance.shared.debug.add(id, listener(p_create_info));
+    p_messenger.set(object::create(Messenger { id }));
+    vk::Result::SUCCESS
+}
+
+pub(crate) fn destroy_debug_utils_messenger_ext(instance: &Instance, messenger: Doomed<Messenger>) {
+    if let Some(m) = messenger.destroy() {
+        instance.shared.debug.remove(m.id);
     }
 }
 
-pub(crate) unsafe fn destroy_debug_utils_messenger_ext(
-    instance: &Instance,
-    messenger: vk::DebugUtilsMessengerEXT,
-    _p_allocator: *const vk::AllocationCallbacks<'_>,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(m) = object::destroy::<Messenger>(messenger) {
-            instance.shared.debug.remove(m.id);
-        }
-    }
-}
-
-pub(crate) unsafe fn submit_debug_utils_message_ext(
+pub(crate) fn submit_debug_utils_message_ext(
     instance: &Instance,
     message_severity: Severity,
     message_types: MessageTypes,
-    p_callback_data: *const vk::DebugUtilsMessengerCallbackDataEXT<'_>,
+    p_callback_data: In<vk::DebugUtilsMessengerCallbackDataEXT>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        instance.shared.debug.tell(message_severity, message_types, &*p_callback_data);
-    }
+    instance.shared.debug.tell(message_severity, message_types, p_callback_data.plain());
 }

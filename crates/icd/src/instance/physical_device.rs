@@ -1,14 +1,14 @@
 //! The one physical device: features, properties, queues, memory, external handles, tools.
 
-use crate::base::chain;
 use crate::base::debug;
+use crate::base::given::{Call, Fill, In, List};
 use crate::base::object::Object;
 use crate::instance::Shared;
 use crate::instance::extensions;
 use crate::instance::features;
 use crate::instance::generated::structs::HEADER_VERSION;
 use crate::instance::properties;
-use std::ffi::c_char;
+use std::ffi::CStr;
 use std::sync::Arc;
 use std::sync::OnceLock;
 use vk::ExternalMemoryFeatureFlags as X;
@@ -79,6 +79,9 @@ impl Object for PhysicalDevice {
     type Handle = vk::PhysicalDevice;
 }
 
+// SAFETY: calls get references to it, and only they do; a thread holds parts of it.
+unsafe impl<'a> Call<'a> for &'a PhysicalDevice {}
+
 impl debug::Speaks for PhysicalDevice {
     fn sink(&self) -> &debug::Sink {
         &self.instance.debug
@@ -107,114 +110,93 @@ pub(crate) fn heap_size() -> u64 {
 /// Bytes of device memory that this process has allocated.
 pub(crate) static HEAP_USED: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);
 
-pub(crate) unsafe fn get_physical_device_features2(
+pub(crate) fn get_physical_device_features2(
     _physical_device: &PhysicalDevice,
-    p_features: *mut vk::PhysicalDeviceFeatures2<'_>,
+    mut p_features: Fill<vk::PhysicalDeviceFeatures2>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        features::fill(p_features);
-    }
+    features::fill(&mut p_features);
 }
 
-pub(crate) unsafe fn get_physical_device_properties2(
+pub(crate) fn get_physical_device_properties2(
     _physical_device: &PhysicalDevice,
-    p_properties: *mut vk::PhysicalDeviceProperties2<'_>,
+    mut p_properties: Fill<vk::PhysicalDeviceProperties2>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        properties::fill(p_properties);
-    }
+    properties::fill(&mut p_properties);
 }
 
-pub(crate) unsafe fn enumerate_device_extension_properties(
+pub(crate) fn enumerate_device_extension_properties(
     physical_device: &PhysicalDevice,
-    p_layer_name: *const c_char,
-    p_property_count: *mut u32,
-    p_properties: *mut vk::ExtensionProperties,
+    p_layer_name: Option<&CStr>,
+    p_properties: List<vk::ExtensionProperties>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if !p_layer_name.is_null() {
-            return vk::Result::ERROR_LAYER_NOT_PRESENT;
-        }
-        extensions::enumerate(false, physical_device.instance.client, p_property_count, p_properties)
+    if p_layer_name.is_some() {
+        return vk::Result::ERROR_LAYER_NOT_PRESENT;
     }
+    extensions::enumerate(false, physical_device.instance.client, p_properties)
 }
 
-pub(crate) unsafe fn enumerate_device_layer_properties(
+pub(crate) fn enumerate_device_layer_properties(
     _physical_device: &PhysicalDevice,
-    p_property_count: *mut u32,
-    p_properties: *mut vk::LayerProperties,
+    p_properties: List<vk::LayerProperties>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { chain::fill(&[], p_property_count, p_properties) }
+    p_properties.fill(&[])
 }
 
-pub(crate) unsafe fn get_physical_device_queue_family_properties2(
+pub(crate) fn get_physical_device_queue_family_properties2(
     _physical_device: &PhysicalDevice,
-    p_count: *mut u32,
-    p_properties: *mut vk::QueueFamilyProperties2<'_>,
+    p_properties: List<vk::QueueFamilyProperties2>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let _ = chain::fill_with(FAMILIES.len(), p_count, p_properties, |family, i| {
-            family.queue_family_properties = vk::QueueFamilyProperties {
-                queue_flags: FAMILIES[i].flags,
-                queue_count: FAMILIES[i].queues,
-                timestamp_valid_bits: 64,
-                min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
-            };
-            if let Some(p) =
-                chain::find_mut::<vk::QueueFamilyOptimalImageTransferGranularityPropertiesKHR>(family.p_next)
-            {
-                p.optimal_image_transfer_granularity = vk::Extent3D { width: 1, height: 1, depth: 1 };
-            }
-            if let Some(p) = chain::find_mut::<vk::QueueFamilyOwnershipTransferPropertiesKHR>(family.p_next) {
-                // Images look the same to all.
-                p.optimal_image_transfer_to_queue_families = (1 << FAMILIES.len()) - 1;
-            }
-            if let Some(p) = chain::find_mut::<vk::QueueFamilyGlobalPriorityPropertiesKHR>(family.p_next) {
-                // Any may be asked for; they are hints, and all queues here share the same threads.
-                let all = [
-                    vk::QueueGlobalPriorityKHR::LOW,
-                    vk::QueueGlobalPriorityKHR::MEDIUM,
-                    vk::QueueGlobalPriorityKHR::HIGH,
-                    vk::QueueGlobalPriorityKHR::REALTIME,
-                ];
-                p.priority_count = all.len() as u32;
-                p.priorities = Default::default();
-                p.priorities[..all.len()].copy_from_slice(&all);
-            }
-        });
-    }
-}
-
-pub(crate) unsafe fn get_physical_device_memory_properties2(
-    _physical_device: &PhysicalDevice,
-    p_memory_properties: *mut vk::PhysicalDeviceMemoryProperties2<'_>,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let out = &mut *p_memory_properties;
-        let mut p = vk::PhysicalDeviceMemoryProperties {
-            memory_type_count: MEMORY_TYPES.len() as u32,
-            memory_heap_count: 1,
-            ..Default::default()
+    let _ = p_properties.fill_with(FAMILIES.len(), |mut family, i| {
+        family.queue_family_properties = vk::QueueFamilyProperties {
+            queue_flags: FAMILIES[i].flags,
+            queue_count: FAMILIES[i].queues,
+            timestamp_valid_bits: 64,
+            min_image_transfer_granularity: vk::Extent3D { width: 1, height: 1, depth: 1 },
         };
-        for (t, &property_flags) in p.memory_types.iter_mut().zip(&MEMORY_TYPES) {
-            *t = vk::MemoryType { property_flags, heap_index: 0 };
+        if let Some(mut p) = family.find::<vk::QueueFamilyOptimalImageTransferGranularityPropertiesKHR>() {
+            p.optimal_image_transfer_granularity = vk::Extent3D { width: 1, height: 1, depth: 1 };
         }
-        p.memory_heaps[0] = vk::MemoryHeap { size: heap_size(), flags: vk::MemoryHeapFlags::DEVICE_LOCAL };
-        out.memory_properties = p;
-        if let Some(budget) = chain::find_mut::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT>(out.p_next) {
-            let used = HEAP_USED.load(std::sync::atomic::Ordering::Relaxed);
-            let free = meminfo("MemAvailable:").unwrap_or(heap_size());
-            budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
-            budget.heap_usage = [0; vk::MAX_MEMORY_HEAPS];
-            budget.heap_budget[0] = free.saturating_add(used).clamp(1, heap_size());
-            budget.heap_usage[0] = used;
+        if let Some(mut p) = family.find::<vk::QueueFamilyOwnershipTransferPropertiesKHR>() {
+            // Images look the same to all.
+            p.optimal_image_transfer_to_queue_families = (1 << FAMILIES.len()) - 1;
         }
+        if let Some(mut p) = family.find::<vk::QueueFamilyGlobalPriorityPropertiesKHR>() {
+            // Any may be asked for; they are hints, and all queues here share the same threads.
+            let all = [
+                vk::QueueGlobalPriorityKHR::LOW,
+                vk::QueueGlobalPriorityKHR::MEDIUM,
+                vk::QueueGlobalPriorityKHR::HIGH,
+                vk::QueueGlobalPriorityKHR::REALTIME,
+            ];
+            p.priority_count = all.len() as u32;
+            p.priorities = Default::default();
+            p.priorities[..all.len()].copy_from_slice(&all);
+        }
+    });
+}
+
+pub(crate) fn get_physical_device_memory_properties2(
+    _physical_device: &PhysicalDevice,
+    p_memory_properties: Fill<vk::PhysicalDeviceMemoryProperties2>,
+) {
+    let mut out = p_memory_properties;
+    let mut p = vk::PhysicalDeviceMemoryProperties {
+        memory_type_count: MEMORY_TYPES.len() as u32,
+        memory_heap_count: 1,
+        ..Default::default()
+    };
+    for (t, &property_flags) in p.memory_types.iter_mut().zip(&MEMORY_TYPES) {
+        *t = vk::MemoryType { property_flags, heap_index: 0 };
+    }
+    p.memory_heaps[0] = vk::MemoryHeap { size: heap_size(), flags: vk::MemoryHeapFlags::DEVICE_LOCAL };
+    out.memory_properties = p;
+    if let Some(mut budget) = out.find::<vk::PhysicalDeviceMemoryBudgetPropertiesEXT>() {
+        let used = HEAP_USED.load(std::sync::atomic::Ordering::Relaxed);
+        let free = meminfo("MemAvailable:").unwrap_or(heap_size());
+        budget.heap_budget = [0; vk::MAX_MEMORY_HEAPS];
+        budget.heap_usage = [0; vk::MAX_MEMORY_HEAPS];
+        budget.heap_budget[0] = free.saturating_add(used).clamp(1, heap_size());
+        budget.heap_usage[0] = used;
     }
 }
 
@@ -237,70 +219,58 @@ pub(crate) fn external_memory(handle: H) -> vk::ExternalMemoryProperties {
     }
 }
 
-pub(crate) unsafe fn get_physical_device_external_buffer_properties(
+pub(crate) fn get_physical_device_external_buffer_properties(
     _physical_device: &PhysicalDevice,
-    p_info: *const vk::PhysicalDeviceExternalBufferInfo<'_>,
-    p_properties: *mut vk::ExternalBufferProperties<'_>,
+    p_info: In<vk::PhysicalDeviceExternalBufferInfo>,
+    mut p_properties: Fill<vk::ExternalBufferProperties>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        (*p_properties).external_memory_properties = external_memory((*p_info).handle_type);
-    }
+    p_properties.external_memory_properties = external_memory(p_info.handle_type);
 }
 
-pub(crate) unsafe fn get_physical_device_external_fence_properties(
+pub(crate) fn get_physical_device_external_fence_properties(
     _physical_device: &PhysicalDevice,
-    p_info: *const vk::PhysicalDeviceExternalFenceInfo<'_>,
-    p_properties: *mut vk::ExternalFenceProperties<'_>,
+    p_info: In<vk::PhysicalDeviceExternalFenceInfo>,
+    p_properties: Fill<vk::ExternalFenceProperties>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let out = &mut *p_properties;
-        let can = super::external::fence((*p_info).handle_type);
-        out.export_from_imported_handle_types = can;
-        out.compatible_handle_types = can;
-        out.external_fence_features = match can.is_empty() {
-            true => Default::default(),
-            false => vk::ExternalFenceFeatureFlags::EXPORTABLE | vk::ExternalFenceFeatureFlags::IMPORTABLE,
-        };
-    }
+    let mut out = p_properties;
+    let can = super::external::fence(p_info.handle_type);
+    out.export_from_imported_handle_types = can;
+    out.compatible_handle_types = can;
+    out.external_fence_features = match can.is_empty() {
+        true => Default::default(),
+        false => vk::ExternalFenceFeatureFlags::EXPORTABLE | vk::ExternalFenceFeatureFlags::IMPORTABLE,
+    };
 }
 
-pub(crate) unsafe fn get_physical_device_external_semaphore_properties(
+pub(crate) fn get_physical_device_external_semaphore_properties(
     _physical_device: &PhysicalDevice,
-    p_info: *const vk::PhysicalDeviceExternalSemaphoreInfo<'_>,
-    p_properties: *mut vk::ExternalSemaphoreProperties<'_>,
+    p_info: In<vk::PhysicalDeviceExternalSemaphoreInfo>,
+    p_properties: Fill<vk::ExternalSemaphoreProperties>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let out = &mut *p_properties;
-        let timeline = chain::find::<vk::SemaphoreTypeCreateInfo>((*p_info).p_next)
-            .is_some_and(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE);
-        let can = super::external::semaphore((*p_info).handle_type, timeline);
-        out.export_from_imported_handle_types = can;
-        out.compatible_handle_types = can;
-        use vk::ExternalSemaphoreFeatureFlags as Features;
-        out.external_semaphore_features =
-            if can.is_empty() { Features::empty() } else { Features::EXPORTABLE | Features::IMPORTABLE };
-    }
+    let mut out = p_properties;
+    let timeline = p_info
+        .find::<vk::SemaphoreTypeCreateInfo>()
+        .is_some_and(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE);
+    let can = super::external::semaphore(p_info.handle_type, timeline);
+    out.export_from_imported_handle_types = can;
+    out.compatible_handle_types = can;
+    use vk::ExternalSemaphoreFeatureFlags as Features;
+    out.external_semaphore_features =
+        if can.is_empty() { Features::empty() } else { Features::EXPORTABLE | Features::IMPORTABLE };
 }
 
-pub(crate) unsafe fn get_physical_device_tool_properties(
+pub(crate) fn get_physical_device_tool_properties(
     _physical_device: &PhysicalDevice,
-    p_tool_count: *mut u32,
-    p_tools: *mut vk::PhysicalDeviceToolProperties<'_>,
+    p_tools: List<vk::PhysicalDeviceToolProperties>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { chain::fill_with(0, p_tool_count, p_tools, |_, _| ()) }
+    p_tools.fill_with(0, |_, _| ())
 }
 
-pub(crate) unsafe fn get_physical_device_calibrateable_time_domains_khr(
+pub(crate) fn get_physical_device_calibrateable_time_domains_khr(
     _physical_device: &PhysicalDevice,
-    p_count: *mut u32,
-    p_domains: *mut vk::TimeDomainKHR,
+    p_domains: List<vk::TimeDomainKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { chain::fill(&super::limits::TIME_DOMAINS, p_count, p_domains) }
+    p_domains.fill(&super::limits::TIME_DOMAINS)
 }
 
 /// `major * 100 + minor` of a packed version, at most the device's own.

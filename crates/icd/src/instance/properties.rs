@@ -1,7 +1,7 @@
 //! Properties: the one table of what the device says of itself besides its limits, and the writer that fills every
 //! property structure from both.
 
-use crate::base::chain;
+use crate::base::given::Fill;
 use crate::instance::features::known;
 use crate::instance::generated::structs::{CORE_PROPERTIES, PROPERTY_STRUCTS};
 use crate::instance::limits::*;
@@ -13,7 +13,6 @@ use machine::descriptor_memory::{MAX_CUSTOM_BORDER_COLORS, MAX_DESCRIPTOR_BUFFER
 use raster::regions;
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
-use vk::TaggedStructure;
 
 /// A vendor id in the manner of PCI's ("tu"): Khronos has registered none for us.
 pub(crate) const VENDOR_ID: u32 = 0x7475;
@@ -462,46 +461,32 @@ fn structure(s_type: vk::StructureType) -> Option<&'static PropertyStruct> {
 }
 
 /// vkGetPhysicalDeviceProperties2: fills `properties` and each structure of its chain that the device knows.
-///
-/// # Safety
-/// `properties` is valid and its chain too.
-pub(crate) unsafe fn fill(properties: *mut vk::PhysicalDeviceProperties2<'_>) {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let core = std::ptr::addr_of_mut!((*properties).properties).cast();
-        for m in CORE_PROPERTIES {
-            if let Some(v) = value(m.name) {
-                v.write(core, m);
-            }
+pub(crate) fn fill(properties: &mut Fill<vk::PhysicalDeviceProperties2>) {
+    let core = (&raw mut properties.properties).cast();
+    for m in CORE_PROPERTIES {
+        if let Some(v) = value(m.name) {
+            // SAFETY: VkPhysicalDeviceProperties has these members.
+            unsafe { v.write(core, m) };
         }
-        for s in chain::iter_mut((*properties).p_next) {
-            // Its counts are asked for, not told.
-            if (*s).s_type == vk::StructureType::PHYSICAL_DEVICE_HOST_IMAGE_COPY_PROPERTIES_EXT {
-                let p = &mut *s.cast::<vk::PhysicalDeviceHostImageCopyProperties>();
-                layouts(&mut p.copy_src_layout_count, p.p_copy_src_layouts);
-                layouts(&mut p.copy_dst_layout_count, p.p_copy_dst_layouts);
-            } else if (*s).s_type == vk::PhysicalDeviceVulkan14Properties::STRUCTURE_TYPE {
-                let p = &mut *s.cast::<vk::PhysicalDeviceVulkan14Properties>();
-                layouts(&mut p.copy_src_layout_count, p.p_copy_src_layouts);
-                layouts(&mut p.copy_dst_layout_count, p.p_copy_dst_layouts);
-            }
+    }
+    // The application asks for these lists in two calls, so their counts are no plain properties.
+    if let Some(mut p) = properties.find::<vk::PhysicalDeviceHostImageCopyProperties>() {
+        let _ = p.copy_src_layouts().fill(&HOST_COPY_LAYOUTS);
+        let _ = p.copy_dst_layouts().fill(&HOST_COPY_LAYOUTS);
+    }
+    if let Some(mut p) = properties.find::<vk::PhysicalDeviceVulkan14Properties>() {
+        let _ = p.copy_src_layouts().fill(&HOST_COPY_LAYOUTS);
+        let _ = p.copy_dst_layouts().fill(&HOST_COPY_LAYOUTS);
+    }
+    for s in properties.chain() {
+        // SAFETY: `sType` says what structure it is, and so which members it has.
+        unsafe {
             for m in structure((*s).s_type).map_or(&[][..], |known| known.members) {
                 if let Some(v) = value(m.name).filter(|_| !LISTS.contains(&m.name)) {
                     v.write(s.cast(), m);
                 }
             }
         }
-    }
-}
-
-/// A list of VkPhysicalDeviceHostImageCopyProperties, or of core 1.4's, in the two-call way.
-///
-/// # Safety
-/// An array that is there has room for its count.
-unsafe fn layouts(count: &mut u32, list: *mut vk::ImageLayout) {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let _ = chain::fill(&HOST_COPY_LAYOUTS, count, list);
     }
 }
 
@@ -535,7 +520,7 @@ mod tests {
             .push_next(&mut v11)
             .push_next(&mut v12)
             .push_next(&mut v13);
-        unsafe { fill(&mut all) };
+        fill(&mut unsafe { Fill::new(&mut all) });
         let p = all.properties;
         assert_eq!(p.api_version, API_VERSION);
         assert_eq!(p.device_type, vk::PhysicalDeviceType::CPU);

@@ -79,7 +79,7 @@ impl Value {
     /// # Safety
     /// `base` is a structure that has the member `m`.
     pub unsafe fn write(self, base: *mut c_void, m: &Member) {
-        // SAFETY: the caller keeps what is asked for above.
+        // SAFETY: `base` has the member (the caller), and the value has the member's type and length (`fits`).
         unsafe {
             if !self.fits(m) {
                 return;

@@ -1,6 +1,6 @@
 //! vkCmdPipelineBarrier, vkCmdSetEvent, vkCmdWaitEvents: stage masks of the call become those of each barrier.
 
-use crate::base::chain::slice;
+use crate::base::given::In;
 use crate::legacy::generated::imp;
 use crate::record::command_buffer::CommandBuffer;
 use vk::{AccessFlags2, PipelineStageFlags2 as Stages};
@@ -23,7 +23,7 @@ struct Barriers {
 }
 
 impl Barriers {
-    unsafe fn read(
+    fn read(
         src: vk::PipelineStageFlags,
         dst: vk::PipelineStageFlags,
         flags: vk::DependencyFlags,
@@ -65,75 +65,43 @@ impl Barriers {
     }
 }
 
-pub(crate) unsafe fn cmd_pipeline_barrier(
+pub(crate) fn cmd_pipeline_barrier(
     commands: &CommandBuffer,
-    src_stage_mask: vk::PipelineStageFlags,
-    dst_stage_mask: vk::PipelineStageFlags,
-    dependency_flags: vk::DependencyFlags,
-    memory_barrier_count: u32,
-    p_memory_barriers: *const vk::MemoryBarrier<'_>,
-    buffer_memory_barrier_count: u32,
-    p_buffer_memory_barriers: *const vk::BufferMemoryBarrier<'_>,
-    image_memory_barrier_count: u32,
-    p_image_memory_barriers: *const vk::ImageMemoryBarrier<'_>,
+    src: vk::PipelineStageFlags,
+    dst: vk::PipelineStageFlags,
+    flags: vk::DependencyFlags,
+    memory: In<[vk::MemoryBarrier]>,
+    buffers: In<[vk::BufferMemoryBarrier]>,
+    images: In<[vk::ImageMemoryBarrier]>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let barriers = Barriers::read(
-            src_stage_mask,
-            dst_stage_mask,
-            dependency_flags,
-            slice(p_memory_barriers, memory_barrier_count),
-            slice(p_buffer_memory_barriers, buffer_memory_barrier_count),
-            slice(p_image_memory_barriers, image_memory_barrier_count),
-        );
-        imp::cmd_pipeline_barrier2(commands, &barriers.info());
-    }
+    let barriers = Barriers::read(src, dst, flags, &memory, &buffers, &images);
+    // SAFETY: a structure of this function, whose arrays are those of `barriers`.
+    unsafe { imp::cmd_pipeline_barrier2(commands, &barriers.info()) };
 }
 
-pub(crate) unsafe fn cmd_set_event(
-    commands: &CommandBuffer,
-    event: vk::Event,
-    stage_mask: vk::PipelineStageFlags,
-) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let none = vk::PipelineStageFlags::empty();
-        let barriers = Barriers::read(stage_mask, none, Default::default(), &[], &[], &[]);
-        imp::cmd_set_event2(commands, event, &barriers.info());
-    }
+pub(crate) fn cmd_set_event(commands: &CommandBuffer, event: vk::Event, stages: vk::PipelineStageFlags) {
+    let none = vk::PipelineStageFlags::empty();
+    let barriers = Barriers::read(stages, none, Default::default(), &[], &[], &[]);
+    // SAFETY: a structure of this function, whose arrays are those of `barriers`.
+    unsafe { imp::cmd_set_event2(commands, event, &barriers.info()) };
 }
 
-pub(crate) unsafe fn cmd_wait_events(
+pub(crate) fn cmd_wait_events(
     commands: &CommandBuffer,
-    event_count: u32,
-    p_events: *const vk::Event,
-    src_stage_mask: vk::PipelineStageFlags,
-    dst_stage_mask: vk::PipelineStageFlags,
-    memory_barrier_count: u32,
-    p_memory_barriers: *const vk::MemoryBarrier<'_>,
-    buffer_memory_barrier_count: u32,
-    p_buffer_memory_barriers: *const vk::BufferMemoryBarrier<'_>,
-    image_memory_barrier_count: u32,
-    p_image_memory_barriers: *const vk::ImageMemoryBarrier<'_>,
+    events: &[vk::Event],
+    src: vk::PipelineStageFlags,
+    dst: vk::PipelineStageFlags,
+    memory: In<[vk::MemoryBarrier]>,
+    buffers: In<[vk::BufferMemoryBarrier]>,
+    images: In<[vk::ImageMemoryBarrier]>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let barriers = Barriers::read(
-            src_stage_mask,
-            dst_stage_mask,
-            Default::default(),
-            slice(p_memory_barriers, memory_barrier_count),
-            slice(p_buffer_memory_barriers, buffer_memory_barrier_count),
-            slice(p_image_memory_barriers, image_memory_barrier_count),
-        );
-        // Every event waits with the stages; what is to be done to memory is to be done once, after the last of them.
-        let empty = Barriers::read(src_stage_mask, dst_stage_mask, Default::default(), &[], &[], &[]);
-        let events = slice(p_events, event_count);
-        let mut infos = vec![empty.info(); events.len()];
-        if let Some(last) = infos.last_mut() {
-            *last = barriers.info();
-        }
-        imp::cmd_wait_events2(commands, events.len() as u32, p_events, infos.as_ptr());
+    let barriers = Barriers::read(src, dst, Default::default(), &memory, &buffers, &images);
+    // Each event waits with the stages. The memory barriers belong to the last one, so that they apply once.
+    let empty = Barriers::read(src, dst, Default::default(), &[], &[], &[]);
+    let mut infos = vec![empty.info(); events.len()];
+    if let Some(last) = infos.last_mut() {
+        *last = barriers.info();
     }
+    // SAFETY: as many structures of this function as events, whose arrays are those of `barriers` and `empty`.
+    unsafe { imp::cmd_wait_events2(commands, events.len() as u32, events.as_ptr(), infos.as_ptr()) };
 }

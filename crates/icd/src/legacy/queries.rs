@@ -1,70 +1,36 @@
 //! vkGetPhysicalDevice* that fill arrays.
 
-use crate::base::chain;
-use crate::instance::physical_device::PhysicalDevice;
-use crate::legacy::generated::imp;
+use crate::base::given::{In, List};
+use crate::instance::physical_device::{self, PhysicalDevice};
+use crate::memory::sparse;
 
-pub(crate) unsafe fn get_physical_device_queue_family_properties(
-    physical_device: &PhysicalDevice,
-    p_count: *mut u32,
-    p_properties: *mut vk::QueueFamilyProperties,
+pub(crate) fn get_physical_device_queue_family_properties(
+    physical: &PhysicalDevice,
+    out: List<vk::QueueFamilyProperties>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if p_properties.is_null() {
-            imp::get_physical_device_queue_family_properties2(physical_device, p_count, std::ptr::null_mut());
-            return;
-        }
-        // How many there are is the newer command's business.
-        let mut all = vec![vk::QueueFamilyProperties2::default(); (*p_count).min(64) as usize];
-        *p_count = all.len() as u32;
-        imp::get_physical_device_queue_family_properties2(physical_device, p_count, all.as_mut_ptr());
-        for (out, p) in chain::slice_mut(p_properties, *p_count).iter_mut().zip(&all) {
-            *out = p.queue_family_properties;
-        }
-    }
+    let newer = |list: List<_>| {
+        physical_device::get_physical_device_queue_family_properties2(physical, list);
+        vk::Result::SUCCESS
+    };
+    let _ = out.fill_from(newer, |p: &vk::QueueFamilyProperties2| p.queue_family_properties);
 }
 
-pub(crate) unsafe fn get_physical_device_sparse_image_format_properties(
-    physical_device: &PhysicalDevice,
+pub(crate) fn get_physical_device_sparse_image_format_properties(
+    physical: &PhysicalDevice,
     format: vk::Format,
     ty: vk::ImageType,
     samples: vk::SampleCountFlags,
     usage: vk::ImageUsageFlags,
     tiling: vk::ImageTiling,
-    p_property_count: *mut u32,
-    p_properties: *mut vk::SparseImageFormatProperties,
+    out: List<vk::SparseImageFormatProperties>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let info = vk::PhysicalDeviceSparseImageFormatInfo2 {
-            format,
-            ty,
-            samples,
-            usage,
-            tiling,
-            ..Default::default()
-        };
-        if p_properties.is_null() {
-            let none = std::ptr::null_mut();
-            imp::get_physical_device_sparse_image_format_properties2(
-                physical_device,
-                &info,
-                p_property_count,
-                none,
-            );
-            return;
-        }
-        let mut all = vec![vk::SparseImageFormatProperties2::default(); (*p_property_count).min(64) as usize];
-        *p_property_count = all.len() as u32;
-        imp::get_physical_device_sparse_image_format_properties2(
-            physical_device,
-            &info,
-            p_property_count,
-            all.as_mut_ptr(),
-        );
-        for (out, p) in chain::slice_mut(p_properties, *p_property_count).iter_mut().zip(&all) {
-            *out = p.properties;
-        }
-    }
+    let info =
+        vk::PhysicalDeviceSparseImageFormatInfo2 { format, ty, samples, usage, tiling, ..Default::default() };
+    // SAFETY: it has no pointers.
+    let info = unsafe { In::new(&info) };
+    let newer = |list: List<_>| {
+        sparse::get_physical_device_sparse_image_format_properties2(physical, info, list);
+        vk::Result::SUCCESS
+    };
+    let _ = out.fill_from(newer, |p: &vk::SparseImageFormatProperties2| p.properties);
 }

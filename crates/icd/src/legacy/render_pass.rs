@@ -1,8 +1,7 @@
 //! vkCreateRenderPass.
 
-use crate::base::chain::{find, slice};
+use crate::base::given::{In, Out};
 use crate::device::Device;
-use crate::legacy::generated::imp;
 use vk::ImageAspectFlags as Aspects;
 
 /// The references of one subpass, which the newer structures point to.
@@ -26,107 +25,107 @@ fn aspects(attachments: &[vk::AttachmentDescription], index: u32) -> Aspects {
         .map_or(Aspects::empty(), |f| f.aspects())
 }
 
-pub(crate) unsafe fn create_render_pass(
-    device: &Device,
-    p_create_info: *const vk::RenderPassCreateInfo<'_>,
-    p_allocator: *const vk::AllocationCallbacks<'_>,
-    p_render_pass: *mut vk::RenderPass,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let info = &*p_create_info;
-        let multiview = find::<vk::RenderPassMultiviewCreateInfo>(info.p_next);
-        let narrowed = find::<vk::RenderPassInputAttachmentAspectCreateInfo>(info.p_next)
-            .map_or(&[][..], |a| slice(a.p_aspect_references, a.aspect_reference_count));
-        let old_attachments = slice(info.p_attachments, info.attachment_count);
-        let attachments: Vec<_> = old_attachments
-            .iter()
-            .map(|a| vk::AttachmentDescription2 {
-                flags: a.flags,
-                format: a.format,
-                samples: a.samples,
-                load_op: a.load_op,
-                store_op: a.store_op,
-                stencil_load_op: a.stencil_load_op,
-                stencil_store_op: a.stencil_store_op,
-                initial_layout: a.initial_layout,
-                final_layout: a.final_layout,
-                ..Default::default()
-            })
-            .collect();
-        let old_subpasses = slice(info.p_subpasses, info.subpass_count);
-        let mut references = Vec::with_capacity(old_subpasses.len());
-        for (s, old) in old_subpasses.iter().enumerate() {
-            let all = |p: *const vk::AttachmentReference, n: u32| {
-                slice(p, n).iter().map(|r| reference(r, Aspects::empty())).collect::<Vec<_>>()
-            };
-            let inputs = slice(old.p_input_attachments, old.input_attachment_count)
-                .iter()
-                .enumerate()
-                .map(|(i, r)| {
-                    let narrow = narrowed
-                        .iter()
-                        .find(|n| (n.subpass as usize, n.input_attachment_index as usize) == (s, i))
-                        .map(|n| n.aspect_mask);
-                    reference(r, narrow.unwrap_or_else(|| aspects(old_attachments, r.attachment)))
-                })
-                .collect();
-            references.push(Subpass {
-                inputs,
-                colors: all(old.p_color_attachments, old.color_attachment_count),
-                resolves: all(old.p_resolve_attachments, old.color_attachment_count),
-                depth: old.p_depth_stencil_attachment.as_ref().map(|r| reference(r, Aspects::empty())),
-            });
-        }
-        let view_masks = multiview.map_or(&[][..], |m| slice(m.p_view_masks, m.subpass_count));
-        let view_offsets = multiview.map_or(&[][..], |m| slice(m.p_view_offsets, m.dependency_count));
-        let subpasses: Vec<_> = old_subpasses
-            .iter()
-            .zip(&references)
-            .enumerate()
-            .map(|(i, (old, new))| vk::SubpassDescription2 {
-                flags: old.flags,
-                pipeline_bind_point: old.pipeline_bind_point,
-                view_mask: view_masks.get(i).copied().unwrap_or(0),
-                // Of no array there is none, whatever its count says.
-                input_attachment_count: new.inputs.len() as u32,
-                p_input_attachments: new.inputs.as_ptr(),
-                color_attachment_count: new.colors.len() as u32,
-                p_color_attachments: new.colors.as_ptr(),
-                p_resolve_attachments: if new.resolves.len() != new.colors.len() {
-                    std::ptr::null()
-                } else {
-                    new.resolves.as_ptr()
-                },
-                p_depth_stencil_attachment: new.depth.as_ref().map_or(std::ptr::null(), |d| d),
-                preserve_attachment_count: old.preserve_attachment_count,
-                p_preserve_attachments: old.p_preserve_attachments,
-                ..Default::default()
-            })
-            .collect();
-        let dependencies: Vec<_> = slice(info.p_dependencies, info.dependency_count)
-            .iter()
-            .enumerate()
-            .map(|(i, d)| vk::SubpassDependency2 {
-                src_subpass: d.src_subpass,
-                dst_subpass: d.dst_subpass,
-                src_stage_mask: d.src_stage_mask,
-                dst_stage_mask: d.dst_stage_mask,
-                src_access_mask: d.src_access_mask,
-                dst_access_mask: d.dst_access_mask,
-                dependency_flags: d.dependency_flags,
-                view_offset: view_offsets.get(i).copied().unwrap_or(0),
-                ..Default::default()
-            })
-            .collect();
-        let correlated =
-            multiview.map_or(&[][..], |m| slice(m.p_correlation_masks, m.correlation_mask_count));
-        let new = vk::RenderPassCreateInfo2::default()
-            .flags(info.flags)
-            .attachments(&attachments)
-            .subpasses(&subpasses)
-            .dependencies(&dependencies)
-            .correlated_view_masks(correlated);
-        imp::create_render_pass2(device, &new, p_allocator, p_render_pass)
+fn attachment(a: &vk::AttachmentDescription) -> vk::AttachmentDescription2<'static> {
+    vk::AttachmentDescription2 {
+        flags: a.flags,
+        format: a.format,
+        samples: a.samples,
+        load_op: a.load_op,
+        store_op: a.store_op,
+        stencil_load_op: a.stencil_load_op,
+        stencil_store_op: a.stencil_store_op,
+        initial_layout: a.initial_layout,
+        final_layout: a.final_layout,
+        ..Default::default()
     }
+}
+
+pub(crate) fn create_render_pass(
+    device: &Device,
+    info: In<vk::RenderPassCreateInfo>,
+    out: Out<vk::RenderPass>,
+) -> vk::Result {
+    let multiview = info.find::<vk::RenderPassMultiviewCreateInfo>();
+    let narrowed = info
+        .find::<vk::RenderPassInputAttachmentAspectCreateInfo>()
+        .map_or(&[][..], |a| a.aspect_references());
+    let old_attachments = info.attachments();
+    let attachments: Vec<_> = old_attachments.iter().map(attachment).collect();
+    let old_subpasses = info.subpasses();
+    let mut references = Vec::with_capacity(old_subpasses.len());
+    for (s, old) in old_subpasses.iter().enumerate() {
+        let all = |r: &[vk::AttachmentReference]| {
+            r.iter().map(|r| reference(r, Aspects::empty())).collect::<Vec<_>>()
+        };
+        let inputs = old
+            .input_attachments()
+            .iter()
+            .enumerate()
+            .map(|(i, r)| {
+                let narrow = narrowed
+                    .iter()
+                    .find(|n| (n.subpass as usize, n.input_attachment_index as usize) == (s, i))
+                    .map(|n| n.aspect_mask);
+                reference(r, narrow.unwrap_or_else(|| aspects(old_attachments, r.attachment)))
+            })
+            .collect();
+        references.push(Subpass {
+            inputs,
+            colors: all(old.color_attachments()),
+            resolves: all(old.resolve_attachments()),
+            depth: old.depth_stencil_attachment().map(|r| reference(r, Aspects::empty())),
+        });
+    }
+    let view_masks = multiview.map_or(&[][..], |m| m.view_masks());
+    let view_offsets = multiview.map_or(&[][..], |m| m.view_offsets());
+    let subpasses: Vec<_> = old_subpasses
+        .iter()
+        .zip(&references)
+        .enumerate()
+        .map(|(i, (old, new))| vk::SubpassDescription2 {
+            flags: old.flags,
+            pipeline_bind_point: old.pipeline_bind_point,
+            view_mask: view_masks.get(i).copied().unwrap_or(0),
+            // Of no array there is none, whatever its count says.
+            input_attachment_count: new.inputs.len() as u32,
+            p_input_attachments: new.inputs.as_ptr(),
+            color_attachment_count: new.colors.len() as u32,
+            p_color_attachments: new.colors.as_ptr(),
+            p_resolve_attachments: if new.resolves.len() != new.colors.len() {
+                std::ptr::null()
+            } else {
+                new.resolves.as_ptr()
+            },
+            p_depth_stencil_attachment: new.depth.as_ref().map_or(std::ptr::null(), |d| d),
+            preserve_attachment_count: old.preserve_attachment_count,
+            p_preserve_attachments: old.p_preserve_attachments,
+            ..Default::default()
+        })
+        .collect();
+    let dependencies: Vec<_> = info
+        .dependencies()
+        .iter()
+        .enumerate()
+        .map(|(i, d)| vk::SubpassDependency2 {
+            src_subpass: d.src_subpass,
+            dst_subpass: d.dst_subpass,
+            src_stage_mask: d.src_stage_mask,
+            dst_stage_mask: d.dst_stage_mask,
+            src_access_mask: d.src_access_mask,
+            dst_access_mask: d.dst_access_mask,
+            dependency_flags: d.dependency_flags,
+            view_offset: view_offsets.get(i).copied().unwrap_or(0),
+            ..Default::default()
+        })
+        .collect();
+    let correlated = multiview.map_or(&[][..], |m| m.correlation_masks());
+    let new = vk::RenderPassCreateInfo2::default()
+        .flags(info.flags)
+        .attachments(&attachments)
+        .subpasses(&subpasses)
+        .dependencies(&dependencies)
+        .correlated_view_masks(correlated);
+    // SAFETY: a structure of this function, whose arrays are the vectors above.
+    let new = unsafe { In::new(&new) };
+    crate::pass::render_pass::create_render_pass2(device, new, out)
 }

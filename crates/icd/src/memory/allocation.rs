@@ -1,8 +1,8 @@
 //! VkDeviceMemory.
 
-use crate::base::answer::{Answer, code, created, invalid};
-use crate::base::chain;
-use crate::base::object::{self, Object};
+use crate::base::answer::{Answer, code, handed_out, invalid};
+use crate::base::given::{Call, Doomed, Fill, In, Out};
+use crate::base::object::Object;
 use crate::device::Device;
 use crate::device::addresses::{self, Binding};
 use crate::instance::limits::{MAX_ALLOCATION, MIN_HOST_POINTER_ALIGNMENT};
@@ -50,25 +50,16 @@ impl Drop for Memory {
     }
 }
 
-pub(crate) unsafe fn allocate_memory(
+pub(crate) fn allocate_memory(
     device: &Device,
-    info: *const vk::MemoryAllocateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::DeviceMemory,
+    info: In<vk::MemoryAllocateInfo>,
+    out: Out<vk::DeviceMemory>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let result = created(out, allocate(device, &*info));
-        if result == vk::Result::SUCCESS {
-            tell(device, *out, Binding::BIND);
-        }
-        result
-    }
+    code(handed_out(out, allocate(device, info)).map(|memory| tell(device, memory, Binding::BIND)))
 }
 
-unsafe fn tell(device: &Device, memory: vk::DeviceMemory, binding: Binding) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    if let Some(m) = unsafe { object::get::<Memory>(memory) } {
+fn tell(device: &Device, memory: vk::DeviceMemory, binding: Binding) {
+    if let Some(m) = device.object::<Memory>(memory) {
         addresses::tell_address::<Memory>(device, memory, (m.gpu.ptr() as u64, m.gpu.size()), binding);
     }
 }
@@ -86,228 +77,184 @@ pub(crate) fn wanted(device: &Device, captured: Option<u64>, for_replay: bool) -
     }
 }
 
-unsafe fn allocate(device: &Device, info: &vk::MemoryAllocateInfo) -> Answer<Memory> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        if device.hub().is_lost() {
-            return Err(vk::Result::ERROR_DEVICE_LOST);
-        }
-        let ty = info.memory_type_index;
-        if ty as usize >= MEMORY_TYPES.len() {
-            return Err(invalid(&format!("vkAllocateMemory: no memory type {ty}")));
-        }
-        let size = info.allocation_size;
-        if let Some(i) = chain::find::<vk::ImportMemoryHostPointerInfoEXT>(info.p_next)
-            && i.handle_type == HOST
+fn allocate(device: &Device, info: In<vk::MemoryAllocateInfo>) -> Answer<Memory> {
+    if device.hub().is_lost() {
+        return Err(vk::Result::ERROR_DEVICE_LOST);
+    }
+    let ty = info.memory_type_index;
+    if ty as usize >= MEMORY_TYPES.len() {
+        return Err(invalid(&format!("vkAllocateMemory: no memory type {ty}")));
+    }
+    let size = info.allocation_size;
+    if let Some(i) = info.find::<vk::ImportMemoryHostPointerInfoEXT>()
+        && i.handle_type == HOST
+    {
+        if i.p_host_pointer.is_null()
+            || !(i.p_host_pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT)
+            || !texel::memory::is_mapped(i.p_host_pointer.cast(), size)
         {
-            if i.p_host_pointer.is_null()
-                || !(i.p_host_pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT)
-                || !texel::memory::is_mapped(i.p_host_pointer.cast(), size)
-            {
-                return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
-            }
-            let gpu = DeviceMemory::import_host(device.space(), i.p_host_pointer.cast(), size, ty);
-            return Ok(Memory { gpu, counted: 0 });
+            return Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE);
         }
-        // Reserved before it is made: two threads can't both take the last bytes.
-        let before = HEAP_USED.fetch_add(size, SeqCst);
-        let counted = size;
-        let fail = |e| {
-            HEAP_USED.fetch_sub(counted, SeqCst);
-            Err(e)
-        };
-        if size > MAX_ALLOCATION || before.saturating_add(size) > heap_size() {
-            return fail(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+        // SAFETY: mapped just now; the application keeps it so while the object lives (valid usage).
+        let gpu = unsafe { DeviceMemory::import_host(device.space(), i.p_host_pointer.cast(), size, ty) };
+        return Ok(Memory { gpu, counted: 0 });
+    }
+    // Reserved before it is made: two threads can't both take the last bytes.
+    let before = HEAP_USED.fetch_add(size, SeqCst);
+    let counted = size;
+    let fail = |e| {
+        HEAP_USED.fetch_sub(counted, SeqCst);
+        Err(e)
+    };
+    if size > MAX_ALLOCATION || before.saturating_add(size) > heap_size() {
+        return fail(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    let made = match info.find::<vk::ImportMemoryFdInfoKHR>() {
+        Some(i) if i.handle_type == FD => DeviceMemory::import_fd(device.space(), i.fd, size, ty),
+        Some(i) if i.handle_type == DMA_BUF => DeviceMemory::import_dma_buf(device.space(), i.fd, size, ty),
+        Some(i) if !i.handle_type.is_empty() => Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE),
+        _ => {
+            let export = info
+                .find::<vk::ExportMemoryAllocateInfo>()
+                .is_some_and(|e| e.handle_types.intersects(FD | DMA_BUF));
+            let captured = info.find::<vk::MemoryOpaqueCaptureAddressAllocateInfo>();
+            let for_replay = info
+                .find::<vk::MemoryAllocateFlagsInfo>()
+                .is_some_and(|f| f.flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY));
+            let wanted = wanted(device, captured.map(|c| c.opaque_capture_address), for_replay);
+            if ty == SPARSE_TYPE && !export {
+                DeviceMemory::stored_at(device.space(), size, ty, wanted)
+            } else {
+                DeviceMemory::allocate_at(device.space(), size, ty, export, wanted)
+            }
         }
-        let made = match chain::find::<vk::ImportMemoryFdInfoKHR>(info.p_next) {
-            Some(i) if i.handle_type == FD => DeviceMemory::import_fd(device.space(), i.fd, size, ty),
-            Some(i) if i.handle_type == DMA_BUF => {
-                DeviceMemory::import_dma_buf(device.space(), i.fd, size, ty)
-            }
-            Some(i) if !i.handle_type.is_empty() => Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE),
-            _ => {
-                let export = chain::find::<vk::ExportMemoryAllocateInfo>(info.p_next)
-                    .is_some_and(|e| e.handle_types.intersects(FD | DMA_BUF));
-                let captured = chain::find::<vk::MemoryOpaqueCaptureAddressAllocateInfo>(info.p_next);
-                let for_replay = chain::find::<vk::MemoryAllocateFlagsInfo>(info.p_next).is_some_and(|f| {
-                    f.flags.contains(vk::MemoryAllocateFlags::DEVICE_ADDRESS_CAPTURE_REPLAY)
-                });
-                let wanted = wanted(device, captured.map(|c| c.opaque_capture_address), for_replay);
-                if ty == SPARSE_TYPE && !export {
-                    DeviceMemory::stored_at(device.space(), size, ty, wanted)
-                } else {
-                    DeviceMemory::allocate_at(device.space(), size, ty, export, wanted)
-                }
-            }
-        };
-        match made {
-            Ok(gpu) => {
-                device.gpu.shared.forget_memory(gpu.ptr() as u64, size);
-                Ok(Memory { gpu, counted })
-            }
-            Err(e) => fail(e),
+    };
+    match made {
+        Ok(gpu) => {
+            device.gpu.shared.forget_memory(gpu.ptr() as u64, size);
+            Ok(Memory { gpu, counted })
         }
+        Err(e) => fail(e),
     }
 }
 
-pub(crate) unsafe fn free_memory(
-    device: &Device,
-    memory: vk::DeviceMemory,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if memory != vk::DeviceMemory::null() {
-            tell(device, memory, Binding::UNBIND);
-        }
-        if let Some(m) = object::destroy::<Memory>(memory)
-            && Arc::strong_count(&m.gpu) > 1
-        {
-            m.gpu.discard();
-        }
+pub(crate) fn free_memory(device: &Device, memory: Doomed<Memory>) {
+    if memory.object().is_some() {
+        tell(device, memory.handle(), Binding::UNBIND);
+    }
+    if let Some(m) = memory.destroy()
+        && Arc::strong_count(&m.gpu) > 1
+    {
+        m.gpu.discard();
     }
 }
 
-pub(crate) unsafe fn map_memory2(
-    _: &Device,
-    info: *const vk::MemoryMapInfo,
-    out: *mut *mut c_void,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let Some(m) = object::get::<Memory>(i.memory) else { return vk::Result::ERROR_MEMORY_MAP_FAILED };
-        let mappable =
-            MEMORY_TYPES[m.gpu.type_index as usize].contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
-        if !mappable || i.offset > m.gpu.size() {
-            crate::base::debug::log_error("vkMapMemory: this memory, or this part of it, cannot be mapped");
-            return vk::Result::ERROR_MEMORY_MAP_FAILED;
-        }
-        m.gpu.share();
-        *out = m.gpu.ptr().add(i.offset as usize).cast();
-        vk::Result::SUCCESS
+pub(crate) fn map_memory2(_: &Device, info: In<vk::MemoryMapInfo>, out: Out<*mut c_void>) -> vk::Result {
+    let i = info;
+    let Some(m) = info.object::<Memory>(i.memory) else { return vk::Result::ERROR_MEMORY_MAP_FAILED };
+    let mappable = MEMORY_TYPES[m.gpu.type_index as usize].contains(vk::MemoryPropertyFlags::HOST_VISIBLE);
+    if !mappable || i.offset > m.gpu.size() {
+        crate::base::debug::log_error("vkMapMemory: this memory, or this part of it, cannot be mapped");
+        return vk::Result::ERROR_MEMORY_MAP_FAILED;
     }
+    m.gpu.share();
+    out.set(m.gpu.ptr().wrapping_add(i.offset as usize).cast());
+    vk::Result::SUCCESS
 }
 
 /// Memory stays mapped for as long as it lives; unmapping only ends the application's use of the address.
-pub(crate) unsafe fn unmap_memory2(_: &Device, info: *const vk::MemoryUnmapInfo) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::get::<Memory>((*info).memory);
-        vk::Result::SUCCESS
-    }
+pub(crate) fn unmap_memory2(_: &Device, info: In<vk::MemoryUnmapInfo>) -> vk::Result {
+    info.object::<Memory>(info.memory);
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn unmap_memory(_: &Device, memory: vk::DeviceMemory) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        object::get::<Memory>(memory);
-    }
+pub(crate) fn unmap_memory(device: &Device, memory: vk::DeviceMemory) {
+    device.object::<Memory>(memory);
 }
 
 // All memory is coherent: the host and the device share one cache.
 
-pub(crate) unsafe fn flush_mapped_memory_ranges(
-    _: &Device,
-    _count: u32,
-    _ranges: *const vk::MappedMemoryRange,
-) -> vk::Result {
+pub(crate) fn flush_mapped_memory_ranges(_: &Device, _ranges: In<[vk::MappedMemoryRange]>) -> vk::Result {
     vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn invalidate_mapped_memory_ranges(
+pub(crate) fn invalidate_mapped_memory_ranges(
     _: &Device,
-    _count: u32,
-    _ranges: *const vk::MappedMemoryRange,
+    _ranges: In<[vk::MappedMemoryRange]>,
 ) -> vk::Result {
     vk::Result::SUCCESS
 }
 
 /// Pages of a lazily allocated range that the system has committed.
-pub(crate) unsafe fn get_device_memory_commitment(_: &Device, memory: vk::DeviceMemory, out: *mut u64) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(m) = object::get::<Memory>(memory) else {
-            *out = 0;
+pub(crate) fn get_device_memory_commitment(device: &Device, memory: vk::DeviceMemory, out: Out<u64>) {
+    let Some(m) = device.object::<Memory>(memory) else {
+        out.set(0);
+        return;
+    };
+    // SAFETY: it has no conditions.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) }.max(1) as u64;
+    let (mut resident, mut pages, mut at) = ([0u8; 4096], 0, 0);
+    while at < m.gpu.size() {
+        let part = (m.gpu.size() - at).min(resident.len() as u64 * page);
+        let from = m.gpu.ptr().wrapping_add(at as usize).cast();
+        // SAFETY: a part of the allocation; the array has a byte for each of its pages.
+        if unsafe { libc::mincore(from, part as usize, resident.as_mut_ptr()) } != 0 {
+            out.set(m.gpu.size());
             return;
-        };
-        let page = libc::sysconf(libc::_SC_PAGESIZE).max(1) as u64;
-        let (mut resident, mut pages, mut at) = ([0u8; 4096], 0, 0);
-        while at < m.gpu.size() {
-            let part = (m.gpu.size() - at).min(resident.len() as u64 * page);
-            if libc::mincore(m.gpu.ptr().add(at as usize).cast(), part as usize, resident.as_mut_ptr()) != 0 {
-                *out = m.gpu.size();
-                return;
-            }
-            let here = &resident[..part.div_ceil(page) as usize];
-            pages += here.iter().filter(|&&p| p & 1 != 0).count() as u64;
-            at += part;
         }
-        *out = (pages * page).min(m.gpu.size());
+        let here = &resident[..part.div_ceil(page) as usize];
+        pages += here.iter().filter(|&&p| p & 1 != 0).count() as u64;
+        at += part;
     }
+    out.set((pages * page).min(m.gpu.size()));
 }
 
-pub(crate) unsafe fn get_device_memory_opaque_capture_address(
+pub(crate) fn get_device_memory_opaque_capture_address(
     _: &Device,
-    info: *const vk::DeviceMemoryOpaqueCaptureAddressInfo,
+    info: In<vk::DeviceMemoryOpaqueCaptureAddressInfo>,
 ) -> u64 {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { object::get::<Memory>((*info).memory).map_or(0, |m| m.gpu.ptr() as u64) }
+    info.object::<Memory>(info.memory).map_or(0, |m| m.gpu.ptr() as u64)
 }
 
-pub(crate) unsafe fn get_memory_fd_khr(
-    _: &Device,
-    info: *const vk::MemoryGetFdInfoKHR,
-    out: *mut c_int,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let exported = object::get::<Memory>(i.memory).and_then(|m| match i.handle_type {
-            FD => m.gpu.export(),
-            DMA_BUF => m.gpu.export_dma_buf(),
-            _ => None,
-        });
-        code(exported.map(|fd| *out = fd).ok_or(vk::Result::ERROR_TOO_MANY_OBJECTS))
-    }
+pub(crate) fn get_memory_fd_khr(_: &Device, info: In<vk::MemoryGetFdInfoKHR>, out: Out<c_int>) -> vk::Result {
+    let i = info;
+    let exported = info.object::<Memory>(i.memory).and_then(|m| match i.handle_type {
+        FD => m.gpu.export(),
+        DMA_BUF => m.gpu.export_dma_buf(),
+        _ => None,
+    });
+    code(exported.map(|fd| out.set(fd)).ok_or(vk::Result::ERROR_TOO_MANY_OBJECTS))
 }
 
 /// Only for descriptors that are not opaque: dma-bufs.
-pub(crate) unsafe fn get_memory_fd_properties_khr(
+pub(crate) fn get_memory_fd_properties_khr(
     _: &Device,
     handle_type: vk::ExternalMemoryHandleTypeFlags,
     fd: c_int,
-    out: *mut vk::MemoryFdPropertiesKHR,
+    mut out: Fill<vk::MemoryFdPropertiesKHR>,
 ) -> vk::Result {
     if handle_type == DMA_BUF && texel::dma_buf::size(fd).is_some() {
-        // SAFETY: valid usage: the call's pointers lead to what they are said to.
-        unsafe { (*out).memory_type_bits = HOST_TYPE_BITS };
+        out.memory_type_bits = HOST_TYPE_BITS;
         return vk::Result::SUCCESS;
     }
     crate::base::debug::log_error(&format!("vkGetMemoryFdPropertiesKHR: {handle_type:?} can't be imported"));
     vk::Result::ERROR_INVALID_EXTERNAL_HANDLE
 }
 
-pub(crate) unsafe fn get_memory_host_pointer_properties_ext(
+pub(crate) fn get_memory_host_pointer_properties_ext(
     _: &Device,
     handle_type: vk::ExternalMemoryHandleTypeFlags,
     pointer: *const c_void,
-    out: *mut vk::MemoryHostPointerPropertiesEXT,
+    mut out: Fill<vk::MemoryHostPointerPropertiesEXT>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if handle_type != HOST || !(pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT) {
-            return vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
-        }
-        (*out).memory_type_bits = HOST_TYPE_BITS;
-        vk::Result::SUCCESS
+    if handle_type != HOST || !(pointer as u64).is_multiple_of(MIN_HOST_POINTER_ALIGNMENT) {
+        return vk::Result::ERROR_INVALID_EXTERNAL_HANDLE;
     }
+    out.memory_type_bits = HOST_TYPE_BITS;
+    vk::Result::SUCCESS
 }
 
 /// All memory is of one heap, which nothing is moved out of: a hint without effect.
-pub(crate) unsafe fn set_device_memory_priority_ext(_: &Device, memory: vk::DeviceMemory, _: f32) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        object::get::<Memory>(memory);
-    }
+pub(crate) fn set_device_memory_priority_ext(device: &Device, memory: vk::DeviceMemory, _: f32) {
+    device.object::<Memory>(memory);
 }

@@ -1,7 +1,8 @@
 //! VkBufferView: texel buffers.
 
 use crate::base::answer::created;
-use crate::base::object::{self, Object};
+use crate::base::given::{Doomed, In, Out};
+use crate::base::object::Object;
 use crate::device::Device;
 use crate::memory::buffer;
 use std::sync::Arc;
@@ -15,33 +16,22 @@ impl Object for BufferView {
     type Handle = vk::BufferView;
 }
 
-pub(crate) unsafe fn create_buffer_view(
+pub(crate) fn create_buffer_view(
     _: &Device,
-    info: *const vk::BufferViewCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::BufferView,
+    info: In<vk::BufferViewCreateInfo>,
+    out: Out<vk::BufferView>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let made = match buffer::get(i.buffer) {
-            Some(b) => texel::sample::BufferView::new(b, i.format, i.offset, i.range)
-                .map(|v| BufferView { gpu: Arc::new(v) }),
-            None => Err(vk::Result::ERROR_UNKNOWN),
-        };
-        created(out, made)
-    }
+    let i = info;
+    let made = match buffer::get(info, i.buffer) {
+        Some(b) => texel::sample::BufferView::new(b, i.format, i.offset, i.range)
+            .map(|v| BufferView { gpu: Arc::new(v) }),
+        None => Err(vk::Result::ERROR_UNKNOWN),
+    };
+    created(out, made)
 }
 
-pub(crate) unsafe fn destroy_buffer_view(
-    device: &Device,
-    view: vk::BufferView,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(v) = object::destroy::<BufferView>(view) {
-            device.quarantine.keep(Box::new(v.gpu), &device.gpu);
-        }
+pub(crate) fn destroy_buffer_view(device: &Device, view: Doomed<BufferView>) {
+    if let Some(v) = view.destroy() {
+        device.quarantine.keep(Box::new(v.gpu), &device.gpu);
     }
 }

@@ -1,11 +1,9 @@
 //! Images whose layout in memory has a number that others know too (VK_EXT_image_drm_format_modifier): linear ones.
 
 use crate::base::answer::{Answer, invalid};
-use crate::base::chain;
-use crate::base::object;
+use crate::base::given::{Call, Fill, In};
 use crate::device::Device;
 use crate::memory::image::Image;
-use std::ffi::c_void;
 use texel::format::FormatInfo;
 use vk::ImageTiling as Tiling;
 
@@ -23,67 +21,67 @@ fn planes(format: vk::Format) -> u32 {
 }
 
 /// The lists of a format's modifiers, where they are asked for.
-pub(crate) unsafe fn tell(format: Option<&FormatInfo>, p_next: *mut c_void) {
+pub(crate) fn tell(format: Option<&FormatInfo>, out: &mut Fill<vk::FormatProperties2>) {
     let count_of_planes = format.map_or(0, |f| planes(f.format));
-    let (n, features) =
-        (has(format) as usize, format.map(crate::memory::formats::linear).unwrap_or_default());
-    // SAFETY: valid usage: the chain leads to what it is said to, and arrays have room for their counts.
-    unsafe {
-        if let Some(l) = chain::find_mut::<vk::DrmFormatModifierPropertiesListEXT>(p_next) {
-            let (count, out) = (&mut l.drm_format_modifier_count, l.p_drm_format_modifier_properties);
-            let _ = chain::fill_with(n, count, out, |p, _| {
-                p.drm_format_modifier = LINEAR;
-                p.drm_format_modifier_plane_count = count_of_planes;
-                p.drm_format_modifier_tiling_features = crate::memory::formats::low(features);
-            });
-        }
-        if let Some(l) = chain::find_mut::<vk::DrmFormatModifierPropertiesList2EXT>(p_next) {
-            let (count, out) = (&mut l.drm_format_modifier_count, l.p_drm_format_modifier_properties);
-            let _ = chain::fill_with(n, count, out, |p, _| {
-                p.drm_format_modifier = LINEAR;
-                p.drm_format_modifier_plane_count = count_of_planes;
-                p.drm_format_modifier_tiling_features = features;
-            });
-        }
+    let features = format.map(crate::memory::formats::linear).unwrap_or_default();
+    let n = has(format) as usize;
+    if let Some(mut l) = out.find::<vk::DrmFormatModifierPropertiesListEXT>() {
+        let all = vec![
+            vk::DrmFormatModifierPropertiesEXT {
+                drm_format_modifier: LINEAR,
+                drm_format_modifier_plane_count: count_of_planes,
+                drm_format_modifier_tiling_features: crate::memory::formats::low(features),
+            };
+            n
+        ];
+        let _ = l.drm_format_modifier_properties().fill(&all);
+    }
+    if let Some(mut l) = out.find::<vk::DrmFormatModifierPropertiesList2EXT>() {
+        let all = vec![
+            vk::DrmFormatModifierProperties2EXT {
+                drm_format_modifier: LINEAR,
+                drm_format_modifier_plane_count: count_of_planes,
+                drm_format_modifier_tiling_features: features,
+            };
+            n
+        ];
+        let _ = l.drm_format_modifier_properties().fill(&all);
     }
 }
 
 /// The tiling that an image is asked about with; `None` for a modifier that there is not.
-pub(crate) unsafe fn asked(info: &vk::PhysicalDeviceImageFormatInfo2) -> Option<Tiling> {
+pub(crate) fn asked(info: In<vk::PhysicalDeviceImageFormatInfo2>) -> Option<Tiling> {
     if info.tiling != Tiling::DRM_FORMAT_MODIFIER_EXT {
         return Some(info.tiling);
     }
-    // SAFETY: valid usage: the chain leads to what it is said to.
-    let m = unsafe { chain::find::<vk::PhysicalDeviceImageDrmFormatModifierInfoEXT>(info.p_next) }?;
+    let m = info.find::<vk::PhysicalDeviceImageDrmFormatModifierInfoEXT>()?;
     (m.drm_format_modifier == LINEAR).then_some(Tiling::LINEAR)
 }
 
 /// The tiling that an image is to be created with.
-pub(crate) unsafe fn tiling(info: &vk::ImageCreateInfo) -> Answer<Tiling> {
+pub(crate) fn tiling(info: In<vk::ImageCreateInfo>) -> Answer<Tiling> {
     if info.tiling != Tiling::DRM_FORMAT_MODIFIER_EXT {
         return Ok(info.tiling);
     }
-    // SAFETY: valid usage: the chain leads to what it is said to.
-    let given = unsafe {
-        let list = chain::find::<vk::ImageDrmFormatModifierListCreateInfoEXT>(info.p_next);
-        let exact = chain::find::<vk::ImageDrmFormatModifierExplicitCreateInfoEXT>(info.p_next);
-        list.is_some_and(|l| {
-            chain::slice(l.p_drm_format_modifiers, l.drm_format_modifier_count).contains(&LINEAR)
-        }) || exact.is_some_and(|e| e.drm_format_modifier == LINEAR)
+    let given = {
+        let list = info.find::<vk::ImageDrmFormatModifierListCreateInfoEXT>();
+        let exact = info.find::<vk::ImageDrmFormatModifierExplicitCreateInfoEXT>();
+        list.is_some_and(|l| l.drm_format_modifiers().contains(&LINEAR))
+            || exact.is_some_and(|e| e.drm_format_modifier == LINEAR)
     };
     if given { Ok(Tiling::LINEAR) } else { Err(invalid("vkCreateImage: no format modifier but linear (0)")) }
 }
 
 /// Whether a layout that is given is that of the image that was made: the only one that it can have.
-pub(crate) unsafe fn check(info: &vk::ImageCreateInfo, image: &texel::image::Image) -> Answer {
-    // SAFETY: valid usage: the chain leads to what it is said to.
-    let given = unsafe {
-        let Some(e) = chain::find::<vk::ImageDrmFormatModifierExplicitCreateInfoEXT>(info.p_next)
+pub(crate) fn check(info: In<vk::ImageCreateInfo>, image: &texel::image::Image) -> Answer {
+    let given = {
+        let Some(e) = info
+            .find::<vk::ImageDrmFormatModifierExplicitCreateInfoEXT>()
             .filter(|_| info.tiling == Tiling::DRM_FORMAT_MODIFIER_EXT)
         else {
             return Ok(());
         };
-        chain::slice(e.p_plane_layouts, e.drm_format_modifier_plane_count)
+        e.plane_layouts()
     };
     const BAD: vk::Result = vk::Result::ERROR_INVALID_DRM_FORMAT_MODIFIER_PLANE_LAYOUT_EXT;
     if given.len() != planes(info.format) as usize {
@@ -106,17 +104,14 @@ pub(crate) unsafe fn check(info: &vk::ImageCreateInfo, image: &texel::image::Ima
     Ok(())
 }
 
-pub(crate) unsafe fn get_image_drm_format_modifier_properties_ext(
-    _: &Device,
+pub(crate) fn get_image_drm_format_modifier_properties_ext(
+    device: &Device,
     image: vk::Image,
-    out: *mut vk::ImageDrmFormatModifierPropertiesEXT,
+    mut out: Fill<vk::ImageDrmFormatModifierPropertiesEXT>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if object::get::<Image>(image).is_none() {
-            return vk::Result::ERROR_VALIDATION_FAILED_EXT;
-        }
-        (*out).drm_format_modifier = LINEAR;
+    if device.object::<Image>(image).is_none() {
+        return vk::Result::ERROR_VALIDATION_FAILED_EXT;
     }
+    out.drm_format_modifier = LINEAR;
     vk::Result::SUCCESS
 }

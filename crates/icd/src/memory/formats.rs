@@ -1,7 +1,7 @@
 //! What formats and images the device has (Vulkan specification, chapter "Formats" and "Additional Image
 //! Capabilities"), from the GPU's format table.
 
-use crate::base::chain;
+use crate::base::given::{Fill, In};
 use crate::instance::limits::MAX_SPARSE;
 use crate::instance::limits::{MAX_ALLOCATION, MAX_ARRAY_LAYERS, MAX_IMAGE_2D, MAX_IMAGE_3D, SAMPLE_COUNTS};
 use crate::instance::physical_device::{PhysicalDevice, external_memory};
@@ -83,44 +83,40 @@ pub(crate) fn low(f: F) -> vk::FormatFeatureFlags {
     vk::FormatFeatureFlags::from_raw(f.as_raw() as u32 & 0x7fff_ffff)
 }
 
-pub(crate) unsafe fn get_physical_device_format_properties2(
+pub(crate) fn get_physical_device_format_properties2(
     physical_device: &PhysicalDevice,
     format: vk::Format,
-    p_format_properties: *mut vk::FormatProperties2<'_>,
+    p_format_properties: Fill<vk::FormatProperties2>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let hidden = physical_device.instance.client.hides(format);
-        let info = texel::format::info(format).filter(|_| !hidden);
-        let [linear, optimal, buffer] = [linear, optimal, buffer].map(|of| info.map_or(F::empty(), of));
-        let out = &mut *p_format_properties;
-        out.format_properties = vk::FormatProperties {
-            linear_tiling_features: low(linear),
-            optimal_tiling_features: low(optimal),
-            buffer_features: low(buffer),
-        };
-        if let Some(p3) = chain::find_mut::<vk::FormatProperties3>(out.p_next) {
-            p3.linear_tiling_features = linear;
-            p3.optimal_tiling_features = optimal;
-            p3.buffer_features = buffer;
-        }
-        crate::memory::drm::tell(info, out.p_next);
-        // Tiles resolve every format before they are stored.
-        if let Some(q) = chain::find_mut::<vk::SubpassResolvePerformanceQueryEXT>(out.p_next) {
-            q.optimal = vk::TRUE;
-        }
+    let hidden = physical_device.instance.client.hides(format);
+    let info = texel::format::info(format).filter(|_| !hidden);
+    let [linear, optimal, buffer] = [linear, optimal, buffer].map(|of| info.map_or(F::empty(), of));
+    let mut out = p_format_properties;
+    out.format_properties = vk::FormatProperties {
+        linear_tiling_features: low(linear),
+        optimal_tiling_features: low(optimal),
+        buffer_features: low(buffer),
+    };
+    if let Some(mut p3) = out.find::<vk::FormatProperties3>() {
+        p3.linear_tiling_features = linear;
+        p3.optimal_tiling_features = optimal;
+        p3.buffer_features = buffer;
+    }
+    crate::memory::drm::tell(info, &mut out);
+    // Tiles resolve every format before they are stored.
+    if let Some(mut q) = out.find::<vk::SubpassResolvePerformanceQueryEXT>() {
+        q.optimal = vk::TRUE;
     }
 }
 
-pub(crate) unsafe fn get_physical_device_multisample_properties_ext(
+pub(crate) fn get_physical_device_multisample_properties_ext(
     _physical_device: &PhysicalDevice,
     samples: vk::SampleCountFlags,
-    out: *mut vk::MultisamplePropertiesEXT<'_>,
+    mut out: Fill<vk::MultisamplePropertiesEXT>,
 ) {
     // A grid of one pixel, or none where locations cannot be chosen.
     let side = (SAMPLE_COUNTS.contains(samples) && samples.as_raw() > 1) as u32;
-    // SAFETY: valid usage: the call's pointer leads to what it is said to.
-    unsafe { (*out).max_sample_location_grid_size = vk::Extent2D { width: side, height: side } };
+    out.max_sample_location_grid_size = vk::Extent2D { width: side, height: side };
 }
 
 /// Whether images whose format has `features` can have `usage`.
@@ -239,57 +235,53 @@ fn block_3d(format: vk::Format) -> bool {
         || (vk::Format::ASTC_4X4_UNORM_BLOCK..=vk::Format::ASTC_12X12_SRGB_BLOCK).contains(&format)
 }
 
-pub(crate) unsafe fn get_physical_device_image_format_properties2(
+pub(crate) fn get_physical_device_image_format_properties2(
     physical_device: &PhysicalDevice,
-    p_image_format_info: *const vk::PhysicalDeviceImageFormatInfo2<'_>,
-    p_image_format_properties: *mut vk::ImageFormatProperties2<'_>,
+    p_image_format_info: In<vk::PhysicalDeviceImageFormatInfo2>,
+    p_image_format_properties: Fill<vk::ImageFormatProperties2>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let info = &*p_image_format_info;
-        let out = &mut *p_image_format_properties;
-        let external =
-            chain::find::<vk::PhysicalDeviceExternalImageFormatInfo>(info.p_next).map(|e| e.handle_type);
-        let stencil = chain::find::<vk::ImageStencilUsageCreateInfo>(info.p_next).map(|s| s.stencil_usage);
-        let usage = info.usage | stencil.unwrap_or_default();
-        let result = match crate::memory::drm::asked(info) {
-            _ if physical_device.instance.client.hides(info.format) => {
-                Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)
-            }
-            Some(tiling) => image_properties(info.format, info.ty, tiling, usage, info.flags),
-            None => Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED),
-        };
-        let memory = external.filter(|e| !e.is_empty()).map(external_memory);
-        let importable = memory.is_none_or(|m| !m.external_memory_features.is_empty());
-        if let Some(p) = chain::find_mut::<vk::ExternalImageFormatProperties>(out.p_next) {
-            p.external_memory_properties = memory.unwrap_or_default();
+    let info = p_image_format_info;
+    let mut out = p_image_format_properties;
+    let external = info.find::<vk::PhysicalDeviceExternalImageFormatInfo>().map(|e| e.handle_type);
+    let stencil = info.find::<vk::ImageStencilUsageCreateInfo>().map(|s| s.stencil_usage);
+    let usage = info.usage | stencil.unwrap_or_default();
+    let result = match crate::memory::drm::asked(info) {
+        _ if physical_device.instance.client.hides(info.format) => {
+            Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED)
         }
-        let image = vk::ImageCreateInfo::default()
-            .image_type(info.ty)
-            .tiling(info.tiling)
-            .usage(info.usage)
-            .flags(info.flags)
-            .samples(vk::SampleCountFlags::TYPE_1);
-        let packed = texel::format::info(info.format).is_some_and(|f| {
-            texel::image::may_be_packed(&image, f) && !crate::memory::image::uncompressed(info.p_next)
-        });
-        crate::memory::image::tell_compression(out.p_next, packed);
-        if let Some(p) = chain::find_mut::<vk::HostImageCopyDevicePerformanceQuery>(out.p_next) {
-            p.optimal_device_access = vk::TRUE;
-            p.identical_memory_layout = vk::TRUE;
+        Some(tiling) => image_properties(info.format, info.ty, tiling, usage, info.flags),
+        None => Err(vk::Result::ERROR_FORMAT_NOT_SUPPORTED),
+    };
+    let memory = external.filter(|e| !e.is_empty()).map(external_memory);
+    let importable = memory.is_none_or(|m| !m.external_memory_features.is_empty());
+    if let Some(mut p) = out.find::<vk::ExternalImageFormatProperties>() {
+        p.external_memory_properties = memory.unwrap_or_default();
+    }
+    let image = vk::ImageCreateInfo::default()
+        .image_type(info.ty)
+        .tiling(info.tiling)
+        .usage(info.usage)
+        .flags(info.flags)
+        .samples(vk::SampleCountFlags::TYPE_1);
+    let packed = texel::format::info(info.format).is_some_and(|f| {
+        texel::image::may_be_packed(&image, f) && !crate::memory::image::uncompressed(info.find())
+    });
+    crate::memory::image::tell_compression(out.find(), packed);
+    if let Some(mut p) = out.find::<vk::HostImageCopyDevicePerformanceQuery>() {
+        p.optimal_device_access = vk::TRUE;
+        p.identical_memory_layout = vk::TRUE;
+    }
+    if let Some(mut p) = out.find::<vk::SamplerYcbcrConversionImageFormatProperties>() {
+        p.combined_image_sampler_descriptor_count = 1;
+    }
+    match result {
+        Ok(p) if importable => {
+            out.image_format_properties = p;
+            vk::Result::SUCCESS
         }
-        if let Some(p) = chain::find_mut::<vk::SamplerYcbcrConversionImageFormatProperties>(out.p_next) {
-            p.combined_image_sampler_descriptor_count = 1;
-        }
-        match result {
-            Ok(p) if importable => {
-                out.image_format_properties = p;
-                vk::Result::SUCCESS
-            }
-            _ => {
-                out.image_format_properties = Default::default();
-                vk::Result::ERROR_FORMAT_NOT_SUPPORTED
-            }
+        _ => {
+            out.image_format_properties = Default::default();
+            vk::Result::ERROR_FORMAT_NOT_SUPPORTED
         }
     }
 }

@@ -1,13 +1,13 @@
 //! VK_EXT_host_image_copy: copies between images and the application's memory, on the calling thread. The application
 //! orders them with the device's work; layouts are all the same.
 
-use crate::base::chain;
+use crate::base::given::In;
 use crate::device::Device;
 use crate::memory::image;
 use texel::transfer;
 
 /// Whether a region lies in its level of the image; how the application's memory is laid out follows from the region, so
-/// that of one that is cut nobody would know how much memory there is.
+/// if the region were clipped, the size of that memory would be unknown.
 fn fits(
     image: &texel::image::Image,
     sub: &vk::ImageSubresourceLayers,
@@ -24,18 +24,16 @@ fn fits(
     good
 }
 
-pub(crate) unsafe fn copy_memory_to_image(_: &Device, info: *const vk::CopyMemoryToImageInfo) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let Some(image) = image::get(i.dst_image) else { return vk::Result::ERROR_UNKNOWN };
-        for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
-            if fits(&image, &r.image_subresource, r.image_offset, r.image_extent) {
-                transfer::copy_memory_to_image(&image, r, i.flags);
-            }
+pub(crate) fn copy_memory_to_image(_: &Device, info: In<vk::CopyMemoryToImageInfo>) -> vk::Result {
+    let i = info;
+    let Some(image) = image::get(info, i.dst_image) else { return vk::Result::ERROR_UNKNOWN };
+    for r in i.regions().iter().filter(|r| !r.p_host_pointer.is_null()) {
+        if fits(&image, &r.image_subresource, r.image_offset, r.image_extent) {
+            // SAFETY: the region lies in the image, and so the application has what it covers (valid usage).
+            unsafe { transfer::copy_memory_to_image(&image, &r, i.flags) };
         }
-        vk::Result::SUCCESS
     }
+    vk::Result::SUCCESS
 }
 
 /// The host reads a part of an image.
@@ -51,48 +49,33 @@ fn reads(
     }
 }
 
-pub(crate) unsafe fn copy_image_to_memory(
-    device: &Device,
-    info: *const vk::CopyImageToMemoryInfo,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let Some(image) = image::get(i.src_image) else { return vk::Result::ERROR_UNKNOWN };
-        for r in chain::slice(i.p_regions, i.region_count).iter().filter(|r| !r.p_host_pointer.is_null()) {
-            if fits(&image, &r.image_subresource, r.image_offset, r.image_extent) {
-                let from = (r.image_offset, r.image_extent);
-                reads(device, "vkCopyImageToMemory", &image, &r.image_subresource, from);
-                transfer::copy_image_to_memory(&image, r, i.flags);
-            }
+pub(crate) fn copy_image_to_memory(device: &Device, info: In<vk::CopyImageToMemoryInfo>) -> vk::Result {
+    let i = info;
+    let Some(image) = image::get(device, i.src_image) else { return vk::Result::ERROR_UNKNOWN };
+    for r in i.regions().iter().filter(|r| !r.p_host_pointer.is_null()) {
+        if fits(&image, &r.image_subresource, r.image_offset, r.image_extent) {
+            let from = (r.image_offset, r.image_extent);
+            reads(device, "vkCopyImageToMemory", &image, &r.image_subresource, from);
+            // SAFETY: the region lies in the image, and so the application has room for it (valid usage).
+            unsafe { transfer::copy_image_to_memory(&image, &r, i.flags) };
         }
-        vk::Result::SUCCESS
     }
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn copy_image_to_image(
-    device: &Device,
-    info: *const vk::CopyImageToImageInfo,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let (Some(src), Some(dst)) = (image::get(i.src_image), image::get(i.dst_image)) else {
-            return vk::Result::ERROR_UNKNOWN;
-        };
-        for r in chain::slice(i.p_regions, i.region_count) {
-            reads(device, "vkCopyImageToImage", &src, &r.src_subresource, (r.src_offset, r.extent));
-            transfer::copy_image(&src, &dst, r);
-        }
-        vk::Result::SUCCESS
+pub(crate) fn copy_image_to_image(device: &Device, info: In<vk::CopyImageToImageInfo>) -> vk::Result {
+    let i = info;
+    let (Some(src), Some(dst)) = (image::get(device, i.src_image), image::get(device, i.dst_image)) else {
+        return vk::Result::ERROR_UNKNOWN;
+    };
+    for r in i.regions() {
+        reads(device, "vkCopyImageToImage", &src, &r.src_subresource, (r.src_offset, r.extent));
+        transfer::copy_image(&src, &dst, &r);
     }
+    vk::Result::SUCCESS
 }
 
 /// All layouts are the same.
-pub(crate) unsafe fn transition_image_layout(
-    _: &Device,
-    _count: u32,
-    _: *const vk::HostImageLayoutTransitionInfo,
-) -> vk::Result {
+pub(crate) fn transition_image_layout(_: &Device, _: In<[vk::HostImageLayoutTransitionInfo]>) -> vk::Result {
     vk::Result::SUCCESS
 }

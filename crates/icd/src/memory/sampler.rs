@@ -1,8 +1,8 @@
 //! VkSampler. Its Y′CbCr conversion is done by the view, which has the same ([`crate::memory::ycbcr_conversion`]).
 
 use crate::base::answer::created;
-use crate::base::chain;
-use crate::base::object::{self, Object};
+use crate::base::given::{Doomed, In, Out, words};
+use crate::base::object::Object;
 use crate::device::Device;
 use machine::descriptor_memory::Named;
 use std::sync::{Arc, OnceLock};
@@ -25,51 +25,37 @@ impl Sampler {
     }
 }
 
-pub(crate) unsafe fn create_sampler(
+pub(crate) fn create_sampler(
     _: &Device,
-    info: *const vk::SamplerCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::Sampler,
+    info: In<vk::SamplerCreateInfo>,
+    out: Out<vk::Sampler>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        if let Err(e) = crate::memory::ycbcr_conversion::named(i.p_next) {
-            *out = vk::Sampler::null();
-            return e;
-        }
-        let custom =
-            matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
-        let border = chain::find::<vk::SamplerCustomBorderColorCreateInfoEXT>(i.p_next)
-            .filter(|_| custom)
-            .map(|b| b.custom_border_color.uint32);
-        let gpu = Arc::new(texel::sample::Sampler::new(i, border, reduction(i)));
-        created(out, Ok(Sampler { gpu, name: OnceLock::new() }))
+    let i = info;
+    if let Err(e) = crate::memory::ycbcr_conversion::named(i.find()) {
+        out.set(vk::Sampler::null());
+        return e;
     }
+    let custom =
+        matches!(i.border_color, vk::BorderColor::FLOAT_CUSTOM_EXT | vk::BorderColor::INT_CUSTOM_EXT);
+    let border = i
+        .find::<vk::SamplerCustomBorderColorCreateInfoEXT>()
+        .filter(|_| custom)
+        .map(|b| words(&b.custom_border_color));
+    let gpu = Arc::new(texel::sample::Sampler::new(&i, border, reduction(i)));
+    created(out, Ok(Sampler { gpu, name: OnceLock::new() }))
 }
 
 /// How a sampler's texels become one.
-///
-/// # Safety
-/// The structure is valid with its chain.
-pub(crate) unsafe fn reduction(info: &vk::SamplerCreateInfo) -> vk::SamplerReductionMode {
-    // SAFETY: the caller keeps what is asked for above.
-    let mode = unsafe { chain::find::<vk::SamplerReductionModeCreateInfo>(info.p_next) };
+pub(crate) fn reduction(info: In<vk::SamplerCreateInfo>) -> vk::SamplerReductionMode {
+    let mode = info.find::<vk::SamplerReductionModeCreateInfo>();
     mode.map_or(vk::SamplerReductionMode::WEIGHTED_AVERAGE, |r| r.reduction_mode)
 }
 
-pub(crate) unsafe fn destroy_sampler(
-    device: &Device,
-    sampler: vk::Sampler,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(s) = object::destroy::<Sampler>(sampler) {
-            if let Some(&name) = s.name.get() {
-                device.names().remove(name);
-            }
-            device.quarantine.keep(Box::new(s.gpu), &device.gpu);
+pub(crate) fn destroy_sampler(device: &Device, sampler: Doomed<Sampler>) {
+    if let Some(s) = sampler.destroy() {
+        if let Some(&name) = s.name.get() {
+            device.names().remove(name);
         }
+        device.quarantine.keep(Box::new(s.gpu), &device.gpu);
     }
 }

@@ -2,10 +2,9 @@
 //! it takes to sample (`texel::sample::Ycbcr`).
 
 use crate::base::answer::{Answer, created, invalid};
-use crate::base::chain;
-use crate::base::object::{self, Object};
+use crate::base::given::{Call, Doomed, In, Out};
+use crate::base::object::Object;
 use crate::device::Device;
-use std::ffi::c_void;
 use std::sync::Arc;
 use texel::sample::Conversion;
 
@@ -17,20 +16,12 @@ impl Object for YcbcrConversion {
     type Handle = vk::SamplerYcbcrConversion;
 }
 
-/// The conversion that a chain names, if it names one.
-///
-/// # Safety
-/// The chain is valid.
-pub(crate) unsafe fn named(chain: *const c_void) -> Answer<Option<Arc<Conversion>>> {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        match chain::find::<vk::SamplerYcbcrConversionInfo>(chain) {
-            Some(i) => match object::get::<YcbcrConversion>(i.conversion) {
-                Some(c) => Ok(Some(c.gpu.clone())),
-                None => Err(invalid("VkSamplerYcbcrConversionInfo names no conversion")),
-            },
-            None => Ok(None),
-        }
+/// The conversion that a structure of a chain names, if there is one.
+pub(crate) fn named(info: Option<In<vk::SamplerYcbcrConversionInfo>>) -> Answer<Option<Arc<Conversion>>> {
+    let Some(i) = info else { return Ok(None) };
+    match i.object::<YcbcrConversion>(i.conversion) {
+        Some(c) => Ok(Some(c.gpu.clone())),
+        None => Err(invalid("VkSamplerYcbcrConversionInfo names no conversion")),
     }
 }
 
@@ -56,23 +47,14 @@ fn new(i: &vk::SamplerYcbcrConversionCreateInfo) -> Answer<YcbcrConversion> {
     Ok(YcbcrConversion { gpu: Arc::new(Conversion::new(i)) })
 }
 
-pub(crate) unsafe fn create_sampler_ycbcr_conversion(
+pub(crate) fn create_sampler_ycbcr_conversion(
     _: &Device,
-    info: *const vk::SamplerYcbcrConversionCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::SamplerYcbcrConversion,
+    info: In<vk::SamplerYcbcrConversionCreateInfo>,
+    out: Out<vk::SamplerYcbcrConversion>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, new(&*info)) }
+    created(out, new(&info))
 }
 
-pub(crate) unsafe fn destroy_sampler_ycbcr_conversion(
-    _: &Device,
-    conversion: vk::SamplerYcbcrConversion,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        object::destroy::<YcbcrConversion>(conversion);
-    }
+pub(crate) fn destroy_sampler_ycbcr_conversion(_: &Device, conversion: Doomed<YcbcrConversion>) {
+    conversion.destroy();
 }

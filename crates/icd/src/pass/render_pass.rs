@@ -2,7 +2,8 @@
 
 use crate::base::answer::{Answer, created, invalid};
 use crate::base::chain;
-use crate::base::object::{self, Object};
+use crate::base::given::{Call, Doomed, In, Out};
+use crate::base::object::Object;
 use crate::device::Device;
 use crate::instance::limits::MAX_COLORS;
 use crate::pass::convert;
@@ -88,40 +89,35 @@ fn attachment(a: &vk::AttachmentDescription2) -> Attachment {
     }
 }
 
-fn reference(r: &vk::AttachmentReference2) -> Reference {
+fn reference(r: In<vk::AttachmentReference2>) -> Reference {
     Reference { attachment: (r.attachment != vk::ATTACHMENT_UNUSED).then_some(r.attachment) }
 }
 
-unsafe fn references(r: *const vk::AttachmentReference2, count: u32) -> Vec<Reference> {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { chain::slice(r, count).iter().map(reference).collect() }
+fn references(r: In<[vk::AttachmentReference2]>) -> Vec<Reference> {
+    r.iter().map(reference).collect()
 }
 
-unsafe fn subpass(s: &vk::SubpassDescription2) -> Subpass {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let expand = expand(s.p_next);
-        let depth_resolve =
-            chain::find::<vk::SubpassDescriptionDepthStencilResolve>(s.p_next).and_then(|d| {
-                let to = d.p_depth_stencil_resolve_attachment.as_ref().map(reference);
-                // Where single samples are expanded the modes count without a target as well.
-                let none = (expand != 0).then_some(Reference { attachment: None });
-                Some(DepthResolve {
-                    to: to.or(none)?,
-                    depth_mode: d.depth_resolve_mode,
-                    stencil_mode: d.stencil_resolve_mode,
-                })
-            });
-        Subpass {
-            view_mask: s.view_mask,
-            inputs: references(s.p_input_attachments, s.input_attachment_count),
-            colors: references(s.p_color_attachments, s.color_attachment_count),
-            resolves: references(s.p_resolve_attachments, s.color_attachment_count),
-            depth: s.p_depth_stencil_attachment.as_ref().map(reference),
-            depth_resolve,
-            expand,
-            alone: alone(s.p_next),
-        }
+fn subpass(s: In<vk::SubpassDescription2>) -> Subpass {
+    let expand = expand(s.find());
+    let depth_resolve = s.find::<vk::SubpassDescriptionDepthStencilResolve>().and_then(|d| {
+        let to = d.depth_stencil_resolve_attachment().map(reference);
+        // Where single samples are expanded the modes count without a target as well.
+        let none = (expand != 0).then_some(Reference { attachment: None });
+        Some(DepthResolve {
+            to: to.or(none)?,
+            depth_mode: d.depth_resolve_mode,
+            stencil_mode: d.stencil_resolve_mode,
+        })
+    });
+    Subpass {
+        view_mask: s.view_mask,
+        inputs: references(s.input_attachments()),
+        colors: references(s.color_attachments()),
+        resolves: references(s.resolve_attachments()),
+        depth: s.depth_stencil_attachment().map(reference),
+        depth_resolve,
+        expand,
+        alone: alone(s.find()),
     }
 }
 
@@ -130,35 +126,25 @@ const MAX_EXPANDED: u32 = 16;
 
 /// The samples that a subpass or dynamic rendering gives attachments of one sample
 /// (VkMultisampledRenderToSingleSampledInfoEXT); 0: they stay as they are.
-///
-/// # Safety
-/// `p_next` is a valid chain.
-pub(crate) unsafe fn expand(p_next: *const std::ffi::c_void) -> u32 {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        chain::find::<vk::MultisampledRenderToSingleSampledInfoEXT>(p_next)
-            .filter(|m| m.multisampled_render_to_single_sampled_enable != 0)
-            .map_or(0, |m| convert::samples(m.rasterization_samples))
-            .min(MAX_EXPANDED)
-    }
+pub(crate) fn expand(info: Option<In<vk::MultisampledRenderToSingleSampledInfoEXT>>) -> u32 {
+    info.filter(|m| m.multisampled_render_to_single_sampled_enable != 0)
+        .map_or(0, |m| convert::samples(m.rasterization_samples))
+        .min(MAX_EXPANDED)
 }
 
-unsafe fn dependency(d: &vk::SubpassDependency2) -> SubpassDependency {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let known = |s| (s != vk::SUBPASS_EXTERNAL).then_some(s);
-        // A VkMemoryBarrier2 in the chain replaces the stages.
-        let plain = |s: vk::PipelineStageFlags| vk::PipelineStageFlags2::from_raw(s.as_raw() as u64);
-        let (src_stages, dst_stages) = match chain::find::<vk::MemoryBarrier2>(d.p_next) {
-            Some(m) => (m.src_stage_mask, m.dst_stage_mask),
-            None => (plain(d.src_stage_mask), plain(d.dst_stage_mask)),
-        };
-        SubpassDependency {
-            src: known(d.src_subpass),
-            dst: known(d.dst_subpass),
-            stages: Dependency { src_stages, dst_stages },
-            flags: d.dependency_flags,
-        }
+fn dependency(d: In<vk::SubpassDependency2>) -> SubpassDependency {
+    let known = |s| (s != vk::SUBPASS_EXTERNAL).then_some(s);
+    // A VkMemoryBarrier2 in the chain replaces the stages.
+    let plain = |s: vk::PipelineStageFlags| vk::PipelineStageFlags2::from_raw(s.as_raw() as u64);
+    let (src_stages, dst_stages) = match d.find::<vk::MemoryBarrier2>() {
+        Some(m) => (m.src_stage_mask, m.dst_stage_mask),
+        None => (plain(d.src_stage_mask), plain(d.dst_stage_mask)),
+    };
+    SubpassDependency {
+        src: known(d.src_subpass),
+        dst: known(d.dst_subpass),
+        stages: Dependency { src_stages, dst_stages },
+        flags: d.dependency_flags,
     }
 }
 
@@ -198,7 +184,7 @@ impl Pass {
         })
     }
 
-    /// Dependencies on what comes before the pass; of what comes behind it.
+    /// Dependencies of the pass on the work before it, and of the work after it on the pass.
     pub fn outward(&self) -> [Vec<Dependency>; 2] {
         let of = |from: bool, to: bool| {
             let all =
@@ -259,42 +245,41 @@ impl Pass {
 }
 
 /// Whether merging is disallowed.
-unsafe fn alone(p_next: *const std::ffi::c_void) -> bool {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        chain::find::<vk::RenderPassCreationControlEXT>(p_next).is_some_and(|c| c.disallow_merging != 0)
-    }
+fn alone(control: Option<In<vk::RenderPassCreationControlEXT>>) -> bool {
+    control.is_some_and(|c| c.disallow_merging != 0)
 }
 
 impl Pass {
     /// Tells how subpasses merged (VK_EXT_subpass_merge_feedback).
-    unsafe fn tell(&self, i: &vk::RenderPassCreateInfo2) {
-        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-        unsafe {
-            let last = self.gpu.len().saturating_sub(1);
-            if let Some(f) = chain::find::<vk::RenderPassCreationFeedbackCreateInfoEXT>(i.p_next)
-                && let Some(out) = f.p_render_pass_feedback.as_mut()
+    fn tell(&self, i: In<vk::RenderPassCreateInfo2>) {
+        let last = self.gpu.len().saturating_sub(1);
+        if let Some(out) =
+            i.find::<vk::RenderPassCreationFeedbackCreateInfoEXT>().and_then(|f| f.render_pass_feedback())
+        {
+            let post_merge_subpass_count = physical(&self.gpu, last) + 1;
+            out.set(vk::RenderPassCreationFeedbackInfoEXT { post_merge_subpass_count });
+        }
+        let all = alone(i.find());
+        for (n, s) in i.subpasses().iter().enumerate() {
+            if let Some(out) =
+                s.find::<vk::RenderPassSubpassFeedbackCreateInfoEXT>().and_then(|f| f.subpass_feedback())
             {
-                out.post_merge_subpass_count = physical(&self.gpu, last) + 1;
-            }
-            let all = alone(i.p_next);
-            for (n, s) in chain::slice(i.p_subpasses, i.subpass_count).iter().enumerate() {
-                if let Some(f) = chain::find::<vk::RenderPassSubpassFeedbackCreateInfoEXT>(s.p_next)
-                    && let Some(out) = f.p_subpass_feedback.as_mut()
-                {
-                    let (status, why) = match n {
-                        _ if all || self.subpasses[n].alone => (Status::DISALLOWED, "disallowed"),
-                        _ if last == 0 => (Status::NOT_MERGED_SINGLE_SUBPASS, "the only subpass"),
-                        0 => (Status::NOT_MERGED_UNSPECIFIED, "the first subpass"),
-                        _ if self.gpu[n].flush => {
-                            (Status::NOT_MERGED_DEPENDENCIES, "what came before must be in memory first")
-                        }
-                        _ => (Status::MERGED, "drawn tile by tile with the subpass before it"),
-                    };
-                    out.subpass_merge_status = status;
-                    out.post_merge_index = physical(&self.gpu, n);
-                    chain::write_str(&mut out.description, why);
-                }
+                let (status, why) = match n {
+                    _ if all || self.subpasses[n].alone => (Status::DISALLOWED, "disallowed"),
+                    _ if last == 0 => (Status::NOT_MERGED_SINGLE_SUBPASS, "the only subpass"),
+                    0 => (Status::NOT_MERGED_UNSPECIFIED, "the first subpass"),
+                    _ if self.gpu[n].flush => {
+                        (Status::NOT_MERGED_DEPENDENCIES, "what came before must be in memory first")
+                    }
+                    _ => (Status::MERGED, "drawn tile by tile with the subpass before it"),
+                };
+                let mut told = vk::RenderPassSubpassFeedbackInfoEXT {
+                    subpass_merge_status: status,
+                    post_merge_index: physical(&self.gpu, n),
+                    ..Default::default()
+                };
+                chain::write_str(&mut told.description, why);
+                out.set(told);
             }
         }
     }
@@ -309,72 +294,50 @@ pub(crate) fn average(f: Option<&texel::format::FormatInfo>) -> vk::ResolveModeF
     }
 }
 
-unsafe fn new(i: &vk::RenderPassCreateInfo2) -> Answer<RenderPass> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let mut pass = Pass {
-            attachments: chain::slice(i.p_attachments, i.attachment_count).iter().map(attachment).collect(),
-            subpasses: chain::slice(i.p_subpasses, i.subpass_count).iter().map(|s| subpass(s)).collect(),
-            dependencies: chain::slice(i.p_dependencies, i.dependency_count)
-                .iter()
-                .map(|d| dependency(d))
-                .collect(),
-            gpu: Vec::new(),
-        };
-        if alone(i.p_next) {
-            pass.subpasses.iter_mut().for_each(|s| s.alone = true);
-        }
-        pass.check()?;
-        pass.gpu = (0..pass.subpasses.len()).map(|s| pass.subpass(s)).collect();
-        pass.tell(i);
-        Ok(RenderPass { shared: Arc::new(pass) })
+fn new(i: In<vk::RenderPassCreateInfo2>) -> Answer<RenderPass> {
+    let mut pass = Pass {
+        attachments: i.attachments().iter().map(|a| attachment(&a)).collect(),
+        subpasses: i.subpasses().iter().map(subpass).collect(),
+        dependencies: i.dependencies().iter().map(dependency).collect(),
+        gpu: Vec::new(),
+    };
+    if alone(i.find()) {
+        pass.subpasses.iter_mut().for_each(|s| s.alone = true);
     }
+    pass.check()?;
+    pass.gpu = (0..pass.subpasses.len()).map(|s| pass.subpass(s)).collect();
+    pass.tell(i);
+    Ok(RenderPass { shared: Arc::new(pass) })
 }
 
-pub(crate) unsafe fn get(pass: vk::RenderPass) -> Option<Arc<Pass>> {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe { Some(object::get::<RenderPass>(pass)?.shared.clone()) }
+pub(crate) fn get<'a>(call: impl Call<'a>, pass: vk::RenderPass) -> Option<Arc<Pass>> {
+    Some(call.object::<RenderPass>(pass)?.shared.clone())
 }
 
-pub(crate) unsafe fn create_render_pass2(
+pub(crate) fn create_render_pass2(
     _: &Device,
-    info: *const vk::RenderPassCreateInfo2,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::RenderPass,
+    info: In<vk::RenderPassCreateInfo2>,
+    out: Out<vk::RenderPass>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, new(&*info)) }
+    created(out, new(info))
 }
 
-pub(crate) unsafe fn destroy_render_pass(
-    _: &Device,
-    pass: vk::RenderPass,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<RenderPass>(pass);
-    }
+pub(crate) fn destroy_render_pass(_: &Device, pass: Doomed<RenderPass>) {
+    pass.destroy();
 }
 
 /// Render areas are best aligned to the GPU's tile.
 const GRANULARITY: vk::Extent2D =
     vk::Extent2D { width: raster::layout::TILE as u32, height: raster::layout::TILE as u32 };
 
-pub(crate) unsafe fn get_render_area_granularity(_: &Device, _: vk::RenderPass, out: *mut vk::Extent2D) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        *out = GRANULARITY;
-    }
+pub(crate) fn get_render_area_granularity(_: &Device, _: vk::RenderPass, out: Out<vk::Extent2D>) {
+    out.set(GRANULARITY);
 }
 
-pub(crate) unsafe fn get_rendering_area_granularity(
+pub(crate) fn get_rendering_area_granularity(
     _: &Device,
-    _: *const vk::RenderingAreaInfo,
-    out: *mut vk::Extent2D,
+    _: In<vk::RenderingAreaInfo>,
+    out: Out<vk::Extent2D>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        *out = GRANULARITY;
-    }
+    out.set(GRANULARITY);
 }

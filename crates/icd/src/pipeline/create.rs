@@ -2,8 +2,8 @@
 //! creation feedback, the walk over an array of creations.
 
 use crate::base::answer::{Answer, invalid};
-use crate::base::chain;
 use crate::base::debug;
+use crate::base::given::{Call, Doomed, In, OutSlice};
 use crate::base::hash::Hasher128;
 use crate::base::object::{self, Object};
 use crate::base::signed::Body;
@@ -29,7 +29,6 @@ use shader::bytecode::Program;
 use shader::instrument::{self, Block, Entry, Form};
 use shader::ir::Stage;
 use shader::options::{Options, Width};
-use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
@@ -160,12 +159,9 @@ impl Shared {
 }
 
 /// The application names a pipeline.
-pub(crate) unsafe fn named(pipeline: vk::Pipeline) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        if let Some(title) = object::get::<Pipeline>(pipeline).and_then(|p| p.shared().title()) {
-            title.call(debug::called(pipeline.as_raw()));
-        }
+pub(crate) fn named<'a>(call: impl Call<'a>, pipeline: vk::Pipeline) {
+    if let Some(title) = call.object::<Pipeline>(pipeline).and_then(|p| p.shared().title()) {
+        title.call(debug::called(pipeline.as_raw()));
     }
 }
 
@@ -186,78 +182,66 @@ pub(crate) struct Source {
     pub ready: Option<(u128, Arc<Compiled>)>,
 }
 
-unsafe fn specialisation(info: *const vk::SpecializationInfo) -> Vec<(u32, u64)> {
-    // SAFETY: valid usage: the structure's pointers lead to what they are said to.
-    unsafe {
-        let Some(info) = info.as_ref() else { return Vec::new() };
-        let data = chain::slice(info.p_data.cast::<u8>(), info.data_size.min(u32::MAX as usize) as u32);
-        chain::slice(info.p_map_entries, info.map_entry_count)
-            .iter()
-            .filter_map(|e| {
-                let start = e.offset as usize;
-                let bytes = data.get(start..start.checked_add(e.size.min(8))?)?;
-                let mut value = [0; 8];
-                value[..bytes.len()].copy_from_slice(bytes);
-                Some((e.constant_id, u64::from_le_bytes(value)))
-            })
-            .collect()
-    }
+fn specialisation(info: Option<In<vk::SpecializationInfo>>) -> Vec<(u32, u64)> {
+    let Some(info) = info else { return Vec::new() };
+    let data = info.data();
+    info.map_entries()
+        .iter()
+        .filter_map(|e| {
+            let start = e.offset as usize;
+            let bytes = data.get(start..start.checked_add(e.size.min(8))?)?;
+            let mut value = [0; 8];
+            value[..bytes.len()].copy_from_slice(bytes);
+            Some((e.constant_id, u64::from_le_bytes(value)))
+        })
+        .collect()
 }
 
-/// What a stage of the creation with the chain `p_next` says, or an error for a subgroup size that there is not.
-pub(crate) unsafe fn source(
-    p_next: *const c_void,
-    stage: &vk::PipelineShaderStageCreateInfo,
+/// What a stage says, or an error for a subgroup size that there is not.
+pub(crate) fn source(
+    binaries: Option<In<vk::PipelineBinaryInfoKHR>>,
+    stage: In<vk::PipelineShaderStageCreateInfo>,
     flags: Flags2,
 ) -> Answer<Source> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        subgroup_size(stage.p_next)?;
-        if let Some(source) = pipeline_binary::of_stage(p_next, stage.stage)? {
-            return Ok(source);
-        }
-        Ok(Source {
-            ready: None,
-            stage: stage.stage,
-            code: shader_module::of_stage(stage)?,
-            entry: chain::str(stage.p_name).to_string_lossy().into_owned(),
-            spec: specialisation(stage.p_specialization_info),
-            mappings: Mappings::of(stage.p_next),
-            instrumented: flags.contains(INSTRUMENT_SHADERS) || measured::wanted(),
-        })
+    subgroup_size(stage.find())?;
+    if let Some(source) = pipeline_binary::of_stage(binaries, stage.stage)? {
+        return Ok(source);
     }
+    Ok(Source {
+        ready: None,
+        stage: stage.stage,
+        code: shader_module::of_stage(stage)?,
+        entry: stage.name().unwrap_or_default().to_string_lossy().into_owned(),
+        spec: specialisation(stage.specialization_info()),
+        mappings: Mappings::of(stage.find()),
+        instrumented: flags.contains(INSTRUMENT_SHADERS) || measured::wanted(),
+    })
 }
 
 /// What the creation of a shader object from SPIR-V says, or an error as [`source`]'s.
-pub(crate) unsafe fn source_of_object(info: &vk::ShaderCreateInfoEXT) -> Answer<Source> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let size = info.code_size.min(u32::MAX as usize) as u32;
-        let code = shader::words(chain::slice(info.p_code.cast::<u8>(), size));
-        Ok(Source {
-            ready: None,
-            stage: info.stage,
-            code: shader_module::of_words(&code, "vkCreateShadersEXT")?,
-            entry: chain::str(info.p_name).to_string_lossy().into_owned(),
-            spec: specialisation(info.p_specialization_info),
-            mappings: Mappings::of(info.p_next),
-            instrumented: info.flags.contains(vk::SHADER_CREATE_INSTRUMENT_SHADER_BIT_ARM)
-                || measured::wanted(),
-        })
-    }
+pub(crate) fn source_of_object(info: In<vk::ShaderCreateInfoEXT>) -> Answer<Source> {
+    let code = shader::words(info.code());
+    Ok(Source {
+        ready: None,
+        stage: info.stage,
+        code: shader_module::of_words(&code, "vkCreateShadersEXT")?,
+        entry: info.name().unwrap_or_default().to_string_lossy().into_owned(),
+        spec: specialisation(info.specialization_info()),
+        mappings: Mappings::of(info.find()),
+        instrumented: info.flags.contains(vk::SHADER_CREATE_INSTRUMENT_SHADER_BIT_ARM) || measured::wanted(),
+    })
 }
 
 /// An error for a required subgroup size that there is not.
-pub(crate) unsafe fn subgroup_size(p_next: *const c_void) -> Answer {
-    // SAFETY: valid usage: the chain's pointers lead to what they are said to.
-    unsafe {
-        match chain::find::<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo>(p_next) {
-            Some(size) if size.required_subgroup_size != SUBGROUP_SIZE => Err(invalid(&format!(
-                "a shader stage wants subgroups of {}; they are always {SUBGROUP_SIZE}",
-                size.required_subgroup_size
-            ))),
-            _ => Ok(()),
-        }
+pub(crate) fn subgroup_size(
+    info: Option<In<vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo>>,
+) -> Answer {
+    match info {
+        Some(size) if size.required_subgroup_size != SUBGROUP_SIZE => Err(invalid(&format!(
+            "a shader stage wants subgroups of {}; they are always {SUBGROUP_SIZE}",
+            size.required_subgroup_size
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -281,7 +265,7 @@ impl Source {
         }
         mappings.iter().chain(words).for_each(|w| out.extend_from_slice(&w.to_le_bytes()));
     }
-    /// The source at the beginning of a body, and what is behind it.
+    /// The source at the beginning of a body, and the rest of the body.
     pub(crate) fn read(stage: vk::ShaderStageFlags, b: Body) -> Option<(Source, Body)> {
         let (counts, b) = b.split_chunk::<20>()?;
         let count = |k: usize| -> Option<usize> {
@@ -458,13 +442,10 @@ fn machine() -> shader::options::Machine {
 }
 
 /// The flags of a creation: the wide ones of its chain if there are any.
-pub(crate) unsafe fn flags(p_next: *const c_void, narrow: Flags) -> Flags2 {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        match chain::find::<vk::PipelineCreateFlags2CreateInfoKHR>(p_next) {
-            Some(f) => f.flags,
-            None => wide(narrow),
-        }
+pub(crate) fn flags(wider: Option<In<vk::PipelineCreateFlags2CreateInfoKHR>>, narrow: Flags) -> Flags2 {
+    match wider {
+        Some(f) => f.flags,
+        None => wide(narrow),
     }
 }
 
@@ -474,77 +455,68 @@ pub(crate) fn wide(narrow: Flags) -> Flags2 {
 }
 
 /// Fills the creation feedback of a chain. `stages`: per stage, whether it came from the application's cache.
-pub(crate) unsafe fn feedback(p_next: *const c_void, began: Instant, stages: &[bool]) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(f) = chain::find::<vk::PipelineCreationFeedbackCreateInfo>(p_next) else { return };
-        let duration = began.elapsed().as_nanos() as u64;
-        let told = |hit: bool| {
-            let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
-            if hit {
-                flags |= vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
-            }
-            vk::PipelineCreationFeedback { flags, duration }
-        };
-        if !f.p_pipeline_creation_feedback.is_null() {
-            *f.p_pipeline_creation_feedback = told(!stages.is_empty() && stages.iter().all(|&h| h));
+pub(crate) fn feedback(
+    info: Option<In<vk::PipelineCreationFeedbackCreateInfo>>,
+    began: Instant,
+    stages: &[bool],
+) {
+    let Some(f) = info else { return };
+    let duration = began.elapsed().as_nanos() as u64;
+    let told = |hit: bool| {
+        let mut flags = vk::PipelineCreationFeedbackFlags::VALID;
+        if hit {
+            flags |= vk::PipelineCreationFeedbackFlags::APPLICATION_PIPELINE_CACHE_HIT;
         }
-        if !f.p_pipeline_stage_creation_feedbacks.is_null() {
-            let n = f.pipeline_stage_creation_feedback_count;
-            let out = chain::slice_mut(f.p_pipeline_stage_creation_feedbacks, n);
-            for (i, o) in out.iter_mut().enumerate() {
-                *o = stages.get(i).map_or_else(Default::default, |&hit| told(hit));
-            }
-        }
+        vk::PipelineCreationFeedback { flags, duration }
+    };
+    if let Some(whole) = f.pipeline_creation_feedback() {
+        whole.set(told(!stages.is_empty() && stages.iter().all(|&h| h)));
+    }
+    let each = f.pipeline_stage_creation_feedbacks();
+    for i in 0..each.len() {
+        each.set(i, stages.get(i).map_or_else(Default::default, |&hit| told(hit)));
     }
 }
 
 /// Creates one pipeline after the other as vkCreate*Pipelines demand: failures leave null handles, the first error is
 /// the answer.
-pub(crate) unsafe fn create_all<T>(
+pub(crate) fn create_all<'a, T>(
     device: &Device,
     cache: vk::PipelineCache,
-    infos: &[T],
-    out: *mut vk::Pipeline,
-    flags: impl Fn(&T) -> Flags2,
-    make: impl Fn(Option<&PipelineCache>, &T) -> Answer<Pipeline>,
+    infos: In<'a, [T]>,
+    out: OutSlice<vk::Pipeline>,
+    flags: impl Fn(In<'a, T>) -> Flags2,
+    make: impl Fn(Option<&PipelineCache>, In<'a, T>) -> Answer<Pipeline>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if device.hub().is_lost() {
-            return vk::Result::ERROR_DEVICE_LOST;
-        }
-        // Constants are computed here.
-        let _mode = Mode::plain();
-        let out = chain::slice_mut(out, infos.len() as u32);
-        out.fill(vk::Pipeline::null());
-        let cache =
-            if cache == vk::PipelineCache::null() { None } else { object::get::<PipelineCache>(cache) };
-        let mut result = vk::Result::SUCCESS;
-        for (slot, info) in out.iter_mut().zip(infos) {
-            match make(cache, info) {
-                Ok(p) => {
-                    *slot = object::create(p);
-                    named(*slot);
+    if device.hub().is_lost() {
+        return vk::Result::ERROR_DEVICE_LOST;
+    }
+    // Constants are computed here.
+    let _mode = Mode::plain();
+    out.fill(vk::Pipeline::null());
+    let cache = if cache == vk::PipelineCache::null() { None } else { device.object::<PipelineCache>(cache) };
+    let mut result = vk::Result::SUCCESS;
+    for (i, info) in infos.iter().enumerate().take(out.len()) {
+        match make(cache, info) {
+            Ok(p) => {
+                let pipeline = object::create(p);
+                out.set(i, pipeline);
+                named(device, pipeline);
+            }
+            Err(e) => {
+                // An error outranks PIPELINE_COMPILE_REQUIRED, which is none.
+                if result.as_raw() >= 0 {
+                    result = e;
                 }
-                Err(e) => {
-                    // An error outranks PIPELINE_COMPILE_REQUIRED, which is none.
-                    if result.as_raw() >= 0 {
-                        result = e;
-                    }
-                    if flags(info).contains(wide(Flags::EARLY_RETURN_ON_FAILURE)) {
-                        break;
-                    }
+                if flags(info).contains(wide(Flags::EARLY_RETURN_ON_FAILURE)) {
+                    break;
                 }
             }
         }
-        result
     }
+    result
 }
 
-pub(crate) unsafe fn destroy_pipeline(_: &Device, pipeline: vk::Pipeline, _: *const vk::AllocationCallbacks) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<Pipeline>(pipeline);
-    }
+pub(crate) fn destroy_pipeline(_: &Device, pipeline: Doomed<Pipeline>) {
+    pipeline.destroy();
 }

@@ -2,6 +2,7 @@
 //! pipeline that can be made apart (VK_EXT_graphics_pipeline_library). A draw's [`State`] is the bound pipeline's
 //! settings, with those that it says are dynamic from the command buffer.
 
+use crate::base::given::In;
 use crate::instance::limits::{MAX_BINDINGS, MAX_COLORS, MAX_OVERESTIMATION, MAX_VIEWPORTS};
 use raster::state::{
     Advanced, Blend, BlendAttachment, Conservative, Depth, DepthBias, Raster, Rect, Samples, State,
@@ -476,21 +477,17 @@ pub(crate) fn viewport(v: &vk::Viewport) -> Viewport {
 }
 
 /// Sample locations in 1/16 pixels. The grid has one pixel.
-pub(crate) unsafe fn sample_locations(info: &vk::SampleLocationsInfoEXT) -> [[u8; 2]; 16] {
-    // SAFETY: valid usage: the structure's pointer leads to what it is said to.
-    let given =
-        unsafe { crate::base::chain::slice(info.p_sample_locations, info.sample_locations_count.min(16)) };
+pub(crate) fn sample_locations(info: In<vk::SampleLocationsInfoEXT>) -> [[u8; 2]; 16] {
     let mut out = [[8; 2]; 16];
     let place = |v: f32| (v * 16.0 + 0.5).clamp(0.0, 15.0) as u8;
-    out.iter_mut().zip(given).for_each(|(o, l)| *o = [place(l.x), place(l.y)]);
+    out.iter_mut().zip(info.sample_locations()).for_each(|(o, l)| *o = [place(l.x), place(l.y)]);
     out
 }
 
 /// Locations by attachment; none: the identity.
-pub(crate) unsafe fn locations(info: &vk::RenderingAttachmentLocationInfo) -> Vec<u32> {
-    let n = info.color_attachment_count.min(MAX_COLORS as u32);
-    // SAFETY: valid usage: the structure's pointers lead to what they are said to.
-    unsafe { crate::base::chain::slice(info.p_color_attachment_locations, n).to_vec() }
+pub(crate) fn locations(info: In<vk::RenderingAttachmentLocationInfo>) -> Vec<u32> {
+    // SAFETY: null or so many.
+    unsafe { info.color_attachment_locations() }.iter().copied().take(MAX_COLORS).collect()
 }
 
 #[cfg(test)]

@@ -2,10 +2,10 @@
 //!
 //! A blob ([`signed`]) is header, signature of all else, the stage's source (flags, entry point, specialisation, SPIR-V)
 //! and its program as a pipeline cache has it. The source is for pipelines whose layout differs, as a link's does from its
-//! libraries', and for whoever reads a pipeline's executables. What is not ours and whole, or of another build, is none.
+//! libraries', and for queries of a pipeline's executables. A blob that is foreign, damaged or of another build is rejected.
 
 use crate::base::answer::{Answer, invalid};
-use crate::base::chain;
+use crate::base::given::{Call, Doomed, Fill, In, List, OutSlice, array};
 use crate::base::hash::{self, Hasher128};
 use crate::base::object::{self, Object};
 use crate::base::signed::{Draft, Header, Verified};
@@ -13,7 +13,6 @@ use crate::device::Device;
 use crate::instance::properties::CACHE_UUID;
 use crate::pipeline::pipeline_cache;
 use crate::pipeline::{self, Compiled, Pipeline, Source};
-use std::ffi::c_void;
 use std::hash::Hasher;
 use std::sync::Arc;
 
@@ -55,11 +54,8 @@ fn stage_of(h: &Header) -> vk::ShaderStageFlags {
     vk::ShaderStageFlags::from_raw(u32::from_le_bytes([h[12], h[13], h[14], h[15]]))
 }
 
-/// # Safety
-/// As [`Verified::copied`].
-unsafe fn read(p: *const u8, size: usize) -> Answer<PipelineBinary> {
-    // SAFETY: the caller's.
-    let blob = unsafe { Verified::copied(p, size, |h| *h == header(stage_of(h)))? };
+fn read(bytes: &[u8]) -> Answer<PipelineBinary> {
+    let blob = Verified::copied(bytes, |h| *h == header(stage_of(h)))?;
     blob.and_then(of_blob).ok_or(vk::Result::ERROR_UNKNOWN)
 }
 
@@ -74,96 +70,84 @@ fn of_blob(blob: Verified) -> Option<PipelineBinary> {
 }
 
 /// The source of a stage that the binaries of a creation's chain have; none where the chain has no binaries.
-///
-/// # Safety
-/// The chain is valid, nobody destroys the objects meanwhile.
-pub(crate) unsafe fn of_stage(p_next: *const c_void, stage: vk::ShaderStageFlags) -> Answer<Option<Source>> {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let Some(info) = chain::find::<vk::PipelineBinaryInfoKHR>(p_next).filter(|i| i.binary_count > 0)
-        else {
-            return Ok(None);
-        };
-        let binaries = chain::slice(info.p_pipeline_binaries, info.binary_count);
-        let mut all = binaries.iter().filter_map(|&b| object::get::<PipelineBinary>(b));
-        match all.find(|b| b.source.stage == stage) {
-            Some(b) => Ok(Some(b.source.clone())),
-            None => Err(invalid(&format!("VkPipelineBinaryInfoKHR: no binary for the stage {stage:?}"))),
-        }
+pub(crate) fn of_stage(
+    binaries: Option<In<vk::PipelineBinaryInfoKHR>>,
+    stage: vk::ShaderStageFlags,
+) -> Answer<Option<Source>> {
+    let Some(info) = binaries.filter(|i| i.binary_count > 0) else { return Ok(None) };
+    let binaries = info.pipeline_binaries();
+    let mut all = binaries.iter().filter_map(|&b| info.object::<PipelineBinary>(b));
+    match all.find(|b| b.source.stage == stage) {
+        Some(b) => Ok(Some(b.source.clone())),
+        None => Err(invalid(&format!("VkPipelineBinaryInfoKHR: no binary for the stage {stage:?}"))),
     }
+}
+
+/// The bytes of a binary, which vk.xml does not declare const.
+fn bytes_of<'a>(data: In<'a, vk::PipelineBinaryDataKHR<'a>>) -> &'a [u8] {
+    // SAFETY: so many bytes (valid usage), which are only read.
+    unsafe { array(data.p_data.cast_const().cast(), data.data_size) }
 }
 
 /// What a creation asks to be made a binary of.
-unsafe fn binaries(info: &vk::PipelineBinaryCreateInfoKHR) -> Answer<Vec<Answer<PipelineBinary>>> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        if let Some(given) = info.p_keys_and_data_info.as_ref() {
-            let data = chain::slice(given.p_pipeline_binary_data, given.binary_count);
-            return Ok(data.iter().map(|d| read(d.p_data.cast_const().cast(), d.data_size)).collect());
-        }
-        if info.pipeline == vk::Pipeline::null() {
-            // pipelineBinaryInternalCache is false.
-            return Err(invalid(
-                "vkCreatePipelineBinariesKHR: neither data nor a pipeline; there is no internal cache",
-            ));
-        }
-        let pipeline = object::get::<Pipeline>(info.pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?;
-        let captured = pipeline.captured();
-        let each = pipeline.shared().stages.iter().map(|made| {
-            let source = captured.iter().find(|s| s.stage == made.stage);
-            let source = source.ok_or_else(|| {
-                invalid("vkCreatePipelineBinariesKHR: a pipeline without VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR")
-            })?;
-            let blob = write(source, made.key, &made.compiled).into();
-            let mut source = source.clone();
-            source.ready = Some((made.key, made.compiled.clone()));
-            Ok(PipelineBinary { source, blob })
-        });
-        Ok(each.collect())
+fn binaries(info: In<vk::PipelineBinaryCreateInfoKHR>) -> Answer<Vec<Answer<PipelineBinary>>> {
+    if let Some(given) = info.keys_and_data_info() {
+        let data = given.pipeline_binary_data();
+        return Ok(data.iter().map(|d| read(bytes_of(d))).collect());
     }
+    if info.pipeline == vk::Pipeline::null() {
+        // pipelineBinaryInternalCache is false.
+        return Err(invalid(
+            "vkCreatePipelineBinariesKHR: neither data nor a pipeline; there is no internal cache",
+        ));
+    }
+    let pipeline = info.object::<Pipeline>(info.pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let captured = pipeline.captured();
+    let each = pipeline.shared().stages.iter().map(|made| {
+        let source = captured.iter().find(|s| s.stage == made.stage);
+        let source = source.ok_or_else(|| {
+            invalid(
+                "vkCreatePipelineBinariesKHR: a pipeline without VK_PIPELINE_CREATE_2_CAPTURE_DATA_BIT_KHR",
+            )
+        })?;
+        let blob = write(source, made.key, &made.compiled).into();
+        let mut source = source.clone();
+        source.ready = Some((made.key, made.compiled.clone()));
+        Ok(PipelineBinary { source, blob })
+    });
+    Ok(each.collect())
 }
 
-pub(crate) unsafe fn create_pipeline_binaries_khr(
+pub(crate) fn create_pipeline_binaries_khr(
     _: &Device,
-    info: *const vk::PipelineBinaryCreateInfoKHR,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::PipelineBinaryHandlesInfoKHR,
+    info: In<vk::PipelineBinaryCreateInfoKHR>,
+    mut out: Fill<vk::PipelineBinaryHandlesInfoKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let binaries = match binaries(&*info) {
-            Ok(binaries) => binaries,
-            Err(e) => return e,
-        };
-        let out = &mut *out;
-        if out.p_pipeline_binaries.is_null() {
-            out.pipeline_binary_count = binaries.len() as u32;
-            return vk::Result::SUCCESS;
-        }
-        let room = chain::slice_mut(out.p_pipeline_binaries, out.pipeline_binary_count);
-        room.fill(vk::PipelineBinaryKHR::null());
-        let all = room.len() >= binaries.len();
-        let mut result = if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE };
-        out.pipeline_binary_count = room.len().min(binaries.len()) as u32;
-        for (slot, binary) in room.iter_mut().zip(binaries) {
-            match binary {
-                Ok(binary) => *slot = object::create(binary),
-                Err(e) => result = e,
-            }
-        }
-        result
+    let binaries = match binaries(info) {
+        Ok(binaries) => binaries,
+        Err(e) => return e,
+    };
+    if out.p_pipeline_binaries.is_null() {
+        out.pipeline_binary_count = binaries.len() as u32;
+        return vk::Result::SUCCESS;
     }
+    // SAFETY: room for so many handles (valid usage).
+    let room = unsafe { OutSlice::new(out.p_pipeline_binaries, out.pipeline_binary_count as usize) };
+    room.fill(vk::PipelineBinaryKHR::null());
+    let all = room.len() >= binaries.len();
+    let mut result = if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE };
+    out.pipeline_binary_count = room.len().min(binaries.len()) as u32;
+    for (i, binary) in binaries.into_iter().enumerate().take(room.len()) {
+        match binary {
+            Ok(binary) => room.set(i, object::create(binary)),
+            Err(e) => result = e,
+        }
+    }
+    result
 }
 
-pub(crate) unsafe fn destroy_pipeline_binary_khr(
-    _: &Device,
-    binary: vk::PipelineBinaryKHR,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<PipelineBinary>(binary);
-    }
+pub(crate) fn destroy_pipeline_binary_khr(_: &Device, binary: Doomed<PipelineBinary>) {
+    binary.destroy();
 }
 
 fn put_key(out: &mut vk::PipelineBinaryKeyKHR, key: u128) {
@@ -173,84 +157,66 @@ fn put_key(out: &mut vk::PipelineBinaryKeyKHR, key: u128) {
 }
 
 /// What `sources` of the creation depend on: two creations with the same key have the same binaries.
-unsafe fn key_of(info: &vk::PipelineCreateInfoKHR) -> Answer<u128> {
-    // SAFETY: valid usage: the structure's chain leads to what it is said to.
-    unsafe {
-        let mut h = Hasher128::default();
-        pipeline::machine_hash(&mut h);
-        if let Some(c) = chain::find::<vk::ComputePipelineCreateInfo>(info.p_next) {
-            h.write_u128(crate::pipeline::pipeline_compute::key(c)?);
-        } else if let Some(g) = chain::find::<vk::GraphicsPipelineCreateInfo>(info.p_next) {
-            for key in crate::pipeline::pipeline_graphics::keys(g)? {
-                h.write_u128(key);
-            }
-        } else {
-            return Err(invalid("vkGetPipelineKeyKHR: no pipeline's creation in its chain"));
+fn key_of(info: In<vk::PipelineCreateInfoKHR>) -> Answer<u128> {
+    let mut h = Hasher128::default();
+    pipeline::machine_hash(&mut h);
+    if let Some(c) = info.find::<vk::ComputePipelineCreateInfo>() {
+        h.write_u128(crate::pipeline::pipeline_compute::key(c)?);
+    } else if let Some(g) = info.find::<vk::GraphicsPipelineCreateInfo>() {
+        for key in crate::pipeline::pipeline_graphics::keys(g)? {
+            h.write_u128(key);
         }
-        Ok(h.done())
+    } else {
+        return Err(invalid("vkGetPipelineKeyKHR: no pipeline's creation in its chain"));
+    }
+    Ok(h.done())
+}
+
+pub(crate) fn get_pipeline_key_khr(
+    _: &Device,
+    info: Option<In<vk::PipelineCreateInfoKHR>>,
+    mut out: Fill<vk::PipelineBinaryKeyKHR>,
+) -> vk::Result {
+    let key = match info {
+        Some(info) => key_of(info),
+        None => {
+            let mut h = Hasher128::default();
+            pipeline::machine_hash(&mut h);
+            Ok(h.done())
+        }
+    };
+    match key {
+        Ok(key) => {
+            put_key(&mut out, key);
+            vk::Result::SUCCESS
+        }
+        Err(e) => e,
     }
 }
 
-pub(crate) unsafe fn get_pipeline_key_khr(
+pub(crate) fn get_pipeline_binary_data_khr(
     _: &Device,
-    info: *const vk::PipelineCreateInfoKHR,
-    out: *mut vk::PipelineBinaryKeyKHR,
+    info: In<vk::PipelineBinaryDataInfoKHR>,
+    mut key: Fill<vk::PipelineBinaryKeyKHR>,
+    data: List<u8, usize>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let key = match info.as_ref() {
-            Some(info) => key_of(info),
-            None => {
-                let mut h = Hasher128::default();
-                pipeline::machine_hash(&mut h);
-                Ok(h.done())
-            }
-        };
-        match key {
-            Ok(key) => {
-                put_key(&mut *out, key);
-                vk::Result::SUCCESS
-            }
-            Err(e) => e,
-        }
+    let Some(binary) = info.object::<PipelineBinary>(info.pipeline_binary) else {
+        return vk::Result::ERROR_UNKNOWN;
+    };
+    put_key(&mut key, hash::bytes(&binary.blob));
+    if data.room().is_some_and(|room| room < binary.blob.len()) {
+        data.count(binary.blob.len());
+        return vk::ERROR_NOT_ENOUGH_SPACE_KHR;
     }
+    data.fill(&binary.blob)
 }
 
-pub(crate) unsafe fn get_pipeline_binary_data_khr(
+pub(crate) fn release_captured_pipeline_data_khr(
     _: &Device,
-    info: *const vk::PipelineBinaryDataInfoKHR,
-    key: *mut vk::PipelineBinaryKeyKHR,
-    size: *mut usize,
-    data: *mut c_void,
+    info: In<vk::ReleaseCapturedPipelineDataInfoKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(binary) = object::get::<PipelineBinary>((*info).pipeline_binary) else {
-            return vk::Result::ERROR_UNKNOWN;
-        };
-        put_key(&mut *key, hash::bytes(&binary.blob));
-        let room = std::mem::replace(&mut *size, binary.blob.len());
-        if data.is_null() {
-            return vk::Result::SUCCESS;
-        }
-        if room < binary.blob.len() {
-            return vk::ERROR_NOT_ENOUGH_SPACE_KHR;
-        }
-        std::ptr::copy_nonoverlapping(binary.blob.as_ptr(), data.cast(), binary.blob.len());
-        vk::Result::SUCCESS
+    if let Some(p) = info.object::<Pipeline>(info.pipeline) {
+        p.release_captured();
     }
-}
-
-pub(crate) unsafe fn release_captured_pipeline_data_khr(
-    _: &Device,
-    info: *const vk::ReleaseCapturedPipelineDataInfoKHR,
-    _: *const vk::AllocationCallbacks,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(p) = object::get::<Pipeline>((*info).pipeline) {
-            p.release_captured();
-        }
-        vk::Result::SUCCESS
-    }
+    vk::Result::SUCCESS
 }

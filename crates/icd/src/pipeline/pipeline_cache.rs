@@ -5,15 +5,14 @@
 //! to another. A blob that is foreign, forged or damaged is an empty one.
 
 use crate::base::answer::{Answer, created};
-use crate::base::chain;
-use crate::base::object::{self, Object};
+use crate::base::given::{Call, Doomed, In, List, Out};
+use crate::base::object::Object;
 use crate::base::signed::{Body, Draft, HEADER, Header, Verified};
 use crate::device::Device;
 use crate::instance::properties::{CACHE_UUID, DEVICE_ID, VENDOR_ID};
 use crate::pipeline::Compiled;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
-use std::ffi::c_void;
 use std::sync::{Arc, Weak};
 
 const _: () = assert!(size_of::<vk::PipelineCacheHeaderVersionOne>() == HEADER);
@@ -107,7 +106,7 @@ fn read(mut rest: Body) -> BTreeMap<u128, Arc<Compiled>> {
     programs
 }
 
-/// The entry at the beginning of a body, and what is behind it.
+/// The entry at the beginning of a body, and the rest of the body.
 pub(crate) fn read_entry(b: Body) -> Option<(u128, Compiled, Body)> {
     let (key, b) = b.split_chunk::<16>()?;
     let (name_len, b) = b.split_chunk::<4>()?;
@@ -119,77 +118,52 @@ pub(crate) fn read_entry(b: Body) -> Option<(u128, Compiled, Body)> {
 }
 
 /// A blob that is not ours or not whole is an empty one.
-unsafe fn new(info: &vk::PipelineCacheCreateInfo) -> Answer<PipelineCache> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    let blob =
-        unsafe { Verified::copied(info.p_initial_data.cast(), info.initial_data_size, |h| *h == header())? };
+fn new(info: In<vk::PipelineCacheCreateInfo>) -> Answer<PipelineCache> {
+    let blob = Verified::copied(info.initial_data(), |h| *h == header())?;
     Ok(PipelineCache { programs: Mutex::new(blob.map_or_else(BTreeMap::new, |b| read(b.body()))) })
 }
 
-pub(crate) unsafe fn create_pipeline_cache(
+pub(crate) fn create_pipeline_cache(
     _: &Device,
-    info: *const vk::PipelineCacheCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::PipelineCache,
+    info: In<vk::PipelineCacheCreateInfo>,
+    out: Out<vk::PipelineCache>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, new(&*info)) }
+    created(out, new(info))
 }
 
-pub(crate) unsafe fn destroy_pipeline_cache(
-    _: &Device,
-    cache: vk::PipelineCache,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<PipelineCache>(cache);
-    }
+pub(crate) fn destroy_pipeline_cache(_: &Device, cache: Doomed<PipelineCache>) {
+    cache.destroy();
 }
 
-pub(crate) unsafe fn get_pipeline_cache_data(
-    _: &Device,
+pub(crate) fn get_pipeline_cache_data(
+    device: &Device,
     cache: vk::PipelineCache,
-    size: *mut usize,
-    data: *mut c_void,
+    data: List<u8, usize>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(c) = object::get::<PipelineCache>(cache) else { return vk::Result::ERROR_UNKNOWN };
-        let programs = c.programs.lock();
-        let room = if data.is_null() { usize::MAX } else { *size };
-        let (blob, all) = write(&programs, room);
-        if data.is_null() {
-            *size = blob.len();
-            return vk::Result::SUCCESS;
-        }
-        if room < blob.len() {
-            // Not even header and signature: at least the header, if that fits.
-            *size = if room < HEADER { 0 } else { HEADER };
-            std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), *size);
-            return vk::Result::INCOMPLETE;
-        }
-        std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), blob.len());
-        *size = blob.len();
-        if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE }
+    let Some(c) = device.object::<PipelineCache>(cache) else { return vk::Result::ERROR_UNKNOWN };
+    let programs = c.programs.lock();
+    let room = data.room().unwrap_or(usize::MAX);
+    let (blob, all) = write(&programs, room);
+    if room < blob.len() {
+        // Not even header and signature: at least the header, if that fits.
+        let _ = data.fill(if room < HEADER { &[] } else { &blob[..HEADER] });
+        return vk::Result::INCOMPLETE;
     }
+    let _ = data.fill(&blob);
+    if all { vk::Result::SUCCESS } else { vk::Result::INCOMPLETE }
 }
 
-pub(crate) unsafe fn merge_pipeline_caches(
-    _: &Device,
+pub(crate) fn merge_pipeline_caches(
+    device: &Device,
     dst: vk::PipelineCache,
-    count: u32,
-    sources: *const vk::PipelineCache,
+    sources: &[vk::PipelineCache],
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(dst) = object::get::<PipelineCache>(dst) else { return vk::Result::ERROR_UNKNOWN };
-        for &s in chain::slice(sources, count) {
-            if let Some(s) = object::get::<PipelineCache>(s) {
-                let from = s.programs.lock().clone();
-                dst.programs.lock().extend(from);
-            }
+    let Some(dst) = device.object::<PipelineCache>(dst) else { return vk::Result::ERROR_UNKNOWN };
+    for &s in sources {
+        if let Some(s) = device.object::<PipelineCache>(s) {
+            let from = s.programs.lock().clone();
+            dst.programs.lock().extend(from);
         }
-        vk::Result::SUCCESS
     }
+    vk::Result::SUCCESS
 }

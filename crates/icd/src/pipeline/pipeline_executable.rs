@@ -2,7 +2,7 @@
 
 use crate::base::answer::{Answer, invalid};
 use crate::base::chain;
-use crate::base::object;
+use crate::base::given::{Call, In, List, OutSlice};
 use crate::device::Device;
 use crate::device::measured::stage_name;
 use crate::instance::limits::SUBGROUP_SIZE;
@@ -12,47 +12,40 @@ use std::fmt::Write;
 use vk::PipelineCreateFlags as Flags;
 use vk::PipelineExecutableStatisticFormatKHR as Format;
 
-pub(crate) unsafe fn get_pipeline_executable_properties_khr(
+pub(crate) fn get_pipeline_executable_properties_khr(
     _: &Device,
-    info: *const vk::PipelineInfoKHR,
-    count: *mut u32,
-    out: *mut vk::PipelineExecutablePropertiesKHR,
+    info: In<vk::PipelineInfoKHR>,
+    out: List<vk::PipelineExecutablePropertiesKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(p) = object::get::<Pipeline>((*info).pipeline) else { return vk::Result::ERROR_UNKNOWN };
-        let stages = &p.shared().stages;
-        chain::fill_with(stages.len(), count, out, |o, i| {
-            let e = &stages[i];
-            o.stages = e.stage;
-            chain::write_str(&mut o.name, &format!("{} shader {}", stage_name(e.stage), e.compiled.name));
-            let text = format!("Tuff wave program {:032x}, {} lanes a wave", e.key, e.compiled.program.lanes);
-            chain::write_str(&mut o.description, &text);
-            o.subgroup_size = SUBGROUP_SIZE;
-        })
-    }
+    let Some(p) = info.object::<Pipeline>(info.pipeline) else { return vk::Result::ERROR_UNKNOWN };
+    let stages = &p.shared().stages;
+    out.fill_with(stages.len(), |mut o, i| {
+        let e = &stages[i];
+        o.stages = e.stage;
+        chain::write_str(&mut o.name, &format!("{} shader {}", stage_name(e.stage), e.compiled.name));
+        let text = format!("Tuff wave program {:032x}, {} lanes a wave", e.key, e.compiled.program.lanes);
+        chain::write_str(&mut o.description, &text);
+        o.subgroup_size = SUBGROUP_SIZE;
+    })
 }
 
 /// The executable that is asked about, if its pipeline was created with `flag` (or is of such as `command` answers
 /// all the same). An error is VUID-…-executableIndex-03275, or -pipeline-03274 and -03278.
-unsafe fn executable<'a>(
-    info: &vk::PipelineExecutableInfoKHR,
+fn executable<'a>(
+    info: In<'a, vk::PipelineExecutableInfoKHR<'a>>,
     command: &str,
     flag: Flags,
     or: impl Fn(&Executable) -> bool,
 ) -> Answer<&'a Executable> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let p = object::get::<Pipeline>(info.pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
-        let (i, n) = (info.executable_index, p.stages.len());
-        let Some(e) = p.stages.get(i as usize) else {
-            return Err(invalid(&format!("{command}: executable {i} of a pipeline that has {n}")));
-        };
-        if !p.flags.contains(wide(flag)) && !or(e) {
-            return Err(invalid(&format!("{command}: the pipeline was not created with {flag:?}")));
-        }
-        Ok(e)
+    let p = info.object::<Pipeline>(info.pipeline).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
+    let (i, n) = (info.executable_index, p.stages.len());
+    let Some(e) = p.stages.get(i as usize) else {
+        return Err(invalid(&format!("{command}: executable {i} of a pipeline that has {n}")));
+    };
+    if !p.flags.contains(wide(flag)) && !or(e) {
+        return Err(invalid(&format!("{command}: the pipeline was not created with {flag:?}")));
     }
+    Ok(e)
 }
 
 /// A statistic: name, description, value.
@@ -120,30 +113,26 @@ fn cycles(all: &mut Vec<Statistic>, path: &str, what: &str, c: &shader::cost::Co
     }
 }
 
-pub(crate) unsafe fn get_pipeline_executable_statistics_khr(
+pub(crate) fn get_pipeline_executable_statistics_khr(
     _: &Device,
-    info: *const vk::PipelineExecutableInfoKHR,
-    count: *mut u32,
-    out: *mut vk::PipelineExecutableStatisticKHR,
+    info: In<vk::PipelineExecutableInfoKHR>,
+    out: List<vk::PipelineExecutableStatisticKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let command = "vkGetPipelineExecutableStatisticsKHR";
-        let e = match executable(&*info, command, Flags::CAPTURE_STATISTICS_KHR, |_| false) {
-            Ok(e) => e,
-            Err(e) => return e,
+    let command = "vkGetPipelineExecutableStatisticsKHR";
+    let e = match executable(info, command, Flags::CAPTURE_STATISTICS_KHR, |_| false) {
+        Ok(e) => e,
+        Err(e) => return e,
+    };
+    let all = statistics(&e.compiled.program);
+    out.fill_with(all.len(), |mut o, i| {
+        let (name, what, value) = &all[i];
+        chain::write_str(&mut o.name, name);
+        chain::write_str(&mut o.description, what);
+        (o.format, o.value) = match *value {
+            Number::Whole(v) => (Format::UINT64, vk::PipelineExecutableStatisticValueKHR { u64: v }),
+            Number::Real(v) => (Format::FLOAT64, vk::PipelineExecutableStatisticValueKHR { f64: v }),
         };
-        let all = statistics(&e.compiled.program);
-        chain::fill_with(all.len(), count, out, |o, i| {
-            let (name, what, value) = &all[i];
-            chain::write_str(&mut o.name, name);
-            chain::write_str(&mut o.description, what);
-            (o.format, o.value) = match *value {
-                Number::Whole(v) => (Format::UINT64, vk::PipelineExecutableStatisticValueKHR { u64: v }),
-                Number::Real(v) => (Format::FLOAT64, vk::PipelineExecutableStatisticValueKHR { f64: v }),
-            };
-        })
-    }
+    })
 }
 
 /// One line an op: its place, code and operands; and which of the application's blocks it comes from.
@@ -169,40 +158,36 @@ fn representations(e: &Executable) -> Vec<(&'static str, &'static str, String)> 
     all
 }
 
-pub(crate) unsafe fn get_pipeline_executable_internal_representations_khr(
+pub(crate) fn get_pipeline_executable_internal_representations_khr(
     _: &Device,
-    info: *const vk::PipelineExecutableInfoKHR,
-    count: *mut u32,
-    out: *mut vk::PipelineExecutableInternalRepresentationKHR,
+    info: In<vk::PipelineExecutableInfoKHR>,
+    out: List<vk::PipelineExecutableInternalRepresentationKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let command = "vkGetPipelineExecutableInternalRepresentationsKHR";
-        // The table of blocks is how an instrumented pipeline's metrics are read: it needs no flag of its own.
-        let instrumented = |e: &Executable| e.blocks.is_some();
-        let e = match executable(&*info, command, Flags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR, instrumented) {
-            Ok(e) => e,
-            Err(e) => return e,
-        };
-        let all = representations(e);
-        let mut cut = false;
-        let result = chain::fill_with(all.len(), count, out, |o, i| {
-            let (name, what, text) = &all[i];
-            chain::write_str(&mut o.name, name);
-            chain::write_str(&mut o.description, what);
-            o.is_text = vk::TRUE;
-            let mut text = text.clone().into_bytes();
-            text.push(0);
-            if o.p_data.is_null() {
-                o.data_size = text.len();
-                return;
-            }
-            let n = text.len().min(o.data_size);
-            cut |= n < text.len();
-            // The application gave `data_size` bytes.
-            std::ptr::copy_nonoverlapping(text.as_ptr(), o.p_data.cast(), n);
-            o.data_size = n;
-        });
-        if cut && result == vk::Result::SUCCESS { vk::Result::INCOMPLETE } else { result }
-    }
+    let command = "vkGetPipelineExecutableInternalRepresentationsKHR";
+    // The table of blocks is how an instrumented pipeline's metrics are read: it needs no flag of its own.
+    let instrumented = |e: &Executable| e.blocks.is_some();
+    let e = match executable(info, command, Flags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR, instrumented) {
+        Ok(e) => e,
+        Err(e) => return e,
+    };
+    let all = representations(e);
+    let mut cut = false;
+    let result = out.fill_with(all.len(), |mut o, i| {
+        let (name, what, text) = &all[i];
+        chain::write_str(&mut o.name, name);
+        chain::write_str(&mut o.description, what);
+        o.is_text = vk::TRUE;
+        let mut text = text.clone().into_bytes();
+        text.push(0);
+        if o.p_data.is_null() {
+            o.data_size = text.len();
+            return;
+        }
+        let n = text.len().min(o.data_size);
+        cut |= n < text.len();
+        // SAFETY: the application gave `data_size` bytes.
+        unsafe { OutSlice::new(o.p_data.cast(), o.data_size) }.copy(&text[..n]);
+        o.data_size = n;
+    });
+    if cut && result == vk::Result::SUCCESS { vk::Result::INCOMPLETE } else { result }
 }

@@ -1,9 +1,8 @@
 //! Graphics pipelines: whole, as libraries of some of their four parts, and linked from such.
 
 use crate::base::answer::{Answer, invalid};
-use crate::base::chain;
+use crate::base::given::{Call, In, OutSlice};
 use crate::base::hash::Hasher128;
-use crate::base::object;
 use crate::device::Device;
 use crate::pipeline::draw_settings::{Dynamic, Settings};
 use crate::pipeline::pipeline_cache::PipelineCache;
@@ -57,70 +56,63 @@ struct Stage {
     made: Executable,
 }
 
-fn flags(info: &vk::GraphicsPipelineCreateInfo) -> vk::PipelineCreateFlags2 {
-    // SAFETY: the application's chain.
-    unsafe { pipeline::flags(info.p_next, info.flags) }
+fn flags(info: In<vk::GraphicsPipelineCreateInfo>) -> vk::PipelineCreateFlags2 {
+    pipeline::flags(info.find(), info.flags)
+}
+
+/// The stages of a creation; of a part of a pipeline without shaders there may be none.
+pub(crate) fn stages_of<'a>(
+    info: In<'a, vk::GraphicsPipelineCreateInfo<'a>>,
+) -> In<'a, [vk::PipelineShaderStageCreateInfo<'a>]> {
+    // SAFETY: so many wherever there are parts with shaders; else the count is 0 or the pointer null.
+    unsafe { info.stages() }
 }
 
 /// The layout of a creation, if it has one. Error: one that is none.
-unsafe fn layout_of(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Option<Arc<Layout>>> {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    match unsafe { pipeline_layout::of_pipeline(info.layout, flags(info)) } {
+fn layout_of(info: In<vk::GraphicsPipelineCreateInfo>) -> Answer<Option<Arc<Layout>>> {
+    match pipeline_layout::of_pipeline(info, info.layout, flags(info)) {
         None if info.layout != vk::PipelineLayout::null() => Err(vk::Result::ERROR_UNKNOWN),
         found => Ok(found),
     }
 }
 
 /// Whether fragments may read attachments as images: by a flag, or as dynamic state says.
-unsafe fn feedback(info: &vk::GraphicsPipelineCreateInfo) -> FeedbackLoop {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let loops = wide(
-            Flags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT | Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT,
-        );
-        let dynamic = info
-            .p_dynamic_state
-            .as_ref()
-            .map_or(&[][..], |d| chain::slice(d.p_dynamic_states, d.dynamic_state_count));
-        if flags(info).intersects(loops) {
-            FeedbackLoop::Always
-        } else if dynamic.contains(&vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT) {
-            FeedbackLoop::Dynamic
-        } else {
-            FeedbackLoop::Never
-        }
+fn feedback(info: In<vk::GraphicsPipelineCreateInfo>) -> FeedbackLoop {
+    let loops =
+        wide(Flags::COLOR_ATTACHMENT_FEEDBACK_LOOP_EXT | Flags::DEPTH_STENCIL_ATTACHMENT_FEEDBACK_LOOP_EXT);
+    let dynamic = info.dynamic_state().map_or(&[][..], |d| d.dynamic_states());
+    if flags(info).intersects(loops) {
+        FeedbackLoop::Always
+    } else if dynamic.contains(&vk::DynamicState::ATTACHMENT_FEEDBACK_LOOP_ENABLE_EXT) {
+        FeedbackLoop::Dynamic
+    } else {
+        FeedbackLoop::Never
     }
 }
 
 /// The libraries that a pipeline is linked from.
-unsafe fn libraries<'a>(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Vec<&'a Shared>> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let Some(l) = chain::find::<vk::PipelineLibraryCreateInfoKHR>(info.p_next) else {
-            return Ok(Vec::new());
-        };
-        chain::slice(l.p_libraries, l.library_count)
-            .iter()
-            .map(|&p| {
-                let shared = object::get::<Pipeline>(p).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
-                match &shared.kind {
-                    PipelineKind::Graphics(g) if g.library.is_some() => Ok(shared),
-                    _ => Err(invalid("vkCreateGraphicsPipelines: a library that is none")),
-                }
-            })
-            .collect()
-    }
+fn libraries<'a>(info: In<'a, vk::GraphicsPipelineCreateInfo<'a>>) -> Answer<Vec<&'a Shared>> {
+    let Some(l) = info.find::<vk::PipelineLibraryCreateInfoKHR>() else {
+        return Ok(Vec::new());
+    };
+    l.libraries()
+        .iter()
+        .map(|&p| {
+            let shared = info.object::<Pipeline>(p).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
+            match &shared.kind {
+                PipelineKind::Graphics(g) if g.library.is_some() => Ok(shared),
+                _ => Err(invalid("vkCreateGraphicsPipelines: a library that is none")),
+            }
+        })
+        .collect()
 }
 
 /// The parts that a creation itself describes.
-unsafe fn own_parts(info: &vk::GraphicsPipelineCreateInfo, is_library: bool, linked: bool) -> Parts {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        match chain::find::<vk::GraphicsPipelineLibraryCreateInfoEXT>(info.p_next) {
-            Some(l) => l.flags,
-            None if is_library || linked => Parts::empty(),
-            None => ALL,
-        }
+fn own_parts(info: In<vk::GraphicsPipelineCreateInfo>, is_library: bool, linked: bool) -> Parts {
+    match info.find::<vk::GraphicsPipelineLibraryCreateInfoEXT>() {
+        Some(l) => l.flags,
+        None if is_library || linked => Parts::empty(),
+        None => ALL,
     }
 }
 
@@ -160,148 +152,132 @@ impl Build {
     }
 
     /// What the creation describes, as far as `parts` say.
-    unsafe fn describe(
+    fn describe(
         &mut self,
         cache: Option<&PipelineCache>,
-        info: &vk::GraphicsPipelineCreateInfo,
+        info: In<vk::GraphicsPipelineCreateInfo>,
         parts: Parts,
         must_have: bool,
     ) -> Answer {
-        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-        unsafe {
-            // Each part has its own dynamic states; naming others has no effect.
-            let on = state::dynamic(info).of_parts(parts);
-            self.dynamic.insert(on);
-            self.parts |= parts;
-            if parts.contains(Parts::VERTEX_INPUT_INTERFACE) {
-                self.settings.input = state::input(info, on)?;
-            }
-            let mut stages = vk::ShaderStageFlags::empty();
-            let mut layout = None;
-            if parts.intersects(Parts::PRE_RASTERIZATION_SHADERS | Parts::FRAGMENT_SHADER)
-                && let Some(given) = layout_of(info)?
-            {
-                self.layouts.push(given.clone());
-                layout = Some(given);
-            }
-            if parts.contains(Parts::PRE_RASTERIZATION_SHADERS) {
-                self.settings.geometry = state::geometry(info, on);
-                stages |= vk::ShaderStageFlags::ALL_GRAPHICS & !vk::ShaderStageFlags::FRAGMENT;
-                stages |= vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT;
-            }
-            // Without rasterisation the fragment parts are ignored.
-            let drawn = !self.parts.contains(Parts::PRE_RASTERIZATION_SHADERS)
-                || state::rasterises(&self.settings.geometry, self.dynamic);
-            if drawn {
-                let whole = parts.contains(Parts::FRAGMENT_OUTPUT_INTERFACE)
-                    || info.render_pass != vk::RenderPass::null();
-                let targets = Targets::of(info);
-                if parts.contains(Parts::FRAGMENT_SHADER) {
-                    self.settings.fragment = state::fragment(info, whole.then_some(&targets));
-                    stages |= vk::ShaderStageFlags::FRAGMENT;
-                }
-                if parts.contains(Parts::FRAGMENT_OUTPUT_INTERFACE) {
-                    self.settings.output = state::output(info, &targets);
-                }
-            }
-            for s in chain::slice(info.p_stages, info.stage_count) {
-                if !stages.contains(s.stage) {
-                    self.hits.push(false);
-                    continue;
-                }
-                let layout = layout.clone().ok_or(vk::Result::ERROR_UNKNOWN)?;
-                let source = pipeline::source(info.p_next, s, flags(info))?;
-                let (made, hit) = source.compile(cache, &layout, must_have)?;
-                self.hits.push(hit);
-                self.stages.push(Stage { source, layout, made });
-            }
-            Ok(())
+        // Each part has its own dynamic states; naming others has no effect.
+        let on = state::dynamic(info).of_parts(parts);
+        self.dynamic.insert(on);
+        self.parts |= parts;
+        if parts.contains(Parts::VERTEX_INPUT_INTERFACE) {
+            self.settings.input = state::input(info, on)?;
         }
+        let mut stages = vk::ShaderStageFlags::empty();
+        let mut layout = None;
+        if parts.intersects(Parts::PRE_RASTERIZATION_SHADERS | Parts::FRAGMENT_SHADER)
+            && let Some(given) = layout_of(info)?
+        {
+            self.layouts.push(given.clone());
+            layout = Some(given);
+        }
+        if parts.contains(Parts::PRE_RASTERIZATION_SHADERS) {
+            self.settings.geometry = state::geometry(info, on);
+            stages |= vk::ShaderStageFlags::ALL_GRAPHICS & !vk::ShaderStageFlags::FRAGMENT;
+            stages |= vk::ShaderStageFlags::TASK_EXT | vk::ShaderStageFlags::MESH_EXT;
+        }
+        // Without rasterisation the fragment parts are ignored.
+        let drawn = !self.parts.contains(Parts::PRE_RASTERIZATION_SHADERS)
+            || state::rasterises(&self.settings.geometry, self.dynamic);
+        if drawn {
+            let whole = parts.contains(Parts::FRAGMENT_OUTPUT_INTERFACE)
+                || info.render_pass != vk::RenderPass::null();
+            let targets = Targets::of(info);
+            if parts.contains(Parts::FRAGMENT_SHADER) {
+                self.settings.fragment = state::fragment(info, whole.then_some(&targets));
+                stages |= vk::ShaderStageFlags::FRAGMENT;
+            }
+            if parts.contains(Parts::FRAGMENT_OUTPUT_INTERFACE) {
+                self.settings.output = state::output(info, &targets);
+            }
+        }
+        for s in stages_of(info) {
+            if !stages.contains(s.stage) {
+                self.hits.push(false);
+                continue;
+            }
+            let layout = layout.clone().ok_or(vk::Result::ERROR_UNKNOWN)?;
+            let source = pipeline::source(info.find(), s, flags(info))?;
+            let (made, hit) = source.compile(cache, &layout, must_have)?;
+            self.hits.push(hit);
+            self.stages.push(Stage { source, layout, made });
+        }
+        Ok(())
     }
 
     /// The layout of the whole: the creation's if it has one, else all that the libraries have.
-    unsafe fn layout(&self, info: &vk::GraphicsPipelineCreateInfo) -> Answer<Arc<Layout>> {
-        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-        unsafe {
-            if let Some(l) = layout_of(info)?
-                && self.layouts.iter().all(|o| o.within(&l))
-            {
-                return Ok(l);
-            }
-            Ok(match self.layouts.as_slice() {
-                [one] => one.clone(),
-                all => Arc::new(Layout::union(all)),
-            })
+    fn layout(&self, info: In<vk::GraphicsPipelineCreateInfo>) -> Answer<Arc<Layout>> {
+        if let Some(l) = layout_of(info)?
+            && self.layouts.iter().all(|o| o.within(&l))
+        {
+            return Ok(l);
         }
+        Ok(match self.layouts.as_slice() {
+            [one] => one.clone(),
+            all => Arc::new(Layout::union(all)),
+        })
     }
 }
 
 /// `zero_one`: depth is clamped to 0 to 1 where nothing else clamps it.
-unsafe fn graphics(
+fn graphics(
     cache: Option<&PipelineCache>,
-    info: &vk::GraphicsPipelineCreateInfo,
+    info: In<vk::GraphicsPipelineCreateInfo>,
     zero_one: bool,
 ) -> Answer<Pipeline> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let began = Instant::now();
-        let flags = flags(info);
-        let must_have = flags.contains(wide(Flags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
-        let is_library = flags.contains(wide(Flags::LIBRARY_KHR));
-        let linked = libraries(info)?;
-        let parts = own_parts(info, is_library, !linked.is_empty());
-        let mut b = Build { feedback: feedback(info), ..Default::default() };
-        for shared in &linked {
-            if let PipelineKind::Graphics(g) = &shared.kind
-                && let Some(l) = &g.library
-            {
-                b.take(g, l);
-            }
+    let began = Instant::now();
+    let flags = flags(info);
+    let must_have = flags.contains(wide(Flags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
+    let is_library = flags.contains(wide(Flags::LIBRARY_KHR));
+    let linked = libraries(info)?;
+    let parts = own_parts(info, is_library, !linked.is_empty());
+    let mut b = Build { feedback: feedback(info), ..Default::default() };
+    for shared in &linked {
+        if let PipelineKind::Graphics(g) = &shared.kind
+            && let Some(l) = &g.library
+        {
+            b.take(g, l);
         }
-        b.describe(cache, info, parts, must_have)?;
-        b.settings.geometry.zero_one = zero_one;
-        let layout = b.layout(info)?;
-        // A library's shader may have been laid out with holes where the whole has sets.
-        for s in &mut b.stages {
-            if !s.layout.within(&layout) {
-                s.made = s.source.compile(cache, &layout, must_have)?.0;
-                s.layout = layout.clone();
-            }
-        }
-        pipeline::feedback(info.p_next, began, &b.hits);
-        b.stages.sort_by_key(|s| s.made.stage.as_raw());
-        let stages: Vec<Executable> = b.stages.iter().map(|s| s.made.clone()).collect();
-        let sources: Vec<Source> = b.stages.iter().map(|s| s.source.clone()).collect();
-        let drawn = state::rasterises(&b.settings.geometry, b.dynamic);
-        let made = if is_library { None } else { Some(Arc::new(assemble(&stages, drawn, b.feedback)?)) };
-        let library = is_library.then_some(Library {
-            parts: b.parts,
-            stages: b.stages,
-            layouts: b.layouts,
-            feedback: b.feedback,
-        });
-        let g = Graphics { pipeline: made, settings: b.settings, dynamic: b.dynamic, library };
-        Ok(Pipeline::new(layout, flags, PipelineKind::Graphics(Box::new(g)), stages).capturing(sources))
     }
+    b.describe(cache, info, parts, must_have)?;
+    b.settings.geometry.zero_one = zero_one;
+    let layout = b.layout(info)?;
+    // A library's shader may have been laid out with holes where the whole has sets.
+    for s in &mut b.stages {
+        if !s.layout.within(&layout) {
+            s.made = s.source.compile(cache, &layout, must_have)?.0;
+            s.layout = layout.clone();
+        }
+    }
+    pipeline::feedback(info.find(), began, &b.hits);
+    b.stages.sort_by_key(|s| s.made.stage.as_raw());
+    let stages: Vec<Executable> = b.stages.iter().map(|s| s.made.clone()).collect();
+    let sources: Vec<Source> = b.stages.iter().map(|s| s.source.clone()).collect();
+    let drawn = state::rasterises(&b.settings.geometry, b.dynamic);
+    let made = if is_library { None } else { Some(Arc::new(assemble(&stages, drawn, b.feedback)?)) };
+    let library = is_library.then_some(Library {
+        parts: b.parts,
+        stages: b.stages,
+        layouts: b.layouts,
+        feedback: b.feedback,
+    });
+    let g = Graphics { pipeline: made, settings: b.settings, dynamic: b.dynamic, library };
+    Ok(Pipeline::new(layout, flags, PipelineKind::Graphics(Box::new(g)), stages).capturing(sources))
 }
 
 /// What the programs of a creation depend on, those of its libraries included.
-///
-/// # Safety
-/// The structure is valid with its chain, nobody destroys the objects meanwhile.
-pub(crate) unsafe fn keys(info: &vk::GraphicsPipelineCreateInfo) -> Answer<Vec<u128>> {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        let mut keys: Vec<u128> =
-            libraries(info)?.iter().flat_map(|l| l.stages.iter().map(|s| s.key)).collect();
-        let layout = layout_of(info)?;
-        for s in chain::slice(info.p_stages, info.stage_count) {
-            let source = pipeline::source(info.p_next, s, flags(info))?;
-            // Stages of parts that a library does not have come without a layout, and are ignored.
-            keys.extend(layout.as_ref().map(|l| source.key(l)));
-        }
-        Ok(keys)
+pub(crate) fn keys(info: In<vk::GraphicsPipelineCreateInfo>) -> Answer<Vec<u128>> {
+    let mut keys: Vec<u128> = libraries(info)?.iter().flat_map(|l| l.stages.iter().map(|s| s.key)).collect();
+    let layout = layout_of(info)?;
+    for s in stages_of(info) {
+        let source = pipeline::source(info.find(), s, flags(info))?;
+        // Stages of parts that a library does not have come without a layout, and are ignored.
+        keys.extend(layout.as_ref().map(|l| source.key(l)));
     }
+    Ok(keys)
 }
 
 /// The pipeline for the GPU. `drawn`: primitives may be rasterised.
@@ -345,20 +321,14 @@ pub(crate) fn assemble(
     })
 }
 
-pub(crate) unsafe fn create_graphics_pipelines(
+pub(crate) fn create_graphics_pipelines(
     device: &Device,
     cache: vk::PipelineCache,
-    count: u32,
-    infos: *const vk::GraphicsPipelineCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::Pipeline,
+    infos: In<[vk::GraphicsPipelineCreateInfo]>,
+    out: OutSlice<vk::Pipeline>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        // § Depth Clamping and Range Adjustment
-        let zero_one = device.features.has("depthClampZeroOne")
-            && !device.extensions.has(c"VK_EXT_depth_range_unrestricted");
-        let infos = chain::slice(infos, count);
-        pipeline::create_all(device, cache, infos, out, flags, |c, i| graphics(c, i, zero_one))
-    }
+    // § Depth Clamping and Range Adjustment
+    let zero_one = device.features.has("depthClampZeroOne")
+        && !device.extensions.has(c"VK_EXT_depth_range_unrestricted");
+    pipeline::create_all(device, cache, infos, out, flags, |c, i| graphics(c, i, zero_one))
 }

@@ -1,8 +1,8 @@
 //! VkPipelineLayout.
 
 use crate::base::answer::{Answer, created, invalid};
-use crate::base::chain;
-use crate::base::object::{self, Object};
+use crate::base::given::{Call, Doomed, In, Out};
+use crate::base::object::Object;
 use crate::descriptor::descriptor_layout::{self, SetLayout};
 use crate::device::Device;
 use crate::instance::limits::MAX_PUSH_CONSTANTS;
@@ -118,78 +118,57 @@ impl Layout {
     }
 }
 
-unsafe fn new(info: &vk::PipelineLayoutCreateInfo) -> Answer<PipelineLayout> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let sets = chain::slice(info.p_set_layouts, info.set_layout_count);
-        let ranges = chain::slice(info.p_push_constant_ranges, info.push_constant_range_count);
-        Ok(PipelineLayout { shared: Arc::new(described(sets, ranges, "vkCreatePipelineLayout")?) })
-    }
+fn new(info: In<vk::PipelineLayoutCreateInfo>) -> Answer<PipelineLayout> {
+    let sets = info.set_layouts();
+    let ranges = info.push_constant_ranges();
+    Ok(PipelineLayout { shared: Arc::new(described(info, sets, ranges, "vkCreatePipelineLayout")?) })
 }
 
 /// The layout of these sets and push constants. `command`: whose they are, for messages.
-///
-/// # Safety
-/// The handles are alive.
-pub(crate) unsafe fn described(
+pub(crate) fn described<'a>(
+    call: impl Call<'a>,
     sets: &[vk::DescriptorSetLayout],
     ranges: &[vk::PushConstantRange],
     command: &str,
 ) -> Answer<Layout> {
-    // SAFETY: the caller keeps what is asked for above.
-    unsafe {
-        if sets.len() > MAX_SETS as usize {
-            return Err(invalid(&format!("{command}: more than {MAX_SETS} sets")));
-        }
-        let sets = sets
-            .iter()
-            .map(|&l| if l == vk::DescriptorSetLayout::null() { None } else { descriptor_layout::get(l) })
-            .collect();
-        let push_bytes = ranges.iter().map(|r| r.offset.saturating_add(r.size)).max().unwrap_or(0);
-        if push_bytes > MAX_PUSH_CONSTANTS {
-            return Err(invalid(&format!("{command}: push constants end after {MAX_PUSH_CONSTANTS} bytes")));
-        }
-        Ok(Layout::new(sets, push_bytes))
+    if sets.len() > MAX_SETS as usize {
+        return Err(invalid(&format!("{command}: more than {MAX_SETS} sets")));
     }
+    let sets = sets
+        .iter()
+        .map(|&l| if l == vk::DescriptorSetLayout::null() { None } else { descriptor_layout::get(call, l) })
+        .collect();
+    let push_bytes = ranges.iter().map(|r| r.offset.saturating_add(r.size)).max().unwrap_or(0);
+    if push_bytes > MAX_PUSH_CONSTANTS {
+        return Err(invalid(&format!("{command}: push constants end after {MAX_PUSH_CONSTANTS} bytes")));
+    }
+    Ok(Layout::new(sets, push_bytes))
 }
 
-pub(crate) unsafe fn get(layout: vk::PipelineLayout) -> Option<Arc<Layout>> {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe { Some(object::get::<PipelineLayout>(layout)?.shared.clone()) }
+pub(crate) fn get<'a>(call: impl Call<'a>, layout: vk::PipelineLayout) -> Option<Arc<Layout>> {
+    Some(call.object::<PipelineLayout>(layout)?.shared.clone())
 }
 
 /// The layout of a pipeline with these flags.
-///
-/// # Safety
-/// The handle is alive.
-pub(crate) unsafe fn of_pipeline(
+pub(crate) fn of_pipeline<'a>(
+    call: impl Call<'a>,
     layout: vk::PipelineLayout,
     flags: vk::PipelineCreateFlags2,
 ) -> Option<Arc<Layout>> {
-    // SAFETY: the caller keeps what is asked for above.
-    if flags.contains(DESCRIPTOR_HEAP) { Some(Layout::of_heaps()) } else { unsafe { get(layout) } }
+    if flags.contains(DESCRIPTOR_HEAP) { Some(Layout::of_heaps()) } else { get(call, layout) }
 }
 
 /// VK_PIPELINE_CREATE_2_DESCRIPTOR_HEAP_BIT_EXT
 const DESCRIPTOR_HEAP: vk::PipelineCreateFlags2 = vk::PipelineCreateFlags2::from_raw(1 << 36);
 
-pub(crate) unsafe fn create_pipeline_layout(
+pub(crate) fn create_pipeline_layout(
     _: &Device,
-    info: *const vk::PipelineLayoutCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::PipelineLayout,
+    info: In<vk::PipelineLayoutCreateInfo>,
+    out: Out<vk::PipelineLayout>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, new(&*info)) }
+    created(out, new(info))
 }
 
-pub(crate) unsafe fn destroy_pipeline_layout(
-    _: &Device,
-    layout: vk::PipelineLayout,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<PipelineLayout>(layout);
-    }
+pub(crate) fn destroy_pipeline_layout(_: &Device, layout: Doomed<PipelineLayout>) {
+    layout.destroy();
 }

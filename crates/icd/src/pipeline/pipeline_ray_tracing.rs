@@ -1,8 +1,7 @@
 //! Ray tracing pipelines: their shader groups, libraries and handles (VK_KHR_ray_tracing_pipeline).
 
 use crate::base::answer::{Answer, invalid};
-use crate::base::chain;
-use crate::base::object;
+use crate::base::given::{Call, In, OutSlice};
 use crate::device::Device;
 use crate::pipeline::pipeline_cache::PipelineCache;
 use crate::pipeline::pipeline_layout;
@@ -10,16 +9,14 @@ use crate::pipeline::{self, Executable, Pipeline, PipelineKind, Shared};
 use crate::sync::deferred_operation;
 use gpu::trace::{Group, HANDLE, MAX_RECURSION, RayPipeline, Shader};
 use machine::lost::Title;
-use std::ffi::c_void;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
 use vk::RayTracingShaderGroupTypeKHR as Type;
 use vk::ShaderStageFlags as Stages;
 
-fn flags(info: &vk::RayTracingPipelineCreateInfoKHR) -> vk::PipelineCreateFlags2 {
-    // SAFETY: the application's chain.
-    unsafe { pipeline::flags(info.p_next, info.flags) }
+fn flags(info: In<vk::RayTracingPipelineCreateInfoKHR>) -> vk::PipelineCreateFlags2 {
+    pipeline::flags(info.find(), info.flags)
 }
 
 /// A pipeline's own part, if it is one for rays.
@@ -34,7 +31,7 @@ pub(crate) fn rays(shared: &Shared) -> Option<&Arc<RayPipeline>> {
 const CAPTURED: usize = 8;
 
 /// One group of a creation, whose stages are these.
-unsafe fn group(g: &vk::RayTracingShaderGroupCreateInfoKHR, stages: &[Executable]) -> Answer<Group> {
+fn group(g: &vk::RayTracingShaderGroupCreateInfoKHR, stages: &[Executable]) -> Answer<Group> {
     let shader = |index: u32, of: Stages| match stages.get(index as usize) {
         _ if index == vk::SHADER_UNUSED_KHR => Ok(None),
         Some(s) if of.contains(s.stage) => Ok(Some(index as usize)),
@@ -62,145 +59,130 @@ unsafe fn group(g: &vk::RayTracingShaderGroupCreateInfoKHR, stages: &[Executable
     })
 }
 
-unsafe fn create(
-    cache: Option<&PipelineCache>,
-    info: &vk::RayTracingPipelineCreateInfoKHR,
-) -> Answer<Pipeline> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        let began = Instant::now();
-        let flags = flags(info);
-        let layout = pipeline_layout::of_pipeline(info.layout, flags).ok_or(vk::Result::ERROR_UNKNOWN)?;
-        if info.max_pipeline_ray_recursion_depth > MAX_RECURSION {
-            return Err(invalid(&format!(
-                "vkCreateRayTracingPipelinesKHR: a recursion of {}, of {MAX_RECURSION} at most",
-                info.max_pipeline_ray_recursion_depth
-            )));
-        }
-        let must = flags.contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
-        let (mut stages, mut hits, mut sources) = (vec![], vec![], vec![]);
-        for stage in chain::slice(info.p_stages, info.stage_count) {
-            let source = pipeline::source(info.p_next, stage, flags)?;
-            let (made, hit) = source.compile(cache, &layout, must)?;
-            stages.push(made);
-            hits.push(hit);
-            sources.push(source);
-        }
-        let mut groups = vec![];
-        for g in chain::slice(info.p_groups, info.group_count) {
-            groups.push(group(g, &stages)?);
-        }
-        if let Some(l) = info.p_library_info.as_ref() {
-            for &library in chain::slice(l.p_libraries, l.library_count) {
-                let library = object::get::<Pipeline>(library).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
-                let own = rays(library)
-                    .ok_or_else(|| invalid("vkCreateRayTracingPipelinesKHR: a library that is none"))?;
-                let before = stages.len();
-                groups.extend(own.groups.iter().map(|g| g.moved(before)));
-                stages.extend(library.stages.iter().cloned());
-            }
-        }
-        pipeline::feedback(info.p_next, began, &hits);
-        let shaders: Vec<Arc<Shader>> = stages
-            .iter()
-            .map(|e| {
-                let (program, name) = (e.compiled.program.clone(), e.compiled.name.clone());
-                Arc::new(Shader { program, name })
-            })
-            .collect();
-        let mut h = std::collections::hash_map::DefaultHasher::new();
-        stages.iter().for_each(|e| e.content.hash(&mut h));
-        let first = stages.iter().find(|e| e.stage == Stages::RAYGEN_KHR);
-        let title = Title::new(first.map_or("", |e| e.compiled.name.as_str()), h.finish());
-        let culls = [
-            (vk::PipelineCreateFlags::RAY_TRACING_SKIP_TRIANGLES_KHR, 0x100),
-            (vk::PipelineCreateFlags::RAY_TRACING_SKIP_AABBS_KHR, 0x200),
-        ];
-        let ray_flags = culls.iter().filter(|c| flags.contains(pipeline::wide(c.0))).map(|c| c.1).sum();
-        let made = RayPipeline::new(shaders, groups, info.max_pipeline_ray_recursion_depth, ray_flags, title);
-        let kind = PipelineKind::RayTracing(Arc::new(made));
-        Ok(Pipeline::new(layout, flags, kind, stages).capturing(sources))
+fn create(cache: Option<&PipelineCache>, info: In<vk::RayTracingPipelineCreateInfoKHR>) -> Answer<Pipeline> {
+    let began = Instant::now();
+    let flags = flags(info);
+    let layout = pipeline_layout::of_pipeline(info, info.layout, flags).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    if info.max_pipeline_ray_recursion_depth > MAX_RECURSION {
+        return Err(invalid(&format!(
+            "vkCreateRayTracingPipelinesKHR: a recursion of {}, of {MAX_RECURSION} at most",
+            info.max_pipeline_ray_recursion_depth
+        )));
     }
+    let must = flags.contains(pipeline::wide(vk::PipelineCreateFlags::FAIL_ON_PIPELINE_COMPILE_REQUIRED));
+    let (mut stages, mut hits, mut sources) = (vec![], vec![], vec![]);
+    for stage in info.stages() {
+        let source = pipeline::source(info.find(), stage, flags)?;
+        let (made, hit) = source.compile(cache, &layout, must)?;
+        stages.push(made);
+        hits.push(hit);
+        sources.push(source);
+    }
+    let mut groups = vec![];
+    for g in info.groups() {
+        groups.push(group(&g, &stages)?);
+    }
+    if let Some(l) = info.library_info() {
+        for &library in l.libraries() {
+            let library = info.object::<Pipeline>(library).ok_or(vk::Result::ERROR_UNKNOWN)?.shared();
+            let own = rays(library)
+                .ok_or_else(|| invalid("vkCreateRayTracingPipelinesKHR: a library that is none"))?;
+            let before = stages.len();
+            groups.extend(own.groups.iter().map(|g| g.moved(before)));
+            stages.extend(library.stages.iter().cloned());
+        }
+    }
+    pipeline::feedback(info.find(), began, &hits);
+    let shaders: Vec<Arc<Shader>> = stages
+        .iter()
+        .map(|e| {
+            let (program, name) = (e.compiled.program.clone(), e.compiled.name.clone());
+            Arc::new(Shader { program, name })
+        })
+        .collect();
+    let mut h = std::collections::hash_map::DefaultHasher::new();
+    stages.iter().for_each(|e| e.content.hash(&mut h));
+    let first = stages.iter().find(|e| e.stage == Stages::RAYGEN_KHR);
+    let title = Title::new(first.map_or("", |e| e.compiled.name.as_str()), h.finish());
+    let culls = [
+        (vk::PipelineCreateFlags::RAY_TRACING_SKIP_TRIANGLES_KHR, 0x100),
+        (vk::PipelineCreateFlags::RAY_TRACING_SKIP_AABBS_KHR, 0x200),
+    ];
+    let ray_flags = culls.iter().filter(|c| flags.contains(pipeline::wide(c.0))).map(|c| c.1).sum();
+    let made = RayPipeline::new(shaders, groups, info.max_pipeline_ray_recursion_depth, ray_flags, title);
+    let kind = PipelineKind::RayTracing(Arc::new(made));
+    Ok(Pipeline::new(layout, flags, kind, stages).capturing(sources))
 }
 
-pub(crate) unsafe fn create_ray_tracing_pipelines_khr(
+pub(crate) fn create_ray_tracing_pipelines_khr(
     device: &Device,
     operation: vk::DeferredOperationKHR,
     cache: vk::PipelineCache,
-    count: u32,
-    infos: *const vk::RayTracingPipelineCreateInfoKHR,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::Pipeline,
+    infos: In<[vk::RayTracingPipelineCreateInfoKHR]>,
+    out: OutSlice<vk::Pipeline>,
 ) -> vk::Result {
-    let (infos, out) = (infos as usize, out as usize);
+    let (n, infos, out) = (infos.len(), infos.as_ptr() as usize, out.start() as usize);
     let work = move |device: &Device| {
-        let (infos, out) = (infos as *const vk::RayTracingPipelineCreateInfoKHR, out as *mut vk::Pipeline);
-        // SAFETY: valid usage: the call's pointers lead to what they are said to, until a deferred operation has ended.
-        unsafe {
-            pipeline::create_all(device, cache, chain::slice(infos, count), out, flags, |c, i| create(c, i))
-        }
+        // SAFETY: valid usage: the call's arrays stay until a deferred operation has ended.
+        let (infos, out) = unsafe {
+            let infos = In::array(infos as *const vk::RayTracingPipelineCreateInfoKHR, n);
+            (infos, OutSlice::new(out as *mut vk::Pipeline, n))
+        };
+        pipeline::create_all(device, cache, infos, out, flags, create)
     };
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe { deferred_operation::perform(device, operation, work) }
+    deferred_operation::perform(device, operation, work)
 }
 
 /// Writes `each` of groups `first` on.
-unsafe fn write<const N: usize>(
+fn write<const N: usize>(
+    device: &Device,
     pipeline: vk::Pipeline,
     first: u32,
     count: u32,
-    size: usize,
-    data: *mut c_void,
+    data: OutSlice<u8>,
     each: impl Fn(&Group) -> [u8; N],
 ) -> vk::Result {
-    // SAFETY: valid usage: so many bytes can be written.
-    unsafe {
-        let found = object::get::<Pipeline>(pipeline).and_then(|p| rays(p.shared()));
-        let end = (first as usize).saturating_add(count as usize);
-        let groups = found.and_then(|p| p.groups.get(first as usize..end));
-        let Some(groups) = groups.filter(|g| g.len() * N <= size) else {
-            return invalid(&format!("groups {first} + {count} are not the pipeline's, or do not fit"));
-        };
-        for (i, g) in groups.iter().enumerate() {
-            data.byte_add(i * N).cast::<[u8; N]>().write_unaligned(each(g));
-        }
-        vk::Result::SUCCESS
+    let found = device.object::<Pipeline>(pipeline).and_then(|p| rays(p.shared()));
+    let end = (first as usize).saturating_add(count as usize);
+    let groups = found.and_then(|p| p.groups.get(first as usize..end));
+    let Some(groups) = groups.filter(|g| g.len() * N <= data.len()) else {
+        return invalid(&format!("groups {first} + {count} are not the pipeline's, or do not fit"));
+    };
+    for (i, g) in groups.iter().enumerate() {
+        // It fits, as just compared.
+        let _ = data.put(i * N, &each(g));
     }
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn get_ray_tracing_shader_group_handles_khr(
-    _: &Device,
+pub(crate) fn get_ray_tracing_shader_group_handles_khr(
+    device: &Device,
     pipeline: vk::Pipeline,
     first: u32,
     count: u32,
-    size: usize,
-    data: *mut c_void,
+    data: OutSlice<u8>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { write::<HANDLE>(pipeline, first, count, size, data, Group::handle) }
+    write::<HANDLE>(device, pipeline, first, count, data, Group::handle)
 }
 
-pub(crate) unsafe fn get_ray_tracing_capture_replay_shader_group_handles_khr(
-    _: &Device,
+pub(crate) fn get_ray_tracing_capture_replay_shader_group_handles_khr(
+    device: &Device,
     pipeline: vk::Pipeline,
     first: u32,
     count: u32,
-    size: usize,
-    data: *mut c_void,
+    data: OutSlice<u8>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { write::<CAPTURED>(pipeline, first, count, size, data, |g| g.id.to_le_bytes()) }
+    write::<CAPTURED>(device, pipeline, first, count, data, |g| g.id.to_le_bytes())
 }
 
 /// A lane's private words: there is no other stack, and none that an application could make too small.
-pub(crate) unsafe fn get_ray_tracing_shader_group_stack_size_khr(
-    _: &Device,
+pub(crate) fn get_ray_tracing_shader_group_stack_size_khr(
+    device: &Device,
     pipeline: vk::Pipeline,
     group: u32,
     shader: vk::ShaderGroupShaderKHR,
 ) -> u64 {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    let found = unsafe { object::get::<Pipeline>(pipeline) }.and_then(|p| rays(p.shared()));
+    let found = device.object::<Pipeline>(pipeline).and_then(|p| rays(p.shared()));
     let Some((p, g)) = found.and_then(|p| Some((p, p.groups.get(group as usize)?))) else { return 0 };
     let index = match shader {
         vk::ShaderGroupShaderKHR::GENERAL => g.general,

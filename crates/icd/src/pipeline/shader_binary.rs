@@ -39,17 +39,8 @@ pub(crate) fn write(made: &Executable, layout: &Layout) -> Vec<u8> {
 }
 
 /// The program of a binary for a shader of this stage and layout.
-///
-/// # Safety
-/// As [`Verified::copied`].
-pub(crate) unsafe fn read(
-    p: *const u8,
-    size: usize,
-    stage: vk::ShaderStageFlags,
-    layout: &Layout,
-) -> Answer<Executable> {
-    // SAFETY: the caller's.
-    let blob = unsafe { Verified::copied(p, size, |h| *h == header(stage))? };
+pub(crate) fn read(bytes: &[u8], stage: vk::ShaderStageFlags, layout: &Layout) -> Answer<Executable> {
+    let blob = Verified::copied(bytes, |h| *h == header(stage))?;
     let made = blob.and_then(|blob| of_blob(&blob, stage, layout));
     made.ok_or(vk::Result::INCOMPATIBLE_SHADER_BINARY_EXT)
 }

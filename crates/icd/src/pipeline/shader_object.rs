@@ -3,8 +3,8 @@
 //! by itself and their interfaces are matched by the GPU, so links need nothing.
 
 use crate::base::answer::{Answer, invalid};
-use crate::base::chain;
 use crate::base::debug;
+use crate::base::given::{Call, Doomed, In, List, OutSlice};
 use crate::base::object::{self, Object};
 use crate::device::Device;
 use crate::instance::features;
@@ -14,7 +14,6 @@ use crate::pipeline::shader_binary;
 use crate::pipeline::shader_combinations::Combinations;
 use crate::pipeline::{self, Executable, Shared, Source};
 use machine::Mode;
-use std::ffi::c_void;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use vk::Handle;
@@ -62,14 +61,11 @@ impl Shader {
 }
 
 /// The application names a shader object. Pipelines of several take the names that they have when they are put together.
-pub(crate) unsafe fn named(shader: vk::ShaderEXT) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        if let Some(s) = object::get::<Shader>(shader)
-            && let Some(title) = s.shared.compute.as_ref().and_then(|p| p.title())
-        {
-            title.call(debug::called(shader.as_raw()));
-        }
+pub(crate) fn named<'a>(call: impl Call<'a>, shader: vk::ShaderEXT) {
+    if let Some(s) = call.object::<Shader>(shader)
+        && let Some(title) = s.shared.compute.as_ref().and_then(|p| p.title())
+    {
+        title.call(debug::called(shader.as_raw()));
     }
 }
 
@@ -124,98 +120,74 @@ fn check_flags(flags: Flags, stage: Stages) -> Answer {
     Ok(())
 }
 
-unsafe fn shader(info: &vk::ShaderCreateInfoEXT) -> Answer<Shader> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        check_flags(info.flags, info.stage)?;
-        pipeline::subgroup_size(info.p_next)?;
-        let layout = match info.flags.contains(DESCRIPTOR_HEAP) {
-            true => Layout::of_heaps(),
-            false => Arc::new(pipeline_layout::described(
-                chain::slice(info.p_set_layouts, info.set_layout_count),
-                chain::slice(info.p_push_constant_ranges, info.push_constant_range_count),
-                "vkCreateShadersEXT",
-            )?),
-        };
-        let mut source = None;
-        let made = match info.code_type {
-            vk::ShaderCodeTypeEXT::SPIRV => {
-                source.insert(pipeline::source_of_object(info)?).compile(None, &layout, false)?.0
-            }
-            vk::ShaderCodeTypeEXT::BINARY => {
-                shader_binary::read(info.p_code.cast(), info.code_size, info.stage, &layout)?
-            }
-            other => return Err(invalid(&format!("vkCreateShadersEXT: code of type {}", other.as_raw()))),
-        };
-        Ok(Shader::new(made, layout, source))
-    }
-}
-
-/// Failures leave null handles, the first one is the answer; those behind it are not created.
-pub(crate) unsafe fn create_shaders_ext(
-    _: &Device,
-    count: u32,
-    infos: *const vk::ShaderCreateInfoEXT,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::ShaderEXT,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        // Constants are computed here.
-        let _mode = Mode::plain();
-        let out = chain::slice_mut(out, count);
-        out.fill(vk::ShaderEXT::null());
-        for (slot, info) in out.iter_mut().zip(chain::slice(infos, count)) {
-            match shader(info) {
-                Ok(s) => {
-                    let shared = s.share();
-                    *slot = object::create(s);
-                    if *slot == vk::ShaderEXT::null() {
-                        return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
-                    }
-                    let _ = shared.raw.set(slot.as_raw());
-                    named(*slot);
-                }
-                // Not among the call's codes.
-                Err(vk::Result::ERROR_INVALID_SHADER_NV) => return vk::Result::ERROR_INITIALIZATION_FAILED,
-                Err(e) => return e,
-            }
+fn shader(info: In<vk::ShaderCreateInfoEXT>) -> Answer<Shader> {
+    check_flags(info.flags, info.stage)?;
+    pipeline::subgroup_size(info.find())?;
+    let layout = match info.flags.contains(DESCRIPTOR_HEAP) {
+        true => Layout::of_heaps(),
+        false => Arc::new(pipeline_layout::described(
+            info,
+            // SAFETY: so many, of shaders that do not use descriptor heaps.
+            unsafe { info.set_layouts() },
+            info.push_constant_ranges(),
+            "vkCreateShadersEXT",
+        )?),
+    };
+    let mut source = None;
+    let made = match info.code_type {
+        vk::ShaderCodeTypeEXT::SPIRV => {
+            source.insert(pipeline::source_of_object(info)?).compile(None, &layout, false)?.0
         }
-        vk::Result::SUCCESS
-    }
+        vk::ShaderCodeTypeEXT::BINARY => shader_binary::read(info.code(), info.stage, &layout)?,
+        other => return Err(invalid(&format!("vkCreateShadersEXT: code of type {}", other.as_raw()))),
+    };
+    Ok(Shader::new(made, layout, source))
 }
 
-pub(crate) unsafe fn destroy_shader_ext(
-    _: &Device,
-    shader: vk::ShaderEXT,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<Shader>(shader);
+/// Failures leave null handles. The first failure is the result, and the shaders after it are not created.
+pub(crate) fn create_shaders_ext(
+    device: &Device,
+    infos: In<[vk::ShaderCreateInfoEXT]>,
+    out: OutSlice<vk::ShaderEXT>,
+) -> vk::Result {
+    // Constants are computed here.
+    let _mode = Mode::plain();
+    out.fill(vk::ShaderEXT::null());
+    for (i, info) in infos.iter().enumerate().take(out.len()) {
+        match shader(info) {
+            Ok(s) => {
+                let shared = s.share();
+                let handle = object::create(s);
+                out.set(i, handle);
+                if handle == vk::ShaderEXT::null() {
+                    return vk::Result::ERROR_OUT_OF_HOST_MEMORY;
+                }
+                let _ = shared.raw.set(handle.as_raw());
+                named(device, handle);
+            }
+            // Not among the call's codes.
+            Err(vk::Result::ERROR_INVALID_SHADER_NV) => return vk::Result::ERROR_INITIALIZATION_FAILED,
+            Err(e) => return e,
+        }
     }
+    vk::Result::SUCCESS
+}
+
+pub(crate) fn destroy_shader_ext(_: &Device, shader: Doomed<Shader>) {
+    shader.destroy();
 }
 
 /// All of the binary or nothing (§ vkGetShaderBinaryDataEXT).
-pub(crate) unsafe fn get_shader_binary_data_ext(
-    _: &Device,
+pub(crate) fn get_shader_binary_data_ext(
+    device: &Device,
     shader: vk::ShaderEXT,
-    size: *mut usize,
-    data: *mut c_void,
+    data: List<u8, usize>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(s) = object::get::<Shader>(shader) else { return vk::Result::ERROR_UNKNOWN };
-        let blob = shader_binary::write(&s.shared.made, &s.shared.layout);
-        let room = if data.is_null() { blob.len() } else { *size };
-        *size = blob.len();
-        if room < blob.len() {
-            *size = 0;
-            return vk::Result::INCOMPLETE;
-        }
-        if !data.is_null() {
-            std::ptr::copy_nonoverlapping(blob.as_ptr(), data.cast(), blob.len());
-        }
-        vk::Result::SUCCESS
+    let Some(s) = device.object::<Shader>(shader) else { return vk::Result::ERROR_UNKNOWN };
+    let blob = shader_binary::write(&s.shared.made, &s.shared.layout);
+    if data.room().is_some_and(|room| room < blob.len()) {
+        data.count(0);
+        return vk::Result::INCOMPLETE;
     }
+    data.fill(&blob)
 }

@@ -1,8 +1,7 @@
 //! vkQueueBindSparse: what memory is bound to sparse resources.
 
 use crate::base::answer::{Answer, invalid};
-use crate::base::chain;
-use crate::base::object;
+use crate::base::given::{Call, In};
 use crate::device::Queue;
 use crate::memory::Memory;
 use crate::memory::buffer::Buffer;
@@ -62,12 +61,16 @@ fn goes_on(last: &mut Bind, next: &Bind) -> bool {
 }
 
 /// The memory that a bind names, which must be of the kind that sparse resources ask for; `None` for none.
-unsafe fn memory(m: vk::DeviceMemory, offset: u64, bytes: u64) -> Answer<Option<(Arc<DeviceMemory>, u64)>> {
+fn memory<'a>(
+    call: impl Call<'a>,
+    m: vk::DeviceMemory,
+    offset: u64,
+    bytes: u64,
+) -> Answer<Option<(Arc<DeviceMemory>, u64)>> {
     if m == vk::DeviceMemory::null() {
         return Ok(None);
     }
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    let m = unsafe { object::get::<Memory>(m) }.ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let m = call.object::<Memory>(m).ok_or(vk::Result::ERROR_UNKNOWN)?;
     let room = match m.gpu.bindable() {
         0 => return Err(invalid("vkQueueBindSparse: memory of a type that sparse resources do not ask for")),
         // The last block may be short, as the resource's is.
@@ -83,7 +86,8 @@ unsafe fn memory(m: vk::DeviceMemory, offset: u64, bytes: u64) -> Answer<Option<
 }
 
 /// Binds by bytes, of a resource of `size` bytes.
-unsafe fn bytes(
+fn bytes<'a>(
+    call: impl Call<'a>,
     batch: &mut Batch,
     resource: Option<&Arc<DeviceMemory>>,
     size: u64,
@@ -103,8 +107,7 @@ unsafe fn bytes(
             )));
         };
         let bytes = end.next_multiple_of(BLOCK) - b.resource_offset;
-        // SAFETY: as the caller's.
-        let to = unsafe { memory(b.memory, b.memory_offset, bytes)? };
+        let to = memory(call, b.memory, b.memory_offset, bytes)?;
         batch.add(Bind { resource: resource.clone(), at: b.resource_offset, bytes, to })?;
     }
     Ok(())
@@ -134,7 +137,8 @@ fn blocks(
 }
 
 /// Binds by texels. Memory holds the blocks of a box along z, then y, then x: the order is the implementation's.
-unsafe fn texels(
+fn texels<'a>(
+    call: impl Call<'a>,
     batch: &mut Batch,
     image: &texel::image::Image,
     binds: &[vk::SparseImageMemoryBind],
@@ -157,8 +161,7 @@ unsafe fn texels(
         };
         // All within one image: no overflow.
         let all = n.iter().map(|&n| n as u64).product::<u64>() * BLOCK;
-        // SAFETY: as the caller's.
-        let to = unsafe { memory(b.memory, b.memory_offset, all)? };
+        let to = memory(call, b.memory, b.memory_offset, all)?;
         let count = parts.count(level);
         // Blocks that follow one another in the image go together.
         let along_z = n[2] == count[2];
@@ -180,119 +183,99 @@ unsafe fn texels(
     Ok(())
 }
 
-unsafe fn batch(info: &vk::BindSparseInfo) -> Answer<Batch> {
+fn batch(info: In<vk::BindSparseInfo>) -> Answer<Batch> {
     let mut all = Batch::default();
-    // SAFETY: valid usage: the structure's pointers lead to what they are said to.
-    unsafe {
-        // The group has this device alone.
-        if let Some(g) = chain::find::<vk::DeviceGroupBindSparseInfo>(info.p_next)
-            && (g.resource_device_index != 0 || g.memory_device_index != 0)
-        {
-            return Err(invalid("vkQueueBindSparse: a device of the group that there is not"));
-        }
-        for b in chain::slice(info.p_buffer_binds, info.buffer_bind_count) {
-            let buffer = object::get::<Buffer>(b.buffer).ok_or(vk::Result::ERROR_UNKNOWN)?;
-            let (gpu, binds) = (&buffer.gpu, chain::slice(b.p_binds, b.bind_count));
-            bytes(&mut all, gpu.sparse(), gpu.size.next_multiple_of(BLOCK), binds)?;
-        }
-        for b in chain::slice(info.p_image_opaque_binds, info.image_opaque_bind_count) {
-            let image = object::get::<Image>(b.image).ok_or(vk::Result::ERROR_UNKNOWN)?;
-            let (gpu, binds) = (&image.gpu, chain::slice(b.p_binds, b.bind_count));
-            bytes(&mut all, gpu.sparse(), gpu.size(), binds)?;
-        }
-        for b in chain::slice(info.p_image_binds, info.image_bind_count) {
-            let image = object::get::<Image>(b.image).ok_or(vk::Result::ERROR_UNKNOWN)?;
-            texels(&mut all, &image.gpu, chain::slice(b.p_binds, b.bind_count))?;
-        }
+    // The group has this device alone.
+    if let Some(g) = info.find::<vk::DeviceGroupBindSparseInfo>()
+        && (g.resource_device_index != 0 || g.memory_device_index != 0)
+    {
+        return Err(invalid("vkQueueBindSparse: a device of the group that there is not"));
+    }
+    for b in info.buffer_binds() {
+        let buffer = info.object::<Buffer>(b.buffer).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        let (gpu, binds) = (&buffer.gpu, b.binds());
+        bytes(b, &mut all, gpu.sparse(), gpu.size.next_multiple_of(BLOCK), binds)?;
+    }
+    for b in info.image_opaque_binds() {
+        let image = info.object::<Image>(b.image).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        let (gpu, binds) = (&image.gpu, b.binds());
+        bytes(b, &mut all, gpu.sparse(), gpu.size(), binds)?;
+    }
+    for b in info.image_binds() {
+        let image = info.object::<Image>(b.image).ok_or(vk::Result::ERROR_UNKNOWN)?;
+        texels(b, &mut all, &image.gpu, b.binds())?;
     }
     Ok(all)
 }
 
 /// Semaphores with the values of those that are timelines.
-unsafe fn operations(
+fn operations<'a>(
+    call: impl Call<'a>,
     semaphores: &[vk::Semaphore],
     values: &[u64],
     payload: fn(&Semaphore) -> Arc<machine::sync::Semaphore>,
 ) -> Vec<SemaphoreOp> {
     let stages = vk::PipelineStageFlags2::ALL_COMMANDS;
     let values = values.iter().copied().chain(std::iter::repeat(0));
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    let of = |(s, value)| unsafe {
-        Some(SemaphoreOp { semaphore: payload(object::get::<Semaphore>(s)?), value, stages })
-    };
+    let of =
+        |(s, value)| Some(SemaphoreOp { semaphore: payload(call.object::<Semaphore>(s)?), value, stages });
     semaphores.iter().copied().zip(values).filter_map(of).collect()
 }
 
 /// Everything is looked at before anything is done: what is refused leaves all as it was.
-pub(crate) unsafe fn queue_bind_sparse(
+pub(crate) fn queue_bind_sparse(
     queue: &Queue,
-    count: u32,
-    infos: *const vk::BindSparseInfo,
+    infos: In<[vk::BindSparseInfo]>,
     fence: vk::Fence,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if queue.device.hub().is_lost() {
-            return vk::Result::ERROR_DEVICE_LOST;
-        }
-        let fence = match fence {
-            f if f == vk::Fence::null() => None,
-            f => match object::get::<Fence>(f) {
-                Some(f) => Some(f.gpu()),
-                None => return vk::Result::ERROR_UNKNOWN,
-            },
-        };
-        let infos = chain::slice(infos, count);
-        let batches = match infos.iter().map(|i| batch(i)).collect::<Answer<Vec<_>>>() {
-            Ok(b) => b,
-            Err(e) => return e,
-        };
-        let mut submissions = vec![];
-        for (i, b) in infos.iter().zip(batches) {
-            let n = b.mappings();
-            let Some(room) = Room::new(n) else {
-                crate::base::debug::log_error(&format!(
-                    "vkQueueBindSparse: the system gives the process no {n} mappings more (vm.max_map_count)"
-                ));
-                return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
-            };
-            submissions.push((i, Binds { list: b.binds, room }));
-        }
-        let mut submissions: Vec<Submission> = submissions
-            .into_iter()
-            .map(|(i, binds)| {
-                let values = chain::find::<vk::TimelineSemaphoreSubmitInfo>(i.p_next);
-                let of = |p: *const u64, n: u32| chain::slice(p, n);
-                let waits =
-                    values.map_or(&[][..], |v| of(v.p_wait_semaphore_values, v.wait_semaphore_value_count));
-                let signals = values
-                    .map_or(&[][..], |v| of(v.p_signal_semaphore_values, v.signal_semaphore_value_count));
-                Submission {
-                    waits: operations(
-                        chain::slice(i.p_wait_semaphores, i.wait_semaphore_count),
-                        waits,
-                        Semaphore::waited,
-                    ),
-                    binds: Some(binds),
-                    signals: operations(
-                        chain::slice(i.p_signal_semaphores, i.signal_semaphore_count),
-                        signals,
-                        Semaphore::gpu,
-                    ),
-                    frame: crate::queue::frame(i.p_next),
-                    ..Default::default()
-                }
-            })
-            .collect();
-        if let Some(fence) = fence {
-            match submissions.last_mut() {
-                Some(last) => last.fence = Some(fence),
-                None => submissions.push(Submission { fence: Some(fence), ..Default::default() }),
-            }
-        }
-        if !submissions.is_empty() {
-            queue.device.gpu.queue(queue.index).submit(submissions);
-        }
-        vk::Result::SUCCESS
+    if queue.device.hub().is_lost() {
+        return vk::Result::ERROR_DEVICE_LOST;
     }
+    let fence = match fence {
+        f if f == vk::Fence::null() => None,
+        f => match queue.object::<Fence>(f) {
+            Some(f) => Some(f.gpu()),
+            None => return vk::Result::ERROR_UNKNOWN,
+        },
+    };
+    let batches = match infos.iter().map(batch).collect::<Answer<Vec<_>>>() {
+        Ok(b) => b,
+        Err(e) => return e,
+    };
+    let mut submissions = vec![];
+    for (i, b) in infos.iter().zip(batches) {
+        let n = b.mappings();
+        let Some(room) = Room::new(n) else {
+            crate::base::debug::log_error(&format!(
+                "vkQueueBindSparse: the system gives the process no {n} mappings more (vm.max_map_count)"
+            ));
+            return vk::Result::ERROR_OUT_OF_DEVICE_MEMORY;
+        };
+        submissions.push((i, Binds { list: b.binds, room }));
+    }
+    let mut submissions: Vec<Submission> = submissions
+        .into_iter()
+        .map(|(i, binds)| {
+            let values = i.find::<vk::TimelineSemaphoreSubmitInfo>();
+            let waits = values.map_or(&[][..], |v| v.wait_semaphore_values());
+            let signals = values.map_or(&[][..], |v| v.signal_semaphore_values());
+            Submission {
+                waits: operations(i, i.wait_semaphores(), waits, Semaphore::waited),
+                binds: Some(binds),
+                signals: operations(i, i.signal_semaphores(), signals, Semaphore::gpu),
+                frame: crate::queue::frame(i.find()),
+                ..Default::default()
+            }
+        })
+        .collect();
+    if let Some(fence) = fence {
+        match submissions.last_mut() {
+            Some(last) => last.fence = Some(fence),
+            None => submissions.push(Submission { fence: Some(fence), ..Default::default() }),
+        }
+    }
+    if !submissions.is_empty() {
+        queue.device.gpu.queue(queue.index).submit(submissions);
+    }
+    vk::Result::SUCCESS
 }

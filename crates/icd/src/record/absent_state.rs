@@ -5,7 +5,7 @@ use crate::record::command_buffer::CommandBuffer;
 
 macro_rules! nothing {
     ($($name:ident($($ty:ty),*);)*) => {$(
-        pub(crate) unsafe fn $name(b: &CommandBuffer, $(_: $ty),*) {
+        pub(crate) fn $name(b: &CommandBuffer, $(_: $ty),*) {
             b.recording();
         }
     )*};
@@ -13,12 +13,12 @@ macro_rules! nothing {
 
 nothing! {
     cmd_set_viewport_w_scaling_enable_nv(vk::Bool32);
-    cmd_set_viewport_swizzle_nv(u32, u32, *const vk::ViewportSwizzleNV);
+    cmd_set_viewport_swizzle_nv(u32, &[vk::ViewportSwizzleNV]);
     cmd_set_coverage_to_color_enable_nv(vk::Bool32);
     cmd_set_coverage_to_color_location_nv(u32);
     cmd_set_coverage_modulation_mode_nv(vk::CoverageModulationModeNV);
     cmd_set_coverage_modulation_table_enable_nv(vk::Bool32);
-    cmd_set_coverage_modulation_table_nv(u32, *const f32);
+    cmd_set_coverage_modulation_table_nv(&[f32]);
     cmd_set_shading_rate_image_enable_nv(vk::Bool32);
     cmd_set_representative_fragment_test_enable_nv(vk::Bool32);
     cmd_set_coverage_reduction_mode_nv(vk::CoverageReductionModeNV);

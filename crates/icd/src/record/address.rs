@@ -3,8 +3,7 @@
 
 use super::draw;
 use super::feedback::BUFFERS;
-use crate::base::chain;
-use crate::base::object;
+use crate::base::given::{Call, In};
 use crate::device::query_pool::QueryPool;
 use crate::instance::limits::MAX_BINDINGS;
 use crate::memory::image;
@@ -12,7 +11,6 @@ use crate::record::command_buffer::CommandBuffer;
 use gpu::command::{Command, CounterPlace};
 use raster::draw::{IndexBuffer, VertexBuffer, What};
 use raster::geometry::feedback::Target;
-use std::ffi::c_void;
 use std::sync::Arc;
 use texel::buffer::Buffer;
 
@@ -44,9 +42,8 @@ fn stride(s: u64) -> u32 {
     s.min(u32::MAX as u64) as u32
 }
 
-pub(crate) unsafe fn cmd_bind_index_buffer3_khr(b: &CommandBuffer, info: *const vk::BindIndexBuffer3InfoKHR) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let i = unsafe { &*info };
+pub(crate) fn cmd_bind_index_buffer3_khr(b: &CommandBuffer, info: In<vk::BindIndexBuffer3InfoKHR>) {
+    let i = info;
     let at = &i.address_range;
     let buffer = if at.address == 0 { None } else { plain(b, at, "vkCmdBindIndexBuffer3KHR") };
     let Some(mut r) = b.recording() else { return };
@@ -54,14 +51,11 @@ pub(crate) unsafe fn cmd_bind_index_buffer3_khr(b: &CommandBuffer, info: *const 
     r.draw.index = Some(IndexBuffer { buffer, offset: 0, size: vk::WHOLE_SIZE, ty, restart });
 }
 
-pub(crate) unsafe fn cmd_bind_vertex_buffers3_khr(
+pub(crate) fn cmd_bind_vertex_buffers3_khr(
     b: &CommandBuffer,
     first: u32,
-    count: u32,
-    infos: *const vk::BindVertexBuffer3InfoKHR,
+    infos: In<[vk::BindVertexBuffer3InfoKHR]>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let infos = unsafe { chain::slice(infos, count) };
     for (at, i) in (first as usize..MAX_BINDINGS).zip(infos) {
         let a = &i.address_range;
         let buffer = match a.address {
@@ -76,27 +70,22 @@ pub(crate) unsafe fn cmd_bind_vertex_buffers3_khr(
     }
 }
 
-unsafe fn indirect(b: &CommandBuffer, i: &vk::DrawIndirect2InfoKHR, indexed: bool) {
+fn indirect(b: &CommandBuffer, i: In<vk::DrawIndirect2InfoKHR>, indexed: bool) {
     let a = &i.address_range;
     let Some(buffer) = range(b, a.address, a.size, "vkCmdDrawIndirect2KHR") else { return };
     let (draws, stride) = (i.draw_count, stride(a.stride));
     draw::record(b, What::Indirect { indexed, buffer, offset: 0, draws, stride, count: None });
 }
 
-pub(crate) unsafe fn cmd_draw_indirect2_khr(b: &CommandBuffer, info: *const vk::DrawIndirect2InfoKHR) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { indirect(b, &*info, false) }
+pub(crate) fn cmd_draw_indirect2_khr(b: &CommandBuffer, info: In<vk::DrawIndirect2InfoKHR>) {
+    indirect(b, info, false)
 }
 
-pub(crate) unsafe fn cmd_draw_indexed_indirect2_khr(
-    b: &CommandBuffer,
-    info: *const vk::DrawIndirect2InfoKHR,
-) {
-    // SAFETY: as above.
-    unsafe { indirect(b, &*info, true) }
+pub(crate) fn cmd_draw_indexed_indirect2_khr(b: &CommandBuffer, info: In<vk::DrawIndirect2InfoKHR>) {
+    indirect(b, info, true)
 }
 
-unsafe fn indirect_count(b: &CommandBuffer, i: &vk::DrawIndirectCount2InfoKHR, indexed: bool) {
+fn indirect_count(b: &CommandBuffer, i: In<vk::DrawIndirectCount2InfoKHR>, indexed: bool) {
     const OF: &str = "vkCmdDrawIndirectCount2KHR";
     let a = &i.address_range;
     let (Some(buffer), Some(count)) = (range(b, a.address, a.size, OF), plain(b, &i.count_address_range, OF))
@@ -107,28 +96,19 @@ unsafe fn indirect_count(b: &CommandBuffer, i: &vk::DrawIndirectCount2InfoKHR, i
     draw::record(b, What::Indirect { indexed, buffer, offset: 0, draws, stride, count });
 }
 
-pub(crate) unsafe fn cmd_draw_indirect_count2_khr(
-    b: &CommandBuffer,
-    info: *const vk::DrawIndirectCount2InfoKHR,
-) {
-    // SAFETY: as above.
-    unsafe { indirect_count(b, &*info, false) }
+pub(crate) fn cmd_draw_indirect_count2_khr(b: &CommandBuffer, info: In<vk::DrawIndirectCount2InfoKHR>) {
+    indirect_count(b, info, false)
 }
 
-pub(crate) unsafe fn cmd_draw_indexed_indirect_count2_khr(
+pub(crate) fn cmd_draw_indexed_indirect_count2_khr(
     b: &CommandBuffer,
-    info: *const vk::DrawIndirectCount2InfoKHR,
+    info: In<vk::DrawIndirectCount2InfoKHR>,
 ) {
-    // SAFETY: as above.
-    unsafe { indirect_count(b, &*info, true) }
+    indirect_count(b, info, true)
 }
 
-pub(crate) unsafe fn cmd_dispatch_indirect2_khr(
-    b: &CommandBuffer,
-    info: *const vk::DispatchIndirect2InfoKHR,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let i = unsafe { &*info };
+pub(crate) fn cmd_dispatch_indirect2_khr(b: &CommandBuffer, info: In<vk::DispatchIndirect2InfoKHR>) {
+    let i = info;
     let Some(buffer) = plain(b, &i.address_range, "vkCmdDispatchIndirect2KHR") else { return };
     let Some(mut r) = b.recording() else { return };
     if let Some(dispatch) = super::dispatch::prepare(&mut r, [0; 3]) {
@@ -136,23 +116,21 @@ pub(crate) unsafe fn cmd_dispatch_indirect2_khr(
     }
 }
 
-pub(crate) unsafe fn cmd_begin_conditional_rendering2_ext(
+pub(crate) fn cmd_begin_conditional_rendering2_ext(
     b: &CommandBuffer,
-    info: *const vk::ConditionalRenderingBeginInfo2EXT,
+    info: In<vk::ConditionalRenderingBeginInfo2EXT>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let i = unsafe { &*info };
+    let i = info;
     let Some(buffer) = plain(b, &i.address_range, "vkCmdBeginConditionalRendering2EXT") else { return };
     let Some(mut r) = b.recording() else { return };
     let inverted = i.flags.contains(vk::ConditionalRenderingFlagsEXT::INVERTED);
     r.push(Command::BeginConditional { buffer, offset: 0, inverted });
 }
 
-pub(crate) unsafe fn cmd_copy_memory_khr(b: &CommandBuffer, info: *const vk::CopyDeviceMemoryInfoKHR) {
+pub(crate) fn cmd_copy_memory_khr(b: &CommandBuffer, info: Option<In<vk::CopyDeviceMemoryInfoKHR>>) {
     const OF: &str = "vkCmdCopyMemoryKHR";
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let regions = unsafe { chain::slice((*info).p_regions, (*info).region_count) };
-    for c in regions {
+    let Some(info) = info else { return };
+    for c in info.regions() {
         let size = c.src_range.size.min(c.dst_range.size);
         let whole = vk::BufferCopy2::default().size(size);
         if let (Some(src), Some(dst)) = (plain(b, &c.src_range, OF), plain(b, &c.dst_range, OF))
@@ -164,13 +142,12 @@ pub(crate) unsafe fn cmd_copy_memory_khr(b: &CommandBuffer, info: *const vk::Cop
 }
 
 /// The regions of copies between memory and an image, with the memory of each.
-unsafe fn with_image<'a>(
+fn with_image<'a>(
     b: &'a CommandBuffer,
-    info: &'a vk::CopyDeviceMemoryImageInfoKHR,
+    info: In<'a, vk::CopyDeviceMemoryImageInfoKHR<'a>>,
     of: &'static str,
 ) -> impl Iterator<Item = (Arc<Buffer>, vk::BufferImageCopy2<'static>)> + 'a {
-    // SAFETY: valid usage: the structure's pointers lead to what they are said to.
-    let regions = unsafe { chain::slice(info.p_regions, info.region_count) };
+    let regions = info.regions();
     regions.iter().filter_map(move |r| {
         let region = vk::BufferImageCopy2 {
             buffer_row_length: r.address_row_length,
@@ -184,91 +161,73 @@ unsafe fn with_image<'a>(
     })
 }
 
-pub(crate) unsafe fn cmd_copy_memory_to_image_khr(
+pub(crate) fn cmd_copy_memory_to_image_khr(
     b: &CommandBuffer,
-    info: *const vk::CopyDeviceMemoryImageInfoKHR,
+    info: Option<In<vk::CopyDeviceMemoryImageInfoKHR>>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(dst) = image::get((*info).image) else { return };
-        for (src, region) in with_image(b, &*info, "vkCmdCopyMemoryToImageKHR") {
-            let Some(mut r) = b.recording() else { return };
-            r.push(Command::CopyBufferToImage { src, dst: dst.clone(), regions: vec![region] });
-        }
+    let Some(info) = info else { return };
+    let Some(dst) = image::get(b, info.image) else { return };
+    for (src, region) in with_image(b, info, "vkCmdCopyMemoryToImageKHR") {
+        let Some(mut r) = b.recording() else { return };
+        r.push(Command::CopyBufferToImage { src, dst: dst.clone(), regions: vec![region] });
     }
 }
 
-pub(crate) unsafe fn cmd_copy_image_to_memory_khr(
+pub(crate) fn cmd_copy_image_to_memory_khr(
     b: &CommandBuffer,
-    info: *const vk::CopyDeviceMemoryImageInfoKHR,
+    info: Option<In<vk::CopyDeviceMemoryImageInfoKHR>>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(src) = image::get((*info).image) else { return };
-        for (dst, region) in with_image(b, &*info, "vkCmdCopyImageToMemoryKHR") {
-            let Some(mut r) = b.recording() else { return };
-            r.push(Command::CopyImageToBuffer { src: src.clone(), dst, regions: vec![region] });
-        }
+    let Some(info) = info else { return };
+    let Some(src) = image::get(b, info.image) else { return };
+    for (dst, region) in with_image(b, info, "vkCmdCopyImageToMemoryKHR") {
+        let Some(mut r) = b.recording() else { return };
+        r.push(Command::CopyImageToBuffer { src: src.clone(), dst, regions: vec![region] });
     }
 }
 
-pub(crate) unsafe fn cmd_update_memory_khr(
+pub(crate) fn cmd_update_memory_khr(
     b: &CommandBuffer,
-    to: *const vk::DeviceAddressRangeKHR,
+    to: &vk::DeviceAddressRangeKHR,
     _: vk::AddressCommandFlagsKHR,
-    size: u64,
-    data: *const c_void,
+    data: &[u8],
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to; updates are small.
-    unsafe {
-        let Some(dst) = plain(b, &*to, "vkCmdUpdateMemoryKHR") else { return };
-        let n = size.min(super::transfer::MAX_UPDATE) as u32;
-        let data = chain::slice(data.cast::<u8>(), n).to_vec();
-        if let Some(mut r) = b.recording() {
-            r.push(Command::UpdateBuffer { dst, offset: 0, data });
-        }
+    let Some(dst) = plain(b, to, "vkCmdUpdateMemoryKHR") else { return };
+    let data = data[..data.len().min(super::transfer::MAX_UPDATE)].to_vec();
+    if let Some(mut r) = b.recording() {
+        r.push(Command::UpdateBuffer { dst, offset: 0, data });
     }
 }
 
-pub(crate) unsafe fn cmd_fill_memory_khr(
+pub(crate) fn cmd_fill_memory_khr(
     b: &CommandBuffer,
-    to: *const vk::DeviceAddressRangeKHR,
+    to: &vk::DeviceAddressRangeKHR,
     _: vk::AddressCommandFlagsKHR,
     value: u32,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let Some(dst) = plain(b, unsafe { &*to }, "vkCmdFillMemoryKHR") else { return };
+    let Some(dst) = plain(b, to, "vkCmdFillMemoryKHR") else { return };
     if let Some(mut r) = b.recording() {
         r.push(Command::FillBuffer { dst, offset: 0, size: vk::WHOLE_SIZE, value });
     }
 }
 
-pub(crate) unsafe fn cmd_copy_query_pool_results_to_memory_khr(
+pub(crate) fn cmd_copy_query_pool_results_to_memory_khr(
     b: &CommandBuffer,
     pool: vk::QueryPool,
     first: u32,
     count: u32,
-    to: *const vk::StridedDeviceAddressRangeKHR,
+    to: &vk::StridedDeviceAddressRangeKHR,
     _: vk::AddressCommandFlagsKHR,
     flags: vk::QueryResultFlags,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let to = &*to;
-        let Some(pool) = object::get::<QueryPool>(pool).map(|p| p.gpu.clone()) else { return };
-        let Some(dst) = range(b, to.address, to.size, "vkCmdCopyQueryPoolResultsToMemoryKHR") else { return };
-        let Some(mut r) = b.recording() else { return };
-        let stride = to.stride;
-        r.push(Command::CopyQueryResults { pool, first, count, dst, offset: 0, stride, flags });
-    }
+    let Some(pool) = b.object::<QueryPool>(pool).map(|p| p.gpu.clone()) else { return };
+    let Some(dst) = range(b, to.address, to.size, "vkCmdCopyQueryPoolResultsToMemoryKHR") else { return };
+    let Some(mut r) = b.recording() else { return };
+    let stride = to.stride;
+    r.push(Command::CopyQueryResults { pool, first, count, dst, offset: 0, stride, flags });
 }
 
-pub(crate) unsafe fn cmd_copy_memory_indirect_khr(
-    b: &CommandBuffer,
-    info: *const vk::CopyMemoryIndirectInfoKHR,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let i = unsafe { &*info };
+pub(crate) fn cmd_copy_memory_indirect_khr(b: &CommandBuffer, info: In<vk::CopyMemoryIndirectInfoKHR>) {
+    let i = info;
     let a = &i.copy_address_range;
     let Some(copies) = range(b, a.address, a.size, "vkCmdCopyMemoryIndirectKHR") else { return };
     if let Some(mut r) = b.recording() {
@@ -276,31 +235,25 @@ pub(crate) unsafe fn cmd_copy_memory_indirect_khr(
     }
 }
 
-pub(crate) unsafe fn cmd_copy_memory_to_image_indirect_khr(
+pub(crate) fn cmd_copy_memory_to_image_indirect_khr(
     b: &CommandBuffer,
-    info: *const vk::CopyMemoryToImageIndirectInfoKHR,
+    info: In<vk::CopyMemoryToImageIndirectInfoKHR>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let a = &i.copy_address_range;
-        let Some(copies) = range(b, a.address, a.size, "vkCmdCopyMemoryToImageIndirectKHR") else { return };
-        let Some(dst) = image::get(i.dst_image) else { return };
-        let layers = chain::slice(i.p_image_subresources, i.copy_count).to_vec();
-        if let Some(mut r) = b.recording() {
-            r.push(Command::CopyMemoryToImageIndirect { copies, stride: a.stride, dst, layers });
-        }
+    let i = info;
+    let a = &i.copy_address_range;
+    let Some(copies) = range(b, a.address, a.size, "vkCmdCopyMemoryToImageIndirectKHR") else { return };
+    let Some(dst) = image::get(b, i.dst_image) else { return };
+    let layers = i.image_subresources().to_vec();
+    if let Some(mut r) = b.recording() {
+        r.push(Command::CopyMemoryToImageIndirect { copies, stride: a.stride, dst, layers });
     }
 }
 
-pub(crate) unsafe fn cmd_bind_transform_feedback_buffers2_ext(
+pub(crate) fn cmd_bind_transform_feedback_buffers2_ext(
     b: &CommandBuffer,
     first: u32,
-    count: u32,
-    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+    infos: In<[vk::BindTransformFeedbackBuffer2InfoEXT]>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let infos = unsafe { chain::slice(infos, count) };
     for (at, i) in (first as usize..BUFFERS).zip(infos) {
         let buffer = plain(b, &i.address_range, "vkCmdBindTransformFeedbackBuffers2EXT");
         let Some(mut r) = b.recording() else { return };
@@ -310,14 +263,11 @@ pub(crate) unsafe fn cmd_bind_transform_feedback_buffers2_ext(
 }
 
 /// Where counters are, by buffer; those without an address are none.
-unsafe fn counters(
+fn counters(
     b: &CommandBuffer,
     first: u32,
-    count: u32,
-    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+    infos: In<[vk::BindTransformFeedbackBuffer2InfoEXT]>,
 ) -> Box<[Option<CounterPlace>; BUFFERS]> {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let infos = unsafe { chain::slice(infos, count) };
     let mut out = Box::new([const { None }; BUFFERS]);
     for (place, i) in out.iter_mut().skip(first as usize).zip(infos) {
         if i.address_range.address != 0 {
@@ -328,65 +278,55 @@ unsafe fn counters(
     out
 }
 
-pub(crate) unsafe fn cmd_begin_transform_feedback2_ext(
+pub(crate) fn cmd_begin_transform_feedback2_ext(
     b: &CommandBuffer,
     first: u32,
-    count: u32,
-    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+    infos: In<[vk::BindTransformFeedbackBuffer2InfoEXT]>,
 ) {
-    // SAFETY: as above.
-    let counters = unsafe { counters(b, first, count, infos) };
+    let counters = counters(b, first, infos);
     let Some(mut r) = b.recording() else { return };
     let targets = Box::new(r.draw.feedback.clone());
     r.push(Command::BeginFeedback { targets, counters });
 }
 
-pub(crate) unsafe fn cmd_end_transform_feedback2_ext(
+pub(crate) fn cmd_end_transform_feedback2_ext(
     b: &CommandBuffer,
     first: u32,
-    count: u32,
-    infos: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+    infos: In<[vk::BindTransformFeedbackBuffer2InfoEXT]>,
 ) {
-    // SAFETY: as above.
-    let counters = unsafe { counters(b, first, count, infos) };
+    let counters = counters(b, first, infos);
     if let Some(mut r) = b.recording() {
         r.push(Command::EndFeedback { counters });
     }
 }
 
-pub(crate) unsafe fn cmd_draw_indirect_byte_count2_ext(
+pub(crate) fn cmd_draw_indirect_byte_count2_ext(
     b: &CommandBuffer,
     instances: u32,
     first_instance: u32,
-    counter: *const vk::BindTransformFeedbackBuffer2InfoEXT,
+    counter: In<vk::BindTransformFeedbackBuffer2InfoEXT>,
     counter_offset: u32,
     stride: u32,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let at = unsafe { &(*counter).address_range };
+    let at = &counter.address_range;
     let Some(buffer) = plain(b, at, "vkCmdDrawIndirectByteCount2EXT") else { return };
     draw::record(b, What::ByteCount { buffer, offset: 0, counter_offset, stride, instances, first_instance });
 }
 
-pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect2_ext(
-    b: &CommandBuffer,
-    info: *const vk::DrawIndirect2InfoKHR,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let i = unsafe { &*info };
+pub(crate) fn cmd_draw_mesh_tasks_indirect2_ext(b: &CommandBuffer, info: In<vk::DrawIndirect2InfoKHR>) {
+    let i = info;
     let a = &i.address_range;
     let Some(buffer) = range(b, a.address, a.size, "vkCmdDrawMeshTasksIndirect2EXT") else { return };
     let (draws, stride) = (i.draw_count, stride(a.stride));
     draw::record(b, What::MeshIndirect { buffer, offset: 0, draws, stride, count: None });
 }
 
-pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect_count2_ext(
+pub(crate) fn cmd_draw_mesh_tasks_indirect_count2_ext(
     b: &CommandBuffer,
-    info: *const vk::DrawIndirectCount2InfoKHR,
+    info: In<vk::DrawIndirectCount2InfoKHR>,
 ) {
     const OF: &str = "vkCmdDrawMeshTasksIndirectCount2EXT";
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    let i = unsafe { &*info };
+    let i = info;
     let a = &i.address_range;
     let (Some(buffer), Some(count)) = (range(b, a.address, a.size, OF), plain(b, &i.count_address_range, OF))
     else {

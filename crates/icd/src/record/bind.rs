@@ -95,7 +95,7 @@ impl BindPoint {
         let layout = &pipeline.layout;
         let sets: SmallVec<[_; 4]> =
             (0..layout.sets.len()).map(|i| Some(self.set(pipeline, i)?.memory.clone())).collect();
-        // Which of a layout's sets are missed depends on the pipeline: each tells of its own.
+        // Which sets of a layout are missing depends on the pipeline, so each pipeline reports its own.
         let whole = sets.iter().zip(&self.sets).all(|(seen, bound)| seen.is_some() || bound.is_none());
         let dynamic = self.dynamic(pipeline).map(Arc::new);
         let mut made = Snapshot { layout: layout.clone(), sets, addresses: None, dynamic };

@@ -3,7 +3,7 @@
 //! Ending a recording freezes it into an immutable, shared list; submissions and primaries hold that list, so that
 //! resetting, re-recording or freeing the buffer never touches work under way.
 
-use crate::base::chain;
+use crate::base::given::{Call, In};
 use crate::base::object::Object;
 use crate::instance::limits::{MAX_DESCRIPTOR_BUFFERS, MAX_NESTING};
 use crate::pipeline::draw_settings;
@@ -31,6 +31,9 @@ pub struct CommandBuffer {
 impl Object for CommandBuffer {
     type Handle = vk::CommandBuffer;
 }
+
+// SAFETY: calls get references to it, and only they do; a thread holds parts of it.
+unsafe impl<'a> Call<'a> for &'a CommandBuffer {}
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Phase {
@@ -64,7 +67,7 @@ pub(crate) struct Recorder {
     pub draw: Graphics,
     /// Of the render pass that is being recorded, after the present one.
     pub subpasses_left: usize,
-    /// Its dependencies of what comes behind it.
+    /// Dependencies of the work after it on its work.
     pub after: Vec<Dependency>,
     /// The active shader instrumentation object.
     pub instrumentation: Option<Arc<Instrumentation>>,
@@ -100,7 +103,7 @@ impl Default for Recorder {
 impl Recorder {
     pub fn push(&mut self, c: Command) {
         let mut ties = if Tie::may_be_of(&c) { Tie::of(&c) } else { vec![] };
-        // A list can be as long as the program likes: what there is no memory for is told at its end.
+        // A list can have any length. If there is no memory for a command, vkEndCommandBuffer returns the error.
         match self.commands.try_reserve(1).and(self.ties.try_reserve(ties.len())) {
             Ok(()) => {
                 self.commands.push(c);
@@ -211,42 +214,40 @@ impl CommandBuffer {
     }
 }
 
-pub(crate) unsafe fn begin_command_buffer(
+pub(crate) fn begin_command_buffer(
     buffer: &CommandBuffer,
-    info: *const vk::CommandBufferBeginInfo,
+    info: In<vk::CommandBufferBeginInfo>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let phase = buffer.lock().phase;
-        let resettable = buffer.pool_flags.contains(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-        if phase == Phase::Recording || (phase != Phase::Initial && !resettable) {
-            crate::base::debug::log_error(&format!("vkBeginCommandBuffer: the command buffer is {phase:?}"));
-        }
-        // What has just been reset is empty.
-        if phase != Phase::Initial {
-            buffer.reset(false);
-        }
-        let mut r = buffer.lock();
-        r.phase = Phase::Recording;
-        r.usage = (*info).flags;
-        if buffer.level == vk::CommandBufferLevel::SECONDARY
-            && r.usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
-            && let Some(i) = (*info).p_inheritance_info.as_ref()
-            && let Some(l) = chain::find::<vk::RenderingAttachmentLocationInfoKHR>(i.p_next)
-        {
-            r.draw.locate(draw_settings::locations(l));
-        }
-        if buffer.level == vk::CommandBufferLevel::SECONDARY
-            && let Some(i) = (*info).p_inheritance_info.as_ref()
-            && let Some(h) = chain::find::<vk::CommandBufferInheritanceDescriptorHeapInfoEXT>(i.p_next)
-        {
-            r.heaps = descriptor_heaps::inherited(h);
-        }
-        vk::Result::SUCCESS
+    let phase = buffer.lock().phase;
+    let resettable = buffer.pool_flags.contains(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+    if phase == Phase::Recording || (phase != Phase::Initial && !resettable) {
+        crate::base::debug::log_error(&format!("vkBeginCommandBuffer: the command buffer is {phase:?}"));
     }
+    // What has just been reset is empty.
+    if phase != Phase::Initial {
+        buffer.reset(false);
+    }
+    let mut r = buffer.lock();
+    r.phase = Phase::Recording;
+    r.usage = info.flags;
+    let secondary = buffer.level == vk::CommandBufferLevel::SECONDARY;
+    // SAFETY: of secondary command buffers it is valid.
+    let inherited = secondary.then(|| unsafe { info.inheritance_info() }).flatten();
+    if r.usage.contains(vk::CommandBufferUsageFlags::RENDER_PASS_CONTINUE)
+        && let Some(i) = inherited
+        && let Some(l) = i.find::<vk::RenderingAttachmentLocationInfoKHR>()
+    {
+        r.draw.locate(draw_settings::locations(l));
+    }
+    if let Some(i) = inherited
+        && let Some(h) = i.find::<vk::CommandBufferInheritanceDescriptorHeapInfoEXT>()
+    {
+        r.heaps = descriptor_heaps::inherited(h);
+    }
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
+pub(crate) fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
     let mut r = buffer.lock();
     if r.phase != Phase::Recording {
         return crate::base::answer::invalid("vkEndCommandBuffer: the command buffer is not recording");
@@ -279,10 +280,7 @@ pub(crate) unsafe fn end_command_buffer(buffer: &CommandBuffer) -> vk::Result {
     vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn reset_command_buffer(
-    buffer: &CommandBuffer,
-    flags: vk::CommandBufferResetFlags,
-) -> vk::Result {
+pub(crate) fn reset_command_buffer(buffer: &CommandBuffer, flags: vk::CommandBufferResetFlags) -> vk::Result {
     buffer.reset(flags.contains(vk::CommandBufferResetFlags::RELEASE_RESOURCES));
     vk::Result::SUCCESS
 }

@@ -1,7 +1,7 @@
 //! VkCommandPool.
 
 use crate::base::answer::created;
-use crate::base::chain;
+use crate::base::given::{Call, Doomed, In, Out, OutSlice};
 use crate::base::object::{self, Object};
 use crate::device::Device;
 use crate::record::command_buffer::CommandBuffer;
@@ -18,103 +18,80 @@ impl Object for CommandPool {
     type Handle = vk::CommandPool;
 }
 
-pub(crate) unsafe fn create_command_pool(
+pub(crate) fn create_command_pool(
     _: &Device,
-    info: *const vk::CommandPoolCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::CommandPool,
+    info: In<vk::CommandPoolCreateInfo>,
+    out: Out<vk::CommandPool>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, Ok(CommandPool { flags: (*info).flags, buffers: Mutex::default() })) }
+    created(out, Ok(CommandPool { flags: info.flags, buffers: Mutex::default() }))
 }
 
-pub(crate) unsafe fn destroy_command_pool(
-    _: &Device,
-    pool: vk::CommandPool,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(p) = object::destroy::<CommandPool>(pool) {
-            for b in p.buffers.into_inner() {
-                object::destroy::<CommandBuffer>(b);
-            }
+pub(crate) fn destroy_command_pool(_: &Device, pool: Doomed<CommandPool>) {
+    if let Some(p) = pool.destroy() {
+        for b in p.buffers.into_inner() {
+            // SAFETY: command buffers end with their pool (valid usage).
+            unsafe { object::destroy::<CommandBuffer>(b) };
         }
     }
 }
 
-pub(crate) unsafe fn reset_command_pool(
-    _: &Device,
+pub(crate) fn reset_command_pool(
+    device: &Device,
     pool: vk::CommandPool,
     flags: vk::CommandPoolResetFlags,
 ) -> vk::Result {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        if let Some(p) = object::get::<CommandPool>(pool) {
-            let release = flags.contains(vk::CommandPoolResetFlags::RELEASE_RESOURCES);
-            for &b in p.buffers.lock().iter() {
-                if let Some(b) = object::get::<CommandBuffer>(b) {
-                    b.reset(release);
-                }
+    if let Some(p) = device.object::<CommandPool>(pool) {
+        let release = flags.contains(vk::CommandPoolResetFlags::RELEASE_RESOURCES);
+        for &b in p.buffers.lock().iter() {
+            if let Some(b) = device.object::<CommandBuffer>(b) {
+                b.reset(release);
             }
         }
-        vk::Result::SUCCESS
     }
+    vk::Result::SUCCESS
 }
 
 /// No pool keeps anything, but the C library does.
-pub(crate) unsafe fn trim_command_pool(_: &Device, pool: vk::CommandPool, _: vk::CommandPoolTrimFlags) {
+pub(crate) fn trim_command_pool(_: &Device, pool: vk::CommandPool, _: vk::CommandPoolTrimFlags) {
     if object::hold::<CommandPool>(pool).is_some() {
         crate::base::alloc::give_back();
     }
 }
 
-pub(crate) unsafe fn allocate_command_buffers(
+pub(crate) fn allocate_command_buffers(
     device: &Device,
-    info: *const vk::CommandBufferAllocateInfo,
-    out: *mut vk::CommandBuffer,
+    info: In<vk::CommandBufferAllocateInfo>,
+    out: OutSlice<vk::CommandBuffer>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let out = chain::slice_mut(out, i.command_buffer_count);
-        out.fill(vk::CommandBuffer::null());
-        let Some(pool) = object::get::<CommandPool>(i.command_pool) else { return vk::Result::ERROR_UNKNOWN };
-        let mut buffers = pool.buffers.lock();
-        for slot in out.iter_mut() {
-            *slot = object::create(CommandBuffer::new(pool.flags, i.level, device.space().clone()));
-            if let Some(b) = object::get::<CommandBuffer>(*slot) {
-                b.raw.get_or_init(|| slot.as_raw());
-            }
+    let i = info;
+    out.fill(vk::CommandBuffer::null());
+    let Some(pool) = device.object::<CommandPool>(i.command_pool) else { return vk::Result::ERROR_UNKNOWN };
+    let mut buffers = pool.buffers.lock();
+    for n in 0..out.len() {
+        let buffer = object::create(CommandBuffer::new(pool.flags, i.level, device.space().clone()));
+        if let Some(b) = device.object::<CommandBuffer>(buffer) {
+            b.raw.get_or_init(|| buffer.as_raw());
         }
-        buffers.extend_from_slice(out);
-        vk::Result::SUCCESS
+        out.set(n, buffer);
+        buffers.push(buffer);
     }
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn free_command_buffers(
-    _: &Device,
-    pool: vk::CommandPool,
-    count: u32,
-    buffers: *const vk::CommandBuffer,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(pool) = object::get::<CommandPool>(pool) else { return };
-        let mut owned = pool.buffers.lock();
-        for &b in chain::slice(buffers, count) {
-            if b == vk::CommandBuffer::null() {
-                continue;
+pub(crate) fn free_command_buffers(device: &Device, pool: vk::CommandPool, buffers: &[vk::CommandBuffer]) {
+    let Some(pool) = device.object::<CommandPool>(pool) else { return };
+    let mut owned = pool.buffers.lock();
+    for &b in buffers {
+        if b == vk::CommandBuffer::null() {
+            continue;
+        }
+        match owned.iter().position(|&o| o == b) {
+            Some(i) => {
+                owned.swap_remove(i);
+                // SAFETY: the application frees it, and so uses it no more (valid usage).
+                unsafe { object::destroy::<CommandBuffer>(b) };
             }
-            match owned.iter().position(|&o| o == b) {
-                Some(i) => {
-                    owned.swap_remove(i);
-                    object::destroy::<CommandBuffer>(b);
-                }
-                None => {
-                    crate::base::debug::log_error("vkFreeCommandBuffers: a command buffer of another pool")
-                }
-            }
+            None => crate::base::debug::log_error("vkFreeCommandBuffers: a command buffer of another pool"),
         }
     }
 }

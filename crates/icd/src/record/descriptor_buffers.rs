@@ -2,32 +2,26 @@
 
 use super::bind::{BindPoint, BoundSet};
 use super::descriptors::{points, set_layout};
-use crate::base::chain;
 use crate::base::debug::log_error;
+use crate::base::given::In;
 use crate::descriptor::descriptor_layout::SetLayout;
 use crate::instance::limits::{MAX_BOUND_DESCRIPTOR_SETS, MAX_DESCRIPTOR_BUFFERS};
 use crate::record::command_buffer::CommandBuffer;
 use std::sync::Arc;
 
 /// Push descriptors need no buffer here, so that what a binding is for makes no difference.
-pub(crate) unsafe fn cmd_bind_descriptor_buffers_ext(
+pub(crate) fn cmd_bind_descriptor_buffers_ext(
     b: &CommandBuffer,
-    count: u32,
-    infos: *const vk::DescriptorBufferBindingInfoEXT,
+    infos: In<[vk::DescriptorBufferBindingInfoEXT]>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(mut r) = b.recording() else { return };
-        if count > MAX_DESCRIPTOR_BUFFERS {
-            log_error(&format!(
-                "vkCmdBindDescriptorBuffersEXT: {count} buffers, of {MAX_DESCRIPTOR_BUFFERS}"
-            ));
-        }
-        let infos = chain::slice(infos, count.min(MAX_DESCRIPTOR_BUFFERS));
-        r.descriptor_buffers = [0; MAX_DESCRIPTOR_BUFFERS as usize];
-        for (to, i) in r.descriptor_buffers.iter_mut().zip(infos) {
-            *to = i.address;
-        }
+    let Some(mut r) = b.recording() else { return };
+    if infos.len() > MAX_DESCRIPTOR_BUFFERS as usize {
+        let count = infos.len();
+        log_error(&format!("vkCmdBindDescriptorBuffersEXT: {count} buffers, of {MAX_DESCRIPTOR_BUFFERS}"));
+    }
+    r.descriptor_buffers = [0; MAX_DESCRIPTOR_BUFFERS as usize];
+    for (to, i) in r.descriptor_buffers.iter_mut().zip(infos) {
+        *to = i.address;
     }
 }
 
@@ -51,43 +45,29 @@ fn set_offsets(
     }
 }
 
-pub(crate) unsafe fn cmd_set_descriptor_buffer_offsets_ext(
+pub(crate) fn cmd_set_descriptor_buffer_offsets_ext(
     b: &CommandBuffer,
     point: vk::PipelineBindPoint,
     _: vk::PipelineLayout,
     first: u32,
-    count: u32,
-    indices: *const u32,
-    offsets: *const vk::DeviceSize,
+    indices: &[u32],
+    offsets: &[vk::DeviceSize],
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(mut r) = b.recording() else { return };
-        let buffers = r.descriptor_buffers;
-        set_offsets(
-            r.point(point),
-            &buffers,
-            first,
-            chain::slice(indices, count),
-            chain::slice(offsets, count),
-        );
-    }
+    let Some(mut r) = b.recording() else { return };
+    let buffers = r.descriptor_buffers;
+    set_offsets(r.point(point), &buffers, first, indices, offsets);
 }
 
-pub(crate) unsafe fn cmd_set_descriptor_buffer_offsets2_ext(
+pub(crate) fn cmd_set_descriptor_buffer_offsets2_ext(
     b: &CommandBuffer,
-    info: *const vk::SetDescriptorBufferOffsetsInfoEXT,
+    info: In<vk::SetDescriptorBufferOffsetsInfoEXT>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let Some(mut r) = b.recording() else { return };
-        let buffers = r.descriptor_buffers;
-        let (indices, offsets) =
-            (chain::slice(i.p_buffer_indices, i.set_count), chain::slice(i.p_offsets, i.set_count));
-        for point in points(i.stage_flags) {
-            set_offsets(r.point(point), &buffers, i.first_set, indices, offsets);
-        }
+    let i = info;
+    let Some(mut r) = b.recording() else { return };
+    let buffers = r.descriptor_buffers;
+    let (indices, offsets) = (i.buffer_indices(), i.offsets());
+    for point in points(i.stage_flags) {
+        set_offsets(r.point(point), &buffers, i.first_set, indices, offsets);
     }
 }
 
@@ -105,29 +85,23 @@ fn embedded(point: &mut BindPoint, set: u32, layout: &Arc<SetLayout>) {
     point.bind(set as usize, bound);
 }
 
-pub(crate) unsafe fn cmd_bind_descriptor_buffer_embedded_samplers_ext(
+pub(crate) fn cmd_bind_descriptor_buffer_embedded_samplers_ext(
     b: &CommandBuffer,
     point: vk::PipelineBindPoint,
     layout: vk::PipelineLayout,
     set: u32,
 ) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let (Some(layout), Some(mut r)) = (set_layout(layout, set), b.recording()) else { return };
-        embedded(r.point(point), set, &layout);
-    }
+    let (Some(layout), Some(mut r)) = (set_layout(b, layout, set), b.recording()) else { return };
+    embedded(r.point(point), set, &layout);
 }
 
-pub(crate) unsafe fn cmd_bind_descriptor_buffer_embedded_samplers2_ext(
+pub(crate) fn cmd_bind_descriptor_buffer_embedded_samplers2_ext(
     b: &CommandBuffer,
-    info: *const vk::BindDescriptorBufferEmbeddedSamplersInfoEXT,
+    info: In<vk::BindDescriptorBufferEmbeddedSamplersInfoEXT>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
-        for point in points(i.stage_flags) {
-            embedded(r.point(point), i.set, &layout);
-        }
+    let i = info;
+    let (Some(layout), Some(mut r)) = (set_layout(b, i.layout, i.set), b.recording()) else { return };
+    for point in points(i.stage_flags) {
+        embedded(r.point(point), i.set, &layout);
     }
 }

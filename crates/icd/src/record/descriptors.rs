@@ -1,7 +1,7 @@
 //! Binding and pushing descriptors and push constants.
 
 use super::bind::{BindPoint, BoundSet};
-use crate::base::chain;
+use crate::base::given::{Call, In};
 use crate::base::object;
 use crate::descriptor::descriptor_layout::SetLayout;
 use crate::descriptor::descriptor_set::{self, DescriptorSet, Replaced};
@@ -33,52 +33,36 @@ pub(super) fn points(stages: vk::ShaderStageFlags) -> impl Iterator<Item = Point
     all.into_iter().filter(|p| p.0).map(|p| p.1)
 }
 
-pub(crate) unsafe fn cmd_bind_pipeline(b: &CommandBuffer, point: Point, pipeline: vk::Pipeline) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let (Some(p), Some(mut r)) = (object::get::<Pipeline>(pipeline), b.recording()) else { return };
-        if point == Point::GRAPHICS {
-            r.draw.touch();
-        }
-        let bound = &mut r.point(point).pipeline;
-        if !bound.as_ref().is_some_and(|b| std::ptr::eq(&**b, p.shared())) {
-            *bound = Some(p.share());
-        }
+pub(crate) fn cmd_bind_pipeline(b: &CommandBuffer, point: Point, pipeline: vk::Pipeline) {
+    let (Some(p), Some(mut r)) = (b.object::<Pipeline>(pipeline), b.recording()) else { return };
+    if point == Point::GRAPHICS {
+        r.draw.touch();
+    }
+    let bound = &mut r.point(point).pipeline;
+    if !bound.as_ref().is_some_and(|b| std::ptr::eq(&**b, p.shared())) {
+        *bound = Some(p.share());
     }
 }
 
-pub(crate) unsafe fn cmd_bind_descriptor_sets2(b: &CommandBuffer, info: *const vk::BindDescriptorSetsInfo) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let Some(mut r) = b.recording() else { return };
-        for point in points(i.stage_flags) {
-            bind_sets(
-                r.point(point),
-                i.first_set,
-                chain::slice(i.p_descriptor_sets, i.descriptor_set_count),
-                chain::slice(i.p_dynamic_offsets, i.dynamic_offset_count),
-            );
-        }
+pub(crate) fn cmd_bind_descriptor_sets2(b: &CommandBuffer, info: In<vk::BindDescriptorSetsInfo>) {
+    let i = info;
+    let Some(mut r) = b.recording() else { return };
+    for point in points(i.stage_flags) {
+        bind_sets(r.point(point), i.first_set, i.descriptor_sets(), i.dynamic_offsets());
     }
 }
 
 /// The form without stages.
-pub(crate) unsafe fn cmd_bind_descriptor_sets(
+pub(crate) fn cmd_bind_descriptor_sets(
     b: &CommandBuffer,
     point: Point,
     _: vk::PipelineLayout,
     first: u32,
-    count: u32,
-    sets: *const vk::DescriptorSet,
-    offset_count: u32,
-    offsets: *const u32,
+    sets: &[vk::DescriptorSet],
+    offsets: &[u32],
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(mut r) = b.recording() else { return };
-        bind_sets(r.point(point), first, chain::slice(sets, count), chain::slice(offsets, offset_count));
-    }
+    let Some(mut r) = b.recording() else { return };
+    bind_sets(r.point(point), first, sets, offsets);
 }
 
 fn bind_sets(point: &mut BindPoint, first: u32, sets: &[vk::DescriptorSet], mut offsets: &[u32]) {
@@ -97,13 +81,10 @@ fn bind_sets(point: &mut BindPoint, first: u32, sets: &[vk::DescriptorSet], mut 
     }
 }
 
-pub(crate) unsafe fn cmd_push_constants2(b: &CommandBuffer, info: *const vk::PushConstantsInfo) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let Some(mut r) = b.recording() else { return };
-        push_bytes(&mut r, i.offset, chain::slice(i.p_values.cast::<u8>(), i.size), "vkCmdPushConstants");
-    }
+pub(crate) fn cmd_push_constants2(b: &CommandBuffer, info: In<vk::PushConstantsInfo>) {
+    let i = info;
+    let Some(mut r) = b.recording() else { return };
+    push_bytes(&mut r, i.offset, i.values(), "vkCmdPushConstants");
 }
 
 /// Overwrites part of what is pushed.
@@ -140,64 +121,54 @@ fn push(
     point.bind(index as usize, Some(bound));
 }
 
-pub(super) unsafe fn set_layout(layout: vk::PipelineLayout, set: u32) -> Option<Arc<SetLayout>> {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let found = pipeline_layout::get(layout)?.sets.get(set as usize).cloned().flatten();
-        if found.is_none() {
-            crate::base::debug::log_error(&format!("the pipeline layout has no set {set}"));
-        }
-        found
+pub(super) fn set_layout(b: &CommandBuffer, layout: vk::PipelineLayout, set: u32) -> Option<Arc<SetLayout>> {
+    let found = pipeline_layout::get(b, layout)?.sets.get(set as usize).cloned().flatten();
+    if found.is_none() {
+        crate::base::debug::log_error(&format!("the pipeline layout has no set {set}"));
     }
+    found
 }
 
-pub(crate) unsafe fn cmd_push_descriptor_set2(b: &CommandBuffer, info: *const vk::PushDescriptorSetInfo) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
-        let writes = chain::slice(i.p_descriptor_writes, i.descriptor_write_count);
-        for point in points(i.stage_flags) {
-            push(r.point(point), i.set, &layout, |l, m, old| {
-                for w in writes {
-                    descriptor_set::write(l, m, w, old);
-                }
-            });
-        }
-    }
-}
-
-/// The form without stages.
-pub(crate) unsafe fn cmd_push_descriptor_set(
-    b: &CommandBuffer,
-    point: Point,
-    layout: vk::PipelineLayout,
-    set: u32,
-    count: u32,
-    writes: *const vk::WriteDescriptorSet,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let (Some(layout), Some(mut r)) = (set_layout(layout, set), b.recording()) else { return };
-        push(r.point(point), set, &layout, |l, m, old| {
-            for w in chain::slice(writes, count) {
+pub(crate) fn cmd_push_descriptor_set2(b: &CommandBuffer, info: In<vk::PushDescriptorSetInfo>) {
+    let i = info;
+    let (Some(layout), Some(mut r)) = (set_layout(b, i.layout, i.set), b.recording()) else { return };
+    let writes = i.descriptor_writes();
+    for point in points(i.stage_flags) {
+        push(r.point(point), i.set, &layout, |l, m, old| {
+            for w in writes {
                 descriptor_set::write(l, m, w, old);
             }
         });
     }
 }
 
-pub(crate) unsafe fn cmd_push_descriptor_set_with_template2(
+/// The form without stages.
+pub(crate) fn cmd_push_descriptor_set(
     b: &CommandBuffer,
-    info: *const vk::PushDescriptorSetWithTemplateInfo,
+    point: Point,
+    layout: vk::PipelineLayout,
+    set: u32,
+    writes: In<[vk::WriteDescriptorSet]>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let Some(template) = object::get::<DescriptorUpdateTemplate>(i.descriptor_update_template) else {
-            return;
-        };
-        let (Some(layout), Some(mut r)) = (set_layout(i.layout, i.set), b.recording()) else { return };
-        push(r.point(template.bind_point), i.set, &layout, |l, m, old| template.apply(l, m, i.p_data, old));
-    }
+    let (Some(layout), Some(mut r)) = (set_layout(b, layout, set), b.recording()) else { return };
+    push(r.point(point), set, &layout, |l, m, old| {
+        for w in writes {
+            descriptor_set::write(l, m, w, old);
+        }
+    });
+}
+
+pub(crate) fn cmd_push_descriptor_set_with_template2(
+    b: &CommandBuffer,
+    info: In<vk::PushDescriptorSetWithTemplateInfo>,
+) {
+    let i = info;
+    let Some(template) = b.object::<DescriptorUpdateTemplate>(i.descriptor_update_template) else {
+        return;
+    };
+    let (Some(layout), Some(mut r)) = (set_layout(b, i.layout, i.set), b.recording()) else { return };
+    push(r.point(template.bind_point), i.set, &layout, |l, m, old| {
+        // SAFETY: valid usage: the data are what the template's entries say.
+        unsafe { template.apply(l, m, i.p_data, old) }
+    });
 }

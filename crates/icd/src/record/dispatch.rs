@@ -24,7 +24,7 @@ pub(super) fn prepare(r: &mut Recorder, base: [u32; 3]) -> Option<Box<Dispatch>>
     }))
 }
 
-pub(crate) unsafe fn cmd_dispatch_base(
+pub(crate) fn cmd_dispatch_base(
     b: &CommandBuffer,
     base_x: u32,
     base_y: u32,
@@ -39,12 +39,9 @@ pub(crate) unsafe fn cmd_dispatch_base(
     }
 }
 
-pub(crate) unsafe fn cmd_dispatch_indirect(b: &CommandBuffer, buffer: vk::Buffer, offset: u64) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let (Some(buffer), Some(mut r)) = (crate::memory::buffer::get(buffer), b.recording()) else { return };
-        if let Some(dispatch) = prepare(&mut r, [0; 3]) {
-            r.push(Command::DispatchIndirect { dispatch, buffer, offset });
-        }
+pub(crate) fn cmd_dispatch_indirect(b: &CommandBuffer, buffer: vk::Buffer, offset: u64) {
+    let (Some(buffer), Some(mut r)) = (crate::memory::buffer::get(b, buffer), b.recording()) else { return };
+    if let Some(dispatch) = prepare(&mut r, [0; 3]) {
+        r.push(Command::DispatchIndirect { dispatch, buffer, offset });
     }
 }

@@ -1,7 +1,7 @@
 //! Draws, and the buffers they read.
 
 use super::shaders;
-use crate::base::chain;
+use crate::base::given::{In, Strided};
 use crate::instance::limits::MAX_BINDINGS;
 use crate::memory::buffer;
 use crate::pipeline::draw_settings::Settings;
@@ -172,18 +172,12 @@ pub(super) fn record(b: &CommandBuffer, what: What) {
     }
 }
 
-pub(crate) unsafe fn cmd_draw(
-    b: &CommandBuffer,
-    count: u32,
-    instances: u32,
-    first: u32,
-    first_instance: u32,
-) {
+pub(crate) fn cmd_draw(b: &CommandBuffer, count: u32, instances: u32, first: u32, first_instance: u32) {
     let call = Call { indexed: false, first, count, vertex_offset: 0, first_instance, instances };
     record(b, What::one(call));
 }
 
-pub(crate) unsafe fn cmd_draw_indexed(
+pub(crate) fn cmd_draw_indexed(
     b: &CommandBuffer,
     count: u32,
     instances: u32,
@@ -195,66 +189,42 @@ pub(crate) unsafe fn cmd_draw_indexed(
     record(b, What::one(call));
 }
 
-/// Element `i` of an array whose elements are `stride` bytes apart.
-unsafe fn strided<T: Copy>(p: *const T, i: u32, stride: u32) -> T {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { p.byte_add(i as usize * stride as usize).read_unaligned() }
-}
-
-pub(crate) unsafe fn cmd_draw_multi_ext(
+pub(crate) fn cmd_draw_multi_ext(
     b: &CommandBuffer,
-    count: u32,
-    infos: *const vk::MultiDrawInfoEXT,
+    infos: Strided<vk::MultiDrawInfoEXT>,
     instances: u32,
     first_instance: u32,
-    stride: u32,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let call = |i| {
-            let d = strided(infos, i, stride);
-            Call {
-                indexed: false,
-                first: d.first_vertex,
-                count: d.vertex_count,
-                vertex_offset: 0,
-                first_instance,
-                instances,
-            }
-        };
-        let count = if infos.is_null() { 0 } else { count };
-        record(b, What::Direct((0..count).map(call).collect()));
-    }
+    let call = |d: vk::MultiDrawInfoEXT| Call {
+        indexed: false,
+        first: d.first_vertex,
+        count: d.vertex_count,
+        vertex_offset: 0,
+        first_instance,
+        instances,
+    };
+    record(b, What::Direct(infos.iter().map(call).collect()));
 }
 
-pub(crate) unsafe fn cmd_draw_multi_indexed_ext(
+pub(crate) fn cmd_draw_multi_indexed_ext(
     b: &CommandBuffer,
-    count: u32,
-    infos: *const vk::MultiDrawIndexedInfoEXT,
+    infos: Strided<vk::MultiDrawIndexedInfoEXT>,
     instances: u32,
     first_instance: u32,
-    stride: u32,
-    vertex_offset: *const i32,
+    vertex_offset: Option<&i32>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let call = |i| {
-            let d = strided(infos, i, stride);
-            Call {
-                indexed: true,
-                first: d.first_index,
-                count: d.index_count,
-                vertex_offset: vertex_offset.as_ref().copied().unwrap_or(d.vertex_offset),
-                first_instance,
-                instances,
-            }
-        };
-        let count = if infos.is_null() { 0 } else { count };
-        record(b, What::Direct((0..count).map(call).collect()));
-    }
+    let call = |d: vk::MultiDrawIndexedInfoEXT| Call {
+        indexed: true,
+        first: d.first_index,
+        count: d.index_count,
+        vertex_offset: vertex_offset.copied().unwrap_or(d.vertex_offset),
+        first_instance,
+        instances,
+    };
+    record(b, What::Direct(infos.iter().map(call).collect()));
 }
 
-unsafe fn indirect(
+fn indirect(
     b: &CommandBuffer,
     indexed: bool,
     (buffer, offset): (vk::Buffer, u64),
@@ -262,47 +232,32 @@ unsafe fn indirect(
     draws: u32,
     stride: u32,
 ) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let Some(buffer) = buffer::get(buffer) else { return };
-        let count = match count {
-            Some((c, at)) => match buffer::get(c) {
-                Some(c) => Some((c, at)),
-                None => return,
-            },
-            None => None,
-        };
-        record(b, What::Indirect { indexed, buffer, offset, draws, stride, count });
-    }
+    let Some(buffer) = buffer::get(b, buffer) else { return };
+    let count = match count {
+        Some((c, at)) => match buffer::get(b, c) {
+            Some(c) => Some((c, at)),
+            None => return,
+        },
+        None => None,
+    };
+    record(b, What::Indirect { indexed, buffer, offset, draws, stride, count });
 }
 
-pub(crate) unsafe fn cmd_draw_indirect(
+pub(crate) fn cmd_draw_indirect(b: &CommandBuffer, buffer: vk::Buffer, offset: u64, draws: u32, stride: u32) {
+    indirect(b, false, (buffer, offset), None, draws, stride);
+}
+
+pub(crate) fn cmd_draw_indexed_indirect(
     b: &CommandBuffer,
     buffer: vk::Buffer,
     offset: u64,
     draws: u32,
     stride: u32,
 ) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        indirect(b, false, (buffer, offset), None, draws, stride);
-    }
+    indirect(b, true, (buffer, offset), None, draws, stride);
 }
 
-pub(crate) unsafe fn cmd_draw_indexed_indirect(
-    b: &CommandBuffer,
-    buffer: vk::Buffer,
-    offset: u64,
-    draws: u32,
-    stride: u32,
-) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        indirect(b, true, (buffer, offset), None, draws, stride);
-    }
-}
-
-pub(crate) unsafe fn cmd_draw_indirect_count(
+pub(crate) fn cmd_draw_indirect_count(
     b: &CommandBuffer,
     buffer: vk::Buffer,
     offset: u64,
@@ -311,13 +266,10 @@ pub(crate) unsafe fn cmd_draw_indirect_count(
     draws: u32,
     stride: u32,
 ) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        indirect(b, false, (buffer, offset), Some((count, count_offset)), draws, stride);
-    }
+    indirect(b, false, (buffer, offset), Some((count, count_offset)), draws, stride);
 }
 
-pub(crate) unsafe fn cmd_draw_indexed_indirect_count(
+pub(crate) fn cmd_draw_indexed_indirect_count(
     b: &CommandBuffer,
     buffer: vk::Buffer,
     offset: u64,
@@ -326,58 +278,47 @@ pub(crate) unsafe fn cmd_draw_indexed_indirect_count(
     draws: u32,
     stride: u32,
 ) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        indirect(b, true, (buffer, offset), Some((count, count_offset)), draws, stride);
-    }
+    indirect(b, true, (buffer, offset), Some((count, count_offset)), draws, stride);
 }
 
-pub(crate) unsafe fn cmd_bind_vertex_buffers2(
+pub(crate) fn cmd_bind_vertex_buffers2(
     b: &CommandBuffer,
     first: u32,
-    count: u32,
-    buffers: *const vk::Buffer,
-    offsets: *const u64,
-    sizes: *const u64,
-    strides: *const u64,
+    buffers: &[vk::Buffer],
+    offsets: &[u64],
+    sizes: &[u64],
+    strides: &[u64],
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(mut r) = b.recording() else { return };
-        if buffers.is_null() || offsets.is_null() {
+    let Some(mut r) = b.recording() else { return };
+    let d = &mut r.draw;
+    for (i, (&handle, &offset)) in buffers.iter().zip(offsets).enumerate() {
+        let at = (first as usize).saturating_add(i);
+        if at >= MAX_BINDINGS {
             return;
         }
-        let end = (first as usize).saturating_add(count as usize).min(MAX_BINDINGS);
-        let d = &mut r.draw;
-        for (i, at) in (first as usize..end).enumerate() {
-            let handle = *buffers.add(i);
-            let buffer = if handle == vk::Buffer::null() { None } else { buffer::get(handle) };
-            let size = if sizes.is_null() { vk::WHOLE_SIZE } else { *sizes.add(i) };
-            d.bind(at, VertexBuffer { buffer, offset: *offsets.add(i), size });
-            if !strides.is_null() {
-                d.change().input.strides[at] = (*strides.add(i)).min(u32::MAX as u64) as u32;
-            }
+        let buffer = buffer::get(b, handle);
+        let size = sizes.get(i).copied().unwrap_or(vk::WHOLE_SIZE);
+        d.bind(at, VertexBuffer { buffer, offset, size });
+        if let Some(&stride) = strides.get(i) {
+            d.change().input.strides[at] = stride.min(u32::MAX as u64) as u32;
         }
     }
 }
 
-pub(crate) unsafe fn cmd_bind_index_buffer2(
+pub(crate) fn cmd_bind_index_buffer2(
     b: &CommandBuffer,
     buffer: vk::Buffer,
     offset: u64,
     size: u64,
     ty: vk::IndexType,
 ) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let Some(mut r) = b.recording() else { return };
-        let buffer = if buffer == vk::Buffer::null() { None } else { buffer::get(buffer) };
-        r.draw.index = Some(IndexBuffer { buffer, offset, size, ty, restart: IndexBuffer::all_ones(ty) });
-    }
+    let Some(mut r) = b.recording() else { return };
+    let buffer = buffer::get(b, buffer);
+    r.draw.index = Some(IndexBuffer { buffer, offset, size, ty, restart: IndexBuffer::all_ones(ty) });
 }
 
 /// Until an index buffer is bound (§ vkCmdSetPrimitiveRestartIndexEXT).
-pub(crate) unsafe fn cmd_set_primitive_restart_index_ext(b: &CommandBuffer, index: u32) {
+pub(crate) fn cmd_set_primitive_restart_index_ext(b: &CommandBuffer, index: u32) {
     let Some(mut r) = b.recording() else { return };
     match &mut r.draw.index {
         Some(i) => i.restart = index,
@@ -386,34 +327,29 @@ pub(crate) unsafe fn cmd_set_primitive_restart_index_ext(b: &CommandBuffer, inde
 }
 
 /// § vkCmdSetVertexInputEXT
-pub(crate) unsafe fn cmd_set_vertex_input_ext(
+pub(crate) fn cmd_set_vertex_input_ext(
     b: &CommandBuffer,
-    binding_count: u32,
-    bindings: *const vk::VertexInputBindingDescription2EXT,
-    attribute_count: u32,
-    attributes: *const vk::VertexInputAttributeDescription2EXT,
+    bindings: In<[vk::VertexInputBindingDescription2EXT]>,
+    attributes: In<[vk::VertexInputAttributeDescription2EXT]>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        use raster::state::VertexBinding;
-        let Some(mut r) = b.recording() else { return };
-        let input = &mut r.draw.change().input;
-        input.bindings.clear();
-        for d in chain::slice(bindings, binding_count) {
-            let Some(stride) = input.strides.get_mut(d.binding as usize) else { continue };
-            *stride = d.stride;
-            let divisor = (d.input_rate == vk::VertexInputRate::INSTANCE).then_some(d.divisor);
-            input.bindings.push(VertexBinding { binding: d.binding, stride: d.stride, divisor });
-        }
-        input.attributes.clear();
-        for a in chain::slice(attributes, attribute_count) {
-            match crate::pipeline::pipeline_state::attribute(a.location, a.binding, a.format, a.offset) {
-                Some(a) => input.attributes.push(a),
-                None => crate::base::debug::log_error(&format!(
-                    "vkCmdSetVertexInputEXT: vertices of format {:?}",
-                    a.format
-                )),
-            }
+    use raster::state::VertexBinding;
+    let Some(mut r) = b.recording() else { return };
+    let input = &mut r.draw.change().input;
+    input.bindings.clear();
+    for d in bindings {
+        let Some(stride) = input.strides.get_mut(d.binding as usize) else { continue };
+        *stride = d.stride;
+        let divisor = (d.input_rate == vk::VertexInputRate::INSTANCE).then_some(d.divisor);
+        input.bindings.push(VertexBinding { binding: d.binding, stride: d.stride, divisor });
+    }
+    input.attributes.clear();
+    for a in attributes {
+        match crate::pipeline::pipeline_state::attribute(a.location, a.binding, a.format, a.offset) {
+            Some(a) => input.attributes.push(a),
+            None => crate::base::debug::log_error(&format!(
+                "vkCmdSetVertexInputEXT: vertices of format {:?}",
+                a.format
+            )),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Dynamic state: kept as it is set, for the draws to come.
 
 use super::draw::Changing;
-use crate::base::chain;
+use crate::base::given::In;
 use crate::instance::limits::{MAX_COLORS, MAX_VIEWPORTS};
 use crate::pass::convert;
 use crate::pipeline::draw_settings::{self, Settings};
@@ -13,8 +13,8 @@ fn place<T>(list: &mut [T], first: u32, items: impl Iterator<Item = T>) {
     list.iter_mut().skip(first as usize).zip(items).for_each(|(o, i)| *o = i);
 }
 
-fn count(n: u32) -> usize {
-    (n as usize).min(MAX_VIEWPORTS)
+fn count(n: usize) -> usize {
+    n.min(MAX_VIEWPORTS)
 }
 
 /// Colour attachments `first..first + items` get new values.
@@ -41,46 +41,42 @@ fn faces(s: &mut Settings, mask: vk::StencilFaceFlags, set: impl Fn(&mut Stencil
 /// Commands that change settings.
 macro_rules! setters {
     ($($name:ident($($arg:ident: $ty:ty),*) |$s:ident| $set:expr;)*) => {$(
-        pub(crate) unsafe fn $name(b: &CommandBuffer, $($arg: $ty),*) {
+        pub(crate) fn $name(b: &CommandBuffer, $($arg: $ty),*) {
             if let Some(r) = b.recording() {
                 let mut changing = Changing(r);
                 let $s: &mut Settings = &mut changing;
-                // SAFETY: valid usage: the call's pointers lead to what they are said to.
-                #[allow(unused_unsafe)]
-                unsafe {
-                    $set;
-                }
+                $set;
             }
         }
     )*};
 }
 
 setters! {
-    cmd_set_viewport(first: u32, n: u32, p: *const vk::Viewport) |s|
-        place(&mut s.geometry.viewports, first, chain::slice(p, n).iter().map(draw_settings::viewport));
-    cmd_set_scissor(first: u32, n: u32, p: *const vk::Rect2D) |s|
-        place(&mut s.geometry.scissors, first, chain::slice(p, n).iter().map(convert::rect));
-    cmd_set_viewport_with_count(n: u32, p: *const vk::Viewport) |s| {
-        s.geometry.viewport_count = count(n);
-        place(&mut s.geometry.viewports, 0, chain::slice(p, n).iter().map(draw_settings::viewport))
+    cmd_set_viewport(first: u32, p: &[vk::Viewport]) |s|
+        place(&mut s.geometry.viewports, first, p.iter().map(draw_settings::viewport));
+    cmd_set_scissor(first: u32, p: &[vk::Rect2D]) |s|
+        place(&mut s.geometry.scissors, first, p.iter().map(convert::rect));
+    cmd_set_viewport_with_count(p: &[vk::Viewport]) |s| {
+        s.geometry.viewport_count = count(p.len());
+        place(&mut s.geometry.viewports, 0, p.iter().map(draw_settings::viewport))
     };
-    cmd_set_scissor_with_count(n: u32, p: *const vk::Rect2D) |s| {
-        s.geometry.scissor_count = count(n);
-        place(&mut s.geometry.scissors, 0, chain::slice(p, n).iter().map(convert::rect))
+    cmd_set_scissor_with_count(p: &[vk::Rect2D]) |s| {
+        s.geometry.scissor_count = count(p.len());
+        place(&mut s.geometry.scissors, 0, p.iter().map(convert::rect))
     };
     cmd_set_line_width(width: f32) |s| s.geometry.line_width = width;
     cmd_set_depth_bias(constant: f32, clamp: f32, slope: f32) |s|
         s.geometry.bias = raster::state::DepthBias { constant, clamp, slope, ..draw_settings::NO_BIAS };
-    cmd_set_depth_bias2_ext(info: *const vk::DepthBiasInfoEXT) |s| {
-        let (i, bias) = (&*info, &mut s.geometry.bias);
+    cmd_set_depth_bias2_ext(info: In<vk::DepthBiasInfoEXT>) |s| {
+        let (i, bias) = (info, &mut s.geometry.bias);
         *bias = draw_settings::NO_BIAS;
         bias.constant = i.depth_bias_constant_factor;
         bias.clamp = i.depth_bias_clamp;
         bias.slope = i.depth_bias_slope_factor;
-        crate::pipeline::pipeline_state::depth_bias_form(i.p_next, bias)
+        crate::pipeline::pipeline_state::depth_bias_form(i.find(), bias)
     };
     cmd_set_depth_bias_enable(on: vk::Bool32) |s| s.geometry.bias_enable = on != 0;
-    cmd_set_blend_constants(c: *const [f32; 4]) |s| s.output.constants = *c;
+    cmd_set_blend_constants(c: &[f32; 4]) |s| s.output.constants = *c;
     cmd_set_depth_bounds(min: f32, max: f32) |s| s.fragment.bounds = [min, max];
     cmd_set_depth_bounds_test_enable(on: vk::Bool32) |s| s.fragment.bounds_test = on != 0;
     cmd_set_depth_test_enable(on: vk::Bool32) |s| s.fragment.depth_test = on != 0;
@@ -103,15 +99,15 @@ setters! {
     cmd_set_rasterizer_discard_enable(on: vk::Bool32) |s| s.geometry.discard = on != 0;
     cmd_set_primitive_restart_enable(on: vk::Bool32) |s| s.input.restart = on != 0;
     cmd_set_logic_op_ext(op: vk::LogicOp) |s| s.output.logic_op = op;
-    cmd_set_color_write_enable_ext(n: u32, on: *const vk::Bool32) |s| {
-        for (i, &on) in chain::slice(on, n).iter().take(MAX_COLORS).enumerate() {
+    cmd_set_color_write_enable_ext(on: &[vk::Bool32]) |s| {
+        for (i, &on) in on.iter().take(MAX_COLORS).enumerate() {
             s.output.write_enable = s.output.write_enable & !(1 << i) | ((on != 0) as u32) << i;
         }
     };
     cmd_set_line_stipple(factor: u32, pattern: u16) |s| s.geometry.stipple = (factor, pattern);
     // VK_EXT_extended_dynamic_state3
     cmd_set_depth_clamp_enable_ext(on: vk::Bool32) |s| s.geometry.depth_clamp = on != 0;
-    cmd_set_depth_clamp_range_ext(mode: vk::DepthClampModeEXT, range: *const vk::DepthClampRangeEXT) |s|
+    cmd_set_depth_clamp_range_ext(mode: vk::DepthClampModeEXT, range: Option<&vk::DepthClampRangeEXT>) |s|
         s.geometry.clamp_range = crate::pipeline::pipeline_state::clamp_range(mode, range);
     cmd_set_depth_clip_enable_ext(on: vk::Bool32) |s| s.geometry.depth_clip = Some(on != 0);
     cmd_set_depth_clip_negative_one_to_one_ext(on: vk::Bool32) |s| s.geometry.negative_one_to_one = on != 0;
@@ -126,14 +122,15 @@ setters! {
         s.geometry.domain_origin = origin;
     cmd_set_rasterization_samples_ext(n: vk::SampleCountFlags) |s| s.output.samples = convert::samples(n);
     cmd_set_sample_mask_ext(_n: vk::SampleCountFlags, mask: *const vk::SampleMask) |s|
-        s.output.mask = mask.as_ref().copied().unwrap_or(u32::MAX);
+        // SAFETY: null or a word (valid usage); there are no more samples than bits of it.
+        s.output.mask = unsafe { mask.as_ref() }.copied().unwrap_or(u32::MAX);
     cmd_set_alpha_to_coverage_enable_ext(on: vk::Bool32) |s| s.output.alpha_to_coverage = on != 0;
     cmd_set_alpha_to_one_enable_ext(on: vk::Bool32) |s| s.output.alpha_to_one = on != 0;
     cmd_set_logic_op_enable_ext(on: vk::Bool32) |s| s.output.logic_op_enable = on != 0;
-    cmd_set_color_blend_enable_ext(first: u32, n: u32, on: *const vk::Bool32) |s|
-        colors(s, first, chain::slice(on, n), |b, &on| b.enable = on != 0);
-    cmd_set_color_blend_equation_ext(first: u32, n: u32, e: *const vk::ColorBlendEquationEXT) |s|
-        colors(s, first, chain::slice(e, n), |b, e| {
+    cmd_set_color_blend_enable_ext(first: u32, on: &[vk::Bool32]) |s|
+        colors(s, first, on, |b, &on| b.enable = on != 0);
+    cmd_set_color_blend_equation_ext(first: u32, e: &[vk::ColorBlendEquationEXT]) |s|
+        colors(s, first, e, |b, e| {
             b.src_color = e.src_color_blend_factor;
             b.dst_color = e.dst_color_blend_factor;
             b.color_op = e.color_blend_op;
@@ -141,8 +138,8 @@ setters! {
             b.dst_alpha = e.dst_alpha_blend_factor;
             b.alpha_op = e.alpha_blend_op;
         });
-    cmd_set_color_blend_advanced_ext(first: u32, n: u32, a: *const vk::ColorBlendAdvancedEXT) |s|
-        colors(s, first, chain::slice(a, n), |b, a| {
+    cmd_set_color_blend_advanced_ext(first: u32, a: &[vk::ColorBlendAdvancedEXT]) |s|
+        colors(s, first, a, |b, a| {
             (b.color_op, b.alpha_op) = (a.advanced_blend_op, a.advanced_blend_op);
             b.advanced = raster::state::Advanced {
                 src_premultiplied: a.src_premultiplied != 0,
@@ -151,45 +148,39 @@ setters! {
                 clamp: a.clamp_results != 0,
             };
         });
-    cmd_set_sample_locations_ext(info: *const vk::SampleLocationsInfoEXT) |s|
-        s.output.sample_locations = draw_settings::sample_locations(&*info);
+    cmd_set_sample_locations_ext(info: In<vk::SampleLocationsInfoEXT>) |s|
+        s.output.sample_locations = draw_settings::sample_locations(info);
     cmd_set_sample_locations_enable_ext(on: vk::Bool32) |s| s.output.locations_enable = on != 0;
     cmd_set_conservative_rasterization_mode_ext(mode: vk::ConservativeRasterizationModeEXT) |s|
         s.geometry.conservative = mode;
     cmd_set_extra_primitive_overestimation_size_ext(size: f32) |s| s.geometry.extra_overestimation = size;
-    cmd_set_color_write_mask_ext(first: u32, n: u32, mask: *const vk::ColorComponentFlags) |s|
-        colors(s, first, chain::slice(mask, n), |b, &mask| b.write = mask);
+    cmd_set_color_write_mask_ext(first: u32, mask: &[vk::ColorComponentFlags]) |s|
+        colors(s, first, mask, |b, &mask| b.write = mask);
 }
 
 // State that pipelines say as well, and must say alike, or that there is nothing to do for.
 
 /// For draws with shader objects: pipelines are created with the same locations
 /// (§ vkCmdSetRenderingAttachmentLocations).
-pub(crate) unsafe fn cmd_set_rendering_attachment_locations(
+pub(crate) fn cmd_set_rendering_attachment_locations(
     b: &CommandBuffer,
-    info: *const vk::RenderingAttachmentLocationInfo,
+    info: In<vk::RenderingAttachmentLocationInfo>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(mut r) = b.recording() else { return };
-        r.draw.change().output.locations = draw_settings::locations(&*info);
-    }
+    let Some(mut r) = b.recording() else { return };
+    r.draw.change().output.locations = draw_settings::locations(info);
 }
 
 /// Input attachments are found by the views that descriptors name, whatever their index.
-pub(crate) unsafe fn cmd_set_rendering_input_attachment_indices(
+pub(crate) fn cmd_set_rendering_input_attachment_indices(
     b: &CommandBuffer,
-    _: *const vk::RenderingInputAttachmentIndexInfo,
+    _: In<vk::RenderingInputAttachmentIndexInfo>,
 ) {
     b.recording();
 }
 
 /// Attachments that are sampled as well are read from memory like any other image, where the GPU brings them while this
 /// is set ([`raster::state::FeedbackLoop`]).
-pub(crate) unsafe fn cmd_set_attachment_feedback_loop_enable_ext(
-    b: &CommandBuffer,
-    aspects: vk::ImageAspectFlags,
-) {
+pub(crate) fn cmd_set_attachment_feedback_loop_enable_ext(b: &CommandBuffer, aspects: vk::ImageAspectFlags) {
     let Some(mut r) = b.recording() else { return };
     r.draw.feedback_loop = !aspects.is_empty();
 }

@@ -1,7 +1,7 @@
 //! Commands that the device generates (VK_EXT_device_generated_commands).
 
 use super::draw::{self, state_of};
-use crate::base::object;
+use crate::base::given::{Call, In};
 use crate::instance::limits::MAX_INDIRECT_SEQUENCES;
 use crate::pipeline::shader_combinations::{self, Shaders};
 use crate::pipeline::{PipelineKind, Shared};
@@ -17,9 +17,9 @@ use raster::draw::{Draw, What};
 use std::sync::Arc;
 
 /// There is nothing to prepare.
-pub(crate) unsafe fn cmd_preprocess_generated_commands_ext(
+pub(crate) fn cmd_preprocess_generated_commands_ext(
     _: &CommandBuffer,
-    _: *const vk::GeneratedCommandsInfoEXT,
+    _: In<vk::GeneratedCommandsInfoEXT>,
     _: vk::CommandBuffer,
 ) {
 }
@@ -101,60 +101,57 @@ impl Chooser {
     }
 }
 
-pub(crate) unsafe fn cmd_execute_generated_commands_ext(
+pub(crate) fn cmd_execute_generated_commands_ext(
     b: &CommandBuffer,
     _preprocessed: vk::Bool32,
-    info: *const vk::GeneratedCommandsInfoEXT,
+    info: In<vk::GeneratedCommandsInfoEXT>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to, nobody destroys the objects meanwhile.
-    unsafe {
-        let i = &*info;
-        let (Some(layout), Some(mut r)) =
-            (object::get::<CommandsLayout>(i.indirect_commands_layout), b.recording())
-        else {
-            return;
-        };
-        let chooses = layout.tokens.iter().any(|t| matches!(t.1, Token::Set { .. }));
-        let set = match i.indirect_execution_set == vk::IndirectExecutionSetEXT::null() {
-            true => None,
-            false => object::get::<ExecutionSet>(i.indirect_execution_set),
-        };
-        let (work, choose): (_, Option<Arc<Choose>>) = match (chooses, set) {
-            (false, _) => {
-                let dispatches = layout.tokens.iter().any(|t| t.1 == Token::Dispatch);
-                let work = match dispatches {
-                    true => super::dispatch::prepare(&mut r, [0; 3]).map(Work::Dispatch),
-                    false => draw::prepare(&mut r, What::Direct(Default::default()))
-                        .map(|d| Work::Draw(Box::new(d))),
-                };
-                if work.is_none() {
-                    return;
+    let i = info;
+    let (Some(layout), Some(mut r)) = (b.object::<CommandsLayout>(i.indirect_commands_layout), b.recording())
+    else {
+        return;
+    };
+    let chooses = layout.tokens.iter().any(|t| matches!(t.1, Token::Set { .. }));
+    let set = match i.indirect_execution_set == vk::IndirectExecutionSetEXT::null() {
+        true => None,
+        false => b.object::<ExecutionSet>(i.indirect_execution_set),
+    };
+    let (work, choose): (_, Option<Arc<Choose>>) = match (chooses, set) {
+        (false, _) => {
+            let dispatches = layout.tokens.iter().any(|t| t.1 == Token::Dispatch);
+            let work = match dispatches {
+                true => super::dispatch::prepare(&mut r, [0; 3]).map(Work::Dispatch),
+                false => {
+                    draw::prepare(&mut r, What::Direct(Default::default())).map(|d| Work::Draw(Box::new(d)))
                 }
-                (work, None)
+            };
+            if work.is_none() {
+                return;
             }
-            (true, Some(set)) => {
-                let instrumentation = r.instrumented();
-                let buffers = r.draw.all_buffers();
-                let chooser = Chooser::of(&mut r, set.members.clone(), instrumentation);
-                (None, Some(Arc::new(move |indices: &[u32]| chooser.choose(indices, &buffers))))
-            }
-            (true, None) => {
-                return crate::base::debug::log_error(
-                    "vkCmdExecuteGeneratedCommandsEXT: no indirect execution set",
-                );
-            }
-        };
-        let generated = Generated {
-            tokens: layout.tokens.clone(),
-            stride: layout.stride,
-            address: i.indirect_address,
-            size: i.indirect_address_size,
-            most: i.max_sequence_count.min(MAX_INDIRECT_SEQUENCES),
-            count: i.sequence_count_address,
-            most_draws: i.max_draw_count,
-            work,
-            choose,
-        };
-        r.push(Command::Generated(Box::new(generated)));
-    }
+            (work, None)
+        }
+        (true, Some(set)) => {
+            let instrumentation = r.instrumented();
+            let buffers = r.draw.all_buffers();
+            let chooser = Chooser::of(&mut r, set.members.clone(), instrumentation);
+            (None, Some(Arc::new(move |indices: &[u32]| chooser.choose(indices, &buffers))))
+        }
+        (true, None) => {
+            return crate::base::debug::log_error(
+                "vkCmdExecuteGeneratedCommandsEXT: no indirect execution set",
+            );
+        }
+    };
+    let generated = Generated {
+        tokens: layout.tokens.clone(),
+        stride: layout.stride,
+        address: i.indirect_address,
+        size: i.indirect_address_size,
+        most: i.max_sequence_count.min(MAX_INDIRECT_SEQUENCES),
+        count: i.sequence_count_address,
+        most_draws: i.max_draw_count,
+        work,
+        choose,
+    };
+    r.push(Command::Generated(Box::new(generated)));
 }

@@ -1,28 +1,25 @@
 //! Where the metrics of instrumented shaders go (VK_ARM_shader_instrumentation).
 
 use super::command_buffer::CommandBuffer;
-use crate::base::object;
+use crate::base::given::Call;
 use crate::device::instrumentation::ShaderInstrumentation;
 
-pub(crate) unsafe fn cmd_begin_shader_instrumentation_arm(
+pub(crate) fn cmd_begin_shader_instrumentation_arm(
     b: &CommandBuffer,
     instrumentation: vk::ShaderInstrumentationARM,
 ) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let Some(i) = object::get::<ShaderInstrumentation>(instrumentation) else { return };
-        let Some(mut r) = b.recording() else { return };
-        if r.instrumentation.is_some() {
-            crate::base::debug::log_error(
-                "vkCmdBeginShaderInstrumentationARM while instrumentation is active (VUID 12375): the first object stays",
-            );
-            return;
-        }
-        r.instrumentation = Some(i.gpu.clone());
+    let Some(i) = b.object::<ShaderInstrumentation>(instrumentation) else { return };
+    let Some(mut r) = b.recording() else { return };
+    if r.instrumentation.is_some() {
+        crate::base::debug::log_error(
+            "vkCmdBeginShaderInstrumentationARM while instrumentation is active (VUID 12375): the first object stays",
+        );
+        return;
     }
+    r.instrumentation = Some(i.gpu.clone());
 }
 
-pub(crate) unsafe fn cmd_end_shader_instrumentation_arm(b: &CommandBuffer) {
+pub(crate) fn cmd_end_shader_instrumentation_arm(b: &CommandBuffer) {
     let Some(mut r) = b.recording() else { return };
     if r.instrumentation.take().is_none() {
         crate::base::debug::log_error(

@@ -5,25 +5,22 @@ use crate::memory::buffer;
 use crate::record::command_buffer::CommandBuffer;
 use raster::draw::What;
 
-pub(crate) unsafe fn cmd_draw_mesh_tasks_ext(b: &CommandBuffer, x: u32, y: u32, z: u32) {
+pub(crate) fn cmd_draw_mesh_tasks_ext(b: &CommandBuffer, x: u32, y: u32, z: u32) {
     record(b, What::Mesh([x, y, z]));
 }
 
-pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect_ext(
+pub(crate) fn cmd_draw_mesh_tasks_indirect_ext(
     b: &CommandBuffer,
     buffer: vk::Buffer,
     offset: u64,
     draws: u32,
     stride: u32,
 ) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let Some(buffer) = buffer::get(buffer) else { return };
-        record(b, What::MeshIndirect { buffer, offset, draws, stride, count: None });
-    }
+    let Some(buffer) = buffer::get(b, buffer) else { return };
+    record(b, What::MeshIndirect { buffer, offset, draws, stride, count: None });
 }
 
-pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect_count_ext(
+pub(crate) fn cmd_draw_mesh_tasks_indirect_count_ext(
     b: &CommandBuffer,
     buffer: vk::Buffer,
     offset: u64,
@@ -32,9 +29,6 @@ pub(crate) unsafe fn cmd_draw_mesh_tasks_indirect_count_ext(
     draws: u32,
     stride: u32,
 ) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let (Some(buffer), Some(count)) = (buffer::get(buffer), buffer::get(count)) else { return };
-        record(b, What::MeshIndirect { buffer, offset, draws, stride, count: Some((count, count_offset)) });
-    }
+    let (Some(buffer), Some(count)) = (buffer::get(b, buffer), buffer::get(b, count)) else { return };
+    record(b, What::MeshIndirect { buffer, offset, draws, stride, count: Some((count, count_offset)) });
 }

@@ -1,6 +1,6 @@
 //! Render passes and attachment clears.
 
-use crate::base::chain;
+use crate::base::given::In;
 use crate::pass::render_pass;
 use crate::pass::rendering;
 use crate::record::command_buffer::{CommandBuffer, Recorder};
@@ -22,28 +22,20 @@ fn end(b: &CommandBuffer) {
     }
 }
 
-pub(crate) unsafe fn cmd_begin_render_pass2(
+pub(crate) fn cmd_begin_render_pass2(
     b: &CommandBuffer,
-    info: *const vk::RenderPassBeginInfo,
-    _: *const vk::SubpassBeginInfo,
+    info: In<vk::RenderPassBeginInfo>,
+    _: In<vk::SubpassBeginInfo>,
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let (Some(rendering), Some(mut r)) = (rendering::of_render_pass(&*info), b.recording()) {
-            let [before, after] =
-                render_pass::get((*info).render_pass).map(|p| p.outward()).unwrap_or_default();
-            before.into_iter().for_each(|d| r.push(Command::Barrier(d)));
-            r.after = after;
-            begin(&mut r, rendering);
-        }
+    if let (Some(rendering), Some(mut r)) = (rendering::of_render_pass(info), b.recording()) {
+        let [before, after] = render_pass::get(b, info.render_pass).map(|p| p.outward()).unwrap_or_default();
+        before.into_iter().for_each(|d| r.push(Command::Barrier(d)));
+        r.after = after;
+        begin(&mut r, rendering);
     }
 }
 
-pub(crate) unsafe fn cmd_next_subpass2(
-    b: &CommandBuffer,
-    _: *const vk::SubpassBeginInfo,
-    _: *const vk::SubpassEndInfo,
-) {
+pub(crate) fn cmd_next_subpass2(b: &CommandBuffer, _: In<vk::SubpassBeginInfo>, _: In<vk::SubpassEndInfo>) {
     let Some(mut r) = b.recording() else { return };
     if r.subpasses_left == 0 {
         crate::base::debug::log_error("vkCmdNextSubpass: the render pass has no further subpass");
@@ -53,42 +45,34 @@ pub(crate) unsafe fn cmd_next_subpass2(
     r.push(Command::NextSubpass);
 }
 
-pub(crate) unsafe fn cmd_end_render_pass2(b: &CommandBuffer, _: *const vk::SubpassEndInfo) {
+pub(crate) fn cmd_end_render_pass2(b: &CommandBuffer, _: In<vk::SubpassEndInfo>) {
     end(b);
 }
 
-pub(crate) unsafe fn cmd_begin_rendering(b: &CommandBuffer, info: *const vk::RenderingInfo) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let rendering = rendering::of_rendering(&*info);
-        if let Some(mut r) = b.recording() {
-            r.draw.locate(Vec::new());
-            begin(&mut r, rendering);
-        }
+pub(crate) fn cmd_begin_rendering(b: &CommandBuffer, info: In<vk::RenderingInfo>) {
+    let rendering = rendering::of_rendering(info);
+    if let Some(mut r) = b.recording() {
+        r.draw.locate(Vec::new());
+        begin(&mut r, rendering);
     }
 }
 
-pub(crate) unsafe fn cmd_end_rendering(b: &CommandBuffer) {
+pub(crate) fn cmd_end_rendering(b: &CommandBuffer) {
     end(b);
 }
 
-pub(crate) unsafe fn cmd_end_rendering2_khr(b: &CommandBuffer, _: *const vk::RenderingEndInfoKHR) {
+pub(crate) fn cmd_end_rendering2_khr(b: &CommandBuffer, _: Option<In<vk::RenderingEndInfoKHR>>) {
     end(b);
 }
 
-pub(crate) unsafe fn cmd_clear_attachments(
+pub(crate) fn cmd_clear_attachments(
     b: &CommandBuffer,
-    count: u32,
-    attachments: *const vk::ClearAttachment,
-    rect_count: u32,
-    rects: *const vk::ClearRect,
+    attachments: &[vk::ClearAttachment],
+    rects: &[vk::ClearRect],
 ) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let attachments = chain::slice(attachments, count).to_vec();
-        let rects = chain::slice(rects, rect_count).to_vec();
-        if let Some(mut r) = b.recording() {
-            r.push(Command::ClearAttachments { attachments, rects });
-        }
+    let attachments = attachments.to_vec();
+    let rects = rects.to_vec();
+    if let Some(mut r) = b.recording() {
+        r.push(Command::ClearAttachments { attachments, rects });
     }
 }

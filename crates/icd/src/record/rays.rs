@@ -5,10 +5,8 @@ use crate::record::command_buffer::CommandBuffer;
 use gpu::command::Command;
 use gpu::trace::{Region, Size, Trace};
 
-fn region(r: *const vk::StridedDeviceAddressRegionKHR) -> Region {
-    // SAFETY: valid usage: it points to a region.
-    let r = unsafe { r.as_ref() };
-    r.map_or_else(Region::default, |r| Region { address: r.device_address, stride: r.stride, size: r.size })
+fn region(r: &vk::StridedDeviceAddressRegionKHR) -> Region {
+    Region { address: r.device_address, stride: r.stride, size: r.size }
 }
 
 fn record(b: &CommandBuffer, tables: [Region; 4], size: Size, call: &'static str) {
@@ -25,12 +23,12 @@ fn record(b: &CommandBuffer, tables: [Region; 4], size: Size, call: &'static str
     r.push(Command::Trace(Box::new(Trace { pipeline, bindings, tables, size, instrumentation, call })));
 }
 
-pub(crate) unsafe fn cmd_trace_rays_khr(
+pub(crate) fn cmd_trace_rays_khr(
     b: &CommandBuffer,
-    raygen: *const vk::StridedDeviceAddressRegionKHR,
-    miss: *const vk::StridedDeviceAddressRegionKHR,
-    hit: *const vk::StridedDeviceAddressRegionKHR,
-    callable: *const vk::StridedDeviceAddressRegionKHR,
+    raygen: &vk::StridedDeviceAddressRegionKHR,
+    miss: &vk::StridedDeviceAddressRegionKHR,
+    hit: &vk::StridedDeviceAddressRegionKHR,
+    callable: &vk::StridedDeviceAddressRegionKHR,
     width: u32,
     height: u32,
     depth: u32,
@@ -39,21 +37,21 @@ pub(crate) unsafe fn cmd_trace_rays_khr(
     record(b, tables, Size::Direct([width, height, depth]), "vkCmdTraceRaysKHR");
 }
 
-pub(crate) unsafe fn cmd_trace_rays_indirect_khr(
+pub(crate) fn cmd_trace_rays_indirect_khr(
     b: &CommandBuffer,
-    raygen: *const vk::StridedDeviceAddressRegionKHR,
-    miss: *const vk::StridedDeviceAddressRegionKHR,
-    hit: *const vk::StridedDeviceAddressRegionKHR,
-    callable: *const vk::StridedDeviceAddressRegionKHR,
+    raygen: &vk::StridedDeviceAddressRegionKHR,
+    miss: &vk::StridedDeviceAddressRegionKHR,
+    hit: &vk::StridedDeviceAddressRegionKHR,
+    callable: &vk::StridedDeviceAddressRegionKHR,
     address: u64,
 ) {
     let tables = [raygen, miss, hit, callable].map(region);
     record(b, tables, Size::At(address), "vkCmdTraceRaysIndirectKHR");
 }
 
-pub(crate) unsafe fn cmd_trace_rays_indirect2_khr(b: &CommandBuffer, address: u64) {
+pub(crate) fn cmd_trace_rays_indirect2_khr(b: &CommandBuffer, address: u64) {
     record(b, Default::default(), Size::WithTables(address), "vkCmdTraceRaysIndirect2KHR");
 }
 
 /// There is no stack whose size would matter.
-pub(crate) unsafe fn cmd_set_ray_tracing_pipeline_stack_size_khr(_: &CommandBuffer, _: u32) {}
+pub(crate) fn cmd_set_ray_tracing_pipeline_stack_size_khr(_: &CommandBuffer, _: u32) {}

@@ -1,8 +1,7 @@
 //! Shader objects bound in the place of pipelines (§ Binding Shader Objects), and the pipelines that those of a draw make.
 
-use crate::base::chain;
 use crate::base::debug;
-use crate::base::object;
+use crate::base::given::Call;
 use crate::pipeline::Shared;
 use crate::pipeline::shader_combinations::{STAGES, combined};
 use crate::pipeline::shader_object::{Shader, Stage};
@@ -10,25 +9,16 @@ use crate::record::command_buffer::{CommandBuffer, Recorder};
 use std::sync::Arc;
 use vk::ShaderStageFlags as Stages;
 
-pub(crate) unsafe fn cmd_bind_shaders_ext(
-    b: &CommandBuffer,
-    count: u32,
-    stages: *const Stages,
-    shaders: *const vk::ShaderEXT,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(mut r) = b.recording() else { return };
-        let shaders = chain::slice(shaders, count);
-        for (i, &stage) in chain::slice(stages, count).iter().enumerate() {
-            let handle = shaders.get(i).copied().unwrap_or(vk::ShaderEXT::null());
-            let shader = object::get::<Shader>(handle).map(|s| s.share());
-            if shader.as_ref().is_some_and(|s| s.made.stage != stage) {
-                debug::log_error(&format!("vkCmdBindShadersEXT: a shader of another stage for {stage:?}"));
-                continue;
-            }
-            bind(&mut r, stage, shader);
+pub(crate) fn cmd_bind_shaders_ext(b: &CommandBuffer, stages: &[Stages], shaders: &[vk::ShaderEXT]) {
+    let Some(mut r) = b.recording() else { return };
+    for (i, &stage) in stages.iter().enumerate() {
+        let handle = shaders.get(i).copied().unwrap_or(vk::ShaderEXT::null());
+        let shader = b.object::<Shader>(handle).map(|s| s.share());
+        if shader.as_ref().is_some_and(|s| s.made.stage != stage) {
+            debug::log_error(&format!("vkCmdBindShadersEXT: a shader of another stage for {stage:?}"));
+            continue;
         }
+        bind(&mut r, stage, shader);
     }
 }
 

@@ -1,7 +1,8 @@
 //! VkDeferredOperationKHR: work of the host that the application's threads join (VK_KHR_deferred_host_operations).
 
 use crate::base::answer::created;
-use crate::base::object::{self, Object};
+use crate::base::given::{Call, Doomed, Out};
+use crate::base::object::Object;
 use crate::device::Device;
 use parking_lot::Mutex;
 use std::sync::Arc;
@@ -24,38 +25,22 @@ impl Object for DeferredOperation {
     type Handle = vk::DeferredOperationKHR;
 }
 
-pub(crate) unsafe fn create_deferred_operation_khr(
-    _: &Device,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::DeferredOperationKHR,
-) -> vk::Result {
+pub(crate) fn create_deferred_operation_khr(_: &Device, out: Out<vk::DeferredOperationKHR>) -> vk::Result {
     let state = Arc::new(Mutex::new(State::Done(vk::Result::SUCCESS)));
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, Ok(DeferredOperation { state })) }
+    created(out, Ok(DeferredOperation { state }))
 }
 
-pub(crate) unsafe fn destroy_deferred_operation_khr(
-    _: &Device,
-    operation: vk::DeferredOperationKHR,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<DeferredOperation>(operation);
-    }
+pub(crate) fn destroy_deferred_operation_khr(_: &Device, operation: Doomed<DeferredOperation>) {
+    operation.destroy();
 }
 
 /// Does `work` now, or, where there is an operation, when a thread joins that.
-///
-/// # Safety
-/// Nobody destroys the operation meanwhile.
-pub(crate) unsafe fn perform(
+pub(crate) fn perform(
     device: &Device,
     operation: vk::DeferredOperationKHR,
     work: impl FnOnce(&Device) -> vk::Result + Send + 'static,
 ) -> vk::Result {
-    // SAFETY: the caller's.
-    match unsafe { object::get::<DeferredOperation>(operation) } {
+    match device.object::<DeferredOperation>(operation) {
         None => work(device),
         Some(o) => {
             *o.state.lock() = State::Waiting(Box::new(work));
@@ -65,21 +50,19 @@ pub(crate) unsafe fn perform(
 }
 
 /// One thread does the work; its pool of threads is the device's.
-pub(crate) unsafe fn get_deferred_operation_max_concurrency_khr(
-    _: &Device,
+pub(crate) fn get_deferred_operation_max_concurrency_khr(
+    device: &Device,
     operation: vk::DeferredOperationKHR,
 ) -> u32 {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    let operation = unsafe { object::get::<DeferredOperation>(operation) };
+    let operation = device.object::<DeferredOperation>(operation);
     operation.map_or(0, |o| matches!(*o.state.lock(), State::Waiting(_)) as u32)
 }
 
-pub(crate) unsafe fn get_deferred_operation_result_khr(
-    _: &Device,
+pub(crate) fn get_deferred_operation_result_khr(
+    device: &Device,
     operation: vk::DeferredOperationKHR,
 ) -> vk::Result {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    match unsafe { object::get::<DeferredOperation>(operation) } {
+    match device.object::<DeferredOperation>(operation) {
         None => vk::Result::ERROR_UNKNOWN,
         Some(o) => match *o.state.lock() {
             State::Done(result) => result,
@@ -88,12 +71,11 @@ pub(crate) unsafe fn get_deferred_operation_result_khr(
     }
 }
 
-pub(crate) unsafe fn deferred_operation_join_khr(
+pub(crate) fn deferred_operation_join_khr(
     device: &Device,
     operation: vk::DeferredOperationKHR,
 ) -> vk::Result {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    let Some(o) = (unsafe { object::get::<DeferredOperation>(operation) }) else {
+    let Some(o) = device.object::<DeferredOperation>(operation) else {
         return vk::Result::ERROR_UNKNOWN;
     };
     let state = o.state.clone();

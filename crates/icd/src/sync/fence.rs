@@ -1,8 +1,8 @@
 //! VkFence, shared by descriptors or not.
 
 use crate::base::answer::{Answer, code, created, invalid};
-use crate::base::chain;
-use crate::base::object::{self, Object};
+use crate::base::given::{Call, Doomed, In, Out};
+use crate::base::object::Object;
 use crate::device::Device;
 use crate::sync::shared_sync::{self, Payloads};
 use machine::payload::Kind;
@@ -29,136 +29,104 @@ impl Object for Fence {
     type Handle = vk::Fence;
 }
 
-pub(crate) unsafe fn create_fence(
+pub(crate) fn create_fence(
     device: &Device,
-    info: *const vk::FenceCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::Fence,
+    info: In<vk::FenceCreateInfo>,
+    out: Out<vk::Fence>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let signaled = (*info).flags.contains(vk::FenceCreateFlags::SIGNALED);
-        let exported = chain::find::<vk::ExportFenceCreateInfo>((*info).p_next)
-            .is_some_and(|e| e.handle_types.contains(OPAQUE));
-        let made = match exported {
-            true => shared_sync::shareable(device, Kind::Fence, signaled as u64).map(sync::Fence::of),
-            false => Ok(sync::Fence::new(signaled)),
-        };
-        created(out, made.map(|own| Fence { payloads: Payloads::new(Arc::new(own)) }))
-    }
+    let signaled = info.flags.contains(vk::FenceCreateFlags::SIGNALED);
+    let exported = info.find::<vk::ExportFenceCreateInfo>().is_some_and(|e| e.handle_types.contains(OPAQUE));
+    let made = match exported {
+        true => shared_sync::shareable(device, Kind::Fence, signaled as u64).map(sync::Fence::of),
+        false => Ok(sync::Fence::new(signaled)),
+    };
+    created(out, made.map(|own| Fence { payloads: Payloads::new(Arc::new(own)) }))
 }
 
-pub(crate) unsafe fn destroy_fence(_: &Device, fence: vk::Fence, _: *const vk::AllocationCallbacks) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<Fence>(fence);
-    }
+pub(crate) fn destroy_fence(_: &Device, fence: Doomed<Fence>) {
+    fence.destroy();
 }
 
 /// The fences of an array; `None` where one is none (which the log then says).
-unsafe fn all<'a>(fences: *const vk::Fence, count: u32) -> Option<Vec<&'a Fence>> {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { chain::slice(fences, count).iter().map(|&f| object::get::<Fence>(f)).collect() }
+fn all<'a>(device: &'a Device, fences: &[vk::Fence]) -> Option<Vec<&'a Fence>> {
+    fences.iter().map(|&f| device.object::<Fence>(f)).collect()
 }
 
-pub(crate) unsafe fn reset_fences(device: &Device, count: u32, fences: *const vk::Fence) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
-        device.hub().change(|| fences.iter().for_each(|f| f.payloads.restored().set(false)));
-        vk::Result::SUCCESS
-    }
+pub(crate) fn reset_fences(device: &Device, fences: &[vk::Fence]) -> vk::Result {
+    let Some(fences) = all(device, fences) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
+    device.hub().change(|| fences.iter().for_each(|f| f.payloads.restored().set(false)));
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn get_fence_status(device: &Device, fence: vk::Fence) -> vk::Result {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        match object::get::<Fence>(fence) {
-            None => vk::Result::ERROR_VALIDATION_FAILED_EXT,
-            Some(f) if f.gpu().is_signaled() => {
-                device.clock().seen(f.gpu().time.load(SeqCst));
-                vk::Result::SUCCESS
-            }
-            _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
-            _ => vk::Result::NOT_READY,
+pub(crate) fn get_fence_status(device: &Device, fence: vk::Fence) -> vk::Result {
+    match device.object::<Fence>(fence) {
+        None => vk::Result::ERROR_VALIDATION_FAILED_EXT,
+        Some(f) if f.gpu().is_signaled() => {
+            device.clock().seen(f.gpu().time.load(SeqCst));
+            vk::Result::SUCCESS
         }
+        _ if device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
+        _ => vk::Result::NOT_READY,
     }
 }
 
-pub(crate) unsafe fn wait_for_fences(
+pub(crate) fn wait_for_fences(
     device: &Device,
-    count: u32,
-    fences: *const vk::Fence,
+    fences: &[vk::Fence],
     wait_all: vk::Bool32,
     timeout: u64,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(fences) = all(fences, count) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
-        let fences: Vec<_> = fences.iter().map(|f| f.gpu()).collect();
-        let ready = || {
-            let mut signaled = fences.iter().map(|f| f.is_signaled());
-            if wait_all != 0 { signaled.all(|s| s) } else { signaled.any(|s| s) }
-        };
-        let result = if ready() {
-            vk::Result::SUCCESS
-        } else {
-            device.waited(device.hub().wait(timeout, ready), ready)
-        };
-        for f in fences.iter().filter(|f| f.is_signaled()) {
-            device.clock().seen(f.time.load(SeqCst));
-        }
-        result
+    let Some(fences) = all(device, fences) else { return vk::Result::ERROR_VALIDATION_FAILED_EXT };
+    let fences: Vec<_> = fences.iter().map(|f| f.gpu()).collect();
+    let ready = || {
+        let mut signaled = fences.iter().map(|f| f.is_signaled());
+        if wait_all != 0 { signaled.all(|s| s) } else { signaled.any(|s| s) }
+    };
+    let result =
+        if ready() { vk::Result::SUCCESS } else { device.waited(device.hub().wait(timeout, ready), ready) };
+    for f in fences.iter().filter(|f| f.is_signaled()) {
+        device.clock().seen(f.time.load(SeqCst));
     }
+    result
 }
 
-pub(crate) unsafe fn get_fence_fd_khr(
+pub(crate) fn get_fence_fd_khr(
     device: &Device,
-    info: *const vk::FenceGetFdInfoKHR,
-    out: *mut c_int,
+    info: In<vk::FenceGetFdInfoKHR>,
+    out: Out<c_int>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(f) = object::get::<Fence>((*info).fence) else { return vk::Result::ERROR_UNKNOWN };
-        let fd = match (*info).handle_type {
-            OPAQUE => shared_sync::exported(f.gpu().payload()),
-            // And is reset, as by vkResetFences.
-            SYNC => {
-                let gpu = f.gpu();
-                let fd = shared_sync::until(device, || gpu.is_signaled());
-                device.hub().change(|| f.payloads.restored().set(false));
-                fd
-            }
-            other => Err(invalid(&format!("vkGetFenceFdKHR: descriptors of type {other:?}"))),
-        };
-        code(fd.map(|fd| *out = fd))
-    }
-}
-
-pub(crate) unsafe fn import_fence_fd_khr(
-    device: &Device,
-    info: *const vk::ImportFenceFdInfoKHR,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { code(import(device, &*info)) }
-}
-
-unsafe fn import(device: &Device, i: &vk::ImportFenceFdInfoKHR) -> Answer {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let f = object::get::<Fence>(i.fence).ok_or(vk::Result::ERROR_UNKNOWN)?;
-        let temporary = i.flags.contains(vk::FenceImportFlags::TEMPORARY);
-        match i.handle_type {
-            OPAQUE => {
-                let payload = shared_sync::opened(device, i.fd, &[Kind::Fence])?;
-                f.payloads.import(Arc::new(sync::Fence::of(payload)), temporary);
-            }
-            SYNC => {
-                shared_sync::signalled(i.fd)?;
-                f.payloads.import(Arc::new(sync::Fence::new(true)), true);
-            }
-            other => return Err(invalid(&format!("vkImportFenceFdKHR: descriptors of type {other:?}"))),
+    let Some(f) = device.object::<Fence>(info.fence) else { return vk::Result::ERROR_UNKNOWN };
+    let fd = match info.handle_type {
+        OPAQUE => shared_sync::exported(f.gpu().payload()),
+        // And is reset, as by vkResetFences.
+        SYNC => {
+            let gpu = f.gpu();
+            let fd = shared_sync::until(device, || gpu.is_signaled());
+            device.hub().change(|| f.payloads.restored().set(false));
+            fd
         }
-        Ok(())
+        other => Err(invalid(&format!("vkGetFenceFdKHR: descriptors of type {other:?}"))),
+    };
+    code(fd.map(|fd| out.set(fd)))
+}
+
+pub(crate) fn import_fence_fd_khr(device: &Device, info: In<vk::ImportFenceFdInfoKHR>) -> vk::Result {
+    code(import(device, info))
+}
+
+fn import(device: &Device, i: In<vk::ImportFenceFdInfoKHR>) -> Answer {
+    let f = device.object::<Fence>(i.fence).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let temporary = i.flags.contains(vk::FenceImportFlags::TEMPORARY);
+    match i.handle_type {
+        OPAQUE => {
+            let payload = shared_sync::opened(device, i.fd, &[Kind::Fence])?;
+            f.payloads.import(Arc::new(sync::Fence::of(payload)), temporary);
+        }
+        SYNC => {
+            shared_sync::signalled(i.fd)?;
+            f.payloads.import(Arc::new(sync::Fence::new(true)), true);
+        }
+        other => return Err(invalid(&format!("vkImportFenceFdKHR: descriptors of type {other:?}"))),
     }
+    Ok(())
 }

@@ -1,8 +1,8 @@
 //! VkSemaphore: binary and timeline, shared by descriptors or not.
 
 use crate::base::answer::{Answer, code, created, invalid};
-use crate::base::chain;
-use crate::base::object::{self, Object};
+use crate::base::given::{Call, Doomed, In, Out};
+use crate::base::object::Object;
 use crate::device::Device;
 use crate::sync::shared_sync::{self, Payloads};
 use machine::payload::Kind;
@@ -34,157 +34,123 @@ impl Object for Semaphore {
     type Handle = vk::Semaphore;
 }
 
-pub(crate) unsafe fn create_semaphore(
+pub(crate) fn create_semaphore(
     device: &Device,
-    info: *const vk::SemaphoreCreateInfo,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::Semaphore,
+    info: In<vk::SemaphoreCreateInfo>,
+    out: Out<vk::Semaphore>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let initial = chain::find::<vk::SemaphoreTypeCreateInfo>((*info).p_next)
-            .filter(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE)
-            .map(|t| t.initial_value);
-        let exported = chain::find::<vk::ExportSemaphoreCreateInfo>((*info).p_next)
-            .is_some_and(|e| e.handle_types.contains(OPAQUE));
-        let kind = if initial.is_some() { Kind::Timeline } else { Kind::Binary };
-        let made = match (exported, initial) {
-            (true, _) => shared_sync::shareable(device, kind, initial.unwrap_or(0)).map(sync::Semaphore::of),
-            (_, Some(value)) => Ok(sync::Semaphore::timeline(value)),
-            _ => Ok(sync::Semaphore::binary()),
-        };
-        created(out, made.map(|own| Semaphore { payloads: Payloads::new(own) }))
-    }
+    let initial = info
+        .find::<vk::SemaphoreTypeCreateInfo>()
+        .filter(|t| t.semaphore_type == vk::SemaphoreType::TIMELINE)
+        .map(|t| t.initial_value);
+    let exported =
+        info.find::<vk::ExportSemaphoreCreateInfo>().is_some_and(|e| e.handle_types.contains(OPAQUE));
+    let kind = if initial.is_some() { Kind::Timeline } else { Kind::Binary };
+    let made = match (exported, initial) {
+        (true, _) => shared_sync::shareable(device, kind, initial.unwrap_or(0)).map(sync::Semaphore::of),
+        (_, Some(value)) => Ok(sync::Semaphore::timeline(value)),
+        _ => Ok(sync::Semaphore::binary()),
+    };
+    created(out, made.map(|own| Semaphore { payloads: Payloads::new(own) }))
 }
 
-pub(crate) unsafe fn destroy_semaphore(
-    _: &Device,
-    semaphore: vk::Semaphore,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<Semaphore>(semaphore);
-    }
+pub(crate) fn destroy_semaphore(_: &Device, semaphore: Doomed<Semaphore>) {
+    semaphore.destroy();
 }
 
-pub(crate) unsafe fn get_semaphore_counter_value(
+pub(crate) fn get_semaphore_counter_value(
     device: &Device,
     semaphore: vk::Semaphore,
-    value: *mut u64,
+    value: Out<u64>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(s) = object::get::<Semaphore>(semaphore) {
-            let gpu = s.gpu();
-            *value = gpu.value();
-            device.clock().seen(gpu.time(*value));
-        }
-        device.alive()
+    if let Some(s) = device.object::<Semaphore>(semaphore) {
+        let gpu = s.gpu();
+        let now = gpu.value();
+        value.set(now);
+        device.clock().seen(gpu.time(now));
     }
+    device.alive()
 }
 
-pub(crate) unsafe fn signal_semaphore(device: &Device, info: *const vk::SemaphoreSignalInfo) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(s) = object::get::<Semaphore>((*info).semaphore) {
-            // What the host knows of has ended before it signals.
-            let (now, gpu) = (device.clock().floor(), s.gpu());
-            device.hub().change(|| {
-                device.turns().host(Step::Signal(gpu.clone(), (*info).value));
-                gpu.signal((*info).value, now);
-            });
-        }
-        device.alive()
+pub(crate) fn signal_semaphore(device: &Device, info: In<vk::SemaphoreSignalInfo>) -> vk::Result {
+    if let Some(s) = device.object::<Semaphore>(info.semaphore) {
+        // What the host knows of has ended before it signals.
+        let (now, gpu) = (device.clock().floor(), s.gpu());
+        device.hub().change(|| {
+            device.turns().host(Step::Signal(gpu.clone(), info.value));
+            gpu.signal(info.value, now);
+        });
     }
+    device.alive()
 }
 
-pub(crate) unsafe fn wait_semaphores(
+pub(crate) fn wait_semaphores(device: &Device, info: In<vk::SemaphoreWaitInfo>, timeout: u64) -> vk::Result {
+    let i = info;
+    let values = i.values();
+    let waits: Vec<(Arc<sync::Semaphore>, u64)> = i
+        .semaphores()
+        .iter()
+        .zip(values)
+        .filter_map(|(&s, &v)| Some((device.object::<Semaphore>(s)?.gpu(), v)))
+        .collect();
+    let any = i.flags.contains(vk::SemaphoreWaitFlags::ANY);
+    let ready = || {
+        let mut each = waits.iter().map(|(s, v)| s.ready(*v));
+        if any { each.any(|r| r) } else { each.all(|r| r) }
+    };
+    let result =
+        if ready() { vk::Result::SUCCESS } else { device.waited(device.hub().wait(timeout, ready), ready) };
+    for (s, v) in waits.iter().filter(|(s, v)| s.ready(*v)) {
+        device.clock().seen(s.time(*v));
+    }
+    result
+}
+
+pub(crate) fn get_semaphore_fd_khr(
     device: &Device,
-    info: *const vk::SemaphoreWaitInfo,
-    timeout: u64,
+    info: In<vk::SemaphoreGetFdInfoKHR>,
+    out: Out<c_int>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let values = chain::slice(i.p_values, i.semaphore_count);
-        let waits: Vec<(Arc<sync::Semaphore>, u64)> = chain::slice(i.p_semaphores, i.semaphore_count)
-            .iter()
-            .zip(values)
-            .filter_map(|(&s, &v)| Some((object::get::<Semaphore>(s)?.gpu(), v)))
-            .collect();
-        let any = i.flags.contains(vk::SemaphoreWaitFlags::ANY);
-        let ready = || {
-            let mut each = waits.iter().map(|(s, v)| s.ready(*v));
-            if any { each.any(|r| r) } else { each.all(|r| r) }
-        };
-        let result = if ready() {
-            vk::Result::SUCCESS
-        } else {
-            device.waited(device.hub().wait(timeout, ready), ready)
-        };
-        for (s, v) in waits.iter().filter(|(s, v)| s.ready(*v)) {
-            device.clock().seen(s.time(*v));
+    let Some(s) = device.object::<Semaphore>(info.semaphore) else { return vk::Result::ERROR_UNKNOWN };
+    let fd = match info.handle_type {
+        OPAQUE => shared_sync::exported(s.gpu().payload()),
+        // This is a wait: the receiver of the descriptor finds it signalled.
+        SYNC => {
+            let gpu = s.waited();
+            shared_sync::until(device, || {
+                let ready = gpu.ready(0);
+                if ready {
+                    gpu.take();
+                }
+                ready
+            })
         }
-        result
-    }
+        other => Err(invalid(&format!("vkGetSemaphoreFdKHR: descriptors of type {other:?}"))),
+    };
+    code(fd.map(|fd| out.set(fd)))
 }
 
-pub(crate) unsafe fn get_semaphore_fd_khr(
-    device: &Device,
-    info: *const vk::SemaphoreGetFdInfoKHR,
-    out: *mut c_int,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let Some(s) = object::get::<Semaphore>((*info).semaphore) else { return vk::Result::ERROR_UNKNOWN };
-        let fd = match (*info).handle_type {
-            OPAQUE => shared_sync::exported(s.gpu().payload()),
-            // As a wait: who has it then finds it signalled.
-            SYNC => {
-                let gpu = s.waited();
-                shared_sync::until(device, || {
-                    let ready = gpu.ready(0);
-                    if ready {
-                        gpu.take();
-                    }
-                    ready
-                })
-            }
-            other => Err(invalid(&format!("vkGetSemaphoreFdKHR: descriptors of type {other:?}"))),
-        };
-        code(fd.map(|fd| *out = fd))
-    }
+pub(crate) fn import_semaphore_fd_khr(device: &Device, info: In<vk::ImportSemaphoreFdInfoKHR>) -> vk::Result {
+    code(import(device, info))
 }
 
-pub(crate) unsafe fn import_semaphore_fd_khr(
-    device: &Device,
-    info: *const vk::ImportSemaphoreFdInfoKHR,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { code(import(device, &*info)) }
-}
-
-unsafe fn import(device: &Device, i: &vk::ImportSemaphoreFdInfoKHR) -> Answer {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        let s = object::get::<Semaphore>(i.semaphore).ok_or(vk::Result::ERROR_UNKNOWN)?;
-        let temporary = i.flags.contains(vk::SemaphoreImportFlags::TEMPORARY);
-        match i.handle_type {
-            OPAQUE => {
-                let kind = if s.gpu().timeline { Kind::Timeline } else { Kind::Binary };
-                let payload = shared_sync::opened(device, i.fd, &[kind])?;
-                s.payloads.import(sync::Semaphore::of(payload), temporary);
-            }
-            SYNC if !s.gpu().timeline => {
-                shared_sync::signalled(i.fd)?;
-                let gpu = sync::Semaphore::binary();
-                device.turns().host(Step::Signal(gpu.clone(), 0));
-                gpu.signal(0, 0);
-                s.payloads.import(gpu, true);
-            }
-            other => return Err(invalid(&format!("vkImportSemaphoreFdKHR: descriptors of type {other:?}"))),
+fn import(device: &Device, i: In<vk::ImportSemaphoreFdInfoKHR>) -> Answer {
+    let s = device.object::<Semaphore>(i.semaphore).ok_or(vk::Result::ERROR_UNKNOWN)?;
+    let temporary = i.flags.contains(vk::SemaphoreImportFlags::TEMPORARY);
+    match i.handle_type {
+        OPAQUE => {
+            let kind = if s.gpu().timeline { Kind::Timeline } else { Kind::Binary };
+            let payload = shared_sync::opened(device, i.fd, &[kind])?;
+            s.payloads.import(sync::Semaphore::of(payload), temporary);
         }
-        Ok(())
+        SYNC if !s.gpu().timeline => {
+            shared_sync::signalled(i.fd)?;
+            let gpu = sync::Semaphore::binary();
+            device.turns().host(Step::Signal(gpu.clone(), 0));
+            gpu.signal(0, 0);
+            s.payloads.import(gpu, true);
+        }
+        other => return Err(invalid(&format!("vkImportSemaphoreFdKHR: descriptors of type {other:?}"))),
     }
+    Ok(())
 }

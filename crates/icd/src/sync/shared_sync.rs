@@ -1,8 +1,8 @@
 //! What semaphores and fences have in common: a payload of their own, one imported for a while, and descriptors to both
 //! (§ Importing Semaphore Payloads, § Importing Fence Payloads).
 //!
-//! An opaque descriptor is a page that all share ([`machine::payload`]). A sync file's descriptor is −1, which says that it
-//! is signalled: who asks for one waits until that is so. One that is imported is waited for at once.
+//! An opaque descriptor is a page that all share ([`machine::payload`]). A sync file's descriptor is −1, which means
+//! signalled: exporting one waits for the signal. An imported one is waited for at once.
 
 use crate::base::answer::{Answer, invalid};
 use crate::device::Device;
@@ -70,7 +70,7 @@ pub(crate) fn exported(payload: Option<&Arc<Payload>>) -> Answer<c_int> {
     }
 }
 
-/// How often a wait looks whether anybody works.
+/// How often a wait checks whether the device still works.
 const PATIENCE_NS: u64 = 20_000_000;
 
 /// The longest that one waits for work that goes on: a command that runs as long loses the device.

@@ -111,7 +111,7 @@ impl Engine {
         self.device.hub()
     }
 
-    /// Changes the state, and wakes whoever waits for it.
+    /// Changes the state, and wakes the threads that wait for it.
     pub fn change<R>(&self, f: impl FnOnce(&mut State) -> R) -> R {
         self.hub().change(|| f(&mut self.state.lock()))
     }

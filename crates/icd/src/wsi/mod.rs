@@ -9,7 +9,7 @@
 //! images to the engine and goes on. The engine copies an image to its surface when the present mode says so and
 //! gives it back at once, for nothing shows the image itself; so images come back in any order. With FIFO and mailbox
 //! it leaves a refresh of the screen's between two pictures; an X server tells no better moment to those who copy.
-//! Headless surfaces have no refresh: nobody waits for what nobody sees.
+//! Headless surfaces have no refresh, so nothing waits for one.
 //!
 //! The libraries of X11 and Wayland are the application's: they are loaded when the first window comes along.
 

@@ -2,8 +2,7 @@
 
 use super::engine::{Engine, Frame};
 use super::swapchain::Swapchain;
-use crate::base::chain;
-use crate::base::object;
+use crate::base::given::{Call, In};
 use crate::device::Queue;
 use crate::sync::fence::Fence;
 use crate::sync::semaphore::Semaphore;
@@ -31,82 +30,70 @@ struct Chains<'a> {
 }
 
 impl<'a> Chains<'a> {
-    unsafe fn read(info: &vk::PresentInfoKHR<'a>) -> Chains<'a> {
-        // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-        unsafe {
-            let ids = chain::find::<vk::PresentIdKHR>(info.p_next);
-            let fences = chain::find::<vk::SwapchainPresentFenceInfoEXT>(info.p_next);
-            let modes = chain::find::<vk::SwapchainPresentModeInfoEXT>(info.p_next);
-            Chains {
-                ids: ids.map_or(&[], |i| chain::slice(i.p_present_ids, i.swapchain_count)),
-                fences: fences.map_or(&[], |f| chain::slice(f.p_fences, f.swapchain_count)),
-                modes: modes.map_or(&[], |m| chain::slice(m.p_present_modes, m.swapchain_count)),
-            }
+    fn read(info: In<'a, vk::PresentInfoKHR<'a>>) -> Chains<'a> {
+        let ids = info.find::<vk::PresentIdKHR>();
+        let fences = info.find::<vk::SwapchainPresentFenceInfoEXT>();
+        let modes = info.find::<vk::SwapchainPresentModeInfoEXT>();
+        Chains {
+            ids: ids.map_or(&[], |i| i.present_ids()),
+            fences: fences.map_or(&[], |f| f.fences()),
+            modes: modes.map_or(&[], |m| m.present_modes()),
         }
     }
 
-    unsafe fn frame(&self, i: usize, image: u32, mode: vk::PresentModeKHR) -> Frame {
-        // SAFETY: valid usage: nobody destroys the objects meanwhile.
-        unsafe {
-            let fence = self.fences.get(i).and_then(|&f| object::get::<Fence>(f)).map(Fence::gpu);
-            Frame {
-                image,
-                mode: self.modes.get(i).copied().unwrap_or(mode),
-                id: self.ids.get(i).copied().unwrap_or(0),
-                fences: fence.into_iter().collect(),
-            }
+    fn frame(&self, queue: &Queue, i: usize, image: u32, mode: vk::PresentModeKHR) -> Frame {
+        let fence = self.fences.get(i).and_then(|&f| queue.object::<Fence>(f)).map(Fence::gpu);
+        Frame {
+            image,
+            mode: self.modes.get(i).copied().unwrap_or(mode),
+            id: self.ids.get(i).copied().unwrap_or(0),
+            fences: fence.into_iter().collect(),
         }
     }
 }
 
-pub(crate) unsafe fn queue_present_khr(queue: &Queue, info: *const vk::PresentInfoKHR) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let waits = chain::slice(i.p_wait_semaphores, i.wait_semaphore_count)
-            .iter()
-            .filter_map(|&s| {
-                let semaphore = object::get::<Semaphore>(s)?.waited();
-                Some(SemaphoreOp { semaphore, value: 0, stages: vk::PipelineStageFlags2::ALL_COMMANDS })
-            })
-            .collect();
-        let chains = Chains::read(i);
-        let images = chain::slice(i.p_image_indices, i.swapchain_count);
-        let mut frames: Vec<(Arc<Engine>, Frame)> = Vec::new();
-        let mut worst = vk::Result::SUCCESS;
-        for (n, (&swapchain, &image)) in
-            chain::slice(i.p_swapchains, i.swapchain_count).iter().zip(images).enumerate()
-        {
-            let result = match object::get::<Swapchain>(swapchain) {
-                _ if queue.device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
-                None => vk::Result::ERROR_SURFACE_LOST_KHR,
-                Some(s) if !s.engine.take(image) => crate::base::answer::invalid(&format!(
-                    "vkQueuePresentKHR: image {image} of the swapchain is not acquired"
-                )),
-                Some(s) => {
-                    // An image goes back to its swapchain even if there is no surface left to show it on.
-                    frames.push((s.engine.clone(), chains.frame(n, image, s.mode)));
-                    s.engine.status()
-                }
-            };
-            worst = worse(worst, result);
-            if !i.p_results.is_null() {
-                *i.p_results.add(n) = result;
+pub(crate) fn queue_present_khr(queue: &Queue, info: In<vk::PresentInfoKHR>) -> vk::Result {
+    let i = info;
+    let waits = i
+        .wait_semaphores()
+        .iter()
+        .filter_map(|&s| {
+            let semaphore = queue.object::<Semaphore>(s)?.waited();
+            Some(SemaphoreOp { semaphore, value: 0, stages: vk::PipelineStageFlags2::ALL_COMMANDS })
+        })
+        .collect();
+    let chains = Chains::read(i);
+    let images = i.image_indices();
+    let mut frames: Vec<(Arc<Engine>, Frame)> = Vec::new();
+    let mut worst = vk::Result::SUCCESS;
+    for (n, (&swapchain, &image)) in i.swapchains().iter().zip(images).enumerate() {
+        let result = match queue.object::<Swapchain>(swapchain) {
+            _ if queue.device.hub().is_lost() => vk::Result::ERROR_DEVICE_LOST,
+            None => vk::Result::ERROR_SURFACE_LOST_KHR,
+            Some(s) if !s.engine.take(image) => crate::base::answer::invalid(&format!(
+                "vkQueuePresentKHR: image {image} of the swapchain is not acquired"
+            )),
+            Some(s) => {
+                // An image goes back to its swapchain even if there is no surface left to show it on.
+                frames.push((s.engine.clone(), chains.frame(queue, n, image, s.mode)));
+                s.engine.status()
             }
-        }
-        let done = Box::new(move || {
-            for (engine, frame) in frames {
-                engine.reads(&frame);
-                engine.arrive(frame);
-            }
-        });
-        queue.device.gpu.queue(queue.index).submit(vec![Submission {
-            waits,
-            done: Some(done),
-            frame: crate::queue::frame(i.p_next),
-            presents: true,
-            ..Default::default()
-        }]);
-        worst
+        };
+        worst = worse(worst, result);
+        i.results().set(n, result);
     }
+    let done = Box::new(move || {
+        for (engine, frame) in frames {
+            engine.reads(&frame);
+            engine.arrive(frame);
+        }
+    });
+    queue.device.gpu.queue(queue.index).submit(vec![Submission {
+        waits,
+        done: Some(done),
+        frame: crate::queue::frame(i.find()),
+        presents: true,
+        ..Default::default()
+    }]);
+    worst
 }

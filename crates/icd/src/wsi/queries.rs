@@ -3,8 +3,7 @@
 use super::pixels::FORMATS;
 use super::surface::{MAX_EXTENT, Place, Surface};
 use crate::base::answer::{Answer, code};
-use crate::base::chain;
-use crate::base::object;
+use crate::base::given::{Call, Fill, In, List, Out};
 use crate::device::Device;
 use crate::instance::physical_device::{PhysicalDevice, family};
 use vk::CompositeAlphaFlagsKHR as Alpha;
@@ -66,89 +65,80 @@ const SWAPCHAIN_FLAGS: vk::SwapchainCreateFlagsKHR = vk::SwapchainCreateFlagsKHR
         | vk::SWAPCHAIN_CREATE_MULTISAMPLED_RENDER_TO_SINGLE_SAMPLED_BIT_EXT.as_raw(),
 );
 
-/// The place behind a surface's handle.
-unsafe fn on<T>(surface: vk::SurfaceKHR, f: impl FnOnce(&Place) -> Answer<T>) -> Answer<T> {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        match object::get::<Surface>(surface) {
-            Some(s) => f(&s.target.place),
-            None => Err(vk::Result::ERROR_SURFACE_LOST_KHR),
-        }
+/// The place of a surface's handle.
+fn on<'a, T>(call: impl Call<'a>, surface: vk::SurfaceKHR, f: impl FnOnce(&Place) -> Answer<T>) -> Answer<T> {
+    match call.object::<Surface>(surface) {
+        Some(s) => f(&s.target.place),
+        None => Err(vk::Result::ERROR_SURFACE_LOST_KHR),
     }
 }
 
-pub(crate) unsafe fn get_physical_device_surface_support_khr(
-    _: &PhysicalDevice,
+pub(crate) fn get_physical_device_surface_support_khr(
+    device: &PhysicalDevice,
     index: u32,
     surface: vk::SurfaceKHR,
-    out: *mut vk::Bool32,
+    out: Out<vk::Bool32>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        code(on(surface, |place| {
-            let shows = match place {
-                Place::Headless | Place::Wayland(_) => true,
-                Place::Window(w) => w.shows(),
-            };
-            *out = (shows && family(index).is_some()).into();
-            Ok(())
-        }))
-    }
+    code(on(device, surface, |place| {
+        let shows = match place {
+            Place::Headless | Place::Wayland(_) => true,
+            Place::Window(w) => w.shows(),
+        };
+        out.set((shows && family(index).is_some()).into());
+        Ok(())
+    }))
 }
 
-pub(crate) unsafe fn get_physical_device_surface_capabilities_khr(
-    _: &PhysicalDevice,
+pub(crate) fn get_physical_device_surface_capabilities_khr(
+    device: &PhysicalDevice,
     surface: vk::SurfaceKHR,
-    out: *mut vk::SurfaceCapabilitiesKHR,
+    out: Out<vk::SurfaceCapabilitiesKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { code(on(surface, capabilities).map(|c| *out = c)) }
+    code(on(device, surface, capabilities).map(|c| out.set(c)))
 }
 
-pub(crate) unsafe fn get_physical_device_surface_capabilities2_khr(
-    _: &PhysicalDevice,
-    info: *const vk::PhysicalDeviceSurfaceInfo2KHR,
-    out: *mut vk::SurfaceCapabilities2KHR,
+pub(crate) fn get_physical_device_surface_capabilities2_khr(
+    device: &PhysicalDevice,
+    info: In<vk::PhysicalDeviceSurfaceInfo2KHR>,
+    out: Fill<vk::SurfaceCapabilities2KHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let out = &mut *out;
-        code(on((*info).surface, |place| {
-            let c = capabilities(place)?;
-            out.surface_capabilities = c;
-            if let Some(p) = chain::find_mut::<vk::SurfaceProtectedCapabilitiesKHR>(out.p_next) {
-                p.supports_protected = vk::FALSE;
+    let mut out = out;
+    code(on(device, info.surface, |place| {
+        let c = capabilities(place)?;
+        out.surface_capabilities = c;
+        if let Some(mut p) = out.find::<vk::SurfaceProtectedCapabilitiesKHR>() {
+            p.supports_protected = vk::FALSE;
+        }
+        if let Some(mut s) = out.find::<vk::SurfacePresentScalingCapabilitiesEXT>() {
+            // A picture of another size lies in the window's upper left corner.
+            let window = matches!(place, Place::Window(_));
+            s.supported_present_scaling = Default::default();
+            s.supported_present_gravity_x = Default::default();
+            s.supported_present_gravity_y = Default::default();
+            (s.min_scaled_image_extent, s.max_scaled_image_extent) = (c.min_image_extent, c.max_image_extent);
+            if window {
+                s.supported_present_scaling = vk::PresentScalingFlagsEXT::ONE_TO_ONE;
+                s.supported_present_gravity_x = vk::PresentGravityFlagsEXT::MIN;
+                s.supported_present_gravity_y = vk::PresentGravityFlagsEXT::MIN;
+                s.min_scaled_image_extent = vk::Extent2D { width: 1, height: 1 };
+                s.max_scaled_image_extent = MAX_EXTENT;
             }
-            if let Some(s) = chain::find_mut::<vk::SurfacePresentScalingCapabilitiesEXT>(out.p_next) {
-                // A picture of another size lies in the window's upper left corner.
-                let window = matches!(place, Place::Window(_));
-                s.supported_present_scaling = Default::default();
-                s.supported_present_gravity_x = Default::default();
-                s.supported_present_gravity_y = Default::default();
-                (s.min_scaled_image_extent, s.max_scaled_image_extent) =
-                    (c.min_image_extent, c.max_image_extent);
-                if window {
-                    s.supported_present_scaling = vk::PresentScalingFlagsEXT::ONE_TO_ONE;
-                    s.supported_present_gravity_x = vk::PresentGravityFlagsEXT::MIN;
-                    s.supported_present_gravity_y = vk::PresentGravityFlagsEXT::MIN;
-                    s.min_scaled_image_extent = vk::Extent2D { width: 1, height: 1 };
-                    s.max_scaled_image_extent = MAX_EXTENT;
-                }
-            }
-            if let Some(f) = chain::find_mut::<vk::SwapchainFlagsSurfaceCapabilitiesEXT>(out.p_next) {
-                f.swapchain_supported_flags = SWAPCHAIN_FLAGS;
-            }
-            if let Some(m) = chain::find_mut::<vk::SurfacePresentModeCompatibilityEXT>(out.p_next) {
-                // The mode asked about first, then all others.
-                let asked = chain::find::<vk::SurfacePresentModeEXT>((*info).p_next).map(|a| a.present_mode);
-                let others = PRESENT_MODES.into_iter().filter(|m| Some(*m) != asked);
-                let modes: Vec<Mode> = asked.into_iter().chain(others).collect();
-                // As many as there is room for: this query has no way to say that it is not all.
-                let _ = chain::fill(&modes, &mut m.present_mode_count, m.p_present_modes);
-            }
-            Ok(())
-        }))
-    }
+        }
+        if let Some(mut f) = out.find::<vk::SwapchainFlagsSurfaceCapabilitiesEXT>() {
+            f.swapchain_supported_flags = SWAPCHAIN_FLAGS;
+        }
+        if let Some(mut m) = out.find::<vk::SurfacePresentModeCompatibilityEXT>() {
+            // The mode asked about first, then all others.
+            let asked = info.find::<vk::SurfacePresentModeEXT>().map(|a| a.present_mode);
+            let others = PRESENT_MODES.into_iter().filter(|m| Some(*m) != asked);
+            let modes: Vec<Mode> = asked.into_iter().chain(others).collect();
+            // As many as there is room for: this query has no way to say that it is not all.
+            let m = &mut *m;
+            // SAFETY: null or room for so many (valid usage).
+            let _ = unsafe { List::new(&mut m.present_mode_count, m.p_present_modes) }.fill(&modes);
+        }
+        Ok(())
+    }))
 }
 
 /// Whether images are shown that way: always as they are, which is to say as sRGB.
@@ -156,7 +146,7 @@ pub(crate) fn has_color_space(space: vk::ColorSpaceKHR) -> bool {
     [vk::ColorSpaceKHR::SRGB_NONLINEAR, vk::ColorSpaceKHR::PASS_THROUGH_EXT].contains(&space)
 }
 
-/// Only who has enabled VK_EXT_swapchain_colorspace knows of more than one space.
+/// More than one colour space is reported only if VK_EXT_swapchain_colorspace is enabled.
 fn formats(device: &PhysicalDevice) -> Vec<vk::SurfaceFormatKHR> {
     let of =
         |color_space| FORMATS.into_iter().map(move |format| vk::SurfaceFormatKHR { format, color_space });
@@ -168,83 +158,65 @@ fn formats(device: &PhysicalDevice) -> Vec<vk::SurfaceFormatKHR> {
     all
 }
 
-pub(crate) unsafe fn get_physical_device_surface_formats_khr(
+pub(crate) fn get_physical_device_surface_formats_khr(
     device: &PhysicalDevice,
     surface: vk::SurfaceKHR,
-    count: *mut u32,
-    out: *mut vk::SurfaceFormatKHR,
+    out: List<vk::SurfaceFormatKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { on(surface, |_| Ok(chain::fill(&formats(device), count, out))).unwrap_or_else(|e| e) }
+    on(device, surface, |_| Ok(out.fill(&formats(device)))).unwrap_or_else(|e| e)
 }
 
-pub(crate) unsafe fn get_physical_device_surface_formats2_khr(
+pub(crate) fn get_physical_device_surface_formats2_khr(
     device: &PhysicalDevice,
-    info: *const vk::PhysicalDeviceSurfaceInfo2KHR,
-    count: *mut u32,
-    out: *mut vk::SurfaceFormat2KHR,
+    info: In<vk::PhysicalDeviceSurfaceInfo2KHR>,
+    out: List<vk::SurfaceFormat2KHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let all = formats(device);
-        on((*info).surface, |_| Ok(chain::fill_with(all.len(), count, out, |f, i| f.surface_format = all[i])))
-            .unwrap_or_else(|e| e)
-    }
-}
-
-pub(crate) unsafe fn get_physical_device_surface_present_modes_khr(
-    _: &PhysicalDevice,
-    surface: vk::SurfaceKHR,
-    count: *mut u32,
-    out: *mut Mode,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { on(surface, |_| Ok(chain::fill(&PRESENT_MODES, count, out))).unwrap_or_else(|e| e) }
-}
-
-pub(crate) unsafe fn get_physical_device_present_rectangles_khr(
-    _: &PhysicalDevice,
-    surface: vk::SurfaceKHR,
-    count: *mut u32,
-    out: *mut vk::Rect2D,
-) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        on(surface, |place| {
-            let extent = match place {
-                Place::Headless | Place::Wayland(_) => MAX_EXTENT,
-                Place::Window(w) => w.extent()?,
-            };
-            Ok(chain::fill(&[vk::Rect2D { offset: Default::default(), extent }], count, out))
-        })
+    let all = formats(device);
+    on(device, info.surface, |_| Ok(out.fill_with(all.len(), |mut f, i| f.surface_format = all[i])))
         .unwrap_or_else(|e| e)
-    }
+}
+
+pub(crate) fn get_physical_device_surface_present_modes_khr(
+    device: &PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    out: List<Mode>,
+) -> vk::Result {
+    on(device, surface, |_| Ok(out.fill(&PRESENT_MODES))).unwrap_or_else(|e| e)
+}
+
+pub(crate) fn get_physical_device_present_rectangles_khr(
+    device: &PhysicalDevice,
+    surface: vk::SurfaceKHR,
+    out: List<vk::Rect2D>,
+) -> vk::Result {
+    on(device, surface, |place| {
+        let extent = match place {
+            Place::Headless | Place::Wayland(_) => MAX_EXTENT,
+            Place::Window(w) => w.extent()?,
+        };
+        Ok(out.fill(&[vk::Rect2D { offset: Default::default(), extent }]))
+    })
+    .unwrap_or_else(|e| e)
 }
 
 /// The one device of its group shows what it has drawn itself.
-pub(crate) unsafe fn get_device_group_present_capabilities_khr(
+pub(crate) fn get_device_group_present_capabilities_khr(
     _: &Device,
-    out: *mut vk::DeviceGroupPresentCapabilitiesKHR,
+    mut out: Fill<vk::DeviceGroupPresentCapabilitiesKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        (*out).present_mask = [0; vk::MAX_DEVICE_GROUP_SIZE];
-        (*out).present_mask[0] = 1;
-        (*out).modes = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
-        vk::Result::SUCCESS
-    }
+    out.present_mask = [0; vk::MAX_DEVICE_GROUP_SIZE];
+    out.present_mask[0] = 1;
+    out.modes = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
+    vk::Result::SUCCESS
 }
 
-pub(crate) unsafe fn get_device_group_surface_present_modes_khr(
-    _: &Device,
+pub(crate) fn get_device_group_surface_present_modes_khr(
+    device: &Device,
     surface: vk::SurfaceKHR,
-    out: *mut vk::DeviceGroupPresentModeFlagsKHR,
+    out: Out<vk::DeviceGroupPresentModeFlagsKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        code(on(surface, |_| {
-            *out = vk::DeviceGroupPresentModeFlagsKHR::LOCAL;
-            Ok(())
-        }))
-    }
+    code(on(device, surface, |_| {
+        out.set(vk::DeviceGroupPresentModeFlagsKHR::LOCAL);
+        Ok(())
+    }))
 }

@@ -104,7 +104,7 @@ impl<'a> Segment<'a> {
             (fd, at.cast::<u8>())
         };
         let Some(attached) = Attached::new(connection, fd, bytes) else {
-            // SAFETY: mapped above, and nobody has a slice of it.
+            // SAFETY: mapped above; no slice of it exists.
             unsafe { libc::munmap(at.cast(), bytes) };
             return None;
         };
@@ -125,7 +125,7 @@ impl<'a> Segment<'a> {
 
 impl Drop for Segment<'_> {
     fn drop(&mut self) {
-        // SAFETY: mapped in `new`, and nobody has the slice any more.
+        // SAFETY: mapped in `new`; the slice no longer exists.
         unsafe { libc::munmap(self.at.cast(), self.attached.bytes) };
     }
 }

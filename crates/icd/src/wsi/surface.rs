@@ -4,7 +4,8 @@ use super::engine::Engine;
 use super::window::Window;
 use super::{wayland, xlib};
 use crate::base::answer::{Answer, created};
-use crate::base::object::{self, Object};
+use crate::base::given::{Doomed, In, Out};
+use crate::base::object::Object;
 use crate::instance::Instance;
 use crate::instance::limits::MAX_IMAGE_2D;
 use crate::instance::physical_device::{PhysicalDevice, family};
@@ -58,58 +59,51 @@ impl Target {
     }
 }
 
-pub(crate) unsafe fn create_headless_surface_ext(
+pub(crate) fn create_headless_surface_ext(
     _: &Instance,
-    _: *const vk::HeadlessSurfaceCreateInfoEXT,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::SurfaceKHR,
+    _: In<vk::HeadlessSurfaceCreateInfoEXT>,
+    out: Out<vk::SurfaceKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, Target::surface(Place::Headless)) }
+    created(out, Target::surface(Place::Headless))
 }
 
-pub(crate) unsafe fn create_xcb_surface_khr(
+pub(crate) fn create_xcb_surface_khr(
     _: &Instance,
-    info: *const vk::XcbSurfaceCreateInfoKHR,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::SurfaceKHR,
+    info: In<vk::XcbSurfaceCreateInfoKHR>,
+    out: Out<vk::SurfaceKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        let window = xlib::of_xcb(i.connection.cast()).and_then(|c| Window::new(c, i.window));
-        created(out, window.and_then(|w| Target::surface(Place::Window(Box::new(w)))))
-    }
+    let i = info;
+    // SAFETY: the application's connection (valid usage).
+    let connection = unsafe { xlib::of_xcb(i.connection.cast()) };
+    let window = connection.and_then(|c| Window::new(c, i.window));
+    created(out, window.and_then(|w| Target::surface(Place::Window(Box::new(w)))))
 }
 
-pub(crate) unsafe fn create_xlib_surface_khr(
+pub(crate) fn create_xlib_surface_khr(
     _: &Instance,
-    info: *const vk::XlibSurfaceCreateInfoKHR,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::SurfaceKHR,
+    info: In<vk::XlibSurfaceCreateInfoKHR>,
+    out: Out<vk::SurfaceKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let i = &*info;
-        // An XID has 29 bits; Xlib keeps it in a long.
-        let window = xlib::of_xlib(i.dpy.cast()).and_then(|c| Window::new(c, i.window as u32));
-        created(out, window.and_then(|w| Target::surface(Place::Window(Box::new(w)))))
-    }
+    let i = info;
+    // An XID has 29 bits; Xlib keeps it in a long.
+    // SAFETY: the application's display (valid usage).
+    let connection = unsafe { xlib::of_xlib(i.dpy.cast()) };
+    let window = connection.and_then(|c| Window::new(c, i.window as u32));
+    created(out, window.and_then(|w| Target::surface(Place::Window(Box::new(w)))))
 }
 
-pub(crate) unsafe fn create_wayland_surface_khr(
+pub(crate) fn create_wayland_surface_khr(
     _: &Instance,
-    info: *const vk::WaylandSurfaceCreateInfoKHR,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::SurfaceKHR,
+    info: In<vk::WaylandSurfaceCreateInfoKHR>,
+    out: Out<vk::SurfaceKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let window = wayland::Window::new((*info).display.cast(), (*info).surface.cast());
-        created(out, window.and_then(|w| Target::surface(Place::Wayland(Box::new(w)))))
-    }
+    // SAFETY: the application's display and a surface of it (valid usage).
+    let window = unsafe { wayland::Window::new(info.display.cast(), info.surface.cast()) };
+    created(out, window.and_then(|w| Target::surface(Place::Wayland(Box::new(w)))))
 }
 
+/// # Safety
+/// The display is one of the window system.
 pub(crate) unsafe fn get_physical_device_wayland_presentation_support_khr(
     _: &PhysicalDevice,
     index: u32,
@@ -118,39 +112,32 @@ pub(crate) unsafe fn get_physical_device_wayland_presentation_support_khr(
     (family(index).is_some() && wayland::shows(display.cast())).into()
 }
 
-pub(crate) unsafe fn destroy_surface_khr(
-    _: &Instance,
-    surface: vk::SurfaceKHR,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        object::destroy::<Surface>(surface);
-    }
+pub(crate) fn destroy_surface_khr(_: &Instance, surface: Doomed<Surface>) {
+    surface.destroy();
 }
 
+/// # Safety
+/// The display is one of the window system.
 pub(crate) unsafe fn get_physical_device_xcb_presentation_support_khr(
     _: &PhysicalDevice,
     index: u32,
     connection: *mut vk::xcb_connection_t,
     visual: vk::xcb_visualid_t,
 ) -> vk::Bool32 {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let shows = family(index).is_some() && xlib::of_xcb(connection.cast()).is_ok_and(|c| c.shows(visual));
-        shows.into()
-    }
+    let shows = family(index).is_some() && // SAFETY: the caller's.
+        unsafe { xlib::of_xcb(connection.cast()) }.is_ok_and(|c| c.shows(visual));
+    shows.into()
 }
 
+/// # Safety
+/// The display is one of the window system.
 pub(crate) unsafe fn get_physical_device_xlib_presentation_support_khr(
     _: &PhysicalDevice,
     index: u32,
     display: *mut vk::Display,
     visual: vk::VisualID,
 ) -> vk::Bool32 {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        let shows = family(index).is_some() && xlib::of_xlib(display.cast()).is_ok_and(|c| c.shows(visual));
-        shows.into()
-    }
+    let shows = family(index).is_some() && // SAFETY: the caller's.
+        unsafe { xlib::of_xlib(display.cast()) }.is_ok_and(|c| c.shows(visual));
+    shows.into()
 }

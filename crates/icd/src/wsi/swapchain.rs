@@ -5,8 +5,8 @@ use super::pixels::FORMATS;
 use super::queries::{COMPOSITE, MIN_IMAGES, PRESENT_MODES, USAGE, has_color_space};
 use super::surface::{MAX_EXTENT, Place, Surface};
 use crate::base::answer::{Answer, created, invalid};
-use crate::base::chain;
-use crate::base::object::{self, Object};
+use crate::base::given::{Call, Doomed, In, List, Out};
+use crate::base::object::Object;
 use crate::device::Device;
 use crate::memory::Memory;
 use crate::memory::image::{self, Image};
@@ -96,134 +96,109 @@ fn check(info: &vk::SwapchainCreateInfoKHR) -> Result<(), String> {
     Ok(())
 }
 
-/// More images than anyone can want.
+/// More images than any application needs.
 const MAX_IMAGES: u32 = 1024;
 
-unsafe fn new(device: &Device, info: &vk::SwapchainCreateInfoKHR) -> Answer<Swapchain> {
-    // SAFETY: valid usage: the structure's pointers and its chain lead to what they are said to.
-    unsafe {
-        if device.hub().is_lost() {
-            return Err(vk::Result::ERROR_DEVICE_LOST);
-        }
-        check(info).map_err(|line| invalid(&format!("vkCreateSwapchainKHR: no surface has {line}")))?;
-        let Some(surface) = object::get::<Surface>(info.surface) else {
-            return Err(vk::Result::ERROR_SURFACE_LOST_KHR);
-        };
-        let target = surface.target.clone();
-        target.alive()?;
-        let old = match info.old_swapchain {
-            s if s == vk::SwapchainKHR::null() => None,
-            s => Some(object::get::<Swapchain>(s).ok_or(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR)?),
-        };
+fn new(device: &Device, info: In<vk::SwapchainCreateInfoKHR>) -> Answer<Swapchain> {
+    if device.hub().is_lost() {
+        return Err(vk::Result::ERROR_DEVICE_LOST);
+    }
+    check(&info).map_err(|line| invalid(&format!("vkCreateSwapchainKHR: no surface has {line}")))?;
+    let Some(surface) = device.object::<Surface>(info.surface) else {
+        return Err(vk::Result::ERROR_SURFACE_LOST_KHR);
+    };
+    let target = surface.target.clone();
+    target.alive()?;
+    let old = match info.old_swapchain {
+        s if s == vk::SwapchainKHR::null() => None,
+        s => Some(device.object::<Swapchain>(s).ok_or(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR)?),
+    };
+    {
+        let current = target.swapchain.lock().upgrade().filter(|c| c.is_current());
+        if let Some(current) = current
+            && old.is_none_or(|o| !Arc::ptr_eq(&o.engine, &current))
         {
-            let current = target.swapchain.lock().upgrade().filter(|c| c.is_current());
-            if let Some(current) = current
-                && old.is_none_or(|o| !Arc::ptr_eq(&o.engine, &current))
-            {
-                return Err(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
-            }
+            return Err(vk::Result::ERROR_NATIVE_WINDOW_IN_USE_KHR);
         }
-        // The old one is retired whether or not the new one can be made.
-        if let Some(old) = old {
-            old.engine.change(|s| s.retired = true);
-        }
-        let count = info.min_image_count.max(MIN_IMAGES);
-        if count > MAX_IMAGES {
+    }
+    // The old one is retired whether or not the new one can be made.
+    if let Some(old) = old {
+        old.engine.change(|s| s.retired = true);
+    }
+    let count = info.min_image_count.max(MIN_IMAGES);
+    if count > MAX_IMAGES {
+        return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
+    }
+    let image_info = image_info(&info);
+    let windowed = matches!(target.place, Place::Window(_));
+    let mut images = Vec::new();
+    let mut memory = Vec::new();
+    for _ in 0..count {
+        let mut image = texel::image::Image::new(device.space(), &image_info)?;
+        image.watch(raster::layout::TILE as u32, true);
+        let m = Memory::new(device, image.size(), windowed)?;
+        if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
             return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
         }
-        let image_info = image_info(info);
-        let windowed = matches!(target.place, Place::Window(_));
-        let mut images = Vec::new();
-        let mut memory = Vec::new();
-        for _ in 0..count {
-            let mut image = texel::image::Image::new(device.space(), &image_info)?;
-            image.watch(raster::layout::TILE as u32, true);
-            let m = Memory::new(device, image.size(), windowed)?;
-            if !image.bind(Bound { memory: m.gpu.clone(), offset: 0 }) {
-                return Err(vk::Result::ERROR_OUT_OF_DEVICE_MEMORY);
-            }
-            images.push(Arc::new(image));
-            memory.push(m);
-        }
-        let opaque = info.composite_alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
-        let scaled = chain::find::<vk::SwapchainPresentScalingCreateInfoEXT>(info.p_next)
-            .is_some_and(|s| !s.scaling_behavior.is_empty());
-        let shown = (info.image_format, info.image_extent);
-        let engine = Arc::new(Engine::new(
-            device.inner.clone(),
-            target.clone(),
-            images.clone(),
-            shown,
-            opaque,
-            !scaled,
-        ));
-        let worker = engine.clone();
-        let named = std::thread::Builder::new().name("tuff-present".into());
-        let thread =
-            Thread::spawn(named, move || worker.run()).map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
-        *target.swapchain.lock() = Arc::downgrade(&engine);
-        let images = images.into_iter().map(Image::create).collect();
-        Ok(Swapchain { engine, mode: info.present_mode, images, _memory: memory, thread: Some(thread) })
+        images.push(Arc::new(image));
+        memory.push(m);
     }
+    let opaque = info.composite_alpha == vk::CompositeAlphaFlagsKHR::OPAQUE;
+    let scaled = info
+        .find::<vk::SwapchainPresentScalingCreateInfoEXT>()
+        .is_some_and(|s| !s.scaling_behavior.is_empty());
+    let shown = (info.image_format, info.image_extent);
+    let engine =
+        Arc::new(Engine::new(device.inner.clone(), target.clone(), images.clone(), shown, opaque, !scaled));
+    let worker = engine.clone();
+    let named = std::thread::Builder::new().name("tuff-present".into());
+    let thread =
+        Thread::spawn(named, move || worker.run()).map_err(|_| vk::Result::ERROR_OUT_OF_HOST_MEMORY)?;
+    *target.swapchain.lock() = Arc::downgrade(&engine);
+    let images = images.into_iter().map(Image::create).collect();
+    Ok(Swapchain { engine, mode: info.present_mode, images, _memory: memory, thread: Some(thread) })
 }
 
-pub(crate) unsafe fn create_swapchain_khr(
+pub(crate) fn create_swapchain_khr(
     device: &Device,
-    info: *const vk::SwapchainCreateInfoKHR,
-    _: *const vk::AllocationCallbacks,
-    out: *mut vk::SwapchainKHR,
+    info: In<vk::SwapchainCreateInfoKHR>,
+    out: Out<vk::SwapchainKHR>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe { created(out, new(device, &*info)) }
+    created(out, new(device, info))
 }
 
-pub(crate) unsafe fn destroy_swapchain_khr(
-    device: &Device,
-    swapchain: vk::SwapchainKHR,
-    _: *const vk::AllocationCallbacks,
-) {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        if let Some(s) = object::destroy::<Swapchain>(swapchain) {
-            for &image in &s.images {
-                image::destroyed(device, image);
-            }
+pub(crate) fn destroy_swapchain_khr(device: &Device, swapchain: Doomed<Swapchain>) {
+    if let Some(s) = swapchain.destroy() {
+        for &image in &s.images {
+            // SAFETY: its images end with the swapchain, and so does their use (valid usage).
+            image::destroyed(device, unsafe { Doomed::new(image) });
         }
     }
 }
 
-pub(crate) unsafe fn get_swapchain_images_khr(
-    _: &Device,
+pub(crate) fn get_swapchain_images_khr(
+    device: &Device,
     swapchain: vk::SwapchainKHR,
-    count: *mut u32,
-    images: *mut vk::Image,
+    images: List<vk::Image>,
 ) -> vk::Result {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
-    unsafe {
-        match object::get::<Swapchain>(swapchain) {
-            Some(s) => chain::fill(&s.images, count, images),
-            None => vk::Result::ERROR_SURFACE_LOST_KHR,
-        }
+    match device.object::<Swapchain>(swapchain) {
+        Some(s) => images.fill(&s.images),
+        None => vk::Result::ERROR_SURFACE_LOST_KHR,
     }
 }
 
 /// No surface here shows more than its 8 bits: what the content was mastered on changes nothing.
-pub(crate) unsafe fn set_hdr_metadata_ext(
-    _: &Device,
-    count: u32,
-    swapchains: *const vk::SwapchainKHR,
-    _: *const vk::HdrMetadataEXT,
+pub(crate) fn set_hdr_metadata_ext(
+    device: &Device,
+    swapchains: &[vk::SwapchainKHR],
+    _: In<[vk::HdrMetadataEXT]>,
 ) {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe {
-        for &s in chain::slice(swapchains, count) {
-            object::get::<Swapchain>(s);
-        }
+    for &s in swapchains {
+        device.object::<Swapchain>(s);
     }
 }
 
 /// The memory of a swapchain's image, for an image that is to be bound to it (VkBindImageMemorySwapchainInfoKHR).
-pub(crate) unsafe fn memory(swapchain: vk::SwapchainKHR, image: u32) -> Option<Bound> {
-    // SAFETY: valid usage: nobody destroys the objects meanwhile.
-    unsafe { object::get::<Swapchain>(swapchain)?.engine.memory(image) }
+pub(crate) fn memory<'a>(call: impl Call<'a>, swapchain: vk::SwapchainKHR, image: u32) -> Option<Bound> {
+    call.object::<Swapchain>(swapchain)?.engine.memory(image)
 }

@@ -54,7 +54,7 @@ struct Library {
     callback: *const c_void,
 }
 
-// SAFETY: functions, and data that nobody writes.
+// SAFETY: functions, and data that is never written.
 unsafe impl Send for Library {}
 unsafe impl Sync for Library {}
 
@@ -311,7 +311,7 @@ impl Window {
 
 impl Drop for Window {
     fn drop(&mut self) {
-        // SAFETY: nobody uses them any more.
+        // SAFETY: they are no longer used.
         unsafe {
             (self.library.destroy_wrapper)(self.surface);
             if !self.shm.is_null() {
@@ -452,7 +452,7 @@ impl Shared {
     }
 
     fn end(self, l: &Library) {
-        // SAFETY: wl_buffer.destroy, and nobody has a slice of the memory.
+        // SAFETY: wl_buffer.destroy; no slice of the memory exists.
         unsafe {
             l.request(self.buffer, 0, std::ptr::null(), 1, DESTROY, &mut []);
             libc::munmap(self.at.cast(), self.bytes);

@@ -44,7 +44,7 @@ fn extent(g: GetGeometryReply) -> vk::Extent2D {
     vk::Extent2D { width: g.width.into(), height: g.height.into() }
 }
 
-/// The time between two pictures of a screen that tells none.
+/// The time between two pictures of a screen that reports none.
 const REFRESH: Duration = Duration::from_nanos(1_000_000_000 / 60);
 
 impl Window {
@@ -216,7 +216,7 @@ impl<'a> Canvas<'a> {
             return None;
         }
         let attached = self.images.entry(image).or_insert_with(|| {
-            // SAFETY: a new descriptor, of nobody else.
+            // SAFETY: a new descriptor with no other owner.
             let fd = memory.memory.export().map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })?;
             Attached::new(&self.window.server.connection, fd, memory.memory.size() as usize)
         });

@@ -62,7 +62,7 @@ struct Xlib {
 }
 
 unsafe fn symbol(library: *mut c_void, name: &CStr) -> *mut c_void {
-    // SAFETY: valid usage: the call's pointers lead to what they are said to.
+    // SAFETY: the handle is null or that of a library that stays open (the caller's).
     unsafe { if library.is_null() { std::ptr::null_mut() } else { libc::dlsym(library, name.as_ptr()) } }
 }
 

@@ -29,7 +29,7 @@ const TAGS: [&str; 19] = [
     "enable",
 ];
 
-const ATTRIBUTES: [&str; 25] = [
+const ATTRIBUTES: [&str; 27] = [
     "alias",
     "bitpos",
     "bitvalues",
@@ -43,9 +43,11 @@ const ATTRIBUTES: [&str; 25] = [
     "len",
     "member",
     "name",
+    "noautovalidity",
     "number",
     "objtypeenum",
     "offset",
+    "optional",
     "promotedto",
     "requires",
     "struct",

@@ -1,7 +1,6 @@
 //! Older commands built from the newest: parameters become members of the newer command's structures, by name.
 //! Those that do not fit this scheme are written by hand in `crates/icd/src/legacy`.
 
-use super::Tables;
 use super::entrypoints::object;
 use super::names::{self, Names, field};
 use super::registry::{Command, Decl, TypeKind};
@@ -122,10 +121,9 @@ impl Build<'_, '_> {
 }
 
 /// The conversion function of one old command.
-pub fn generate(n: &Names, tables: &Tables, old: &Command) -> Result<String, String> {
+pub fn generate(n: &Names, old: &Command) -> Result<String, String> {
     let (_, target, fixed) = row(&old.name).ok_or_else(|| format!("{} is no legacy command", old.name))?;
     let new = n.registry.canonical_command(target).ok_or_else(|| format!("no {target} in vk.xml"))?;
-    let module = &tables.modules[*target];
     let mut b = Build { n, old, fixed, before: String::new() };
     let mut after = String::new();
     let mut args = vec!["this".to_string()];
@@ -174,7 +172,7 @@ pub fn generate(n: &Names, tables: &Tables, old: &Command) -> Result<String, Str
     if old.params.len() > 1 {
         let _ = write!(params, ", {}", n.params(&old.params[1..]));
     }
-    let call = format!("crate::{module}::{}({})", names::command(target), args.join(", "));
+    let call = format!("super::imp::{}({})", names::command(target), args.join(", "));
     let body = match (after.is_empty(), new.ret.as_str()) {
         (true, _) => format!("{}{call}", b.before),
         (false, "void") => format!("{}{call};\n{after}", b.before),

@@ -4,6 +4,7 @@
 
 mod ash;
 mod bindings;
+mod calls;
 mod capabilities;
 mod entrypoints;
 mod extract;
@@ -146,8 +147,10 @@ pub fn run(args: &Args) -> Result<(), String> {
     let names = Names::new(&registry, &ash);
     let tables = tables(&root)?;
     let thunks = entrypoints::generate(&names, &tables)?;
+    let bindings = bindings::generate(&names)?;
     let files = [
-        ("crates/vk/src/generated.rs", bindings::generate(&names)?),
+        ("crates/icd/src/base/generated/given.rs", calls::readers(&names, &tables, &bindings)),
+        ("crates/vk/src/generated.rs", bindings),
         ("crates/vk/src/formats.rs", bindings::formats(&registry)),
         ("crates/icd/src/entry/generated/entrypoints.rs", thunks.entrypoints),
         ("crates/icd/src/legacy/generated/legacy.rs", thunks.legacy),

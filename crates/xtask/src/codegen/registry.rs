@@ -17,6 +17,12 @@ pub struct Decl {
     pub arrays: Vec<String>,
     /// The parameter or member that holds this array's length.
     pub len: Option<String>,
+    /// Whether the elements of an array of pointers are strings.
+    pub strings: bool,
+    /// Whether it may be null or zero.
+    pub optional: bool,
+    /// Whether it is valid only under conditions that other members or parameters decide.
+    pub conditional: bool,
     /// The value of an `sType` member.
     pub value: Option<String>,
     /// Whether the member is a bit field.
@@ -129,6 +135,9 @@ pub fn child_text<'a>(node: &Node<'a, 'a>, tag: &str) -> Option<&'a str> {
 fn decl(node: Node) -> Decl {
     let mut d = Decl {
         len: node.attribute("len").map(|l| l.split(',').next().unwrap_or_default().to_string()),
+        strings: node.attribute("len").is_some_and(|l| l.ends_with(",null-terminated")),
+        optional: node.attribute("optional").is_some_and(|o| o.split(',').next() == Some("true")),
+        conditional: node.attribute("noautovalidity") == Some("true"),
         value: node.attribute("values").map(str::to_string),
         ..Default::default()
     };

@@ -84,3 +84,81 @@ fn depends_expressions() {
     assert!(!is("VK_X") && !is("VK_A+VK_X") && !is("VK_VERSION_1_5"));
     assert!(is("(VK_X,VK_A)+VK_B") && !is("(VK_X+VK_A),(VK_B+VK_Y)"));
 }
+
+/// One row for each rule by which a parameter of C becomes a safe type; the declarations are in vk.xml.
+#[test]
+fn parameters_arrive_as_safe_types() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join(super::extract::FILE)).expect("the registry");
+    let registry = Registry::parse(&text).expect("it parses");
+    let ash = super::ash::Ash::read().expect("ash's source");
+    let names = names::Names::new(&registry, &ash);
+    let rows = [
+        ("vkCreateFence", "this, In::new(&*p_create_info), Out::new(p_fence)"),
+        ("vkDestroyFence", "this, Doomed::new(fence)"),
+        ("vkDestroyDevice", "Doomed::new(device)"),
+        ("vkResetFences", "this, array(p_fences, fence_count as usize)"),
+        ("vkQueueSubmit2", "this, In::array(p_submits, submit_count as usize), fence"),
+        ("vkEnumeratePhysicalDevices", "this, List::new(&mut *p_physical_device_count, p_physical_devices)"),
+        ("vkGetPipelineCacheData", "this, pipeline_cache, List::new(&mut *p_data_size, p_data.cast::<u8>())"),
+        ("vkGetPhysicalDeviceFeatures2", "this, Fill::new(&mut *p_features)"),
+        (
+            "vkAllocateDescriptorSets",
+            "this, In::new(&*p_allocate_info), OutSlice::new(p_descriptor_sets, (*p_allocate_info).descriptor_set_count as usize)",
+        ),
+        ("vkCmdSetBlendConstants", "this, &*blend_constants"),
+        ("vkCmdUpdateBuffer", "this, dst_buffer, dst_offset, array(p_data.cast::<u8>(), data_size as usize)"),
+        ("vkMapMemory2", "this, In::new(&*p_memory_map_info), Out::new(pp_data)"),
+        (
+            "vkEnumerateInstanceExtensionProperties",
+            "chain::string(p_layer_name), List::new(&mut *p_property_count, p_properties)",
+        ),
+        (
+            "vkCmdDrawMultiIndexedEXT",
+            "this, Strided::new(p_index_info, draw_count as usize, stride as usize), instance_count, first_instance, p_vertex_offset.as_ref()",
+        ),
+        // One count of two arrays, data without a length, and a display: as in C.
+        (
+            "vkEnumeratePhysicalDeviceQueueFamilyPerformanceQueryCountersKHR",
+            "this, queue_family_index, &mut *p_counter_count, p_counters, p_counter_descriptions",
+        ),
+        ("vkUpdateDescriptorSetWithTemplate", "this, descriptor_set, descriptor_update_template, p_data"),
+        ("vkGetPhysicalDeviceWaylandPresentationSupportKHR", "this, queue_family_index, display"),
+    ];
+    let modules = rows.iter().map(|r| (r.0.to_string(), "room::file".to_string())).collect();
+    let tables = super::Tables { modules, extensions: vec![] };
+    for (command, args) in rows {
+        let text = super::calls::adapter(&names, &tables, &registry.commands[command]);
+        let call = format!("crate::room::file::{}({args})", names::command(command));
+        assert!(text.contains(&call), "{command}: no\n{call}\nin\n{text}");
+    }
+}
+
+/// What vk.xml promises only under conditions is not read by a safe method.
+#[test]
+fn members_without_a_promise_have_unsafe_methods() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = std::fs::read_to_string(root.join(super::extract::FILE)).expect("the registry");
+    let registry = Registry::parse(&text).expect("it parses");
+    let ash = super::ash::Ash::read().expect("ash's source");
+    let tables = super::Tables { modules: Default::default(), extensions: vec![] };
+    let readers = super::calls::readers(&names::Names::new(&registry, &ash), &tables, "");
+    let has = |of: &str, method: &str| {
+        let (_, rest) = readers.split_once(&format!("vk::{of}<'a>> {{")).unwrap_or_else(|| panic!("no {of}"));
+        rest.split("\n}\n").next().is_some_and(|methods| methods.contains(method))
+    };
+    for (of, method) in [
+        ("CommandBufferBeginInfo", "pub unsafe fn inheritance_info(self)"),
+        ("WriteDescriptorSet", "pub unsafe fn image_info(self)"),
+        ("GraphicsPipelineCreateInfo", "pub unsafe fn tessellation_state(self)"),
+        ("SubmitInfo2", "pub fn wait_semaphore_infos(self) -> In<'a, [vk::SemaphoreSubmitInfo<'a>]>"),
+        ("ComputePipelineCreateInfo", "pub fn stage(self) -> In<'a, vk::PipelineShaderStageCreateInfo<'a>>"),
+        ("DeviceCreateInfo", "pub fn enabled_extension_names(self) -> In<'a, [*const c_char]>"),
+        (
+            "PipelineCreationFeedbackCreateInfo",
+            "pub fn pipeline_creation_feedback(self) -> Option<Out<'a, vk::PipelineCreationFeedback>>",
+        ),
+    ] {
+        assert!(has(of, method), "{of}: {method}");
+    }
+}

@@ -2,7 +2,7 @@
 
 #![allow(non_snake_case, unused_imports)]
 
-use crate::base::guard;
+use crate::base::{chain, guard};
 use crate::entry::proc_addr::{Entry, Level};
 use crate::instance::generated::extensions::id as ext;
 use std::ffi::{c_char, c_int, c_void};
@@ -21,7 +21,9 @@ pub unsafe extern "system" fn vkAcquireNextImage2KHR(
             c"vkAcquireNextImage2KHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::wsi::acquire::acquire_next_image2_khr(this, p_acquire_info, p_image_index),
+            |this| {
+                crate::legacy::generated::imp::acquire_next_image2_khr(this, p_acquire_info, p_image_index)
+            },
         )
     }
 }
@@ -43,7 +45,7 @@ pub unsafe extern "system" fn vkAcquireNextImageKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::wsi::acquire::acquire_next_image_khr(
+                crate::legacy::generated::imp::acquire_next_image_khr(
                     this,
                     swapchain,
                     timeout,
@@ -68,7 +70,7 @@ pub unsafe extern "system" fn vkAcquireProfilingLockKHR(
             c"vkAcquireProfilingLockKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::device::performance::acquire_profiling_lock_khr(this, p_info),
+            |this| crate::legacy::generated::imp::acquire_profiling_lock_khr(this, p_info),
         )
     }
 }
@@ -90,7 +92,7 @@ pub unsafe extern "system" fn vkAllocateCommandBuffers(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::record::command_pool::allocate_command_buffers(
+                crate::legacy::generated::imp::allocate_command_buffers(
                     this,
                     p_allocate_info,
                     p_command_buffers,
@@ -117,7 +119,7 @@ pub unsafe extern "system" fn vkAllocateDescriptorSets(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_pool::allocate_descriptor_sets(
+                crate::legacy::generated::imp::allocate_descriptor_sets(
                     this,
                     p_allocate_info,
                     p_descriptor_sets,
@@ -144,7 +146,9 @@ pub unsafe extern "system" fn vkAllocateMemory(
             c"vkAllocateMemory",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::allocate_memory(this, p_allocate_info, p_allocator, p_memory),
+            |this| {
+                crate::legacy::generated::imp::allocate_memory(this, p_allocate_info, p_allocator, p_memory)
+            },
         )
     }
 }
@@ -164,7 +168,7 @@ pub unsafe extern "system" fn vkBeginCommandBuffer(
             c"vkBeginCommandBuffer",
             command_buffer,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::record::command_buffer::begin_command_buffer(this, p_begin_info),
+            |this| crate::legacy::generated::imp::begin_command_buffer(this, p_begin_info),
         )
     }
 }
@@ -201,7 +205,7 @@ pub unsafe extern "system" fn vkBindBufferMemory2(
             c"vkBindBufferMemory2",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::buffer::bind_buffer_memory2(this, bind_info_count, p_bind_infos),
+            |this| crate::legacy::generated::imp::bind_buffer_memory2(this, bind_info_count, p_bind_infos),
         )
     }
 }
@@ -238,7 +242,7 @@ pub unsafe extern "system" fn vkBindImageMemory2(
             c"vkBindImageMemory2",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::wsi::bind::bind_image_memory2(this, bind_info_count, p_bind_infos),
+            |this| crate::legacy::generated::imp::bind_image_memory2(this, bind_info_count, p_bind_infos),
         )
     }
 }
@@ -256,7 +260,7 @@ pub unsafe extern "system" fn vkBuildAccelerationStructuresKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::acceleration_structure::build_acceleration_structures_khr(
+                crate::legacy::generated::imp::build_acceleration_structures_khr(
                     this,
                     deferred_operation,
                     info_count,
@@ -274,7 +278,7 @@ pub unsafe extern "system" fn vkClearShaderInstrumentationMetricsARM(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkClearShaderInstrumentationMetricsARM", device, (), |this| {
-            crate::device::instrumentation::clear_shader_instrumentation_metrics_arm(this, instrumentation)
+            crate::legacy::generated::imp::clear_shader_instrumentation_metrics_arm(this, instrumentation)
         })
     }
 }
@@ -292,7 +296,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRendering2EXT(
             command_buffer,
             (),
             |this| {
-                crate::record::address::cmd_begin_conditional_rendering2_ext(
+                crate::legacy::generated::imp::cmd_begin_conditional_rendering2_ext(
                     this,
                     p_conditional_rendering_begin,
                 )
@@ -314,7 +318,7 @@ pub unsafe extern "system" fn vkCmdBeginConditionalRenderingEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::execute::cmd_begin_conditional_rendering_ext(
+                crate::legacy::generated::imp::cmd_begin_conditional_rendering_ext(
                     this,
                     p_conditional_rendering_begin,
                 )
@@ -335,7 +339,7 @@ pub unsafe extern "system" fn vkCmdBeginDebugUtilsLabelEXT(
             c"vkCmdBeginDebugUtilsLabelEXT",
             command_buffer,
             (),
-            |this| crate::record::labels::cmd_begin_debug_utils_label_ext(this, p_label_info),
+            |this| crate::legacy::generated::imp::cmd_begin_debug_utils_label_ext(this, p_label_info),
         )
     }
 }
@@ -351,7 +355,7 @@ pub unsafe extern "system" fn vkCmdBeginQuery(
             c"vkCmdBeginQuery",
             command_buffer,
             (),
-            |this| crate::record::query::cmd_begin_query(this, query_pool, query, flags),
+            |this| crate::legacy::generated::imp::cmd_begin_query(this, query_pool, query, flags),
         )
     }
 }
@@ -368,7 +372,11 @@ pub unsafe extern "system" fn vkCmdBeginQueryIndexedEXT(
             c"vkCmdBeginQueryIndexedEXT",
             command_buffer,
             (),
-            |this| crate::record::query::cmd_begin_query_indexed_ext(this, query_pool, query, flags, index),
+            |this| {
+                crate::legacy::generated::imp::cmd_begin_query_indexed_ext(
+                    this, query_pool, query, flags, index,
+                )
+            },
         )
     }
 }
@@ -407,7 +415,11 @@ pub unsafe extern "system" fn vkCmdBeginRenderPass2(
             command_buffer,
             (),
             |this| {
-                crate::record::pass::cmd_begin_render_pass2(this, p_render_pass_begin, p_subpass_begin_info)
+                crate::legacy::generated::imp::cmd_begin_render_pass2(
+                    this,
+                    p_render_pass_begin,
+                    p_subpass_begin_info,
+                )
             },
         )
     }
@@ -425,7 +437,7 @@ pub unsafe extern "system" fn vkCmdBeginRendering(
             c"vkCmdBeginRendering",
             command_buffer,
             (),
-            |this| crate::record::pass::cmd_begin_rendering(this, p_rendering_info),
+            |this| crate::legacy::generated::imp::cmd_begin_rendering(this, p_rendering_info),
         )
     }
 }
@@ -439,9 +451,7 @@ pub unsafe extern "system" fn vkCmdBeginShaderInstrumentationARM(
             c"vkCmdBeginShaderInstrumentationARM",
             command_buffer,
             (),
-            |this| {
-                crate::record::instrumentation::cmd_begin_shader_instrumentation_arm(this, instrumentation)
-            },
+            |this| crate::legacy::generated::imp::cmd_begin_shader_instrumentation_arm(this, instrumentation),
         )
     }
 }
@@ -458,7 +468,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedback2EXT(
             command_buffer,
             (),
             |this| {
-                crate::record::address::cmd_begin_transform_feedback2_ext(
+                crate::legacy::generated::imp::cmd_begin_transform_feedback2_ext(
                     this,
                     first_counter_range,
                     counter_range_count,
@@ -482,7 +492,7 @@ pub unsafe extern "system" fn vkCmdBeginTransformFeedbackEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::feedback::cmd_begin_transform_feedback_ext(
+                crate::legacy::generated::imp::cmd_begin_transform_feedback_ext(
                     this,
                     first_counter_buffer,
                     counter_buffer_count,
@@ -509,7 +519,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplers2EXT(
             command_buffer,
             (),
             |this| {
-                crate::record::descriptor_buffers::cmd_bind_descriptor_buffer_embedded_samplers2_ext(
+                crate::legacy::generated::imp::cmd_bind_descriptor_buffer_embedded_samplers2_ext(
                     this,
                     p_bind_descriptor_buffer_embedded_samplers_info,
                 )
@@ -530,7 +540,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBufferEmbeddedSamplersEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::descriptor_buffers::cmd_bind_descriptor_buffer_embedded_samplers_ext(
+                crate::legacy::generated::imp::cmd_bind_descriptor_buffer_embedded_samplers_ext(
                     this,
                     pipeline_bind_point,
                     layout,
@@ -552,7 +562,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorBuffersEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::descriptor_buffers::cmd_bind_descriptor_buffers_ext(
+                crate::legacy::generated::imp::cmd_bind_descriptor_buffers_ext(
                     this,
                     buffer_count,
                     p_binding_infos,
@@ -578,7 +588,7 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets(
             command_buffer,
             (),
             |this| {
-                crate::record::descriptors::cmd_bind_descriptor_sets(
+                crate::legacy::generated::imp::cmd_bind_descriptor_sets(
                     this,
                     pipeline_bind_point,
                     layout,
@@ -605,7 +615,9 @@ pub unsafe extern "system" fn vkCmdBindDescriptorSets2(
             c"vkCmdBindDescriptorSets2",
             command_buffer,
             (),
-            |this| crate::record::descriptors::cmd_bind_descriptor_sets2(this, p_bind_descriptor_sets_info),
+            |this| {
+                crate::legacy::generated::imp::cmd_bind_descriptor_sets2(this, p_bind_descriptor_sets_info)
+            },
         )
     }
 }
@@ -638,7 +650,9 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer2(
             c"vkCmdBindIndexBuffer2",
             command_buffer,
             (),
-            |this| crate::record::draw::cmd_bind_index_buffer2(this, buffer, offset, size, index_type),
+            |this| {
+                crate::legacy::generated::imp::cmd_bind_index_buffer2(this, buffer, offset, size, index_type)
+            },
         )
     }
 }
@@ -655,7 +669,7 @@ pub unsafe extern "system" fn vkCmdBindIndexBuffer3KHR(
             c"vkCmdBindIndexBuffer3KHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_bind_index_buffer3_khr(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_bind_index_buffer3_khr(this, p_info),
         )
     }
 }
@@ -670,7 +684,7 @@ pub unsafe extern "system" fn vkCmdBindPipeline(
             c"vkCmdBindPipeline",
             command_buffer,
             (),
-            |this| crate::record::descriptors::cmd_bind_pipeline(this, pipeline_bind_point, pipeline),
+            |this| crate::legacy::generated::imp::cmd_bind_pipeline(this, pipeline_bind_point, pipeline),
         )
     }
 }
@@ -687,7 +701,7 @@ pub unsafe extern "system" fn vkCmdBindResourceHeapEXT(
             c"vkCmdBindResourceHeapEXT",
             command_buffer,
             (),
-            |this| crate::record::descriptor_heaps::cmd_bind_resource_heap_ext(this, p_bind_info),
+            |this| crate::legacy::generated::imp::cmd_bind_resource_heap_ext(this, p_bind_info),
         )
     }
 }
@@ -704,7 +718,7 @@ pub unsafe extern "system" fn vkCmdBindSamplerHeapEXT(
             c"vkCmdBindSamplerHeapEXT",
             command_buffer,
             (),
-            |this| crate::record::descriptor_heaps::cmd_bind_sampler_heap_ext(this, p_bind_info),
+            |this| crate::legacy::generated::imp::cmd_bind_sampler_heap_ext(this, p_bind_info),
         )
     }
 }
@@ -720,7 +734,9 @@ pub unsafe extern "system" fn vkCmdBindShadersEXT(
             c"vkCmdBindShadersEXT",
             command_buffer,
             (),
-            |this| crate::record::shaders::cmd_bind_shaders_ext(this, stage_count, p_stages, p_shaders),
+            |this| {
+                crate::legacy::generated::imp::cmd_bind_shaders_ext(this, stage_count, p_stages, p_shaders)
+            },
         )
     }
 }
@@ -737,7 +753,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffers2EXT(
             command_buffer,
             (),
             |this| {
-                crate::record::address::cmd_bind_transform_feedback_buffers2_ext(
+                crate::legacy::generated::imp::cmd_bind_transform_feedback_buffers2_ext(
                     this,
                     first_binding,
                     binding_count,
@@ -762,7 +778,7 @@ pub unsafe extern "system" fn vkCmdBindTransformFeedbackBuffersEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::feedback::cmd_bind_transform_feedback_buffers_ext(
+                crate::legacy::generated::imp::cmd_bind_transform_feedback_buffers_ext(
                     this,
                     first_binding,
                     binding_count,
@@ -815,7 +831,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers2(
             command_buffer,
             (),
             |this| {
-                crate::record::draw::cmd_bind_vertex_buffers2(
+                crate::legacy::generated::imp::cmd_bind_vertex_buffers2(
                     this,
                     first_binding,
                     binding_count,
@@ -841,7 +857,7 @@ pub unsafe extern "system" fn vkCmdBindVertexBuffers3KHR(
             command_buffer,
             (),
             |this| {
-                crate::record::address::cmd_bind_vertex_buffers3_khr(
+                crate::legacy::generated::imp::cmd_bind_vertex_buffers3_khr(
                     this,
                     first_binding,
                     binding_count,
@@ -895,7 +911,7 @@ pub unsafe extern "system" fn vkCmdBlitImage2(
             c"vkCmdBlitImage2",
             command_buffer,
             (),
-            |this| crate::record::transfer::cmd_blit_image2(this, p_blit_image_info),
+            |this| crate::legacy::generated::imp::cmd_blit_image2(this, p_blit_image_info),
         )
     }
 }
@@ -914,7 +930,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresIndirectKHR(
             command_buffer,
             (),
             |this| {
-                crate::record::structures::cmd_build_acceleration_structures_indirect_khr(
+                crate::legacy::generated::imp::cmd_build_acceleration_structures_indirect_khr(
                     this,
                     info_count,
                     p_infos,
@@ -939,7 +955,7 @@ pub unsafe extern "system" fn vkCmdBuildAccelerationStructuresKHR(
             command_buffer,
             (),
             |this| {
-                crate::record::structures::cmd_build_acceleration_structures_khr(
+                crate::legacy::generated::imp::cmd_build_acceleration_structures_khr(
                     this,
                     info_count,
                     p_infos,
@@ -963,7 +979,7 @@ pub unsafe extern "system" fn vkCmdClearAttachments(
             command_buffer,
             (),
             |this| {
-                crate::record::pass::cmd_clear_attachments(
+                crate::legacy::generated::imp::cmd_clear_attachments(
                     this,
                     attachment_count,
                     p_attachments,
@@ -992,7 +1008,7 @@ pub unsafe extern "system" fn vkCmdClearColorImage(
             command_buffer,
             (),
             |this| {
-                crate::record::transfer::cmd_clear_color_image(
+                crate::legacy::generated::imp::cmd_clear_color_image(
                     this,
                     image,
                     image_layout,
@@ -1022,7 +1038,7 @@ pub unsafe extern "system" fn vkCmdClearDepthStencilImage(
             command_buffer,
             (),
             |this| {
-                crate::record::transfer::cmd_clear_depth_stencil_image(
+                crate::legacy::generated::imp::cmd_clear_depth_stencil_image(
                     this,
                     image,
                     image_layout,
@@ -1047,7 +1063,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureKHR(
             c"vkCmdCopyAccelerationStructureKHR",
             command_buffer,
             (),
-            |this| crate::record::structures::cmd_copy_acceleration_structure_khr(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_copy_acceleration_structure_khr(this, p_info),
         )
     }
 }
@@ -1064,7 +1080,7 @@ pub unsafe extern "system" fn vkCmdCopyAccelerationStructureToMemoryKHR(
             c"vkCmdCopyAccelerationStructureToMemoryKHR",
             command_buffer,
             (),
-            |this| crate::record::structures::cmd_copy_acceleration_structure_to_memory_khr(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_copy_acceleration_structure_to_memory_khr(this, p_info),
         )
     }
 }
@@ -1106,7 +1122,7 @@ pub unsafe extern "system" fn vkCmdCopyBuffer2(
             c"vkCmdCopyBuffer2",
             command_buffer,
             (),
-            |this| crate::record::transfer::cmd_copy_buffer2(this, p_copy_buffer_info),
+            |this| crate::legacy::generated::imp::cmd_copy_buffer2(this, p_copy_buffer_info),
         )
     }
 }
@@ -1150,7 +1166,9 @@ pub unsafe extern "system" fn vkCmdCopyBufferToImage2(
             c"vkCmdCopyBufferToImage2",
             command_buffer,
             (),
-            |this| crate::record::transfer::cmd_copy_buffer_to_image2(this, p_copy_buffer_to_image_info),
+            |this| {
+                crate::legacy::generated::imp::cmd_copy_buffer_to_image2(this, p_copy_buffer_to_image_info)
+            },
         )
     }
 }
@@ -1196,7 +1214,7 @@ pub unsafe extern "system" fn vkCmdCopyImage2(
             c"vkCmdCopyImage2",
             command_buffer,
             (),
-            |this| crate::record::transfer::cmd_copy_image2(this, p_copy_image_info),
+            |this| crate::legacy::generated::imp::cmd_copy_image2(this, p_copy_image_info),
         )
     }
 }
@@ -1240,7 +1258,9 @@ pub unsafe extern "system" fn vkCmdCopyImageToBuffer2(
             c"vkCmdCopyImageToBuffer2",
             command_buffer,
             (),
-            |this| crate::record::transfer::cmd_copy_image_to_buffer2(this, p_copy_image_to_buffer_info),
+            |this| {
+                crate::legacy::generated::imp::cmd_copy_image_to_buffer2(this, p_copy_image_to_buffer_info)
+            },
         )
     }
 }
@@ -1248,16 +1268,13 @@ pub unsafe extern "system" fn vkCmdCopyImageToMemoryKHR(
     command_buffer: vk::CommandBuffer,
     p_copy_memory_info: *const vk::CopyDeviceMemoryImageInfoKHR<'_>,
 ) {
-    if p_copy_memory_info.is_null() {
-        return guard::missing(c"vkCmdCopyImageToMemoryKHR", ());
-    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::record::command_buffer::CommandBuffer, _>(
             c"vkCmdCopyImageToMemoryKHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_copy_image_to_memory_khr(this, p_copy_memory_info),
+            |this| crate::legacy::generated::imp::cmd_copy_image_to_memory_khr(this, p_copy_memory_info),
         )
     }
 }
@@ -1274,7 +1291,9 @@ pub unsafe extern "system" fn vkCmdCopyMemoryIndirectKHR(
             c"vkCmdCopyMemoryIndirectKHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_copy_memory_indirect_khr(this, p_copy_memory_indirect_info),
+            |this| {
+                crate::legacy::generated::imp::cmd_copy_memory_indirect_khr(this, p_copy_memory_indirect_info)
+            },
         )
     }
 }
@@ -1282,16 +1301,13 @@ pub unsafe extern "system" fn vkCmdCopyMemoryKHR(
     command_buffer: vk::CommandBuffer,
     p_copy_memory_info: *const vk::CopyDeviceMemoryInfoKHR<'_>,
 ) {
-    if p_copy_memory_info.is_null() {
-        return guard::missing(c"vkCmdCopyMemoryKHR", ());
-    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::record::command_buffer::CommandBuffer, _>(
             c"vkCmdCopyMemoryKHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_copy_memory_khr(this, p_copy_memory_info),
+            |this| crate::legacy::generated::imp::cmd_copy_memory_khr(this, p_copy_memory_info),
         )
     }
 }
@@ -1308,7 +1324,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToAccelerationStructureKHR(
             c"vkCmdCopyMemoryToAccelerationStructureKHR",
             command_buffer,
             (),
-            |this| crate::record::structures::cmd_copy_memory_to_acceleration_structure_khr(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_copy_memory_to_acceleration_structure_khr(this, p_info),
         )
     }
 }
@@ -1326,7 +1342,7 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageIndirectKHR(
             command_buffer,
             (),
             |this| {
-                crate::record::address::cmd_copy_memory_to_image_indirect_khr(
+                crate::legacy::generated::imp::cmd_copy_memory_to_image_indirect_khr(
                     this,
                     p_copy_memory_to_image_indirect_info,
                 )
@@ -1338,16 +1354,13 @@ pub unsafe extern "system" fn vkCmdCopyMemoryToImageKHR(
     command_buffer: vk::CommandBuffer,
     p_copy_memory_info: *const vk::CopyDeviceMemoryImageInfoKHR<'_>,
 ) {
-    if p_copy_memory_info.is_null() {
-        return guard::missing(c"vkCmdCopyMemoryToImageKHR", ());
-    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::record::command_buffer::CommandBuffer, _>(
             c"vkCmdCopyMemoryToImageKHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_copy_memory_to_image_khr(this, p_copy_memory_info),
+            |this| crate::legacy::generated::imp::cmd_copy_memory_to_image_khr(this, p_copy_memory_info),
         )
     }
 }
@@ -1368,7 +1381,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResults(
             command_buffer,
             (),
             |this| {
-                crate::record::query::cmd_copy_query_pool_results(
+                crate::legacy::generated::imp::cmd_copy_query_pool_results(
                     this,
                     query_pool,
                     first_query,
@@ -1401,7 +1414,7 @@ pub unsafe extern "system" fn vkCmdCopyQueryPoolResultsToMemoryKHR(
             command_buffer,
             (),
             |this| {
-                crate::record::address::cmd_copy_query_pool_results_to_memory_khr(
+                crate::legacy::generated::imp::cmd_copy_query_pool_results_to_memory_khr(
                     this,
                     query_pool,
                     first_query,
@@ -1453,7 +1466,7 @@ pub unsafe extern "system" fn vkCmdDispatchBase(
             command_buffer,
             (),
             |this| {
-                crate::record::dispatch::cmd_dispatch_base(
+                crate::legacy::generated::imp::cmd_dispatch_base(
                     this,
                     base_group_x,
                     base_group_y,
@@ -1477,7 +1490,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect(
             c"vkCmdDispatchIndirect",
             command_buffer,
             (),
-            |this| crate::record::dispatch::cmd_dispatch_indirect(this, buffer, offset),
+            |this| crate::legacy::generated::imp::cmd_dispatch_indirect(this, buffer, offset),
         )
     }
 }
@@ -1494,7 +1507,7 @@ pub unsafe extern "system" fn vkCmdDispatchIndirect2KHR(
             c"vkCmdDispatchIndirect2KHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_dispatch_indirect2_khr(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_dispatch_indirect2_khr(this, p_info),
         )
     }
 }
@@ -1512,7 +1525,7 @@ pub unsafe extern "system" fn vkCmdDraw(
             command_buffer,
             (),
             |this| {
-                crate::record::draw::cmd_draw(
+                crate::legacy::generated::imp::cmd_draw(
                     this,
                     vertex_count,
                     instance_count,
@@ -1538,7 +1551,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexed(
             command_buffer,
             (),
             |this| {
-                crate::record::draw::cmd_draw_indexed(
+                crate::legacy::generated::imp::cmd_draw_indexed(
                     this,
                     index_count,
                     instance_count,
@@ -1563,7 +1576,11 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect(
             c"vkCmdDrawIndexedIndirect",
             command_buffer,
             (),
-            |this| crate::record::draw::cmd_draw_indexed_indirect(this, buffer, offset, draw_count, stride),
+            |this| {
+                crate::legacy::generated::imp::cmd_draw_indexed_indirect(
+                    this, buffer, offset, draw_count, stride,
+                )
+            },
         )
     }
 }
@@ -1580,7 +1597,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirect2KHR(
             c"vkCmdDrawIndexedIndirect2KHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_draw_indexed_indirect2_khr(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_draw_indexed_indirect2_khr(this, p_info),
         )
     }
 }
@@ -1600,7 +1617,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount(
             command_buffer,
             (),
             |this| {
-                crate::record::draw::cmd_draw_indexed_indirect_count(
+                crate::legacy::generated::imp::cmd_draw_indexed_indirect_count(
                     this,
                     buffer,
                     offset,
@@ -1626,7 +1643,7 @@ pub unsafe extern "system" fn vkCmdDrawIndexedIndirectCount2KHR(
             c"vkCmdDrawIndexedIndirectCount2KHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_draw_indexed_indirect_count2_khr(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_draw_indexed_indirect_count2_khr(this, p_info),
         )
     }
 }
@@ -1643,7 +1660,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect(
             c"vkCmdDrawIndirect",
             command_buffer,
             (),
-            |this| crate::record::draw::cmd_draw_indirect(this, buffer, offset, draw_count, stride),
+            |this| crate::legacy::generated::imp::cmd_draw_indirect(this, buffer, offset, draw_count, stride),
         )
     }
 }
@@ -1660,7 +1677,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirect2KHR(
             c"vkCmdDrawIndirect2KHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_draw_indirect2_khr(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_draw_indirect2_khr(this, p_info),
         )
     }
 }
@@ -1682,7 +1699,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCount2EXT(
             command_buffer,
             (),
             |this| {
-                crate::record::address::cmd_draw_indirect_byte_count2_ext(
+                crate::legacy::generated::imp::cmd_draw_indirect_byte_count2_ext(
                     this,
                     instance_count,
                     first_instance,
@@ -1710,7 +1727,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectByteCountEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::feedback::cmd_draw_indirect_byte_count_ext(
+                crate::legacy::generated::imp::cmd_draw_indirect_byte_count_ext(
                     this,
                     instance_count,
                     first_instance,
@@ -1739,7 +1756,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount(
             command_buffer,
             (),
             |this| {
-                crate::record::draw::cmd_draw_indirect_count(
+                crate::legacy::generated::imp::cmd_draw_indirect_count(
                     this,
                     buffer,
                     offset,
@@ -1765,7 +1782,7 @@ pub unsafe extern "system" fn vkCmdDrawIndirectCount2KHR(
             c"vkCmdDrawIndirectCount2KHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_draw_indirect_count2_khr(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_draw_indirect_count2_khr(this, p_info),
         )
     }
 }
@@ -1782,7 +1799,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::mesh::cmd_draw_mesh_tasks_ext(
+                crate::legacy::generated::imp::cmd_draw_mesh_tasks_ext(
                     this,
                     group_count_x,
                     group_count_y,
@@ -1805,7 +1822,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirect2EXT(
             c"vkCmdDrawMeshTasksIndirect2EXT",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_draw_mesh_tasks_indirect2_ext(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_draw_mesh_tasks_indirect2_ext(this, p_info),
         )
     }
 }
@@ -1822,7 +1839,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCount2EXT(
             c"vkCmdDrawMeshTasksIndirectCount2EXT",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_draw_mesh_tasks_indirect_count2_ext(this, p_info),
+            |this| crate::legacy::generated::imp::cmd_draw_mesh_tasks_indirect_count2_ext(this, p_info),
         )
     }
 }
@@ -1842,7 +1859,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectCountEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::mesh::cmd_draw_mesh_tasks_indirect_count_ext(
+                crate::legacy::generated::imp::cmd_draw_mesh_tasks_indirect_count_ext(
                     this,
                     buffer,
                     offset,
@@ -1869,7 +1886,7 @@ pub unsafe extern "system" fn vkCmdDrawMeshTasksIndirectEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::mesh::cmd_draw_mesh_tasks_indirect_ext(
+                crate::legacy::generated::imp::cmd_draw_mesh_tasks_indirect_ext(
                     this, buffer, offset, draw_count, stride,
                 )
             },
@@ -1891,7 +1908,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::draw::cmd_draw_multi_ext(
+                crate::legacy::generated::imp::cmd_draw_multi_ext(
                     this,
                     draw_count,
                     p_vertex_info,
@@ -1919,7 +1936,7 @@ pub unsafe extern "system" fn vkCmdDrawMultiIndexedEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::draw::cmd_draw_multi_indexed_ext(
+                crate::legacy::generated::imp::cmd_draw_multi_indexed_ext(
                     this,
                     draw_count,
                     p_index_info,
@@ -1939,7 +1956,7 @@ pub unsafe extern "system" fn vkCmdEndConditionalRenderingEXT(command_buffer: vk
             c"vkCmdEndConditionalRenderingEXT",
             command_buffer,
             (),
-            |this| crate::record::execute::cmd_end_conditional_rendering_ext(this),
+            |this| crate::legacy::generated::imp::cmd_end_conditional_rendering_ext(this),
         )
     }
 }
@@ -1950,7 +1967,7 @@ pub unsafe extern "system" fn vkCmdEndDebugUtilsLabelEXT(command_buffer: vk::Com
             c"vkCmdEndDebugUtilsLabelEXT",
             command_buffer,
             (),
-            |this| crate::record::labels::cmd_end_debug_utils_label_ext(this),
+            |this| crate::legacy::generated::imp::cmd_end_debug_utils_label_ext(this),
         )
     }
 }
@@ -1965,7 +1982,7 @@ pub unsafe extern "system" fn vkCmdEndQuery(
             c"vkCmdEndQuery",
             command_buffer,
             (),
-            |this| crate::record::query::cmd_end_query(this, query_pool, query),
+            |this| crate::legacy::generated::imp::cmd_end_query(this, query_pool, query),
         )
     }
 }
@@ -1981,7 +1998,7 @@ pub unsafe extern "system" fn vkCmdEndQueryIndexedEXT(
             c"vkCmdEndQueryIndexedEXT",
             command_buffer,
             (),
-            |this| crate::record::query::cmd_end_query_indexed_ext(this, query_pool, query, index),
+            |this| crate::legacy::generated::imp::cmd_end_query_indexed_ext(this, query_pool, query, index),
         )
     }
 }
@@ -2009,7 +2026,7 @@ pub unsafe extern "system" fn vkCmdEndRenderPass2(
             c"vkCmdEndRenderPass2",
             command_buffer,
             (),
-            |this| crate::record::pass::cmd_end_render_pass2(this, p_subpass_end_info),
+            |this| crate::legacy::generated::imp::cmd_end_render_pass2(this, p_subpass_end_info),
         )
     }
 }
@@ -2020,7 +2037,7 @@ pub unsafe extern "system" fn vkCmdEndRendering(command_buffer: vk::CommandBuffe
             c"vkCmdEndRendering",
             command_buffer,
             (),
-            |this| crate::record::pass::cmd_end_rendering(this),
+            |this| crate::legacy::generated::imp::cmd_end_rendering(this),
         )
     }
 }
@@ -2028,16 +2045,13 @@ pub unsafe extern "system" fn vkCmdEndRendering2KHR(
     command_buffer: vk::CommandBuffer,
     p_rendering_end_info: *const vk::RenderingEndInfoKHR<'_>,
 ) {
-    if p_rendering_end_info.is_null() {
-        return guard::missing(c"vkCmdEndRendering2KHR", ());
-    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::record::command_buffer::CommandBuffer, _>(
             c"vkCmdEndRendering2KHR",
             command_buffer,
             (),
-            |this| crate::record::pass::cmd_end_rendering2_khr(this, p_rendering_end_info),
+            |this| crate::legacy::generated::imp::cmd_end_rendering2_khr(this, p_rendering_end_info),
         )
     }
 }
@@ -2048,7 +2062,7 @@ pub unsafe extern "system" fn vkCmdEndShaderInstrumentationARM(command_buffer: v
             c"vkCmdEndShaderInstrumentationARM",
             command_buffer,
             (),
-            |this| crate::record::instrumentation::cmd_end_shader_instrumentation_arm(this),
+            |this| crate::legacy::generated::imp::cmd_end_shader_instrumentation_arm(this),
         )
     }
 }
@@ -2065,7 +2079,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedback2EXT(
             command_buffer,
             (),
             |this| {
-                crate::record::address::cmd_end_transform_feedback2_ext(
+                crate::legacy::generated::imp::cmd_end_transform_feedback2_ext(
                     this,
                     first_counter_range,
                     counter_range_count,
@@ -2089,7 +2103,7 @@ pub unsafe extern "system" fn vkCmdEndTransformFeedbackEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::feedback::cmd_end_transform_feedback_ext(
+                crate::legacy::generated::imp::cmd_end_transform_feedback_ext(
                     this,
                     first_counter_buffer,
                     counter_buffer_count,
@@ -2112,7 +2126,11 @@ pub unsafe extern "system" fn vkCmdExecuteCommands(
             command_buffer,
             (),
             |this| {
-                crate::record::execute::cmd_execute_commands(this, command_buffer_count, p_command_buffers)
+                crate::legacy::generated::imp::cmd_execute_commands(
+                    this,
+                    command_buffer_count,
+                    p_command_buffers,
+                )
             },
         )
     }
@@ -2132,7 +2150,7 @@ pub unsafe extern "system" fn vkCmdExecuteGeneratedCommandsEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::generated::cmd_execute_generated_commands_ext(
+                crate::legacy::generated::imp::cmd_execute_generated_commands_ext(
                     this,
                     is_preprocessed,
                     p_generated_commands_info,
@@ -2154,7 +2172,7 @@ pub unsafe extern "system" fn vkCmdFillBuffer(
             c"vkCmdFillBuffer",
             command_buffer,
             (),
-            |this| crate::record::transfer::cmd_fill_buffer(this, dst_buffer, dst_offset, size, data),
+            |this| crate::legacy::generated::imp::cmd_fill_buffer(this, dst_buffer, dst_offset, size, data),
         )
     }
 }
@@ -2173,7 +2191,7 @@ pub unsafe extern "system" fn vkCmdFillMemoryKHR(
             c"vkCmdFillMemoryKHR",
             command_buffer,
             (),
-            |this| crate::record::address::cmd_fill_memory_khr(this, p_dst_range, dst_flags, data),
+            |this| crate::legacy::generated::imp::cmd_fill_memory_khr(this, p_dst_range, dst_flags, data),
         )
     }
 }
@@ -2190,7 +2208,7 @@ pub unsafe extern "system" fn vkCmdInsertDebugUtilsLabelEXT(
             c"vkCmdInsertDebugUtilsLabelEXT",
             command_buffer,
             (),
-            |this| crate::record::labels::cmd_insert_debug_utils_label_ext(this, p_label_info),
+            |this| crate::legacy::generated::imp::cmd_insert_debug_utils_label_ext(this, p_label_info),
         )
     }
 }
@@ -2222,7 +2240,13 @@ pub unsafe extern "system" fn vkCmdNextSubpass2(
             c"vkCmdNextSubpass2",
             command_buffer,
             (),
-            |this| crate::record::pass::cmd_next_subpass2(this, p_subpass_begin_info, p_subpass_end_info),
+            |this| {
+                crate::legacy::generated::imp::cmd_next_subpass2(
+                    this,
+                    p_subpass_begin_info,
+                    p_subpass_end_info,
+                )
+            },
         )
     }
 }
@@ -2245,7 +2269,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier(
             command_buffer,
             (),
             |this| {
-                crate::legacy::barriers::cmd_pipeline_barrier(
+                crate::legacy::generated::imp::cmd_pipeline_barrier(
                     this,
                     src_stage_mask,
                     dst_stage_mask,
@@ -2274,7 +2298,7 @@ pub unsafe extern "system" fn vkCmdPipelineBarrier2(
             c"vkCmdPipelineBarrier2",
             command_buffer,
             (),
-            |this| crate::record::barrier::cmd_pipeline_barrier2(this, p_dependency_info),
+            |this| crate::legacy::generated::imp::cmd_pipeline_barrier2(this, p_dependency_info),
         )
     }
 }
@@ -2293,7 +2317,7 @@ pub unsafe extern "system" fn vkCmdPreprocessGeneratedCommandsEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::generated::cmd_preprocess_generated_commands_ext(
+                crate::legacy::generated::imp::cmd_preprocess_generated_commands_ext(
                     this,
                     p_generated_commands_info,
                     state_command_buffer,
@@ -2342,7 +2366,7 @@ pub unsafe extern "system" fn vkCmdPushConstants2(
             c"vkCmdPushConstants2",
             command_buffer,
             (),
-            |this| crate::record::descriptors::cmd_push_constants2(this, p_push_constants_info),
+            |this| crate::legacy::generated::imp::cmd_push_constants2(this, p_push_constants_info),
         )
     }
 }
@@ -2359,7 +2383,7 @@ pub unsafe extern "system" fn vkCmdPushDataEXT(
             c"vkCmdPushDataEXT",
             command_buffer,
             (),
-            |this| crate::record::descriptor_heaps::cmd_push_data_ext(this, p_push_data_info),
+            |this| crate::legacy::generated::imp::cmd_push_data_ext(this, p_push_data_info),
         )
     }
 }
@@ -2378,7 +2402,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet(
             command_buffer,
             (),
             |this| {
-                crate::record::descriptors::cmd_push_descriptor_set(
+                crate::legacy::generated::imp::cmd_push_descriptor_set(
                     this,
                     pipeline_bind_point,
                     layout,
@@ -2403,7 +2427,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSet2(
             c"vkCmdPushDescriptorSet2",
             command_buffer,
             (),
-            |this| crate::record::descriptors::cmd_push_descriptor_set2(this, p_push_descriptor_set_info),
+            |this| crate::legacy::generated::imp::cmd_push_descriptor_set2(this, p_push_descriptor_set_info),
         )
     }
 }
@@ -2449,7 +2473,7 @@ pub unsafe extern "system" fn vkCmdPushDescriptorSetWithTemplate2(
             command_buffer,
             (),
             |this| {
-                crate::record::descriptors::cmd_push_descriptor_set_with_template2(
+                crate::legacy::generated::imp::cmd_push_descriptor_set_with_template2(
                     this,
                     p_push_descriptor_set_with_template_info,
                 )
@@ -2483,7 +2507,7 @@ pub unsafe extern "system" fn vkCmdResetEvent2(
             c"vkCmdResetEvent2",
             command_buffer,
             (),
-            |this| crate::record::barrier::cmd_reset_event2(this, event, stage_mask),
+            |this| crate::legacy::generated::imp::cmd_reset_event2(this, event, stage_mask),
         )
     }
 }
@@ -2499,7 +2523,14 @@ pub unsafe extern "system" fn vkCmdResetQueryPool(
             c"vkCmdResetQueryPool",
             command_buffer,
             (),
-            |this| crate::record::query::cmd_reset_query_pool(this, query_pool, first_query, query_count),
+            |this| {
+                crate::legacy::generated::imp::cmd_reset_query_pool(
+                    this,
+                    query_pool,
+                    first_query,
+                    query_count,
+                )
+            },
         )
     }
 }
@@ -2545,7 +2576,7 @@ pub unsafe extern "system" fn vkCmdResolveImage2(
             c"vkCmdResolveImage2",
             command_buffer,
             (),
-            |this| crate::record::transfer::cmd_resolve_image2(this, p_resolve_image_info),
+            |this| crate::legacy::generated::imp::cmd_resolve_image2(this, p_resolve_image_info),
         )
     }
 }
@@ -2560,7 +2591,7 @@ pub unsafe extern "system" fn vkCmdSetAlphaToCoverageEnableEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_alpha_to_coverage_enable_ext(
+                crate::legacy::generated::imp::cmd_set_alpha_to_coverage_enable_ext(
                     this,
                     alpha_to_coverage_enable,
                 )
@@ -2578,7 +2609,7 @@ pub unsafe extern "system" fn vkCmdSetAlphaToOneEnableEXT(
             c"vkCmdSetAlphaToOneEnableEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_alpha_to_one_enable_ext(this, alpha_to_one_enable),
+            |this| crate::legacy::generated::imp::cmd_set_alpha_to_one_enable_ext(this, alpha_to_one_enable),
         )
     }
 }
@@ -2593,7 +2624,7 @@ pub unsafe extern "system" fn vkCmdSetAttachmentFeedbackLoopEnableEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_attachment_feedback_loop_enable_ext(this, aspect_mask)
+                crate::legacy::generated::imp::cmd_set_attachment_feedback_loop_enable_ext(this, aspect_mask)
             },
         )
     }
@@ -2611,7 +2642,7 @@ pub unsafe extern "system" fn vkCmdSetBlendConstants(
             c"vkCmdSetBlendConstants",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_blend_constants(this, blend_constants),
+            |this| crate::legacy::generated::imp::cmd_set_blend_constants(this, blend_constants),
         )
     }
 }
@@ -2628,7 +2659,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendAdvancedEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_color_blend_advanced_ext(
+                crate::legacy::generated::imp::cmd_set_color_blend_advanced_ext(
                     this,
                     first_attachment,
                     attachment_count,
@@ -2651,7 +2682,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEnableEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_color_blend_enable_ext(
+                crate::legacy::generated::imp::cmd_set_color_blend_enable_ext(
                     this,
                     first_attachment,
                     attachment_count,
@@ -2674,7 +2705,7 @@ pub unsafe extern "system" fn vkCmdSetColorBlendEquationEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_color_blend_equation_ext(
+                crate::legacy::generated::imp::cmd_set_color_blend_equation_ext(
                     this,
                     first_attachment,
                     attachment_count,
@@ -2696,7 +2727,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteEnableEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_color_write_enable_ext(
+                crate::legacy::generated::imp::cmd_set_color_write_enable_ext(
                     this,
                     attachment_count,
                     p_color_write_enables,
@@ -2718,7 +2749,7 @@ pub unsafe extern "system" fn vkCmdSetColorWriteMaskEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_color_write_mask_ext(
+                crate::legacy::generated::imp::cmd_set_color_write_mask_ext(
                     this,
                     first_attachment,
                     attachment_count,
@@ -2739,7 +2770,7 @@ pub unsafe extern "system" fn vkCmdSetConservativeRasterizationModeEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_conservative_rasterization_mode_ext(
+                crate::legacy::generated::imp::cmd_set_conservative_rasterization_mode_ext(
                     this,
                     conservative_rasterization_mode,
                 )
@@ -2758,7 +2789,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationModeNV(
             command_buffer,
             (),
             |this| {
-                crate::record::absent_state::cmd_set_coverage_modulation_mode_nv(
+                crate::legacy::generated::imp::cmd_set_coverage_modulation_mode_nv(
                     this,
                     coverage_modulation_mode,
                 )
@@ -2777,7 +2808,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableEnableNV(
             command_buffer,
             (),
             |this| {
-                crate::record::absent_state::cmd_set_coverage_modulation_table_enable_nv(
+                crate::legacy::generated::imp::cmd_set_coverage_modulation_table_enable_nv(
                     this,
                     coverage_modulation_table_enable,
                 )
@@ -2797,7 +2828,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageModulationTableNV(
             command_buffer,
             (),
             |this| {
-                crate::record::absent_state::cmd_set_coverage_modulation_table_nv(
+                crate::legacy::generated::imp::cmd_set_coverage_modulation_table_nv(
                     this,
                     coverage_modulation_table_count,
                     p_coverage_modulation_table,
@@ -2817,7 +2848,10 @@ pub unsafe extern "system" fn vkCmdSetCoverageReductionModeNV(
             command_buffer,
             (),
             |this| {
-                crate::record::absent_state::cmd_set_coverage_reduction_mode_nv(this, coverage_reduction_mode)
+                crate::legacy::generated::imp::cmd_set_coverage_reduction_mode_nv(
+                    this,
+                    coverage_reduction_mode,
+                )
             },
         )
     }
@@ -2833,7 +2867,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorEnableNV(
             command_buffer,
             (),
             |this| {
-                crate::record::absent_state::cmd_set_coverage_to_color_enable_nv(
+                crate::legacy::generated::imp::cmd_set_coverage_to_color_enable_nv(
                     this,
                     coverage_to_color_enable,
                 )
@@ -2852,7 +2886,7 @@ pub unsafe extern "system" fn vkCmdSetCoverageToColorLocationNV(
             command_buffer,
             (),
             |this| {
-                crate::record::absent_state::cmd_set_coverage_to_color_location_nv(
+                crate::legacy::generated::imp::cmd_set_coverage_to_color_location_nv(
                     this,
                     coverage_to_color_location,
                 )
@@ -2870,7 +2904,7 @@ pub unsafe extern "system" fn vkCmdSetCullMode(
             c"vkCmdSetCullMode",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_cull_mode(this, cull_mode),
+            |this| crate::legacy::generated::imp::cmd_set_cull_mode(this, cull_mode),
         )
     }
 }
@@ -2887,7 +2921,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_depth_bias(
+                crate::legacy::generated::imp::cmd_set_depth_bias(
                     this,
                     depth_bias_constant_factor,
                     depth_bias_clamp,
@@ -2910,7 +2944,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBias2EXT(
             c"vkCmdSetDepthBias2EXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_depth_bias2_ext(this, p_depth_bias_info),
+            |this| crate::legacy::generated::imp::cmd_set_depth_bias2_ext(this, p_depth_bias_info),
         )
     }
 }
@@ -2924,7 +2958,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBiasEnable(
             c"vkCmdSetDepthBiasEnable",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_depth_bias_enable(this, depth_bias_enable),
+            |this| crate::legacy::generated::imp::cmd_set_depth_bias_enable(this, depth_bias_enable),
         )
     }
 }
@@ -2940,7 +2974,7 @@ pub unsafe extern "system" fn vkCmdSetDepthBounds(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_depth_bounds(this, min_depth_bounds, max_depth_bounds)
+                crate::legacy::generated::imp::cmd_set_depth_bounds(this, min_depth_bounds, max_depth_bounds)
             },
         )
     }
@@ -2956,7 +2990,10 @@ pub unsafe extern "system" fn vkCmdSetDepthBoundsTestEnable(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_depth_bounds_test_enable(this, depth_bounds_test_enable)
+                crate::legacy::generated::imp::cmd_set_depth_bounds_test_enable(
+                    this,
+                    depth_bounds_test_enable,
+                )
             },
         )
     }
@@ -2971,7 +3008,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClampEnableEXT(
             c"vkCmdSetDepthClampEnableEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_depth_clamp_enable_ext(this, depth_clamp_enable),
+            |this| crate::legacy::generated::imp::cmd_set_depth_clamp_enable_ext(this, depth_clamp_enable),
         )
     }
 }
@@ -2980,9 +3017,6 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
     depth_clamp_mode: vk::DepthClampModeEXT,
     p_depth_clamp_range: *const vk::DepthClampRangeEXT,
 ) {
-    if p_depth_clamp_range.is_null() {
-        return guard::missing(c"vkCmdSetDepthClampRangeEXT", ());
-    }
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::record::command_buffer::CommandBuffer, _>(
@@ -2990,7 +3024,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClampRangeEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_depth_clamp_range_ext(
+                crate::legacy::generated::imp::cmd_set_depth_clamp_range_ext(
                     this,
                     depth_clamp_mode,
                     p_depth_clamp_range,
@@ -3009,7 +3043,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClipEnableEXT(
             c"vkCmdSetDepthClipEnableEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_depth_clip_enable_ext(this, depth_clip_enable),
+            |this| crate::legacy::generated::imp::cmd_set_depth_clip_enable_ext(this, depth_clip_enable),
         )
     }
 }
@@ -3024,7 +3058,7 @@ pub unsafe extern "system" fn vkCmdSetDepthClipNegativeOneToOneEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_depth_clip_negative_one_to_one_ext(
+                crate::legacy::generated::imp::cmd_set_depth_clip_negative_one_to_one_ext(
                     this,
                     negative_one_to_one,
                 )
@@ -3042,7 +3076,7 @@ pub unsafe extern "system" fn vkCmdSetDepthCompareOp(
             c"vkCmdSetDepthCompareOp",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_depth_compare_op(this, depth_compare_op),
+            |this| crate::legacy::generated::imp::cmd_set_depth_compare_op(this, depth_compare_op),
         )
     }
 }
@@ -3056,7 +3090,7 @@ pub unsafe extern "system" fn vkCmdSetDepthTestEnable(
             c"vkCmdSetDepthTestEnable",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_depth_test_enable(this, depth_test_enable),
+            |this| crate::legacy::generated::imp::cmd_set_depth_test_enable(this, depth_test_enable),
         )
     }
 }
@@ -3070,7 +3104,7 @@ pub unsafe extern "system" fn vkCmdSetDepthWriteEnable(
             c"vkCmdSetDepthWriteEnable",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_depth_write_enable(this, depth_write_enable),
+            |this| crate::legacy::generated::imp::cmd_set_depth_write_enable(this, depth_write_enable),
         )
     }
 }
@@ -3088,7 +3122,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsets2EXT(
             command_buffer,
             (),
             |this| {
-                crate::record::descriptor_buffers::cmd_set_descriptor_buffer_offsets2_ext(
+                crate::legacy::generated::imp::cmd_set_descriptor_buffer_offsets2_ext(
                     this,
                     p_set_descriptor_buffer_offsets_info,
                 )
@@ -3112,7 +3146,7 @@ pub unsafe extern "system" fn vkCmdSetDescriptorBufferOffsetsEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::descriptor_buffers::cmd_set_descriptor_buffer_offsets_ext(
+                crate::legacy::generated::imp::cmd_set_descriptor_buffer_offsets_ext(
                     this,
                     pipeline_bind_point,
                     layout,
@@ -3132,7 +3166,7 @@ pub unsafe extern "system" fn vkCmdSetDeviceMask(command_buffer: vk::CommandBuff
             c"vkCmdSetDeviceMask",
             command_buffer,
             (),
-            |this| crate::record::execute::cmd_set_device_mask(this, device_mask),
+            |this| crate::legacy::generated::imp::cmd_set_device_mask(this, device_mask),
         )
     }
 }
@@ -3147,7 +3181,7 @@ pub unsafe extern "system" fn vkCmdSetEvent(
             c"vkCmdSetEvent",
             command_buffer,
             (),
-            |this| crate::legacy::barriers::cmd_set_event(this, event, stage_mask),
+            |this| crate::legacy::generated::imp::cmd_set_event(this, event, stage_mask),
         )
     }
 }
@@ -3165,7 +3199,7 @@ pub unsafe extern "system" fn vkCmdSetEvent2(
             c"vkCmdSetEvent2",
             command_buffer,
             (),
-            |this| crate::record::barrier::cmd_set_event2(this, event, p_dependency_info),
+            |this| crate::legacy::generated::imp::cmd_set_event2(this, event, p_dependency_info),
         )
     }
 }
@@ -3180,7 +3214,7 @@ pub unsafe extern "system" fn vkCmdSetExtraPrimitiveOverestimationSizeEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_extra_primitive_overestimation_size_ext(
+                crate::legacy::generated::imp::cmd_set_extra_primitive_overestimation_size_ext(
                     this,
                     extra_primitive_overestimation_size,
                 )
@@ -3198,7 +3232,7 @@ pub unsafe extern "system" fn vkCmdSetFrontFace(
             c"vkCmdSetFrontFace",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_front_face(this, front_face),
+            |this| crate::legacy::generated::imp::cmd_set_front_face(this, front_face),
         )
     }
 }
@@ -3213,7 +3247,7 @@ pub unsafe extern "system" fn vkCmdSetLineRasterizationModeEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_line_rasterization_mode_ext(
+                crate::legacy::generated::imp::cmd_set_line_rasterization_mode_ext(
                     this,
                     line_rasterization_mode,
                 )
@@ -3233,7 +3267,7 @@ pub unsafe extern "system" fn vkCmdSetLineStipple(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_line_stipple(
+                crate::legacy::generated::imp::cmd_set_line_stipple(
                     this,
                     line_stipple_factor,
                     line_stipple_pattern,
@@ -3252,7 +3286,7 @@ pub unsafe extern "system" fn vkCmdSetLineStippleEnableEXT(
             c"vkCmdSetLineStippleEnableEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_line_stipple_enable_ext(this, stippled_line_enable),
+            |this| crate::legacy::generated::imp::cmd_set_line_stipple_enable_ext(this, stippled_line_enable),
         )
     }
 }
@@ -3263,7 +3297,7 @@ pub unsafe extern "system" fn vkCmdSetLineWidth(command_buffer: vk::CommandBuffe
             c"vkCmdSetLineWidth",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_line_width(this, line_width),
+            |this| crate::legacy::generated::imp::cmd_set_line_width(this, line_width),
         )
     }
 }
@@ -3274,7 +3308,7 @@ pub unsafe extern "system" fn vkCmdSetLogicOpEXT(command_buffer: vk::CommandBuff
             c"vkCmdSetLogicOpEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_logic_op_ext(this, logic_op),
+            |this| crate::legacy::generated::imp::cmd_set_logic_op_ext(this, logic_op),
         )
     }
 }
@@ -3288,7 +3322,7 @@ pub unsafe extern "system" fn vkCmdSetLogicOpEnableEXT(
             c"vkCmdSetLogicOpEnableEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_logic_op_enable_ext(this, logic_op_enable),
+            |this| crate::legacy::generated::imp::cmd_set_logic_op_enable_ext(this, logic_op_enable),
         )
     }
 }
@@ -3302,7 +3336,9 @@ pub unsafe extern "system" fn vkCmdSetPatchControlPointsEXT(
             c"vkCmdSetPatchControlPointsEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_patch_control_points_ext(this, patch_control_points),
+            |this| {
+                crate::legacy::generated::imp::cmd_set_patch_control_points_ext(this, patch_control_points)
+            },
         )
     }
 }
@@ -3316,7 +3352,7 @@ pub unsafe extern "system" fn vkCmdSetPolygonModeEXT(
             c"vkCmdSetPolygonModeEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_polygon_mode_ext(this, polygon_mode),
+            |this| crate::legacy::generated::imp::cmd_set_polygon_mode_ext(this, polygon_mode),
         )
     }
 }
@@ -3331,7 +3367,10 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartEnable(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_primitive_restart_enable(this, primitive_restart_enable)
+                crate::legacy::generated::imp::cmd_set_primitive_restart_enable(
+                    this,
+                    primitive_restart_enable,
+                )
             },
         )
     }
@@ -3346,7 +3385,12 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveRestartIndexEXT(
             c"vkCmdSetPrimitiveRestartIndexEXT",
             command_buffer,
             (),
-            |this| crate::record::draw::cmd_set_primitive_restart_index_ext(this, primitive_restart_index),
+            |this| {
+                crate::legacy::generated::imp::cmd_set_primitive_restart_index_ext(
+                    this,
+                    primitive_restart_index,
+                )
+            },
         )
     }
 }
@@ -3360,7 +3404,7 @@ pub unsafe extern "system" fn vkCmdSetPrimitiveTopology(
             c"vkCmdSetPrimitiveTopology",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_primitive_topology(this, primitive_topology),
+            |this| crate::legacy::generated::imp::cmd_set_primitive_topology(this, primitive_topology),
         )
     }
 }
@@ -3375,7 +3419,7 @@ pub unsafe extern "system" fn vkCmdSetProvokingVertexModeEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_provoking_vertex_mode_ext(this, provoking_vertex_mode)
+                crate::legacy::generated::imp::cmd_set_provoking_vertex_mode_ext(this, provoking_vertex_mode)
             },
         )
     }
@@ -3391,7 +3435,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizationSamplesEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_rasterization_samples_ext(this, rasterization_samples)
+                crate::legacy::generated::imp::cmd_set_rasterization_samples_ext(this, rasterization_samples)
             },
         )
     }
@@ -3406,7 +3450,9 @@ pub unsafe extern "system" fn vkCmdSetRasterizationStreamEXT(
             c"vkCmdSetRasterizationStreamEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_rasterization_stream_ext(this, rasterization_stream),
+            |this| {
+                crate::legacy::generated::imp::cmd_set_rasterization_stream_ext(this, rasterization_stream)
+            },
         )
     }
 }
@@ -3421,7 +3467,7 @@ pub unsafe extern "system" fn vkCmdSetRasterizerDiscardEnable(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_rasterizer_discard_enable(
+                crate::legacy::generated::imp::cmd_set_rasterizer_discard_enable(
                     this,
                     rasterizer_discard_enable,
                 )
@@ -3440,7 +3486,10 @@ pub unsafe extern "system" fn vkCmdSetRayTracingPipelineStackSizeKHR(
             command_buffer,
             (),
             |this| {
-                crate::record::rays::cmd_set_ray_tracing_pipeline_stack_size_khr(this, pipeline_stack_size)
+                crate::legacy::generated::imp::cmd_set_ray_tracing_pipeline_stack_size_khr(
+                    this,
+                    pipeline_stack_size,
+                )
             },
         )
     }
@@ -3459,7 +3508,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingAttachmentLocations(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_rendering_attachment_locations(this, p_location_info)
+                crate::legacy::generated::imp::cmd_set_rendering_attachment_locations(this, p_location_info)
             },
         )
     }
@@ -3478,7 +3527,7 @@ pub unsafe extern "system" fn vkCmdSetRenderingInputAttachmentIndices(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_rendering_input_attachment_indices(
+                crate::legacy::generated::imp::cmd_set_rendering_input_attachment_indices(
                     this,
                     p_input_attachment_index_info,
                 )
@@ -3497,7 +3546,7 @@ pub unsafe extern "system" fn vkCmdSetRepresentativeFragmentTestEnableNV(
             command_buffer,
             (),
             |this| {
-                crate::record::absent_state::cmd_set_representative_fragment_test_enable_nv(
+                crate::legacy::generated::imp::cmd_set_representative_fragment_test_enable_nv(
                     this,
                     representative_fragment_test_enable,
                 )
@@ -3518,7 +3567,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEXT(
             c"vkCmdSetSampleLocationsEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_sample_locations_ext(this, p_sample_locations_info),
+            |this| crate::legacy::generated::imp::cmd_set_sample_locations_ext(this, p_sample_locations_info),
         )
     }
 }
@@ -3533,7 +3582,7 @@ pub unsafe extern "system" fn vkCmdSetSampleLocationsEnableEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_sample_locations_enable_ext(
+                crate::legacy::generated::imp::cmd_set_sample_locations_enable_ext(
                     this,
                     sample_locations_enable,
                 )
@@ -3552,7 +3601,7 @@ pub unsafe extern "system" fn vkCmdSetSampleMaskEXT(
             c"vkCmdSetSampleMaskEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_sample_mask_ext(this, samples, p_sample_mask),
+            |this| crate::legacy::generated::imp::cmd_set_sample_mask_ext(this, samples, p_sample_mask),
         )
     }
 }
@@ -3569,7 +3618,7 @@ pub unsafe extern "system" fn vkCmdSetScissor(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_scissor(this, first_scissor, scissor_count, p_scissors)
+                crate::legacy::generated::imp::cmd_set_scissor(this, first_scissor, scissor_count, p_scissors)
             },
         )
     }
@@ -3585,7 +3634,7 @@ pub unsafe extern "system" fn vkCmdSetScissorWithCount(
             c"vkCmdSetScissorWithCount",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_scissor_with_count(this, scissor_count, p_scissors),
+            |this| crate::legacy::generated::imp::cmd_set_scissor_with_count(this, scissor_count, p_scissors),
         )
     }
 }
@@ -3600,7 +3649,7 @@ pub unsafe extern "system" fn vkCmdSetShadingRateImageEnableNV(
             command_buffer,
             (),
             |this| {
-                crate::record::absent_state::cmd_set_shading_rate_image_enable_nv(
+                crate::legacy::generated::imp::cmd_set_shading_rate_image_enable_nv(
                     this,
                     shading_rate_image_enable,
                 )
@@ -3619,7 +3668,7 @@ pub unsafe extern "system" fn vkCmdSetStencilCompareMask(
             c"vkCmdSetStencilCompareMask",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_stencil_compare_mask(this, face_mask, compare_mask),
+            |this| crate::legacy::generated::imp::cmd_set_stencil_compare_mask(this, face_mask, compare_mask),
         )
     }
 }
@@ -3638,7 +3687,7 @@ pub unsafe extern "system" fn vkCmdSetStencilOp(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_stencil_op(
+                crate::legacy::generated::imp::cmd_set_stencil_op(
                     this,
                     face_mask,
                     fail_op,
@@ -3661,7 +3710,7 @@ pub unsafe extern "system" fn vkCmdSetStencilReference(
             c"vkCmdSetStencilReference",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_stencil_reference(this, face_mask, reference),
+            |this| crate::legacy::generated::imp::cmd_set_stencil_reference(this, face_mask, reference),
         )
     }
 }
@@ -3675,7 +3724,7 @@ pub unsafe extern "system" fn vkCmdSetStencilTestEnable(
             c"vkCmdSetStencilTestEnable",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_stencil_test_enable(this, stencil_test_enable),
+            |this| crate::legacy::generated::imp::cmd_set_stencil_test_enable(this, stencil_test_enable),
         )
     }
 }
@@ -3690,7 +3739,7 @@ pub unsafe extern "system" fn vkCmdSetStencilWriteMask(
             c"vkCmdSetStencilWriteMask",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_stencil_write_mask(this, face_mask, write_mask),
+            |this| crate::legacy::generated::imp::cmd_set_stencil_write_mask(this, face_mask, write_mask),
         )
     }
 }
@@ -3704,7 +3753,7 @@ pub unsafe extern "system" fn vkCmdSetTessellationDomainOriginEXT(
             c"vkCmdSetTessellationDomainOriginEXT",
             command_buffer,
             (),
-            |this| crate::record::dynamic_state::cmd_set_tessellation_domain_origin_ext(this, domain_origin),
+            |this| crate::legacy::generated::imp::cmd_set_tessellation_domain_origin_ext(this, domain_origin),
         )
     }
 }
@@ -3722,7 +3771,7 @@ pub unsafe extern "system" fn vkCmdSetVertexInputEXT(
             command_buffer,
             (),
             |this| {
-                crate::record::draw::cmd_set_vertex_input_ext(
+                crate::legacy::generated::imp::cmd_set_vertex_input_ext(
                     this,
                     vertex_binding_description_count,
                     p_vertex_binding_descriptions,
@@ -3746,7 +3795,7 @@ pub unsafe extern "system" fn vkCmdSetViewport(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_viewport(
+                crate::legacy::generated::imp::cmd_set_viewport(
                     this,
                     first_viewport,
                     viewport_count,
@@ -3769,7 +3818,7 @@ pub unsafe extern "system" fn vkCmdSetViewportSwizzleNV(
             command_buffer,
             (),
             |this| {
-                crate::record::absent_state::cmd_set_viewport_swizzle_nv(
+                crate::legacy::generated::imp::cmd_set_viewport_swizzle_nv(
                     this,
                     first_viewport,
                     viewport_count,
@@ -3790,7 +3839,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWScalingEnableNV(
             command_buffer,
             (),
             |this| {
-                crate::record::absent_state::cmd_set_viewport_w_scaling_enable_nv(
+                crate::legacy::generated::imp::cmd_set_viewport_w_scaling_enable_nv(
                     this,
                     viewport_w_scaling_enable,
                 )
@@ -3810,7 +3859,7 @@ pub unsafe extern "system" fn vkCmdSetViewportWithCount(
             command_buffer,
             (),
             |this| {
-                crate::record::dynamic_state::cmd_set_viewport_with_count(this, viewport_count, p_viewports)
+                crate::legacy::generated::imp::cmd_set_viewport_with_count(this, viewport_count, p_viewports)
             },
         )
     }
@@ -3825,7 +3874,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirect2KHR(
             c"vkCmdTraceRaysIndirect2KHR",
             command_buffer,
             (),
-            |this| crate::record::rays::cmd_trace_rays_indirect2_khr(this, indirect_device_address),
+            |this| crate::legacy::generated::imp::cmd_trace_rays_indirect2_khr(this, indirect_device_address),
         )
     }
 }
@@ -3851,7 +3900,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysIndirectKHR(
             command_buffer,
             (),
             |this| {
-                crate::record::rays::cmd_trace_rays_indirect_khr(
+                crate::legacy::generated::imp::cmd_trace_rays_indirect_khr(
                     this,
                     p_raygen_shader_binding_table,
                     p_miss_shader_binding_table,
@@ -3887,7 +3936,7 @@ pub unsafe extern "system" fn vkCmdTraceRaysKHR(
             command_buffer,
             (),
             |this| {
-                crate::record::rays::cmd_trace_rays_khr(
+                crate::legacy::generated::imp::cmd_trace_rays_khr(
                     this,
                     p_raygen_shader_binding_table,
                     p_miss_shader_binding_table,
@@ -3915,7 +3964,9 @@ pub unsafe extern "system" fn vkCmdUpdateBuffer(
             command_buffer,
             (),
             |this| {
-                crate::record::transfer::cmd_update_buffer(this, dst_buffer, dst_offset, data_size, p_data)
+                crate::legacy::generated::imp::cmd_update_buffer(
+                    this, dst_buffer, dst_offset, data_size, p_data,
+                )
             },
         )
     }
@@ -3937,7 +3988,13 @@ pub unsafe extern "system" fn vkCmdUpdateMemoryKHR(
             command_buffer,
             (),
             |this| {
-                crate::record::address::cmd_update_memory_khr(this, p_dst_range, dst_flags, data_size, p_data)
+                crate::legacy::generated::imp::cmd_update_memory_khr(
+                    this,
+                    p_dst_range,
+                    dst_flags,
+                    data_size,
+                    p_data,
+                )
             },
         )
     }
@@ -3962,7 +4019,7 @@ pub unsafe extern "system" fn vkCmdWaitEvents(
             command_buffer,
             (),
             |this| {
-                crate::legacy::barriers::cmd_wait_events(
+                crate::legacy::generated::imp::cmd_wait_events(
                     this,
                     event_count,
                     p_events,
@@ -3991,7 +4048,14 @@ pub unsafe extern "system" fn vkCmdWaitEvents2(
             c"vkCmdWaitEvents2",
             command_buffer,
             (),
-            |this| crate::record::barrier::cmd_wait_events2(this, event_count, p_events, p_dependency_infos),
+            |this| {
+                crate::legacy::generated::imp::cmd_wait_events2(
+                    this,
+                    event_count,
+                    p_events,
+                    p_dependency_infos,
+                )
+            },
         )
     }
 }
@@ -4010,7 +4074,7 @@ pub unsafe extern "system" fn vkCmdWriteAccelerationStructuresPropertiesKHR(
             command_buffer,
             (),
             |this| {
-                crate::record::structures::cmd_write_acceleration_structures_properties_khr(
+                crate::legacy::generated::imp::cmd_write_acceleration_structures_properties_khr(
                     this,
                     acceleration_structure_count,
                     p_acceleration_structures,
@@ -4052,7 +4116,7 @@ pub unsafe extern "system" fn vkCmdWriteTimestamp2(
             c"vkCmdWriteTimestamp2",
             command_buffer,
             (),
-            |this| crate::record::query::cmd_write_timestamp2(this, stage, query_pool, query),
+            |this| crate::legacy::generated::imp::cmd_write_timestamp2(this, stage, query_pool, query),
         )
     }
 }
@@ -4071,7 +4135,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::acceleration_structure::copy_acceleration_structure_khr(
+                crate::legacy::generated::imp::copy_acceleration_structure_khr(
                     this,
                     deferred_operation,
                     p_info,
@@ -4095,7 +4159,7 @@ pub unsafe extern "system" fn vkCopyAccelerationStructureToMemoryKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::acceleration_structure::copy_acceleration_structure_to_memory_khr(
+                crate::legacy::generated::imp::copy_acceleration_structure_to_memory_khr(
                     this,
                     deferred_operation,
                     p_info,
@@ -4117,7 +4181,7 @@ pub unsafe extern "system" fn vkCopyImageToImage(
             c"vkCopyImageToImage",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::host_copy::copy_image_to_image(this, p_copy_image_to_image_info),
+            |this| crate::legacy::generated::imp::copy_image_to_image(this, p_copy_image_to_image_info),
         )
     }
 }
@@ -4134,7 +4198,7 @@ pub unsafe extern "system" fn vkCopyImageToMemory(
             c"vkCopyImageToMemory",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::host_copy::copy_image_to_memory(this, p_copy_image_to_memory_info),
+            |this| crate::legacy::generated::imp::copy_image_to_memory(this, p_copy_image_to_memory_info),
         )
     }
 }
@@ -4153,7 +4217,7 @@ pub unsafe extern "system" fn vkCopyMemoryToAccelerationStructureKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::acceleration_structure::copy_memory_to_acceleration_structure_khr(
+                crate::legacy::generated::imp::copy_memory_to_acceleration_structure_khr(
                     this,
                     deferred_operation,
                     p_info,
@@ -4175,7 +4239,7 @@ pub unsafe extern "system" fn vkCopyMemoryToImage(
             c"vkCopyMemoryToImage",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::host_copy::copy_memory_to_image(this, p_copy_memory_to_image_info),
+            |this| crate::legacy::generated::imp::copy_memory_to_image(this, p_copy_memory_to_image_info),
         )
     }
 }
@@ -4198,7 +4262,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructure2KHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::acceleration_structure::create_acceleration_structure2_khr(
+                crate::legacy::generated::imp::create_acceleration_structure2_khr(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4227,7 +4291,7 @@ pub unsafe extern "system" fn vkCreateAccelerationStructureKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::acceleration_structure::create_acceleration_structure_khr(
+                crate::legacy::generated::imp::create_acceleration_structure_khr(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4252,7 +4316,7 @@ pub unsafe extern "system" fn vkCreateBuffer(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkCreateBuffer", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::memory::buffer::create_buffer(this, p_create_info, p_allocator, p_buffer)
+            crate::legacy::generated::imp::create_buffer(this, p_create_info, p_allocator, p_buffer)
         })
     }
 }
@@ -4274,7 +4338,9 @@ pub unsafe extern "system" fn vkCreateBufferView(
             c"vkCreateBufferView",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::buffer_view::create_buffer_view(this, p_create_info, p_allocator, p_view),
+            |this| {
+                crate::legacy::generated::imp::create_buffer_view(this, p_create_info, p_allocator, p_view)
+            },
         )
     }
 }
@@ -4297,7 +4363,7 @@ pub unsafe extern "system" fn vkCreateCommandPool(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::record::command_pool::create_command_pool(
+                crate::legacy::generated::imp::create_command_pool(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4325,7 +4391,7 @@ pub unsafe extern "system" fn vkCreateComputePipelines(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_compute::create_compute_pipelines(
+                crate::legacy::generated::imp::create_compute_pipelines(
                     this,
                     pipeline_cache,
                     create_info_count,
@@ -4356,7 +4422,7 @@ pub unsafe extern "system" fn vkCreateDebugReportCallbackEXT(
             instance,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::instance::debug_report::create_debug_report_callback_ext(
+                crate::legacy::generated::imp::create_debug_report_callback_ext(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4385,7 +4451,7 @@ pub unsafe extern "system" fn vkCreateDebugUtilsMessengerEXT(
             instance,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::instance::messenger::create_debug_utils_messenger_ext(
+                crate::legacy::generated::imp::create_debug_utils_messenger_ext(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4413,7 +4479,7 @@ pub unsafe extern "system" fn vkCreateDeferredOperationKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::sync::deferred_operation::create_deferred_operation_khr(
+                crate::legacy::generated::imp::create_deferred_operation_khr(
                     this,
                     p_allocator,
                     p_deferred_operation,
@@ -4441,7 +4507,7 @@ pub unsafe extern "system" fn vkCreateDescriptorPool(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_pool::create_descriptor_pool(
+                crate::legacy::generated::imp::create_descriptor_pool(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4470,7 +4536,7 @@ pub unsafe extern "system" fn vkCreateDescriptorSetLayout(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_layout::create_descriptor_set_layout(
+                crate::legacy::generated::imp::create_descriptor_set_layout(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4499,7 +4565,7 @@ pub unsafe extern "system" fn vkCreateDescriptorUpdateTemplate(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::update_template::create_descriptor_update_template(
+                crate::legacy::generated::imp::create_descriptor_update_template(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4527,7 +4593,7 @@ pub unsafe extern "system" fn vkCreateDevice(
             c"vkCreateDevice",
             physical_device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::device::create_device(this, p_create_info, p_allocator, p_device),
+            |this| crate::legacy::generated::imp::create_device(this, p_create_info, p_allocator, p_device),
         )
     }
 }
@@ -4546,7 +4612,7 @@ pub unsafe extern "system" fn vkCreateEvent(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkCreateEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::sync::event::create_event(this, p_create_info, p_allocator, p_event)
+            crate::legacy::generated::imp::create_event(this, p_create_info, p_allocator, p_event)
         })
     }
 }
@@ -4565,7 +4631,7 @@ pub unsafe extern "system" fn vkCreateFence(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkCreateFence", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::sync::fence::create_fence(this, p_create_info, p_allocator, p_fence)
+            crate::legacy::generated::imp::create_fence(this, p_create_info, p_allocator, p_fence)
         })
     }
 }
@@ -4588,7 +4654,12 @@ pub unsafe extern "system" fn vkCreateFramebuffer(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pass::framebuffer::create_framebuffer(this, p_create_info, p_allocator, p_framebuffer)
+                crate::legacy::generated::imp::create_framebuffer(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_framebuffer,
+                )
             },
         )
     }
@@ -4611,7 +4682,7 @@ pub unsafe extern "system" fn vkCreateGraphicsPipelines(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_graphics::create_graphics_pipelines(
+                crate::legacy::generated::imp::create_graphics_pipelines(
                     this,
                     pipeline_cache,
                     create_info_count,
@@ -4641,7 +4712,14 @@ pub unsafe extern "system" fn vkCreateHeadlessSurfaceEXT(
             c"vkCreateHeadlessSurfaceEXT",
             instance,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::wsi::create_headless_surface_ext(this, p_create_info, p_allocator, p_surface),
+            |this| {
+                crate::legacy::generated::imp::create_headless_surface_ext(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_surface,
+                )
+            },
         )
     }
 }
@@ -4660,7 +4738,7 @@ pub unsafe extern "system" fn vkCreateImage(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkCreateImage", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::memory::image::create_image(this, p_create_info, p_allocator, p_image)
+            crate::legacy::generated::imp::create_image(this, p_create_info, p_allocator, p_image)
         })
     }
 }
@@ -4682,7 +4760,7 @@ pub unsafe extern "system" fn vkCreateImageView(
             c"vkCreateImageView",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::image_view::create_image_view(this, p_create_info, p_allocator, p_view),
+            |this| crate::legacy::generated::imp::create_image_view(this, p_create_info, p_allocator, p_view),
         )
     }
 }
@@ -4705,7 +4783,7 @@ pub unsafe extern "system" fn vkCreateIndirectCommandsLayoutEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::record::generated_commands::create_indirect_commands_layout_ext(
+                crate::legacy::generated::imp::create_indirect_commands_layout_ext(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4734,7 +4812,7 @@ pub unsafe extern "system" fn vkCreateIndirectExecutionSetEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::record::generated_commands::create_indirect_execution_set_ext(
+                crate::legacy::generated::imp::create_indirect_execution_set_ext(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4758,7 +4836,7 @@ pub unsafe extern "system" fn vkCreateInstance(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::raw(c"vkCreateInstance", vk::Result::ERROR_UNKNOWN, || {
-            crate::instance::create_instance(p_create_info, p_allocator, p_instance)
+            crate::legacy::generated::imp::create_instance(p_create_info, p_allocator, p_instance)
         })
     }
 }
@@ -4781,7 +4859,7 @@ pub unsafe extern "system" fn vkCreatePipelineBinariesKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_binary::create_pipeline_binaries_khr(
+                crate::legacy::generated::imp::create_pipeline_binaries_khr(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4810,7 +4888,7 @@ pub unsafe extern "system" fn vkCreatePipelineCache(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_cache::create_pipeline_cache(
+                crate::legacy::generated::imp::create_pipeline_cache(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4839,7 +4917,7 @@ pub unsafe extern "system" fn vkCreatePipelineLayout(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_layout::create_pipeline_layout(
+                crate::legacy::generated::imp::create_pipeline_layout(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4868,7 +4946,7 @@ pub unsafe extern "system" fn vkCreatePrivateDataSlot(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::private_data::create_private_data_slot(
+                crate::legacy::generated::imp::create_private_data_slot(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4897,7 +4975,12 @@ pub unsafe extern "system" fn vkCreateQueryPool(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::query_pool::create_query_pool(this, p_create_info, p_allocator, p_query_pool)
+                crate::legacy::generated::imp::create_query_pool(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_query_pool,
+                )
             },
         )
     }
@@ -4921,7 +5004,7 @@ pub unsafe extern "system" fn vkCreateRayTracingPipelinesKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_ray_tracing::create_ray_tracing_pipelines_khr(
+                crate::legacy::generated::imp::create_ray_tracing_pipelines_khr(
                     this,
                     deferred_operation,
                     pipeline_cache,
@@ -4953,7 +5036,7 @@ pub unsafe extern "system" fn vkCreateRenderPass(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::legacy::render_pass::create_render_pass(
+                crate::legacy::generated::imp::create_render_pass(
                     this,
                     p_create_info,
                     p_allocator,
@@ -4982,7 +5065,12 @@ pub unsafe extern "system" fn vkCreateRenderPass2(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pass::render_pass::create_render_pass2(this, p_create_info, p_allocator, p_render_pass)
+                crate::legacy::generated::imp::create_render_pass2(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_render_pass,
+                )
             },
         )
     }
@@ -5002,7 +5090,7 @@ pub unsafe extern "system" fn vkCreateSampler(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkCreateSampler", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::memory::sampler::create_sampler(this, p_create_info, p_allocator, p_sampler)
+            crate::legacy::generated::imp::create_sampler(this, p_create_info, p_allocator, p_sampler)
         })
     }
 }
@@ -5025,7 +5113,7 @@ pub unsafe extern "system" fn vkCreateSamplerYcbcrConversion(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::ycbcr_conversion::create_sampler_ycbcr_conversion(
+                crate::legacy::generated::imp::create_sampler_ycbcr_conversion(
                     this,
                     p_create_info,
                     p_allocator,
@@ -5053,7 +5141,9 @@ pub unsafe extern "system" fn vkCreateSemaphore(
             c"vkCreateSemaphore",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::sync::semaphore::create_semaphore(this, p_create_info, p_allocator, p_semaphore),
+            |this| {
+                crate::legacy::generated::imp::create_semaphore(this, p_create_info, p_allocator, p_semaphore)
+            },
         )
     }
 }
@@ -5076,7 +5166,7 @@ pub unsafe extern "system" fn vkCreateShaderInstrumentationARM(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::instrumentation::create_shader_instrumentation_arm(
+                crate::legacy::generated::imp::create_shader_instrumentation_arm(
                     this,
                     p_create_info,
                     p_allocator,
@@ -5105,7 +5195,7 @@ pub unsafe extern "system" fn vkCreateShaderModule(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::shader_module::create_shader_module(
+                crate::legacy::generated::imp::create_shader_module(
                     this,
                     p_create_info,
                     p_allocator,
@@ -5132,7 +5222,7 @@ pub unsafe extern "system" fn vkCreateShadersEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::shader_object::create_shaders_ext(
+                crate::legacy::generated::imp::create_shaders_ext(
                     this,
                     create_info_count,
                     p_create_infos,
@@ -5161,7 +5251,14 @@ pub unsafe extern "system" fn vkCreateSwapchainKHR(
             c"vkCreateSwapchainKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::wsi::create_swapchain_khr(this, p_create_info, p_allocator, p_swapchain),
+            |this| {
+                crate::legacy::generated::imp::create_swapchain_khr(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_swapchain,
+                )
+            },
         )
     }
 }
@@ -5183,7 +5280,14 @@ pub unsafe extern "system" fn vkCreateWaylandSurfaceKHR(
             c"vkCreateWaylandSurfaceKHR",
             instance,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::wsi::create_wayland_surface_khr(this, p_create_info, p_allocator, p_surface),
+            |this| {
+                crate::legacy::generated::imp::create_wayland_surface_khr(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_surface,
+                )
+            },
         )
     }
 }
@@ -5205,7 +5309,14 @@ pub unsafe extern "system" fn vkCreateXcbSurfaceKHR(
             c"vkCreateXcbSurfaceKHR",
             instance,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::wsi::create_xcb_surface_khr(this, p_create_info, p_allocator, p_surface),
+            |this| {
+                crate::legacy::generated::imp::create_xcb_surface_khr(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_surface,
+                )
+            },
         )
     }
 }
@@ -5227,7 +5338,14 @@ pub unsafe extern "system" fn vkCreateXlibSurfaceKHR(
             c"vkCreateXlibSurfaceKHR",
             instance,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::wsi::create_xlib_surface_khr(this, p_create_info, p_allocator, p_surface),
+            |this| {
+                crate::legacy::generated::imp::create_xlib_surface_khr(
+                    this,
+                    p_create_info,
+                    p_allocator,
+                    p_surface,
+                )
+            },
         )
     }
 }
@@ -5244,7 +5362,7 @@ pub unsafe extern "system" fn vkDebugReportMessageEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(c"vkDebugReportMessageEXT", instance, (), |this| {
-            crate::instance::debug_report::debug_report_message_ext(
+            crate::legacy::generated::imp::debug_report_message_ext(
                 this,
                 flags,
                 object_type,
@@ -5267,7 +5385,7 @@ pub unsafe extern "system" fn vkDeferredOperationJoinKHR(
             c"vkDeferredOperationJoinKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::sync::deferred_operation::deferred_operation_join_khr(this, operation),
+            |this| crate::legacy::generated::imp::deferred_operation_join_khr(this, operation),
         )
     }
 }
@@ -5279,7 +5397,7 @@ pub unsafe extern "system" fn vkDestroyAccelerationStructureKHR(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyAccelerationStructureKHR", device, (), |this| {
-            crate::memory::acceleration_structure::destroy_acceleration_structure_khr(
+            crate::legacy::generated::imp::destroy_acceleration_structure_khr(
                 this,
                 acceleration_structure,
                 p_allocator,
@@ -5295,7 +5413,7 @@ pub unsafe extern "system" fn vkDestroyBuffer(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyBuffer", device, (), |this| {
-            crate::memory::buffer::destroy_buffer(this, buffer, p_allocator)
+            crate::legacy::generated::imp::destroy_buffer(this, buffer, p_allocator)
         })
     }
 }
@@ -5307,7 +5425,7 @@ pub unsafe extern "system" fn vkDestroyBufferView(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyBufferView", device, (), |this| {
-            crate::memory::buffer_view::destroy_buffer_view(this, buffer_view, p_allocator)
+            crate::legacy::generated::imp::destroy_buffer_view(this, buffer_view, p_allocator)
         })
     }
 }
@@ -5319,7 +5437,7 @@ pub unsafe extern "system" fn vkDestroyCommandPool(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyCommandPool", device, (), |this| {
-            crate::record::command_pool::destroy_command_pool(this, command_pool, p_allocator)
+            crate::legacy::generated::imp::destroy_command_pool(this, command_pool, p_allocator)
         })
     }
 }
@@ -5331,7 +5449,7 @@ pub unsafe extern "system" fn vkDestroyDebugReportCallbackEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(c"vkDestroyDebugReportCallbackEXT", instance, (), |this| {
-            crate::instance::debug_report::destroy_debug_report_callback_ext(this, callback, p_allocator)
+            crate::legacy::generated::imp::destroy_debug_report_callback_ext(this, callback, p_allocator)
         })
     }
 }
@@ -5343,7 +5461,7 @@ pub unsafe extern "system" fn vkDestroyDebugUtilsMessengerEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(c"vkDestroyDebugUtilsMessengerEXT", instance, (), |this| {
-            crate::instance::messenger::destroy_debug_utils_messenger_ext(this, messenger, p_allocator)
+            crate::legacy::generated::imp::destroy_debug_utils_messenger_ext(this, messenger, p_allocator)
         })
     }
 }
@@ -5355,7 +5473,7 @@ pub unsafe extern "system" fn vkDestroyDeferredOperationKHR(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyDeferredOperationKHR", device, (), |this| {
-            crate::sync::deferred_operation::destroy_deferred_operation_khr(this, operation, p_allocator)
+            crate::legacy::generated::imp::destroy_deferred_operation_khr(this, operation, p_allocator)
         })
     }
 }
@@ -5367,7 +5485,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorPool(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorPool", device, (), |this| {
-            crate::descriptor::descriptor_pool::destroy_descriptor_pool(this, descriptor_pool, p_allocator)
+            crate::legacy::generated::imp::destroy_descriptor_pool(this, descriptor_pool, p_allocator)
         })
     }
 }
@@ -5379,7 +5497,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorSetLayout(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorSetLayout", device, (), |this| {
-            crate::descriptor::descriptor_layout::destroy_descriptor_set_layout(
+            crate::legacy::generated::imp::destroy_descriptor_set_layout(
                 this,
                 descriptor_set_layout,
                 p_allocator,
@@ -5395,7 +5513,7 @@ pub unsafe extern "system" fn vkDestroyDescriptorUpdateTemplate(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyDescriptorUpdateTemplate", device, (), |this| {
-            crate::descriptor::update_template::destroy_descriptor_update_template(
+            crate::legacy::generated::imp::destroy_descriptor_update_template(
                 this,
                 descriptor_update_template,
                 p_allocator,
@@ -5408,7 +5526,11 @@ pub unsafe extern "system" fn vkDestroyDevice(
     p_allocator: *const vk::AllocationCallbacks<'_>,
 ) {
     // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe { guard::raw(c"vkDestroyDevice", (), || crate::device::destroy_device(device, p_allocator)) }
+    unsafe {
+        guard::raw(c"vkDestroyDevice", (), || {
+            crate::legacy::generated::imp::destroy_device(device, p_allocator)
+        })
+    }
 }
 pub unsafe extern "system" fn vkDestroyEvent(
     device: vk::Device,
@@ -5418,7 +5540,7 @@ pub unsafe extern "system" fn vkDestroyEvent(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyEvent", device, (), |this| {
-            crate::sync::event::destroy_event(this, event, p_allocator)
+            crate::legacy::generated::imp::destroy_event(this, event, p_allocator)
         })
     }
 }
@@ -5430,7 +5552,7 @@ pub unsafe extern "system" fn vkDestroyFence(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyFence", device, (), |this| {
-            crate::sync::fence::destroy_fence(this, fence, p_allocator)
+            crate::legacy::generated::imp::destroy_fence(this, fence, p_allocator)
         })
     }
 }
@@ -5442,7 +5564,7 @@ pub unsafe extern "system" fn vkDestroyFramebuffer(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyFramebuffer", device, (), |this| {
-            crate::pass::framebuffer::destroy_framebuffer(this, framebuffer, p_allocator)
+            crate::legacy::generated::imp::destroy_framebuffer(this, framebuffer, p_allocator)
         })
     }
 }
@@ -5454,7 +5576,7 @@ pub unsafe extern "system" fn vkDestroyImage(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyImage", device, (), |this| {
-            crate::memory::image::destroy_image(this, image, p_allocator)
+            crate::legacy::generated::imp::destroy_image(this, image, p_allocator)
         })
     }
 }
@@ -5466,7 +5588,7 @@ pub unsafe extern "system" fn vkDestroyImageView(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyImageView", device, (), |this| {
-            crate::memory::image_view::destroy_image_view(this, image_view, p_allocator)
+            crate::legacy::generated::imp::destroy_image_view(this, image_view, p_allocator)
         })
     }
 }
@@ -5478,7 +5600,7 @@ pub unsafe extern "system" fn vkDestroyIndirectCommandsLayoutEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyIndirectCommandsLayoutEXT", device, (), |this| {
-            crate::record::generated_commands::destroy_indirect_commands_layout_ext(
+            crate::legacy::generated::imp::destroy_indirect_commands_layout_ext(
                 this,
                 indirect_commands_layout,
                 p_allocator,
@@ -5494,7 +5616,7 @@ pub unsafe extern "system" fn vkDestroyIndirectExecutionSetEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyIndirectExecutionSetEXT", device, (), |this| {
-            crate::record::generated_commands::destroy_indirect_execution_set_ext(
+            crate::legacy::generated::imp::destroy_indirect_execution_set_ext(
                 this,
                 indirect_execution_set,
                 p_allocator,
@@ -5508,7 +5630,9 @@ pub unsafe extern "system" fn vkDestroyInstance(
 ) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
-        guard::raw(c"vkDestroyInstance", (), || crate::instance::destroy_instance(instance, p_allocator))
+        guard::raw(c"vkDestroyInstance", (), || {
+            crate::legacy::generated::imp::destroy_instance(instance, p_allocator)
+        })
     }
 }
 pub unsafe extern "system" fn vkDestroyPipeline(
@@ -5519,7 +5643,7 @@ pub unsafe extern "system" fn vkDestroyPipeline(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyPipeline", device, (), |this| {
-            crate::pipeline::destroy_pipeline(this, pipeline, p_allocator)
+            crate::legacy::generated::imp::destroy_pipeline(this, pipeline, p_allocator)
         })
     }
 }
@@ -5531,7 +5655,7 @@ pub unsafe extern "system" fn vkDestroyPipelineBinaryKHR(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyPipelineBinaryKHR", device, (), |this| {
-            crate::pipeline::pipeline_binary::destroy_pipeline_binary_khr(this, pipeline_binary, p_allocator)
+            crate::legacy::generated::imp::destroy_pipeline_binary_khr(this, pipeline_binary, p_allocator)
         })
     }
 }
@@ -5543,7 +5667,7 @@ pub unsafe extern "system" fn vkDestroyPipelineCache(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyPipelineCache", device, (), |this| {
-            crate::pipeline::pipeline_cache::destroy_pipeline_cache(this, pipeline_cache, p_allocator)
+            crate::legacy::generated::imp::destroy_pipeline_cache(this, pipeline_cache, p_allocator)
         })
     }
 }
@@ -5555,7 +5679,7 @@ pub unsafe extern "system" fn vkDestroyPipelineLayout(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyPipelineLayout", device, (), |this| {
-            crate::pipeline::pipeline_layout::destroy_pipeline_layout(this, pipeline_layout, p_allocator)
+            crate::legacy::generated::imp::destroy_pipeline_layout(this, pipeline_layout, p_allocator)
         })
     }
 }
@@ -5567,7 +5691,7 @@ pub unsafe extern "system" fn vkDestroyPrivateDataSlot(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyPrivateDataSlot", device, (), |this| {
-            crate::device::private_data::destroy_private_data_slot(this, private_data_slot, p_allocator)
+            crate::legacy::generated::imp::destroy_private_data_slot(this, private_data_slot, p_allocator)
         })
     }
 }
@@ -5579,7 +5703,7 @@ pub unsafe extern "system" fn vkDestroyQueryPool(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyQueryPool", device, (), |this| {
-            crate::device::query_pool::destroy_query_pool(this, query_pool, p_allocator)
+            crate::legacy::generated::imp::destroy_query_pool(this, query_pool, p_allocator)
         })
     }
 }
@@ -5591,7 +5715,7 @@ pub unsafe extern "system" fn vkDestroyRenderPass(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyRenderPass", device, (), |this| {
-            crate::pass::render_pass::destroy_render_pass(this, render_pass, p_allocator)
+            crate::legacy::generated::imp::destroy_render_pass(this, render_pass, p_allocator)
         })
     }
 }
@@ -5603,7 +5727,7 @@ pub unsafe extern "system" fn vkDestroySampler(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroySampler", device, (), |this| {
-            crate::memory::sampler::destroy_sampler(this, sampler, p_allocator)
+            crate::legacy::generated::imp::destroy_sampler(this, sampler, p_allocator)
         })
     }
 }
@@ -5615,7 +5739,7 @@ pub unsafe extern "system" fn vkDestroySamplerYcbcrConversion(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroySamplerYcbcrConversion", device, (), |this| {
-            crate::memory::ycbcr_conversion::destroy_sampler_ycbcr_conversion(
+            crate::legacy::generated::imp::destroy_sampler_ycbcr_conversion(
                 this,
                 ycbcr_conversion,
                 p_allocator,
@@ -5631,7 +5755,7 @@ pub unsafe extern "system" fn vkDestroySemaphore(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroySemaphore", device, (), |this| {
-            crate::sync::semaphore::destroy_semaphore(this, semaphore, p_allocator)
+            crate::legacy::generated::imp::destroy_semaphore(this, semaphore, p_allocator)
         })
     }
 }
@@ -5643,7 +5767,7 @@ pub unsafe extern "system" fn vkDestroyShaderEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyShaderEXT", device, (), |this| {
-            crate::pipeline::shader_object::destroy_shader_ext(this, shader, p_allocator)
+            crate::legacy::generated::imp::destroy_shader_ext(this, shader, p_allocator)
         })
     }
 }
@@ -5655,7 +5779,7 @@ pub unsafe extern "system" fn vkDestroyShaderInstrumentationARM(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyShaderInstrumentationARM", device, (), |this| {
-            crate::device::instrumentation::destroy_shader_instrumentation_arm(
+            crate::legacy::generated::imp::destroy_shader_instrumentation_arm(
                 this,
                 instrumentation,
                 p_allocator,
@@ -5671,7 +5795,7 @@ pub unsafe extern "system" fn vkDestroyShaderModule(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroyShaderModule", device, (), |this| {
-            crate::pipeline::shader_module::destroy_shader_module(this, shader_module, p_allocator)
+            crate::legacy::generated::imp::destroy_shader_module(this, shader_module, p_allocator)
         })
     }
 }
@@ -5683,7 +5807,7 @@ pub unsafe extern "system" fn vkDestroySurfaceKHR(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(c"vkDestroySurfaceKHR", instance, (), |this| {
-            crate::wsi::destroy_surface_khr(this, surface, p_allocator)
+            crate::legacy::generated::imp::destroy_surface_khr(this, surface, p_allocator)
         })
     }
 }
@@ -5695,7 +5819,7 @@ pub unsafe extern "system" fn vkDestroySwapchainKHR(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkDestroySwapchainKHR", device, (), |this| {
-            crate::wsi::destroy_swapchain_khr(this, swapchain, p_allocator)
+            crate::legacy::generated::imp::destroy_swapchain_khr(this, swapchain, p_allocator)
         })
     }
 }
@@ -5706,7 +5830,7 @@ pub unsafe extern "system" fn vkDeviceWaitIdle(device: vk::Device) -> vk::Result
             c"vkDeviceWaitIdle",
             device,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::device::device_wait_idle(this),
+            |this| crate::legacy::generated::imp::device_wait_idle(this),
         )
     }
 }
@@ -5720,7 +5844,7 @@ pub unsafe extern "system" fn vkEndCommandBuffer(command_buffer: vk::CommandBuff
             c"vkEndCommandBuffer",
             command_buffer,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::record::command_buffer::end_command_buffer(this),
+            |this| crate::legacy::generated::imp::end_command_buffer(this),
         )
     }
 }
@@ -5740,7 +5864,7 @@ pub unsafe extern "system" fn vkEnumerateDeviceExtensionProperties(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::instance::physical_device::enumerate_device_extension_properties(
+                crate::legacy::generated::imp::enumerate_device_extension_properties(
                     this,
                     p_layer_name,
                     p_property_count,
@@ -5765,7 +5889,7 @@ pub unsafe extern "system" fn vkEnumerateDeviceLayerProperties(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::instance::physical_device::enumerate_device_layer_properties(
+                crate::legacy::generated::imp::enumerate_device_layer_properties(
                     this,
                     p_property_count,
                     p_properties,
@@ -5785,7 +5909,7 @@ pub unsafe extern "system" fn vkEnumerateInstanceExtensionProperties(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::raw(c"vkEnumerateInstanceExtensionProperties", vk::Result::ERROR_UNKNOWN, || {
-            crate::instance::enumerate_instance_extension_properties(
+            crate::legacy::generated::imp::enumerate_instance_extension_properties(
                 p_layer_name,
                 p_property_count,
                 p_properties,
@@ -5803,7 +5927,7 @@ pub unsafe extern "system" fn vkEnumerateInstanceLayerProperties(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::raw(c"vkEnumerateInstanceLayerProperties", vk::Result::ERROR_UNKNOWN, || {
-            crate::instance::enumerate_instance_layer_properties(p_property_count, p_properties)
+            crate::legacy::generated::imp::enumerate_instance_layer_properties(p_property_count, p_properties)
         })
     }
 }
@@ -5814,7 +5938,7 @@ pub unsafe extern "system" fn vkEnumerateInstanceVersion(p_api_version: *mut u32
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::raw(c"vkEnumerateInstanceVersion", vk::Result::ERROR_UNKNOWN, || {
-            crate::instance::enumerate_instance_version(p_api_version)
+            crate::legacy::generated::imp::enumerate_instance_version(p_api_version)
         })
     }
 }
@@ -5833,7 +5957,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceGroups(
             instance,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::instance::enumerate_physical_device_groups(
+                crate::legacy::generated::imp::enumerate_physical_device_groups(
                     this,
                     p_physical_device_group_count,
                     p_physical_device_group_properties,
@@ -5862,7 +5986,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceCou
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::performance::enumerate_physical_device_queue_family_performance_counters_by_region_arm(this, queue_family_index, p_counter_count, p_counters, p_counter_descriptions)
+                crate::legacy::generated::imp::enumerate_physical_device_queue_family_performance_counters_by_region_arm(this, queue_family_index, p_counter_count, p_counters, p_counter_descriptions)
             },
         )
     }
@@ -5887,7 +6011,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceQueueFamilyPerformanceQue
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::performance::enumerate_physical_device_queue_family_performance_query_counters_khr(this, queue_family_index, p_counter_count, p_counters, p_counter_descriptions)
+                crate::legacy::generated::imp::enumerate_physical_device_queue_family_performance_query_counters_khr(this, queue_family_index, p_counter_count, p_counters, p_counter_descriptions)
             },
         )
     }
@@ -5910,7 +6034,7 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDeviceShaderInstrumentationMetr
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::instrumentation::enumerate_physical_device_shader_instrumentation_metrics_arm(
+                crate::legacy::generated::imp::enumerate_physical_device_shader_instrumentation_metrics_arm(
                     this,
                     p_description_count,
                     p_descriptions,
@@ -5934,7 +6058,11 @@ pub unsafe extern "system" fn vkEnumeratePhysicalDevices(
             instance,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::instance::enumerate_physical_devices(this, p_physical_device_count, p_physical_devices)
+                crate::legacy::generated::imp::enumerate_physical_devices(
+                    this,
+                    p_physical_device_count,
+                    p_physical_devices,
+                )
             },
         )
     }
@@ -5950,7 +6078,13 @@ pub unsafe extern "system" fn vkFlushMappedMemoryRanges(
             c"vkFlushMappedMemoryRanges",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::flush_mapped_memory_ranges(this, memory_range_count, p_memory_ranges),
+            |this| {
+                crate::legacy::generated::imp::flush_mapped_memory_ranges(
+                    this,
+                    memory_range_count,
+                    p_memory_ranges,
+                )
+            },
         )
     }
 }
@@ -5963,7 +6097,7 @@ pub unsafe extern "system" fn vkFreeCommandBuffers(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkFreeCommandBuffers", device, (), |this| {
-            crate::record::command_pool::free_command_buffers(
+            crate::legacy::generated::imp::free_command_buffers(
                 this,
                 command_pool,
                 command_buffer_count,
@@ -5985,7 +6119,7 @@ pub unsafe extern "system" fn vkFreeDescriptorSets(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_pool::free_descriptor_sets(
+                crate::legacy::generated::imp::free_descriptor_sets(
                     this,
                     descriptor_pool,
                     descriptor_set_count,
@@ -6003,7 +6137,7 @@ pub unsafe extern "system" fn vkFreeMemory(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkFreeMemory", device, (), |this| {
-            crate::memory::free_memory(this, memory, p_allocator)
+            crate::legacy::generated::imp::free_memory(this, memory, p_allocator)
         })
     }
 }
@@ -6024,7 +6158,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureBuildSizesKHR(
             device,
             (),
             |this| {
-                crate::memory::acceleration_structure::get_acceleration_structure_build_sizes_khr(
+                crate::legacy::generated::imp::get_acceleration_structure_build_sizes_khr(
                     this,
                     build_type,
                     p_build_info,
@@ -6048,11 +6182,7 @@ pub unsafe extern "system" fn vkGetAccelerationStructureDeviceAddressKHR(
             c"vkGetAccelerationStructureDeviceAddressKHR",
             device,
             Default::default(),
-            |this| {
-                crate::memory::acceleration_structure::get_acceleration_structure_device_address_khr(
-                    this, p_info,
-                )
-            },
+            |this| crate::legacy::generated::imp::get_acceleration_structure_device_address_khr(this, p_info),
         )
     }
 }
@@ -6074,7 +6204,9 @@ pub unsafe extern "system" fn vkGetAccelerationStructureOpaqueCaptureDescriptorD
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_buffer::get_acceleration_structure_opaque_capture_descriptor_data_ext(this, p_info, p_data)
+                crate::legacy::generated::imp::get_acceleration_structure_opaque_capture_descriptor_data_ext(
+                    this, p_info, p_data,
+                )
             },
         )
     }
@@ -6092,7 +6224,7 @@ pub unsafe extern "system" fn vkGetBufferDeviceAddress(
             c"vkGetBufferDeviceAddress",
             device,
             Default::default(),
-            |this| crate::memory::buffer::get_buffer_device_address(this, p_info),
+            |this| crate::legacy::generated::imp::get_buffer_device_address(this, p_info),
         )
     }
 }
@@ -6126,7 +6258,11 @@ pub unsafe extern "system" fn vkGetBufferMemoryRequirements2(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetBufferMemoryRequirements2", device, (), |this| {
-            crate::memory::buffer::get_buffer_memory_requirements2(this, p_info, p_memory_requirements)
+            crate::legacy::generated::imp::get_buffer_memory_requirements2(
+                this,
+                p_info,
+                p_memory_requirements,
+            )
         })
     }
 }
@@ -6143,7 +6279,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureAddress(
             c"vkGetBufferOpaqueCaptureAddress",
             device,
             Default::default(),
-            |this| crate::memory::buffer::get_buffer_opaque_capture_address(this, p_info),
+            |this| crate::legacy::generated::imp::get_buffer_opaque_capture_address(this, p_info),
         )
     }
 }
@@ -6162,7 +6298,7 @@ pub unsafe extern "system" fn vkGetBufferOpaqueCaptureDescriptorDataEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_buffer::get_buffer_opaque_capture_descriptor_data_ext(
+                crate::legacy::generated::imp::get_buffer_opaque_capture_descriptor_data_ext(
                     this, p_info, p_data,
                 )
             },
@@ -6186,7 +6322,7 @@ pub unsafe extern "system" fn vkGetCalibratedTimestampsKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::calibration::get_calibrated_timestamps_khr(
+                crate::legacy::generated::imp::get_calibrated_timestamps_khr(
                     this,
                     timestamp_count,
                     p_timestamp_infos,
@@ -6207,9 +6343,7 @@ pub unsafe extern "system" fn vkGetDeferredOperationMaxConcurrencyKHR(
             c"vkGetDeferredOperationMaxConcurrencyKHR",
             device,
             Default::default(),
-            |this| {
-                crate::sync::deferred_operation::get_deferred_operation_max_concurrency_khr(this, operation)
-            },
+            |this| crate::legacy::generated::imp::get_deferred_operation_max_concurrency_khr(this, operation),
         )
     }
 }
@@ -6223,7 +6357,7 @@ pub unsafe extern "system" fn vkGetDeferredOperationResultKHR(
             c"vkGetDeferredOperationResultKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::sync::deferred_operation::get_deferred_operation_result_khr(this, operation),
+            |this| crate::legacy::generated::imp::get_deferred_operation_result_khr(this, operation),
         )
     }
 }
@@ -6239,7 +6373,7 @@ pub unsafe extern "system" fn vkGetDescriptorEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDescriptorEXT", device, (), |this| {
-            crate::descriptor::descriptor_buffer::get_descriptor_ext(
+            crate::legacy::generated::imp::get_descriptor_ext(
                 this,
                 p_descriptor_info,
                 data_size,
@@ -6264,7 +6398,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutBindingOffsetEXT(
             device,
             (),
             |this| {
-                crate::descriptor::descriptor_buffer::get_descriptor_set_layout_binding_offset_ext(
+                crate::legacy::generated::imp::get_descriptor_set_layout_binding_offset_ext(
                     this, layout, binding, p_offset,
                 )
             },
@@ -6282,7 +6416,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSizeEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutSizeEXT", device, (), |this| {
-            crate::descriptor::descriptor_buffer::get_descriptor_set_layout_size_ext(
+            crate::legacy::generated::imp::get_descriptor_set_layout_size_ext(
                 this,
                 layout,
                 p_layout_size_in_bytes,
@@ -6301,11 +6435,7 @@ pub unsafe extern "system" fn vkGetDescriptorSetLayoutSupport(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDescriptorSetLayoutSupport", device, (), |this| {
-            crate::descriptor::descriptor_layout::get_descriptor_set_layout_support(
-                this,
-                p_create_info,
-                p_support,
-            )
+            crate::legacy::generated::imp::get_descriptor_set_layout_support(this, p_create_info, p_support)
         })
     }
 }
@@ -6324,7 +6454,7 @@ pub unsafe extern "system" fn vkGetDeviceAccelerationStructureCompatibilityKHR(
             device,
             (),
             |this| {
-                crate::memory::acceleration_structure::get_device_acceleration_structure_compatibility_khr(
+                crate::legacy::generated::imp::get_device_acceleration_structure_compatibility_khr(
                     this,
                     p_version_info,
                     p_compatibility,
@@ -6344,7 +6474,11 @@ pub unsafe extern "system" fn vkGetDeviceBufferMemoryRequirements(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceBufferMemoryRequirements", device, (), |this| {
-            crate::memory::buffer::get_device_buffer_memory_requirements(this, p_info, p_memory_requirements)
+            crate::legacy::generated::imp::get_device_buffer_memory_requirements(
+                this,
+                p_info,
+                p_memory_requirements,
+            )
         })
     }
 }
@@ -6361,7 +6495,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultDebugInfoKHR(
             c"vkGetDeviceFaultDebugInfoKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::device::device_fault::get_device_fault_debug_info_khr(this, p_debug_info),
+            |this| crate::legacy::generated::imp::get_device_fault_debug_info_khr(this, p_debug_info),
         )
     }
 }
@@ -6379,7 +6513,9 @@ pub unsafe extern "system" fn vkGetDeviceFaultInfoEXT(
             c"vkGetDeviceFaultInfoEXT",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::device::device_fault::get_device_fault_info_ext(this, p_fault_counts, p_fault_info),
+            |this| {
+                crate::legacy::generated::imp::get_device_fault_info_ext(this, p_fault_counts, p_fault_info)
+            },
         )
     }
 }
@@ -6399,7 +6535,7 @@ pub unsafe extern "system" fn vkGetDeviceFaultReportsKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::device_fault::get_device_fault_reports_khr(
+                crate::legacy::generated::imp::get_device_fault_reports_khr(
                     this,
                     timeout,
                     p_fault_counts,
@@ -6422,7 +6558,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPeerMemoryFeatures(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceGroupPeerMemoryFeatures", device, (), |this| {
-            crate::device::get_device_group_peer_memory_features(
+            crate::legacy::generated::imp::get_device_group_peer_memory_features(
                 this,
                 heap_index,
                 local_device_index,
@@ -6446,7 +6582,7 @@ pub unsafe extern "system" fn vkGetDeviceGroupPresentCapabilitiesKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::wsi::get_device_group_present_capabilities_khr(
+                crate::legacy::generated::imp::get_device_group_present_capabilities_khr(
                     this,
                     p_device_group_present_capabilities,
                 )
@@ -6468,7 +6604,11 @@ pub unsafe extern "system" fn vkGetDeviceGroupSurfacePresentModesKHR(
             c"vkGetDeviceGroupSurfacePresentModesKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::wsi::get_device_group_surface_present_modes_khr(this, surface, p_modes),
+            |this| {
+                crate::legacy::generated::imp::get_device_group_surface_present_modes_khr(
+                    this, surface, p_modes,
+                )
+            },
         )
     }
 }
@@ -6483,7 +6623,11 @@ pub unsafe extern "system" fn vkGetDeviceImageMemoryRequirements(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceImageMemoryRequirements", device, (), |this| {
-            crate::memory::image::get_device_image_memory_requirements(this, p_info, p_memory_requirements)
+            crate::legacy::generated::imp::get_device_image_memory_requirements(
+                this,
+                p_info,
+                p_memory_requirements,
+            )
         })
     }
 }
@@ -6503,7 +6647,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSparseMemoryRequirements(
             device,
             (),
             |this| {
-                crate::memory::sparse::get_device_image_sparse_memory_requirements(
+                crate::legacy::generated::imp::get_device_image_sparse_memory_requirements(
                     this,
                     p_info,
                     p_sparse_memory_requirement_count,
@@ -6524,7 +6668,7 @@ pub unsafe extern "system" fn vkGetDeviceImageSubresourceLayout(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceImageSubresourceLayout", device, (), |this| {
-            crate::memory::image::get_device_image_subresource_layout(this, p_info, p_layout)
+            crate::legacy::generated::imp::get_device_image_subresource_layout(this, p_info, p_layout)
         })
     }
 }
@@ -6539,7 +6683,11 @@ pub unsafe extern "system" fn vkGetDeviceMemoryCommitment(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceMemoryCommitment", device, (), |this| {
-            crate::memory::get_device_memory_commitment(this, memory, p_committed_memory_in_bytes)
+            crate::legacy::generated::imp::get_device_memory_commitment(
+                this,
+                memory,
+                p_committed_memory_in_bytes,
+            )
         })
     }
 }
@@ -6556,7 +6704,7 @@ pub unsafe extern "system" fn vkGetDeviceMemoryOpaqueCaptureAddress(
             c"vkGetDeviceMemoryOpaqueCaptureAddress",
             device,
             Default::default(),
-            |this| crate::memory::get_device_memory_opaque_capture_address(this, p_info),
+            |this| crate::legacy::generated::imp::get_device_memory_opaque_capture_address(this, p_info),
         )
     }
 }
@@ -6567,7 +6715,7 @@ pub unsafe extern "system" fn vkGetDeviceProcAddr(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceProcAddr", device, Default::default(), |this| {
-            crate::entry::proc_addr::get_device_proc_addr(this, p_name)
+            crate::entry::proc_addr::get_device_proc_addr(this, chain::str(p_name))
         })
     }
 }
@@ -6598,7 +6746,7 @@ pub unsafe extern "system" fn vkGetDeviceQueue2(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetDeviceQueue2", device, (), |this| {
-            crate::device::get_device_queue2(this, p_queue_info, p_queue)
+            crate::legacy::generated::imp::get_device_queue2(this, p_queue_info, p_queue)
         })
     }
 }
@@ -6609,7 +6757,7 @@ pub unsafe extern "system" fn vkGetEventStatus(device: vk::Device, event: vk::Ev
             c"vkGetEventStatus",
             device,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::sync::event::get_event_status(this, event),
+            |this| crate::legacy::generated::imp::get_event_status(this, event),
         )
     }
 }
@@ -6624,7 +6772,7 @@ pub unsafe extern "system" fn vkGetFenceFdKHR(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetFenceFdKHR", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::sync::fence::get_fence_fd_khr(this, p_get_fd_info, p_fd)
+            crate::legacy::generated::imp::get_fence_fd_khr(this, p_get_fd_info, p_fd)
         })
     }
 }
@@ -6635,7 +6783,7 @@ pub unsafe extern "system" fn vkGetFenceStatus(device: vk::Device, fence: vk::Fe
             c"vkGetFenceStatus",
             device,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::sync::fence::get_fence_status(this, fence),
+            |this| crate::legacy::generated::imp::get_fence_status(this, fence),
         )
     }
 }
@@ -6654,7 +6802,7 @@ pub unsafe extern "system" fn vkGetGeneratedCommandsMemoryRequirementsEXT(
             device,
             (),
             |this| {
-                crate::record::generated_commands::get_generated_commands_memory_requirements_ext(
+                crate::legacy::generated::imp::get_generated_commands_memory_requirements_ext(
                     this,
                     p_info,
                     p_memory_requirements,
@@ -6678,7 +6826,11 @@ pub unsafe extern "system" fn vkGetImageDrmFormatModifierPropertiesEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::drm::get_image_drm_format_modifier_properties_ext(this, image, p_properties)
+                crate::legacy::generated::imp::get_image_drm_format_modifier_properties_ext(
+                    this,
+                    image,
+                    p_properties,
+                )
             },
         )
     }
@@ -6713,7 +6865,7 @@ pub unsafe extern "system" fn vkGetImageMemoryRequirements2(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageMemoryRequirements2", device, (), |this| {
-            crate::memory::image::get_image_memory_requirements2(this, p_info, p_memory_requirements)
+            crate::legacy::generated::imp::get_image_memory_requirements2(this, p_info, p_memory_requirements)
         })
     }
 }
@@ -6730,7 +6882,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDataEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_heap::get_image_opaque_capture_data_ext(
+                crate::legacy::generated::imp::get_image_opaque_capture_data_ext(
                     this,
                     image_count,
                     p_images,
@@ -6755,7 +6907,7 @@ pub unsafe extern "system" fn vkGetImageOpaqueCaptureDescriptorDataEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_buffer::get_image_opaque_capture_descriptor_data_ext(
+                crate::legacy::generated::imp::get_image_opaque_capture_descriptor_data_ext(
                     this, p_info, p_data,
                 )
             },
@@ -6774,7 +6926,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements", device, (), |this| {
-            crate::legacy::sparse::get_image_sparse_memory_requirements(
+            crate::legacy::generated::imp::get_image_sparse_memory_requirements(
                 this,
                 image,
                 p_sparse_memory_requirement_count,
@@ -6795,7 +6947,7 @@ pub unsafe extern "system" fn vkGetImageSparseMemoryRequirements2(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageSparseMemoryRequirements2", device, (), |this| {
-            crate::memory::sparse::get_image_sparse_memory_requirements2(
+            crate::legacy::generated::imp::get_image_sparse_memory_requirements2(
                 this,
                 p_info,
                 p_sparse_memory_requirement_count,
@@ -6837,7 +6989,7 @@ pub unsafe extern "system" fn vkGetImageSubresourceLayout2(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetImageSubresourceLayout2", device, (), |this| {
-            crate::memory::image::get_image_subresource_layout2(this, image, p_subresource, p_layout)
+            crate::legacy::generated::imp::get_image_subresource_layout2(this, image, p_subresource, p_layout)
         })
     }
 }
@@ -6856,7 +7008,7 @@ pub unsafe extern "system" fn vkGetImageViewOpaqueCaptureDescriptorDataEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_buffer::get_image_view_opaque_capture_descriptor_data_ext(
+                crate::legacy::generated::imp::get_image_view_opaque_capture_descriptor_data_ext(
                     this, p_info, p_data,
                 )
             },
@@ -6870,7 +7022,7 @@ pub unsafe extern "system" fn vkGetInstanceProcAddr(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::raw(c"vkGetInstanceProcAddr", Default::default(), || {
-            crate::entry::proc_addr::get_instance_proc_addr(instance, p_name)
+            crate::entry::proc_addr::get_instance_proc_addr(instance, chain::str(p_name))
         })
     }
 }
@@ -6888,7 +7040,7 @@ pub unsafe extern "system" fn vkGetMemoryFdKHR(
             c"vkGetMemoryFdKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::get_memory_fd_khr(this, p_get_fd_info, p_fd),
+            |this| crate::legacy::generated::imp::get_memory_fd_khr(this, p_get_fd_info, p_fd),
         )
     }
 }
@@ -6907,7 +7059,14 @@ pub unsafe extern "system" fn vkGetMemoryFdPropertiesKHR(
             c"vkGetMemoryFdPropertiesKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::get_memory_fd_properties_khr(this, handle_type, fd, p_memory_fd_properties),
+            |this| {
+                crate::legacy::generated::imp::get_memory_fd_properties_khr(
+                    this,
+                    handle_type,
+                    fd,
+                    p_memory_fd_properties,
+                )
+            },
         )
     }
 }
@@ -6927,7 +7086,7 @@ pub unsafe extern "system" fn vkGetMemoryHostPointerPropertiesEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::get_memory_host_pointer_properties_ext(
+                crate::legacy::generated::imp::get_memory_host_pointer_properties_ext(
                     this,
                     handle_type,
                     p_host_pointer,
@@ -6952,7 +7111,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceCalibrateableTimeDomainsKHR(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::instance::physical_device::get_physical_device_calibrateable_time_domains_khr(
+                crate::legacy::generated::imp::get_physical_device_calibrateable_time_domains_khr(
                     this,
                     p_time_domain_count,
                     p_time_domains,
@@ -6972,10 +7131,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceDescriptorSizeEXT(
             physical_device,
             Default::default(),
             |this| {
-                crate::descriptor::descriptor_heap::get_physical_device_descriptor_size_ext(
-                    this,
-                    descriptor_type,
-                )
+                crate::legacy::generated::imp::get_physical_device_descriptor_size_ext(this, descriptor_type)
             },
         )
     }
@@ -6995,7 +7151,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalBufferProperties(
             physical_device,
             (),
             |this| {
-                crate::instance::physical_device::get_physical_device_external_buffer_properties(
+                crate::legacy::generated::imp::get_physical_device_external_buffer_properties(
                     this,
                     p_external_buffer_info,
                     p_external_buffer_properties,
@@ -7019,7 +7175,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalFenceProperties(
             physical_device,
             (),
             |this| {
-                crate::instance::physical_device::get_physical_device_external_fence_properties(
+                crate::legacy::generated::imp::get_physical_device_external_fence_properties(
                     this,
                     p_external_fence_info,
                     p_external_fence_properties,
@@ -7043,7 +7199,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceExternalSemaphoreProperties(
             physical_device,
             (),
             |this| {
-                crate::instance::physical_device::get_physical_device_external_semaphore_properties(
+                crate::legacy::generated::imp::get_physical_device_external_semaphore_properties(
                     this,
                     p_external_semaphore_info,
                     p_external_semaphore_properties,
@@ -7082,7 +7238,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFeatures2(
             c"vkGetPhysicalDeviceFeatures2",
             physical_device,
             (),
-            |this| crate::instance::physical_device::get_physical_device_features2(this, p_features),
+            |this| crate::legacy::generated::imp::get_physical_device_features2(this, p_features),
         )
     }
 }
@@ -7125,7 +7281,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceFormatProperties2(
             physical_device,
             (),
             |this| {
-                crate::memory::formats::get_physical_device_format_properties2(
+                crate::legacy::generated::imp::get_physical_device_format_properties2(
                     this,
                     format,
                     p_format_properties,
@@ -7181,7 +7337,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceImageFormatProperties2(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::formats::get_physical_device_image_format_properties2(
+                crate::legacy::generated::imp::get_physical_device_image_format_properties2(
                     this,
                     p_image_format_info,
                     p_image_format_properties,
@@ -7226,7 +7382,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMemoryProperties2(
             physical_device,
             (),
             |this| {
-                crate::instance::physical_device::get_physical_device_memory_properties2(
+                crate::legacy::generated::imp::get_physical_device_memory_properties2(
                     this,
                     p_memory_properties,
                 )
@@ -7249,7 +7405,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceMultisamplePropertiesEXT(
             physical_device,
             (),
             |this| {
-                crate::memory::formats::get_physical_device_multisample_properties_ext(
+                crate::legacy::generated::imp::get_physical_device_multisample_properties_ext(
                     this,
                     samples,
                     p_multisample_properties,
@@ -7274,7 +7430,12 @@ pub unsafe extern "system" fn vkGetPhysicalDevicePresentRectanglesKHR(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::wsi::get_physical_device_present_rectangles_khr(this, surface, p_rect_count, p_rects)
+                crate::legacy::generated::imp::get_physical_device_present_rectangles_khr(
+                    this,
+                    surface,
+                    p_rect_count,
+                    p_rects,
+                )
             },
         )
     }
@@ -7309,7 +7470,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceProperties2(
             c"vkGetPhysicalDeviceProperties2",
             physical_device,
             (),
-            |this| crate::instance::physical_device::get_physical_device_properties2(this, p_properties),
+            |this| crate::legacy::generated::imp::get_physical_device_properties2(this, p_properties),
         )
     }
 }
@@ -7328,7 +7489,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyPerformanceQueryPass
             physical_device,
             (),
             |this| {
-                crate::device::performance::get_physical_device_queue_family_performance_query_passes_khr(
+                crate::legacy::generated::imp::get_physical_device_queue_family_performance_query_passes_khr(
                     this,
                     p_performance_query_create_info,
                     p_num_passes,
@@ -7352,7 +7513,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties(
             physical_device,
             (),
             |this| {
-                crate::legacy::queries::get_physical_device_queue_family_properties(
+                crate::legacy::generated::imp::get_physical_device_queue_family_properties(
                     this,
                     p_queue_family_property_count,
                     p_queue_family_properties,
@@ -7376,7 +7537,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceQueueFamilyProperties2(
             physical_device,
             (),
             |this| {
-                crate::instance::physical_device::get_physical_device_queue_family_properties2(
+                crate::legacy::generated::imp::get_physical_device_queue_family_properties2(
                     this,
                     p_queue_family_property_count,
                     p_queue_family_properties,
@@ -7405,7 +7566,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties(
             physical_device,
             (),
             |this| {
-                crate::legacy::queries::get_physical_device_sparse_image_format_properties(
+                crate::legacy::generated::imp::get_physical_device_sparse_image_format_properties(
                     this,
                     format,
                     ty,
@@ -7435,7 +7596,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSparseImageFormatProperties2(
             physical_device,
             (),
             |this| {
-                crate::memory::sparse::get_physical_device_sparse_image_format_properties2(
+                crate::legacy::generated::imp::get_physical_device_sparse_image_format_properties2(
                     this,
                     p_format_info,
                     p_property_count,
@@ -7460,7 +7621,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilities2KHR(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::wsi::get_physical_device_surface_capabilities2_khr(
+                crate::legacy::generated::imp::get_physical_device_surface_capabilities2_khr(
                     this,
                     p_surface_info,
                     p_surface_capabilities,
@@ -7484,7 +7645,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceCapabilitiesKHR(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::wsi::get_physical_device_surface_capabilities_khr(
+                crate::legacy::generated::imp::get_physical_device_surface_capabilities_khr(
                     this,
                     surface,
                     p_surface_capabilities,
@@ -7509,7 +7670,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormats2KHR(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::wsi::get_physical_device_surface_formats2_khr(
+                crate::legacy::generated::imp::get_physical_device_surface_formats2_khr(
                     this,
                     p_surface_info,
                     p_surface_format_count,
@@ -7535,7 +7696,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceFormatsKHR(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::wsi::get_physical_device_surface_formats_khr(
+                crate::legacy::generated::imp::get_physical_device_surface_formats_khr(
                     this,
                     surface,
                     p_surface_format_count,
@@ -7561,7 +7722,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfacePresentModesKHR(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::wsi::get_physical_device_surface_present_modes_khr(
+                crate::legacy::generated::imp::get_physical_device_surface_present_modes_khr(
                     this,
                     surface,
                     p_present_mode_count,
@@ -7587,7 +7748,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceSurfaceSupportKHR(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::wsi::get_physical_device_surface_support_khr(
+                crate::legacy::generated::imp::get_physical_device_surface_support_khr(
                     this,
                     queue_family_index,
                     surface,
@@ -7612,7 +7773,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceToolProperties(
             physical_device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::instance::physical_device::get_physical_device_tool_properties(
+                crate::legacy::generated::imp::get_physical_device_tool_properties(
                     this,
                     p_tool_count,
                     p_tool_properties,
@@ -7636,7 +7797,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceWaylandPresentationSupportKHR(
             physical_device,
             Default::default(),
             |this| {
-                crate::wsi::get_physical_device_wayland_presentation_support_khr(
+                crate::legacy::generated::imp::get_physical_device_wayland_presentation_support_khr(
                     this,
                     queue_family_index,
                     display,
@@ -7661,7 +7822,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXcbPresentationSupportKHR(
             physical_device,
             Default::default(),
             |this| {
-                crate::wsi::get_physical_device_xcb_presentation_support_khr(
+                crate::legacy::generated::imp::get_physical_device_xcb_presentation_support_khr(
                     this,
                     queue_family_index,
                     connection,
@@ -7687,7 +7848,7 @@ pub unsafe extern "system" fn vkGetPhysicalDeviceXlibPresentationSupportKHR(
             physical_device,
             Default::default(),
             |this| {
-                crate::wsi::get_physical_device_xlib_presentation_support_khr(
+                crate::legacy::generated::imp::get_physical_device_xlib_presentation_support_khr(
                     this,
                     queue_family_index,
                     dpy,
@@ -7714,7 +7875,7 @@ pub unsafe extern "system" fn vkGetPipelineBinaryDataKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_binary::get_pipeline_binary_data_khr(
+                crate::legacy::generated::imp::get_pipeline_binary_data_khr(
                     this,
                     p_info,
                     p_pipeline_binary_key,
@@ -7741,7 +7902,7 @@ pub unsafe extern "system" fn vkGetPipelineCacheData(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_cache::get_pipeline_cache_data(
+                crate::legacy::generated::imp::get_pipeline_cache_data(
                     this,
                     pipeline_cache,
                     p_data_size,
@@ -7770,7 +7931,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutableInternalRepresentationsKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_executable::get_pipeline_executable_internal_representations_khr(
+                crate::legacy::generated::imp::get_pipeline_executable_internal_representations_khr(
                     this,
                     p_executable_info,
                     p_internal_representation_count,
@@ -7796,7 +7957,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutablePropertiesKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_executable::get_pipeline_executable_properties_khr(
+                crate::legacy::generated::imp::get_pipeline_executable_properties_khr(
                     this,
                     p_pipeline_info,
                     p_executable_count,
@@ -7822,7 +7983,7 @@ pub unsafe extern "system" fn vkGetPipelineExecutableStatisticsKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_executable::get_pipeline_executable_statistics_khr(
+                crate::legacy::generated::imp::get_pipeline_executable_statistics_khr(
                     this,
                     p_executable_info,
                     p_statistic_count,
@@ -7837,7 +7998,7 @@ pub unsafe extern "system" fn vkGetPipelineKeyKHR(
     p_pipeline_create_info: *const vk::PipelineCreateInfoKHR<'_>,
     p_pipeline_key: *mut vk::PipelineBinaryKeyKHR<'_>,
 ) -> vk::Result {
-    if p_pipeline_create_info.is_null() || p_pipeline_key.is_null() {
+    if p_pipeline_key.is_null() {
         return guard::missing(c"vkGetPipelineKeyKHR", vk::Result::ERROR_UNKNOWN);
     }
     // SAFETY: the caller keeps Vulkan's valid usage.
@@ -7847,7 +8008,7 @@ pub unsafe extern "system" fn vkGetPipelineKeyKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_binary::get_pipeline_key_khr(
+                crate::legacy::generated::imp::get_pipeline_key_khr(
                     this,
                     p_pipeline_create_info,
                     p_pipeline_key,
@@ -7869,7 +8030,7 @@ pub unsafe extern "system" fn vkGetPrivateData(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetPrivateData", device, (), |this| {
-            crate::device::private_data::get_private_data(
+            crate::legacy::generated::imp::get_private_data(
                 this,
                 object_type,
                 object_handle,
@@ -7896,7 +8057,7 @@ pub unsafe extern "system" fn vkGetQueryPoolResults(
             device,
             vk::Result::ERROR_DEVICE_LOST,
             |this| {
-                crate::device::query_pool::get_query_pool_results(
+                crate::legacy::generated::imp::get_query_pool_results(
                     this,
                     query_pool,
                     first_query,
@@ -7925,7 +8086,7 @@ pub unsafe extern "system" fn vkGetRayTracingCaptureReplayShaderGroupHandlesKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_ray_tracing::get_ray_tracing_capture_replay_shader_group_handles_khr(
+                crate::legacy::generated::imp::get_ray_tracing_capture_replay_shader_group_handles_khr(
                     this,
                     pipeline,
                     first_group,
@@ -7952,7 +8113,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupHandlesKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_ray_tracing::get_ray_tracing_shader_group_handles_khr(
+                crate::legacy::generated::imp::get_ray_tracing_shader_group_handles_khr(
                     this,
                     pipeline,
                     first_group,
@@ -7977,7 +8138,7 @@ pub unsafe extern "system" fn vkGetRayTracingShaderGroupStackSizeKHR(
             device,
             Default::default(),
             |this| {
-                crate::pipeline::pipeline_ray_tracing::get_ray_tracing_shader_group_stack_size_khr(
+                crate::legacy::generated::imp::get_ray_tracing_shader_group_stack_size_khr(
                     this,
                     pipeline,
                     group,
@@ -7998,7 +8159,7 @@ pub unsafe extern "system" fn vkGetRenderAreaGranularity(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetRenderAreaGranularity", device, (), |this| {
-            crate::pass::render_pass::get_render_area_granularity(this, render_pass, p_granularity)
+            crate::legacy::generated::imp::get_render_area_granularity(this, render_pass, p_granularity)
         })
     }
 }
@@ -8013,7 +8174,7 @@ pub unsafe extern "system" fn vkGetRenderingAreaGranularity(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkGetRenderingAreaGranularity", device, (), |this| {
-            crate::pass::render_pass::get_rendering_area_granularity(
+            crate::legacy::generated::imp::get_rendering_area_granularity(
                 this,
                 p_rendering_area_info,
                 p_granularity,
@@ -8036,7 +8197,7 @@ pub unsafe extern "system" fn vkGetSamplerOpaqueCaptureDescriptorDataEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_buffer::get_sampler_opaque_capture_descriptor_data_ext(
+                crate::legacy::generated::imp::get_sampler_opaque_capture_descriptor_data_ext(
                     this, p_info, p_data,
                 )
             },
@@ -8057,7 +8218,7 @@ pub unsafe extern "system" fn vkGetSemaphoreCounterValue(
             c"vkGetSemaphoreCounterValue",
             device,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::sync::semaphore::get_semaphore_counter_value(this, semaphore, p_value),
+            |this| crate::legacy::generated::imp::get_semaphore_counter_value(this, semaphore, p_value),
         )
     }
 }
@@ -8075,7 +8236,7 @@ pub unsafe extern "system" fn vkGetSemaphoreFdKHR(
             c"vkGetSemaphoreFdKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::sync::semaphore::get_semaphore_fd_khr(this, p_get_fd_info, p_fd),
+            |this| crate::legacy::generated::imp::get_semaphore_fd_khr(this, p_get_fd_info, p_fd),
         )
     }
 }
@@ -8095,7 +8256,7 @@ pub unsafe extern "system" fn vkGetShaderBinaryDataEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::shader_object::get_shader_binary_data_ext(this, shader, p_data_size, p_data)
+                crate::legacy::generated::imp::get_shader_binary_data_ext(this, shader, p_data_size, p_data)
             },
         )
     }
@@ -8117,7 +8278,7 @@ pub unsafe extern "system" fn vkGetShaderInstrumentationValuesARM(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::instrumentation::get_shader_instrumentation_values_arm(
+                crate::legacy::generated::imp::get_shader_instrumentation_values_arm(
                     this,
                     instrumentation,
                     p_metric_block_count,
@@ -8144,7 +8305,7 @@ pub unsafe extern "system" fn vkGetSwapchainImagesKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::wsi::get_swapchain_images_khr(
+                crate::legacy::generated::imp::get_swapchain_images_khr(
                     this,
                     swapchain,
                     p_swapchain_image_count,
@@ -8170,7 +8331,7 @@ pub unsafe extern "system" fn vkImportFenceFdKHR(
             c"vkImportFenceFdKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::sync::fence::import_fence_fd_khr(this, p_import_fence_fd_info),
+            |this| crate::legacy::generated::imp::import_fence_fd_khr(this, p_import_fence_fd_info),
         )
     }
 }
@@ -8190,7 +8351,7 @@ pub unsafe extern "system" fn vkImportSemaphoreFdKHR(
             c"vkImportSemaphoreFdKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::sync::semaphore::import_semaphore_fd_khr(this, p_import_semaphore_fd_info),
+            |this| crate::legacy::generated::imp::import_semaphore_fd_khr(this, p_import_semaphore_fd_info),
         )
     }
 }
@@ -8205,7 +8366,13 @@ pub unsafe extern "system" fn vkInvalidateMappedMemoryRanges(
             c"vkInvalidateMappedMemoryRanges",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::invalidate_mapped_memory_ranges(this, memory_range_count, p_memory_ranges),
+            |this| {
+                crate::legacy::generated::imp::invalidate_mapped_memory_ranges(
+                    this,
+                    memory_range_count,
+                    p_memory_ranges,
+                )
+            },
         )
     }
 }
@@ -8238,7 +8405,7 @@ pub unsafe extern "system" fn vkMapMemory2(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkMapMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::memory::map_memory2(this, p_memory_map_info, pp_data)
+            crate::legacy::generated::imp::map_memory2(this, p_memory_map_info, pp_data)
         })
     }
 }
@@ -8258,7 +8425,7 @@ pub unsafe extern "system" fn vkMergePipelineCaches(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_cache::merge_pipeline_caches(
+                crate::legacy::generated::imp::merge_pipeline_caches(
                     this,
                     dst_cache,
                     src_cache_count,
@@ -8278,7 +8445,7 @@ pub unsafe extern "system" fn vkQueueBeginDebugUtilsLabelEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::queue::Queue, _>(c"vkQueueBeginDebugUtilsLabelEXT", queue, (), |this| {
-            crate::device::queue::queue_begin_debug_utils_label_ext(this, p_label_info)
+            crate::legacy::generated::imp::queue_begin_debug_utils_label_ext(this, p_label_info)
         })
     }
 }
@@ -8294,7 +8461,9 @@ pub unsafe extern "system" fn vkQueueBindSparse(
             c"vkQueueBindSparse",
             queue,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::queue::sparse::queue_bind_sparse(this, bind_info_count, p_bind_info, fence),
+            |this| {
+                crate::legacy::generated::imp::queue_bind_sparse(this, bind_info_count, p_bind_info, fence)
+            },
         )
     }
 }
@@ -8302,7 +8471,7 @@ pub unsafe extern "system" fn vkQueueEndDebugUtilsLabelEXT(queue: vk::Queue) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::queue::Queue, _>(c"vkQueueEndDebugUtilsLabelEXT", queue, (), |this| {
-            crate::device::queue::queue_end_debug_utils_label_ext(this)
+            crate::legacy::generated::imp::queue_end_debug_utils_label_ext(this)
         })
     }
 }
@@ -8316,7 +8485,7 @@ pub unsafe extern "system" fn vkQueueInsertDebugUtilsLabelEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::queue::Queue, _>(c"vkQueueInsertDebugUtilsLabelEXT", queue, (), |this| {
-            crate::device::queue::queue_insert_debug_utils_label_ext(this, p_label_info)
+            crate::legacy::generated::imp::queue_insert_debug_utils_label_ext(this, p_label_info)
         })
     }
 }
@@ -8333,7 +8502,7 @@ pub unsafe extern "system" fn vkQueuePresentKHR(
             c"vkQueuePresentKHR",
             queue,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::wsi::present::queue_present_khr(this, p_present_info),
+            |this| crate::legacy::generated::imp::queue_present_khr(this, p_present_info),
         )
     }
 }
@@ -8352,7 +8521,7 @@ pub unsafe extern "system" fn vkQueueSubmit(
             c"vkQueueSubmit",
             queue,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::legacy::submit::queue_submit(this, submit_count, p_submits, fence),
+            |this| crate::legacy::generated::imp::queue_submit(this, submit_count, p_submits, fence),
         )
     }
 }
@@ -8371,7 +8540,7 @@ pub unsafe extern "system" fn vkQueueSubmit2(
             c"vkQueueSubmit2",
             queue,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::queue::queue_submit2(this, submit_count, p_submits, fence),
+            |this| crate::legacy::generated::imp::queue_submit2(this, submit_count, p_submits, fence),
         )
     }
 }
@@ -8382,7 +8551,7 @@ pub unsafe extern "system" fn vkQueueWaitIdle(queue: vk::Queue) -> vk::Result {
             c"vkQueueWaitIdle",
             queue,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::queue::queue_wait_idle(this),
+            |this| crate::legacy::generated::imp::queue_wait_idle(this),
         )
     }
 }
@@ -8402,7 +8571,7 @@ pub unsafe extern "system" fn vkRegisterCustomBorderColorEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::border_colors::register_custom_border_color_ext(
+                crate::legacy::generated::imp::register_custom_border_color_ext(
                     this,
                     p_border_color,
                     request_index,
@@ -8427,11 +8596,7 @@ pub unsafe extern "system" fn vkReleaseCapturedPipelineDataKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::pipeline::pipeline_binary::release_captured_pipeline_data_khr(
-                    this,
-                    p_info,
-                    p_allocator,
-                )
+                crate::legacy::generated::imp::release_captured_pipeline_data_khr(this, p_info, p_allocator)
             },
         )
     }
@@ -8440,7 +8605,7 @@ pub unsafe extern "system" fn vkReleaseProfilingLockKHR(device: vk::Device) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkReleaseProfilingLockKHR", device, (), |this| {
-            crate::device::performance::release_profiling_lock_khr(this)
+            crate::legacy::generated::imp::release_profiling_lock_khr(this)
         })
     }
 }
@@ -8457,7 +8622,7 @@ pub unsafe extern "system" fn vkReleaseSwapchainImagesKHR(
             c"vkReleaseSwapchainImagesKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::wsi::acquire::release_swapchain_images_khr(this, p_release_info),
+            |this| crate::legacy::generated::imp::release_swapchain_images_khr(this, p_release_info),
         )
     }
 }
@@ -8471,7 +8636,7 @@ pub unsafe extern "system" fn vkResetCommandBuffer(
             c"vkResetCommandBuffer",
             command_buffer,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::record::command_buffer::reset_command_buffer(this, flags),
+            |this| crate::legacy::generated::imp::reset_command_buffer(this, flags),
         )
     }
 }
@@ -8486,7 +8651,7 @@ pub unsafe extern "system" fn vkResetCommandPool(
             c"vkResetCommandPool",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::record::command_pool::reset_command_pool(this, command_pool, flags),
+            |this| crate::legacy::generated::imp::reset_command_pool(this, command_pool, flags),
         )
     }
 }
@@ -8501,7 +8666,7 @@ pub unsafe extern "system" fn vkResetDescriptorPool(
             c"vkResetDescriptorPool",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::descriptor::descriptor_pool::reset_descriptor_pool(this, descriptor_pool, flags),
+            |this| crate::legacy::generated::imp::reset_descriptor_pool(this, descriptor_pool, flags),
         )
     }
 }
@@ -8509,7 +8674,7 @@ pub unsafe extern "system" fn vkResetEvent(device: vk::Device, event: vk::Event)
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkResetEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::sync::event::reset_event(this, event)
+            crate::legacy::generated::imp::reset_event(this, event)
         })
     }
 }
@@ -8521,7 +8686,7 @@ pub unsafe extern "system" fn vkResetFences(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkResetFences", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::sync::fence::reset_fences(this, fence_count, p_fences)
+            crate::legacy::generated::imp::reset_fences(this, fence_count, p_fences)
         })
     }
 }
@@ -8534,7 +8699,7 @@ pub unsafe extern "system" fn vkResetQueryPool(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkResetQueryPool", device, (), |this| {
-            crate::device::query_pool::reset_query_pool(this, query_pool, first_query, query_count)
+            crate::legacy::generated::imp::reset_query_pool(this, query_pool, first_query, query_count)
         })
     }
 }
@@ -8554,7 +8719,7 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectNameEXT(
             c"vkSetDebugUtilsObjectNameEXT",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::pipeline::names::set_debug_utils_object_name_ext(this, p_name_info),
+            |this| crate::legacy::generated::imp::set_debug_utils_object_name_ext(this, p_name_info),
         )
     }
 }
@@ -8574,7 +8739,7 @@ pub unsafe extern "system" fn vkSetDebugUtilsObjectTagEXT(
             c"vkSetDebugUtilsObjectTagEXT",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::pipeline::names::set_debug_utils_object_tag_ext(this, p_tag_info),
+            |this| crate::legacy::generated::imp::set_debug_utils_object_tag_ext(this, p_tag_info),
         )
     }
 }
@@ -8586,7 +8751,7 @@ pub unsafe extern "system" fn vkSetDeviceMemoryPriorityEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkSetDeviceMemoryPriorityEXT", device, (), |this| {
-            crate::memory::set_device_memory_priority_ext(this, memory, priority)
+            crate::legacy::generated::imp::set_device_memory_priority_ext(this, memory, priority)
         })
     }
 }
@@ -8594,7 +8759,7 @@ pub unsafe extern "system" fn vkSetEvent(device: vk::Device, event: vk::Event) -
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkSetEvent", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::sync::event::set_event(this, event)
+            crate::legacy::generated::imp::set_event(this, event)
         })
     }
 }
@@ -8607,7 +8772,12 @@ pub unsafe extern "system" fn vkSetHdrMetadataEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkSetHdrMetadataEXT", device, (), |this| {
-            crate::wsi::set_hdr_metadata_ext(this, swapchain_count, p_swapchains, p_metadata)
+            crate::legacy::generated::imp::set_hdr_metadata_ext(
+                this,
+                swapchain_count,
+                p_swapchains,
+                p_metadata,
+            )
         })
     }
 }
@@ -8625,7 +8795,7 @@ pub unsafe extern "system" fn vkSetPrivateData(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::device::private_data::set_private_data(
+                crate::legacy::generated::imp::set_private_data(
                     this,
                     object_type,
                     object_handle,
@@ -8649,7 +8819,7 @@ pub unsafe extern "system" fn vkSignalSemaphore(
             c"vkSignalSemaphore",
             device,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::sync::semaphore::signal_semaphore(this, p_signal_info),
+            |this| crate::legacy::generated::imp::signal_semaphore(this, p_signal_info),
         )
     }
 }
@@ -8665,7 +8835,7 @@ pub unsafe extern "system" fn vkSubmitDebugUtilsMessageEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::instance::Instance, _>(c"vkSubmitDebugUtilsMessageEXT", instance, (), |this| {
-            crate::instance::messenger::submit_debug_utils_message_ext(
+            crate::legacy::generated::imp::submit_debug_utils_message_ext(
                 this,
                 message_severity,
                 message_types,
@@ -8685,7 +8855,9 @@ pub unsafe extern "system" fn vkTransitionImageLayout(
             c"vkTransitionImageLayout",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::memory::host_copy::transition_image_layout(this, transition_count, p_transitions),
+            |this| {
+                crate::legacy::generated::imp::transition_image_layout(this, transition_count, p_transitions)
+            },
         )
     }
 }
@@ -8697,7 +8869,7 @@ pub unsafe extern "system" fn vkTrimCommandPool(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkTrimCommandPool", device, (), |this| {
-            crate::record::command_pool::trim_command_pool(this, command_pool, flags)
+            crate::legacy::generated::imp::trim_command_pool(this, command_pool, flags)
         })
     }
 }
@@ -8705,7 +8877,7 @@ pub unsafe extern "system" fn vkUnmapMemory(device: vk::Device, memory: vk::Devi
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkUnmapMemory", device, (), |this| {
-            crate::memory::unmap_memory(this, memory)
+            crate::legacy::generated::imp::unmap_memory(this, memory)
         })
     }
 }
@@ -8719,7 +8891,7 @@ pub unsafe extern "system" fn vkUnmapMemory2(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkUnmapMemory2", device, vk::Result::ERROR_UNKNOWN, |this| {
-            crate::memory::unmap_memory2(this, p_memory_unmap_info)
+            crate::legacy::generated::imp::unmap_memory2(this, p_memory_unmap_info)
         })
     }
 }
@@ -8727,7 +8899,7 @@ pub unsafe extern "system" fn vkUnregisterCustomBorderColorEXT(device: vk::Devic
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkUnregisterCustomBorderColorEXT", device, (), |this| {
-            crate::device::border_colors::unregister_custom_border_color_ext(this, index)
+            crate::legacy::generated::imp::unregister_custom_border_color_ext(this, index)
         })
     }
 }
@@ -8743,7 +8915,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSetWithTemplate(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkUpdateDescriptorSetWithTemplate", device, (), |this| {
-            crate::descriptor::update_template::update_descriptor_set_with_template(
+            crate::legacy::generated::imp::update_descriptor_set_with_template(
                 this,
                 descriptor_set,
                 descriptor_update_template,
@@ -8762,7 +8934,7 @@ pub unsafe extern "system" fn vkUpdateDescriptorSets(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkUpdateDescriptorSets", device, (), |this| {
-            crate::descriptor::descriptor_set::update_descriptor_sets(
+            crate::legacy::generated::imp::update_descriptor_sets(
                 this,
                 descriptor_write_count,
                 p_descriptor_writes,
@@ -8785,7 +8957,7 @@ pub unsafe extern "system" fn vkUpdateIndirectExecutionSetPipelineEXT(
             device,
             (),
             |this| {
-                crate::record::generated_commands::update_indirect_execution_set_pipeline_ext(
+                crate::legacy::generated::imp::update_indirect_execution_set_pipeline_ext(
                     this,
                     indirect_execution_set,
                     execution_set_write_count,
@@ -8804,7 +8976,7 @@ pub unsafe extern "system" fn vkUpdateIndirectExecutionSetShaderEXT(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         guard::on::<crate::device::Device, _>(c"vkUpdateIndirectExecutionSetShaderEXT", device, (), |this| {
-            crate::record::generated_commands::update_indirect_execution_set_shader_ext(
+            crate::legacy::generated::imp::update_indirect_execution_set_shader_ext(
                 this,
                 indirect_execution_set,
                 execution_set_write_count,
@@ -8826,7 +8998,9 @@ pub unsafe extern "system" fn vkWaitForFences(
             c"vkWaitForFences",
             device,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::sync::fence::wait_for_fences(this, fence_count, p_fences, wait_all, timeout),
+            |this| {
+                crate::legacy::generated::imp::wait_for_fences(this, fence_count, p_fences, wait_all, timeout)
+            },
         )
     }
 }
@@ -8842,7 +9016,7 @@ pub unsafe extern "system" fn vkWaitForPresentKHR(
             c"vkWaitForPresentKHR",
             device,
             vk::Result::ERROR_UNKNOWN,
-            |this| crate::wsi::acquire::wait_for_present_khr(this, swapchain, present_id, timeout),
+            |this| crate::legacy::generated::imp::wait_for_present_khr(this, swapchain, present_id, timeout),
         )
     }
 }
@@ -8860,7 +9034,7 @@ pub unsafe extern "system" fn vkWaitSemaphores(
             c"vkWaitSemaphores",
             device,
             vk::Result::ERROR_DEVICE_LOST,
-            |this| crate::sync::semaphore::wait_semaphores(this, p_wait_info, timeout),
+            |this| crate::legacy::generated::imp::wait_semaphores(this, p_wait_info, timeout),
         )
     }
 }
@@ -8880,7 +9054,7 @@ pub unsafe extern "system" fn vkWriteAccelerationStructuresPropertiesKHR(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::memory::acceleration_structure::write_acceleration_structures_properties_khr(
+                crate::legacy::generated::imp::write_acceleration_structures_properties_khr(
                     this,
                     acceleration_structure_count,
                     p_acceleration_structures,
@@ -8906,7 +9080,7 @@ pub unsafe extern "system" fn vkWriteResourceDescriptorsEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_heap::write_resource_descriptors_ext(
+                crate::legacy::generated::imp::write_resource_descriptors_ext(
                     this,
                     resource_count,
                     p_resources,
@@ -8929,7 +9103,7 @@ pub unsafe extern "system" fn vkWriteSamplerDescriptorsEXT(
             device,
             vk::Result::ERROR_UNKNOWN,
             |this| {
-                crate::descriptor::descriptor_heap::write_sampler_descriptors_ext(
+                crate::legacy::generated::imp::write_sampler_descriptors_ext(
                     this,
                     sampler_count,
                     p_samplers,

@@ -12,7 +12,7 @@ pub(crate) unsafe fn bind_buffer_memory(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         let bind_infos = vk::BindBufferMemoryInfo { buffer, memory, memory_offset, ..Default::default() };
-        crate::memory::buffer::bind_buffer_memory2(this, 1, &bind_infos)
+        super::imp::bind_buffer_memory2(this, 1, &bind_infos)
     }
 }
 
@@ -25,7 +25,7 @@ pub(crate) unsafe fn bind_image_memory(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         let bind_infos = vk::BindImageMemoryInfo { image, memory, memory_offset, ..Default::default() };
-        crate::wsi::bind::bind_image_memory2(this, 1, &bind_infos)
+        super::imp::bind_image_memory2(this, 1, &bind_infos)
     }
 }
 
@@ -37,7 +37,7 @@ pub(crate) unsafe fn cmd_begin_render_pass(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         let subpass_begin_info = vk::SubpassBeginInfo { contents, ..Default::default() };
-        crate::record::pass::cmd_begin_render_pass2(this, p_render_pass_begin, &subpass_begin_info)
+        super::imp::cmd_begin_render_pass2(this, p_render_pass_begin, &subpass_begin_info)
     }
 }
 
@@ -48,7 +48,7 @@ pub(crate) unsafe fn cmd_bind_index_buffer(
     index_type: vk::IndexType,
 ) {
     // SAFETY: the caller keeps Vulkan's valid usage.
-    unsafe { crate::record::draw::cmd_bind_index_buffer2(this, buffer, offset, vk::WHOLE_SIZE, index_type) }
+    unsafe { super::imp::cmd_bind_index_buffer2(this, buffer, offset, vk::WHOLE_SIZE, index_type) }
 }
 
 pub(crate) unsafe fn cmd_bind_vertex_buffers(
@@ -60,7 +60,7 @@ pub(crate) unsafe fn cmd_bind_vertex_buffers(
 ) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
-        crate::record::draw::cmd_bind_vertex_buffers2(
+        super::imp::cmd_bind_vertex_buffers2(
             this,
             first_binding,
             binding_count,
@@ -105,7 +105,7 @@ pub(crate) unsafe fn cmd_blit_image(
             filter,
             ..Default::default()
         };
-        crate::record::transfer::cmd_blit_image2(this, &blit_image_info)
+        super::imp::cmd_blit_image2(this, &blit_image_info)
     }
 }
 
@@ -135,7 +135,7 @@ pub(crate) unsafe fn cmd_copy_buffer(
             p_regions: p_regions.as_ptr(),
             ..Default::default()
         };
-        crate::record::transfer::cmd_copy_buffer2(this, &copy_buffer_info)
+        super::imp::cmd_copy_buffer2(this, &copy_buffer_info)
     }
 }
 
@@ -170,7 +170,7 @@ pub(crate) unsafe fn cmd_copy_buffer_to_image(
             p_regions: p_regions.as_ptr(),
             ..Default::default()
         };
-        crate::record::transfer::cmd_copy_buffer_to_image2(this, &copy_buffer_to_image_info)
+        super::imp::cmd_copy_buffer_to_image2(this, &copy_buffer_to_image_info)
     }
 }
 
@@ -206,7 +206,7 @@ pub(crate) unsafe fn cmd_copy_image(
             p_regions: p_regions.as_ptr(),
             ..Default::default()
         };
-        crate::record::transfer::cmd_copy_image2(this, &copy_image_info)
+        super::imp::cmd_copy_image2(this, &copy_image_info)
     }
 }
 
@@ -241,7 +241,7 @@ pub(crate) unsafe fn cmd_copy_image_to_buffer(
             p_regions: p_regions.as_ptr(),
             ..Default::default()
         };
-        crate::record::transfer::cmd_copy_image_to_buffer2(this, &copy_image_to_buffer_info)
+        super::imp::cmd_copy_image_to_buffer2(this, &copy_image_to_buffer_info)
     }
 }
 
@@ -253,7 +253,7 @@ pub(crate) unsafe fn cmd_dispatch(
 ) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
-        crate::record::dispatch::cmd_dispatch_base(
+        super::imp::cmd_dispatch_base(
             this,
             Default::default(),
             Default::default(),
@@ -269,7 +269,7 @@ pub(crate) unsafe fn cmd_end_render_pass(this: &crate::record::command_buffer::C
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         let subpass_end_info = vk::SubpassEndInfo { ..Default::default() };
-        crate::record::pass::cmd_end_render_pass2(this, &subpass_end_info)
+        super::imp::cmd_end_render_pass2(this, &subpass_end_info)
     }
 }
 
@@ -281,7 +281,7 @@ pub(crate) unsafe fn cmd_next_subpass(
     unsafe {
         let subpass_begin_info = vk::SubpassBeginInfo { contents, ..Default::default() };
         let subpass_end_info = vk::SubpassEndInfo { ..Default::default() };
-        crate::record::pass::cmd_next_subpass2(this, &subpass_begin_info, &subpass_end_info)
+        super::imp::cmd_next_subpass2(this, &subpass_begin_info, &subpass_end_info)
     }
 }
 
@@ -297,7 +297,7 @@ pub(crate) unsafe fn cmd_push_constants(
     unsafe {
         let push_constants_info =
             vk::PushConstantsInfo { layout, stage_flags, offset, size, p_values, ..Default::default() };
-        crate::record::descriptors::cmd_push_constants2(this, &push_constants_info)
+        super::imp::cmd_push_constants2(this, &push_constants_info)
     }
 }
 
@@ -317,10 +317,7 @@ pub(crate) unsafe fn cmd_push_descriptor_set_with_template(
             p_data,
             ..Default::default()
         };
-        crate::record::descriptors::cmd_push_descriptor_set_with_template2(
-            this,
-            &push_descriptor_set_with_template_info,
-        )
+        super::imp::cmd_push_descriptor_set_with_template2(this, &push_descriptor_set_with_template_info)
     }
 }
 
@@ -331,7 +328,7 @@ pub(crate) unsafe fn cmd_reset_event(
 ) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
-        crate::record::barrier::cmd_reset_event2(
+        super::imp::cmd_reset_event2(
             this,
             event,
             vk::PipelineStageFlags2::from_raw(stage_mask.as_raw().into()),
@@ -371,7 +368,7 @@ pub(crate) unsafe fn cmd_resolve_image(
             p_regions: p_regions.as_ptr(),
             ..Default::default()
         };
-        crate::record::transfer::cmd_resolve_image2(this, &resolve_image_info)
+        super::imp::cmd_resolve_image2(this, &resolve_image_info)
     }
 }
 
@@ -383,7 +380,7 @@ pub(crate) unsafe fn cmd_write_timestamp(
 ) {
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
-        crate::record::query::cmd_write_timestamp2(
+        super::imp::cmd_write_timestamp2(
             this,
             vk::PipelineStageFlags2::from_raw(pipeline_stage.as_raw().into()),
             query_pool,
@@ -401,7 +398,7 @@ pub(crate) unsafe fn get_buffer_memory_requirements(
     unsafe {
         let info = vk::BufferMemoryRequirementsInfo2 { buffer, ..Default::default() };
         let mut memory_requirements = vk::MemoryRequirements2::default();
-        crate::memory::buffer::get_buffer_memory_requirements2(this, &info, &mut memory_requirements);
+        super::imp::get_buffer_memory_requirements2(this, &info, &mut memory_requirements);
         *p_memory_requirements = memory_requirements.memory_requirements;
     }
 }
@@ -415,7 +412,7 @@ pub(crate) unsafe fn get_device_queue(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         let queue_info = vk::DeviceQueueInfo2 { queue_family_index, queue_index, ..Default::default() };
-        crate::device::get_device_queue2(this, &queue_info, p_queue)
+        super::imp::get_device_queue2(this, &queue_info, p_queue)
     }
 }
 
@@ -428,7 +425,7 @@ pub(crate) unsafe fn get_image_memory_requirements(
     unsafe {
         let info = vk::ImageMemoryRequirementsInfo2 { image, ..Default::default() };
         let mut memory_requirements = vk::MemoryRequirements2::default();
-        crate::memory::image::get_image_memory_requirements2(this, &info, &mut memory_requirements);
+        super::imp::get_image_memory_requirements2(this, &info, &mut memory_requirements);
         *p_memory_requirements = memory_requirements.memory_requirements;
     }
 }
@@ -443,7 +440,7 @@ pub(crate) unsafe fn get_image_subresource_layout(
     unsafe {
         let subresource = vk::ImageSubresource2 { image_subresource: *p_subresource, ..Default::default() };
         let mut layout = vk::SubresourceLayout2::default();
-        crate::memory::image::get_image_subresource_layout2(this, image, &subresource, &mut layout);
+        super::imp::get_image_subresource_layout2(this, image, &subresource, &mut layout);
         *p_layout = layout.subresource_layout;
     }
 }
@@ -455,7 +452,7 @@ pub(crate) unsafe fn get_physical_device_features(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         let mut features = vk::PhysicalDeviceFeatures2::default();
-        crate::instance::physical_device::get_physical_device_features2(this, &mut features);
+        super::imp::get_physical_device_features2(this, &mut features);
         *p_features = features.features;
     }
 }
@@ -468,7 +465,7 @@ pub(crate) unsafe fn get_physical_device_format_properties(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         let mut format_properties = vk::FormatProperties2::default();
-        crate::memory::formats::get_physical_device_format_properties2(this, format, &mut format_properties);
+        super::imp::get_physical_device_format_properties2(this, format, &mut format_properties);
         *p_format_properties = format_properties.format_properties;
     }
 }
@@ -487,7 +484,7 @@ pub(crate) unsafe fn get_physical_device_image_format_properties(
         let image_format_info =
             vk::PhysicalDeviceImageFormatInfo2 { format, ty, tiling, usage, flags, ..Default::default() };
         let mut image_format_properties = vk::ImageFormatProperties2::default();
-        let result = crate::memory::formats::get_physical_device_image_format_properties2(
+        let result = super::imp::get_physical_device_image_format_properties2(
             this,
             &image_format_info,
             &mut image_format_properties,
@@ -504,10 +501,7 @@ pub(crate) unsafe fn get_physical_device_memory_properties(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         let mut memory_properties = vk::PhysicalDeviceMemoryProperties2::default();
-        crate::instance::physical_device::get_physical_device_memory_properties2(
-            this,
-            &mut memory_properties,
-        );
+        super::imp::get_physical_device_memory_properties2(this, &mut memory_properties);
         *p_memory_properties = memory_properties.memory_properties;
     }
 }
@@ -519,7 +513,7 @@ pub(crate) unsafe fn get_physical_device_properties(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         let mut properties = vk::PhysicalDeviceProperties2::default();
-        crate::instance::physical_device::get_physical_device_properties2(this, &mut properties);
+        super::imp::get_physical_device_properties2(this, &mut properties);
         *p_properties = properties.properties;
     }
 }
@@ -535,6 +529,6 @@ pub(crate) unsafe fn map_memory(
     // SAFETY: the caller keeps Vulkan's valid usage.
     unsafe {
         let memory_map_info = vk::MemoryMapInfo { flags, memory, offset, size, ..Default::default() };
-        crate::memory::map_memory2(this, &memory_map_info, pp_data)
+        super::imp::map_memory2(this, &memory_map_info, pp_data)
     }
 }

@@ -1,0 +1,3 @@
+//! Files written by `cargo xtask codegen`.
+
+mod given;
