@@ -16,6 +16,7 @@ const PARTS: [&str; 10] = [
     "../shader/src",
     "../wave/src",
     "../texel/src",
+    "../bvh/src",
     "../machine/src",
     "../raster/src",
     "../gpu/src",
