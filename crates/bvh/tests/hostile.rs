@@ -59,13 +59,12 @@ fn random_flips() {
         .collect();
     let mut top = structure(&Input::Instances(&instances), Flags::ALLOW_UPDATE);
     // As small as they may be: what is read behind them is found by a sanitizer.
-    let shrink = |m: &Memory| {
-        let small = Memory::new(compacted_size(m.bytes()).unwrap() as usize);
-        compact(m.bytes(), small.bytes()).unwrap();
-        small
+    let small = |m: &Memory| {
+        let out = Memory::new(compacted_size(m.bytes()).unwrap() as usize);
+        compact(m.bytes(), out.bytes()).unwrap();
+        out
     };
-    top = shrink(&top);
-    world.bottoms = world.bottoms.iter().map(shrink).collect();
+    (top, world.bottoms) = (small(&top), world.bottoms.iter().map(small).collect());
     let whole: Vec<Vec<u8>> = world.bottoms.iter().chain([&top]).map(|m| m.slice().to_vec()).collect();
     let input = [Geometry::Triangles { positions: &all[..600], flags: 1 }];
     let scratch = Memory::new(1 << 20);
@@ -98,8 +97,13 @@ fn random_flips() {
             let damaged = world.bottoms[0].bytes();
             statistics(damaged);
             if compacted_size(damaged).is_some() {
-                let _ =
-                    update(simd::Level::widest(None), damaged, scratch.bytes(), &Input::Geometries(&input), &Alone);
+                let _ = update(
+                    simd::Level::widest(None),
+                    damaged,
+                    scratch.bytes(),
+                    &Input::Geometries(&input),
+                    &Alone,
+                );
                 let _ = serialize(top.bytes(), &[0; 16], &[0; 16], scratch.bytes());
             }
         }
