@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 mod hash;
 
 /// Compiler, engine, GPU and driver. The lock file has the versions of what they depend on.
-const PARTS: [&str; 10] = [
+const PARTS: [&str; 11] = [
     "../settings/src",
     "../simd/src",
     "../shader/src",
     "../wave/src",
     "../texel/src",
+    "../bvh/src",
     "../machine/src",
     "../raster/src",
     "../gpu/src",

@@ -59,13 +59,12 @@ fn random_flips() {
         .collect();
     let mut top = structure(&Input::Instances(&instances), Flags::ALLOW_UPDATE);
     // As small as they may be: what is read behind them is found by a sanitizer.
-    let shrink = |m: &Memory| {
-        let small = Memory::new(compacted_size(m.bytes()).unwrap() as usize);
-        compact(m.bytes(), small.bytes()).unwrap();
-        small
+    let small = |m: &Memory| {
+        let out = Memory::new(compacted_size(m.bytes()).unwrap() as usize);
+        compact(m.bytes(), out.bytes()).unwrap();
+        out
     };
-    top = shrink(&top);
-    world.bottoms = world.bottoms.iter().map(shrink).collect();
+    (top, world.bottoms) = (small(&top), world.bottoms.iter().map(small).collect());
     let whole: Vec<Vec<u8>> = world.bottoms.iter().chain([&top]).map(|m| m.slice().to_vec()).collect();
     let input = [Geometry::Triangles { positions: &all[..600], flags: 1 }];
     let scratch = Memory::new(1 << 20);

@@ -202,9 +202,7 @@ fn ties_go_to_the_lowest() {
         let instance = world.instance(address, IDENTITY);
         for first in 0..3 {
             let mut all = [instance; 3];
-            for k in 0..first {
-                all[k].structure = 0;
-            }
+            all[..first].iter_mut().for_each(|i| i.structure = 0);
             let top = structure(&Input::Instances(&all), flags);
             for opaque in [0, rf::NO_OPAQUE] {
                 let mut t = Traversal::new(top.bytes(), &along_z(opaque));
