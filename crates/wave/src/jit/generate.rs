@@ -3,9 +3,10 @@
 use super::nodes::body::Item;
 use super::nodes::branch::Flow;
 use super::nodes::live::Liveness;
-use super::nodes::region::{self, Check, Storage};
+use super::nodes::region::{self, Check};
 use super::nodes::segment::{self, Draft};
 use super::x86::{self, Target, Width};
+use crate::kernels::compiled::Storage;
 use crate::recording::{Node, Un};
 use crate::state::Kernel;
 use shader::bytecode::{Code, Op, Program, Reg};

@@ -9,6 +9,7 @@ use super::mask::Bits;
 use super::regs::{dst32, dst64, src32, src64};
 use super::wide::{dmax, dmin};
 use crate::kernel;
+use crate::recording::lines::{BEFORE, PARTNER, line};
 use crate::recording::{self, Id, Kind, Record};
 use crate::state::State;
 use shader::bytecode::{Code, Op, Reg};
@@ -86,23 +87,6 @@ impl<S: Simd> Lanes<S> for Wide {
         s.lsel(m, a, b)
     }
 }
-
-const fn line(step: u32, kind: u32) -> Table<16> {
-    let mut r = [0; 16];
-    let mut i = 0;
-    while i < 16 {
-        r[i as usize] = match kind {
-            0 => i ^ step,
-            _ => i.wrapping_sub(step) & 15,
-        };
-        i += 1;
-    }
-    Table(r)
-}
-
-/// For steps of 1, 2, 4 and 8: the partner in a fold, and the lane before.
-pub static PARTNER: [Table<16>; 4] = [line(1, 0), line(2, 0), line(4, 0), line(8, 0)];
-pub static BEFORE: [Table<16>; 4] = [line(1, 1), line(2, 1), line(4, 1), line(8, 1)];
 
 /// Lanes that have one `1 << step` before them in their cluster of `1 << cluster` lanes.
 const fn followers(cluster: u32, step: u32) -> u16 {

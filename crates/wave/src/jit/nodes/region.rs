@@ -7,6 +7,7 @@
 use super::body::{Body, Item, units_of};
 use super::live::{Liveness, Set};
 use super::trace::Trace;
+use crate::kernels::compiled::{MOST_STORAGES, Storage};
 use crate::kernels::mask_steps;
 use crate::recording::{Id, Kind, Node};
 use shader::bytecode::{Code, Program, Reg};
@@ -47,15 +48,6 @@ pub struct Block {
     /// Where it is left if an [`Item::Test`] finds no lane.
     pub none: Option<To>,
     pub end: End,
-}
-
-/// What loads read from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Storage {
-    /// The buffer whose descriptor's address the register holds.
-    Buffer(Reg),
-    Shared,
-    Push,
 }
 
 /// One word of a load.
@@ -128,8 +120,6 @@ const FEW_CHECKS: usize = 4;
 const MOST_ITEMS: usize = 80;
 /// Words of code of a loop that it is looked at for: an op is an item or more, but for some moves.
 const MOST_WORDS: usize = 2 * MOST_ITEMS;
-/// Places of a region at most.
-pub const MOST_PLACES: usize = 8;
 
 /// The innermost loops, as numbers of their blocks in order.
 pub fn loops(l: &Liveness) -> Vec<Vec<usize>> {
@@ -316,7 +306,7 @@ fn built(
                 }
                 _ => trace.op(op, &mut region.checks)?,
             }
-            if region.loads.len() > MOST_LOADS || region.places.len() > MOST_PLACES {
+            if region.loads.len() > MOST_LOADS || region.places.len() > MOST_STORAGES {
                 return None;
             }
             pc = after;

@@ -7,9 +7,9 @@ use super::super::emit::row;
 use super::super::machine::{Made, Source, TooMuch, Width};
 use super::counters::Counter;
 use super::{A, A32, B, B32, CONTEXT, Cycle, context, exec};
-use crate::jit::enter::Context;
+use crate::counting::tally::Row;
+use crate::kernels::compiled::Context;
 use crate::recording::{Bin, Id};
-use crate::tally::Row;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use std::mem::offset_of;
 

@@ -6,10 +6,10 @@
 use super::super::emit::low;
 use super::super::machine::Made;
 use super::{B, Cycle, ROWS, context};
-use crate::jit::enter::Context;
+use crate::counting::tally::Row;
 use crate::jit::nodes::body::Item;
 use crate::jit::nodes::region::{Block, End, Region, To};
-use crate::tally::Row;
+use crate::kernels::compiled::Context;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use std::mem::offset_of;
 
