@@ -2,8 +2,8 @@
 //!
 //! An offset within is found as the interpreter finds it: what lies out of bounds is 0.
 
+use super::super::assembler::{Jump, Made, Source, TooMuch, Width};
 use super::super::emit::low;
-use super::super::machine::{Jump, Made, Source, TooMuch, Width};
 use super::counters::SPARE;
 use super::rare::{Rare, Stub};
 use super::{A, A32, B, B32, Cycle, context};

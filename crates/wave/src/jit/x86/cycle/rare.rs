@@ -1,8 +1,8 @@
 //! Code of a region that is seldom run, behind all other.
 
+use super::super::assembler::{Jump, Made};
 use super::super::emit::row;
 use super::super::emit::{REGS, low};
-use super::super::machine::{Jump, Made};
 use super::{B, CONTEXT, Cycle, PATIENCE, context};
 use crate::kernels::compiled::{Context, one_of_loop, tired};
 use iced_x86::{Code, MemoryOperand, Register};

@@ -1,7 +1,7 @@
 //! What a segment with branches has beside arithmetic: counters that are passed, and kernels for lanes out of the ordinary.
 
+use super::super::assembler::{Jump, Made, POOL, TooMuch, Width};
 use super::super::cycle::Arg;
-use super::super::machine::{Jump, Made, POOL, TooMuch, Width};
 use super::place::row;
 use super::{CALLERS, EXEC, Emit, LIVE, OFFSETS, REGS, WARPS, low};
 use crate::counting::tally::{Counting, Row};
