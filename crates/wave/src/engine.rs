@@ -1,6 +1,7 @@
 //! The one loop that runs ops: from op to op, kernel by kernel, for compute and graphics alike.
 
 use crate::arena::Arena;
+use crate::counting::tally::Counting;
 use crate::flush::Mode;
 use crate::host::{Host, HostRef, ImageWarp, Table};
 use crate::kernels::{self, control::PATIENCE};
@@ -8,7 +9,6 @@ use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::rays::Queries;
 use crate::state::{State, Status, Stop};
-use crate::tally::Counting;
 use crate::tier::{self, Compile, Watch};
 use shader::bytecode::{Code, Op, Program, UNIT_BYTES};
 use simd::Level;
@@ -82,7 +82,7 @@ impl Engine {
         st.live = st.all;
         let (from, to) = (st.code, st.code.wrapping_add(p.prologue as usize));
         // It runs once for each worker that comes to have it: what it counts would depend on their number.
-        let mut aside = crate::tally::Row::default();
+        let mut aside = crate::counting::tally::Row::default();
         // SAFETY: it lives until counting is back.
         let cache = unsafe { st.count.leave(&mut aside) };
         // SAFETY: the caller's; where the prologue ends is an op.

@@ -1,6 +1,6 @@
 //! Ray queries, as a wave hands them to the machine around it. What a query is between its ops, only the host knows.
 
-use crate::kernels::mask::Bits;
+use crate::bits::Bits;
 use shader::ir::{RayOp, TraceOp};
 use std::any::Any;
 

@@ -1,9 +1,9 @@
 //! What a kernel sees: the register file, the masks, memory.
 
 use crate::arena::Arena;
+use crate::counting::tally::Counting;
 use crate::host::{HostRef, Table};
 use crate::rays::Queries;
-use crate::tally::Counting;
 use shader::bytecode::{ImageCode, Op, Reg};
 use std::ops::Deref;
 use std::time::Instant;

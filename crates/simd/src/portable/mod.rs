@@ -148,6 +148,13 @@ impl Simd for Portable {
     unsafe fn assume() -> Self {
         Portable
     }
+    /// A function of its own: many kernels blend, and its code is large.
+    #[inline(never)]
+    unsafe fn iblend8(self, p: *const u8, term: [Self::I; 2], factor: [Self::I; 2]) -> Self::I {
+        // SAFETY: the caller's.
+        let bytes = unsafe { p.cast::<[[u8; 4]; 16]>().read_unaligned() };
+        crate::ops::blend8(self, bytes, term, factor)
+    }
     #[inline(always)]
     fn level(self) -> Level {
         Level::Portable(self)

@@ -3,9 +3,10 @@
 use super::nodes::body::Item;
 use super::nodes::branch::Flow;
 use super::nodes::live::Liveness;
-use super::nodes::region::{self, Check, Storage};
+use super::nodes::region::{self, Check};
 use super::nodes::segment::{self, Draft};
 use super::x86::{self, Target, Width};
+use crate::kernels::compiled::Storage;
 use crate::recording::{Node, Un};
 use crate::state::Kernel;
 use shader::bytecode::{Code, Op, Program, Reg};
@@ -17,7 +18,7 @@ const FEWEST: usize = 2;
 const MOST_BYTES: usize = 16 << 20;
 
 /// A segment's code.
-pub struct Segment {
+pub struct SegmentCode {
     /// Its first op, and where the interpreter goes on.
     pub first: usize,
     pub end: usize,
@@ -30,7 +31,7 @@ pub struct Segment {
 }
 
 /// A loop's code.
-pub struct Region {
+pub struct LoopCode {
     pub header: usize,
     pub places: Vec<Storage>,
     /// Ops at which the wave goes on: with lanes, and without any.
@@ -45,9 +46,9 @@ pub struct Region {
 #[derive(Default)]
 pub struct Generated {
     pub bytes: Vec<u8>,
-    pub segments: Vec<Segment>,
-    pub regions: Vec<Region>,
-    /// As [`Region::ops`], of segments.
+    pub segments: Vec<SegmentCode>,
+    pub regions: Vec<LoopCode>,
+    /// As [`LoopCode::ops`], of segments.
     pub ops: Vec<Box<[Op]>>,
     /// Branches within segments.
     pub branches: usize,
@@ -56,7 +57,7 @@ pub struct Generated {
 /// Source of a function, for listings.
 pub enum Source<'a> {
     Segment(&'a segment::Segment),
-    Region(&'a region::Region),
+    Loop(&'a region::Loop),
 }
 
 impl Generated {
@@ -124,7 +125,7 @@ pub fn generate(
                 let quads = s.body.nodes.iter().any(|n| matches!(n, Node::Un(Un::Quad(_), _)));
                 made.branches += s.body.each.iter().filter(|i| matches!(i, Item::If(_))).count();
                 let at = made.add(function);
-                made.segments.push(Segment { first: s.first, end: s.end, split: s.split, quads, at });
+                made.segments.push(SegmentCode { first: s.first, end: s.end, split: s.split, quads, at });
                 made.ops.extend((!own.is_empty()).then_some(own));
             });
         }
@@ -137,10 +138,10 @@ pub fn generate(
             break;
         }
         let Ok(function) = x86::cycle::compile(&r, target, &ops) else { continue };
-        see(Source::Region(&r), &function);
+        see(Source::Loop(&r), &function);
         let at = made.add(function);
         let exits = [0, 1].map(|i: usize| r.exits[i].as_ref().map_or(0, |e| e.0 as u32));
-        made.regions.push(Region { header: r.header, places: r.places, exits, ops, at });
+        made.regions.push(LoopCode { header: r.header, places: r.places, exits, ops, at });
     }
     Some(made)
 }

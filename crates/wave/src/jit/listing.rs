@@ -2,7 +2,7 @@
 
 use super::generate::{Source, generate};
 use super::nodes::body::Item;
-use super::nodes::region::{Block, Check, End, Region, To};
+use super::nodes::region::{Block, Check, End, Loop, To};
 use super::nodes::segment::Segment;
 use super::x86::{Target, Width};
 use crate::recording::{Id, Node};
@@ -28,7 +28,7 @@ pub fn functions(program: &Program, wide: bool) -> Vec<Function> {
     generate(program, target, crate::kernels::table(Level::PORTABLE), |source, code| {
         let nodes = match source {
             Source::Segment(s) => segment(s),
-            Source::Region(r) => region(r),
+            Source::Loop(r) => region(r),
         };
         all.push(Function { nodes, code: code.to_vec() });
     });
@@ -54,7 +54,7 @@ fn segment(s: &Segment) -> String {
     out
 }
 
-fn region(r: &Region) -> String {
+fn region(r: &Loop) -> String {
     let exits: Vec<String> =
         r.exits.iter().map(|e| e.as_ref().map_or("-".into(), |e| e.0.to_string())).collect();
     let apart = if r.diverges { ", lanes go apart" } else { "" };

@@ -9,6 +9,7 @@ use super::mask::Bits;
 use super::regs::{dst32, dst64, src32, src64};
 use super::wide::{dmax, dmin};
 use crate::kernel;
+use crate::recording::lines::{BEFORE, PARTNER, line};
 use crate::recording::{self, Id, Kind, Record};
 use crate::state::State;
 use shader::bytecode::{Code, Op, Reg};
@@ -16,13 +17,13 @@ use shader::ir::ReduceOp;
 use simd::{Simd, Table, ops};
 
 /// Sixteen lanes of a width.
-pub(super) trait Lanes<S: Simd> {
+pub(super) trait Elements<S: Simd> {
     type V: Copy;
     /// # Safety
     /// `r` is one of the op's registers, of that width, and the wave has a warp `w`.
     unsafe fn read(s: S, st: &State, r: Reg, w: usize) -> Self::V;
     /// # Safety
-    /// As [`Lanes::read`].
+    /// As [`Elements::read`].
     unsafe fn write(s: S, st: &State, r: Reg, w: usize, v: Self::V);
     fn splat(s: S, bits: u64) -> Self::V;
     fn shuffle(s: S, v: Self::V, from: S::I) -> Self::V;
@@ -33,7 +34,7 @@ pub(super) trait Lanes<S: Simd> {
 pub(super) struct Words;
 struct Wide;
 
-impl<S: Simd> Lanes<S> for Words {
+impl<S: Simd> Elements<S> for Words {
     type V = S::I;
     #[inline(always)]
     unsafe fn read(s: S, st: &State, r: Reg, w: usize) -> S::I {
@@ -60,7 +61,7 @@ impl<S: Simd> Lanes<S> for Words {
     }
 }
 
-impl<S: Simd> Lanes<S> for Wide {
+impl<S: Simd> Elements<S> for Wide {
     type V = S::L;
     #[inline(always)]
     unsafe fn read(s: S, st: &State, r: Reg, w: usize) -> S::L {
@@ -87,24 +88,7 @@ impl<S: Simd> Lanes<S> for Wide {
     }
 }
 
-const fn line(step: u32, kind: u32) -> Table<16> {
-    let mut r = [0; 16];
-    let mut i = 0;
-    while i < 16 {
-        r[i as usize] = match kind {
-            0 => i ^ step,
-            _ => i.wrapping_sub(step) & 15,
-        };
-        i += 1;
-    }
-    Table(r)
-}
-
-/// For steps of 1, 2, 4 and 8: the partner in a fold, and the lane before.
-pub static PARTNER: [Table<16>; 4] = [line(1, 0), line(2, 0), line(4, 0), line(8, 0)];
-pub static BEFORE: [Table<16>; 4] = [line(1, 1), line(2, 1), line(4, 1), line(8, 1)];
-
-/// Lanes that have one `1 << step` before them in their cluster of `1 << cluster` lanes.
+/// Elements that have one `1 << step` before them in their cluster of `1 << cluster` lanes.
 const fn followers(cluster: u32, step: u32) -> u16 {
     let mut m = 0;
     let mut i = 0;
@@ -131,7 +115,7 @@ const FOLLOWERS: [[u16; 4]; 5] = {
 };
 
 /// What combines two lanes. (A type and no closure: closures are not inlined reliably.)
-pub(super) trait Fold<S: Simd, T: Lanes<S>> {
+pub(super) trait Fold<S: Simd, T: Elements<S>> {
     fn of(&self, s: S, a: T::V, b: T::V) -> T::V;
 }
 
@@ -139,7 +123,7 @@ macro_rules! folds {
     ($lanes:ident, $s:ident: $($op:ident = |$a:ident, $b:ident| $e:expr;)*) => { $(
         impl<S: Simd> Fold<S, $lanes> for $op {
             #[inline(always)]
-            fn of(&self, $s: S, $a: <$lanes as Lanes<S>>::V, $b: <$lanes as Lanes<S>>::V) -> <$lanes as Lanes<S>>::V {
+            fn of(&self, $s: S, $a: <$lanes as Elements<S>>::V, $b: <$lanes as Elements<S>>::V) -> <$lanes as Elements<S>>::V {
                 $e
             }
         }
@@ -220,7 +204,7 @@ struct Plan {
 /// # Safety
 /// The op's registers are of that width.
 #[inline(always)]
-unsafe fn all<S: Simd, T: Lanes<S>, F: Fold<S, T> + Default>(s: S, st: &State, o: &Op, plan: &Plan) {
+unsafe fn all<S: Simd, T: Elements<S>, F: Fold<S, T> + Default>(s: S, st: &State, o: &Op, plan: &Plan) {
     if !S::VECTORS {
         // SAFETY: the caller's.
         return unsafe { any::<S, T>(s, st, o, plan, Pointer(|s, a, b| F::default().of(s, a, b))) };
@@ -230,9 +214,9 @@ unsafe fn all<S: Simd, T: Lanes<S>, F: Fold<S, T> + Default>(s: S, st: &State, o
 }
 
 /// An operation that is called.
-struct Pointer<S: Simd, T: Lanes<S>>(fn(S, T::V, T::V) -> T::V);
+struct Pointer<S: Simd, T: Elements<S>>(fn(S, T::V, T::V) -> T::V);
 
-impl<S: Simd, T: Lanes<S>> Fold<S, T> for Pointer<S, T> {
+impl<S: Simd, T: Elements<S>> Fold<S, T> for Pointer<S, T> {
     #[inline(always)]
     fn of(&self, s: S, a: T::V, b: T::V) -> T::V {
         (self.0)(s, a, b)
@@ -244,7 +228,7 @@ impl<S: Simd, T: Lanes<S>> Fold<S, T> for Pointer<S, T> {
 /// # Safety
 /// As [`all`].
 #[inline(never)]
-unsafe fn any<S: Simd, T: Lanes<S>>(s: S, st: &State, o: &Op, plan: &Plan, f: Pointer<S, T>) {
+unsafe fn any<S: Simd, T: Elements<S>>(s: S, st: &State, o: &Op, plan: &Plan, f: Pointer<S, T>) {
     // SAFETY: the caller's.
     unsafe { each(s, st, o, plan, f) }
 }
@@ -252,7 +236,7 @@ unsafe fn any<S: Simd, T: Lanes<S>>(s: S, st: &State, o: &Op, plan: &Plan, f: Po
 /// # Safety
 /// As [`all`].
 #[inline(always)]
-unsafe fn each<S: Simd, T: Lanes<S>, F: Fold<S, T>>(s: S, st: &State, o: &Op, plan: &Plan, f: F) {
+unsafe fn each<S: Simd, T: Elements<S>, F: Fold<S, T>>(s: S, st: &State, o: &Op, plan: &Plan, f: F) {
     let skip = T::splat(s, plan.skip);
     for w in Bits(st.live) {
         let exec = st.exec[w];
@@ -269,7 +253,7 @@ unsafe fn each<S: Simd, T: Lanes<S>, F: Fold<S, T>>(s: S, st: &State, o: &Op, pl
 
 /// The operation on one warp, whose inactive lanes change nothing.
 #[inline(always)]
-fn warp<S: Simd, T: Lanes<S>, F: Fold<S, T>>(s: S, mut x: T::V, plan: &Plan, f: &F) -> T::V {
+fn warp<S: Simd, T: Elements<S>, F: Fold<S, T>>(s: S, mut x: T::V, plan: &Plan, f: &F) -> T::V {
     if plan.scan == 0 {
         for step in (0..plan.cluster).rev() {
             // Both partners get the same: no operation knows which of its operands comes first, but by a NaN's payload.
@@ -337,7 +321,7 @@ const WIDE: fn(ReduceOp) -> [u64; 2] = identities!(u64, i64, f64);
 /// # Safety
 /// The op's registers are of that width; b's has words.
 #[inline(always)]
-unsafe fn shuffle<S: Simd, T: Lanes<S>>(s: S, st: &State, o: &Op) {
+unsafe fn shuffle<S: Simd, T: Elements<S>>(s: S, st: &State, o: &Op) {
     let none = T::splat(s, 0);
     for w in Bits(st.live) {
         let exec = st.exec[w];
@@ -347,7 +331,7 @@ unsafe fn shuffle<S: Simd, T: Lanes<S>>(s: S, st: &State, o: &Op) {
             if exec != 0xFFFF && !o.a.is_uniform() {
                 v = T::select(s, s.mask(exec), v, none);
             }
-            let from = <Words as Lanes<S>>::read(s, st, o.b, w);
+            let from = <Words as Elements<S>>::read(s, st, o.b, w);
             T::write(s, st, o.d, w, T::shuffle(s, v, from));
         }
     }
@@ -414,13 +398,13 @@ pub fn recorded(o: &Op, exec: Id, [a, b]: [Id; 2]) -> Id {
     let wide = || recording::Wide::of(a);
     macro_rules! reduce {
         ($lanes:ident, $of:expr, $plan:expr, $x:expr, $($op:ident)*) => {{
-            let x = <$lanes as Lanes<Record>>::select(s, exec, $x, <$lanes as Lanes<Record>>::splat(s, $plan.skip));
+            let x = <$lanes as Elements<Record>>::select(s, exec, $x, <$lanes as Elements<Record>>::splat(s, $plan.skip));
             match $of {
                 $(ReduceOp::$op => warp::<Record, $lanes, $op>(s, x, &$plan, &$op),)*
             }
         }};
     }
-    // Lanes that don't execute read as nothing; a uniform register has none.
+    // Elements that don't execute read as nothing; a uniform register has none.
     let none = |id| if o.a.is_uniform() { id } else { s.isel(exec, id, s.isplat(0)) };
     match o.code {
         Code::REDUCE32 => {
@@ -442,5 +426,5 @@ pub fn recorded(o: &Op, exec: Id, [a, b]: [Id; 2]) -> Id {
     }
 }
 
-/// Lanes' own.
+/// Elements' own.
 static NUMBERS: Table<16> = line(0, 0);

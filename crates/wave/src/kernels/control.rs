@@ -216,15 +216,15 @@ fn fence_<L: Steps>(_: L, _st: &mut State, op: At) -> *const Op {
 /// Masks as four words of 64 bits: stored one by one they could not be loaded as a vector without a stall.
 pub(super) type Words = [u64; 4];
 
-/// Lanes of groups of four warps; only groups with live warps are computed, dead warps' bits are any.
+/// Vector of groups of four warps; only groups with live warps are computed, dead warps' bits are any.
 ///
 /// # Safety
 /// The registers are the op's, of 32 bits.
 #[inline(always)]
 unsafe fn compare_all<L: Steps, C: Compare>(l: L, st: &State, a: Reg, b: Reg) -> Words
 where
-    <C::Lanes as Op2>::A: Word,
-    <C::Lanes as Op2>::B: Word,
+    <C::Vector as Op2>::A: Word,
+    <C::Vector as Op2>::B: Word,
 {
     let (pa, sa) = src32(st, a);
     let (pb, sb) = src32(st, b);
@@ -238,7 +238,7 @@ where
         ($w:expr) => {{
             // SAFETY: the caller's; a wave has warps by fours.
             let (a, b) = unsafe { (l.iload(pa.add($w * sa).cast()), l.iload(pb.add($w * sb).cast())) };
-            C::Lanes::f(l, <C::Lanes as Op2>::A::of(l, a), <C::Lanes as Op2>::B::of(l, b))
+            C::Vector::f(l, <C::Vector as Op2>::A::of(l, a), <C::Vector as Op2>::B::of(l, b))
         }};
     }
     for g in 0..4 {
@@ -251,7 +251,7 @@ where
 
 /// A comparison of 32 bits: one lane's, and its kernels' own.
 trait Compare {
-    type Lanes: Op2<R = B>;
+    type Vector: Op2<R = B>;
     fn one(a: u32, b: u32) -> bool;
 }
 macro_rules! compares {
@@ -260,7 +260,7 @@ macro_rules! compares {
         mod compare {
             $(pub struct $name;
             impl super::Compare for $name {
-                type Lanes = super::cmp::$name;
+                type Vector = super::cmp::$name;
                 #[inline(always)]
                 fn one($a: u32, $b: u32) -> bool {
                     $one

@@ -310,7 +310,7 @@ unsafe fn together(st: &mut State, c: &ImageCode, view: u64, sampler: u64, count
     // SAFETY: the caller's; the rows are the operation's registers.
     let done = unsafe { st.host.image_wave(c, &wave) };
     if done {
-        st.count.row().texture[crate::tally::Tex::Lines] += lines.get();
+        st.count.row().texture[crate::counting::tally::Tex::Lines] += lines.get();
         let warps = st.live.count_ones();
         super::count::image_stores(st, c, warps);
     }

@@ -8,8 +8,8 @@ use super::memory::linear::{buffer, shared};
 use super::memory::offsets::{Offsets, WORD, Words};
 use super::memory::warp::{self, Region, store32_full};
 use super::regs::{reg, src32, src64};
+use crate::counting::tally::{Access, AccessKind};
 use crate::state::{At, State};
-use crate::tally::{Access, AccessKind};
 use shader::bytecode::{Code, Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE, mem_of, n_of};
 use shader::cost::COUNTED;
 use simd::{Steps, WINDOW};
@@ -20,9 +20,9 @@ const MOST: u64 = 64;
 /// Where the last warp's lines lay, for the next one's mostly lie there too: a multiple of 64 that `WINDOW` bytes follow
 /// below 2^32.
 #[derive(Clone, Copy, Default)]
-struct Place(u32);
+struct Window(u32);
 
-impl Place {
+impl Window {
     /// Lines that a warp's accesses touch: `bytes` (1 to 64) from `p[i] + k` (mod 2^32) on, all lanes.
     #[inline(always)]
     fn lines<L: Steps>(&mut self, l: L, p: &[u32; 16], k: u32, lead: u32, bytes: u32) -> u32 {
@@ -38,7 +38,7 @@ impl Place {
         }
         far(l, p, k, lead, bytes)
     }
-    /// As [`Place::lines`] for words.
+    /// As [`Window::lines`] for words.
     #[inline(always)]
     fn words<L: Steps>(&mut self, l: L, p: &[u32; 16], k: u32, lead: u32) -> u32 {
         match l.near_words(p, k.wrapping_sub(self.0), lead) {
@@ -48,7 +48,7 @@ impl Place {
     }
 }
 
-/// As [`Place::lines`], wherever they lie.
+/// As [`Window::lines`], wherever they lie.
 #[inline(always)]
 fn far<L: Steps>(l: L, p: &[u32; 16], k: u32, lead: u32, bytes: u32) -> u32 {
     let (mut lines, mut crosses) = ([0; 16], 0);
@@ -95,7 +95,7 @@ impl Sum {
     }
     /// One warp's words, all lanes active.
     #[inline(always)]
-    fn words<L: Steps>(&mut self, l: L, at: &mut Place, p: &[u32; 16], k: u32, lead: u32) {
+    fn words<L: Steps>(&mut self, l: L, at: &mut Window, p: &[u32; 16], k: u32, lead: u32) {
         let n = at.words(l, p, k, lead) as u64;
         self.sampled += 1;
         self.sampled_lines += n;
@@ -129,7 +129,7 @@ pub unsafe fn load<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words) 
     let Words { p, k } = x;
     let d = reg(st, op.d) as *mut u32;
     let lead = count::begin(st, &r) as u32 & 63;
-    let (mut sum, mut at) = (Sum::default(), Place::default());
+    let (mut sum, mut at) = (Sum::default(), Window::default());
     for w in Bits(st.live) {
         // SAFETY: the op's registers, a live warp; its offsets are looked at before anything is written.
         unsafe {
@@ -150,7 +150,7 @@ pub unsafe fn store<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words)
     let Words { p, k } = x;
     let (v, s) = src32(st, op.d);
     let lead = count::begin(st, &r) as u32 & 63;
-    let (mut sum, mut at) = (Sum::default(), Place::default());
+    let (mut sum, mut at) = (Sum::default(), Window::default());
     for w in Bits(st.live) {
         // SAFETY: the op's registers, a live warp.
         unsafe {
@@ -163,7 +163,7 @@ pub unsafe fn store<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words)
 }
 
 /// One warp's places.
-enum Places<'a> {
+enum Touched<'a> {
     /// Offsets from a line's begin, without what all have in common: this, and where their begin lies in its line.
     Near(&'a [u32; 16], u32, u32),
     /// Addresses more than 2^32 bytes apart.
@@ -175,11 +175,11 @@ enum Places<'a> {
 fn add<L: Steps>(
     l: L,
     sum: &mut Sum,
-    place: &mut Place,
+    place: &mut Window,
     o: &Op,
     ex: u16,
     bytes: u64,
-    x: Places<'_>,
+    x: Touched<'_>,
     ends: [u64; 2],
 ) {
     let all = ex == 0xFFFF;
@@ -187,7 +187,7 @@ fn add<L: Steps>(
     let (n, whole) = match shape {
         SHAPE_RUN | SHAPE_SAME => (told(shape, ends[0], ends[1], bytes).count() as u64, shape == SHAPE_RUN),
         _ => match x {
-            Places::Near(p, k, lead) => {
+            Touched::Near(p, k, lead) => {
                 // Lanes that are not active count where an active one does.
                 let mut own = [p[ex.trailing_zeros() as usize & 15]; 16];
                 // SAFETY: sixteen lanes each.
@@ -198,7 +198,7 @@ fn add<L: Steps>(
                 };
                 (n as u64, all && !l.is_run(p, 0))
             }
-            Places::Far(a) => {
+            Touched::Far(a) => {
                 let mut n = 0;
                 each_line(&a, ex, bytes, |_| n += 1);
                 (n, all)
@@ -246,7 +246,7 @@ pub fn touch<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         return op.ptr();
     }
     let (mut sum, mut place) =
-        (Sum { told: count::is_told(st, o, bytes), ..Sum::default() }, Place::default());
+        (Sum { told: count::is_told(st, o, bytes), ..Sum::default() }, Window::default());
     let (full, partial, kind) = access(o);
     if matches!(o.code, Code::LD_GLOBAL | Code::ST_GLOBAL) {
         let (p, s) = src64(st, o.a);
@@ -259,8 +259,8 @@ pub fn touch<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
             }
             let mut own = [0; 16];
             let x = match near_addresses(&a, st.exec[w], &mut own) {
-                Some(()) => Places::Near(&own, 0, 0),
-                None => Places::Far(a),
+                Some(()) => Touched::Near(&own, 0, 0),
+                None => Touched::Far(a),
             };
             add(l, &mut sum, &mut place, o, st.exec[w], bytes, x, [a[0], a[15]]);
         }
@@ -286,7 +286,7 @@ pub fn touch<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
         // SAFETY: a live warp's offsets; nothing is written meanwhile.
         let p = unsafe { &*(off.lanes(w) as *const [u32; 16]) };
         let at = |i: usize| begin + p[i].wrapping_add(off.k) as u64;
-        let x = Places::Near(p, off.k, begin as u32 & 63);
+        let x = Touched::Near(p, off.k, begin as u32 & 63);
         add(l, &mut sum, &mut place, o, st.exec[w], bytes, x, [at(0), at(15)]);
     }
     sum.leave(st, full, partial, kind);

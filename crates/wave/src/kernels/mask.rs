@@ -1,6 +1,7 @@
 //! Lane masks of a whole wave: sixteen u16, one a warp.
 
 use super::regs::reg;
+pub use crate::bits::Bits;
 use crate::state::State;
 use shader::bytecode::Reg;
 
@@ -92,19 +93,4 @@ pub fn set_exec(st: &mut State, m: Masks) -> u32 {
     unsafe { *(st.exec.as_mut_ptr() as *mut Masks) = m };
     st.live = simd::non_zero(&m) & st.all;
     st.live
-}
-
-/// Bits of `live`, lowest first.
-pub struct Bits(pub u32);
-impl Iterator for Bits {
-    type Item = usize;
-    #[inline(always)]
-    fn next(&mut self) -> Option<usize> {
-        if self.0 == 0 {
-            return None;
-        }
-        let w = self.0.trailing_zeros() as usize;
-        self.0 &= self.0 - 1;
-        Some(w)
-    }
 }

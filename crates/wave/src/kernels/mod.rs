@@ -12,6 +12,8 @@ pub mod atomic;
 mod bin;
 mod bools;
 mod cmp;
+#[cfg(target_arch = "x86_64")]
+pub mod compiled;
 pub mod control;
 mod convert;
 pub mod count;
@@ -182,8 +184,5 @@ fn register(r: &mut Registry) {
     twin::register(r);
     fused::register(r);
     #[cfg(target_arch = "x86_64")]
-    r.set(Code::SEGMENT, crate::jit::run);
-    #[cfg(target_arch = "x86_64")]
-    r.set(Code::QUAD_SEGMENT, crate::jit::run_quads);
-    r.set(Code::REGION, crate::jit::run_region);
+    compiled::register(r);
 }

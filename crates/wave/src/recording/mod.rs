@@ -1,5 +1,6 @@
 //! What ops are made of, for compiled code: each kernel's own function, run on a machine that writes down what it is asked.
 
+pub mod lines;
 mod record;
 mod simplify;
 mod tape;

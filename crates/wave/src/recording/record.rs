@@ -3,8 +3,8 @@
 //! Kernels are written once over [`Simd`]; run on this machine they say which vector operations an op is made of. So compiled
 //! code does what interpreted code does by construction, and no op is described a second time.
 
+use super::lines;
 use super::tape::{Bin, Id, Node, Rare, Tape, Tri, Un};
-use crate::kernels::across;
 use simd::{Level, Seldom, Simd, Table};
 use std::cell::RefCell;
 
@@ -391,10 +391,10 @@ impl Simd for Record {
         });
         for n in 0..4 {
             let far = n == 3;
-            if line == Some(&across::PARTNER[n]) || line == Some(&across::BEFORE[n]) && far {
+            if line == Some(&lines::PARTNER[n]) || line == Some(&lines::BEFORE[n]) && far {
                 return if far { Wide(a.1, a.0) } else { a.un(Un::LPartner(1 << n)) };
             }
-            if line == Some(&across::BEFORE[n]) {
+            if line == Some(&lines::BEFORE[n]) {
                 let after = |a, b| put(Node::Bin(Bin::LAfter(1 << n), a, b));
                 return Wide(after(a.1, a.0), after(a.0, a.1));
             }

@@ -144,6 +144,8 @@ impl Lab {
             let count = wave::tally::Counting::at(&mut rows);
             let count = if self.traced { count.through(&mut cache) } else { count };
             let mut st = State {
+                queries: std::ptr::null_mut(),
+                query_count: 0,
                 count,
                 alive: [!0; 32],
                 exec,

@@ -111,6 +111,8 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
     let warps = (b.lanes / 16) as u32;
     let mut rows = [wave::tally::Row::default()];
     let mut st = State {
+        queries: std::ptr::null_mut(),
+        query_count: 0,
         // SAFETY: rows and host outlive the state.
         count: unsafe { wave::tally::Counting::at(&mut rows) },
         alive: [!0; 32],

@@ -7,6 +7,7 @@
 use super::body::{Body, Item, units_of};
 use super::live::{Liveness, Set};
 use super::trace::Trace;
+use crate::kernels::compiled::{MOST_STORAGES, Storage};
 use crate::kernels::mask_steps;
 use crate::recording::{Id, Kind, Node};
 use shader::bytecode::{Code, Program, Reg};
@@ -17,7 +18,7 @@ use shader::isa::code::extension_words;
 pub enum To {
     /// At the region's block of this number.
     Block(usize),
-    /// Behind the loop, with lanes or without any: at [`Region::exits`] 0 and 1.
+    /// Behind the loop, with lanes or without any: at [`Loop::exits`] 0 and 1.
     Out(bool),
 }
 
@@ -47,15 +48,6 @@ pub struct Block {
     /// Where it is left if an [`Item::Test`] finds no lane.
     pub none: Option<To>,
     pub end: End,
-}
-
-/// What loads read from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Storage {
-    /// The buffer whose descriptor's address the register holds.
-    Buffer(Reg),
-    Shared,
-    Push,
 }
 
 /// One word of a load.
@@ -93,7 +85,7 @@ pub struct Check {
     pub odd: Id,
 }
 
-pub struct Region {
+pub struct Loop {
     /// Op at which it begins.
     pub header: usize,
     /// The first is the one that the loop comes back to.
@@ -111,7 +103,7 @@ pub struct Region {
     pub warps: usize,
 }
 
-impl Region {
+impl Loop {
     /// Whether a unit is read behind the loop.
     pub fn read_later(&self, unit: usize) -> bool {
         self.exits.iter().flatten().any(|(_, live)| live.has(unit))
@@ -128,8 +120,6 @@ const FEW_CHECKS: usize = 4;
 const MOST_ITEMS: usize = 80;
 /// Words of code of a loop that it is looked at for: an op is an item or more, but for some moves.
 const MOST_WORDS: usize = 2 * MOST_ITEMS;
-/// Places of a region at most.
-pub const MOST_PLACES: usize = 8;
 
 /// The innermost loops, as numbers of their blocks in order.
 pub fn loops(l: &Liveness) -> Vec<Vec<usize>> {
@@ -200,7 +190,7 @@ impl Ways<'_, '_> {
 /// The loop of these blocks as a region; none for one that does more than a region may.
 ///
 /// Of many functions each has the way that is right for all lanes: it would be left too often for one with a lane out of the ordinary.
-pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: bool) -> Option<Region> {
+pub fn build(program: &Program, liveness: &Liveness, body: &[usize], narrow: bool) -> Option<Loop> {
     let region = built(program, liveness, body, narrow, false)?;
     let many = region.checks.len() > FEW_CHECKS && !narrow;
     if many { built(program, liveness, body, narrow, true) } else { Some(region) }
@@ -212,7 +202,7 @@ fn built(
     body: &[usize],
     narrow: bool,
     one_way: bool,
-) -> Option<Region> {
+) -> Option<Loop> {
     let code = &program.code;
     if code[liveness.blocks[body[0]].first].code == Code::LOOP {
         // Of who runs the loop op by op a copy of its first op is run, and the watchdog is told which op was the last.
@@ -223,7 +213,7 @@ fn built(
     }
     let consts = super::registers::consts(program);
     let mut ways = Ways { liveness, body, exits: [None, None] };
-    let mut region = Region {
+    let mut region = Loop {
         header: liveness.blocks[body[0]].first,
         blocks: vec![],
         loads: vec![],
@@ -316,7 +306,7 @@ fn built(
                 }
                 _ => trace.op(op, &mut region.checks)?,
             }
-            if region.loads.len() > MOST_LOADS || region.places.len() > MOST_PLACES {
+            if region.loads.len() > MOST_LOADS || region.places.len() > MOST_STORAGES {
                 return None;
             }
             pc = after;
@@ -364,7 +354,7 @@ fn built(
 
 /// Whether different registers share units. What one warp leaves in one of them another's turn would overwrite, which all warps of
 /// a wave have behind them by then.
-fn overlap(region: &Region) -> bool {
+fn overlap(region: &Loop) -> bool {
     // By first unit: one past the last, and how it lies.
     let mut all: Vec<(usize, usize, Kind)> = vec![];
     let mut note = |r: Reg, kind: Kind| {

@@ -4,9 +4,10 @@
 use super::body::{Body, Item, MOST_NODES, Readers, Sharing, eliminate, settle};
 use super::compare::compared;
 use super::live::Set;
-use super::region::{Check, Counts, End, Load, Storage, To};
+use super::region::{Check, Counts, End, Load, To};
 use super::registers::{Consts, given, operands};
 use crate::kernels::across;
+use crate::kernels::compiled::Storage;
 use crate::kernels::mask_steps::{self, MaskMachine};
 use crate::recording::{Bin, Id, Kind, Node, Record, Tape, Tri, Un, Wide, with};
 use rustc_hash::FxHashMap;

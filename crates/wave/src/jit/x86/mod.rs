@@ -1,15 +1,15 @@
-//! Machine code of a segment: a function of (registers, live warps, lanes that execute).
+//! Assembler code of a segment: a function of (registers, live warps, lanes that execute).
 //!
 //! Values stay in vector registers; where there are too few, the one that is needed last goes to the stack. What the wave has in
 //! common is computed first and lies on the stack, or in registers of its own if it is used often.
 
+mod assembler;
 pub mod cycle;
 mod emit;
-mod machine;
 mod ops;
 mod wide;
 
-pub use machine::{Made, Target, Width};
+pub use assembler::{Made, Target, Width};
 
 use super::nodes::segment::Segment;
 use crate::state::Kernel;

@@ -1,10 +1,10 @@
 //! Operations of nodes as instructions of the two widths.
 
-use super::machine::{Machine, Made, Source, TooMuch, Width};
+use super::assembler::{Assembler, Made, Source, TooMuch, Width};
 use crate::recording::{Bin, Tri, Un};
 use iced_x86::{Code, Instruction, Register};
 
-impl Machine {
+impl Assembler {
     pub fn un(&mut self, op: Un, d: u8, s: Source) -> Made<()> {
         let whole = self.width == Width::Whole;
         let r = self.vector(d);

@@ -1,6 +1,6 @@
 //! Instructions that make words of 64-bit lanes, and these of words. (Operations on them are like others: [`super::machine`].)
 
-use super::machine::{Machine, Made, Source, TooMuch, Width};
+use super::assembler::{Assembler, Made, Source, TooMuch, Width};
 use crate::recording::{Bin, Tri, Un};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -8,7 +8,7 @@ use iced_x86::{Code, Instruction, MemoryOperand, Register};
 static EVEN: [u32; 16] = [0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30];
 static ODD: [u32; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31];
 
-impl Machine {
+impl Assembler {
     fn half(&self, n: u8) -> Register {
         match self.width {
             Width::Whole => Register::YMM0 + n as u32,

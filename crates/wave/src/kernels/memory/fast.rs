@@ -6,12 +6,12 @@ use super::holes;
 use super::linear::{self, Packed, Regions, buffer, shared};
 use super::offsets::Words;
 use super::warp::{self, store32_full};
+use crate::counting::tally::{Access, AccessKind};
 use crate::kernels::count;
 use crate::kernels::forms::call_kernel;
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::{reg, src32, src64};
 use crate::state::{At, State};
-use crate::tally::{Access, AccessKind};
 use shader::bytecode::{Op, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE};
 use simd::Steps;
 

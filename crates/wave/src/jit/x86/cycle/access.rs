@@ -2,14 +2,14 @@
 //!
 //! An offset within is found as the interpreter finds it: what lies out of bounds is 0.
 
+use super::super::assembler::{Jump, Made, Source, TooMuch, Width};
 use super::super::emit::low;
-use super::super::machine::{Jump, Made, Source, TooMuch, Width};
 use super::counters::SPARE;
 use super::rare::{Rare, Stub};
 use super::{A, A32, B, B32, Cycle, context};
-use crate::jit::enter::{Context, Memory};
 use crate::jit::nodes::body::{Body, Item};
 use crate::jit::nodes::region::{Counts, Load};
+use crate::kernels::compiled::{Context, Memory};
 use crate::recording::{Bin, Id, Node};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use shader::bytecode::{SHAPE_RUN, SHAPE_SAME};

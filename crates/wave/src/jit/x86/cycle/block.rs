@@ -1,12 +1,12 @@
 //! A block of a region: its items in order, for each side.
 
+use super::super::assembler::{Made, TooMuch};
 use super::super::emit::low;
-use super::super::machine::{Made, TooMuch};
 use super::decide::compare;
 use super::rare::{Arg, Rare, Stub};
 use super::{Cycle, PATIENCE, exec};
 use crate::jit::nodes::body::{Body, Item};
-use crate::jit::nodes::region::{Check, End, Load, Region, To};
+use crate::jit::nodes::region::{Check, End, Load, Loop, To};
 use crate::recording::{Id, Node};
 use iced_x86::Code;
 
@@ -241,7 +241,7 @@ impl<'r> Cycle<'r> {
 }
 
 /// The nodes that an item reads.
-pub fn reads(region: &Region, body: &Body, item: Item, mut f: impl FnMut(Id)) {
+pub fn reads(region: &Loop, body: &Body, item: Item, mut f: impl FnMut(Id)) {
     match item {
         Item::Store(_, id) | Item::Move(_, id) | Item::Test(id) | Item::Exec(id) => f(id),
         Item::Wide(_, a, b) => [a, b].into_iter().for_each(f),

@@ -2,14 +2,14 @@
 //!
 //! AVX-512 has the lanes of a warp in a mask register of its own, AVX2 as two vectors on the stack.
 
+use super::super::assembler::{Made, Source, TooMuch, Width};
 use super::super::emit::WARPS;
 use super::super::emit::row;
-use super::super::machine::{Made, Source, TooMuch, Width};
 use super::counters::Counter;
 use super::{A, A32, B, B32, CONTEXT, Cycle, context, exec};
-use crate::jit::enter::Context;
+use crate::counting::tally::Row;
+use crate::kernels::compiled::Context;
 use crate::recording::{Bin, Id};
-use crate::tally::Row;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use std::mem::offset_of;
 

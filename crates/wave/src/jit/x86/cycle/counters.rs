@@ -3,13 +3,13 @@
 //! A register has how often its place was passed since it was last written out: where who executes changes, and behind the loop.
 //! So it is done where that is seldom ([`seldom_changes`]).
 
+use super::super::assembler::Made;
 use super::super::emit::low;
-use super::super::machine::Made;
 use super::{B, Cycle, ROWS, context};
-use crate::jit::enter::Context;
+use crate::counting::tally::Row;
 use crate::jit::nodes::body::Item;
-use crate::jit::nodes::region::{Block, End, Region, To};
-use crate::tally::Row;
+use crate::jit::nodes::region::{Block, End, Loop, To};
+use crate::kernels::compiled::Context;
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 use std::mem::offset_of;
 
@@ -111,7 +111,7 @@ impl Cycle<'_> {
 
 /// The blocks that a warp goes through turn by turn, if in none of them who executes changes: lanes go their own way behind a test
 /// that finds some, which is seldom.
-fn seldom_changes(region: &Region) -> Option<Vec<bool>> {
+fn seldom_changes(region: &Loop) -> Option<Vec<bool>> {
     let mut hot = vec![false; region.blocks.len()];
     let mut left = vec![0];
     while let Some(b) = left.pop() {

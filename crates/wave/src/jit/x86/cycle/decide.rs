@@ -1,10 +1,10 @@
 //! A branch as a truth that all lanes share says: where that compares integers, one of them is compared, and no vectors.
 
-use super::super::machine::{Made, TooMuch};
+use super::super::assembler::{Made, TooMuch};
 use super::block::reads;
 use super::{A32, B32, Cycle};
 use crate::jit::nodes::body::Body;
-use crate::jit::nodes::region::Region;
+use crate::jit::nodes::region::Loop;
 use crate::recording::{Bin, Id, Node, Un};
 use iced_x86::{Code, MemoryOperand, Register};
 
@@ -25,14 +25,14 @@ pub struct Compare {
 }
 
 /// How often items read each node.
-fn readers(region: &Region, body: &Body) -> Vec<u32> {
+fn readers(region: &Loop, body: &Body) -> Vec<u32> {
     let mut n = vec![0; body.nodes.len()];
     body.each.iter().for_each(|item| reads(region, body, *item, |id| n[id as usize] += 1));
     n
 }
 
 /// The comparison that `c` is, if it is one.
-pub fn compare(region: &Region, body: &Body, c: Id) -> Option<Compare> {
+pub fn compare(region: &Loop, body: &Body, c: Id) -> Option<Compare> {
     const SIGN: u32 = 1 << 31;
     let n = readers(region, body);
     let mut left_out = vec![];

@@ -4,9 +4,9 @@
 //! written, with what was there before. The wave has what was written last, by whichever warp: each write says in which turn and
 //! block it was, and of all warps the latest counts. In one turn's block all write the same.
 
+use super::super::assembler::Made;
 use super::super::emit::low;
 use super::super::emit::row;
-use super::super::machine::Made;
 use super::{A, B, Cycle, TURNS, home};
 use crate::jit::nodes::region::MOST_BLOCKS;
 use iced_x86::{Code, MemoryOperand};

@@ -1,4 +1,4 @@
-//! Machine code of a region: a function that takes warps through the loop, one after the other or some side by side.
+//! Assembler code of a region: a function that takes warps through the loop, one after the other or some side by side.
 //!
 //! What a block hands to another lies in the wave's registers, or, of those that are used most, in vector registers all along
 //! ([`Pin`]); within a block values go where [`Emit`] puts them. With AVX2 the two halves of a warp go side by side, for where
@@ -15,11 +15,12 @@ mod rare;
 
 pub use rare::Arg;
 
+use super::assembler::{Jump, Made, Target, TooMuch, Width};
 use super::emit::row;
 use super::emit::{Emit, LIVE, OFFSETS, REGS, WARPS, low};
-use super::machine::{Jump, Made, Target, TooMuch, Width};
-use crate::jit::enter::{Context, Memory};
-use crate::jit::nodes::region::{Region, Storage, To};
+use crate::jit::nodes::region::{Loop, To};
+use crate::kernels::compiled::Storage;
+use crate::kernels::compiled::{Context, Memory};
 use crate::recording::Id;
 use access::memory;
 use counters::Counter;
@@ -60,7 +61,7 @@ pub struct Pin {
 
 pub struct Cycle<'r> {
     pub e: Emit<'r>,
-    pub region: &'r Region,
+    pub region: &'r Loop,
     /// Of the checks: the op that a kernel does.
     pub ops: &'r [Op],
     pub pins: Vec<Pin>,
@@ -94,7 +95,7 @@ pub struct Cycle<'r> {
 ///
 /// # Errors
 /// The region asks for more than a function has room for.
-pub fn compile(region: &Region, target: Target, ops: &[Op]) -> Made<Vec<u8>> {
+pub fn compile(region: &Loop, target: Target, ops: &[Op]) -> Made<Vec<u8>> {
     let e = Emit::of_loop(&region.blocks[0].body, target);
     let uniforms = region.uniforms.len() as u32;
     let kept = uniforms + 2 * MOST_APART as u32;

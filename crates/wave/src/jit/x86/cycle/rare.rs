@@ -1,10 +1,10 @@
 //! Code of a region that is seldom run, behind all other.
 
+use super::super::assembler::{Jump, Made};
 use super::super::emit::row;
 use super::super::emit::{REGS, low};
-use super::super::machine::{Jump, Made};
 use super::{B, CONTEXT, Cycle, PATIENCE, context};
-use crate::jit::enter::{Context, one, tired};
+use crate::kernels::compiled::{Context, one_of_loop, tired};
 use iced_x86::{Code, MemoryOperand, Register};
 use shader::bytecode::Op;
 use std::mem::offset_of;
@@ -81,7 +81,7 @@ impl Cycle<'_> {
                 m.rr(Code::Mov_r64_rm64, Register::RDI, CONTEXT)?;
                 m.r64(Register::RSI, op as u64)?;
                 m.rm(Code::Lea_r64_m, Register::RDX, row(self.call))?;
-                m.r64(Register::RAX, one as *const () as u64)?;
+                m.r64(Register::RAX, one_of_loop as *const () as u64)?;
                 m.op0(Code::VEX_Vzeroupper)?;
                 m.r(Code::Call_rm64, Register::RAX)?;
                 self.keep(stub.held, false)?;

@@ -1,6 +1,6 @@
 //! Branches within a segment: where values lie when a warp jumps over one, and when it has been through it.
 
-use super::super::machine::{Jump, Made, TooMuch, Width};
+use super::super::assembler::{Jump, Made, TooMuch, Width};
 use super::place::row;
 use super::{Emit, NEVER, Place};
 use crate::jit::nodes::body::Item;

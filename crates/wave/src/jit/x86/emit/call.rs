@@ -1,14 +1,14 @@
 //! What a segment with branches has beside arithmetic: counters that are passed, and kernels for lanes out of the ordinary.
 
+use super::super::assembler::{Jump, Made, POOL, TooMuch, Width};
 use super::super::cycle::Arg;
-use super::super::machine::{Jump, Made, POOL, TooMuch, Width};
 use super::place::row;
 use super::{CALLERS, EXEC, Emit, LIVE, OFFSETS, REGS, WARPS, low};
+use crate::counting::tally::{Counting, Row};
 use crate::jit::nodes::body::Item;
-use crate::jit::one;
+use crate::kernels::compiled::one;
 use crate::state::Kernel;
 use crate::state::State;
-use crate::tally::{Counting, Row};
 use iced_x86::{Code, MemoryOperand, Register};
 use shader::bytecode::Op;
 use std::mem::offset_of;

@@ -1,6 +1,6 @@
 //! Nodes and stores as instructions.
 
-use super::super::machine::{Made, Source, TooMuch, Width};
+use super::super::assembler::{Made, Source, TooMuch, Width};
 use super::{Emit, NEVER, REGS, row};
 use crate::recording::{Bin, Id, Node, Tri, Un};
 use iced_x86::{Code, MemoryOperand, Register};

@@ -1,6 +1,6 @@
 //! The loop over live warps: how many side by side, what they have in common in registers of its own.
 
-use super::super::machine::{Made, Width};
+use super::super::assembler::{Made, Width};
 use super::{Emit, LIVE, MOST_SIDE_BY_SIDE, OFFSETS, PINS, Place, WARPS, low};
 use crate::jit::nodes::body::{Item, chain, computed};
 use crate::recording::{Id, Node};

@@ -14,7 +14,7 @@ mod state;
 pub use call::Calls;
 pub use place::row;
 
-use super::machine::{Machine, Made, Target, TooMuch, Width};
+use super::assembler::{Assembler, Made, Target, TooMuch, Width};
 use crate::jit::nodes::body::{Body, Item};
 use crate::jit::nodes::region::Check;
 use crate::recording::{Id, Node};
@@ -69,7 +69,7 @@ pub struct Emit<'s> {
     /// A segment's: nodes that are set aside, and what [`Item::Check`] is about.
     aside: &'s [Id],
     checks: &'s [Check],
-    pub m: Machine,
+    pub m: Assembler,
     /// By register: what is in it.
     vectors: Vec<Option<Id>>,
     masks: Vec<Option<Id>>,
@@ -107,7 +107,7 @@ impl<'s> Emit<'s> {
             body,
             aside: &[],
             checks: &[],
-            m: Machine::new(target),
+            m: Assembler::new(target),
             vectors: vec![None; if target.width == Width::Whole { 32 } else { 16 }],
             masks: vec![None; 8],
             place: vec![Place::default(); n],

@@ -1,6 +1,6 @@
 //! Where values are: registers, rows of the stack frame, what the wave's registers still hold.
 
-use super::super::machine::{Made, Source, TooMuch, Width};
+use super::super::assembler::{Made, Source, TooMuch, Width};
 use super::{EXEC, Emit, NEVER, OFFSETS, REGS, WARPS};
 use crate::recording::{Bin, Id, Node};
 use iced_x86::{Code, MemoryOperand, Register};

@@ -1,6 +1,6 @@
 //! What loops tell the emitter and ask of it: sides, registers that they keep for themselves, and where values lie.
 
-use super::super::machine::{Made, Target, TooMuch, Width};
+use super::super::assembler::{Made, Target, TooMuch, Width};
 use super::{Calls, Emit, Place};
 use crate::jit::nodes::body::Body;
 use crate::jit::nodes::region::Check;

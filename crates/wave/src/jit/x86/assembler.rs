@@ -50,7 +50,7 @@ pub enum Source {
 #[derive(Clone, Copy)]
 pub struct Jump(usize);
 
-pub struct Machine {
+pub struct Assembler {
     pub width: Width,
     /// As [`Target::own_loads`].
     pub own_loads: bool,
@@ -70,9 +70,9 @@ pub struct Machine {
 
 pub const POOL: Register = Register::R9;
 
-impl Machine {
-    pub fn new(target: Target) -> Machine {
-        Machine {
+impl Assembler {
+    pub fn new(target: Target) -> Assembler {
+        Assembler {
             width: target.width,
             own_loads: target.own_loads,
             encoder: Encoder::new(64),
@@ -128,7 +128,7 @@ impl Machine {
         self.made(Instruction::with3(code, a, b, c))
     }
 
-    /// A jump to where [`Machine::land`] is called with it.
+    /// A jump to where [`Assembler::land`] is called with it.
     pub fn jump(&mut self, code: Code) -> Made<Jump> {
         // Far enough that the encoder takes four bytes.
         self.made(Instruction::with_branch(code, self.at as u64 + (1 << 20)))?;
@@ -354,5 +354,5 @@ impl Machine {
     }
 }
 
-/// The pool's key for [`Machine::bits`]: the bits of a NaN that no kernel has.
+/// The pool's key for [`Assembler::bits`]: the bits of a NaN that no kernel has.
 const BITS: u32 = 0xFFC0_B175;

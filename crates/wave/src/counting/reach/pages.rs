@@ -2,7 +2,7 @@
 //! a page, for what its core keeps of translations is more than a stretch has; the unit keeps all.
 
 use super::Reach;
-use crate::reach::Asks;
+use crate::counting::reach::Asks;
 use std::ops::AddAssign;
 
 /// Lines of a page of 4 KiB.

@@ -7,10 +7,9 @@
 //! that nobody saw. It is taken by images, which have no more lines than they have memory for, and otherwise by stretches of 64 KiB of
 //! memory. What no two stretches have met is nothing shared: there are as many of its lines as a stretch has, times stretches.
 
-#[path = "pages.rs"]
 pub mod pages;
 
-use crate::tally::AccessKind;
+use crate::counting::tally::AccessKind;
 use std::ops::Range;
 
 /// A list that has grown to this is made short: what is there twice first, then by halves.
@@ -214,7 +213,9 @@ impl Reach {
             };
             let within = match image {
                 Some(first) => Some((first, lines)),
-                None => crate::reach::of(&self.buffers, ((met[0].0 >> 12) << 10) | (met[0].0 % REGION)),
+                None => {
+                    crate::counting::reach::of(&self.buffers, ((met[0].0 >> 12) << 10) | (met[0].0 % REGION))
+                }
             };
             Group { asks, met: met.to_vec(), within, unseen, alone: by_whole(here) }
         };

@@ -1,6 +1,6 @@
 //! What the L2 holds from one workload to the next.
 //!
-//! A workload's lines are known where it was followed, and elsewhere by how many there are ([`crate::reach`]): those are taken to lie around the
+//! A workload's lines are known where it was followed, and elsewhere by how many there are ([`crate::counting::reach`]): those are taken to lie around the
 //! ones that are known. What a workload asks memory for and the L2 has still, memory need not give. It has it still if what was asked for
 //! since is no more than it holds: of the workload that had it last and of the one that asks now, half of each lies between. What many
 //! parts of a workload ask for, it asks for first and last.
@@ -8,8 +8,8 @@
 //! Lines that became dirty are written once, and are their writer's. The driver cleans the L2 before a command buffer's first workload: what
 //! is dirty is clean from then on, and stays.
 
-use crate::reach::{Asked, Asks, Bits, Located, REGION};
-use crate::tally::AccessKind;
+use crate::counting::reach::{Asked, Asks, Bits, Located, REGION};
+use crate::counting::tally::AccessKind;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 

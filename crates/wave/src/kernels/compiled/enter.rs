@@ -1,14 +1,13 @@
 //! Going into a region: what its code asks of the wave, and where the wave goes on behind it.
 
-use super::nodes::region::Storage;
+use crate::counting::tally::{Access, AccessKind, Row};
 use crate::kernels::control::{fault, out_of_patience};
 use crate::kernels::count;
 use crate::kernels::mask;
 use crate::kernels::memory::linear::{buffer, push, shared, shared_of};
 use crate::kernels::regs::src64;
 use crate::state::{At, State};
-use crate::tally::{Access, AccessKind, Row};
-use shader::bytecode::{Code, Op};
+use shader::bytecode::{Code, Op, Reg};
 use shader::cost::COUNTED;
 use simd::Level;
 use std::mem::MaybeUninit;
@@ -17,6 +16,18 @@ use std::mem::MaybeUninit;
 const WORDS: usize = 16;
 /// Workgroups that share a wave, at most one a warp.
 const GROUPS: usize = 16;
+
+/// Kinds of memory that a loop loads from, at most.
+pub const MOST_STORAGES: usize = 8;
+
+/// What loads read from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Storage {
+    /// The buffer whose descriptor's address the register holds.
+    Buffer(Reg),
+    Shared,
+    Push,
+}
 
 /// What loads read from, as code has it.
 #[repr(C)]
@@ -54,7 +65,7 @@ pub struct Context {
     pub lines: u64,
     pub exec: [u16; 16],
     pub began: [u16; 16],
-    pub memory: [MaybeUninit<Memory>; super::nodes::region::MOST_PLACES],
+    pub memory: [MaybeUninit<Memory>; MOST_STORAGES],
     /// Workgroups to come, the last of them first: their warps, and their memory's [`Memory::ptr`] and [`Memory::middle`].
     pub groups: u32,
     pub group_live: [u32; GROUPS],
@@ -164,7 +175,7 @@ pub unsafe fn run(st: &mut State, op: *const Op) -> *const Op {
         lines: 0,
         exec: mask::exec(st),
         began: std::array::from_fn(|w| st.count.began[w]),
-        memory: [MaybeUninit::uninit(); super::nodes::region::MOST_PLACES],
+        memory: [MaybeUninit::uninit(); MOST_STORAGES],
         groups: 0,
         group_live: [0; GROUPS],
         group_ptr: [std::ptr::null(); GROUPS],

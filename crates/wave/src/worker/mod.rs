@@ -1,15 +1,18 @@
 //! Runs workgroups of a dispatch on one thread.
 
+pub mod graphics;
+pub mod packing;
+
 use crate::arena::Arena;
 use crate::engine::{Engine, Setup};
 use crate::host::{Host, ImageWarp, Table};
 use crate::kernels::count;
 use crate::made::MadeUp;
 use crate::memory::Aligned;
-use crate::packing::{Packing, pattern};
 use crate::rays::Queries;
 use crate::state::{At, State, Status, Stop};
 use crate::tier::Compile;
+use crate::worker::packing::{Packing, pattern};
 use shader::bytecode::{Code, Op, Program, Reg, UNIT_BYTES};
 use shader::ir::{Input, Ty};
 use simd::Level;
@@ -69,9 +72,9 @@ pub struct Worker {
     /// The program has control barriers that waves of one workgroup must meet at.
     meets: bool,
     /// Counts since somebody took them; of one program at a time.
-    pub tally: crate::tally::Tally,
+    pub tally: crate::counting::tally::Tally,
     /// Register files of graphics programs.
-    pub(crate) files: crate::graphics::Files,
+    pub(crate) files: crate::worker::graphics::Files,
     /// No other thread works for the device.
     pub alone: bool,
 }

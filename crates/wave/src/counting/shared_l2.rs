@@ -1,10 +1,10 @@
-//! One L2 for all of a workload's stretches: those that were followed had one each ([`crate::cache`]), and what several of them asked
-//! memory for, it gives once as long as it stays there ([`crate::reach`]).
+//! One L2 for all of a workload's stretches: those that were followed had one each ([`crate::counting::cache`]), and what several of them asked
+//! memory for, it gives once as long as it stays there ([`crate::counting::reach`]).
 
-use crate::cache::{Trace, Traced};
-use crate::held::Held;
-use crate::reach::{Asked, Asks};
-use crate::tally::{Access, AccessKind, Tex, Usage};
+use crate::counting::cache::{Trace, Traced};
+use crate::counting::held::Held;
+use crate::counting::reach::{Asked, Asks};
+use crate::counting::tally::{Access, AccessKind, Tex, Usage};
 
 /// Of a line, in what was traced once it is known what stretches share.
 const PARTS: u64 = 1 << 12;

@@ -3,8 +3,8 @@
 //! stays until its line is replaced: a line that becomes dirty is one that will be written to the next memory. Atomics are
 //! done in the L2.
 
-use crate::reach::{Asks, Reach, Stretch};
-use crate::tally::AccessKind;
+use crate::counting::reach::{Asks, Reach, Stretch};
+use crate::counting::tally::AccessKind;
 use counters::{By, names};
 use parking_lot::Mutex;
 use std::ops::Range;

@@ -15,6 +15,7 @@
 //! [`Input::SubgroupLane`] and [`Input::DeviceIndex`] are filled here; the caller may leave them.
 
 use crate::arena::Arena;
+use crate::counting::tally::AccessKind;
 use crate::engine::{Engine, Setup};
 use crate::host::{Host, Table};
 use crate::kernels::count;
@@ -22,7 +23,6 @@ use crate::made::MadeUp;
 use crate::memory::Aligned;
 use crate::rays::Queries;
 use crate::state::{At, State, Stop};
-use crate::tally::AccessKind;
 use crate::worker::{Worker, splat};
 use shader::bytecode::{Program, Reg, UNIT_BYTES};
 use shader::ir::Input;

@@ -1,8 +1,8 @@
 //! What a worker counts while programs run: a row for each counter of the program ([`shader::cost::Profile`]).
 
-use crate::cache::{Cache, Sizes, TexelTrace, Trace, Traced};
-use crate::reach::Reach;
-use crate::reach::pages::Pages;
+use crate::counting::cache::{Cache, Sizes, TexelTrace, Trace, Traced};
+use crate::counting::reach::Reach;
+use crate::counting::reach::pages::Pages;
 use counters::{By, names};
 use shader::bytecode::Program;
 use shader::cost::{COUNTED, Cost};
