@@ -30,6 +30,7 @@ pub use graphics::{Job, Lanes};
 pub use host::{Filter, Filtering, Group, Host, HostRef, ImageWarp, ImageWave, Own, Table};
 pub use made::{MadeUp, Meaning};
 pub use rays::{Queries, RayWave, TraceWave};
+pub use shared_l2::L2;
 pub use state::{At, Fault, Kernel, State, Status, Stop};
 pub use tally::{BlockRow, Usage};
 pub use tier::Compile;
