@@ -335,7 +335,7 @@ fn steps(folder: &Path) -> Result<Steps> {
     let file = folder.join(capture::SCHEDULE);
     let text = std::fs::read_to_string(&file).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => Error(format!(
-            "{}: not found: the capture is from an older version or of several processes, or this is not a folder from `tuff run --capture`",
+            "{}: not found: the capture is from an older version, or this is not a folder from `tuff run --capture`",
             file.display()
         )),
         _ => Error::file(&file, e),

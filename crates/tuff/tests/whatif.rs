@@ -10,15 +10,19 @@ const MODELS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../counters/models");
 
 /// Runs `tuff` with these arguments, on a model: whether it ended well, and what it says.
 fn tuff(arguments: &[&str], gpu: Option<&Path>) -> (bool, String, String) {
+    let gpu = gpu.map(|gpu| ("TUFF_GPU", gpu.to_str().unwrap()));
+    tuff_with(arguments, &gpu.into_iter().collect::<Vec<_>>())
+}
+
+/// The same with these settings.
+fn tuff_with(arguments: &[&str], settings: &[(&str, &str)]) -> (bool, String, String) {
     let mut command = Command::new(TUFF);
     command
         .args(arguments)
         .env("TUFF_THREADS", "2")
         .env("TUFF_CONFORMANCE", "1.4.0.0")
-        .env_remove("TUFF_GPU");
-    if let Some(gpu) = gpu {
-        command.env("TUFF_GPU", gpu);
-    }
+        .env_remove("TUFF_GPU")
+        .envs(settings.iter().copied());
     let done = command.output().unwrap();
     let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
     (done.status.success(), text(&done.stdout), text(&done.stderr))
@@ -189,4 +193,71 @@ fn a_capture_tells_what_an_l2_of_another_size_takes() {
     };
     near(told, whole, "whole");
     workloads.iter().for_each(|(name, ns)| near(of[name], *ns, name));
+}
+
+/// What a capture has for `tuff whatif` is the same, byte by byte, with every SIMD level, one thread and two, with and without compiled code, and
+/// whatever pauses the program makes.
+#[test]
+fn a_capture_does_not_depend_on_the_host() {
+    let folder = temporary::folder("tuff-").unwrap();
+    let at = folder.path();
+    let all = programs(at);
+    let rows: [&[(&str, &str)]; 6] = [
+        &[],
+        &[("TUFF_SIMD", "portable"), ("TUFF_THREADS", "1")],
+        &[("TUFF_SIMD", "avx2"), ("TUFF_JIT", "0")],
+        &[("TUFF_SIMD", "avx512"), ("TUFF_JIT", "always")],
+        &[("TUFF_THREADS", "1"), ("TUFF_JIT", "always")],
+        &[("TUFF_JIT", "0")],
+    ];
+    // A generator of random numbers for the pauses: of up to 60 ms, before each request.
+    let mut random = 1u64;
+    let mut pause = || {
+        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (random >> 33) % 60
+    };
+    let mut first: Option<(String, Value)> = None;
+    for (n, settings) in rows.iter().enumerate() {
+        let to = at.join(n.to_string()).to_str().unwrap().to_string();
+        let mut requests = String::new();
+        for request in &all {
+            let pause = if n == 0 { 0 } else { pause() };
+            requests += &format!("sleep 0.{pause:03}; printf '%s\\n' '{request}'; ");
+        }
+        let line = format!("{{ {requests}}} | '{TUFF}' child > /dev/null");
+        let (ended, _, said) = tuff_with(&["run", "--capture", &to, "--", "sh", "-c", &line], settings);
+        assert!(ended, "{settings:?}: {said}");
+        let schedule = std::fs::read_to_string(Path::new(&to).join("schedule.json")).unwrap();
+        let (_, _, told) = asked(&to, &["--cores", "14", "--l2", "256", "--bus", "8"]);
+        match &first {
+            None => first = Some((schedule, told)),
+            Some((same, answer)) => {
+                assert!(schedule == *same, "{settings:?}: another schedule.json");
+                assert_eq!(told, *answer, "{settings:?}");
+            }
+        }
+    }
+}
+
+/// Two processes side by side, each with a GPU of its own: together they take what they take alone, now and on another model.
+#[test]
+fn a_capture_of_several_processes_is_the_sum_of_theirs() {
+    let folder = temporary::folder("tuff-").unwrap();
+    let at = folder.path();
+    let [one, two] = ["saxpy", "trans"].map(|k| kernel(at, k));
+    let child = |request: &str| format!("printf '%s\\n' '{request}' | '{TUFF}' child > /dev/null");
+    let to = at.join("both").to_str().unwrap().to_string();
+    let line = format!("{} & {} & wait", child(&one), child(&two));
+    let (ended, _, said) = tuff(&["run", "--capture", &to, "--", "sh", "-c", &line], None);
+    assert!(ended, "{said}");
+    let alone = [("one", &one), ("two", &two)];
+    let alone = alone.map(|(name, request)| capture(at, name, std::slice::from_ref(request), None));
+    for change in [&[][..], &["--cores", "4", "--l2", "256", "--bus", "16"]] {
+        let (whole, workloads, _) = asked(&to, change);
+        let each = alone.each_ref().map(|c| asked(c, change));
+        assert_eq!(whole, each.iter().map(|e| e.0).sum::<u64>());
+        let mut sum = BTreeMap::new();
+        each.iter().flat_map(|e| &e.1).for_each(|(name, ns)| *sum.entry(name.clone()).or_insert(0) += ns);
+        assert_eq!(workloads, sum);
+    }
 }
