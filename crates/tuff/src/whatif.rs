@@ -330,8 +330,20 @@ fn json(name: &str, asked: &Asked, found: &Found) -> Value {
     })
 }
 
-/// The schedule of a capture.
+/// The schedule of a capture, all of it.
 fn steps(folder: &Path) -> Result<Steps> {
+    let steps = read(folder)?;
+    match steps.lost {
+        0 => Ok(steps),
+        n => Err(Error(format!(
+            "{}: {n} steps exceeded the limit and are missing: capture fewer frames",
+            folder.join(capture::SCHEDULE).display()
+        ))),
+    }
+}
+
+/// As much of it as there is.
+fn read(folder: &Path) -> Result<Steps> {
     let file = folder.join(capture::SCHEDULE);
     let text = std::fs::read_to_string(&file).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => Error(format!(
@@ -354,13 +366,20 @@ fn steps(folder: &Path) -> Result<Steps> {
         return Err(Error(format!("{}: a job refers to work that does not exist", file.display())));
     }
     steps.model.check().map_err(|e| Error(format!("{}: model: {e}", file.display())))?;
-    match steps.lost {
-        0 => Ok(steps),
-        n => Err(Error(format!(
-            "{}: {n} steps exceeded the limit and are missing: capture fewer frames",
-            file.display()
-        ))),
+    Ok(steps)
+}
+
+/// Whether a capture's schedule gives the times that the capture has. One that is not whole, or of a program without any work, has nothing to compare.
+pub fn check(folder: &Path) -> Result<()> {
+    if !folder.join(capture::SCHEDULE).exists() {
+        return Ok(());
     }
+    let steps = read(folder)?;
+    if steps.lost > 0 {
+        return Ok(());
+    }
+    let capture = Capture::read(&folder.join(capture::FILE))?;
+    same_as_captured(&capture, &Replay::run(&steps, &steps.model), &steps)
 }
 
 pub fn run(args: &Args) -> Result<()> {

@@ -42,7 +42,7 @@ fn programs(folder: &Path) -> Vec<String> {
 fn capture(folder: &Path, name: &str, programs: &[String], gpu: Option<&Path>) -> String {
     let to = folder.join(name).to_str().unwrap().to_string();
     let line = format!("printf '%s\\n' '{}' | '{TUFF}' child > /dev/null", programs.join("' '"));
-    let (ended, _, said) = tuff(&["run", "--capture", &to, "--", "sh", "-c", &line], gpu);
+    let (ended, _, said) = tuff(&["run", "--check", "--capture", &to, "--", "sh", "-c", &line], gpu);
     assert!(ended, "{said}");
     to
 }
@@ -225,7 +225,8 @@ fn a_capture_does_not_depend_on_the_host() {
             requests += &format!("sleep 0.{pause:03}; printf '%s\\n' '{request}'; ");
         }
         let line = format!("{{ {requests}}} | '{TUFF}' child > /dev/null");
-        let (ended, _, said) = tuff_with(&["run", "--capture", &to, "--", "sh", "-c", &line], settings);
+        let (ended, _, said) =
+            tuff_with(&["run", "--check", "--capture", &to, "--", "sh", "-c", &line], settings);
         assert!(ended, "{settings:?}: {said}");
         let schedule = std::fs::read_to_string(Path::new(&to).join("schedule.json")).unwrap();
         let (_, _, told) = asked(&to, &["--cores", "14", "--l2", "256", "--bus", "8"]);
@@ -248,7 +249,7 @@ fn a_capture_of_several_processes_is_the_sum_of_theirs() {
     let child = |request: &str| format!("printf '%s\\n' '{request}' | '{TUFF}' child > /dev/null");
     let to = at.join("both").to_str().unwrap().to_string();
     let line = format!("{} & {} & wait", child(&one), child(&two));
-    let (ended, _, said) = tuff(&["run", "--capture", &to, "--", "sh", "-c", &line], None);
+    let (ended, _, said) = tuff(&["run", "--check", "--capture", &to, "--", "sh", "-c", &line], None);
     assert!(ended, "{said}");
     let alone = [("one", &one), ("two", &two)];
     let alone = alone.map(|(name, request)| capture(at, name, std::slice::from_ref(request), None));
