@@ -68,6 +68,11 @@ impl L2s {
         (counts, curve)
     }
 
+    /// So many lines, which nobody will ask for again, come and go.
+    pub fn stream(&mut self, lines: u64) {
+        self.each(|l2, held| held.stream(lines, l2.lines));
+    }
+
     /// Writes what is dirty: how many lines.
     pub fn clean(&mut self) -> u64 {
         self.each(|_, held| held.clean()).0
