@@ -28,11 +28,6 @@ pub fn traced(m: &Model, c: u64, chunks: u64, n: u64) -> Option<Sizes> {
     (chunks <= SMALL || c % n == (n / 2 + anywhere) % n).then(|| caches(m))
 }
 
-/// Lines that the L2 holds.
-pub fn l2_lines(m: &Model) -> u64 {
-    (m.memory.l2_kib << 10) / LINE
-}
-
 /// The caches of a core, and the L2s.
 pub fn caches(m: &Model) -> Sizes {
     let modelled = Sizes::of_kib(m.core.l1_kib as u32, m.core.texture_l1_kib as u32, m.memory.l2_kib as u32);

@@ -1,6 +1,5 @@
 //! The device's L2; and for a capture L2s of other sizes, which go through the same, so that it tells what a program would take with them.
 
-use crate::count;
 use counters::model::{self, LINE};
 use counters::{Counts, Curve, work};
 use std::ops::Range;
@@ -22,8 +21,8 @@ static OTHERS: LazyLock<Others> = LazyLock::new(|| {
     let captured = s.capture.is_some() && s.trace != Some(settings::Trace::All);
     let kib = if captured { work::other_l2s(model::current()) } else { vec![] };
     let sets = kib.iter().map(|kib| Sizes::of_kib(0, 0, *kib as u32).l2).collect();
-    let lines = kib.iter().enumerate();
-    let l2s = lines.map(|(n, kib)| L2 { lines: (kib << 10) / LINE, other: Some(n) }).collect();
+    let places = kib.iter().enumerate();
+    let l2s = places.map(|(n, kib)| L2 { lines: lines_of(*kib), other: Some(n) }).collect();
     Others { kib, sets, l2s }
 });
 
@@ -43,7 +42,11 @@ pub fn others() -> &'static [L2] {
 
 /// The modelled one.
 pub fn modelled() -> L2 {
-    L2 { lines: count::l2_lines(model::current()), other: None }
+    L2 { lines: lines_of(model::current().memory.l2_kib), other: None }
+}
+
+fn lines_of(kib: u64) -> u64 {
+    (kib << 10) / LINE
 }
 
 /// What they hold.

@@ -144,7 +144,7 @@ impl Second {
 
     /// An L1 asks for a line, and memory is asked for it in turn if need be; `notes`: which lines those are is noted. [`Traced::Missed`] of
     /// atomics, [`Traced::Far`].
-    #[inline(never)]
+    #[inline]
     fn ask(&mut self, asks: Asks, line: u64, notes: bool) -> [bool; 2] {
         let writes = !matches!(asks, Asks::Texel | Asks::LoadStore(AccessKind::Read));
         let had = match set_of(&mut self.sets, line) {
@@ -300,8 +300,8 @@ impl Cache {
         self.others.iter_mut().map(take).collect()
     }
 
-    /// A line that an L1 lacks: as [`Second::ask`].
-    #[inline(always)]
+    /// A line that an L1 lacks: as [`Second::ask`]. Out of line, for accesses are inlined into every kernel.
+    #[inline(never)]
     fn beyond(&mut self, asks: Asks, line: u64) -> [bool; 2] {
         let found = self.second.ask(asks, line, self.whole.is_none());
         for o in &mut self.others {
