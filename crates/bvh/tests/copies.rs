@@ -144,7 +144,8 @@ fn an_update_hits_what_a_build_hits() {
                 ..instance
             };
             let before = hits(&world, top.bytes(), 8);
-            update(Level::widest(None), top.bytes(), top.bytes(), &Input::Instances(&[shifted]), &Alone).unwrap();
+            update(Level::widest(None), top.bytes(), top.bytes(), &Input::Instances(&[shifted]), &Alone)
+                .unwrap();
             (
                 before,
                 hits(&world, top.bytes(), 8),

@@ -98,8 +98,13 @@ fn random_flips() {
             let damaged = world.bottoms[0].bytes();
             statistics(damaged);
             if compacted_size(damaged).is_some() {
-                let _ =
-                    update(simd::Level::widest(None), damaged, scratch.bytes(), &Input::Geometries(&input), &Alone);
+                let _ = update(
+                    simd::Level::widest(None),
+                    damaged,
+                    scratch.bytes(),
+                    &Input::Geometries(&input),
+                    &Alone,
+                );
                 let _ = serialize(top.bytes(), &[0; 16], &[0; 16], scratch.bytes());
             }
         }
