@@ -88,10 +88,28 @@ fn each_draw_has_its_blocks() {
     assert!(dispatch["workload"].as_str().unwrap().ends_with(" 1000x1x1"), "{dispatch}");
 }
 
+/// A capture by `tuff run`, which checks it.
+fn captured() -> PathBuf {
+    let child = Path::new(env!("CARGO_BIN_EXE_layer-child"));
+    let tuff = child.with_file_name("tuff");
+    if !tuff.exists() {
+        not_run::say("checks of a_capture_has_them_too", "cargo build -p tuff");
+        return run("TUFF_CAPTURE");
+    }
+    let folder = client::scratch("by-draw-checked").expect("a temporary folder");
+    let mut command = Command::new(tuff);
+    crate::common::driver().prepare(&mut command, Threads::Count(2));
+    command.args(["run", "--check", "--capture"]).arg(&folder).arg("--").arg(child).arg("diagram");
+    let output = command.output().expect("it runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && said.contains(" 0 violated"), "{said}");
+    folder
+}
+
 /// A capture's draws are those of its shaders' files.
 #[test]
 fn a_capture_has_them_too() {
-    let folder = run("TUFF_CAPTURE");
+    let folder = captured();
     let (capture, fragment) =
         (read(&folder.join("capture.json")), shader(&folder.join("shaders"), "fragment"));
     std::fs::remove_dir_all(&folder).expect("it was made here");

@@ -32,4 +32,4 @@ pub use cost::{Ask, Job, Load};
 pub use event::{Counts, Event, EventCounts, Phase, Unit, UnitCounts};
 pub use model::Model;
 pub use names::By;
-pub use work::Work;
+pub use work::{Curve, Work};

@@ -35,8 +35,63 @@ pub struct Work {
     /// Tasks follow one another, on one core.
     #[serde(default)]
     serial: bool,
+    /// What it would have counted with other L2s, where that differs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    l2s: Vec<WithL2>,
     /// Cycles of its jobs under the model that ran.
     cycles: [u64; 2],
+}
+
+/// What a workload would have counted with an L2 of another size.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+struct WithL2 {
+    kib: u64,
+    /// Only what differs.
+    counted: Counted,
+    /// Of groups of draws, [`cost::Ask::Far`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    far: Vec<u64>,
+}
+
+/// KiB of the L2s that a capture tells of, besides the modelled one.
+const L2_KIB: [u64; 6] = [256, 512, 1024, 2048, 4096, 8192];
+
+/// Sizes of L2s that a capture under this model tells of, besides the model's own.
+pub fn other_l2s(m: &Model) -> Vec<u64> {
+    L2_KIB.into_iter().filter(|kib| *kib != m.memory.l2_kib).collect()
+}
+
+/// What work counts with each of [`other_l2s`], by how much it differs from what it counts with the modelled L2. Differences wrap around. It is
+/// empty where there is no capture.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Curve {
+    counts: Vec<Counts>,
+    /// The same of [`cost::Ask::Far`], of each draw in order.
+    far: Vec<Vec<u64>>,
+}
+
+impl Curve {
+    /// Of what counts this, and with other L2s those.
+    pub fn of(counts: &Counts, others: &[Counts]) -> Curve {
+        Curve { counts: others.iter().map(|o| o.since(counts)).collect(), far: vec![] }
+    }
+    pub fn add(&mut self, o: &Curve) {
+        if self.counts.len() < o.counts.len() {
+            self.counts.resize(o.counts.len(), Counts::default());
+        }
+        self.counts.iter_mut().zip(&o.counts).for_each(|(a, b)| *a += b);
+    }
+    /// Of one more draw, which counted `counts`.
+    pub fn draw(&mut self, counts: &Counts, more: &Curve) {
+        self.add(more);
+        self.far.resize(self.counts.len(), vec![]);
+        let far = |c: &Counts| Load::of(c, Phase::Main)[cost::Ask::Far];
+        for (all, more) in self.far.iter_mut().zip(&more.counts) {
+            let mut with = *counts;
+            with += more;
+            all.push(far(&with).wrapping_sub(far(counts)));
+        }
+    }
 }
 
 /// Draws that share a core.
@@ -61,10 +116,18 @@ impl Counted {
         let some = c.0.iter().enumerate().filter(|(i, n)| **n != 0 && !timed.contains(i));
         Counted(some.map(|(i, n)| (i as u16, *n)).collect())
     }
+    /// Of `c` only what it was not `before`.
+    fn changed(c: &Counts, before: &Counts) -> Counted {
+        let some = c.0.iter().zip(&before.0).enumerate().filter(|(_, (n, before))| n != before);
+        Counted(some.map(|(i, (n, _))| (i as u16, *n)).collect())
+    }
     fn counts(&self) -> Counts {
         let mut c = Counts::default();
-        self.0.iter().for_each(|(i, n)| c.0[*i as usize] = *n);
+        self.change(&mut c);
         c
+    }
+    fn change(&self, c: &mut Counts) {
+        self.0.iter().for_each(|(i, n)| c.0[*i as usize] = *n);
     }
 }
 
@@ -89,7 +152,7 @@ impl<'d> Deserialize<'d> for Counted {
     }
 }
 
-/// Keys of a model file that decide what is counted: of another value a capture cannot tell.
+/// Keys of a model file that decide what is counted: of another value a capture cannot tell, but for the sizes of L2s in [`other_l2s`].
 pub const COUNTED: [&str; 6] =
     ["core.l1_kib", "core.texture_l1_kib", "core.tile_kib", "tiler.deferred", "memory.l2_kib", "memory.afbc"];
 
@@ -97,6 +160,22 @@ impl Work {
     /// A dispatch, or a transfer of the compute queue, that took this job.
     pub fn compute(c: &Counts, job: &Job) -> Work {
         Work::new(Kind::Compute, c, [job.cycles, 0])
+    }
+    /// What it would have counted with other L2s than this model's; it is no render pass.
+    pub fn with_l2s(mut self, c: &Counts, curve: &Curve, m: &Model) -> Work {
+        self.l2s = self.curve(c, curve, m, |_| vec![]);
+        self
+    }
+    /// `far`: of groups of draws, with each L2.
+    fn curve(&self, c: &Counts, curve: &Curve, m: &Model, far: impl Fn(usize) -> Vec<u64>) -> Vec<WithL2> {
+        let own = Counted::of(c).counts();
+        let with = |(n, (kib, more)): (usize, (u64, &Counts))| {
+            let mut with = own;
+            with += more;
+            WithL2 { kib, counted: Counted::changed(&with, &own), far: far(n) }
+        };
+        let all = other_l2s(m).into_iter().zip(&curve.counts).enumerate().map(with);
+        all.filter(|w| !w.counted.0.is_empty()).collect()
     }
     /// A transfer of the main queue, whose tasks weigh so much.
     pub fn tiles(c: &Counts, weights: Vec<u64>, job: &Job) -> Work {
@@ -111,34 +190,62 @@ impl Work {
         serial: bool,
         jobs: [&Job; 2],
         m: &Model,
+        curve: &Curve,
     ) -> Work {
         let groups = cost::grouped(draws, touched, m);
-        let groups = groups.chunks(groups.len().div_ceil(GROUPS).max(1)).map(|some| {
+        let together = groups.len().div_ceil(GROUPS).max(1);
+        let sum_of = |some: &[(usize, Draw)]| {
             let mut sum = Draw::default();
             some.iter().for_each(|(_, d)| sum.add(d));
+            sum
+        };
+        let kept = groups.chunks(together).map(|some| {
+            let sum = sum_of(some);
             let load = &sum.load.0;
             let some = load.iter().rposition(|n| *n > 0).map_or(0, |last| last + 1);
             Group { load: load[..some].to_vec(), tasks: sum.tasks }
         });
-        let draws = groups.collect();
+        let kept = kept.collect();
+        // With another L2 the same draws share a core.
+        let far = |n: usize| {
+            let mut more = curve.far.get(n).into_iter().flatten();
+            let of = |some: &[(usize, Draw)]| {
+                let draws = some.iter().map(|(n, _)| n).sum();
+                let own = sum_of(some).load[cost::Ask::Far];
+                more.by_ref().take(draws).fold(own, |sum, far| sum.wrapping_add(*far))
+            };
+            groups.chunks(together).map(of).collect()
+        };
         let cycles = jobs.map(|j| j.cycles);
-        Work { draws, weights, touched, serial, ..Work::new(Kind::Pass, c, cycles) }
+        let work = Work { draws: kept, weights, touched, serial, ..Work::new(Kind::Pass, c, cycles) };
+        Work { l2s: work.curve(c, curve, m, far), ..work }
     }
     fn new(kind: Kind, c: &Counts, cycles: [u64; 2]) -> Work {
         let counted = Counted::of(c);
-        Work { kind, counted, draws: vec![], weights: vec![], touched: 0, serial: false, cycles }
+        Work { kind, counted, draws: vec![], weights: vec![], touched: 0, serial: false, l2s: vec![], cycles }
     }
 
     /// About as many as it takes in memory.
     pub fn bytes(&self) -> usize {
         let groups: usize = self.draws.iter().map(|g| 32 + g.load.len() * 8).sum();
-        size_of::<Work>() + self.counted.0.len() * 16 + self.weights.len() * 8 + groups
+        let with_l2 = |w: &WithL2| size_of::<WithL2>() + w.counted.0.len() * 16 + w.far.len() * 8;
+        let l2s: usize = self.l2s.iter().map(with_l2).sum();
+        size_of::<Work>() + self.counted.0.len() * 16 + self.weights.len() * 8 + groups + l2s
     }
     pub fn kind(&self) -> Kind {
         self.kind
     }
     pub fn counts(&self) -> Counts {
         self.counted.counts()
+    }
+    fn with_l2(&self, kib: u64) -> Option<&WithL2> {
+        self.l2s.iter().find(|w| w.kib == kib)
+    }
+    /// What it counts with this model's L2.
+    pub fn counts_in(&self, m: &Model) -> Counts {
+        let mut c = self.counts();
+        self.with_l2(m.memory.l2_kib).into_iter().for_each(|w| w.counted.change(&mut c));
+        c
     }
     /// The phases of [`Work::jobs`].
     pub fn phases(&self) -> [Phase; 2] {
@@ -161,14 +268,18 @@ impl Work {
     }
 
     fn follow(&self, m: &Model) -> [Job; 2] {
-        let c = self.counts();
+        let c = self.counts_in(m);
         match self.kind {
             Kind::Compute => [cost::compute(&c, m), Job::default()],
             Kind::Tiles => [Job::default(), cost::main(&c, &[], &self.weights, 0, m).job],
             Kind::Pass => {
-                let draws = self.draws.iter().map(|g| {
+                let with_l2 = self.with_l2(m.memory.l2_kib);
+                let draws = self.draws.iter().enumerate().map(|(n, g)| {
                     let mut load = Load::default();
                     load.0.iter_mut().zip(&g.load).for_each(|(to, n)| *to = *n);
+                    if let Some(far) = with_l2.and_then(|w| w.far.get(n)) {
+                        load[cost::Ask::Far] = *far;
+                    }
                     Draw { load, tasks: g.tasks }
                 });
                 let draws: Vec<Draw> = draws.collect();
@@ -215,12 +326,35 @@ mod tests {
         let weights: Vec<u64> = (0..11).map(|n| 1000 + 37 * n).collect();
         let main = cost::main(&c, &draws, &weights, 11, &m).job;
         let binning = cost::binning(&c, &m);
-        let work = Work::pass(&c, &draws, weights, 11, false, [&binning, &main], &m);
+        // With an L2 of 256 KiB each draw waits for memory more often.
+        let mut curve = Curve::default();
+        for n in 0..draws.len() as u64 {
+            let mut before = Counts::default();
+            before[(Phase::Main, Unit::Warps)] = 1;
+            before[(Phase::Main, Unit::LsReadFull)] = n * 50;
+            let mut after = before;
+            after[(Phase::Main, Unit::LsExtReadBeats)] = n * 4;
+            after[(Phase::Main, Unit::ExtReads)] = n;
+            curve.draw(&before, &Curve::of(&before, &[after, before]));
+        }
+        let work = Work::pass(&c, &draws, weights, 11, false, [&binning, &main], &m, &curve);
         let text = toml::to_string(&work).unwrap();
         let read: Work = toml::from_str(&text).unwrap();
         assert!(read == work && work.draws.len() < 100);
         assert_eq!(read.jobs(&m, &m), [binning, main]);
         assert_eq!(read.counts()[Event::MainActiveCycles], 0);
+        let l2_of = |kib: u64| {
+            let mut with = m.clone();
+            with.memory.l2_kib = kib;
+            with
+        };
+        // 0 + 1 + … + 99 lines, and waits for them.
+        let far = |kib: u64| read.counts_in(&l2_of(kib))[(Phase::Main, Unit::ExtReads)];
+        assert_eq!([256, 512, 2048].map(far), [4950, 0, 0]);
+        let small = read.with_l2(256).expect("it differs");
+        assert_eq!(small.far.iter().sum::<u64>(), 4950);
+        assert!(read.with_l2(512).is_none());
+        assert!(read.jobs(&l2_of(256), &m)[1].bytes == main.bytes + 4950 * crate::model::LINE);
         let half = Model { cores: 5, ..m.clone() };
         let [_, slow] = read.jobs(&half, &m);
         let ratio = (slow.cycles - 1000) as f64 / (main.cycles - 1000) as f64;

@@ -18,7 +18,7 @@ use crate::watch::{Pulse, submission_time};
 use ash::vk;
 use counters::bound::Spent;
 use counters::model::LINE;
-use counters::{Counts, Event, Job, Phase, cost};
+use counters::{Counts, Curve, Event, Job, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::{Blocks, Work};
@@ -564,18 +564,26 @@ impl Executor {
         let active = instrumented.map(|(object, result)| object.at(*result, work));
         blocks.add_to(&self.shared.model.core, active.as_ref(), 0, vk::ShaderStageFlags::COMPUTE);
         let mut usage = usage.into_inner();
-        if let Some(mut l2) = shared.l2() {
-            usage.share_l2(count::l2_lines(shared.model), &mut l2);
-        }
-        usage.fare_as(&wave::Usage::default());
-        let mut units = count::units(&usage);
-        count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
-        count::descriptors(&mut units, program, total.min(self.shared.model.cores));
-        let mut counts = Counts::default();
-        counts.add_units(Phase::Compute, &units);
-        counts[Event::ComputeInvocations] = total * size;
-        counts[Event::ComputeJobs] = 1;
-        counts[Event::ComputeTasks] = total;
+        let counted = |mut usage: wave::Usage| {
+            usage.fare_as(&wave::Usage::default());
+            let mut units = count::units(&usage);
+            count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
+            count::descriptors(&mut units, program, total.min(shared.model.cores));
+            let mut counts = Counts::default();
+            counts.add_units(Phase::Compute, &units);
+            counts[Event::ComputeInvocations] = total * size;
+            counts[Event::ComputeJobs] = 1;
+            counts[Event::ComputeTasks] = total;
+            counts
+        };
+        let (counts, curve) = match shared.l2() {
+            Some(mut l2) => l2.count(|l2, held| {
+                let mut usage = usage.take_in_l2(l2);
+                usage.share_l2(l2.lines, held);
+                counted(usage)
+            }),
+            None => (counted(usage), Curve::default()),
+        };
         let job = cost::compute(&counts, shared.model);
         let names = || (name(), MadeBy::of(std::slice::from_ref(&d.pipeline.title)));
         let executed = self.publisher.executed(self.place.labels(), names);
@@ -584,7 +592,7 @@ impl Executor {
             counts,
             Phase::Compute,
             job,
-            Asks { what: What::Dispatch, order: executed.order(), weights: None },
+            Asks { what: What::Dispatch, order: executed.order(), weights: None, curve },
             Ahead::dispatch,
             |line, known, job| line.dispatch(known, job, model),
             |e, span, counts, spent| {
@@ -613,16 +621,23 @@ impl Executor {
             return self.quiet.add(moved);
         }
         let model = self.shared.model;
-        let found = self.shared.find_in_l2(&reads, &writes);
         // Of what is elsewhere nothing is looked for.
         let located: u64 = reads.iter().chain(&writes).map(|r| r.end - r.start).sum();
         let others = (moved.read + moved.written).saturating_sub(located).div_ceil(LINE);
-        if let Some(mut l2) = self.shared.l2() {
-            l2.stream(others, count::l2_lines(model));
-        }
-        let (counts, phase, job, weights) = match covered {
+        let counted = |found| match &covered {
+            Some(covered) => count::drawn(moved, covered),
+            None => count::transfer(moved, found),
+        };
+        let (counts, curve) = match self.shared.l2() {
+            Some(mut l2) => l2.count(|l2, held| {
+                let found = self.shared.find_in_l2(l2, held, [&reads, &writes]);
+                held.stream(others, l2.lines);
+                counted(found)
+            }),
+            None => (counted([0; 2]), Curve::default()),
+        };
+        let (phase, job, weights) = match covered {
             Some(covered) => {
-                let counts = count::drawn(moved, &covered);
                 // Nobody is told how long it takes while nobody looks.
                 let mut job = Job::default();
                 if observed {
@@ -630,19 +645,16 @@ impl Executor {
                     // What reads does so by a small shader, which runs as long as its cores work.
                     job.exec = if moved.read > 0 { job.core } else { 0 };
                 }
-                (counts, Phase::Main, job, Some(covered.weights))
+                (Phase::Main, job, Some(covered.weights))
             }
-            None => {
-                let counts = count::transfer(moved, found);
-                (counts, Phase::Compute, cost::compute(&counts, model), None)
-            }
+            None => (Phase::Compute, cost::compute(&counts, model), None),
         };
         let executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
         self.job(
             counts,
             phase,
             job,
-            Asks { what: What::transfer(kind), order: executed.order(), weights },
+            Asks { what: What::transfer(kind), order: executed.order(), weights, curve },
             |ahead, job| ahead.transfer(kind, phase, job),
             move |line, known, job| line.transfer(known, kind, phase, job, model),
             |e, span, counts, spent| {

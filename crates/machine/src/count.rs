@@ -1,5 +1,6 @@
 //! From what workers count to the catalogue's events, and from those to ticks.
 
+use crate::l2;
 use crate::time::Ran;
 use counters::model::LINE;
 use counters::{Counts, Event, Job, Load, Model, Phase, Unit, UnitCounts, stalls};
@@ -27,14 +28,10 @@ pub fn traced(m: &Model, c: u64, chunks: u64, n: u64) -> Option<Sizes> {
     (chunks <= SMALL || c % n == (n / 2 + anywhere) % n).then(|| caches(m))
 }
 
-/// Lines that the L2 holds.
-pub fn l2_lines(m: &Model) -> u64 {
-    (m.memory.l2_kib << 10) / LINE
-}
-
-/// The caches of a core, and the L2.
+/// The caches of a core, and the L2s.
 pub fn caches(m: &Model) -> Sizes {
-    Sizes::of_kib(m.core.l1_kib as u32, m.core.texture_l1_kib as u32, m.memory.l2_kib as u32)
+    let modelled = Sizes::of_kib(m.core.l1_kib as u32, m.core.texture_l1_kib as u32, m.memory.l2_kib as u32);
+    Sizes { others: l2::others_sets(), ..modelled }
 }
 
 /// Events of running a shader.

@@ -11,6 +11,7 @@ pub mod descriptor_memory;
 pub mod host;
 mod image_op;
 pub mod instrumentation;
+pub mod l2;
 pub mod lookout;
 pub mod lost;
 pub mod observed;

@@ -2,6 +2,7 @@
 
 use crate::count;
 use crate::descriptor_memory::Names;
+use crate::l2::L2s;
 use crate::lost::{Faults, Told};
 use crate::observed::Observed;
 use crate::pool::Pool;
@@ -21,7 +22,7 @@ use wave::cache::{self, Sizes, Whole};
 use wave::held::Held;
 use wave::reach::{Asked, Asks};
 use wave::tally::AccessKind;
-use wave::{Arena, Worker};
+use wave::{Arena, L2, Worker};
 
 /// Idle workers (register files and scratch), one a thread that is shading.
 #[derive(Default)]
@@ -70,7 +71,7 @@ pub struct Shared {
     pub names: Names,
     pub observed: Observed,
     /// What its L2 holds.
-    l2: Mutex<Held>,
+    l2: Mutex<L2s>,
     /// What lost the device.
     pub faults: Mutex<Faults>,
     /// The GPU that is modelled.
@@ -152,19 +153,18 @@ impl Shared {
     }
 
     /// What the L2 holds; none while nobody looks.
-    pub fn l2(&self) -> Option<MutexGuard<'_, Held>> {
+    pub fn l2(&self) -> Option<MutexGuard<'_, L2s>> {
         self.observed.counts().then(|| self.l2.lock())
     }
 
-    /// What the L2 has of these bytes of device memory, by address, that are read and written once: lines. It has them from now on.
-    pub fn find_in_l2(&self, reads: &[Range<u64>], writes: &[Range<u64>]) -> [u64; 2] {
-        let Some(mut held) = self.l2() else { return [0; 2] };
+    /// What an L2 has of these bytes of device memory, by address, that are read and written once: lines. It has them from now on.
+    pub fn find_in_l2(&self, l2: L2, held: &mut Held, [reads, writes]: [&[Range<u64>]; 2]) -> [u64; 2] {
         let base = self.memory.arena().0;
         let lines = |r: &Range<u64>| {
             let line = |at: u64| at.saturating_sub(base);
             line(r.start) / LINE..line(r.end).div_ceil(LINE)
         };
-        let l2 = count::l2_lines(self.model);
+        let l2 = l2.lines;
         let all: u64 = reads.iter().chain(writes).map(lines).map(|l| l.end - l.start).sum();
         if all > 2 * l2 {
             held.stream(all, l2);

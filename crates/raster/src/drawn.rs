@@ -5,9 +5,10 @@ use crate::regions::Map;
 use crate::statistics::Epochs;
 use counters::cost::{self, MainPhase};
 use counters::model::LINE;
-use counters::{Ask, Counts, Job, Load, Model, Phase, Unit, Work};
-use machine::count;
+use counters::{Ask, Counts, Curve, Job, Load, Model, Phase, Unit, Work};
+use machine::{count, l2};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use wave::L2;
 
 /// Tasks that are told apart: of more, neighbours count as one.
 const TOLD: u64 = 1 << 16;
@@ -81,6 +82,8 @@ pub struct Drawn {
     binned: Vec<Binned>,
     /// Tasks follow one another.
     serial: bool,
+    /// What it would have counted with other L2s.
+    curve: Curve,
 }
 
 /// A draw, or a part of one.
@@ -138,8 +141,21 @@ impl Drawn {
     pub(crate) fn weights(&self) -> Weights<'_> {
         Weights { of: &self.weights, tasks: self.tasks, touched: &self.touched }
     }
-    pub(crate) fn draw(&mut self, cell: usize, told: Option<usize>, draw: cost::Draw) {
+    /// It counted `counts`.
+    pub(crate) fn draw(
+        &mut self,
+        cell: usize,
+        told: Option<usize>,
+        draw: cost::Draw,
+        counts: &Counts,
+        curve: &Curve,
+    ) {
         self.draws.push(Part { cell, told, draw });
+        self.curve.draw(counts, curve);
+    }
+    /// What else would have been counted with other L2s.
+    pub(crate) fn curve(&mut self, more: &Curve) {
+        self.curve.add(more);
     }
 
     /// Adds cores' cycles of a pass's phases to its draws.
@@ -189,6 +205,14 @@ impl Drawn {
     /// Tiles read what binning has left: the L2 has it still if all of a pass fits, else each line comes from memory once.
     pub(crate) fn read_again(&mut self, epochs: &mut Epochs, m: &Model) {
         let all: u64 = self.between.iter().map(|(_, bytes)| bytes).sum();
+        let lines: u64 = self.between.iter().map(|(_, bytes)| bytes.div_ceil(LINE)).sum();
+        let read = |l2: &L2| {
+            let mut c = Counts::default();
+            c[(Phase::Main, Unit::ExtReads)] = if all > l2.lines * LINE { lines } else { 0 };
+            c
+        };
+        let others: Vec<Counts> = l2::others().iter().map(read).collect();
+        self.curve.add(&Curve::of(&read(&l2::modelled()), &others));
         if all <= m.memory.l2_kib << 10 {
             return;
         }
@@ -209,7 +233,7 @@ impl Drawn {
         let (draws, weights) = self.shares();
         let alone = self.serial.then(|| cost::serial(m));
         let m = alone.as_ref().unwrap_or(m);
-        Work::pass(all, &draws, weights, self.touched.load(Relaxed), self.serial, jobs, m)
+        Work::pass(all, &draws, weights, self.touched.load(Relaxed), self.serial, jobs, m, &self.curve)
     }
 
     /// The main phase of a pass that counted `all`; and, by cell of so many, the cycles in which cores hold warps of its draws.

@@ -248,7 +248,8 @@ mod tests {
             (0, job(0, 2)),
             (0, Step::Settle),
         ];
-        let steps = Steps { version: 1, model: m.clone(), works, devices: vec![asked], lost: 0 };
+        let steps =
+            Steps { version: 1, model: m.clone(), l2_kib: vec![], works, devices: vec![asked], lost: 0 };
         let same = Replay::run(&steps, &m);
         let spans = |r: &[Replayed], of: fn(&Replayed) -> Ran| -> Vec<[u64; 2]> {
             r.iter().map(|r| [of(r).begin, of(r).end]).collect()

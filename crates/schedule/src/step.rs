@@ -66,6 +66,9 @@ pub struct Steps {
     pub version: u32,
     /// The model that ran.
     pub model: Model,
+    /// Sizes of the L2 that works tell of, besides the model's.
+    #[serde(default)]
+    pub l2_kib: Vec<u64>,
     /// Workloads' work, each once.
     pub works: Vec<Work>,
     /// By device: the number of its queue, and what that asked.

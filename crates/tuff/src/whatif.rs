@@ -22,10 +22,10 @@ use std::path::{Path, PathBuf};
   tuff whatif frames --set core.warps=32 --set clock_mhz=850 --json
   tuff whatif frames --gpu big --as-counted
 
-Counts stay as captured. The settings of caches, tiles, deferred vertices and compression affect the counts, so another value of
-core.l1_kib, core.texture_l1_kib, core.tile_kib, tiler.deferred, memory.l2_kib or memory.afbc needs another run with TUFF_GPU. With
---as-counted these keys keep their captured values, and are listed. (Exception: memory.l2_kib may change if all data of the program fits
-into both sizes.)")]
+A capture has the counts for an L2 of 256, 512, 1024, 2048, 4096 and 8192 KiB and of the captured size; other sizes are possible if all
+data of the program fits into both. Other counts stay as captured. The other settings of caches, tiles, deferred vertices and compression
+affect the counts, so another value of core.l1_kib, core.texture_l1_kib, core.tile_kib, tiler.deferred or memory.afbc needs another run
+with TUFF_GPU. With --as-counted these keys keep their captured values, and are listed.")]
 pub struct Args {
     /// The folder of `run --capture`.
     capture: PathBuf,
@@ -124,8 +124,8 @@ fn asked(args: &Args, gpu: Option<&str>, steps: &Steps) -> Result<Asked> {
     }
     model.check().map_err(Error)?;
     let l2 = captured.memory.l2_kib.min(model.memory.l2_kib) << 10;
-    let fits = asked_of_l2(steps) <= l2;
-    let counted = |key: &str| work::COUNTED.contains(&key) && !(key == "memory.l2_kib" && fits);
+    let is_told = steps.l2_kib.contains(&model.memory.l2_kib) || asked_of_l2(steps) <= l2;
+    let counted = |key: &str| work::COUNTED.contains(&key) && !(key == "memory.l2_kib" && is_told);
     let (was, now) = (numbers(captured), numbers(&model));
     let differ = was.into_iter().zip(now).filter(|(a, b)| a.1 != b.1);
     let all: Vec<_> = differ.map(|((key, was), (_, now))| (key, was, now)).collect();
@@ -133,9 +133,14 @@ fn asked(args: &Args, gpu: Option<&str>, steps: &Steps) -> Result<Asked> {
     if !left.is_empty() && !args.as_counted {
         let keys: Vec<_> =
             left.iter().map(|(key, was, now)| format!("{key} = {now} (captured: {was})")).collect();
+        let sizes: Vec<_> = steps.l2_kib.iter().map(u64::to_string).collect();
+        let sizes = match left.iter().any(|(key, ..)| key == "memory.l2_kib") && !sizes.is_empty() {
+            true => format!(" (the capture has counts for an L2 of {} KiB)", sizes.join(", ")),
+            false => String::new(),
+        };
         return Err(Error(format!(
-            "{}: the counts depend on it, so a capture cannot predict the change: run the program again with TUFF_GPU, or keep the captured \
-             value with --as-counted",
+            "{}: the counts depend on it, so a capture cannot predict the change{sizes}: run the program again with TUFF_GPU, or keep the \
+             captured value with --as-counted",
             keys.join(", ")
         )));
     }
@@ -180,7 +185,8 @@ const QUEUES: [&str; 3] = ["binning", "compute", "main"];
 fn sums(capture: &Capture, steps: &Steps, all: &[Replayed], model: &Model) -> Found {
     let runs = capture.runs.as_deref().unwrap_or_default();
     let by_order: HashMap<u64, usize> = runs.iter().map(|r| (r.order, r.workload)).collect();
-    let counts: Vec<Counts> = steps.works.iter().map(|w| w.counts()).collect();
+    let counts = |m| steps.works.iter().map(|w| w.counts_in(m)).collect();
+    let counts: [Vec<Counts>; 2] = [counts(&steps.model), counts(model)];
     let mut found = Found::default();
     let mut rows: HashMap<Option<usize>, Row> = HashMap::new();
     let mut spans: HashMap<usize, [Both; 2]> = HashMap::new();
@@ -202,7 +208,7 @@ fn sums(capture: &Capture, steps: &Steps, all: &[Replayed], model: &Model) -> Fo
                 }
                 (begin, end) = (begin.min(ran.begin), end.max(ran.end));
                 found.queues[phase as usize][side] += ran.end - ran.begin;
-                row.spent[side].add(&ran.spent(&counts[r.work], phase, job, m));
+                row.spent[side].add(&ran.spent(&counts[side][r.work], phase, job, m));
             }
             row.elapsed[side] += end.saturating_sub(begin);
             span[side] = [span[side][0].min(begin), span[side][1].max(end)];
@@ -324,12 +330,24 @@ fn json(name: &str, asked: &Asked, found: &Found) -> Value {
     })
 }
 
-/// The schedule of a capture.
+/// The schedule of a capture, all of it.
 fn steps(folder: &Path) -> Result<Steps> {
+    let steps = read(folder)?;
+    match steps.lost {
+        0 => Ok(steps),
+        n => Err(Error(format!(
+            "{}: {n} steps exceeded the limit and are missing: capture fewer frames",
+            folder.join(capture::SCHEDULE).display()
+        ))),
+    }
+}
+
+/// As much of it as there is.
+fn read(folder: &Path) -> Result<Steps> {
     let file = folder.join(capture::SCHEDULE);
     let text = std::fs::read_to_string(&file).map_err(|e| match e.kind() {
         std::io::ErrorKind::NotFound => Error(format!(
-            "{}: not found: the capture is from an older version or of several processes, or this is not a folder from `tuff run --capture`",
+            "{}: not found: the capture is from an older version, or this is not a folder from `tuff run --capture`",
             file.display()
         )),
         _ => Error::file(&file, e),
@@ -348,13 +366,20 @@ fn steps(folder: &Path) -> Result<Steps> {
         return Err(Error(format!("{}: a job refers to work that does not exist", file.display())));
     }
     steps.model.check().map_err(|e| Error(format!("{}: model: {e}", file.display())))?;
-    match steps.lost {
-        0 => Ok(steps),
-        n => Err(Error(format!(
-            "{}: {n} steps exceeded the limit and are missing: capture fewer frames",
-            file.display()
-        ))),
+    Ok(steps)
+}
+
+/// Whether a capture's schedule gives the times that the capture has. One that is not whole, or of a program without any work, has nothing to compare.
+pub fn check(folder: &Path) -> Result<()> {
+    if !folder.join(capture::SCHEDULE).exists() {
+        return Ok(());
     }
+    let steps = read(folder)?;
+    if steps.lost > 0 {
+        return Ok(());
+    }
+    let capture = Capture::read(&folder.join(capture::FILE))?;
+    same_as_captured(&capture, &Replay::run(&steps, &steps.model), &steps)
 }
 
 pub fn run(args: &Args) -> Result<()> {

@@ -32,7 +32,7 @@ fn a_closed_pipe_ends_in_quiet() {
     let tuff = env!("CARGO_BIN_EXE_tuff");
     let line = format!(r#"echo '{{"Check":{{"picture":"tri"}}}}' | '{tuff}' child > /dev/null"#);
     let mut run = Command::new(tuff);
-    run.args(["run", "--capture", &file("capture"), "--", "sh", "-c", &line]);
+    run.args(["run", "--check", "--capture", &file("capture"), "--", "sh", "-c", &line]);
     let ran = run.output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let module = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/city.frag.spv").to_string();

@@ -45,7 +45,11 @@ fn run(mut command: Command, input: &str) -> String {
 /// The city's first frame, and a product of matrices, captured; what was said of it.
 fn capture(folder: &Path, threads: usize, product: &Path) -> (Value, String) {
     let mut command = tuff();
-    command.arg("run").arg("--capture").arg(folder).args(["--", env!("CARGO_BIN_EXE_tuff"), "child"]);
+    command.args(["run", "--check", "--capture"]).arg(folder).args([
+        "--",
+        env!("CARGO_BIN_EXE_tuff"),
+        "child",
+    ]);
     command.env("TUFF_THREADS", threads.to_string());
     let output = json!({ "Output": { "kernel": "sgemm", "path": product } });
     let said = run(command, &format!("{{\"Own\":\"First\"}}\n{output}\n"));

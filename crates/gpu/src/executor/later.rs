@@ -8,7 +8,7 @@
 use super::Executor;
 use crate::channel::{Asked, ByPhase, listening};
 use counters::bound::Spent;
-use counters::{Counts, Job, Phase, Work};
+use counters::{Counts, Curve, Job, Phase, Work};
 use machine::count;
 use machine::time::{Ahead, Known, Line, Ran, Span};
 use raster::state::GraphicsPipeline;
@@ -27,6 +27,8 @@ pub(super) struct Asks {
     pub order: u64,
     /// What its tasks weigh, of a job of the main queue.
     pub weights: Option<Vec<u64>>,
+    /// What it would have counted with other L2s.
+    pub curve: Curve,
 }
 
 #[derive(Default)]
@@ -108,12 +110,13 @@ impl Executor {
         if let Some(lines) = self.cleaned.take() {
             count::cleaned(&mut counts, lines, self.shared.model);
         }
-        let Asks { what, order, weights } = asks;
+        let Asks { what, order, weights, curve } = asks;
         self.publisher.asks(|| {
-            let work = Box::new(match weights {
+            let work = match weights {
                 Some(weights) => Work::tiles(&counts, weights, &job),
                 None => Work::compute(&counts, &job),
-            });
+            };
+            let work = Box::new(work.with_l2s(&counts, &curve, self.shared.model));
             Asked::Job { what, work, order }
         });
         ahead(self.ahead(), &job);

@@ -5,7 +5,7 @@ use super::{Executor, done};
 use crate::channel::{MadeBy, WorkloadKind};
 use crate::exclusive;
 use crate::structure::{self, Command, Failure, Memory};
-use counters::{Phase, cost};
+use counters::{Curve, Phase, cost};
 use machine::count::{self, Moved};
 use machine::lost::{Blame, Told, Why};
 use machine::rays::Builders;
@@ -47,7 +47,7 @@ impl Executor {
         let model = self.shared.model;
         let moved = Moved { read: moved.read, written: moved.written };
         if let Some(mut l2) = self.shared.l2() {
-            l2.stream((moved.read + moved.written).div_ceil(counters::model::LINE), count::l2_lines(model));
+            l2.stream((moved.read + moved.written).div_ceil(counters::model::LINE));
         }
         let counts = count::transfer(moved, [0; 2]);
         let job = cost::compute(&counts, model);
@@ -57,7 +57,12 @@ impl Executor {
             counts,
             phase,
             job,
-            Asks { what: What::transfer(kind), order: executed.order(), weights: None },
+            Asks {
+                what: What::transfer(kind),
+                order: executed.order(),
+                weights: None,
+                curve: Curve::default(),
+            },
             |ahead, job| ahead.transfer(kind, phase, job),
             move |line, known, job| line.transfer(known, kind, phase, job, model),
             |e, span, counts, spent| {

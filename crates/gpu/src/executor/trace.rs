@@ -6,7 +6,7 @@ use crate::channel::{MadeBy, WorkloadKind};
 use crate::exclusive;
 use crate::trace::{Trace, launch};
 use ash::vk;
-use counters::{Counts, Event, Phase, cost};
+use counters::{Counts, Curve, Event, Phase, cost};
 use machine::count;
 use machine::instrumentation::Work;
 use machine::lost::Blame;
@@ -56,21 +56,29 @@ impl Executor {
         }
         let mut usage = Usage::default();
         done_by.usage.iter().for_each(|u| usage.add(u));
-        if let Some(mut l2) = shared.l2() {
-            usage.share_l2(count::l2_lines(shared.model), &mut l2);
-        }
-        usage.fare_as(&Usage::default());
-        let mut units = count::units(&usage);
-        // Ray generation shaders are launched as a dispatch's are: warps of sixteen.
-        let (warps, program) = (total.div_ceil(16), shaders.first().map(|s| &s.program));
-        if let Some(program) = program {
-            count::launch(&mut units, program, warps, total, total / 16);
-        }
-        let mut counts = Counts::default();
-        counts.add_units(Phase::Compute, &units);
-        counts[Event::ComputeInvocations] = total;
-        counts[Event::ComputeJobs] = 1;
-        counts[Event::ComputeTasks] = warps;
+        let counted = |mut usage: Usage| {
+            usage.fare_as(&Usage::default());
+            let mut units = count::units(&usage);
+            // Ray generation shaders are launched as a dispatch's are: warps of sixteen.
+            let (warps, program) = (total.div_ceil(16), shaders.first().map(|s| &s.program));
+            if let Some(program) = program {
+                count::launch(&mut units, program, warps, total, total / 16);
+            }
+            let mut counts = Counts::default();
+            counts.add_units(Phase::Compute, &units);
+            counts[Event::ComputeInvocations] = total;
+            counts[Event::ComputeJobs] = 1;
+            counts[Event::ComputeTasks] = warps;
+            counts
+        };
+        let (counts, curve) = match shared.l2() {
+            Some(mut l2) => l2.count(|l2, held| {
+                let mut usage = usage.take_in_l2(l2);
+                usage.share_l2(l2.lines, held);
+                counted(usage)
+            }),
+            None => (counted(usage), Curve::default()),
+        };
         let job = cost::compute(&counts, shared.model);
         let names = || (name(), MadeBy::of(slice::from_ref(&t.pipeline.title)));
         let executed = self.publisher.executed(self.place.labels(), names);
@@ -79,7 +87,7 @@ impl Executor {
             counts,
             Phase::Compute,
             job,
-            Asks { what: What::Dispatch, order: executed.order(), weights: None },
+            Asks { what: What::Dispatch, order: executed.order(), weights: None, curve },
             |ahead, job| ahead.dispatch(job),
             move |line, known, job| line.dispatch(known, job, model),
             |e, span, counts, spent| {

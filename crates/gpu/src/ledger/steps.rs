@@ -58,6 +58,7 @@ impl Kept {
         Steps {
             version: Steps::VERSION,
             model: model.clone(),
+            l2_kib: machine::l2::others_kib().to_vec(),
             works: self.works.iter().map(|w| Work::clone(w)).collect(),
             devices: self.devices.clone(),
             lost: self.lost,

@@ -8,6 +8,7 @@ use counters::{Counts, Event, EventCounts, Phase, Unit, UnitCounts};
 use machine::count;
 use shader::bytecode::Program;
 use shader::ir::Input;
+use wave::L2;
 use wave::held::Held;
 use wave::tally::Access;
 
@@ -110,14 +111,15 @@ impl GeometryCounts {
         program: &Program,
         read: bool,
         [vertices, warps, full]: [u64; 3],
+        l2: L2,
     ) -> UnitCounts {
-        let mut usage = self.usage.clone();
+        let mut usage = self.usage.in_l2(l2);
         if program.profile.halves.is_none() {
             usage.run_at_once();
         }
         let others = |n: u64| if read { n } else { 0 };
         usage.run_in_halves([vertices, others(vertices)], self.events[Event::VertexInvocations]);
-        usage.find_in_l2(count::l2_lines(counters::model::current()));
+        usage.find_in_l2(l2.lines);
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         count::launch(&mut u, program, warps, vertices, full);
@@ -139,14 +141,14 @@ impl GeometryCounts {
         c[PrimsVisible] += self.events[PrimsFrontVisible] + self.events[PrimsBackVisible];
     }
 
-    /// With what follows; while nobody looks there is no L2, and nothing but what was counted as it happened.
-    pub fn finish(&self, pipeline: &GraphicsPipeline, l2: Option<&mut Held>) -> Counts {
+    /// With what follows, in this L2; while nobody looks there is none, and nothing but what was counted as it happened.
+    pub fn finish(&self, pipeline: &GraphicsPipeline, l2: Option<(L2, &mut Held)>) -> Counts {
         use Event::*;
         let program: &Program = &pipeline.vertex;
         let mut c = Counts::default();
         self.finish_plain(&mut c);
         let (references, invocations) = (c[InputVertices], c[VertexInvocations]);
-        let Some(l2) = l2 else { return c };
+        let Some((l2, held)) = l2 else { return c };
         // Positions are shaded for each reference that assembly did not merge.
         c[PositionTasks] = invocations.div_ceil(4);
         c[VaryingTasks] = c[VaryingCacheMisses].div_ceil(4);
@@ -157,7 +159,7 @@ impl GeometryCounts {
         let staged = self.stages.is_some() || program.interface.io.mesh.is_some();
         let left = if staged { self.beats } else { invocations };
         c[TilerReadBeats] += left;
-        let mut usage = self.usage.clone();
+        let mut usage = self.usage.in_l2(l2);
         // Stages take all that a vertex leaves.
         if program.profile.halves.is_some() && !staged {
             usage.run_in_halves([invocations, self.apart], invocations);
@@ -168,7 +170,7 @@ impl GeometryCounts {
         usage.lines[Access::ReadPartial] += fetched;
         let written: u64 = self.written.iter().sum();
         usage.lines[Access::WriteFull] += if staged { 0 } else { written };
-        usage.share_l2(count::l2_lines(counters::model::current()), l2);
+        usage.share_l2(l2.lines, held);
         usage.fare_as(&wave::Usage::default());
         let mut u = count::units(&usage);
         u[Unit::LsWriteFull] += self.stored;
@@ -183,7 +185,7 @@ impl GeometryCounts {
         if let Some(stages) = &self.stages {
             for (program, own) in pipeline.stages().into_iter().zip(&**stages) {
                 if let Some(program) = program {
-                    own.finish(program, &mut c, l2);
+                    own.finish(program, &mut c, l2, held);
                 }
             }
         }

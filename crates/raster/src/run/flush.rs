@@ -7,13 +7,15 @@ use crate::pass;
 use crate::tile::counts::{self as tile_counts, DrawCounts};
 use crate::tile::op::{Gathered, Op};
 use crate::tile::parts::Parts;
-use counters::{Counts, Event, Load, Phase, cost};
+use counters::{Counts, Curve, Event, Load, Phase, cost};
 use machine::count;
 use machine::host::DeviceHost;
+use machine::l2;
 use machine::lost::Blame;
 use machine::shared::Shared;
 use parking_lot::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use wave::L2;
 
 impl PassRun {
     /// Draws all tiles with what has been gathered; `here`: of the current subpass too.
@@ -70,7 +72,8 @@ impl PassRun {
         let places = Tiles::new(area, grid, layers, None);
         let by_region = if asked.is_some() { ops.len() } else { 0 };
         let parts = Parts::default();
-        let whole_draws = Mutex::new(vec![(cost::Draw::default(), Counts::default()); by_region]);
+        let whole_draws =
+            Mutex::new(vec![(cost::Draw::default(), Counts::default(), Curve::default()); by_region]);
         let work = || {
             let mut worker = shared.worker();
             let mut scratch = this.scratches.take();
@@ -133,13 +136,16 @@ impl PassRun {
                 if let Some(regions) = asked {
                     // A region's own: what its draws counted in it.
                     for (i, (d, (_, cell, op))) in draws.iter_mut().zip(ops).enumerate() {
-                        if let Some((c, tiles)) = tile_counts::take(d, op) {
+                        let others = l2::others().iter();
+                        let mut others: Vec<DrawCounts> = others.map(|l2| d.in_l2(*l2)).collect();
+                        if let Some((c, tiles)) = tile_counts::take(d, op, l2::modelled()) {
                             sum[*cell] += &c;
                             fixed += &c;
                             let load = Load::of(&c, Phase::Main);
                             let whole = &mut whole_draws.lock()[i];
                             whole.0.add(&cost::Draw { load, tasks: tiles });
                             whole.1 += &c;
+                            whole.2.add(&curve(op, &c, others.iter_mut()));
                         }
                     }
                     regions.add(physical, layer, [tx, ty], &fixed);
@@ -173,8 +179,16 @@ impl PassRun {
             self.targets.forget();
         }
         // Draws in tiles that were not followed are like those of the pass that were.
+        let mut with_others = vec![];
         if let Some(mut l2) = shared.l2() {
-            DrawCounts::share_l2(&mut draws, count::l2_lines(shared.model), &mut l2);
+            (draws, with_others) = l2.each(|l2, held| {
+                let mut own = match l2.other {
+                    None => std::mem::take(&mut draws),
+                    Some(_) => draws.iter().map(|d| d.in_l2(l2)).collect(),
+                };
+                DrawCounts::share_l2(&mut own, l2.lines, held);
+                own
+            });
         }
         let all_regions = mapped.is_none_or(|map| parts.tell(ops, &draws, map, physical));
         let mut of_draws = std::mem::take(&mut self.draws);
@@ -182,11 +196,12 @@ impl PassRun {
             counts.iter_mut().zip(&draws).for_each(|(c, d)| *c += &d.plain());
         }
         for (n, ((_, cell, op), told)) in ops.iter().zip(told).enumerate() {
-            if apart && let Some((c, tasks)) = tile_counts::take(&mut draws[n], op) {
+            if apart && let Some((c, tasks)) = tile_counts::take(&mut draws[n], op, l2::modelled()) {
                 counts[*cell] += &c;
                 if observed {
                     let load = Load::of(&c, Phase::Main);
-                    took.draw(*cell, *told, cost::Draw { load, tasks });
+                    let curve = curve(op, &c, with_others.iter_mut().filter_map(|d| d.get_mut(n)));
+                    took.draw(*cell, *told, cost::Draw { load, tasks }, &c, &curve);
                     of_draws.add(*told, &c);
                 }
             }
@@ -195,8 +210,8 @@ impl PassRun {
             }
         }
         let whole_draws = ops.iter().zip(whole_draws.into_inner()).zip(told);
-        for (((_, cell, _), (d, c)), told) in whole_draws.filter(|((_, d), _)| d.0.tasks > 0) {
-            took.draw(*cell, *told, d);
+        for (((_, cell, _), (d, c, curve)), told) in whole_draws.filter(|((_, d), _)| d.0.tasks > 0) {
+            took.draw(*cell, *told, d, &c, &curve);
             of_draws.add(*told, &c);
         }
         gathered.clear();
@@ -214,6 +229,12 @@ impl PassRun {
         self.begun = begun;
         fault.into_inner().map_or(Ok(()), Err)
     }
+}
+
+/// What a draw that counted `c` would have counted with other L2s, by what it did in them.
+fn curve<'a>(op: &Op, c: &Counts, others: impl Iterator<Item = &'a mut DrawCounts>) -> Curve {
+    let take = |(d, l2): (&mut DrawCounts, &L2)| tile_counts::take(d, op, *l2).map_or(*c, |(c, _)| c);
+    Curve::of(c, &others.zip(l2::others()).map(take).collect::<Vec<_>>())
 }
 
 /// The room of a tile's list, for another tile's.

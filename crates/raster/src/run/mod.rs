@@ -23,7 +23,7 @@ use crate::tile::op::{Gathered, Op};
 use crate::tile::target::Targets;
 use ash::vk;
 use counters::model::{BEAT, LINE};
-use counters::{Counts, Event, Phase, Unit};
+use counters::{Counts, Curve, Event, Phase, Unit};
 use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::{Active, Work};
@@ -376,14 +376,18 @@ impl PassRun {
     fn gather(&mut self, shared: &Shared, made: &Made, batch: &mut Box<Batch>) -> Result<(), Blame> {
         let d = made.draw;
         let cell = self.epochs.cell(made.view);
-        match shared.l2() {
-            None if made.told.is_none() => batch.counts.finish_plain(self.epochs.at(cell)),
-            mut l2 => {
-                let all = batch.counts.finish(&d.pipeline, l2.as_deref_mut());
-                self.epochs.add_at(cell, &all);
-                self.drawn.binned(cell, made.told, &all, shared.model);
-                self.draws.add(made.told, &all);
-            }
+        let l2 = shared.l2();
+        if l2.is_none() && made.told.is_none() {
+            batch.counts.finish_plain(self.epochs.at(cell));
+        } else {
+            let (all, curve) = match l2 {
+                Some(mut l2) => l2.count(|l2, held| batch.counts.finish(&d.pipeline, Some((l2, held)))),
+                None => (batch.counts.finish(&d.pipeline, None), Curve::default()),
+            };
+            self.drawn.curve(&curve);
+            self.epochs.add_at(cell, &all);
+            self.drawn.binned(cell, made.told, &all, shared.model);
+            self.draws.add(made.told, &all);
         }
         let (mut from, all) = (batch.before, batch.prims.len());
         let mut counts = None;

@@ -14,9 +14,9 @@ use shader::cost::COUNTED;
 use shader::interface;
 use simd::{Simd, ops};
 use texel::vector;
-use wave::Usage;
 use wave::held::Held;
 use wave::tally::{Ran, Tex};
+use wave::{L2, Usage};
 
 counters::names! {
     /// What is counted of a draw in a tile.
@@ -119,8 +119,8 @@ impl DrawCounts {
     }
     /// Without what was followed through caches.
     pub fn unfollowed(mut self) -> DrawCounts {
-        if let Some(Usage { traced, texels, reach, pages, .. }) = self.usage.as_deref_mut() {
-            (*traced, *texels, *reach, *pages) = Default::default();
+        if let Some(Usage { traced, texels, reach, others, pages, .. }) = self.usage.as_deref_mut() {
+            (*traced, *texels, *reach, *others, *pages) = Default::default();
         }
         self
     }
@@ -129,6 +129,11 @@ impl DrawCounts {
         if let (Some(own), Some(whole)) = (&mut self.usage, &whole.usage) {
             own.fare_as(whole);
         }
+    }
+    /// What there is of it in this L2, as if it were the modelled one.
+    pub fn in_l2(&self, l2: L2) -> DrawCounts {
+        let usage = self.usage.as_deref().map(|u| Box::new(u.in_l2(l2)));
+        DrawCounts { tile: self.tile, usage, tiles: self.tiles }
     }
     /// Draws of a pass share an L2. What was not followed of one fares as what was of the others'.
     pub fn share_l2(draws: &mut [DrawCounts], lines: u64, l2: &mut Held) {
@@ -161,12 +166,12 @@ impl DrawCounts {
         Some((c, this.tiles))
     }
     /// Takes it all, as events of `item`, and the tiles that they are of; `None` if it was drawn in no tile.
-    fn take(&mut self, item: &Item) -> Option<(Counts, u64)> {
+    fn take(&mut self, item: &Item, l2: L2) -> Option<(Counts, u64)> {
         if self.tiles == 0 {
             return None;
         }
         let this = std::mem::take(self);
-        let mut c = events(&this.tile, item, this.usage.as_deref());
+        let mut c = events(&this.tile, item, this.usage.as_deref(), l2);
         let shaded = item.plan.observed && this.tile[InTile::Warps] > 0;
         if let Some(program) = item.plan.pipeline.fragment.as_deref().filter(|_| shaded) {
             let mut u = UnitCounts::default();
@@ -177,10 +182,10 @@ impl DrawCounts {
     }
 }
 
-/// What an operation counted in all of its tiles, as [`DrawCounts::take`].
-pub fn take(counts: &mut DrawCounts, op: &Op) -> Option<(Counts, u64)> {
+/// What an operation counted in all of its tiles, with this L2, as [`DrawCounts::take`].
+pub fn take(counts: &mut DrawCounts, op: &Op, l2: L2) -> Option<(Counts, u64)> {
     match op {
-        Op::Draw(item) => counts.take(item),
+        Op::Draw(item) => counts.take(item, l2),
         Op::Clear(clear) => counts.take_clear(clear),
     }
 }
@@ -498,7 +503,7 @@ pub fn hidden(c: &mut TileCounts, mask: u16, all_pass: bool) {
 }
 
 /// What was counted of `item` as events, with what its fragment program did.
-fn events(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Counts {
+fn events(tile: &TileCounts, item: &Item, usage: Option<&Usage>, l2: L2) -> Counts {
     let mut c = Counts::default();
     EVENTS.into_iter().for_each(|(of, event)| c[event] = tile[of]);
     if !item.plan.observed {
@@ -518,7 +523,7 @@ fn events(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Counts {
         let of = [InTile::Vertices, InTile::VertexWarps, InTile::FullVertexWarps].map(|n| tile[n]);
         c[Event::DeferredVertices] = of[0];
         c[Event::DeferredWarps] = of[1];
-        let u = counts.shaded_later(&item.plan.pipeline.vertex, item.plan.varyings > 0, of);
+        let u = counts.shaded_later(&item.plan.pipeline.vertex, item.plan.varyings > 0, of, l2);
         c.add_units(Phase::Main, &u);
     }
     let Some(program) = item.plan.pipeline.fragment.as_deref().filter(|_| COUNTED) else { return c };

@@ -5,6 +5,7 @@
 use super::counts::{self, DrawCounts};
 use super::op::Op;
 use crate::regions::Collected;
+use machine::l2;
 use parking_lot::Mutex;
 
 /// Parts that are kept; of more there is no map.
@@ -50,7 +51,7 @@ impl Parts {
         for Part { op, layer, task, mut counts } in all {
             let (Some((.., made)), Some(whole)) = (ops.get(op), draws.get(op)) else { continue };
             counts.fare_as(whole);
-            if let Some((c, _)) = counts::take(&mut counts, made) {
+            if let Some((c, _)) = counts::take(&mut counts, made, l2::modelled()) {
                 map.add(physical, layer, task, &c);
             }
         }

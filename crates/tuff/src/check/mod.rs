@@ -1,4 +1,4 @@
-//! `tuff run --check`: whether the file of `--counters` agrees with itself, with the model's figures and with the catalogue's
+//! `tuff run --check`: whether the file of `--counters`, or of `--capture`, agrees with itself, with the model's figures and with the catalogue's
 //! formulas. It knows the file and what is published of the model (docs/model.md), not the driver.
 
 mod rows;

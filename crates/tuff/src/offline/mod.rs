@@ -67,6 +67,12 @@ fn names(stage: Stage) -> (&'static str, &'static str, &'static str) {
         Stage::Mesh => ("mesh", "mesh", "Mesh"),
         Stage::Fragment => ("frag", "fragment", "Fragment"),
         Stage::Compute => ("comp", "compute", "Compute"),
+        Stage::RayGen => ("rgen", "ray-generation", "Ray Generation"),
+        Stage::Intersection => ("rint", "intersection", "Intersection"),
+        Stage::AnyHit => ("rahit", "any-hit", "Any Hit"),
+        Stage::ClosestHit => ("rchit", "closest-hit", "Closest Hit"),
+        Stage::Miss => ("rmiss", "miss", "Miss"),
+        Stage::Callable => ("rcall", "callable", "Callable"),
     }
 }
 

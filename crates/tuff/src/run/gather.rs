@@ -85,10 +85,16 @@ pub fn capture(private: &Private, processes: &[Process], to: &Path) -> Result<bo
     }
     let mut parts = vec![];
     for folder in left {
-        parts.push((Part::read(program(processes, &folder), &folder.join(FILE))?, folder));
+        let mut part = Part::read(program(processes, &folder), &folder.join(FILE))?;
+        let schedule = folder.join(SCHEDULE);
+        if schedule.exists() {
+            let text = std::fs::read_to_string(&schedule).map_err(|e| Error::file(&schedule, e))?;
+            part.steps = Some(serde_json::from_str(&text).map_err(|e| Error::file(&schedule, e))?);
+        }
+        parts.push((part, folder));
     }
     parts.sort_by(|a, b| (&a.0.program, &a.0.text).cmp(&(&b.0.program, &b.0.text)));
-    let (parts, folders): (Vec<Part>, Vec<PathBuf>) = parts.into_iter().unzip();
+    let (mut parts, folders): (Vec<Part>, Vec<PathBuf>) = parts.into_iter().unzip();
     make(&to.join("passes"))?;
     for (folder, first) in folders.iter().zip(merge::first_workloads(&parts)) {
         for picture in files(&folder.join("passes")) {
@@ -101,6 +107,10 @@ pub fn capture(private: &Private, processes: &[Process], to: &Path) -> Result<bo
     let shaders: Vec<PathBuf> = folders.iter().map(|f| f.join("shaders")).collect();
     gather_shaders(&shaders, &to.join("shaders"))?;
     write(&to.join(FILE), merge::counters(&parts)?)?;
+    if let Some(steps) = merge::schedules(&mut parts) {
+        let text = serde_json::to_string(&steps).map_err(|e| Error::file(&to.join(SCHEDULE), e))?;
+        write(&to.join(SCHEDULE), text)?;
+    }
     Ok(true)
 }
 

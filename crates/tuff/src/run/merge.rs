@@ -5,6 +5,7 @@
 use crate::sums;
 use client::{Error, Result};
 use counters::Model;
+use schedule::{Step, Steps};
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -13,6 +14,8 @@ pub struct Part {
     pub program: String,
     pub text: String,
     file: Value,
+    /// The schedule of a capture.
+    pub steps: Option<Steps>,
 }
 
 impl Part {
@@ -20,7 +23,7 @@ impl Part {
         let text = std::fs::read_to_string(file).map_err(|e| Error::file(file, e))?;
         let of = format!("counters of {program}");
         let file = serde_json::from_str(&text).map_err(|e| Error(format!("{of}: {e}")))?;
-        Ok(Part { program, text, file })
+        Ok(Part { program, text, file, steps: None })
     }
 
     fn list(&self, key: &str) -> &[Value] {
@@ -31,6 +34,17 @@ impl Part {
     fn devices(&self) -> u64 {
         let lists = ["workloads", "frames"].into_iter().flat_map(|k| self.list(k));
         lists.filter_map(|w| w["device"].as_u64()).max().map_or(0, |most| most + 1)
+    }
+
+    /// Positions of its runs are below this.
+    fn orders(&self) -> u64 {
+        let runs = self.list("runs").iter().filter_map(|r| r["order"].as_u64());
+        let steps = self.steps.iter().flat_map(|s| s.devices.iter().flatten());
+        let jobs = steps.filter_map(|(_, step)| match step {
+            Step::Job { order, .. } => Some(*order),
+            _ => None,
+        });
+        runs.chain(jobs).max().map_or(0, |most| most + 1)
     }
 }
 
@@ -48,7 +62,7 @@ pub fn counters(parts: &[Part]) -> Result<String> {
             return Err(Error(format!("processes have modelled different GPUs: {a} and {b}")));
         }
     }
-    let (mut device, mut workload, mut run) = (0, 0, 0);
+    let (mut device, mut workload, mut run, mut order) = (0, 0, 0, 0);
     let mut lists: [Vec<Value>; 5] = Default::default();
     let [workloads, frames, runs, passes, processes] = &mut lists;
     let add = |v: &mut Value, by: u64| {
@@ -69,7 +83,7 @@ pub fn counters(parts: &[Part]) -> Result<String> {
         let before = passes.len();
         moved("workloads", workloads, &[("device", device)]);
         moved("frames", frames, &[("device", device)]);
-        moved("runs", runs, &[("workload", workload)]);
+        moved("runs", runs, &[("workload", workload), ("order", order)]);
         moved("passes", passes, &[("workload", workload), ("run", run)]);
         for pass in &mut passes[before..] {
             if let Some(moved) = pass["picture"].as_str().and_then(|file| picture(file, workload)) {
@@ -80,6 +94,7 @@ pub fn counters(parts: &[Part]) -> Result<String> {
         device += p.devices();
         workload += p.list("workloads").len() as u64;
         run += p.list("runs").len() as u64;
+        order += p.orders();
     }
     let [workloads, frames, runs, passes, processes] = lists;
     let mut out = String::from("{");
@@ -101,6 +116,34 @@ pub fn counters(parts: &[Part]) -> Result<String> {
         put("passes", &passes.into());
     }
     Ok(out + "}\n")
+}
+
+/// One schedule of several, each on devices of its own: works and runs are numbered on. `None`: one of them is missing.
+pub fn schedules(parts: &mut [Part]) -> Option<Steps> {
+    let orders: Vec<u64> = parts.iter().map(Part::orders).collect();
+    let mut all: Option<Steps> = None;
+    let mut first = 0;
+    for (p, orders) in parts.iter_mut().zip(orders) {
+        let mut steps = p.steps.take()?;
+        let works = all.as_ref().map_or(0, |a| a.works.len());
+        for (_, step) in steps.devices.iter_mut().flatten() {
+            if let Step::Job { work, order, .. } = step {
+                *work += works;
+                *order += first;
+            }
+        }
+        first += orders;
+        match &mut all {
+            None => all = Some(steps),
+            Some(all) => {
+                all.l2_kib.retain(|kib| steps.l2_kib.contains(kib));
+                all.works.append(&mut steps.works);
+                all.devices.append(&mut steps.devices);
+                all.lost += steps.lost;
+            }
+        }
+    }
+    all
 }
 
 /// `passes/3.ppm` of a process whose first workload is the `by`th of all.

@@ -4,7 +4,7 @@ mod gather;
 mod merge;
 mod private;
 
-use crate::{check, report, trace};
+use crate::{check, report, trace, whatif};
 use client::{Error, Result};
 use private::{Kind, Private, Process};
 use std::ffi::{OsStr, OsString};
@@ -40,6 +40,7 @@ pub struct Common {
 }
 
 #[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("checked").args(["counters", "capture"]).multiple(true))]
 #[command(after_help = "Examples:
   tuff run -- vkcube --c 100
   tuff run --must-use -- vkcube --c 100           fails if the program uses another driver
@@ -48,8 +49,9 @@ pub struct Common {
   tuff run --trace cube.perfetto-trace -- vkcube --c 20      for ui.perfetto.dev
   tuff run --shaders blocks -- vkcube --c 20      then: tuff annotate blocks/….spv blocks/….json")]
 pub struct Args {
-    /// When the program ends, check its counters: print a line for each violated invariant of the model, and fail if there is one.
-    #[arg(long, requires = "counters")]
+    /// When the program ends, check its counters and its capture: print a line for each violated invariant of the model, and fail if there is
+    /// one.
+    #[arg(long, requires = "checked")]
     check: bool,
     /// Instrument every shader, and write the cost of each basic block to this folder, as pairs of `.spv` and `.json` files for
     /// `tuff annotate`.
@@ -83,11 +85,15 @@ impl Ended {
 
 pub fn run(args: &Args) -> Result<ExitCode> {
     let ended = common(&args.common, args.shaders.as_deref(), vec![])?;
-    if let Some(file) = args.common.counters.as_deref().filter(|f| args.check && f.exists()) {
-        match check::run(file) {
+    let capture = args.common.capture.as_ref().map(|c| c.join(report::capture::FILE));
+    let files = args.common.counters.iter().chain(&capture);
+    let checked = files.filter(|f| args.check && f.exists()).map(|f| check::run(f));
+    let replayed = args.common.capture.iter().filter(|_| args.check).map(|c| whatif::check(c));
+    for done in checked.chain(replayed) {
+        match done {
             // A program that fails is a failure too, whatever it has left.
             Err(e) if !ended.why.is_empty() => eprintln!("tuff: {e}"),
-            checked => checked?,
+            done => done?,
         }
     }
     Ok(ended.code())

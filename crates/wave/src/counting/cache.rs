@@ -15,6 +15,9 @@ pub struct Sizes {
     pub l1: u32,
     pub texel_l1: u32,
     pub l2: u32,
+    /// L2s of other sizes that the stretch goes through too, each behind the same L1s: for a capture, which tells what a program would take
+    /// with them.
+    pub others: &'static [u32],
     /// All goes through, and the L2 stays what it is from stretch to stretch.
     pub whole: Option<Whole>,
 }
@@ -47,7 +50,7 @@ impl Sizes {
     /// Of caches of so many KiB.
     pub const fn of_kib(l1: u32, texel_l1: u32, l2: u32) -> Sizes {
         const SETS: u32 = 1024 / (WAYS as u32 * 64);
-        Sizes { l1: l1 * SETS, texel_l1: texel_l1 * SETS, l2: l2 * SETS, whole: None }
+        Sizes { l1: l1 * SETS, texel_l1: texel_l1 * SETS, l2: l2 * SETS, others: &[], whole: None }
     }
 }
 
@@ -101,19 +104,97 @@ const MESSAGES: u32 = 512;
 pub struct Cache {
     tags: Vec<Set>,
     texel_tags: Vec<Set>,
-    second: Vec<Set>,
-    /// Sets of the L2 that hold something.
-    held: Vec<u32>,
+    second: Second,
     /// By [`AccessKind`].
     pub lines: [Trace; AccessKind::COUNT],
     pub texels: TexelTrace,
-    /// Lines that the stretch asked memory for, and those of stretches before it.
-    stretch: Stretch,
-    reach: Reach,
+    /// By [`Sizes::others`].
+    others: Vec<Other>,
     /// What became of the L2, where it stays.
     whole: Option<Whole>,
     /// Messages of the texture unit that this stretch still follows.
     pub(crate) left: u32,
+}
+
+/// An L2.
+#[derive(Default)]
+struct Second {
+    sets: Vec<Set>,
+    /// Sets that hold something.
+    held: Vec<u32>,
+    /// Lines that the stretch asked memory for, and those of stretches before it.
+    stretch: Stretch,
+    reach: Reach,
+}
+
+impl Second {
+    /// A stretch begins, with an L2 of so many sets, empty unless it `stays`.
+    fn begin(&mut self, sets: u32, stays: bool) {
+        self.reach.end(&mut self.stretch);
+        if self.sets.len() != sets as usize {
+            self.held.clear();
+            empty(&mut self.sets, sets);
+        }
+        if !stays {
+            for i in self.held.drain(..) {
+                self.sets[i as usize] = EMPTY;
+            }
+        }
+    }
+
+    /// An L1 asks for a line, and memory is asked for it in turn if need be; `notes`: which lines those are is noted. [`Traced::Missed`] of
+    /// atomics, [`Traced::Far`].
+    #[inline]
+    fn ask(&mut self, asks: Asks, line: u64, notes: bool) -> [bool; 2] {
+        let writes = !matches!(asks, Asks::Texel | Asks::LoadStore(AccessKind::Read));
+        let had = match set_of(&mut self.sets, line) {
+            None => Had::Nothing,
+            Some((i, set)) => {
+                if *set == EMPTY {
+                    self.held.push(i);
+                }
+                look_up(set, line, writes)
+            }
+        };
+        let dirtied = had != Had::Dirty;
+        let far = if asks == Asks::LoadStore(AccessKind::Write) { dirtied } else { had == Had::Nothing };
+        // What goes through one L2 needs no estimate.
+        if notes && (far || (asks == Asks::LoadStore(AccessKind::Atomic) && dirtied)) {
+            self.stretch.asks(line, asks);
+        }
+        [dirtied, far]
+    }
+
+    fn take_reach(&mut self) -> Reach {
+        self.reach.end(&mut self.stretch);
+        std::mem::take(&mut self.reach)
+    }
+}
+
+/// An L2 of another size, and how often it lacked a line.
+#[derive(Default)]
+struct Other {
+    second: Second,
+    /// [`Traced::Far`], by [`Asks`].
+    far: [u64; Asks::COUNT],
+    /// [`Traced::Missed`] of atomics.
+    dirtied: u64,
+}
+
+/// What stretches did in an L2 of another size: as [`crate::Usage`] has it of the modelled one.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub struct Elsewhere {
+    pub traced: [Trace; AccessKind::COUNT],
+    pub texels: TexelTrace,
+    pub reach: Reach,
+}
+
+impl Elsewhere {
+    pub fn add(&mut self, o: &Elsewhere) {
+        self.traced.iter_mut().zip(&o.traced).for_each(|(a, b)| *a += b);
+        self.texels.add(&o.texels);
+        self.reach.add(&o.reach);
+    }
 }
 
 /// What a set had of a line before it was looked up.
@@ -165,20 +246,16 @@ fn empty(tags: &mut Vec<Set>, sets: u32) {
 impl Cache {
     /// A stretch begins.
     pub fn begin(&mut self, sizes: Sizes) {
-        self.reach.end(&mut self.stretch);
         self.left = if sizes.whole.is_some() { u32::MAX } else { MESSAGES };
         empty(&mut self.tags, sizes.l1);
         empty(&mut self.texel_tags, sizes.texel_l1);
-        if self.second.len() != sizes.l2 as usize {
-            self.held.clear();
-            empty(&mut self.second, sizes.l2);
-        }
+        self.second.begin(sizes.l2, sizes.whole.is_some());
         if let Some(now) = sizes.whole {
             self.keep(now);
-            return;
         }
-        for i in self.held.drain(..) {
-            self.second[i as usize] = EMPTY;
+        self.others.resize_with(sizes.others.len(), Other::default);
+        for (other, sets) in self.others.iter_mut().zip(sizes.others) {
+            other.second.begin(*sets, false);
         }
     }
 
@@ -190,7 +267,7 @@ impl Cache {
         }
         let lost = LOST.lock();
         let lost = lost.get(before.lost..now.lost).unwrap_or_default();
-        for tag in self.second.iter_mut().flatten().filter(|tag| **tag != 0) {
+        for tag in self.second.sets.iter_mut().flatten().filter(|tag| **tag != 0) {
             if lost.iter().any(|(of, lines)| *of == now.device && lines.contains(&((*tag >> 1) - 1))) {
                 *tag = 0;
             } else if before.cleaned != now.cleaned {
@@ -201,46 +278,50 @@ impl Cache {
 
     /// What stretches asked memory for since the last call.
     pub fn take_reach(&mut self) -> Reach {
-        self.reach.end(&mut self.stretch);
-        std::mem::take(&mut self.reach)
+        self.second.take_reach()
     }
 
-    fn asks(&mut self, line: u64, asks: Asks) {
-        // What goes through one L2 needs no estimate.
-        if self.whole.is_none() {
-            self.stretch.asks(line, asks);
-        }
+    /// What became of the lines since the last call in L2s of other sizes, where it was `traced` in the modelled one.
+    pub fn take_others(
+        &mut self,
+        traced: &[Trace; AccessKind::COUNT],
+        texels: &TexelTrace,
+    ) -> Vec<Elsewhere> {
+        let take = |o: &mut Other| {
+            let (far, dirtied) = (std::mem::take(&mut o.far), std::mem::take(&mut o.dirtied));
+            let (mut traced, mut texels) = (*traced, *texels);
+            for (kind, trace) in traced.iter_mut().enumerate() {
+                trace[Traced::Far] = far[kind];
+            }
+            traced[AccessKind::Atomic as usize][Traced::Missed] = dirtied;
+            texels.lines[Traced::Far] = far[Asks::Texel.at()];
+            Elsewhere { traced, texels, reach: o.second.take_reach() }
+        };
+        self.others.iter_mut().map(take).collect()
     }
 
+    /// A line that an L1 lacks: as [`Second::ask`]. Out of line, for accesses are inlined into every kernel.
     #[inline(never)]
-    fn beyond(&mut self, line: u64, writes: bool) -> Had {
-        let Some((i, set)) = set_of(&mut self.second, line) else { return Had::Nothing };
-        if *set == EMPTY {
-            self.held.push(i);
+    fn beyond(&mut self, asks: Asks, line: u64) -> [bool; 2] {
+        let found = self.second.ask(asks, line, self.whole.is_none());
+        for o in &mut self.others {
+            let [dirtied, far] = o.second.ask(asks, line, true);
+            o.far[asks.at()] += far as u64;
+            o.dirtied += (dirtied && asks == Asks::LoadStore(AccessKind::Atomic)) as u64;
         }
-        look_up(set, line, writes)
+        found
     }
 
     /// A line of device memory, by its number there, and one that is as near as the L1.
     #[inline(always)]
     pub fn access(&mut self, kind: AccessKind, line: u64) {
-        let (missed, far) = match kind {
-            AccessKind::Read => {
-                let missed = look_up_in(&mut self.tags, line, false) == Had::Nothing;
-                (missed, missed && self.beyond(line, false) == Had::Nothing)
-            }
-            AccessKind::Write => {
-                let missed = look_up_in(&mut self.tags, line, true) != Had::Dirty;
-                (missed, missed && self.beyond(line, true) != Had::Dirty)
-            }
-            AccessKind::Atomic => {
-                let had = self.beyond(line, true);
-                (had != Had::Dirty, had == Had::Nothing)
-            }
+        let near = match kind {
+            AccessKind::Read => look_up_in(&mut self.tags, line, false) != Had::Nothing,
+            AccessKind::Write => look_up_in(&mut self.tags, line, true) == Had::Dirty,
+            AccessKind::Atomic => false,
         };
-        if far || (kind == AccessKind::Atomic && missed) {
-            self.asks(line, Asks::LoadStore(kind));
-        }
+        let [dirtied, far] = if near { [false; 2] } else { self.beyond(Asks::LoadStore(kind), line) };
+        let missed = if kind == AccessKind::Atomic { dirtied } else { !near };
         looked_up(&mut self.lines[kind as usize], missed, far);
     }
     pub fn near(&mut self, kind: AccessKind) {
@@ -253,12 +334,14 @@ impl Cache {
 
     /// Messages to come are of an image of so many lines.
     pub fn samples_of(&mut self, first: u64, lines: u64) {
-        self.stretch.samples_of(first, lines);
+        self.second.stretch.samples_of(first, lines);
+        self.others.iter_mut().for_each(|o| o.second.stretch.samples_of(first, lines));
     }
 
     /// Accesses to come are to a buffer of so many lines.
     pub fn accesses_of(&mut self, first: u64, lines: u64) {
-        self.stretch.accesses_of(first, lines);
+        self.second.stretch.accesses_of(first, lines);
+        self.others.iter_mut().for_each(|o| o.second.stretch.accesses_of(first, lines));
     }
 
     /// A message of the texture unit, the lines of device memory that it touches, and how many are as near as the L1.
@@ -268,10 +351,7 @@ impl Cache {
         self.left = self.left.saturating_sub(1);
         for &line in lines {
             let missed = look_up_in(&mut self.texel_tags, line, false) == Had::Nothing;
-            let far = missed && self.beyond(line, false) == Had::Nothing;
-            if far {
-                self.asks(line, Asks::Texel);
-            }
+            let far = missed && self.beyond(Asks::Texel, line)[1];
             looked_up(&mut self.texels.lines, missed, far);
         }
     }

@@ -18,7 +18,48 @@ const ASKED: ByAsks<Traced> = {
     asked
 };
 
+/// One of the L2s that stretches went through: the modelled one, or one of another size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct L2 {
+    /// Lines that it holds.
+    pub lines: u64,
+    /// Which of [`crate::cache::Sizes::others`] it is; `None`: the modelled one.
+    pub other: Option<usize>,
+}
+
 impl Usage {
+    /// What there is of it in this L2, as if it were the modelled one.
+    pub fn in_l2(&self, l2: L2) -> Usage {
+        let (traced, texels, reach) = match l2.other.and_then(|n| self.others.get(n)) {
+            None => (self.traced, self.texels, self.reach.clone()),
+            Some(o) => (o.traced, o.texels, o.reach.clone()),
+        };
+        let Usage {
+            ran, single, lines, unknown, sampled, sampled_lines, texture, atomic_lines, pages, ..
+        } = *self;
+        Usage {
+            ran,
+            halves: self.halves.clone(),
+            single,
+            lines,
+            unknown,
+            sampled,
+            sampled_lines,
+            texture,
+            traced,
+            texels,
+            atomic_lines,
+            reach,
+            others: vec![],
+            pages,
+        }
+    }
+
+    /// The same, but all of it leaves if it is the modelled L2.
+    pub fn take_in_l2(&mut self, l2: L2) -> Usage {
+        if l2.other.is_none() { std::mem::take(self) } else { self.in_l2(l2) }
+    }
+
     /// Accesses, by [`Asks`]: those that were followed, and all.
     fn followed(&self) -> ByAsks<[u64; 2]> {
         let lines = self.all_lines();

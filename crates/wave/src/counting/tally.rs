@@ -1,6 +1,6 @@
 //! What a worker counts while programs run: a row for each counter of the program ([`shader::cost::Profile`]).
 
-use crate::counting::cache::{Cache, Sizes, TexelTrace, Trace, Traced};
+use crate::counting::cache::{Cache, Elsewhere, Sizes, TexelTrace, Trace, Traced};
 use crate::counting::reach::Reach;
 use crate::counting::reach::pages::Pages;
 use counters::{By, names};
@@ -168,6 +168,8 @@ pub struct Usage {
     pub atomic_lines: u64,
     /// Of those stretches, the lines that the L2 lacked.
     pub reach: Reach,
+    /// The same in L2s of other sizes ([`Sizes::others`]), if stretches went through any.
+    pub others: Vec<Elsewhere>,
     /// What they ask the memory management unit for, once [`Usage::share_l2`] has told.
     pub pages: Pages,
 }
@@ -190,6 +192,10 @@ impl Usage {
         self.texels.add(&o.texels);
         self.atomic_lines += o.atomic_lines;
         self.reach.add(&o.reach);
+        if self.others.len() < o.others.len() {
+            self.others.resize_with(o.others.len(), Elsewhere::default);
+        }
+        self.others.iter_mut().zip(&o.others).for_each(|(a, b)| a.add(b));
         self.pages += o.pages;
     }
     /// Lines by [`Access`] in all: those of accesses that were not told are taken to be as many each as those of the same
@@ -494,6 +500,7 @@ impl Tally {
         sum.traced = std::mem::take(&mut self.cache.lines);
         sum.texels = std::mem::take(&mut self.cache.texels);
         sum.reach = self.cache.take_reach();
+        sum.others = self.cache.take_others(&sum.traced, &sum.texels);
         sum
     }
 

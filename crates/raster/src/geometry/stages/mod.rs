@@ -24,7 +24,7 @@ use shader::stage_io::{Cell, Emitted, FEEDBACK_BUFFERS};
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use wave::graphics::{Job, Lanes};
 use wave::held::Held;
-use wave::{Stop, Usage, Worker};
+use wave::{L2, Stop, Usage, Worker};
 
 /// Stages there may be, in order: control, evaluation, geometry, task.
 pub const STAGES: usize = 4;
@@ -59,9 +59,9 @@ impl StageCounts {
     }
 
     /// Adds what it comes to: as compute shaders do it in the binning phase.
-    pub fn finish(&self, program: &Program, c: &mut Counts, l2: &mut Held) {
-        let mut usage = self.usage.clone();
-        usage.share_l2(count::l2_lines(counters::model::current()), l2);
+    pub fn finish(&self, program: &Program, c: &mut Counts, l2: L2, held: &mut Held) {
+        let mut usage = self.usage.in_l2(l2);
+        usage.share_l2(l2.lines, held);
         usage.fare_as(&Usage::default());
         let mut u = count::units(&usage);
         u[Unit::LsWriteFull] += self.stored;
