@@ -1,5 +1,7 @@
 //! Steps over one warp's sixteen words in memory, for kernels of loads and stores.
 
+#![allow(clippy::needless_range_loop, reason = "lanes are loops over indices of several arrays")]
+
 use crate::Simd;
 
 /// Bytes of the 64 lines that [`Steps::near`] tells apart.

@@ -26,7 +26,7 @@ pub enum Role<'a> {
     /// They may trace rays and call.
     Plain,
     /// They judge candidates, lane by lane.
-    AnyHit(Mutex<[Decision; LANES]>),
+    AnyHit(Mutex<Box<[Decision; LANES]>>),
     /// They look for hits in boxes, of the rays of this shot.
     Intersection(Mutex<&'a mut Shot>),
 }

@@ -284,7 +284,7 @@ impl Shot {
                 &callers,
                 &mut self.payload,
                 &attributes,
-                |_| Role::AnyHit(Mutex::new([Decision::Accept; LANES])),
+                |_| Role::AnyHit(Mutex::new(Box::new([Decision::Accept; LANES]))),
                 |part, role| {
                     if let Role::AnyHit(told) = role {
                         let told = told.into_inner();

@@ -1,5 +1,7 @@
 //! [`Steps`] as loops.
 
+#![allow(clippy::needless_range_loop, reason = "lanes are loops over indices of several arrays")]
+
 use super::Portable;
 use crate::{Steps, WINDOW};
 
