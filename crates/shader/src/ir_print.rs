@@ -211,9 +211,9 @@ impl Text<'_> {
                 format!("phi {}", each.join(", "))
             }
             Inst::Part(t, k) => format!("part {}.{k}", self.val(*t)),
-            Inst::Descriptor { set, binding, index, texels } => {
+            Inst::Descriptor { source, index, texels } => {
                 let of = if *texels { " texels" } else { "" };
-                format!("descriptor {set}.{binding}[{}]{of}", self.val(*index))
+                format!("descriptor {source}[{}]{of}", self.val(*index))
             }
             Inst::Load { place: p, offset, mem, n, flags: f } => {
                 format!("load {n}×{mem:?} {}{}", self.place(p, *offset), flags(f))

@@ -7,6 +7,7 @@
 use crate::interface::{At, DepthMode, Varying};
 use crate::ir::*;
 use crate::ir_print::switches;
+use crate::options::Heap;
 use crate::stage_io::StageIo;
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -121,6 +122,21 @@ impl<'a> Words<'a> {
         Ok(origin)
     }
     /// Two numbers and what is between them.
+    fn descriptor_source(&mut self) -> Read<DescriptorSource> {
+        if self.rest.starts_with(|c: char| c.is_ascii_digit()) {
+            let (set, binding) = self.two(".")?;
+            return Ok(DescriptorSource::Binding { set, binding });
+        }
+        Ok(match self.word()? {
+            "null" => DescriptorSource::Null,
+            "heap" => DescriptorSource::Heap(self.one_of(&HEAPS)?),
+            "bytes" => DescriptorSource::HeapBytes(self.one_of(&HEAPS)?),
+            "address" => DescriptorSource::Address,
+            "given" => DescriptorSource::Given(self.number()?),
+            "data" => DescriptorSource::Data(self.number()?),
+            other => return Err(format!("`{other}` is no source of descriptors")),
+        })
+    }
     fn two(&mut self, between: &str) -> Read<(u32, u32)> {
         let a = self.number()?;
         self.want(between)?;
@@ -128,6 +144,7 @@ impl<'a> Words<'a> {
     }
 }
 
+const HEAPS: [Heap; 2] = [Heap::Samplers, Heap::Resources];
 const TYPES: [Ty; 5] = [Ty::Void, Ty::Bool, Ty::B32, Ty::B64, Ty::Tuple];
 const MEMS: [Mem; 5] = [Mem::U8, Mem::U16, Mem::F16, Mem::B32, Mem::B64];
 
@@ -424,11 +441,11 @@ impl Reader {
                 Inst::Part(tuple, w.number()?)
             }
             "descriptor" => {
-                let (set, binding) = w.two(".")?;
+                let source = w.descriptor_source()?;
                 w.want("[")?;
                 let index = self.value(w)?;
                 w.want("]")?;
-                Inst::Descriptor { set, binding, index, texels: w.eat("texels") }
+                Inst::Descriptor { source, index, texels: w.eat("texels") }
             }
             "load" => {
                 let n = w.number()?;

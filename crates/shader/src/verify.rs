@@ -175,11 +175,12 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
         Inst::Bin(op, a, b) => arithmetic(op.facts(), &[*a, *b], 0),
         Inst::Tri(op, a, b, c) => arithmetic(op.facts(), &[*a, *b, *c], (*op == Tri::Select) as usize),
         Inst::Part(t, _) => is(*t, Ty::Tuple),
-        Inst::Descriptor { set: crate::ir::DATA, binding, .. } if *binding as usize >= s.data.len() => {
+        Inst::Descriptor { source: DescriptorSource::Data(n), .. } if *n as usize >= s.data.len() => {
             Err("data that is not there".into())
         }
-        Inst::Descriptor { set, index, .. } => {
-            is(*index, if *set == crate::ir::AT_ADDRESS { Ty::B64 } else { Ty::B32 }).and(result(Ty::B64))
+        Inst::Descriptor { source, index, .. } => {
+            is(*index, if *source == DescriptorSource::Address { Ty::B64 } else { Ty::B32 })
+                .and(result(Ty::B64))
         }
         Inst::Load { place: p, mem, n, .. } => {
             place(p)?;

@@ -5,7 +5,7 @@ mod modules;
 
 use shader::Module;
 use shader::bytecode::Program;
-use shader::ir::{DATA, Inst, Place, Shader, Stage};
+use shader::ir::{DescriptorSource, Inst, Place, Shader, Stage};
 use std::path::Path;
 
 fn module() -> Module {
@@ -24,9 +24,9 @@ fn loads(s: &Shader) -> Vec<u32> {
     let inst = |v: shader::ir::Value| &s.values[v.0 as usize].inst;
     let of = |v: &shader::ir::Value| match inst(*v) {
         Inst::Load { place: Place::Buffer { desc, .. }, flags, .. } => match inst(*desc) {
-            Inst::Descriptor { set: DATA, binding, .. } => {
+            Inst::Descriptor { source: DescriptorSource::Data(n), .. } => {
                 assert!(flags.read_only, "it may be moved");
-                Some(*binding)
+                Some(*n)
             }
             _ => None,
         },

@@ -348,7 +348,7 @@ impl<'m> Builder<'m> {
             return Err(invalid(at, format!("set {set} binding {binding} is not in the pipeline layout")));
         }
         let index = self.whole_addr(p);
-        Ok(self.e.descriptor(set, binding, index, texels))
+        Ok(self.e.descriptor(DescriptorSource::Binding { set, binding }, index, texels))
     }
 
     /// Adds bytes known now.

@@ -302,8 +302,8 @@ impl Emit {
         self.given(Inst::Input(input), ty)
     }
     /// Address of a descriptor; in the prelude when the index is constant.
-    pub fn descriptor(&mut self, set: u32, binding: u32, index: Value, texels: bool) -> Value {
-        let inst = Inst::Descriptor { set, binding, index, texels };
+    pub fn descriptor(&mut self, source: DescriptorSource, index: Value, texels: bool) -> Value {
+        let inst = Inst::Descriptor { source, index, texels };
         if self.as_const(index).is_some() { self.given(inst, Ty::B64) } else { self.pure(inst, Ty::B64) }
     }
     /// A load; those of memory that nobody writes are shared.

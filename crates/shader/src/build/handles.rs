@@ -92,7 +92,7 @@ pub(super) fn settle(shader: &mut Shader) -> Result<()> {
         let data = |inst, ty| ValueData { inst, ty, flags: ValueFlags::default() };
         let index = Value(none.0 - 1);
         shader.values.push(data(Inst::Const(0), Ty::B32));
-        let inst = Inst::Descriptor { set: NOWHERE, binding: 0, index, texels: false };
+        let inst = Inst::Descriptor { source: DescriptorSource::Null, index, texels: false };
         shader.values.push(data(inst, Ty::B64));
         shader.blocks[0].insts.splice(0..0, [index, none]);
     }

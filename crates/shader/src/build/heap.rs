@@ -98,22 +98,22 @@ impl<'m> Builder<'m> {
                 let element = self.e.add(element, k);
                 let offset = self.heap_offset(&place, element, packed.then_some(of_sampler));
                 let heap = if is_sampler { Heap::Samplers } else { Heap::Resources };
-                self.e.descriptor(IN_HEAP, heap as u32, offset, texels)
+                self.e.descriptor(DescriptorSource::Heap(heap), offset, texels)
             }
             Mapping::HeapBytes { offset, push } => {
                 let own = self.push_data(push, Mem::B32);
                 let k = self.e.u32(offset);
                 let offset = self.e.add(own, k);
-                self.e.descriptor(HEAP_BYTES, Heap::Resources as u32, offset, false)
+                self.e.descriptor(DescriptorSource::HeapBytes(Heap::Resources), offset, false)
             }
             Mapping::PushAddress(push) => {
                 let address = self.push_data(push, Mem::B64);
-                self.e.descriptor(AT_ADDRESS, 0, address, false)
+                self.e.descriptor(DescriptorSource::Address, address, false)
             }
             Mapping::IndirectAddress { push, offset } => {
                 let addr = self.push_data(push, Mem::B64);
                 let address = self.e.load(Place::Global { addr }, offset, Mem::B64, 1, MemFlags::default());
-                self.e.descriptor(AT_ADDRESS, 0, address, false)
+                self.e.descriptor(DescriptorSource::Address, address, false)
             }
             // A pointer to it is not made through a descriptor.
             Mapping::PushData(_) => return Err(invalid(at, "a descriptor of push data")),
@@ -127,7 +127,7 @@ impl<'m> Builder<'m> {
             self.given.len() - 1
         });
         let zero = self.e.u32(0);
-        self.e.descriptor(GIVEN, at as u32, zero, false)
+        self.e.descriptor(DescriptorSource::Given(at as u32), zero, false)
     }
 
     /// Push data at byte `offset`.
@@ -190,7 +190,7 @@ impl<'m> Builder<'m> {
     /// The heap's bytes as a buffer, for what lies there that is no descriptor.
     pub(crate) fn heap_bytes(&mut self, heap: Heap, p: &Pointer) -> Pointer {
         let zero = self.e.u32(0);
-        let desc = self.e.descriptor(HEAP_BYTES, heap as u32, zero, false);
+        let desc = self.e.descriptor(DescriptorSource::HeapBytes(heap), zero, false);
         Pointer { base: Base::Buffer(desc), ..*p }
     }
 
@@ -203,7 +203,7 @@ impl<'m> Builder<'m> {
             _ => return Err(invalid(at, "such a descriptor does not lie in this heap")),
         };
         let offset = self.whole_addr(p);
-        Ok(self.e.descriptor(IN_HEAP, heap as u32, offset, texels))
+        Ok(self.e.descriptor(DescriptorSource::Heap(heap), offset, texels))
     }
 
     /// OpBufferPointerEXT
@@ -222,7 +222,7 @@ impl<'m> Builder<'m> {
             return Err(i.bad("not a pointer to a buffer's descriptor"));
         }
         let offset = self.whole_addr(&p);
-        let desc = self.e.descriptor(IN_HEAP, heap as u32, offset, false);
+        let desc = self.e.descriptor(DescriptorSource::Heap(heap), offset, false);
         let pointee = if pointee == 0 { 0 } else { self.types.of(pointee, i.at)? };
         p = Pointer::new(Base::Buffer(desc), class, pointee);
         p.flags.read_only = class == StorageClass::Uniform;

@@ -5,7 +5,7 @@ use super::access::{Base, Pointer};
 use super::analysis::{CHANGED, DYNAMIC, SETTLES, USED, WRITTEN};
 use super::heap::Resource;
 use super::types::{Type, TypeClass};
-use crate::ir::{DATA, Value};
+use crate::ir::{DescriptorSource, Value};
 use crate::options::{Error, Result};
 use crate::spirv::*;
 use rustc_hash::FxHashMap;
@@ -415,7 +415,7 @@ impl<'m> Builder<'m> {
             self.data.len() - 1
         });
         let zero = self.e.u32(0);
-        Ok(Some(self.e.descriptor(DATA, k as u32, zero, false)))
+        Ok(Some(self.e.descriptor(DescriptorSource::Data(k as u32), zero, false)))
     }
 
     /// OpVariable in a function.

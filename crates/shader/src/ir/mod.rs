@@ -17,6 +17,7 @@
 //! The translation ends every loop with a block that only jumps to the header, and keeps a live loop's merge block
 //! even when nothing branches to it.
 
+mod descriptor;
 mod image;
 mod input;
 mod place;
@@ -28,6 +29,7 @@ use crate::work::Work;
 use std::fmt;
 
 pub use crate::isa::{AtomicOp, Bin, Quad, ReduceOp, Scan, Tri, Un};
+pub use descriptor::DescriptorSource;
 pub use image::{Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
 pub use place::{Mem, MemFlags, Place};
@@ -139,19 +141,6 @@ impl Stage {
     }
 }
 
-/// The set of a descriptor that is none: the null descriptor.
-pub const NOWHERE: u32 = u32::MAX;
-/// The set of descriptors in the heap of number `binding` ([`crate::options::Heap`]): `index` is a byte offset.
-pub const IN_HEAP: u32 = u32::MAX - 1;
-/// The set of a buffer that is such a heap's own bytes, from byte `index` on to its end.
-pub const HEAP_BYTES: u32 = u32::MAX - 2;
-/// The set of a buffer that begins at the device address `index` (B64) and ends where device memory does.
-pub const AT_ADDRESS: u32 = u32::MAX - 3;
-/// The set of descriptors whose words the pipeline gave: [`Shader::given`] has them by `binding`.
-pub const GIVEN: u32 = u32::MAX - 4;
-/// The set of buffers of the shader's own words: [`Shader::data`] has them by `binding`.
-pub const DATA: u32 = u32::MAX - 5;
-
 /// One instruction. Its operands dominate it; phis' operands the ends of their predecessors.
 #[derive(Clone, PartialEq, Hash, Debug)]
 pub enum Inst {
@@ -165,11 +154,10 @@ pub enum Inst {
     Phi(Vec<(Block, Value)>),
     /// Result `i` of a tuple.
     Part(Value, u32),
-    /// Address of a descriptor (B64). `index`: array element (B32), checked at run time against the table's size.
-    /// `texels`: of a texel buffer. What [`NOWHERE`] and the other last numbers of sets mean is told there.
+    /// Address of a descriptor (B64). The source says what `index` means; it is a B32, except for [`DescriptorSource::Address`].
+    /// `texels`: of a texel buffer.
     Descriptor {
-        set: u32,
-        binding: u32,
+        source: DescriptorSource,
         index: Value,
         texels: bool,
     },
@@ -363,7 +351,7 @@ pub struct Shader {
     pub origins: Vec<(u32, Origin)>,
     /// Descriptors that are part of the pipeline, in the host's form for those in memory (embedded samplers).
     pub given: Vec<[u64; 4]>,
-    /// Words that are only read, as buffers ([`DATA`]).
+    /// Words that are only read, as buffers ([`DescriptorSource::Data`]).
     pub data: Vec<Vec<u32>>,
     /// What compiling it has taken so far.
     pub work: Work,

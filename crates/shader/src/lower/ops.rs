@@ -5,10 +5,7 @@ use super::edges::LBlocks;
 use super::interface::writes_memory;
 use super::lir::{self, Inst as Op, NONE, V};
 use crate::bytecode::{self as bc, Code};
-use crate::ir::{
-    AT_ADDRESS, Bin, DATA, GIVEN, HEAP_BYTES, IN_HEAP, Inst, Mem, NOWHERE, Origin, Place, RayOp, Shader,
-    Stage, TraceOp, Ty, Value,
-};
+use crate::ir::{Bin, DescriptorSource, Inst, Mem, Origin, Place, RayOp, Shader, Stage, TraceOp, Ty, Value};
 use crate::options::{Binding, Error, Heap, Result};
 
 impl Lowering<'_> {
@@ -138,7 +135,7 @@ impl Lowering<'_> {
         let Inst::Load { place: Place::Buffer { desc, .. }, .. } = self.shader.data(v).inst else {
             return false;
         };
-        matches!(self.shader.data(desc).inst, Inst::Descriptor { set: DATA, .. })
+        matches!(self.shader.data(desc).inst, Inst::Descriptor { source: DescriptorSource::Data(_), .. })
     }
 
     /// Whether a warp that executes `v` touches one line: its count is its block's.
@@ -207,29 +204,27 @@ impl Lowering<'_> {
                 let of = if *op == crate::ir::Tri::Select { data.ty } else { ty(*x) };
                 Op::new(Code::tri(*op, of)).d(d).a(at(*x)).b(at(*y)).c(at(*z))
             }
-            Inst::Descriptor { set, binding, index, texels } => {
+            Inst::Descriptor { source, index, texels } => {
                 let whole = |table| Binding { stride: 1, ..Binding::new(table, 0, u32::MAX) };
-                let mut form = 0;
-                let place = match *set {
-                    // No table is that one.
-                    NOWHERE => Binding::new(u16::MAX.into(), 0, 0),
-                    IN_HEAP => Binding { in_memory: true, ..whole(Heap::FIRST_TABLE + binding) },
-                    HEAP_BYTES => {
-                        Binding { in_memory: true, inline_data: true, ..whole(Heap::FIRST_TABLE + binding) }
+                let in_heap =
+                    |heap: Heap| Binding { in_memory: true, ..whole(Heap::FIRST_TABLE + heap as u32) };
+                // No table has this number.
+                let no_table = u32::from(u16::MAX);
+                let (place, mut form) = match *source {
+                    DescriptorSource::Binding { set, binding } => {
+                        let place = (self.options.binding)(set, binding).ok_or_else(|| {
+                            Error::Unsupported(format!(
+                                "set {set} binding {binding} is not in the pipeline layout"
+                            ))
+                        })?;
+                        (place, 0)
                     }
-                    AT_ADDRESS => {
-                        form = bc::DESC_ADDRESS;
-                        whole(u16::MAX.into())
-                    }
-                    GIVEN | DATA => {
-                        form = if *set == GIVEN { bc::DESC_GIVEN } else { bc::DESC_DATA };
-                        Binding { offset: *binding, ..whole(u16::MAX.into()) }
-                    }
-                    _ => (self.options.binding)(*set, *binding).ok_or_else(|| {
-                        Error::Unsupported(format!(
-                            "set {set} binding {binding} is not in the pipeline layout"
-                        ))
-                    })?,
+                    DescriptorSource::Null => (Binding::new(no_table, 0, 0), 0),
+                    DescriptorSource::Heap(heap) => (in_heap(heap), 0),
+                    DescriptorSource::HeapBytes(heap) => (Binding { inline_data: true, ..in_heap(heap) }, 0),
+                    DescriptorSource::Address => (whole(no_table), bc::DESC_ADDRESS),
+                    DescriptorSource::Given(n) => (Binding { offset: n, ..whole(no_table) }, bc::DESC_GIVEN),
+                    DescriptorSource::Data(n) => (Binding { offset: n, ..whole(no_table) }, bc::DESC_DATA),
                 };
                 let mut op = Op::new(Code::DESC).d(d).a(at(*index)).e(place.table as u16).imm(place.offset);
                 op.ext = self.lir.raw.len() as u32;

@@ -553,9 +553,13 @@ impl Generator {
         self.local = self.value(Ty::B32, Inst::Input(Input::LocalIndex));
         self.group = self.value(Ty::B32, Inst::Input(Input::WorkgroupId(0)));
         let zero = self.int(0);
-        self.out = self.value(Ty::B64, Inst::Descriptor { set: 0, binding: 0, index: zero, texels: false });
-        self.table = self
-            .value(Ty::B64, Inst::Descriptor { set: 0, binding: TABLE_BINDING, index: zero, texels: false });
+        let of = |binding| Inst::Descriptor {
+            source: DescriptorSource::Binding { set: 0, binding },
+            index: zero,
+            texels: false,
+        };
+        self.out = self.value(Ty::B64, of(0));
+        self.table = self.value(Ty::B64, of(TABLE_BINDING));
         let size: u32 = self.shader.workgroup.iter().product();
         let size = self.int(size);
         let first = self.bin(Bin::IMul, self.group, size);

@@ -57,7 +57,9 @@ pub fn run(shader: &Shader, at: &Invocation, base: u32, memory: &mut [u8], marks
                     let ty = if *op == Tri::Select { d.ty } else { shader.ty(*a) };
                     eval::tri(*op, ty, get(*a), get(*b), get(*c)).unwrap()
                 }
-                Inst::Descriptor { binding, .. } => 0x1000 + *binding as u64,
+                Inst::Descriptor { source: DescriptorSource::Binding { binding, .. }, .. } => {
+                    0x1000 + *binding as u64
+                }
                 Inst::Part(t, k) => values[t.0 as usize] >> (32 * k) & 0xFFFF_FFFF,
                 Inst::Load { place: Place::Buffer { desc, addr }, offset, n, .. } => {
                     let address = (get(*addr) as u32).wrapping_add(*offset);

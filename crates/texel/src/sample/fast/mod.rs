@@ -414,12 +414,14 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
         wave: wave::<T>(machine)?,
         lines: simd::form!(
             machine,
-            fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = touch::lines
-        ),
+            fn(f: &Fast, view: &ImageView, sampler: &Sampler, args: &SampleArgs, mask: u16) -> u32 = touch::lines;
+            portable if PORTABLE
+        )?,
         near: simd::form!(
             machine,
-            fn(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> = touch::near_stored
-        ),
+            fn(f: &Fast, i: &[[[u32; 16]; 2]; 2], mask: u16) -> Option<u32> = touch::near_stored;
+            portable if PORTABLE
+        )?,
         reads: simd::form!(
             machine,
             fn(
@@ -429,9 +431,14 @@ fn form<T: Texels>(machine: Machine) -> Option<Runs> {
                 args: &SampleArgs,
                 mask: u16,
                 out: &mut Reads,
-            ) = touch::read
-        ),
-        missing: simd::form!(machine, fn(reads: &Reads, base: *const u8) -> u16 = touch::missing),
+            ) = touch::read;
+            portable if PORTABLE
+        )?,
+        missing: simd::form!(
+            machine,
+            fn(reads: &Reads, base: *const u8) -> u16 = touch::missing;
+            portable if PORTABLE
+        )?,
     })
 }
 
