@@ -7,7 +7,7 @@
 mod modules;
 
 use modules::{below, entries, options};
-use shader::ir::Shader;
+use shader::ir::{DescriptorSource, Inst, Shader};
 use shader::ir_print::print;
 use shader::ir_read::read;
 use shader::lower::lower;
@@ -46,6 +46,32 @@ fn text_reads_back() {
         }
     }
     assert!(shaders >= 100, "{shaders} shaders");
+}
+
+/// Few shaders of this repository have them all.
+#[test]
+fn sources_of_descriptors_read_back() {
+    use DescriptorSource::*;
+    for (text, source) in [
+        ("3.70", Binding { set: 3, binding: 70 }),
+        // A set's number is no sign of another source.
+        ("4294967295.0", Binding { set: u32::MAX, binding: 0 }),
+        ("null", Null),
+        ("heap Samplers", Heap(shader::options::Heap::Samplers)),
+        ("heap Resources", Heap(shader::options::Heap::Resources)),
+        ("bytes Resources", HeapBytes(shader::options::Heap::Resources)),
+        ("address", Address),
+        ("given 2", Given(2)),
+        ("data 1", Data(1)),
+    ] {
+        let line = format!("    %0: B64 = descriptor {text}[0]\n");
+        let s =
+            read(&format!("Compute [64, 1, 1]\nb0:\n{line}    store B32 buffer %0[0 + 4] = 1\n    return\n"))
+                .unwrap_or_else(|e| panic!("{text}: {e}"));
+        let is = |i: &Inst| matches!(i, Inst::Descriptor { source: of, .. } if *of == source);
+        assert!(s.values.iter().any(|v| is(&v.inst)), "{text}");
+        assert!(print(&s).contains(&line), "{}", print(&s));
+    }
 }
 
 #[test]

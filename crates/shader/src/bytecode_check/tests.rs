@@ -2,7 +2,7 @@
 
 use super::check;
 use crate::bytecode::{Code, Op, Program, Reg};
-use crate::ir::{Bin, Ty, Un};
+use crate::ir::{Bin, RayOp, TraceOp, Ty, Un};
 use crate::isa::code::{CODES, Field, Kind, Words, extension_words};
 
 fn program(code: Vec<Op>) -> Program {
@@ -103,11 +103,17 @@ fn registers_that_an_op_needs_are_there() {
         }
         let reg = |kind| if kind == Kind::Handle { Reg::uniform(0) } else { Reg::uniform(6) };
         let [d, a, b, c, _] = layout.kinds.map(reg);
-        let words = extension_words(&Op::new(code));
-        let compares =
-            matches!(code, Code::CMP_SPLIT | Code::CMP_SPLIT_RARE | Code::CMP_PARK | Code::CMP_JMP);
-        let e = if compares { Bin::FLt as u16 } else { 0 };
-        let imm = if layout.label { 1 + words as u32 } else { 0 };
+        // What the op's other fields must say for the check to look at its registers.
+        let listed = |n: usize| ((n - 1) << 3) as u16;
+        let (e, number) = match code {
+            Code::CMP_SPLIT | Code::CMP_SPLIT_RARE | Code::CMP_PARK | Code::CMP_JMP => (Bin::FLt as u16, 0),
+            Code::RAY_BEGIN => (listed(RayOp::BEGIN_OPERANDS - 1), 0),
+            Code::RAY_STEP => (0, RayOp::STEPS.iter().position(|s| *s == RayOp::Generate).unwrap() as u32),
+            Code::TRACE => (listed(TraceOp::Trace.operands() + 2), 0),
+            _ => (0, 0),
+        };
+        let words = extension_words(&Op { e, ..Op::new(code) });
+        let imm = if layout.label { 1 + words as u32 } else { number };
         let full = Op { d, a, b, c, imm, e, ..Op::new(code) };
         let ok = |op: Op| {
             check(&with_handles([&[op][..], &vec![Op::ext([Reg(0x8006); 8]); words], &[end]].concat()))

@@ -88,7 +88,7 @@ impl<S: Simd> Elements<S> for Wide {
     }
 }
 
-/// Elements that have one `1 << step` before them in their cluster of `1 << cluster` lanes.
+/// Lanes that have one `1 << step` before them in their cluster of `1 << cluster` lanes.
 const fn followers(cluster: u32, step: u32) -> u16 {
     let mut m = 0;
     let mut i = 0;
@@ -404,7 +404,7 @@ pub fn recorded(o: &Op, exec: Id, [a, b]: [Id; 2]) -> Id {
             }
         }};
     }
-    // Elements that don't execute read as nothing; a uniform register has none.
+    // Lanes that do not execute read as nothing; a uniform register has none.
     let none = |id| if o.a.is_uniform() { id } else { s.isel(exec, id, s.isplat(0)) };
     match o.code {
         Code::REDUCE32 => {
@@ -426,5 +426,5 @@ pub fn recorded(o: &Op, exec: Id, [a, b]: [Id; 2]) -> Id {
     }
 }
 
-/// Elements' own.
+/// Each lane's own number.
 static NUMBERS: Table<16> = line(0, 0);

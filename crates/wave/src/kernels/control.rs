@@ -216,7 +216,7 @@ fn fence_<L: Steps>(_: L, _st: &mut State, op: At) -> *const Op {
 /// Masks as four words of 64 bits: stored one by one they could not be loaded as a vector without a stall.
 pub(super) type Words = [u64; 4];
 
-/// Vector of groups of four warps; only groups with live warps are computed, dead warps' bits are any.
+/// Masks of groups of four warps. Only groups with live warps are computed; dead warps' bits have any value.
 ///
 /// # Safety
 /// The registers are the op's, of 32 bits.

@@ -20,6 +20,8 @@ pub fn with<R>(tape: &mut Tape, f: impl FnOnce() -> R) -> R {
     r
 }
 
+/// Not inlined: recordings of all ops call it many times, and none is in a hurry.
+#[inline(never)]
 fn put(node: Node) -> Id {
     TAPE.with_borrow_mut(|t| t.put(node))
 }

@@ -18,7 +18,7 @@ pub enum Item {
     Move(Reg, Id),
     /// Regions' alone: the counter of the row is passed.
     Tally(u16),
-    /// Sharing out of the ordinary have this done by a kernel.
+    /// A kernel does the op for lanes that the quick way is wrong for.
     Check(u32),
     /// With no lane in it, the block is left here.
     Test(Id),

@@ -178,7 +178,7 @@ struct Before {
 }
 
 impl Builder {
-    /// Sharing that execute.
+    /// Lanes that execute.
     pub fn exec(&mut self) -> Id {
         match self.open.last() {
             Some(b) => b.exec,
@@ -201,7 +201,7 @@ impl Builder {
         }
     }
 
-    /// Sharing of a function's that are out of the ordinary; their nodes are the caller's to take note of.
+    /// Lanes for which a function's quick way is wrong; their nodes are the caller's to take note of.
     pub fn odd(&mut self, masks: &[Id]) -> Option<Id> {
         let (first, rest) = masks.split_first()?;
         let all = rest.iter().fold(*first, |a, b| self.tape.put(Node::Bin(Bin::MOr, a, *b)));

@@ -28,7 +28,7 @@ pub enum End {
     Go(To),
     /// As a truth that all lanes share says.
     If(Id, To, To),
-    /// Sharing execute, or none do ([`Item::Exec`] said which).
+    /// Some lanes execute, or none do ([`Item::Exec`] determined which).
     Any {
         some: To,
         none: To,
@@ -81,7 +81,7 @@ pub struct Check {
     pub code: Code,
     pub args: Vec<Id>,
     pub results: Vec<Id>,
-    /// Sharing for which the quick way is wrong.
+    /// Lanes for which the quick way is wrong.
     pub odd: Id,
 }
 
@@ -97,7 +97,7 @@ pub struct Loop {
     pub uniforms: Vec<Reg>,
     /// Ops at which the wave goes on, with lanes and without, and what is read from there on.
     pub exits: [Option<(usize, Set)>; 2],
-    /// Sharing may go apart.
+    /// Lanes may diverge.
     pub diverges: bool,
     /// Units of a varying register.
     pub warps: usize,
