@@ -32,6 +32,7 @@ macro_rules! with_features {
 /// requires, and runs on the CPU from which the level came. With `fn` instead of `unsafe fn`, `body` is a safe function. With
 /// `<T: Trait>` or `<const N: usize>` before it, the forms have that parameter of the function around them.
 ///
+/// All forms of the table are compiled, also those of a level for which the caller returns before it uses them.
 /// Every level has a form, except as an option says after a semicolon:
 /// - `portable = other`: the portable level has another body.
 /// - `portable if CONDITION`, which is constant: the result is an `Option`, which is `None` for the portable level unless the condition
