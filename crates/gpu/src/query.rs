@@ -1,7 +1,6 @@
 //! Query pools: results as 64-bit words with an availability mark a query.
 
 use crate::pass_time::Times;
-use crate::structure::Property;
 use ash::vk;
 use counters::{Counter, Counts, Event, Value};
 use machine::shared::Shared;
@@ -15,6 +14,31 @@ use std::sync::atomic::{
     Ordering::{Release, SeqCst},
 };
 use texel::memory::sparse::resident;
+
+/// What a query can ask of an acceleration structure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StructureProperty {
+    CompactedSize,
+    SerializationSize,
+    SerializationBottomLevelPointers,
+    Size,
+}
+
+impl StructureProperty {
+    pub fn of(query: vk::QueryType) -> Option<StructureProperty> {
+        Some(match query {
+            vk::QueryType::ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR => StructureProperty::CompactedSize,
+            vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR => {
+                StructureProperty::SerializationSize
+            }
+            vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_BOTTOM_LEVEL_POINTERS_KHR => {
+                StructureProperty::SerializationBottomLevelPointers
+            }
+            vk::QueryType::ACCELERATION_STRUCTURE_SIZE_KHR => StructureProperty::Size,
+            _ => return None,
+        })
+    }
+}
 
 /// Words of results, or of marks, that a pool may have: a gibibyte.
 const MAX_WORDS: usize = 1 << 27;
@@ -43,7 +67,7 @@ pub enum QueryKind {
     /// Primitives that mesh shaders made.
     MeshPrimitives,
     /// A number of acceleration structures.
-    Structure(Property),
+    Structure(StructureProperty),
     /// Counters in the order in which results have them, of which a pass measures so many (VK_KHR_performance_query).
     Performance {
         counters: Vec<&'static Counter>,

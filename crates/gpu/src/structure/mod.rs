@@ -6,7 +6,7 @@
 mod input;
 mod run;
 
-use crate::query::QueryPool;
+use crate::query::{QueryPool, StructureProperty};
 use ash::vk;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -115,7 +115,7 @@ pub enum Command {
     /// A query's value is a number of each structure.
     WriteProperties {
         of: Vec<Arc<AccelerationStructure>>,
-        property: Property,
+        property: StructureProperty,
         pool: Arc<QueryPool>,
         first: u32,
     },
@@ -131,28 +131,5 @@ impl Command {
             Command::Deserialize { .. } => "vkCmdCopyMemoryToAccelerationStructureKHR",
             Command::WriteProperties { .. } => "vkCmdWriteAccelerationStructuresPropertiesKHR",
         }
-    }
-}
-
-/// What can be asked of a structure.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Property {
-    CompactedSize,
-    SerializationSize,
-    SerializationBottomLevelPointers,
-    Size,
-}
-
-impl Property {
-    pub fn of(query: vk::QueryType) -> Option<Property> {
-        Some(match query {
-            vk::QueryType::ACCELERATION_STRUCTURE_COMPACTED_SIZE_KHR => Property::CompactedSize,
-            vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_SIZE_KHR => Property::SerializationSize,
-            vk::QueryType::ACCELERATION_STRUCTURE_SERIALIZATION_BOTTOM_LEVEL_POINTERS_KHR => {
-                Property::SerializationBottomLevelPointers
-            }
-            vk::QueryType::ACCELERATION_STRUCTURE_SIZE_KHR => Property::Size,
-            _ => return None,
-        })
     }
 }

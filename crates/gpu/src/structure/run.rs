@@ -1,7 +1,8 @@
 //! Runs commands on acceleration structures, on a queue's thread or, for commands of the host, on the application's.
 
 use super::input::{self, Inputs};
-use super::{AccelerationStructure, Build, Command, Property, Range, Ranges};
+use super::{AccelerationStructure, Build, Command, Range, Ranges};
+use crate::query::StructureProperty;
 use simd::Level;
 use texel::memory::AddressSpace;
 
@@ -208,13 +209,13 @@ fn make(
 }
 
 /// A number of a structure; 0 where there is none.
-pub fn property(of: &AccelerationStructure, property: Property) -> u64 {
+pub fn property(of: &AccelerationStructure, property: StructureProperty) -> u64 {
     let Some(bytes) = of.bytes() else { return 0 };
     match property {
-        Property::CompactedSize => bvh::compacted_size(bytes),
-        Property::SerializationSize => bvh::serialized_size(bytes),
-        Property::SerializationBottomLevelPointers => bvh::handles(bytes),
-        Property::Size => bvh::compacted_size(bytes),
+        StructureProperty::CompactedSize => bvh::compacted_size(bytes),
+        StructureProperty::SerializationSize => bvh::serialized_size(bytes),
+        StructureProperty::SerializationBottomLevelPointers => bvh::handles(bytes),
+        StructureProperty::Size => bvh::compacted_size(bytes),
     }
     .unwrap_or(0)
 }

@@ -5,7 +5,7 @@ use crate::base::given::{Call, Doomed, In, Out, OutSlice};
 use crate::base::object::Object;
 use crate::device::Device;
 use gpu::query::QueryKind;
-use gpu::structure::Property;
+use gpu::query::StructureProperty;
 use std::sync::Arc;
 
 pub struct QueryPool {
@@ -29,8 +29,8 @@ pub(crate) fn create_query_pool(
         vk::QueryType::TRANSFORM_FEEDBACK_STREAM_EXT => Ok(QueryKind::Feedback),
         vk::QueryType::MESH_PRIMITIVES_GENERATED_EXT => Ok(QueryKind::MeshPrimitives),
         vk::QueryType::PRIMITIVES_GENERATED_EXT => Ok(QueryKind::Generated),
-        ty if Property::of(ty).is_some() => {
-            Property::of(ty).map(QueryKind::Structure).ok_or(vk::Result::ERROR_UNKNOWN)
+        ty if StructureProperty::of(ty).is_some() => {
+            StructureProperty::of(ty).map(QueryKind::Structure).ok_or(vk::Result::ERROR_UNKNOWN)
         }
         vk::QueryType::PERFORMANCE_QUERY_KHR => crate::device::performance::kind(i),
         other => Err(invalid(&format!("vkCreateQueryPool: queries of type {other:?} are not supported"))),

@@ -5,7 +5,8 @@ use crate::base::given::{Call, Doomed, Fill, In, Out, OutSlice, array};
 use crate::base::object::{self, Object};
 use crate::device::Device;
 use crate::sync::deferred_operation;
-use gpu::structure::{self, Build, Command, Failure, Geometry, Indices, Property, Range, Ranges};
+use gpu::query::StructureProperty;
+use gpu::structure::{self, Build, Command, Failure, Geometry, Indices, Range, Ranges};
 use machine::rays::Builders;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -315,7 +316,7 @@ pub(crate) fn write_acceleration_structures_properties_khr(
     data: OutSlice<u8>,
     stride: usize,
 ) -> vk::Result {
-    let Some(property) = Property::of(query) else {
+    let Some(property) = StructureProperty::of(query) else {
         return invalid(&format!("vkWriteAccelerationStructuresPropertiesKHR: no property {query:?}"));
     };
     for (i, s) in structures.iter().enumerate() {

@@ -5,7 +5,8 @@ use crate::device::query_pool::QueryPool;
 use crate::memory::acceleration_structure as structure;
 use crate::record::command_buffer::CommandBuffer;
 use gpu::command::Command;
-use gpu::structure::{Command as Work, Property, Ranges};
+use gpu::query::StructureProperty;
+use gpu::structure::{Command as Work, Ranges};
 
 fn push(b: &CommandBuffer, work: Option<Work>) {
     if let (Some(work), Some(mut r)) = (work, b.recording()) {
@@ -70,7 +71,7 @@ pub(crate) fn cmd_write_acceleration_structures_properties_khr(
     pool: vk::QueryPool,
     first: u32,
 ) {
-    let (Some(property), Some(pool)) = (Property::of(query), b.object::<QueryPool>(pool)) else {
+    let (Some(property), Some(pool)) = (StructureProperty::of(query), b.object::<QueryPool>(pool)) else {
         return;
     };
     let of = structures.iter().filter_map(|s| structure::get(b, *s)).collect();
