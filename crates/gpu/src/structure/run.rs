@@ -2,6 +2,7 @@
 
 use super::input::{self, Inputs};
 use super::{AccelerationStructure, Build, Command, Geometry, Property, Range, Ranges};
+use machine::rays::Structures;
 use simd::Level;
 use texel::memory::AddressSpace;
 
@@ -76,9 +77,7 @@ impl Memory<'_> {
     }
     /// The bytes of a structure at a device address, which may be none.
     pub fn bytes(&self, address: u64) -> Option<bvh::Bytes> {
-        let n = self.device().from(address).filter(|_| address != 0)?;
-        // SAFETY: so many bytes of the device's memory can be read and written.
-        Some(unsafe { bvh::Bytes::new(address as *mut u8, n as usize) })
+        Structures(self.device()).at(address)
     }
 }
 

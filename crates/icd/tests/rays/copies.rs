@@ -6,7 +6,7 @@ use ash::vk;
 fn rays() -> Vec<Ray> {
     let mut out = vec![];
     for x in -2..26 {
-        for y in -2..24 {
+        for y in -2..44 {
             let [x, y] = [x, y].map(|v| v as f32 * 0.5 + 0.125);
             let r = Ray::new([x, y, 5.0], [0.03125, 0.0, -1.0]);
             out.push(Ray { own: [1, 4.5f32.to_bits()], ..r });

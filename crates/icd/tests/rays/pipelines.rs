@@ -145,7 +145,7 @@ impl Rig {
             match how {
                 Launch::Direct => self.pipelines.cmd_trace_rays(c, &g, &m, &h, &k, size[0], size[1], size[2]),
                 Launch::Indirect => {
-                    self.pipelines.cmd_trace_rays_indirect(c, &[g], &[m], &[h], &[k], indirect.address + 88);
+                    self.pipelines.cmd_trace_rays_indirect(c, &g, &m, &h, &k, indirect.address + 88);
                 }
                 Launch::Indirect2 => self.maintenance.cmd_trace_rays_indirect2(c, indirect.address),
             }
