@@ -95,8 +95,8 @@ pub fn serialized_header(from: Bytes) -> Option<Serialized> {
     if (from.len() as u64) < HEAD {
         return None;
     }
-    // SAFETY: the first bytes; read once.
-    let words = unsafe { from.pointer().cast::<[u64; 7]>().read_volatile() };
+    // SAFETY: the first bytes; read once. A hostile address may have any alignment.
+    let words = unsafe { from.pointer().cast::<[[u8; 8]; 7]>().read_volatile() }.map(u64::from_le_bytes);
     let uuid = |at: usize| {
         let mut out = [0; 16];
         out[..8].copy_from_slice(&words[at].to_le_bytes());

@@ -28,6 +28,7 @@ mod knobs;
 mod l2;
 mod model;
 mod queues;
+mod rays;
 mod shader_objects;
 mod shared_sync;
 mod sparse;

@@ -20,7 +20,10 @@ pub struct Args {
 const TABLE: &str = "shaders.toml";
 /// Where shaders are.
 const FOLDERS: [&str; 2] = ["benches", "crates"];
-const SOURCES: [&str; 9] = ["comp", "vert", "tesc", "tese", "geom", "task", "mesh", "frag", "spvasm"];
+const SOURCES: [&str; 15] = [
+    "comp", "vert", "tesc", "tese", "geom", "task", "mesh", "frag", "rgen", "rmiss", "rchit", "rahit",
+    "rint", "rcall", "spvasm",
+];
 /// What has each tool, as Debian calls it, and the words before its version.
 const TOOLS: [(&str, &str, &str); 2] =
     [("glslangValidator", "glslang-tools", "Glslang Version: "), ("spirv-as", "spirv-tools", "SPIRV-Tools ")];

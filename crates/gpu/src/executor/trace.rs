@@ -4,12 +4,12 @@ use super::later::Asks;
 use super::{Executor, done};
 use crate::channel::{MadeBy, WorkloadKind};
 use crate::exclusive;
-use crate::trace::{Trace, launch};
+use crate::trace::{MAX_RAYS, Refused, Trace, launch};
 use ash::vk;
 use counters::{Counts, Curve, Event, Phase, cost};
 use machine::count;
 use machine::instrumentation::Work;
-use machine::lost::Blame;
+use machine::lost::{Blame, Told, Why};
 use schedule::What;
 use shader::ir::Stage;
 use std::slice;
@@ -38,7 +38,14 @@ impl Executor {
         let begin = self.line.dispatch_begins(&shared.clock.gpu());
         let done_by = match launch(&shared, t, begin) {
             Ok(launched) => launched,
-            Err(at) => return self.blame(Blame::of(wave::Fault::Address(at), t.call)),
+            Err(Refused::Address(at)) => return self.blame(Blame::of(wave::Fault::Address(at), t.call)),
+            Err(Refused::TooMany([x, y, z])) => {
+                let (place, call) = (&self.place, t.call);
+                let line = format!(
+                    "device fault: {place}: {call}: {x} · {y} · {z} rays, of {MAX_RAYS} at most; the device is lost"
+                );
+                return shared.fault(Told { line, why: Why::Other });
+            }
         };
         let [x, y, z] = done_by.size;
         let total = done_by.size.iter().map(|&n| n as u64).product::<u64>();

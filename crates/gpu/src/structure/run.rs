@@ -1,8 +1,9 @@
 //! Runs commands on acceleration structures, on a queue's thread or, for commands of the host, on the application's.
 
 use super::input::{self, Inputs};
-use super::{AccelerationStructure, Build, Command, Range, Ranges};
+use super::{AccelerationStructure, Build, Command, Geometry, Range, Ranges};
 use crate::query::StructureProperty;
+use machine::rays::Structures;
 use simd::Level;
 use texel::memory::AddressSpace;
 
@@ -77,9 +78,7 @@ impl Memory<'_> {
     }
     /// The bytes of a structure at a device address, which may be none.
     pub fn bytes(&self, address: u64) -> Option<bvh::Bytes> {
-        let n = self.device().from(address).filter(|_| address != 0)?;
-        // SAFETY: so many bytes of the device's memory can be read and written.
-        Some(unsafe { bvh::Bytes::new(address as *mut u8, n as usize) })
+        Structures(self.device()).at(address)
     }
 }
 
@@ -168,12 +167,13 @@ fn build(b: &Build, memory: &Memory, level: Level, pool: &dyn bvh::Pool) -> Resu
             }
         }
     }
-    let inputs = input::read(memory, &b.geometries, &ranges, pool)?;
     let to = b.to.bytes().ok_or(Failure::Room)?;
     let from = match &b.from {
         Some(from) => Some(from.bytes().ok_or(Failure::Source)?),
         None => None,
     };
+    fits(b, &ranges, from, to)?;
+    let inputs = input::read(memory, &b.geometries, &ranges, pool)?;
     let (read, written) = match &inputs {
         Inputs::Instances(list) => {
             let input = bvh::Input::Instances(list);
@@ -190,6 +190,24 @@ fn build(b: &Build, memory: &Memory, level: Level, pool: &dyn bvh::Pool) -> Resu
         }
     };
     Ok(Moved { read, written })
+}
+
+/// Whether a build's structure has room for so many primitives, or an update's source has as many. Asked before anything is read:
+/// primitives may lie on one another (a stride of 0), so memory says nothing of how many there can be.
+fn fits(b: &Build, ranges: &[Range], from: Option<bvh::Bytes>, to: bvh::Bytes) -> Result<(), Failure> {
+    let counts: Vec<u64> = b.geometries.iter().zip(ranges).map(|(_, r)| r.count.into()).collect();
+    if let Some(from) = from {
+        let header = bvh::header(from).ok_or(Failure::Source)?;
+        let same = header.primitives == counts.iter().sum::<u64>();
+        return if same { Ok(()) } else { Err(Failure::Source) };
+    }
+    let counts = match b.geometries.first() {
+        Some(Geometry::Instances { .. }) => bvh::Counts::Instances(counts.iter().sum()),
+        Some(Geometry::Boxes { .. }) => bvh::Counts::Boxes(&counts),
+        _ => bvh::Counts::Triangles(&counts),
+    };
+    let sizes = bvh::sizes(&counts, bvh::Flags(b.flags.as_raw())).map_err(failure)?;
+    if sizes.structure <= to.len() as u64 { Ok(()) } else { Err(Failure::Room) }
 }
 
 /// Builds or updates; bytes written.

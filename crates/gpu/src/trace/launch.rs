@@ -3,7 +3,7 @@
 use super::host::Role;
 use super::stage::{Caller, LANES, Levels, Words};
 use super::table::{Region, record};
-use super::{RayPipeline, Size, Trace};
+use super::{MAX_RAYS, RayPipeline, Size, Trace};
 use machine::host::DeviceHost;
 use machine::instrumentation::Blocks;
 use machine::lost::Blame;
@@ -62,13 +62,22 @@ pub struct Launched {
     pub blame: Option<Blame>,
 }
 
+/// Why a trace does not run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Refused {
+    /// This address is no memory of the device.
+    Address(u64),
+    /// More rays than [`MAX_RAYS`].
+    TooMany([u32; 3]),
+}
+
 /// The launch's size and tables.
-fn resolve(memory: &AddressSpace, t: &Trace) -> Result<([Region; 4], [u32; 3]), u64> {
+fn resolve(memory: &AddressSpace, t: &Trace) -> Result<([Region; 4], [u32; 3]), Refused> {
     let read = |at: u64, bytes: u64| {
         let there = memory.from(at).is_some_and(|n| n >= bytes);
-        if there { Ok(at) } else { Err(at) }
+        if there { Ok(at) } else { Err(Refused::Address(at)) }
     };
-    Ok(match t.size {
+    let (regions, size) = match t.size {
         Size::Direct(size) => (t.tables, size),
         Size::At(at) => {
             let at = read(at, 12)?;
@@ -85,14 +94,16 @@ fn resolve(memory: &AddressSpace, t: &Trace) -> Result<([Region; 4], [u32; 3]), 
             let size = [w[11] as u32, (w[11] >> 32) as u32, w[12] as u32];
             ([first, region(2), region(5), region(8)], size)
         }
-    })
+    };
+    let rays = size.iter().map(|&n| n as u128).product::<u128>();
+    if rays > MAX_RAYS.into() { Err(Refused::TooMany(size)) } else { Ok((regions, size)) }
 }
 
 /// Runs a trace; `begin`: modelled time at which it begins.
 ///
 /// # Errors
-/// An address of the command's that is no memory of the device.
-pub fn launch(shared: &Shared, t: &Trace, begin: u64) -> Result<Launched, u64> {
+/// The size is at an address that is no memory of the device, or too large.
+pub fn launch(shared: &Shared, t: &Trace, begin: u64) -> Result<Launched, Refused> {
     let (regions, size) = resolve(&shared.memory, t)?;
     let pipeline = &*t.pipeline;
     let tables = t.bindings.tables();

@@ -24,13 +24,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-pub use launch::{Launched, launch};
+pub use launch::{Launched, Refused, launch};
 pub use table::Region;
 
 /// Bytes of a shader group's handle.
 pub const HANDLE: usize = 32;
 /// The deepest recursion that a pipeline may ask for.
 pub const MAX_RECURSION: u32 = 31;
+/// Most rays of a launch.
+pub const MAX_RAYS: u32 = 1 << 30;
 /// Bytes of hit attributes.
 pub const MAX_ATTRIBUTES: usize = 32;
 

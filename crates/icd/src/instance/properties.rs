@@ -231,7 +231,7 @@ pub(crate) static PROPERTIES: &[(&str, Value)] = &[
     ("maxShaderGroupStride", U32(1 << 20)),
     ("shaderGroupBaseAlignment", U32(64)),
     ("shaderGroupHandleCaptureReplaySize", U32(8)),
-    ("maxRayDispatchInvocationCount", U32(1 << 30)),
+    ("maxRayDispatchInvocationCount", U32(gpu::trace::MAX_RAYS)),
     ("shaderGroupHandleAlignment", U32(gpu::trace::HANDLE as u32)),
     ("maxRayHitAttributeSize", U32(gpu::trace::MAX_ATTRIBUTES as u32)),
     // other extensions

@@ -1,0 +1,9 @@
+//! Acceleration structures, ray queries and ray tracing pipelines through the real loader. Expected values are worked out by hand from
+//! the scene in [`scene`].
+
+mod copies;
+mod everywhere;
+mod hostile;
+mod pipelines;
+mod queries;
+mod scene;
