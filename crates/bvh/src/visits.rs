@@ -70,7 +70,7 @@ impl WarpVisits {
     }
 
     /// Rays that are told of from now on do not share nodes with those before.
-    pub fn next(&mut self) {
+    pub fn end_warp(&mut self) {
         self.fold();
     }
 

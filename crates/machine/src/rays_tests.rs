@@ -91,14 +91,14 @@ fn counted(world: &World, rays: &[(usize, [f32; 2])], flags: u32) -> Counts {
     let mut left = |lane: usize, t: &Traversal, _: Step| waiting.push((lane, t.clone()));
     let level = simd::Level::widest(None);
     trace(level, top, &scene, &lanes.rays(), &mut hits, &mut left, Some(&mut visits));
-    visits.next();
+    visits.end_warp();
     while !waiting.is_empty() {
         waiting.retain_mut(|(lane, t)| {
             t.commit_triangle();
             visits.ray(*lane);
             t.next_counted(&scene, &mut visits) != Step::Done
         });
-        visits.next();
+        visits.end_warp();
     }
     let mut sum = RayCounts::default();
     add_visits(&mut sum, &visits.take(), rays.len() as u64);

@@ -21,12 +21,12 @@ mod tier;
 pub mod worker;
 
 pub use arena::Arena;
+pub use counting::shared_l2::L2;
 pub use counting::tally::{BlockRow, Usage};
 pub use counting::{cache, held, reach, tally};
 pub use host::{Filter, Filtering, Group, Host, HostRef, ImageWarp, ImageWave, Own, Table};
 pub use made::{MadeUp, Meaning};
 pub use rays::{Queries, RayWave, TraceWave};
-pub use counting::shared_l2::L2;
 pub use state::{At, Fault, Kernel, State, Status, Stop};
 pub use tier::Compile;
 pub use worker::graphics::{Job, Lanes};

@@ -177,7 +177,7 @@ impl Shot {
             trace(context.shared.level, bytes, &structures, &rays, &mut hits, &mut left, visits);
             if let Some(visits) = &mut self.visits {
                 // Nodes of another structure are others.
-                visits.next();
+                visits.end_warp();
             }
             for (way, hit) in self.ways.iter_mut().zip(hits) {
                 if let Some(way) = way.as_mut().filter(|w| w.top == top) {
@@ -256,7 +256,7 @@ impl Shot {
             }
             if let Some(visits) = &mut self.visits {
                 // Rays that go on meet nodes anew.
-                visits.next();
+                visits.end_warp();
             }
             let ways = &mut self.ways;
             let visits = &mut self.visits;
