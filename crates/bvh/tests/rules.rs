@@ -304,6 +304,7 @@ fn visits_of_a_warp_by_hand() {
         expected.nodes[3] += 1;
         expected.nodes[row] += 1;
         expected.triangles[row] += 1;
+        expected.opaque_hits = hitting as u64;
         assert_eq!(visits.take(), expected, "{hitting}");
         assert_eq!(visits.take(), Histogram::default());
     }

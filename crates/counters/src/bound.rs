@@ -19,6 +19,8 @@ crate::names! {
         Varying,
         /// The texture unit's longest stage.
         Texture,
+        /// The ray tracing unit's busier tester.
+        Rays,
         /// Beats between cores and the L2.
         Link,
         /// Rasterising, blending, writing of tiles.
@@ -51,6 +53,7 @@ impl Take {
             Take::LoadStore => "load_store",
             Take::Varying => "varying",
             Take::Texture => "texture",
+            Take::Rays => "rays",
             Take::Link => "l2_link",
             Take::Raster => "raster",
             Take::Latency => "latency",
@@ -72,6 +75,7 @@ impl Take {
             Take::LoadStore => "load/store",
             Take::Varying => "interpolation",
             Take::Texture => "texture unit",
+            Take::Rays => "ray tracing unit",
             Take::Link => "beats between cores and L2",
             Take::Raster => "rasteriser and tile buffer",
             Take::Latency => "latency of warps",
@@ -137,6 +141,7 @@ pub fn takes(c: &Counts, phase: Phase, m: &Model) -> Takes {
     t[Take::LoadStore] = even(load[Ask::Issues].div_ceil(core.ls_issues));
     t[Take::Varying] = even(load[Ask::Slots].div_ceil(core.varying_slots));
     t[Take::Texture] = even(load.texture(core));
+    t[Take::Rays] = even(load.rays(core));
     t[Take::Link] = even(load.link(core));
     t[Take::Raster] = even(raster);
     t[Take::Tasks] = even(overhead);
@@ -252,8 +257,15 @@ pub fn parts(c: &Counts, phase: Phase, job: &Job, m: &Model) -> Takes {
         return t;
     }
     let of = takes(c, phase, m);
-    const UNITS: [Take; 6] =
-        [Take::Arithmetic, Take::LoadStore, Take::Varying, Take::Texture, Take::Link, Take::Raster];
+    const UNITS: [Take; 7] = [
+        Take::Arithmetic,
+        Take::LoadStore,
+        Take::Varying,
+        Take::Texture,
+        Take::Rays,
+        Take::Link,
+        Take::Raster,
+    ];
     let unit = UNITS.into_iter().fold(Take::Arithmetic, |a, b| if of[b] > of[a] { b } else { a });
     let all = job.core.div_ceil(m.cores.max(1)).min(busy);
     t[Take::Tasks] = of[Take::Tasks].min(all);

@@ -126,6 +126,11 @@ impl Counter {
         CATALOGUE.has(self, Event::is_external, Unit::is_external)
     }
 
+    /// Whether it tells of the ray tracing unit.
+    pub fn is_of_rays(&self) -> bool {
+        CATALOGUE.has(self, |_| false, Unit::is_of_rays)
+    }
+
     /// The value for these counts; 0 for a counter that is not modelled.
     pub fn value(&self, counts: &Counts, model: &Model) -> Value {
         let v = CATALOGUE.evaluate(self, counts, model);
@@ -181,11 +186,22 @@ pub fn reported() -> &'static [&'static Counter] {
     &REPORTED
 }
 
+/// Of these, the counters of the GPU that is modelled: without a ray tracing unit it has none of such a unit.
+pub fn modelled() -> &'static [&'static Counter] {
+    static MODELLED: LazyLock<Vec<&'static Counter>> = LazyLock::new(|| of(crate::model::current()));
+    &MODELLED
+}
+
+fn of(model: &Model) -> Vec<&'static Counter> {
+    let has = |c: &&Counter| model.core.ray_nodes > 0 || !c.is_of_rays();
+    reported().iter().copied().filter(has).collect()
+}
+
 /// The counters of shader cores that have a value for every 64 × 64 task, none of external memory among them: a program could see in
 /// those what others do (VK_ARM_performance_counters_by_region's security model).
 pub fn by_task() -> &'static [&'static Counter] {
     static BY_TASK: LazyLock<Vec<&'static Counter>> = LazyLock::new(|| {
-        reported()
+        modelled()
             .iter()
             .copied()
             .filter(|c| c.block == Block::ShaderCore && CATALOGUE.is_by_task(c) && !c.is_external())
@@ -358,6 +374,20 @@ mod tests {
                 c.machine
             );
             assert_eq!(by_id(c.id).unwrap().machine, c.machine);
+        }
+    }
+
+    /// A model without the unit has all other counters.
+    #[test]
+    fn counters_of_rays_need_the_unit() {
+        let with = of(&Model::load(Some("g720")).unwrap());
+        assert_eq!(with.len(), reported().len());
+        assert_eq!(with.iter().filter(|c| c.id < OWN).count(), 279);
+        for name in ["g57", "g610", "g710", "g77", "g78"] {
+            let without = of(&Model::load(Some(name)).unwrap());
+            let rays: Vec<_> = with.iter().map(|c| c.machine).filter(|m| m.starts_with("MaliRTU")).collect();
+            assert_eq!((without.len() + 19, rays.len()), (with.len(), 19), "{name}");
+            assert!(!without.iter().any(|c| rays.contains(&c.machine)), "{name}");
         }
     }
 

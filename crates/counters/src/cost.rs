@@ -8,7 +8,8 @@
 //!   warp-instructions: the published issue rule (two pipes issue at once, one of them FMA only);
 //! - texture = the longest of its stages: filter operations / texels, indices and fetches (footprints of eight samples) · 8 / texels,
 //!   look-ups of quads · 4 / texels, beats of messages, answers, and beats into its cache · 16 / l2_bytes;
-//! - programmable core = max(arithmetic, load/store issues / ls_issues, varying slots / varying_slots, texture);
+//! - ray tracing = max(box nodes, triangle nodes) / ray_nodes, of nodes that warps of rays visit;
+//! - programmable core = max(arithmetic, load/store issues / ls_issues, varying slots / varying_slots, texture, ray tracing);
 //! - bus = max(beats read, beats written) · 16 / l2_bytes;
 //! - fixed units of the main phase = max(primitives rasterised, rasterised quads / raster_quads,
 //!   4 · blended quads / pixels, pixels written / pixels);
@@ -56,6 +57,10 @@ crate::names! {
         Answers,
         /// Of the beats from the L2, those into the texture cache.
         TexelBeats,
+        /// Box nodes that warps of rays visit.
+        BoxNodes,
+        /// Triangle nodes that warps of rays visit.
+        TriangleNodes,
         /// Beats from the L2 to a core.
         ReadBeats,
         /// Beats from a core to the L2.
@@ -113,6 +118,12 @@ impl Load {
         load[Ask::Asked] = u[Unit::TexInBeats];
         load[Ask::Answers] = u[Unit::TexOutBeats];
         load[Ask::TexelBeats] = u[Unit::TexL2ReadBeats];
+        load[Ask::BoxNodes] =
+            u[Unit::RayBoxNodes1] + u[Unit::RayBoxNodes5] + u[Unit::RayBoxNodes9] + u[Unit::RayBoxNodes13];
+        load[Ask::TriangleNodes] = u[Unit::RayTriangleNodes1]
+            + u[Unit::RayTriangleNodes5]
+            + u[Unit::RayTriangleNodes9]
+            + u[Unit::RayTriangleNodes13];
         load[Ask::ReadBeats] = u[Unit::LsL2ReadBeats] + u[Unit::TexL2ReadBeats] + u[Unit::OtherL2ReadBeats];
         load[Ask::WriteBeats] = u[Unit::LsWriteBackBeats] + u[Unit::LsOtherWriteBeats];
         load[Ask::Warps] = u[Unit::Warps];
@@ -151,6 +162,15 @@ impl Load {
             .max(self[Ask::Issues].div_ceil(core.ls_issues))
             .max(self[Ask::Slots].div_ceil(core.varying_slots))
             .max(self.texture(core))
+            .max(self.rays(core))
+    }
+
+    /// Cycles of the ray tracing unit's busier tester; 0 without such a unit.
+    pub fn rays(&self, core: &Core) -> u64 {
+        match core.ray_nodes {
+            0 => 0,
+            rate => self[Ask::BoxNodes].max(self[Ask::TriangleNodes]).div_ceil(rate),
+        }
     }
 
     /// Cycles of the texture unit's longest stage.

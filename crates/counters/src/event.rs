@@ -350,6 +350,35 @@ names! {
         /// Cores' first waits for the descriptors of a draw's or dispatch's textures.
         TexDescriptorLoads,
 
+        /// Rays that began.
+        RaysBegun,
+        /// Boxes that the ray tracing unit tests: those of the box nodes that its warps of sixteen rays visit.
+        RayBoxes,
+        /// Box nodes that 1 to 4 rays of a warp visit.
+        RayBoxNodes1,
+        /// Box nodes that 5 to 8 rays of a warp visit.
+        RayBoxNodes5,
+        /// Box nodes that 9 to 12 rays of a warp visit.
+        RayBoxNodes9,
+        /// Box nodes that 13 to 16 rays of a warp visit.
+        RayBoxNodes13,
+        /// Triangle nodes that 1 to 4 rays of a warp visit.
+        RayTriangleNodes1,
+        /// Triangle nodes that 5 to 8 rays of a warp visit.
+        RayTriangleNodes5,
+        /// Triangle nodes that 9 to 12 rays of a warp visit.
+        RayTriangleNodes9,
+        /// Triangle nodes that 13 to 16 rays of a warp visit.
+        RayTriangleNodes13,
+        /// Rays' hits of opaque triangles.
+        RayOpaqueHits,
+        /// Rays' hits of triangles that are not opaque.
+        RayOtherHits,
+        /// Rays' visits of triangle nodes without a hit.
+        RayMisses,
+        /// Rays that ended with their first hit.
+        RayFirstHits,
+
         /// Lines of 64 bytes of programs that cores read into their instruction caches.
         InstructionMisses,
 
@@ -427,6 +456,11 @@ impl Event {
 }
 
 impl Unit {
+    /// Whether it is the ray tracing unit's.
+    pub fn is_of_rays(self) -> bool {
+        (Unit::RaysBegun as usize..=Unit::RayFirstHits as usize).contains(&(self as usize))
+    }
+
     /// Whether it tells of external memory: what the L2 has, other work may have left there.
     pub fn is_external(self) -> bool {
         use Unit::*;

@@ -49,6 +49,10 @@ pub struct Core {
     pub ls_issues: u64,
     /// Bilinear operations.
     pub texels: u64,
+    /// Nodes that each tester of the ray tracing unit (of boxes, and of triangles) tests for a warp of rays; 0, or left out: there is no
+    /// such unit.
+    #[serde(default)]
+    pub ray_nodes: u64,
     /// Pixels blended or written.
     pub pixels: u64,
     /// Quads rasterised.
@@ -231,6 +235,9 @@ impl Model {
         if m.tiler.deferred > 1 << 20 {
             return Err(format!("tiler.deferred = {}: must be {} at most", m.tiler.deferred, 1 << 20));
         }
+        if c.ray_nodes > 1 << 20 {
+            return Err(format!("core.ray_nodes = {}: must be {} at most", c.ray_nodes, 1 << 20));
+        }
         let o = &m.overhead;
         let jobs = [o.binning_job, o.compute_job, o.main_job, o.binning_task, o.compute_task, o.main_task];
         if jobs.iter().any(|&c| c > 1 << 30) {
@@ -286,6 +293,7 @@ impl Model {
             "$bus_bytes" => self.memory.bus_bytes as f64,
             "$clock_hz" => self.clock_mhz as f64 * 1e6,
             "$varying_slots" => self.core.varying_slots as f64,
+            "$ray_nodes" => self.core.ray_nodes as f64,
             "$texels" => self.core.texels as f64,
             "$clock_mhz" => self.clock_mhz as f64,
             "$fma_lanes" => self.core.fma_lanes as f64,

@@ -7,7 +7,7 @@ use counters::{Counts, Event, Job, Load, Model, Phase, Unit, UnitCounts, stalls}
 use shader::bytecode::Program;
 use wave::Usage;
 use wave::cache::{Sizes, Traced};
-use wave::tally::{self, Access, AccessKind, Tex};
+use wave::tally::{self, Access, AccessKind, RayUnit, Tex};
 
 /// One of this many chunks of a large dispatch or draw goes through the modelled caches; what was not is taken to be
 /// like it.
@@ -33,6 +33,24 @@ pub fn caches(m: &Model) -> Sizes {
     let modelled = Sizes::of_kib(m.core.l1_kib as u32, m.core.texture_l1_kib as u32, m.memory.l2_kib as u32);
     Sizes { others: l2::others_sets(), ..modelled }
 }
+
+/// Events of the ray tracing unit.
+const RAYS: [(Unit, RayUnit); RayUnit::COUNT] = [
+    (Unit::RaysBegun, RayUnit::Begun),
+    (Unit::RayBoxes, RayUnit::Boxes),
+    (Unit::RayBoxNodes1, RayUnit::BoxNodes1),
+    (Unit::RayBoxNodes5, RayUnit::BoxNodes5),
+    (Unit::RayBoxNodes9, RayUnit::BoxNodes9),
+    (Unit::RayBoxNodes13, RayUnit::BoxNodes13),
+    (Unit::RayTriangleNodes1, RayUnit::TriangleNodes1),
+    (Unit::RayTriangleNodes5, RayUnit::TriangleNodes5),
+    (Unit::RayTriangleNodes9, RayUnit::TriangleNodes9),
+    (Unit::RayTriangleNodes13, RayUnit::TriangleNodes13),
+    (Unit::RayOpaqueHits, RayUnit::OpaqueHits),
+    (Unit::RayOtherHits, RayUnit::OtherHits),
+    (Unit::RayMisses, RayUnit::Misses),
+    (Unit::RayFirstHits, RayUnit::FirstHits),
+];
 
 /// Events of running a shader.
 pub fn units(u: &Usage) -> UnitCounts {
@@ -108,6 +126,9 @@ pub fn units(u: &Usage) -> UnitCounts {
     // An answer is a beat; two of half the width share one.
     c[Unit::TexOutBeats] = u.texture[Tex::Messages] - u.texture[Tex::Halves] / 2;
     c[Unit::TexComplexBeats] = part(missed * 4, u.texture[Tex::Complex], u.texture[Tex::Messages]);
+    for (unit, of) in RAYS {
+        c[unit] = u.rays[of];
+    }
     let kept = counters::model::current().memory.tlb_pages;
     let wave::reach::pages::Pages { lookups, pages, sections } = u.pages;
     c[Unit::PageLookups] = lookups;

@@ -90,7 +90,8 @@ impl Host for DeviceHost<'_> {
         unsafe { image_op::line_count(code, warp) }
     }
     fn rays(&self, wave: &mut RayWave) {
-        rays::run(wave, &Structures(&self.shared.memory), self.shared.level);
+        let counted = self.shared.observed.counts();
+        rays::run(wave, &Structures(&self.shared.memory), self.shared.level, counted);
     }
     fn descriptor(&self, raw: &[u64; 4], texels: bool) -> Meaning {
         descriptor_memory::meaning(&self.shared.names, &self.shared.memory, raw, texels)

@@ -1,11 +1,12 @@
 //! Ray queries of waves, and the threads that build acceleration structures.
 
 use crate::pool::Pool;
-use bvh::{Bytes, Hit, HitKind, Ray, Rays, Scene, Step, Traversal};
+use bvh::{Bytes, Histogram, Hit, HitKind, Ray, Rays, Scene, Step, Traversal, Visits, WarpVisits};
 use shader::ir::{Intersection, RayAttribute, RayOp};
 use simd::Level;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use texel::memory::AddressSpace;
+use wave::tally::{RayCounts, RayUnit};
 use wave::{Queries, RayWave};
 
 /// A device's threads, as builders of structures use them.
@@ -50,6 +51,24 @@ impl Scene for Structures<'_> {
     }
 }
 
+/// Adds to a program's counts what warps of rays visited. `begun`: how many rays began.
+pub fn add_visits(counts: &mut RayCounts, seen: &Histogram, begun: u64) {
+    use RayUnit::*;
+    counts[Begun] += begun;
+    let all = |bins: &[u64; 4]| bins.iter().sum::<u64>();
+    counts[Boxes] += 8 * all(&seen.nodes) + 4 * all(&seen.boxes);
+    for (k, to) in [BoxNodes1, BoxNodes5, BoxNodes9, BoxNodes13].into_iter().enumerate() {
+        counts[to] += seen.nodes[k] + seen.boxes[k];
+    }
+    for (k, to) in [TriangleNodes1, TriangleNodes5, TriangleNodes9, TriangleNodes13].into_iter().enumerate() {
+        counts[to] += seen.triangles[k];
+    }
+    counts[OpaqueHits] += seen.opaque_hits;
+    counts[OtherHits] += seen.other_hits;
+    counts[Misses] += seen.misses;
+    counts[FirstHits] += seen.first_hits;
+}
+
 /// Lanes of the widest wave.
 const LANES: usize = 256;
 
@@ -91,8 +110,10 @@ struct Kept {
     queries: Vec<Query>,
 }
 
-/// Runs an op for a wave's lanes.
-pub fn run(wave: &mut RayWave, structures: &Structures, level: Level) {
+/// Runs an op for a wave's lanes. `counted`: what rays visit is counted.
+pub fn run(wave: &mut RayWave, structures: &Structures, level: Level, counted: bool) {
+    // Rays that go on after candidates.
+    let mut visits = counted.then(WarpVisits::default);
     let count = wave.count as usize;
     let mut kept = take(wave.queries, count);
     let mut batch = Batch::default();
@@ -110,7 +131,7 @@ pub fn run(wave: &mut RayWave, structures: &Structures, level: Level) {
                 RayOp::Proceed => match q.progress {
                     Progress::Begun => batch.add(at, number, q),
                     Progress::Candidate => {
-                        let more = q.step(structures);
+                        let more = q.step(structures, visits.as_mut().map(|v| (v, at)));
                         wave.set(0, w, lane, more as u32);
                     }
                     Progress::Ended => wave.set(0, w, lane, 0),
@@ -139,8 +160,11 @@ pub fn run(wave: &mut RayWave, structures: &Structures, level: Level) {
             begin(wave, &mut kept, w, lanes);
         }
     }
+    if let Some(mut visits) = visits {
+        add_visits(wave.counts, &visits.take(), 0);
+    }
     if !batch.lanes.is_empty() {
-        batch.trace(&mut kept, structures, level, wave);
+        batch.trace(&mut kept, structures, level, wave, counted);
     }
     wave.queries.kept = Some(kept);
 }
@@ -188,10 +212,17 @@ impl Query {
         self.progress = Progress::Ended;
     }
 
-    /// Goes on to the next candidate; false: there is none.
-    fn step(&mut self, structures: &Structures) -> bool {
+    /// Goes on to the next candidate; false: there is none. `visits`: who is told of them, and the ray's lane.
+    fn step(&mut self, structures: &Structures, visits: Option<(&mut WarpVisits, usize)>) -> bool {
         let Some(t) = &mut self.traversal else { return false };
-        let more = t.next(structures) != Step::Done;
+        let step = match visits {
+            None => t.next(structures),
+            Some((visits, lane)) => {
+                visits.ray(lane);
+                t.next_counted(structures, visits)
+            }
+        };
+        let more = step != Step::Done;
         if !more {
             self.end();
         }
@@ -280,6 +311,22 @@ pub fn moved(m: &[f32; 12], p: [f32; 3]) -> [f32; 3] {
     [0, 1, 2].map(|r| v[r] + m[4 * r + 3])
 }
 
+/// [`bvh::trace`], and [`bvh::trace_counted`] where visits are counted.
+pub fn trace(
+    level: Level,
+    top: Bytes,
+    scene: &dyn Scene,
+    rays: &Rays,
+    hits: &mut [Hit],
+    left: &mut dyn FnMut(usize, &Traversal, Step),
+    visits: Option<&mut WarpVisits>,
+) {
+    match visits {
+        None => bvh::trace(level, top, scene, rays, hits, left),
+        Some(visits) => bvh::trace_counted(level, top, scene, rays, hits, left, visits),
+    }
+}
+
 /// Rays of a wave's lanes that begin their way together.
 #[derive(Default)]
 struct Batch {
@@ -297,7 +344,14 @@ impl Batch {
         self.lanes.push((lane, number));
     }
 
-    fn trace(&self, kept: &mut Kept, structures: &Structures, level: Level, wave: &mut RayWave) {
+    fn trace(
+        &self,
+        kept: &mut Kept,
+        structures: &Structures,
+        level: Level,
+        wave: &mut RayWave,
+        counted: bool,
+    ) {
         if self.mixed {
             // One structure after the other.
             let mut tops: Vec<u64> =
@@ -307,7 +361,7 @@ impl Batch {
             for top in tops {
                 let of = |&&(l, n): &&(usize, usize)| kept.queries[n * LANES + l].top == top;
                 let lanes = self.lanes.iter().filter(of).copied().collect();
-                Batch { lanes, top, mixed: false }.trace(kept, structures, level, wave);
+                Batch { lanes, top, mixed: false }.trace(kept, structures, level, wave, counted);
             }
             return;
         }
@@ -322,8 +376,9 @@ impl Batch {
             hits[lane] = kept.queries[number * LANES + lane].committed;
         }
         let mut waiting = [0u64; LANES / 64];
+        let mut seen = counted.then(WarpVisits::default);
         if let Some(top) = structures.at(self.top) {
-            bvh::trace(level, top, structures, &rays.rays(), &mut hits, &mut |lane, t, _| {
+            let mut left = |lane: usize, t: &Traversal, _| {
                 let q = &mut kept.queries[number_of[lane] * LANES + lane];
                 match &mut q.traversal {
                     Some(own) => **own = t.clone(),
@@ -331,7 +386,11 @@ impl Batch {
                 }
                 q.progress = Progress::Candidate;
                 waiting[lane / 64] |= 1 << (lane % 64);
-            });
+            };
+            trace(level, top, structures, &rays.rays(), &mut hits, &mut left, seen.as_mut());
+        }
+        if let Some(mut seen) = seen {
+            add_visits(wave.counts, &seen.take(), self.lanes.len() as u64);
         }
         for &(lane, number) in &self.lanes {
             let waits = waiting[lane / 64] >> (lane % 64) & 1;
@@ -382,3 +441,7 @@ impl Lanes {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "rays_tests.rs"]
+mod tests;

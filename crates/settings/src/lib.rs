@@ -56,6 +56,11 @@ pub const GPU: Variable<Text> = Variable {
     kind: Text("g720|g610|g57|g77|g78|g710|g715|g725|small|big|file"),
     meaning: "the modelled GPU (`crates/counters/models`); default: g720",
 };
+pub const RAYS: Variable<OneOf<bool>> = Variable {
+    name: "TUFF_RAYS",
+    kind: OneOf(&[("1", true)]),
+    meaning: "reports the ray tracing extensions also if the modelled GPU has no ray tracing unit ([docs/model.md](docs/model.md#rays))",
+};
 pub const DEVICE_TYPE: Variable<OneOf<DeviceType>> = Variable {
     name: "TUFF_DEVICE_TYPE",
     kind: OneOf(&[
@@ -184,6 +189,8 @@ pub struct Settings {
     /// The widest kernels that may run.
     pub simd: Option<simd::Name>,
     pub gpu: Option<String>,
+    /// Ray tracing without a ray tracing unit.
+    pub rays: bool,
     pub device_type: DeviceType,
     /// Major, minor, subminor, patch; zeros: none.
     pub conformance: [u8; 4],
@@ -283,6 +290,7 @@ impl Settings {
             simd: r.get(&SIMD),
             jit: r.get(&JIT).unwrap_or(Jit::On),
             gpu: r.get(&GPU),
+            rays: r.get(&RAYS).unwrap_or(false),
             device_type: r.get(&DEVICE_TYPE).unwrap_or(DeviceType::Cpu),
             conformance: r.get(&CONFORMANCE).unwrap_or_default(),
             counters: r.get(&COUNTERS),
@@ -347,6 +355,7 @@ mod tests {
             ("TUFF_WATCHDOG_MS", "0"),
             ("TUFF_SIMD", "avx2"),
             ("TUFF_GPU", "small"),
+            ("TUFF_RAYS", "1"),
             ("TUFF_DEVICE_TYPE", "integrated"),
             ("TUFF_CONFORMANCE", "1.4.2"),
             ("TUFF_COUNTERS", "a.json"),
@@ -367,6 +376,7 @@ mod tests {
             watchdog: Duration::MAX,
             simd: Some(simd::Name::Avx2),
             gpu: Some("small".into()),
+            rays: true,
             device_type: DeviceType::Integrated,
             conformance: [1, 4, 2, 0],
             counters: Some("a.json".into()),

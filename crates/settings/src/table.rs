@@ -2,7 +2,7 @@
 
 use crate::{
     CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, INTERFACES, JIT, JIT_DUMP, Kind,
-    LOG, PROCESSES, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
+    LOG, PROCESSES, RAYS, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 18] {
+pub(crate) fn rows() -> [Row; 19] {
     [
         row(&THREADS),
         row(&LOG),
@@ -29,6 +29,7 @@ pub(crate) fn rows() -> [Row; 18] {
         row(&SIMD),
         row(&JIT),
         row(&GPU),
+        row(&RAYS),
         row(&DEVICE_TYPE),
         row(&CONFORMANCE),
         row(&COUNTERS),

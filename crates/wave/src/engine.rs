@@ -1,7 +1,7 @@
 //! The one loop that runs ops: from op to op, kernel by kernel, for compute and graphics alike.
 
 use crate::arena::Arena;
-use crate::counting::tally::Counting;
+use crate::counting::tally::{Counting, RayCounts};
 use crate::flush::Mode;
 use crate::host::{Host, HostRef, ImageWarp, Table};
 use crate::kernels::{self, control::PATIENCE};
@@ -110,6 +110,7 @@ pub(crate) struct Setup<'a> {
     pub queries: *mut Queries,
     pub made: *mut MadeUp,
     pub image_warp: *mut ImageWarp,
+    pub rays: *mut RayCounts,
     pub alone: bool,
     pub count: Counting,
 }
@@ -202,6 +203,7 @@ impl Setup<'_> {
             alone: self.alone,
             made: self.made,
             image_warp: self.image_warp,
+            rays: self.rays,
             count: self.count,
         }
     }

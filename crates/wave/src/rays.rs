@@ -1,6 +1,7 @@
 //! Ray queries, as a wave hands them to the machine around it. What a query is between its ops, only the host knows.
 
 use crate::bits::Bits;
+use crate::counting::tally::RayCounts;
 use shader::ir::{RayOp, TraceOp};
 use std::any::Any;
 
@@ -39,6 +40,8 @@ pub struct RayWave<'a> {
     pub(crate) structure: Operand,
     pub(crate) operands: [Operand; RayOp::BEGIN_OPERANDS - 1],
     pub(crate) results: [*mut u8; RAY_RESULTS],
+    /// What the ray tracing unit does for the worker's program: the host adds what this op's rays do.
+    pub counts: &'a mut RayCounts,
 }
 
 /// The most results that an op has.
@@ -103,6 +106,8 @@ pub struct TraceWave<'a> {
     pub(crate) private: *mut u8,
     pub(crate) words: u32,
     pub(crate) lanes: u32,
+    /// As [`RayWave::counts`].
+    pub counts: &'a mut RayCounts,
 }
 
 impl TraceWave<'_> {

@@ -1,7 +1,7 @@
 //! What a kernel sees: the register file, the masks, memory.
 
 use crate::arena::Arena;
-use crate::counting::tally::Counting;
+use crate::counting::tally::{Counting, RayCounts};
 use crate::host::{HostRef, Table};
 use crate::rays::Queries;
 use shader::bytecode::{ImageCode, Op, Reg};
@@ -171,6 +171,8 @@ pub struct State {
     /// Room for one image operation's operands; the worker's.
     pub image_warp: *mut crate::host::ImageWarp,
     pub count: Counting,
+    /// What the ray tracing unit does is added up here. The worker's.
+    pub rays: *mut RayCounts,
 }
 
 impl State {

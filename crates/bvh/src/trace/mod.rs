@@ -166,6 +166,18 @@ impl Visits for Told<'_> {
     fn leaf(&mut self, place: u32, leaf: u32, triangles: bool) {
         self.0.leaf(place, leaf, triangles);
     }
+    fn ray(&mut self, lane: usize) {
+        self.0.ray(lane);
+    }
+    fn hit(&mut self, opaque: bool) {
+        self.0.hit(opaque);
+    }
+    fn miss(&mut self) {
+        self.0.miss();
+    }
+    fn first_hit(&mut self) {
+        self.0.first_hit();
+    }
 }
 
 impl Traversal {

@@ -22,6 +22,10 @@ pub fn of<V: Visits>(level: Level) -> Walk<V> {
 unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, visits: &mut V) -> Step {
     t.candidate.kind = HitKind::None;
     if t.done {
+        // A shader has accepted the hit.
+        if t.flags & ray_flags::TERMINATE_ON_FIRST_HIT != 0 && t.committed.kind != HitKind::None {
+            visits.first_hit();
+        }
         return Step::Done;
     }
     if std::mem::take(&mut t.fresh) && !t.world.set_boxes(s, t.world.origin, t.world.direction) {
@@ -31,7 +35,7 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
     if t.pending.1 != 0 {
         let (leaf, lanes) = std::mem::take(&mut t.pending);
         // SAFETY: this function's.
-        if let Some(step) = unsafe { leaf_of(s, t, leaf, lanes) } {
+        if let Some(step) = unsafe { leaf_of(s, t, leaf, lanes, visits) } {
             return step;
         }
     }
@@ -136,7 +140,7 @@ unsafe fn walk<S: Simd, V: Visits>(s: S, t: &mut Traversal, scene: &dyn Scene, v
         }
         visits.leaf(place, leaf, view.kind == Kind::Triangles);
         // SAFETY: this function's.
-        if let Some(step) = unsafe { leaf_of(s, t, leaf, 0xF) } {
+        if let Some(step) = unsafe { leaf_of(s, t, leaf, ALL, visits) } {
             return step;
         }
     }
@@ -181,12 +185,21 @@ fn enter<S: Simd>(s: S, t: &mut Traversal, top: &View, leaf: u32, scene: &dyn Sc
     t.push(Child::Node(0).word(), from);
 }
 
+/// All lanes of a leaf.
+const ALL: u32 = 0xF;
+
 /// The hits of a leaf's lanes. Some step if the caller is to judge a candidate, or the traversal has ended.
 ///
 /// # Safety
 /// As [`walk`].
 #[inline(always)]
-unsafe fn leaf_of<S: Simd>(s: S, t: &mut Traversal, leaf: u32, lanes: u32) -> Option<Step> {
+unsafe fn leaf_of<S: Simd, V: Visits>(
+    s: S,
+    t: &mut Traversal,
+    leaf: u32,
+    lanes: u32,
+    visits: &mut V,
+) -> Option<Step> {
     let view = t.bottom?;
     let block = view.leaf(leaf)?;
     let is_triangles = view.kind == Kind::Triangles;
@@ -198,6 +211,8 @@ unsafe fn leaf_of<S: Simd>(s: S, t: &mut Traversal, leaf: u32, lanes: u32) -> Op
         (front, back) = (boxes_of(t, &view, block), 0);
     }
     let mut left = (front | back) & lanes;
+    // A block that is gone on with had a hit.
+    let mut missed = is_triangles && lanes == ALL;
     while left != 0 {
         let lane = left.trailing_zeros() as usize & 3;
         left &= left - 1;
@@ -239,9 +254,12 @@ unsafe fn leaf_of<S: Simd>(s: S, t: &mut Traversal, leaf: u32, lanes: u32) -> Op
             if !t.is_closer(&found) {
                 continue;
             }
+            visits.hit(found.opaque);
+            missed = false;
             if found.opaque {
                 t.commit(found);
                 if t.done {
+                    visits.first_hit();
                     return Some(Step::Done);
                 }
                 continue;
@@ -251,6 +269,9 @@ unsafe fn leaf_of<S: Simd>(s: S, t: &mut Traversal, leaf: u32, lanes: u32) -> Op
         t.candidate = found;
         t.origin_in_object = (t.object.origin, t.object.direction);
         return Some(if is_triangles { Step::Triangle(found) } else { Step::Box(found) });
+    }
+    if missed {
+        visits.miss();
     }
     None
 }

@@ -55,10 +55,10 @@ pub fn trace(
     hits: &mut [Hit],
     left: &mut dyn FnMut(usize, &Traversal, Step),
 ) {
-    all(level, top, scene, rays, hits, left, &mut NoVisits, |_, _| {});
+    all(level, top, scene, rays, hits, left, &mut NoVisits);
 }
 
-/// [`trace`] with the visits told. `begin` is called with the lane before its first visit.
+/// [`trace`] with the visits told, by lane.
 pub fn trace_counted(
     level: Level,
     top: Bytes,
@@ -67,9 +67,8 @@ pub fn trace_counted(
     hits: &mut [Hit],
     left: &mut dyn FnMut(usize, &Traversal, Step),
     visits: &mut dyn Visits,
-    begin: &mut dyn FnMut(usize, &mut dyn Visits),
 ) {
-    all(level, top, scene, rays, hits, left, &mut Told(visits), |lane, told| begin(lane, told.0));
+    all(level, top, scene, rays, hits, left, &mut Told(visits));
 }
 
 fn all<V: Visits>(
@@ -80,14 +79,13 @@ fn all<V: Visits>(
     hits: &mut [Hit],
     left: &mut dyn FnMut(usize, &Traversal, Step),
     visits: &mut V,
-    mut begin: impl FnMut(usize, &mut V),
 ) {
     let view = View::of(top).map(|(view, _)| view).filter(|v| v.kind == Kind::Instances);
     let walk = walk::of::<V>(level);
     let mut t = Traversal::idle(level);
     for lane in (0..rays.len().min(hits.len())).filter(|l| rays.mask[l / 64] >> (l % 64) & 1 != 0) {
         t.start(view, &rays.ray(lane));
-        begin(lane, visits);
+        visits.ray(lane);
         // SAFETY: the level is this CPU's.
         match unsafe { walk(&mut t, scene, visits) } {
             Step::Done => hits[lane] = t.committed,

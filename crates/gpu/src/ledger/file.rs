@@ -170,7 +170,7 @@ struct Counters<'a> {
 impl Serialize for Counters<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let model = counters::model::current();
-        let reported = counters::catalogue::reported().iter();
+        let reported = counters::catalogue::modelled().iter();
         let all = reported.map(|k| (k.machine, Number::from(k.value(self.counts, model))));
         s.collect_map(all.filter(|(_, v)| self.zeros || *v != Number::Whole(0)))
     }

@@ -3,7 +3,8 @@
 use super::host::{Decision, RayHost, Role};
 use super::stage::{Caller, LANES, Words};
 use super::table::{Record, record};
-use bvh::{Hit, HitKind, Ray, Rays, Step, Traversal, ray_flags};
+use bvh::{Hit, HitKind, Ray, Rays, Step, Traversal, Visits, WarpVisits, ray_flags};
+use machine::rays::{add_visits, trace};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -38,6 +39,8 @@ pub struct Shot {
     ways: Vec<Option<Way>>,
     payload: Words,
     waiting: Vec<Waiting>,
+    /// Where visits are told if they are counted.
+    visits: Option<WarpVisits>,
 }
 
 /// Bits of a triangle's hit.
@@ -72,8 +75,12 @@ impl Shot {
             return Err(context.failed(stop, host.shader));
         }
         let mut shot = Shot::gather(host, wave);
+        let begun = shot.ways.iter().flatten().count() as u64;
         shot.traverse(host)?;
         shot.judge(host)?;
+        if let Some(visits) = &mut shot.visits {
+            add_visits(wave.counts, &visits.take(), begun);
+        }
         shot.finish(host)?;
         let [first, n] = wave.data();
         for (w, mask) in wave.warps() {
@@ -87,7 +94,13 @@ impl Shot {
 
     fn gather(host: &RayHost, wave: &TraceWave) -> Shot {
         let [first, n] = wave.data();
-        let mut shot = Shot { ways: vec![None; LANES], payload: Words::new(n), waiting: vec![] };
+        let counted = host.context.shared.observed.counts();
+        let mut shot = Shot {
+            ways: vec![None; LANES],
+            payload: Words::new(n),
+            waiting: vec![],
+            visits: counted.then(WarpVisits::default),
+        };
         for (w, mask) in wave.warps() {
             let tops = wave.structure(w);
             let rows: [[u32; 16]; 13] = std::array::from_fn(|k| wave.operand(k, w));
@@ -157,9 +170,15 @@ impl Shot {
                 mask: &mask,
             };
             let waiting = &mut self.waiting;
-            bvh::trace(context.shared.level, bytes, &structures, &rays, &mut hits, &mut |lane, t, _| {
+            let mut left = |lane: usize, t: &Traversal, _| {
                 waiting.push(Waiting { lane, traversal: Box::new(t.clone()) });
-            });
+            };
+            let visits = self.visits.as_mut();
+            trace(context.shared.level, bytes, &structures, &rays, &mut hits, &mut left, visits);
+            if let Some(visits) = &mut self.visits {
+                // Nodes of another structure are others.
+                visits.end_warp();
+            }
             for (way, hit) in self.ways.iter_mut().zip(hits) {
                 if let Some(way) = way.as_mut().filter(|w| w.top == top) {
                     way.committed = hit;
@@ -235,11 +254,22 @@ impl Shot {
                     traversal.terminate();
                 }
             }
+            if let Some(visits) = &mut self.visits {
+                // Rays that go on meet nodes anew.
+                visits.end_warp();
+            }
             let ways = &mut self.ways;
+            let visits = &mut self.visits;
             self.waiting.retain_mut(|w| {
                 // What opaque triangles commit on the way has attributes of its own.
                 let before = *w.traversal.committed();
-                let step = w.traversal.next(&structures);
+                let step = match visits {
+                    None => w.traversal.next(&structures),
+                    Some(visits) => {
+                        visits.ray(w.lane);
+                        w.traversal.next_counted(&structures, visits)
+                    }
+                };
                 let now = *w.traversal.committed();
                 if let Some(way) = &mut ways[w.lane] {
                     if now != before && now.kind == HitKind::Triangle {

@@ -39,7 +39,7 @@ impl Everything {
             texts.push(CString::new(s).unwrap_or_default());
             texts.last().map_or(std::ptr::null(), |t| t.as_ptr())
         };
-        let counters: Vec<_> = counters::catalogue::reported()
+        let counters: Vec<_> = counters::catalogue::modelled()
             .iter()
             .map(|c| raw::Counter {
                 id: c.id,
@@ -103,7 +103,7 @@ unsafe extern "C" fn evaluate(events: *const u64, values: *mut raw::Value) {
         let model = counters::model::current();
         // SAFETY: the caller has event_count numbers there.
         let counts = Counts::new(unsafe { events.cast::<[u64; Counts::LEN]>().read_unaligned() });
-        for (i, c) in counters::catalogue::reported().iter().enumerate() {
+        for (i, c) in counters::catalogue::modelled().iter().enumerate() {
             let value = match c.value(&counts, model) {
                 Value::Uint64(u) => raw::Value { u },
                 Value::Float64(f) => raw::Value { f },

@@ -44,7 +44,7 @@ pub(crate) unsafe fn enumerate_physical_device_queue_family_performance_query_co
     counters: *mut vk::PerformanceCounterKHR<'_>,
     descriptions: *mut vk::PerformanceCounterDescriptionKHR<'_>,
 ) -> vk::Result {
-    let all: &[&Counter] = if family(index).is_some() { counters::catalogue::reported() } else { &[] };
+    let all: &[&Counter] = if family(index).is_some() { counters::catalogue::modelled() } else { &[] };
     let asked = *count;
     let mut result = // SAFETY: valid usage: an array that is there has room for its count.
         unsafe { List::new(count, counters) }.fill_with(all.len(), |mut out, i| {
@@ -82,7 +82,7 @@ pub(crate) fn get_physical_device_queue_family_performance_query_passes_khr(
 fn slots() -> u32 {
     match settings::get().interfaces.passes {
         0 => counters::model::current().counter_slots,
-        passes => (counters::catalogue::reported().len() as u32).div_ceil(passes),
+        passes => (counters::catalogue::modelled().len() as u32).div_ceil(passes),
     }
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn kind(info: In<vk::QueryPoolCreateInfo>) -> Answer<QueryKind> {
             "vkCreateQueryPool: performance queries without VkQueryPoolPerformanceCreateInfoKHR",
         ));
     };
-    let all = counters::catalogue::reported();
+    let all = counters::catalogue::modelled();
     let indices = p.counter_indices();
     let counters: Option<Vec<_>> = indices.iter().map(|&i| all.get(i as usize).copied()).collect();
     match counters {

@@ -2,7 +2,7 @@
 //! vk.xml's lists. What the shader engine has besides is refused, for no application can have asked whether it is there.
 //! Extensions that are none of Vulkan's say nothing about the device: what they bring is the shader engine's to refuse.
 
-use crate::instance::extensions::EXTENSIONS;
+use crate::instance::extensions;
 use crate::instance::features;
 use crate::instance::generated::capabilities::{self, CAPABILITIES};
 use crate::instance::physical_device::API_VERSION;
@@ -25,7 +25,7 @@ impl Enable {
     fn is_reported(self) -> bool {
         match self {
             Enable::Version(core) => core <= core_of(API_VERSION),
-            Enable::Extension(name) => EXTENSIONS.iter().any(|e| e.name.to_bytes() == name.as_bytes()),
+            Enable::Extension(name) => extensions::is_reported(name),
             Enable::Feature(name) => features::has(name),
             Enable::Property(member, bit) => PROPERTIES.iter().any(|(name, value)| {
                 *name == member

@@ -16,8 +16,32 @@ pub(crate) struct Extension {
 impl Extension {
     /// Whether this machine has what it takes.
     fn is_there(&self) -> bool {
-        self.name != c"VK_EXT_external_memory_dma_buf" || texel::dma_buf::available()
+        match self.name {
+            name if name == c"VK_EXT_external_memory_dma_buf" => texel::dma_buf::available(),
+            name if OF_RAYS.contains(&name) => rays(),
+            _ => true,
+        }
     }
+}
+
+/// Extensions that need a ray tracing unit.
+const OF_RAYS: &[&CStr] = &[
+    c"VK_EXT_pipeline_library_group_handles",
+    c"VK_KHR_acceleration_structure",
+    c"VK_KHR_ray_query",
+    c"VK_KHR_ray_tracing_maintenance1",
+    c"VK_KHR_ray_tracing_pipeline",
+    c"VK_KHR_ray_tracing_position_fetch",
+];
+
+/// Whether the device traces rays: the modelled GPU has a unit for them, or the user allows them without one.
+pub(crate) fn rays() -> bool {
+    counters::model::current().core.ray_nodes > 0 || settings::get().rays
+}
+
+/// Whether the driver reports the extension of this name.
+pub(crate) fn is_reported(name: &str) -> bool {
+    EXTENSIONS.iter().any(|e| e.name.to_bytes() == name.as_bytes() && e.is_there())
 }
 
 /// The place of an extension in [`EXTENSIONS`].

@@ -114,20 +114,28 @@ pub(crate) const FEATURES: &[&str] = &[
     "shaderSubgroupUniformControlFlow", "workgroupMemoryExplicitLayout",
     "workgroupMemoryExplicitLayoutScalarBlockLayout", "workgroupMemoryExplicitLayout8BitAccess",
     "workgroupMemoryExplicitLayout16BitAccess",
-    // ray tracing
+    // measuring
+    "shaderInstrumentation",
+];
+
+/// Of devices that trace rays: [`extensions::rays`].
+#[rustfmt::skip]
+const RAY_FEATURES: &[&str] = &[
     "accelerationStructure", "accelerationStructureIndirectBuild", "accelerationStructureHostCommands",
     "descriptorBindingAccelerationStructureUpdateAfterBind", "accelerationStructureCaptureReplay", "rayQuery", "rayTracingPositionFetch",
     "rayTracingPipeline", "rayTracingPipelineShaderGroupHandleCaptureReplay", "rayTracingPipelineShaderGroupHandleCaptureReplayMixed",
     "rayTracingPipelineTraceRaysIndirect", "rayTraversalPrimitiveCulling", "rayTracingMaintenance1", "rayTracingPipelineTraceRaysIndirect2",
     "pipelineLibraryGroupHandles",
-    // measuring
-    "shaderInstrumentation",
 ];
 
 /// Whether the device has the feature of this name.
 pub(crate) fn has(name: &str) -> bool {
     static SET: OnceLock<HashSet<&'static str>> = OnceLock::new();
-    SET.get_or_init(|| FEATURES.iter().copied().collect()).contains(name)
+    SET.get_or_init(|| {
+        let of_rays = RAY_FEATURES.iter().filter(|_| extensions::rays());
+        FEATURES.iter().chain(of_rays).copied().collect()
+    })
+    .contains(name)
 }
 
 /// Whether a structure that `core` or one of `names` defines is the device's to read and fill.
@@ -225,7 +233,7 @@ mod tests {
             names.extend(s.members);
         }
         let mut seen = HashSet::new();
-        for f in FEATURES {
+        for f in FEATURES.iter().chain(RAY_FEATURES) {
             assert!(names.contains(f), "{f} is in no structure the device knows");
             assert!(seen.insert(f), "{f} twice");
         }

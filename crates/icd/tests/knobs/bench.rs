@@ -178,8 +178,17 @@ impl Bench {
             "binning" => self.pass(BINNING, |d, c| self.draw(d, c, 0, 0, 1, SIDE))[0],
             "passes of 16 counters" => self.query_passes(),
             "length of the name" => self.name().len() as f64,
+            "extensions of rays" => self.extensions_of_rays() as f64,
             _ => panic!("{workload}"),
         }
+    }
+
+    fn extensions_of_rays(&self) -> usize {
+        let physical = crate::common::physical_device(&self.m.g.instance);
+        let all = unsafe { self.m.g.instance.enumerate_device_extension_properties(physical) }.unwrap();
+        let names = all.iter().filter_map(|e| e.extension_name_as_c_str().ok()?.to_str().ok());
+        let rays = ["acceleration_structure", "_ray_", "library_group_handles"];
+        names.filter(|n| rays.iter().any(|r| n.contains(r))).count()
     }
 
     fn fill(&self, d: &ash::Device, c: vk::CommandBuffer) {

@@ -37,18 +37,7 @@ fn where_no_structure_is_rays_miss() {
     let tracer = rig.tracer(2, &RECORDS);
     let (plain, ones) = (rig.memory(1024), rig.with(&[u32::MAX; 1024]));
     let scene = rig.address(&rig.scene());
-    for at in [
-        0,
-        1,
-        256,
-        0xdead_0000,
-        u64::MAX,
-        u64::MAX & !255,
-        plain.address,
-        ones.address,
-        scene + 1,
-        scene + 256,
-    ] {
+    for at in [0, 1, 256, 0xdead_0000, u64::MAX, !255, plain.address, ones.address, scene + 1, scene + 256] {
         misses(&rig, &tracer, at, &format!("{at:#x}"));
         // And as an instance's.
         let top = rig.top(Flags::empty(), &[of(IDENTITY, 1, 0xFF, 0, at)]);

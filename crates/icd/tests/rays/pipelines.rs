@@ -237,10 +237,10 @@ fn payloads_are_those_worked_out_by_hand() {
             assert_eq!(got[..12], *payload, "{name}, {how:?} in rows of {width}: {got:x?}");
             assert_eq!(got[12], *called, "{name}: the callable shader");
             assert_eq!(got[13], 500, "{name}: the ray generation shader's record");
-            assert_eq!(got[14], (width << 16 | 8 / width << 8 | 1) as u32, "{name}: the launch's size");
+            assert_eq!(got[14], (width << 16 | (8 / width) << 8 | 1) as u32, "{name}: the launch's size");
             assert_eq!(
                 got[15],
-                ((i % width) << 16 | i / width << 8) as u32,
+                ((i % width) << 16 | (i / width) << 8) as u32,
                 "{name}: its place in the launch"
             );
         }

@@ -213,6 +213,7 @@ pub fn load(tile: &TileCounts, item: &Item, usage: Option<&Usage>) -> Load {
     load[Ask::Issues] = u.single + u.lines.sum();
     load[Ask::Slots] = tile[InTile::Shaded] * item.plan.interpolated.slots.iter().sum::<u64>();
     load[Ask::Filters] = u.texture[Tex::Operations];
+    [load[Ask::BoxNodes], load[Ask::TriangleNodes]] = u.ray_nodes();
     load[Ask::Primitives] = tile[InTile::Primitives];
     load[Ask::Quads] = tile[InTile::Quads];
     load[Ask::Blended] = tile[InTile::Blended];

@@ -191,6 +191,7 @@ pub const ROWS: &[Row] = &[
     ),
     most(All, "texture within execution", "TuffTexFilterOps / $texels", "MaliCoreActiveCy"),
     most(All, "every stage of texture units within execution", "MaliTexIssueCy", "MaliCoreActiveCy"),
+    most(All, "ray tracing units within execution", "MaliRTUIssueCy", "MaliCoreActiveCy"),
     most(All, "primitives within the main phase", "MaliFragRastPrim", "MaliMainActiveCy"),
     most(All, "quads within the main phase", "MaliFragRastQd / $raster_quads", "MaliMainActiveCy"),
     most(All, "blended quads within the main phase", "TuffBlendQuads * 4 / $pixels", "MaliMainActiveCy"),

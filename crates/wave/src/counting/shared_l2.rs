@@ -35,7 +35,17 @@ impl Usage {
             Some(o) => (o.traced, o.texels, o.reach.clone()),
         };
         let Usage {
-            ran, single, lines, unknown, sampled, sampled_lines, texture, atomic_lines, pages, ..
+            ran,
+            single,
+            lines,
+            unknown,
+            sampled,
+            sampled_lines,
+            texture,
+            rays,
+            atomic_lines,
+            pages,
+            ..
         } = *self;
         Usage {
             ran,
@@ -46,6 +56,7 @@ impl Usage {
             sampled,
             sampled_lines,
             texture,
+            rays,
             traced,
             texels,
             atomic_lines,

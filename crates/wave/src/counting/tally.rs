@@ -63,6 +63,43 @@ names! {
 pub type Texture = By<Tex, { Tex::COUNT }>;
 
 names! {
+    /// What the ray tracing unit does. A warp of it is the rays of sixteen lanes that begin together, or go on together after candidates.
+    pub RayUnit {
+        /// Rays that begin.
+        Begun,
+        /// Boxes of the box nodes that warps visit.
+        Boxes,
+        /// Box nodes that 1 to 4 rays of a warp visit.
+        BoxNodes1,
+        /// Box nodes that 5 to 8 rays of a warp visit.
+        BoxNodes5,
+        /// Box nodes that 9 to 12 rays of a warp visit.
+        BoxNodes9,
+        /// Box nodes that 13 to 16 rays of a warp visit.
+        BoxNodes13,
+        /// Triangle nodes that 1 to 4 rays of a warp visit.
+        TriangleNodes1,
+        /// Triangle nodes that 5 to 8 rays of a warp visit.
+        TriangleNodes5,
+        /// Triangle nodes that 9 to 12 rays of a warp visit.
+        TriangleNodes9,
+        /// Triangle nodes that 13 to 16 rays of a warp visit.
+        TriangleNodes13,
+        /// Rays' hits of opaque triangles.
+        OpaqueHits,
+        /// Rays' hits of triangles that a shader must judge.
+        OtherHits,
+        /// Rays' visits of triangle nodes without a hit.
+        Misses,
+        /// Rays that end with their first hit.
+        FirstHits,
+    }
+}
+
+/// What the ray tracing unit has done.
+pub type RayCounts = By<RayUnit, { RayUnit::COUNT }>;
+
+names! {
     /// Kinds of accesses by the load/store unit: lines that a warp's loads and stores touch; atomics by thread. A warp's access is
     /// full when all its lanes take part, at more than one place, and they ask for as many bytes as the lines have.
     pub Access {
@@ -161,6 +198,7 @@ pub struct Usage {
     pub sampled: ByKind,
     pub sampled_lines: ByKind,
     pub texture: Texture,
+    pub rays: RayCounts,
     /// Of the stretches that were traced, what lines did in the caches, by [`AccessKind`].
     pub traced: [Trace; AccessKind::COUNT],
     pub texels: TexelTrace,
@@ -188,6 +226,7 @@ impl Usage {
         self.sampled += &o.sampled;
         self.sampled_lines += &o.sampled_lines;
         self.texture += &o.texture;
+        self.rays += &o.rays;
         self.traced.iter_mut().zip(&o.traced).for_each(|(a, b)| *a += b);
         self.texels.add(&o.texels);
         self.atomic_lines += o.atomic_lines;
@@ -213,6 +252,15 @@ impl Usage {
             };
         }
         all
+    }
+    /// Box nodes and triangle nodes that warps of rays visited.
+    pub fn ray_nodes(&self) -> [u64; 2] {
+        use RayUnit::*;
+        [
+            [BoxNodes1, BoxNodes5, BoxNodes9, BoxNodes13],
+            [TriangleNodes1, TriangleNodes5, TriangleNodes9, TriangleNodes13],
+        ]
+        .map(|bins| bins.into_iter().map(|bin| self.rays[bin]).sum())
     }
     /// Of kinds of accesses that were not followed at all: as those of `others` were. Texels, where nobody's were: each message to a
     /// line that no cache has.
@@ -406,6 +454,8 @@ pub struct Tally {
     rows: Vec<Row>,
     /// The caches as they were modelled since the tracing began.
     pub cache: Box<Cache>,
+    /// Of all rows together: no basic block has numbers of the ray tracing unit.
+    pub rays: Box<RayCounts>,
     pub tracing: bool,
     /// A wave has begun since somebody took the rows.
     used: bool,
@@ -441,6 +491,7 @@ impl Tally {
         self.used = false;
         let n = p.profile.counters.len().max(1).min(self.rows.len());
         self.rows[..n].fill(Row::default());
+        *self.rays = RayCounts::default();
     }
 
     /// What has been counted since the last call, of program `p` alone. `blocks`: for instrumented programs, numbers
@@ -497,6 +548,7 @@ impl Tally {
             *r = Row::default();
         }
         (sum.ran, sum.single) = (whole.ran, whole.single);
+        sum.rays = std::mem::take(&mut *self.rays);
         sum.traced = std::mem::take(&mut self.cache.lines);
         sum.texels = std::mem::take(&mut self.cache.texels);
         sum.reach = self.cache.take_reach();

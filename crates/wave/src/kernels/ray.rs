@@ -51,6 +51,8 @@ fn run(st: &mut State, at: At, op: RayOp, operands: &[Reg], results: &[Reg]) {
         structure,
         operands: rows,
         results: to,
+        // SAFETY: as above.
+        counts: unsafe { &mut *st.rays },
     };
     // Where rays go is not for the shader's float controls to say.
     let _mode = Mode::flushed(false);
@@ -136,6 +138,8 @@ fn trace<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode::Op 
         private: st.scratch,
         words: st.scratch_words,
         lanes: st.warps * 16,
+        // SAFETY: the worker's own, used by nobody else while the kernel runs: other shaders have workers of their own.
+        counts: unsafe { &mut *st.rays },
     };
     // Other shaders run meanwhile, with float controls of their own.
     let _mode = Mode::flushed(false);

@@ -113,6 +113,7 @@ impl Worker {
             image_warp: &mut *self.image_warp,
             alone: self.alone,
             count: self.tally.counting(p),
+            rays: &mut *self.tally.rays,
         };
         // SAFETY: reserved above; nothing reads the state once the `Lanes` are gone, but `open`, which writes it first.
         let state = State { alive: [0; 32], ..unsafe { setup.state(p.lanes / 16) } };

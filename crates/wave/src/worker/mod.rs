@@ -308,6 +308,7 @@ impl Worker {
             queries: &mut *w.queries,
             made: &mut self.made,
             image_warp: &mut *self.image_warp,
+            rays: &mut *self.tally.rays,
             alone: self.alone,
             count,
         };

@@ -128,6 +128,7 @@ impl Lab {
         exec[..16].copy_from_slice(&self.exec);
         let live = (0..16).fold(0, |l, w| l | ((self.exec[w] != 0) as u32) << w);
         let mut made = wave::MadeUp::default();
+        let mut rays = wave::tally::RayCounts::default();
         // SAFETY: plain numbers.
         let mut warp: Box<ImageWarp> = unsafe { Box::new(std::mem::zeroed()) };
         let mut cache = Box::<wave::cache::Cache>::default();
@@ -180,6 +181,7 @@ impl Lab {
                 alone: false,
                 made: &mut made,
                 image_warp: &mut *warp,
+                rays: &mut rays,
             };
             let mut next = code.as_ptr();
             for _ in 0..steps {

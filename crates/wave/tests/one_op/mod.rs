@@ -147,6 +147,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         alone: false,
         made: std::ptr::null_mut(),
         image_warp: std::ptr::null_mut(),
+        rays: std::ptr::null_mut(),
     };
     for w in 0..warps as usize {
         if b.live >> w & 1 != 0 {
