@@ -319,6 +319,8 @@ fn what_they_count_follows_from_the_model() {
         let got: Vec<f64> = said.lines().filter_map(|l| l.split_once(';')?.1.parse().ok()).collect();
         assert_eq!(got.len(), cases.len(), "{said}{errors}");
         let silent: Vec<&str> = said.lines().filter_map(|l| l.strip_prefix("silent ")).collect();
+        // No case here traces rays: crates/machine's tests of them do, where the model has the unit.
+        let silent: Vec<&str> = silent.into_iter().filter(|c| !c.starts_with("Ray tracing ")).collect();
         // Older generations shade all vertices in binning.
         let deferred = ["Visible primitives using DVS"];
         assert_eq!(silent, if m.tiler.deferred > 0 { &deferred[..0] } else { &deferred }, "{name}");

@@ -72,6 +72,9 @@ fn line(program: &Program, pc: usize, out: &mut String) -> fmt::Result {
             write!(out, " stride {stride} count {count} bits {bits}")?;
         }
         Code::TALLY => write!(out, " {}{}", op.imm, if op.e == 0 { "" } else { " lanes" })?,
+        Code::RAY_BEGIN | Code::RAY_STEP | Code::RAY_GET | Code::TRACE => {
+            write!(out, " +{} e={:#x}", op.imm, op.e)?;
+        }
         Code::IMAGE => write!(out, " {:?}", program.images.get(op.imm as usize))?,
         c if (Code::LD_BUF..=Code::AT_SCRATCH).contains(&c) => {
             let mem: Mem = mem_of(op.e);

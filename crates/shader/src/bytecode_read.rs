@@ -161,6 +161,10 @@ fn read_op<'a>(p: &mut Program, words: impl Iterator<Item = &'a str>) -> Option<
             op.e = words.next_if_eq(&"lanes").is_some() as u16;
         }
         Code::IMAGE => return None,
+        Code::RAY_BEGIN | Code::RAY_STEP | Code::RAY_GET | Code::TRACE => {
+            op.imm = words.next()?.strip_prefix('+')?.parse().ok()?;
+            op.e = u16::from_str_radix(words.next()?.strip_prefix("e=0x")?, 16).ok()?;
+        }
         c if (Code::LD_BUF..=Code::AT_SCRATCH).contains(&c) => {
             op.imm = words.next()?.strip_prefix('+')?.parse::<i32>().ok()? as u32;
             let (mem, n) = match words.next()? {

@@ -103,6 +103,9 @@ fn header(s: &Shader, o: &mut String) {
             writeln!(o, ", zeroed {from} to {to}")
         };
     }
+    if s.queries != 0 {
+        let _ = writeln!(o, "queries {}", s.queries);
+    }
     for (name, is) in switches!(s) {
         if *is {
             let _ = writeln!(o, "{name}");

@@ -287,6 +287,7 @@ impl Reader {
                     s.zeroed[1] = w.number()?;
                 }
             }
+            "queries" => s.queries = w.number()?,
             "depth" => {
                 use DepthMode::*;
                 s.interface.depth = w.one_of(&[Unwritten, Any, Greater, Less, Unchanged])?;

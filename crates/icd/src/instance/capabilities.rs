@@ -98,7 +98,7 @@ mod tests {
             yes += reported as u32;
             no += !reported as u32;
         }
-        assert!(yes > 100 && no > 50, "{yes} accepted, {no} not");
+        assert!(yes > 130 && no > 40, "{yes} accepted, {no} not");
     }
 
     /// Whether a module that declares the extension gets through.
@@ -124,7 +124,7 @@ mod tests {
         {
             assert!(declares(name), "{name}");
         }
-        for name in ["SPV_KHR_ray_tracing", "SPV_NV_mesh_shader", "SPV_AMD_shader_ballot"] {
+        for name in ["SPV_NV_ray_tracing", "SPV_NV_mesh_shader", "SPV_AMD_shader_ballot"] {
             assert!(!declares(name), "{name}");
         }
     }
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_is_known_not_to_be_reported_is_refused() {
-        for name in ["RayTracingKHR", "Kernel"] {
+        for name in ["CooperativeMatrixKHR", "Kernel"] {
             assert!(!accepted(shader::capability::number(name).expect(name)), "{name}");
         }
         for name in [

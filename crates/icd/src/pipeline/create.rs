@@ -220,6 +220,12 @@ pub(crate) fn source(
 
 /// What the creation of a shader object from SPIR-V says, or an error as [`source`]'s.
 pub(crate) fn source_of_object(info: In<vk::ShaderCreateInfoEXT>) -> Answer<Source> {
+    if stage_of(info.stage).is_none_or(Stage::is_ray_tracing) {
+        return Err(invalid(&format!(
+            "vkCreateShadersEXT: there are no shader objects of the stage {:?}",
+            info.stage
+        )));
+    }
     let code = shader::words(info.code());
     Ok(Source {
         ready: None,
