@@ -1,4 +1,4 @@
-//! Sizes, copies, updates, and that a tree is the same bytes whoever builds it.
+//! Sizes, copies and updates; a tree has the same bytes on every thread count and SIMD level.
 
 mod support;
 

@@ -119,7 +119,7 @@ fn cycles_end() {
         let mut world = World::default();
         let address = world.add(&[Geometry::Triangles { positions: &all, flags: 0 }], Flags(0));
         let mut top = structure(&Input::Instances(&[world.instance(address, IDENTITY)]), Flags(0));
-        // Nodes begin behind the header and a geometry's entry; their children are at 16.
+        // Nodes begin after the header and a geometry's entry; their children are at byte 16.
         for at in (384 + 16)..(384 + 16 + 32) {
             let word = (0x4000_0000 | target).to_le_bytes();
             world.bottoms[0].slice_mut()[at] = word[at % 4];

@@ -70,7 +70,7 @@ pub fn add_visits(counts: &mut RayCounts, seen: &Histogram, begun: u64) {
 }
 
 /// Lanes of the widest wave.
-const LANES: usize = 256;
+pub const LANES: usize = 256;
 
 /// How far a query is.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -365,15 +365,14 @@ impl Batch {
             }
             return;
         }
-        let mut rays = Box::new(Lanes::default());
+        let mut rays = Box::new(RayRows::default());
         let mut number_of = [0; LANES];
-        for &(lane, number) in &self.lanes {
-            rays.set(lane, &kept.queries[number * LANES + lane].ray);
-            number_of[lane] = number;
-        }
         let mut hits = [Hit::default(); LANES];
         for &(lane, number) in &self.lanes {
-            hits[lane] = kept.queries[number * LANES + lane].committed;
+            let q = &kept.queries[number * LANES + lane];
+            rays.set(lane, &q.ray);
+            number_of[lane] = number;
+            hits[lane] = q.committed;
         }
         let mut waiting = [0u64; LANES / 64];
         let mut seen = counted.then(WarpVisits::default);
@@ -404,21 +403,21 @@ impl Batch {
     }
 }
 
-/// Rays of a wave, component by component.
-struct Lanes {
+/// Rays of a wave, component by component, as [`trace`] takes them.
+pub struct RayRows {
     floats: [[f32; LANES]; 8],
     words: [[u32; LANES]; 2],
     mask: [u64; LANES / 64],
 }
 
-impl Default for Lanes {
-    fn default() -> Lanes {
-        Lanes { floats: [[0.0; LANES]; 8], words: [[0; LANES]; 2], mask: [0; LANES / 64] }
+impl Default for RayRows {
+    fn default() -> RayRows {
+        RayRows { floats: [[0.0; LANES]; 8], words: [[0; LANES]; 2], mask: [0; LANES / 64] }
     }
 }
 
-impl Lanes {
-    fn set(&mut self, lane: usize, r: &Ray) {
+impl RayRows {
+    pub fn set(&mut self, lane: usize, r: &Ray) {
         let [ox, oy, oz] = r.origin;
         let [dx, dy, dz] = r.direction;
         for (row, v) in self.floats.iter_mut().zip([ox, oy, oz, r.t_min, dx, dy, dz, r.t_max]) {
@@ -428,7 +427,7 @@ impl Lanes {
         self.mask[lane / 64] |= 1 << (lane % 64);
     }
 
-    fn rays(&self) -> Rays<'_> {
+    pub fn rays(&self) -> Rays<'_> {
         let f = |k: usize| &self.floats[k][..];
         Rays {
             origin: [f(0), f(1), f(2)],

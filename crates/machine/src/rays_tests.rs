@@ -1,6 +1,6 @@
 //! What the ray tracing unit counts, by hand: rays of a warp against squares of two triangles.
 
-use super::{Lanes, add_visits, trace};
+use super::{RayRows, add_visits, trace};
 use crate::count;
 use bvh::{
     Alone, Bytes, Counts as Amount, Flags, Geometry, Hit, Input, Instance, Ray, Scene, Step, Traversal,
@@ -79,7 +79,7 @@ fn counted(world: &World, rays: &[(usize, [f32; 2])], flags: u32) -> Counts {
         .collect();
     let mut top = built(&Input::Instances(&instances), Amount::Instances(instances.len() as u64));
     let top = top.bytes();
-    let mut lanes = Lanes::default();
+    let mut lanes = RayRows::default();
     for (lane, [x, y]) in rays {
         let origin = [*x, *y, -5.0];
         let direction = [0.0, 0.0, 1.0];
@@ -189,7 +189,7 @@ fn any_hit() {
     assert_eq!((ends, others), (vec![("MaliRTUFirstHitTerm", 16)], expected.to_vec()));
 }
 
-/// Two squares, one behind the other: a ray that ends with its first hit visits one of them.
+/// A ray that ends with its first hit visits only the nearer one of two parallel squares.
 #[test]
 fn first_hit() {
     let world = World { triangles: &SQUARE, opaque: true, at: &[[0.0; 3], [0.0, 0.0, 3.0]] };
@@ -209,7 +209,7 @@ fn first_hit() {
     assert_eq!(told(&counted(&world, &at(16, [0.3, 0.1]), flags)), expected);
 }
 
-/// Half of a square: rays in the other half visit its block and miss. Lanes 0 to 4 and 16 to 26 are of two warps, of 5 and of 11 rays; 8
+/// Half of a square: rays in the other half visit its block and miss. RayRows 0 to 4 and 16 to 26 are of two warps, of 5 and of 11 rays; 8
 /// rays hit.
 #[test]
 fn misses_and_two_warps() {

@@ -437,6 +437,37 @@ impl std::fmt::Debug for Compiled {
 }
 
 impl Program {
+    /// A compute program of one invocation, without code.
+    pub fn empty() -> Program {
+        Program {
+            stage: crate::ir::Stage::Compute,
+            interface: Default::default(),
+            outputs: vec![],
+            lanes: 0,
+            workgroup: [1; 3],
+            code: vec![],
+            images: vec![],
+            given: vec![],
+            data: vec![],
+            units: 0,
+            handles: 0,
+            consts: vec![],
+            inputs: vec![],
+            prologue: 0,
+            shared_bytes: 0,
+            scratch_words: 0,
+            zeroed: [0; 2],
+            queries: 0,
+            packed: false,
+            multi_wave: false,
+            keeps_denormals: false,
+            quad_derivatives: false,
+            blocks: vec![],
+            files: vec![],
+            profile: Default::default(),
+            compiled: Default::default(),
+        }
+    }
     /// The bindings of sets whose descriptors it reads: each must be one of the pipeline's layout.
     pub fn bindings(&self) -> Vec<Binding> {
         let mut found = vec![];

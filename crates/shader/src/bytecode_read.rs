@@ -4,7 +4,7 @@
 use crate::bytecode::{BEFORE_LEFT, Before, Code, Op, Program, Reg, SHAPE_RUN, SHAPE_SAME, SHAPE_SINGLE};
 use crate::bytecode::{mem_bits, n_of};
 use crate::bytecode_print::names;
-use crate::ir::{AtomicOp, Bin, Input, Mem, Stage, Ty};
+use crate::ir::{AtomicOp, Bin, Input, Mem, Ty};
 use crate::isa::code::{Words, extension_words, layout};
 use std::collections::HashMap;
 use std::fmt::Debug;
@@ -12,34 +12,7 @@ use std::sync::OnceLock;
 
 /// A program's text → the program, of a compute shader. Errors name the line.
 pub fn read(text: &str) -> Result<Program, String> {
-    let mut p = Program {
-        stage: Stage::Compute,
-        interface: Default::default(),
-        outputs: vec![],
-        lanes: 0,
-        workgroup: [1; 3],
-        code: vec![],
-        images: vec![],
-        given: vec![],
-        data: vec![],
-        units: 0,
-        handles: 0,
-        consts: vec![],
-        inputs: vec![],
-        prologue: 0,
-        shared_bytes: 0,
-        scratch_words: 0,
-        zeroed: [0; 2],
-        queries: 0,
-        packed: false,
-        multi_wave: false,
-        keeps_denormals: false,
-        quad_derivatives: false,
-        blocks: vec![],
-        files: vec![],
-        profile: Default::default(),
-        compiled: Default::default(),
-    };
+    let mut p = Program::empty();
     for (n, line) in text.lines().enumerate() {
         let line = line.trim();
         if !line.is_empty() && !line.starts_with(';') {

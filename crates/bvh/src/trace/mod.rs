@@ -156,7 +156,7 @@ impl Visits for NoVisits {
     fn leaf(&mut self, _: u32, _: u32, _: bool) {}
 }
 
-/// Visits told to whoever wants them.
+/// Passes visits on to another object.
 struct Told<'a>(&'a mut dyn Visits);
 
 impl Visits for Told<'_> {

@@ -55,11 +55,18 @@ pub struct Group {
     pub intersection: Option<usize>,
 }
 
+/// The next name of a group.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
 impl Group {
     /// A name for a new group.
     pub fn new_id() -> u64 {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
         NEXT.fetch_add(1, Relaxed)
+    }
+
+    /// A group gets this name, which one of another process had: no new group of this process takes it from here on.
+    pub fn replays(id: u64) {
+        NEXT.fetch_max(id.saturating_add(1), Relaxed);
     }
 
     /// Whether this is one of its shaders.

@@ -3,8 +3,8 @@
 use super::host::{Decision, RayHost, Role};
 use super::stage::{Caller, LANES, Words};
 use super::table::{Record, record};
-use bvh::{Hit, HitKind, Ray, Rays, Step, Traversal, Visits, WarpVisits, ray_flags};
-use machine::rays::{add_visits, trace};
+use bvh::{Hit, HitKind, Ray, Step, Traversal, Visits, WarpVisits, ray_flags};
+use machine::rays::{RayRows, add_visits, trace};
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -140,41 +140,22 @@ impl Shot {
         let mut tops: Vec<u64> = self.ways.iter().flatten().map(|w| w.top).collect();
         tops.sort_unstable();
         tops.dedup();
-        let mut floats = vec![[0.0f32; LANES]; 8];
-        let mut bits = vec![[0u32; LANES]; 2];
         for top in tops {
-            let mut mask = [0u64; LANES / 64];
+            let mut rays = Box::new(RayRows::default());
             let mut hits = vec![Hit::default(); LANES];
             for (lane, way) in self.ways.iter().enumerate() {
                 let Some(way) = way.as_ref().filter(|w| w.top == top) else { continue };
-                let ([ox, oy, oz], [dx, dy, dz]) = (way.ray.origin, way.ray.direction);
-                let all = [ox, oy, oz, way.ray.t_min, dx, dy, dz, way.ray.t_max];
-                for (row, v) in floats.iter_mut().zip(all) {
-                    row[lane] = v;
-                }
                 // IncomingRayFlagsKHR does not have what the pipeline adds.
-                (bits[0][lane], bits[1][lane]) =
-                    (way.ray.flags | context.pipeline.ray_flags, way.ray.cull_mask);
-                mask[lane / 64] |= 1 << (lane % 64);
+                rays.set(lane, &Ray { flags: way.ray.flags | context.pipeline.ray_flags, ..way.ray });
                 hits[lane] = way.committed;
             }
             let Some(bytes) = structures.at(top) else { continue };
-            let f = |k: usize| &floats[k][..];
-            let rays = Rays {
-                origin: [f(0), f(1), f(2)],
-                t_min: f(3),
-                direction: [f(4), f(5), f(6)],
-                t_max: f(7),
-                flags: &bits[0],
-                cull_mask: &bits[1],
-                mask: &mask,
-            };
             let waiting = &mut self.waiting;
             let mut left = |lane: usize, t: &Traversal, _| {
                 waiting.push(Waiting { lane, traversal: Box::new(t.clone()) });
             };
             let visits = self.visits.as_mut();
-            trace(context.shared.level, bytes, &structures, &rays, &mut hits, &mut left, visits);
+            trace(context.shared.level, bytes, &structures, &rays.rays(), &mut hits, &mut left, visits);
             if let Some(visits) = &mut self.visits {
                 // Nodes of another structure are others.
                 visits.end_warp();

@@ -10,8 +10,7 @@ use shader::ir::{Input, ray_input as at};
 use std::ops::Range;
 use wave::{Fault, Job, Stop, Worker};
 
-/// Lanes of the widest wave.
-pub const LANES: usize = 256;
+pub use machine::rays::LANES;
 
 /// How deep shaders may call each other, whatever the pipeline says: each level is a worker with registers of its own.
 const LEVELS: usize = 2 * super::MAX_RECURSION as usize + 34;

@@ -30,6 +30,13 @@ pub(crate) fn rays(shared: &Shared) -> Option<&Arc<RayPipeline>> {
 /// Bytes of what names a group in a capture.
 const CAPTURED: usize = 8;
 
+/// The name that a group is to have, from a capture.
+fn replayed(g: &vk::RayTracingShaderGroupCreateInfoKHR) -> Option<u64> {
+    let handle = g.p_shader_group_capture_replay_handle.cast::<u64>();
+    // SAFETY: valid usage: as many bytes as the properties say.
+    (!handle.is_null()).then(|| unsafe { handle.read_unaligned() })
+}
+
 /// One group of a creation, whose stages are these.
 fn group(g: &vk::RayTracingShaderGroupCreateInfoKHR, stages: &[Executable]) -> Answer<Group> {
     let shader = |index: u32, of: Stages| match stages.get(index as usize) {
@@ -42,13 +49,8 @@ fn group(g: &vk::RayTracingShaderGroupCreateInfoKHR, stages: &[Executable]) -> A
     let is_hit = g.ty != Type::GENERAL;
     let general = Stages::RAYGEN_KHR | Stages::MISS_KHR | Stages::CALLABLE_KHR;
     let of_hits = |index: u32, of: Stages| if is_hit { shader(index, of) } else { Ok(None) };
-    let mut id = Group::new_id();
-    if !g.p_shader_group_capture_replay_handle.is_null() {
-        // SAFETY: valid usage: as many bytes as the properties say.
-        id = unsafe { g.p_shader_group_capture_replay_handle.cast::<u64>().read_unaligned() };
-    }
     Ok(Group {
-        id,
+        id: replayed(g).unwrap_or_else(Group::new_id),
         general: if is_hit { None } else { shader(g.general_shader, general)? },
         closest_hit: of_hits(g.closest_hit_shader, Stages::CLOSEST_HIT_KHR)?,
         any_hit: of_hits(g.any_hit_shader, Stages::ANY_HIT_KHR)?,
@@ -79,6 +81,8 @@ fn create(cache: Option<&PipelineCache>, info: In<vk::RayTracingPipelineCreateIn
         sources.push(source);
     }
     let mut groups = vec![];
+    // All names from a capture first: new ones beside them must differ.
+    info.groups().into_iter().filter_map(|g| replayed(&g)).for_each(Group::replays);
     for g in info.groups() {
         groups.push(group(&g, &stages)?);
     }

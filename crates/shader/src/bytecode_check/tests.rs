@@ -7,32 +7,12 @@ use crate::isa::code::{CODES, Field, Kind, Words, extension_words};
 
 fn program(code: Vec<Op>) -> Program {
     Program {
-        stage: crate::ir::Stage::Compute,
-        interface: Default::default(),
-        outputs: vec![],
         lanes: 64,
         workgroup: [64, 1, 1],
         code,
-        images: vec![],
-        given: vec![],
-        data: vec![],
         units: 8,
-        handles: 0,
         consts: vec![(Reg::uniform(0), Ty::B32, 0)],
-        inputs: vec![],
-        prologue: 0,
-        shared_bytes: 0,
-        scratch_words: 0,
-        zeroed: [0; 2],
-        queries: 0,
-        packed: false,
-        multi_wave: false,
-        keeps_denormals: false,
-        quad_derivatives: false,
-        blocks: vec![],
-        files: vec![],
-        profile: Default::default(),
-        compiled: Default::default(),
+        ..Program::empty()
     }
 }
 

@@ -23,32 +23,10 @@ impl Asm {
     pub fn new(lanes: u32, workgroup: [u32; 3]) -> Asm {
         Asm {
             p: Program {
-                stage: shader::ir::Stage::Compute,
-                interface: Default::default(),
-                outputs: vec![],
                 lanes,
                 workgroup,
-                code: vec![],
-                images: vec![],
-                given: vec![],
-                data: vec![],
-                units: 0,
-                consts: vec![],
-                inputs: vec![],
-                prologue: 0,
-                shared_bytes: 0,
-                scratch_words: 0,
-                zeroed: [0; 2],
-                queries: 0,
-                handles: 0,
-                packed: false,
                 multi_wave: workgroup.iter().product::<u32>() > lanes,
-                keeps_denormals: false,
-                quad_derivatives: false,
-                blocks: vec![],
-                files: vec![],
-                profile: Default::default(),
-                compiled: Default::default(),
+                ..Program::empty()
             },
         }
     }

@@ -15,33 +15,15 @@ pub fn program(stage: Stage, lanes: u32, slots: &[(Input, u16)], varyings: Vec<V
         interface: Interface { varyings, ..Default::default() },
         outputs: slots.iter().map(|s| (s.1, reg(first(s)))).collect(),
         lanes,
-        workgroup: [1; 3],
         code: vec![Op::new(Code::END)],
-        images: Vec::new(),
-        given: Vec::new(),
-        data: Vec::new(),
         units: slots.len() as u32 * units,
-        consts: Vec::new(),
         inputs: slots
             .iter()
             .enumerate()
             .filter(|(i, s)| first(s) == *i)
             .map(|(i, s)| (s.0, reg(i)))
             .collect(),
-        prologue: 0,
-        shared_bytes: 0,
-        scratch_words: 0,
-        zeroed: [0; 2],
-        queries: 0,
-        handles: 0,
-        packed: false,
-        multi_wave: false,
-        keeps_denormals: false,
-        quad_derivatives: false,
-        blocks: Vec::new(),
-        files: Vec::new(),
-        profile: Default::default(),
-        compiled: Default::default(),
+        ..Program::empty()
     }
 }
 
