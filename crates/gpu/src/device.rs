@@ -70,6 +70,7 @@ impl Device {
         let (scratches, watch) = (Arc::new(Scratches::default()), Arc::new(Watch::default()));
         crate::process::open();
         crate::ledger::open();
+        crate::findings::open();
         let (number, publishers) = channel::open(queue_count, presents);
         let queues = publishers
             .into_iter()

@@ -23,6 +23,7 @@ use machine::count;
 use machine::host::DeviceHost;
 use machine::instrumentation::{Blocks, Work};
 use machine::lost::{Blame, Limits, Place, Told, Why};
+use machine::sanitizer::{self, Sanitizer};
 use machine::shared::Shared;
 use machine::time::{Ahead, Line, Span};
 use machine::turns::Slot;
@@ -501,7 +502,9 @@ impl Executor {
         }
         let shared = &*self.shared;
         let begin = self.line.dispatch_begins(&shared.clock.gpu());
-        let host = DeviceHost::at(shared, begin);
+        let told = || Sanitizer::new(&self.place, &d.pipeline.title);
+        let sanitizer = sanitizer::wanted().then(told);
+        let host = DeviceHost::at(shared, begin).sanitized(sanitizer.as_ref());
         static SERIAL: AtomicU64 = AtomicU64::new(1);
         let job = wave::Dispatch {
             serial: SERIAL.fetch_add(1, Relaxed),

@@ -10,6 +10,7 @@ pub mod device;
 pub mod discarded;
 pub mod exclusive;
 pub mod executor;
+pub mod findings;
 pub mod ledger;
 mod pass_time;
 pub mod pipeline;

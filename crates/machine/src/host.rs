@@ -1,24 +1,32 @@
 //! The device as a wave sees it: images, clock, watchdog.
 
 use crate::rays::{self, Structures};
+use crate::sanitizer::Sanitizer;
 use crate::shared::Shared;
 use crate::{descriptor_memory, image_op, texture, undefined};
 use shader::bytecode::ImageCode;
 use shader::ir::Dim;
 use std::time::Duration;
 use texel::sample::ImageView;
-use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own, RayWave};
+use wave::{Filtering, Host, ImageWarp, ImageWave, Meaning, Own, ProbeWave, RayWave};
 
 pub struct DeviceHost<'a> {
     shared: &'a Shared,
     /// Modelled time at which the workload begins.
     clock: u64,
+    /// Hears of what sanitised shaders do.
+    sanitizer: Option<&'a Sanitizer>,
 }
 
 impl<'a> DeviceHost<'a> {
     /// `clock`: modelled time at which what runs begins.
     pub fn at(shared: &'a Shared, clock: u64) -> DeviceHost<'a> {
-        DeviceHost { shared, clock }
+        DeviceHost { shared, clock, sanitizer: None }
+    }
+
+    /// With what hears of the shaders' accesses, if they are sanitised.
+    pub fn sanitized(self, sanitizer: Option<&'a Sanitizer>) -> DeviceHost<'a> {
+        DeviceHost { sanitizer, ..self }
     }
 
     /// A shader is about to run `code` on a view.
@@ -88,6 +96,11 @@ impl Host for DeviceHost<'_> {
     unsafe fn texel_line_count(&self, code: &ImageCode, warp: &ImageWarp) -> u64 {
         // SAFETY: the caller's descriptors are null or what descriptor writes stored.
         unsafe { image_op::line_count(code, warp) }
+    }
+    fn probe(&self, wave: &ProbeWave) {
+        if let Some(sanitizer) = self.sanitizer {
+            sanitizer.probe(wave);
+        }
     }
     fn rays(&self, wave: &mut RayWave) {
         let counted = self.shared.observed.counts();

@@ -59,6 +59,7 @@ fn program(lanes: u32) -> Program {
         push_bytes: 8,
         width: Width::Lanes(lanes),
         machine: Default::default(),
+        sanitize: false,
         optimise: true,
     };
     shader::compile(&shader::Module::parse(&words).expect("parses"), &options).expect("compiles")

@@ -18,6 +18,7 @@ pub mod observed;
 pub mod payload;
 pub mod pool;
 pub mod rays;
+pub mod sanitizer;
 pub mod shared;
 pub mod sync;
 mod texel_wave;

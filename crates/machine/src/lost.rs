@@ -254,6 +254,24 @@ impl Place {
     pub fn labels(&self) -> &Labels {
         &self.around.labels
     }
+
+    /// The same text in every run: without the handles of lists that have no name.
+    pub fn steady(&self) -> String {
+        let Around { lists, labels } = &*self.around;
+        let mut text = String::new();
+        for (i, (list, outer)) in lists.iter().rev().enumerate() {
+            let (of, (at, call)) = if i == 0 { ("", &self.at) } else { (" by ", outer) };
+            text += &format!("{of}{call} (command {at}");
+            if list.starts_with('\'') {
+                text += &format!(" of {list}");
+            }
+            text.push(')');
+        }
+        if !labels.named.is_empty() {
+            text += &format!(" in '{}'", labels.joined());
+        }
+        text
+    }
 }
 
 impl fmt::Display for Place {
@@ -289,6 +307,8 @@ mod place_tests {
         let inside =
             "vkCmdDraw (command 3 of inner) by vkCmdExecuteCommands (command 7 of outer) in 'shadows'";
         assert_eq!(kept.to_string(), inside);
+        let steady = "vkCmdDraw (command 3) by vkCmdExecuteCommands (command 7) in 'shadows'";
+        assert_eq!(kept.steady(), steady);
         assert_eq!(p.to_string(), "vkCmdExecuteCommands (command 7 of outer)");
         p.leave();
         assert_eq!(p.to_string(), "");

@@ -87,7 +87,8 @@ impl Shared {
     pub fn new(report: Arc<dyn Report>, observed: bool) -> Result<Shared, vk::Result> {
         // What all goes through, one after the other goes through.
         let all = settings::get().trace == Some(settings::Trace::All);
-        let threads = if all { 1 } else { thread_count() };
+        // Findings are the same in every run: accesses are heard of in one order.
+        let threads = if all || crate::sanitizer::wanted() { 1 } else { thread_count() };
         if settings::lacks_level() {
             report.error(&format!("TUFF_SIMD: this CPU lacks that level; {:?} runs", settings::level()));
         }

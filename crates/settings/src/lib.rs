@@ -101,6 +101,12 @@ pub const INSTRUMENT: Variable<Place> = Variable {
     meaning: "instruments every pipeline and writes the cost of each basic block \
               ([docs/instrumentation.md](docs/instrumentation.md))",
 };
+pub const SANITIZE: Variable<Place> = Variable {
+    name: "TUFF_SANITIZE",
+    kind: Place("file"),
+    meaning: "checks every access of shaders and writes what is wrong with them as JSON; `tuff sanitize` sets it \
+              ([docs/sanitize.md](docs/sanitize.md))",
+};
 pub const SHADER_DUMP: Variable<Place> = Variable {
     name: "TUFF_SHADER_DUMP",
     kind: Place("folder"),
@@ -199,6 +205,8 @@ pub struct Settings {
     pub processes: Option<PathBuf>,
     pub capture: Option<PathBuf>,
     pub instrument: Option<PathBuf>,
+    /// The file for what sanitised shaders do wrong.
+    pub sanitize: Option<PathBuf>,
     pub shader_dump: Option<PathBuf>,
     pub jit_dump: Option<PathBuf>,
     pub cache_key: Option<PathBuf>,
@@ -296,6 +304,7 @@ impl Settings {
             counters: r.get(&COUNTERS),
             capture: r.get(&CAPTURE),
             instrument: r.get(&INSTRUMENT),
+            sanitize: r.get(&SANITIZE),
             processes: r.get(&PROCESSES),
             shader_dump: r.get(&SHADER_DUMP),
             jit_dump: r.get(&JIT_DUMP),
@@ -361,6 +370,7 @@ mod tests {
             ("TUFF_COUNTERS", "a.json"),
             ("TUFF_CAPTURE", "e"),
             ("TUFF_INSTRUMENT", "b"),
+            ("TUFF_SANITIZE", "s.json"),
             ("TUFF_PROCESSES", "g"),
             ("TUFF_SHADER_DUMP", "c"),
             ("TUFF_JIT_DUMP", "f"),
@@ -382,6 +392,7 @@ mod tests {
             counters: Some("a.json".into()),
             capture: Some("e".into()),
             instrument: Some("b".into()),
+            sanitize: Some("s.json".into()),
             processes: Some("g".into()),
             shader_dump: Some("c".into()),
             jit_dump: Some("f".into()),

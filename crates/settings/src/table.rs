@@ -2,7 +2,7 @@
 
 use crate::{
     CACHE_KEY, CAPTURE, CONFORMANCE, COUNTERS, DEVICE_TYPE, GPU, INSTRUMENT, INTERFACES, JIT, JIT_DUMP, Kind,
-    LOG, PROCESSES, RAYS, REFRESH, SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
+    LOG, PROCESSES, RAYS, REFRESH, SANITIZE, SHADER_DUMP, SIMD, THREADS, TRACE, Variable, WATCHDOG_MS,
 };
 use std::fmt::Write;
 
@@ -21,7 +21,7 @@ fn row<K: Kind>(v: &Variable<K>) -> Row {
     Row { name: v.name, form: v.kind.form(), meaning: v.meaning }
 }
 
-pub(crate) fn rows() -> [Row; 19] {
+pub(crate) fn rows() -> [Row; 20] {
     [
         row(&THREADS),
         row(&LOG),
@@ -35,6 +35,7 @@ pub(crate) fn rows() -> [Row; 19] {
         row(&COUNTERS),
         row(&CAPTURE),
         row(&INSTRUMENT),
+        row(&SANITIZE),
         row(&PROCESSES),
         row(&SHADER_DUMP),
         row(&JIT_DUMP),

@@ -31,8 +31,8 @@ use crate::data::Data;
 use crate::options::{Binding, Heap};
 
 use crate::ir::{
-    AtomicOp, Bin, Dim, ImageOp, Input, Intersection, Mem, Quad, RayAttribute, ReduceOp, Scan, TexelType,
-    Tri, Ty, Un,
+    AtomicOp, Bin, Dim, ImageOp, Input, Intersection, Mem, Quad, RayAttribute, ReduceOp, Scan, Site,
+    TexelType, Tri, Ty, Un,
 };
 
 /// Register name: bits 0..15 the unit, bit 15 set when uniform. Bools never set it in operands of mask ops, and
@@ -357,6 +357,8 @@ pub struct Program {
     pub images: Vec<ImageCode>,
     /// Descriptors that are part of the pipeline, in the host's form for those in memory.
     pub given: Vec<[u64; 4]>,
+    /// What its probes tell of ([`crate::ir::Shader::sites`]).
+    pub sites: Vec<Site>,
     /// Buffers of words that it only reads.
     pub data: Vec<Data>,
     /// Units of the register file.
@@ -448,6 +450,7 @@ impl Program {
             code: vec![],
             images: vec![],
             given: vec![],
+            sites: vec![],
             data: vec![],
             units: 0,
             handles: 0,

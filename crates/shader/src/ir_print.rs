@@ -238,6 +238,7 @@ impl Text<'_> {
                 format!("ray {op:?} {}", self.list(&all))
             }
             Inst::Trace { op, args } => format!("trace {op:?} {}", self.list(args)),
+            Inst::Probe { op, site, args } => format!("probe {op:?} {site} {}", self.list(args)),
             Inst::Ballot(a) => format!("ballot {}", self.val(*a)),
             Inst::First(a) => format!("first {}", self.val(*a)),
             Inst::Shuffle(a, b) => format!("shuffle {}", self.list(&[*a, *b])),

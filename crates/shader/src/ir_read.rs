@@ -485,6 +485,11 @@ impl Reader {
                 Inst::Ray { op, query: all.remove(0), args: all }
             }
             "trace" => Inst::Trace { op: w.one_of(&TraceOp::ALL)?, args: self.values(w)? },
+            "probe" => {
+                let op = w.one_of(&ProbeOp::ALL)?;
+                let site = w.number()?;
+                Inst::Probe { op, site, args: self.values(w)? }
+            }
             "ballot" => Inst::Ballot(self.value(w)?),
             "first" => Inst::First(self.value(w)?),
             "shuffle" => {

@@ -128,6 +128,8 @@ pub struct Options<'a> {
     pub width: Width,
     /// What the machine says of itself to VK_ARM_shader_core_builtins.
     pub machine: Machine,
+    /// Probes are added, which tell the machine of every access ([`crate::pass::probe`]).
+    pub sanitize: bool,
     /// A switch to look at the code as translated (for tests and for blame).
     pub optimise: bool,
 }

@@ -6,7 +6,9 @@ use crate::bytecode_check::check;
 use crate::cost::{Cost, Half, Halves, MarkUse, Profile, Ways};
 use crate::data::Data;
 use crate::interface::{At, DepthMode, Interface, Varying};
-use crate::ir::{AtomicOp, Dim, ImageOp, Input, Origin, Stage, TexelType, Ty};
+use crate::ir::{
+    AtomicOp, Decides, Dim, ImageOp, Input, Origin, ProbeOp, Region, Site, Stage, TexelType, Ty, Undefined,
+};
 use crate::stage_io::{
     Capture, Cell, Domain, Emitted, EmittedScalar, Feedback, Geometry, Mesh, RayIo, Spacing, StageIo,
     Tessellation,
@@ -170,10 +172,11 @@ structs! {
     RayIo { words, incoming, attribute }
     StageIo { inputs, geometry, tessellation, mesh, ray, feedback }
     Program {
-        stage, interface, outputs, lanes, workgroup, code, images, given, data, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
+        stage, interface, outputs, lanes, workgroup, code, images, given, sites, data, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
         queries,
         packed, multi_wave, keeps_denormals, quad_derivatives, blocks, files, profile, compiled,
     }
+    Site { op, origin, region, binding, offset, bytes, shared_bytes, single, undefined, decides }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, barriers, varying }
     MarkUse { counter, mark, entry, work, cost }
     Ways { total, shortest, longest }
@@ -237,6 +240,10 @@ enums! {
     Stage {
         Vertex, TessControl, TessEval, Geometry, Task, Mesh, Fragment, Compute, RayGen, Intersection, AnyHit, ClosestHit, Miss, Callable,
     }
+    ProbeOp { Read, Write, Atomic, Barrier, Fence, Fault }
+    Region { Buffer, Global, Shared }
+    Undefined { Variable, Shared, DivisionByZero, Shift, NotFinite, Conversion }
+    Decides { Branch, Address, Stored }
     Emitted { Points, LineStrip, TriangleStrip }
     Domain { Triangles, Quads, Isolines }
     Spacing { Equal, FractionalEven, FractionalOdd }
@@ -250,7 +257,7 @@ enums! {
         LocalIndex, DeviceIndex, VertexIndex, InstanceIndex, BaseVertex, BaseInstance, DrawIndex, ViewIndex,
         Varying(x), FragCoord(x), FrontFacing, PointCoord(x), SampleId, SampleMask, HelperInvocation, FullyCovered, PrimitiveId,
         Layer, ViewportIndex, SamplePosition(x), PlaneAt(x), PlaneDx(x), PlaneDy(x), InvW(x), CentroidOffset(x),
-        InvocationId, PatchVertices, PatchBase, TessCoord(x), SampleOffset(x), Ray(x),
+        InvocationId, PatchVertices, PatchBase, TessCoord(x), SampleOffset(x), Ray(x), Undefined,
     }
 }
 
@@ -300,6 +307,7 @@ impl Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ir::Mem;
 
     fn program() -> Program {
         let reg = Reg::varying(7);
@@ -348,6 +356,11 @@ mod tests {
                 half: true,
             }],
             given: vec![[1, 2, 3, u64::MAX]],
+            sites: vec![Site {
+                binding: Some((1, 2)),
+                undefined: Some(Undefined::Shift),
+                ..Site::access(ProbeOp::Write, Origin::default(), Region::Buffer, 4, Mem::U16, 3)
+            }],
             data: vec![Data::new(&[7, u32::MAX]), Data::default()],
             units: 99,
             handles: 4,

@@ -220,6 +220,14 @@ fn types(s: &Shader, v: Value) -> Result<(), String> {
             args.iter().enumerate().try_for_each(|(k, &a)| is(a, wide(k)))?;
             result(op.ty())
         }
+        Inst::Probe { op, site, args } => {
+            let known = s.sites.get(*site as usize).is_some_and(|site| site.op == *op);
+            let wide = args.len().checked_sub(op.operands()).filter(|n| *n <= 1 && known);
+            let wide = wide.ok_or("operands of a probe")?;
+            let ty = |k: usize| if k < wide { Ty::B64 } else { Ty::B32 };
+            args.iter().enumerate().try_for_each(|(k, &a)| is(a, ty(k)))?;
+            result(Ty::Void)
+        }
         Inst::Image(i) => {
             is(i.image, Ty::B64)?;
             i.coords.iter().chain(&i.grad).chain(&i.offsets).try_for_each(|&v| is(v, Ty::B32))?;

@@ -60,6 +60,7 @@ fn creation_asks_for_little_memory() {
         push_bytes: 0,
         width: Width::BEST,
         machine: Default::default(),
+        sanitize: false,
         optimise: true,
     };
     let bytes = 4 * words.len();

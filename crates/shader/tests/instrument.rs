@@ -310,6 +310,7 @@ fn atomics_compile() {
                 push_bytes: 0,
                 width: Width::BEST,
                 machine: Default::default(),
+                sanitize: false,
                 optimise: true,
             };
             shader::compile(&m, &o).unwrap_or_else(|e| panic!("{name} {form}: {e}"));

@@ -31,6 +31,7 @@ fn compile(m: &Module, optimise: bool) -> Program {
         push_bytes: 8,
         width: shader::options::Width::BEST,
         machine: Default::default(),
+        sanitize: false,
         optimise,
     };
     shader::compile(m, &options).unwrap()

@@ -42,6 +42,7 @@ fn options<'a>(name: &str, spec: &'a [(u32, u64)]) -> Options<'a> {
         push_bytes: 256,
         width: Width::BEST,
         machine: Default::default(),
+        sanitize: false,
         optimise: true,
     }
 }

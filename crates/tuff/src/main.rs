@@ -18,6 +18,7 @@ mod paint;
 mod picture;
 mod report;
 mod run;
+mod sanitize;
 mod sums;
 mod trace;
 mod whatif;
@@ -40,6 +41,8 @@ enum Task {
     Info(info::Args),
     /// Run a program on Tuff (sets VK_DRIVER_FILES and VK_ICD_FILENAMES).
     Run(run::Args),
+    /// Run a program and report what its shaders do wrong: data races, accesses out of bounds (docs/sanitize.md).
+    Sanitize(sanitize::Args),
     /// Run an OpenGL program on Tuff, through Mesa's zink, with GL_AMD_performance_monitor.
     #[command(after_help = "\
 Examples:
@@ -75,6 +78,7 @@ impl Task {
             Task::Demo(_)
             | Task::Info(_)
             | Task::Run(_)
+            | Task::Sanitize(_)
             | Task::Gl(_)
             | Task::Shader(_)
             | Task::Overhead(_) => true,
@@ -111,6 +115,7 @@ fn main() -> ExitCode {
         Task::Report(args) => report::run(&args),
         Task::Whatif(args) => whatif::run(&args),
         Task::Run(args) => return ended(run::run(&args)),
+        Task::Sanitize(args) => return ended(sanitize::run(&args)),
         Task::Gl(args) => {
             let done = gl::environment().and_then(|more| run::common(&args, None, more));
             return ended(done.map(|d| d.code()));

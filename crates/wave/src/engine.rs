@@ -191,6 +191,7 @@ impl Setup<'_> {
             query_count: p.queries,
             arena: self.arena,
             images: p.images.as_ptr(),
+            program: p,
             given: p.given.as_ptr(),
             data: p.data.as_ptr(),
             // SAFETY: the caller's.

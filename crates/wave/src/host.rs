@@ -1,6 +1,7 @@
 //! What a wave asks of the machine around it.
 
 use crate::made::Meaning;
+use crate::probe::ProbeWave;
 use crate::rays::{RayWave, TraceWave};
 use crate::state::Fault;
 use shader::bytecode::ImageCode;
@@ -231,6 +232,9 @@ pub trait Host: Sync {
     unsafe fn texel_line_count(&self, _code: &ImageCode, _warp: &ImageWarp) -> u64 {
         0
     }
+
+    /// Hears what a sanitised shader tells ([`shader::ir::ProbeOp`]), before the lanes do it.
+    fn probe(&self, _wave: &ProbeWave) {}
 
     /// Runs one op of ray queries for all active lanes of a wave.
     fn rays(&self, _wave: &mut RayWave) {}

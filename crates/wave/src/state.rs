@@ -150,6 +150,8 @@ pub struct State {
     /// Device memory.
     pub arena: Arena,
     pub images: *const ImageCode,
+    /// What the wave runs.
+    pub program: *const shader::bytecode::Program,
     /// [`shader::bytecode::Program::given`]
     pub given: *const [u64; 4],
     /// [`shader::bytecode::Program::data`]

@@ -549,6 +549,7 @@ fn a_pointer_to_nothing_is_no_address() {
             push_bytes: 0,
             width: shader::options::Width::BEST,
             machine: Default::default(),
+            sanitize: false,
             optimise,
         };
         let p = shader::compile(&module, &options).unwrap();

@@ -20,6 +20,7 @@ fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
         push_bytes: 0,
         width: Width::Lanes(lanes),
         machine: Default::default(),
+        sanitize: false,
         optimise,
     };
     shader::compile(&shader::Module::parse(to_words(spirv)).unwrap(), &options).unwrap()

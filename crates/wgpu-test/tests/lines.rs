@@ -52,6 +52,7 @@ fn lines_are_those_of_the_source() {
         push_bytes: 0,
         width: shader::options::Width::BEST,
         machine: Default::default(),
+        sanitize: false,
         optimise: true,
     };
     let p = shader::compile(&Module::parse(&made.words).unwrap(), &options).unwrap();

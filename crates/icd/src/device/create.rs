@@ -192,6 +192,7 @@ pub(crate) fn destroy_device(device: Doomed<Device>) {
             unsafe { object::destroy::<Queue>(q.handle) };
         }
         gpu::ledger::write();
+        gpu::findings::write();
     }
     crate::base::alloc::give_back();
 }

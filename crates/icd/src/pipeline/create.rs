@@ -397,6 +397,7 @@ impl Source {
             push_bytes: layout.push_bytes,
             width: Width::BEST,
             machine: machine(),
+            sanitize: machine::sanitizer::wanted(),
             optimise: true,
         };
         let program = match self.instrumented {
@@ -438,6 +439,7 @@ pub(crate) fn surroundings(layout: &Layout, h: &mut Hasher128) {
 /// The driver's build and the modelled GPU.
 pub(crate) fn machine_hash(h: &mut Hasher128) {
     machine().hash(h);
+    machine::sanitizer::wanted().hash(h);
     h.write(&CACHE_UUID);
 }
 

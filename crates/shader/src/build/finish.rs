@@ -81,6 +81,7 @@ impl Builder<'_> {
             interface,
             workgroup: self.workgroup,
             shared_bytes: self.shared_bytes,
+            shared_is_initialized: self.shared_is_initialized,
             scratch_words: self.scratch_words,
             zeroed: self.zeroed,
             queries: self.queries,
@@ -93,6 +94,7 @@ impl Builder<'_> {
             varying_loads: std::mem::take(&mut self.varying_loads),
             origins: std::mem::take(&mut self.origins),
             given: std::mem::take(&mut self.given),
+            sites: vec![],
             data: std::mem::take(&mut self.data),
             work: std::mem::take(&mut self.work),
         };

@@ -102,6 +102,7 @@ pub(crate) struct Builder<'m> {
     work: Work,
     workgroup: [u32; 3],
     shared_bytes: u32,
+    shared_is_initialized: bool,
     /// Workgroup variables have explicit layout.
     explicit_shared: bool,
     scratch_words: u32,
@@ -212,6 +213,7 @@ impl<'m> Builder<'m> {
             work,
             workgroup: [1; 3],
             shared_bytes: 0,
+            shared_is_initialized: false,
             explicit_shared: false,
             scratch_words: 0,
             queries: 0,

@@ -5,7 +5,7 @@ use super::access::{Base, Pointer};
 use super::analysis::{CHANGED, DYNAMIC, SETTLES, USED, WRITTEN};
 use super::heap::Resource;
 use super::types::{Type, TypeClass};
-use crate::ir::{DescriptorSource, Value};
+use crate::ir::{DescriptorSource, Input, Value};
 use crate::options::{Error, Result};
 use crate::spirv::*;
 use rustc_hash::FxHashMap;
@@ -204,6 +204,8 @@ impl<'m> Builder<'m> {
                 return Err(i.bad("workgroup memory in a graphics stage"));
             }
             StorageClass::Workgroup => {
+                // Memory of the workgroup begins as 0, whether or not the module asks for it.
+                self.shared_is_initialized |= i.get(4).is_some();
                 // Not met by the look ahead, or an aliased block: at the start.
                 let mut p = Pointer::new(Base::Shared, class, ty);
                 p.offset = self.stage_words * 4;
@@ -371,6 +373,7 @@ impl<'m> Builder<'m> {
             }
             let v = match init {
                 Some(start) => self.pool[start + k],
+                None if self.opt.sanitize => self.e.input(Input::Undefined, s.ty()),
                 None => self.e.constant(s.ty(), 0),
             };
             if self.e.ty(v) != s.ty() {

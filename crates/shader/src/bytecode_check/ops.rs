@@ -48,6 +48,16 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
                     return Err(bad(pc, "what is asked of a ray tracing pipeline"));
                 }
             }
+            Code::PROBE | Code::PROBE_BUF => {
+                let site = p.sites.get(op.imm as usize);
+                if site.is_none_or(|s| {
+                    s.op.operands() != n_of(op.e)
+                        || s.is_buffer() != (op.code == Code::PROBE_BUF)
+                        || s.is_global() == op.c.is_none()
+                }) {
+                    return Err(bad(pc, "a probe"));
+                }
+            }
             Code::RAY_BEGIN if n_of(op.e) + 1 != RayOp::BEGIN_OPERANDS => return Err(bad(pc, "a ray")),
             Code::RAY_STEP => {
                 let step = RayOp::STEPS.get(op.imm as usize).filter(|s| **s != RayOp::Begin);

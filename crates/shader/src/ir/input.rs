@@ -81,6 +81,8 @@ inputs! {
     TessCoord(u8),
     /// Built-ins of shaders of ray tracing pipelines, by [`crate::ir::ray_input`].
     Ray(u8),
+    /// A variable that nothing has written, in shaders that are sanitised; [`crate::pass::probe`] makes a constant of it.
+    Undefined,
     /// From the pixel's centre to sample i: 2 · i + axis. Uniform.
     SampleOffset(u8),
 }

@@ -21,6 +21,7 @@ mod descriptor;
 mod image;
 mod input;
 mod place;
+mod probe;
 mod ray;
 mod readers;
 mod stored;
@@ -33,6 +34,7 @@ pub use descriptor::DescriptorSource;
 pub use image::{Dim, ImageInst, ImageOp, TexelType};
 pub use input::Input;
 pub use place::{Mem, MemFlags, Place};
+pub use probe::{Decides, ProbeOp, Region, Site, Undefined};
 pub use ray::{Intersection, RayAttribute, RayOp, TraceOp, ray_input};
 pub use readers::Readers;
 pub use stored::Stored;
@@ -208,6 +210,13 @@ pub enum Inst {
         op: TraceOp,
         args: Vec<Value>,
     },
+    /// Sanitised shaders: tells the machine what the lanes do at a site, an index into [`Shader::sites`]. Operands: those of
+    /// [`ProbeOp::operands`]; before them that of the site's [`Region`] which is a B64, if it has one.
+    Probe {
+        op: ProbeOp,
+        site: u32,
+        args: Vec<Value>,
+    },
     // subgroup; all see only the active lanes
     /// Mask of active lanes whose Bool is true (B32, 16 bits).
     Ballot(Value),
@@ -296,7 +305,7 @@ pub enum Merge {
 }
 
 /// Where a block comes from in the application's SPIR-V, for counters per basic block.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Origin {
     /// Result ids of the OpFunction and of the OpLabel.
     pub function: u32,
@@ -326,6 +335,8 @@ pub struct Shader {
     pub workgroup: [u32; 3],
     /// Bytes of workgroup memory, which starts as zero.
     pub shared_bytes: u32,
+    /// Something initialises variables of workgroup memory, which is 0 anyway.
+    pub shared_is_initialized: bool,
     /// Private words (32 bits) an invocation.
     pub scratch_words: u32,
     /// Of these, those from here to there are variables that nothing initialises: they are 0 when an invocation begins.
@@ -351,6 +362,8 @@ pub struct Shader {
     pub origins: Vec<(u32, Origin)>,
     /// Descriptors that are part of the pipeline, in the host's form for those in memory (embedded samplers).
     pub given: Vec<[u64; 4]>,
+    /// Of a sanitised shader.
+    pub sites: Vec<Site>,
     /// Words that are only read, as buffers ([`DescriptorSource::Data`]).
     pub data: Vec<Vec<u32>>,
     /// What compiling it has taken so far.
@@ -365,6 +378,7 @@ impl Shader {
             interface: Default::default(),
             workgroup: [1; 3],
             shared_bytes: 0,
+            shared_is_initialized: false,
             scratch_words: 0,
             zeroed: [0; 2],
             queries: 0,
@@ -377,6 +391,7 @@ impl Shader {
             varying_loads: vec![],
             origins: vec![],
             given: vec![],
+            sites: vec![],
             data: vec![],
             work: Work::default(),
         }

@@ -259,6 +259,11 @@ table! {
     /// operands, first private word of the data, how many these are.
     TRACE          = 53 [res - - may] [list use] - values;
 
+    /// Tells the host what the lanes do: imm = site ([`crate::ir::Shader::sites`]), c = device address (B64); registers: the other
+    /// operands. PROBE_BUF: b = descriptor.
+    PROBE          = 54 [- - - may] [list use] - values;
+    PROBE_BUF      = 55 [- - desc -] [list use] - values;
+
     /// Subgroups (warps of 16), reading exec. d, a; SHUFFLE: b = lane; QUAD: e = [`crate::ir::Quad`];
     /// REDUCE: e = ReduceOp | Scan << 4 | log2(cluster) << 8 (cluster 16 = whole warp).
     BALLOT         = 64 [def use - -] [- -] - values;

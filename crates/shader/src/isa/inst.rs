@@ -161,6 +161,7 @@ table! { (wide)
     Atomic { place, a, b, .. }      => [place a b]    { place.written() } stays              differ             ls;
     Image(image)                    => [image]        { image.effect() } stays               { image.lanes() }  { image.cost() };
     Trace { op, args }              => [args]         { op.effect() }   stays              differ             { op.cost() };
+    Probe { args, .. }              => [args]         effect            stays              differ             free;
     Ballot(a)                       => [a]            none              stays              differ             [0 1 0];
     First(a)                        => [a]            none              stays              differ             [0 0 1];
     Shuffle(a, lane)                => [a lane]       none              stays              differ             [0 0 1];

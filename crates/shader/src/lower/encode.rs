@@ -103,6 +103,7 @@ pub fn encode(
         code: it.code,
         images: it.images,
         given: shader.given.clone(),
+        sites: shader.sites.clone(),
         data: shader.data.iter().map(|d| Data::new(d)).collect(),
         units,
         handles: allocation.end(Pools::SmallHandles, unit),

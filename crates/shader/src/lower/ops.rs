@@ -318,6 +318,17 @@ impl Lowering<'_> {
                 self.push_ext(op, rest, live_loop);
                 return Ok(());
             }
+            Inst::Probe { op, site, args } => {
+                let (wide, rest) = args.split_at(args.len() - op.operands());
+                let wide = wide.first().map_or(NONE, |o| at(*o));
+                let buffer = self.shader.sites[*site as usize].is_buffer();
+                let rest: Vec<V> = rest.iter().map(|o| at(*o)).collect();
+                let e = bc::mem_bits(Mem::B32, rest.len() as u8);
+                let op = if buffer { Op::new(Code::PROBE_BUF).b(wide) } else { Op::new(Code::PROBE).c(wide) };
+                let op = op.e(e).imm(*site);
+                self.push_ext(op, rest, live_loop);
+                return Ok(());
+            }
             Inst::Image(_) => {
                 self.image(v, b, live_loop);
                 return Ok(());

@@ -9,6 +9,7 @@ pub mod licm;
 pub mod moved;
 pub mod nan;
 pub mod preheader;
+pub mod probe;
 pub mod prune;
 pub mod select;
 pub mod squares;
@@ -26,6 +27,10 @@ pub type Pass = fn(&mut Shader, &Options) -> Result<()>;
 /// Passes by their names, for tests of each alone. [`optimise`] runs them.
 pub const PASSES: &[(&str, Pass)] = &[
     ("prune", |s, _| prune::prune(s)),
+    ("probe", |s, _| {
+        probe::add(s);
+        Ok(())
+    }),
     ("fma", |s, _| {
         fma::fuse(s);
         Ok(())
@@ -79,6 +84,10 @@ pub fn optimise(shader: &mut Shader, options: &Options) -> Result<()> {
 fn run(shader: &mut Shader, options: &Options, dump: &mut Dump) -> Result<()> {
     prune::prune(shader)?;
     dump.ir("prune", shader);
+    if options.sanitize {
+        probe::add(shader);
+        dump.ir("probe", shader);
+    }
     fma::fuse(shader);
     dump.ir("fma", shader);
     if options.optimise {

@@ -58,6 +58,7 @@ pub fn options(stage: Stage, entry: &str) -> Options<'_> {
         push_bytes: 256,
         width: Width::BEST,
         machine: Default::default(),
+        sanitize: false,
         optimise: true,
     }
 }

@@ -49,6 +49,7 @@ pub fn options() -> Options<'static> {
         push_bytes: 256,
         width: Width::BEST,
         machine: Default::default(),
+        sanitize: false,
         optimise: true,
     }
 }

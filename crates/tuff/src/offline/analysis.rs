@@ -73,6 +73,7 @@ fn compile(module: &Module, stage: Stage, entry: &str, spec: &[(u32, u64)]) -> R
         push_bytes: 256,
         width: Width::BEST,
         machine: Machine { cores: core.cores as u32, warps: core.core.warps as u32 },
+        sanitize: false,
         optimise: true,
     };
     shader::compile(module, &options)

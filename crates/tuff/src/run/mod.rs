@@ -141,6 +141,32 @@ pub fn common(args: &Common, shaders: Option<&Path>, more: More) -> Result<Ended
     Ok(Ended { status, why })
 }
 
+/// Runs the program with sanitised shaders; the files that its processes have left, in a folder that lives as long as the result.
+pub fn findings(program: &[String]) -> Result<(Ended, Left)> {
+    let private = Private::new(vec![Kind::Findings])?;
+    let mut command = prepared(program, vec![])?;
+    private.ask(&mut command);
+    let status = client::child::run(&mut command).map_err(|e| failed(&command, e))?;
+    private.wait();
+    let processes = private.processes();
+    lost(&private, &processes).iter().for_each(|line| eprintln!("tuff: {line}"));
+    let files = private.left(Kind::Findings);
+    let why = match status.success() {
+        false => failed(&command, status).0,
+        true if files.is_empty() => {
+            format!("{} never created a device on Tuff: nothing was checked", command.get_program().display())
+        }
+        true => String::new(),
+    };
+    Ok((Ended { status, why }, Left { files, _folder: private }))
+}
+
+/// Files of a run, as long as this lives.
+pub struct Left {
+    pub files: Vec<PathBuf>,
+    _folder: Private,
+}
+
 /// Gathers and tells what the program has left; `Some`: why the run was for nothing.
 fn left(
     args: &Common,
@@ -168,6 +194,8 @@ fn left(
                 captured = there.then_some(to);
                 (there, "capture")
             }
+            // `findings` asks for them.
+            Kind::Findings => (true, "findings"),
             Kind::Shaders => (gather::shaders(private, shaders.unwrap_or(Path::new("")))?, "shaders"),
             Kind::Rows { json } => {
                 let to = args.workloads.as_deref().unwrap_or(Path::new(""));

@@ -16,6 +16,8 @@ pub enum Kind {
     Counters,
     Capture,
     Shaders,
+    /// Of sanitised shaders.
+    Findings,
     /// Of the GPU Performance layer, as CSV or JSON.
     Rows {
         json: bool,
@@ -28,6 +30,7 @@ impl Kind {
             Kind::Counters => "counters",
             Kind::Capture => "capture",
             Kind::Shaders => "shaders",
+            Kind::Findings => "findings",
             Kind::Rows { .. } => "rows",
         }
     }
@@ -38,6 +41,7 @@ impl Kind {
             Kind::Counters => ("TUFF_COUNTERS", ".json"),
             Kind::Capture => ("TUFF_CAPTURE", ""),
             Kind::Shaders => ("TUFF_INSTRUMENT", ""),
+            Kind::Findings => ("TUFF_SANITIZE", ".json"),
             Kind::Rows { json: true } => ("TUFF_PERFORMANCE_JSON", ".json"),
             Kind::Rows { json: false } => ("TUFF_PERFORMANCE_CSV", ".csv"),
         }
@@ -124,7 +128,7 @@ impl Private {
     /// Whether the process has left what the driver was asked for.
     pub fn has_left(&self, process: &Process) -> bool {
         let file = |k: Kind| match k {
-            Kind::Counters => Some(self.file(k, &process.name)),
+            Kind::Counters | Kind::Findings => Some(self.file(k, &process.name)),
             Kind::Capture => Some(self.file(k, &process.name).join(crate::report::capture::FILE)),
             // Shaders are left where some ran; rows are another's.
             Kind::Shaders | Kind::Rows { .. } => None,

@@ -19,6 +19,7 @@ pub fn options(stage: Stage, entry: &str, lanes: u32) -> Options<'_> {
         push_bytes: 256,
         width: Width::Lanes(lanes),
         machine: Default::default(),
+        sanitize: false,
         optimise: true,
     }
 }

@@ -36,6 +36,7 @@ pub fn programs<'a>(modules: impl IntoIterator<Item = (&'a str, Vec<u32>)>) -> V
                     push_bytes: 256,
                     width: Width::Lanes(lanes),
                     machine: Default::default(),
+                    sanitize: false,
                     optimise: true,
                 };
                 if let Ok(p) = shader::compile(&module, &options) {

@@ -30,6 +30,7 @@ pub mod memory;
 pub mod moves;
 mod operands;
 mod pair;
+mod probe;
 mod ray;
 pub mod regs;
 mod rows;
@@ -170,6 +171,7 @@ fn register(r: &mut Registry) {
     subgroup::register(r);
     desc::register(r);
     image::register(r);
+    probe::register(r);
     ray::register(r);
     un::register(r);
     bin::register(r);

@@ -27,6 +27,7 @@ pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Pro
             push_bytes: 128,
             width: lanes.map_or(Width::BEST, Width::Lanes),
             machine: Default::default(),
+            sanitize: false,
             optimise: true,
         },
     )

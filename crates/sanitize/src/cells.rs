@@ -1,0 +1,51 @@
+//! Who accessed each word of memory last.
+
+use std::collections::HashMap;
+
+/// An access that a cell remembers.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Stamp {
+    pub group: u32,
+    /// Time of [`crate::Races`]; 0: no access.
+    pub time: u32,
+    pub local: u16,
+    pub epoch: u16,
+    pub site: u16,
+    /// Bytes of the word.
+    pub bytes: u8,
+    pub atomic: bool,
+}
+
+/// A word of four bytes.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Cell {
+    pub write: Stamp,
+    /// What was written, if it was one scalar.
+    pub value: Option<u32>,
+    /// The last readers: the latest one, and the latest one before it that was another invocation.
+    pub reads: [Stamp; 2],
+}
+
+const PAGE_WORDS: usize = 256;
+const PAGE_BYTES: u64 = PAGE_WORDS as u64 * 4;
+
+/// Cells of the memory that was accessed.
+#[derive(Default)]
+pub(crate) struct Cells {
+    pages: HashMap<u64, Box<[Cell]>>,
+}
+
+impl Cells {
+    /// The cell of the word that lies at this byte address.
+    pub fn at(&mut self, address: u64) -> &mut Cell {
+        let page = self
+            .pages
+            .entry(address / PAGE_BYTES)
+            .or_insert_with(|| vec![Cell::default(); PAGE_WORDS].into_boxed_slice());
+        &mut page[(address % PAGE_BYTES / 4) as usize]
+    }
+    /// Bytes of memory that have cells.
+    pub fn bytes(&self) -> u64 {
+        self.pages.len() as u64 * PAGE_BYTES
+    }
+}

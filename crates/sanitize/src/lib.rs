@@ -1,0 +1,11 @@
+//! The rules of `tuff sanitize`: which accesses of a shader's invocations are data races, and what a finding is.
+//!
+//! [`Races`] is told of each access, barrier and fence of a dispatch in the order in which the engine executes them, and says which access
+//! conflicts with an earlier one. It knows no shaders and no Vulkan. [`Finding`] is what the driver writes and `tuff sanitize` reads.
+
+mod cells;
+mod finding;
+mod races;
+
+pub use finding::{FILE_VERSION, File, Finding, Findings, Kind, Location, Memory, Space};
+pub use races::{Access, Conflict, Invocation, Races, What};

@@ -1,0 +1,109 @@
+//! Each row: what the invocations of a dispatch do in order, and the race that the memory model finds in it.
+
+use super::*;
+
+/// `(workgroup, invocation)`.
+type Who = (u32, u32);
+
+enum Does {
+    /// Byte offset and bytes.
+    Read(Who, u64, u32),
+    Write(Who, u64, u32),
+    Atomic(Who, u64),
+    /// A write of one word of these bits.
+    Put(Who, u64, u32),
+    /// The invocations of a workgroup.
+    Barrier(u32, u32),
+    Fence(Who),
+}
+use Does::*;
+
+fn run(shared: bool, steps: &[Does]) -> Vec<(What, Who)> {
+    let mut races = Races::default();
+    let mut found = vec![];
+    for (site, step) in steps.iter().enumerate() {
+        races.step();
+        let by = |(group, local)| Invocation { group, local };
+        let (what, who, address, bytes, value) = match *step {
+            Read(w, at, n) => (What::Read, w, at, n, None),
+            Write(w, at, n) => (What::Write, w, at, n, None),
+            Put(w, at, bits) => (What::Write, w, at, 4, Some(bits)),
+            Atomic(w, at) => (What::Atomic, w, at, 4, None),
+            Barrier(group, n) => {
+                (0..n).for_each(|local| races.barrier(by((group, local))));
+                continue;
+            }
+            Fence(w) => {
+                races.fence(by(w));
+                continue;
+            }
+        };
+        let access = Access { what, by: by(who), shared, address, bytes, site: site as u32, value };
+        found.extend(races.access(&access).map(|c| (c.what, (c.by.group, c.by.local))));
+    }
+    found
+}
+
+#[test]
+fn what_is_not_ordered_races() {
+    let (a, b, far) = ((0, 0), (0, 1), (0, 40));
+    let other = (1, 0);
+    // Within a workgroup, in its own memory and in buffers.
+    for shared in [true, false] {
+        let races = |steps: &[Does]| run(shared, steps);
+        assert_eq!(races(&[Write(a, 0, 4), Read(b, 0, 4)]), [(What::Write, a)], "read after write");
+        assert_eq!(races(&[Read(a, 0, 4), Write(b, 0, 4)]), [(What::Read, a)], "write after read");
+        assert_eq!(races(&[Write(a, 0, 4), Write(b, 0, 4)]), [(What::Write, a)], "two writes");
+        assert_eq!(races(&[Write(a, 0, 8), Read(b, 6, 1)]), [(What::Write, a)], "one byte of two words");
+        assert_eq!(races(&[Atomic(a, 0), Read(b, 0, 4)]), [(What::Atomic, a)], "plain read of an atomic");
+        assert_eq!(
+            races(&[Write(a, 0, 4), Barrier(0, 1), Read(b, 0, 4)]),
+            [(What::Write, a)],
+            "only one met"
+        );
+        assert_eq!(
+            races(&[Write(a, 0, 4), Fence(a), Fence(far), Read(far, 0, 4)]),
+            [(What::Write, a)],
+            "fences of two subgroups"
+        );
+        assert_eq!(
+            races(&[Write(a, 0, 4), Fence(a), Read(b, 0, 4)]),
+            [(What::Write, a)],
+            "a fence of one side"
+        );
+        assert_eq!(races(&[Put(a, 0, 1), Put(b, 0, 2)]), [(What::Write, a)], "different bits");
+    }
+    // Between workgroups a barrier orders nothing.
+    let steps = [Write(a, 0, 4), Barrier(0, 2), Barrier(1, 2), Read(other, 0, 4)];
+    assert_eq!(run(false, &steps), [(What::Write, a)]);
+    assert_eq!(run(false, &[Write(a, 0, 4), Atomic(a, 64), Read(other, 0, 4)]), [(What::Write, a)]);
+    // Two readers are remembered: the writer is one of them.
+    assert_eq!(run(true, &[Read(a, 0, 4), Read(b, 0, 4), Write(b, 0, 4)]), [(What::Read, a)]);
+}
+
+#[test]
+fn what_is_ordered_or_does_not_conflict_is_silent() {
+    let (a, b) = ((0, 0), (0, 1));
+    let other = (1, 0);
+    let rows: &[(&str, &[Does])] = &[
+        ("the same invocation", &[Write(a, 0, 4), Read(a, 0, 4), Write(a, 0, 4)]),
+        ("readers", &[Read(a, 0, 4), Read(b, 0, 4), Read((0, 2), 0, 4)]),
+        ("different words", &[Write(a, 0, 4), Write(b, 4, 4)]),
+        ("different bytes of a word", &[Write(a, 0, 1), Write(b, 1, 1), Write((0, 2), 2, 2)]),
+        ("atomics", &[Atomic(a, 0), Atomic(b, 0), Atomic(other, 0)]),
+        ("a barrier", &[Write(a, 0, 4), Barrier(0, 2), Read(b, 0, 4)]),
+        ("a barrier after a read", &[Read(a, 0, 4), Barrier(0, 2), Write(b, 0, 4)]),
+        ("fences of a subgroup", &[Write(a, 0, 4), Fence(a), Fence(b), Read(b, 0, 4)]),
+        ("atomics after it", &[Write(a, 0, 4), Atomic(a, 64), Atomic(b, 64), Read(b, 0, 4)]),
+        ("the same bits", &[Put(a, 0, 7), Put(b, 0, 7)]),
+    ];
+    for (name, steps) in rows {
+        assert_eq!(run(false, steps), [], "{name}");
+    }
+    // The last workgroup adds what the others have written, as a counter tells it.
+    let last =
+        [Write(a, 0, 4), Barrier(0, 2), Atomic(b, 64), Atomic((1, 1), 64), Barrier(1, 2), Read(other, 0, 4)];
+    assert_eq!(run(false, &last), []);
+    // Each workgroup has its own memory.
+    assert_eq!(run(true, &[Write(a, 0, 4), Write(other, 0, 4), Read(other, 0, 4)]), []);
+}

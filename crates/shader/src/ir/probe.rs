@@ -1,0 +1,152 @@
+//! What a sanitised shader tells the machine that runs it (`tuff sanitize`).
+
+use super::{Mem, Origin, Place, Value};
+
+/// What happens at a [`Site`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum ProbeOp {
+    /// A load, a store or an atomic is about to happen. Operands: [`ProbeOp::operands`].
+    Read,
+    Write,
+    Atomic,
+    /// The workgroup's invocations have met: what they did before is ordered before what they do next.
+    Barrier,
+    /// The invocation orders its own accesses, or works with others of its subgroup.
+    Fence,
+    /// A value decides something ([`Decides`]) that is undefined in the lanes where operand 0 is not 0: it is the number of the site
+    /// where the undefined value was born, plus 2.
+    Fault,
+}
+
+impl ProbeOp {
+    pub const ALL: [ProbeOp; 6] =
+        [ProbeOp::Read, ProbeOp::Write, ProbeOp::Atomic, ProbeOp::Barrier, ProbeOp::Fence, ProbeOp::Fault];
+
+    pub fn is_access(self) -> bool {
+        matches!(self, ProbeOp::Read | ProbeOp::Write | ProbeOp::Atomic)
+    }
+    /// Operands of 32 bits: the number of the workgroup in the dispatch and of the invocation in it; of an access the byte offset (0 where
+    /// the address is a B64) and the stored word before them, of a fault the number of the site and the value.
+    pub fn operands(self) -> usize {
+        match self {
+            ProbeOp::Read | ProbeOp::Write | ProbeOp::Atomic | ProbeOp::Fault => 4,
+            ProbeOp::Barrier | ProbeOp::Fence => 2,
+        }
+    }
+}
+
+/// Memory that an access goes to.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Region {
+    /// By descriptor and offset.
+    Buffer,
+    /// By device address.
+    Global,
+    /// The workgroup's.
+    Shared,
+}
+
+impl Region {
+    pub const ALL: [Region; 3] = [Region::Buffer, Region::Global, Region::Shared];
+
+    /// The region of a place, and its B64 and B32 operands. `None`: the invocation's own memory, or push constants.
+    pub fn of(place: &Place) -> Option<(Region, Option<Value>, Option<Value>)> {
+        match *place {
+            Place::Buffer { desc, addr } => Some((Region::Buffer, Some(desc), Some(addr))),
+            Place::Global { addr } => Some((Region::Global, Some(addr), None)),
+            Place::Shared { addr } => Some((Region::Shared, None, Some(addr))),
+            Place::Scratch { .. } | Place::Push { .. } => None,
+        }
+    }
+}
+
+/// How an undefined value is born.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Undefined {
+    /// A variable of the invocation's that nothing has written.
+    Variable,
+    /// Memory of the workgroup that nothing has written.
+    Shared,
+    /// A quotient or remainder of integers.
+    DivisionByZero,
+    /// A shift by as many bits as the operand has, or more.
+    Shift,
+    /// A NaN or an infinity from operands that were defined.
+    NotFinite,
+    /// A float that the integer type cannot hold.
+    Conversion,
+}
+
+/// What a value decides.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[repr(u8)]
+pub enum Decides {
+    Branch,
+    /// Where an access goes.
+    Address,
+    /// What others see: memory, an image, an output.
+    Stored,
+}
+
+/// A place in a shader that tells what happens there.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Site {
+    pub op: ProbeOp,
+    /// Where it stands in the application's module.
+    pub origin: Origin,
+    /// Of an access.
+    pub region: Region,
+    /// Set and binding of the buffer, if it has them.
+    pub binding: Option<(u32, u32)>,
+    /// Bytes after the operands' address, as an access's constant offset says.
+    pub offset: u32,
+    /// Bytes accessed by a lane.
+    pub bytes: u32,
+    /// Bytes that the shader's workgroup memory has, of an access to it.
+    pub shared_bytes: u32,
+    /// It stores one scalar, whose bits the probe tells.
+    pub single: bool,
+    /// Undefined values are born here.
+    pub undefined: Option<Undefined>,
+    /// Of a fault's probe.
+    pub decides: Option<Decides>,
+}
+
+impl Site {
+    /// One that is no access.
+    pub fn new(op: ProbeOp, origin: Origin) -> Site {
+        Site {
+            op,
+            origin,
+            region: Region::Shared,
+            binding: None,
+            offset: 0,
+            bytes: 0,
+            shared_bytes: 0,
+            single: false,
+            undefined: None,
+            decides: None,
+        }
+    }
+    /// It has a descriptor as an operand.
+    pub fn is_buffer(&self) -> bool {
+        self.op.is_access() && self.region == Region::Buffer
+    }
+    /// It has a device address as an operand.
+    pub fn is_global(&self) -> bool {
+        self.op.is_access() && self.region == Region::Global
+    }
+    /// An access of `n` scalars.
+    pub fn access(op: ProbeOp, origin: Origin, region: Region, offset: u32, mem: Mem, n: u32) -> Site {
+        Site {
+            region,
+            offset,
+            bytes: n * mem.bytes(),
+            single: n == 1 && mem != Mem::B64,
+            ..Site::new(op, origin)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! Adds probes, which tell the machine of each access to memory that others see ([`ProbeOp`]). It runs before all other passes, so that
+//! no access is merged, moved or removed before its probe is there.
+
+mod shadow;
+
+use crate::ir::*;
+
+/// Adds the probes of a shader that is to be sanitised.
+pub fn add(shader: &mut Shader) {
+    let mut probes = Probes { invocation: vec![], stretch: 0 };
+    if shader.blocks.is_empty() {
+        return;
+    }
+    let entry = probes.invocation(shader);
+    for b in 0..shader.blocks.len() {
+        let old = std::mem::take(&mut shader.blocks[b].insts);
+        let mut new = Vec::with_capacity(old.len() * 2);
+        if b == 0 {
+            // The entry has no phis.
+            new.extend(entry.iter().copied());
+        }
+        for v in old {
+            new.extend(probes.before(shader, Block(b as u32), v));
+            new.push(v);
+        }
+        shader.blocks[b].insts = new;
+    }
+    let invocation = [probes.invocation[0], probes.invocation[1]];
+    shadow::add(shader, invocation);
+}
+
+struct Probes {
+    /// The number of the workgroup in the dispatch, and of the invocation in it.
+    invocation: Vec<Value>,
+    /// As [`Shader::origin`] wants it.
+    stretch: usize,
+}
+
+fn push(shader: &mut Shader, inst: Inst, ty: Ty) -> Value {
+    shader.values.push(ValueData { inst, ty, flags: ValueFlags::default() });
+    Value(shader.values.len() as u32 - 1)
+}
+
+impl Probes {
+    /// What says which invocation a lane is; returns its instructions. Stages without workgroups have none: their accesses are not
+    /// compared with each other's.
+    fn invocation(&mut self, shader: &mut Shader) -> Vec<Value> {
+        let first = shader.values.len();
+        let groups = shader.stage.has_workgroups();
+        self.invocation = if groups {
+            let mut input = |i| push(shader, Inst::Input(i), Ty::B32);
+            let [x, y, z] = [0, 1, 2].map(|k| input(Input::WorkgroupId(k)));
+            let [columns, rows] = [0, 1].map(|k| input(Input::NumWorkgroups(k)));
+            let local = input(Input::LocalIndex);
+            let mut bin = |op, a, b| push(shader, Inst::Bin(op, a, b), Ty::B32);
+            let planes = bin(Bin::IMul, z, rows);
+            let row = bin(Bin::IAdd, planes, y);
+            let before = bin(Bin::IMul, row, columns);
+            vec![bin(Bin::IAdd, before, x), local]
+        } else {
+            vec![push(shader, Inst::Const(0), Ty::B32); 2]
+        };
+        (first..shader.values.len()).map(|v| Value(v as u32)).collect()
+    }
+
+    /// The probe of an instruction, with what it needs.
+    fn before(&mut self, shader: &mut Shader, block: Block, v: Value) -> Vec<Value> {
+        let (op, access) = match &shader.data(v).inst {
+            Inst::Load { place, offset, mem, n, flags } if !flags.read_only || flags.volatile => {
+                (ProbeOp::Read, Some((*place, *offset, *mem, *n as u32, None)))
+            }
+            Inst::Load {
+                place: place @ (Place::Buffer { .. } | Place::Global { .. }),
+                offset,
+                mem,
+                n,
+                ..
+            } => (ProbeOp::Read, Some((*place, *offset, *mem, *n as u32, None))),
+            Inst::Store { place, offset, mem, values, .. } => (
+                ProbeOp::Write,
+                Some((*place, *offset, *mem, values.len() as u32, values.iter().next().copied())),
+            ),
+            Inst::Atomic { place, offset, mem, .. } => {
+                (ProbeOp::Atomic, Some((*place, *offset, *mem, 1, None)))
+            }
+            Inst::Barrier => (ProbeOp::Barrier, None),
+            Inst::MemoryBarrier
+            | Inst::Ballot(_)
+            | Inst::First(_)
+            | Inst::Shuffle(..)
+            | Inst::Reduce { .. }
+            | Inst::Quad(..) => (ProbeOp::Fence, None),
+            _ => return vec![],
+        };
+        let mut origin = shader.origin(v, &mut self.stretch);
+        if origin == Origin::default() {
+            origin = shader.block(block).origin;
+        }
+        let mut site = Site::new(op, origin);
+        let (mut new, mut args) = (vec![], vec![]);
+        if let Some((place, offset, mem, n, stored)) = access {
+            let Some((region, wide, narrow)) = Region::of(&place) else { return vec![] };
+            site = Site::access(op, origin, region, offset, mem, n);
+            site.binding = binding(shader, &place);
+            site.shared_bytes = shader.shared_bytes;
+            let mut zero = |shader: &mut Shader| {
+                let zero = push(shader, Inst::Const(0), Ty::B32);
+                new.push(zero);
+                zero
+            };
+            let at = narrow.unwrap_or_else(|| zero(shader));
+            // A double's bits do not fit: `Site::single` says that this is no scalar's.
+            let stored = stored.filter(|_| site.single).unwrap_or_else(|| zero(shader));
+            args.extend(wide);
+            args.extend([at, stored]);
+        }
+        args.extend(&self.invocation);
+        shader.sites.push(site);
+        let site = shader.sites.len() as u32 - 1;
+        new.push(push(shader, Inst::Probe { op, site, args }, Ty::Void));
+        new
+    }
+}
+
+/// Set and binding of a buffer's descriptor.
+fn binding(shader: &Shader, place: &Place) -> Option<(u32, u32)> {
+    let Place::Buffer { desc, .. } = *place else { return None };
+    match shader.data(desc).inst {
+        Inst::Descriptor { source: DescriptorSource::Binding { set, binding }, .. } => Some((set, binding)),
+        _ => None,
+    }
+}

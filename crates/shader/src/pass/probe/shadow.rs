@@ -1,0 +1,453 @@
+//! Follows undefined values through a shader: each value that may be undefined gets a shadow, which says in each lane where the
+//! undefined value was born (0: it is defined; else a site's number plus [`FIRST`]). Where such a value decides something, a probe tells the
+//! machine its shadow.
+//!
+//! Words of the workgroup's memory and private words have shadows too, in as many words more. Copying is not deciding: a shadow goes with
+//! the value through memory of these two kinds. What buffers hold counts as defined.
+//!
+//! Where it is not known whether an undefined bit matters, the result counts as defined (`x & mask`): nothing is reported that is right.
+
+use crate::ir::*;
+use crate::isa::operands;
+
+/// Numbers of memory's shadows below this: 0 is a word that nothing has written, 1 a defined one.
+const FIRST: u32 = 2;
+/// Private words that a shader may have for shadows to be added.
+const MAX_WORDS: u32 = 1 << 14;
+
+pub(super) struct Shadows<'a> {
+    shader: &'a mut Shader,
+    invocation: [Value; 2],
+    /// Values that may be undefined.
+    may: Vec<bool>,
+    /// Their shadows; of a tuple those of its parts.
+    of: Vec<Option<Value>>,
+    parts: Vec<Vec<Value>>,
+    /// What the block holds so far.
+    out: Vec<Value>,
+    origin: Origin,
+    stretch: usize,
+    /// Bytes of the workgroup's memory and private words before shadows were added; 0: these have none.
+    shared: u32,
+    scratch: u32,
+}
+
+/// Adds shadows, and probes where values decide something.
+pub(super) fn add(shader: &mut Shader, invocation: [Value; 2]) {
+    let compute = shader.stage == Stage::Compute;
+    // What ray tracing stages hand to each other lies in private words, which the machine writes.
+    let private = !shader.stage.is_ray_tracing() && shader.scratch_words <= MAX_WORDS;
+    let shared =
+        if compute && !shader.shared_is_initialized { shader.shared_bytes.next_multiple_of(16) } else { 0 };
+    let scratch = if private { shader.scratch_words } else { 0 };
+    let n = shader.values.len();
+    let mut all = Shadows {
+        shader,
+        invocation,
+        may: vec![false; n],
+        of: vec![None; n],
+        parts: vec![vec![]; n],
+        out: vec![],
+        origin: Origin::default(),
+        stretch: 0,
+        shared,
+        scratch,
+    };
+    all.find();
+    all.phis();
+    for b in 0..all.shader.blocks.len() {
+        all.block(b);
+    }
+    all.sources();
+    let s = all.shader;
+    if shared != 0 {
+        s.shared_bytes = 2 * shared;
+    }
+    if scratch != 0 {
+        let [from, to] = s.zeroed;
+        s.zeroed = [if from == to { scratch } else { from.min(scratch) }, 2 * scratch];
+        s.scratch_words = 2 * scratch;
+    }
+    for v in &mut s.values {
+        if v.inst == Inst::Input(Input::Undefined) {
+            v.inst = Inst::Const(0);
+        }
+    }
+}
+
+impl Shadows<'_> {
+    /// Finds the values that may be undefined: those that are born so, and those made of them.
+    fn find(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for v in 0..self.may.len() {
+                if !self.may[v] && self.may_be(Value(v as u32)) {
+                    self.may[v] = true;
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    fn may_be(&self, v: Value) -> bool {
+        let s = &*self.shader;
+        let is = |v: &Value| self.may[v.0 as usize];
+        match &s.data(v).inst {
+            Inst::Input(Input::Undefined) => true,
+            Inst::Load { place: Place::Shared { .. }, .. } => self.shared != 0,
+            Inst::Load { place: Place::Scratch { .. }, .. } => self.scratch != 0,
+            Inst::Atomic { place: Place::Shared { .. }, .. } => self.shared != 0,
+            Inst::Bin(Bin::And, a, b) | Inst::Bin(Bin::BAnd | Bin::BOr, a, b) => {
+                let masks = s.as_const(*a).or(s.as_const(*b)).is_some();
+                !masks && (is(a) || is(b))
+            }
+            Inst::Tri(Tri::BitSelect, _, a, b) => is(a) && is(b),
+            inst @ (Inst::Un(..) | Inst::Bin(..) | Inst::Tri(..)) => {
+                let mut any = self.born(v).is_some();
+                operands(inst, |o| any |= is(&o));
+                any
+            }
+            Inst::Phi(sources) => sources.iter().any(|(_, o)| is(o)),
+            Inst::Part(tuple, _) => is(tuple),
+            Inst::First(a) | Inst::Quad(_, a) | Inst::Shuffle(a, _) => is(a),
+            _ => false,
+        }
+    }
+
+    /// How an arithmetic result may be undefined though its operands are defined.
+    fn born(&self, v: Value) -> Option<Undefined> {
+        let s = &*self.shader;
+        if s.ty(v) != Ty::B32 {
+            return None;
+        }
+        let constant = |v: &Value| s.as_const(*v);
+        match &s.data(v).inst {
+            Inst::Bin(Bin::UDiv | Bin::URem | Bin::SDiv | Bin::SRem | Bin::SMod, _, by) => {
+                constant(by).is_none_or(|c| c == 0).then_some(Undefined::DivisionByZero)
+            }
+            Inst::Bin(Bin::Shl | Bin::LShr | Bin::AShr, _, by) => {
+                constant(by).is_none_or(|c| c > 31).then_some(Undefined::Shift)
+            }
+            Inst::Un(Un::F32ToS32 | Un::F32ToU32, _) => Some(Undefined::Conversion),
+            Inst::Un(Un::FSqrt | Un::FRsqrt | Un::FRcp | Un::FLog | Un::FLog2 | Un::FAsin | Un::FAcos, _)
+            | Inst::Bin(Bin::FDiv | Bin::FPow | Bin::FMod | Bin::FRem, ..) => Some(Undefined::NotFinite),
+            _ => None,
+        }
+    }
+
+    fn push(&mut self, inst: Inst, ty: Ty) -> Value {
+        self.shader.values.push(ValueData { inst, ty, flags: ValueFlags::default() });
+        let v = Value(self.shader.values.len() as u32 - 1);
+        self.out.push(v);
+        v
+    }
+    fn word(&mut self, bits: u32) -> Value {
+        self.push(Inst::Const(bits as u64), Ty::B32)
+    }
+    fn bin(&mut self, op: Bin, a: Value, b: Value, ty: Ty) -> Value {
+        self.push(Inst::Bin(op, a, b), ty)
+    }
+    fn select(&mut self, c: Value, a: Value, b: Value) -> Value {
+        self.push(Inst::Tri(Tri::Select, c, a, b), Ty::B32)
+    }
+    /// The number of a new site where undefined values are born.
+    fn birth(&mut self, undefined: Undefined) -> Value {
+        let site = Site { undefined: Some(undefined), ..Site::new(ProbeOp::Fault, self.origin) };
+        self.shader.sites.push(site);
+        let number = self.shader.sites.len() as u32 - 1 + FIRST;
+        self.word(number)
+    }
+    fn shadow(&self, v: Value) -> Option<Value> {
+        self.of.get(v.0 as usize).copied().flatten()
+    }
+    /// The larger of shadows: defined only where all are.
+    fn join(&mut self, of: impl IntoIterator<Item = Value>) -> Option<Value> {
+        of.into_iter()
+            .filter_map(|v| self.shadow(v))
+            .collect::<Vec<_>>()
+            .into_iter()
+            .fold(None, |all, s| Some(all.map_or(s, |all| self.bin(Bin::UMax, all, s, Ty::B32))))
+    }
+
+    /// Phis' shadows are there before the values of their sources have any.
+    fn phis(&mut self) {
+        for v in 0..self.may.len() {
+            if self.may[v] && matches!(self.shader.values[v].inst, Inst::Phi(_)) {
+                let shadow = self.push(Inst::Phi(vec![]), Ty::B32);
+                self.of[v] = Some(shadow);
+            }
+        }
+        self.out.clear();
+    }
+
+    /// Fills in the sources of phis' shadows; a defined one's is the 0 at the end of the way's block.
+    fn sources(&mut self) {
+        for v in 0..self.may.len() {
+            let Inst::Phi(sources) = &self.shader.values[v].inst else { continue };
+            let Some(shadow) = self.of[v] else { continue };
+            let sources = sources.clone();
+            let sources = sources.into_iter().map(|(b, o)| {
+                let s = self.shadow(o).unwrap_or_else(|| {
+                    self.out.clear();
+                    let zero = self.word(0);
+                    self.shader.blocks[b.0 as usize].insts.push(zero);
+                    zero
+                });
+                (b, s)
+            });
+            let sources = sources.collect();
+            self.shader.values[shadow.0 as usize].inst = Inst::Phi(sources);
+        }
+    }
+
+    fn block(&mut self, b: usize) {
+        let old = std::mem::take(&mut self.shader.blocks[b].insts);
+        let is_phi = |v: &&Value| matches!(self.shader.data(**v).inst, Inst::Phi(_));
+        let phis = old.iter().take_while(is_phi).count();
+        // Phis first, their shadows with them.
+        for &v in &old[..phis] {
+            self.out.push(v);
+            self.out.extend(self.shadow(v));
+        }
+        for &v in &old[phis..] {
+            let told = self.shader.origin(v, &mut self.stretch);
+            self.origin = if told == Origin::default() { self.shader.blocks[b].origin } else { told };
+            self.sinks(v);
+            self.memory_before(v);
+            self.out.push(v);
+            if (v.0 as usize) < self.may.len() && self.may[v.0 as usize] {
+                self.value(v);
+            }
+        }
+        if let Term::Branch { cond, .. } = self.shader.blocks[b].term {
+            self.decides(Decides::Branch, cond);
+        }
+        self.shader.blocks[b].insts = std::mem::take(&mut self.out);
+    }
+
+    /// The probe of a value that decides something.
+    fn decides(&mut self, what: Decides, v: Value) {
+        let Some(shadow) = self.shadow(v) else { return };
+        let value = match self.shader.ty(v) {
+            Ty::B32 => v,
+            _ => self.word(0),
+        };
+        let site = Site { decides: Some(what), ..Site::new(ProbeOp::Fault, self.origin) };
+        self.shader.sites.push(site);
+        let site = self.shader.sites.len() as u32 - 1;
+        let [group, local] = self.invocation;
+        self.push(
+            Inst::Probe { op: ProbeOp::Fault, site, args: vec![shadow, value, group, local] },
+            Ty::Void,
+        );
+    }
+
+    /// Probes before an instruction: addresses, and values that others see.
+    fn sinks(&mut self, v: Value) {
+        let (place, stored): (Option<Place>, Vec<Value>) = match &self.shader.data(v).inst {
+            Inst::Load { place, .. } => (Some(*place), vec![]),
+            Inst::Store { place, values, .. } => {
+                let seen = matches!(place, Place::Buffer { .. } | Place::Global { .. });
+                (Some(*place), values.iter().copied().filter(|_| seen).collect())
+            }
+            Inst::Atomic { place, a, b, .. } => {
+                let seen = matches!(place, Place::Buffer { .. } | Place::Global { .. });
+                (Some(*place), [Some(*a), *b].into_iter().flatten().filter(|_| seen).collect())
+            }
+            Inst::Image(i) if matches!(i.op, ImageOp::Write | ImageOp::Atomic(_)) => (None, i.data.clone()),
+            // One that nothing writes is no decision of the shader's: an output block has members that are not used.
+            Inst::Output { value, .. } if self.shader.data(*value).inst != Inst::Input(Input::Undefined) => {
+                (None, vec![*value])
+            }
+            _ => return,
+        };
+        if let Some(
+            Place::Buffer { addr, .. }
+            | Place::Global { addr }
+            | Place::Shared { addr }
+            | Place::Scratch { addr },
+        ) = place
+        {
+            self.decides(Decides::Address, addr);
+        }
+        stored.into_iter().for_each(|v| self.decides(Decides::Stored, v));
+    }
+
+    /// Where a scalar's shadow lies; `k`: which of the access's scalars, or of a double's words.
+    fn cell(&mut self, place: Place, offset: u32, k: u32, bytes: u32) -> Option<(Place, u32)> {
+        match place {
+            Place::Shared { addr } if self.shared != 0 => {
+                let more = self.word(offset.wrapping_add(k * bytes));
+                let at = self.bin(Bin::IAdd, addr, more, Ty::B32);
+                let mask = self.word(!3);
+                let addr = self.bin(Bin::And, at, mask, Ty::B32);
+                Some((Place::Shared { addr }, self.shared))
+            }
+            // Scalars of up to 32 bits take a word each, doubles two.
+            Place::Scratch { .. } if self.scratch != 0 => {
+                Some((place, offset + k * (bytes / 4).max(1) + self.scratch))
+            }
+            _ => None,
+        }
+    }
+
+    /// The shadow of a scalar that is loaded.
+    fn load(&mut self, place: Place, offset: u32, k: u32, mem: Mem) -> Option<Value> {
+        let (cell, at) = self.cell(place, offset, k, mem.bytes())?;
+        let flags = MemFlags::default();
+        let word = self.push(Inst::Load { place: cell, offset: at, mem: Mem::B32, n: 1, flags }, Ty::B32);
+        let what =
+            if matches!(place, Place::Shared { .. }) { Undefined::Shared } else { Undefined::Variable };
+        let [born, zero, one] = [self.birth(what), self.word(0), self.word(1)];
+        let written = self.bin(Bin::INe, word, zero, Ty::Bool);
+        let defined = self.bin(Bin::IEq, word, one, Ty::Bool);
+        let kept = self.select(defined, zero, word);
+        Some(self.select(written, kept, born))
+    }
+
+    /// Notes what a store writes: shadows go to memory with their values.
+    fn memory_before(&mut self, v: Value) {
+        let (place, offset, mem, values) = match &self.shader.data(v).inst {
+            Inst::Store { place, offset, mem, values, .. } => {
+                (*place, *offset, *mem, values.iter().copied().collect::<Vec<_>>())
+            }
+            Inst::Atomic { place, offset, mem, op: AtomicOp::Exchange | AtomicOp::Store, a, .. } => {
+                (*place, *offset, *mem, vec![*a])
+            }
+            _ => return,
+        };
+        let words = mem.bytes().div_ceil(4);
+        for (k, value) in values.into_iter().enumerate() {
+            for word in 0..words {
+                let (step, bytes) = (k as u32 * words + word, mem.bytes() / words);
+                let Some((cell, at)) = self.cell(place, offset, step, bytes) else { return };
+                let one = self.word(1);
+                let shadow = match self.shadow(value) {
+                    Some(s) => self.bin(Bin::UMax, s, one, Ty::B32),
+                    None => one,
+                };
+                let store = Inst::Store {
+                    place: cell,
+                    offset: at,
+                    mem: Mem::B32,
+                    values: Stored::from(vec![shadow]),
+                    flags: MemFlags::default(),
+                };
+                self.push(store, Ty::Void);
+            }
+        }
+    }
+
+    /// The shadow of a value that may be undefined.
+    fn value(&mut self, v: Value) {
+        let at = v.0 as usize;
+        let shadow = match self.shader.data(v).inst.clone() {
+            Inst::Input(_) => Some(self.birth(Undefined::Variable)),
+            Inst::Load { place, offset, mem, n, .. } => {
+                let parts: Vec<Value> =
+                    (0..n as u32).filter_map(|k| self.load(place, offset, k, mem)).collect();
+                let first = parts.first().copied();
+                self.parts[at] = parts;
+                first.filter(|_| n == 1)
+            }
+            Inst::Atomic { place, offset, mem, op, .. } if !matches!(op, AtomicOp::Store) => {
+                // It adds to what nothing has written: so is the sum.
+                self.load(place, offset, 0, mem)
+            }
+            Inst::Part(tuple, k) => self.parts[tuple.0 as usize].get(k as usize).copied(),
+            Inst::Tri(Tri::Select, c, a, b) => {
+                let zero = self.word(0);
+                let [sa, sb] = [a, b].map(|v| self.shadow(v).unwrap_or(zero));
+                let chosen = self.select(c, sa, sb);
+                Some(match self.shadow(c) {
+                    Some(sc) => self.bin(Bin::UMax, sc, chosen, Ty::B32),
+                    None => chosen,
+                })
+            }
+            Inst::Bin(op @ (Bin::BAnd | Bin::BOr), a, b) => self.logic(op, a, b),
+            Inst::Tri(Tri::BitSelect, _, a, b) => {
+                let (a, b) = (self.shadow(a), self.shadow(b));
+                a.zip(b).map(|(a, b)| self.bin(Bin::UMin, a, b, Ty::B32))
+            }
+            inst @ (Inst::Un(..) | Inst::Bin(..) | Inst::Tri(..)) => {
+                let mut all = vec![];
+                operands(&inst, |o| all.push(o));
+                let joined = self.join(all);
+                match self.born(v) {
+                    Some(how) => Some(self.made(v, &inst, how, joined)),
+                    None => joined,
+                }
+            }
+            Inst::First(a) => self.shadow(a).map(|s| self.push(Inst::First(s), Ty::B32)),
+            Inst::Quad(q, a) => self.shadow(a).map(|s| self.push(Inst::Quad(q, s), Ty::B32)),
+            Inst::Shuffle(a, lane) => self.shadow(a).map(|s| self.push(Inst::Shuffle(s, lane), Ty::B32)),
+            _ => None,
+        };
+        self.of[at] = shadow;
+    }
+
+    /// `a && b` is defined where a defined operand decides it.
+    fn logic(&mut self, op: Bin, a: Value, b: Value) -> Option<Value> {
+        let zero = self.word(0);
+        let counts = |this: &mut Self, v: Value, other: Value| {
+            let shadow = this.shadow(v)?;
+            // The other decides where it is defined, and false of an `&&` or true of an `||`.
+            let decides = match op {
+                Bin::BAnd => this.push(Inst::Un(Un::BNot, other), Ty::Bool),
+                _ => other,
+            };
+            let decides = match this.shadow(other) {
+                Some(s) => {
+                    let defined = this.bin(Bin::IEq, s, zero, Ty::Bool);
+                    this.bin(Bin::BAnd, decides, defined, Ty::Bool)
+                }
+                None => decides,
+            };
+            Some(this.select(decides, zero, shadow))
+        };
+        let (a, b) = (counts(self, a, b), counts(self, b, a));
+        match (a, b) {
+            (Some(a), Some(b)) => Some(self.bin(Bin::UMax, a, b, Ty::B32)),
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The shadow of a result that is undefined, or not finite, in some lanes.
+    fn made(&mut self, v: Value, inst: &Inst, how: Undefined, joined: Option<Value>) -> Value {
+        let float = |x: f32| x.to_bits();
+        let good = match (how, inst) {
+            (Undefined::DivisionByZero, Inst::Bin(_, _, by)) => {
+                let zero = self.word(0);
+                self.bin(Bin::INe, *by, zero, Ty::Bool)
+            }
+            (Undefined::Shift, Inst::Bin(_, _, by)) => {
+                let width = self.word(32);
+                self.bin(Bin::ULt, *by, width, Ty::Bool)
+            }
+            (Undefined::Conversion, Inst::Un(op, x)) => {
+                // Truncation towards zero takes more than the type's range.
+                let (low, high) = match op {
+                    Un::F32ToS32 => (float(-2147483904.0), float(2147483648.0)),
+                    _ => (float(-1.0), float(4294967296.0)),
+                };
+                let [low, high] = [low, high].map(|w| self.word(w));
+                let above = self.bin(Bin::FLt, low, *x, Ty::Bool);
+                let below = self.bin(Bin::FLt, *x, high, Ty::Bool);
+                self.bin(Bin::BAnd, above, below, Ty::Bool)
+            }
+            _ => {
+                let [mask, infinity] = [0x7FFF_FFFF, 0x7F80_0000].map(|w| self.word(w));
+                let size = self.bin(Bin::And, v, mask, Ty::B32);
+                self.bin(Bin::ULt, size, infinity, Ty::Bool)
+            }
+        };
+        let born = self.birth(how);
+        let zero = self.word(0);
+        let own = self.select(good, zero, born);
+        let Some(joined) = joined else { return own };
+        // Where an operand was undefined already, that is what there is to say.
+        let defined = self.bin(Bin::IEq, joined, zero, Ty::Bool);
+        self.select(defined, own, joined)
+    }
+}

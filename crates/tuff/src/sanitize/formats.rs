@@ -1,0 +1,85 @@
+//! Findings for other tools.
+
+use super::{Report, text};
+use ::sanitize::{Finding, Kind, Location};
+use junit::{Case, Outcome, Suite};
+use serde_json::{Value, json};
+
+pub fn json(report: &Report) -> String {
+    let file = json!({
+        "version": ::sanitize::FILE_VERSION,
+        "accesses": report.accesses,
+        "suppressed": report.suppressed,
+        "unfollowed": report.unfollowed,
+        "findings": report.findings,
+    });
+    format!("{file:#}\n")
+}
+
+/// A suite with a case for each finding; one passed case if there is none, because CI systems take an empty suite for a mistake.
+pub fn junit(report: &Report, program: &str) -> String {
+    let case = |f: &Finding| {
+        let (kind, message) = (f.kind.name().to_string(), text::line(f));
+        let lines =
+            [format!("first seen in {}, {}", f.command, text::invocations(f)), format!("{} times", f.count)];
+        let outcome = Outcome::Failed { kind, message, text: lines.join("\n") };
+        Case { name: format!("{} {}", f.kind.name(), text::place(&f.here)), outcome, seconds: None }
+    };
+    let mut cases: Vec<Case> = report.findings.iter().map(case).collect();
+    if cases.is_empty() {
+        cases.push(Case { name: "shaders".into(), outcome: Outcome::Passed, seconds: None });
+    }
+    junit::xml("tuff sanitize", &[Suite { name: program.into(), cases, seconds: None }])
+}
+
+/// What a rule is about, for lists of rules.
+fn rule(kind: Kind) -> Value {
+    let about = match kind {
+        Kind::DataRace => "Two accesses to the same byte, at least one of which writes, that nothing orders",
+        Kind::OutOfBounds => "An access past the end of a buffer or of the workgroup's memory",
+        Kind::NullDescriptor => "An access through a descriptor that names nothing",
+        Kind::Uninitialized => "A value that nothing has written decides something",
+        Kind::Arithmetic => "A result that SPIR-V leaves undefined, or that is not finite, is stored",
+    };
+    json!({ "id": kind.name(), "shortDescription": { "text": about } })
+}
+
+/// SARIF 2.1.0.
+pub fn sarif(report: &Report) -> String {
+    let place = |l: &Location| {
+        if l.file.is_empty() {
+            let name = format!("%{}", l.function);
+            return json!({ "logicalLocations": [{ "fullyQualifiedName": name, "kind": "function" }] });
+        }
+        let region = json!({ "startLine": l.line });
+        json!({ "physicalLocation": { "artifactLocation": { "uri": l.file }, "region": region } })
+    };
+    let related = |l: &Location| {
+        let mut place = place(l);
+        place["message"] = json!({ "text": format!("{} before it", l.what) });
+        place
+    };
+    let result = |f: &Finding| {
+        json!({
+            "ruleId": f.kind.name(),
+            "level": "error",
+            "message": { "text": text::line(f) },
+            "locations": [place(&f.here)],
+            "relatedLocations": f.there.iter().map(related).collect::<Vec<_>>(),
+            "occurrenceCount": f.count,
+        })
+    };
+    let file = json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "tuff sanitize",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": Kind::ALL.map(rule),
+            } },
+            "results": report.findings.iter().map(result).collect::<Vec<_>>(),
+        }],
+    });
+    format!("{file:#}\n")
+}

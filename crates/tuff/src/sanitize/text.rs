@@ -1,0 +1,104 @@
+//! Findings for a terminal, and the sentences that all forms share.
+
+use super::Report;
+use ::sanitize::{Finding, Location, Space};
+use std::fmt::Write;
+
+/// A place in a shader, as compilers write it if the module has lines.
+pub fn place(l: &Location) -> String {
+    match l.file.is_empty() {
+        true => format!("block %{} of function %{}", l.block, l.function),
+        false => format!("{}:{}", l.file, l.line),
+    }
+}
+
+/// What the other place is.
+pub fn origin(f: &Finding, there: &Location) -> String {
+    match f.memory.space {
+        Space::Value => "the value comes from".into(),
+        _ => format!("{} before it", there.what),
+    }
+}
+
+/// The memory of the first occurrence.
+pub fn memory(f: &Finding) -> String {
+    let m = &f.memory;
+    let of = |size: Option<u64>| size.map_or(String::new(), |s| format!(" of {s}"));
+    match (m.space, m.binding) {
+        (Space::Buffer, Some((set, binding))) => {
+            format!(
+                "bytes {} to {}{} of the buffer at set {set}, binding {binding}",
+                m.offset,
+                last(f),
+                of(m.size)
+            )
+        }
+        (Space::Buffer, None) => format!("bytes {} to {}{} of a buffer", m.offset, last(f), of(m.size)),
+        (Space::Address, _) => format!("device address {:#x}, {} bytes", m.offset, m.bytes),
+        (Space::Shared, _) => {
+            format!("bytes {} to {}{} of the workgroup's memory", m.offset, last(f), of(m.size))
+        }
+        (Space::Value, _) => String::new(),
+    }
+}
+
+fn last(f: &Finding) -> u64 {
+    f.memory.offset + (f.memory.bytes as u64).saturating_sub(1)
+}
+
+/// The invocations of the first occurrence.
+pub fn invocations(f: &Finding) -> String {
+    let one = |[group, local]: [u32; 2]| format!("workgroup {group}, invocation {local}");
+    match f.invocations[..] {
+        [here, there] => format!("{} and {}", one(here), one(there)),
+        [here, ..] => one(here),
+        [] => String::new(),
+    }
+}
+
+/// The line that says what it is and where: what suppressions are compared with.
+pub fn line(f: &Finding) -> String {
+    let mut line = format!("{}: {}: {}", place(&f.here), f.kind.name(), f.message);
+    if f.memory.space != Space::Value {
+        let _ = write!(line, ": {}", memory(f));
+    }
+    let _ = write!(line, " [pipeline {}, {} shader]", f.pipeline, f.stage);
+    line
+}
+
+pub fn told(report: &Report) -> String {
+    let mut out = String::new();
+    for f in &report.findings {
+        let _ = writeln!(out, "{}", line(f));
+        if let Some(there) = &f.there {
+            let _ = writeln!(out, "  {} here: {}", f.here.what, place(&f.here));
+            let _ = writeln!(out, "  {}: {}", origin(f, there), place(there));
+        }
+        let _ = writeln!(out, "  first seen in {}, {}", f.command, invocations(f));
+        let _ = writeln!(out, "  {}", times(f.count));
+    }
+    let n = report.findings.len();
+    let _ = write!(out, "tuff: {} in {} accesses of shaders", many(n as u64, "finding"), report.accesses);
+    if report.suppressed != 0 {
+        let _ = write!(out, "; {} suppressed", report.suppressed);
+    }
+    let _ = writeln!(out);
+    if report.unfollowed != 0 {
+        let what = many(report.unfollowed, "dispatch");
+        let _ =
+            writeln!(out, "tuff: {what} accessed too much memory to be checked for data races to the end");
+    }
+    out
+}
+
+fn times(n: u64) -> String {
+    if n == 1 { "once".into() } else { format!("{n} times") }
+}
+
+fn many(n: u64, what: &str) -> String {
+    match (n, what) {
+        (1, _) => format!("1 {what}"),
+        (_, "dispatch") => format!("{n} dispatches"),
+        _ => format!("{n} {what}s"),
+    }
+}

@@ -1,0 +1,17 @@
+// Counters are cleared, and others count already.
+#version 450
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0) buffer A { uint a[]; };
+layout(set = 0, binding = 1) buffer B { uint b[]; };
+layout(set = 0, binding = 2) buffer C { uint c[]; };
+shared uint s[64];
+void main() {
+    uint i = gl_LocalInvocationIndex;
+    s[i] = 0;
+#ifndef FAULT
+    barrier();
+#endif
+    atomicAdd(s[(i * 7 + 16) % 64], 1);
+    barrier();
+    b[i] = s[i];
+}

@@ -1,0 +1,14 @@
+// An array is reversed in place, or into another one.
+#version 450
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0) buffer A { uint a[]; };
+layout(set = 0, binding = 1) buffer B { uint b[]; };
+layout(set = 0, binding = 2) buffer C { uint c[]; };
+void main() {
+    uint g = gl_GlobalInvocationID.x;
+#ifdef FAULT
+    a[g] = a[127 - g] + g;
+#else
+    b[g] = a[127 - g] + g;
+#endif
+}

@@ -1,0 +1,14 @@
+// A scatter whose places collide, or are a permutation.
+#version 450
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0) buffer A { uint a[]; };
+layout(set = 0, binding = 1) buffer B { uint b[]; };
+layout(set = 0, binding = 2) buffer C { uint c[]; };
+void main() {
+    uint g = gl_GlobalInvocationID.x;
+#ifdef FAULT
+    b[(g * 6) % 128] = g;
+#else
+    b[(g * 5) % 128] = g;
+#endif
+}

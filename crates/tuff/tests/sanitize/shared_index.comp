@@ -1,0 +1,18 @@
+// An index into the memory of the workgroup that is too large.
+#version 450
+layout(local_size_x = 64) in;
+layout(set = 0, binding = 0) buffer A { uint a[]; };
+layout(set = 0, binding = 1) buffer B { uint b[]; };
+layout(set = 0, binding = 2) buffer C { uint c[]; };
+shared uint s[64];
+void main() {
+    uint i = gl_LocalInvocationIndex;
+#ifdef FAULT
+    uint at = i + a[1];
+#else
+    uint at = i;
+#endif
+    s[at] = i;
+    barrier();
+    b[i] = s[i];
+}

@@ -1,0 +1,50 @@
+//! Probes of sanitised shaders: operands go to the host, a wave at a time.
+
+use super::forms::kernels;
+use super::regs::{src32, src64};
+use crate::flush::Mode;
+use crate::probe::{PROBE_OPERANDS, ProbeWave};
+use crate::rays::Operand;
+use crate::state::{At, State};
+use shader::bytecode::{Reg, n_of};
+use simd::Steps;
+
+#[inline(always)]
+fn probe<L: Steps>(_: L, st: &mut State, op: At) -> *const shader::bytecode::Op {
+    let n = n_of(op.e);
+    let mut operands = [Operand::NONE; PROBE_OPERANDS];
+    for (i, row) in operands.iter_mut().enumerate().take(n) {
+        // SAFETY: the op has so many registers: the check goes by its bits.
+        let (at, words) = src32(st, unsafe { op.value(n, i) });
+        *row = Operand { at: at.cast(), step: words * 4 };
+    }
+    // Either a descriptor or an address, if there is one.
+    let wide: Reg = if op.b.is_none() { op.c } else { op.b };
+    let wide = match wide.is_none() {
+        true => Operand::NONE,
+        false => {
+            let (at, words) = src64(st, wide);
+            Operand { at: at.cast(), step: words * 8 }
+        }
+    };
+    let host = st.host;
+    let (exec, alive) = (st.exec, st.alive);
+    let wave = ProbeWave {
+        // SAFETY: the program that the wave runs lives as long as the wave does.
+        program: unsafe { &*st.program },
+        site: op.imm,
+        live: st.live,
+        exec: &exec,
+        alive: &alive,
+        wide,
+        operands,
+    };
+    let _mode = Mode::flushed(false);
+    host.probe(&wave);
+    op.after(n)
+}
+
+kernels! {
+    PROBE = probe;
+    PROBE_BUF = probe;
+}

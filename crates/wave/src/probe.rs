@@ -1,0 +1,65 @@
+//! What a sanitised shader tells the machine around it, a wave at a time.
+
+use crate::bits::Bits;
+use crate::rays::{Operand, Row};
+use shader::bytecode::Program;
+use shader::ir::Site;
+
+/// The most operands of 32 bits that a probe has.
+pub const PROBE_OPERANDS: usize = 4;
+
+/// What the lanes of a wave are about to do at a site of its program.
+pub struct ProbeWave<'a> {
+    pub program: &'a Program,
+    /// Index into the program's sites.
+    pub site: u32,
+    pub(crate) live: u32,
+    pub(crate) exec: &'a [u16; 32],
+    /// Lanes that are no helpers: of fragment shaders.
+    pub(crate) alive: &'a [u16; 32],
+    pub(crate) wide: Operand,
+    pub(crate) operands: [Operand; PROBE_OPERANDS],
+}
+
+impl ProbeWave<'_> {
+    pub fn site(&self) -> &Site {
+        // The check of programs sees to it that it is there.
+        &self.program.sites[self.site as usize]
+    }
+
+    /// Warps with active lanes, and these lanes: of fragments those that are no helpers.
+    pub fn warps(&self) -> impl Iterator<Item = (usize, u16)> + use<> {
+        let mut lanes = *self.exec;
+        lanes.iter_mut().zip(self.alive).for_each(|(e, a)| *e &= a);
+        Bits(self.live).map(move |w| (w, lanes[w])).filter(|(_, lanes)| *lanes != 0)
+    }
+
+    fn row<T: Copy>(&self, of: Operand, warp: usize) -> T {
+        debug_assert!(!of.at.is_null());
+        // SAFETY: the op's register, which its kernel named (`kernels::probe`); `warp` is one of the wave's, of which a register has the
+        // rows, and a row of a uniform register has its 16 copies.
+        unsafe { of.at.add(warp % 32 * of.step).cast::<T>().read() }
+    }
+
+    /// Device addresses, of an access by address.
+    pub fn addresses(&self, warp: usize) -> [u64; 16] {
+        self.row(self.wide, warp)
+    }
+
+    /// Address and size in bytes of the buffer that each active lane's descriptor names (0 and 0: none), of an access by descriptor.
+    pub fn buffers(&self, warp: usize, lanes: u16) -> [[u64; 2]; 16] {
+        let descriptors: [u64; 16] = self.row(self.wide, warp);
+        std::array::from_fn(|l| {
+            if lanes >> l & 1 == 0 {
+                return [0; 2];
+            }
+            // SAFETY: the registers that a PROBE_BUF names hold what DESC gave (the check of programs), of an active lane.
+            unsafe { *(descriptors[l] as *const [u64; 2]) }
+        })
+    }
+
+    /// Operand `k` of the probe's 32-bit operands ([`shader::ir::ProbeOp::operands`]).
+    pub fn operand(&self, k: usize, warp: usize) -> Row {
+        self.row(self.operands[k], warp)
+    }
+}
