@@ -114,7 +114,7 @@ impl Sanitizer {
             address: lane.address,
             bytes: site.bytes,
             site: wave.site,
-            value: site.single.then_some(stored),
+            value: site.tells.then_some(stored),
         };
         if let Some(conflict) = races.access(&access) {
             let message =

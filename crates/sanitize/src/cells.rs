@@ -1,6 +1,6 @@
 //! Who accessed each word of memory last.
 
-use std::collections::HashMap;
+use crate::hash::Map;
 
 /// An access that a cell remembers.
 #[derive(Clone, Copy, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Stamp {
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Cell {
     pub write: Stamp,
-    /// What was written, if it was one scalar.
+    /// What was written, if that is known.
     pub value: Option<u32>,
     /// The last readers: the latest one, and the latest one before it that was another invocation.
     pub reads: [Stamp; 2],
@@ -32,18 +32,35 @@ const PAGE_BYTES: u64 = PAGE_WORDS as u64 * 4;
 /// Cells of the memory that was accessed.
 #[derive(Default)]
 pub(crate) struct Cells {
-    pages: HashMap<u64, Box<[Cell]>>,
+    pages: Vec<Box<[Cell]>>,
+    /// Places in `pages` by address.
+    index: Map<u64, usize>,
+    /// The page that was used last, and its place.
+    last: Option<(u64, usize)>,
 }
 
 impl Cells {
     /// The cell of the word that lies at this byte address.
+    #[inline]
     pub fn at(&mut self, address: u64) -> &mut Cell {
-        let page = self
-            .pages
-            .entry(address / PAGE_BYTES)
-            .or_insert_with(|| vec![Cell::default(); PAGE_WORDS].into_boxed_slice());
-        &mut page[(address % PAGE_BYTES / 4) as usize]
+        let page = address / PAGE_BYTES;
+        let place = match self.last {
+            Some((last, place)) if last == page => place,
+            _ => self.find(page),
+        };
+        &mut self.pages[place][(address % PAGE_BYTES / 4) as usize]
     }
+
+    fn find(&mut self, page: u64) -> usize {
+        let next = self.pages.len();
+        let place = *self.index.entry(page).or_insert(next);
+        if place == next {
+            self.pages.push(vec![Cell::default(); PAGE_WORDS].into_boxed_slice());
+        }
+        self.last = Some((page, place));
+        place
+    }
+
     /// Bytes of memory that have cells.
     pub fn bytes(&self) -> u64 {
         self.pages.len() as u64 * PAGE_BYTES

@@ -5,6 +5,7 @@
 
 mod cells;
 mod finding;
+mod hash;
 mod races;
 
 pub use finding::{FILE_VERSION, File, Finding, Findings, Kind, Location, Memory, Space};

@@ -12,7 +12,8 @@
 //! A word remembers its last write and two of its readers, so a race with an earlier reader may stay unseen.
 
 use crate::cells::{Cell, Cells, Stamp};
-use std::collections::{HashMap, VecDeque};
+use crate::hash::Map;
+use std::collections::VecDeque;
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -39,7 +40,7 @@ pub struct Access {
     pub address: u64,
     pub bytes: u32,
     pub site: u32,
-    /// The bits that a write of one scalar stores.
+    /// The bits that a write stores, or a hash of them.
     pub value: Option<u32>,
 }
 
@@ -82,10 +83,10 @@ pub struct Races {
     /// Steps of the dispatch so far.
     time: u32,
     memory: Cells,
-    shared: HashMap<u32, Cells>,
+    shared: Map<u32, Cells>,
     /// Groups of `shared`, oldest first.
     live: VecDeque<u32>,
-    groups: HashMap<u32, Group>,
+    groups: Map<u32, Group>,
     full: bool,
 }
 
@@ -131,15 +132,18 @@ impl Races {
             self.full = true;
             return None;
         }
-        let mut own = *self.own(a.by);
+        let time = self.time;
+        let own = self.own(a.by);
         if a.what == What::Atomic {
-            own.atomic = self.time;
-            *self.own(a.by) = own;
-            self.groups.entry(a.by.group).or_default().atomic = self.time;
+            own.atomic = time;
+        }
+        let own = *own;
+        if a.what == What::Atomic {
+            self.groups.entry(a.by.group).or_default().atomic = time;
         }
         let stamp = Stamp {
             group: a.by.group,
-            time: self.time,
+            time,
             local: a.by.local as u16,
             epoch: own.epoch,
             site: a.site as u16,
@@ -150,11 +154,13 @@ impl Races {
         let end = a.address.saturating_add(a.bytes as u64);
         let mut at = a.address & !3;
         while at < end {
-            let bytes = (0..4).filter(|b| (a.address..end).contains(&(at + b))).fold(0, |m, b| m | 1 << b);
-            let stamp = Stamp { bytes, ..stamp };
-            let cell = *self.cell(a, at);
-            found = found.or_else(|| self.conflict(a, &cell, stamp, own, at));
-            record(self.cell(a, at), a, stamp);
+            let from = a.address.saturating_sub(at).min(4);
+            let to = (end - at).min(4);
+            let stamp = Stamp { bytes: (0xF << from & !(0xF << to)) as u8 & 0xF, ..stamp };
+            let cell = self.cell(a, at);
+            let before = *cell;
+            record(cell, a, stamp);
+            found = found.or_else(|| self.conflict(a, &before, stamp, own, at));
             at += 4;
         }
         found
@@ -164,6 +170,7 @@ impl Races {
         if !a.shared {
             return self.memory.at(at);
         }
+        // (Asked first: most accesses are of a group that is there.)
         if !self.shared.contains_key(&a.by.group) {
             if self.live.len() == LIVE_GROUPS
                 && let Some(oldest) = self.live.pop_front()

@@ -79,6 +79,8 @@ impl<'m> Builder<'m> {
             }
             match class {
                 StorageClass::Workgroup => {
+                    // It begins as 0 whether or not the module asks for it.
+                    self.shared_is_initialized |= i.len() > 4;
                     if self.explicit_workgroup(ty) && self.m.has(id, Decoration::Aliased) {
                         aliased = aliased.max(self.types.get(ty).explicit);
                     } else {
@@ -204,8 +206,6 @@ impl<'m> Builder<'m> {
                 return Err(i.bad("workgroup memory in a graphics stage"));
             }
             StorageClass::Workgroup => {
-                // Memory of the workgroup begins as 0, whether or not the module asks for it.
-                self.shared_is_initialized |= i.get(4).is_some();
                 // Not met by the look ahead, or an aliased block: at the start.
                 let mut p = Pointer::new(Base::Shared, class, ty);
                 p.offset = self.stage_words * 4;

@@ -107,8 +107,8 @@ pub struct Site {
     pub bytes: u32,
     /// Bytes that the shader's workgroup memory has, of an access to it.
     pub shared_bytes: u32,
-    /// It stores one scalar, whose bits the probe tells.
-    pub single: bool,
+    /// It is a write, and the probe tells the stored word, or a hash of the stored words.
+    pub tells: bool,
     /// Undefined values are born here.
     pub undefined: Option<Undefined>,
     /// Of a fault's probe.
@@ -126,7 +126,7 @@ impl Site {
             offset: 0,
             bytes: 0,
             shared_bytes: 0,
-            single: false,
+            tells: false,
             undefined: None,
             decides: None,
         }
@@ -145,7 +145,7 @@ impl Site {
             region,
             offset,
             bytes: n * mem.bytes(),
-            single: n == 1 && mem != Mem::B64,
+            tells: op == ProbeOp::Write && mem != Mem::B64,
             ..Site::new(op, origin)
         }
     }

@@ -66,22 +66,15 @@ impl Probes {
     /// The probe of an instruction, with what it needs.
     fn before(&mut self, shader: &mut Shader, block: Block, v: Value) -> Vec<Value> {
         let (op, access) = match &shader.data(v).inst {
-            Inst::Load { place, offset, mem, n, flags } if !flags.read_only || flags.volatile => {
-                (ProbeOp::Read, Some((*place, *offset, *mem, *n as u32, None)))
+            // Push constants and private words are no region's ([`Region::of`]); others' memory may change though this shader does not.
+            Inst::Load { place, offset, mem, n, .. } => {
+                (ProbeOp::Read, Some((*place, *offset, *mem, *n as u32, vec![])))
             }
-            Inst::Load {
-                place: place @ (Place::Buffer { .. } | Place::Global { .. }),
-                offset,
-                mem,
-                n,
-                ..
-            } => (ProbeOp::Read, Some((*place, *offset, *mem, *n as u32, None))),
-            Inst::Store { place, offset, mem, values, .. } => (
-                ProbeOp::Write,
-                Some((*place, *offset, *mem, values.len() as u32, values.iter().next().copied())),
-            ),
+            Inst::Store { place, offset, mem, values, .. } => {
+                (ProbeOp::Write, Some((*place, *offset, *mem, values.len() as u32, values.to_vec())))
+            }
             Inst::Atomic { place, offset, mem, .. } => {
-                (ProbeOp::Atomic, Some((*place, *offset, *mem, 1, None)))
+                (ProbeOp::Atomic, Some((*place, *offset, *mem, 1, vec![])))
             }
             Inst::Barrier => (ProbeOp::Barrier, None),
             Inst::MemoryBarrier
@@ -100,6 +93,9 @@ impl Probes {
         let (mut new, mut args) = (vec![], vec![]);
         if let Some((place, offset, mem, n, stored)) = access {
             let Some((region, wide, narrow)) = Region::of(&place) else { return vec![] };
+            if is_own(shader, &place) {
+                return vec![];
+            }
             site = Site::access(op, origin, region, offset, mem, n);
             site.binding = binding(shader, &place);
             site.shared_bytes = shader.shared_bytes;
@@ -109,10 +105,20 @@ impl Probes {
                 zero
             };
             let at = narrow.unwrap_or_else(|| zero(shader));
-            // A double's bits do not fit: `Site::single` says that this is no scalar's.
-            let stored = stored.filter(|_| site.single).unwrap_or_else(|| zero(shader));
+            let mut stored = if site.tells { stored.into_iter() } else { vec![].into_iter() };
+            let mut bits = stored.next().unwrap_or_else(|| zero(shader));
+            for next in stored {
+                // A hash of them all (the step of FNV-1a, by words).
+                let step = |shader: &mut Shader, new: &mut Vec<Value>, inst| {
+                    new.push(push(shader, inst, Ty::B32));
+                    new[new.len() - 1]
+                };
+                let prime = step(shader, &mut new, Inst::Const(0x0100_0193));
+                let product = step(shader, &mut new, Inst::Bin(Bin::IMul, bits, prime));
+                bits = step(shader, &mut new, Inst::Bin(Bin::Xor, product, next));
+            }
             args.extend(wide);
-            args.extend([at, stored]);
+            args.extend([at, bits]);
         }
         args.extend(&self.invocation);
         shader.sites.push(site);
@@ -120,6 +126,12 @@ impl Probes {
         new.push(push(shader, Inst::Probe { op, site, args }, Ty::Void));
         new
     }
+}
+
+/// The shader's own words: constant arrays.
+fn is_own(shader: &Shader, place: &Place) -> bool {
+    let Place::Buffer { desc, .. } = *place else { return false };
+    matches!(shader.data(desc).inst, Inst::Descriptor { source: DescriptorSource::Data(_), .. })
 }
 
 /// Set and binding of a buffer's descriptor.

@@ -35,8 +35,9 @@ pub(super) struct Shadows<'a> {
 /// Adds shadows, and probes where values decide something.
 pub(super) fn add(shader: &mut Shader, invocation: [Value; 2]) {
     let compute = shader.stage == Stage::Compute;
-    // What ray tracing stages hand to each other lies in private words, which the machine writes.
-    let private = !shader.stage.is_ray_tracing() && shader.scratch_words <= MAX_WORDS;
+    // Other stages have private words that the machine writes: what they hand to each other.
+    let private = matches!(shader.stage, Stage::Compute | Stage::Vertex | Stage::Fragment);
+    let private = private && shader.scratch_words <= MAX_WORDS;
     let shared =
         if compute && !shader.shared_is_initialized { shader.shared_bytes.next_multiple_of(16) } else { 0 };
     let scratch = if private { shader.scratch_words } else { 0 };
