@@ -5,9 +5,10 @@ use parking_lot::Mutex;
 use sanitize::{Access, Conflict, Finding, Findings, Invocation, Kind, Location, Memory, Races, Space, What};
 use shader::bytecode::Program;
 use shader::ir::{Decides, ProbeOp, Region, Site, Stage, Undefined};
+use std::ops::Range;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use wave::ProbeWave;
+use wave::{ProbeWave, Table};
 
 /// Whether shaders are to be sanitised.
 pub fn wanted() -> bool {
@@ -31,27 +32,46 @@ pub struct Sanitizer {
     command: String,
     /// The pipeline's name, or a hash of its shaders, and their entry points.
     pipeline: String,
+    /// Device addresses that the dispatch may write, if that is known.
+    written: Option<Vec<Range<u64>>>,
     races: Mutex<Races>,
 }
 
 /// One lane's access, as its probe tells it.
 struct Lane {
     by: Invocation,
-    address: u64,
     offset: u64,
     /// Bytes of the buffer or of the workgroup's memory.
     size: Option<u64>,
-    null: bool,
+}
+
+/// The numbers of a warp's lanes.
+struct Who {
+    group: u32,
+    subgroup: u32,
+    locals: [u32; 16],
+}
+
+impl Who {
+    fn lane(&self, l: usize) -> Invocation {
+        Invocation { group: self.group, local: self.locals[l] }
+    }
 }
 
 impl Sanitizer {
-    pub fn new(place: &Place, pipeline: &Title) -> Sanitizer {
+    /// Of a dispatch of this program.
+    pub fn new(place: &Place, pipeline: &Title, program: &Program, tables: &[Table]) -> Sanitizer {
         // A handle would be another one in every run.
         let pipeline = match pipeline.name() {
             Some(name) => format!("'{name}' ({})", pipeline.entries()),
             None => format!("{:016x} ({})", pipeline.shaders(), pipeline.entries()),
         };
-        Sanitizer { command: place.steady(), pipeline, races: Mutex::default() }
+        Sanitizer {
+            command: place.steady(),
+            pipeline,
+            written: written(program, tables),
+            races: Mutex::default(),
+        }
     }
 
     /// Hears what a wave is about to do.
@@ -59,68 +79,125 @@ impl Sanitizer {
         let site = wave.site();
         let mut races = self.races.lock();
         races.step();
+        let mut accesses = 0;
         for (warp, lanes) in wave.warps() {
             let of = |k: usize| wave.operand(k, warp);
             let first = site.op.operands() - 2;
-            let (groups, locals) = (of(first), of(first + 1));
-            let by = |l: usize| Invocation { group: groups[l], local: locals[l] };
-            let active = (0..16).filter(|l| lanes >> l & 1 == 1);
+            let leader = lanes.trailing_zeros() as usize & 15;
+            let numbers = of(first + 1);
+            // A warp is of one workgroup, and is one of its subgroups.
+            let who = Who {
+                group: of(first)[leader],
+                subgroup: numbers[leader] >> 16,
+                locals: numbers.map(|n| n & 0xFFFF),
+            };
             match site.op {
-                ProbeOp::Barrier => active.for_each(|l| races.barrier(by(l))),
-                ProbeOp::Fence => active.for_each(|l| races.fence(by(l))),
+                ProbeOp::Barrier => races.barrier(who.group, who.subgroup),
+                ProbeOp::Fence => races.fence(who.group, who.subgroup),
                 ProbeOp::Fault => {
                     let (born, values) = (of(0), of(1));
-                    active
-                        .filter(|l| born[*l] != 0)
-                        .for_each(|l| self.fault(wave, site, born[l], values[l], by(l)));
+                    let faulty = (0..16).filter(|l| lanes >> l & 1 == 1 && born[*l] != 0);
+                    faulty.for_each(|l| self.fault(wave, site, born[l], values[l], who.lane(l)));
                 }
                 ProbeOp::Read | ProbeOp::Write | ProbeOp::Atomic => {
-                    FOUND.accesses.fetch_add(lanes.count_ones() as u64, Relaxed);
-                    let (offsets, stored) = (of(0), of(1));
-                    let buffers = if site.is_buffer() { wave.buffers(warp, lanes) } else { [[0; 2]; 16] };
-                    let addresses = if site.is_global() { wave.addresses(warp) } else { [0; 16] };
-                    for l in active {
-                        let lane = lane(site, by(l), offsets[l], buffers[l], addresses[l]);
-                        self.access(wave, site, &lane, stored[l], &mut races);
-                    }
+                    accesses += lanes.count_ones() as u64;
+                    self.access(wave, site, warp, lanes, &who, &mut races);
                 }
             }
         }
+        if accesses != 0 {
+            FOUND.accesses.fetch_add(accesses, Relaxed);
+        }
     }
 
-    fn access(&self, wave: &ProbeWave, site: &Site, lane: &Lane, stored: u32, races: &mut Races) {
-        let past = lane.size.is_some_and(|size| lane.offset + site.bytes as u64 > size);
-        if lane.null || past {
-            let (kind, message) = match lane.null {
-                true => (Kind::NullDescriptor, "a descriptor that names no buffer is used".to_string()),
-                false => {
-                    (Kind::OutOfBounds, format!("{} of {} bytes past the end", what(site.op), site.bytes))
+    fn access(&self, wave: &ProbeWave, site: &Site, warp: usize, lanes: u16, who: &Who, races: &mut Races) {
+        // An access's constant offset may take the sum round 2³², as the op's own addition does.
+        let offsets = wave.operand(0, warp).map(|o| o.wrapping_add(site.offset) as u64);
+        let bytes = site.bytes as u64;
+        let (mut addresses, mut good) = (offsets, lanes);
+        match site.region {
+            Region::Buffer => {
+                let buffers = wave.buffers(warp, lanes);
+                for l in 0..16 {
+                    let [base, size] = buffers[l];
+                    addresses[l] = base.wrapping_add(offsets[l]);
+                    good &= !(((offsets[l] + bytes > size) as u16) << l);
                 }
-            };
-            return self.found(wave, kind, message, lane, None);
+                for l in (0..16).filter(|l| (lanes & !good) >> l & 1 == 1) {
+                    let [base, size] = buffers[l];
+                    let lane = Lane { by: who.lane(l), offset: offsets[l], size: Some(size) };
+                    self.outside(wave, site, &lane, base == 0);
+                }
+            }
+            Region::Shared => {
+                let size = site.shared_bytes as u64;
+                for l in (0..16).filter(|l| lanes >> l & 1 == 1 && offsets[*l] + bytes > size) {
+                    good &= !(1 << l);
+                    let lane = Lane { by: who.lane(l), offset: offsets[l], size: Some(size) };
+                    self.outside(wave, site, &lane, false);
+                }
+            }
+            Region::Global => {
+                let more = site.offset as i32 as i64 as u64;
+                addresses = wave.addresses(warp).map(|a| a.wrapping_add(more));
+            }
         }
         // Invocations of other stages have no numbers.
-        if !wave.program.stage.has_workgroups() {
+        if good == 0 || !wave.program.stage.has_workgroups() {
             return;
         }
+        let what = match site.op {
+            ProbeOp::Read => What::Read,
+            ProbeOp::Write => What::Write,
+            _ => What::Atomic,
+        };
+        let shared = site.region == Region::Shared;
+        if what == What::Read && !shared && !self.may_be_written(&addresses, good, bytes) {
+            return;
+        }
+        let stored = wave.operand(1, warp);
         let access = Access {
-            what: match site.op {
-                ProbeOp::Read => What::Read,
-                ProbeOp::Write => What::Write,
-                _ => What::Atomic,
-            },
-            by: lane.by,
-            shared: site.region == Region::Shared,
-            address: lane.address,
+            what,
+            group: who.group,
+            subgroup: who.subgroup,
+            shared,
             bytes: site.bytes,
             site: wave.site,
-            value: site.tells.then_some(stored),
+            lanes: good,
+            locals: &who.locals,
+            addresses: &addresses,
+            values: site.tells.then_some(&stored),
         };
-        if let Some(conflict) = races.access(&access) {
+        races.access(&access, |l, conflict| {
             let message =
-                format!("{} and {} {}", told(conflict.what), what(site.op), between(&conflict, &access));
-            self.found(wave, Kind::DataRace, message, lane, Some(conflict));
-        }
+                format!("{} and {} {}", told(conflict.what), told(what), between(&conflict, who.group));
+            let size = match site.region {
+                Region::Buffer => Some(wave.buffers(warp, 1 << l)[l][1]),
+                Region::Shared => Some(site.shared_bytes as u64),
+                Region::Global => None,
+            };
+            let offset = if site.region == Region::Global { addresses[l] } else { offsets[l] };
+            let lane = Lane { by: who.lane(l), offset, size };
+            self.found(wave, Kind::DataRace, message, &lane, Some(conflict));
+        });
+    }
+
+    /// Whether the dispatch may write what some lanes read.
+    fn may_be_written(&self, addresses: &[u64; 16], lanes: u16, bytes: u64) -> bool {
+        let Some(written) = &self.written else { return true };
+        let all = (0..16).filter(|l| lanes >> l & 1 == 1).map(|l| addresses[l]);
+        let (low, high) =
+            all.fold((u64::MAX, 0), |(low, high), a| (low.min(a), high.max(a.saturating_add(bytes))));
+        written.iter().any(|w| w.start < high && low < w.end)
+    }
+
+    /// An access outside its buffer or the workgroup's memory.
+    fn outside(&self, wave: &ProbeWave, site: &Site, lane: &Lane, null: bool) {
+        let (kind, message) = match null {
+            true => (Kind::NullDescriptor, "a descriptor that names no buffer is used".to_string()),
+            false => (Kind::OutOfBounds, format!("{} of {} bytes past the end", what(site.op), site.bytes)),
+        };
+        self.found(wave, kind, message, lane, None);
     }
 
     /// A value that is undefined decides something.
@@ -205,22 +282,29 @@ impl Drop for Sanitizer {
     }
 }
 
-fn lane(site: &Site, by: Invocation, offset: u32, buffer: [u64; 2], address: u64) -> Lane {
-    // An access's constant offset may take the sum round 2³², as the op's own addition does.
-    let at = offset.wrapping_add(site.offset) as u64;
-    match site.region {
-        Region::Buffer => {
-            let [base, size] = buffer;
-            Lane { by, address: base.wrapping_add(at), offset: at, size: Some(size), null: base == 0 }
-        }
-        Region::Shared => {
-            Lane { by, address: at, offset: at, size: Some(site.shared_bytes as u64), null: false }
-        }
-        Region::Global => {
-            let at = address.wrapping_add(site.offset as i32 as i64 as u64);
-            Lane { by, address: at, offset: at, size: None, null: false }
+/// What a program's writes may reach; `None`: anything.
+fn written(program: &Program, tables: &[Table]) -> Option<Vec<Range<u64>>> {
+    /// More descriptors than that are not looked at.
+    const MOST: u32 = 64;
+    let writes = |s: &&Site| matches!(s.op, ProbeOp::Write | ProbeOp::Atomic) && s.region != Region::Shared;
+    let mut all: Vec<Range<u64>> = vec![];
+    for site in program.sites.iter().filter(writes) {
+        let [table, offset, stride, count] = site.descriptors.filter(|d| d[3] <= MOST)?;
+        let table = tables.get(table as usize)?;
+        for i in 0..count as u64 {
+            let at = offset as u64 + i * stride as u64;
+            if table.ptr.is_null() || at + size_of::<[u64; 2]>() as u64 > table.size {
+                continue;
+            }
+            // SAFETY: within the table, which the dispatch holds while it runs; descriptors begin with an address and a size.
+            let [base, size] = unsafe { table.ptr.add(at as usize).cast::<[u64; 2]>().read_unaligned() };
+            let range = base..base.saturating_add(size);
+            if !range.is_empty() && !all.contains(&range) {
+                all.push(range);
+            }
         }
     }
+    Some(all)
 }
 
 fn location(program: &Program, site: &Site) -> Location {
@@ -254,8 +338,8 @@ fn told(what: What) -> &'static str {
     }
 }
 
-fn between(conflict: &Conflict, access: &Access) -> &'static str {
-    match conflict.by.group == access.by.group {
+fn between(conflict: &Conflict, group: u32) -> &'static str {
+    match conflict.by.group == group {
         true => "of one workgroup are not ordered",
         false => "of different workgroups are not ordered",
     }

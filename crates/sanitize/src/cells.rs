@@ -11,9 +11,18 @@ pub(crate) struct Stamp {
     pub local: u16,
     pub epoch: u16,
     pub site: u16,
-    /// Bytes of the word.
+    pub subgroup: u8,
+    /// Bytes of the word, one bit each, and whether the access is atomic.
     pub bytes: u8,
-    pub atomic: bool,
+}
+
+impl Stamp {
+    pub const BYTES: u8 = 0xF;
+    pub const ATOMIC: u8 = 0x10;
+
+    pub fn is_atomic(&self) -> bool {
+        self.bytes & Stamp::ATOMIC != 0
+    }
 }
 
 /// A word of four bytes.

@@ -4,9 +4,9 @@
 //! something orders them:
 //! - a barrier of their workgroup between them;
 //! - a fence or an operation of their subgroup, executed by both invocations after the earlier access;
-//! - atomics that both invocations (or, in different workgroups, any invocation of both) executed after the earlier access.
+//! - atomics that both subgroups (or, in different workgroups, any invocation of both) executed after the earlier access.
 //!
-//! The last two are wider than the memory model, which asks which value an atomic read and with which semantics: an order that might exist
+//! What one invocation of a subgroup does to order accesses counts for all of it. The last two are wider than the memory model, which asks which value an atomic read and with which semantics: an order that might exist
 //! is taken to exist. So a missing fence next to atomics is not found, but nothing is reported that is ordered.
 //!
 //! A word remembers its last write and two of its readers, so a race with an earlier reader may stay unseen.
@@ -30,18 +30,24 @@ pub struct Invocation {
     pub local: u32,
 }
 
-/// An access of one invocation.
+/// The same access by invocations of one subgroup.
 #[derive(Clone, Copy, Debug)]
-pub struct Access {
+pub struct Access<'a> {
     pub what: What,
-    pub by: Invocation,
+    pub group: u32,
+    pub subgroup: u32,
     /// The workgroup's memory: addresses count from its beginning.
     pub shared: bool,
-    pub address: u64,
+    /// Of each invocation.
     pub bytes: u32,
     pub site: u32,
+    /// Which of the following are there.
+    pub lanes: u16,
+    /// Numbers of the invocations in their workgroup.
+    pub locals: &'a [u32; 16],
+    pub addresses: &'a [u64; 16],
     /// The bits that a write stores, or a hash of them.
-    pub value: Option<u32>,
+    pub values: Option<&'a [u32; 16]>,
 }
 
 /// The earlier one of two accesses that race.
@@ -54,6 +60,7 @@ pub struct Conflict {
     pub address: u64,
 }
 
+/// What a subgroup has done; its invocations count as one.
 #[derive(Clone, Copy, Default)]
 struct Own {
     /// Barriers that it has passed.
@@ -65,15 +72,13 @@ struct Own {
 
 #[derive(Default)]
 struct Group {
-    invocations: Vec<Own>,
+    subgroups: Vec<Own>,
     /// When any of its invocations last executed an atomic.
     atomic: u32,
 }
 
 /// Workgroups whose own memory is remembered: more than share a wave.
 const LIVE_GROUPS: usize = 64;
-/// Lanes of a subgroup.
-const SUBGROUP: u32 = 16;
 /// Memory that a dispatch may have cells of, in bytes; a cell has a dozen bytes for each.
 const MAX_BYTES: u64 = 256 << 20;
 
@@ -104,136 +109,164 @@ impl Races {
         self.full
     }
 
-    fn own(&mut self, who: Invocation) -> &mut Own {
-        let group = self.groups.entry(who.group).or_default();
-        let i = who.local as usize;
-        if group.invocations.len() <= i {
-            group.invocations.resize(i + 1, Own::default());
-        }
-        &mut group.invocations[i]
-    }
-
-    /// The invocation passes a barrier of its workgroup.
-    pub fn barrier(&mut self, who: Invocation) {
-        let own = self.own(who);
+    /// A subgroup passes a barrier of its workgroup.
+    pub fn barrier(&mut self, group: u32, subgroup: u32) {
+        let own = own(&mut self.groups, group, subgroup);
         own.epoch = own.epoch.saturating_add(1);
     }
 
-    /// The invocation executes a fence, or an operation of its subgroup.
-    pub fn fence(&mut self, who: Invocation) {
-        let time = self.time;
-        self.own(who).fence = time;
+    /// A subgroup executes a fence, or an operation of its own.
+    pub fn fence(&mut self, group: u32, subgroup: u32) {
+        own(&mut self.groups, group, subgroup).fence = self.time;
     }
 
-    /// An access; the race that it takes part in, if it does.
-    pub fn access(&mut self, a: &Access) -> Option<Conflict> {
-        let fits = a.site <= u16::MAX as u32 && a.by.local <= u16::MAX as u32;
+    /// An access; `found` is told of each lane whose access races, and with what.
+    pub fn access(&mut self, a: &Access, mut found: impl FnMut(usize, Conflict)) {
+        let fits = a.site <= u16::MAX as u32 && a.subgroup <= u8::MAX as u32;
         if self.full || !fits || self.memory.bytes() > MAX_BYTES {
             self.full = true;
-            return None;
+            return;
         }
         let time = self.time;
-        let own = self.own(a.by);
+        let mine = own(&mut self.groups, a.group, a.subgroup);
         if a.what == What::Atomic {
-            own.atomic = time;
+            mine.atomic = time;
         }
-        let own = *own;
+        let mine = *mine;
         if a.what == What::Atomic {
-            self.groups.entry(a.by.group).or_default().atomic = time;
+            self.groups.entry(a.group).or_default().atomic = time;
         }
+        let atomic = if a.what == What::Atomic { Stamp::ATOMIC } else { 0 };
         let stamp = Stamp {
-            group: a.by.group,
+            group: a.group,
             time,
-            local: a.by.local as u16,
-            epoch: own.epoch,
+            local: 0,
+            epoch: mine.epoch,
             site: a.site as u16,
-            bytes: 0,
-            atomic: a.what == What::Atomic,
+            subgroup: a.subgroup as u8,
+            bytes: atomic,
         };
-        let mut found = None;
-        let end = a.address.saturating_add(a.bytes as u64);
-        let mut at = a.address & !3;
-        while at < end {
-            let from = a.address.saturating_sub(at).min(4);
-            let to = (end - at).min(4);
-            let stamp = Stamp { bytes: (0xF << from & !(0xF << to)) as u8 & 0xF, ..stamp };
-            let cell = self.cell(a, at);
-            let before = *cell;
-            record(cell, a, stamp);
-            found = found.or_else(|| self.conflict(a, &before, stamp, own, at));
-            at += 4;
+        if a.shared {
+            self.keep(a.group);
         }
-        found
-    }
-
-    fn cell(&mut self, a: &Access, at: u64) -> &mut Cell {
-        if !a.shared {
-            return self.memory.at(at);
-        }
-        // (Asked first: most accesses are of a group that is there.)
-        if !self.shared.contains_key(&a.by.group) {
-            if self.live.len() == LIVE_GROUPS
-                && let Some(oldest) = self.live.pop_front()
-            {
-                self.shared.remove(&oldest);
+        let cells = match a.shared {
+            true => self.shared.entry(a.group).or_default(),
+            false => &mut self.memory,
+        };
+        let order = Order { groups: &self.groups, mine };
+        for l in (0..16).filter(|l| a.lanes >> l & 1 == 1) {
+            let (address, value) = (a.addresses[l], a.values.map(|v| v[l]));
+            let end = address.saturating_add(a.bytes as u64);
+            let mut at = address & !3;
+            let mut first = None;
+            while at < end {
+                let from = address.saturating_sub(at).min(4);
+                let to = (end - at).min(4);
+                let bytes = (0xFu8 << from & !(0xFu8 << to)) & Stamp::BYTES;
+                let stamp = Stamp { local: a.locals[l] as u16, bytes: bytes | atomic, ..stamp };
+                let cell = cells.at(at);
+                first = first.or_else(|| order.conflict(a.what, value, cell, &stamp, at));
+                record(cell, a.what, value, stamp);
+                at += 4;
             }
-            self.live.push_back(a.by.group);
+            if let Some(conflict) = first {
+                found(l, conflict);
+            }
         }
-        self.shared.entry(a.by.group).or_default().at(at)
     }
 
+    /// Makes room for a workgroup's memory.
+    fn keep(&mut self, group: u32) {
+        if self.shared.contains_key(&group) {
+            return;
+        }
+        if self.live.len() == LIVE_GROUPS
+            && let Some(oldest) = self.live.pop_front()
+        {
+            self.shared.remove(&oldest);
+        }
+        self.live.push_back(group);
+    }
+}
+
+fn own(groups: &mut Map<u32, Group>, group: u32, subgroup: u32) -> &mut Own {
+    let group = groups.entry(group).or_default();
+    let i = subgroup as usize;
+    if group.subgroups.len() <= i {
+        group.subgroups.resize(i + 1, Own::default());
+    }
+    &mut group.subgroups[i]
+}
+
+/// What orders accesses: what all have done, and what the subgroup has that accesses now.
+struct Order<'a> {
+    groups: &'a Map<u32, Group>,
+    mine: Own,
+}
+
+impl Order<'_> {
     /// The access of the cell's that races with this one.
-    fn conflict(&self, a: &Access, cell: &Cell, now: Stamp, own: Own, at: u64) -> Option<Conflict> {
-        let what = |s: &Stamp, plain| if s.atomic { What::Atomic } else { plain };
-        let races = |s: &Stamp| {
-            s.time != 0
-                && s.bytes & now.bytes != 0
-                && (s.group, s.local) != (now.group, now.local)
-                && !(s.atomic && now.atomic)
-                && !self.ordered(s, now, own)
-        };
+    #[inline]
+    fn conflict(
+        &self,
+        what: What,
+        value: Option<u32>,
+        cell: &Cell,
+        now: &Stamp,
+        at: u64,
+    ) -> Option<Conflict> {
         let told = |s: &Stamp, plain| Conflict {
-            what: what(s, plain),
+            what: if s.is_atomic() { What::Atomic } else { plain },
             by: Invocation { group: s.group, local: s.local as u32 },
             site: s.site as u32,
-            address: at + (s.bytes & now.bytes).trailing_zeros() as u64,
+            address: at + (s.bytes & now.bytes & Stamp::BYTES).trailing_zeros() as u64,
         };
         // Two writes of the same bits leave the same memory in every order.
-        let same = a.what == What::Write && !cell.write.atomic && a.value.is_some() && a.value == cell.value;
-        if races(&cell.write) && !same {
+        let same =
+            || what == What::Write && !cell.write.is_atomic() && value.is_some() && value == cell.value;
+        if self.races(&cell.write, now) && !same() {
             return Some(told(&cell.write, What::Write));
         }
-        if a.what == What::Read {
+        if what == What::Read {
             return None;
         }
-        cell.reads.iter().find(|r| races(r)).map(|r| told(r, What::Read))
+        cell.reads.iter().find(|r| self.races(r, now)).map(|r| told(r, What::Read))
+    }
+
+    #[inline]
+    fn races(&self, earlier: &Stamp, now: &Stamp) -> bool {
+        earlier.time != 0
+            && earlier.bytes & now.bytes & Stamp::BYTES != 0
+            && (earlier.group, earlier.local) != (now.group, now.local)
+            && !(earlier.is_atomic() && now.is_atomic())
+            && !self.ordered(earlier, now)
     }
 
     /// Whether something orders an earlier access before what this invocation does now.
-    fn ordered(&self, earlier: &Stamp, now: Stamp, own: Own) -> bool {
+    fn ordered(&self, earlier: &Stamp, now: &Stamp) -> bool {
+        if earlier.group == now.group && earlier.epoch < now.epoch {
+            return true;
+        }
         let then = self.groups.get(&earlier.group);
         if earlier.group != now.group {
             let mine = self.groups.get(&now.group).map_or(0, |g| g.atomic);
             return mine > earlier.time && then.is_some_and(|g| g.atomic > earlier.time);
         }
-        if earlier.epoch < now.epoch {
-            return true;
-        }
-        let Some(other) = then.and_then(|g| g.invocations.get(earlier.local as usize)) else { return false };
-        let subgroup = |local: u16| local as u32 / SUBGROUP;
+        let Some(other) = then.and_then(|g| g.subgroups.get(earlier.subgroup as usize)) else { return false };
         let both = |mine: u32, others: u32| mine > earlier.time && others > earlier.time;
-        both(own.atomic, other.atomic)
-            || subgroup(earlier.local) == subgroup(now.local) && both(own.fence, other.fence)
+        both(self.mine.atomic, other.atomic)
+            || earlier.subgroup == now.subgroup && both(self.mine.fence, other.fence)
     }
 }
 
-fn record(cell: &mut Cell, a: &Access, stamp: Stamp) {
-    if a.what != What::Read {
+#[inline]
+fn record(cell: &mut Cell, what: What, value: Option<u32>, stamp: Stamp) {
+    if what != What::Read {
         cell.write = stamp;
-        cell.value = a.value.filter(|_| a.what == What::Write);
+        cell.value = value.filter(|_| what == What::Write);
         return;
     }
-    let [latest, _] = cell.reads;
+    let latest = cell.reads[0];
     if (latest.group, latest.local) != (stamp.group, stamp.local) {
         cell.reads[1] = latest;
     }

@@ -176,7 +176,7 @@ structs! {
         queries,
         packed, multi_wave, keeps_denormals, quad_derivatives, blocks, files, profile, compiled,
     }
-    Site { op, origin, region, binding, offset, bytes, shared_bytes, tells, undefined, decides }
+    Site { op, origin, region, binding, descriptors, offset, bytes, shared_bytes, tells, undefined, decides }
     Cost { fma, cvt, sfu, ls, single, loads, tex, narrow, barriers, varying }
     MarkUse { counter, mark, entry, work, cost }
     Ways { total, shortest, longest }

@@ -26,7 +26,8 @@ impl ProbeOp {
     pub fn is_access(self) -> bool {
         matches!(self, ProbeOp::Read | ProbeOp::Write | ProbeOp::Atomic)
     }
-    /// Operands of 32 bits: the number of the workgroup in the dispatch and of the invocation in it; of an access the byte offset (0 where
+    /// Operands of 32 bits: at last the number of the workgroup in the dispatch, and that of the invocation in it with that of its subgroup
+    /// in the upper half; of an access the byte offset (0 where
     /// the address is a B64) and the stored word before them, of a fault the number of the site and the value.
     pub fn operands(self) -> usize {
         match self {
@@ -101,6 +102,8 @@ pub struct Site {
     pub region: Region,
     /// Set and binding of the buffer, if it has them.
     pub binding: Option<(u32, u32)>,
+    /// Where that binding's descriptors lie: table, byte offset, stride, number ([`crate::options::Binding`]).
+    pub descriptors: Option<[u32; 4]>,
     /// Bytes after the operands' address, as an access's constant offset says.
     pub offset: u32,
     /// Bytes accessed by a lane.
@@ -123,6 +126,7 @@ impl Site {
             origin,
             region: Region::Shared,
             binding: None,
+            descriptors: None,
             offset: 0,
             bytes: 0,
             shared_bytes: 0,

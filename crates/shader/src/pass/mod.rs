@@ -27,8 +27,8 @@ pub type Pass = fn(&mut Shader, &Options) -> Result<()>;
 /// Passes by their names, for tests of each alone. [`optimise`] runs them.
 pub const PASSES: &[(&str, Pass)] = &[
     ("prune", |s, _| prune::prune(s)),
-    ("probe", |s, _| {
-        probe::add(s);
+    ("probe", |s, o| {
+        probe::add(s, o);
         Ok(())
     }),
     ("fma", |s, _| {
@@ -85,7 +85,7 @@ fn run(shader: &mut Shader, options: &Options, dump: &mut Dump) -> Result<()> {
     prune::prune(shader)?;
     dump.ir("prune", shader);
     if options.sanitize {
-        probe::add(shader);
+        probe::add(shader, options);
         dump.ir("probe", shader);
     }
     fma::fuse(shader);

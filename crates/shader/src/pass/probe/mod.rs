@@ -4,9 +4,10 @@
 mod shadow;
 
 use crate::ir::*;
+use crate::options::Options;
 
 /// Adds the probes of a shader that is to be sanitised.
-pub fn add(shader: &mut Shader) {
+pub fn add(shader: &mut Shader, options: &Options) {
     let mut probes = Probes { invocation: vec![], stretch: 0 };
     if shader.blocks.is_empty() {
         return;
@@ -20,7 +21,7 @@ pub fn add(shader: &mut Shader) {
             new.extend(entry.iter().copied());
         }
         for v in old {
-            new.extend(probes.before(shader, Block(b as u32), v));
+            new.extend(probes.before(shader, options, Block(b as u32), v));
             new.push(v);
         }
         shader.blocks[b].insts = new;
@@ -52,7 +53,11 @@ impl Probes {
             let [x, y, z] = [0, 1, 2].map(|k| input(Input::WorkgroupId(k)));
             let [columns, rows] = [0, 1].map(|k| input(Input::NumWorkgroups(k)));
             let local = input(Input::LocalIndex);
+            let subgroup = input(Input::SubgroupId);
+            let half = push(shader, Inst::Const(16), Ty::B32);
             let mut bin = |op, a, b| push(shader, Inst::Bin(op, a, b), Ty::B32);
+            let upper = bin(Bin::Shl, subgroup, half);
+            let local = bin(Bin::Or, local, upper);
             let planes = bin(Bin::IMul, z, rows);
             let row = bin(Bin::IAdd, planes, y);
             let before = bin(Bin::IMul, row, columns);
@@ -64,7 +69,7 @@ impl Probes {
     }
 
     /// The probe of an instruction, with what it needs.
-    fn before(&mut self, shader: &mut Shader, block: Block, v: Value) -> Vec<Value> {
+    fn before(&mut self, shader: &mut Shader, options: &Options, block: Block, v: Value) -> Vec<Value> {
         let (op, access) = match &shader.data(v).inst {
             // Push constants and private words are no region's ([`Region::of`]); others' memory may change though this shader does not.
             Inst::Load { place, offset, mem, n, .. } => {
@@ -98,6 +103,10 @@ impl Probes {
             }
             site = Site::access(op, origin, region, offset, mem, n);
             site.binding = binding(shader, &place);
+            site.descriptors = site.binding.and_then(|(set, binding)| {
+                let b = (options.binding)(set, binding).filter(|b| !b.in_memory && !b.inline_data)?;
+                options.mapping.is_none().then_some([b.table, b.offset, b.stride, b.count])
+            });
             site.shared_bytes = shader.shared_bytes;
             let mut zero = |shader: &mut Shader| {
                 let zero = push(shader, Inst::Const(0), Ty::B32);
