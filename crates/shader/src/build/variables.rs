@@ -73,14 +73,14 @@ impl<'m> Builder<'m> {
             let id = i.word(2)?;
             // All workgroup variables of a module have explicit layout or none.
             self.explicit_shared |= class == StorageClass::Workgroup && self.explicit_workgroup(ty);
+            // Workgroup memory begins as 0, whether or not the module asks for it; a block that is not used may alias one that is.
+            self.shared_is_initialized |= class == StorageClass::Workgroup && i.len() > 4;
             let initialised = class == StorageClass::Output && i.len() > 4 && self.in_interface(id);
             if !self.uses.has(id, USED) && !initialised {
                 continue;
             }
             match class {
                 StorageClass::Workgroup => {
-                    // It begins as 0 whether or not the module asks for it.
-                    self.shared_is_initialized |= i.len() > 4;
                     if self.explicit_workgroup(ty) && self.m.has(id, Decoration::Aliased) {
                         aliased = aliased.max(self.types.get(ty).explicit);
                     } else {
