@@ -6,6 +6,7 @@ use crate::untyped::{op, text};
 use ::vk as new;
 use ash::vk;
 use new::DescriptorMappingSourceEXT as Source;
+use random::Random;
 use std::ffi::c_void;
 
 type WriteSamplers = unsafe extern "system" fn(
@@ -278,11 +279,10 @@ fn each_mapping_leads_where_it_says() {
     dispatch(&g, q, heap_only(whole), &data);
     assert_eq!(out.words[..9], [11, 21, 1234, 5678, 13, 77, 22, 0, 0]);
     // Any bytes: a tag with anything behind it, bit by bit. What is read is nobody's business, but that it ends is.
-    let mut x = 1u32;
+    let mut r = Random::new(1);
     for round in 0..2000 {
         for w in &mut heap.words[INS * WORDS..] {
-            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            *w = x;
+            *w = r.u32();
         }
         for k in INS..=IMAGE {
             heap.words[k * WORDS] = 0x7475_6601 + (round + k as u32) % 7;

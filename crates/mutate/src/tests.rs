@@ -1,6 +1,7 @@
 //! Modules of the repository, there and back, and changed.
 
 use super::*;
+use random::Random;
 
 const SAXPY: &[u8] = include_bytes!("../../../benches/kernels/saxpy.spv");
 
@@ -29,12 +30,12 @@ fn a_seed_says_what_changes() {
 #[test]
 fn damaged_modules_are_changed_or_left() {
     let words = words(SAXPY);
-    let mut r = Rng(1);
+    let mut r = Random::new(1);
     for seed in 0..2000 {
         let mut w = words.clone();
-        for _ in 0..1 + r.below(4) {
-            let at = r.below(w.len());
-            w[at] = if r.once_in(2) { w[at] ^ 1 << r.below(32) } else { w[r.below(words.len())] };
+        for _ in 0..1 + r.index(4) {
+            let at = r.index(w.len());
+            w[at] = if r.once_in(2) { w[at] ^ 1 << r.index(32) } else { w[r.index(words.len())] };
         }
         let _ = mutate(&w, seed);
     }

@@ -21,9 +21,9 @@ fn main() {
         let words = modules::read(path);
         let (mut code, mut text) = (DefaultHasher::new(), DefaultHasher::new());
         let mut programs = all(&words, &mut code, &mut text);
-        let mut seed = words.len() as u64;
+        let mut random = random::Random::new(words.len() as u64);
         for _ in 0..mutations {
-            programs += all(&damaged(&words, &mut seed), &mut code, &mut text);
+            programs += all(&damaged(&words, &mut random), &mut code, &mut text);
         }
         println!("{:016x} {:016x} {programs:5} {path}", code.finish(), text.finish());
     }

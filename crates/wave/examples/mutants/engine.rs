@@ -84,8 +84,8 @@ impl Memory {
 
     fn fill(&mut self, seed: u64) {
         self.buffers.iter_mut().zip(seed..).for_each(|(b, s)| b.fill(s));
-        let mut r = mutate::Rng(!seed);
-        self.push.iter_mut().for_each(|b| *b = r.word() as u8 & 31);
+        let mut r = random::Random::new(!seed);
+        self.push.iter_mut().for_each(|b| *b = r.u64() as u8 & 31);
     }
 
     /// On one level, compiled or not: what is left, or what stopped it; and whether something before a buffer changed.
@@ -190,17 +190,17 @@ fn draw(worker: &mut Worker, job: &Job, seed: u64) -> Result<Vec<Vec<u32>>, Stop
     let p = job.program;
     let mut lanes = worker.open(job)?;
     for (i, &(input, _)) in p.inputs.iter().enumerate() {
-        let mut r = mutate::Rng(seed ^ (i as u64) << 40);
+        let mut r = random::Random::new(seed ^ (i as u64) << 40);
         match input {
             Input::SubgroupLane => {}
             Input::FrontFacing | Input::HelperInvocation | Input::FullyCovered => {
-                lanes.input_mask(i).iter_mut().for_each(|m| *m = r.word() as u16);
+                lanes.input_mask(i).iter_mut().for_each(|m| *m = r.u64() as u16);
             }
             _ => {
-                let mut number = || match r.below(3) {
-                    0 => r.below(16) as u32,
-                    1 => (r.below(1000) as f32 / 100.0 - 5.0).to_bits(),
-                    _ => (r.below(256) as f32).to_bits(),
+                let mut number = || match r.index(3) {
+                    0 => r.index(16) as u32,
+                    1 => (r.index(1000) as f32 / 100.0 - 5.0).to_bits(),
+                    _ => (r.index(256) as f32).to_bits(),
                 };
                 match lanes.input(i) {
                     // What all lanes have in common.

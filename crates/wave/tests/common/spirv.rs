@@ -1,6 +1,7 @@
 //! Runs compute shaders from SPIR-V on one thread: storage buffers at set 0, push constants.
 #![allow(dead_code)]
 
+use random::Random;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::Stage;
 use shader::options::{Binding, DESCRIPTOR_BYTES, Options, Width};
@@ -49,15 +50,8 @@ impl Host for NoHost {
 
 /// The same numbers on every run: floats in [0, 1) or raw words.
 pub fn fill(bytes: usize, raw: bool, seed: u32) -> Vec<u32> {
-    let mut x = seed.wrapping_mul(0x9E37_79B9) | 1;
-    (0..bytes / 4)
-        .map(|_| {
-            x ^= x << 13;
-            x ^= x >> 17;
-            x ^= x << 5;
-            if raw { x } else { ((x >> 8) as f32 / 16_777_216.0).to_bits() }
-        })
-        .collect()
+    let mut r = Random::new(seed.into());
+    (0..bytes / 4).map(|_| if raw { r.u32() } else { r.unit().to_bits() }).collect()
 }
 
 /// A benchmark shader of benches/kernels: buffer sizes in bytes, groups, n.
