@@ -31,16 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
             4 => Stage::Fragment,
             _ => Stage::Compute,
         };
-        let options = Options {
-            stage,
-            entry: &entry,
-            spec: &[(0, 3)],
-            binding: &binding,
-            push_bytes: 256,
-            width: Width::BEST,
-            machine: Default::default(),
-            optimise: true,
-        };
+        let options = Options { spec: &[(0, 3)], ..Options::new(stage, &entry, &binding) };
         match shader::build::build(&module, &options) {
             Ok(shader) => shader::verify::verify(&shader).expect("the IR keeps its rules"),
             Err(e) => blame(&e),

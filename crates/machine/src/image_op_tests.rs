@@ -50,18 +50,7 @@ fn program(lanes: u32) -> Program {
         let count = *COUNTS.get(b as usize)?;
         Some(Binding::new(0, offset(b), count))
     };
-    let options = Options {
-        stage: Stage::Compute,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        mapping: None,
-        push_bytes: 8,
-        width: Width::Lanes(lanes),
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
-    };
+    let options = Options { width: Width::Lanes(lanes), ..Options::new(Stage::Compute, "main", &binding) };
     shader::compile(&shader::Module::parse(&words).expect("parses"), &options).expect("compiles")
 }
 

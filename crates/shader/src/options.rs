@@ -134,6 +134,28 @@ pub struct Options<'a> {
     pub optimise: bool,
 }
 
+impl<'a> Options<'a> {
+    /// Nothing specialised, descriptors in sets, 256 bytes of push constants, the best width, and all optimisations.
+    pub fn new(
+        stage: Stage,
+        entry: &'a str,
+        binding: &'a dyn Fn(u32, u32) -> Option<Binding>,
+    ) -> Options<'a> {
+        Options {
+            stage,
+            entry,
+            spec: &[],
+            binding,
+            mapping: None,
+            push_bytes: 256,
+            width: Width::BEST,
+            machine: Machine::default(),
+            sanitize: false,
+            optimise: true,
+        }
+    }
+}
+
 /// How many lanes a wave has. Which quads share a warp and in which order modelled caches are asked depend on it, so counts do
 /// too: it must follow from the shader alone, on every host and with every setting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

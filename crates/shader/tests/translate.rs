@@ -6,7 +6,7 @@ mod modules;
 
 use random::Random;
 use shader::ir::{Bin, Inst, Shader, Stage, Tri};
-use shader::options::{Binding, Error, Options, Width};
+use shader::options::{Binding, Error, Options};
 use shader::{Module, build::build, compile, verify::verify};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -34,18 +34,7 @@ fn stage(name: &str) -> Stage {
 }
 
 fn options<'a>(name: &str, spec: &'a [(u32, u64)]) -> Options<'a> {
-    Options {
-        stage: stage(name),
-        entry: "main",
-        spec,
-        binding: &binding,
-        mapping: None,
-        push_bytes: 256,
-        width: Width::BEST,
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
-    }
+    Options { spec, ..Options::new(stage(name), "main", &binding) }
 }
 
 fn translate(name: &str, spec: &[(u32, u64)]) -> Shader {

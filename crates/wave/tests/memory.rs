@@ -544,16 +544,10 @@ fn a_pointer_to_nothing_is_no_address() {
     let module = shader::Module::parse(to_words(spirv)).unwrap();
     for optimise in [true, false] {
         let options = shader::options::Options {
-            stage: shader::ir::Stage::Compute,
-            entry: "main",
-            spec: &[],
-            binding: &|_, b| Some(shader::options::Binding::new(0, 32 * b, 1)),
-            mapping: None,
-            push_bytes: 0,
-            width: shader::options::Width::BEST,
-            machine: Default::default(),
-            sanitize: false,
             optimise,
+            ..shader::options::Options::new(shader::ir::Stage::Compute, "main", &|_, b| {
+                Some(shader::options::Binding::new(0, 32 * b, 1))
+            })
         };
         let p = shader::compile(&module, &options).unwrap();
         Run::new(&p, vec![words(&[7; 4]), vec![]]).expect(&[4096, 0, 7, 7]);

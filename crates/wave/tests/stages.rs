@@ -11,18 +11,7 @@ use wave::{Job, Stop, Table, Worker};
 
 fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
     let binding = |_, b| Some(Binding::new(0, 32 * b, 1));
-    let options = Options {
-        stage,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        mapping: None,
-        push_bytes: 0,
-        width: Width::Lanes(lanes),
-        machine: Default::default(),
-        sanitize: false,
-        optimise,
-    };
+    let options = Options { width: Width::Lanes(lanes), optimise, ..Options::new(stage, "main", &binding) };
     shader::compile(&shader::Module::parse(to_words(spirv)).unwrap(), &options).unwrap()
 }
 

@@ -28,7 +28,7 @@ use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::instrument::{self, Block, Entry, Form};
 use shader::ir::Stage;
-use shader::options::{Options, Width};
+use shader::options::Options;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
@@ -387,18 +387,15 @@ impl Source {
 
     fn run_compiler(&self, layout: &Layout) -> Answer<Arc<Compiled>> {
         let (stage, entry) = self.entry()?;
+        let binding = |set, binding| layout.binding(set, binding);
         let mapping = |set, binding, kind| self.mappings.find(set, binding, kind);
         let options = Options {
-            stage,
-            entry: &self.entry,
             spec: &self.spec,
-            binding: &|set, binding| layout.binding(set, binding),
             mapping: layout.heaps.then_some(&mapping),
             push_bytes: layout.push_bytes,
-            width: Width::BEST,
             machine: machine(),
             sanitize: machine::sanitizer::wanted(),
-            optimise: true,
+            ..Options::new(stage, &self.entry, &binding)
         };
         let program = match self.instrumented {
             true => self.compile_marked(entry, &options),

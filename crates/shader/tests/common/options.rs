@@ -14,14 +14,8 @@ fn binding(_set: u32, binding: u32) -> Option<Binding> {
 
 pub fn options(lanes: u32, optimise: bool) -> Options<'static> {
     Options {
-        stage: shader::ir::Stage::Compute,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        mapping: None,
-        push_bytes: 128,
         width: Width::Lanes(lanes),
-        machine: Default::default(),
         optimise,
+        ..Options::new(shader::ir::Stage::Compute, "main", &binding)
     }
 }

@@ -3,7 +3,7 @@
 use random::Random;
 use shader::Module;
 use shader::ir::Stage;
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options};
 use std::path::{Path, PathBuf};
 
 /// The words of a file.
@@ -50,18 +50,7 @@ pub fn entries(module: &Module) -> Vec<(String, Stage)> {
 
 /// With every binding there, and nothing specialised.
 pub fn options(stage: Stage, entry: &str) -> Options<'_> {
-    Options {
-        stage,
-        entry,
-        spec: &[],
-        binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
-        mapping: None,
-        push_bytes: 256,
-        width: Width::BEST,
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
-    }
+    Options::new(stage, entry, &|_, b| Some(Binding::new(0, b % 64 * 32, 64)))
 }
 
 /// A program's arguments, `[--mutate N] FILE…`: the files, and N.

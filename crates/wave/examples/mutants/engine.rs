@@ -11,16 +11,8 @@ use wave::{Compile, Dispatch, Host, ImageWarp, Job, Stop, Table, Worker};
 /// What programs for [`Memory`] are compiled with.
 pub fn options(stage: Stage, entry: &str, lanes: u32) -> Options<'_> {
     Options {
-        stage,
-        entry,
-        spec: &[],
-        binding: &|_, b| Some(Binding::new(0, b % DESCRIPTORS as u32 * 32, 64)),
-        mapping: None,
-        push_bytes: 256,
         width: Width::Lanes(lanes),
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
+        ..Options::new(stage, entry, &|_, b| Some(Binding::new(0, b % DESCRIPTORS as u32 * 32, 64)))
     }
 }
 

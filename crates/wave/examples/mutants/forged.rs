@@ -28,16 +28,8 @@ pub fn programs<'a>(modules: impl IntoIterator<Item = (&'a str, Vec<u32>)>) -> V
             let Some(stage) = Stage::ALL.into_iter().find(|s| s.model() as u32 == model) else { continue };
             for lanes in [64, 128, 256] {
                 let options = Options {
-                    stage,
-                    entry: &entry,
-                    spec: &[],
-                    binding: &|_, b| Some(binding(b)),
-                    mapping: None,
-                    push_bytes: 256,
                     width: Width::Lanes(lanes),
-                    machine: Default::default(),
-                    sanitize: false,
-                    optimise: true,
+                    ..Options::new(stage, &entry, &|_, b| Some(binding(b)))
                 };
                 if let Ok(p) = shader::compile(&module, &options) {
                     all.push((format!("{name} {entry} {lanes}"), p));

@@ -20,16 +20,8 @@ pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Pro
     shader::compile(
         &module,
         &Options {
-            stage: Stage::Compute,
-            entry: "main",
-            spec: &[],
-            binding: &binding,
-            mapping: None,
-            push_bytes: 128,
             width: lanes.map_or(Width::BEST, Width::Lanes),
-            machine: Default::default(),
-            sanitize: false,
-            optimise: true,
+            ..Options::new(Stage::Compute, "main", &binding)
         },
     )
 }
