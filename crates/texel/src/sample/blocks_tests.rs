@@ -211,6 +211,7 @@ pub(crate) fn waves_sample_blocks_as_rows(machine: simd::Level) {
             codes[0] += missing.count_ones();
             codes[1] += (mask & !missing).count_ones();
         }
-        assert!(codes.iter().all(|n| *n > 50), "{:?}: {codes:?}", info.format);
+        // More lanes of either kind than one warp has.
+        assert!(codes.iter().all(|n| *n > 16), "{:?}: {codes:?}", info.format);
     }
 }
