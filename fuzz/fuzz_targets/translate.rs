@@ -6,7 +6,7 @@ use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use shader::bytecode::Program;
 use shader::instrument::{Entry, Form, instrument};
 use shader::ir::Stage;
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options, WaveWidth};
 
 /// Entry points that are looked at: a module can name one function many times.
 const ENTRIES: usize = 4;

@@ -132,7 +132,7 @@ impl<'a> Words<'a> {
             "heap" => DescriptorSource::Heap(self.one_of(&HEAPS)?),
             "bytes" => DescriptorSource::HeapBytes(self.one_of(&HEAPS)?),
             "address" => DescriptorSource::Address,
-            "given" => DescriptorSource::Given(self.number()?),
+            "embedded" => DescriptorSource::Embedded(self.number()?),
             "data" => DescriptorSource::Data(self.number()?),
             other => return Err(format!("`{other}` is no source of descriptors")),
         })

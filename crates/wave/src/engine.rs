@@ -192,7 +192,7 @@ impl Setup<'_> {
             arena: self.arena,
             images: p.images.as_ptr(),
             program: p,
-            given: p.given.as_ptr(),
+            embedded: p.embedded.as_ptr(),
             data: p.data.as_ptr(),
             // SAFETY: the caller's.
             host: unsafe { HostRef::new(self.host) },

@@ -272,7 +272,7 @@ fn sample(rng: &mut Random, ty: Ty) -> u64 {
             3 => (rng.below(200) as i32 - 100) as u32 as u64,
             4 => ((rng.below(2000) as f32 - 1000.0) * 0.25).to_bits() as u64,
             5 => {
-                (f32::from_bits((100 + rng.below(50) as u32) << 23 | rng.u64() as u32 >> 9).to_bits()
+                (f32::from_bits((100 + rng.below(50)) << 23 | rng.u64() as u32 >> 9).to_bits()
                     | (rng.u64() as u32) << 31) as u64
             }
             _ => rng.u64() as u32 as u64,

@@ -19,7 +19,7 @@ fn sample(rng: &mut Random) -> u32 {
         [0, 0x8000_0000, 1, 0x3F80_0000, 0xBF80_0000, 0x7F80_0000, 0x7FC0_0000, 0xFFFF_FFFF];
     match rng.below(3) {
         0 => SPECIAL[rng.below(8) as usize],
-        1 => rng.below(3) as u32,
+        1 => rng.below(3),
         _ => ((rng.below(16) as f32 - 8.0) * 0.5).to_bits(),
     }
 }

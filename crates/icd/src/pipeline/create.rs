@@ -393,7 +393,7 @@ impl Source {
             spec: &self.spec,
             mapping: layout.heaps.then_some(&mapping),
             push_bytes: layout.push_bytes,
-            machine: machine(),
+            cores: modelled_cores(),
             sanitize: machine::sanitizer::wanted(),
             ..Options::new(stage, &self.entry, &binding)
         };
@@ -435,15 +435,15 @@ pub(crate) fn surroundings(layout: &Layout, h: &mut Hasher128) {
 
 /// The driver's build and the modelled GPU.
 pub(crate) fn machine_hash(h: &mut Hasher128) {
-    machine().hash(h);
+    modelled_cores().hash(h);
     machine::sanitizer::wanted().hash(h);
     h.write(&CACHE_UUID);
 }
 
 /// What shaders can ask of the modelled GPU.
-fn machine() -> shader::options::Machine {
+fn modelled_cores() -> shader::options::ShaderCores {
     let m = counters::model::current();
-    shader::options::Machine { cores: m.cores as u32, warps: m.core.warps as u32 }
+    shader::options::ShaderCores { cores: m.cores as u32, warps: m.core.warps as u32 }
 }
 
 /// The flags of a creation: the wide ones of its chain if there are any.

@@ -172,7 +172,7 @@ pub(super) fn junit(all: &Comparison) -> String {
             };
             Some((r.counter.to_string(), status))
         };
-        suite(&p.name, p.rows.iter().filter_map(case))
+        suite(p.name, p.rows.iter().filter_map(case))
     };
     let vanished = match &all.wrong[..] {
         [] => TestCaseStatus::success(),

@@ -7,7 +7,7 @@ use shader::cost::{Cost, Ways};
 use shader::instrument::{Entry, Stretch, by_line};
 use shader::interface::DepthMode;
 use shader::ir::Stage;
-use shader::options::{Binding, Error, Machine, Options};
+use shader::options::{Binding, Error, Options, ShaderCores};
 
 /// One way to run a shader: all of it, or on vertices whose positions are shaded apart one of its halves.
 pub struct Variant {
@@ -66,7 +66,7 @@ fn compile(module: &Module, stage: Stage, entry: &str, spec: &[(u32, u64)]) -> R
     };
     let options = Options {
         spec,
-        machine: Machine { cores: core.cores as u32, warps: core.core.warps as u32 },
+        cores: ShaderCores { cores: core.cores as u32, warps: core.core.warps as u32 },
         ..Options::new(stage, entry, &binding)
     };
     shader::compile(module, &options)

@@ -3,7 +3,7 @@
 use super::guarded::Guarded;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::{Input, Stage};
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options, WaveWidth};
 use simd::Level;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use wave::{Compile, Dispatch, Host, ImageWarp, Job, Stop, Table, Worker};
@@ -11,7 +11,7 @@ use wave::{Compile, Dispatch, Host, ImageWarp, Job, Stop, Table, Worker};
 /// What programs for [`Memory`] are compiled with.
 pub fn options(stage: Stage, entry: &str, lanes: u32) -> Options<'_> {
     Options {
-        width: Width::Lanes(lanes),
+        width: WaveWidth::Lanes(lanes),
         ..Options::new(stage, entry, &|_, b| Some(Binding::new(0, b % DESCRIPTORS as u32 * 32, 64)))
     }
 }

@@ -5,7 +5,7 @@ use super::engine::Memory;
 use random::Random;
 use shader::bytecode::{Op, Program, Reg};
 use shader::ir::Stage;
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options, WaveWidth};
 
 /// Descriptors of the one set.
 const DESCRIPTORS: u32 = 64;
@@ -28,7 +28,7 @@ pub fn programs<'a>(modules: impl IntoIterator<Item = (&'a str, Vec<u32>)>) -> V
             let Some(stage) = Stage::ALL.into_iter().find(|s| s.model() as u32 == model) else { continue };
             for lanes in [64, 128, 256] {
                 let options = Options {
-                    width: Width::Lanes(lanes),
+                    width: WaveWidth::Lanes(lanes),
                     ..Options::new(stage, &entry, &|_, b| Some(binding(b)))
                 };
                 if let Ok(p) = shader::compile(&module, &options) {

@@ -155,7 +155,7 @@ impl Lab {
                 scratch_words: self.scratch_words,
                 arena: self.arena,
                 images: self.images.as_ptr(),
-                given: std::ptr::null(),
+                embedded: std::ptr::null(),
                 data: std::ptr::null(),
                 host: wave::HostRef::new(host),
                 patience: PATIENCE,

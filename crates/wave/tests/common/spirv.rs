@@ -4,7 +4,7 @@
 use random::Random;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::Stage;
-use shader::options::{Binding, DESCRIPTOR_BYTES, Options, Width};
+use shader::options::{Binding, DESCRIPTOR_BYTES, Options, WaveWidth};
 use simd::Level;
 use wave::{Dispatch, Host, ImageWarp, Table, Worker};
 
@@ -20,7 +20,7 @@ pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Pro
     shader::compile(
         &module,
         &Options {
-            width: lanes.map_or(Width::BEST, Width::Lanes),
+            width: lanes.map_or(WaveWidth::BEST, WaveWidth::Lanes),
             ..Options::new(Stage::Compute, "main", &binding)
         },
     )

@@ -122,7 +122,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         scratch_words: 0,
         arena: wave::Arena::NONE,
         images: std::ptr::null(),
-        given: std::ptr::null(),
+        embedded: std::ptr::null(),
         data: std::ptr::null(),
         // SAFETY: as above.
         host: unsafe { wave::HostRef::new(&NoHost) },
@@ -170,9 +170,9 @@ const SPECIAL: [u32; 16] = [
 fn sample(rng: &mut Random) -> u32 {
     match rng.below(6) {
         0 => SPECIAL[rng.below(16) as usize],
-        1 => rng.below(70) as u32,
+        1 => rng.below(70),
         2 | 3 => ((rng.below(2000) as f32 - 1000.0) * 0.25).to_bits(),
-        4 => (100 + rng.below(50) as u32) << 23 | rng.u64() as u32 >> 9 | (rng.u64() as u32) << 31,
+        4 => (100 + rng.below(50)) << 23 | rng.u64() as u32 >> 9 | (rng.u64() as u32) << 31,
         _ => rng.u64() as u32,
     }
 }

@@ -15,7 +15,7 @@ mod rare;
 
 pub use rare::Arg;
 
-use super::assembler::{Jump, Made, Target, TooMuch, Width};
+use super::assembler::{Jump, Made, Target, TooMuch, VectorWidth};
 use super::emit::row;
 use super::emit::{Emit, LIVE, OFFSETS, REGS, WARPS, low};
 use crate::jit::nodes::region::{Loop, To};
@@ -209,7 +209,7 @@ impl<'r> Cycle<'r> {
         if self.halves() { 2 } else { 1 }
     }
     pub fn halves(&self) -> bool {
-        self.e.m.width == Width::Half
+        self.e.m.width == VectorWidth::Half
     }
 
     /// Takes `n` warps that follow each other from the first live one, if all of these are: jumps for if not. Where several go side
