@@ -2,9 +2,10 @@
 
 use super::file::ELAPSED;
 use super::{Comparison, Place, Row};
+use crate::junit::{failed, suite, xml};
 use counters::catalogue;
 use plain::markdown as cell;
-use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite, XmlString};
+use quick_junit::{NonSuccessKind, TestCaseStatus};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -183,10 +184,10 @@ pub(super) fn junit(all: &Comparison) -> String {
     };
     let vanished = ("nothing has vanished, and every rule is of a workload", vanished);
     // Some readers take a file without a case for a failure.
-    let mut suites = vec![self::suite(NAME, [(COMPARABLE, TestCaseStatus::success()), vanished])];
+    let mut suites = vec![crate::junit::suite(NAME, [(COMPARABLE, TestCaseStatus::success()), vanished])];
     let judged = [&all.total].into_iter().chain(&all.workloads).map(suite);
     suites.extend(judged.filter(|s| !s.test_cases.is_empty()));
-    xml(suites)
+    xml(NAME, suites)
 }
 
 const NAME: &str = "tuff diff";
@@ -195,30 +196,7 @@ const COMPARABLE: &str = "files can be compared";
 pub fn junit_error(why: &str) -> String {
     let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
     status.set_message(why);
-    xml(vec![suite(NAME, [(COMPARABLE, status)])])
-}
-
-fn failed(kind: &str, message: String, text: String) -> TestCaseStatus {
-    let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-    status.set_type(kind).set_message(message).set_description(text);
-    status
-}
-
-/// A suite's name is also the class of its cases: readers group cases by it.
-fn suite<N: Into<XmlString>>(name: &str, cases: impl IntoIterator<Item = (N, TestCaseStatus)>) -> TestSuite {
-    let mut suite = TestSuite::new(name);
-    for (case, status) in cases {
-        let mut case = TestCase::new(case, status);
-        case.set_classname(name);
-        suite.add_test_case(case);
-    }
-    suite
-}
-
-fn xml(suites: Vec<TestSuite>) -> String {
-    let mut report = Report::new(NAME);
-    report.add_test_suites(suites);
-    report.to_string().expect("a string takes all that is written")
+    xml(NAME, vec![suite(NAME, [(COMPARABLE, status)])])
 }
 
 #[cfg(test)]

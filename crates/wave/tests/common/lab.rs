@@ -156,6 +156,7 @@ impl Lab {
                 arena: self.arena,
                 images: self.images.as_ptr(),
                 embedded: std::ptr::null(),
+                program: std::ptr::null(),
                 data: std::ptr::null(),
                 host: wave::HostRef::new(host),
                 patience: PATIENCE,

@@ -123,6 +123,7 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         arena: wave::Arena::NONE,
         images: std::ptr::null(),
         embedded: std::ptr::null(),
+        program: std::ptr::null(),
         data: std::ptr::null(),
         // SAFETY: as above.
         host: unsafe { wave::HostRef::new(&NoHost) },
