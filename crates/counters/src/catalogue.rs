@@ -1,7 +1,7 @@
 //! The one catalogue of counters: every counter of the Mali-G720 database, with its formula or why there is none, and
 //! Tuff's own. Vulkan's and OpenGL's interfaces, reports and `docs/counters.md` read this and nothing else.
 //!
-//! Hardware counters and Tuff's own are whole numbers: what the formula leaves behind the point is cut (a counter in
+//! Hardware counters and Tuff's own are whole numbers: what the formula gives after the decimal point is cut (a counter in
 //! units of 64 lanes counts full units). A derived counter is computed from the whole numbers, so a tool that applies
 //! the published equations to the hardware counters gets the same value.
 

@@ -17,7 +17,7 @@ const OFFSET: u32 = 35;
 const ARRAY_STRIDE: u32 = 6;
 const LOCAL_SIZE: u32 = 17;
 
-/// Where a new decoration goes: behind the last one, or before the first type.
+/// Where a new decoration goes: after the last one, or before the first type.
 fn end_of_decorations(m: &Module) -> usize {
     let last = m.insts.iter().rposition(|i| matches!(i.op, op::DECORATE | op::MEMBER_DECORATE));
     last.map_or_else(|| m.insts.iter().position(|i| i.op == 19).unwrap_or(m.code()), |n| n + 1)

@@ -4,7 +4,7 @@ use crate::flow::{self, Flow};
 use crate::module::{Inst, Module, op};
 use random::Random;
 
-/// A stretch of a block that can stand in a block of its own: no value of it is used behind it.
+/// A stretch of a block that can stand in a block of its own: no value of it is used after it.
 struct Stretch {
     label: u32,
     from: usize,

@@ -8,7 +8,7 @@ use random::Random;
 /// Of `OpGroupNonUniform…`.
 const BROADCAST: u32 = 337;
 const BROADCAST_FIRST: u32 = 338;
-/// And by exclusive or, up and down: the three behind it.
+/// And by exclusive or, up and down: the three after it.
 const SHUFFLE: u32 = 345;
 const QUAD_BROADCAST: u32 = 365;
 const QUAD_SWAP: u32 = 366;

@@ -151,7 +151,7 @@ pub fn other_constant(m: &mut Module, r: &mut Random) -> Option<()> {
     Some(())
 }
 
-/// Whether an instruction can stand a second time behind itself.
+/// Whether an instruction can stand a second time after itself.
 pub fn repeats(i: &Inst) -> bool {
     let moves = matches!(i.op, op::PHI | op::VARIABLE | op::LABEL | op::FUNCTION_PARAMETER);
     !moves && !i.is_terminator() && !i.is_merge()

@@ -390,7 +390,7 @@ pub struct Program {
     pub blocks: Vec<BlockRange>,
     pub files: Vec<String>,
     pub profile: crate::cost::Profile,
-    /// The same, as whoever runs it has made it quicker.
+    /// The same, as the engine has made it faster.
     pub compiled: Compiled,
 }
 

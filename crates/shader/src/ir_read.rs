@@ -2,7 +2,7 @@
 //! few lines.
 //!
 //! Constants and inputs that no line defines are made where they are read. Numbers that no line defines are left out:
-//! whoever reads them is told by [`crate::verify`].
+//! [`crate::verify`] tells their reader.
 
 use crate::interface::{At, DepthMode, Varying};
 use crate::ir::*;

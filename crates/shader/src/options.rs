@@ -37,7 +37,7 @@ pub enum Heap {
 }
 
 impl Heap {
-    /// The tables that are the heaps' memory, in their order: behind those of sets.
+    /// The tables that are the heaps' memory, in their order: after those of sets.
     pub const FIRST_TABLE: u32 = DYNAMIC_TABLE + 1;
 }
 
@@ -76,7 +76,7 @@ pub enum Mapping {
     PushData(u32),
     /// The address in push data at this offset.
     PushAddress(u32),
-    /// The address that lies `offset` bytes behind the one in push data at `push`.
+    /// The address that lies `offset` bytes after the one in push data at `push`.
     IndirectAddress { push: u32, offset: u32 },
 }
 
@@ -97,7 +97,7 @@ pub enum HeapIndex {
     None,
     /// The word of push data at this offset.
     Push(u32),
-    /// The word `offset` bytes behind the address in push data at `push`.
+    /// The word `offset` bytes after the address in push data at `push`.
     Indirect { push: u32, offset: u32 },
     /// As many words further on as the element says.
     IndirectArray { push: u32, offset: u32 },

@@ -1,4 +1,4 @@
-//! Programs as bytes, for pipeline caches. The form belongs to one build of the driver: whoever stores it stores a
+//! Programs as bytes, for pipeline caches. The form belongs to one build of the driver: the code that stores it stores a
 //! version and a checksum with it. Anyone may write such bytes, so what is read goes through the check of finished programs.
 
 use crate::bytecode::{BlockRange, Code, Compiled, ImageCode, Op, Program, Reg};

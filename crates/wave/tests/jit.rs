@@ -150,7 +150,7 @@ fn double(r: &mut Random) -> u64 {
     }
 }
 
-/// Registers that a branch writes and nobody behind it reads, of each kind.
+/// Registers that a branch writes and nobody after it reads, of each kind.
 struct Temporaries {
     all: [Vec<Reg>; 5],
     /// How many of each have been written.

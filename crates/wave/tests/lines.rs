@@ -257,7 +257,7 @@ fn lines_of_atomics() {
         for at in AtomicOp::ALL {
             for code in [Code::AT_BUF, Code::AT_SHARED, Code::AT_GLOBAL] {
                 for traced in [false, true] {
-                    // Twice the device's: what is allocated behind it would be taken for a sparse resource's (`Arena::of`).
+                    // Twice the device's: what is allocated after it would be taken for a sparse resource's (`Arena::of`).
                     let mut memory = vec![0u64; 600];
                     // Device memory begins with a line, buffers anywhere.
                     let begin = memory.as_mut_ptr() as u64 + 24;

@@ -367,7 +367,7 @@ fn holes_keep_nothing() {
             let mut memory = random_bytes(&mut r, 2 * SIZE);
             let before = memory.clone();
             let at = memory.as_mut_ptr() as u64;
-            // Sparse resources lie in as many addresses behind the arena.
+            // Sparse resources lie in as many addresses after the arena.
             lab.arena = wave::Arena::of(at, at + SIZE as u64);
             let first = lab.arena.end;
             let host = TestHost {

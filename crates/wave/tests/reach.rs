@@ -50,7 +50,7 @@ fn a_texture_is_estimated() {
     assert!((3_900..=4_096).contains(&lines), "{lines}");
 }
 
-/// A long list is thinned: the same whoever met what, and about as many.
+/// A long list is thinned: the same for any distribution of lines, and about as many.
 #[test]
 fn order_does_not_matter() {
     let stretch = |s: u64| (s * 3_000..s * 3_000 + 6_000).collect::<Vec<u64>>();

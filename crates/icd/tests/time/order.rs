@@ -43,7 +43,7 @@ fn submit(h: &Heavy, queue: vk::Queue, ties: Ties, record: impl FnOnce(vk::Comma
     unsafe { h.c.g.device.queue_submit2(queue, &info, vk::Fence::null()) }.unwrap();
 }
 
-/// A dispatch that has all cores, so that another goes before or behind it, and when it ended.
+/// A dispatch that has all cores, so that another goes before or after it, and when it ended.
 fn work(h: &Heavy, c: vk::CommandBuffer, n: u32, query: u32) {
     h.dispatch(c, 160, n);
     h.stamp(c, query, Stages::COMPUTE_SHADER);
@@ -87,7 +87,7 @@ fn turns(seed: u64) -> [u64; 5] {
     t
 }
 
-/// What waits for a value that nobody has submitted yet, and what its queue has behind it, gives others way, and has its turn when
+/// What waits for a value that nobody has submitted yet, and what its queue has after it, gives others way, and has its turn when
 /// that value's signal is submitted: before what comes later.
 fn waits_before_signals(seed: u64) -> [u64; 5] {
     let (h, mut pace) = (Heavy::new(), Pace(Random::new(seed)));

@@ -77,7 +77,7 @@ impl Way {
         Ok(())
     }
 
-    /// The scalars of a variable or member that says where it is captured lie behind each other.
+    /// The scalars of a variable or member that says where it is captured lie one after another.
     fn capture(&mut self, out: &mut [Scalar]) {
         let (Some(buffer), Some(mut at)) = (self.buffer, self.offset.take()) else { return };
         for s in out {

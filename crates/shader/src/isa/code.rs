@@ -290,7 +290,7 @@ table! {
     /// The end of a counting loop: d = a + b (uniform, 32 bits), then as LOOP; at op imm there is a CMP_JMP, which is
     /// done at once.
     LOOP_NEXT      = 84 [def use use -] [- -] label values;
-    /// Compiled code that does what this op and the imm − 1 words behind it did; d, a, b, c are its address. No program has it
+    /// Compiled code that does what this op and the imm − 1 words after it did; d, a, b, c are its address. No program has it
     /// but in a copy of the engine's own ([`crate::bytecode::CompiledCode`]): the check refuses it.
     SEGMENT        = 85 [- - - -] [- -] - values;
     /// As SEGMENT, of a whole loop that begins here; d, a, b, c are the address of what the engine knows of it.

@@ -14,7 +14,7 @@ fn binding(n: u32) -> Binding {
     Binding::new(0, n % DESCRIPTORS * 32, DESCRIPTORS)
 }
 
-/// Whether its descriptors are the set's: whoever takes a program asks the pipeline's layout.
+/// Whether its descriptors are the set's: the code that takes a program asks the pipeline's layout.
 pub fn fits(p: &Program) -> bool {
     p.bindings().iter().all(|b| (0..DESCRIPTORS).any(|n| *b == binding(n)))
 }

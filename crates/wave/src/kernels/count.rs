@@ -106,7 +106,7 @@ pub fn same(st: &mut State, partial: Access) {
 }
 
 /// Each live warp, all lanes active, accesses words that follow each other from `p[16 w] + k`, k with what the
-/// region's begin lies behind a line's.
+/// region's begin lies after a line's.
 ///
 /// # Safety
 /// The live warps' offsets are at `p`, and nobody changes them meanwhile.

@@ -158,7 +158,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// The code, with the constants behind it.
+    /// The code, with the constants after it.
     pub fn finish(mut self) -> Vec<u8> {
         let mut bytes = self.encoder.take_buffer();
         while !bytes.len().is_multiple_of(64) {

@@ -370,7 +370,7 @@ pub fn store_same(st: &State, op: At, r: Extent, o: u32) {
     unsafe { store_values(st, op, r, w, lane, o as u64) };
 }
 
-/// Stores one lane's values, one behind the other from offset `o` on.
+/// Stores one lane's values, one after the other from offset `o` on.
 ///
 /// # Safety
 /// The wave has such a warp and lane.
@@ -404,7 +404,7 @@ pub unsafe fn store_values_where(
     }
 }
 
-/// Loads one lane's values, one behind the other from offset `o` on.
+/// Loads one lane's values, one after the other from offset `o` on.
 ///
 /// # Safety
 /// As [`store_values`].

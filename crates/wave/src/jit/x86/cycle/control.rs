@@ -19,7 +19,7 @@ impl Cycle<'_> {
         self.e.sides() / self.of_warp()
     }
 
-    /// The masks of the warp that is `j` behind the first of those side by side, in the context's array at `at`.
+    /// The masks of the warp that is `j` after the first of those side by side, in the context's array at `at`.
     pub fn lanes_at(&self, at: usize, j: usize) -> MemoryOperand {
         let scale = if self.halves() { 1 } else { 2 };
         let at = (at + 2 * j) as i64;

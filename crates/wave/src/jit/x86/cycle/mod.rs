@@ -76,12 +76,12 @@ pub struct Cycle<'r> {
     pub scalars: Vec<(Id, Register)>,
     /// How the block at hand ends, if by integers.
     pub compare: Option<Compare>,
-    /// First rows of: uniform registers as they were, who executes (AVX2), what calls keep, kernels' operands.
+    /// First rows of: uniform registers as they were, the executing lanes (AVX2), what calls keep, kernels' operands.
     pub initial: u32,
     pub executing: u32,
     pub kept: u32,
     pub call: u32,
-    /// Uniform registers that are read behind the loop.
+    /// Uniform registers that are read after the loop.
     pub later: Vec<Reg>,
     /// Rows of: when each of these was written ([`Cycle::written`]), and what they held then.
     pub when: u32,

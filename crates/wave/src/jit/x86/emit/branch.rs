@@ -9,7 +9,7 @@ use iced_x86::{Code, Register};
 use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
 
-/// Where a merged value lies behind its branch.
+/// Where a merged value lies after its branch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum To {
     Reg(u8),

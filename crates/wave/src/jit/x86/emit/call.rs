@@ -198,7 +198,7 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// The calls, behind all other code.
+    /// The calls, after all other code.
     pub fn call_all(&mut self) -> Made<()> {
         std::mem::take(&mut self.calls.list).into_iter().try_for_each(|call| self.call(call))
     }
@@ -225,7 +225,7 @@ impl Emit<'_> {
         self.m.jump_back(Code::Jmp_rel32_64, call.back)
     }
 
-    /// Lays a kernel's operands down, behind two rows for its results, of which `first` is one.
+    /// Lays a kernel's operands down, after two rows for its results, of which `first` is one.
     pub fn arguments(&mut self, first: u32, kept: u32, args: &[Arg], held: u32) -> Made<()> {
         for (i, arg) in args.iter().enumerate() {
             let r = match arg {

@@ -319,11 +319,11 @@ impl<'s> Emit<'s> {
     pub fn next_use(&self, id: Id) -> u32 {
         self.uses[id as usize].last().copied().unwrap_or(NEVER)
     }
-    /// No item behind `at` uses the value.
+    /// No item after `at` uses the value.
     pub fn ends(&self, at: u32, id: Id) -> bool {
         self.uses[id as usize].iter().all(|u| *u == at)
     }
-    /// The value is not needed behind item `at`, which uses it once.
+    /// The value is not needed after item `at`, which uses it once.
     pub fn dies(&self, at: u32, id: Id) -> bool {
         let uses = &self.uses[id as usize];
         !self.place[id as usize].pinned && uses.iter().all(|u| *u == at)
