@@ -77,7 +77,15 @@ fn numbers_are_no_descriptors() {
 fn registers_that_an_op_needs_are_there() {
     let end = Op::new(Code::END);
     for &(code, name, layout) in CODES {
-        let special = [Code::SEGMENT, Code::QUAD_SEGMENT, Code::REGION, Code::IMAGE, Code::LOOP_NEXT];
+        let special = [
+            Code::SEGMENT,
+            Code::QUAD_SEGMENT,
+            Code::REGION,
+            Code::IMAGE,
+            Code::LOOP_NEXT,
+            Code::PROBE,
+            Code::PROBE_BUF,
+        ];
         if special.contains(&code) {
             continue;
         }
