@@ -13,7 +13,6 @@ use machine::host::DeviceHost;
 use machine::instrumentation::{Blocks, Work};
 use machine::lost::Blame;
 use machine::sanitizer::{self, Sanitizer};
-use machine::sanitizer::{self, Sanitizer};
 use machine::time::Ahead;
 use parking_lot::Mutex;
 use schedule::What;
