@@ -6,7 +6,7 @@ use libfuzzer_sys::{fuzz_mutator, fuzz_target, fuzzer_mutate};
 use shader::bytecode::Program;
 use shader::instrument::{Entry, Form, instrument};
 use shader::ir::Stage;
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options, WaveWidth};
 
 /// Entry points that are looked at: a module can name one function many times.
 const ENTRIES: usize = 4;
@@ -31,16 +31,7 @@ fuzz_target!(|bytes: &[u8]| {
             4 => Stage::Fragment,
             _ => Stage::Compute,
         };
-        let options = Options {
-            stage,
-            entry: &entry,
-            spec: &[(0, 3)],
-            binding: &binding,
-            push_bytes: 256,
-            width: Width::BEST,
-            machine: Default::default(),
-            optimise: true,
-        };
+        let options = Options { spec: &[(0, 3)], ..Options::new(stage, &entry, &binding) };
         match shader::build::build(&module, &options) {
             Ok(shader) => shader::verify::verify(&shader).expect("the IR keeps its rules"),
             Err(e) => blame(&e),

@@ -2,25 +2,16 @@
 //! thread. With `--dump DIR` the triangles and rays are also written, for other libraries to trace the same.
 
 use bvh::*;
+use random::Random;
 use simd::Level;
 use std::io::Write;
 use std::time::{Duration, Instant};
 
-struct Rng(u64);
-
-impl Rng {
-    fn unit(&mut self) -> f32 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 40) as f32 / (1u64 << 24) as f32
-    }
-    fn range(&mut self, a: f32, b: f32) -> f32 {
-        a + (b - a) * self.unit()
-    }
-}
-
 type V = [f32; 3];
+
+fn range(r: &mut Random, a: f32, b: f32) -> f32 {
+    a + (b - a) * r.unit()
+}
 
 fn quad(out: &mut Vec<V>, a: V, b: V, c: V, d: V) {
     out.extend([a, b, c, a, c, d]);
@@ -35,7 +26,7 @@ fn cuboid(out: &mut Vec<V>, lo: V, hi: V) {
 
 /// Streets with houses of storeys and window frames, wires between poles, hills, and trees of many small leaves.
 fn scene() -> Vec<V> {
-    let (mut out, mut r) = (Vec::new(), Rng(0x1234_5678_9ABC_DEF1));
+    let (mut out, mut r) = (Vec::new(), Random::new(0x1234_5678_9ABC_DEF1));
     quad(&mut out, [-600.0, 0.0, -600.0], [600.0, 0.0, -600.0], [600.0, 0.0, 600.0], [-600.0, 0.0, 600.0]);
     for i in 0..24 {
         for j in 0..24 {
@@ -43,7 +34,7 @@ fn scene() -> Vec<V> {
             if (i * 7 + j * 3) % 5 == 0 {
                 continue;
             }
-            let (w, d, h) = (r.range(8.0, 14.0), r.range(8.0, 14.0), r.range(8.0, 90.0));
+            let (w, d, h) = (range(&mut r, 8.0, 14.0), range(&mut r, 8.0, 14.0), range(&mut r, 8.0, 90.0));
             cuboid(&mut out, [x - w, 0.0, z - d], [x + w, h, z + d]);
             let mut y = 2.0;
             while y < h - 2.0 {
@@ -92,16 +83,18 @@ fn scene() -> Vec<V> {
             }
             for _ in 0..4 {
                 let (x, z) = (
-                    i as f32 * 40.0 - 480.0 + r.range(-12.0, 12.0),
-                    j as f32 * 40.0 - 480.0 + r.range(-12.0, 12.0),
+                    i as f32 * 40.0 - 480.0 + range(&mut r, -12.0, 12.0),
+                    j as f32 * 40.0 - 480.0 + range(&mut r, -12.0, 12.0),
                 );
-                let h = r.range(5.0, 12.0);
+                let h = range(&mut r, 5.0, 12.0);
                 cuboid(&mut out, [x - 0.3, 0.0, z - 0.3], [x + 0.3, h, z + 0.3]);
                 for _ in 0..2000 {
-                    let (a, b, c) = (r.range(-1.0, 1.0), r.range(-1.0, 1.0), r.range(-1.0, 1.0));
+                    let (a, b, c) =
+                        (range(&mut r, -1.0, 1.0), range(&mut r, -1.0, 1.0), range(&mut r, -1.0, 1.0));
                     let by = h * 0.45 / (a * a + b * b + c * c).sqrt().max(0.7);
                     let p = [x + a * by, h + b * by, z + c * by];
-                    let leaf = |r: &mut Rng| -> V { std::array::from_fn(|k| p[k] + r.range(-0.25, 0.25)) };
+                    let leaf =
+                        |r: &mut Random| -> V { std::array::from_fn(|k| p[k] + range(r, -0.25, 0.25)) };
                     let (u, v, w) = (leaf(&mut r), leaf(&mut r), leaf(&mut r));
                     out.extend([u, v, w]);
                 }
@@ -291,14 +284,14 @@ fn main() {
             }
             let mut hits = vec![Hit::default(); rays[0].len()];
             trace_all(levels[0], top, &scene, &waves(&rays[0]), &mut hits);
-            let mut r = Rng(99);
+            let mut r = Random::new(99);
             for (ray, hit) in rays[0].clone().iter().zip(&hits).filter(|(_, h)| h.kind == HitKind::Triangle) {
                 let mut n = normal(&positions[hit.primitive as usize * 3..][..3]);
                 if n[0] * ray.direction[0] + n[1] * ray.direction[1] + n[2] * ray.direction[2] > 0.0 {
                     n = n.map(|x| -x);
                 }
                 let p: V = std::array::from_fn(|i| ray.origin[i] + ray.direction[i] * hit.t + n[i] * 1e-3);
-                let sun = [0.4 + r.range(-0.02, 0.02), 0.8, 0.3 + r.range(-0.02, 0.02)];
+                let sun = [0.4 + range(&mut r, -0.02, 0.02), 0.8, 0.3 + range(&mut r, -0.02, 0.02)];
                 rays[1].push(Ray {
                     origin: p,
                     t_min: 1e-3,
@@ -308,7 +301,7 @@ fn main() {
                     cull_mask: 0xFF,
                 });
                 let d = loop {
-                    let d: V = std::array::from_fn(|_| r.range(-1.0, 1.0));
+                    let d: V = std::array::from_fn(|_| range(&mut r, -1.0, 1.0));
                     if d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < 1.0 {
                         break d;
                     }

@@ -1,21 +1,22 @@
 //! Each kernel on every level of this CPU, compared with its portable form: the same bytes of trees, the same bits of hits.
 
 use crate::*;
+use random::Random;
 use simd::Level;
 
 /// A number from -1 to 1.
-fn unit(seed: &mut u64) -> f32 {
-    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    (*seed >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+/// From -1 to 1.
+fn unit(r: &mut Random) -> f32 {
+    r.unit() * 2.0 - 1.0
 }
 
 fn soup(triangles: usize) -> Vec<[f32; 3]> {
-    let mut seed = 7;
+    let mut r = Random::new(7);
     let mut out = Vec::new();
     for k in 0..triangles {
-        let at: [f32; 3] = std::array::from_fn(|_| unit(&mut seed) * 20.0);
+        let at: [f32; 3] = std::array::from_fn(|_| unit(&mut r) * 20.0);
         for _ in 0..3 {
-            out.push(std::array::from_fn(|axis| at[axis] + unit(&mut seed)));
+            out.push(std::array::from_fn(|axis| at[axis] + unit(&mut r)));
         }
         match k {
             11 => out[k * 3] = [f32::NAN; 3],
@@ -81,13 +82,13 @@ fn rays(level: Level) {
     };
     let mut top = built(Level::PORTABLE, &Input::Instances(&[instance]), &Counts::Instances(1), Flags(0));
     let top = bytes_of(&mut top);
-    let mut seed = 3;
+    let mut r = Random::new(3);
     let mut hits = 0;
     for k in 0..500 {
         let mut ray = Ray {
-            origin: std::array::from_fn(|_| unit(&mut seed) * 25.0),
+            origin: std::array::from_fn(|_| unit(&mut r) * 25.0),
             t_min: 0.0,
-            direction: std::array::from_fn(|_| unit(&mut seed)),
+            direction: std::array::from_fn(|_| unit(&mut r)),
             t_max: 100.0,
             flags: 0,
             cull_mask: 1,

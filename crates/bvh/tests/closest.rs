@@ -3,10 +3,11 @@
 mod support;
 
 use bvh::*;
+use random::Random;
 use simd::Level;
 use support::*;
 
-fn soup(rng: &mut Rng, n: usize) -> Vec<[f32; 3]> {
+fn soup(rng: &mut Random, n: usize) -> Vec<[f32; 3]> {
     let mut out = Vec::new();
     for k in 0..n {
         let at = rng.v(10.0);
@@ -28,7 +29,7 @@ fn soup(rng: &mut Rng, n: usize) -> Vec<[f32; 3]> {
 }
 
 fn check(flags: Flags, n: usize, seed: u64) {
-    let mut rng = Rng(seed);
+    let mut rng = Random::new(seed);
     let all = soup(&mut rng, n);
     let mut world = World::default();
     let half = n / 2 * 3;
@@ -42,7 +43,7 @@ fn check(flags: Flags, n: usize, seed: u64) {
     for k in 0..400 {
         let mut r = ray(rng.v(14.0), rng.v(1.0));
         if k % 2 == 1 {
-            let to = all[rng.below(all.len())];
+            let to = all[rng.index(all.len())];
             r.direction = std::array::from_fn(|a| to[a] + rng.f() * 0.1 - r.origin[a]);
         }
         match k % 10 {
@@ -102,7 +103,7 @@ fn of_random_triangles() {
                 check(flags, n, seed + 77);
             } else {
                 // (Too few to be hit often.)
-                let mut rng = Rng(seed);
+                let mut rng = Random::new(seed);
                 let all = soup(&mut rng, n);
                 let mut world = World::default();
                 let address = world

@@ -3,10 +3,11 @@
 mod support;
 
 use bvh::*;
+use random::Random;
 use simd::Level;
 use support::*;
 
-fn soup(rng: &mut Rng, n: usize) -> Vec<[f32; 3]> {
+fn soup(rng: &mut Random, n: usize) -> Vec<[f32; 3]> {
     let mut out = vec![];
     for _ in 0..n {
         let at = rng.v(20.0);
@@ -22,7 +23,7 @@ const ALL: [Flags; 3] = [Flags(0), Flags::PREFER_FAST_TRACE, Flags::PREFER_FAST_
 
 #[test]
 fn the_same_bytes_for_any_threads_and_level() {
-    let mut rng = Rng(3);
+    let mut rng = Random::new(3);
     // Several tasks, and ranges that many tasks split.
     let triangles = soup(&mut rng, 150_000);
     let boxes: Vec<[f32; 6]> = triangles
@@ -50,7 +51,7 @@ fn the_same_bytes_for_any_threads_and_level() {
 
 #[test]
 fn sizes_suffice_and_compaction_is_exact() {
-    let mut rng = Rng(4);
+    let mut rng = Random::new(4);
     for n in (0..40).chain([100, 1000, 5000]) {
         let mut triangles = soup(&mut rng, n);
         if n % 3 == 1 {
@@ -102,7 +103,7 @@ fn sizes_suffice_and_compaction_is_exact() {
 }
 
 fn hits(world: &World, top: Bytes, seed: u64) -> Vec<Hit> {
-    let mut rng = Rng(seed);
+    let mut rng = Random::new(seed);
     (0..500)
         .map(|_| {
             let mut t = Traversal::new(top, &ray(rng.v(25.0), rng.v(1.0)));
@@ -114,7 +115,7 @@ fn hits(world: &World, top: Bytes, seed: u64) -> Vec<Hit> {
 
 #[test]
 fn an_update_hits_what_a_build_hits() {
-    let mut rng = Rng(6);
+    let mut rng = Random::new(6);
     let mut triangles = soup(&mut rng, 3000);
     triangles[30] = [f32::NAN; 3];
     for flags in ALL {
@@ -172,7 +173,7 @@ fn an_update_hits_what_a_build_hits() {
 
 #[test]
 fn serialised_and_back() {
-    let mut rng = Rng(7);
+    let mut rng = Random::new(7);
     let triangles = soup(&mut rng, 500);
     let mut world = World::default();
     let address = world.add(&[Geometry::Triangles { positions: &triangles, flags: 1 }], Flags(0));

@@ -3,14 +3,15 @@
 mod support;
 
 use bvh::*;
+use random::Random;
 use support::*;
 
-fn triangles(rng: &mut Rng, n: usize) -> Vec<[f32; 3]> {
+fn triangles(rng: &mut Random, n: usize) -> Vec<[f32; 3]> {
     (0..n * 3).map(|_| rng.v(10.0)).collect()
 }
 
 /// A few rays with all that can be done on the way; how many steps they took.
-fn use_it(world: &World, top: &Memory, rng: &mut Rng) -> usize {
+fn use_it(world: &World, top: &Memory, rng: &mut Random) -> usize {
     let mut steps = 0;
     for k in 0..2 {
         let mut t = Traversal::new(top.bytes(), &ray(rng.v(12.0), rng.v(1.0)));
@@ -39,7 +40,7 @@ fn use_it(world: &World, top: &Memory, rng: &mut Rng) -> usize {
 
 #[test]
 fn random_flips() {
-    let mut rng = Rng(21);
+    let mut rng = Random::new(21);
     let all = triangles(&mut rng, 400);
     let boxes: Vec<[f32; 6]> = (0..300)
         .map(|_| {
@@ -77,17 +78,17 @@ fn random_flips() {
                 m.slice_mut().copy_from_slice(bytes);
             }
         }
-        let which = rng.below(4);
+        let which = rng.index(4);
         let memory = if which == 3 { &mut top } else { &mut world.bottoms[which] };
         // The header and the first nodes more often.
         let at =
-            if rng.below(2) == 0 { rng.below(1024) } else { rng.below(memory.len()) }.min(memory.len() - 1);
-        memory.slice_mut()[at] ^= 1 << rng.below(8);
-        if rng.below(4) == 0 {
+            if rng.index(2) == 0 { rng.index(1024) } else { rng.index(memory.len()) }.min(memory.len() - 1);
+        memory.slice_mut()[at] ^= 1 << rng.index(8);
+        if rng.index(4) == 0 {
             // A whole word, as an index would be.
             let at = at & !3;
             let word =
-                [0x4000_0000u32, 0x8000_0000, u32::MAX, 0x4000_0001, 0xBFFF_FFFF, 0x7FC0_0000][rng.below(6)];
+                [0x4000_0000u32, 0x8000_0000, u32::MAX, 0x4000_0001, 0xBFFF_FFFF, 0x7FC0_0000][rng.index(6)];
             memory.slice_mut()[at..at + 4].copy_from_slice(&word.to_le_bytes());
         }
         if round % 4 == 0 {
@@ -113,7 +114,7 @@ fn random_flips() {
 
 #[test]
 fn cycles_end() {
-    let mut rng = Rng(22);
+    let mut rng = Random::new(22);
     let all = triangles(&mut rng, 200);
     for target in [0u32, 1, 2] {
         let mut world = World::default();
@@ -149,7 +150,7 @@ fn cycles_end() {
 #[test]
 fn numbers_that_are_none() {
     let bad = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX, -f32::MAX, 1e-45, -0.0, 1e38];
-    let mut rng = Rng(23);
+    let mut rng = Random::new(23);
     for flags in [Flags(0), Flags::PREFER_FAST_BUILD] {
         for round in 0..200 {
             let mut all = triangles(&mut rng, 60);
@@ -157,10 +158,10 @@ fn numbers_that_are_none() {
             let mut boxes: Vec<[f32; 6]> =
                 good.chunks(2).map(|p| std::array::from_fn(|i| p[i / 3][i % 3])).collect();
             for _ in 0..round {
-                let at = rng.below(all.len());
-                all[at][rng.below(3)] = bad[rng.below(bad.len())];
-                let at = rng.below(boxes.len());
-                boxes[at][rng.below(6)] = bad[rng.below(bad.len())];
+                let at = rng.index(all.len());
+                all[at][rng.index(3)] = bad[rng.index(bad.len())];
+                let at = rng.index(boxes.len());
+                boxes[at][rng.index(6)] = bad[rng.index(bad.len())];
             }
             // A triangle and a box that are good among them are found.
             all[..3].copy_from_slice(&[[-1.0, -1.0, 0.0], [1.0, -1.0, 0.0], [0.0, 1.0, 0.0]]);
@@ -169,9 +170,9 @@ fn numbers_that_are_none() {
             let b = world.add(&[Geometry::Boxes { bounds: &boxes, flags: 0 }], flags);
             let mut instances = vec![world.instance(a, IDENTITY), world.instance(b, IDENTITY)];
             for _ in 0..10 {
-                let mut i = instances[rng.below(2)];
-                i.transform[rng.below(12)] = bad[rng.below(bad.len())];
-                i.bounds[rng.below(6)] = bad[rng.below(bad.len())];
+                let mut i = instances[rng.index(2)];
+                i.transform[rng.index(12)] = bad[rng.index(bad.len())];
+                i.bounds[rng.index(6)] = bad[rng.index(bad.len())];
                 instances.push(i);
             }
             let top = structure(&Input::Instances(&instances), flags);
@@ -189,7 +190,7 @@ fn numbers_that_are_none() {
             assert!(found, "round {round}");
             for k in 0..6 {
                 let mut r = ray([0.0, 0.0, -1.0], [0.0, 0.0, 1.0]);
-                let value = bad[rng.below(3)];
+                let value = bad[rng.index(3)];
                 if k < 3 {
                     r.origin[k] = value
                 } else {
@@ -208,7 +209,7 @@ fn numbers_that_are_none() {
 
 #[test]
 fn inactive_ones_are_not_there() {
-    let mut rng = Rng(24);
+    let mut rng = Random::new(24);
     let all = triangles(&mut rng, 300);
     let mut some = all.clone();
     for k in (0..300).step_by(3) {

@@ -3,6 +3,7 @@
 mod support;
 
 use bvh::*;
+use random::Random;
 use ray_flags as rf;
 use support::*;
 
@@ -218,7 +219,7 @@ fn ties_go_to_the_lowest() {
 
 #[test]
 fn candidates_are_all_given_once() {
-    let mut rng = Rng(5);
+    let mut rng = Random::new(5);
     let triangles: Vec<[f32; 3]> =
         (0..300).flat_map(|k| square(k as f32 * 0.01 + rng.f() * 0.001, k % 2 == 0)).collect();
     let geometries = [Geometry::Triangles { positions: &triangles, flags: 0 }];
@@ -312,7 +313,7 @@ fn visits_of_a_warp_by_hand() {
 
 #[test]
 fn waves_are_their_rays() {
-    let mut rng = Rng(9);
+    let mut rng = Random::new(9);
     let triangles: Vec<[f32; 3]> = (0..600).map(|_| rng.v(3.0)).collect();
     let geometries = [
         Geometry::Triangles { positions: &triangles[..300], flags: 1 },

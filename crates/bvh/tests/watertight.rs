@@ -3,6 +3,7 @@
 mod support;
 
 use bvh::*;
+use random::Random;
 use support::*;
 
 /// A sphere of triangles: an octahedron, divided.
@@ -40,7 +41,7 @@ fn sphere(levels: usize, by: f32, at: [f32; 3]) -> Vec<[f32; 3]> {
 
 #[test]
 fn no_ray_leaves_a_closed_mesh_or_hits_twice() {
-    let mut rng = Rng(11);
+    let mut rng = Random::new(11);
     for (by, at) in [(1.0, [0.0; 3]), (3.7, [0.1, -0.2, 0.3]), (1000.0, [1.0, 2.0, 3.0]), (1e-3, [0.0; 3])] {
         let mesh = sphere(4, by, at);
         let geometries = [Geometry::Triangles { positions: &mesh, flags: 0 }];
@@ -49,7 +50,7 @@ fn no_ray_leaves_a_closed_mesh_or_hits_twice() {
             let address = world.add(&geometries, flags);
             let top = structure(&Input::Instances(&[world.instance(address, IDENTITY)]), flags);
             for k in 0..6000 {
-                let p = &mesh[rng.below(mesh.len() / 3) * 3..][..3];
+                let p = &mesh[rng.index(mesh.len() / 3) * 3..][..3];
                 // A vertex, a point of an edge, or anywhere.
                 let to: [f32; 3] = match k % 4 {
                     0 => p[0],

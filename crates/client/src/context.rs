@@ -42,7 +42,7 @@ impl Context {
     }
 
     /// As [`Context::with`], with device extensions and their features: `features` is null or a structure of
-    /// VkDeviceCreateInfo's chain (with more behind it).
+    /// VkDeviceCreateInfo's chain (with more after it).
     pub fn extended(
         library: Library,
         extensions: &[&CStr],

@@ -3,6 +3,7 @@
 
 use crate::compute::KernelInfo;
 use crate::{Buffer, Context, Kernel, Result};
+use random::Random;
 use std::rc::Rc;
 
 /// What the words of a kernel's output are.
@@ -110,13 +111,13 @@ impl Spec {
 
     /// New buffers, filled from the fixed sequence.
     pub fn make_buffers(&self, context: &Rc<Context>) -> Result<Vec<Buffer>> {
-        let mut random = Sequence::new();
+        let mut random = Random::default();
         self.buffers
             .iter()
             .map(|&size| {
                 let mut buffer = Buffer::new(context, size)?;
                 for w in buffer.words_mut() {
-                    *w = if self.raw { random.word() } else { random.unit().to_bits() };
+                    *w = if self.raw { random.u32() } else { random.unit().to_bits() };
                 }
                 Ok(buffer)
             })
@@ -125,28 +126,6 @@ impl Spec {
 
     pub fn make_kernel(&self, context: &Rc<Context>) -> Result<Kernel> {
         Kernel::new(context, &self.info())
-    }
-}
-
-/// The fixed pseudo-random sequence that fills buffers (PCG, 32 bits out of 64).
-pub struct Sequence(u64);
-
-impl Sequence {
-    #[allow(clippy::new_without_default)]
-    pub fn new() -> Self {
-        Self(0x853c_49e6_748f_ea9b)
-    }
-
-    pub fn word(&mut self) -> u32 {
-        let old = self.0;
-        self.0 = old.wrapping_mul(6364136223846793005).wrapping_add(0xda3e_39cb_94b9_5bdb);
-        let x = (((old >> 18) ^ old) >> 27) as u32;
-        x.rotate_right((old >> 59) as u32)
-    }
-
-    /// A float in [0, 1) with 24 random bits.
-    pub fn unit(&mut self) -> f32 {
-        (self.word() >> 8) as f32 / (1u32 << 24) as f32
     }
 }
 
@@ -226,8 +205,8 @@ mod tests {
 
     #[test]
     fn the_sequence_is_fixed_and_in_range() {
-        let mut a = Sequence::new();
-        let mut b = Sequence::new();
+        let mut a = Random::default();
+        let mut b = Random::default();
         for _ in 0..1000 {
             let x = a.unit();
             assert!((0.0..1.0).contains(&x));

@@ -2,7 +2,8 @@
 
 use crate::data::{equal, float, near};
 use crate::{Case, Run};
-use client::kernels::{self, Sequence, Spec};
+use client::kernels::{self, Spec};
+use random::Random;
 
 pub fn cases() -> Vec<Case> {
     let checks: [(&str, fn(&Run) -> Result<(), String>); 10] = [
@@ -38,13 +39,13 @@ fn case(spec: &'static Spec, check: fn(&Run) -> Result<(), String>) -> Case {
     // The inputs of the benches; saxpy's are cut to what one dispatch covers.
     let (groups, limit) =
         if spec.groups[0] > 4096 { ([4096, 1, 1], 4 << 20) } else { (spec.groups, usize::MAX) };
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let inputs = spec
         .buffers
         .iter()
         .map(|size| {
             let words = 0..size.min(&limit) / 4;
-            words.map(|_| if spec.raw { random.word() } else { random.unit().to_bits() }).collect()
+            words.map(|_| if spec.raw { random.u32() } else { random.unit().to_bits() }).collect()
         })
         .collect();
     Case { name: spec.name, spirv: spec.spirv, groups, push: spec.push(), inputs, check }

@@ -1,23 +1,23 @@
 //! Input data and comparisons that the checks share.
 
-use client::kernels::Sequence;
+use random::Random;
 
 /// Pseudo-random words; every ninth or so is a special one.
 pub fn words(count: usize) -> Vec<u32> {
     const SPECIAL: [u32; 8] = [0, 1, 2, 0xffff_ffff, 0x8000_0000, 0x7fff_ffff, 0x8000_0001, 31];
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     (0..count)
-        .map(|_| match random.word() % 9 {
-            0 => SPECIAL[(random.word() % 8) as usize],
-            1 => random.word() % 64,
-            _ => random.word(),
+        .map(|_| match random.u32() % 9 {
+            0 => SPECIAL[(random.u32() % 8) as usize],
+            1 => random.u32() % 64,
+            _ => random.u32(),
         })
         .collect()
 }
 
 /// Pseudo-random floats in [low, high) as words.
 pub fn floats(count: usize, low: f32, high: f32) -> Vec<u32> {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     (0..count).map(|_| (low + (high - low) * random.unit()).to_bits()).collect()
 }
 

@@ -10,6 +10,7 @@ mod rig;
 
 use crate::check::{Found, text};
 use ash::vk;
+use random::Random;
 pub use rig::EXTENSIONS;
 use rig::{KINDS, Rig, WORDS};
 
@@ -179,13 +180,8 @@ fn of_the_wrong_kind(rig: &mut Rig) -> client::Result<Check> {
 
 /// Bytes of any kind in the descriptors: the process and the device live on.
 fn corrupt(rig: &mut Rig) -> client::Result<Check> {
-    let mut seed = 0x9E37_79B9_7F4A_7C15u64;
-    let mut random = move || {
-        seed ^= seed << 13;
-        seed ^= seed >> 7;
-        seed ^= seed << 17;
-        seed
-    };
+    let mut r = Random::new(1);
+    let mut random = move || r.u64();
     let local = [0u64; 64];
     let odd = rig.odd();
     for round in 0..400 {

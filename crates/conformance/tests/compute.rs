@@ -28,10 +28,10 @@ fn the_driver_works_without_a_loader() {
 
 #[test]
 fn the_sequence_reaches_every_branch_of_control() {
-    let mut random = client::kernels::Sequence::new();
+    let mut random = random::Random::default();
     let mut seen = std::collections::HashSet::new();
     for _ in 0..200 {
-        let x = random.word();
+        let x = random.u32();
         seen.insert((x % 7, conformance::programs::control_of(x) <= 48));
     }
     assert!(seen.len() > 7);

@@ -115,7 +115,7 @@ fn frames_that_the_application_numbers() {
     let want =
         [(100, vec![3, 3 * 8, 0, 0, 0]), (7, vec![11, 11 * 8, 0, 0, 0]), (9, vec![2, 2 * 8, 3, 9, 2 * 4096])];
     assert_eq!(frames(&text, &names), want);
-    // With the one workgroup before the frames, and the one behind them.
+    // With the one workgroup before the frames, and the one after them.
     assert_eq!(total(&text, "TuffComputeWarps"), 3 + 11 + 2 + 1 + 1);
     assert_eq!(total(&text, "TuffInputPrimitives"), 3);
 }

@@ -93,7 +93,7 @@ fn tiler(e: &mut EventCounts, c: &Counts, job: &Job, m: &Model) {
     let waits = job.shading.saturating_sub(tiler);
     e[Event::AssemblyStallCycles] = waits;
     e[Event::PositionFullCycles] = if job.shading > 0 { tiler.saturating_sub(job.shading) } else { 0 };
-    // The queue takes the first requests, and is full for those behind.
+    // The queue takes the first requests, and is full for those after.
     let (positions, varyings) = (c[Event::PositionTasks], c[Event::VaryingTasks]);
     let all = positions + varyings;
     let full = scaled(waits, all.saturating_sub(m.tiler.requests), all);

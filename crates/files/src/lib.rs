@@ -6,7 +6,7 @@ use std::io::{Error, ErrorKind, Read, Result};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Whether the process has rights that whoever started it has not (set-uid, set-gid, capabilities): then the environment may not name
+/// Whether the process has rights that the user who started it has not (set-uid, set-gid, capabilities): then the environment may not name
 /// files, which the process would read and write for somebody who may not.
 pub fn is_secure() -> bool {
     // SAFETY: it has no conditions.

@@ -74,7 +74,7 @@ pub enum Command {
     EndRendering,
     /// One of the list's draws, and the call that recorded it.
     Draw(u32, &'static str),
-    /// Transform feedback begins to these buffers, behind what counters say was written before.
+    /// Transform feedback begins to these buffers, after what counters say was written before.
     BeginFeedback {
         targets: Box<[Option<Target>; FEEDBACK_BUFFERS]>,
         counters: Box<[Option<CounterPlace>; FEEDBACK_BUFFERS]>,

@@ -1,33 +1,28 @@
 //! Runs recorded commands in order on a queue's thread; shading goes to the device's pool.
 
+mod dispatch;
 mod later;
 mod structures;
 mod trace;
+mod transfer;
 
 use crate::channel::{Asked, ByPhase, Done, MadeBy, Mark, Publisher, WorkloadKind, listening};
-use crate::chunks::Chunks;
 use crate::command::generated::{Generated, Sequence, Wild};
-use crate::command::{Binds, Command, CommandList, CounterPlace, Dispatch};
+use crate::command::{Binds, Command, CommandList, CounterPlace};
 use crate::discarded;
 use crate::exclusive::{self, Turn};
 use crate::pass_time;
 use crate::query::{InPass, Queries};
 use crate::stripes::Stripes;
-use crate::transfer::{self, Transferred};
 use crate::watch::{Pulse, submission_time};
 use ash::vk;
+use counters::Counts;
 use counters::bound::Spent;
-use counters::model::LINE;
-use counters::{Counts, Curve, Event, Job, Phase, cost};
 use machine::count;
-use machine::host::DeviceHost;
-use machine::instrumentation::{Blocks, Work};
 use machine::lost::{Blame, Limits, Place, Told, Why};
-use machine::sanitizer::{self, Sanitizer};
 use machine::shared::Shared;
-use machine::time::{Ahead, Line, Span};
+use machine::time::{Line, Span};
 use machine::turns::Slot;
-use parking_lot::Mutex;
 use raster::draw::Draw;
 use raster::geometry::feedback::{Feedback, Target};
 use raster::run::PassRun;
@@ -35,10 +30,10 @@ use raster::tile::Scratches;
 use schedule::{Step, What};
 use shader::stage_io::FEEDBACK_BUFFERS;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed, Ordering::SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 use texel::memory::sparse::resident;
 
-use later::{Asks, Later};
+use later::Later;
 
 pub struct Executor {
     shared: Arc<Shared>,
@@ -483,197 +478,6 @@ impl Executor {
         self.line.floor(from);
         p.begins(&self.line);
         turn
-    }
-
-    fn dispatch(&mut self, d: &Dispatch, groups: [u32; 3]) {
-        /// Waves of chunks that are run several at once.
-        const SMALL: u64 = 4;
-        let total = groups.iter().map(|&g| g as u64).product::<u64>();
-        if total == 0 {
-            return;
-        }
-        let _turn = exclusive::shared();
-        let program = &d.pipeline.program;
-        let size = program.workgroup.iter().map(|&n| n as u64).product::<u64>();
-        let instrumented = d.instrumentation.as_ref().filter(|_| program.profile.mark_count > 0);
-        let tables = d.bindings.tables();
-        if self.is_waiting() && program.reads_clock() {
-            self.settle();
-        }
-        let shared = &*self.shared;
-        let begin = self.line.dispatch_begins(&shared.clock.gpu());
-        let told = || Sanitizer::new(&self.place, &d.pipeline.title, program, &tables);
-        let sanitizer = sanitizer::wanted().then(told);
-        let host = DeviceHost::at(shared, begin).sanitized(sanitizer.as_ref());
-        static SERIAL: AtomicU64 = AtomicU64::new(1);
-        let job = wave::Dispatch {
-            serial: SERIAL.fetch_add(1, Relaxed),
-            program,
-            tables: &tables,
-            push: &d.bindings.push,
-            host: &host,
-            base: d.base,
-            groups,
-            arena: shared.arena(),
-            draw: [0; 2],
-        };
-        // Chunks are whole waves' worth of workgroups, small enough to balance, large enough to amortise.
-        let per_wave = (program.lanes as u64 / (size.div_ceil(16) * 16)).max(1);
-        let waves = total.div_ceil(per_wave);
-        // The same on any number of threads, for chunks decide what is traced.
-        let waves_each = (waves / 256).clamp(1, 64);
-        let chunk = per_wave * waves_each;
-        let chunks = total.div_ceil(chunk);
-        let fault: Mutex<Option<wave::Stop>> = Mutex::new(None);
-        let deal = Chunks::new(chunks, shared.pool.threads());
-        let usage = Mutex::new(wave::Usage::default());
-        let blocks = Blocks::default();
-        let work = || {
-            let mut worker = shared.worker();
-            let thread = deal.join();
-            while let Some(c) = deal.take(thread) {
-                if shared.hub.stops() {
-                    break;
-                }
-                // Half a chunk speaks for all of it; those that nobody follows are run at once, if they are small.
-                let followed = shared.traced(c, chunks, count::TRACED);
-                let more = if followed.is_none() && waves_each < SMALL {
-                    deal.more(thread, |c| shared.traced(c, chunks, count::TRACED).is_none())
-                } else {
-                    0
-                };
-                let (first, last) = (c * chunk, total.min((c + 1 + more) * chunk));
-                let whole = waves_each == 1 || followed.is_none_or(|f| f.whole.is_some());
-                let half = if whole { last } else { last.min(first + per_wave * (waves_each / 2)) };
-                worker.tally.trace(followed);
-                let mut ran = worker.run(&job, first, half - first);
-                if half < last {
-                    worker.tally.trace(None);
-                    ran = ran.and_then(|_| worker.run(&job, half, last - half));
-                }
-                if let Err(f) = ran {
-                    fault.lock().get_or_insert(f);
-                    deal.stop();
-                    break;
-                }
-            }
-            usage.lock().add(&blocks.take(&mut worker, program, instrumented.is_some()));
-            shared.workers.give(worker);
-        };
-        shared.pool.run(chunks, &work);
-        let [x, y, z] = groups;
-        let name = || format!("{} {x}x{y}x{z}", d.pipeline.title.entries());
-        let work = || Work { label: self.place.labels().joined(), workload: name(), draw: None };
-        let active = instrumented.map(|(object, result)| object.at(*result, work));
-        blocks.add_to(&self.shared.model.core, active.as_ref(), 0, vk::ShaderStageFlags::COMPUTE);
-        let mut usage = usage.into_inner();
-        let counted = |mut usage: wave::Usage| {
-            usage.fare_as(&wave::Usage::default());
-            let mut units = count::units(&usage);
-            count::launch(&mut units, program, total * size.div_ceil(16), total * size, total * (size / 16));
-            count::descriptors(&mut units, program, total.min(shared.model.cores));
-            let mut counts = Counts::default();
-            counts.add_units(Phase::Compute, &units);
-            counts[Event::ComputeInvocations] = total * size;
-            counts[Event::ComputeJobs] = 1;
-            counts[Event::ComputeTasks] = total;
-            counts
-        };
-        let (counts, curve) = match shared.l2() {
-            Some(mut l2) => l2.count(|l2, held| {
-                let mut usage = usage.take_in_l2(l2);
-                usage.share_l2(l2.lines, held);
-                counted(usage)
-            }),
-            None => (counted(usage), Curve::default()),
-        };
-        let job = cost::compute(&counts, shared.model);
-        let names = || (name(), MadeBy::of(std::slice::from_ref(&d.pipeline.title)));
-        let executed = self.publisher.executed(self.place.labels(), names);
-        let model = self.shared.model;
-        self.job(
-            counts,
-            Phase::Compute,
-            job,
-            Asks { what: What::Dispatch, order: executed.order(), weights: None, curve },
-            Ahead::dispatch,
-            |line, known, job| line.dispatch(known, job, model),
-            |e, span, counts, spent| {
-                e.publisher.publish(executed, done(WorkloadKind::Dispatch, span, counts, spent));
-            },
-        );
-        if let Some(f) = fault.into_inner() {
-            self.blame(Blame::new(f, "compute", program, &d.pipeline.title));
-        }
-    }
-
-    /// A copy, blit, resolve, fill or clear outside render passes: the compute queue's work, or the main queue's.
-    fn transfer(&mut self, c: &Command) {
-        let _turn = exclusive::shared();
-        let observed = self.shared.observed.counts();
-        discarded::transfer(&*self.shared.report, c, &self.place);
-        let Some(Transferred { name, kind, moved, spans: [reads, writes], covered, fault }) =
-            transfer::run(c, &self.shared.memory, &self.shared.hub, observed)
-        else {
-            return;
-        };
-        if let Some(address) = fault {
-            self.blame(Blame::of(wave::Fault::Address(address), c.call()));
-        }
-        if !observed && covered.is_none() && self.publisher.publish_quietly() {
-            return self.quiet.add(moved);
-        }
-        let model = self.shared.model;
-        // Of what is elsewhere nothing is looked for.
-        let located: u64 = reads.iter().chain(&writes).map(|r| r.end - r.start).sum();
-        let others = (moved.read + moved.written).saturating_sub(located).div_ceil(LINE);
-        let counted = |found| match &covered {
-            Some(covered) => count::drawn(moved, covered),
-            None => count::transfer(moved, found),
-        };
-        let (counts, curve) = match self.shared.l2() {
-            Some(mut l2) => l2.count(|l2, held| {
-                let found = self.shared.find_in_l2(l2, held, [&reads, &writes]);
-                held.stream(others, l2.lines);
-                counted(found)
-            }),
-            None => (counted([0; 2]), Curve::default()),
-        };
-        let (phase, job, weights) = match covered {
-            Some(covered) => {
-                // Nobody is told how long it takes while nobody looks.
-                let mut job = Job::default();
-                if observed {
-                    job = cost::main(&counts, &[], &covered.weights, 0, model).job;
-                    // What reads does so by a small shader, which runs as long as its cores work.
-                    job.exec = if moved.read > 0 { job.core } else { 0 };
-                }
-                (Phase::Main, job, Some(covered.weights))
-            }
-            None => (Phase::Compute, cost::compute(&counts, model), None),
-        };
-        let executed = self.publisher.executed(self.place.labels(), || (name.into(), MadeBy::default()));
-        self.job(
-            counts,
-            phase,
-            job,
-            Asks { what: What::transfer(kind), order: executed.order(), weights, curve },
-            |ahead, job| ahead.transfer(kind, phase, job),
-            move |line, known, job| line.transfer(known, kind, phase, job, model),
-            |e, span, counts, spent| {
-                e.publisher.publish(executed, done(WorkloadKind::Transfer, span, counts, spent));
-            },
-        );
-    }
-
-    /// What small transfers have moved while nobody looked at counters is told of in one go, before anybody could ask.
-    pub fn tell_quiet(&mut self) {
-        if self.quiet.is_none() {
-            return;
-        }
-        let counts = std::mem::take(&mut self.quiet).counts([0; 2]);
-        self.queries.add(&counts, self.line.latest());
-        self.publisher.add(&counts);
     }
 
     /// Reports a fault, which loses the device.

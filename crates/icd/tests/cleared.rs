@@ -2,6 +2,7 @@
 
 use crate::gpu::{COLOUR, Gpu, Mapped, Viewed};
 use ash::vk;
+use random::Random;
 use vk::ImageLayout as Layout;
 
 /// Tiles wholly and in part within.
@@ -213,11 +214,8 @@ fn any_order_of_writers() {
     let g = Gpu::new();
     let d = &g.device;
     let out = g.buffer(PIXELS);
-    let mut x = 11u32;
-    let mut random = move |n: u32| {
-        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
-        (x >> 8) % n
-    };
+    let mut r = Random::new(11);
+    let mut random = move |n: u32| r.below(n);
     let colours = [0, GREY, WHITE].map(|word| (word, [(word & 0xFF) as f32 / 255.0; 4]));
     let made = |memory: vk::DeviceMemory| unsafe {
         let image = in_memory(d, memory);

@@ -6,6 +6,7 @@ use crate::untyped::{op, text};
 use ::vk as new;
 use ash::vk;
 use new::DescriptorMappingSourceEXT as Source;
+use random::Random;
 use std::ffi::c_void;
 
 type WriteSamplers = unsafe extern "system" fn(
@@ -243,7 +244,7 @@ fn each_mapping_leads_where_it_says() {
     assert!(pipeline(&g, &code, &mappings[..6]).is_err(), "a binding without a mapping");
     let p = pipeline(&g, &code, &mappings).expect("a pipeline");
     let to_a = address(&g, &a) + 12;
-    // Behind it, 8 bytes on, lies the pointer.
+    // After it, 8 bytes on, lies the pointer.
     let to_pointer = heap_of(&g, &heap).0 + (DATA * WORDS + 4) as u64 * 4;
     let split = |x: u64| [x as u32, (x >> 32) as u32];
     let data = [[2, 16], [1234, 5678], split(to_a), split(to_pointer)].concat();
@@ -277,12 +278,11 @@ fn each_mapping_leads_where_it_says() {
     g.free_image(image);
     dispatch(&g, q, heap_only(whole), &data);
     assert_eq!(out.words[..9], [11, 21, 1234, 5678, 13, 77, 22, 0, 0]);
-    // Any bytes: a tag with anything behind it, bit by bit. What is read is nobody's business, but that it ends is.
-    let mut x = 1u32;
+    // Any bytes: a tag with anything after it, bit by bit. What is read is nobody's business, but that it ends is.
+    let mut r = Random::new(1);
     for round in 0..2000 {
         for w in &mut heap.words[INS * WORDS..] {
-            x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            *w = x;
+            *w = r.u32();
         }
         for k in INS..=IMAGE {
             heap.words[k * WORDS] = 0x7475_6601 + (round + k as u32) % 7;

@@ -527,7 +527,7 @@ fn child(test: &str, kind: &str, settings: &[(&str, &str)]) -> String {
     text
 }
 
-/// The stream of indices is looked through, 2³² of them if a draw says so (those behind the buffer are zeros), and the watchdog is asked
+/// The stream of indices is looked through, 2³² of them if a draw says so (those after the buffer are zeros), and the watchdog is asked
 /// meanwhile.
 #[test]
 fn restarts_without_end() {

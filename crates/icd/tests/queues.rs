@@ -3,7 +3,7 @@
 use crate::common::{instance, physical_device};
 use ash::vk;
 
-/// What the compute queue has written the other one copies, behind a semaphore; both tell the time.
+/// What the compute queue has written the other one copies, after a semaphore; both tell the time.
 #[test]
 fn work_goes_from_family_to_family() {
     let i = instance(&[]);

@@ -122,7 +122,7 @@ impl Alone {
     }
 }
 
-/// A set-uid program reads and writes no files for whoever starts it.
+/// A set-uid program reads and writes no files for the user who starts it.
 #[test]
 fn a_program_with_more_rights_takes_no_files() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};

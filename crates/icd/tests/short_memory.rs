@@ -141,7 +141,7 @@ fn sweep(and_on: bool) {
     let mut n = std::env::var(FROM).ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let (mut sites, mut last) = (0, false);
     while !last {
-        // For whoever finds out where it ended.
+        // To find out where it ended.
         println!("at {n}");
         failing.arm(n, and_on, false);
         let end = scenario(entry);

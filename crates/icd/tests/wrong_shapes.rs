@@ -7,7 +7,7 @@ use vk::{Format as F, ImageType as I, ImageViewType as V};
 
 const SAMPLED: &[u8] = include_bytes!("shaders/shapes_sampled.comp.spv");
 const STORAGE: &[u8] = include_bytes!("shaders/shapes_storage.comp.spv");
-/// Bindings of images in both shaders; the buffer comes behind them.
+/// Bindings of images in both shaders; the buffer comes after them.
 const IMAGES: u32 = 14;
 const GROUPS: u32 = 8;
 

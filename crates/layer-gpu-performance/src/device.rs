@@ -526,7 +526,7 @@ pub(crate) unsafe extern "system" fn destroy_device(
         }
         let Some(d) = DEVICES.write().remove(&key(handle)) else { return };
         crate::guard::caught(|| {
-            // The program has waited for its own work; this is for the copies behind it.
+            // The program has waited for its own work; this is for the copies after it.
             let result = next!(d, device_wait_idle(handle), else R::SUCCESS);
             match d.seen(result) {
                 R::SUCCESS => d.collect(true),

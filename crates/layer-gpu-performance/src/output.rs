@@ -86,7 +86,7 @@ struct Files {
     rows: u64,
 }
 
-/// A file that is whole whenever it is flushed: its end is written again behind each flush.
+/// A file that is whole whenever it is flushed: its end is written again after each flush.
 struct Json {
     file: BufWriter<File>,
     /// Where the end begins.

@@ -110,7 +110,7 @@ pub(crate) enum Results {
 
 #[derive(Debug)]
 pub(crate) enum Item {
-    /// How manieth of the workloads.
+    /// Index among the workloads.
     Work(usize),
     Secondary {
         recorded: Arc<Recorded>,
@@ -248,7 +248,7 @@ impl Recorded {
         // SAFETY: valid usage: nobody destroys the objects meanwhile.
         unsafe {
             // The results are there when this is reached, for what writes them comes before it; without WAIT the copy need
-            // not be ordered behind that (§ Copying Query Results). Views have that order from the end of their pass: for
+            // not be ordered after that (§ Copying Query Results). Views have that order from the end of their pass: for
             // what was not written nothing may wait, and validation layers know only the first view's (1.3.239).
             // Performance queries are 64-bit words and have no mark of availability, whatever is asked for.
             let all = vk::QueryResultFlags::TYPE_64 | vk::QueryResultFlags::WITH_AVAILABILITY;

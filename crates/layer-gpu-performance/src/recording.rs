@@ -1,7 +1,7 @@
 //! A command buffer while it is recorded: what the layer puts around each workload.
 //!
 //! In front of a workload: with serialisation a full barrier, in counter mode a label `t<tag>` or the begin of a
-//! performance query, a timestamp of TOP_OF_PIPE. Behind it: a timestamp of BOTTOM_OF_PIPE, the label's or the query's
+//! performance query, a timestamp of TOP_OF_PIPE. After it: a timestamp of BOTTOM_OF_PIPE, the label's or the query's
 //! end, a full barrier. Nothing of this stands in a render pass, but the timestamps of a multiview pass's views.
 
 use crate::arena::Region;
@@ -185,7 +185,7 @@ impl Recording {
         }
     }
 
-    /// Everything before is done, and seen, before anything behind begins.
+    /// Everything before is done, and seen, before anything after begins.
     unsafe fn barrier(&self, d: &Device) {
         // SAFETY: the caller's.
         unsafe {

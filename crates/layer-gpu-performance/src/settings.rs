@@ -80,7 +80,7 @@ impl Settings {
         }
     }
 
-    /// Takes what the environment says. `secure`: the program has rights that whoever started it has not (set-uid and its like,
+    /// Takes what the environment says. `secure`: the program has rights that the user who started it has not (set-uid and its like,
     /// getauxval(3)), and writes no files for them.
     fn environment(&mut self, get: impl Fn(&str) -> Option<OsString>, secure: bool) {
         for name in NAMES {

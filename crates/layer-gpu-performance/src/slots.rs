@@ -17,7 +17,7 @@ pub(crate) struct Pools {
     counters: Option<(u32, Vec<u32>)>,
 }
 
-/// Where a query is: how manieth of the command buffer's pools, and its number there.
+/// Where a query is: the index of its pool among those of the command buffer, and its number there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Slot {
     pub pool: u32,

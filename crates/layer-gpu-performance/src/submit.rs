@@ -143,7 +143,7 @@ fn with<T: Copy>(own: &[T], added: impl IntoIterator<Item = T>) -> Vec<T> {
     own.iter().copied().chain(added).collect()
 }
 
-/// The program's array behind what is added: the layer knows of a batch's end before the program does.
+/// The program's array after what is added: the layer knows of a batch's end before the program does.
 fn behind<T: Copy>(own: &[T], added: impl IntoIterator<Item = T>) -> Vec<T> {
     added.into_iter().chain(own.iter().copied()).collect()
 }

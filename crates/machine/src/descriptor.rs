@@ -16,7 +16,7 @@ pub struct Words {
     /// Host address of a buffer's first byte, and its bytes.
     pub address: u64,
     pub size: u64,
-    /// `*const ImageView`, or [`texels`] of a `*const BufferView`: whoever takes the one for the other finds nothing.
+    /// `*const ImageView`, or [`texels`] of a `*const BufferView`: code that confuses the two finds nothing.
     pub view: u64,
     /// `*const Sampler`.
     pub sampler: u64,

@@ -8,7 +8,7 @@
 use ash::vk;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::Stage;
-use shader::options::{Binding, DESCRIPTOR_BYTES, Options, Width};
+use shader::options::{Binding, DESCRIPTOR_BYTES, Options, WaveWidth};
 use simd::Level;
 use std::sync::Arc;
 use texel::buffer::Buffer;
@@ -50,18 +50,8 @@ fn program(lanes: u32) -> Program {
         let count = *COUNTS.get(b as usize)?;
         Some(Binding::new(0, offset(b), count))
     };
-    let options = Options {
-        stage: Stage::Compute,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        mapping: None,
-        push_bytes: 8,
-        width: Width::Lanes(lanes),
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
-    };
+    let options =
+        Options { width: WaveWidth::Lanes(lanes), ..Options::new(Stage::Compute, "main", &binding) };
     shader::compile(&shader::Module::parse(&words).expect("parses"), &options).expect("compiles")
 }
 

@@ -38,7 +38,7 @@ pub struct Work {
     /// Labels and name of its workload.
     pub label: String,
     pub workload: String,
-    /// Of a draw: how manieth of its pass it is, its own labels, and what it is called.
+    /// Of a draw: its index in its pass, its own labels, and its name.
     pub draw: Option<(u32, String, String)>,
 }
 

@@ -177,7 +177,7 @@ impl Shared {
         [AccessKind::Read, AccessKind::Write].map(|kind| hits[kind as usize])
     }
 
-    /// Memory is a program's anew: the L2 has nothing of it, whoever had it before.
+    /// Memory is newly allocated: the L2 has nothing of it, whatever it was used for before.
     pub fn forget_memory(&self, address: u64, bytes: u64) {
         let lines = |bytes: u64| bytes / LINE;
         let base = self.memory.arena().0;

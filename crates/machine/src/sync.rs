@@ -30,7 +30,7 @@ pub struct Hub {
 
 /// A wait that has not ended, on the stack of its thread.
 struct Waiter<'a> {
-    /// Called under the lock, by whoever changed something.
+    /// Called under the lock after every change.
     ready: &'a mut (dyn FnMut() -> bool + Send),
     ended: AtomicBool,
     thread: Thread,

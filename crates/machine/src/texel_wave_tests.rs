@@ -2,6 +2,7 @@
 
 use super::*;
 use ash::vk;
+use random::Random;
 use simd::rows::Rows;
 use std::sync::Arc;
 use texel::for_tests::{bound_image, info_2d, plain};
@@ -16,20 +17,12 @@ type Lanes = [[u32; 16]; WARPS];
 const EXEC: [u16; WARPS] = [0xFFFF, 0xFFFF, 0x8E35];
 const LIVE: u32 = 0b101;
 
-struct Random(u32);
-impl Random {
-    fn next(&mut self) -> u32 {
-        self.0 = self.0.wrapping_mul(1664525).wrapping_add(1013904223);
-        self.0 >> 8
-    }
-}
-
 /// An image of random bytes, twice the same.
 fn images(info: &vk::ImageCreateInfo) -> [Arc<Image>; 2] {
     let pair = [bound_image(info), bound_image(info)];
-    let mut random = Random(5);
+    let mut random = Random::new(5);
     for at in 0..bytes(&pair[0]).len() {
-        let b = random.next() as u8;
+        let b = random.u32() as u8;
         for i in &pair {
             // SAFETY: within the image.
             unsafe { *bytes(i).as_ptr().cast_mut().add(at) = b };
@@ -48,7 +41,7 @@ fn bytes(image: &Image) -> &[u8] {
 
 /// Coordinates that are mostly inside; the first warp's go along a row.
 fn coords(random: &mut Random, size: u32, row: bool) -> Lanes {
-    let mut c: Lanes = std::array::from_fn(|_| std::array::from_fn(|_| random.next() % (size + 2)));
+    let mut c: Lanes = std::array::from_fn(|_| std::array::from_fn(|_| random.u32() % (size + 2)));
     if row {
         c[0] = std::array::from_fn(|i| i as u32);
     }
@@ -71,7 +64,7 @@ fn compare(
     let pair = images(info);
     let [ours, theirs] = [plain(&pair[0], kind), plain(&pair[1], kind)];
     let texels = Texels::of_image(&ours).expect("a class with kernels");
-    let mut random = Random(level.index() as u32 + 9);
+    let mut random = Random::new(level.index() as u64 + 9);
     for round in 0..8 {
         let size = [info.extent.width, info.extent.height, info.extent.depth.max(info.array_layers), 1];
         let c: [Lanes; 4] = std::array::from_fn(|k| {
@@ -81,8 +74,9 @@ fn compare(
             }
             c
         });
-        let data: [Lanes; 4] =
-            std::array::from_fn(|_| std::array::from_fn(|_| std::array::from_fn(|_| random.next() << 3)));
+        let data: [Lanes; 4] = std::array::from_fn(|_| {
+            std::array::from_fn(|_| std::array::from_fn(|_| (random.u32() >> 8) << 3))
+        });
         let before: [Lanes; 4] = std::array::from_fn(|k| [[k as u32 + 7; 16]; WARPS]);
         let mut out = before;
         let mut exec = [0; 32];

@@ -1,5 +1,5 @@
 //! A thread of a device's that sleeps until a shared payload changes, and has those look again who wait at the device:
-//! whoever signalled it may be another device, of another process.
+//! the device that signalled it may be another one, of another process.
 
 use crate::payload::Payload;
 use crate::shared::Shared;

@@ -8,7 +8,6 @@
 mod flow;
 mod marks;
 mod module;
-mod rng;
 mod shape;
 mod subgroup;
 mod table;
@@ -16,7 +15,7 @@ mod values;
 pub mod words;
 
 pub use module::Module;
-pub use rng::Rng;
+use random::Random;
 
 /// How many changes of a module are tried at most: each may find no place for itself.
 const TRIES: usize = 40;
@@ -24,8 +23,8 @@ const TRIES: usize = 40;
 /// A copy with one to eight changes. `None`: no module in this machine's byte order, or nothing to change in it.
 pub fn mutate(words: &[u32], seed: u64) -> Option<Vec<u32>> {
     let mut module = Module::parse(words)?;
-    let mut r = Rng(seed);
-    let wanted = 1 + r.below(8);
+    let mut r = Random::new(seed);
+    let wanted = 1 + r.index(8);
     let mut done = 0;
     for _ in 0..TRIES {
         if done == wanted {
@@ -39,10 +38,10 @@ pub fn mutate(words: &[u32], seed: u64) -> Option<Vec<u32>> {
 /// A copy with control flow that lanes go through apart, and values of other lanes in it.
 pub fn diverge(words: &[u32], seed: u64) -> Option<Vec<u32>> {
     let mut module = Module::parse(words)?;
-    let mut r = Rng(seed);
+    let mut r = Random::new(seed);
     let mut done = 0;
-    for _ in 0..6 + r.below(10) {
-        let change = match r.below(8) {
+    for _ in 0..6 + r.index(10) {
+        let change = match r.index(8) {
             0 => values::compute(&mut module, &mut r),
             1..4 => shape::wrap_if(&mut module, &mut r),
             4 => shape::wrap_loop(&mut module, &mut r),
@@ -54,8 +53,8 @@ pub fn diverge(words: &[u32], seed: u64) -> Option<Vec<u32>> {
 }
 
 /// One change, where there is a place for it.
-fn one(m: &mut Module, r: &mut Rng) -> Option<()> {
-    match r.below(34) {
+fn one(m: &mut Module, r: &mut Random) -> Option<()> {
+    match r.index(34) {
         0..6 => values::swap_operand(m, r),
         6..9 => values::other_op(m, r),
         9..11 => values::other_constant(m, r),

@@ -1,7 +1,7 @@
 //! Changes of what is said about code: decorations, hints, modes, specialisation.
 
-use crate::Rng;
 use crate::module::{Inst, Module, op};
+use random::Random;
 
 const RELAXED_PRECISION: u32 = 0;
 const SPEC_ID: u32 = 1;
@@ -17,16 +17,16 @@ const OFFSET: u32 = 35;
 const ARRAY_STRIDE: u32 = 6;
 const LOCAL_SIZE: u32 = 17;
 
-/// Where a new decoration goes: behind the last one, or before the first type.
+/// Where a new decoration goes: after the last one, or before the first type.
 fn end_of_decorations(m: &Module) -> usize {
     let last = m.insts.iter().rposition(|i| matches!(i.op, op::DECORATE | op::MEMBER_DECORATE));
     last.map_or_else(|| m.insts.iter().position(|i| i.op == 19).unwrap_or(m.code()), |n| n + 1)
 }
 
 /// A decoration more.
-pub fn decorate(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn decorate(m: &mut Module, r: &mut Random) -> Option<()> {
     let code = m.code();
-    let (id, decoration) = match r.below(4) {
+    let (id, decoration) = match r.index(4) {
         0 | 1 => {
             let computed: Vec<(u32, u32)> = m.insts[code..]
                 .iter()
@@ -44,7 +44,7 @@ pub fn decorate(m: &mut Module, r: &mut Rng) -> Option<()> {
                 .filter(|i| i.op == op::VARIABLE && matches!(i.args[0], 12))
                 .map(|i| i.id)
                 .collect();
-            (*r.of(&buffers)?, MEMORY[r.below(4)])
+            (*r.of(&buffers)?, MEMORY[r.index(4)])
         }
         _ => {
             let fragment = m.insts.iter().filter(|i| i.op == op::ENTRY_POINT).all(|i| i.args[0] == 4);
@@ -57,7 +57,7 @@ pub fn decorate(m: &mut Module, r: &mut Rng) -> Option<()> {
                     })
             };
             let inputs: Vec<u32> = m.insts[..code].iter().filter(plain).map(|i| i.id).collect();
-            (*r.of(&inputs)?, INTERPOLATION[r.below(3)])
+            (*r.of(&inputs)?, INTERPOLATION[r.index(3)])
         }
     };
     let same = |i: &Inst| i.op == op::DECORATE && i.args == [id, decoration];
@@ -71,7 +71,7 @@ pub fn decorate(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// A decoration's number changes, now and then in ways that are not valid.
-pub fn redecorate(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn redecorate(m: &mut Module, r: &mut Random) -> Option<()> {
     let known = |i: &Inst| match i.op {
         op::DECORATE => {
             matches!(i.args.get(1), Some(&(BINDING | DESCRIPTOR_SET | LOCATION | ARRAY_STRIDE)))
@@ -87,39 +87,39 @@ pub fn redecorate(m: &mut Module, r: &mut Rng) -> Option<()> {
         m.definition(m.insts[at].args[0]).filter(|d| d.op == op::TYPE_STRUCT).map(|d| d.args.len());
     let i = &mut m.insts[at];
     match i.op {
-        op::EXECUTION_MODE => i.args[2 + r.below(3)] = [1, 2, 3, 4, 8, 16][r.below(6)],
+        op::EXECUTION_MODE => i.args[2 + r.index(3)] = [1, 2, 3, 4, 8, 16][r.index(6)],
         op::MEMBER_DECORATE => {
             // The last one moves without touching another.
             if last_member != Some(i.args[1] as usize + 1) && !r.once_in(4) {
                 return None;
             }
-            i.args[3] = i.args[3].wrapping_add(16 * (1 + r.below(8) as u32));
+            i.args[3] = i.args[3].wrapping_add(16 * (1 + r.index(8) as u32));
         }
         _ => match i.args[1] {
             ARRAY_STRIDE if r.once_in(2) => i.args[2] = i.args[2].wrapping_mul(2),
-            ARRAY_STRIDE => i.args[2] = i.args[2].wrapping_add(16 * r.below(4) as u32),
-            LOCATION => i.args[2] = r.below(16) as u32,
-            DESCRIPTOR_SET => i.args[2] = r.below(4) as u32,
-            _ => i.args[2] = r.below(80) as u32,
+            ARRAY_STRIDE => i.args[2] = i.args[2].wrapping_add(16 * r.index(4) as u32),
+            LOCATION => i.args[2] = r.index(16) as u32,
+            DESCRIPTOR_SET => i.args[2] = r.index(4) as u32,
+            _ => i.args[2] = r.index(80) as u32,
         },
     }
     Some(())
 }
 
 /// A hint to the compiler.
-pub fn control(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn control(m: &mut Module, r: &mut Random) -> Option<()> {
     let hints = |i: &Inst| matches!(i.op, op::FUNCTION | op::LOOP_MERGE | op::SELECTION_MERGE);
     let all: Vec<usize> = (0..m.insts.len()).filter(|at| hints(&m.insts[*at])).collect();
     let at = *r.of(&all)?;
     let i = &mut m.insts[at];
     match i.op {
-        op::FUNCTION => i.args[0] = [0, 1, 2, 4, 8][r.below(5)],
-        op::SELECTION_MERGE => i.args[1] = r.below(3) as u32,
+        op::FUNCTION => i.args[0] = [0, 1, 2, 4, 8][r.index(5)],
+        op::SELECTION_MERGE => i.args[1] = r.index(3) as u32,
         _ => {
             i.args.truncate(2);
-            match r.below(5) {
-                3 => i.args.extend([0x100, r.below(9) as u32]),
-                4 => i.args.extend([0x80, r.below(9) as u32]),
+            match r.index(5) {
+                3 => i.args.extend([0x100, r.index(9) as u32]),
+                4 => i.args.extend([0x80, r.index(9) as u32]),
                 n => i.args.push(n as u32),
             }
         }
@@ -128,7 +128,7 @@ pub fn control(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// A constant becomes one that a pipeline may set.
-pub fn specialise(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn specialise(m: &mut Module, r: &mut Random) -> Option<()> {
     let code = m.code();
     let fit = |at: &usize| matches!(m.insts[*at].op, op::CONSTANT | op::CONSTANT_TRUE | op::CONSTANT_FALSE);
     let all: Vec<usize> = (0..code).filter(fit).collect();

@@ -1,10 +1,10 @@
 //! Changes of the way through the code.
 
-use crate::Rng;
 use crate::flow::{self, Flow};
 use crate::module::{Inst, Module, op};
+use random::Random;
 
-/// A stretch of a block that can stand in a block of its own: no value of it is used behind it.
+/// A stretch of a block that can stand in a block of its own: no value of it is used after it.
 struct Stretch {
     label: u32,
     from: usize,
@@ -16,8 +16,8 @@ fn is_plain(i: &Inst) -> bool {
     !(i.is_merge() || i.is_terminator() || matches!(i.op, op::PHI | op::VARIABLE | op::LABEL))
 }
 
-fn stretch(m: &Module, r: &mut Rng, flows: &[Flow]) -> Option<Stretch> {
-    let flow = r.below(flows.len().max(1));
+fn stretch(m: &Module, r: &mut Random, flows: &[Flow]) -> Option<Stretch> {
+    let flow = r.index(flows.len().max(1));
     let b = r.of(&flows.get(flow)?.blocks)?;
     // A loop's header stays one block: its merge instruction goes with its label.
     if m.insts[b.begin..b.end].iter().any(|i| i.op == op::LOOP_MERGE) {
@@ -25,7 +25,7 @@ fn stretch(m: &Module, r: &mut Rng, flows: &[Flow]) -> Option<Stretch> {
     }
     let plain: Vec<usize> = (b.begin + 1..b.end).filter(|at| is_plain(&m.insts[*at])).collect();
     let from = *r.of(&plain)?;
-    let most = from + 1 + r.below(24);
+    let most = from + 1 + r.index(24);
     let mut to = (from..b.end).take_while(|at| is_plain(&m.insts[*at])).last()? + 1;
     to = to.min(most);
     // The longest one that keeps its values to itself.
@@ -62,7 +62,7 @@ fn branch(to: u32) -> Inst {
 }
 
 /// A condition at a place: one that is there, or a constant.
-fn condition(m: &mut Module, r: &mut Rng, f: &Flow, at: usize) -> (u32, usize) {
+fn condition(m: &mut Module, r: &mut Random, f: &Flow, at: usize) -> (u32, usize) {
     let before = m.insts.len();
     let bool = m.global(op::TYPE_BOOL, 0, &[]);
     let shift = m.insts.len() - before;
@@ -78,7 +78,7 @@ fn condition(m: &mut Module, r: &mut Rng, f: &Flow, at: usize) -> (u32, usize) {
 }
 
 /// `if (c) { stretch }`.
-pub fn wrap_if(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn wrap_if(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let s = stretch(m, r, &flows)?;
     let (c, shift) = condition(m, r, &flows[s.flow], s.from);
@@ -86,7 +86,7 @@ pub fn wrap_if(m: &mut Module, r: &mut Rng) -> Option<()> {
     let (then, merge) = (m.fresh(), m.fresh());
     moved(m, s.label, merge);
     let way = if r.once_in(4) { [merge, then] } else { [then, merge] };
-    let control = r.below(3) as u32;
+    let control = r.index(3) as u32;
     m.insts.splice(to..to, [branch(merge), label(merge)]);
     m.insts.splice(
         from..from,
@@ -100,7 +100,7 @@ pub fn wrap_if(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// `for (i = 0; i < n; i++) { stretch }`.
-pub fn wrap_loop(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn wrap_loop(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let s = stretch(m, r, &flows)?;
     let before = m.insts.len();
@@ -108,13 +108,13 @@ pub fn wrap_loop(m: &mut Module, r: &mut Rng) -> Option<()> {
     let uint = m.global(op::TYPE_INT, 0, &[32, 0]);
     let zero = m.global(op::CONSTANT, uint, &[0]);
     let one = m.global(op::CONSTANT, uint, &[1]);
-    let n = m.global(op::CONSTANT, uint, &[r.below(5) as u32]);
+    let n = m.global(op::CONSTANT, uint, &[r.index(5) as u32]);
     let shift = m.insts.len() - before;
     let (from, to) = (s.from + shift, s.to + shift);
     let [header, body, again, merge] = [(); 4].map(|()| m.fresh());
     let [i, next, more] = [(); 3].map(|()| m.fresh());
     moved(m, s.label, merge);
-    let control = [0, 0, 1, 2][r.below(4)];
+    let control = [0, 0, 1, 2][r.index(4)];
     m.insts.splice(
         to..to,
         [
@@ -141,7 +141,7 @@ pub fn wrap_loop(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// A branch's two ways change places, or its condition is another.
-pub fn turn_branch(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn turn_branch(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let all: Vec<usize> = (0..m.insts.len()).filter(|at| m.insts[*at].op == op::BRANCH_CONDITIONAL).collect();
     let at = *r.of(&all)?;
@@ -155,7 +155,7 @@ pub fn turn_branch(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// A block ends the invocation, or its function.
-pub fn leave(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn leave(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let f = r.of(&flows)?;
     let void = m.definition(m.insts[f.function].ty).is_some_and(|t| t.op == 19);
@@ -179,7 +179,7 @@ pub fn leave(m: &mut Module, r: &mut Rng) -> Option<()> {
     let b = *r.of(&blocks)?;
     let (at, from, target) = (b.end, b.label, m.insts[b.end].args[0]);
     let fragment = m.insts.iter().filter(|i| i.op == op::ENTRY_POINT).all(|i| i.args[0] == 4);
-    let end = match r.below(3) {
+    let end = match r.index(3) {
         0 if fragment => op::KILL,
         0 | 1 if void => op::RETURN,
         _ => op::UNREACHABLE,
@@ -198,7 +198,7 @@ pub fn leave(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// Two neighbours change places.
-pub fn exchange(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn exchange(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let f = r.of(&flows)?;
     let b = r.of(&f.blocks)?;
@@ -212,7 +212,7 @@ pub fn exchange(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// What nobody reads is taken out: a value without uses, or something that is only done.
-pub fn delete(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn delete(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let inside: Vec<usize> = flows
         .iter()

@@ -2,7 +2,8 @@
 
 use crate::flow::{self, Flow};
 use crate::module::{Inst, Module, Scalar, op};
-use crate::{Rng, table};
+use crate::table;
+use random::Random;
 
 /// At how many places it is looked for one that fits.
 const LOOKS: usize = 32;
@@ -45,7 +46,7 @@ pub fn is_glsl(m: &Module, i: &Inst) -> bool {
 }
 
 /// An operand becomes another value of its type.
-pub fn swap_operand(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn swap_operand(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let at = *r.of(&places(m, &flows))?;
     let operand = *r.of(&free_operands(m, &m.insts[at]))?;
@@ -65,7 +66,7 @@ fn computes(m: &Module, i: &Inst) -> Option<Scalar> {
 }
 
 /// An operation becomes another of the same signature.
-pub fn other_op(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn other_op(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let known = |at: &usize| {
         let i = &m.insts[*at];
@@ -92,27 +93,27 @@ pub fn other_op(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// Numbers that show mistakes.
-fn number(r: &mut Rng, s: Scalar, old: u32) -> u32 {
+fn number(r: &mut Random, s: Scalar, old: u32) -> u32 {
     match s {
-        Scalar::Float(16) => [0, 0x8000, 0x3C00, 0x7C00, 0xFC00, 0x7E00, 1, 0x7BFF][r.below(8)],
+        Scalar::Float(16) => [0, 0x8000, 0x3C00, 0x7C00, 0xFC00, 0x7E00, 1, 0x7BFF][r.index(8)],
         Scalar::Float(_) => {
             let known =
                 [0f32, -0.0, 1.0, -1.0, 0.5, f32::INFINITY, f32::NAN, f32::MAX, f32::MIN_POSITIVE, 1e-40];
-            match r.below(12) {
+            match r.index(12) {
                 n if n < known.len() => known[n].to_bits(),
                 10 => old ^ 1 << 31,
-                _ => (r.word() >> 20) as u32,
+                _ => (r.u64() >> 20) as u32,
             }
         }
-        _ => match r.below(8) {
+        _ => match r.index(8) {
             0 => 0,
             1 => 1,
             2 => u32::MAX,
             3 => 1 << 31,
             4 => old.wrapping_add(1),
             5 => old.wrapping_sub(1),
-            6 => old ^ 1 << r.below(32),
-            _ => r.below(64) as u32,
+            6 => old ^ 1 << r.index(32),
+            _ => r.index(64) as u32,
         },
     }
 }
@@ -129,7 +130,7 @@ fn narrowed(s: Scalar, word: u32) -> u32 {
 }
 
 /// A constant is used with another value: in one place, or (where none counts on it) in all.
-pub fn other_constant(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn other_constant(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let places = places(m, &flows);
     let (at, operand) = (0..LOOKS).find_map(|_| {
@@ -150,14 +151,14 @@ pub fn other_constant(m: &mut Module, r: &mut Rng) -> Option<()> {
     Some(())
 }
 
-/// Whether an instruction can stand a second time behind itself.
+/// Whether an instruction can stand a second time after itself.
 pub fn repeats(i: &Inst) -> bool {
     let moves = matches!(i.op, op::PHI | op::VARIABLE | op::LABEL | op::FUNCTION_PARAMETER);
     !moves && !i.is_terminator() && !i.is_merge()
 }
 
 /// An instruction stands there twice; what comes later uses the one or the other.
-pub fn repeat(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn repeat(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let at = *r.of(&places(m, &flows).into_iter().filter(|at| repeats(&m.insts[*at])).collect::<Vec<_>>())?;
     let mut copy = m.insts[at].clone();
@@ -172,7 +173,7 @@ pub fn repeat(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// Some of the uses in a range become those of another value.
-pub fn use_instead(m: &mut Module, r: &mut Rng, range: std::ops::Range<usize>, old: u32, new: u32) {
+pub fn use_instead(m: &mut Module, r: &mut Random, range: std::ops::Range<usize>, old: u32, new: u32) {
     for at in range {
         if !m.insts[at].args.contains(&old) {
             continue;
@@ -186,7 +187,7 @@ pub fn use_instead(m: &mut Module, r: &mut Rng, range: std::ops::Range<usize>, o
 }
 
 /// Something new is computed of a value, and used in its place.
-pub fn compute(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn compute(m: &mut Module, r: &mut Random) -> Option<()> {
     let flows = flow::flows(m);
     let usable = |at: &usize| {
         let i = &m.insts[*at];
@@ -208,7 +209,7 @@ pub fn compute(m: &mut Module, r: &mut Rng) -> Option<()> {
         Some(bool) => flow::values(m, f, at + 1, bool),
         None => vec![],
     };
-    let one_of = |r: &mut Rng, row: &[(u32, table::Of)]| {
+    let one_of = |r: &mut Random, row: &[(u32, table::Of)]| {
         let fit: Vec<u32> = row.iter().filter(|(_, of)| of.takes(scalar)).map(|(o, _)| *o).collect();
         r.of(&fit).copied()
     };
@@ -217,7 +218,7 @@ pub fn compute(m: &mut Module, r: &mut Rng) -> Option<()> {
     let made = match (scalar, select) {
         (_, Some(condition)) => Inst::new(op::SELECT, ty, id, &[condition, old, b]),
         _ if r.once_in(10) => Inst::new(op::COPY_OBJECT, ty, id, &[old]),
-        (Scalar::Float(_), None) => match (set, r.below(6)) {
+        (Scalar::Float(_), None) => match (set, r.index(6)) {
             (Some(set), 0) => {
                 Inst::new(op::EXT_INST, ty, id, &[set, one_of(r, table::EXT_FLOAT_UNARY)?, old])
             }
@@ -242,7 +243,7 @@ pub fn compute(m: &mut Module, r: &mut Rng) -> Option<()> {
 }
 
 /// Another component is taken.
-pub fn other_component(m: &mut Module, r: &mut Rng) -> Option<()> {
+pub fn other_component(m: &mut Module, r: &mut Random) -> Option<()> {
     let all: Vec<usize> = (0..m.insts.len())
         .filter(|at| matches!(m.insts[*at].op, op::VECTOR_SHUFFLE | op::COMPOSITE_EXTRACT))
         .collect();
@@ -255,7 +256,7 @@ pub fn other_component(m: &mut Module, r: &mut Rng) -> Option<()> {
         _ if i.args.len() == 2 => (1, size(&i.args[0]).filter(|n| *n > 1)?),
         _ => return None,
     };
-    let at_word = first + r.below(i.args.len().checked_sub(first).filter(|n| *n > 0)?);
-    m.insts[at].args[at_word] = r.below(n) as u32;
+    let at_word = first + r.index(i.args.len().checked_sub(first).filter(|n| *n > 0)?);
+    m.insts[at].args[at_word] = r.index(n) as u32;
     Some(())
 }

@@ -1,7 +1,7 @@
 //! Mutations that leave SPIR-V's form as it is: instructions are moved, repeated, dropped and taken from elsewhere, and
 //! operands become other ids or small numbers, so that what comes of it goes deeper than the parser.
 
-use crate::Rng;
+use random::Random;
 
 /// Words before the first instruction.
 const HEADER: usize = 5;
@@ -25,16 +25,16 @@ fn instructions(words: &[u32]) -> Option<Vec<usize>> {
 
 /// Changes a module in one to four places; false if there is none.
 pub fn mutate(words: &mut Vec<u32>, room: usize, seed: u64) -> bool {
-    let mut r = Rng(seed);
-    for _ in 0..=r.below(4) {
+    let mut r = Random::new(seed);
+    for _ in 0..=r.index(4) {
         let Some(at) = instructions(words) else { return false };
         if at.len() < 3 {
             return false;
         }
-        let (a, b) = (r.below(at.len() - 1), r.below(at.len() - 1));
+        let (a, b) = (r.index(at.len() - 1), r.index(at.len() - 1));
         let (from, to) = (at[a], at[a + 1]);
         let of = |i: usize| words[at[i]..at[i + 1]].to_vec();
-        match r.below(12) {
+        match r.index(12) {
             0 => drop(words.drain(from..to)),
             1 if words.len() + to - from <= room => {
                 let copy = of(a);
@@ -50,27 +50,27 @@ pub fn mutate(words: &mut Vec<u32>, room: usize, seed: u64) -> bool {
             // Another instruction of the same length.
             3 => {
                 let same: Vec<_> = (0..at.len() - 1).filter(|&i| at[i + 1] - at[i] == to - from).collect();
-                words[from] = words[at[same[r.below(same.len())]]];
+                words[from] = words[at[same[r.index(same.len())]]];
             }
             // Another code: those of arithmetic lie together.
             4 => {
                 words[from] = words[from] & 0xFFFF_0000
-                    | (words[from] & 0xFFFF).wrapping_add(r.below(9) as u32).wrapping_sub(4) & 0xFFFF
+                    | (words[from] & 0xFFFF).wrapping_add(r.index(9) as u32).wrapping_sub(4) & 0xFFFF
             }
             5 if words.len() < room => {
                 words[from] = words[from].wrapping_add(1 << 16);
-                let extra = r.below(words[3].clamp(1, 1 << 16) as usize) as u32;
+                let extra = r.index(words[3].clamp(1, 1 << 16) as usize) as u32;
                 words.insert(to, extra);
             }
             _ if to - from > 1 => {
-                let operand = from + 1 + r.below(to - from - 1);
-                words[operand] = match r.below(8) {
+                let operand = from + 1 + r.index(to - from - 1);
+                words[operand] = match r.index(8) {
                     // An operand of another place: an id of the right kind, as likely as not.
-                    0..4 => words[HEADER + r.below(words.len() - HEADER)],
-                    4 => r.below(64) as u32,
-                    5 => words[operand] ^ 1 << r.below(32),
-                    6 => [0, 1, u32::MAX, 1 << 31, 0x7F80_0000, 0x7FFF_FFFF, 0xFFFF][r.below(7)],
-                    _ => r.below(words[3].clamp(1, 1 << 16) as usize) as u32,
+                    0..4 => words[HEADER + r.index(words.len() - HEADER)],
+                    4 => r.index(64) as u32,
+                    5 => words[operand] ^ 1 << r.index(32),
+                    6 => [0, 1, u32::MAX, 1 << 31, 0x7F80_0000, 0x7FFF_FFFF, 0xFFFF][r.index(7)],
+                    _ => r.index(words[3].clamp(1, 1 << 16) as usize) as u32,
                 };
             }
             _ => {}

@@ -1,4 +1,4 @@
-//! A library for LD_PRELOAD behind ours: of GL's functions that `marks` calls it has those that matter to what becomes of a
+//! A library for LD_PRELOAD after ours: of GL's functions that `marks` calls it has those that matter to what becomes of a
 //! mark, and does with marks what zink of Mesa 25 does. A command buffer without work is not submitted where its batch has
 //! an upload (its `submit_queue` takes each of a batch's command buffers only where that has work): a mark that no
 //! work follows before the batch ends is lost. Mesa 22 keeps it for the next batch.

@@ -10,15 +10,9 @@ use surfaceless::{AVAILABLE, Gl};
 /// A monitor that some thread has just begun.
 static SHARED: AtomicU32 = AtomicU32::new(0);
 
-/// A number that looks like any.
-fn next(state: &mut u32) -> u32 {
-    *state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-    *state >> 8
-}
-
 /// One session after another, none like the one before; the monitors.
 fn sessions(gl: &Gl, seed: u32) -> Vec<u32> {
-    let mut state = seed;
+    let mut random = random::Random::new(seed.into());
     let (mut left, mut all) = (0, vec![]);
     for _ in 0..40 {
         let mut monitor = 0;
@@ -35,7 +29,7 @@ fn sessions(gl: &Gl, seed: u32) -> Vec<u32> {
             gl.draw();
             // Maybe another thread's, or this one's own.
             let mut other = SHARED.load(SeqCst);
-            match next(&mut state) % 6 {
+            match random.u32() % 6 {
                 0 => (gl.delete_monitors)(1, &mut other),
                 1 => (gl.delete_monitors)(1, &mut monitor),
                 2 => {

@@ -53,7 +53,7 @@ struct Ear {
     lost: u64,
 }
 
-/// Read by whoever asks, so that what the GPU had done by then is known; and by a thread, so that it never gets full.
+/// Read at each question, so that what the GPU had done by then is known; and by a thread, so that it never gets full.
 static EAR: Mutex<Option<Ear>> = Mutex::new(None);
 
 /// Begins to read the channel, once; false where that is impossible.

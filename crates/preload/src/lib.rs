@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_void};
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
-/// The function of this name and type that comes behind the library which has this.
+/// The function of this name and type that comes after the library which has this.
 pub struct Next<F> {
     name: &'static CStr,
     found: AtomicPtr<c_void>,

@@ -4,6 +4,7 @@
 
 use ash::vk;
 use machine::shared::Shared;
+use random::Random;
 use raster::draw::{Call, Draw, VertexBuffer, What};
 use raster::geometry::{
     Batch, GeometryContext, Prepared,
@@ -35,11 +36,8 @@ fn main() {
     let seconds = args.next().unwrap_or(2);
 
     // About ten pixels each, anywhere.
-    let mut seed = 1u32;
-    let mut random = || {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (seed >> 8) as f32 / (1 << 24) as f32
-    };
+    let mut r = Random::new(1);
+    let mut random = || r.unit();
     let bytes = triangles as u64 * 3 * 32;
     let memory = DeviceMemory::allocate(texel::for_tests::space(), bytes, 0, false).expect("memory");
     let buffer = Arc::new(Buffer::new(bytes, vk::BufferUsageFlags::VERTEX_BUFFER, Default::default()));

@@ -1,6 +1,6 @@
 //! Graphics: draws through geometry, binning and tiles (design, sections 3 and 5).
 //!
-//! Knows no commands and no queues: whoever executes those hands render passes and draws to [`run::PassRun`].
+//! Knows no commands and no queues: the crate that executes those hands render passes and draws to [`run::PassRun`].
 //!
 //! [`state`] is what a draw is drawn with, [`pass`] what it is drawn to, [`draw`] the draw itself, [`prim`] a primitive
 //! on its way from geometry to tiles.

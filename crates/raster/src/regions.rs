@@ -4,7 +4,7 @@
 //! Regions are the tasks of the main phase, in rows. The first one begins where the render area does, for the application has room for
 //! as many as its extent holds: so do the tiles of such a pass ([`Grid`]). Tiles begin at multiples of four pixels, so of an area that
 //! does not up to three columns or rows at its end may have no region; they count in with their neighbours.
-//! Subpasses that are drawn together, tile by tile, are one physical subpass; addresses behind those of the last one get
+//! Subpasses that are drawn together, tile by tile, are one physical subpass; addresses after those of the last one get
 //! zeros.
 
 use super::layout::Grid;
@@ -37,7 +37,7 @@ pub struct Regions {
     pub rotated: bool,
 }
 
-/// Where values lie behind an address.
+/// Where values lie after an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Regions in a row, and rows.
@@ -60,7 +60,7 @@ impl Layout {
             row_stride: (width as u64 * stride).next_multiple_of(ROW_ALIGNMENT as u64),
         }
     }
-    /// Bytes behind each address.
+    /// Bytes after each address.
     pub fn bytes(&self) -> u64 {
         self.row_stride * self.height as u64
     }

@@ -38,7 +38,7 @@ impl Views {
     pub fn count(self) -> usize {
         (self.0.count_ones() as usize).max(1)
     }
-    /// How manieth view `view` is; of a pass of layers all are the one.
+    /// The index of view `view`; all layers of a pass without views are one.
     pub fn place(self, view: u32) -> usize {
         let before = 1u32.checked_shl(view).unwrap_or(0).wrapping_sub(1);
         (self.0 & before).count_ones() as usize

@@ -527,7 +527,7 @@ mod tests {
         let (mut gpu, m) = (Gpu::default(), model());
         gpu.run(Front::Main, 0, &cores(10, 100), &m);
         gpu.run(Front::Main, 150, &cores(10, 100), &m);
-        // Fifty cycles between them, the rest behind.
+        // Fifty cycles between them, the rest after.
         let ran = gpu.run(Front::Compute, 0, &cores(5, 100), &m);
         assert_eq!(ran, Ran { begin: 100, end: 300, active: 100, blocked: 200, alone: 100, ..ran });
         // Nothing takes no time, but its turn.

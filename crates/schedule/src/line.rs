@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(timer(true), [111, 221]);
     }
 
-    /// The same passes, whose drawing wants five of ten cores, behind a dispatch that has eight of them for a thousand cycles.
+    /// The same passes, whose drawing wants five of ten cores, after a dispatch that has eight of them for a thousand cycles.
     #[test]
     fn a_timer_takes_in_what_the_overlap_costs() {
         let uses = |cores| counters::cost::Uses { cores, ..Default::default() };
@@ -419,7 +419,7 @@ mod tests {
         // Drawing waits for binning; the stream had it from the begin.
         let [binned, drawn] = l.0.pass(&mut l.1, [&job(10), &job(100)], &l.2);
         assert_eq!([of(binned), of(drawn)], [[10, 0], [110, 10]]);
-        // Behind its own kind, a job is in no stream before its turn; behind a barrier, a dispatch waits for what is drawn.
+        // After its own kind, a job is in no stream before its turn; after a barrier, a dispatch waits for what is drawn.
         let [binned, drawn] = l.0.pass(&mut l.1, [&job(10), &job(100)], &l.2);
         assert_eq!([of(binned), of(drawn)], [[10, 0], [100, 0]]);
         l.0.barrier(ALL, ALL);

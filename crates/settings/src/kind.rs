@@ -9,7 +9,7 @@ pub trait Kind {
     fn read(&self, text: &OsStr) -> Option<Self::Value>;
     /// What is allowed, for messages: "must be …".
     fn allowed(&self) -> String;
-    /// What stands behind the `=` in README.
+    /// What stands after the `=` in README.
     fn form(&self) -> String;
     /// Whether such a value is a path.
     fn names_file(&self, _: &Self::Value) -> bool {
@@ -102,7 +102,7 @@ impl Kind for Place {
     }
 }
 
-/// Text of that form, words with bars between them; whoever uses it says more. Where one of them is `file`, what is no other word is a path.
+/// Text of that form, words with bars between them; its user says more. Where one of them is `file`, what is no other word is a path.
 pub struct Text(pub &'static str);
 
 impl Kind for Text {

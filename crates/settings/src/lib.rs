@@ -3,7 +3,7 @@
 //! What a variable says wrongly counts for nothing: its default holds, and `icd` tells [`problems`] when an instance is
 //! made. An empty variable is one that is not set.
 //!
-//! A program that has more rights than whoever started it (set-uid, set-gid, capabilities: `AT_SECURE`, getauxval(3)) does not take the
+//! A program that has more rights than the user who started it (set-uid, set-gid, capabilities: `AT_SECURE`, getauxval(3)) does not take the
 //! names of files from them: it would read and write for them what they may not.
 
 mod interfaces;
@@ -185,7 +185,7 @@ pub enum Log {
     Info,
 }
 
-/// What all variables say. `None`: whoever reads it knows the default.
+/// What all variables say. `None`: the reader of the field knows the default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
     pub threads: Option<NonZeroUsize>,

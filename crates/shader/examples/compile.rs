@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 fn main() {
     let (files, mutations) = modules::arguments();
     let (mut good, mut errors) = (0, BTreeMap::<String, (u32, String)>::new());
-    let mut seed = 1u64;
+    let mut random = random::Random::new(1);
     for path in &files {
         let words = modules::read(path);
         if mutations == 0 {
@@ -27,9 +27,10 @@ fn main() {
             continue;
         }
         for _ in 0..mutations {
-            let w = damaged(&words, &mut seed);
+            let w = damaged(&words, &mut random);
+            let print = random.once_in(2);
             let copy = w.clone();
-            let r = std::panic::catch_unwind(move || compile(&w, seed & 1 << 40 != 0));
+            let r = std::panic::catch_unwind(move || compile(&w, print));
             match r {
                 Ok(list) => good += list.iter().filter(|r| r.1).count(),
                 Err(_) => {

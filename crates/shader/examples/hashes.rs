@@ -9,7 +9,7 @@ mod modules;
 
 use modules::{damaged, entries, options};
 use shader::instrument::{Entry, Form, instrument};
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options, WaveWidth};
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -21,9 +21,9 @@ fn main() {
         let words = modules::read(path);
         let (mut code, mut text) = (DefaultHasher::new(), DefaultHasher::new());
         let mut programs = all(&words, &mut code, &mut text);
-        let mut seed = words.len() as u64;
+        let mut random = random::Random::new(words.len() as u64);
         for _ in 0..mutations {
-            programs += all(&damaged(&words, &mut seed), &mut code, &mut text);
+            programs += all(&damaged(&words, &mut random), &mut code, &mut text);
         }
         println!("{:016x} {:016x} {programs:5} {path}", code.finish(), text.finish());
     }
@@ -62,7 +62,7 @@ fn all(words: &[u32], code: &mut DefaultHasher, text: &mut DefaultHasher) -> u32
                 let binding = |_, b: u32| Some(Binding { in_memory, ..Binding::new(0, b % 64 * 32, 64) });
                 let options = Options {
                     binding: &binding,
-                    width: lanes.map_or(Width::BEST, Width::Lanes),
+                    width: lanes.map_or(WaveWidth::BEST, WaveWidth::Lanes),
                     optimise,
                     ..options(stage, &entry)
                 };

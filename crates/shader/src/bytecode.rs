@@ -239,8 +239,8 @@ pub const DESC_IN_MEMORY: u32 = 2;
 pub const DESC_TEXELS: u32 = 4;
 /// `a` (B64) is the device address at which a buffer begins.
 pub const DESC_ADDRESS: u32 = 8;
-/// `imm` indexes [`Program::given`].
-pub const DESC_GIVEN: u32 = 16;
+/// `imm` indexes [`Program::embedded`].
+pub const DESC_EMBEDDED: u32 = 16;
 /// `imm` indexes [`Program::data`].
 pub const DESC_DATA: u32 = 32;
 
@@ -356,7 +356,7 @@ pub struct Program {
     pub code: Vec<Op>,
     pub images: Vec<ImageCode>,
     /// Descriptors that are part of the pipeline, in the host's form for those in memory.
-    pub given: Vec<[u64; 4]>,
+    pub embedded: Vec<[u64; 4]>,
     /// What its probes tell of ([`crate::ir::Shader::sites`]).
     pub sites: Vec<Site>,
     /// Buffers of words that it only reads.
@@ -390,7 +390,7 @@ pub struct Program {
     pub blocks: Vec<BlockRange>,
     pub files: Vec<String>,
     pub profile: crate::cost::Profile,
-    /// The same, as whoever runs it has made it quicker.
+    /// The same, as the engine has made it faster.
     pub compiled: Compiled,
 }
 
@@ -449,7 +449,7 @@ impl Program {
             workgroup: [1; 3],
             code: vec![],
             images: vec![],
-            given: vec![],
+            embedded: vec![],
             sites: vec![],
             data: vec![],
             units: 0,

@@ -2,7 +2,7 @@
 //! few lines.
 //!
 //! Constants and inputs that no line defines are made where they are read. Numbers that no line defines are left out:
-//! whoever reads them is told by [`crate::verify`].
+//! [`crate::verify`] tells their reader.
 
 use crate::interface::{At, DepthMode, Varying};
 use crate::ir::*;
@@ -132,7 +132,7 @@ impl<'a> Words<'a> {
             "heap" => DescriptorSource::Heap(self.one_of(&HEAPS)?),
             "bytes" => DescriptorSource::HeapBytes(self.one_of(&HEAPS)?),
             "address" => DescriptorSource::Address,
-            "given" => DescriptorSource::Given(self.number()?),
+            "embedded" => DescriptorSource::Embedded(self.number()?),
             "data" => DescriptorSource::Data(self.number()?),
             other => return Err(format!("`{other}` is no source of descriptors")),
         })

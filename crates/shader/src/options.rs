@@ -37,7 +37,7 @@ pub enum Heap {
 }
 
 impl Heap {
-    /// The tables that are the heaps' memory, in their order: behind those of sets.
+    /// The tables that are the heaps' memory, in their order: after those of sets.
     pub const FIRST_TABLE: u32 = DYNAMIC_TABLE + 1;
 }
 
@@ -76,7 +76,7 @@ pub enum Mapping {
     PushData(u32),
     /// The address in push data at this offset.
     PushAddress(u32),
-    /// The address that lies `offset` bytes behind the one in push data at `push`.
+    /// The address that lies `offset` bytes after the one in push data at `push`.
     IndirectAddress { push: u32, offset: u32 },
 }
 
@@ -97,7 +97,7 @@ pub enum HeapIndex {
     None,
     /// The word of push data at this offset.
     Push(u32),
-    /// The word `offset` bytes behind the address in push data at `push`.
+    /// The word `offset` bytes after the address in push data at `push`.
     Indirect { push: u32, offset: u32 },
     /// As many words further on as the element says.
     IndirectArray { push: u32, offset: u32 },
@@ -125,19 +125,41 @@ pub struct Options<'a> {
     /// Bytes of push constants that may be read.
     pub push_bytes: u32,
     /// How many lanes a wave has.
-    pub width: Width,
-    /// What the machine says of itself to VK_ARM_shader_core_builtins.
-    pub machine: Machine,
+    pub width: WaveWidth,
+    /// The modelled GPU as VK_ARM_shader_core_builtins describes it to shaders.
+    pub cores: ShaderCores,
     /// Probes are added, which tell the machine of every access ([`crate::pass::probe`]).
     pub sanitize: bool,
     /// A switch to look at the code as translated (for tests and for blame).
     pub optimise: bool,
 }
 
+impl<'a> Options<'a> {
+    /// Nothing specialised, descriptors in sets, 256 bytes of push constants, the best width, and all optimisations.
+    pub fn new(
+        stage: Stage,
+        entry: &'a str,
+        binding: &'a dyn Fn(u32, u32) -> Option<Binding>,
+    ) -> Options<'a> {
+        Options {
+            stage,
+            entry,
+            spec: &[],
+            binding,
+            mapping: None,
+            push_bytes: 256,
+            width: WaveWidth::BEST,
+            cores: ShaderCores::default(),
+            sanitize: false,
+            optimise: true,
+        }
+    }
+}
+
 /// How many lanes a wave has. Which quads share a warp and in which order modelled caches are asked depend on it, so counts do
 /// too: it must follow from the shader alone, on every host and with every setting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Width {
+pub enum WaveWidth {
     /// This many: 64, 128 or 256.
     Lanes(u32),
     /// The widest wave whose varying registers stay within a budget.
@@ -153,31 +175,31 @@ pub struct Budget {
     pub relowered: u32,
 }
 
-impl Width {
+impl WaveWidth {
     /// Few registers are in use at a time, so a wide wave's cost less as they spill into L2 than a narrow wave's ops cost in
     /// dispatch, if they are interpreted (`large`, 105 slots: 6 % misses at 256 lanes). Compiled code dispatches less: there the cache
     /// counts for more (`med`, 92 slots: 128 lanes take four fifths of the time of 256). Most code that matters is compiled.
-    pub const BEST: Width = Width::ByRegisters(Budget { bytes: 80 << 10, relowered: 192 << 10 });
+    pub const BEST: WaveWidth = WaveWidth::ByRegisters(Budget { bytes: 80 << 10, relowered: 192 << 10 });
 
     /// The most lanes that it may come to.
     pub fn widest(self) -> u32 {
         match self {
-            Width::Lanes(lanes) => lanes,
-            Width::ByRegisters(_) => 256,
+            WaveWidth::Lanes(lanes) => lanes,
+            WaveWidth::ByRegisters(_) => 256,
         }
     }
 }
 
 /// Shader cores of the modelled GPU, and warps that one holds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Machine {
+pub struct ShaderCores {
     pub cores: u32,
     pub warps: u32,
 }
 
-impl Default for Machine {
-    fn default() -> Machine {
-        Machine { cores: 1, warps: 1 }
+impl Default for ShaderCores {
+    fn default() -> ShaderCores {
+        ShaderCores { cores: 1, warps: 1 }
     }
 }
 

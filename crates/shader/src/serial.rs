@@ -1,4 +1,4 @@
-//! Programs as bytes, for pipeline caches. The form belongs to one build of the driver: whoever stores it stores a
+//! Programs as bytes, for pipeline caches. The form belongs to one build of the driver: the code that stores it stores a
 //! version and a checksum with it. Anyone may write such bytes, so what is read goes through the check of finished programs.
 
 use crate::bytecode::{BlockRange, Code, Compiled, ImageCode, Op, Program, Reg};
@@ -172,7 +172,7 @@ structs! {
     RayIo { words, incoming, attribute }
     StageIo { inputs, geometry, tessellation, mesh, ray, feedback }
     Program {
-        stage, interface, outputs, lanes, workgroup, code, images, given, sites, data, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
+        stage, interface, outputs, lanes, workgroup, code, images, embedded, sites, data, units, handles, consts, inputs, prologue, shared_bytes, scratch_words, zeroed,
         queries,
         packed, multi_wave, keeps_denormals, quad_derivatives, blocks, files, profile, compiled,
     }
@@ -355,7 +355,7 @@ mod tests {
                 residency: reg,
                 half: true,
             }],
-            given: vec![[1, 2, 3, u64::MAX]],
+            embedded: vec![[1, 2, 3, u64::MAX]],
             sites: vec![Site {
                 binding: Some((1, 2)),
                 undefined: Some(Undefined::Shift),

@@ -85,7 +85,7 @@ pub struct Geometry {
     pub invocations: u32,
     /// Vertices an invocation may emit.
     pub max_vertices: u32,
-    /// Scalars of an emitted vertex, a word each; behind them is the word of [`STARTS`] and the stream.
+    /// Scalars of an emitted vertex, a word each; after them is the word of [`STARTS`] and the stream.
     pub outputs: Vec<EmittedScalar>,
     /// First word of the first emitted vertex.
     pub ring: u32,

@@ -149,14 +149,12 @@ impl Ancestors {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use random::Random;
 
     #[test]
     fn trees_say_what_walks_say() {
-        let mut seed = 7u32;
-        let mut next = || {
-            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-            seed >> 16
-        };
+        let mut r = Random::new(7);
+        let mut next = || r.u32() >> 16;
         for n in [1usize, 2, 3, 7, 8, 33, 100] {
             let mut tree = MinTree::new(n);
             let mut list = vec![u32::MAX; n];

@@ -2,7 +2,7 @@
 
 use shader::Module;
 use shader::ir::Stage;
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -51,18 +51,7 @@ fn creation_asks_for_little_memory() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/kernels/large.spv");
     let words = shader::words(&std::fs::read(path).expect("the bench's kernel"));
     let binding = |_: u32, b: u32| Some(Binding::new(0, 32 * b, 1));
-    let options = Options {
-        stage: Stage::Compute,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        mapping: None,
-        push_bytes: 0,
-        width: Width::BEST,
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
-    };
+    let options = Options::new(Stage::Compute, "main", &binding);
     let bytes = 4 * words.len();
     let (module, parsing) = asked(|| Module::parse(words).expect("parses"));
     // What finds ids and decorations, beside the words, which are not copied.

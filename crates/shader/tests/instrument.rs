@@ -295,24 +295,13 @@ fn a_taken_binding_is_an_error() {
 /// A mark changes nothing for a compiler that does not know it: the program is the same.
 #[test]
 fn atomics_compile() {
-    use shader::options::{Binding, Options, Width};
+    use shader::options::{Binding, Options};
     let binding = |_, b| Some(Binding::new(0, 32 * b, 4));
     for name in ["trips.1.0.spv", "trips.1.6.spv", "trips.debug.spv"] {
         for (form, f) in FORMS {
             let made = make(name, f);
             let m = Module::parse(&made.words).expect("parses");
-            let o = Options {
-                stage: shader::ir::Stage::Compute,
-                entry: "main",
-                spec: &[],
-                binding: &binding,
-                mapping: None,
-                push_bytes: 0,
-                width: Width::BEST,
-                machine: Default::default(),
-                sanitize: false,
-                optimise: true,
-            };
+            let o = Options::new(shader::ir::Stage::Compute, "main", &binding);
             shader::compile(&m, &o).unwrap_or_else(|e| panic!("{name} {form}: {e}"));
         }
     }

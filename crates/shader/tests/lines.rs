@@ -22,18 +22,7 @@ fn module(name: &str) -> Module {
 
 fn compile(m: &Module, optimise: bool) -> Program {
     let binding = |_, b| Some(Binding::new(0, 32 * b, 4));
-    let options = Options {
-        stage: shader::ir::Stage::Compute,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        mapping: None,
-        push_bytes: 8,
-        width: shader::options::Width::BEST,
-        machine: Default::default(),
-        sanitize: false,
-        optimise,
-    };
+    let options = Options { optimise, ..Options::new(shader::ir::Stage::Compute, "main", &binding) };
     shader::compile(m, &options).unwrap()
 }
 

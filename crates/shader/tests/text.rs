@@ -61,7 +61,7 @@ fn sources_of_descriptors_read_back() {
         ("heap Resources", Heap(shader::options::Heap::Resources)),
         ("bytes Resources", HeapBytes(shader::options::Heap::Resources)),
         ("address", Address),
-        ("given 2", Given(2)),
+        ("embedded 2", Embedded(2)),
         ("data 1", Data(1)),
     ] {
         let line = format!("    %0: B64 = descriptor {text}[0]\n");

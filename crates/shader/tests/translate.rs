@@ -4,8 +4,9 @@
 #[allow(dead_code, reason = "others use the rest")]
 mod modules;
 
+use random::Random;
 use shader::ir::{Bin, Inst, Shader, Stage, Tri};
-use shader::options::{Binding, Error, Options, Width};
+use shader::options::{Binding, Error, Options};
 use shader::{Module, build::build, compile, verify::verify};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -33,18 +34,7 @@ fn stage(name: &str) -> Stage {
 }
 
 fn options<'a>(name: &str, spec: &'a [(u32, u64)]) -> Options<'a> {
-    Options {
-        stage: stage(name),
-        entry: "main",
-        spec,
-        binding: &binding,
-        mapping: None,
-        push_bytes: 256,
-        width: Width::BEST,
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
-    }
+    Options { spec, ..Options::new(stage(name), "main", &binding) }
 }
 
 fn translate(name: &str, spec: &[(u32, u64)]) -> Shader {
@@ -196,44 +186,30 @@ fn an_unknown_entry_point_is_an_error() {
     assert!(matches!(build(&m, &o), Err(Error::Invalid { .. })));
 }
 
-/// xorshift64*
-struct Rng(u64);
-impl Rng {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-    fn below(&mut self, n: usize) -> usize {
-        (self.next() >> 33) as usize % n.max(1)
-    }
-}
-
-fn mutate(words: &mut Vec<u32>, rng: &mut Rng) {
+fn mutate(words: &mut Vec<u32>, rng: &mut Random) {
     let n = words.len();
-    match rng.below(10) {
-        0 => words.truncate(rng.below(n)),
+    match rng.index(10) {
+        0 => words.truncate(rng.index(n)),
         1 => {
-            words.swap(rng.below(n), rng.below(n));
+            words.swap(rng.index(n), rng.index(n));
         }
         2 => {
-            let (a, b) = (rng.below(n), rng.below(n));
+            let (a, b) = (rng.index(n), rng.index(n));
             words[a] = words[b];
         }
         3 => {
-            words.remove(rng.below(n));
+            words.remove(rng.index(n));
         }
-        4 => words[rng.below(n)] = rng.next() as u32,
-        5 => words[rng.below(n)] ^= 1 << rng.below(32),
+        4 => words[rng.index(n)] = rng.u32(),
+        5 => words[rng.index(n)] ^= 1 << rng.index(32),
         // Most words are ids and small numbers: nearby ones do the harm.
         _ => {
-            let at = 5 + rng.below(n - 5);
-            words[at] = match rng.below(4) {
+            let at = 5 + rng.index(n - 5);
+            words[at] = match rng.index(4) {
                 0 => words[at].wrapping_add(1),
                 1 => words[at].wrapping_sub(1),
-                2 => rng.below(words[3] as usize) as u32,
-                _ => words[at] & 0xFFFF_0000 | rng.below(512) as u32,
+                2 => rng.index(words[3] as usize) as u32,
+                _ => words[at] & 0xFFFF_0000 | rng.index(512) as u32,
             };
         }
     }
@@ -244,12 +220,12 @@ fn mutate(words: &mut Vec<u32>, rng: &mut Rng) {
 fn mutated_modules_never_panic() {
     let count: usize = std::env::var("TUFF_FUZZ_COUNT").ok().and_then(|s| s.parse().ok()).unwrap_or(5000);
     let all: Vec<_> = modules().into_iter().filter(|m| m.1.len() < 20_000).collect();
-    let mut rng = Rng(0x5EED_1234_5678_9ABC);
+    let mut rng = Random::new(0x5EED_1234_5678_9ABC);
     let (mut built, mut refused) = (0, 0);
     for k in 0..count {
         let (name, words) = &all[k % all.len()];
         let mut words = words.clone();
-        for _ in 0..1 + rng.below(3) {
+        for _ in 0..1 + rng.index(3) {
             if words.len() > 8 {
                 mutate(&mut words, &mut rng);
             }

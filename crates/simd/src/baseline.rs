@@ -48,7 +48,7 @@ unsafe fn line(from: *const u8, to: *mut u8) {
     }
 }
 
-/// Ends what [`stream`] began: whoever sees a later store sees these too.
+/// Ends what [`stream`] began: code that sees a later store sees these too.
 pub fn streamed() {
     #[cfg(target_arch = "x86_64")]
     // SAFETY: every x86-64 CPU has it.

@@ -218,7 +218,7 @@ pub trait Simd: Copy + 'static {
     /// a > b, unsigned.
     fn ugt(self, a: Self::I, b: Self::I) -> Self::M;
     fn isel(self, m: Self::M, a: Self::I, b: Self::I) -> Self::I;
-    /// Writes the lanes in `m` one after the other; of the 64 bytes at `p` (any alignment), what lies behind them is whatever.
+    /// Writes the lanes in `m` one after the other; of the 64 bytes at `p` (any alignment), what lies after them is whatever.
     unsafe fn istore_packed(self, p: *mut u8, m: Self::M, a: Self::I);
     /// Lane i = a[idx[i] mod 16].
     fn ishuffle(self, a: Self::I, idx: Self::I) -> Self::I;

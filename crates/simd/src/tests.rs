@@ -1,6 +1,7 @@
 //! Operations on every level, against single lanes.
 
 use super::*;
+use random::Random;
 
 fn quads_body<S: Simd>(s: S) {
     // The last three end where memory that may be read does.
@@ -408,11 +409,8 @@ fn a_form_is_that_of_its_level() {
 }
 
 fn blended_body<S: Simd>(s: S) {
-    let mut seed = 7u32;
-    let mut next = || {
-        seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-        seed >> 16
-    };
+    let mut r = Random::new(7);
+    let mut next = || r.u32() >> 16;
     for _ in 0..50 {
         let pixels: [[u8; 4]; 16] = std::array::from_fn(|_| std::array::from_fn(|_| next() as u8));
         // Terms of 0 to 255 · 128, factors of 0 to 32767; some of them the ends.
@@ -440,11 +438,8 @@ fn pixels_of_bytes_are_blended() {
 }
 
 fn steps_body<S: Steps>(s: S) {
-    let mut seed = 3u32;
-    let mut next = |n: u32| {
-        seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-        (seed >> 8) % n
-    };
+    let mut r = Random::new(3);
+    let mut next = |n: u32| r.below(n);
     for round in 0..200 {
         let near = [8, 300, 5000][round % 3];
         let (first, stride) = (next(near), next(3) * 4);

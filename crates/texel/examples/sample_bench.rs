@@ -4,6 +4,7 @@
 //! `sample_bench [--times N] [name …]`: `r8`, `rg8`, `rgba8`, `srgb8`, `rgba16f`, `r32f`, `rgba8-mips`, …
 
 use ash::vk;
+use random::Random;
 use simd::rows::{ImageRows, Rows};
 use std::time::Instant;
 use texel::for_tests::{bound_image, fill, info_2d, plain};
@@ -63,11 +64,8 @@ fn main() {
         info.mip_levels = if way == Way::Mips { SIDE.ilog2() + 1 } else { 1 };
         let image = bound_image(&info);
         // (No infinities or NaN as floats of 16 or 32 bits.)
-        let mut state = 1u32;
-        let mut byte = || {
-            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
-            (state >> 24) as u8
-        };
+        let mut r = Random::new(1);
+        let mut byte = || r.u32() as u8;
         for level in 0..info.mip_levels {
             let blocks = image
                 .surface(vk::ImageAspectFlags::COLOR | vk::ImageAspectFlags::DEPTH, level)

@@ -14,8 +14,8 @@ simd::walk! {
     "format::kernels::load16_at" => warps_are_their_texels;
     "format::block::packed::decoder" => packed_texels_are_the_decoded_ones;
     "format::block::gather::gather_at" => texels_of_blocks_anywhere;
-    "sample::wide::run", "sample::fast::warp", "sample::fast::wave", "sample::fast::near",
-    "sample::fast::reads", "sample::fast::any::load", "sample::fast::any::filter", "sample::fast::any::apart",
+    "sample::wide::run", "sample::fast::forms::warp", "sample::fast::forms::wave", "sample::fast::forms::near",
+    "sample::fast::forms::reads", "sample::fast::any::load", "sample::fast::any::filter", "sample::fast::any::apart",
     "sample::fast::any::cover", "sample::fast::any::levels", "sample::fast::any::taps",
     "sample::fast::any::gather", "sample::fast::any::solid", "sample::fast::any::fetch",
     "sample::fast::any::one" => kernels_agree_with_the_general_path;
@@ -28,6 +28,6 @@ simd::walk! {
     "format::wave::encode" => steps_are_their_texels;
     "transfer::halve::row", "transfer::scaled::decode", "transfer::scaled::across", "transfer::scaled::down" => rows_are_their_texels;
     "transfer::means::row" => means_are_those_of_texels;
-    "sample::fast::lines" => lines_of_large_images;
-    "sample::fast::missing" => waves_sample_blocks_as_rows;
+    "sample::fast::forms::lines" => lines_of_large_images;
+    "sample::fast::forms::missing" => waves_sample_blocks_as_rows;
 }

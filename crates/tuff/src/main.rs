@@ -11,6 +11,7 @@ mod diff;
 mod gl;
 mod info;
 mod instrument;
+mod junit;
 mod offline;
 mod overhead;
 mod pages;

@@ -27,7 +27,7 @@ fn examples(help: &str) -> Vec<Vec<String>> {
     let (_, after) = help.split_once("Examples:\n").unwrap_or_default();
     let lines = after.lines().take_while(|l| l.starts_with("  ")).map(str::trim).collect::<Vec<_>>();
     let lines = lines.join("\n").replace("\\\n", "");
-    // What stands far behind a command is about it.
+    // What stands far after a command is about it.
     let commands = lines.lines().filter_map(|l| l.split("   ").next());
     let commands = commands.flat_map(|l| l.split("&&")).filter_map(|l| l.split('|').next());
     let own = |line: &str| {

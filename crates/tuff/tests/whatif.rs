@@ -1,5 +1,6 @@
 //! `tuff whatif` beside real runs: what a capture says of another model is what a program takes on it.
 
+use random::Random;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -211,11 +212,8 @@ fn a_capture_does_not_depend_on_the_host() {
         &[("TUFF_JIT", "0")],
     ];
     // A generator of random numbers for the pauses: of up to 60 ms, before each request.
-    let mut random = 1u64;
-    let mut pause = || {
-        random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (random >> 33) % 60
-    };
+    let mut r = Random::new(1);
+    let mut pause = || r.below(60);
     let mut first: Option<(String, Value)> = None;
     for (n, settings) in rows.iter().enumerate() {
         let to = at.join(n.to_string()).to_str().unwrap().to_string();

@@ -116,7 +116,7 @@ pub(crate) struct Setup<'a> {
 }
 
 impl Setup<'_> {
-    /// Bytes of a program's register file. A program's check goes by registers' first units: behind the program's units lie as
+    /// Bytes of a program's register file. A program's check goes by registers' first units: after the program's units lie as
     /// many as the widest register has, so that no warp of any leaves the file.
     pub fn register_bytes(p: &Program) -> usize {
         (p.units as usize + WIDEST) * UNIT_BYTES
@@ -192,7 +192,7 @@ impl Setup<'_> {
             arena: self.arena,
             images: p.images.as_ptr(),
             program: p,
-            given: p.given.as_ptr(),
+            embedded: p.embedded.as_ptr(),
             data: p.data.as_ptr(),
             // SAFETY: the caller's.
             host: unsafe { HostRef::new(self.host) },

@@ -152,8 +152,8 @@ pub struct State {
     pub images: *const ImageCode,
     /// What the wave runs.
     pub program: *const shader::bytecode::Program,
-    /// [`shader::bytecode::Program::given`]
-    pub given: *const [u64; 4],
+    /// [`shader::bytecode::Program::embedded`]
+    pub embedded: *const [u64; 4],
     /// [`shader::bytecode::Program::data`]
     pub data: *const shader::data::Data,
     pub host: HostRef,

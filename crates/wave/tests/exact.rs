@@ -2,6 +2,7 @@
 //! operands, dead warps.
 
 use crate::one_op::*;
+use random::Random;
 use shader::bytecode::{Code, Op};
 use shader::eval;
 use shader::ir::{Bin, Tri, Ty, Un};
@@ -245,41 +246,41 @@ const SPECIAL32: [u32; 44] = [
     0x3380_0000,
 ];
 
-fn sample(rng: &mut Rng, ty: Ty) -> u64 {
+fn sample(rng: &mut Random, ty: Ty) -> u64 {
     let pick = rng.below(8);
     match ty {
-        Bool => rng.next() >> 40 & 1,
+        Bool => rng.u64() >> 40 & 1,
         B64 => match pick {
             0 | 1 => {
                 let f = f32::from_bits(SPECIAL32[rng.below(44) as usize]) as f64;
-                f.to_bits().wrapping_add(rng.below(3)).wrapping_sub(1)
+                f.to_bits().wrapping_add(rng.below(3).into()).wrapping_sub(1)
             }
             2 => SPECIAL32[rng.below(44) as usize] as i32 as i64 as u64,
             3 => (SPECIAL32[rng.below(44) as usize] as u64) << 32 | SPECIAL32[rng.below(44) as usize] as u64,
             // near the edges of f16 and f32
             4 => {
-                f64::from_bits((1023 - 27 + rng.below(46)) << 52 | rng.next() >> 12).to_bits()
-                    | rng.next() << 63
+                f64::from_bits(u64::from(1023 - 27 + rng.below(46)) << 52 | rng.u64() >> 12).to_bits()
+                    | rng.u64() << 63
             }
-            5 => ((rng.next() as i64 >> 50) as f64 * 0.5).to_bits(),
-            6 => f64::from_bits(rng.below(2) << 52 | rng.next() >> 12 | rng.next() << 63).to_bits(),
-            _ => rng.next(),
+            5 => ((rng.u64() as i64 >> 50) as f64 * 0.5).to_bits(),
+            6 => f64::from_bits(u64::from(rng.below(2)) << 52 | rng.u64() >> 12 | rng.u64() << 63).to_bits(),
+            _ => rng.u64(),
         },
         _ => match pick {
             0 | 1 => SPECIAL32[rng.below(44) as usize] as u64,
-            2 => rng.below(70),
+            2 => rng.below(70).into(),
             3 => (rng.below(200) as i32 - 100) as u32 as u64,
             4 => ((rng.below(2000) as f32 - 1000.0) * 0.25).to_bits() as u64,
             5 => {
-                (f32::from_bits((100 + rng.below(50) as u32) << 23 | rng.next() as u32 >> 9).to_bits()
-                    | (rng.next() as u32) << 31) as u64
+                (f32::from_bits((100 + rng.below(50)) << 23 | rng.u64() as u32 >> 9).to_bits()
+                    | (rng.u64() as u32) << 31) as u64
             }
-            _ => rng.next() as u32 as u64,
+            _ => rng.u64() as u32 as u64,
         },
     }
 }
 
-fn run(level: Level, sig: &Sig, lanes: usize, uniform: u32, live: u32, rng: &mut Rng) {
+fn run(level: Level, sig: &Sig, lanes: usize, uniform: u32, live: u32, rng: &mut Random) {
     let mut b = Bench::new(lanes);
     b.live = live;
     let n = sig.args.len();
@@ -362,13 +363,13 @@ fn run(level: Level, sig: &Sig, lanes: usize, uniform: u32, live: u32, rng: &mut
 fn all(which: fn(&Any) -> bool) {
     let sigs: Vec<Sig> = table().0.into_iter().filter(|sig| which(&sig.op)).collect();
     assert!(!sigs.is_empty());
-    let mut rng = Rng(0x1234_5678_9ABC_DEF1);
+    let mut rng = Random::new(0x1234_5678_9ABC_DEF1);
     for level in levels() {
         for sig in &sigs {
             for round in 0..24 {
                 for uniform in 0..1 << sig.args.len() {
                     run(level, sig, 256, uniform, 0xFFFF, &mut rng);
-                    let live = rng.next() as u32 & 0xFFFF | 1 << (round & 15);
+                    let live = rng.u64() as u32 & 0xFFFF | 1 << (round & 15);
                     run(level, sig, 256, uniform, live, &mut rng);
                     run(level, sig, 64, uniform, 0xF, &mut rng);
                     run(level, sig, 128, uniform, 0xFF, &mut rng);
@@ -401,13 +402,13 @@ fn the_rest_is_known() {
 /// Where denormals are flushed all levels have the same bits too, whatever an op makes of them.
 #[test]
 fn flushed_denormals_are_alike_on_all_levels() {
-    let mut rng = Rng(0x0F1A_54ED_9ABC_DEF1);
-    let denormal = |rng: &mut Rng, ty: Ty| match (rng.below(3), ty) {
-        (0, B32) => rng.next() & 0x807F_FFFF,
-        (0, B64) => rng.next() & 0x800F_FFFF_FFFF_FFFF,
+    let mut rng = Random::new(0x0F1A_54ED_9ABC_DEF1);
+    let denormal = |rng: &mut Random, ty: Ty| match (rng.below(3), ty) {
+        (0, B32) => rng.u64() & 0x807F_FFFF,
+        (0, B64) => rng.u64() & 0x800F_FFFF_FFFF_FFFF,
         // Around the least normal number, the results of a subtraction or a product.
-        (1, B32) => rng.next() & 0x80FF_FFFF,
-        (1, B64) => rng.next() & 0x803F_FFFF_FFFF_FFFF,
+        (1, B32) => rng.u64() & 0x80FF_FFFF,
+        (1, B64) => rng.u64() & 0x803F_FFFF_FFFF_FFFF,
         _ => sample(rng, ty),
     };
     let widest = levels().pop().expect("a level");

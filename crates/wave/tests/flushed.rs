@@ -1,15 +1,16 @@
 //! The functions' bits where denormals are zeros (MXCSR's FTZ and DAZ, as waves of shaders may have it): the same on every level.
 
 use crate::one_op::*;
+use random::Random;
 use shader::bytecode::{Code, Op};
 use shader::ir::{Bin, Ty, Un};
 use wave::flush::Mode;
 
 /// Any float, every other of them about the edges: of denormals, of what functions overflow at, 1 and 0.
-fn sample(rng: &mut Rng) -> u32 {
+fn sample(rng: &mut Random) -> u32 {
     let edges =
         [0u32, 0x0080_0000, 0x3F80_0000, 0x42B0_0000, 0x4300_0000, 0x4316_0000, 0x4800_0000, 0x7F80_0000];
-    let any = rng.next();
+    let any = rng.u64();
     if any & 1 == 0 {
         return (any >> 32) as u32;
     }
@@ -19,7 +20,7 @@ fn sample(rng: &mut Rng) -> u32 {
 
 fn alike(op: Op, name: &str) {
     let mut b = Bench::new(256);
-    let mut rng = Rng(0x1234_5678_9ABC_DEF1);
+    let mut rng = Random::new(0x1234_5678_9ABC_DEF1);
     for _ in 0..400 {
         let x: [[u32; 256]; 2] = std::array::from_fn(|_| std::array::from_fn(|_| sample(&mut rng)));
         for i in 0..256 {

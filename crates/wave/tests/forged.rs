@@ -26,7 +26,7 @@ fn what_the_check_lets_through_stays_within_its_memory() {
     let mut memory = engine::Memory::new();
     let mut counts = changed::Counts::default();
     for n in 0..CHANGES {
-        let mut r = mutate::Rng(n.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
+        let mut r = random::Random::new(n.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         let (name, p) = &programs[n as usize % programs.len()];
         counts.one(p, &mut memory, &mut r).unwrap_or_else(|e| panic!("change {n}: {name}: {e}"));
     }

@@ -1,6 +1,7 @@
 //! Comparisons with the condition in their code, and those that compute an operand, against the general ones.
 
 use crate::one_op::*;
+use random::Random;
 use shader::bytecode::{BEFORE_LEFT, Before, Code, Op, Reg};
 use shader::ir::{Bin, Tri, Ty};
 use simd::Level;
@@ -13,12 +14,12 @@ const BINS: [Bin; 10] =
 const COMPUTED: u16 = 64;
 const MASKS: [u16; 2] = [80, 81];
 
-fn sample(rng: &mut Rng) -> u32 {
+fn sample(rng: &mut Random) -> u32 {
     const SPECIAL: [u32; 8] =
         [0, 0x8000_0000, 1, 0x3F80_0000, 0xBF80_0000, 0x7F80_0000, 0x7FC0_0000, 0xFFFF_FFFF];
     match rng.below(3) {
         0 => SPECIAL[rng.below(8) as usize],
-        1 => rng.below(3) as u32,
+        1 => rng.below(3),
         _ => ((rng.below(16) as f32 - 8.0) * 0.5).to_bits(),
     }
 }
@@ -47,15 +48,15 @@ fn outcome(level: Level, b: &mut Bench, op: Op, exec: &[u16; 32]) -> Outcome {
     (at, live, exec, bytes.collect())
 }
 
-fn run(level: Level, kind: Code, e: u16, lanes: usize, rng: &mut Rng) {
+fn run(level: Level, kind: Code, e: u16, lanes: usize, rng: &mut Random) {
     let before = Before::of(e);
     let mut b = Bench::new(lanes);
     let all = ((1u64 << (lanes / 16)) - 1) as u32;
-    b.live = if rng.below(2) == 0 { all } else { (rng.next() as u32 & all).max(1) };
+    b.live = if rng.below(2) == 0 { all } else { (rng.u64() as u32 & all).max(1) };
     let mut exec = [0u16; 32];
     for (w, x) in exec.iter_mut().enumerate().take(lanes / 16) {
         if b.live >> w & 1 != 0 {
-            *x = if rng.below(2) == 0 { 0xFFFF } else { (rng.next() >> 20) as u16 | 1 };
+            *x = if rng.below(2) == 0 { 0xFFFF } else { (rng.u64() >> 20) as u16 | 1 };
         }
     }
     let n = match before {
@@ -76,7 +77,7 @@ fn run(level: Level, kind: Code, e: u16, lanes: usize, rng: &mut Rng) {
     }
     for m in MASKS {
         for lane in 0..256 {
-            b.set(Ty::Bool, m as usize, lane, rng.next() >> 30 & 1);
+            b.set(Ty::Bool, m as usize, lane, rng.u64() >> 30 & 1);
         }
     }
     let reg = |i: usize| if i < n { operand(16 * i as u16, uniform >> i & 1 != 0) } else { Reg::NONE };
@@ -111,7 +112,7 @@ fn run(level: Level, kind: Code, e: u16, lanes: usize, rng: &mut Rng) {
 
 #[test]
 fn conditions_in_the_code() {
-    let mut rng = Rng(0x0DDB_1A5E_5BAD_5EED);
+    let mut rng = Random::new(0x0DDB_1A5E_5BAD_5EED);
     for level in levels() {
         for kind in [Code::CMP_SPLIT, Code::CMP_PARK, Code::CMP_SPLIT_RARE] {
             let plain = BINS.iter().map(|b| *b as u16);

@@ -1,7 +1,8 @@
 //! Compiled segments leave what interpreted ops do: random ones, on every level that code is made for.
 
-use crate::common::lab::{Lab, Rng, Unit};
+use crate::common::lab::{Lab, Unit, masks};
 use crate::common::{Asm, TestHost};
+use random::Random;
 use shader::bytecode::{Code, Op, Program, Reg};
 use shader::ir::{Bin, ReduceOp, Tri, Ty, Un};
 use simd::Level;
@@ -120,7 +121,7 @@ struct Registers {
 }
 
 impl Registers {
-    fn any(&self, r: &mut Rng, t: T) -> Reg {
+    fn any(&self, r: &mut Random, t: T) -> Reg {
         let i = r.below(EACH as u32) as usize;
         match t {
             B => self.bools[i],
@@ -130,7 +131,7 @@ impl Registers {
     }
 }
 
-fn float(r: &mut Rng) -> u32 {
+fn float(r: &mut Random) -> u32 {
     match r.below(8) {
         0 => [0, 0x8000_0000, 0x7F80_0000, 0xFF80_0000, 0x7FC0_0000, 1, 0x7F7F_FFFF, 0x3F80_0000]
             [r.below(8) as usize],
@@ -139,17 +140,17 @@ fn float(r: &mut Rng) -> u32 {
     }
 }
 
-fn double(r: &mut Rng) -> u64 {
+fn double(r: &mut Random) -> u64 {
     match r.below(8) {
         0 => (f64::from(f32::from_bits(float(r)))).to_bits(),
-        1 => r.next(),
+        1 => r.u64(),
         // Halves of integers, some beyond those that there are of 64 bits.
-        2 => (((r.next() as i64) >> r.below(60)) as f64 * [0.5, 4.0][r.below(2) as usize]).to_bits(),
-        _ => ((r.next() as i64 as f64) / 65536.0 / 65536.0 / 1024.0).to_bits(),
+        2 => (((r.u64() as i64) >> r.below(60)) as f64 * [0.5, 4.0][r.below(2) as usize]).to_bits(),
+        _ => ((r.u64() as i64 as f64) / 65536.0 / 65536.0 / 1024.0).to_bits(),
     }
 }
 
-/// Registers that a branch writes and nobody behind it reads, of each kind.
+/// Registers that a branch writes and nobody after it reads, of each kind.
 struct Temporaries {
     all: [Vec<Reg>; 5],
     /// How many of each have been written.
@@ -157,7 +158,7 @@ struct Temporaries {
 }
 
 /// An `if`: ops that write temporaries, moves of these to other registers, others of its kind.
-fn branch(r: &mut Rng, shapes: &[Shape], a: &mut Asm, regs: &Registers, deep: u32) {
+fn branch(r: &mut Random, shapes: &[Shape], a: &mut Asm, regs: &Registers, deep: u32) {
     // Each has registers of its own, and a register's number has fifteen bits.
     if a.p.units > 0x7000 {
         return;
@@ -173,7 +174,7 @@ fn branch(r: &mut Rng, shapes: &[Shape], a: &mut Asm, regs: &Registers, deep: u3
     }
     let most = if r.below(4) == 0 { 60 } else { 10 };
     for _ in 0..1 + r.below(most) {
-        let any = |r: &mut Rng, temps: &Temporaries, t: T| {
+        let any = |r: &mut Random, temps: &Temporaries, t: T| {
             let n = temps.written[t as usize];
             if n > 0 && r.below(2) == 0 {
                 temps.all[t as usize][r.below(n as u32) as usize]
@@ -214,7 +215,7 @@ fn branch(r: &mut Rng, shapes: &[Shape], a: &mut Asm, regs: &Registers, deep: u3
 }
 
 /// An op that reads a warp's lanes.
-fn reads_lanes(r: &mut Rng, a: &mut Asm, regs: &Registers) {
+fn reads_lanes(r: &mut Random, a: &mut Asm, regs: &Registers) {
     let t = NUMBERS[r.below(4) as usize];
     let wide = t.is_wide();
     let d = regs.varying[t as usize][r.below(EACH as u32) as usize];
@@ -257,7 +258,7 @@ fn put(a: &mut Asm, s: &Shape, d: [Reg; 2], x: [Reg; 5]) {
 }
 
 /// A program of random ops whose outputs are all its registers but some.
-fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
+fn program(r: &mut Random, shapes: &[Shape]) -> (Program, Registers, Lab) {
     let mut a = Asm::new(256, [256, 1, 1]);
     let mut regs = Registers { varying: Default::default(), uniform: Default::default(), bools: vec![] };
     for (k, t) in NUMBERS.into_iter().enumerate() {
@@ -329,7 +330,7 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
     let mut outputs: Vec<(u16, Reg)> = all.map(|reg| (0, *reg)).collect();
     outputs.retain(|_| r.below(3) > 0);
     a.p.outputs = outputs;
-    let mut lab = Lab::new(a.p.units as usize + 32, if r.below(2) == 0 { [0xFFFF; 16] } else { r.exec() });
+    let mut lab = Lab::new(a.p.units as usize + 32, if r.below(2) == 0 { [0xFFFF; 16] } else { masks(r) });
     if quads && r.below(2) == 0 {
         // All lanes of a quad, or none: compiled code has these.
         for e in &mut lab.exec {
@@ -338,10 +339,10 @@ fn program(r: &mut Rng, shapes: &[Shape]) -> (Program, Registers, Lab) {
         }
     }
     for (k, (varying, uniform)) in regs.varying.iter().zip(&regs.uniform).enumerate() {
-        let value = |r: &mut Rng| match NUMBERS[k] {
+        let value = |r: &mut Random| match NUMBERS[k] {
             F => float(r).into(),
             D => double(r),
-            L => r.next() >> [0, 20, 40, 59][r.below(4) as usize],
+            L => r.u64() >> [0, 20, 40, 59][r.below(4) as usize],
             _ => u64::from(r.u32() >> [0, 20, 27][r.below(3) as usize]),
         };
         for reg in varying.iter().chain(uniform) {
@@ -385,9 +386,9 @@ fn random_segments_leave_what_ops_do() {
             continue;
         }
         for seed in 0..programs() {
-            let mut r = Rng(seed * 2 + 1);
+            let mut r = Random::new(seed * 2 + 1);
             (0..4).for_each(|_| {
-                r.next();
+                r.u64();
             });
             let (p, regs, lab) = program(&mut r, &shapes);
             let Some(c) = wave::jit::compile(&p, level) else { continue };

@@ -1,8 +1,9 @@
 //! Atomics, subgroup operations, descriptors and images, lane by lane against plain models.
 
 // Lanes are indices of several arrays.
-use crate::common::lab::{Lab, Rng};
+use crate::common::lab::{Lab, masks};
 use crate::common::{TestHost, levels};
+use random::Random;
 use shader::bytecode::*;
 use shader::ir::{AtomicOp, Dim, ImageOp, Mem, Quad, ReduceOp, Scan, TexelType};
 use std::sync::Mutex;
@@ -65,15 +66,15 @@ fn int_atomic(op: AtomicOp, wide: bool, old: u64, a: u64, b: u64) -> u64 {
 
 #[test]
 fn integer_atomics() {
-    let mut r = Rng(3);
+    let mut r = Random::new(3);
     for at in INT_OPS {
         for wide in [false, true] {
             for shared in [false, true] {
                 for kind in 0..6 {
                     let bytes = if wide { 8 } else { 4 };
                     let mem = if wide { Mem::B64 } else { Mem::B32 };
-                    let mut lab = Lab::new(UNITS, r.exec());
-                    let memory: Vec<u64> = (0..64).map(|_| r.next() & 0x8000_0003_8000_0003).collect();
+                    let mut lab = Lab::new(UNITS, masks(&mut r));
+                    let memory: Vec<u64> = (0..64).map(|_| r.u64() & 0x8000_0003_8000_0003).collect();
                     // one place, per-warp places, random places, places beyond the end, three warps' places, one place
                     // of all warps but some
                     let off: Vec<u32> = (0..256u32)
@@ -91,7 +92,7 @@ fn integer_atomics() {
                     for l in 0..256 {
                         lab.set(A, l, off[l]);
                         for v in [va, vb] {
-                            let x = r.next() & 0x8000_0003_8000_0003;
+                            let x = r.u64() & 0x8000_0003_8000_0003;
                             if wide { lab.set64(v, l, x) } else { lab.set(v, l, x as u32) }
                         }
                     }
@@ -144,9 +145,9 @@ fn integer_atomics() {
 /// Sums of floats that rounding makes depend on their order: lane after lane, over warps that share words.
 #[test]
 fn float_additions_keep_their_order() {
-    let mut r = Rng(11);
+    let mut r = Random::new(11);
     for words in [1, 2, 7] {
-        let mut lab = Lab::new(UNITS, r.exec());
+        let mut lab = Lab::new(UNITS, masks(&mut r));
         let off: Vec<u32> =
             (0..256u32).map(|l| if words == 7 { r.below(7) } else { l / 16 % words } * 4).collect();
         for l in 0..256 {
@@ -257,14 +258,14 @@ fn atomics_by_address_fault_outside() {
 
 #[test]
 fn ballot_first_shuffle_quad() {
-    let mut r = Rng(11);
+    let mut r = Random::new(11);
     for _ in 0..50 {
-        let mut lab = Lab::new(UNITS, r.exec());
+        let mut lab = Lab::new(UNITS, masks(&mut r));
         let masks: Vec<u16> = (0..16).map(|_| r.u32() as u16).collect();
         for l in 0..256 {
             lab.set(A, l, r.u32());
             lab.set(B, l, r.u32());
-            lab.set64(A64, l, r.next());
+            lab.set64(A64, l, r.u64());
         }
         lab.set_u(UA, 0x1234);
         // A Bool register: two masks a word.
@@ -374,18 +375,18 @@ fn identity(op: ReduceOp, wide: bool) -> u64 {
 
 #[test]
 fn reductions_and_scans() {
-    let mut r = Rng(17);
+    let mut r = Random::new(17);
     use ReduceOp::*;
     for ro in [IAdd, IMul, SMin, UMin, SMax, UMax, And, Or, Xor, FAdd, FMul, FMin, FMax] {
         let float = matches!(ro, FAdd | FMul | FMin | FMax);
         for wide in [false, true] {
             for scan in [Scan::Reduce, Scan::Inclusive, Scan::Exclusive] {
                 for cluster in [1, 2, 4, 8, 16] {
-                    let mut lab = Lab::new(UNITS, r.exec());
+                    let mut lab = Lab::new(UNITS, masks(&mut r));
                     for l in 0..256 {
                         // Small whole floats: any order of sums and products is exact.
                         let small = [1.0, 2.0, -1.0, 4.0, -2.0][r.below(5) as usize];
-                        let x = if float { f64::to_bits(small) } else { r.next() };
+                        let x = if float { f64::to_bits(small) } else { r.u64() };
                         lab.set64(A64, l, x);
                         lab.set(A, l, if float { (small as f32).to_bits() } else { x as u32 });
                     }
@@ -453,9 +454,9 @@ fn image_code(op: ImageOp, image: Reg, sampler: Reg, texel: TexelType, results: 
 fn images_split_by_descriptor() {
     let code = |image, sampler, texel, results| image_code(ImageOp::Fetch, image, sampler, texel, results);
     let descs: Vec<[u64; 4]> = (0..3).map(|i| [0, 0, 2 * (i + 1), i + 5]).collect();
-    let mut r = Rng(23);
+    let mut r = Random::new(23);
     for _ in 0..20 {
-        let mut lab = Lab::new(UNITS, r.exec());
+        let mut lab = Lab::new(UNITS, masks(&mut r));
         let which: Vec<usize> = (0..256).map(|_| r.below(3) as usize).collect();
         for l in 0..256 {
             lab.set(A, l, l as u32);
@@ -520,9 +521,9 @@ impl Host for Seen {
 #[test]
 fn footprints_are_made_of_active_lanes() {
     let descs = [[0, 0, 2, 5u64]];
-    let mut r = Rng(29);
+    let mut r = Random::new(29);
     for round in 0..60 {
-        let mut lab = Lab::new(UNITS, r.exec());
+        let mut lab = Lab::new(UNITS, masks(&mut r));
         // A plane in each quad, in numbers that floats have exactly.
         let at = |l: usize, k: usize| {
             let (x, y, quad) = (l & 1, l >> 1 & 1, l >> 2);
@@ -586,17 +587,17 @@ fn clock_and_buffer_size() {
 
 #[test]
 fn masked_moves() {
-    let mut r = Rng(41);
+    let mut r = Random::new(41);
     const MASK: Reg = Reg(200);
     const BA: Reg = Reg(201);
     const BD: Reg = Reg(202);
     for round in 0..60 {
-        let mut lab = Lab::new(UNITS, r.exec());
+        let mut lab = Lab::new(UNITS, masks(&mut r));
         for l in 0..256 {
             lab.set(A, l, r.u32());
             lab.set(D, l, r.u32());
-            lab.set64(A64, l, r.next());
-            lab.set64(D64, l, r.next());
+            lab.set64(A64, l, r.u64());
+            lab.set64(D64, l, r.u64());
         }
         lab.set_u(UA, 99);
         for (i, reg) in [MASK, BA, BD].into_iter().enumerate() {

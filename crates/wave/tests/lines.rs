@@ -1,8 +1,9 @@
 //! Cache lines that an instrumented program's loads and stores touch, lane by lane, against sets of lines.
 
 // Lanes are indices of several arrays.
-use crate::common::lab::{Lab, Rng, memory_ops};
+use crate::common::lab::{Lab, masks, memory_ops};
 use crate::common::{TestHost, levels};
+use random::Random;
 use shader::bytecode::*;
 use shader::ir::{AtomicOp, Mem};
 use std::collections::BTreeSet;
@@ -51,7 +52,7 @@ fn model(load: bool, exec: &[u16; 16], at: &[u64], bytes: u64, shape: u16) -> Ro
 }
 
 /// Offsets of one warp, near `base`: what the kernels have paths for, and their edges.
-fn spread(r: &mut Rng, base: u32, step: u32) -> [u32; 16] {
+fn spread(r: &mut Random, base: u32, step: u32) -> [u32; 16] {
     let lane = r.below(16) as usize;
     let mut o = match r.below(9) {
         0 => [base; 16],
@@ -84,7 +85,7 @@ fn spread(r: &mut Rng, base: u32, step: u32) -> [u32; 16] {
     o
 }
 
-fn base(r: &mut Rng) -> u32 {
+fn base(r: &mut Random) -> u32 {
     match r.below(5) {
         0 => r.below(1 << 16),
         1 => 0u32.wrapping_sub(r.below(8192)),
@@ -93,8 +94,8 @@ fn base(r: &mut Rng) -> u32 {
     }
 }
 
-fn mask(r: &mut Rng) -> [u16; 16] {
-    if r.below(3) == 0 { [0xFFFF; 16] } else { r.exec() }
+fn mask(r: &mut Random) -> [u16; 16] {
+    if r.below(3) == 0 { [0xFFFF; 16] } else { masks(r) }
 }
 
 const KINDS: [(Mem, usize); 10] = [
@@ -114,7 +115,7 @@ const KINDS: [(Mem, usize); 10] = [
 fn lines_of_offsets() {
     let host = TestHost::default();
     for level in levels() {
-        let mut r = Rng(0x11E5_0FF5);
+        let mut r = Random::new(0x11E5_0FF5);
         let mut memory = vec![0u8; 1 << 13];
         for turn in 0..4000 {
             let (mem, n) = KINDS[r.below(KINDS.len() as u32) as usize];
@@ -169,7 +170,7 @@ fn lines_of_offsets() {
 fn lines_of_runs() {
     let host = TestHost::default();
     for level in levels() {
-        let mut r = Rng(0x5EED);
+        let mut r = Random::new(0x5EED);
         for turn in 0..1000 {
             let (mem, n) = KINDS[r.below(9) as usize];
             let bytes = mem.bytes() * n as u32;
@@ -208,7 +209,7 @@ fn lines_of_runs() {
 fn lines_of_addresses() {
     let host = TestHost::default();
     for level in levels() {
-        let mut r = Rng(0xADD);
+        let mut r = Random::new(0xADD);
         let mut memory = vec![0u8; 1 << 20];
         let begin = memory.as_mut_ptr() as u64 + 4096;
         let room = (1 << 20) - 8192;
@@ -227,7 +228,7 @@ fn lines_of_addresses() {
                 for l in 0..16 {
                     // Lanes that are not active may be anywhere; so may others, of whom the first that faults ends it.
                     let a = match r.below(if exec[w] >> l & 1 == 0 { 2 } else { 400 }) {
-                        0 => r.next(),
+                        0 => r.u64(),
                         _ => begin + o[l] as u64 % (room - 1024),
                     };
                     lab.set64(A, w * 16 + l, a.wrapping_sub(imm as u64));
@@ -252,11 +253,11 @@ fn lines_of_addresses() {
 fn lines_of_atomics() {
     let host = TestHost::default();
     for level in levels() {
-        let mut r = Rng(0xA70);
+        let mut r = Random::new(0xA70);
         for at in AtomicOp::ALL {
             for code in [Code::AT_BUF, Code::AT_SHARED, Code::AT_GLOBAL] {
                 for traced in [false, true] {
-                    // Twice the device's: what is allocated behind it would be taken for a sparse resource's (`Arena::of`).
+                    // Twice the device's: what is allocated after it would be taken for a sparse resource's (`Arena::of`).
                     let mut memory = vec![0u64; 600];
                     // Device memory begins with a line, buffers anywhere.
                     let begin = memory.as_mut_ptr() as u64 + 24;

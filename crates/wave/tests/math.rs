@@ -2,6 +2,7 @@
 //! bounds asserted are Vulkan's (appendix "Precision and Operation of SPIR-V Instructions") or tighter.
 
 use crate::one_op::*;
+use random::Random;
 use shader::bytecode::{Code, Op};
 use shader::ir::{Bin, Ty, Un};
 use simd::Level;
@@ -23,14 +24,14 @@ const fn even(lo: f32, hi: f32) -> Range {
 }
 
 impl Range {
-    fn sample(&self, rng: &mut Rng) -> f32 {
+    fn sample(&self, rng: &mut Random) -> f32 {
         if self.linear {
-            let t = (rng.next() >> 11) as f64 / (1u64 << 53) as f64;
+            let t = (rng.u64() >> 11) as f64 / (1u64 << 53) as f64;
             return (self.lo as f64 + (self.hi as f64 - self.lo as f64) * t) as f32;
         }
         let (a, b) = (self.lo.to_bits(), self.hi.to_bits());
-        let x = f32::from_bits(a + rng.below((b - a) as u64 + 1) as u32);
-        if self.negative && rng.next() >> 50 & 1 != 0 { -x } else { x }
+        let x = f32::from_bits(a + rng.below(b - a + 1));
+        if self.negative && rng.u64() >> 50 & 1 != 0 { -x } else { x }
     }
 }
 
@@ -56,7 +57,7 @@ fn measure(name: &str, op: Op, ranges: &[Range; 2], exact: fn(f64, f64) -> f64, 
     let named = std::env::var_os("TUFF_TEST_SIMD").is_some();
     let widest = levels().pop().expect("a level");
     let levels: Vec<Level> = Level::all().into_iter().filter(|l| *l <= widest).collect();
-    let mut rng = Rng(0x9E37_79B9_7F4A_7C15);
+    let mut rng = Random::new(0x9E37_79B9_7F4A_7C15);
     let (mut worst, mut at, mut over) = (0f64, (0f32, 0f32), 0f64);
     let mut b = Bench::new(256);
     for block in (0..BLOCKS).step_by(if named { 8 } else { 1 }) {

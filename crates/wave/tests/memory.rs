@@ -1,9 +1,10 @@
 //! Loads and stores of every class, width and shape of addresses against a plain model.
 
 // Lanes are indices of several arrays.
-use crate::common::lab::{Lab, Rng, memory_ops};
+use crate::common::lab::{Lab, masks, memory_ops};
 use crate::common::{Run, TestHost, levels, to_words, words};
 use half::f16;
+use random::Random;
 use shader::bytecode::*;
 use shader::ir::Mem;
 use wave::kernels::memory::cell::{f16_to_f32, f32_to_f16};
@@ -62,7 +63,7 @@ fn model_write(m: &mut [u8], size: u64, o: u64, mem: Mem, v: u64) {
 }
 
 /// Offsets of one warp: shapes that the kernels have paths for, and others.
-fn shape(r: &mut Rng, size: u32, step: u32) -> [u32; 16] {
+fn shape(r: &mut Random, size: u32, step: u32) -> [u32; 16] {
     let base = r.below(size);
     match r.below(8) {
         0 => [base; 16],
@@ -77,7 +78,7 @@ fn shape(r: &mut Rng, size: u32, step: u32) -> [u32; 16] {
     }
 }
 
-fn random_bytes(r: &mut Rng, n: usize) -> Vec<u8> {
+fn random_bytes(r: &mut Random, n: usize) -> Vec<u8> {
     // No f16 NaNs: their payloads differ between libraries (cell.rs tests them).
     (0..n).map(|_| r.u32() as u8 & 0x7B).collect()
 }
@@ -85,11 +86,11 @@ fn random_bytes(r: &mut Rng, n: usize) -> Vec<u8> {
 fn value(lab: &Lab, mem: Mem, i: usize, lane: usize) -> u64 {
     if mem == Mem::B64 { lab.get64(data(i), lane) } else { lab.get(data(i), lane) as u64 }
 }
-fn fill_data(lab: &mut Lab, r: &mut Rng, mem: Mem, n: usize) {
+fn fill_data(lab: &mut Lab, r: &mut Random, mem: Mem, n: usize) {
     for i in 0..n {
         for l in 0..256 {
             match mem {
-                Mem::B64 => lab.set64(data(i), l, r.next()),
+                Mem::B64 => lab.set64(data(i), l, r.u64()),
                 Mem::F16 => {
                     let h = f16::from_bits(r.u32() as u16 & 0xBBFF);
                     lab.set(data(i), l, h.to_f32().to_bits())
@@ -109,10 +110,10 @@ enum Class {
     Global,
 }
 
-fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
+fn one(r: &mut Random, class: Class, store: bool, mem: Mem, n: usize) {
     let size = 600 + r.below(3000);
     let memory = random_bytes(r, size as usize);
-    let mut lab = Lab::new(128 + 16 * 32 + 32, r.exec());
+    let mut lab = Lab::new(128 + 16 * 32 + 32, masks(r));
     if class == Class::Shared {
         lab.groups = 1 << r.below(5);
     }
@@ -239,7 +240,7 @@ fn one(r: &mut Rng, class: Class, store: bool, mem: Mem, n: usize) {
 }
 
 fn sweep(class: Class, store: bool) {
-    let mut r = Rng(0x1234_5678_9ABC_DEF0 ^ class as u64 ^ (store as u64) << 8);
+    let mut r = Random::new(0x1234_5678_9ABC_DEF0 ^ class as u64 ^ (store as u64) << 8);
     for mem in MEMS {
         for n in [1, 1, 1, 2, 3, 4, 5, 7, 8, 9, 15, 16] {
             for _ in 0..40 {
@@ -279,13 +280,13 @@ fn global_memory() {
 /// Addresses within the arena never fault and find their bytes, whatever the shape.
 #[test]
 fn global_in_bounds() {
-    let mut r = Rng(99);
+    let mut r = Random::new(99);
     for mem in MEMS {
         for n in [1, 2, 3, 4, 16] {
             let memory = random_bytes(&mut r, 4096);
             let step = n as u32 * mem.bytes();
             for kind in 0..3 {
-                let mut lab = Lab::new(128 + 16 * 32 + 32, r.exec());
+                let mut lab = Lab::new(128 + 16 * 32 + 32, masks(&mut r));
                 lab.arena = wave::Arena::of(memory.as_ptr() as u64, memory.as_ptr() as u64 + 4096);
                 let off: Vec<u32> = (0..256)
                     .map(|l| match kind {
@@ -296,7 +297,7 @@ fn global_in_bounds() {
                     .collect();
                 for l in 0..256 {
                     let active = lab.exec[l / 16] >> (l % 16) & 1 != 0;
-                    let a = if active { lab.arena.start + off[l] as u64 } else { r.next() };
+                    let a = if active { lab.arena.start + off[l] as u64 } else { r.u64() };
                     lab.set64(A64, l, a.wrapping_sub(5));
                 }
                 let op = ops(Code::LD_GLOBAL, A64, N, N, mem, n, 5);
@@ -343,13 +344,14 @@ fn foreign_memory() {
 fn holes_keep_nothing() {
     const SIZE: usize = 2048;
     const HOLE: std::ops::Range<usize> = 768..1280;
-    let mut r = Rng(0x5EED);
+    let mut r = Random::new(0x5EED);
     for (n, mem) in [1, 2, 4, 7].into_iter().flat_map(|n| MEMS.map(|m| (n, m))) {
         for (class, uniform) in
             [Class::Buf, Class::BufVarying, Class::Global].into_iter().flat_map(|c| [(c, false), (c, true)])
         {
             let step = n as u32 * mem.bytes();
-            let mut lab = Lab::new(128 + 16 * 32 + 32, if r.below(2) == 0 { [0xFFFF; 16] } else { r.exec() });
+            let mut lab =
+                Lab::new(128 + 16 * 32 + 32, if r.below(2) == 0 { [0xFFFF; 16] } else { masks(&mut r) });
             fill_data(&mut lab, &mut r, mem, n);
             // Runs, and anything; around the edges too.
             let run = r.below(2) == 0;
@@ -365,7 +367,7 @@ fn holes_keep_nothing() {
             let mut memory = random_bytes(&mut r, 2 * SIZE);
             let before = memory.clone();
             let at = memory.as_mut_ptr() as u64;
-            // Sparse resources lie in as many addresses behind the arena.
+            // Sparse resources lie in as many addresses after the arena.
             lab.arena = wave::Arena::of(at, at + SIZE as u64);
             let first = lab.arena.end;
             let host = TestHost {
@@ -410,12 +412,12 @@ fn holes_keep_nothing() {
 /// Private words, uniform and varying index, with indices out of range.
 #[test]
 fn scratch() {
-    let mut r = Rng(7);
+    let mut r = Random::new(7);
     const WORDS: u32 = 24;
     for mem in MEMS {
         for n in [1, 2, 4, 16] {
             for kind in 0..6 {
-                let mut lab = Lab::new(128 + 16 * 32 + 32, r.exec());
+                let mut lab = Lab::new(128 + 16 * 32 + 32, masks(&mut r));
                 lab.scratch_words = WORDS;
                 lab.scratch = (0..WORDS * 256 * 4).map(|_| r.u32() as u8).collect();
                 let uniform = kind % 2 == 0;
@@ -467,12 +469,13 @@ fn scratch() {
 /// Ops that carry the shape of their addresses do what they do without, within and around the bounds.
 #[test]
 fn known_shapes() {
-    let mut r = Rng(31);
+    let mut r = Random::new(31);
     for round in 0..400 {
         let size = 700 + r.below(400);
         let memory = random_bytes(&mut r, size as usize);
         let run = round % 2 == 0;
-        let exec = if round % 3 == 0 { r.exec() } else { std::array::from_fn(|w| 0xFFFF * (w != 5) as u16) };
+        let exec =
+            if round % 3 == 0 { masks(&mut r) } else { std::array::from_fn(|w| 0xFFFF * (w != 5) as u16) };
         let mut lab = Lab::new(700, exec);
         for w in 0..16 {
             let base = match r.below(4) {
@@ -541,16 +544,10 @@ fn a_pointer_to_nothing_is_no_address() {
     let module = shader::Module::parse(to_words(spirv)).unwrap();
     for optimise in [true, false] {
         let options = shader::options::Options {
-            stage: shader::ir::Stage::Compute,
-            entry: "main",
-            spec: &[],
-            binding: &|_, b| Some(shader::options::Binding::new(0, 32 * b, 1)),
-            mapping: None,
-            push_bytes: 0,
-            width: shader::options::Width::BEST,
-            machine: Default::default(),
-            sanitize: false,
             optimise,
+            ..shader::options::Options::new(shader::ir::Stage::Compute, "main", &|_, b| {
+                Some(shader::options::Binding::new(0, 32 * b, 1))
+            })
         };
         let p = shader::compile(&module, &options).unwrap();
         Run::new(&p, vec![words(&[7; 4]), vec![]]).expect(&[4096, 0, 7, 7]);

@@ -2,6 +2,7 @@
 //! special values, uniform and varying operands, dead warps.
 
 use crate::one_op::*;
+use random::Random;
 use shader::bytecode::{Code, Op, Reg};
 use shader::pairs::{PAIRS, Pair};
 use simd::Level;
@@ -10,7 +11,7 @@ use simd::Level;
 const FIRST: u16 = 80;
 const BOTH: u16 = 112;
 
-fn run(level: Level, code: Code, pair: &Pair, lanes: usize, uniform: u32, live: u32, rng: &mut Rng) {
+fn run(level: Level, code: Code, pair: &Pair, lanes: usize, uniform: u32, live: u32, rng: &mut Random) {
     let mut b = Bench::new(lanes);
     b.live = live;
     let n = pair.operands as usize;
@@ -45,13 +46,13 @@ fn run(level: Level, code: Code, pair: &Pair, lanes: usize, uniform: u32, live: 
 
 #[test]
 fn pairs_are_their_two_ops() {
-    let mut rng = Rng(0x1234_5678_9ABC_DEF1);
+    let mut rng = Random::new(0x1234_5678_9ABC_DEF1);
     for level in levels() {
         for (i, pair) in PAIRS.iter().enumerate() {
             for lanes in [64, 128, 256] {
                 let all = ((1u64 << (lanes / 16)) - 1) as u32;
                 for uniform in 0..1 << pair.operands {
-                    let live = if rng.below(2) == 0 { all } else { rng.next() as u32 & all };
+                    let live = if rng.below(2) == 0 { all } else { rng.u64() as u32 & all };
                     run(level, Code::pair(i), pair, lanes, uniform, live, &mut rng);
                 }
             }

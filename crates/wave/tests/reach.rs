@@ -1,5 +1,6 @@
 //! How many lines memory gives stretches of which some were followed: figures worked out by hand.
 
+use random::Random;
 use wave::reach::pages::Pages;
 use wave::reach::{Asks, Reach, Stretch};
 use wave::tally::AccessKind;
@@ -42,17 +43,14 @@ fn what_was_followed_whole_is_counted() {
 /// 32 of 512 stretches ask for 256 of a texture's 4096 lines each, anywhere.
 #[test]
 fn a_texture_is_estimated() {
-    let mut x = 1u64;
-    let mut random = || {
-        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (x >> 33) % 4096
-    };
+    let mut r = Random::new(1);
+    let mut random = || u64::from(r.below(4096));
     let mut r = reach((0..32).map(|_| (0..256).map(|_| random()).collect()));
     let lines = r.lines(of(32, 512), 32_768).given[READ.at()].once;
     assert!((3_900..=4_096).contains(&lines), "{lines}");
 }
 
-/// A long list is thinned: the same whoever met what, and about as many.
+/// A long list is thinned: the same for any distribution of lines, and about as many.
 #[test]
 fn order_does_not_matter() {
     let stretch = |s: u64| (s * 3_000..s * 3_000 + 6_000).collect::<Vec<u64>>();
@@ -76,11 +74,8 @@ fn what_is_asked_for_often_stays() {
     let mut r = reach((0..8).map(|s| (0..64).chain((0..256).map(|l| 1_000_000 * (s + 1) + l)).collect()));
     let given = r.lines(of(8, 800), 1024).given[READ.at()];
     assert_eq!((given.once, given.alone), (25_600 * 8 + 64, 25_600 * 8 + 6_400 * 8));
-    let mut x = 1u64;
-    let mut random = || {
-        x = x.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (x >> 33) % 4096
-    };
+    let mut r = Random::new(1);
+    let mut random = || u64::from(r.below(4096));
     let mut r = reach((0..32).map(|_| (0..256).map(|_| random()).collect()));
     let given = r.lines(of(32, 512), 1024).given[READ.at()];
     assert_eq!(given.once, given.alone);

@@ -5,24 +5,14 @@ use crate::common::{TestHost, levels, to_words, words};
 use shader::bytecode::Program;
 use shader::interface::*;
 use shader::ir::{Input, Stage};
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options, WaveWidth};
 use simd::Level;
 use wave::{Job, Stop, Table, Worker};
 
 fn compile(spirv: &[u8], stage: Stage, lanes: u32, optimise: bool) -> Program {
     let binding = |_, b| Some(Binding::new(0, 32 * b, 1));
-    let options = Options {
-        stage,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        mapping: None,
-        push_bytes: 0,
-        width: Width::Lanes(lanes),
-        machine: Default::default(),
-        sanitize: false,
-        optimise,
-    };
+    let options =
+        Options { width: WaveWidth::Lanes(lanes), optimise, ..Options::new(stage, "main", &binding) };
     shader::compile(&shader::Module::parse(to_words(spirv)).unwrap(), &options).unwrap()
 }
 

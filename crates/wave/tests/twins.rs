@@ -2,6 +2,7 @@
 //! operands, dead warps, results in the places of operands.
 
 use crate::one_op::*;
+use random::Random;
 use shader::bytecode::{Code, Op, Reg};
 use shader::twins::{TWINS, Twin};
 use simd::Level;
@@ -9,7 +10,7 @@ use simd::Level;
 /// Operands at units 0, 16, 32, 48, 64; the two ops' results at 80 and 96.
 const ALONE: [u16; 2] = [80, 96];
 
-fn run(level: Level, code: Code, twin: &Twin, lanes: usize, uniform: u32, live: u32, rng: &mut Rng) {
+fn run(level: Level, code: Code, twin: &Twin, lanes: usize, uniform: u32, live: u32, rng: &mut Random) {
     let mut b = Bench::new(lanes);
     b.live = live;
     let n = twin.operands();
@@ -49,7 +50,7 @@ fn run(level: Level, code: Code, twin: &Twin, lanes: usize, uniform: u32, live: 
 
 #[test]
 fn twins_are_their_two_ops() {
-    let mut rng = Rng(0xFEDC_BA98_7654_3211);
+    let mut rng = Random::new(0xFEDC_BA98_7654_3211);
     for level in levels() {
         for (i, twin) in TWINS.iter().enumerate() {
             for lanes in [64, 128, 256] {
@@ -60,7 +61,7 @@ fn twins_are_their_two_ops() {
                     if twin.reads.iter().any(|r| r.iter().all(|k| uniform >> k & 1 != 0)) {
                         continue;
                     }
-                    for live in [all, rng.next() as u32 & all] {
+                    for live in [all, rng.u64() as u32 & all] {
                         run(level, Code::twin(i), twin, lanes, uniform, live, &mut rng);
                     }
                 }

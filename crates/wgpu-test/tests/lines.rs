@@ -43,18 +43,7 @@ fn lines_are_those_of_the_source() {
     assert!(lines.contains(&4) && lines.contains(&10) && !lines.contains(&1), "{table:?}");
     let made = by_line(&module, Entry::Named("main", None)).unwrap();
     let binding = |_, b| Some(Binding::new(0, 32 * b, 4));
-    let options = Options {
-        stage: shader::ir::Stage::Compute,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        mapping: None,
-        push_bytes: 0,
-        width: shader::options::Width::BEST,
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
-    };
+    let options = Options::new(shader::ir::Stage::Compute, "main", &binding);
     let p = shader::compile(&Module::parse(&made.words).unwrap(), &options).unwrap();
     let mut lines: BTreeMap<u32, Cost> = BTreeMap::new();
     for (stretch, cost) in made.stretches.iter().zip(&p.profile.once) {

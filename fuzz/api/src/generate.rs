@@ -1,10 +1,10 @@
 //! Arguments from nothing, by the tables.
 
-use crate::rng::Rng;
 use crate::table::{Len, Ty};
 use crate::tree::{BLOB, Node, Tree};
 use crate::world::World;
 use crate::{COMMANDS, ENUMS, FLAGS, STRUCTS};
+use random::Random;
 
 /// Names that the driver looks for.
 const NAMES: [&str; 8] = [
@@ -22,43 +22,43 @@ const NAMES: [&str; 8] = [
 const DEEP: usize = 4;
 
 /// Values of plain kinds.
-pub fn value(ty: Ty, world: &World, rng: &mut Rng) -> u64 {
+pub fn value(ty: Ty, world: &World, rng: &mut Random) -> u64 {
     match ty {
-        Ty::Handle(t) => match rng.below(12) {
+        Ty::Handle(t) => match rng.index(12) {
             0 => 0,
-            1 => rng.pick(&world.pools[t as usize].stale).copied().unwrap_or(0),
+            1 => rng.of(&world.pools[t as usize].stale).copied().unwrap_or(0),
             _ => world.any(t, rng),
         },
-        Ty::Enum(e) => rng.pick(ENUMS[e as usize].values).map_or_else(|| rng.word(), |v| *v as i64 as u64),
+        Ty::Enum(e) => rng.of(ENUMS[e as usize].values).map_or_else(|| rng.u64(), |v| *v as i64 as u64),
         Ty::Flags(f) | Ty::Flags64(f) => {
             let mask = FLAGS[f as usize].mask;
-            match rng.below(5) {
+            match rng.index(5) {
                 0 => 0,
-                1 => rng.number(),
+                1 => crate::arguments::number(rng),
                 2 => mask,
-                3 => mask & rng.word() & rng.word(),
+                3 => mask & rng.u64() & rng.u64(),
                 // One bit of those that there are.
                 _ => {
-                    let skip = rng.below(mask.count_ones() as usize);
+                    let skip = rng.index(mask.count_ones() as usize);
                     let rest = (0..skip).fold(mask, |m, _| m & m.wrapping_sub(1));
                     rest & rest.wrapping_neg()
                 }
             }
         }
-        Ty::Bool => rng.below(2) as u64,
-        Ty::F32 => rng.float().to_bits() as u64,
-        Ty::F64 => (rng.float() as f64).to_bits(),
-        Ty::Address => match rng.pick(&world.addresses) {
-            Some(a) if !rng.one_in(4) => a + 4 * rng.below(64) as u64,
-            _ => rng.number(),
+        Ty::Bool => rng.index(2) as u64,
+        Ty::F32 => crate::arguments::float(rng).to_bits() as u64,
+        Ty::F64 => (crate::arguments::float(rng) as f64).to_bits(),
+        Ty::Address => match rng.of(&world.addresses) {
+            Some(a) if !rng.once_in(4) => a + 4 * rng.index(64) as u64,
+            _ => crate::arguments::number(rng),
         },
-        _ => rng.number(),
+        _ => crate::arguments::number(rng),
     }
 }
 
 impl Tree {
     /// A call of a command.
-    pub fn from_nothing(command: u16, world: &World, rng: &mut Rng) -> Tree {
+    pub fn from_nothing(command: u16, world: &World, rng: &mut Random) -> Tree {
         let mut t = Tree { command, nodes: vec![] };
         t.generate(Ty::Args(command), 1, false, 0, world, rng);
         t
@@ -72,20 +72,20 @@ impl Tree {
         out: bool,
         deep: usize,
         world: &World,
-        rng: &mut Rng,
+        rng: &mut Random,
     ) -> usize {
         let node = self.nodes.len();
         let len = if ty == Ty::Blob { BLOB } else { ty.size() * count };
         self.nodes.push(Node { ty, pointer: false, out, count, bytes: vec![0; len], links: vec![] });
         let plain = ty.members().is_empty();
         match ty {
-            Ty::Byte => self.nodes[node].bytes.iter_mut().for_each(|b| *b = rng.word() as u8),
+            Ty::Byte => self.nodes[node].bytes.iter_mut().for_each(|b| *b = rng.u64() as u8),
             // Handles of all kinds, for an update template may say that they are any.
             Ty::Blob if !out => {
                 for at in (0..512).step_by(8) {
-                    let pool = rng.below(world.pools.len());
-                    let v = if rng.one_in(3) && !world.is_shared {
-                        rng.number()
+                    let pool = rng.index(world.pools.len());
+                    let v = if rng.once_in(3) && !world.is_shared {
+                        crate::arguments::number(rng)
                     } else {
                         world.any(pool as u16, rng)
                     };
@@ -96,7 +96,7 @@ impl Tree {
             _ if plain => {
                 // What is to be written counts only where it says how much may be.
                 for i in 0..count.min(64) {
-                    let v = if out { rng.below(4) as u64 } else { value(ty, world, rng) };
+                    let v = if out { rng.index(4) as u64 } else { value(ty, world, rng) };
                     self.put(
                         node,
                         i * ty.size(),
@@ -118,7 +118,7 @@ impl Tree {
         out: bool,
         deep: usize,
         world: &World,
-        rng: &mut Rng,
+        rng: &mut Random,
     ) {
         if let Ty::Struct(s) = ty
             && STRUCTS[s as usize].s_type >= 0
@@ -131,12 +131,12 @@ impl Tree {
         for (i, m) in ty.members().iter().enumerate() {
             let at = base + m.at as usize;
             if m.ty == Ty::Next {
-                if rng.one_in(4) && deep < DEEP {
+                if rng.once_in(4) && deep < DEEP {
                     let next = self.extension(ty, out, deep + 1, world, rng);
                     self.set_link(node, at, next);
                 }
             } else if m.pointers > 0 {
-                if deep < DEEP && !rng.one_in(8) {
+                if deep < DEEP && !rng.once_in(8) {
                     self.lead(node, ty, base, i, deep, world, rng);
                 }
             } else if m.ty != Ty::SType {
@@ -145,7 +145,7 @@ impl Tree {
                     if m.ty.members().is_empty() {
                         let v = value(m.ty, world, rng);
                         // Most numbers are small ones, so that something comes of it.
-                        let v = if m.ty == Ty::U32 && !rng.one_in(6) { v % 5 } else { v };
+                        let v = if m.ty == Ty::U32 && !rng.once_in(6) { v % 5 } else { v };
                         self.put(node, at, m.size(), v);
                     } else {
                         self.fill(node, m.ty, at, out, deep, world, rng);
@@ -164,7 +164,7 @@ impl Tree {
         i: usize,
         deep: usize,
         world: &World,
-        rng: &mut Rng,
+        rng: &mut Random,
     ) {
         let m = &owner.members()[i];
         let at = base + m.at as usize;
@@ -173,7 +173,7 @@ impl Tree {
             Len::One => 1,
             Len::Two => 2,
             Len::Fixed(n) => n as usize,
-            _ => 1 + rng.below(3),
+            _ => 1 + rng.index(3),
         };
         if let Some((n, at, size, scale)) = self.counted_by(&place) {
             let said = self.get(n, at, size) as usize / scale;
@@ -204,9 +204,9 @@ impl Tree {
         self.set_link(node, at, Some(to));
     }
 
-    fn name_of(&mut self, rng: &mut Rng) -> usize {
-        let name = NAMES[rng.below(NAMES.len())];
-        let name = if rng.one_in(3) { COMMANDS[rng.below(COMMANDS.len())].name } else { name };
+    fn name_of(&mut self, rng: &mut Random) -> usize {
+        let name = NAMES[rng.index(NAMES.len())];
+        let name = if rng.once_in(3) { COMMANDS[rng.index(COMMANDS.len())].name } else { name };
         let bytes: Vec<u8> = name.bytes().chain([0]).collect();
         let count = bytes.len();
         self.nodes.push(Node { ty: Ty::Char, pointer: false, out: false, count, bytes, links: vec![] });
@@ -220,13 +220,13 @@ impl Tree {
         out: bool,
         deep: usize,
         world: &World,
-        rng: &mut Rng,
+        rng: &mut Random,
     ) -> Option<usize> {
         let Ty::Struct(s) = of else { return None };
         let root = STRUCTS[s as usize].extends.first().copied().unwrap_or(s);
         let fit: Vec<usize> = (0..STRUCTS.len()).filter(|i| STRUCTS[*i].extends.contains(&root)).collect();
         // Now and then one that has nothing to do with it.
-        let chosen = if rng.one_in(10) { rng.below(STRUCTS.len()) } else { *rng.pick(&fit)? };
+        let chosen = if rng.once_in(10) { rng.index(STRUCTS.len()) } else { *rng.of(&fit)? };
         let has_chain =
             STRUCTS[chosen].s_type >= 0 && STRUCTS[chosen].members.get(1).is_some_and(|m| m.ty == Ty::Next);
         has_chain.then(|| self.generate(Ty::Struct(chosen as u16), 1, out, deep, world, rng))

@@ -5,6 +5,7 @@
 //! command buffers, with some of their values changed (`mutate`), and of nothing at all (`generate`). What no driver can
 //! check stays right: memory behind a pointer is as large as is said, descriptors and addresses of host memory are ours.
 
+mod arguments;
 pub mod fixture;
 mod generate;
 #[allow(clippy::all)]
@@ -12,7 +13,6 @@ mod generated;
 mod host;
 mod mutate;
 pub mod record;
-pub mod rng;
 pub mod run;
 pub mod shared;
 mod show;

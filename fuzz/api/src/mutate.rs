@@ -2,18 +2,18 @@
 
 use crate::generate::value;
 use crate::host;
-use crate::rng::Rng;
 use crate::table::{Len, Member, Ty};
 use crate::tree::{Led, Place, Tree, led, named};
 use crate::world::World;
 use crate::{HANDLES, STRUCTS};
+use random::Random;
 
 /// Memory of the driver that may be live at a time, about.
 const MEMORY: u64 = 384 << 20;
 
 impl Tree {
     /// Puts handles that live in the place of those that do not any more, most of the time.
-    pub fn heal(&mut self, world: &World, rng: &mut Rng) {
+    pub fn heal(&mut self, world: &World, rng: &mut Random) {
         for p in self.places() {
             let Ty::Handle(t) = p.ty else { continue };
             let h = self.get(p.node, p.at, 8);
@@ -21,7 +21,7 @@ impl Tree {
                 && !self.nodes[p.node].out
                 && h != 0
                 && !world.is_live(t, h)
-                && !rng.one_in(8)
+                && !rng.once_in(8)
             {
                 self.put(p.node, p.at, 8, world.any(t, rng));
             }
@@ -29,7 +29,7 @@ impl Tree {
     }
 
     /// The same call for other objects: those made last, or any.
-    pub fn reseat(&mut self, world: &World, rng: &mut Rng) {
+    pub fn reseat(&mut self, world: &World, rng: &mut Random) {
         for p in self.places() {
             let Ty::Handle(t) = p.ty else { continue };
             let live = &world.pools[t as usize].live;
@@ -37,7 +37,7 @@ impl Tree {
                 && !self.nodes[p.node].out
                 && self.get(p.node, p.at, 8) != 0
                 && let Some(newest) = live.get(live.len().saturating_sub(4)..)
-                && let Some(&h) = if rng.one_in(2) { rng.pick(newest) } else { rng.pick(live) }
+                && let Some(&h) = if rng.once_in(2) { rng.of(newest) } else { rng.of(live) }
             {
                 self.put(p.node, p.at, 8, h);
             }
@@ -45,49 +45,49 @@ impl Tree {
     }
 
     /// Changes some of the values.
-    pub fn mutate(&mut self, times: usize, world: &World, rng: &mut Rng) {
+    pub fn mutate(&mut self, times: usize, world: &World, rng: &mut Random) {
         for _ in 0..times {
             let places = self.places();
-            let Some(p) = rng.pick(&places) else { return };
+            let Some(p) = rng.of(&places) else { return };
             self.change(p, world, rng);
         }
     }
 
-    fn change(&mut self, p: &Place, world: &World, rng: &mut Rng) {
+    fn change(&mut self, p: &Place, world: &World, rng: &mut Random) {
         if let Some(m) = p.member.filter(|m| m.leads()) {
             return self.change_lead(p, m, world, rng);
         }
         let size = p.ty.size();
         let now = self.get(p.node, p.at, size);
         let new = match p.ty {
-            Ty::Handle(t) => match rng.below(10) {
+            Ty::Handle(t) => match rng.index(10) {
                 0 => 0,
-                1 | 2 => rng.pick(&world.pools[t as usize].stale).copied().unwrap_or(0),
+                1 | 2 => rng.of(&world.pools[t as usize].stale).copied().unwrap_or(0),
                 3 => {
-                    let other = rng.below(HANDLES.len());
+                    let other = rng.index(HANDLES.len());
                     world.any(other as u16, rng)
                 }
-                4 if !world.is_shared => match rng.below(3) {
-                    0 => now.wrapping_add(8 << rng.below(4)),
-                    1 => now.wrapping_add(32 * rng.below(1 << 16) as u64),
-                    _ => rng.number(),
+                4 if !world.is_shared => match rng.index(3) {
+                    0 => now.wrapping_add(8 << rng.index(4)),
+                    1 => now.wrapping_add(32 * rng.index(1 << 16) as u64),
+                    _ => crate::arguments::number(rng),
                 },
                 _ => world.any(t, rng),
             },
             // Another structure's number would say that there is more memory than there is.
-            Ty::SType => *rng.pick(&[u64::MAX, 0x7fff_ffff, 999_999_999]).unwrap_or(&0),
-            Ty::Flags(f) | Ty::Flags64(f) if !rng.one_in(3) => {
-                let bit = 1u64 << rng.below(64);
-                now ^ if rng.one_in(4) { bit } else { bit & crate::FLAGS[f as usize].mask | 1 }
+            Ty::SType => *rng.of(&[u64::MAX, 0x7fff_ffff, 999_999_999]).unwrap_or(&0),
+            Ty::Flags(f) | Ty::Flags64(f) if !rng.once_in(3) => {
+                let bit = 1u64 << rng.index(64);
+                now ^ if rng.once_in(4) { bit } else { bit & crate::FLAGS[f as usize].mask | 1 }
             }
-            Ty::Enum(_) if rng.one_in(4) => rng.number(),
-            Ty::Bool if rng.one_in(3) => rng.number(),
-            Ty::Byte | Ty::Char => rng.word(),
-            Ty::U16 | Ty::U32 | Ty::I32 | Ty::U64 | Ty::I64 | Ty::Usize | Ty::Address => match rng.below(8) {
+            Ty::Enum(_) if rng.once_in(4) => crate::arguments::number(rng),
+            Ty::Bool if rng.once_in(3) => crate::arguments::number(rng),
+            Ty::Byte | Ty::Char => rng.u64(),
+            Ty::U16 | Ty::U32 | Ty::I32 | Ty::U64 | Ty::I64 | Ty::Usize | Ty::Address => match rng.index(8) {
                 0 => now.wrapping_add(1),
                 1 => now.wrapping_sub(1),
                 2 => now.wrapping_mul(2),
-                3 => now ^ (1u64 << rng.below(size * 8)),
+                3 => now ^ (1u64 << rng.index(size * 8)),
                 4 => now / 2,
                 _ => value(p.ty, world, rng),
             },
@@ -96,11 +96,11 @@ impl Tree {
         self.put(p.node, p.at, size, new);
     }
 
-    fn change_lead(&mut self, p: &Place, m: &'static Member, world: &World, rng: &mut Rng) {
+    fn change_lead(&mut self, p: &Place, m: &'static Member, world: &World, rng: &mut Random) {
         let out = self.nodes[p.node].out || m.out;
         let now = self.link(p.node, p.at);
         if m.ty == Ty::Next {
-            let new = match rng.below(4) {
+            let new = match rng.index(4) {
                 0 => None,
                 // The same once more.
                 1 if now.is_some() => {
@@ -113,7 +113,7 @@ impl Tree {
                 _ => {
                     let new = self.extension(p.owner.0, out, 2, world, rng);
                     if let Some(n) = new {
-                        self.set_link(n, 8, now.filter(|_| !rng.one_in(4)));
+                        self.set_link(n, 8, now.filter(|_| !rng.once_in(4)));
                     }
                     new
                 }
@@ -121,7 +121,7 @@ impl Tree {
             // Nothing that leads to itself.
             return self.set_link(p.node, p.at, new);
         }
-        match (rng.below(3), now) {
+        match (rng.index(3), now) {
             (0, _) | (_, None) if m.pointers == 2 => self.set_link(p.node, p.at, None),
             (0, _) => self.set_link(p.node, p.at, None),
             (1, Some(n)) if m.pointers == 1 => {
@@ -136,7 +136,7 @@ impl Tree {
                     Len::One => 1,
                     Len::Two => 2,
                     Len::Fixed(n) => n as usize,
-                    _ => 1 + rng.below(3),
+                    _ => 1 + rng.index(3),
                 };
                 let new = self.generate(m.ty, count, out, 2, world, rng);
                 self.set_link(p.node, p.at, Some(new));
@@ -149,7 +149,7 @@ impl Tree {
     /// to wait that end.
     ///
     /// Returns the file descriptors that were made for it.
-    pub fn settle(&mut self, world: &World, rng: &mut Rng) -> Vec<i32> {
+    pub fn settle(&mut self, world: &World, rng: &mut Random) -> Vec<i32> {
         let mut fds = vec![];
         for p in self.places() {
             let Some(m) = p.member else { continue };
@@ -167,47 +167,47 @@ impl Tree {
     }
 
     /// No more elements are told of than there are; where there are none, any number.
-    fn settle_count(&mut self, p: &Place, rng: &mut Rng) {
+    fn settle_count(&mut self, p: &Place, rng: &mut Random) {
         let Some(to) = self.link(p.node, p.at) else { return };
         let Some((node, at, size, scale)) = self.counted_by(p) else { return };
         let room = (self.nodes[to].count * scale) as u64;
         if self.get(node, at, size) <= room {
             return;
         }
-        if rng.one_in(4) {
+        if rng.once_in(4) {
             self.set_link(p.node, p.at, None);
         } else {
             self.put(node, at, size, room);
         }
     }
 
-    fn settle_value(&mut self, p: &Place, m: &Member, world: &World, rng: &mut Rng, fds: &mut Vec<i32>) {
+    fn settle_value(&mut self, p: &Place, m: &Member, world: &World, rng: &mut Random, fds: &mut Vec<i32>) {
         let owner = match p.owner.0 {
             Ty::Struct(s) => STRUCTS[s as usize].name,
             _ => self.name(),
         };
         let v = self.get(p.node, p.at, p.ty.size());
-        let often = !rng.one_in(8);
-        let nearly_always = !rng.one_in(40);
+        let often = !rng.once_in(8);
+        let nearly_always = !rng.once_in(40);
         let new = match (owner, m.name, m.ty) {
             (.., Ty::Callbacks) => 0,
             (.., Ty::Timeout) => v % 2_000_000,
-            (.., Ty::Host) => host::region() + 4096 * rng.below(4) as u64 + if often { 0 } else { 16 },
+            (.., Ty::Host) => host::region() + 4096 * rng.index(4) as u64 + if often { 0 } else { 16 },
             ("VkDebugUtilsMessengerCreateInfoEXT", _, Ty::Function) => host::messenger as *const () as u64,
             ("VkDebugReportCallbackCreateInfoEXT", _, Ty::Function) => host::report as *const () as u64,
             (.., Ty::Function) => 0,
             (.., Ty::Fd) => {
-                let fd = match rng.pick(&world.fds) {
-                    _ if rng.one_in(6) => {
-                        if rng.one_in(2) {
+                let fd = match rng.of(&world.fds) {
+                    _ if rng.once_in(6) => {
+                        if rng.once_in(2) {
                             -1
                         } else {
                             1 << 20
                         }
                     }
                     // SAFETY: a descriptor of ours, which stays open.
-                    Some(fd) if rng.one_in(2) => unsafe { libc::dup(*fd) },
-                    _ => host::memfd(4096 << rng.below(3)),
+                    Some(fd) if rng.once_in(2) => unsafe { libc::dup(*fd) },
+                    _ => host::memfd(4096 << rng.index(3)),
                 };
                 fds.push(fd);
                 fd as u32 as u64
@@ -260,7 +260,7 @@ impl Tree {
     }
 
     /// What a union of addresses leads to is what the type beside it says.
-    fn settle_descriptor_data(&mut self, world: &World, rng: &mut Rng) {
+    fn settle_descriptor_data(&mut self, world: &World, rng: &mut Random) {
         for node in 0..self.nodes.len() {
             let n = &self.nodes[node];
             let (owner, members) = (n.ty, n.ty.members());
@@ -270,7 +270,7 @@ impl Tree {
             let (kind, at) = (self.get(node, members[2].at as usize, 4) as i32, members[3].at as usize);
             match led(owner, kind) {
                 Led::To(inner) if self.link(node, at).is_none_or(|l| self.nodes[l].ty != inner) => {
-                    let null = rng.one_in(4);
+                    let null = rng.once_in(4);
                     self.put(node, at, 8, 0);
                     let to = (!null).then(|| self.generate(inner, 1, false, 3, world, rng));
                     self.set_link(node, at, to);

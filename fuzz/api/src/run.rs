@@ -2,12 +2,12 @@
 
 use crate::host::FAULTS;
 use crate::record::{self, Driver, world};
-use crate::rng::Rng;
 use crate::shared::{self, RING, Shared};
 use crate::table::Ty;
 use crate::tree::Tree;
 use crate::world::handle;
 use crate::{COMMANDS, HANDLES, fixture};
+use random::Random;
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
 use std::io::Write;
@@ -111,8 +111,8 @@ fn calls(plan: Plan) {
 }
 
 impl Run {
-    fn rng(&self) -> Rng {
-        Rng::new(self.plan.seed.rotate_left(32) ^ self.plan.iteration, self.step)
+    fn rng(&self) -> Random {
+        crate::arguments::seeded(self.plan.seed.rotate_left(32) ^ self.plan.iteration, self.step)
     }
 
     fn calls(&mut self) {
@@ -121,7 +121,7 @@ impl Run {
             self.step += 1;
             self.part = 0;
             let mut rng = self.rng();
-            match rng.below(40) {
+            match rng.index(40) {
                 0..=21 => self.known_call(&mut rng),
                 22..=26 => self.command_buffer(&mut rng),
                 27..=36 => self.made_up_call(&mut rng),
@@ -139,33 +139,33 @@ impl Run {
     }
 
     /// Whether a command is to be called now.
-    fn is_time(&self, command: u16, rng: &mut Rng) -> bool {
+    fn is_time(&self, command: u16, rng: &mut Random) -> bool {
         let name = COMMANDS[command as usize].name;
         match name {
             "vkDestroyDevice" | "vkDestroyInstance" | "vkDeviceWaitIdle" if self.plan.threads > 1 => false,
-            "vkDestroyDevice" | "vkDestroyInstance" => rng.one_in(150),
-            "vkCreateDevice" => rng.one_in(4) && world(|w| w.live("VkDevice").len()) < 4,
-            "vkCreateInstance" => rng.one_in(4) && world(|w| w.live("VkInstance").len()) < 4,
+            "vkDestroyDevice" | "vkDestroyInstance" => rng.once_in(150),
+            "vkCreateDevice" => rng.once_in(4) && world(|w| w.live("VkDevice").len()) < 4,
+            "vkCreateInstance" => rng.once_in(4) && world(|w| w.live("VkInstance").len()) < 4,
             "vkDeviceWaitIdle" | "vkQueueWaitIdle" => !self.submitted,
-            _ if name.starts_with("vkDestroy") || name.starts_with("vkFree") => rng.one_in(6),
+            _ if name.starts_with("vkDestroy") || name.starts_with("vkFree") => rng.once_in(6),
             _ => true,
         }
     }
 
-    fn known_call(&mut self, rng: &mut Rng) {
+    fn known_call(&mut self, rng: &mut Random) {
         // Where nothing is recorded little comes of a command.
-        let pick = |rng: &mut Rng| rng.pick(&self.commands).copied();
+        let pick = |rng: &mut Random| rng.of(&self.commands).copied();
         let is_recorded = |c: &u16| COMMANDS[*c as usize].name.starts_with("vkCmd");
         let mut chosen = pick(rng);
-        while chosen.as_ref().is_some_and(is_recorded) && !rng.one_in(12) {
+        while chosen.as_ref().is_some_and(is_recorded) && !rng.once_in(12) {
             chosen = pick(rng);
         }
         let Some(command) = chosen.filter(|c| self.is_time(*c, rng)) else { return };
-        let Some(&t) = rng.pick(&self.by_command[&command]) else { return };
+        let Some(&t) = rng.of(&self.by_command[&command]) else { return };
         let mut tree = world(|w| w.templates[t].clone());
         let times = times(rng);
         world(|w| {
-            if rng.one_in(3) {
+            if rng.once_in(3) {
                 tree.reseat(w, rng);
             }
             tree.heal(w, rng);
@@ -174,8 +174,8 @@ impl Run {
         self.make(tree, rng);
     }
 
-    fn made_up_call(&mut self, rng: &mut Rng) {
-        let command = rng.below(COMMANDS.len()) as u16;
+    fn made_up_call(&mut self, rng: &mut Random) {
+        let command = rng.index(COMMANDS.len()) as u16;
         if self.is_time(command, rng) {
             let tree = world(|w| Tree::from_nothing(command, w, rng));
             self.make(tree, rng);
@@ -183,13 +183,13 @@ impl Run {
     }
 
     /// Something goes, whatever still uses it.
-    fn unmake(&mut self, rng: &mut Rng) {
+    fn unmake(&mut self, rng: &mut Random) {
         let unmakes = |c: &u16| {
             let name = COMMANDS[*c as usize].name;
             name.starts_with("vkDestroy") || name.starts_with("vkFree")
         };
         let all: Vec<u16> = (0..COMMANDS.len() as u16).filter(unmakes).collect();
-        let Some(&command) = rng.pick(&all) else { return };
+        let Some(&command) = rng.of(&all) else { return };
         let whole = matches!(COMMANDS[command as usize].name, "vkDestroyDevice" | "vkDestroyInstance");
         if !whole || self.is_time(command, rng) {
             let tree = world(|w| Tree::from_nothing(command, w, rng));
@@ -198,39 +198,39 @@ impl Run {
     }
 
     /// A command buffer of the fixture's once more, with changes; most are submitted.
-    fn command_buffer(&mut self, rng: &mut Rng) {
-        let Some(all) = rng.pick(&self.buffers).cloned() else { return };
+    fn command_buffer(&mut self, rng: &mut Random) {
+        let Some(all) = rng.of(&self.buffers).cloned() else { return };
         let target = world(|w| w.any(handle("VkCommandBuffer"), rng));
         // Every other run hurts its command buffers more.
-        let wild = if self.plan.iteration % 2 == 1 { rng.below(12) } else { rng.below(4) };
+        let wild = if self.plan.iteration % 2 == 1 { rng.index(12) } else { rng.index(4) };
         for t in all {
             let mut tree = world(|w| w.templates[t].clone());
-            let times = if rng.below(12) < wild { times(rng) } else { 0 };
+            let times = if rng.index(12) < wild { times(rng) } else { 0 };
             world(|w| {
-                if rng.below(24) < wild {
+                if rng.index(24) < wild {
                     tree.reseat(w, rng);
                 }
                 tree.heal(w, rng);
             });
             tree.put(0, 0, 8, target);
             world(|w| tree.mutate(times, w, rng));
-            if rng.below(40) >= wild {
+            if rng.index(40) >= wild {
                 self.make(tree, rng);
             }
-            if rng.below(60) < wild {
+            if rng.index(60) < wild {
                 self.stray(target, rng);
             }
         }
-        if !rng.one_in(5) {
+        if !rng.once_in(5) {
             self.submit(target, rng);
         }
     }
 
     /// Some other command in the midst of a command buffer.
-    fn stray(&mut self, target: u64, rng: &mut Rng) {
-        let Some(&command) = rng.pick(&self.recording) else { return };
-        let known = self.by_command.get(&command).and_then(|all| rng.pick(all)).copied();
-        let mut tree = world(|w| match known.filter(|_| !rng.one_in(4)) {
+    fn stray(&mut self, target: u64, rng: &mut Random) {
+        let Some(&command) = rng.of(&self.recording) else { return };
+        let known = self.by_command.get(&command).and_then(|all| rng.of(all)).copied();
+        let mut tree = world(|w| match known.filter(|_| !rng.once_in(4)) {
             Some(t) => w.templates[t].clone(),
             None => Tree::from_nothing(command, w, rng),
         });
@@ -239,10 +239,10 @@ impl Run {
         self.make(tree, rng);
     }
 
-    fn submit(&mut self, target: u64, rng: &mut Rng) {
+    fn submit(&mut self, target: u64, rng: &mut Random) {
         let names = ["vkQueueSubmit2", "vkQueueSubmit"];
-        let known = record::id(names[rng.below(2)]).and_then(|c| self.by_command.get(&c));
-        let Some(&t) = known.and_then(|all| rng.pick(all)) else { return };
+        let known = record::id(names[rng.index(2)]).and_then(|c| self.by_command.get(&c));
+        let Some(&t) = known.and_then(|all| rng.of(all)) else { return };
         let mut tree = world(|w| w.templates[t].clone());
         for p in tree.places() {
             if matches!(p.ty, Ty::Handle(t) if HANDLES[t as usize] == "VkCommandBuffer")
@@ -251,7 +251,7 @@ impl Run {
                 tree.put(p.node, p.at, 8, target);
             }
         }
-        let times = if rng.one_in(4) { 1 } else { 0 };
+        let times = if rng.once_in(4) { 1 } else { 0 };
         world(|w| {
             tree.heal(w, rng);
             tree.mutate(times, w, rng);
@@ -264,7 +264,7 @@ impl Run {
         let fences = [fence];
         let wait = [device, 1, fences.as_ptr() as u64, 1, 50_000_000];
         let reset = [device, 1, fences.as_ptr() as u64];
-        if made && !rng.one_in(4) {
+        if made && !rng.once_in(4) {
             for (name, words) in [("vkWaitForFences", &wait[..]), ("vkResetFences", &reset)] {
                 // SAFETY: an array of one handle.
                 record::id(name).and_then(|c| unsafe { record::call(c, words) });
@@ -273,11 +273,11 @@ impl Run {
     }
 
     /// Makes a call; false where it is left out.
-    fn make(&mut self, mut tree: Tree, rng: &mut Rng) -> bool {
+    fn make(&mut self, mut tree: Tree, rng: &mut Random) -> bool {
         self.part += 1;
         let key = self.step << 16 | self.part;
         let name = tree.name();
-        let mut rng = Rng::new(rng.word(), key);
+        let mut rng = crate::arguments::seeded(rng.u64(), key);
         if self.plan.keep.as_ref().is_some_and(|k| !k.contains(&key)) {
             return false;
         }
@@ -329,7 +329,7 @@ impl Run {
     }
 
     /// Unmakes one of a kind that there are very many of.
-    fn thin_out(&mut self, rng: &mut Rng) {
+    fn thin_out(&mut self, rng: &mut Random) {
         let Some(ty) = world(|w| (0..HANDLES.len()).find(|t| w.pools[*t].live.len() > CROWD)) else { return };
         let last = |c: &crate::table::Command| {
             let handles = c.params.iter().rev().find(|p| matches!(p.ty, Ty::Handle(_)));
@@ -353,7 +353,7 @@ impl Run {
             let of = |n: &&str| world(|w| w.live(n).to_vec());
             names.iter().flat_map(|n| of(n).into_iter().map(|h| (n.to_string(), h))).collect::<Vec<_>>()
         };
-        let order: &[&str] = match rng.below(4) {
+        let order: &[&str] = match rng.index(4) {
             0 => &["VkInstance", "VkDevice"],
             1 => &[],
             _ => &["VkDevice", "VkInstance"],
@@ -383,15 +383,15 @@ impl Run {
 }
 
 /// Gives most of what was just made its memory.
-fn furnish(name: &str, words: &[u64], rng: &mut Rng) {
+fn furnish(name: &str, words: &[u64], rng: &mut Random) {
     let bind = match name {
         "vkCreateBuffer" => "vkBindBufferMemory",
         "vkCreateImage" => "vkBindImageMemory",
         _ => return,
     };
-    if !rng.one_in(4) {
+    if !rng.once_in(4) {
         let memory = world(|w| w.any(handle("VkDeviceMemory"), rng));
-        let offset = 256 * rng.below(4) as u64 * rng.below(2) as u64;
+        let offset = 256 * rng.index(4) as u64 * rng.index(2) as u64;
         // SAFETY: a handle was written; handles and a number.
         let call = |c| unsafe { record::call(c, &[words[0], *(words[3] as *const u64), memory, offset]) };
         record::id(bind).and_then(call);
@@ -399,28 +399,28 @@ fn furnish(name: &str, words: &[u64], rng: &mut Rng) {
 }
 
 /// How many values of a call are changed.
-fn times(rng: &mut Rng) -> usize {
-    match rng.below(8) {
+fn times(rng: &mut Random) -> usize {
+    match rng.index(8) {
         0 | 1 => 0,
         2..=4 => 1,
         5 | 6 => 2,
-        _ => 3 + rng.below(4),
+        _ => 3 + rng.index(4),
     }
 }
 
 /// Writes anything into memory that the driver has mapped.
-fn scribble(rng: &mut Rng) {
+fn scribble(rng: &mut Random) {
     let all: Vec<(u64, u64)> = world(|w| w.mapped.values().copied().collect());
-    let Some(&(at, len)) = rng.pick(&all) else { return };
+    let Some(&(at, len)) = rng.of(&all) else { return };
     // A mapping begins where the program's offset says.
     let to = at.next_multiple_of(4) as *mut u32;
     let words = (len.saturating_sub(3).min(1 << 20) / 4) as usize;
-    for _ in 0..rng.below(24) {
+    for _ in 0..rng.index(24) {
         if words > 0 {
             // As counts of work most are small: what never ends loses the device, and little is seen after that.
-            let v = if rng.one_in(8) { rng.number() } else { rng.below(12) as u64 };
+            let v = if rng.once_in(8) { crate::arguments::number(rng) } else { rng.index(12) as u64 };
             // SAFETY: in the mapping, which is there until it is unmapped or freed; the device may read it meanwhile.
-            unsafe { to.add(rng.below(words)).write_volatile(v as u32) };
+            unsafe { to.add(rng.index(words)).write_volatile(v as u32) };
         }
     }
 }

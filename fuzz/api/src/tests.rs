@@ -1,7 +1,6 @@
 //! The tables against ash's structures, and what becomes of a call that is copied, changed and laid out.
 
 use crate::record::id;
-use crate::rng::Rng;
 use crate::tree::{Tree, peek};
 use crate::world::World;
 use crate::{COMMANDS, STRUCTS};
@@ -71,12 +70,12 @@ fn a_copied_call_says_the_same() {
 #[test]
 fn counts_are_settled() {
     let world = World::new();
-    let mut rng = Rng::new(1, 2);
+    let mut rng = crate::arguments::seeded(1, 2);
     let mut nulls = 0;
     for round in 0..20_000 {
-        let command = rng.below(COMMANDS.len()) as u16;
+        let command = rng.index(COMMANDS.len()) as u16;
         let mut tree = if round % 3 == 0 { call() } else { Tree::from_nothing(command, &world, &mut rng) };
-        tree.mutate(rng.below(4), &world, &mut rng);
+        tree.mutate(rng.index(4), &world, &mut rng);
         for fd in tree.settle(&world, &mut rng) {
             // SAFETY: made for this call alone.
             unsafe { libc::close(fd) };
@@ -97,10 +96,10 @@ fn counts_are_settled() {
 
 #[test]
 fn numbers_are_the_same_everywhere() {
-    let mut r = Rng::new(1, 2);
-    let first = [r.word(), r.word()];
-    let mut r = Rng::new(1, 2);
-    assert_eq!([r.word(), r.word()], first);
+    let mut r = crate::arguments::seeded(1, 2);
+    let first = [r.u64(), r.u64()];
+    let mut r = crate::arguments::seeded(1, 2);
+    assert_eq!([r.u64(), r.u64()], first);
     // SAFETY: eight bytes.
     assert_eq!(unsafe { peek(7u64.to_le_bytes().as_ptr(), 4) }, 7);
 }

@@ -1,9 +1,9 @@
 //! What the fuzzer knows of the driver's objects: those that live, those that did, and what belongs to them.
 
-use crate::rng::Rng;
 use crate::table::Ty;
 use crate::tree::{Tree, length, peek};
 use crate::{COMMANDS, HANDLES};
+use random::Random;
 use std::collections::{BTreeMap, HashMap};
 
 #[derive(Default, Clone)]
@@ -65,8 +65,8 @@ impl World {
         self.pools.get(handle(name) as usize).map_or(&[], |p| &p.live)
     }
 
-    pub fn any(&self, ty: u16, rng: &mut Rng) -> u64 {
-        rng.pick(&self.pools[ty as usize].live).copied().unwrap_or(0)
+    pub fn any(&self, ty: u16, rng: &mut Random) -> u64 {
+        rng.of(&self.pools[ty as usize].live).copied().unwrap_or(0)
     }
 
     /// Something that another thread has made.

@@ -2,6 +2,7 @@
 #![allow(dead_code)]
 
 use bvh::*;
+use random::Random;
 use simd::Level;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 
@@ -72,24 +73,18 @@ impl Pool for Threads {
     }
 }
 
-pub struct Rng(pub u64);
-
-impl Rng {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-    pub fn below(&mut self, n: usize) -> usize {
-        ((self.next() >> 33) as usize) % n
-    }
+/// Numbers and vectors on both sides of zero.
+pub trait Vectors {
     /// From -1 to 1.
-    pub fn f(&mut self) -> f32 {
-        (self.next() >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    fn f(&mut self) -> f32;
+    fn v(&mut self, by: f32) -> [f32; 3] {
+        [(); 3].map(|()| self.f() * by)
     }
-    pub fn v(&mut self, by: f32) -> [f32; 3] {
-        [self.f() * by, self.f() * by, self.f() * by]
+}
+
+impl Vectors for Random {
+    fn f(&mut self) -> f32 {
+        self.unit() * 2.0 - 1.0
     }
 }
 

@@ -5,6 +5,7 @@ use super::missing;
 use crate::graphics::{Image, ImageInfo, barrier};
 use crate::{Buffer, Context, Result};
 use ash::vk;
+use random::Random;
 use std::rc::Rc;
 
 /// The driver has these features of optimal images of a format.
@@ -57,16 +58,14 @@ pub fn noise(context: &Rc<Context>, f: &Format, info: ImageInfo) -> Result<Image
     };
     let bytes = blocks(0) * f.bytes as usize * info.layers.max(info.depth) as usize;
     let mut buffer = Buffer::new(context, bytes.next_multiple_of(16))?;
-    let mut state = 0x9E37_79B9_7F4A_7C15u64;
+    let mut random = Random::default();
     for chunk in buffer.bytes_mut().chunks_mut(8) {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
+        let noise = random.u64();
         // Floats stay between 2^-63 and 1, or thereabouts: no infinity and no NaN, whatever their width.
         let word = if f.float && f.block == [1, 1] {
-            state & 0x1F1F_1F1F_1F1F_1F1F | 0x2020_2020_2020_2020
+            noise & 0x1F1F_1F1F_1F1F_1F1F | 0x2020_2020_2020_2020
         } else {
-            state
+            noise
         };
         chunk.copy_from_slice(&word.to_le_bytes()[..chunk.len()]);
     }

@@ -142,7 +142,7 @@ fn varied(spirv: &[u8], seed: u64) -> Vec<u8> {
     const TYPE_FLOAT: u32 = 22;
     const CONSTANT: u32 = 43;
     let mut words = crate::words(spirv);
-    let mut state = seed;
+    let mut random = random::Random::new(seed);
     let mut float = None;
     let mut at = HEADER;
     while at < words.len() {
@@ -151,9 +151,9 @@ fn varied(spirv: &[u8], seed: u64) -> Vec<u8> {
             TYPE_FLOAT if words[at + 2] == 32 => float = Some(words[at + 1]),
             CONSTANT if Some(words[at + 1]) == float => {
                 let value = f32::from_bits(words[at + 3]);
-                state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+                let change = random.unit() / (1 << 12) as f32;
                 if value != 0.0 && value != 1.0 {
-                    words[at + 3] = (value * (1.0 + (state >> 40) as f32 / (1u64 << 36) as f32)).to_bits();
+                    words[at + 3] = (value * (1.0 + change)).to_bits();
                 }
             }
             _ => {}

@@ -11,10 +11,10 @@ use crate::graphics::{
     Attachment, Bindings, Image, ImageInfo, Load, Pass, Pipeline, PipelineInfo, Resource, Sampler, barrier,
     over,
 };
-use crate::kernels::Sequence;
 use crate::measure::{Moment, Span};
 use crate::{Buffer, Context, Error, Result};
 use ash::vk;
+use random::Random;
 use std::rc::Rc;
 
 macro_rules! spirv {
@@ -192,8 +192,8 @@ impl Spec {
 
 /// The texture: pseudo-random texels, at least half opaque, so that rounding does not pile up over the layers.
 fn texels() -> Vec<u8> {
-    let mut random = Sequence::new();
-    (0..TEXTURE * TEXTURE).flat_map(|_| (random.word() | 0x8000_0000).to_le_bytes()).collect()
+    let mut random = Random::default();
+    (0..TEXTURE * TEXTURE).flat_map(|_| (random.u32() | 0x8000_0000).to_le_bytes()).collect()
 }
 
 /// The triangles' corners: position in pixels on the 1/256 grid, and colour. Equilateral, `area` px large, turned and
@@ -202,7 +202,7 @@ fn corners((count, area): (u32, f64)) -> Vec<([f64; 2], [f32; 4])> {
     let radius = (4.0 * area).sqrt() / 27.0f64.powf(0.25);
     // Space around them.
     let edge = radius.max(4.0).ceil();
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let mut list = Vec::new();
     for _ in 0..count {
         let centre = SIZE.map(|s| edge + f64::from(random.unit()) * (f64::from(s) - 2.0 * edge));

@@ -27,7 +27,7 @@ pub fn run(rig: &Rig, library: &str) -> Result<(), String> {
         (channel.stop)(reader);
         print(channel, reader);
         (channel.close)(reader);
-        // What C's streams still hold is written when the process ends; the code behind them is not needed for that.
+        // What C's streams still hold is written when the process ends; the code after them is not needed for that.
         Ok(())
     }
 }

@@ -189,7 +189,7 @@ fn secondary(rig: &Rig) -> Found {
     Ok(found)
 }
 
-/// From before a fill to behind a dispatch, with a whole pass between that has marks of its own.
+/// From before a fill to after a dispatch, with a whole pass between that has marks of its own.
 fn across(rig: &Rig) -> Found {
     let query = rig.counters()?;
     let got = rig.read_run(|d, c| {
@@ -209,7 +209,7 @@ fn across(rig: &Rig) -> Found {
     })?;
     same("primitives", difference(rig, &got, "InputPrimitives")?, 3)?;
     same("invocations", difference(rig, &got, "ComputeInvocations")?, 2 * 16)?;
-    // Behind the pass is what its last mark had counted, and the tiles' own work.
+    // After the pass is what its last mark had counted, and the tiles' own work.
     let at = rig.event("InputPrimitives")?;
     let [first, middle] = pair(&got, ["first", "middle"])?;
     let [last, behind] = pair(&got, ["last", "b"])?;

@@ -4,7 +4,7 @@ use super::rig::{Rig, layers};
 use super::{Check, Found, holds, same, text};
 use client::Buffer;
 use client::graphics::barrier;
-use client::kernels::Sequence;
+use random::Random;
 use vk::ImageAspectFlags as Aspect;
 use vk::SamplerYcbcrModelConversion as Model;
 
@@ -82,7 +82,7 @@ impl Shape {
         if self.bits == 8 { 1 } else { 2 }
     }
 
-    fn planes(&self, random: &mut Sequence) -> Vec<Plane> {
+    fn planes(&self, random: &mut Random) -> Vec<Plane> {
         let [w, h] = SIZE;
         let half = [w >> self.shift[0], h >> self.shift[1]];
         let list = match self.kind {
@@ -98,7 +98,7 @@ impl Shape {
                 let values = components * size[0] * size[1] * LAYERS;
                 // Unused bits are zero, below the others.
                 let unused = if self.bits == 8 { 0 } else { 16 - self.bits };
-                let one = |_| ((random.word() >> 8 & 0xffff) << unused).to_le_bytes()[..self.wide()].to_vec();
+                let one = |_| ((random.u32() >> 8 & 0xffff) << unused).to_le_bytes()[..self.wide()].to_vec();
                 let bytes = (0..values).flat_map(one).collect();
                 Plane { aspect, components, size, bytes }
             })
@@ -423,7 +423,7 @@ fn run(rig: &Rig, images: &[Made; 2], points: &[[f32; 4]]) -> Result<Vec<[f32; 4
 }
 
 fn samples(rig: &Rig) -> Found {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let mut found = Vec::new();
     for (n, pair) in PAIRS.iter().enumerate() {
         for i in 0..32u32 {
@@ -438,9 +438,9 @@ fn samples(rig: &Rig) -> Found {
             let points: Vec<[f32; 4]> = (0..POINTS)
                 .map(|k| {
                     let uv = SIZE
-                        .map(|n| f64::from(random.word() >> 8 & 0xffff) / 65536.0 * f64::from(n + 2) - 1.0);
+                        .map(|n| f64::from(random.u32() >> 8 & 0xffff) / 65536.0 * f64::from(n + 2) - 1.0);
                     let uv = uv.map(|u| (u * 8.0).floor() / 8.0 + 1.0 / 16.0);
-                    let layer = random.word() >> 8 & 1;
+                    let layer = random.u32() >> 8 & 1;
                     places.push((uv, layer));
                     let st = [0, 1].map(|k| (uv[k] / f64::from(SIZE[k])) as f32);
                     [st[0], st[1], layer as f32, (k % 4) as f32]

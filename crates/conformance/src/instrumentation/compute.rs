@@ -63,7 +63,7 @@ impl Ways {
         [&self.result, &self.key, &self.data]
     }
 
-    /// Records a dispatch by a kernel of `ways.comp`, and a barrier behind it.
+    /// Records a dispatch by a kernel of `ways.comp`, and a barrier after it.
     pub fn dispatch(&self, device: &ash::Device, commands: vk::CommandBuffer, kernel: &Kernel) {
         kernel.bind(commands, &[]);
         // SAFETY: recording with everything bound.

@@ -46,7 +46,7 @@ const TEXTS: vk::PipelineCreateFlags2KHR =
 type Statistics = BTreeMap<String, f64>;
 
 impl Rig {
-    /// One call: result, count told, and as many structures as `room`, with one more behind them.
+    /// One call: result, count told, and as many structures as `room`, with one more after them.
     fn ask(
         &self,
         pipeline: vk::Pipeline,
@@ -115,7 +115,7 @@ fn found(s: &Statistics) -> Found {
 }
 
 /// The specification's idiom: count with no array; `INCOMPLETE` for an array that is too small, and nothing is written
-/// behind it.
+/// after it.
 fn count_then_fetch(rig: &Rig) -> Found {
     let info = KernelInfo { spirv: shader!("straight.comp"), bindings: 2, push_size: 4 };
     let kernel = Kernel::with_flags(&rig.context, &info, STATISTICS).map_err(text)?;

@@ -52,7 +52,7 @@ pub struct Rig {
     pub metrics: usize,
 }
 
-/// Features, each alone in its structure, behind those of the chain that `last` leads to.
+/// Features, each alone in its structure, after those of the chain that `last` leads to.
 macro_rules! enabled {
     ($last:ident; $($name:ident: $structure:ident.$feature:ident;)+) => {
         $(
@@ -347,7 +347,7 @@ impl Object<'_> {
     pub fn get(&self, room: Option<u32>) -> (vk::Result, u32, Vec<u8>) {
         let size = 16 + 8 * self.rig.metrics;
         let mut count = room.unwrap_or(0);
-        // A block more than there is room for, to see what is written behind.
+        // A block more than there is room for, to see what is written after.
         let mut bytes = vec![0xA5; (count as usize + 1) * size];
         let out: *mut c_void = if room.is_none() { std::ptr::null_mut() } else { bytes.as_mut_ptr().cast() };
         let flags = vk::ShaderInstrumentationValuesFlagsARM::empty();

@@ -67,7 +67,7 @@ impl Bare {
         }
     }
 
-    /// Records fills of these sizes, a barrier behind each.
+    /// Records fills of these sizes, a barrier after each.
     pub fn fills(
         &self,
         flags: vk::CommandBufferUsageFlags,

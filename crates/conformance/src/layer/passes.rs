@@ -279,7 +279,7 @@ pub fn suspended() -> Done {
 }
 
 /// Labels of the program's that begin or end inside passes and between the parts of one: a suspended pass in two command
-/// buffers, a pass that a label begins in, one that a label ends in, and a dispatch behind.
+/// buffers, a pass that a label begins in, one that a label ends in, and a dispatch after.
 pub fn labelled() -> Done {
     let rig = Rig::open()?;
     use vk::RenderingFlags as F;

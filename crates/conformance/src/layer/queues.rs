@@ -25,7 +25,7 @@ pub fn semaphores() -> Done {
     b.close(&[timeline, binary])
 }
 
-/// A batch that waits for what the host signals later, one behind it, and, when both have ended, a third.
+/// A batch that waits for what the host signals later, one after it, and, when both have ended, a third.
 pub fn future() -> Done {
     let b = Bare::open(vk::API_VERSION_1_3, true, None)?;
     let timeline = b.semaphore(true)?;

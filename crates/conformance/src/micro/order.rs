@@ -36,7 +36,7 @@ pub enum Between {
     /// The second is another queue's.
     Queues,
     Barrier(Stages, Stages),
-    /// An event that is set behind the first and waited for.
+    /// An event that is set after the first and waited for.
     Event(Stages, Stages),
     /// What the second's render pass says of what lies before it.
     Subpass(Stages, Stages),

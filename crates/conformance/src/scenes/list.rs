@@ -2,7 +2,7 @@
 
 use super::{Draw, Expect, Program, Scene, State, Vertex};
 use ash::vk;
-use client::kernels::Sequence;
+use random::Random;
 
 /// Pixels of a 256² target to clip space: exact for positions on the 1/256 grid.
 pub fn ndc(pixels: [f32; 2]) -> [f32; 2] {
@@ -15,19 +15,19 @@ pub fn vertex(pixels: [f32; 2], z: f32, colour: [f32; 4]) -> Vertex {
 }
 
 /// A position on the 1/256 grid, up to `beyond` pixels outside of the target.
-pub fn place(random: &mut Sequence, beyond: f32) -> [f32; 2] {
+pub fn place(random: &mut Random, beyond: f32) -> [f32; 2] {
     [(); 2].map(|()| (((256.0 + 2.0 * beyond) * random.unit() - beyond) * 256.0).round() / 256.0)
 }
 
-pub fn colour(random: &mut Sequence) -> [f32; 4] {
+pub fn colour(random: &mut Random) -> [f32; 4] {
     [random.unit(), random.unit(), random.unit(), 1.0]
 }
 
 /// Triangles of all sizes; the small ones are more.
 pub fn triangles(seed: u32, count: u32, depth: bool) -> Vec<Vertex> {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     for _ in 0..seed {
-        random.word();
+        random.u32();
     }
     let mut list = Vec::new();
     for _ in 0..count {
@@ -69,7 +69,7 @@ pub fn scenes() -> Vec<Scene> {
 
 /// Strips and fans, in order and by index with restart; an odd strip's triangles keep their winding.
 fn topologies() -> Vec<Draw> {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let mut draws = Vec::new();
     let cull_back = State { cull: vk::CullModeFlags::BACK, ..State::default() };
     for (row, restart) in [false, true].into_iter().enumerate() {
@@ -127,7 +127,7 @@ fn views() -> Vec<Draw> {
 
 /// Squares whose edges lie between pixel centres. Their middles are inside of the target: a driver may clip others.
 fn points() -> Vec<Draw> {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let topology = vk::PrimitiveTopology::POINT_LIST;
     [7.5, 1.0, 16.5]
         .map(|point_size: f32| {
@@ -147,7 +147,7 @@ fn points() -> Vec<Draw> {
 /// Lines that stay inside the target: rectangles of width 1 by the specification's strict rule. A sample may lie on
 /// the very edge, which the rule leaves open.
 fn lines(name: &'static str, samples: u32) -> Scene {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let mut some = |count| -> Vec<Vertex> {
         (0..count)
             .map(|_| {
@@ -214,10 +214,10 @@ fn horizon() -> Scene {
 
 /// Triangles in perspective, inside the view: w from 1 to 5, powers of two for exact positions.
 fn perspective() -> Scene {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let mut vertices = triangles(11, 60, true);
     for v in &mut vertices {
-        let w = [1.0, 2.0, 4.0][(random.word() % 3) as usize];
+        let w = [1.0, 2.0, 4.0][(random.u32() % 3) as usize];
         v.at = [v.at[0] * w, v.at[1] * w, v.at[2] * w, w];
     }
     Scene::new("perspective", vec![Draw::list(Program::Colour, vertices, State::default())], EXACT)

@@ -4,7 +4,7 @@ use super::list::{EXACT, colour, triangles, vertex};
 use super::{Draw, Expect, Program, Scene, State, Vertex};
 use ash::vk;
 use client::graphics::opaque;
-use client::kernels::Sequence;
+use random::Random;
 
 pub fn scenes() -> Vec<Scene> {
     vec![
@@ -79,7 +79,7 @@ fn depth() -> Vec<Draw> {
 /// layers need not be shaded, but its depths count.
 fn layers() -> Vec<Draw> {
     use vk::CompareOp as C;
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let mut layer = |z: [f32; 3]| -> Vec<Vertex> {
         let corners = [[-200.0, -120.0], [760.0, -100.0], [-160.0, 800.0]];
         corners.iter().zip(z).map(|(at, z)| vertex(*at, z, colour(&mut random))).collect()
@@ -122,7 +122,7 @@ fn layers() -> Vec<Draw> {
 
 /// A heap of small triangles: opaque ones through each other, and veils between them.
 fn heap() -> Vec<Draw> {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let mut small = |count| -> Vec<Vertex> {
         let mut list = Vec::new();
         for _ in 0..count {
@@ -194,7 +194,7 @@ fn stencil() -> Vec<Draw> {
         let state = State { stencil: Some(faces), depth, blend: hidden, ..State::default() };
         draws.push(Draw::list(Program::Colour, triangles(60 + i, 25, false), state));
     }
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     for (compare_op, reference, compare_mask) in [
         (C::EQUAL, 1, 255),
         (C::LESS, 3, 0x7f),
@@ -261,7 +261,7 @@ fn blending() -> Vec<Draw> {
         cells.push(state(factors[5], O::ADD).color_write_mask(mask));
         cells.push(opaque().color_write_mask(mask));
     }
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let mut draws = Vec::new();
     for (i, blend) in cells.into_iter().enumerate() {
         let [x, y] = [(i % 8) as f32 * 32.0, (i / 8) as f32 * 50.0];

@@ -4,20 +4,20 @@ use super::list::{colour, place, vertex};
 use super::{Draw, Expect, Program, Scene, State, Vertex};
 use ash::vk;
 use client::graphics::opaque;
-use client::kernels::Sequence;
+use random::Random;
 
 /// One of `list`.
-fn one_of<T: Copy>(random: &mut Sequence, list: &[T]) -> T {
-    list[random.word() as usize % list.len()]
+fn one_of<T: Copy>(random: &mut Random, list: &[T]) -> T {
+    list[random.u32() as usize % list.len()]
 }
 
 /// Triangles that reach about as many pixels.
-fn heap(random: &mut Sequence, count: u32, reach: f32) -> Vec<Vertex> {
+fn heap(random: &mut Random, count: u32, reach: f32) -> Vec<Vertex> {
     let mut list = Vec::new();
     for _ in 0..count {
         let centre = place(random, 10.0);
         let reach = reach * (0.3 + random.unit());
-        let flat = random.word().is_multiple_of(4);
+        let flat = random.u32().is_multiple_of(4);
         let level = 0.05 + 0.9 * random.unit();
         for _ in 0..3 {
             let offset = [(); 2].map(|()| ((random.unit() - 0.5) * reach * 256.0).round() / 256.0);
@@ -32,9 +32,9 @@ fn heap(random: &mut Sequence, count: u32, reach: f32) -> Vec<Vertex> {
 /// same everywhere.
 pub fn wild(seed: u32) -> Scene {
     let mut scene = random(seed);
-    let mut sequence = Sequence::new();
+    let mut sequence = Random::default();
     for _ in 0..seed % 4096 * 5 + 2 {
-        sequence.word();
+        sequence.u32();
     }
     let odd = [
         f32::NAN,
@@ -53,8 +53,8 @@ pub fn wild(seed: u32) -> Scene {
     ];
     for draw in &mut scene.draws {
         for vertex in &mut draw.vertices {
-            if sequence.word().is_multiple_of(12) {
-                let k = sequence.word() as usize % 4;
+            if sequence.u32().is_multiple_of(12) {
+                let k = sequence.u32() as usize % 4;
                 vertex.at[k] = one_of(&mut sequence, &odd);
             }
         }
@@ -67,14 +67,14 @@ pub fn wild(seed: u32) -> Scene {
 /// The scene of a number.
 pub fn random(seed: u32) -> Scene {
     use vk::CompareOp as C;
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     for _ in 0..seed % 4096 * 3 + 1 {
-        random.word();
+        random.u32();
     }
     let r = &mut random;
     let samples = one_of(r, &[1, 1, 2, 4, 4, 4, 8]);
     let mut draws: Vec<Draw> = Vec::new();
-    for _ in 0..3 + r.word() % 6 {
+    for _ in 0..3 + r.u32() % 6 {
         let compare = one_of(
             r,
             &[
@@ -88,21 +88,21 @@ pub fn random(seed: u32) -> Scene {
                 C::NEVER,
             ],
         );
-        let write = !r.word().is_multiple_of(4);
-        let depth = (!r.word().is_multiple_of(8)).then_some((compare, write));
+        let write = !r.u32().is_multiple_of(4);
+        let depth = (!r.u32().is_multiple_of(8)).then_some((compare, write));
         let veil = vk::PipelineColorBlendAttachmentState {
             blend_enable: vk::TRUE,
             src_color_blend_factor: vk::BlendFactor::CONSTANT_ALPHA,
             dst_color_blend_factor: vk::BlendFactor::ONE_MINUS_CONSTANT_ALPHA,
             ..opaque()
         };
-        let blend = if r.word().is_multiple_of(4) { veil } else { opaque() };
+        let blend = if r.u32().is_multiple_of(4) { veil } else { opaque() };
         let cull = one_of(r, &[vk::CullModeFlags::NONE, vk::CullModeFlags::NONE, vk::CullModeFlags::BACK]);
         let state = State { depth, blend, blend_constants: [0.0, 0.0, 0.0, 0.5], cull, ..State::default() };
-        let program = if r.word().is_multiple_of(8) { Program::Discard } else { Program::Colour };
+        let program = if r.u32().is_multiple_of(8) { Program::Discard } else { Program::Colour };
         let (count, reach) = one_of(r, &[(150, 6.0), (80, 12.0), (50, 24.0), (20, 80.0), (4, 900.0)]);
         let draw = Draw::list(program, heap(r, count, reach), state);
-        let again = r.word().is_multiple_of(6);
+        let again = r.u32().is_multiple_of(6);
         let vertices = draw.vertices.clone();
         draws.push(draw);
         if again {

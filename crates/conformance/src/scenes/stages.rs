@@ -5,7 +5,7 @@ use super::list::{EXACT, colour, place, triangles, vertex};
 use super::via::{How, Via};
 use super::{Draw, Expect, Program, Scene, State, Vertex};
 use ash::vk;
-use client::kernels::Sequence;
+use random::Random;
 use vk::PrimitiveTopology as T;
 use vk::ShaderStageFlags as S;
 
@@ -90,7 +90,7 @@ fn split() -> Draw {
 
 /// Specification, "Triangle Strips With Adjacency" and "Line Strips With Adjacency".
 fn adjacency() -> Vec<Draw> {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     // Vertices 0, 2, 4 … are a zigzag's, those between them lie outside.
     let strip: Vec<_> = (0..18)
         .map(|i| {
@@ -140,7 +140,7 @@ fn lines_and_points() -> Vec<Draw> {
     let given = triangles(12, 40, false);
     let sides = corners(&given).flat_map(|[a, b, c]| [a, b, b, c, c, a]).collect();
     let outline = via(&[(S::GEOMETRY, spirv!("outline.geom"))], T::TRIANGLE_LIST, given);
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let line: Vec<_> = (0..30).map(|_| vertex(place(&mut random, -4.0), 0.5, colour(&mut random))).collect();
     let ends = line.windows(2).flat_map(|w| [w[1], w[0]]).collect();
     let dots = via(&[(S::GEOMETRY, spirv!("corners.geom"))], T::LINE_STRIP, line);
@@ -181,7 +181,7 @@ fn quads() -> Draw {
 /// Four lines of eight segments: none at the domain's lower end.
 fn isolines() -> Draw {
     // All of them in the picture: the reference does not clip.
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let mut given = Vec::new();
     for _ in 0..12 {
         let corner = place(&mut random, -60.0);
@@ -230,7 +230,7 @@ fn mesh() -> Vec<Draw> {
 
 /// A strip's triangles are captured as a list, odd ones with their winding.
 fn captured() -> Vec<Draw> {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let strip: Vec<_> = (0..80).map(|_| vertex(place(&mut random, 10.0), 0.5, colour(&mut random))).collect();
     let list = |i: usize| if i.is_multiple_of(2) { [i, i + 1, i + 2] } else { [i, i + 2, i + 1] };
     let vertices = (0..strip.len() - 2).flat_map(list).map(|i| strip[i]).collect();

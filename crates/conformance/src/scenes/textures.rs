@@ -3,7 +3,7 @@
 use super::list::vertex;
 use super::{Draw, Expect, Program, Scene, State, Texture, Vertex};
 use ash::vk;
-use client::kernels::Sequence;
+use random::Random;
 
 const SIDE: u32 = 64;
 const LEVELS: u32 = 7;
@@ -99,8 +99,8 @@ fn anisotropic(name: &'static str, most: f32) -> Scene {
 
 /// Random texels, four pixels a texel, repeating.
 fn bilinear() -> Scene {
-    let mut random = Sequence::new();
-    let texels: Vec<u8> = (0..SIDE * SIDE).flat_map(|_| random.word().to_le_bytes()).collect();
+    let mut random = Random::default();
+    let texels: Vec<u8> = (0..SIDE * SIDE).flat_map(|_| random.u32().to_le_bytes()).collect();
     let held = texels.clone();
     let formula = move |x: u32, y: u32| {
         let at = [x, y].map(|p| (f64::from(p) + 0.5) / 4.0 + 8.0 - 0.5);

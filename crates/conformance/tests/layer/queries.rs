@@ -127,7 +127,7 @@ fn queries_of_hardware_are_read_as_they_are() {
             for (name, value) in q {
                 let counter = catalogue::by_human(name).unwrap();
                 let (want, got) = (c[counter.machine].as_f64().unwrap(), value.as_f64().unwrap());
-                // Integers lose fractions, floats of 32 bits what is behind 24 bits.
+                // Integers lose fractions, floats of 32 bits what is after 24 bits.
                 let off = if interfaces.ends_with("float32") { want * 1e-7 } else { want.fract() };
                 assert!((want - got).abs() <= off, "{interfaces}: {name} is {got}, not {want}");
             }

@@ -1,4 +1,4 @@
-//! The channel: every finished workload is published once, as one [`Record`], to whoever listens: the ledger, and
+//! The channel: every finished workload is published once, as one [`Record`], to all listeners: the ledger, and
 //! readers in this process (`include/tuff_channel.h`, which the driver answers out of [`Reader`] and [`totals`]).
 //!
 //! Each queue's thread has a [`Publisher`]. While nobody listens, publishing costs the numbering, the totals, which are
@@ -42,7 +42,7 @@ pub struct Number {
     pub order: u64,
     /// Among its queue's.
     pub queue_order: u64,
-    /// The queue's how manieth VkSubmitInfo2 it was in.
+    /// The index of its VkSubmitInfo2 among those of the queue.
     pub submission: u64,
 }
 

@@ -51,7 +51,7 @@ impl Reader {
         }
     }
 
-    /// Nothing comes any more once this returns; whoever waits for more is told.
+    /// Nothing comes any more once this returns; every reader that waits for more is told.
     pub fn stop(&self) {
         let _changing = self.changing.lock();
         super::forget(self);

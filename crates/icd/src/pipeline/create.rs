@@ -28,7 +28,7 @@ use parking_lot::Mutex;
 use shader::bytecode::Program;
 use shader::instrument::{self, Block, Entry, Form};
 use shader::ir::Stage;
-use shader::options::{Options, Width};
+use shader::options::Options;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::Instant;
@@ -387,18 +387,15 @@ impl Source {
 
     fn run_compiler(&self, layout: &Layout) -> Answer<Arc<Compiled>> {
         let (stage, entry) = self.entry()?;
+        let binding = |set, binding| layout.binding(set, binding);
         let mapping = |set, binding, kind| self.mappings.find(set, binding, kind);
         let options = Options {
-            stage,
-            entry: &self.entry,
             spec: &self.spec,
-            binding: &|set, binding| layout.binding(set, binding),
             mapping: layout.heaps.then_some(&mapping),
             push_bytes: layout.push_bytes,
-            width: Width::BEST,
-            machine: machine(),
+            cores: modelled_cores(),
             sanitize: machine::sanitizer::wanted(),
-            optimise: true,
+            ..Options::new(stage, &self.entry, &binding)
         };
         let program = match self.instrumented {
             true => self.compile_marked(entry, &options),
@@ -438,15 +435,15 @@ pub(crate) fn surroundings(layout: &Layout, h: &mut Hasher128) {
 
 /// The driver's build and the modelled GPU.
 pub(crate) fn machine_hash(h: &mut Hasher128) {
-    machine().hash(h);
+    modelled_cores().hash(h);
     machine::sanitizer::wanted().hash(h);
     h.write(&CACHE_UUID);
 }
 
 /// What shaders can ask of the modelled GPU.
-fn machine() -> shader::options::Machine {
+fn modelled_cores() -> shader::options::ShaderCores {
     let m = counters::model::current();
-    shader::options::Machine { cores: m.cores as u32, warps: m.core.warps as u32 }
+    shader::options::ShaderCores { cores: m.cores as u32, warps: m.core.warps as u32 }
 }
 
 /// The flags of a creation: the wide ones of its chain if there are any.

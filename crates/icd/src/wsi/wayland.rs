@@ -349,7 +349,7 @@ impl<'a> Canvas<'a> {
         Canvas { window, buffers: vec![], frame: None }
     }
 
-    /// Copies a picture and commits it. `waits`: behind the last one's frame, as the compositor says when that was due.
+    /// Copies a picture and commits it. `waits`: after the last one's frame, as the compositor says when that was due.
     ///
     /// # Errors
     /// `ERROR_SURFACE_LOST_KHR` when the compositor is gone.

@@ -3,6 +3,7 @@
 use super::copies::serialized;
 use super::pipelines::{Launch, RECORDS};
 use super::scene::*;
+use random::Random;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::process::Command;
 
@@ -23,28 +24,19 @@ fn levels() -> Vec<&'static str> {
     list
 }
 
-/// Numbers from 0 to 1, always the same.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (self.0 >> 40) as f32 / (1 << 24) as f32
-    }
-    fn point(&mut self, scale: f32) -> [f32; 3] {
-        [(); 3].map(|_| (self.next() - 0.5) * scale)
-    }
+fn point(r: &mut Random, scale: f32) -> [f32; 3] {
+    [(); 3].map(|_| (r.unit() - 0.5) * scale)
 }
 
 /// Bits of a structure, of queries and of a pipeline's traces.
 fn bits() -> [u64; 3] {
     let rig = Rig::new();
-    let mut random = Random(1);
+    let mut random = Random::new(1);
     let mut vertices = vec![];
     for _ in 0..3000 {
-        let at = random.point(10.0);
+        let at = point(&mut random, 10.0);
         for _ in 0..3 {
-            let by = random.point(1.0);
+            let by = point(&mut random, 1.0);
             vertices.extend([0, 1, 2].map(|k| at[k] + by[k]).map(f32::to_bits));
         }
     }
@@ -64,7 +56,7 @@ fn bits() -> [u64; 3] {
     let top = rig.address(&rig.top(Flags::empty(), &all));
     let mut rays: Vec<Ray> = (0..4096)
         .map(|_| {
-            let (from, to) = (random.point(20.0), random.point(10.0));
+            let (from, to) = (point(&mut random, 20.0), point(&mut random, 10.0));
             Ray { own: [0x5A5A_5A5A, 9.5f32.to_bits()], ..Ray::new(from, [0, 1, 2].map(|k| to[k] - from[k])) }
         })
         .collect();

@@ -3,6 +3,7 @@
 
 use super::{Heavy, QUERIES};
 use ash::vk;
+use random::Random;
 use vk::PipelineStageFlags2 as Stages;
 
 const CHILD: &str = "TUFF_TEST_ORDER";
@@ -11,12 +12,11 @@ const RUNS: u64 = 20;
 const PATIENCE: u64 = 60_000_000_000;
 
 /// Sleeps of up to two milliseconds, or none.
-struct Pace(u64);
+struct Pace(Random);
 impl Pace {
     fn dawdle(&mut self) {
-        self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        if self.0 >> 62 != 0 {
-            std::thread::sleep(std::time::Duration::from_micros(self.0 >> 53));
+        if !self.0.once_in(4) {
+            std::thread::sleep(std::time::Duration::from_micros(self.0.below(2048).into()));
         }
     }
 }
@@ -43,7 +43,7 @@ fn submit(h: &Heavy, queue: vk::Queue, ties: Ties, record: impl FnOnce(vk::Comma
     unsafe { h.c.g.device.queue_submit2(queue, &info, vk::Fence::null()) }.unwrap();
 }
 
-/// A dispatch that has all cores, so that another goes before or behind it, and when it ended.
+/// A dispatch that has all cores, so that another goes before or after it, and when it ended.
 fn work(h: &Heavy, c: vk::CommandBuffer, n: u32, query: u32) {
     h.dispatch(c, 160, n);
     h.stamp(c, query, Stages::COMPUTE_SHADER);
@@ -72,7 +72,7 @@ fn stamps<const N: usize>(h: &Heavy) -> [u64; N] {
 
 /// Ends of a long dispatch, a short one of another queue that was submitted after it, and so on in turn; the latter's pass last.
 fn turns(seed: u64) -> [u64; 5] {
-    let (h, mut pace) = (Heavy::new(), Pace(seed));
+    let (h, mut pace) = (Heavy::new(), Pace(Random::new(seed)));
     for i in 0..4 {
         let (queue, n) = if i % 2 == 0 { (h.c.g.queue, 2000) } else { (h.second, 100) };
         submit(&h, queue, Ties::default(), |c| work(&h, c, n, i));
@@ -87,10 +87,10 @@ fn turns(seed: u64) -> [u64; 5] {
     t
 }
 
-/// What waits for a value that nobody has submitted yet, and what its queue has behind it, gives others way, and has its turn when
+/// What waits for a value that nobody has submitted yet, and what its queue has after it, gives others way, and has its turn when
 /// that value's signal is submitted: before what comes later.
 fn waits_before_signals(seed: u64) -> [u64; 5] {
-    let (h, mut pace) = (Heavy::new(), Pace(seed));
+    let (h, mut pace) = (Heavy::new(), Pace(Random::new(seed)));
     let (first, second) = (h.c.g.queue, h.second);
     let s = timeline(&h);
     let submissions: [(vk::Queue, Ties); 5] = [
@@ -112,7 +112,7 @@ fn waits_before_signals(seed: u64) -> [u64; 5] {
 
 /// A chain over both queues and the host, each link of which is submitted before what it waits for; work that is not in it goes on.
 fn chain(seed: u64) -> [u64; 4] {
-    let (h, mut pace) = (Heavy::new(), Pace(seed));
+    let (h, mut pace) = (Heavy::new(), Pace(Random::new(seed)));
     let (first, second, d) = (h.c.g.queue, h.second, &h.c.g.device);
     let s = timeline(&h);
     let link = |wait, signal| Ties { wait: Some((s, wait)), signal: Some((s, signal)) };
@@ -134,7 +134,7 @@ fn chain(seed: u64) -> [u64; 4] {
 /// Work of another queue between two halves of a submission that waits for an event of the host's: also if it is set before the
 /// first half ends. `heard`: the host sets it when it has heard of the other queue's end.
 fn halves(seed: u64, heard: bool) -> [u64; 3] {
-    let (h, mut pace) = (Heavy::new(), Pace(seed));
+    let (h, mut pace) = (Heavy::new(), Pace(Random::new(seed)));
     let d = &h.c.g.device;
     let event = unsafe { d.create_event(&Default::default(), None) }.unwrap();
     submit(&h, h.c.g.queue, Ties::default(), |c| {

@@ -161,7 +161,7 @@ fn barriers_take_in_transfers_on_either_queue() {
     for (stage, waits) in [(Stages::COPY, true), (Stages::ALL_TRANSFER, true), (Stages::CLEAR, false)] {
         assert_eq!(after(Some(stage), &copy), waits, "{stage:?}");
     }
-    // On the compute queue a dispatch is behind it anyway.
+    // On the compute queue a dispatch is after it anyway.
     assert!(after(None, &|d, c| l.fill(d, c)));
     l.free();
 }

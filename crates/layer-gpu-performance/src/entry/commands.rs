@@ -34,7 +34,7 @@ functions! {
     b"vkCmdUpdateBuffer" => update_buffer, PFN_vkCmdUpdateBuffer;
 }
 
-/// Records a workload: what is put in front of it, itself, what is put behind it. `empty`: it does nothing.
+/// Records a workload: what is put in front of it, itself, what is put after it. `empty`: it does nothing.
 unsafe fn workload(
     c: vk::CommandBuffer,
     kind: WorkloadKind,

@@ -16,7 +16,7 @@ type Function = unsafe extern "system" fn();
 macro_rules! function {
     ($f:expr, $pfn:ident) => {{
         let f: vk::$pfn = $f;
-        // SAFETY: a function pointer; whoever calls it knows its type by the name.
+        // SAFETY: a function pointer; the caller knows its type by the name.
         unsafe { std::mem::transmute::<vk::$pfn, Function>(f) }
     }};
 }

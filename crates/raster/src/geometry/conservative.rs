@@ -174,6 +174,7 @@ fn push(base: &Prim, edges: &[Edge], bounds: Rect, out: &mut Batch) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use random::Random;
 
     /// Whether a convex polygon (right-handed) and a closed square meet, by clipping one with the other.
     fn meets(p: &[[f64; 2]], [x0, y0, x1, y1]: [f64; 4]) -> bool {
@@ -226,11 +227,8 @@ mod tests {
     /// Each pixel that a polygon touches once, and no other; the same of those inside it. Polygons of three to nine corners.
     #[test]
     fn pixels_are_covered_once_and_exactly() {
-        let mut seed = 1u32;
-        let mut next = |of: i32| {
-            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-            (seed >> 8) as i32 % of
-        };
+        let mut r = Random::new(1);
+        let mut next = |of: i32| r.below(of as u32) as i32;
         let side = 24;
         for round in 0..300 {
             let n = 3 + round % 7;

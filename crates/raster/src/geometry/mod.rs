@@ -124,7 +124,7 @@ impl Stopped<'_> {
     }
 }
 
-/// Runs one call of a draw and hands its primitives to `each`, in order, until that says false: most draws' at once, behind those
+/// Runs one call of a draw and hands its primitives to `each`, in order, until that says false: most draws' at once, after those
 /// that `out` has already, those of large ones in parts. `view`: the view to draw, with multiview.
 ///
 /// # Errors

@@ -120,6 +120,7 @@ fn greatest(k: i32, from: i32, to: i32) -> i64 {
 mod tests {
     use super::*;
     use crate::prim::{Bounds, Form};
+    use random::Random;
 
     fn prim(b: Rect, form: Form) -> Prim {
         let (planes, side) = (0, crate::prim::Side::new(0, false, true));
@@ -141,11 +142,8 @@ mod tests {
     /// Triangles anywhere: where they touch few tiles they are counted as where they touch many.
     #[test]
     fn two_by_two_is_tile_by_tile() {
-        let mut seed = 5u32;
-        let mut random = |below: i32| {
-            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-            (seed >> 8) as i32 % below
-        };
+        let mut r = Random::new(5);
+        let mut random = |below: i32| r.below(below as u32) as i32;
         let mut seen = [0; 5];
         for _ in 0..20_000 {
             let size = 1 + random(16384);

@@ -400,7 +400,7 @@ impl PassRun {
         } else {
             batch.counts.clear_plain();
         }
-        // What comes next of the draw, if it is large, comes behind this.
+        // What comes next of the draw, if it is large, comes after this.
         batch.before = all;
         if d.state.raster.discard || from == all {
             return Ok(());

@@ -1,7 +1,7 @@
 //! Input and output variables: built-in values and interface components.
 
 use super::Builder;
-use super::interface::{Place, Scalar};
+use super::interface::{InterfacePlace, Scalar};
 use super::types::Sk;
 use crate::interface::{CLIP_DISTANCE, CULL_DISTANCE};
 use crate::ir::{Bin, Input, Inst, Stage, Ty, Un, Value, ray_input};
@@ -21,10 +21,10 @@ impl<'m> Builder<'m> {
         let list = r?;
         let start = self.pool.len() as u32;
         self.pool.extend(list);
-        if let [Scalar { place: Place::BuiltIn(BuiltIn::HelperInvocation, _), .. }] = scalars[..] {
+        if let [Scalar { place: InterfacePlace::BuiltIn(BuiltIn::HelperInvocation, _), .. }] = scalars[..] {
             self.helper = Some(start);
         }
-        if let [Scalar { place: Place::BuiltIn(BuiltIn::RayTmaxKHR, _), .. }] = scalars[..]
+        if let [Scalar { place: InterfacePlace::BuiltIn(BuiltIn::RayTmaxKHR, _), .. }] = scalars[..]
             && self.opt.stage == Stage::Intersection
         {
             self.t_max = Some(start);
@@ -39,14 +39,15 @@ impl<'m> Builder<'m> {
         while k < scalars.len() {
             let s = scalars[k];
             match s.place {
-                Place::Slot(slot) if self.opt.stage != Stage::Compute => {
+                InterfacePlace::Slot(slot) if self.opt.stage != Stage::Compute => {
                     out.push(self.slot_input(&s, slot));
                     k += 1;
                 }
-                Place::Slot(_) => return Err(i.bad("an input with a location in a compute shader")),
-                Place::BuiltIn(b, _) => {
-                    let n =
-                        scalars[k..].iter().take_while(|x| matches!(x.place, Place::BuiltIn(c, _) if c == b));
+                InterfacePlace::Slot(_) => return Err(i.bad("an input with a location in a compute shader")),
+                InterfacePlace::BuiltIn(b, _) => {
+                    let n = scalars[k..]
+                        .iter()
+                        .take_while(|x| matches!(x.place, InterfacePlace::BuiltIn(c, _) if c == b));
                     let n = n.count();
                     let from = out.len();
                     self.builtin(b, &scalars[k..k + n], &mut out)?;
@@ -192,9 +193,9 @@ impl<'m> Builder<'m> {
             BuiltIn::PrimitiveId => one(out, self.e.input(Input::PrimitiveId, Ty::B32)),
             BuiltIn::Layer => one(out, self.e.input(Input::Layer, Ty::B32)),
             BuiltIn::ViewportIndex => one(out, self.e.input(Input::ViewportIndex, Ty::B32)),
-            BuiltIn::CoreCountARM => one(out, self.e.u32(self.opt.machine.cores)),
-            BuiltIn::CoreMaxIDARM => one(out, self.e.u32(self.opt.machine.cores.max(1) - 1)),
-            BuiltIn::WarpMaxIDARM => one(out, self.e.u32(self.opt.machine.warps.max(1) - 1)),
+            BuiltIn::CoreCountARM => one(out, self.e.u32(self.opt.cores.cores)),
+            BuiltIn::CoreMaxIDARM => one(out, self.e.u32(self.opt.cores.cores.max(1) - 1)),
+            BuiltIn::WarpMaxIDARM => one(out, self.e.u32(self.opt.cores.warps.max(1) - 1)),
             BuiltIn::CoreIDARM => {
                 let v = self.core_and_warp()[0];
                 one(out, v);
@@ -212,7 +213,7 @@ impl<'m> Builder<'m> {
     /// pixels and vertices are dealt to the cores in turn, the same on every run; a core deals warps to its slots so.
     fn core_and_warp(&mut self) -> [Value; 2] {
         let (cores, warps) =
-            (self.e.u32(self.opt.machine.cores.max(1)), self.e.u32(self.opt.machine.warps.max(1)));
+            (self.e.u32(self.opt.cores.cores.max(1)), self.e.u32(self.opt.cores.warps.max(1)));
         let mul_add = |b: &mut Self, a: Value, k: Value, c: Value| {
             let product = b.e.bin(Bin::IMul, a, k);
             b.e.add(product, c)

@@ -93,7 +93,7 @@ impl Builder<'_> {
             quad_derivatives: self.quad_derivatives,
             varying_loads: std::mem::take(&mut self.varying_loads),
             origins: std::mem::take(&mut self.origins),
-            given: std::mem::take(&mut self.given),
+            embedded: std::mem::take(&mut self.embedded),
             sites: vec![],
             data: std::mem::take(&mut self.data),
             work: std::mem::take(&mut self.work),

@@ -366,19 +366,10 @@ mod tests {
         Exact { negative: a.negative != b.negative, m: a.m * b.m, e: a.e + b.e }
     }
 
-    fn random() -> impl FnMut() -> u64 {
-        let mut x = 0x9E37_79B9_7F4A_7C15u64;
-        move || {
-            x ^= x << 13;
-            x ^= x >> 7;
-            x ^= x << 17;
-            x
-        }
-    }
-
     #[test]
     fn sums_and_products_are_cut() {
-        let mut next = random();
+        let mut r = random::Random::default();
+        let mut next = || r.u64();
         for round in 0..60_000u32 {
             let mut number = |s: Sk| {
                 let r = next();
@@ -430,7 +421,8 @@ mod tests {
 
     #[test]
     fn integers_are_cut() {
-        let mut next = random();
+        let mut r = random::Random::default();
+        let mut next = || r.u64();
         for round in 0..20_000 {
             let x = next() >> (round % 64);
             for signed in [false, true] {

@@ -121,13 +121,13 @@ impl<'m> Builder<'m> {
     }
 
     fn given_descriptor(&mut self, words: [u64; 4]) -> Value {
-        let known = self.given.iter().position(|g| *g == words);
+        let known = self.embedded.iter().position(|g| *g == words);
         let at = known.unwrap_or_else(|| {
-            self.given.push(words);
-            self.given.len() - 1
+            self.embedded.push(words);
+            self.embedded.len() - 1
         });
         let zero = self.e.u32(0);
-        self.e.descriptor(DescriptorSource::Given(at as u32), zero, false)
+        self.e.descriptor(DescriptorSource::Embedded(at as u32), zero, false)
     }
 
     /// Push data at byte `offset`.

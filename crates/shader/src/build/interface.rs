@@ -14,7 +14,7 @@ use crate::spirv::*;
 pub(crate) struct Scalar {
     pub kind: Sk,
     pub signed: bool,
-    pub place: Place,
+    pub place: InterfacePlace,
     pub flat: bool,
     pub no_perspective: bool,
     pub at: At,
@@ -26,7 +26,7 @@ pub(crate) struct Scalar {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum InterfacePlace {
     /// The slot; a 64-bit scalar has the next one too.
     Slot(u16),
     /// Component of a built-in.
@@ -77,7 +77,7 @@ impl Way {
         Ok(())
     }
 
-    /// The scalars of a variable or member that says where it is captured lie behind each other.
+    /// The scalars of a variable or member that says where it is captured lie one after another.
     fn capture(&mut self, out: &mut [Scalar]) {
         let (Some(buffer), Some(mut at)) = (self.buffer, self.offset.take()) else { return };
         for s in out {
@@ -174,7 +174,7 @@ impl Builder<'_> {
             out.extend((0..3).map(|k| Scalar {
                 kind: Sk::F32,
                 signed,
-                place: Place::Slot(first + k),
+                place: InterfacePlace::Slot(first + k),
                 flat: false,
                 no_perspective,
                 at: way.at,
@@ -187,7 +187,7 @@ impl Builder<'_> {
         out.extend(kinds.iter().enumerate().map(|(k, &kind)| Scalar {
             kind,
             signed,
-            place: Place::BuiltIn(b, k as u32),
+            place: InterfacePlace::BuiltIn(b, k as u32),
             flat: way.flat,
             no_perspective: way.no_perspective,
             at: way.at,
@@ -228,7 +228,7 @@ impl Builder<'_> {
                     out.push(Scalar {
                         kind,
                         signed: self.types.signed(ty),
-                        place: Place::Slot(if way.second_source {
+                        place: InterfacePlace::Slot(if way.second_source {
                             slot + SECOND_SOURCE
                         } else {
                             slot + way.vertex
@@ -354,7 +354,7 @@ impl Builder<'_> {
         };
         let origin = self.here;
         for s in scalars.iter().skip(from as usize).take(count as usize) {
-            let Place::Slot(slot) = s.place else { continue };
+            let InterfacePlace::Slot(slot) = s.place else { continue };
             for slot in
                 [Some(slot), matches!(s.kind, Sk::I64 | Sk::F64).then_some(slot + 1)].into_iter().flatten()
             {
@@ -427,8 +427,8 @@ impl Builder<'_> {
     /// The slot of an output scalar; `None` for those that nobody looks at.
     pub(crate) fn output_slot(&self, s: &Scalar) -> Result<Option<u16>> {
         let (b, k) = match s.place {
-            Place::Slot(slot) => return Ok(Some(slot)),
-            Place::BuiltIn(b, k) => (b, k),
+            InterfacePlace::Slot(slot) => return Ok(Some(slot)),
+            InterfacePlace::BuiltIn(b, k) => (b, k),
         };
         let (base, n) = match (b, self.opt.stage) {
             (BuiltIn::FragDepth, Stage::Fragment) => (FRAG_DEPTH, 1),

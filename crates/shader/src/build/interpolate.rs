@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::access::Base;
-use super::interface::{Place, Scalar};
+use super::interface::{InterfacePlace, Scalar};
 use super::types::Sk;
 use crate::ir::*;
 use crate::options::Result;
@@ -75,7 +75,7 @@ impl Builder<'_> {
     /// Scalar `k` of the variable whose values start at `first` of the pool, at `offset` from the pixel's centre.
     fn interpolate(&mut self, first: u32, scalars: &[Scalar], k: u32, offset: [Value; 2]) -> Value {
         let s = scalars[(k as usize).min(scalars.len() - 1)];
-        let Place::Slot(slot) = s.place else { return self.pool[(first + k) as usize] };
+        let InterfacePlace::Slot(slot) = s.place else { return self.pool[(first + k) as usize] };
         if s.flat {
             return self.pool[(first + k) as usize];
         }

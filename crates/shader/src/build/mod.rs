@@ -154,7 +154,7 @@ pub(crate) struct Builder<'m> {
     /// Values of the built-in RayTmaxKHR of an intersection shader, whose loads ask anew.
     t_max: Option<u32>,
     /// Embedded samplers ([`Shader::given`]).
-    given: Vec<[u64; 4]>,
+    embedded: Vec<[u64; 4]>,
     /// Constant arrays that are read in place ([`Shader::data`]).
     data: Vec<Vec<u32>>,
     /// Instructions of loops that were unrolled, once for each copy.
@@ -245,7 +245,7 @@ impl<'m> Builder<'m> {
             stage_words: 0,
             helper: None,
             t_max: None,
-            given: Vec::new(),
+            embedded: Vec::new(),
             data: Vec::new(),
             unrolled_size: 0,
             denied,

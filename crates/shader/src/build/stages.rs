@@ -3,7 +3,7 @@
 
 use super::Builder;
 use super::access::{Base, Pointer};
-use super::interface::{Place as Where, Scalar};
+use super::interface::{InterfacePlace, Scalar};
 use super::ssa::ANYWHERE;
 use super::types::{Sk, TypeClass};
 use crate::interface::{CULL_PRIMITIVE, EMITTED, INDICES, PATCH, USER_SLOTS};
@@ -126,9 +126,9 @@ impl Builder<'_> {
             let (at, bits) = (word, bits(s.kind));
             word += s.kind.words();
             let slot = match s.place {
-                Where::Slot(slot) if patch => slot + PATCH,
-                Where::Slot(slot) => slot,
-                Where::BuiltIn(b, k) => match super::interface::vertex_slot(b, k) {
+                InterfacePlace::Slot(slot) if patch => slot + PATCH,
+                InterfacePlace::Slot(slot) => slot,
+                InterfacePlace::BuiltIn(b, k) => match super::interface::vertex_slot(b, k) {
                     Some(slot) => slot,
                     None => continue,
                 },
@@ -424,7 +424,9 @@ impl Builder<'_> {
     pub(crate) fn note_capture(&mut self, s: &Scalar) -> Result<()> {
         let Some((buffer, offset)) = s.capture else { return Ok(()) };
         let Some(slot) = self.output_slot(s)? else { return Ok(()) };
-        if slot > USER_SLOTS && matches!(s.place, Where::Slot(_)) || buffer as usize >= FEEDBACK_BUFFERS {
+        if slot > USER_SLOTS && matches!(s.place, InterfacePlace::Slot(_))
+            || buffer as usize >= FEEDBACK_BUFFERS
+        {
             return Err(invalid(0, "transform feedback of an output that is none"));
         }
         let wide = s.kind.words() == 2;

@@ -8,7 +8,7 @@ use crate::options::Result;
 pub fn check(p: &Program, starts: &[bool]) -> Result<()> {
     let n = p.code.len();
     let prologue = p.prologue as usize;
-    // A wave begins behind it, at an op.
+    // A wave begins after it, at an op.
     if prologue >= n || !starts[prologue] {
         return Err(wrong("the prologue's end"));
     }

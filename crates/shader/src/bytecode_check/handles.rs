@@ -6,7 +6,7 @@ use super::ops::registers;
 use super::{bad, wrong};
 use crate::bytecode::{Code, ImageCode, Op, Program, Reg};
 use crate::ir::{Bin, Tri, Ty, Un};
-use crate::isa::code::{Field, Kind, extension_words};
+use crate::isa::code::{Field, FieldKind, extension_words};
 use crate::options::Result;
 
 pub fn check(p: &Program) -> Result<()> {
@@ -98,7 +98,7 @@ impl Places<'_> {
         let mut good = true;
         registers(words, &mut |r, _: Field, kind| {
             good &= match kind {
-                Kind::Handle => self.handle(r),
+                FieldKind::Handle => self.handle(r),
                 _ => !self.has(r),
             };
         });

@@ -2,16 +2,16 @@
 
 use super::{bad, wrong};
 use crate::bytecode::{
-    Before, Code, DESC_ADDRESS, DESC_DATA, DESC_GIVEN, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, ImageCode,
-    Op, Program, Reg, n_of, ray_attribute,
+    Before, Code, DESC_ADDRESS, DESC_DATA, DESC_EMBEDDED, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS,
+    ImageCode, Op, Program, Reg, n_of, ray_attribute,
 };
 use crate::ir::{Bin, Input, Quad, RayOp, TraceOp, Tri, Ty, Un};
-use crate::isa::code::{CODES, Field, Kind, Words, extension_words, layout};
+use crate::isa::code::{CODES, Field, FieldKind, Words, extension_words, layout};
 use crate::options::{Heap, Result, TABLES};
 use crate::{pairs, twins};
 
 /// Registers of an op with what it does with them.
-pub type Visit<'a> = dyn FnMut(Reg, Field, Kind) + 'a;
+pub type Visit<'a> = dyn FnMut(Reg, Field, FieldKind) + 'a;
 
 /// Where ops begin.
 pub fn check(p: &Program) -> Result<Vec<bool>> {
@@ -32,7 +32,7 @@ pub fn check(p: &Program) -> Result<Vec<bool>> {
         let mut good = true;
         registers(&p.code[pc..=pc + words], &mut |r, _, kind| {
             // Behind the last unit lie as many as the widest register has, so the first unit tells.
-            good &= if r.is_none() { kind == Kind::Optional } else { fits(r) };
+            good &= if r.is_none() { kind == FieldKind::Optional } else { fits(r) };
         });
         if !good {
             return Err(bad(pc, "register"));
@@ -118,15 +118,15 @@ pub fn registers(words: &[Op], visit: &mut Visit) {
         return arithmetic(op, visit);
     }
     // What lies in the extension words is not in `d`.
-    let d_kind = if it.words == Words::List && words.len() > 1 { Kind::Optional } else { d };
+    let d_kind = if it.words == Words::List && words.len() > 1 { FieldKind::Optional } else { d };
     let fields = [(op.d, it.d, d_kind), (op.a, it.a, a), (op.b, it.b, b), (op.c, it.c, c)];
     let branch = matches!(op.code.unfused(), Code::CMP_SPLIT | Code::CMP_SPLIT_RARE | Code::CMP_PARK);
     let computed = if branch && op.code != op.code.unfused() { before_operands(op.e) } else { 0 };
     for (i, (r, field, kind)) in fields.into_iter().enumerate() {
         // What the fused op reads first: b and c, and d.
         let kind = match i {
-            3 if computed >= 2 => Kind::Value,
-            0 if computed >= 3 => Kind::Value,
+            3 if computed >= 2 => FieldKind::Value,
+            0 if computed >= 3 => FieldKind::Value,
             _ => kind,
         };
         if field != Field::None {
@@ -136,7 +136,7 @@ pub fn registers(words: &[Op], visit: &mut Visit) {
     if matches!(it.words, Words::List | Words::One) {
         let named = if it.words == Words::List { n_of(op.e) } else { 8 };
         for (i, r) in words[1..].iter().flat_map(Op::regs).enumerate() {
-            visit(r, it.registers, if i < named { more } else { Kind::Optional });
+            visit(r, it.registers, if i < named { more } else { FieldKind::Optional });
         }
     }
 }
@@ -154,21 +154,21 @@ fn before_operands(e: u16) -> usize {
 fn arithmetic(op: &Op, visit: &mut Visit) {
     let Reg(e) = Reg(op.e);
     let (low, high) = (Reg(op.imm as u16), Reg((op.imm >> 16) as u16));
-    visit(op.d, Field::Def, Kind::Value);
+    visit(op.d, Field::Def, FieldKind::Value);
     let operands = if let Some(twin) = twins::of(op.code) {
-        visit(op.b, Field::Def, Kind::Value);
+        visit(op.b, Field::Def, FieldKind::Value);
         let n = twin.reads.iter().flat_map(|r| r.iter()).map(|i| *i as usize + 1).max().unwrap_or(0);
         return [op.a, op.c, Reg(e), low, high]
             .into_iter()
             .take(n)
-            .for_each(|r| visit(r, Field::Use, Kind::Value));
+            .for_each(|r| visit(r, Field::Use, FieldKind::Value));
     } else if let Some(pair) = pairs::of(op.code) {
         pair.operands as usize
     } else {
         operands(op.code)
     };
     let all = [op.a, op.b, op.c, Reg(e), low];
-    all.into_iter().take(operands).for_each(|r| visit(r, Field::Use, Kind::Value));
+    all.into_iter().take(operands).for_each(|r| visit(r, Field::Use, FieldKind::Value));
 }
 
 /// Operands of an op of the IR; 0: there is none of the code.
@@ -210,12 +210,12 @@ fn descriptor(p: &Program, pc: usize) -> Result<()> {
     let word = |i: usize| raw[2 * i].0 as u32 | (raw[2 * i + 1].0 as u32) << 16;
     let form = word(2);
     // Of the program's own, by number.
-    let own = match form & (DESC_GIVEN | DESC_DATA) {
+    let own = match form & (DESC_EMBEDDED | DESC_DATA) {
         0 => None,
-        DESC_GIVEN => Some(p.given.len()),
+        DESC_EMBEDDED => Some(p.embedded.len()),
         _ => Some(p.data.len()),
     };
-    if form & !(DESC_INLINE | DESC_IN_MEMORY | DESC_TEXELS | DESC_ADDRESS | DESC_GIVEN | DESC_DATA) != 0
+    if form & !(DESC_INLINE | DESC_IN_MEMORY | DESC_TEXELS | DESC_ADDRESS | DESC_EMBEDDED | DESC_DATA) != 0
         || own.is_some_and(|n| !form.is_power_of_two() || op.imm as usize >= n)
         || form & DESC_ADDRESS != 0 && form != DESC_ADDRESS
     {

@@ -3,7 +3,7 @@
 use super::check;
 use crate::bytecode::{Code, Op, Program, Reg};
 use crate::ir::{Bin, RayOp, TraceOp, Ty, Un};
-use crate::isa::code::{CODES, Field, Kind, Words, extension_words};
+use crate::isa::code::{CODES, Field, FieldKind, Words, extension_words};
 
 fn program(code: Vec<Op>) -> Program {
     Program {
@@ -77,11 +77,19 @@ fn numbers_are_no_descriptors() {
 fn registers_that_an_op_needs_are_there() {
     let end = Op::new(Code::END);
     for &(code, name, layout) in CODES {
-        let special = [Code::SEGMENT, Code::QUAD_SEGMENT, Code::REGION, Code::IMAGE, Code::LOOP_NEXT];
+        let special = [
+            Code::SEGMENT,
+            Code::QUAD_SEGMENT,
+            Code::REGION,
+            Code::IMAGE,
+            Code::LOOP_NEXT,
+            Code::PROBE,
+            Code::PROBE_BUF,
+        ];
         if special.contains(&code) {
             continue;
         }
-        let reg = |kind| if kind == Kind::Handle { Reg::uniform(0) } else { Reg::uniform(6) };
+        let reg = |kind| if kind == FieldKind::Handle { Reg::uniform(0) } else { Reg::uniform(6) };
         let [d, a, b, c, _] = layout.kinds.map(reg);
         // What the op's other fields must say for the check to look at its registers.
         let listed = |n: usize| ((n - 1) << 3) as u16;
@@ -110,7 +118,7 @@ fn registers_that_an_op_needs_are_there() {
             Op { c: Reg::NONE, ..full },
         ];
         for ((op, field), kind) in without.into_iter().zip(fields).zip(layout.kinds) {
-            if field != Field::None && kind != Kind::Optional {
+            if field != Field::None && kind != FieldKind::Optional {
                 assert!(ok(op).is_err(), "{name} without a register");
             }
         }

@@ -48,7 +48,7 @@ fn function(
     let mut leading = None;
     let mut label = 0;
     let mut here = None;
-    // A merge and the branch behind it belong together.
+    // A merge and the branch after it belong together.
     let mut merged = false;
     lines.clear();
     let mut at = f.start;

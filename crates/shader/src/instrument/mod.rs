@@ -1,7 +1,7 @@
 //! The instrumenting pass: SPIR-V in, SPIR-V out, in which every basic block begins with a mark.
 //!
 //! A mark stands after the block's OpLabel, OpPhi and OpVariable, before anything that runs, so whatever a compiler
-//! does to the code behind it, the mark says how often the block of the *application's* SPIR-V ran. Blocks are numbered
+//! does to the code after it, the mark says how often the block of the *application's* SPIR-V ran. Blocks are numbered
 //! densely from 0 in the order in which they appear in the module; [`Block`] says what each number means.
 //!
 //! Two forms:

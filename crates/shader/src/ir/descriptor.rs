@@ -16,8 +16,8 @@ pub enum DescriptorSource {
     HeapBytes(Heap),
     /// A buffer that begins at the device address `index` (B64) and ends where device memory does.
     Address,
-    /// A descriptor that the pipeline gave: its number in [`super::Shader::given`].
-    Given(u32),
+    /// An embedded sampler: its number in [`super::Shader::embedded`].
+    Embedded(u32),
     /// A buffer of the shader's own words: its number in [`super::Shader::data`].
     Data(u32),
 }
@@ -31,7 +31,7 @@ impl fmt::Display for DescriptorSource {
             Self::Heap(heap) => write!(f, "heap {heap:?}"),
             Self::HeapBytes(heap) => write!(f, "bytes {heap:?}"),
             Self::Address => f.write_str("address"),
-            Self::Given(n) => write!(f, "given {n}"),
+            Self::Embedded(n) => write!(f, "embedded {n}"),
             Self::Data(n) => write!(f, "data {n}"),
         }
     }

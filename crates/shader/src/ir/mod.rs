@@ -361,7 +361,7 @@ pub struct Shader {
     /// calls, and of several lines. Nowhere ([`Origin`]'s default): where their block does.
     pub origins: Vec<(u32, Origin)>,
     /// Descriptors that are part of the pipeline, in the host's form for those in memory (embedded samplers).
-    pub given: Vec<[u64; 4]>,
+    pub embedded: Vec<[u64; 4]>,
     /// Of a sanitised shader.
     pub sites: Vec<Site>,
     /// Words that are only read, as buffers ([`DescriptorSource::Data`]).
@@ -390,7 +390,7 @@ impl Shader {
             quad_derivatives: false,
             varying_loads: vec![],
             origins: vec![],
-            given: vec![],
+            embedded: vec![],
             sites: vec![],
             data: vec![],
             work: Work::default(),

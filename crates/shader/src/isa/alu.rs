@@ -6,7 +6,7 @@
 //! | swap | whether operands 0 and 1 may change places |
 //! | NaN | [`Nan`] |
 //! | if | cheap enough to be executed on both sides of a small `if` |
-//! | width | [`Width`] |
+//! | width | [`ResultWidth`] |
 //! | cost | instructions in the pipes FMA, CVT, SFU; twice that for 64 bits ([`crate::cost`] says where they come from) |
 //! | lane | what it computes for one lane, which folding uses and kernels are tested against |
 //!
@@ -15,7 +15,7 @@
 //! (transcendental, or without one agreed rounding): kernels define it. An op's number in the bytecode is its place.
 
 use super::exact::*;
-use super::{Facts, Nan, OperandType, Width, ops};
+use super::{Facts, Nan, OperandType, ResultWidth, ops};
 use crate::cost::Cost;
 use crate::ir::Ty;
 
@@ -64,19 +64,19 @@ macro_rules! column {
         Nan::Settles
     };
     (full) => {
-        Width::Full
+        ResultWidth::Full
     };
     (half) => {
-        Width::Half
+        ResultWidth::Half
     };
     (cut16) => {
-        Width::Cut16
+        ResultWidth::Cut16
     };
     (cut8) => {
-        Width::Cut8
+        ResultWidth::Cut8
     };
     (keep) => {
-        Width::Keep
+        ResultWidth::Keep
     };
 }
 
@@ -140,7 +140,7 @@ macro_rules! table {
                 width: column!($width),
                 // Values of 8 and 16 bits are kept extended by the engine; the machine reads parts of registers.
                 cost: Cost {
-                    narrow: matches!(column!($width), Width::Cut16 | Width::Cut8) as u32,
+                    narrow: matches!(column!($width), ResultWidth::Cut16 | ResultWidth::Cut8) as u32,
                     ..Cost::arithmetic($fma, $cvt, $sfu)
                 },
             },)*];

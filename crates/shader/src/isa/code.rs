@@ -24,7 +24,7 @@ pub enum Field {
 
 /// What else is known of a field's register.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum FieldKind {
     Value,
     /// It may be none.
     Optional,
@@ -52,7 +52,7 @@ pub struct Layout {
     pub b: Field,
     pub c: Field,
     /// Of d, a, b, c and the registers of extension words.
-    pub kinds: [Kind; 5],
+    pub kinds: [FieldKind; 5],
     pub words: Words,
     pub registers: Field,
     /// `imm` is where the op may jump to.
@@ -75,31 +75,31 @@ impl Field {
 
 macro_rules! field {
     (-) => {
-        (Field::None, Kind::Optional)
+        (Field::None, FieldKind::Optional)
     };
     (use) => {
-        (Field::Use, Kind::Value)
+        (Field::Use, FieldKind::Value)
     };
     (def) => {
-        (Field::Def, Kind::Value)
+        (Field::Def, FieldKind::Value)
     };
     (both) => {
-        (Field::Both, Kind::Value)
+        (Field::Both, FieldKind::Value)
     };
     (may) => {
-        (Field::Use, Kind::Optional)
+        (Field::Use, FieldKind::Optional)
     };
     (res) => {
-        (Field::Def, Kind::Optional)
+        (Field::Def, FieldKind::Optional)
     };
     (mix) => {
-        (Field::Both, Kind::Optional)
+        (Field::Both, FieldKind::Optional)
     };
     (desc) => {
-        (Field::Use, Kind::Handle)
+        (Field::Use, FieldKind::Handle)
     };
     (gives) => {
-        (Field::Def, Kind::Handle)
+        (Field::Def, FieldKind::Handle)
     };
 }
 macro_rules! words {
@@ -235,7 +235,7 @@ table! {
     /// address. With [`crate::bytecode::DESC_INLINE`]: d = address of a descriptor {data address, count bytes} that the engine keeps.
     /// With [`crate::bytecode::DESC_IN_MEMORY`]: of what the host says the table's bytes mean, which the engine keeps too; with both, of
     /// `count` bytes of such memory. With [`crate::bytecode::DESC_ADDRESS`]: of all device memory from a on. With
-    /// [`crate::bytecode::DESC_GIVEN`]: of what the host says that the program's own words mean. With
+    /// [`crate::bytecode::DESC_EMBEDDED`]: of what the host says that the program's own words mean. With
     /// [`crate::bytecode::DESC_DATA`]: of a buffer of words that are the program's own.
     DESC           = 45 [gives may - -] [data -] - values;
     /// d (B32) = size in bytes of buffer descriptor b, saturated to 32 bits.
@@ -290,7 +290,7 @@ table! {
     /// The end of a counting loop: d = a + b (uniform, 32 bits), then as LOOP; at op imm there is a CMP_JMP, which is
     /// done at once.
     LOOP_NEXT      = 84 [def use use -] [- -] label values;
-    /// Compiled code that does what this op and the imm − 1 words behind it did; d, a, b, c are its address. No program has it
+    /// Compiled code that does what this op and the imm − 1 words after it did; d, a, b, c are its address. No program has it
     /// but in a copy of the engine's own ([`crate::bytecode::CompiledCode`]): the check refuses it.
     SEGMENT        = 85 [- - - -] [- -] - values;
     /// As SEGMENT, of a whole loop that begins here; d, a, b, c are the address of what the engine knows of it.
@@ -306,7 +306,7 @@ const NOTHING: Layout = Layout {
     a: Field::None,
     b: Field::None,
     c: Field::None,
-    kinds: [Kind::Optional; 5],
+    kinds: [FieldKind::Optional; 5],
     words: Words::None,
     registers: Field::None,
     label: false,

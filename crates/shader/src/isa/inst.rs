@@ -29,7 +29,7 @@ pub enum Motion {
 
 /// When the lanes that execute an instruction have the same result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Lanes {
+pub enum SameResult {
     /// When their operands are the same.
     Operands,
     /// When their operands are, and the wave has no more than one workgroup.
@@ -65,16 +65,16 @@ macro_rules! column {
         Motion::Follows
     };
     (operands) => {
-        Lanes::Operands
+        SameResult::Operands
     };
     (tuple) => {
-        Lanes::Tuple
+        SameResult::Tuple
     };
     (ways) => {
-        Lanes::Ways
+        SameResult::Ways
     };
     (differ) => {
-        Lanes::Differ
+        SameResult::Differ
     };
     (free) => {
         Cost::FREE
@@ -121,7 +121,7 @@ macro_rules! table {
             }
         }
         #[allow(unused_variables, reason = "a row's names are for all its columns")]
-        pub fn lanes(inst: &Inst) -> Lanes {
+        pub fn lanes(inst: &Inst) -> SameResult {
             use Inst::*;
             match inst {
                 $($inst => column!($lanes),)*
@@ -201,11 +201,11 @@ impl Place {
     fn never_faults(&self) -> bool {
         matches!(self, Place::Buffer { .. } | Place::Push { .. })
     }
-    fn lanes(&self) -> Lanes {
+    fn lanes(&self) -> SameResult {
         match self {
-            Place::Scratch { .. } => Lanes::Differ,
-            Place::Shared { .. } => Lanes::OneGroup,
-            Place::Buffer { .. } | Place::Global { .. } | Place::Push { .. } => Lanes::Operands,
+            Place::Scratch { .. } => SameResult::Differ,
+            Place::Shared { .. } => SameResult::OneGroup,
+            Place::Buffer { .. } | Place::Global { .. } | Place::Push { .. } => SameResult::Operands,
         }
     }
     /// The unit moves up to 16 bytes a lane at once. Push constants are in registers when a program begins.
@@ -234,13 +234,13 @@ impl ImageInst {
             }
         }
     }
-    fn lanes(&self) -> Lanes {
+    fn lanes(&self) -> SameResult {
         match self.op {
             ImageOp::Fetch | ImageOp::QuerySize | ImageOp::QueryLevels | ImageOp::QuerySamples => {
-                Lanes::Operands
+                SameResult::Operands
             }
-            ImageOp::Sample if self.lod.is_some() => Lanes::Operands,
-            _ => Lanes::Differ,
+            ImageOp::Sample if self.lod.is_some() => SameResult::Operands,
+            _ => SameResult::Differ,
         }
     }
 }

@@ -21,7 +21,7 @@ pub use alu::{Bin, Tri, Un};
 pub use exact::is_nan;
 pub(crate) use inst::image_operands;
 pub use inst::{
-    Effect, Lanes, Motion, cost, effect, has_effect, is_movable, lanes, motion, operands, operands_mut,
+    Effect, Motion, SameResult, cost, effect, has_effect, is_movable, lanes, motion, operands, operands_mut,
 };
 
 use crate::cost::Cost;
@@ -56,7 +56,7 @@ pub enum Nan {
 
 /// Of how many bits a result is, as far as registers that hold several narrow values are concerned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Width {
+pub enum ResultWidth {
     Full,
     /// 16 bits at most.
     Half,
@@ -77,7 +77,7 @@ pub struct Facts {
     pub nan: Nan,
     /// Executed on both sides of a small `if` rather than branched around ([`crate::pass::select`]).
     pub cheap: bool,
-    pub width: Width,
+    pub width: ResultWidth,
     /// Instructions of the modelled GPU for operands of 32 bits.
     pub cost: Cost,
 }

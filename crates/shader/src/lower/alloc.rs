@@ -4,7 +4,7 @@
 use super::lir::{Lir, NONE, V, VReg, flag::ELEM};
 use super::live::{Webs, webs};
 use super::moves;
-use super::web::Segment;
+use super::web::LiveRange;
 use crate::bytecode::MAX_UNITS;
 use crate::ir::Ty;
 use crate::options::{Error, Result};
@@ -16,14 +16,14 @@ use std::collections::BinaryHeap;
 /// One move of a resolved group of copies, between slots.
 #[derive(Clone, Copy, Debug)]
 pub struct Move {
-    pub dst: Place,
-    pub src: Place,
+    pub dst: RegisterSlot,
+    pub src: RegisterSlot,
     pub masked: bool,
     pub ty: Ty,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct RegisterSlot {
     pub pool: Pools,
     pub uniform: bool,
     pub slot: u32,
@@ -74,7 +74,7 @@ impl Allocation {
     }
 
     /// The first unit of a place, with so many units a varying slot.
-    pub fn unit(&self, p: Place, each: u32) -> u32 {
+    pub fn unit(&self, p: RegisterSlot, each: u32) -> u32 {
         let units = |pool: Pools, slots: u32| if pool.is_varying() { slots * each } else { slots };
         let before = Pools::ALL.iter().filter(|b| **b < p.pool).map(|b| units(*b, self.slots[*b as usize]));
         before.sum::<u32>() + units(p.pool, p.slot)
@@ -82,7 +82,7 @@ impl Allocation {
 
     /// One past the last unit of a pool.
     pub fn end(&self, pool: Pools, each: u32) -> u32 {
-        self.unit(Place { pool, uniform: false, slot: self.slots[pool as usize] }, each)
+        self.unit(RegisterSlot { pool, uniform: false, slot: self.slots[pool as usize] }, each)
     }
 }
 
@@ -106,7 +106,7 @@ struct Pool {
     full: usize,
     top: u32,
     /// By slot: where sets that are dead for a while live again, in any order.
-    later: Vec<Vec<(Segment, usize)>>,
+    later: Vec<Vec<(LiveRange, usize)>>,
 }
 
 impl Pool {
@@ -142,39 +142,39 @@ impl Pool {
             self.set(i + 1, on);
         }
     }
-    /// The first free slot where `segments` meet nothing that comes back; those after the first are put down there.
-    fn take(&mut self, lir: &Lir, segments: &[Segment], class: usize, work: &Work) -> Result<u32> {
+    /// The first free slot where `ranges` meet nothing that comes back; those after the first are put down there.
+    fn take(&mut self, lir: &Lir, ranges: &[LiveRange], class: usize, work: &Work) -> Result<u32> {
         let wide = is_wide(class);
         while self.used.get(self.full) == Some(&u64::MAX) {
             self.full += 1;
         }
         let mut i = self.free_from(self.full as u32 * 64);
-        while !(self.fits(lir, i, segments, class) && (!wide || self.fits(lir, i + 1, segments, class))) {
-            work.spend(1 + self.later.get(i as usize).map_or(0, |l| l.len() * segments.len()))?;
+        while !(self.fits(lir, i, ranges, class) && (!wide || self.fits(lir, i + 1, ranges, class))) {
+            work.spend(1 + self.later.get(i as usize).map_or(0, |l| l.len() * ranges.len()))?;
             i = self.free_from(i + 1);
         }
         self.set_all(i, wide, true);
         self.top = self.top.max(i + 1 + wide as u32);
-        if segments.len() > 1 {
+        if ranges.len() > 1 {
             for i in i..=i + wide as u32 {
                 if self.later.len() <= i as usize {
                     self.later.resize(i as usize + 1, vec![]);
                 }
                 let list = &mut self.later[i as usize];
-                list.retain(|l| l.0.hi >= segments[0].lo);
-                list.extend(segments[1..].iter().map(|s| (*s, class)));
+                list.retain(|l| l.0.hi >= ranges[0].lo);
+                list.extend(ranges[1..].iter().map(|s| (*s, class)));
             }
         }
         Ok(i)
     }
     #[inline(always)]
-    fn fits(&self, lir: &Lir, i: u32, segments: &[Segment], class: usize) -> bool {
+    fn fits(&self, lir: &Lir, i: u32, ranges: &[LiveRange], class: usize) -> bool {
         if !self.is_free(i) {
             return false;
         }
         let Some(later) = self.later.get(i as usize) else { return true };
         later.iter().all(|(l, k)| {
-            segments.iter().all(|s| {
+            ranges.iter().all(|s| {
                 let may = |p| *k == class && hands_over(lir, p);
                 s.hi < l.lo || l.hi < s.lo || (s.hi == l.lo && may(l.lo)) || (l.hi == s.lo && may(s.lo))
             })
@@ -307,12 +307,12 @@ fn class(v: &VReg) -> usize {
 }
 
 /// Registers to place, as they begin: where each is live first, and whether it is a temporary for what is then moved under the mask.
-fn in_order(lir: &Lir, webs: &Webs, is_const: &[bool]) -> Vec<(Segment, V, bool)> {
-    let each = |f: &mut dyn FnMut(Segment, V, bool)| {
+fn in_order(lir: &Lir, webs: &Webs, is_const: &[bool]) -> Vec<(LiveRange, V, bool)> {
+    let each = |f: &mut dyn FnMut(LiveRange, V, bool)| {
         for v in (0..lir.vregs.len() as V).filter(|&v| webs.is_root(v) && !is_const[v as usize]) {
-            f(webs.segments(v)[0], v, false);
+            f(webs.ranges(v)[0], v, false);
         }
-        webs.masked_defs.iter().for_each(|&(p, v)| f(Segment { lo: p, hi: p }, v, true));
+        webs.masked_defs.iter().for_each(|&(p, v)| f(LiveRange { lo: p, hi: p }, v, true));
     };
     // By where they begin: as many places for each op as registers begin there, filled from the first. Few begin together.
     let mut next = vec![0u32; lir.insts.len() + 2];
@@ -320,7 +320,7 @@ fn in_order(lir: &Lir, webs: &Webs, is_const: &[bool]) -> Vec<(Segment, V, bool)
     for p in 1..next.len() {
         next[p] += next[p - 1];
     }
-    let mut order = vec![(Segment { lo: 0, hi: 0 }, 0, false); next[lir.insts.len() + 1] as usize];
+    let mut order = vec![(LiveRange { lo: 0, hi: 0 }, 0, false); next[lir.insts.len() + 1] as usize];
     each(&mut |s, v, temporary| {
         let at = &mut next[s.lo as usize];
         order[*at as usize] = (s, v, temporary);
@@ -346,12 +346,12 @@ pub fn allocate(lir: &mut Lir, work: &Work) -> Result<Allocation> {
     for (first, v, temp) in order {
         let own = class(&lir.vregs[v as usize]);
         active.advance(lir, first.lo, own);
-        let segments = if temp { std::slice::from_ref(&first) } else { webs.segments(v) };
-        let slot = active.pools[pool_of(own)].take(lir, segments, own, work)?;
+        let ranges = if temp { std::slice::from_ref(&first) } else { webs.ranges(v) };
+        let slot = active.pools[pool_of(own)].take(lir, ranges, own, work)?;
         // A register held through a loop may begin where a temporary does, by an op that could hand over.
         active.end(first.hi.saturating_add(temp as u32), slot, own);
         check_room(&active.pools)?;
-        active.starts.extend(segments[1..].iter().map(|s| Reverse((s.lo, s.hi, slot, own))));
+        active.starts.extend(ranges[1..].iter().map(|s| Reverse((s.lo, s.hi, slot, own))));
         if temp {
             temporary[v as usize] = slot;
         } else {

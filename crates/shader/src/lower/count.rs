@@ -4,7 +4,7 @@
 //! with the same lanes, and a loop's header runs once for each arrival at it, from before and from its end. What one
 //! count stands for is added up beforehand, so that totals are counts times constants.
 //! In an instrumented module this goes for marks (and for every other block that costs something, for the mark of the
-//! block that it came from): those behind which memory or images are accessed count themselves, and so does one of each
+//! block that it came from): those after which memory or images are accessed count themselves, and so does one of each
 //! class that no others tell of.
 
 use super::Lowering;
@@ -438,7 +438,7 @@ fn classes(cfg: &Cfg, n: usize) -> Vec<u32> {
     first
 }
 
-/// The nearest block that follows each block whatever happens; a loop's end is taken to lead to what is behind the
+/// The nearest block that follows each block whatever happens; a loop's end is taken to lead to what is after the
 /// loop.
 pub(super) fn postdominators(cfg: &Cfg) -> Vec<u32> {
     let n = cfg.len();

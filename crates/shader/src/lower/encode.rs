@@ -1,6 +1,6 @@
 //! Virtual registers and labels → bytes.
 
-use super::alloc::{Allocation, Place, Pools};
+use super::alloc::{Allocation, Pools, RegisterSlot};
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
 use crate::bytecode::{BlockRange, Code, DESC_DATA, ImageCode, MAX_UNITS, Op, Program, Reg};
 use crate::cost;
@@ -102,7 +102,7 @@ pub fn encode(
         workgroup: shader.workgroup,
         code: it.code,
         images: it.images,
-        given: shader.given.clone(),
+        embedded: shader.embedded.clone(),
         sites: shader.sites.clone(),
         data: shader.data.iter().map(|d| Data::new(d)).collect(),
         units,
@@ -144,7 +144,7 @@ fn join_loop_ends(code: &mut [Op]) {
 }
 
 impl Encoder<'_> {
-    fn place(&self, p: Place) -> Reg {
+    fn place(&self, p: RegisterSlot) -> Reg {
         let unit = self.allocation.unit(p, self.unit) as u16;
         if p.uniform { Reg::uniform(unit) } else { Reg::varying(unit) }
     }
@@ -154,7 +154,7 @@ impl Encoder<'_> {
             return Reg::NONE;
         }
         let vreg = &self.lir.vregs[v as usize];
-        self.place(Place {
+        self.place(RegisterSlot {
             pool: Pools::of(vreg),
             uniform: vreg.uniform,
             slot: self.allocation.slot[v as usize],
@@ -229,7 +229,7 @@ impl Encoder<'_> {
         match self.allocation.temporary.get(v as usize) {
             Some(&slot) if slot != NONE => {
                 let vreg = &self.lir.vregs[v as usize];
-                self.place(Place { pool: Pools::of(vreg), uniform: vreg.uniform, slot })
+                self.place(RegisterSlot { pool: Pools::of(vreg), uniform: vreg.uniform, slot })
             }
             _ => self.reg(v),
         }

@@ -36,7 +36,7 @@ pub mod flag {
 }
 
 /// Not real ops: a group of parallel copies (ext: dst, src, masked; `imm`: the loop that they read from; `b`: the loop that lanes are in
-/// behind them), an image operation (`imm` indexes [`Lir::images`]), a descriptor address (`ext` indexes [`Lir::raw`]).
+/// after them), an image operation (`imm` indexes [`Lir::images`]), a descriptor address (`ext` indexes [`Lir::raw`]).
 pub const COPIES: Code = Code(0xFFFF);
 
 #[derive(Clone, Copy, Debug)]
@@ -139,7 +139,7 @@ pub struct Lir {
 }
 
 impl Lir {
-    /// What begins at instruction `at`, behind all that this was said of, comes from there.
+    /// What begins at instruction `at`, after all that this was said of, comes from there.
     pub fn from(&mut self, at: usize, origin: Origin) {
         if self.origins.last().is_none_or(|o| o.1 != origin) {
             self.origins.push((at as u32, origin));

@@ -3,7 +3,7 @@
 //! The arms of a divergent branch run one after the other, so liveness is taken over the order of ops, not over the
 //! graph: a register is held from its first to its last occurrence, and through every loop that an occurrence lies
 //! in but its home does not. That covers lanes that wait: whatever they will read lies within the interval.
-//! Only header phis have two segments, before their last use and after the copy on the back edge, so that the next
+//! Only header phis have two ranges, before their last use and after the copy on the back edge, so that the next
 //! iteration's value may be computed in place.
 //!
 //! Coalescing has two rounds. First a copy goes away when its registers are never live together, or only while both
@@ -14,7 +14,7 @@
 //! Last, a value with which lanes leave a loop stays where the loop has it, if all that write there may do so under the mask.
 
 use super::lir::{COPIES, Inst, Lir, NONE, V, flag::*};
-use super::web::{Occurrence, Occurrences, Ring, Segment, Segments, Set, reads_first};
+use super::web::{LiveRange, LiveRanges, Occurrence, Occurrences, Ring, Set, reads_first};
 use crate::bytecode::Code;
 use crate::options::Result;
 use crate::trees::MaxTree;
@@ -27,7 +27,7 @@ use std::cell::Cell;
 pub struct Webs {
     parent: Vec<V>,
     /// First to last occurrence of each register; `lo` is `u32::MAX` for what never occurs.
-    hull: Vec<Segment>,
+    hull: Vec<LiveRange>,
     /// What is known of sets with copies, and which set each register is in (root registers only).
     sets: Vec<Set>,
     index: Vec<u32>,
@@ -61,11 +61,11 @@ pub fn fields(lir: &Lir, op: &Inst, mut f: impl FnMut(V, bool)) {
     }
 }
 
-const EMPTY: Segment = Segment { lo: u32::MAX, hi: 0 };
+const EMPTY: LiveRange = LiveRange { lo: u32::MAX, hi: 0 };
 
 struct Intervals<'a> {
     lir: &'a Lir,
-    whole: Vec<Segment>,
+    whole: Vec<LiveRange>,
     /// Header phis: last use within the loop, and the copy on the back edge.
     last_use: Vec<u32>,
     back: Vec<u32>,
@@ -87,21 +87,21 @@ impl Intervals<'_> {
     }
 
     /// What an occurrence at `p` in loop `l` needs of a register that lives in `home`.
-    fn extent(&self, p: u32, mut l: u32, home: u32) -> Segment {
+    fn extent(&self, p: u32, mut l: u32, home: u32) -> LiveRange {
         let mut outermost = NONE;
         while l != home && !self.holds(l, home) {
             outermost = l;
             l = self.lir.loop_parent[l as usize];
         }
         if outermost == NONE {
-            return Segment { lo: p, hi: p };
+            return LiveRange { lo: p, hi: p };
         }
         let (lo, hi) = self.lir.loops[outermost as usize];
-        Segment { lo: lo.min(p), hi: hi.max(p) }
+        LiveRange { lo: lo.min(p), hi: hi.max(p) }
     }
 
     /// `flag`: of a copy, where its masked flag is. Returns what the occurrence holds the register for.
-    fn touch(&mut self, v: V, p: u32, def: bool, flag: Option<u32>) -> Segment {
+    fn touch(&mut self, v: V, p: u32, def: bool, flag: Option<u32>) -> LiveRange {
         let copy = flag.is_some();
         let flag = flag.unwrap_or(NONE);
         let reads = copy && !def;
@@ -113,14 +113,14 @@ impl Intervals<'_> {
             let inside = (first..=last).contains(&p);
             if inside && copy && def {
                 self.back[v as usize] = p;
-                let extent = Segment { lo: p, hi: p };
+                let extent = LiveRange { lo: p, hi: p };
                 self.occurrences.push(Occurrence { extent, at: p, v, def, flag });
                 return extent;
             }
             if inside {
                 let used = self.extent(p, l, vreg.header_of).hi;
                 self.last_use[v as usize] = self.last_use[v as usize].max(used);
-                extent = Segment { lo: p, hi: used };
+                extent = LiveRange { lo: p, hi: used };
             }
         }
         if self.kept[v as usize] {
@@ -180,13 +180,13 @@ pub fn webs(lir: &Lir, work: &Work) -> Result<Webs> {
     let mut second = vec![];
     for (v, vreg) in lir.vregs.iter().enumerate() {
         if vreg.pinned && hull[v] != EMPTY {
-            hull[v] = Segment { lo: 0, hi: u32::MAX };
+            hull[v] = LiveRange { lo: 0, hi: u32::MAX };
         } else if vreg.header_of != NONE && hull[v] != EMPTY {
             let (_, end) = lir.loops[vreg.header_of as usize];
             let (back, whole) = (back[v], hull[v]);
             hull[v].hi = whole.hi.max(end);
             if back != NONE && whole.hi <= back {
-                second.push((v as V, whole, Segment { lo: back, hi: end }));
+                second.push((v as V, whole, LiveRange { lo: back, hi: end }));
             }
         }
     }
@@ -210,14 +210,14 @@ struct Copy {
     src: V,
     flag: u32,
     /// What its definition holds the register for.
-    own: Segment,
+    own: LiveRange,
 }
 
 fn coalesce(
     lir: &Lir,
     webs: &mut Webs,
     mut copies: Vec<Copy>,
-    second: &[(V, Segment, Segment)],
+    second: &[(V, LiveRange, LiveRange)],
     occurrences: Vec<Occurrence>,
     work: &Work,
 ) -> Result<()> {
@@ -242,14 +242,14 @@ fn coalesce(
     }
     for &(v, a, b) in second {
         if index[v as usize] != NONE {
-            sets[index[v as usize] as usize].segments = smallvec![a, b];
+            sets[index[v as usize] as usize].ranges = smallvec![a, b];
         }
     }
     for &Copy { src, .. } in &copies {
         let set = &mut sets[index[src as usize] as usize];
         if set.defs.len() == 0 {
             // Written by one op, where it begins (or by the engine).
-            set.defs.add(set.segments[0].lo, [1]);
+            set.defs.add(set.ranges[0].lo, [1]);
         }
     }
     let alike = |c: &Copy| {
@@ -278,9 +278,9 @@ fn coalesce(
             continue;
         }
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
-        work.spend(sets[a].segments.len() + sets[b].segments.len())?;
+        work.spend(sets[a].ranges.len() + sets[b].ranges.len())?;
         match join(lir, &sets[a], &sets[b], c.p) {
-            Some(segments) => webs.unite(&mut sets, [x, y], [a, b], c.p, segments, &ring, None, work)?,
+            Some(ranges) => webs.unite(&mut sets, [x, y], [a, b], c.p, ranges, &ring, None, work)?,
             None => stays[i as usize] = true,
         }
     }
@@ -301,7 +301,7 @@ fn coalesce(
             continue;
         }
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
-        work.spend(sets[a].segments.len() + sets[b].segments.len())?;
+        work.spend(sets[a].ranges.len() + sets[b].ranges.len())?;
         let Some(lo) = before_copy(&sets[a], &sets[b], c) else { continue };
         let all =
             all.get_or_insert_with(|| Occurrences::new(lir, &ring, occurrences.take().unwrap_or_default()));
@@ -317,9 +317,9 @@ fn coalesce(
             webs.masked_copies.extend(copies);
             webs.masked_defs.extend(op);
         }
-        let mut segments = sets[a].segments.clone();
-        segments.extend_from_slice(&sets[b].segments);
-        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), &ring, Some(all), work)?;
+        let mut ranges = sets[a].ranges.clone();
+        ranges.extend_from_slice(&sets[b].ranges);
+        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(ranges), &ring, Some(all), work)?;
     }
     for c in left.iter().filter(|c| c.own.lo < c.own.hi) {
         let (x, y) = (webs.find(c.dst), webs.find(c.src));
@@ -327,7 +327,7 @@ fn coalesce(
             continue;
         }
         let (a, b) = (index[x as usize] as usize, index[y as usize] as usize);
-        work.spend(sets[a].segments.len() + sets[b].segments.len())?;
+        work.spend(sets[a].ranges.len() + sets[b].ranges.len())?;
         let all =
             all.get_or_insert_with(|| Occurrences::new(lir, &ring, occurrences.take().unwrap_or_default()));
         let Some((copies, ops)) = leave(lir, [&sets[a], &sets[b]], c, all, &webs.masked_defs, work)? else {
@@ -335,9 +335,9 @@ fn coalesce(
         };
         webs.masked_copies.extend(copies);
         webs.masked_defs.extend(ops);
-        let mut segments = sets[a].segments.clone();
-        segments.extend_from_slice(&sets[b].segments);
-        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(segments), &ring, Some(all), work)?;
+        let mut ranges = sets[a].ranges.clone();
+        ranges.extend_from_slice(&sets[b].ranges);
+        webs.unite(&mut sets, [x, y], [a, b], c.p, merged(ranges), &ring, Some(all), work)?;
     }
     webs.sets = sets;
     webs.index = index;
@@ -367,10 +367,10 @@ impl Leaves<'_> {
     }
 }
 
-fn merged(mut segments: Segments) -> Segments {
-    segments.sort();
-    let mut out = Segments::new();
-    for s in segments {
+fn merged(mut ranges: LiveRanges) -> LiveRanges {
+    ranges.sort();
+    let mut out = LiveRanges::new();
+    for s in ranges {
         match out.last_mut() {
             Some(last) if s.lo <= last.hi => last.hi = last.hi.max(s.hi),
             _ => out.push(s),
@@ -381,9 +381,9 @@ fn merged(mut segments: Segments) -> Segments {
 
 /// Where `b` begins, if it lives before the copy alone and `a` before it.
 fn before_copy(a: &Set, b: &Set, c: &Copy) -> Option<u32> {
-    let (lo, hi) = (b.segments.first()?.lo, b.segments.last()?.hi);
+    let (lo, hi) = (b.ranges.first()?.lo, b.ranges.last()?.hi);
     let first = a.defs.first().is_none_or(|d| d >= c.p);
-    (hi <= c.p && !first && a.segments.first()?.lo < lo).then_some(lo)
+    (hi <= c.p && !first && a.ranges.first()?.lo < lo).then_some(lo)
 }
 
 /// Whether `b` may live in `a`'s register from its definition at `lo` up to the copy; and the op that must write under
@@ -424,7 +424,7 @@ fn leave(
     work: &Work,
 ) -> Result<Option<Masked>> {
     let range = c.own;
-    let (Some(first), Some(last)) = (a.segments.first(), b.segments.last()) else { return Ok(None) };
+    let (Some(first), Some(last)) = (a.ranges.first(), b.ranges.last()) else { return Ok(None) };
     let apart = range.lo >= lir.prologue && first.lo >= range.lo && last.hi <= range.hi;
     // Lanes that leave an inner loop alone still write there.
     let stay =
@@ -443,17 +443,17 @@ fn leave(
 
 /// The union of where two sets are live, unless they interfere. They may meet in hand-over points, and overlap from
 /// the copy at `p` of `b` into `a` on, while neither is written: both hold the same value there.
-fn join(lir: &Lir, a: &Set, b: &Set, p: u32) -> Option<Segments> {
-    let mut out = Segments::with_capacity(a.segments.len() + b.segments.len());
+fn join(lir: &Lir, a: &Set, b: &Set, p: u32) -> Option<LiveRanges> {
+    let mut out = LiveRanges::with_capacity(a.ranges.len() + b.ranges.len());
     let (mut i, mut j) = (0, 0);
-    while i < a.segments.len() || j < b.segments.len() {
-        let from_a = j == b.segments.len() || (i < a.segments.len() && a.segments[i] < b.segments[j]);
+    while i < a.ranges.len() || j < b.ranges.len() {
+        let from_a = j == b.ranges.len() || (i < a.ranges.len() && a.ranges[i] < b.ranges[j]);
         let next = if from_a {
             i += 1;
-            a.segments[i - 1]
+            a.ranges[i - 1]
         } else {
             j += 1;
-            b.segments[j - 1]
+            b.ranges[j - 1]
         };
         match out.last_mut() {
             Some(last) if next.lo < last.hi => {
@@ -483,7 +483,7 @@ fn written(lir: &Lir, a: &Set, b: &Set, p: u32, end: u32) -> bool {
 }
 
 /// At `p` one value may end and the next begin in the same register.
-fn hand_over(lir: &Lir, before: &Segment, p: u32) -> bool {
+fn hand_over(lir: &Lir, before: &LiveRange, p: u32) -> bool {
     before.lo < p && reads_first(lir, p)
 }
 
@@ -495,13 +495,13 @@ impl Webs {
         [x, y]: [V; 2],
         [a, b]: [usize; 2],
         p: u32,
-        segments: Segments,
+        ranges: LiveRanges,
         ring: &Ring,
         all: Option<&Occurrences>,
         work: &Work,
     ) -> Result<()> {
         let other = std::mem::take(&mut sets[b]);
-        sets[a].unite(other, p, segments, ring, all, work)?;
+        sets[a].unite(other, p, ranges, ring, all, work)?;
         self.parent[y as usize] = x;
         Ok(())
     }
@@ -516,9 +516,9 @@ impl Webs {
     }
 
     /// Where the set of root `v` is live: sorted, disjoint.
-    pub fn segments(&self, v: V) -> &[Segment] {
+    pub fn ranges(&self, v: V) -> &[LiveRange] {
         match self.index.get(v as usize) {
-            Some(&i) if i != NONE => &self.sets[i as usize].segments,
+            Some(&i) if i != NONE => &self.sets[i as usize].ranges,
             _ => std::slice::from_ref(&self.hull[v as usize]),
         }
     }

@@ -37,7 +37,7 @@ use crate::bytecode::Program;
 use crate::cfg::{Cfg, NONE};
 use crate::ir::{Inst, Shader, Term, Ty, Value};
 use crate::isa;
-use crate::options::{Error, Options, Result, Width};
+use crate::options::{Error, Options, Result, WaveWidth};
 use lir::{Lir, V};
 use std::borrow::Cow;
 use uniform::Uniformity;
@@ -84,9 +84,9 @@ pub fn lower(shader: &Shader, options: &Options) -> Result<Program> {
     let invocations = shader.workgroup.iter().product::<u32>().max(1);
     let warps = invocations.div_ceil(16);
     let (widths, budget): (&[u32], _) = match &options.width {
-        Width::Lanes(lanes @ (64 | 128 | 256)) => (std::slice::from_ref(lanes), None),
-        Width::Lanes(lanes) => return Err(Error::Unsupported(format!("waves of {lanes} lanes"))),
-        Width::ByRegisters(budget) => (&[256, 128, 64], Some(budget)),
+        WaveWidth::Lanes(lanes @ (64 | 128 | 256)) => (std::slice::from_ref(lanes), None),
+        WaveWidth::Lanes(lanes) => return Err(Error::Unsupported(format!("waves of {lanes} lanes"))),
+        WaveWidth::ByRegisters(budget) => (&[256, 128, 64], Some(budget)),
     };
     let mut ready: Option<(bool, Lir, alloc::Allocation)> = None;
     let packs = |lanes: u32| shader.stage.has_workgroups() && warps * 2 <= lanes / 16;

@@ -1,6 +1,6 @@
 //! Groups of parallel copies → moves one after the other.
 
-use super::alloc::{Allocation, Move, Place, Pools};
+use super::alloc::{Allocation, Move, Pools, RegisterSlot};
 use super::lir::{COPIES, Lir, V};
 use crate::options::Result;
 use crate::work::Work;
@@ -23,11 +23,11 @@ struct Rest {
     ready: BTreeSet<usize>,
 }
 
-fn key(p: Place) -> (Pools, u32) {
+fn key(p: RegisterSlot) -> (Pools, u32) {
     (p.pool, p.slot)
 }
 
-fn same(a: Place, b: Place) -> bool {
+fn same(a: RegisterSlot, b: RegisterSlot) -> bool {
     key(a) == key(b)
 }
 
@@ -80,7 +80,7 @@ impl Rest {
     }
 
     /// `n` moves less read a place.
-    fn forget(&mut self, p: Place, n: u32) {
+    fn forget(&mut self, p: RegisterSlot, n: u32) {
         if let Some(reads) = self.reads.get_mut(&key(p)) {
             *reads -= n;
             if *reads == 0 {
@@ -91,10 +91,10 @@ impl Rest {
     }
 
     /// Whoever reads `from` reads `to` instead.
-    fn redirect(&mut self, from: Place, to: u32) {
+    fn redirect(&mut self, from: RegisterSlot, to: u32) {
         let mut n = 0;
         for m in self.moves.iter_mut().filter(|m| same(m.src, from)) {
-            m.src = Place { slot: to, ..m.src };
+            m.src = RegisterSlot { slot: to, ..m.src };
             n += 1;
         }
         if self.long {
@@ -108,7 +108,7 @@ impl Rest {
 pub fn resolve(lir: &Lir, allocation: &mut Allocation, work: &Work) -> Result<()> {
     let place = |v: V, slots: &[u32]| {
         let vreg = &lir.vregs[v as usize];
-        Place { pool: Pools::of(vreg), uniform: vreg.uniform, slot: slots[v as usize] }
+        RegisterSlot { pool: Pools::of(vreg), uniform: vreg.uniform, slot: slots[v as usize] }
     };
     let mut spare: [Option<u32>; 4] = [None; 4];
     let mut all = vec![];
@@ -142,7 +142,7 @@ pub fn resolve(lir: &Lir, allocation: &mut Allocation, work: &Work) -> Result<()
                 *top += 2;
                 *top - 2
             });
-            done.push(Move { dst: Place { slot, ..aside }, src: aside, masked: false, ty: first.ty });
+            done.push(Move { dst: RegisterSlot { slot, ..aside }, src: aside, masked: false, ty: first.ty });
             work.spend(rest.moves.len())?;
             rest.redirect(aside, slot);
             at = 0;

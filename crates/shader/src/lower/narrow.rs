@@ -7,7 +7,7 @@
 use super::Lowering;
 use crate::cost::Cost;
 use crate::ir::{Bin, Inst, Mem, Tri, Ty, Un, Value};
-use crate::isa::{Facts, Width};
+use crate::isa::{Facts, ResultWidth};
 use std::cell::Cell;
 
 /// How deep an operand's width is looked for.
@@ -34,8 +34,8 @@ struct Open {
 /// Operations per instruction when `round` brings results to their width.
 fn room(round: Un) -> Option<usize> {
     match round.facts().width {
-        Width::Cut16 => Some(2),
-        Width::Cut8 => Some(4),
+        ResultWidth::Cut16 => Some(2),
+        ResultWidth::Cut8 => Some(4),
         _ => None,
     }
 }
@@ -113,9 +113,9 @@ impl Lowering<'_> {
         let Some(depth) = depth.checked_sub(1) else { return true };
         let of = |x: &Value| self.is_narrow(*x, depth, looks);
         let by_row = |facts: &Facts, of: &dyn Fn() -> bool| match facts.width {
-            Width::Half | Width::Cut16 | Width::Cut8 => true,
-            Width::Keep => of(),
-            Width::Full => false,
+            ResultWidth::Half | ResultWidth::Cut16 | ResultWidth::Cut8 => true,
+            ResultWidth::Keep => of(),
+            ResultWidth::Full => false,
         };
         match &self.shader.data(v).inst {
             Inst::Un(op, a) => by_row(op.facts(), &|| of(a)),

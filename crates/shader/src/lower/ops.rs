@@ -223,7 +223,9 @@ impl Lowering<'_> {
                     DescriptorSource::Heap(heap) => (in_heap(heap), 0),
                     DescriptorSource::HeapBytes(heap) => (Binding { inline_data: true, ..in_heap(heap) }, 0),
                     DescriptorSource::Address => (whole(no_table), bc::DESC_ADDRESS),
-                    DescriptorSource::Given(n) => (Binding { offset: n, ..whole(no_table) }, bc::DESC_GIVEN),
+                    DescriptorSource::Embedded(n) => {
+                        (Binding { offset: n, ..whole(no_table) }, bc::DESC_EMBEDDED)
+                    }
                     DescriptorSource::Data(n) => (Binding { offset: n, ..whole(no_table) }, bc::DESC_DATA),
                 };
                 let mut op = Op::new(Code::DESC).d(d).a(at(*index)).e(place.table as u16).imm(place.offset);

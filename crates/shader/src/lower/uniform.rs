@@ -7,7 +7,7 @@
 use super::park::Parks;
 use crate::cfg::{Cfg, Loop, NONE};
 use crate::ir::{Input, Inst, Readers, Shader, Term, Value};
-use crate::isa::{Lanes, Motion, lanes, motion, operands};
+use crate::isa::{Motion, SameResult, lanes, motion, operands};
 use crate::options::Result;
 
 /// Walks over all blocks until values that vary are followed to their readers instead.
@@ -252,11 +252,11 @@ impl Uniformity {
             any
         };
         match (lanes(inst), inst) {
-            (Lanes::Ways, Inst::Phi(sources)) => self.phi_varies(cfg, sources, b),
-            (Lanes::Tuple, Inst::Part(t, _)) => self.varying[t.0 as usize],
-            (Lanes::OneGroup, _) => packed || any(),
-            (Lanes::Operands, _) => any(),
-            (Lanes::Differ | Lanes::Ways | Lanes::Tuple, _) => true,
+            (SameResult::Ways, Inst::Phi(sources)) => self.phi_varies(cfg, sources, b),
+            (SameResult::Tuple, Inst::Part(t, _)) => self.varying[t.0 as usize],
+            (SameResult::OneGroup, _) => packed || any(),
+            (SameResult::Operands, _) => any(),
+            (SameResult::Differ | SameResult::Ways | SameResult::Tuple, _) => true,
         }
     }
 

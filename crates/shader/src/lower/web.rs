@@ -11,19 +11,19 @@ use smallvec::{SmallVec, smallvec};
 use std::cell::Cell;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Segment {
+pub struct LiveRange {
     pub lo: u32,
     pub hi: u32,
 }
 
 /// Sorted, disjoint. Most sets have one.
-pub type Segments = SmallVec<[Segment; 2]>;
+pub type LiveRanges = SmallVec<[LiveRange; 2]>;
 
 /// One place where a register is read or written.
 #[derive(Clone, Copy)]
 pub struct Occurrence {
     /// What it holds the register for.
-    pub extent: Segment,
+    pub extent: LiveRange,
     pub at: u32,
     pub v: V,
     pub def: bool,
@@ -80,7 +80,7 @@ const FEW: usize = 48;
 /// What coalescing knows of a set: where it is live, and where it is written (copies within the set not counted).
 #[derive(Default)]
 pub struct Set {
-    pub segments: Segments,
+    pub ranges: LiveRanges,
     /// By instruction: how many.
     pub defs: Ordered<u32, 1>,
     /// One of its registers, and how many they are.
@@ -114,15 +114,15 @@ struct Places {
     /// By instruction: occurrences, and how many of them write.
     at: Ordered<u32, 2>,
     /// Extents of more than one instruction, and of how many occurrences they are.
-    long: Ordered<Segment, 1>,
+    long: Ordered<LiveRange, 1>,
     defs: Definitions,
     /// Flags of copies that are not known to be masked.
     flags: Vec<u32>,
 }
 
 impl Set {
-    pub fn of(v: V, segment: Segment) -> Set {
-        Set { segments: smallvec![segment], first: v, count: 1, ..Set::default() }
+    pub fn of(v: V, range: LiveRange) -> Set {
+        Set { ranges: smallvec![range], first: v, count: 1, ..Set::default() }
     }
 
     fn members<'a>(&self, all: &'a Occurrences) -> impl Iterator<Item = V> + use<'a> {
@@ -154,7 +154,7 @@ impl Set {
         &mut self,
         mut other: Set,
         p: u32,
-        segments: Segments,
+        ranges: LiveRanges,
         ring: &Ring,
         all: Option<&Occurrences>,
         work: &Work,
@@ -189,7 +189,7 @@ impl Set {
         // Two rings that exchange what comes next are one.
         ring[self.first as usize].swap(&ring[other.first as usize]);
         self.count += other.count;
-        self.segments = segments;
+        self.ranges = ranges;
         Ok(())
     }
 
@@ -200,7 +200,7 @@ impl Set {
 
     /// Whether something of the set is needed from `lo` up to the copy at `p`, but for that copy's own definition, which
     /// holds the register for `own`.
-    pub fn busy(&self, all: &Occurrences, lo: u32, p: u32, own: Segment, work: &Work) -> Result<bool> {
+    pub fn busy(&self, all: &Occurrences, lo: u32, p: u32, own: LiveRange, work: &Work) -> Result<bool> {
         let Some(places) = &self.places else {
             let (mut at_copy, mut defs, mut owns) = (0, 0, 0);
             for o in self.occurrences(all) {
@@ -219,7 +219,7 @@ impl Set {
         if within || places.at.get(p)[0] > 1 || places.at.get(lo)[1] > (lo == p) as u32 {
             return Ok(true);
         }
-        for (s, n) in places.long.before(Segment { lo: p, hi: 0 }) {
+        for (s, n) in places.long.before(LiveRange { lo: p, hi: 0 }) {
             work.spend(1)?;
             if s.hi > lo && (s != own || n > 1) {
                 return Ok(true);
@@ -247,14 +247,20 @@ impl Set {
     }
 
     /// Writes in loop `range` of who leaves it with a value in this set's register: nobody asks there, so all may be masked. None else.
-    pub fn exits(&self, all: &Occurrences, range: Segment, work: &Work) -> Result<Option<Writes>> {
+    pub fn exits(&self, all: &Occurrences, range: LiveRange, work: &Work) -> Result<Option<Writes>> {
         self.writes(all, range, true, work)
     }
     /// Writes in loop `range`, if all of them may be masked.
-    pub fn within(&self, all: &Occurrences, range: Segment, work: &Work) -> Result<Option<Writes>> {
+    pub fn within(&self, all: &Occurrences, range: LiveRange, work: &Work) -> Result<Option<Writes>> {
         self.writes(all, range, false, work)
     }
-    fn writes(&self, all: &Occurrences, range: Segment, alone: bool, work: &Work) -> Result<Option<Writes>> {
+    fn writes(
+        &self,
+        all: &Occurrences,
+        range: LiveRange,
+        alone: bool,
+        work: &Work,
+    ) -> Result<Option<Writes>> {
         let mut n = 0;
         for v in self.members(all) {
             n += all.count(v);

@@ -1,6 +1,5 @@
 pub mod options;
 pub mod program;
-pub mod rng;
 pub mod scalar;
 pub mod show;
 pub mod wave;

@@ -1,6 +1,6 @@
 //! How the tests' random programs are compiled, and what they find.
 
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options, WaveWidth};
 
 pub const TABLE_BINDING: u32 = 1;
 /// Bytes of the output buffer that belong to one invocation.
@@ -14,14 +14,8 @@ fn binding(_set: u32, binding: u32) -> Option<Binding> {
 
 pub fn options(lanes: u32, optimise: bool) -> Options<'static> {
     Options {
-        stage: shader::ir::Stage::Compute,
-        entry: "main",
-        spec: &[],
-        binding: &binding,
-        mapping: None,
-        push_bytes: 128,
-        width: Width::Lanes(lanes),
-        machine: Default::default(),
+        width: WaveWidth::Lanes(lanes),
         optimise,
+        ..Options::new(shader::ir::Stage::Compute, "main", &binding)
     }
 }

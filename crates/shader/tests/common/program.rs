@@ -2,8 +2,8 @@
 //!
 //! Every mutable variable gets a phi at every join, needed or not. Each invocation writes only its own bytes.
 
-use super::rng::Rng;
 use super::{LANE_BYTES, TABLE_BINDING, TABLE_WORDS};
+use random::Random;
 use shader::ir::*;
 
 const INTS: usize = 4;
@@ -11,7 +11,7 @@ const INTS: usize = 4;
 type Env = Vec<Value>;
 
 pub struct Generator {
-    pub rng: Rng,
+    pub rng: Random,
     shader: Shader,
     /// Block being filled; `None` after a jump.
     open: Option<u32>,
@@ -41,7 +41,7 @@ impl Generator {
         let shader = Shader { workgroup, ..Shader::empty() };
         let none = Value(0);
         Generator {
-            rng: Rng(seed),
+            rng: Random::new(seed),
             shader,
             open: None,
             labels: vec![],
@@ -156,7 +156,7 @@ impl Generator {
                 self.int(x)
             }
             3 => {
-                let x = self.rng.next();
+                let x = self.rng.u32();
                 self.int(x)
             }
             4 if self.env.len() > INTS + 2 => {

@@ -1,8 +1,8 @@
 //! Runs bytecode on a wave, one lane at a time, with the register file's layout as documented. Ops without side
 //! effects put rubbish into inactive lanes of live warps, as they may.
 
-use super::rng::Rng;
 use super::{LANE_BYTES, TABLE_BINDING, TABLE_WORDS, table_word};
+use random::Random;
 use shader::bytecode::*;
 use shader::eval;
 use shader::ir::*;
@@ -115,7 +115,7 @@ pub struct Wave<'a> {
     program: &'a Program,
     file: Vec<u8>,
     exec: Vec<bool>,
-    rng: Rng,
+    rng: Random,
     lanes: usize,
     pub ops: u64,
     /// Warps and lanes that passed each counter.
@@ -126,8 +126,8 @@ type Mask = Vec<bool>;
 
 impl<'a> Wave<'a> {
     pub fn new(program: &'a Program, seed: u64) -> Wave<'a> {
-        let mut rng = Rng(seed);
-        let file = (0..program.units as usize * UNIT_BYTES).map(|_| rng.next() as u8).collect();
+        let mut rng = Random::new(seed);
+        let file = (0..program.units as usize * UNIT_BYTES).map(|_| rng.u32() as u8).collect();
         let lanes = program.lanes as usize;
         Wave {
             program,
@@ -200,7 +200,7 @@ impl<'a> Wave<'a> {
             if self.exec[warp * 16..warp * 16 + 16].contains(&true) {
                 for l in warp * 16..warp * 16 + 16 {
                     if !self.exec[l] {
-                        let x = (self.rng.next() as u64).wrapping_mul(0x1_0001_0001);
+                        let x = (self.rng.u32() as u64).wrapping_mul(0x1_0001_0001);
                         self.set(d, ty, l, x);
                     }
                 }
@@ -223,7 +223,7 @@ impl<'a> Wave<'a> {
             program: self.program,
             file: old,
             exec: vec![],
-            rng: Rng(0),
+            rng: Random::new(0),
             lanes: self.lanes,
             ops: 0,
             tally: vec![],
@@ -244,7 +244,7 @@ impl<'a> Wave<'a> {
             program: self.program,
             file: self.file.clone(),
             exec: vec![],
-            rng: Rng(0),
+            rng: Random::new(0),
             lanes: self.lanes,
             ops: 0,
             tally: vec![],
@@ -444,7 +444,7 @@ impl<'a> Wave<'a> {
                         program: self.program,
                         file: self.file.clone(),
                         exec: vec![],
-                        rng: Rng(0),
+                        rng: Random::new(0),
                         lanes: self.lanes,
                         ops: 0,
                         tally: vec![],

@@ -1,8 +1,9 @@
 //! SPIR-V modules in files, for tests and examples.
 
+use random::Random;
 use shader::Module;
 use shader::ir::Stage;
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options};
 use std::path::{Path, PathBuf};
 
 /// The words of a file.
@@ -49,18 +50,7 @@ pub fn entries(module: &Module) -> Vec<(String, Stage)> {
 
 /// With every binding there, and nothing specialised.
 pub fn options(stage: Stage, entry: &str) -> Options<'_> {
-    Options {
-        stage,
-        entry,
-        spec: &[],
-        binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
-        mapping: None,
-        push_bytes: 256,
-        width: Width::BEST,
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
-    }
+    Options::new(stage, entry, &|_, b| Some(Binding::new(0, b % 64 * 32, 64)))
 }
 
 /// A program's arguments, `[--mutate N] FILE…`: the files, and N.
@@ -75,17 +65,16 @@ pub fn arguments() -> (Vec<String>, u32) {
 }
 
 /// A copy with one to three words changed.
-pub fn damaged(words: &[u32], seed: &mut u64) -> Vec<u32> {
+pub fn damaged(words: &[u32], r: &mut Random) -> Vec<u32> {
     let mut w = words.to_vec();
-    for _ in 0..1 + *seed % 3 {
-        *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        let at = 5 + (*seed >> 33) as usize % (w.len() - 5);
-        let other = (*seed >> 20) as usize % w.len();
-        w[at] = match *seed >> 60 {
+    for _ in 0..1 + r.below(3) {
+        let at = 5 + r.index(w.len() - 5);
+        let other = r.index(w.len());
+        w[at] = match r.below(16) {
             0..=5 => w[other],
-            6..=9 => w[at] ^ 1 << (*seed >> 50 & 31),
-            10..=13 => w[at].wrapping_add(1 + (*seed >> 50 & 3) as u32),
-            _ => (*seed >> 8) as u32,
+            6..=9 => w[at] ^ 1 << r.below(32),
+            10..=13 => w[at].wrapping_add(1 + r.below(4)),
+            _ => r.u32(),
         };
     }
     w

@@ -211,7 +211,7 @@ fn loop_of_ifs(n: u32) -> Vec<u32> {
     a.finish()
 }
 
-/// As many variables as loops in a row, all read behind them.
+/// As many variables as loops in a row, all read after them.
 fn variables_after_loops(n: u32) -> Vec<u32> {
     let mut a = Asm::new();
     a.begin(a.ids.main);

@@ -9,7 +9,7 @@ mod loops;
 mod types;
 
 use shader::ir::Stage;
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options};
 
 /// A shape's name, what makes it of a size, and a small and a large size.
 type Row = (&'static str, fn(u32) -> Vec<u32>, u32, u32);
@@ -40,16 +40,5 @@ pub fn explosive() -> Vec<Shape> {
 }
 
 pub fn options() -> Options<'static> {
-    Options {
-        stage: Stage::Compute,
-        entry: "main",
-        spec: &[],
-        binding: &|_, b| Some(Binding::new(0, b % 64 * 32, 64)),
-        mapping: None,
-        push_bytes: 256,
-        width: Width::BEST,
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
-    }
+    Options::new(Stage::Compute, "main", &|_, b| Some(Binding::new(0, b % 64 * 32, 64)))
 }

@@ -377,6 +377,7 @@ pub(crate) use tests::warps_are_their_texels;
 pub(crate) mod tests {
     use super::super::all;
     use super::*;
+    use random::Random;
 
     /// Uncompressed formats whose aspects are one.
     pub fn whole_formats() -> impl Iterator<Item = &'static FormatInfo> {
@@ -384,66 +385,58 @@ pub(crate) mod tests {
         all().iter().filter(whole).filter(|i| !i.has_depth() || !i.has_stencil())
     }
 
-    /// Random bits, and floats of every kind and size.
-    pub struct Random(pub u32);
-
-    impl Random {
-        pub fn bits(&mut self) -> u32 {
-            self.0 = self.0.wrapping_mul(1664525).wrapping_add(1013904223);
-            self.0.rotate_left(13) ^ self.0
-        }
-        pub fn channel(&mut self) -> u32 {
-            const SPECIAL: [u32; 24] = [
-                0,
-                1,
-                2,
-                0x7f,
-                0x80,
-                0xff,
-                0x100,
-                0x7fff,
-                0x8000,
-                0xffff,
-                0x7fff_ffff,
-                0x8000_0000,
-                0xffff_ffff,
-                0x7f80_0000,
-                0xff80_0000,
-                0x7f80_0001,
-                0xffc1_2345,
-                0x3f7f_ffff,
-                0x3f80_0001,
-                0x477f_e000,
-                0x477f_f000,
-                0x387f_ffff,
-                0x3300_0001,
-                0xbf80_0000,
-            ];
-            let n = self.bits();
-            match n >> 28 {
-                0..=3 => SPECIAL[n as usize % SPECIAL.len()],
-                // Within 0 to 1, near 0, and to either side of both.
-                4..=9 => ((n & 0xff_ffff) as f32 / (1 << 24) as f32).to_bits(),
-                10 => (2.0 - (n & 0xff_ffff) as f32 / (1 << 22) as f32).to_bits(),
-                11 => ((n & 0xff_ffff) as f32 / 1e12).to_bits(),
-                12 => ((n & 0xff_ffff) as f32 / 64.0).to_bits(),
-                // Halves of steps.
-                13 => (((n & 0x3ff) as f32 + 0.5) / 1023.0).to_bits(),
-                _ => n,
-            }
+    /// Floats of every kind and size, and any bits.
+    pub fn any_channel(r: &mut Random) -> u32 {
+        const SPECIAL: [u32; 24] = [
+            0,
+            1,
+            2,
+            0x7f,
+            0x80,
+            0xff,
+            0x100,
+            0x7fff,
+            0x8000,
+            0xffff,
+            0x7fff_ffff,
+            0x8000_0000,
+            0xffff_ffff,
+            0x7f80_0000,
+            0xff80_0000,
+            0x7f80_0001,
+            0xffc1_2345,
+            0x3f7f_ffff,
+            0x3f80_0001,
+            0x477f_e000,
+            0x477f_f000,
+            0x387f_ffff,
+            0x3300_0001,
+            0xbf80_0000,
+        ];
+        let n = r.u32();
+        match n >> 28 {
+            0..=3 => SPECIAL[n as usize % SPECIAL.len()],
+            // Within 0 to 1, near 0, and to either side of both.
+            4..=9 => ((n & 0xff_ffff) as f32 / (1 << 24) as f32).to_bits(),
+            10 => (2.0 - (n & 0xff_ffff) as f32 / (1 << 22) as f32).to_bits(),
+            11 => ((n & 0xff_ffff) as f32 / 1e12).to_bits(),
+            12 => ((n & 0xff_ffff) as f32 / 64.0).to_bits(),
+            // Halves of steps.
+            13 => (((n & 0x3ff) as f32 + 0.5) / 1023.0).to_bits(),
+            _ => n,
         }
     }
 
     /// Every uncompressed format whose aspects are one against the codec that does one texel.
     pub(crate) fn warps_are_their_texels(level: Level) {
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         for i in whole_formats() {
             let (load, store) = (load_fn(i), store_fn(i));
             let bytes = i.block_bytes as usize;
             for case in 0..200 {
-                let t: Channels = std::array::from_fn(|_| std::array::from_fn(|_| random.channel()));
-                let before: [u8; 1024] = std::array::from_fn(|_| random.bits() as u8);
-                let mask = if case % 3 == 0 { 0xffff } else { random.bits() as u16 };
+                let t: Channels = std::array::from_fn(|_| std::array::from_fn(|_| any_channel(&mut random)));
+                let before: [u8; 1024] = std::array::from_fn(|_| random.u32() as u8);
+                let mask = if case % 3 == 0 { 0xffff } else { random.u32() as u16 };
                 // Side by side, or apart with an odd number of bytes between.
                 let apart = if case % 2 == 0 { bytes } else { bytes + 1 + (case / 2) % 4 * bytes / 3 };
                 let offsets: [u64; 16] = std::array::from_fn(|l| (l * apart) as u64);

@@ -376,14 +376,15 @@ unsafe fn encode_part<S: Simd>(
 pub(crate) use tests::steps_are_their_texels;
 #[cfg(test)]
 mod tests {
-    use super::super::kernels::tests::{Random, whole_formats};
+    use super::super::kernels::tests::{any_channel, whole_formats};
     use super::super::kernels::{load_fn, store_fn};
     use super::*;
+    use random::Random;
     use simd::Level;
 
     /// Every uncompressed format whose aspects are one, on so many warps, against the codec that does one texel.
     pub(crate) fn steps_are_their_texels(level: Level) {
-        let mut random = Random(3);
+        let mut random = Random::new(3);
         for i in whole_formats() {
             let plan = Plan::new(i);
             let (load_one, store_one) = (load_fn(i), store_fn(i));
@@ -392,7 +393,7 @@ mod tests {
                 let n = case % WARPS + 1;
                 // Warps lie apart, and not on lines.
                 let step = 16 * bytes + case % 5;
-                let memory: Vec<u8> = (0..step * n).map(|_| random.bits() as u8).collect();
+                let memory: Vec<u8> = (0..step * n).map(|_| random.u32() as u8).collect();
                 let at: Vec<*const u8> = (0..n).map(|w| memory[w * step..].as_ptr()).collect();
                 let (mut words, mut channels) = (Four::new(), Four::new());
                 // SAFETY: sixteen texels at each place; what is read has been written.
@@ -414,7 +415,7 @@ mod tests {
                 }
                 // From the second of n + 1 warps on.
                 let rows: [Vec<[u32; 16]>; 4] = std::array::from_fn(|_| {
-                    (0..=n).map(|_| std::array::from_fn(|_| random.channel())).collect()
+                    (0..=n).map(|_| std::array::from_fn(|_| any_channel(&mut random))).collect()
                 });
                 let mut packed = vec![0u8; step * n];
                 let to: Vec<*mut u8> = (0..n).map(|w| packed[w * step..].as_mut_ptr()).collect();

@@ -173,7 +173,7 @@ impl DeviceMemory {
         Ok(DeviceMemory::new(space, ptr, size, reserved, Backing::Fd(fd), type_index).live())
     }
 
-    /// Memory behind a dma-buf, whoever made it; takes the descriptor on success.
+    /// Memory of a dma-buf of any origin; takes the descriptor on success.
     pub fn import_dma_buf(
         space: &Arc<AddressSpace>,
         fd: i32,
@@ -364,7 +364,7 @@ mod tests {
         ] {
             assert_eq!(at(wrong).err(), none, "{wrong:#x}");
         }
-        // Others may have taken it by now; whoever is given it has it.
+        // Others may have taken it by now; the next allocation may have it.
         if let Ok(again) = at(was + GRANULE) {
             assert_eq!(again.ptr() as u64, was + GRANULE);
             assert_eq!(at(was + 2 * GRANULE).err(), none, "its last granule");

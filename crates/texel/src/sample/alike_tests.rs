@@ -4,14 +4,12 @@ use super::tests::{fill, make, plain, sampler};
 use super::*;
 use crate::for_tests::{bound_image, info_2d};
 use ash::vk;
+use random::Random;
 
 #[test]
 fn together_as_apart() {
-    let mut x = 5u32;
-    let mut random = move || {
-        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
-        x >> 8
-    };
+    let mut r = Random::new(5);
+    let mut random = move || r.u32() >> 8;
     let line = vk::ImageCreateInfo {
         image_type: vk::ImageType::TYPE_1D,
         ..info_2d(vk::Format::R32_SFLOAT, 9, 1).mip_levels(2)

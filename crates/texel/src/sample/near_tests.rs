@@ -4,6 +4,7 @@ use super::tests::{fill, make, plain, sampler, wave_agrees};
 use super::*;
 use crate::for_tests::{bound_image, info_2d};
 use ash::vk;
+use random::Random;
 use std::collections::BTreeSet;
 
 /// Magnified images, flipped and turned, of all sizes around the four columns and rows that are loaded at once.
@@ -16,11 +17,8 @@ fn magnified() {
 
 fn magnify() {
     use vk::SamplerAddressMode as M;
-    let mut x = 5u32;
-    let mut unit = move || {
-        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
-        (x >> 8) as f32 / (1 << 24) as f32
-    };
+    let mut r = Random::new(5);
+    let mut unit = move || r.unit();
     use vk::Format as F;
     let sizes = [(1u32, 1u32), (3, 7), (4, 1), (4, 2), (5, 3), (8, 4), (9, 33), (64, 32)];
     for format in
@@ -95,11 +93,8 @@ fn magnify() {
 #[test]
 fn compared() {
     use vk::{Format as F, SamplerAddressMode as M};
-    let mut x = 9u32;
-    let mut unit = move || {
-        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
-        (x >> 8) as f32 / (1 << 24) as f32
-    };
+    let mut r = Random::new(9);
+    let mut unit = move || r.unit();
     let sizes = [(1u32, 1u32), (1, 5), (2, 2), (3, 7), (16, 9)];
     let formats = [F::D16_UNORM, F::X8_D24_UNORM_PACK32, F::D32_SFLOAT];
     for ((w, h), format) in sizes.into_iter().flat_map(|size| formats.map(|f| (size, f))) {

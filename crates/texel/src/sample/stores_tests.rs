@@ -4,9 +4,10 @@ use super::texel::Grid;
 use super::{ImageView, store_warp, store_wave};
 use crate::for_tests::{bound_image, info_2d, plain, space};
 use crate::format::kernels::packs;
-use crate::format::kernels::tests::{Random, whole_formats};
+use crate::format::kernels::tests::{any_channel, whole_formats};
 use crate::image::Image;
 use ash::vk;
+use random::Random;
 use simd::Level;
 use simd::rows::{ImageRows, Rows};
 
@@ -25,7 +26,7 @@ fn shape(kind: usize, lane: u32, random: &mut Random) -> [u32; 2] {
         // Two lanes with one texel; a column too many.
         6 => [if lane == 9 { 0 } else { x }, y],
         7 => [x * 2, y],
-        _ => [random.bits() % 7, random.bits() % 5],
+        _ => [random.u32() % 7, random.u32() % 5],
     }
 }
 
@@ -46,16 +47,16 @@ fn agree(level: Level, info: &vk::ImageCreateInfo, t: vk::ImageViewType, random:
         let mut exec = [0u16; 32];
         for w in 0..WARPS {
             // Most are inside: of 37 by 9 texels.
-            let at = [random.bits() % 36, random.bits() % 8, random.bits() % 4];
+            let at = [random.u32() % 36, random.u32() % 8, random.u32() % 4];
             for lane in 0..16 {
                 // Four warps with one shape: what is known of the first serves the others.
                 let [x, y] = shape(case + w / 4, lane as u32, random);
                 coords[0][w][lane] = (at[0] + x).wrapping_sub(1);
                 coords[1][w][lane] = (at[1] + y).wrapping_sub(1);
                 coords[2][w][lane] = if w % 7 == 6 { lane as u32 % 3 } else { at[2] };
-                (0..4).for_each(|k| data[k][w][lane] = random.channel());
+                (0..4).for_each(|k| data[k][w][lane] = any_channel(random));
             }
-            exec[w] = [0xFFFF, 0xFFFF, 0xFFFF, random.bits() as u16, 0][w % 5];
+            exec[w] = [0xFFFF, 0xFFFF, 0xFFFF, random.u32() as u16, 0][w % 5];
         }
         let rows = |of: &[[u32; 16]; WARPS]| Rows { at: of.as_ptr().cast(), step: 64 };
         let mut wave = ImageRows {
@@ -89,7 +90,7 @@ fn agree(level: Level, info: &vk::ImageCreateInfo, t: vk::ImageViewType, random:
 
 /// Every format that warps are written of, in every kind of view.
 pub(crate) fn stores_are_those_of_the_warps(level: Level) {
-    let (mut random, mut formats) = (Random(4), 0);
+    let (mut random, mut formats) = (Random::new(4), 0);
     for format in whole_formats().filter(|f| packs(f) && f.aspects() == vk::ImageAspectFlags::COLOR) {
         let flat = info_2d(format.format, 37, 9);
         // (Some are only for vertices.)

@@ -4,6 +4,7 @@ use super::*;
 use crate::for_tests::{bound_image, image_2d, info_2d};
 pub(super) use crate::for_tests::{fill, plain, view};
 use ash::vk;
+use random::Random;
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -307,11 +308,8 @@ fn info_1d(format: vk::Format, w: u32) -> vk::ImageCreateInfo<'static> {
 }
 
 pub(crate) fn kernels_agree_with_the_general_path(machine: simd::Level) {
-    let mut x = 1u32;
-    let mut random = move || {
-        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
-        x >> 8
-    };
+    let mut r = Random::new(1);
+    let mut random = move || r.u32() >> 8;
     use vk::SamplerAddressMode as M;
     let wraps =
         [M::REPEAT, M::MIRRORED_REPEAT, M::CLAMP_TO_EDGE, M::MIRROR_CLAMP_TO_EDGE, M::CLAMP_TO_BORDER];
@@ -655,11 +653,8 @@ pub(super) fn wave_agrees(
 
 /// Rows far apart, a warp's places near each other or not: the numbers of lines are those of sets of them.
 pub(crate) fn lines_of_large_images(machine: simd::Level) {
-    let mut x = 7u32;
-    let mut unit = move || {
-        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
-        (x >> 8) as f32 / (1 << 24) as f32
-    };
+    let mut r = Random::new(7);
+    let mut unit = move || r.unit();
     for format in [vk::Format::R8G8B8A8_UNORM, vk::Format::R32G32B32A32_SFLOAT, vk::Format::R8_UNORM] {
         let image = bound_image(&info_2d(format, 1000, 300).mip_levels(4).array_layers(3));
         let mut v = plain(&image, vk::ImageViewType::TYPE_2D_ARRAY);

@@ -172,7 +172,7 @@ struct Axis {
     pitch: u64,
 }
 
-/// The coordinate behind those of the address.
+/// The coordinate after those of the address.
 const SAMPLE: usize = 4;
 
 impl Grid {

@@ -4,6 +4,7 @@ use super::tests::{fill, make, plain, sampler};
 use super::*;
 use crate::for_tests::{bound_image, info_2d};
 use ash::vk;
+use random::Random;
 use simd::rows::{ImageRows, Rows};
 use vk::Format as F;
 
@@ -55,11 +56,8 @@ fn places(way: Way, case: usize, unit: &mut impl FnMut() -> f32) -> [[u32; 16]; 
 
 fn agree(way: Way, format: F, machine: simd::Level) {
     use vk::SamplerAddressMode as M;
-    let mut x = 11u32;
-    let mut unit = move || {
-        x = x.wrapping_mul(1664525).wrapping_add(1013904223);
-        (x >> 8) as f32 / (1 << 24) as f32
-    };
+    let mut r = Random::new(11);
+    let mut unit = move || r.unit();
     let flat = |w, h| info_2d(format, w, h);
     let cube = |n: u32| flat(16, 16).array_layers(6 * n).flags(vk::ImageCreateFlags::CUBE_COMPATIBLE);
     let deep = vk::ImageCreateInfo {

@@ -201,14 +201,12 @@ mod tests {
     use super::*;
     use crate::format::kernels::{load_fn, store_fn};
     use crate::format::{ChannelClass, all};
+    use random::Random;
 
     /// Every format that may have samples, by texels one by one.
     pub(crate) fn means_are_those_of_texels(level: Level) {
-        let mut seed = 5u32;
-        let mut next = || {
-            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
-            seed >> 9
-        };
+        let mut r = Random::new(5);
+        let mut next = || r.u32() >> 9;
         let Some(row) = row(level) else { return };
         let floats = |i: &&FormatInfo| i.color_attachment() && i.channel_class() == ChannelClass::Float;
         for i in all().iter().filter(floats) {

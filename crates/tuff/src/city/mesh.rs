@@ -1,8 +1,8 @@
 //! The city's triangles: hills and a shore, houses on a plain, trees, marble balls, water.
 
 use super::math::normalized;
-use client::kernels::Sequence;
 use glam::{Vec3, vec3};
+use random::Random;
 
 /// Bytes of a vertex: position, normal, texture coordinates and kind (floats), tint (four bytes).
 #[cfg(test)]
@@ -155,7 +155,7 @@ impl Mesh {
         self.quad(corners);
     }
 
-    fn houses(&mut self, random: &mut Sequence) {
+    fn houses(&mut self, random: &mut Random) {
         const TINTS: [[u8; 3]; 6] = [
             [236, 226, 208],
             [214, 176, 140],
@@ -173,7 +173,7 @@ impl Mesh {
             }
             let tall = 0.5 + 5.0 * (1.0 - distance / 18.0).max(0.0).powi(2) * (0.4 + random.unit());
             for lot in 0..2 {
-                let tint = TINTS[(random.word() % 6) as usize];
+                let tint = TINTS[(random.u32() % 6) as usize];
                 let [w, d] = [0.32 + 0.14 * random.unit(), 0.55 + 0.3 * random.unit()];
                 let h = tall * (0.6 + 0.7 * random.unit());
                 let x = centre[0] + if lot == 0 { -0.48 } else { 0.48 };
@@ -189,7 +189,7 @@ impl Mesh {
         }
     }
 
-    fn trees(&mut self, random: &mut Sequence) {
+    fn trees(&mut self, random: &mut Random) {
         let mut left = 240;
         while left > 0 {
             let [x, z] = [(); 2].map(|()| (random.unit() * 2.0 - 1.0) * 46.0);
@@ -199,7 +199,7 @@ impl Mesh {
                 continue;
             }
             let size = 0.5 + 0.6 * random.unit();
-            let tint = [60 + (random.word() % 70) as u8, 110 + (random.word() % 50) as u8, 40];
+            let tint = [60 + (random.u32() % 70) as u8, 110 + (random.u32() % 50) as u8, 40];
             self.house(vec3(x, y - 0.2, z), vec3(0.08, 0.6, 0.08), [120, 90, 60]);
             self.ball(vec3(x, y + size, z), [size * 0.8, size], Surface::Leaves, tint, 18);
             left -= 1;
@@ -210,7 +210,7 @@ impl Mesh {
 /// All of it, the same every time.
 pub fn build() -> Mesh {
     let mut mesh = Mesh::default();
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     mesh.ground();
     mesh.houses(&mut random);
     mesh.trees(&mut random);

@@ -1,6 +1,6 @@
 //! The city's textures, made by formula: grass, rock, windows, marble.
 
-use client::kernels::Sequence;
+use random::Random;
 
 /// Side of the largest level in texels.
 pub const SIDE: u32 = 256;
@@ -10,7 +10,7 @@ pub const MIPS: u32 = 9;
 type Texel = [f32; 4];
 
 /// Noise that repeats: the mean of octaves of smoothed random cells, in [0, 1].
-fn clouds(random: &mut Sequence, octaves: std::ops::Range<u32>) -> Vec<f32> {
+fn clouds(random: &mut Random, octaves: std::ops::Range<u32>) -> Vec<f32> {
     let side = SIDE as usize;
     let mut sum = vec![0.0; side * side];
     let mut whole = 0.0;
@@ -32,7 +32,7 @@ fn clouds(random: &mut Sequence, octaves: std::ops::Range<u32>) -> Vec<f32> {
 }
 
 /// Two by two windows; alpha is 0 where there is glass.
-fn windows(random: &mut Sequence, grain: &[f32]) -> Vec<Texel> {
+fn windows(random: &mut Random, grain: &[f32]) -> Vec<Texel> {
     let blinds: [f32; 4] = std::array::from_fn(|_| random.unit());
     let half = SIDE / 2;
     (0..SIDE * SIDE)
@@ -56,7 +56,7 @@ fn windows(random: &mut Sequence, grain: &[f32]) -> Vec<Texel> {
 
 /// RGBA8, level by level, each with all its layers.
 pub fn build() -> Vec<u8> {
-    let mut random = Sequence::new();
+    let mut random = Random::default();
     let fine = clouds(&mut random, 3..8);
     let coarse = clouds(&mut random, 2..7);
     let grey = |v: f32| [v, v, v, 1.0];

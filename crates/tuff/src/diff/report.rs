@@ -2,8 +2,10 @@
 
 use super::file::ELAPSED;
 use super::{Comparison, Place, Row};
+use crate::junit::{failed, suite, xml};
 use counters::catalogue;
 use plain::markdown as cell;
+use quick_junit::{NonSuccessKind, TestCaseStatus};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -162,45 +164,39 @@ pub fn markdown_error(why: &str) -> String {
 pub(super) fn junit(all: &Comparison) -> String {
     let suite = |p: &Place| {
         let case = |r: &Row| {
-            let outcome = match r.judged.as_ref()? {
-                Ok(()) => junit::Outcome::Passed,
+            let status = match r.judged.as_ref()? {
+                Ok(()) => TestCaseStatus::success(),
                 Err(why) => {
                     let message = format!("{}: {why}", r.counter);
-                    let text = format!("{} of {}: {why}", r.counter, p.name);
-                    junit::Outcome::Failed { kind: "dearer".into(), message, text }
+                    failed("dearer", message, format!("{} of {}: {why}", r.counter, p.name))
                 }
             };
-            Some(junit::Case { name: r.counter.into(), outcome, seconds: None })
+            Some((r.counter.to_string(), status))
         };
-        junit::Suite { name: p.name.into(), cases: p.rows.iter().filter_map(case).collect(), seconds: None }
+        suite(p.name, p.rows.iter().filter_map(case))
     };
+    let vanished = match &all.wrong[..] {
+        [] => TestCaseStatus::success(),
+        [first, more @ ..] => {
+            let message = format!("{first}{}", if more.is_empty() { "" } else { ", and more" });
+            failed("missing", message, all.wrong.join("\n"))
+        }
+    };
+    let vanished = ("nothing has vanished, and every rule is of a workload", vanished);
     // Some readers take a file without a case for a failure.
-    let mut first = comparable(junit::Outcome::Passed);
-    first.cases.push(junit::Case {
-        name: "nothing has vanished, and every rule is of a workload".into(),
-        outcome: match all.wrong.is_empty() {
-            true => junit::Outcome::Passed,
-            false => {
-                let message =
-                    format!("{}{}", all.wrong[0], if all.wrong.len() > 1 { ", and more" } else { "" });
-                junit::Outcome::Failed { kind: "missing".into(), message, text: all.wrong.join("\n") }
-            }
-        },
-        seconds: None,
-    });
-    let mut suites = vec![first];
+    let mut suites = vec![crate::junit::suite(NAME, [(COMPARABLE, TestCaseStatus::success()), vanished])];
     let judged = [&all.total].into_iter().chain(&all.workloads).map(suite);
-    suites.extend(judged.filter(|s| !s.cases.is_empty()));
-    junit::xml("tuff diff", &suites)
+    suites.extend(judged.filter(|s| !s.test_cases.is_empty()));
+    xml(NAME, suites)
 }
 
-fn comparable(outcome: junit::Outcome) -> junit::Suite {
-    let case = junit::Case { name: "files can be compared".into(), outcome, seconds: None };
-    junit::Suite { name: "tuff diff".into(), cases: vec![case], seconds: None }
-}
+const NAME: &str = "tuff diff";
+const COMPARABLE: &str = "files can be compared";
 
 pub fn junit_error(why: &str) -> String {
-    junit::xml("tuff diff", &[comparable(junit::Outcome::Impossible { message: why.into() })])
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_message(why);
+    xml(NAME, vec![suite(NAME, [(COMPARABLE, status)])])
 }
 
 #[cfg(test)]
@@ -253,9 +249,12 @@ mod tests {
         );
         let xml = junit(&all);
         assert!(
-            xml.contains("<testsuite name=\"0.0 &lt;b&gt;|&quot;&amp;\" tests=\"1\" failures=\"1\""),
+            xml.contains("<testsuite name=\"0.0 &lt;b&gt;|&quot;&amp;\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"1\""),
             "{xml}"
         );
-        assert!(xml.contains("<testsuite name=\"0.0 new\" tests=\"1\" failures=\"0\""), "{xml}");
+        assert!(
+            xml.contains("<testsuite name=\"0.0 new\" tests=\"1\" skipped=\"0\" errors=\"0\" failures=\"0\""),
+            "{xml}"
+        );
     }
 }

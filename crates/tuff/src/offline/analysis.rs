@@ -7,7 +7,7 @@ use shader::cost::{Cost, Ways};
 use shader::instrument::{Entry, Stretch, by_line};
 use shader::interface::DepthMode;
 use shader::ir::Stage;
-use shader::options::{Binding, Error, Machine, Options, Width};
+use shader::options::{Binding, Error, Options, ShaderCores};
 
 /// One way to run a shader: all of it, or on vertices whose positions are shaded apart one of its halves.
 pub struct Variant {
@@ -65,16 +65,9 @@ fn compile(module: &Module, stage: Stage, entry: &str, spec: &[(u32, u64)]) -> R
         at.map(|at| Binding::new(set, at, 1 << 11))
     };
     let options = Options {
-        stage,
-        entry,
         spec,
-        binding: &binding,
-        mapping: None,
-        push_bytes: 256,
-        width: Width::BEST,
-        machine: Machine { cores: core.cores as u32, warps: core.core.warps as u32 },
-        sanitize: false,
-        optimise: true,
+        cores: ShaderCores { cores: core.cores as u32, warps: core.core.warps as u32 },
+        ..Options::new(stage, entry, &binding)
     };
     shader::compile(module, &options)
 }

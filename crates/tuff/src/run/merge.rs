@@ -235,7 +235,7 @@ pub fn csv(parts: &[String]) -> String {
     out
 }
 
-/// The same of its JSON: lists are put behind each other.
+/// The same of its JSON: lists are put one after another.
 pub fn json_rows(parts: &[Value]) -> Value {
     let mut all = parts.first().cloned().unwrap_or_default();
     for p in parts.iter().skip(1) {

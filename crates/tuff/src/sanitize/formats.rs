@@ -1,8 +1,9 @@
 //! Findings for other tools.
 
 use super::{Report, text};
+use crate::junit;
 use ::sanitize::{Finding, Kind, Location};
-use junit::{Case, Outcome, Suite};
+use quick_junit::TestCaseStatus;
 use serde_json::{Value, json};
 
 pub fn json(report: &Report) -> String {
@@ -19,17 +20,16 @@ pub fn json(report: &Report) -> String {
 /// A suite with a case for each finding; one passed case if there is none, because CI systems take an empty suite for a mistake.
 pub fn junit(report: &Report, program: &str) -> String {
     let case = |f: &Finding| {
-        let (kind, message) = (f.kind.name().to_string(), text::line(f));
         let lines =
             [format!("first seen in {}, {}", f.command, text::invocations(f)), format!("{} times", f.count)];
-        let outcome = Outcome::Failed { kind, message, text: lines.join("\n") };
-        Case { name: format!("{} {}", f.kind.name(), text::place(&f.here)), outcome, seconds: None }
+        let status = junit::failed(f.kind.name(), text::line(f), lines.join("\n"));
+        (format!("{} {}", f.kind.name(), text::place(&f.here)), status)
     };
-    let mut cases: Vec<Case> = report.findings.iter().map(case).collect();
+    let mut cases: Vec<_> = report.findings.iter().map(case).collect();
     if cases.is_empty() {
-        cases.push(Case { name: "shaders".into(), outcome: Outcome::Passed, seconds: None });
+        cases.push(("shaders".into(), TestCaseStatus::success()));
     }
-    junit::xml("tuff sanitize", &[Suite { name: program.into(), cases, seconds: None }])
+    junit::xml("tuff sanitize", vec![junit::suite(program, cases)])
 }
 
 /// What a rule is about, for lists of rules.

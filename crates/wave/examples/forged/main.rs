@@ -49,10 +49,11 @@ fn main() -> std::process::ExitCode {
     let (mut n, mut wrong) = (from, false);
     while counts.runs < runs {
         // Each by a seed of its own, so that one can be run again alone.
-        let mut r =
-            mutate::Rng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ n.wrapping_mul(0xBF58_476D_1CE4_E5B9));
-        r.word();
-        let (name, p) = &programs[r.below(programs.len())];
+        let mut r = random::Random::new(
+            seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ n.wrapping_mul(0xBF58_476D_1CE4_E5B9),
+        );
+        r.u64();
+        let (name, p) = &programs[r.index(programs.len())];
         if let Some(at) = &at {
             std::fs::write(at, format!("--from {n}: {name}\n")).expect("the file can be written");
         }

@@ -3,7 +3,7 @@
 use super::guarded::Guarded;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::{Input, Stage};
-use shader::options::{Binding, Options, Width};
+use shader::options::{Binding, Options, WaveWidth};
 use simd::Level;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use wave::{Compile, Dispatch, Host, ImageWarp, Job, Stop, Table, Worker};
@@ -11,16 +11,8 @@ use wave::{Compile, Dispatch, Host, ImageWarp, Job, Stop, Table, Worker};
 /// What programs for [`Memory`] are compiled with.
 pub fn options(stage: Stage, entry: &str, lanes: u32) -> Options<'_> {
     Options {
-        stage,
-        entry,
-        spec: &[],
-        binding: &|_, b| Some(Binding::new(0, b % DESCRIPTORS as u32 * 32, 64)),
-        mapping: None,
-        push_bytes: 256,
-        width: Width::Lanes(lanes),
-        machine: Default::default(),
-        sanitize: false,
-        optimise: true,
+        width: WaveWidth::Lanes(lanes),
+        ..Options::new(stage, entry, &|_, b| Some(Binding::new(0, b % DESCRIPTORS as u32 * 32, 64)))
     }
 }
 
@@ -84,8 +76,8 @@ impl Memory {
 
     fn fill(&mut self, seed: u64) {
         self.buffers.iter_mut().zip(seed..).for_each(|(b, s)| b.fill(s));
-        let mut r = mutate::Rng(!seed);
-        self.push.iter_mut().for_each(|b| *b = r.word() as u8 & 31);
+        let mut r = random::Random::new(!seed);
+        self.push.iter_mut().for_each(|b| *b = r.u64() as u8 & 31);
     }
 
     /// On one level, compiled or not: what is left, or what stopped it; and whether something before a buffer changed.
@@ -190,17 +182,17 @@ fn draw(worker: &mut Worker, job: &Job, seed: u64) -> Result<Vec<Vec<u32>>, Stop
     let p = job.program;
     let mut lanes = worker.open(job)?;
     for (i, &(input, _)) in p.inputs.iter().enumerate() {
-        let mut r = mutate::Rng(seed ^ (i as u64) << 40);
+        let mut r = random::Random::new(seed ^ (i as u64) << 40);
         match input {
             Input::SubgroupLane => {}
             Input::FrontFacing | Input::HelperInvocation | Input::FullyCovered => {
-                lanes.input_mask(i).iter_mut().for_each(|m| *m = r.word() as u16);
+                lanes.input_mask(i).iter_mut().for_each(|m| *m = r.u64() as u16);
             }
             _ => {
-                let mut number = || match r.below(3) {
-                    0 => r.below(16) as u32,
-                    1 => (r.below(1000) as f32 / 100.0 - 5.0).to_bits(),
-                    _ => (r.below(256) as f32).to_bits(),
+                let mut number = || match r.index(3) {
+                    0 => r.index(16) as u32,
+                    1 => (r.index(1000) as f32 / 100.0 - 5.0).to_bits(),
+                    _ => (r.index(256) as f32).to_bits(),
                 };
                 match lanes.input(i) {
                     // What all lanes have in common.

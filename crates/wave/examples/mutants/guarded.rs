@@ -45,14 +45,14 @@ impl Guarded {
     /// Numbers that a seed decides, and what lies before them on their page.
     pub fn fill(&mut self, seed: u64) {
         let inner = self.mapped - 2 * PAGE;
-        let mut r = mutate::Rng(seed);
+        let mut r = random::Random::new(seed);
         for at in (0..inner).step_by(8) {
             // Floats near 1, small numbers, and anything.
-            let word = match r.below(4) {
-                0 => (r.word() as u32 % 64) as u64 | (r.word() % 16) << 32,
-                1 => 0x3F80_0000_3F00_0000 | r.word() & 0x001F_FFFF_001F_FFFF,
+            let word = match r.index(4) {
+                0 => (r.u64() as u32 % 64) as u64 | (r.u64() % 16) << 32,
+                1 => 0x3F80_0000_3F00_0000 | r.u64() & 0x001F_FFFF_001F_FFFF,
                 2 => 0,
-                _ => r.word(),
+                _ => r.u64(),
             };
             // SAFETY: within the inner pages, which are this object's.
             unsafe { self.map.add(PAGE + at).cast::<u64>().write_unaligned(word) };

@@ -230,16 +230,16 @@ fn main() -> std::process::ExitCode {
         m.counts.refusals.keys().for_each(|why| println!("{why}"));
         return std::process::ExitCode::from((m.counts.wrong > 0) as u8);
     }
-    let mut r = mutate::Rng(seed);
+    let mut r = random::Random::new(seed);
     let (start, mut told) = (Instant::now(), Instant::now());
     while m.counts.valid < valid {
         CURRENT.fetch_add(1, Relaxed);
-        let file = r.below(seeds.len());
+        let file = r.index(seeds.len());
         let base = match r.of(&pools[file]) {
-            Some(mutant) if r.0 & 1 << 40 != 0 => mutant.clone(),
+            Some(mutant) if r.once_in(2) => mutant.clone(),
             _ => seeds[file].1.clone(),
         };
-        let Some(words) = mutate::mutate(&base, r.word()) else { continue };
+        let Some(words) = mutate::mutate(&base, r.u64()) else { continue };
         if words.len() > GROWTH * seeds[file].1.len() {
             continue;
         }
@@ -255,7 +255,7 @@ fn main() -> std::process::ExitCode {
         match verdict {
             Ok(()) if pools[file].len() < POOL => pools[file].push(words),
             Ok(()) => {
-                let at = r.below(POOL);
+                let at = r.index(POOL);
                 pools[file][at] = words;
             }
             Err(e) => add(&mut m.counts.invalid, &e, &name),

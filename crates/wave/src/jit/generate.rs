@@ -5,7 +5,7 @@ use super::nodes::branch::Flow;
 use super::nodes::live::Liveness;
 use super::nodes::region::{self, Check};
 use super::nodes::segment::{self, Draft};
-use super::x86::{self, Target, Width};
+use super::x86::{self, Target, VectorWidth};
 use crate::kernels::compiled::Storage;
 use crate::recording::{Node, Un};
 use crate::state::Kernel;
@@ -79,7 +79,7 @@ pub fn generate(
     kernels: &[Kernel],
     mut see: impl FnMut(Source, &[u8]),
 ) -> Option<Generated> {
-    let narrow = target.width == Width::Half;
+    let narrow = target.width == VectorWidth::Half;
     let liveness = Liveness::new(program)?;
     let mut made = Generated::default();
     // If code with branches within asked for too much, it is made without; if it meets its own registers, in pieces.

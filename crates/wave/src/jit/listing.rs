@@ -4,7 +4,7 @@ use super::generate::{Source, generate};
 use super::nodes::body::Item;
 use super::nodes::region::{Block, Check, End, Loop, To};
 use super::nodes::segment::Segment;
-use super::x86::{Target, Width};
+use super::x86::{Target, VectorWidth};
 use crate::recording::{Id, Node};
 use rustc_hash::FxHashMap;
 use shader::bytecode::{Program, Reg};
@@ -23,7 +23,8 @@ pub struct Function {
 ///
 /// Addresses in the code are those of this process.
 pub fn functions(program: &Program, wide: bool) -> Vec<Function> {
-    let target = Target { width: if wide { Width::Whole } else { Width::Half }, own_loads: !wide };
+    let target =
+        Target { width: if wide { VectorWidth::Whole } else { VectorWidth::Half }, own_loads: !wide };
     let mut all = vec![];
     generate(program, target, crate::kernels::table(Level::PORTABLE), |source, code| {
         let nodes = match source {

@@ -2,7 +2,7 @@
 //! code.
 //!
 //! Other control flow, masks and memory stay interpreted. A segment's first op becomes a [`Code::SEGMENT`] in a copy of the program's
-//! code, which leads to the function and on to the op behind; all other ops stay where they are, so that jumps, faults and
+//! code, which leads to the function and on to the op after; all other ops stay where they are, so that jumps, faults and
 //! counts mean what they did. What a segment's ops do is what their kernels' own functions say ([`crate::recording`]).
 
 mod dump;
@@ -75,7 +75,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
         let function = pages.ptr().wrapping_add(s.at) as u64;
         let mut next = s.end;
         if let Some(split) = s.split {
-            // After all others: whoever jumps to the op that compares finds it where it was.
+            // After all others: jumps to the op that compares find it where it was.
             next = code.len();
             code.extend([split, Op { imm: s.end as u32, ..Op::new(Code::JMP) }]);
         }
@@ -120,7 +120,7 @@ pub fn compile(program: &Program, level: Level) -> Option<Compiled> {
     })
 }
 
-/// Puts the op at a loop's begin behind all others, for who runs the loop op by op: where it is then.
+/// Puts the op at a loop's begin after all others, for waves that run the loop op by op: where it is then.
 fn whole_again(program: &Program, code: &mut Vec<Op>, header: usize) -> u32 {
     // A segment's begin too: it goes on relative to where it lies, so the op itself is taken.
     let at = first_again(program, code, header);
@@ -132,7 +132,7 @@ fn whole_again(program: &Program, code: &mut Vec<Op>, header: usize) -> u32 {
     at
 }
 
-/// Puts an op behind all others, from where the wave goes on to what follows it in the program: where it is then.
+/// Puts an op after all others, from where the wave goes on to what follows it in the program: where it is then.
 fn first_again(program: &Program, code: &mut Vec<Op>, first: usize) -> u32 {
     let at = code.len() as u32;
     let after = first + 1 + extension_words(&program.code[first]);

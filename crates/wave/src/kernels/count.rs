@@ -4,7 +4,7 @@ use super::forms::kernels;
 use super::mask::{self, Bits};
 use super::memory::linear::{buffer, shared};
 use super::memory::offsets::Offsets;
-use super::memory::warp::Region;
+use super::memory::warp::Extent;
 use super::regs::src64;
 use crate::counting::tally::{Access, AccessKind, Tex, Texture};
 use crate::host::{Filter, Filtering, ImageWarp};
@@ -106,7 +106,7 @@ pub fn same(st: &mut State, partial: Access) {
 }
 
 /// Each live warp, all lanes active, accesses words that follow each other from `p[16 w] + k`, k with what the
-/// region's begin lies behind a line's.
+/// region's begin lies after a line's.
 ///
 /// # Safety
 /// The live warps' offsets are at `p`, and nobody changes them meanwhile.
@@ -327,13 +327,13 @@ fn is_device(st: &State, p: u64) -> bool {
 /// Where a region begins, for lines and caches: device memory by its address, anything else (workgroup memory, inline
 /// uniform blocks) at the beginning of a line, for where the host keeps it must not show.
 #[inline(always)]
-pub fn begin(st: &State, r: &Region) -> u64 {
+pub fn begin(st: &State, r: &Extent) -> u64 {
     let p = r.ptr() as u64;
     if is_device(st, p) { p } else { 0 }
 }
 
 /// Tells the caches what buffer accesses are to, if it is device memory.
-fn bounds(st: &mut State, r: &Region) {
+fn bounds(st: &mut State, r: &Extent) {
     let (from, first) = (r.ptr() as u64, st.arena.start >> 6);
     if is_device(st, from)
         && let Some(cache) = st.count.cache()

@@ -7,7 +7,9 @@ use super::regs::{dst32, dst64, splat32, splat64, src32, src64};
 use crate::host::Table;
 use crate::made::MadeUp;
 use crate::state::{At, State};
-use shader::bytecode::{DESC_ADDRESS, DESC_DATA, DESC_GIVEN, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, Op};
+use shader::bytecode::{
+    DESC_ADDRESS, DESC_DATA, DESC_EMBEDDED, DESC_IN_MEMORY, DESC_INLINE, DESC_TEXELS, Op,
+};
 use shader::options::DESCRIPTOR_BYTES;
 use simd::Steps;
 
@@ -103,9 +105,9 @@ fn from_address(st: &mut State, at: u64) -> u64 {
 /// One descriptor of a table that is no plain one.
 fn special_one(st: &mut State, t: &Table, k: u32, index: u64, form: [u32; 3]) -> u64 {
     let [_, count, kind] = form;
-    if kind & DESC_GIVEN != 0 {
+    if kind & DESC_EMBEDDED != 0 {
         // SAFETY: the check of programs: there are so many.
-        let raw = unsafe { *st.given.add(k as usize) };
+        let raw = unsafe { *st.embedded.add(k as usize) };
         let host = st.host;
         return made(st).meaning(raw, false, || host.descriptor(&raw, false));
     }

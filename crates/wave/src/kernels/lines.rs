@@ -6,7 +6,7 @@ use super::forms::call_kernel;
 use super::mask::Bits;
 use super::memory::linear::{buffer, shared};
 use super::memory::offsets::{Offsets, WORD, Words};
-use super::memory::warp::{self, Region, store32_full};
+use super::memory::warp::{self, Extent, store32_full};
 use super::regs::{reg, src32, src64};
 use crate::counting::tally::{Access, AccessKind};
 use crate::state::{At, State};
@@ -125,7 +125,7 @@ pub fn takes(st: &State, o: At) -> Option<Words> {
 /// # Safety
 /// `x` is what [`takes`] said of the op.
 #[inline(always)]
-pub unsafe fn load<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words) -> *const Op {
+pub unsafe fn load<L: Steps>(l: L, st: &mut State, op: At, r: Extent, x: Words) -> *const Op {
     let Words { p, k } = x;
     let d = reg(st, op.d) as *mut u32;
     let lead = count::begin(st, &r) as u32 & 63;
@@ -146,7 +146,7 @@ pub unsafe fn load<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words) 
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-pub unsafe fn store<L: Steps>(l: L, st: &mut State, op: At, r: Region, x: Words) -> *const Op {
+pub unsafe fn store<L: Steps>(l: L, st: &mut State, op: At, r: Extent, x: Words) -> *const Op {
     let Words { p, k } = x;
     let (v, s) = src32(st, op.d);
     let lead = count::begin(st, &r) as u32 & 63;

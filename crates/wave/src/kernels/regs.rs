@@ -1,7 +1,7 @@
 //! Register access for kernels: pointer and step between warps. To say where a register lies is safe; to go there is not.
 //!
 //! Why it may be gone to: the first unit of each register that an op names lies within the program's units (the check, or
-//! lowering, see [`crate::Kernel`]), and behind these lie as many as the widest register has ([`crate::engine`]). So all warps
+//! lowering, see [`crate::Kernel`]), and after these lie as many as the widest register has ([`crate::engine`]). So all warps
 //! of a wave are in the register file, for a register of any type. "The op's registers" in reasons below is this. A register
 //! that an op may lack is [`Reg::NONE`] there, and asked for first. Nobody else has the register file while a kernel runs; no
 //! reference into it outlives a step, for results may take their operands' registers. Likewise rows of counts: lowering numbers

@@ -12,7 +12,7 @@ use simd::Portable;
 use simd::rows::Rows;
 use std::mem::MaybeUninit;
 
-/// One op over the warps `live`: the first warp's result at `d`, the others' behind it as its class lies.
+/// One op over the warps `live`: the first warp's result at `d`, the others' after it as its class lies.
 ///
 /// # Safety
 /// The operands that the op has, and `d`, are good for the rows of those warps, as the op's classes have them.

@@ -211,7 +211,7 @@ impl Tape {
                 }
             }
             // The smaller of two in both orders, made one where zeros of two signs and NaNs can't tell them apart: a < c ? a : c is c
-            // for a NaN, as the select behind it makes it.
+            // for a NaN, as the select after it makes it.
             Node::Bin(Bin::Or, p, q) | Node::Bin(Bin::And, p, q) => {
                 let wanted = if matches!(node, Node::Bin(Bin::Or, ..)) { Bin::FMin } else { Bin::FMax };
                 match (at(p), at(q)) {

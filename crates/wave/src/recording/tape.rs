@@ -235,7 +235,7 @@ pub enum Node {
     Exec,
     /// Words that the load of this number reads: at an offset of each lane's, to which one of all lanes' is added. A region's.
     Load(u32, Id, Id),
-    /// Behind a branch: what there was before it, or, of a warp that went there, what it made. A segment's.
+    /// After a branch: what there was before it, or, of a warp that went there, what it made. A segment's.
     Phi(Id, Id),
     /// The same 32 bits in all lanes.
     Splat(u32),
@@ -313,7 +313,7 @@ pub struct Tape {
 pub struct Rare {
     pub mask: Id,
     pub first: Id,
-    /// One behind the last: the merged ones ([`Node::Phi`]) are these two.
+    /// One after the last: the merged ones ([`Node::Phi`]) are these two.
     pub phis: Id,
 }
 

@@ -183,7 +183,7 @@ impl Lanes<'_> {
     pub fn follows(&mut self) -> bool {
         self.state().count.follows()
     }
-    /// An access of the fixed units around the program, to a line of device memory by its number there, or to one behind it:
+    /// An access of the fixed units around the program, to a line of device memory by its number there, or to one after it:
     /// goes through the modelled caches, where this stretch does.
     pub fn follow(&mut self, kind: AccessKind, line: u64) {
         if let Some(cache) = self.state().count.cache() {
@@ -302,7 +302,7 @@ impl Lanes<'_> {
         self.go(live)
     }
 
-    /// As [`Self::run`], on all lanes of the first `warps` warps, none of which is a helper: whether all are alive behind it.
+    /// As [`Self::run`], on all lanes of the first `warps` warps, none of which is a helper: whether all are alive after it.
     ///
     /// # Errors
     /// As there.

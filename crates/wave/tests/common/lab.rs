@@ -1,40 +1,25 @@
 //! One op on its own: a register file filled at will, run on every level.
 #![allow(dead_code)]
 
+use random::Random;
 use shader::bytecode::{ImageCode, Op, Reg};
 use simd::Level;
 use wave::cache::Traced;
 use wave::kernels::{control::PATIENCE, table};
 use wave::{Host, ImageWarp, State, Status, Table};
 
-/// A small generator of numbers (xorshift).
-pub struct Rng(pub u64);
-impl Rng {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
+/// Full, empty or random masks of 16 warps, not all empty.
+pub fn masks(r: &mut Random) -> [u16; 16] {
+    let mut m = [0; 16];
+    while m == [0; 16] {
+        m = std::array::from_fn(|_| match r.below(4) {
+            0 => 0xFFFF,
+            1 => 0,
+            2 => 1 << r.below(16),
+            _ => r.u32() as u16,
+        });
     }
-    pub fn u32(&mut self) -> u32 {
-        (self.next() >> 32) as u32
-    }
-    pub fn below(&mut self, n: u32) -> u32 {
-        self.u32() % n
-    }
-    /// Full, empty or random masks of 16 warps, not all empty.
-    pub fn exec(&mut self) -> [u16; 16] {
-        let mut m = [0; 16];
-        while m == [0; 16] {
-            m = std::array::from_fn(|_| match self.below(4) {
-                0 => 0xFFFF,
-                1 => 0,
-                2 => 1 << self.below(16),
-                _ => self.u32() as u16,
-            });
-        }
-        m
-    }
+    m
 }
 
 #[repr(C, align(64))]
@@ -170,7 +155,8 @@ impl Lab {
                 scratch_words: self.scratch_words,
                 arena: self.arena,
                 images: self.images.as_ptr(),
-                given: std::ptr::null(),
+                embedded: std::ptr::null(),
+                program: std::ptr::null(),
                 data: std::ptr::null(),
                 host: wave::HostRef::new(host),
                 patience: PATIENCE,

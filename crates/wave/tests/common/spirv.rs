@@ -1,9 +1,10 @@
 //! Runs compute shaders from SPIR-V on one thread: storage buffers at set 0, push constants.
 #![allow(dead_code)]
 
+use random::Random;
 use shader::bytecode::{ImageCode, Program};
 use shader::ir::Stage;
-use shader::options::{Binding, DESCRIPTOR_BYTES, Options, Width};
+use shader::options::{Binding, DESCRIPTOR_BYTES, Options, WaveWidth};
 use simd::Level;
 use wave::{Dispatch, Host, ImageWarp, Table, Worker};
 
@@ -19,16 +20,8 @@ pub fn compile(words: &[u32], lanes: Option<u32>) -> shader::options::Result<Pro
     shader::compile(
         &module,
         &Options {
-            stage: Stage::Compute,
-            entry: "main",
-            spec: &[],
-            binding: &binding,
-            mapping: None,
-            push_bytes: 128,
-            width: lanes.map_or(Width::BEST, Width::Lanes),
-            machine: Default::default(),
-            sanitize: false,
-            optimise: true,
+            width: lanes.map_or(WaveWidth::BEST, WaveWidth::Lanes),
+            ..Options::new(Stage::Compute, "main", &binding)
         },
     )
 }
@@ -49,15 +42,8 @@ impl Host for NoHost {
 
 /// The same numbers on every run: floats in [0, 1) or raw words.
 pub fn fill(bytes: usize, raw: bool, seed: u32) -> Vec<u32> {
-    let mut x = seed.wrapping_mul(0x9E37_79B9) | 1;
-    (0..bytes / 4)
-        .map(|_| {
-            x ^= x << 13;
-            x ^= x >> 17;
-            x ^= x << 5;
-            if raw { x } else { ((x >> 8) as f32 / 16_777_216.0).to_bits() }
-        })
-        .collect()
+    let mut r = Random::new(seed.into());
+    (0..bytes / 4).map(|_| if raw { r.u32() } else { r.unit().to_bits() }).collect()
 }
 
 /// A benchmark shader of benches/kernels: buffer sizes in bytes, groups, n.

@@ -1,6 +1,7 @@
 //! Runs single ops on a register file of its own.
 #![allow(dead_code)]
 
+use random::Random;
 use shader::bytecode::{Code, Op, Reg};
 use shader::ir::Ty;
 use simd::Level;
@@ -32,20 +33,6 @@ pub const RESULT: u16 = 96;
 
 pub fn levels() -> Vec<Level> {
     Level::tested()
-}
-
-/// xorshift64*
-pub struct Rng(pub u64);
-impl Rng {
-    pub fn next(&mut self) -> u64 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        self.0.wrapping_mul(0x2545_F491_4F6C_DD1D)
-    }
-    pub fn below(&mut self, n: u64) -> u64 {
-        (self.next() >> 16) % n
-    }
 }
 
 pub struct Bench {
@@ -135,7 +122,8 @@ pub fn with_state<R>(b: &mut Bench, f: impl FnOnce(&mut State) -> R) -> R {
         scratch_words: 0,
         arena: wave::Arena::NONE,
         images: std::ptr::null(),
-        given: std::ptr::null(),
+        embedded: std::ptr::null(),
+        program: std::ptr::null(),
         data: std::ptr::null(),
         // SAFETY: as above.
         host: unsafe { wave::HostRef::new(&NoHost) },
@@ -180,13 +168,13 @@ const SPECIAL: [u32; 16] = [
     0xFFFF_FFFF,
 ];
 
-fn sample(rng: &mut Rng) -> u32 {
+fn sample(rng: &mut Random) -> u32 {
     match rng.below(6) {
         0 => SPECIAL[rng.below(16) as usize],
-        1 => rng.below(70) as u32,
+        1 => rng.below(70),
         2 | 3 => ((rng.below(2000) as f32 - 1000.0) * 0.25).to_bits(),
-        4 => (100 + rng.below(50) as u32) << 23 | rng.next() as u32 >> 9 | (rng.next() as u32) << 31,
-        _ => rng.next() as u32,
+        4 => (100 + rng.below(50)) << 23 | rng.u64() as u32 >> 9 | (rng.u64() as u32) << 31,
+        _ => rng.u64() as u32,
     }
 }
 
@@ -195,7 +183,7 @@ pub const STEP: u16 = 16;
 
 /// Puts operands of 32 bits, random and special values, at units 0, [`STEP`], 2·`STEP`, …; `uniform` has a bit for each
 /// that all lanes have the same of.
-pub fn sampled(b: &mut Bench, operands: usize, uniform: u32, rng: &mut Rng) -> Vec<Reg> {
+pub fn sampled(b: &mut Bench, operands: usize, uniform: u32, rng: &mut Random) -> Vec<Reg> {
     let one = |i: usize| {
         let (unit, uniform) = (i as u16 * STEP, uniform >> i & 1 != 0);
         let lanes = if uniform { 16 } else { b.lanes };

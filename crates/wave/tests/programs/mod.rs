@@ -4,7 +4,5 @@
 pub mod options;
 #[path = "../../../shader/tests/common/program.rs"]
 pub mod program;
-#[path = "../../../shader/tests/common/rng.rs"]
-pub mod rng;
 
 pub use options::*;

@@ -116,7 +116,7 @@ fn table() -> Vec<u32> {
     (0..TABLE_WORDS).map(|i| i.wrapping_mul(0x9E37_79B9) >> 7 ^ i).collect()
 }
 
-/// A variable that a loop within a loop changes is read behind both, and another value leaves the inner loop by another way: both were
+/// A variable that a loop within a loop changes is read after both, and another value leaves the inner loop by another way: both were
 /// in one register.
 #[test]
 fn what_leaves_an_inner_loop_alone_keeps_its_register() {

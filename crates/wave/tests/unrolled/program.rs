@@ -1,6 +1,6 @@
 //! Random programs with loops, as trees: their counts are mostly known, and they index private arrays.
 
-use crate::programs::rng::Rng;
+use random::Random;
 
 /// Elements of arrays: the first is a vector, and a function's second is its caller's.
 pub const SIZES: [u32; 3] = [4, 8, 20];
@@ -118,7 +118,7 @@ pub struct Program {
 }
 
 struct Generator {
-    rng: Rng,
+    rng: Random,
     budget: i32,
     vars: usize,
     /// Variables that may be read, and those of them that stay below a bound.
@@ -130,7 +130,7 @@ struct Generator {
 impl Program {
     pub fn random(seed: u64) -> Program {
         let mut g = Generator {
-            rng: Rng(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
+            rng: Random::new(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1),
             budget: 0,
             vars: 0,
             scope: vec![],
@@ -138,7 +138,7 @@ impl Program {
             calls: false,
         };
         for _ in 0..4 {
-            g.rng.next();
+            g.rng.u32();
         }
         let function = g.function(4, false);
         let main = g.function(2 + (seed % 12) as i32, true);
@@ -161,7 +161,7 @@ impl Generator {
     }
 
     fn constant(&mut self) -> Expr {
-        Expr::Const(if self.rng.chance(80) { self.rng.below(9) } else { self.rng.next() })
+        Expr::Const(if self.rng.chance(80) { self.rng.below(9) } else { self.rng.u32() })
     }
 
     fn var(&mut self) -> Expr {

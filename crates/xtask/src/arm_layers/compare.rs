@@ -40,7 +40,7 @@ const COLUMNS: [(&str, &str); 19] = [
 /// libGPUCounters' equation of MaliTexIssueCy for this GPU makes a percentage of it, of the cores' active cycles.
 const SHARES: [(&str, &str); 1] = [("MaliTexIssueCy", "MaliCoreActiveCy")];
 
-/// The CSV has two places behind the point.
+/// The CSV has two digits after the decimal point.
 const ROUNDING: f64 = 0.005 + 1e-9;
 
 /// A table of things that were compared.

@@ -1,6 +1,8 @@
 //! What the workspace depends on: `docs/dependencies.md` names each crate that a `Cargo.toml` here names, and
 //! `deny.toml` the licences that they and theirs may have.
 
+mod unused;
+
 use crate::cargo::{cargo, root};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};

@@ -76,7 +76,7 @@ fn overdraw(rig: &Rig) -> Found {
     Ok(found)
 }
 
-/// Views 0 and 2 of three, the address between them 0; view 2's lies behind view 0's in one buffer.
+/// Views 0 and 2 of three, the address between them 0; view 2's lies after view 0's in one buffer.
 fn views(rig: &Rig) -> Found {
     let grid = Grid::new(rig, [64, 64], 1)?;
     let out = Target::new(rig, 64)?;

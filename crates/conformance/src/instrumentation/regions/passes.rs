@@ -156,7 +156,7 @@ fn work(d: &ash::Device, c: vk::CommandBuffer, pipelines: &[Pipeline]) {
 }
 
 /// Values lie by physical subpass. Three addresses, as many as subpasses; each of them 0 in turn, which moves nothing.
-/// Where subpasses merged, addresses behind the last physical one get zeros (the specification leaves that open).
+/// Where subpasses merged, addresses after the last physical one get zeros (the specification leaves that open).
 fn subpasses(rig: &Rig) -> Found {
     let grid = Grid::new(rig, [128, 64], 1)?;
     let images = (0..3).map(|_| image(rig, [128, 64], 1)).collect::<Result<Vec<_>, _>>()?;

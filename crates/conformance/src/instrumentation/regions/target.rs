@@ -19,7 +19,7 @@ impl Target {
         Ok(Target { address: buffer.address(), buffer })
     }
 
-    /// An error unless these words lie at the start, and nothing was written behind them.
+    /// An error unless these words lie at the start, and nothing was written after them.
     pub fn is(&self, what: &str, want: &[u32]) -> Result<(), String> {
         for (i, &got) in self.buffer.words().iter().enumerate() {
             let want = want.get(i).copied().unwrap_or(FREE);
@@ -66,7 +66,7 @@ impl Grid {
         Ok(Grid { across, down, stride: stride / 4, pitch: pitch / 4 })
     }
 
-    /// Words behind an address: N of the formula.
+    /// Words after an address: N of the formula.
     pub fn words(&self) -> usize {
         self.pitch * self.down
     }

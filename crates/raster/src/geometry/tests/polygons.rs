@@ -2,6 +2,7 @@
 
 use super::*;
 use bin::{Bins, COVERS};
+use random::Random;
 use vk::PrimitiveTopology as T;
 
 #[test]
@@ -265,11 +266,8 @@ fn layers_and_viewports_of_the_provoking_vertex() {
 
 /// Many triangles, some of them clipped, most overlapping several tiles.
 fn crowd(n: usize) -> Vec<[f32; 5]> {
-    let mut seed = 7u32;
-    let mut random = || {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (seed >> 8) as f32 / (1 << 24) as f32
-    };
+    let mut r = Random::new(7);
+    let mut random = || r.unit();
     (0..n * 3)
         .map(|_| {
             [random() * 3.0 - 1.5, random() * 3.0 - 1.5, random() * 1.5 - 0.25, 0.5 + random(), random()]

@@ -3,6 +3,7 @@
 use super::*;
 use crate::prim::Shape;
 use bresenham::walk;
+use random::Random;
 use vk::LineRasterizationModeEXT as Mode;
 use vk::PrimitiveTopology as T;
 
@@ -34,11 +35,8 @@ fn bresenham_by_hand() {
 
 #[test]
 fn chains_of_bresenham_lines_have_no_doubles_and_no_gaps() {
-    let mut seed = 3u32;
-    let mut random = || {
-        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (seed >> 20) as i32
-    };
+    let mut r = Random::new(3);
+    let mut random = || (r.u32() >> 20) as i32;
     for _ in 0..300 {
         // All x-major, left to right.
         let mut p = [random(), 20000 + random()];

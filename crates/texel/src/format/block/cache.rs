@@ -1,5 +1,5 @@
 //! Decoded blocks that each thread keeps. They are known by what is in them, not by where they lie, so that nothing has to be thrown away when memory changes,
-//! whoever writes it; and they are bounded: half a megabyte a thread.
+//! no matter which code writes it; and they are bounded: half a megabyte a thread.
 
 use super::packed::Decode;
 use super::{FormatInfo, MAX_TEXELS};

@@ -167,14 +167,12 @@ pub(crate) use tests::texels_of_blocks_anywhere;
 mod tests {
     use super::super::{EMPTY, decode};
     use super::*;
+    use random::Random;
 
     /// Every compressed format: texels of blocks here and there, against whole blocks.
     pub(crate) fn texels_of_blocks_anywhere(level: Level) {
-        let mut state = 5u32;
-        let mut random = || {
-            state = state.wrapping_mul(1664525).wrapping_add(1013904223);
-            state >> 8
-        };
+        let mut r = Random::new(5);
+        let mut random = || r.u32() >> 8;
         for info in all().iter().filter(|f| f.compressed()) {
             let bytes: Vec<u8> = (0..64 * info.block_bytes).map(|_| random() as u8).collect();
             let texels = info.block_extent[0] * info.block_extent[1];

@@ -372,6 +372,7 @@ mod tests {
     use super::super::{EMPTY, decode as unpacked};
     use super::*;
     use crate::format::{all, num};
+    use random::Random;
 
     #[repr(align(64))]
     struct Room([u8; super::super::MAX_TEXELS * 8]);
@@ -404,11 +405,8 @@ mod tests {
 
     /// Every compressed format: blocks of all kinds, against what decodes a block to whole texels.
     pub(crate) fn packed_texels_are_the_decoded_ones(level: Level) {
-        let mut state = 1u64;
-        let mut random = || {
-            state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-            state >> 32
-        };
+        let mut r = Random::new(1);
+        let mut random = || r.u32();
         for info in all().iter().filter(|f| f.compressed()) {
             let (packing, Some(decode)) = (packing(info).unwrap(), decoder(level)) else { return };
             let texels = (info.block_extent[0] * info.block_extent[1]) as usize;

@@ -4,16 +4,16 @@
 //! What depends on the format are functions of their own, which waves' kernels call: these are the same for all such formats.
 
 use super::corners::Corners;
+use super::forms::PORTABLE;
 use super::found::{Found, edge, moved};
 use super::place::{self, weighted};
 use super::points::Points;
 use super::texels::{HIGH, LOW, Texels, narrow, words as word, words4};
 use super::tile::{self, Place, Tiles};
 use super::unit::Unit;
+use super::warp::mix;
 use super::window;
-use super::{
-    Fast, LEVELS, NO_LAST, PORTABLE, blocks, faces, fetch, gather, levels, lod, mix, nearest, solid,
-};
+use super::{Fast, LEVELS, NO_LAST, blocks, faces, fetch, gather, levels, lod, nearest, solid};
 use crate::format::kernels::Channels;
 use crate::sample::args::{SampleArgs, Warp4};
 use crate::sample::sampler::Sampler;

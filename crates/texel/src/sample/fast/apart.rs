@@ -2,8 +2,9 @@
 
 use super::corners::Corners;
 use super::place::{self, weighted};
+use super::texels::Texels;
 use super::window::{self, Close};
-use super::{Fast, LEVELS, NO_LAST, Texels, any};
+use super::{Fast, LEVELS, NO_LAST, any};
 use crate::vector::store;
 use simd::Simd;
 

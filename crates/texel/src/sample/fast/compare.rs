@@ -2,10 +2,11 @@
 //! what came of that is filtered. Of warps all of whose texels are inside, however the axes wrap.
 
 use super::super::coords::LIMIT;
+use super::Fast;
 use super::place::compared;
 use super::texels::Texels;
+use super::warp::{filters_inside, mix};
 use super::waves::{TOGETHER, Warps, coordinates, count, give};
-use super::{Fast, filters_inside, mix};
 use crate::format::NumClass;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;

@@ -3,8 +3,9 @@
 use super::super::args::SampleArgs;
 use super::super::coords::{FACES, cube_edge};
 use super::super::sampler::Sampler;
+use super::Fast;
 use super::place::{Levels, Place};
-use super::{Fast, floats};
+use super::warp::floats;
 use crate::vector::load;
 use simd::Simd;
 use simd::ops;

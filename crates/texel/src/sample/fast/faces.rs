@@ -1,11 +1,12 @@
 //! Samples of cubes by waves: most warps' lanes lie within one face, which is then a 2D image's layer. Those that reach across an edge are
 //! left.
 
+use super::Fast;
 use super::cube::{self, Direction};
 use super::lod;
 use super::place::levels;
+use super::warp::{layer_of, plain};
 use super::waves::{Operands, Warps};
-use super::{Fast, layer_of, plain};
 use crate::sample::coords::LIMIT;
 use crate::sample::sampler::{Sampler, Wrap};
 use crate::sample::view::ImageView;
@@ -63,7 +64,7 @@ pub unsafe fn warps<S: Simd>(
             let own = unsafe { Operands::of(s, f, arrayed, wave, w) };
             let args = own.args(f, arrayed, wave);
             let base = match args.lod {
-                Some(lod) => super::floats(s, lod),
+                Some(lod) => super::warp::floats(s, lod),
                 None => lod::of_cube(s, f, sampler, &args),
             };
             let l = lod::based(s, f, view, sampler, base, &args);

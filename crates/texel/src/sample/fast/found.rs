@@ -3,9 +3,9 @@
 
 use super::corners::Corners;
 use super::place::{self, weighted};
-use super::texels::words;
+use super::texels::{Texels, words};
 use super::window::{self, Close, window};
-use super::{Fast, LEVELS, Texels, any};
+use super::{Fast, LEVELS, any};
 use crate::vector::load;
 use simd::{Simd, ops};
 use std::mem::MaybeUninit;

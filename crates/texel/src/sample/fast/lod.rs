@@ -3,8 +3,9 @@
 use super::super::args::SampleArgs;
 use super::super::sampler::{MAX_LOD_BIAS, Sampler};
 use super::super::view::ImageView;
+use super::Fast;
 use super::cube::Direction;
-use super::{Fast, floats};
+use super::warp::floats;
 use simd::Simd;
 use simd::ops;
 

@@ -1,11 +1,12 @@
 //! Nearest texels of waves, of any format and any view but 3D ones (those are [`super::solid`]'s): of a view's only level.
 
+use super::Fast;
 use super::corners::Corners;
 use super::place::{self, bordered, levels, nearest_at, scaled};
 use super::points::{Points, Source, Words};
 use super::tile::{Place, Tiles};
+use super::warp::placed;
 use super::waves::{Operands, Several, TOGETHER, Warps, coordinates, count, one_warp, store};
-use super::{Fast, placed};
 use crate::sample::blend::border;
 use crate::sample::sampler::Sampler;
 use crate::sample::view::ImageView;

@@ -2,8 +2,10 @@
 
 use super::super::coords::LIMIT;
 use super::super::sampler::{Sampler, Wrap};
+use super::texels::Texels;
 use super::unit::Unit;
-use super::{Fast, Texels, cube, mix};
+use super::warp::mix;
+use super::{Fast, cube};
 use crate::vector::load;
 use ash::vk::CompareOp;
 use simd::Simd;

@@ -1,5 +1,6 @@
 //! Samples of 3D images of one level, whose slices are layers to kernels: of waves, and of a warp.
 
+use super::Fast;
 use super::any::Any;
 use super::corners::{ANY, Corners, corners};
 use super::nearest;
@@ -8,9 +9,9 @@ use super::points::Points;
 use super::square::{Depth, Square, Squares, filtered};
 use super::texels::Texels;
 use super::tile::Tiles;
+use super::warp::{floats, mix, swizzled};
 use super::waves::{TOGETHER, Warps};
 use super::window::Close;
-use super::{Fast, floats, mix, swizzled};
 use crate::sample::args::{SampleArgs, Warp4};
 use crate::sample::blend::border;
 use crate::sample::coords::LIMIT;

@@ -7,11 +7,9 @@ use super::place::{self, bordered};
 use super::square::{Square, Squares, filtered};
 use super::texels::Texels;
 use super::tile::{Place, Tiles};
+use super::warp::{edge_color, filters_inside, filters_plainly, layer_of, ordered, plain, swizzled};
 use super::window::Close;
-use super::{
-    Fast, apart, compare, edge_color, filters_inside, filters_plainly, layer_of, levels, ordered, plain,
-    swizzled, touch,
-};
+use super::{Fast, apart, compare, levels, touch};
 use crate::memory::sparse::resident;
 use crate::sample::args::SampleArgs;
 use crate::sample::sampler::{Sampler, Wrap};

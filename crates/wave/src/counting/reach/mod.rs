@@ -432,7 +432,7 @@ impl Asked {
     }
 
     /// Where they are, those last that several ask for: what more there is of a stretch than it can have lies beside it, half of it before and
-    /// the rest behind. Of more lines than `most` of one sort nobody will find any.
+    /// the rest after. Of more lines than `most` of one sort nobody will find any.
     pub fn located(&self, most: u64) -> Vec<Located> {
         let mut all = Vec::with_capacity(self.located.len());
         let full = |region, of: &Located| Located { region, lines: REGION, known: None, ..of.clone() };
@@ -457,7 +457,7 @@ impl Asked {
                 free += after;
                 behind = more.saturating_sub(after * REGION);
             }
-            // What an image has no room for behind lies in what is left before.
+            // What an image has no room for after lies in what is left before.
             let mut taken =
                 all[first..].iter().map(|l: &Located| l.region).collect::<Vec<_>>().into_iter().peekable();
             for r in begin..if behind > 0 { free.min(until) } else { begin } {

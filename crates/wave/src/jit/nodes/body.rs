@@ -26,7 +26,7 @@ pub enum Item {
     Exec(Id),
     /// Segments' alone: what follows, up to its [`Item::End`], is for warps with a lane in the mask.
     If(Id),
-    /// Of the branch that ends: what a register holds behind it ([`Node::Phi`]).
+    /// Of the branch that ends: what a register holds after it ([`Node::Phi`]).
     Phi(Reg, Id),
     End,
     /// The counter of the row is passed by the mask's lanes, of which there are some.

@@ -1,6 +1,6 @@
 //! Branches within a segment: an `if` that some lanes of the wave enter, and that ends where they meet the others.
 //!
-//! A warp without lanes in it jumps over it. Nothing is written to registers within; what is read behind it is merged where it ends
+//! A warp without lanes in it jumps over it. Nothing is written to registers within; what is read after it is merged where it ends
 //! ([`Node::Phi`]), so that values stay where they are. Of these ops the interpreter would do the same for each warp by itself.
 
 use super::body::{Item, MOST_NODES, Sharing};
@@ -22,7 +22,7 @@ const MOST_DEEP: usize = 6;
 /// Which ops begin and end what a segment may have within.
 pub struct Flow<'l, 'p> {
     liveness: &'l Liveness<'p>,
-    /// By op that splits: the one behind where the branch ends.
+    /// By op that splits: the one after where the branch ends.
     branches: FxHashMap<usize, usize>,
     /// Where ops begin that are come to from elsewhere too.
     begins: Vec<bool>,
@@ -60,7 +60,7 @@ impl<'l, 'p> Flow<'l, 'p> {
             b.next.iter().flatten().for_each(|n| ways[*n] += 1);
         }
         let at = |pc: usize| blocks.binary_search_by_key(&pc, |b| b.first).ok();
-        // (op that splits, its lanes' register for the others, op behind the branch)
+        // (op that splits, its lanes' register for the others, op after the branch)
         let mut open: Vec<(usize, Reg, usize)> = vec![];
         let mut pc = 0;
         while pc < code.len() {
@@ -104,7 +104,7 @@ impl<'l, 'p> Flow<'l, 'p> {
     pub fn begins(&self, pc: usize) -> bool {
         self.begins[pc]
     }
-    /// Of an op that splits: the op behind the branch.
+    /// Of an op that splits: the op after the branch.
     pub fn branch(&self, pc: usize) -> Option<usize> {
         self.branches.get(&pc).copied()
     }
@@ -302,7 +302,7 @@ impl Builder {
         self.merge(flow, to, before, inside)
     }
 
-    /// Has the segment compute the condition of the op behind it, which splits the lanes by a comparison: what is left of that op. Its
+    /// Has the segment compute the condition of the op after it, which splits the lanes by a comparison: what is left of that op. Its
     /// first mask has the condition until then.
     pub fn split(&mut self, code: &[Op], flow: &Flow, pc: usize) -> Option<Op> {
         let op = &code[pc];
@@ -358,7 +358,7 @@ impl Builder {
         self.settle();
         self.items.push(Item::End);
         (self.now, self.whole) = (before.now.clone(), before.whole.clone());
-        // Of what was made within nothing is there behind it, but for what the wave has in common.
+        // Of what was made within nothing is there after it, but for what the wave has in common.
         let lanes = &self.lanes;
         self.tape.forget(inside, |id| lanes[id as usize] != Sharing::Same);
         for (r, id) in merged {

@@ -89,7 +89,7 @@ impl<'p> Liveness<'p> {
         [0, self.program.prologue as usize].contains(&self.blocks[b].first)
     }
 
-    /// Live behind block `b`.
+    /// Live after block `b`.
     pub fn behind(&self, b: usize) -> Set {
         let mut live = Set::new(self.program.units as usize);
         for n in self.blocks[b].next.iter().flatten() {
@@ -98,7 +98,7 @@ impl<'p> Liveness<'p> {
         live
     }
 
-    /// What is live behind each of the block's ops, last first: (op, live behind it).
+    /// What is live after each of the block's ops, last first: (op, live after it).
     pub fn walk(&self, b: usize, f: impl FnMut(usize, &Set)) {
         let mut live = self.behind(b);
         self.back(b, &mut live, f);
@@ -119,7 +119,7 @@ impl<'p> Liveness<'p> {
         }
     }
 
-    /// From what is live behind an op to what is before it.
+    /// From what is live after an op to what is before it.
     fn op(&self, pc: usize, live: &mut Set) {
         let op = &self.program.code[pc];
         if matches!(op.code, Code::END | Code::DEMOTE) {
@@ -231,7 +231,7 @@ fn blocks(program: &Program) -> Vec<Block> {
             first[op.imm as usize] = true;
             first[after] = true;
         }
-        // A wave goes on behind a barrier, or ends here; the end of a counting loop looks at the comparison where it begins.
+        // A wave goes on after a barrier, or ends here; the end of a counting loop looks at the comparison where it begins.
         if matches!(op.code, Code::BARRIER | Code::END | Code::DEMOTE) {
             first[after] = true;
         }

@@ -2,7 +2,7 @@
 //!
 //! What a warp does there is what the interpreter would do with a wave of which no other warp is live: its ops look at nothing of
 //! another warp's, and nobody sees in which order warps load. Uniform registers are each warp's own, for a loop's counter is
-//! elsewhere for each; behind the loop they hold what was written last, by the turns that warps were in.
+//! elsewhere for each; after the loop they hold what was written last, by the turns that warps were in.
 
 use super::body::{Body, Item, units_of};
 use super::live::{Liveness, Set};
@@ -18,7 +18,7 @@ use shader::isa::code::extension_words;
 pub enum To {
     /// At the region's block of this number.
     Block(usize),
-    /// Behind the loop, with lanes or without any: at [`Loop::exits`] 0 and 1.
+    /// After the loop, with lanes or without any: at [`Loop::exits`] 0 and 1.
     Out(bool),
 }
 
@@ -55,7 +55,7 @@ pub struct Block {
 pub struct Load {
     /// Number of its [`Storage`].
     pub place: u32,
-    /// Added to the offset, once it has wrapped: words behind the first.
+    /// Added to the offset, once it has wrapped: words after the first.
     pub word: u32,
     /// Added to the offset.
     pub imm: u32,
@@ -104,7 +104,7 @@ pub struct Loop {
 }
 
 impl Loop {
-    /// Whether a unit is read behind the loop.
+    /// Whether a unit is read after the loop.
     pub fn read_later(&self, unit: usize) -> bool {
         self.exits.iter().flatten().any(|(_, live)| live.has(unit))
     }

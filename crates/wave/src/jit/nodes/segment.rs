@@ -22,7 +22,7 @@ pub struct Segment {
     pub kept: Vec<Id>,
     /// What [`Item::Check`] is about.
     pub checks: Vec<Check>,
-    /// The op behind the segment, in the place of one that compares: its condition is there.
+    /// The op after the segment, in the place of one that compares: its condition is there.
     pub split: Option<Op>,
 }
 
@@ -53,7 +53,7 @@ pub struct Draft {
 }
 
 impl Draft {
-    /// `live`: what is read behind the last op.
+    /// `live`: what is read after the last op.
     pub fn finish(self, live: &Set) -> Option<Segment> {
         self.builder.finish(self.first, self.end, self.split, live)
     }

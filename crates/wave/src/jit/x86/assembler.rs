@@ -7,7 +7,7 @@ use simd::Level;
 
 /// AVX-512: a warp in one register, masks in registers of their own. AVX2: half a warp, masks as vectors.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Width {
+pub enum VectorWidth {
     Half,
     Whole,
 }
@@ -15,7 +15,7 @@ pub enum Width {
 /// The CPU that code is for.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
-    pub width: Width,
+    pub width: VectorWidth,
     /// Lanes' words come by loads of their own, not by gathers, because those are slower.
     pub own_loads: bool,
 }
@@ -25,10 +25,10 @@ impl Target {
     pub fn of(level: Level) -> Option<Target> {
         let width = match level {
             Level::PORTABLE => return None,
-            Level::Avx2(_) => Width::Half,
-            Level::Avx512(_) => Width::Whole,
+            Level::Avx2(_) => VectorWidth::Half,
+            Level::Avx512(_) => VectorWidth::Whole,
         };
-        Some(Target { width, own_loads: width == Width::Half || simd::gathers_are_slow() })
+        Some(Target { width, own_loads: width == VectorWidth::Half || simd::gathers_are_slow() })
     }
 }
 
@@ -51,7 +51,7 @@ pub enum Source {
 pub struct Jump(usize);
 
 pub struct Assembler {
-    pub width: Width,
+    pub width: VectorWidth,
     /// As [`Target::own_loads`].
     pub own_loads: bool,
     encoder: Encoder,
@@ -158,7 +158,7 @@ impl Assembler {
         Ok(())
     }
 
-    /// The code, with the constants behind it.
+    /// The code, with the constants after it.
     pub fn finish(mut self) -> Vec<u8> {
         let mut bytes = self.encoder.take_buffer();
         while !bytes.len().is_multiple_of(64) {
@@ -178,19 +178,19 @@ impl Assembler {
 
     /// Where a constant lies: AVX-512 repeats four bytes by itself.
     pub fn constant(&mut self, x: u32) -> MemoryOperand {
-        let repeats = if self.width == Width::Whole { 1 } else { 8 };
+        let repeats = if self.width == VectorWidth::Whole { 1 } else { 8 };
         let constants = &mut self.constants;
         let at = *self.pool.entry(x).or_insert_with(|| {
             constants.extend(std::iter::repeat_n(x, repeats));
             (constants.len() - repeats) as u32 * 4
         });
         let mut m = MemoryOperand::with_base_displ(POOL, at.into());
-        m.is_broadcast = self.width == Width::Whole;
+        m.is_broadcast = self.width == VectorWidth::Whole;
         m
     }
     /// The same of eight bytes.
     pub fn constant64(&mut self, x: u64) -> MemoryOperand {
-        let repeats = if self.width == Width::Whole { 1 } else { 4 };
+        let repeats = if self.width == VectorWidth::Whole { 1 } else { 4 };
         let constants = &mut self.constants;
         let at = *self.pool64.entry(x).or_insert_with(|| {
             let at = constants.len() as u32 * 4;
@@ -198,7 +198,7 @@ impl Assembler {
             at
         });
         let mut m = MemoryOperand::with_base_displ(POOL, at.into());
-        m.is_broadcast = self.width == Width::Whole;
+        m.is_broadcast = self.width == VectorWidth::Whole;
         m
     }
     /// A table there.
@@ -221,7 +221,7 @@ impl Assembler {
         let first = self.table(table);
         let part = |at: u32| Source::Mem(MemoryOperand::with_base_displ(POOL, (first + at).into()));
         let both = table.len() > 16;
-        if self.width == Width::Whole {
+        if self.width == VectorWidth::Whole {
             let (d, idx) = (self.vector(d), self.vector(idx));
             if !both {
                 return self.with_source(Code::EVEX_Vpermd_zmm_k1z_zmm_zmmm512b32, d, idx, part(0));
@@ -263,8 +263,8 @@ impl Assembler {
 
     pub fn vector(&self, n: u8) -> Register {
         match self.width {
-            Width::Whole => Register::ZMM0 + n as u32,
-            Width::Half => Register::YMM0 + n as u32,
+            VectorWidth::Whole => Register::ZMM0 + n as u32,
+            VectorWidth::Half => Register::YMM0 + n as u32,
         }
     }
 
@@ -300,12 +300,12 @@ impl Assembler {
     pub fn load(&mut self, d: u8, m: MemoryOperand) -> Made<()> {
         let r = self.vector(d);
         let code = match (self.width, m.is_broadcast) {
-            (Width::Whole, true) => {
+            (VectorWidth::Whole, true) => {
                 let m = MemoryOperand { is_broadcast: false, ..m };
                 return self.rm(Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32, r, m);
             }
-            (Width::Whole, false) => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
-            (Width::Half, _) => Code::VEX_Vmovaps_ymm_ymmm256,
+            (VectorWidth::Whole, false) => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
+            (VectorWidth::Half, _) => Code::VEX_Vmovaps_ymm_ymmm256,
         };
         self.rm(code, r, m)
     }
@@ -317,8 +317,8 @@ impl Assembler {
     }
     pub fn store(&mut self, m: MemoryOperand, s: u8) -> Made<()> {
         let code = match self.width {
-            Width::Whole => Code::EVEX_Vmovaps_zmmm512_k1z_zmm,
-            Width::Half => Code::VEX_Vmovaps_ymmm256_ymm,
+            VectorWidth::Whole => Code::EVEX_Vmovaps_zmmm512_k1z_zmm,
+            VectorWidth::Half => Code::VEX_Vmovaps_ymmm256_ymm,
         };
         self.mr(code, m, self.vector(s))
     }
@@ -331,23 +331,23 @@ impl Assembler {
     }
     pub fn copy(&mut self, d: u8, s: u8) -> Made<()> {
         let code = match self.width {
-            Width::Whole => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
-            Width::Half => Code::VEX_Vmovaps_ymm_ymmm256,
+            VectorWidth::Whole => Code::EVEX_Vmovaps_zmm_k1z_zmmm512,
+            VectorWidth::Half => Code::VEX_Vmovaps_ymm_ymmm256,
         };
         self.rr(code, self.vector(d), self.vector(s))
     }
     /// A general register gets the first lane's word.
     pub fn first_lane(&mut self, to: Register, s: u8) -> Made<()> {
         let code = match self.width {
-            Width::Whole => Code::EVEX_Vmovd_rm32_xmm,
-            Width::Half => Code::VEX_Vmovd_rm32_xmm,
+            VectorWidth::Whole => Code::EVEX_Vmovd_rm32_xmm,
+            VectorWidth::Half => Code::VEX_Vmovd_rm32_xmm,
         };
         self.rr(code, to, Register::XMM0 + s as u32)
     }
     pub fn zero(&mut self, d: u8) -> Made<()> {
         let code = match self.width {
-            Width::Whole => Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,
-            Width::Half => Code::VEX_Vpxor_ymm_ymm_ymmm256,
+            VectorWidth::Whole => Code::EVEX_Vpxord_zmm_k1z_zmm_zmmm512b32,
+            VectorWidth::Half => Code::VEX_Vpxor_ymm_ymm_ymmm256,
         };
         let r = self.vector(d);
         self.rrr(code, r, r, r)

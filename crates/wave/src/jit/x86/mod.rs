@@ -9,7 +9,7 @@ mod emit;
 mod ops;
 mod wide;
 
-pub use assembler::{Made, Target, Width};
+pub use assembler::{Made, Target, VectorWidth};
 
 use super::nodes::segment::Segment;
 use crate::state::Kernel;

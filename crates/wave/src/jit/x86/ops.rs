@@ -1,12 +1,12 @@
 //! Operations of nodes as instructions of the two widths.
 
-use super::assembler::{Assembler, Made, Source, TooMuch, Width};
+use super::assembler::{Assembler, Made, Source, TooMuch, VectorWidth};
 use crate::recording::{Bin, Tri, Un};
 use iced_x86::{Code, Instruction, Register};
 
 impl Assembler {
     pub fn un(&mut self, op: Un, d: u8, s: Source) -> Made<()> {
-        let whole = self.width == Width::Whole;
+        let whole = self.width == VectorWidth::Whole;
         let r = self.vector(d);
         // The rounding of `roundscale` and `round`, exceptions off.
         let round = match op {
@@ -106,33 +106,33 @@ impl Assembler {
         let (yd, ys) = (Register::YMM0 + d as u32, Register::YMM0 + n as u32);
         let (zd, zs) = (Register::ZMM0 + d as u32, Register::ZMM0 + n as u32);
         match (op, self.width) {
-            (Un::F16Round, Width::Whole) => {
+            (Un::F16Round, VectorWidth::Whole) => {
                 self.made(Instruction::with3(Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, yd, zs, 0))?;
                 self.rr(Code::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, zd, yd)
             }
-            (Un::F16Round, Width::Half) => {
+            (Un::F16Round, VectorWidth::Half) => {
                 self.made(Instruction::with3(Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8, xd, ys, 0))?;
                 self.rr(Code::VEX_Vcvtph2ps_ymm_xmmm128, yd, xd)
             }
-            (Un::FToF16, Width::Whole) => {
+            (Un::FToF16, VectorWidth::Whole) => {
                 self.made(Instruction::with3(Code::EVEX_Vcvtps2ph_ymmm256_k1z_zmm_imm8_sae, yd, zs, 0))?;
                 self.rr(Code::EVEX_Vpmovzxwd_zmm_k1z_ymmm256, zd, yd)
             }
-            (Un::FToF16, Width::Half) => {
+            (Un::FToF16, VectorWidth::Half) => {
                 self.made(Instruction::with3(Code::VEX_Vcvtps2ph_xmmm128_ymm_imm8, xd, ys, 0))?;
                 self.rr(Code::VEX_Vpmovzxwd_ymm_xmmm128, yd, xd)
             }
-            (Un::HighBytes, Width::Whole) => {
+            (Un::HighBytes, VectorWidth::Whole) => {
                 self.made(Instruction::with3(Code::EVEX_Vpsraw_zmm_k1z_zmmm512_imm8, zd, zs, 8))
             }
-            (Un::HighBytes, Width::Half) => {
+            (Un::HighBytes, VectorWidth::Half) => {
                 self.made(Instruction::with3(Code::VEX_Vpsraw_ymm_ymm_imm8, yd, ys, 8))
             }
-            (Un::F16ToF, Width::Whole) => {
+            (Un::F16ToF, VectorWidth::Whole) => {
                 self.rr(Code::EVEX_Vpmovdw_ymmm256_k1z_zmm, yd, zs)?;
                 self.rr(Code::EVEX_Vcvtph2ps_zmm_k1z_ymmm256_sae, zd, yd)
             }
-            (Un::F16ToF, Width::Half) => {
+            (Un::F16ToF, VectorWidth::Half) => {
                 let m = self.constant(0xFFFF);
                 self.made(Instruction::with3(Code::VEX_Vpand_ymm_ymm_ymmm256, yd, ys, m))?;
                 self.rrr(Code::VEX_Vpackusdw_ymm_ymm_ymmm256, yd, yd, yd)?;
@@ -146,7 +146,7 @@ impl Assembler {
     /// An operation whose result is a vector.
     pub fn bin(&mut self, op: Bin, d: u8, a: u8, s: Source) -> Made<()> {
         use Bin::*;
-        let whole = self.width == Width::Whole;
+        let whole = self.width == VectorWidth::Whole;
         macro_rules! pick {
             ($($op:ident: $w:ident $h:ident;)*) => {
                 match op {
@@ -227,17 +227,17 @@ impl Assembler {
     /// A shift by a constant.
     pub fn shift(&mut self, op: Bin, d: u8, a: u8, n: u32) -> Made<()> {
         let code = match (op, self.width) {
-            (Bin::Shl, Width::Whole) => Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8,
-            (Bin::Shr, Width::Whole) => Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8,
-            (Bin::Sar, Width::Whole) => Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8,
-            (Bin::Shl, Width::Half) => Code::VEX_Vpslld_ymm_ymm_imm8,
-            (Bin::Shr, Width::Half) => Code::VEX_Vpsrld_ymm_ymm_imm8,
-            (Bin::Sar, Width::Half) => Code::VEX_Vpsrad_ymm_ymm_imm8,
-            (Bin::LShl, Width::Whole) => Code::EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8,
-            (Bin::LShr, Width::Whole) => Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8,
-            (Bin::LSar, Width::Whole) => Code::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8,
-            (Bin::LShl, Width::Half) => Code::VEX_Vpsllq_ymm_ymm_imm8,
-            (Bin::LShr, Width::Half) => Code::VEX_Vpsrlq_ymm_ymm_imm8,
+            (Bin::Shl, VectorWidth::Whole) => Code::EVEX_Vpslld_zmm_k1z_zmmm512b32_imm8,
+            (Bin::Shr, VectorWidth::Whole) => Code::EVEX_Vpsrld_zmm_k1z_zmmm512b32_imm8,
+            (Bin::Sar, VectorWidth::Whole) => Code::EVEX_Vpsrad_zmm_k1z_zmmm512b32_imm8,
+            (Bin::Shl, VectorWidth::Half) => Code::VEX_Vpslld_ymm_ymm_imm8,
+            (Bin::Shr, VectorWidth::Half) => Code::VEX_Vpsrld_ymm_ymm_imm8,
+            (Bin::Sar, VectorWidth::Half) => Code::VEX_Vpsrad_ymm_ymm_imm8,
+            (Bin::LShl, VectorWidth::Whole) => Code::EVEX_Vpsllq_zmm_k1z_zmmm512b64_imm8,
+            (Bin::LShr, VectorWidth::Whole) => Code::EVEX_Vpsrlq_zmm_k1z_zmmm512b64_imm8,
+            (Bin::LSar, VectorWidth::Whole) => Code::EVEX_Vpsraq_zmm_k1z_zmmm512b64_imm8,
+            (Bin::LShl, VectorWidth::Half) => Code::VEX_Vpsllq_ymm_ymm_imm8,
+            (Bin::LShr, VectorWidth::Half) => Code::VEX_Vpsrlq_ymm_ymm_imm8,
             _ => return Err(TooMuch),
         };
         let (d, a) = (self.vector(d), self.vector(a));
@@ -255,7 +255,7 @@ impl Assembler {
             _ => None,
         };
         let wide = matches!(op, DEq | DLt | DLe | DNe);
-        if self.width == Width::Whole {
+        if self.width == VectorWidth::Whole {
             let (d, a) = (Register::K0 + d as u32, self.vector(a));
             if let Some(imm) = float {
                 let code = match wide {
@@ -297,7 +297,7 @@ impl Assembler {
         if op == Bin::MJoin {
             return self.join_masks(d, a, b);
         }
-        if self.width == Width::Half {
+        if self.width == VectorWidth::Half {
             let op = match op {
                 Bin::MAnd => Bin::And,
                 Bin::MOr => Bin::Or,
@@ -316,14 +316,14 @@ impl Assembler {
         self.rrr(code, k(d), k(a), k(b))
     }
     pub fn not(&mut self, d: u8, a: u8) -> Made<()> {
-        if self.width == Width::Half {
+        if self.width == VectorWidth::Half {
             let ones = self.constant(!0);
             return self.bin(Bin::Xor, d, a, Source::Mem(ones));
         }
         self.rr(Code::VEX_Knotw_kr_kr, Register::K0 + d as u32, Register::K0 + a as u32)
     }
     pub fn truth(&mut self, d: u8, t: bool) -> Made<()> {
-        if self.width == Width::Half {
+        if self.width == VectorWidth::Half {
             let r = self.vector(d);
             let code = if t { Code::VEX_Vpcmpeqd_ymm_ymm_ymmm256 } else { Code::VEX_Vpxor_ymm_ymm_ymmm256 };
             return self.rrr(code, r, r, r);
@@ -339,7 +339,7 @@ impl Assembler {
     pub fn select_of(&mut self, op: Tri, d: u8, m: u8, s: Source, b: u8) -> Made<()> {
         let (d, b) = (self.vector(d), self.vector(b));
         let wide = op == Tri::LSel;
-        if self.width == Width::Whole {
+        if self.width == VectorWidth::Whole {
             let code = match wide {
                 true => Code::EVEX_Vblendmpd_zmm_k1z_zmm_zmmm512b64,
                 false => Code::EVEX_Vblendmps_zmm_k1z_zmm_zmmm512b32,
@@ -366,7 +366,7 @@ impl Assembler {
 
     /// d = d, but for lanes of a of some classes what table s says; AVX-512's.
     pub fn fix(&mut self, d: u8, a: u8, s: Source) -> Made<()> {
-        if self.width == Width::Half {
+        if self.width == VectorWidth::Half {
             return Err(TooMuch);
         }
         let code = Code::EVEX_Vfixupimmps_zmm_k1z_zmm_zmmm512b32_imm8_sae;
@@ -375,28 +375,28 @@ impl Assembler {
     /// d = ±(a · s) + d.
     pub fn fma231(&mut self, op: Tri, d: u8, a: u8, s: Source) -> Made<()> {
         let code = match (op, self.width) {
-            (Tri::DFma, Width::Whole) => Code::EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
-            (Tri::DFma, Width::Half) => Code::VEX_Vfmadd231pd_ymm_ymm_ymmm256,
-            (Tri::DFnma, Width::Whole) => Code::EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
-            (Tri::DFnma, Width::Half) => Code::VEX_Vfnmadd231pd_ymm_ymm_ymmm256,
-            (Tri::Fnma, Width::Whole) => Code::EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
-            (Tri::Fnma, Width::Half) => Code::VEX_Vfnmadd231ps_ymm_ymm_ymmm256,
-            (_, Width::Whole) => Code::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
-            (_, Width::Half) => Code::VEX_Vfmadd231ps_ymm_ymm_ymmm256,
+            (Tri::DFma, VectorWidth::Whole) => Code::EVEX_Vfmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+            (Tri::DFma, VectorWidth::Half) => Code::VEX_Vfmadd231pd_ymm_ymm_ymmm256,
+            (Tri::DFnma, VectorWidth::Whole) => Code::EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er,
+            (Tri::DFnma, VectorWidth::Half) => Code::VEX_Vfnmadd231pd_ymm_ymm_ymmm256,
+            (Tri::Fnma, VectorWidth::Whole) => Code::EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+            (Tri::Fnma, VectorWidth::Half) => Code::VEX_Vfnmadd231ps_ymm_ymm_ymmm256,
+            (_, VectorWidth::Whole) => Code::EVEX_Vfmadd231ps_zmm_k1z_zmm_zmmm512b32_er,
+            (_, VectorWidth::Half) => Code::VEX_Vfmadd231ps_ymm_ymm_ymmm256,
         };
         self.with_source(code, self.vector(d), self.vector(a), s)
     }
     /// d = ±(a · d) + s.
     pub fn fma213(&mut self, op: Tri, d: u8, a: u8, s: Source) -> Made<()> {
         let code = match (op, self.width) {
-            (Tri::DFma, Width::Whole) => Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
-            (Tri::DFma, Width::Half) => Code::VEX_Vfmadd213pd_ymm_ymm_ymmm256,
-            (Tri::DFnma, Width::Whole) => Code::EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
-            (Tri::DFnma, Width::Half) => Code::VEX_Vfnmadd213pd_ymm_ymm_ymmm256,
-            (Tri::Fnma, Width::Whole) => Code::EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
-            (Tri::Fnma, Width::Half) => Code::VEX_Vfnmadd213ps_ymm_ymm_ymmm256,
-            (_, Width::Whole) => Code::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
-            (_, Width::Half) => Code::VEX_Vfmadd213ps_ymm_ymm_ymmm256,
+            (Tri::DFma, VectorWidth::Whole) => Code::EVEX_Vfmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+            (Tri::DFma, VectorWidth::Half) => Code::VEX_Vfmadd213pd_ymm_ymm_ymmm256,
+            (Tri::DFnma, VectorWidth::Whole) => Code::EVEX_Vfnmadd213pd_zmm_k1z_zmm_zmmm512b64_er,
+            (Tri::DFnma, VectorWidth::Half) => Code::VEX_Vfnmadd213pd_ymm_ymm_ymmm256,
+            (Tri::Fnma, VectorWidth::Whole) => Code::EVEX_Vfnmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+            (Tri::Fnma, VectorWidth::Half) => Code::VEX_Vfnmadd213ps_ymm_ymm_ymmm256,
+            (_, VectorWidth::Whole) => Code::EVEX_Vfmadd213ps_zmm_k1z_zmm_zmmm512b32_er,
+            (_, VectorWidth::Half) => Code::VEX_Vfmadd213ps_ymm_ymm_ymmm256,
         };
         self.with_source(code, self.vector(d), self.vector(a), s)
     }

@@ -1,6 +1,6 @@
 //! Instructions that make words of 64-bit lanes, and these of words. (Operations on them are like others: [`super::machine`].)
 
-use super::assembler::{Assembler, Made, Source, TooMuch, Width};
+use super::assembler::{Assembler, Made, Source, TooMuch, VectorWidth};
 use crate::recording::{Bin, Tri, Un};
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
@@ -11,14 +11,14 @@ static ODD: [u32; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 
 impl Assembler {
     fn half(&self, n: u8) -> Register {
         match self.width {
-            Width::Whole => Register::YMM0 + n as u32,
-            Width::Half => Register::XMM0 + n as u32,
+            VectorWidth::Whole => Register::YMM0 + n as u32,
+            VectorWidth::Half => Register::XMM0 + n as u32,
         }
     }
 
     /// d = the part of that number of what words become, or of a mask.
     pub fn part_of(&mut self, op: Un, d: u8, s: u8) -> Made<()> {
-        let whole = self.width == Width::Whole;
+        let whole = self.width == VectorWidth::Whole;
         let part = match op {
             Un::SToD(p) | Un::UToD(p) | Un::FToD(p) | Un::Zext(p) | Un::MPart(p) => p,
             _ => return Err(TooMuch),
@@ -54,7 +54,7 @@ impl Assembler {
 
     /// d = the lower or the higher words of the parts a and b, which d is neither of.
     pub fn words_of(&mut self, op: Bin, d: u8, a: u8, b: u8) -> Made<()> {
-        if self.width == Width::Whole {
+        if self.width == VectorWidth::Whole {
             let which = self.in_pool(if op == Bin::Lo { &EVEN } else { &ODD });
             self.load(d, which)?;
             let (d, a) = (self.vector(d), self.vector(a));
@@ -99,8 +99,8 @@ impl Assembler {
     /// d = the lower half of a, then that of b.
     pub fn join(&mut self, d: u8, a: u8, b: u8) -> Made<()> {
         let code = match self.width {
-            Width::Whole => Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8,
-            Width::Half => Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8,
+            VectorWidth::Whole => Code::EVEX_Vinserti64x4_zmm_k1z_zmm_ymmm256_imm8,
+            VectorWidth::Half => Code::VEX_Vinserti128_ymm_ymm_xmmm128_imm8,
         };
         let (d, a, b) = (self.vector(d), self.vector(a), self.half(b));
         self.made(Instruction::with4(code, d, a, b, 1))
@@ -108,7 +108,7 @@ impl Assembler {
 
     /// A mask of the masks of both parts.
     pub fn join_masks(&mut self, d: u8, a: u8, b: u8) -> Made<()> {
-        if self.width == Width::Whole {
+        if self.width == VectorWidth::Whole {
             let k = |n: u8| Register::K0 + n as u32;
             return self.rrr(Code::VEX_Kunpckbw_kr_kr_kr, k(d), k(b), k(a));
         }
@@ -125,10 +125,10 @@ impl Assembler {
     /// Numbers of half the width, in the lower half of d.
     pub fn halved(&mut self, op: Un, d: u8, s: Source) -> Made<()> {
         let code = match (op, self.width) {
-            (Un::DToF, Width::Whole) => Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er,
-            (Un::DToF, Width::Half) => Code::VEX_Vcvtpd2ps_xmm_ymmm256,
-            (Un::DToS, Width::Whole) => Code::EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae,
-            (Un::DToS, Width::Half) => Code::VEX_Vcvttpd2dq_xmm_ymmm256,
+            (Un::DToF, VectorWidth::Whole) => Code::EVEX_Vcvtpd2ps_ymm_k1z_zmmm512b64_er,
+            (Un::DToF, VectorWidth::Half) => Code::VEX_Vcvtpd2ps_xmm_ymmm256,
+            (Un::DToS, VectorWidth::Whole) => Code::EVEX_Vcvttpd2dq_ymm_k1z_zmmm512b64_sae,
+            (Un::DToS, VectorWidth::Half) => Code::VEX_Vcvttpd2dq_xmm_ymmm256,
             _ => return Err(TooMuch),
         };
         let to = self.half(d);

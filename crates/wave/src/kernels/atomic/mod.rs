@@ -22,7 +22,7 @@ use super::memory::global::{Path, addend, plan};
 use super::memory::holes;
 use super::memory::linear::{buffer, shared_of};
 use super::memory::offsets::Offsets;
-use super::memory::warp::{Region, load_any, load32, store_any, store32};
+use super::memory::warp::{Extent, load_any, load32, store_any, store32};
 use super::regs::{dst32, dst64, src32, src64};
 use crate::state::{At, Fault, State};
 use shader::bytecode::{Op, Reg, mem_of};
@@ -306,7 +306,7 @@ fn same(p: &[u64; 16], first: u64) -> u16 {
 #[inline(always)]
 unsafe fn within<L: Steps>(
     l: L,
-    r: Region,
+    r: Extent,
     off: &Offsets,
     w: usize,
     ex: u16,
@@ -333,7 +333,7 @@ fn moves(e: u16) -> bool {
 /// # Safety
 /// The wave has such a warp, and its offsets are at `p`.
 #[inline(always)]
-unsafe fn moved<L: Steps>(l: L, st: &State, op: At, r: Region, w: usize, p: *const u32, k: u32, ex: u16) {
+unsafe fn moved<L: Steps>(l: L, st: &State, op: At, r: Extent, w: usize, p: *const u32, k: u32, ex: u16) {
     // SAFETY: atomics have one extension word, of registers.
     let (o, value) = (*op, unsafe { op.ext() }[0]);
     let mem = mem_of(o.e);
@@ -410,7 +410,7 @@ fn move_all<L: Steps>(
     st: &State,
     op: At,
     off: &Offsets,
-    of: impl Fn(&State, usize) -> Region,
+    of: impl Fn(&State, usize) -> Extent,
 ) -> *const Op {
     for w in Bits(st.live) {
         // SAFETY: a live warp.

@@ -5,7 +5,7 @@
 use super::op_of;
 use crate::kernels::mask::Bits;
 use crate::kernels::memory::offsets::Offsets;
-use crate::kernels::memory::warp::Region;
+use crate::kernels::memory::warp::Extent;
 use crate::kernels::regs::src32;
 use crate::state::{At, State};
 use shader::bytecode::mem_of;
@@ -41,7 +41,7 @@ unsafe fn add(p: *mut f32, a: f32) {
 /// # Safety
 /// The op is one ([`is_sum`]), its registers the wave's.
 #[inline(always)]
-pub unsafe fn all<L: Steps>(l: L, st: &State, op: At, r: Region, off: &Offsets) {
+pub unsafe fn all<L: Steps>(l: L, st: &State, op: At, r: Extent, off: &Offsets) {
     let Some(limit) = r.limit(4) else { return };
     // SAFETY: atomics have one extension word, of registers.
     let (values, step) = src32(st, unsafe { op.ext() }[0]);

@@ -6,7 +6,7 @@ use super::op_of;
 use crate::kernels::across::{self, Fold, before};
 use crate::kernels::mask::Bits;
 use crate::kernels::memory::offsets::Offsets;
-use crate::kernels::memory::warp::Region;
+use crate::kernels::memory::warp::Extent;
 use crate::kernels::regs::{dst32, src32};
 use crate::state::{At, State};
 use shader::bytecode::{Reg, mem_of};
@@ -31,7 +31,7 @@ pub unsafe fn all<L: Steps, M: Memory>(
     st: &State,
     op: At,
     off: &Offsets,
-    of: impl Fn(&State, usize) -> Region,
+    of: impl Fn(&State, usize) -> Extent,
 ) {
     // SAFETY: atomics have one extension word, of registers.
     let (o, ext) = (*op, unsafe { op.ext() });

@@ -1,4 +1,4 @@
-//! Going into a region: what its code asks of the wave, and where the wave goes on behind it.
+//! Going into a region: what its code asks of the wave, and where the wave goes on after it.
 
 use crate::counting::tally::{Access, AccessKind, Row};
 use crate::kernels::control::{fault, out_of_patience};

@@ -1,4 +1,4 @@
-//! Logarithms: x = 2^e · m with m of [3/4, 3/2), and m = (1 + r) / c with c of a table, by the highest four bits behind m's point.
+//! Logarithms: x = 2^e · m with m of [3/4, 3/2), and m = (1 + r) / c with c of a table, by the highest four bits after m's point.
 
 use super::poly;
 use simd::ops::Fix;

@@ -2,7 +2,7 @@
 
 use super::holes::store_lane;
 use super::linear::{self, load_uniform, load_values};
-use super::warp::Region;
+use super::warp::Extent;
 use crate::kernels::control::fault;
 use crate::kernels::lines;
 use crate::kernels::mask::Bits;
@@ -14,10 +14,10 @@ use simd::Steps;
 /// The part of device memory around `near` (which lies within it) that 32-bit offsets reach, half of them on either
 /// side.
 #[inline(always)]
-fn window(st: &State, near: u64) -> Region {
+fn window(st: &State, near: u64) -> Extent {
     let start = near.saturating_sub(1 << 30).max(st.arena.start);
     // SAFETY: all of the arena is mapped ([`crate::Arena`]).
-    unsafe { Region::new(start as *mut u8, (st.arena.end - start).min(1 << 31)) }
+    unsafe { Extent::new(start as *mut u8, (st.arena.end - start).min(1 << 31)) }
 }
 
 /// Whether `addr .. addr + bytes` may be touched.
@@ -42,7 +42,7 @@ pub fn addend(st: &State, op: At) -> u64 {
 /// How one warp's accesses go.
 pub enum Path {
     /// Offsets from a region; those of inactive lanes are harmless.
-    Window(Region),
+    Window(Extent),
     /// Lane by lane, all allowed.
     Lanes,
     Fault(u64),
@@ -83,9 +83,9 @@ pub fn plan(st: &State, p: &[u64; 16], k: u64, ex: u16, bytes: u32, out: &mut [u
 /// # Safety
 /// It may be touched ([`allowed`]).
 #[inline(always)]
-unsafe fn exactly(addr: u64, bytes: u32) -> Region {
+unsafe fn exactly(addr: u64, bytes: u32) -> Extent {
     // SAFETY: the caller's.
-    unsafe { Region::new(addr as *mut u8, bytes as u64) }
+    unsafe { Extent::new(addr as *mut u8, bytes as u64) }
 }
 
 #[inline(always)]

@@ -3,7 +3,7 @@
 
 use super::cell::C16;
 use super::linear::store_values;
-use super::warp::{self, Region};
+use super::warp::{self, Extent};
 use crate::kernels::mask::Bits;
 use crate::kernels::regs::{dst32, src32};
 use crate::state::{At, State};
@@ -31,7 +31,7 @@ impl Row {
 
 /// Whether each of lanes `ex` has all `n` scalars in the region, and they are words.
 #[inline(always)]
-fn in_words<L: Steps>(l: L, r: Region, at: &[u32; 16], k: u32, n: usize, ex: u16) -> bool {
+fn in_words<L: Steps>(l: L, r: Extent, at: &[u32; 16], k: u32, n: usize, ex: u16) -> bool {
     match r.limit(n as u32 * 2) {
         Some(limit) if n.is_multiple_of(2) => l.bound_mask(at, k, limit) | !ex == 0xFFFF,
         _ => false,
@@ -73,7 +73,7 @@ unsafe fn take<L: Steps>(l: L, mem: Mem, v: *const u32) -> L::I {
 /// # Safety
 /// As [`super::linear::load_warp`]; the op's scalars are of 16 bits.
 #[inline(always)]
-pub unsafe fn load<L: Steps>(l: L, st: &State, op: At, r: Region, w: usize, p: *const u32, k: u32, ex: u16) {
+pub unsafe fn load<L: Steps>(l: L, st: &State, op: At, r: Extent, w: usize, p: *const u32, k: u32, ex: u16) {
     let (mem, n) = (mem_of(op.e), n_of(op.e));
     // Destinations may take the offsets' register.
     // SAFETY: the caller's.
@@ -136,7 +136,7 @@ fn from(st: &State, x: Reg, w: usize) -> *const u32 {
 /// # Safety
 /// As [`load`].
 #[inline(always)]
-pub unsafe fn store<L: Steps>(l: L, st: &State, op: At, r: Region, w: usize, p: *const u32, k: u32, ex: u16) {
+pub unsafe fn store<L: Steps>(l: L, st: &State, op: At, r: Extent, w: usize, p: *const u32, k: u32, ex: u16) {
     let (mem, n) = (mem_of(op.e), n_of(op.e));
     if n == 1 {
         let mut row = Row::NEW;

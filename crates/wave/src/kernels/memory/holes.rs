@@ -2,7 +2,7 @@
 
 use super::linear::{each_lane, store_values, store_values_where};
 use super::offsets::Offsets;
-use super::warp::Region;
+use super::warp::Extent;
 use crate::kernels::mask::Bits;
 use crate::state::{At, State};
 
@@ -14,7 +14,7 @@ pub fn may_be(st: &State, addr: u64) -> bool {
 
 /// Of a whole region.
 #[inline(always)]
-pub fn may_be_in(st: &State, r: &Region) -> bool {
+pub fn may_be_in(st: &State, r: &Extent) -> bool {
     may_be(st, r.ptr() as u64)
 }
 
@@ -34,7 +34,7 @@ fn asked(st: &State, places: &[u64; 16], ex: u16) -> u16 {
 /// # Safety
 /// As [`store_values`].
 #[inline(always)]
-pub unsafe fn store_lane(st: &State, op: At, r: Region, w: usize, lane: usize, o: u64) {
+pub unsafe fn store_lane(st: &State, op: At, r: Extent, w: usize, lane: usize, o: u64) {
     if may_be_in(st, &r) {
         // SAFETY: the caller's.
         unsafe { store_there(st, op, r, w, lane, o) }
@@ -48,7 +48,7 @@ pub unsafe fn store_lane(st: &State, op: At, r: Region, w: usize, lane: usize, o
 /// As [`store_values`].
 #[cold]
 #[inline(never)]
-unsafe fn store_there(st: &State, op: At, r: Region, w: usize, lane: usize, o: u64) {
+unsafe fn store_there(st: &State, op: At, r: Extent, w: usize, lane: usize, o: u64) {
     let there = |o: u64| st.host.resident((r.ptr() as u64).wrapping_add(o));
     // SAFETY: the caller's.
     unsafe { store_values_where(st, op, r, w, lane, o, there) }
@@ -57,7 +57,7 @@ unsafe fn store_there(st: &State, op: At, r: Region, w: usize, lane: usize, o: u
 /// A whole store op to one region, or to those of the lanes' own descriptors.
 #[cold]
 #[inline(never)]
-pub fn store(st: &State, op: At, one: Option<Region>) {
+pub fn store(st: &State, op: At, one: Option<Extent>) {
     let Some(r) = one else {
         // SAFETY: active lanes.
         return each_lane(st, op, |r, w, lane, o| unsafe { store_lane(st, op, r, w, lane, o as u64) });

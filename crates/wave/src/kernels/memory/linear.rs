@@ -2,7 +2,7 @@
 
 use super::cell::{C8, C16, C32, C64, CF16};
 use super::offsets::Offsets;
-use super::warp::{self, Region};
+use super::warp::{self, Extent};
 use super::{halves, holes};
 use crate::kernels::forms::inlined_with_vectors;
 use crate::kernels::lines;
@@ -18,34 +18,34 @@ use simd::Steps;
 /// # Safety
 /// `desc` points at a descriptor's 32 bytes: what DESC gave, for active lanes. Who wrote the descriptor keeps what it names.
 #[inline(always)]
-pub unsafe fn buffer(desc: u64) -> Region {
+pub unsafe fn buffer(desc: u64) -> Extent {
     let d = desc as *const u64;
     // SAFETY: the caller's.
-    unsafe { Region::new(*d as *mut u8, *d.add(1)) }
+    unsafe { Extent::new(*d as *mut u8, *d.add(1)) }
 }
 /// Workgroup memory, where the wave is of one workgroup.
 #[inline(always)]
-pub fn shared(st: &State) -> Region {
+pub fn shared(st: &State) -> Extent {
     // SAFETY: so the state has it.
-    unsafe { Region::new(st.shared, st.shared_bytes as u64) }
+    unsafe { Extent::new(st.shared, st.shared_bytes as u64) }
 }
 /// Workgroup memory of warp `w`'s workgroup.
 #[inline(always)]
-pub fn shared_of(st: &State, w: usize) -> Region {
+pub fn shared_of(st: &State, w: usize) -> Extent {
     // SAFETY: within what the worker reserved for all of them.
-    unsafe { Region::new(st.shared.wrapping_add(st.shared_at[w & 15] as usize), st.shared_bytes as u64) }
+    unsafe { Extent::new(st.shared.wrapping_add(st.shared_at[w & 15] as usize), st.shared_bytes as u64) }
 }
 
 /// What an op's offsets are within.
 pub trait Regions: Copy {
     /// The same region for every warp.
     const ONE: bool;
-    fn of(&self, st: &State, w: usize) -> Region;
+    fn of(&self, st: &State, w: usize) -> Extent;
 }
-impl Regions for Region {
+impl Regions for Extent {
     const ONE: bool = true;
     #[inline(always)]
-    fn of(&self, _: &State, _: usize) -> Region {
+    fn of(&self, _: &State, _: usize) -> Extent {
         *self
     }
 }
@@ -55,19 +55,19 @@ pub struct Packed;
 impl Regions for Packed {
     const ONE: bool = false;
     #[inline(always)]
-    fn of(&self, st: &State, w: usize) -> Region {
+    fn of(&self, st: &State, w: usize) -> Extent {
         shared_of(st, w)
     }
 }
 #[inline(always)]
-pub fn push(st: &State) -> Region {
+pub fn push(st: &State) -> Extent {
     // SAFETY: so the state has it; no op stores there.
-    unsafe { Region::new(st.push as *mut u8, st.push_bytes as u64) }
+    unsafe { Extent::new(st.push as *mut u8, st.push_bytes as u64) }
 }
 
 /// One load of `n` scalars at offset `o`, the same for all lanes.
 #[inline(always)]
-pub fn load_uniform(st: &State, op: At, r: Region, o: u32) {
+pub fn load_uniform(st: &State, op: At, r: Extent, o: u32) {
     let (mem, n) = (mem_of(op.e), n_of(op.e));
     for i in 0..n {
         // SAFETY: one of the op's values.
@@ -94,7 +94,7 @@ pub fn load_uniform(st: &State, op: At, r: Region, o: u32) {
 /// # Safety
 /// The wave has such a warp.
 #[inline(always)]
-unsafe fn load_same<L: Steps>(l: L, st: &State, op: At, r: Region, w: usize, o: u64) {
+unsafe fn load_same<L: Steps>(l: L, st: &State, op: At, r: Extent, w: usize, o: u64) {
     let (mem, n) = (mem_of(op.e), n_of(op.e));
     for i in 0..n {
         // SAFETY: one of the op's values.
@@ -121,7 +121,7 @@ inlined_with_vectors! {
     ///
     /// # Safety
     /// The wave has such a warp, and its sixteen offsets are at `p`.
-    pub unsafe fn load_warp = load_warp_here, (st: &State, op: At, r: Region, w: usize, p: *const u32, k: u32, ex: u16)
+    pub unsafe fn load_warp = load_warp_here, (st: &State, op: At, r: Extent, w: usize, p: *const u32, k: u32, ex: u16)
 }
 
 /// # Safety
@@ -131,7 +131,7 @@ unsafe fn load_warp_here<L: Steps>(
     l: L,
     st: &State,
     op: At,
-    r: Region,
+    r: Extent,
     w: usize,
     p: *const u32,
     k: u32,
@@ -175,7 +175,7 @@ unsafe fn load_warp_other<L: Steps>(
     l: L,
     st: &State,
     op: At,
-    r: Region,
+    r: Extent,
     w: usize,
     p: *const u32,
     k: u32,
@@ -215,7 +215,7 @@ inlined_with_vectors! {
     ///
     /// # Safety
     /// As [`load_warp`].
-    pub unsafe fn store_warp = store_warp_here, (st: &State, op: At, r: Region, w: usize, p: *const u32, k: u32, ex: u16)
+    pub unsafe fn store_warp = store_warp_here, (st: &State, op: At, r: Extent, w: usize, p: *const u32, k: u32, ex: u16)
 }
 
 /// # Safety
@@ -225,7 +225,7 @@ unsafe fn store_warp_here<L: Steps>(
     l: L,
     st: &State,
     op: At,
-    r: Region,
+    r: Extent,
     w: usize,
     p: *const u32,
     k: u32,
@@ -268,7 +268,7 @@ unsafe fn store_warp_other<L: Steps>(
     l: L,
     st: &State,
     op: At,
-    r: Region,
+    r: Extent,
     w: usize,
     p: *const u32,
     k: u32,
@@ -364,18 +364,18 @@ pub fn store_region<L: Steps, R: Regions>(l: L, st: &mut State, op: At, r: R) ->
 }
 
 /// All lanes store to one offset: the last active lane wins.
-pub fn store_same(st: &State, op: At, r: Region, o: u32) {
+pub fn store_same(st: &State, op: At, r: Extent, o: u32) {
     let (w, lane) = last_lane(st);
     // SAFETY: a warp of the wave.
     unsafe { store_values(st, op, r, w, lane, o as u64) };
 }
 
-/// Stores one lane's values, one behind the other from offset `o` on.
+/// Stores one lane's values, one after the other from offset `o` on.
 ///
 /// # Safety
 /// The wave has such a warp and lane.
 #[inline(always)]
-pub unsafe fn store_values(st: &State, op: At, r: Region, w: usize, lane: usize, o: u64) {
+pub unsafe fn store_values(st: &State, op: At, r: Extent, w: usize, lane: usize, o: u64) {
     // SAFETY: the caller's.
     unsafe { store_values_where(st, op, r, w, lane, o, |_| true) }
 }
@@ -388,7 +388,7 @@ pub unsafe fn store_values(st: &State, op: At, r: Region, w: usize, lane: usize,
 pub unsafe fn store_values_where(
     st: &State,
     op: At,
-    r: Region,
+    r: Extent,
     w: usize,
     lane: usize,
     o: u64,
@@ -404,12 +404,12 @@ pub unsafe fn store_values_where(
     }
 }
 
-/// Loads one lane's values, one behind the other from offset `o` on.
+/// Loads one lane's values, one after the other from offset `o` on.
 ///
 /// # Safety
 /// As [`store_values`].
 #[inline(always)]
-pub unsafe fn load_values(st: &State, op: At, r: Region, w: usize, lane: usize, o: u64) {
+pub unsafe fn load_values(st: &State, op: At, r: Extent, w: usize, lane: usize, o: u64) {
     let (mem, n) = (mem_of(op.e), n_of(op.e));
     for i in 0..n {
         // SAFETY: one of the op's values.
@@ -426,7 +426,7 @@ pub unsafe fn load_values(st: &State, op: At, r: Region, w: usize, lane: usize, 
 /// # Safety
 /// `x` is one of the op's registers, and the wave has such a warp and lane.
 #[inline(always)]
-unsafe fn store_one(st: &State, r: Region, mem: Mem, x: Reg, w: usize, lane: usize, o: u64) {
+unsafe fn store_one(st: &State, r: Extent, mem: Mem, x: Reg, w: usize, lane: usize, o: u64) {
     let (v, s) = src32(st, x);
     // SAFETY: the caller's.
     unsafe {
@@ -449,7 +449,7 @@ unsafe fn store_one(st: &State, r: Region, mem: Mem, x: Reg, w: usize, lane: usi
 /// # Safety
 /// As [`store_one`].
 #[inline(always)]
-unsafe fn load_one(st: &State, r: Region, mem: Mem, x: Reg, w: usize, lane: usize, o: u64) {
+unsafe fn load_one(st: &State, r: Extent, mem: Mem, x: Reg, w: usize, lane: usize, o: u64) {
     // SAFETY: the caller's.
     unsafe {
         let d = dst32(st, x, w).add(lane);
@@ -508,7 +508,7 @@ pub fn st_buf<L: Steps>(l: L, st: &mut State, op: At) -> *const Op {
 /// Active lanes with a descriptor of their own: region, warp, lane, offset. Operands are copied warp by warp before
 /// the first call, so that results may take their registers.
 #[inline(always)]
-pub fn each_lane(st: &State, op: At, mut f: impl FnMut(Region, usize, usize, u32)) {
+pub fn each_lane(st: &State, op: At, mut f: impl FnMut(Extent, usize, usize, u32)) {
     let (d, s) = src64(st, op.b);
     let off = Offsets::new(st, op);
     for w in Bits(st.live) {

@@ -7,18 +7,18 @@ use simd::Steps;
 
 /// Memory that offsets are checked against: proof that it may be read and written, though others may do so at the same time.
 #[derive(Clone, Copy, Debug)]
-pub struct Region {
+pub struct Extent {
     ptr: *mut u8,
     /// Bytes.
     size: u64,
 }
 
-impl Region {
+impl Extent {
     /// # Safety
     /// The memory lives, and may be written if it is stored to, as long as this is used.
     #[inline(always)]
-    pub unsafe fn new(ptr: *mut u8, size: u64) -> Region {
-        Region { ptr, size }
+    pub unsafe fn new(ptr: *mut u8, size: u64) -> Extent {
+        Extent { ptr, size }
     }
     #[inline(always)]
     pub fn ptr(&self) -> *mut u8 {
@@ -81,7 +81,7 @@ unsafe fn offsets<'a>(p: *const u32) -> &'a [u32; 16] {
 /// # Safety
 /// Sixteen lanes are at `p` and fit at `d`; `d` is `p` or does not overlap it.
 #[inline(always)]
-pub unsafe fn load32<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32, k: u32, ex: u16) {
+pub unsafe fn load32<L: Steps>(l: L, r: Extent, d: *mut u32, p: *const u32, k: u32, ex: u16) {
     // SAFETY: the caller's.
     let at = unsafe { offsets(p) };
     let f = ex.trailing_zeros() & 15;
@@ -105,7 +105,7 @@ pub unsafe fn load32<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32, k: u
 /// # Safety
 /// As [`load32`].
 #[inline(always)]
-unsafe fn gather32<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32, k: u32) {
+unsafe fn gather32<L: Steps>(l: L, r: Extent, d: *mut u32, p: *const u32, k: u32) {
     if let Some(limit) = r.limit(4) {
         // SAFETY: offsets up to `limit` have a word in the region; pointers are the caller's.
         unsafe { l.gather32(d, r.ptr, p, k, limit) };
@@ -120,13 +120,13 @@ inlined_with_vectors! {
     ///
     /// # Safety
     /// As [`load32`].
-    pub unsafe fn load32_full = load32_full_here, (r: Region, d: *mut u32, p: *const u32, k: u32)
+    pub unsafe fn load32_full = load32_full_here, (r: Extent, d: *mut u32, p: *const u32, k: u32)
 }
 
 /// # Safety
 /// As [`load32`].
 #[inline(always)]
-unsafe fn load32_full_here<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32, k: u32) {
+unsafe fn load32_full_here<L: Steps>(l: L, r: Extent, d: *mut u32, p: *const u32, k: u32) {
     // SAFETY: the caller's.
     let at = unsafe { offsets(p) };
     let o = at[0].wrapping_add(k);
@@ -151,7 +151,7 @@ unsafe fn load32_full_here<L: Steps>(l: L, r: Region, d: *mut u32, p: *const u32
 #[inline(always)]
 pub unsafe fn load_any<L: Steps, C: Cell>(
     l: L,
-    r: Region,
+    r: Extent,
     d: *mut C::Lane,
     p: *const u32,
     k: u32,
@@ -210,7 +210,7 @@ pub unsafe fn load_any<L: Steps, C: Cell>(
 /// # Safety
 /// As [`load32`], of each of `d`.
 #[inline(always)]
-pub unsafe fn load32n<L: Steps>(l: L, r: Region, d: &[*mut u32], p: *const u32, k: u32, ex: u16) {
+pub unsafe fn load32n<L: Steps>(l: L, r: Extent, d: &[*mut u32], p: *const u32, k: u32, ex: u16) {
     let n = d.len();
     // SAFETY: the caller's.
     let at = unsafe { offsets(p) };
@@ -293,7 +293,7 @@ unsafe fn words1(q: *const u8, o: &[u32; 16], d: *mut u32) {
 /// # Safety
 /// As [`store32`].
 #[inline(always)]
-pub unsafe fn store32_full<L: Steps>(l: L, r: Region, v: *const u32, p: *const u32, k: u32) {
+pub unsafe fn store32_full<L: Steps>(l: L, r: Extent, v: *const u32, p: *const u32, k: u32) {
     // SAFETY: the caller's.
     let at = unsafe { offsets(p) };
     let o = at[0].wrapping_add(k);
@@ -313,7 +313,7 @@ pub unsafe fn store32_full<L: Steps>(l: L, r: Region, v: *const u32, p: *const u
 /// # Safety
 /// Sixteen lanes are at `p` and at `v`.
 #[inline(always)]
-pub unsafe fn store32<L: Steps>(l: L, r: Region, v: *const u32, p: *const u32, k: u32, ex: u16) {
+pub unsafe fn store32<L: Steps>(l: L, r: Extent, v: *const u32, p: *const u32, k: u32, ex: u16) {
     // SAFETY: the caller's.
     let at = unsafe { offsets(p) };
     if ex == 0xFFFF {
@@ -359,7 +359,7 @@ pub unsafe fn store32<L: Steps>(l: L, r: Region, v: *const u32, p: *const u32, k
 #[inline(always)]
 pub unsafe fn store_any<L: Steps, C: Cell>(
     l: L,
-    r: Region,
+    r: Extent,
     v: *const C::Lane,
     p: *const u32,
     k: u32,
@@ -390,7 +390,7 @@ pub unsafe fn store_any<L: Steps, C: Cell>(
 /// # Safety
 /// As [`store32`], of each of `v`.
 #[inline(always)]
-pub unsafe fn store32n<L: Steps>(l: L, r: Region, v: &[*const u32], p: *const u32, k: u32, ex: u16) {
+pub unsafe fn store32n<L: Steps>(l: L, r: Extent, v: &[*const u32], p: *const u32, k: u32, ex: u16) {
     let n = v.len();
     if ex == 0xFFFF
         && let Some(limit) = r.limit(n as u32 * 4)

@@ -2,7 +2,7 @@
 //!
 //! An offset within is found as the interpreter finds it: what lies out of bounds is 0.
 
-use super::super::assembler::{Jump, Made, Source, TooMuch, Width};
+use super::super::assembler::{Jump, Made, Source, TooMuch, VectorWidth};
 use super::super::emit::low;
 use super::counters::SPARE;
 use super::rare::{Rare, Stub};
@@ -195,7 +195,7 @@ impl Cycle<'_> {
         self.e.m.rm(Code::Mov_r64_rm64, B, memory(l.place, offset_of!(Memory, ptr)))?;
         let v = self.e.m.vector(d);
         if shape & SHAPE_RUN != 0 {
-            let code = if self.e.m.width == Width::Whole {
+            let code = if self.e.m.width == VectorWidth::Whole {
                 Code::EVEX_Vmovups_zmm_k1z_zmmm512
             } else {
                 Code::VEX_Vmovups_ymm_ymmm256
@@ -233,7 +233,7 @@ impl Cycle<'_> {
 
     /// v = the word at rdx + rcx + `add`, in all lanes.
     fn broadcast(&mut self, v: Register, add: u32) -> Made<()> {
-        let code = if self.e.m.width == Width::Whole {
+        let code = if self.e.m.width == VectorWidth::Whole {
             Code::EVEX_Vbroadcastss_zmm_k1z_xmmm32
         } else {
             Code::VEX_Vbroadcastss_ymm_m32
@@ -424,7 +424,7 @@ impl Cycle<'_> {
         self.e.m.rm(Code::Mov_r64_rm64, B, memory(g.place, offset_of!(Memory, middle)))?;
         let mut end = memory(g.place, offset_of!(Memory, ends) + 4 * g.word as usize);
         let index = self.e.m.vector(g.index);
-        if self.e.m.width == Width::Whole {
+        if self.e.m.width == VectorWidth::Whole {
             let k = Register::K0 + g.inside as u32;
             end.is_broadcast = true;
             self.e.m.made(Instruction::with4(

@@ -2,7 +2,7 @@
 //!
 //! AVX-512 has the lanes of a warp in a mask register of its own, AVX2 as two vectors on the stack.
 
-use super::super::assembler::{Made, Source, TooMuch, Width};
+use super::super::assembler::{Made, Source, TooMuch, VectorWidth};
 use super::super::emit::WARPS;
 use super::super::emit::row;
 use super::counters::Counter;
@@ -19,7 +19,7 @@ impl Cycle<'_> {
         self.e.sides() / self.of_warp()
     }
 
-    /// The masks of the warp that is `j` behind the first of those side by side, in the context's array at `at`.
+    /// The masks of the warp that is `j` after the first of those side by side, in the context's array at `at`.
     pub fn lanes_at(&self, at: usize, j: usize) -> MemoryOperand {
         let scale = if self.halves() { 1 } else { 2 };
         let at = (at + 2 * j) as i64;
@@ -125,7 +125,7 @@ impl Cycle<'_> {
     }
     fn test_in(&mut self, regs: &[u8]) -> Made<()> {
         let [first, rest @ ..] = regs else { return Err(TooMuch) };
-        if self.e.m.width == Width::Whole {
+        if self.e.m.width == VectorWidth::Whole {
             let k = |r: u8| Register::K0 + r as u32;
             let [rest @ .., last] = rest else {
                 return self.e.m.rr(Code::VEX_Kortestw_kr_kr, k(*first), k(*first));
@@ -154,7 +154,7 @@ impl Cycle<'_> {
     /// Flags: zero if no lane executes.
     pub fn any_lane(&mut self) -> Made<()> {
         let sides = self.e.sides();
-        if self.e.m.width == Width::Whole {
+        if self.e.m.width == VectorWidth::Whole {
             let all: Vec<u8> = (0..sides).map(exec).collect();
             return self.test_in(&all);
         }

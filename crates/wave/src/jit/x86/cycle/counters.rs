@@ -1,6 +1,6 @@
 //! What is counted at every turn of a loop, in registers of the CPU: a memory's sum waits for the one before it.
 //!
-//! A register has how often its place was passed since it was last written out: where who executes changes, and behind the loop.
+//! A register has how often its place was passed since it was last written out: where the executing lanes change, and after the loop.
 //! So it is done where that is seldom ([`seldom_changes`]).
 
 use super::super::assembler::Made;
@@ -109,7 +109,7 @@ impl Cycle<'_> {
     }
 }
 
-/// The blocks that a warp goes through turn by turn, if in none of them who executes changes: lanes go their own way behind a test
+/// The blocks that a warp goes through turn by turn, if the executing lanes change in none of them: lanes go their own way after a test
 /// that finds some, which is seldom.
 fn seldom_changes(region: &Loop) -> Option<Vec<bool>> {
     let mut hot = vec![false; region.blocks.len()];

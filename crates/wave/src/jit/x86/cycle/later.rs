@@ -1,4 +1,4 @@
-//! Uniform registers that are read behind a loop.
+//! Uniform registers that are read after a loop.
 //!
 //! Warps leave with values of their own: of the turn in which the last lane left, or, where only some lanes go where a register is
 //! written, with what was there before. The wave has what was written last, by whichever warp: each write says in which turn and

@@ -15,7 +15,7 @@ mod rare;
 
 pub use rare::Arg;
 
-use super::assembler::{Jump, Made, Target, TooMuch, Width};
+use super::assembler::{Jump, Made, Target, TooMuch, VectorWidth};
 use super::emit::row;
 use super::emit::{Emit, LIVE, OFFSETS, REGS, WARPS, low};
 use crate::jit::nodes::region::{Loop, To};
@@ -76,12 +76,12 @@ pub struct Cycle<'r> {
     pub scalars: Vec<(Id, Register)>,
     /// How the block at hand ends, if by integers.
     pub compare: Option<Compare>,
-    /// First rows of: uniform registers as they were, who executes (AVX2), what calls keep, kernels' operands.
+    /// First rows of: uniform registers as they were, the executing lanes (AVX2), what calls keep, kernels' operands.
     pub initial: u32,
     pub executing: u32,
     pub kept: u32,
     pub call: u32,
-    /// Uniform registers that are read behind the loop.
+    /// Uniform registers that are read after the loop.
     pub later: Vec<Reg>,
     /// Rows of: when each of these was written ([`Cycle::written`]), and what they held then.
     pub when: u32,
@@ -209,7 +209,7 @@ impl<'r> Cycle<'r> {
         if self.halves() { 2 } else { 1 }
     }
     pub fn halves(&self) -> bool {
-        self.e.m.width == Width::Half
+        self.e.m.width == VectorWidth::Half
     }
 
     /// Takes `n` warps that follow each other from the first live one, if all of these are: jumps for if not. Where several go side

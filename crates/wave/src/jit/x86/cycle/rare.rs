@@ -1,4 +1,4 @@
-//! Code of a region that is seldom run, behind all other.
+//! Code of a region that is seldom run, after all other.
 
 use super::super::assembler::{Jump, Made};
 use super::super::emit::row;

@@ -1,6 +1,6 @@
 //! Branches within a segment: where values lie when a warp jumps over one, and when it has been through it.
 
-use super::super::assembler::{Jump, Made, TooMuch, Width};
+use super::super::assembler::{Jump, Made, TooMuch, VectorWidth};
 use super::place::row;
 use super::{Emit, NEVER, Place};
 use crate::jit::nodes::body::Item;
@@ -9,7 +9,7 @@ use iced_x86::{Code, Register};
 use rustc_hash::FxHashMap;
 use shader::bytecode::Reg;
 
-/// Where a merged value lies behind its branch.
+/// Where a merged value lies after its branch.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum To {
     Reg(u8),
@@ -52,7 +52,7 @@ impl Emit<'_> {
     pub fn fork(&mut self, at: u32, mask: Id) -> Made<()> {
         let merged = self.merged(at)?;
         let r = self.in_register(mask)?;
-        if self.m.width == Width::Whole {
+        if self.m.width == VectorWidth::Whole {
             let k = Register::K0 + r as u32;
             self.m.rr(Code::VEX_Kortestw_kr_kr, k, k)?;
         } else {

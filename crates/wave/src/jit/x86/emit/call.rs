@@ -1,6 +1,6 @@
 //! What a segment with branches has beside arithmetic: counters that are passed, and kernels for lanes out of the ordinary.
 
-use super::super::assembler::{Jump, Made, POOL, TooMuch, Width};
+use super::super::assembler::{Jump, Made, POOL, TooMuch, VectorWidth};
 use super::super::cycle::Arg;
 use super::place::row;
 use super::{CALLERS, EXEC, Emit, LIVE, OFFSETS, REGS, WARPS, low};
@@ -79,7 +79,7 @@ impl Emit<'_> {
             self.m.rm(Code::Mov_r64_rm64, ROWS, at(Counting::ROWS))?;
             self.m.rm(Code::Lea_r64_m, BEGAN, at(offset_of!(Counting, began)))?;
         }
-        if self.m.width == Width::Half {
+        if self.m.width == VectorWidth::Half {
             self.calls.passed = self.rows;
             self.rows += counts.div_ceil(32);
             self.calls.counts = counts;
@@ -150,7 +150,7 @@ impl Emit<'_> {
     /// Lanes of the mask, of which there are some, pass a counter.
     pub fn count(&mut self, at: u32, n: u16, mask: u32) -> Made<()> {
         let r = self.in_register(mask)?;
-        if self.m.width == Width::Whole {
+        if self.m.width == VectorWidth::Whole {
             self.m.rr(Code::VEX_Kmovw_r32_kr, Register::ECX, Register::K0 + r as u32)?;
             self.used(at, mask);
             return self.pass(n, MemoryOperand::with_base_index_scale_displ_size(BEGAN, WARPS[0], 2, 0, 1));
@@ -174,7 +174,7 @@ impl Emit<'_> {
             results.push(self.in_register(*id)?);
         }
         let odd = self.in_register(check.odd)?;
-        if self.m.width == Width::Whole {
+        if self.m.width == VectorWidth::Whole {
             let k = Register::K0 + odd as u32;
             self.m.rr(Code::VEX_Kortestw_kr_kr, k, k)?;
         } else {
@@ -198,7 +198,7 @@ impl Emit<'_> {
         Ok(())
     }
 
-    /// The calls, behind all other code.
+    /// The calls, after all other code.
     pub fn call_all(&mut self) -> Made<()> {
         std::mem::take(&mut self.calls.list).into_iter().try_for_each(|call| self.call(call))
     }
@@ -225,7 +225,7 @@ impl Emit<'_> {
         self.m.jump_back(Code::Jmp_rel32_64, call.back)
     }
 
-    /// Lays a kernel's operands down, behind two rows for its results, of which `first` is one.
+    /// Lays a kernel's operands down, after two rows for its results, of which `first` is one.
     pub fn arguments(&mut self, first: u32, kept: u32, args: &[Arg], held: u32) -> Made<()> {
         for (i, arg) in args.iter().enumerate() {
             let r = match arg {
@@ -237,7 +237,7 @@ impl Emit<'_> {
             };
             let to = row(first + 2 + i as u32);
             self.m.store(to, r)?;
-            if self.m.width == Width::Half {
+            if self.m.width == VectorWidth::Half {
                 self.m.store(MemoryOperand { displacement: to.displacement + 32, ..to }, r)?;
             }
             if matches!(arg, Arg::Mem(_)) && held & 1 != 0 {
@@ -261,7 +261,7 @@ impl Emit<'_> {
             let at = word(i as u32);
             if away { self.m.mr(Code::Mov_rm64_r64, at, r)? } else { self.m.rm(Code::Mov_r64_rm64, r, at)? }
         }
-        let masks = if self.m.width == Width::Whole { 1..8 } else { 0..0 };
+        let masks = if self.m.width == VectorWidth::Whole { 1..8 } else { 0..0 };
         for k in masks {
             let (at, r) = (word(7 + k), Register::K0 + k);
             if away {

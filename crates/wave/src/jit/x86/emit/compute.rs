@@ -1,6 +1,6 @@
 //! Nodes and stores as instructions.
 
-use super::super::assembler::{Made, Source, TooMuch, Width};
+use super::super::assembler::{Made, Source, TooMuch, VectorWidth};
 use super::{Emit, NEVER, REGS, row};
 use crate::recording::{Bin, Id, Node, Tri, Un};
 use iced_x86::{Code, MemoryOperand, Register};
@@ -170,7 +170,7 @@ impl Emit<'_> {
     fn look(&mut self, at: u32, id: Id, table: &'static [u32], a: Id) -> Made<()> {
         let idx = self.in_register(a)?;
         let mut free = [0; 3];
-        if self.m.width == Width::Half {
+        if self.m.width == VectorWidth::Half {
             for r in &mut free[(table.len() <= 16) as usize..] {
                 *r = self.vector()?;
             }
@@ -272,7 +272,7 @@ impl Emit<'_> {
             let exec = self.value(*self.given.get(&Node::Exec).ok_or(TooMuch)?);
             let k = self.in_register(exec)?;
             let to = self.register(r);
-            if self.m.width == Width::Whole {
+            if self.m.width == VectorWidth::Whole {
                 self.m.store_some(to, k, s)?;
             } else {
                 let d = self.vector()?;
@@ -284,7 +284,7 @@ impl Emit<'_> {
         } else if !mask {
             let to = self.register(r);
             self.m.store(to, s)?;
-            if (!self.inside || r.is_uniform()) && self.m.width == Width::Half {
+            if (!self.inside || r.is_uniform()) && self.m.width == VectorWidth::Half {
                 // A uniform register has its value sixteen times.
                 let rest = MemoryOperand { displacement: to.displacement + 32, ..to };
                 self.m.store(rest, s)?;
@@ -292,7 +292,7 @@ impl Emit<'_> {
         } else if !self.inside {
             // All sixteen masks of a uniform Bool.
             let to = MemoryOperand::with_base_displ(REGS, unit);
-            if self.m.width == Width::Whole {
+            if self.m.width == VectorWidth::Whole {
                 let free = self.vector()?;
                 let y = Register::YMM0 + free as u32;
                 self.m.rr(Code::EVEX_Vpmovm2w_ymm_kr, y, Register::K0 + s as u32)?;
@@ -327,7 +327,7 @@ impl Emit<'_> {
             let s = self.in_register(id)?;
             let to = self.register_part(r, part as u8);
             self.m.store(to, s)?;
-            if (!self.inside || r.is_uniform()) && self.m.width == Width::Half {
+            if (!self.inside || r.is_uniform()) && self.m.width == VectorWidth::Half {
                 // A uniform register has its value sixteen times.
                 let rest = MemoryOperand { displacement: to.displacement + 64, ..to };
                 self.m.store(rest, s)?;
@@ -338,7 +338,7 @@ impl Emit<'_> {
     }
 
     pub fn save_mask(&mut self, to: MemoryOperand, s: u8) -> Made<()> {
-        if self.m.width == Width::Whole {
+        if self.m.width == VectorWidth::Whole {
             return self.m.mr(Code::VEX_Kmovw_m16_kr, to, Register::K0 + s as u32);
         }
         let v = self.m.vector(s);

@@ -1,6 +1,6 @@
 //! The loop over live warps: how many side by side, what they have in common in registers of its own.
 
-use super::super::assembler::{Made, Width};
+use super::super::assembler::{Made, VectorWidth};
 use super::{Emit, LIVE, MOST_SIDE_BY_SIDE, OFFSETS, PINS, Place, WARPS, low};
 use crate::jit::nodes::body::{Item, chain, computed};
 use crate::recording::{Id, Node};
@@ -45,8 +45,8 @@ impl Emit<'_> {
             return 1;
         }
         let wanted = (4 * longest).div_ceil(work.max(1)).min(MOST_SIDE_BY_SIDE as u32) as usize;
-        let room = self.vectors.len() - PINS[(self.m.width == Width::Whole) as usize]
-            + if self.m.width == Width::Whole { 16 } else { 0 };
+        let room = self.vectors.len() - PINS[(self.m.width == VectorWidth::Whole) as usize]
+            + if self.m.width == VectorWidth::Whole { 16 } else { 0 };
         wanted.min(room / self.most_at_once().max(1)).max(1)
     }
 
@@ -95,7 +95,7 @@ impl Emit<'_> {
             self.m.rr(Code::VEX_Blsr_r32_rm32, LIVE, LIVE)?;
             self.m.rr(Code::Mov_r32_rm32, offset, warp)?;
             self.m.ri(Code::Shl_rm32_imm8, offset, 6)?;
-            if self.m.width == Width::Half {
+            if self.m.width == VectorWidth::Half {
                 self.m.rr(Code::Add_r32_rm32, warp, warp)?;
             }
         }
@@ -109,7 +109,7 @@ impl Emit<'_> {
             }
         }
         self.k = 0;
-        if self.m.width == Width::Half {
+        if self.m.width == VectorWidth::Half {
             for k in 0..side {
                 self.m.ri(Code::Add_rm32_imm8, low(OFFSETS[k]), 32)?;
                 self.m.ri(Code::Add_rm32_imm8, low(WARPS[k]), 1)?;
@@ -142,7 +142,7 @@ impl Emit<'_> {
             .map(|i| (self.uses[i].len(), i as Id))
             .collect();
         often.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-        for &(_, id) in often.iter().take(PINS[(self.m.width == Width::Whole) as usize]) {
+        for &(_, id) in often.iter().take(PINS[(self.m.width == VectorWidth::Whole) as usize]) {
             self.in_register(id)?;
             self.held = 0;
             self.place[id as usize].pinned = true;

@@ -14,7 +14,7 @@ mod state;
 pub use call::Calls;
 pub use place::row;
 
-use super::assembler::{Assembler, Made, Target, TooMuch, Width};
+use super::assembler::{Assembler, Made, Target, TooMuch, VectorWidth};
 use crate::jit::nodes::body::{Body, Item};
 use crate::jit::nodes::region::Check;
 use crate::recording::{Id, Node};
@@ -108,7 +108,7 @@ impl<'s> Emit<'s> {
             aside: &[],
             checks: &[],
             m: Assembler::new(target),
-            vectors: vec![None; if target.width == Width::Whole { 32 } else { 16 }],
+            vectors: vec![None; if target.width == VectorWidth::Whole { 32 } else { 16 }],
             masks: vec![None; 8],
             place: vec![Place::default(); n],
             given: state::given(body),
@@ -291,7 +291,7 @@ impl<'s> Emit<'s> {
     }
     /// Masks have registers of their own.
     pub fn in_masks(&self, id: Id) -> bool {
-        self.m.width == Width::Whole && self.node(id).is_mask()
+        self.m.width == VectorWidth::Whole && self.node(id).is_mask()
     }
 
     /// The item at `at` has used `id` once: what is never used again gives its register back.
@@ -306,7 +306,7 @@ impl<'s> Emit<'s> {
             && let Some(r) = p.reg.take()
         {
             let mask = self.body.nodes[id as usize % self.body.nodes.len()].is_mask();
-            let (file, held) = if self.m.width == Width::Whole && mask {
+            let (file, held) = if self.m.width == VectorWidth::Whole && mask {
                 (&mut self.masks, &mut self.held_masks)
             } else {
                 (&mut self.vectors, &mut self.held)
@@ -319,11 +319,11 @@ impl<'s> Emit<'s> {
     pub fn next_use(&self, id: Id) -> u32 {
         self.uses[id as usize].last().copied().unwrap_or(NEVER)
     }
-    /// No item behind `at` uses the value.
+    /// No item after `at` uses the value.
     pub fn ends(&self, at: u32, id: Id) -> bool {
         self.uses[id as usize].iter().all(|u| *u == at)
     }
-    /// The value is not needed behind item `at`, which uses it once.
+    /// The value is not needed after item `at`, which uses it once.
     pub fn dies(&self, at: u32, id: Id) -> bool {
         let uses = &self.uses[id as usize];
         !self.place[id as usize].pinned && uses.iter().all(|u| *u == at)

@@ -1,6 +1,6 @@
 //! Where values are: registers, rows of the stack frame, what the wave's registers still hold.
 
-use super::super::assembler::{Made, Source, TooMuch, Width};
+use super::super::assembler::{Made, Source, TooMuch, VectorWidth};
 use super::{EXEC, Emit, NEVER, OFFSETS, REGS, WARPS};
 use crate::recording::{Bin, Id, Node};
 use iced_x86::{Code, MemoryOperand, Register};
@@ -26,7 +26,7 @@ impl Emit<'_> {
     }
     /// Where a part of a register of 64-bit lanes lies: of as many lanes as a vector has words, the first half and the last.
     pub fn register_part(&self, r: Reg, part: u8) -> MemoryOperand {
-        let bytes = if self.m.width == Width::Whole { 64 } else { 32 };
+        let bytes = if self.m.width == VectorWidth::Whole { 64 } else { 32 };
         let at = (r.unit() * UNIT_BYTES) as i64 + bytes * part as i64;
         if r.is_uniform() || !self.inside {
             return MemoryOperand::with_base_displ(REGS, at);
@@ -40,7 +40,7 @@ impl Emit<'_> {
     }
     /// Where this warp's bits of a mask lie.
     pub fn mask_at(&self, base: Register, at: i64) -> MemoryOperand {
-        let scale = if self.m.width == Width::Whole { 2 } else { 1 };
+        let scale = if self.m.width == VectorWidth::Whole { 2 } else { 1 };
         if let Some(n) = self.sides_of_warp {
             let at = at + (2 * (self.k / n) + self.k % n) as i64;
             return MemoryOperand::with_base_index_scale_displ_size(base, WARPS[0], scale, at, 1);
@@ -148,7 +148,7 @@ impl Emit<'_> {
     }
 
     pub fn load_mask(&mut self, d: u8, m: MemoryOperand) -> Made<()> {
-        if self.m.width == Width::Whole {
+        if self.m.width == VectorWidth::Whole {
             return self.m.rm(Code::VEX_Kmovw_kr_km16, Register::K0 + d as u32, m);
         }
         let v = self.m.vector(d);

@@ -1,6 +1,6 @@
 //! What loops tell the emitter and ask of it: sides, registers that they keep for themselves, and where values lie.
 
-use super::super::assembler::{Made, Target, TooMuch, Width};
+use super::super::assembler::{Made, Target, TooMuch, VectorWidth};
 use super::{Calls, Emit, Place};
 use crate::jit::nodes::body::Body;
 use crate::jit::nodes::region::Check;
@@ -26,7 +26,7 @@ impl<'s> Emit<'s> {
     }
     /// For a loop that begins with this block.
     pub fn of_loop(body: &'s Body, target: Target) -> Emit<'s> {
-        let sides_of_warp = Some(if target.width == Width::Half { 2 } else { 1 });
+        let sides_of_warp = Some(if target.width == VectorWidth::Half { 2 } else { 1 });
         Emit { inside: true, sides_of_warp, ..Emit::new(body, target) }
     }
 
