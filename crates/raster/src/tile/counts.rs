@@ -1,10 +1,10 @@
 //! What tiles count while a draw is drawn in them.
 
-use super::blend_shader;
-use super::clear::Clear;
-use super::fill::Fill;
-use super::item::Item;
-use super::op::Op;
+use crate::tile::blend::shader;
+use crate::tile::memory::clear::Clear;
+use crate::tile::shade::fill::Fill;
+use crate::tile::item::Item;
+use crate::tile::item::op::Op;
 use crate::geometry::{bin, traffic};
 use crate::prim::Prim;
 use crate::state::Rect;

@@ -1,17 +1,17 @@
 //! One tile of one layer: load, all draws of all subpasses, resolve, store.
 
-use super::counts::{self, DrawCounts, InTile, TileCounts, any_quads};
-use super::cover::{Cover, Covered, MAX_MASKS, MAX_SAMPLES};
-use super::deferred::{Log, Shown, Waiting};
-use super::group::{GROUP, Group};
-use super::hiz::Hiz;
-use super::item::{Item, When};
-use super::packer::Packer;
-use super::shade::sample_of;
-use super::simple::Ahead;
-use super::small;
-use super::small_tested;
-use super::target::{Plane, Targets};
+use crate::tile::counts::{self, DrawCounts, InTile, TileCounts, any_quads};
+use crate::tile::cover::{Cover, Covered, MAX_MASKS, MAX_SAMPLES};
+use crate::tile::draw::deferred::{Log, Shown, Waiting};
+use crate::tile::cover::group::{GROUP, Group};
+use crate::tile::test::hiz::Hiz;
+use crate::tile::item::{Item, When};
+use crate::tile::pack::packer::Packer;
+use crate::tile::shade::sample_of;
+use crate::tile::draw::simple::Ahead;
+use crate::tile::cover::small;
+use crate::tile::draw::small_tested;
+use crate::tile::memory::target::{Plane, Targets};
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE, pixel};
 use crate::prim::{Prim, Shape, prefetch};
 use crate::state::Rect;
@@ -21,7 +21,7 @@ use texel::vector;
 use wave::{Arena, Host, Stop, Worker};
 
 /// Quads of a tile.
-pub(super) const QUADS: u64 = 4 * BLOCKS as u64;
+pub(in crate::tile) const QUADS: u64 = 4 * BLOCKS as u64;
 const WHOLE: Rect = Rect { x0: 0, y0: 0, x1: TILE, y1: TILE };
 
 /// A set of blocks.
@@ -29,7 +29,7 @@ pub type Blocks = [u64; BLOCKS / 64];
 
 /// What a thread works on.
 pub struct Task<'a> {
-    pub(super) targets: &'a Targets,
+    pub(in crate::tile) targets: &'a Targets,
     pub worker: &'a mut Worker,
     pub packer: &'a mut Packer,
     pub cover: &'a mut Cover,
@@ -38,28 +38,28 @@ pub struct Task<'a> {
     pub host: &'a dyn Host,
     pub arena: Arena,
     /// The tile buffer, laid out by the targets: who makes a task says so.
-    pub(super) tile: *mut u8,
+    pub(in crate::tile) tile: *mut u8,
     pub layer: u32,
     /// Pixels.
     pub origin: [i32; 2],
     pub level: Level,
     /// Counted here and added once an item.
-    pub(super) counts: TileCounts,
+    pub(in crate::tile) counts: TileCounts,
     /// What all that was drawn in the tile asks of a core.
     pub load: Load,
     /// Pixels that have what they show already, by block ([`Plan::last_first`]).
     /// More than a tile's: who looks at a block looks at those beside it and below too.
-    pub(super) done: [u16; BLOCKS + 2 * SIDE + 4],
-    /// Items whose fragments wait ([`super::deferred`]), and what came of those that do not any more.
-    pub(super) log: &'a mut Log,
-    pub(super) waiting: Vec<Waiting<'a>>,
+    pub(in crate::tile) done: [u16; BLOCKS + 2 * SIDE + 4],
+    /// Items whose fragments wait ([`crate::tile::draw::deferred`]), and what came of those that do not any more.
+    pub(in crate::tile) log: &'a mut Log,
+    pub(in crate::tile) waiting: Vec<Waiting<'a>>,
     pub shown: Vec<Shown>,
     /// The op whose shading failed, where it is not the one that was drawn.
     pub blamed: Option<usize>,
     /// Nobody asks for depths behind the draws to come: those that have not been put into the tile yet need not be.
     pub depth_ends: bool,
     /// Covered sixteenths of the block's pixels (smooth lines; else 16).
-    pub(super) coverage: [u8; 16],
+    pub(in crate::tile) coverage: [u8; 16],
 }
 
 impl<'a> Task<'a> {
@@ -129,7 +129,7 @@ impl<'a> Task<'a> {
     }
 
     /// As [`Task::draw`], up to what is packed at the end.
-    pub(super) fn cover_and_test(
+    pub(in crate::tile) fn cover_and_test(
         &mut self,
         item: &Item,
         entries: &[u32],
@@ -422,7 +422,7 @@ impl<'a> Task<'a> {
 
     /// Packs what is left of a block after early tests; `any`: of its samples' masks. (Once, not wherever blocks come from.)
     #[inline(never)]
-    pub(super) fn pack_block(
+    pub(in crate::tile) fn pack_block(
         &mut self,
         item: &Item,
         prim: &Prim,
@@ -523,10 +523,10 @@ impl<'a> Task<'a> {
     }
 
     #[inline(always)]
-    pub(super) fn plane(
+    pub(in crate::tile) fn plane(
         &self,
         attachment: Option<u32>,
-        pick: impl Fn(&'a super::target::Target) -> &'a Option<Plane>,
+        pick: impl Fn(&'a crate::tile::memory::target::Target) -> &'a Option<Plane>,
     ) -> Option<&'a Plane> {
         pick(self.targets.list.get(attachment? as usize)?).as_ref()
     }
@@ -562,20 +562,20 @@ fn block_body<S: Simd>(
 simd::by_level! {
     /// A function of its own: it is large, and what comes to it is seldom much.
     #[inline(never)]
-    pub(super) fn block = block_body, (
+    pub(in crate::tile) fn block = block_body, (
         task: &mut Task, item: &Item, prim: &Prim, index: u32, block: usize, covered: &[u16; MAX_SAMPLES],
     ) -> Result<(), Stop>
 }
 
 /// Primitives after which it is asked whether work is to stop.
-pub(super) const POLL: usize = 64;
+pub(in crate::tile) const POLL: usize = 64;
 
 /// Primitives between the one that is looked at and the one that is fetched.
-pub(super) const AHEAD: usize = 16;
+pub(in crate::tile) const AHEAD: usize = 16;
 
 /// Quads of a block with a lane in `m`.
 #[inline(always)]
-pub(super) fn quads(m: u16) -> u8 {
+pub(in crate::tile) fn quads(m: u16) -> u8 {
     let m = m | m >> 1;
     let m = (m | m >> 2) & 0x1111;
     // Every fourth bit to bits 12 to 15: no two sums meet.

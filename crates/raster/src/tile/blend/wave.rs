@@ -1,0 +1,192 @@
+//! Writing of whole waves to attachments of any format: of blendable ones as `blend_equation` has it; of the others, and advanced
+//! blending, in steps, as [`texel::format::wave`] takes formats.
+
+// Loops over warps index several arrays at once.
+#![allow(clippy::needless_range_loop)]
+
+use crate::tile::blend::Writer;
+use crate::tile::blend::advanced;
+use crate::tile::blend::advanced::is_advanced;
+use crate::tile::blend::equation::{self, Logic, Operands};
+use simd::{Simd, ops};
+use texel::format::wave::{self, Four, WARPS};
+use texel::row::Row;
+
+simd::by_level! {
+    /// Writes the warps `first..first + at.len()` of a wave to sixteen pixels each; `masks`: lanes of each.
+    ///
+    /// # Safety
+    /// Sixteen pixels of the format are at each place, no two the same; the rows hold these warps.
+    #[inline(never)]
+    pub(in crate::tile) unsafe fn write_warps = body,
+        (w: &Writer, at: &[*mut u8], first: usize, src: &[Row; 4], src1: Option<&[Row; 4]>, masks: &[u16])
+}
+
+/// # Safety
+/// As [`write_warps`].
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn body<S: Simd>(
+    s: S,
+    writer: &Writer,
+    at: &[*mut u8],
+    first: usize,
+    src: &[Row; 4],
+    src1: Option<&[Row; 4]>,
+    masks: &[u16],
+) {
+    let run = writer.equation.and_then(|k| texel::with_pixels!(k, P => blend_equation::of::<P>(s.level())));
+    if let Some(run) = run {
+        // SAFETY: the caller's; of this level, and of the writer's kind.
+        return unsafe { run(writer, at, first, src, src1, masks) };
+    }
+    for (i, at) in at.chunks(WARPS).enumerate() {
+        let done = i * WARPS;
+        // SAFETY: the caller's.
+        unsafe { step(s, writer, at, first + done, src, src1, &masks[done..done + at.len()]) };
+    }
+}
+
+/// # Safety
+/// As [`write_warps`], of [`WARPS`] at most.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn step<S: Simd>(
+    s: S,
+    writer: &Writer,
+    at: &[*mut u8],
+    first: usize,
+    src: &[Row; 4],
+    src1: Option<&[Row; 4]>,
+    masks: &[u16],
+) {
+    let n = at.len().min(WARPS);
+    let all = masks.iter().fold(0xFFFF, |all, m| all & m) == 0xFFFF;
+    let keeps = writer.keep.is_some() || writer.logic.is_some();
+    let (plan, bytes) = (&writer.plan, writer.bytes);
+    let (mut old, mut new) = (Four::new(), Four::new());
+    if !all || keeps || writer.blend.enable {
+        // SAFETY: the caller's pixels.
+        unsafe { wave::load(s.level(), bytes, places(at), &mut old) };
+    }
+    if writer.blend.enable {
+        let (mut below, mut out) = (Four::new(), Four::new());
+        // SAFETY: the words were loaded; the caller's rows.
+        unsafe {
+            wave::decode(s.level(), plan, &old, n, &mut below);
+            blend(s, writer, &below, first, n, src, src1, &mut out);
+        }
+        let out = [out.row(0), out.row(1), out.row(2), out.row(3)];
+        // SAFETY: channels that texels have were blended.
+        unsafe { wave::encode(s.level(), plan, &out, 0, n, &mut new) };
+    } else {
+        // SAFETY: the caller's rows.
+        unsafe { wave::encode(s.level(), plan, src, first, n, &mut new) };
+    }
+    let words = bytes.div_ceil(4).min(4);
+    if keeps {
+        // SAFETY: words were loaded, and made (here and below).
+        unsafe { mix(s, writer, &old, n, words, &mut new) };
+    }
+    if !all {
+        for k in 0..words {
+            for w in 0..n {
+                let (new_word, old_word) = unsafe { (new.get(s, k, w), old.get(s, k, w)) };
+                new.put(s, k, w, s.isel(s.mask(masks[w]), new_word, old_word));
+            }
+        }
+    }
+    // SAFETY: the caller's pixels.
+    unsafe { wave::store(s.level(), bytes, &new, at) };
+}
+
+/// As places that are read.
+#[inline(always)]
+fn places(at: &[*mut u8]) -> &[*const u8] {
+    // SAFETY: the two kinds of pointer lie in memory alike.
+    unsafe { std::slice::from_raw_parts(at.as_ptr().cast(), at.len()) }
+}
+
+/// Logic operation and write mask, on words.
+///
+/// # Safety
+/// The words of both are there.
+#[inline(always)]
+unsafe fn mix<S: Simd>(s: S, writer: &Writer, old: &Four, n: usize, words: usize, new: &mut Four) {
+    let logic = Logic::new(s, writer.logic);
+    let keep = writer.keep.unwrap_or([!0; 4]);
+    for i in 0..words {
+        let keep = s.isplat(keep[i]);
+        for w in 0..n {
+            // SAFETY: the caller's words.
+            let (a, d) = unsafe { (new.get(s, i, w), old.get(s, i, w)) };
+            let v = logic.of(s, a, d);
+            new.put(s, i, w, s.ior(s.iand(v, keep), s.iandn(keep, d)));
+        }
+    }
+}
+
+/// The channels that texels have, blended with what is `below`, which is read as [`wave::channel`] says: by an advanced equation, or, of
+/// portable code, by any.
+///
+/// # Safety
+/// The rows hold these warps.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)]
+unsafe fn blend<S: Simd>(
+    s: S,
+    writer: &Writer,
+    below: &Four,
+    first: usize,
+    n: usize,
+    src: &[Row; 4],
+    src1: Option<&[Row; 4]>,
+    out: &mut Four,
+) {
+    let equation = &writer.blend;
+    let advanced = is_advanced(equation.color_op) || S::VECTORS;
+    for w in 0..n {
+        let (mut a, mut b, mut d) = ([s.fsplat(0.0); 4], [s.fsplat(0.0); 4], [s.fsplat(0.0); 4]);
+        for k in 0..4 {
+            // SAFETY: the caller's rows.
+            unsafe {
+                a[k] = operand(s, writer, &src[k], first + w);
+                if let Some(src1) = src1 {
+                    b[k] = operand(s, writer, &src1[k], first + w);
+                }
+                d[k] = wave::channel(&writer.plan, below, k).float(s, w);
+            }
+        }
+        let mut blended = a;
+        if !advanced {
+            blended = Operands::new(s, writer, &a, &d, &b).blended(s, writer, 4);
+        } else {
+            let mut operands = [[[0f32; 16]; 4]; 2];
+            for k in 0..4 {
+                (operands[0][k], operands[1][k]) = (ops::f_lanes(s, a[k]), ops::f_lanes(s, d[k]));
+            }
+            let [a, d] = &operands;
+            let all = blend_advanced::blend(equation.color_op, &equation.advanced, writer.half(), a, d);
+            for k in 0..4 {
+                blended[k] = ops::f_from(s, all[k]);
+            }
+        }
+        for k in 0..4 {
+            out.put(s, k, w, s.bits(blended[k]));
+        }
+    }
+}
+
+/// A channel as an operand: clamped where the format's are (§ Blending).
+///
+/// # Safety
+/// The row holds the warp.
+#[inline(always)]
+unsafe fn operand<S: Simd>(s: S, writer: &Writer, row: &Row, w: usize) -> S::F {
+    // SAFETY: the caller's.
+    let v = unsafe { row.float(s, w) };
+    match writer.range {
+        Some([lo, hi]) => s.fmin_raw(s.fmax_raw(v, s.fsplat(lo)), s.fsplat(hi)),
+        None => v,
+    }
+}

@@ -1,0 +1,347 @@
+//! Opaque fragments that passed depth tests wait before they are shaded: of those at one pixel only the last is seen
+//! (forward pixel kill, as Arm describes it: a quad that is still in the queue when a later opaque one covers it goes). So
+//! drawing back to front shades what drawing front to back does.
+//!
+//! Blocks of fragments are logged in their order. Each pixel is the last entry's that holds it, which is found from the end
+//! ([`crate::tile::draw::show`]). A block that an entry covers wholly, and whose depths all pass by their
+//! bounds alone, is the entry's without a look at its pixels: its depths are worked out when somebody wants them.
+
+use crate::tile::counts::{self, InTile, TileCounts};
+use crate::tile::cover::MAX_SAMPLES;
+use crate::tile::item::Item;
+use crate::tile::draw::show::Shows;
+use crate::tile::task::{QUADS, Task, quads};
+use crate::tile::draw::tested::{depths, depths_down, sides};
+use crate::layout::{BLOCKS, PIXELS, SIDE};
+use crate::prim::Prim;
+use simd::Simd;
+use texel::vector;
+use wave::{Stop, Usage};
+
+/// Blocks (and whole tiles), after which what waits is shaded. One primitive adds a tile's blocks at most.
+const MANY: usize = 4096;
+/// Entries between the one that is shaded and the one whose primitive is fetched.
+pub(in crate::tile) const AHEAD: usize = 8;
+
+/// Fragments of a block, or all of blocks side by side, or of a tile's.
+#[derive(Clone, Copy)]
+pub struct Entry {
+    pub prim: u32,
+    /// The first, and how many follow.
+    pub block: u8,
+    pub more: u8,
+    pub mask: u16,
+}
+const _: () = assert!(BLOCKS - 1 == u8::MAX as usize);
+
+/// What waits.
+pub struct Log {
+    pub(in crate::tile) entries: Vec<Entry>,
+    /// Blocks in them; a tile counts as one.
+    blocks: usize,
+    /// What shows of one sample a pixel; not there while it is worked on.
+    pub(in crate::tile) shows: Option<Box<Shows>>,
+    /// Blocks whose depths are an entry's primitive's, and not in the tile yet: its number and 1, or 0.
+    depths: [u32; BLOCKS],
+    /// Of what waits: samples a pixel.
+    samples: usize,
+    /// Several samples a pixel: those of each entry, lanes of one after the other.
+    masks: Vec<u16>,
+}
+
+impl Log {
+    pub fn empty() -> Log {
+        const { assert!(BLOCKS * 16 == PIXELS) };
+        let (shows, depths) = (Some(Shows::empty()), [0; BLOCKS]);
+        Log { entries: vec![], blocks: 0, shows, depths, samples: 1, masks: vec![] }
+    }
+
+    pub fn clear(&mut self) {
+        self.forget();
+        self.depths.fill(0);
+    }
+
+    /// Of several samples a pixel: leaves each to the last entry that has it. (Of one: [`Shows`].)
+    fn keep_the_last(&mut self) {
+        match self.samples {
+            1 => self.shows.iter_mut().for_each(|s| s.begin()),
+            2 => self.keep_the_last_of::<2>(),
+            4 => self.keep_the_last_of::<4>(),
+            8 => self.keep_the_last_of::<8>(),
+            _ => self.keep_the_last_of::<16>(),
+        }
+    }
+    fn keep_the_last_of<const SAMPLES: usize>(&mut self) {
+        let mut seen = [[0u16; SAMPLES]; BLOCKS];
+        let masks = self.masks.as_chunks_mut::<SAMPLES>().0;
+        for (e, masks) in self.entries.iter().zip(masks).rev() {
+            for (mask, seen) in masks.iter_mut().zip(&mut seen[e.block as usize]) {
+                let own = *mask & !*seen;
+                *seen |= *mask;
+                *mask = own;
+            }
+        }
+    }
+
+    /// Nothing waits.
+    fn forget(&mut self) {
+        self.entries.clear();
+        self.masks.clear();
+        self.blocks = 0;
+    }
+}
+
+/// An item with entries in the log.
+pub struct Waiting<'a> {
+    item: &'a Item,
+    /// Its place among the ops.
+    op: usize,
+    /// Its first entry.
+    first: usize,
+}
+
+/// What shading an item's entries counted.
+pub struct Shown {
+    pub op: usize,
+    pub counts: TileCounts,
+    pub usage: Option<Usage>,
+}
+
+impl<'a> Task<'a> {
+    /// Draws an item of [`crate::tile::item::Plan::deferred`] up to its tests. An error may be an earlier item's: [`Self::blamed`].
+    pub fn defer(&mut self, op: usize, item: &'a Item, entries: &[u32]) -> Result<TileCounts, Stop> {
+        if item.plan.samples != self.log.samples {
+            self.show_all()?;
+            self.log.samples = item.plan.samples;
+        }
+        self.waiting.push(Waiting { item, op, first: self.log.entries.len() });
+        self.cover_and_test(item, entries, &[])?;
+        Ok(std::mem::take(&mut self.counts))
+    }
+
+    /// Fragments that passed their tests.
+    #[inline(always)]
+    pub(in crate::tile) fn wait(&mut self, prim: u32, block: usize, mask: u16) {
+        let log = &mut *self.log;
+        log.entries.push(Entry { prim, block: block as u8, more: 0, mask });
+        log.blocks += 1;
+    }
+
+    /// Fragments that passed their tests, of several samples a pixel: lanes of each.
+    #[inline(always)]
+    pub(in crate::tile) fn wait_samples(&mut self, prim: u32, block: usize, masks: &[u16]) {
+        let log = &mut *self.log;
+        log.masks.extend_from_slice(masks);
+        let mask = masks.iter().fold(0, |any, m| any | m);
+        log.entries.push(Entry { prim, block: block as u8, more: 0, mask });
+        log.blocks += 1;
+    }
+
+    /// All fragments of `n` blocks side by side, which passed their tests by the bounds of their depths.
+    #[inline(always)]
+    pub(in crate::tile) fn wait_row(&mut self, prim: u32, block: usize, n: usize) {
+        let log = &mut *self.log;
+        log.entries.push(Entry { prim, block: block as u8, more: (n - 1) as u8, mask: 0xFFFF });
+        log.blocks += n;
+    }
+
+    /// A primitive that covers the tile, whose depths `z` bounds, and all of which passes its tests.
+    #[inline(always)]
+    pub(in crate::tile) fn wait_whole<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32, z: [f32; 2]) {
+        self.counts[InTile::Passed] += PIXELS as u64;
+        let n = self.log.entries.len() as u32 + 1;
+        self.log.entries.push(Entry { prim: index, block: 0, more: u8::MAX, mask: 0xFFFF });
+        self.log.blocks += 1;
+        if !item.plan.tests.write {
+            return;
+        }
+        self.counts[InTile::EarlyUpdated] += QUADS;
+        self.log.depths.fill(n);
+        let range = item.depth_range(prim);
+        let sides = sides(s, prim, self.origin);
+        for row in 0..SIDE {
+            let bounds = self.bounds(s, item, prim, row, range, sides);
+            self.hiz.wrote_row(row, &bounds.low, &bounds.high);
+        }
+        self.hiz.wrote_tile(z);
+    }
+
+    /// The entry that waits since now has the depths of `n` blocks side by side (if it writes them).
+    #[inline(always)]
+    pub(in crate::tile) fn depths_later(&mut self, block: usize, n: usize) {
+        let number = self.log.entries.len() as u32;
+        self.log.depths[block..block + n].fill(number);
+    }
+
+    /// Whose depths those of entry `n` are.
+    #[inline(always)]
+    fn depths_of(&self, n: usize) -> Option<(&'a Item, &'a Prim, *mut f32)> {
+        let after = self.waiting.partition_point(|w| w.first <= n);
+        let item = self.waiting[after.checked_sub(1)?].item;
+        let plane = self.plane(item.plan.depth, |t| &t.depth)?;
+        let prim = &item.batch.prims[self.log.entries[n].prim as usize];
+        // SAFETY: the task's tile has the plane.
+        Some((item, prim, unsafe { plane.sample(self.tile, 0) }.cast()))
+    }
+
+    /// Puts a block's depths into the tile.
+    #[inline(always)]
+    pub(in crate::tile) fn depths_now<S: Simd>(&mut self, s: S, block: usize) {
+        let Some(n) = std::mem::take(&mut self.log.depths[block]).checked_sub(1) else { return };
+        if let Some(of) = self.depths_of(n as usize) {
+            self.put_depths(s, block, of);
+        }
+    }
+
+    #[inline(always)]
+    fn put_depths<S: Simd>(&self, s: S, block: usize, (item, prim, plane): (&Item, &Prim, *mut f32)) {
+        let down = depths_down(s, prim, self.origin, block / SIDE);
+        let z = depths(s, item, prim, item.depth_range(prim), self.origin, block, down);
+        // SAFETY: a block of the plane.
+        let here = unsafe { &mut *plane.add(block * 16).cast::<[f32; 16]>() };
+        vector::store_floats(s, here, z);
+    }
+
+    #[inline(always)]
+    fn all_depths_now_body<S: Simd>(&mut self, s: S) {
+        for row in 0..SIDE {
+            // Blocks side by side are often one entry's.
+            let (mut entry, mut of) = (0, None);
+            let (mut down, mut range) = (s.fsplat(0.0), [0.0; 2]);
+            for block in row * SIDE..(row + 1) * SIDE {
+                let n = std::mem::take(&mut self.log.depths[block]);
+                if n == 0 {
+                    continue;
+                }
+                if n != entry {
+                    (entry, of) = (n, self.depths_of(n as usize - 1));
+                    if let Some((item, prim, _)) = of {
+                        (down, range) = (depths_down(s, prim, self.origin, row), item.depth_range(prim));
+                    }
+                }
+                if let Some((item, prim, plane)) = of {
+                    let z = depths(s, item, prim, range, self.origin, block, down);
+                    // SAFETY: a block of the plane.
+                    let here = unsafe { &mut *plane.add(block * 16).cast::<[f32; 16]>() };
+                    vector::store_floats(s, here, z);
+                }
+            }
+        }
+    }
+
+    /// Shades what waits if there is much of it, in the middle of the item that was begun last.
+    pub(in crate::tile) fn wait_no_longer(&mut self) -> Result<(), Stop> {
+        if self.log.blocks < MANY {
+            return Ok(());
+        }
+        let under_way = std::mem::take(&mut self.counts);
+        let last = self.waiting.last().map(|w| (w.item, w.op));
+        self.show_all()?;
+        self.waiting.extend(last.map(|(item, op)| Waiting { item, op, first: 0 }));
+        self.counts = under_way;
+        Ok(())
+    }
+
+    /// Shades all that waits. What that counted goes to [`Self::shown`].
+    pub fn show_all(&mut self) -> Result<(), Stop> {
+        if self.waiting.is_empty() {
+            return Ok(());
+        }
+        if self.depth_ends {
+            self.log.depths.fill(0);
+        } else {
+            all_depths_now(self.level, self);
+        }
+        self.log.keep_the_last();
+        let waiting = std::mem::take(&mut self.waiting);
+        // Who is drawn last hides those before.
+        for (i, w) in waiting.iter().enumerate().rev() {
+            let end = waiting.get(i + 1).map_or(self.log.entries.len(), |next| next.first);
+            self.packer.clear();
+            let r = show(self.level, self, w.item, w.first, end);
+            let r = r.and_then(|()| self.shade(w.item));
+            let usage = w.item.take_usage(self.worker);
+            self.shown.push(Shown { op: w.op, counts: std::mem::take(&mut self.counts), usage });
+            if r.is_err() {
+                self.blamed = Some(w.op);
+                return r;
+            }
+        }
+        self.log.forget();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn show_body(&mut self, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
+        if item.plan.samples == 1 {
+            return self.show_single(item, first, end);
+        }
+        let mut asked = u32::MAX;
+        for n in first..end {
+            // A primitive's entries lie one after the other.
+            if let Some(ahead) = self.log.entries[..end].get(n + AHEAD).filter(|e| e.prim != asked) {
+                asked = ahead.prim;
+                item.soon(item.batch.prims[asked as usize].planes);
+            }
+            let e = self.log.entries[n];
+            if item.plan.samples == 4 {
+                self.show_four(item, n, e)?;
+            } else {
+                self.show_samples(item, n, e)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Has what is left of entry `n` shaded, of several samples a pixel.
+    #[inline(always)]
+    fn show_samples(&mut self, item: &Item, n: usize, e: Entry) -> Result<(), Stop> {
+        let samples = item.plan.samples.min(MAX_SAMPLES);
+        let mut masks = [0; MAX_SAMPLES];
+        masks[..samples].copy_from_slice(&self.log.masks[n * samples..][..samples]);
+        let masks = &masks[..samples];
+        let any = masks.iter().fold(0, |any, m| any | m);
+        self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(any);
+        let (block, q) = (e.block as usize, quads(any));
+        if q != 0 && !self.packer.add(item.plan.warps, e.prim, block, q, masks, None, None) {
+            self.shade(item)?;
+            self.packer.add(item.plan.warps, e.prim, block, q, masks, None, None);
+        }
+        Ok(())
+    }
+
+    /// As [`Self::show_samples`], of four.
+    #[inline(always)]
+    fn show_four(&mut self, item: &Item, n: usize, e: Entry) -> Result<(), Stop> {
+        let masks = self.log.masks[4 * n..].first_chunk::<4>().map_or([0; 4], |m| m.map(|m| m as u64));
+        let any = (masks[0] | masks[1] | masks[2] | masks[3]) as u16;
+        if item.plan.observed {
+            self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(any);
+        }
+        let masks = masks[0] | masks[1] << 16 | masks[2] << 32 | masks[3] << 48;
+        let (block, q) = (e.block as usize, quads(any));
+        if q != 0 && !self.packer.add_four(item.plan.warps, e.prim, block, q, masks) {
+            self.shade(item)?;
+            self.packer.add_four(item.plan.warps, e.prim, block, q, masks);
+        }
+        Ok(())
+    }
+}
+
+#[inline(always)]
+fn all_depths_now_body<S: Simd>(s: S, task: &mut Task) {
+    task.all_depths_now_body(s);
+}
+simd::by_level! {
+    #[inline(never)]
+    fn all_depths_now = all_depths_now_body, (task: &mut Task)
+}
+
+#[inline(always)]
+fn show_body<S: Simd>(_: S, task: &mut Task, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
+    task.show_body(item, first, end)
+}
+simd::by_level! {
+    #[inline(never)]
+    fn show = show_body, (task: &mut Task, item: &Item, first: usize, end: usize) -> Result<(), Stop>
+}

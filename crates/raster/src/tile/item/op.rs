@@ -1,0 +1,67 @@
+//! What tiles are drawn with.
+
+use crate::tile::memory::clear::Clear;
+use crate::tile::item::Item;
+use crate::tile::item::lists::Lists;
+use crate::geometry::Batch;
+use std::mem::replace;
+use std::sync::Arc;
+
+/// Something a subpass does, in order.
+pub enum Op {
+    Draw(Item),
+    Clear(Clear),
+}
+
+/// Ops that are kept room for from pass to pass.
+const KEPT: usize = 1 << 18;
+
+/// What a pass has gathered for its tiles.
+#[derive(Default)]
+pub struct Gathered {
+    /// (subpass, cell of [`crate::statistics::Epochs`], what).
+    pub ops: Vec<(usize, usize, Op)>,
+    /// By op: which of the draws that a capture tells apart it is of.
+    pub told: Vec<Option<usize>>,
+    pub lists: Lists,
+    /// Primitives of draws that have none of their own: each adds to it. Not there while one does.
+    pub open: Option<Box<Batch>>,
+    /// The first op whose primitives these may be.
+    opened: usize,
+}
+
+impl Gathered {
+    /// What comes next has other primitives than the open ones: those are given to their draws, if any has some.
+    pub fn close(&mut self, open: &mut Box<Batch>) -> Option<Arc<Batch>> {
+        let mut batch: Option<Arc<Batch>> = None;
+        for (.., op) in &mut self.ops[self.opened..] {
+            if let Op::Draw(item) = op {
+                item.batch = batch.get_or_insert_with(|| replace(open, Batch::recycled()).into()).clone();
+            }
+        }
+        self.opened = self.ops.len();
+        batch
+    }
+
+    /// Adds an op whose primitives are not the open ones.
+    pub fn push_closed(&mut self, (subpass, cell): (usize, usize), op: Op, told: Option<usize>) {
+        debug_assert_eq!(self.opened, self.ops.len());
+        self.push((subpass, cell), op, told);
+        self.opened = self.ops.len();
+    }
+
+    pub fn push(&mut self, (subpass, cell): (usize, usize), op: Op, told: Option<usize>) {
+        self.ops.push((subpass, cell, op));
+        self.told.push(told);
+    }
+
+    /// Empty again; the memory is kept.
+    pub fn clear(&mut self) {
+        self.ops.clear();
+        self.ops.shrink_to(KEPT);
+        self.told.clear();
+        self.told.shrink_to(KEPT);
+        self.lists.clear();
+        self.opened = 0;
+    }
+}
