@@ -4,13 +4,14 @@ use super::{PassRun, Until};
 use crate::layout::TILE;
 use crate::prim::prefetch;
 use crate::state::Rect;
-use crate::tile::counts::{self, DrawCounts};
-use crate::tile::hiz::Hiz;
-use crate::tile::host::TileHost;
-use crate::tile::op::Op;
+use crate::tile::item::events::{self, DrawCounts};
+use crate::tile::item::hidden;
+use crate::tile::item::op::Op;
+use crate::tile::memory::resolve;
+use crate::tile::memory::traffic::{Traffic, Way};
+use crate::tile::shade::host::TileHost;
 use crate::tile::task::Task;
-use crate::tile::transfer::{Traffic, Way};
-use crate::tile::{hidden, resolve};
+use crate::tile::test::hiz::Hiz;
 use counters::{Counts, Event, Load, Phase, Unit};
 use machine::count;
 use machine::host::DeviceHost;
@@ -113,7 +114,7 @@ impl PassRun {
                         if item.plan.deferred {
                             let r = task.defer(n, item, entries);
                             let counts = r.map_err(|s| blame(ops, task.blamed.unwrap_or(n), s))?;
-                            task.load += &counts::load(&counts, item, None);
+                            task.load += &events::load(&counts, item, None);
                             draws[own].add_tile(&counts, None);
                             continue;
                         }
@@ -128,7 +129,7 @@ impl PassRun {
                             let counts =
                                 unsafe { c.run(targets, sub, tile, layer, origin, sub.view_mask == 0) };
                             if targets.observed && counts != Default::default() {
-                                task.load += &counts::load_of_clear(&counts, c);
+                                task.load += &events::load_of_clear(&counts, c);
                                 draws[place(ops, n, apart)].add_tile(&counts, None);
                             }
                             task.hiz.forget(None);
@@ -218,7 +219,7 @@ fn show(
     let r = task.show_all();
     for s in task.shown.drain(..) {
         if let Some((.., Op::Draw(item))) = ops.get(s.op) {
-            task.load += &counts::load(&s.counts, item, s.usage.as_ref());
+            task.load += &events::load(&s.counts, item, s.usage.as_ref());
         }
         draws[place(ops, s.op, apart)].add_more(&s.counts, s.usage.as_ref());
     }

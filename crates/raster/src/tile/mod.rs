@@ -4,58 +4,22 @@
 // Lanes and samples number several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-mod alike;
 pub mod blend;
-mod blend8;
-mod blend_advanced;
-mod blend_equation;
-mod blend_shader;
-mod blend_wave;
-mod blocks;
-mod by_alpha;
-pub mod clear;
-mod compressed;
-pub mod counts;
+mod counts;
 pub mod cover;
-pub mod deferred;
-pub mod depth;
-mod direct;
-pub mod expand;
-pub mod fill;
-mod four;
-pub mod full;
-mod group;
-pub mod hidden;
-pub mod hiz;
-pub mod host;
-mod inputs;
+mod draw;
 pub mod item;
-pub mod late;
-pub mod lists;
-pub mod op;
-pub mod packer;
-pub mod parts;
-mod quads;
-pub mod resolve;
-mod seats;
-mod shade;
-mod shapes;
-mod show;
-mod simple;
-mod small;
-mod small_tested;
-mod stencil;
-mod stretch;
-mod strip;
-pub mod target;
+pub mod memory;
+mod pack;
+pub mod shade;
 pub mod task;
-mod tested;
-pub mod transfer;
+pub mod test;
 
 use crate::geometry::Batch;
 use cover::{Cover, Covered};
-use op::Gathered;
-use packer::Packer;
+use item::op::Gathered;
+use pack::log::Log;
+use pack::packer::Packer;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use wave::memory::Aligned;
@@ -66,8 +30,8 @@ pub struct Scratch {
     pub tile: Aligned,
     pub cover: Box<Cover>,
     pub covered: Box<Covered>,
-    pub log: deferred::Log,
-    /// For [`target::Targets::unseen`].
+    pub log: Log,
+    /// For [`memory::target::Targets::unseen`].
     pub unseen: Vec<u64>,
 }
 
@@ -87,7 +51,7 @@ impl Scratches {
             tile: Aligned::new(),
             cover: Box::new(Cover::empty()),
             covered: Covered::new(),
-            log: deferred::Log::empty(),
+            log: Log::empty(),
             unseen: Vec::new(),
         })
     }

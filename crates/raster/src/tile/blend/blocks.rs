@@ -1,9 +1,8 @@
 //! Writing of warps that are blocks of the tile: stretches of one wave's.
 
-use crate::tile::blend::{BlendPath, Writer};
+use crate::layout::WARPS;
 use crate::tile::blend::wave::write_warps;
-use crate::tile::blend::by_alpha;
-use crate::tile::pack::packer;
+use crate::tile::blend::{BlendPath, Writer, by_alpha};
 use simd::Simd;
 use texel::row::Row;
 
@@ -76,7 +75,7 @@ unsafe fn others_body<S: Simd>(
     masks: &[u16],
 ) {
     if writer.kind == BlendPath::Generic {
-        let mut at = [base; packer::WARPS];
+        let mut at = [base; WARPS];
         for (at, b) in at.iter_mut().zip(blocks) {
             *at = base.wrapping_add(*b as usize * 16 * writer.bytes);
         }

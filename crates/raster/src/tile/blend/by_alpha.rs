@@ -1,7 +1,7 @@
 //! Blending into four unorm bytes by addition, with factors linear in the source's alpha: the usual ones. The bits are
 //! those of `blend`'s general way for such factors, which the tests compare.
 
-use crate::tile::blend::fixed;
+use super::fixed;
 use crate::state::BlendAttachment;
 use ash::vk::BlendFactor as F;
 use simd::Simd;
@@ -62,15 +62,15 @@ fn of_alpha<S: Simd>(s: S, k: &ByAlpha, alpha: S::F) -> OfAlpha<S> {
     let source = linear(s, k.color[0], alpha);
     let own = if k.alpha[0] == k.color[0] { source } else { linear(s, k.alpha[0], alpha) };
     let d = linear(s, k.color[1], alpha);
-    let color = blend8::fixed(s, d, blend8::FACTOR, false);
+    let color = fixed::fixed(s, d, fixed::FACTOR, false);
     let both = s.ior(color, s.ishl(color, s.isplat(16)));
     let last = if k.alpha[1] == k.color[1] {
         both
     } else {
         let e = linear(s, k.alpha[1], alpha);
-        blend8::pair(s, color, blend8::fixed(s, e, blend8::FACTOR, true))
+        fixed::pair(s, color, fixed::fixed(s, e, fixed::FACTOR, true))
     };
-    let term = blend8::fixed(s, s.fmul(alpha, own), blend8::TERM, true);
+    let term = fixed::fixed(s, s.fmul(alpha, own), fixed::TERM, true);
     OfAlpha { source, term, factor: [both, last] }
 }
 
@@ -93,7 +93,7 @@ unsafe fn unit<S: Simd>(s: S, row: &Row, w: usize) -> S::F {
 unsafe fn color<S: Simd>(s: S, row: &Row, w: usize, of: &OfAlpha<S>, high: bool) -> S::I {
     // SAFETY: as the caller says.
     let v = unsafe { unit(s, row, w) };
-    blend8::fixed(s, s.fmul(v, of.source), blend8::TERM, high)
+    fixed::fixed(s, s.fmul(v, of.source), fixed::TERM, high)
 }
 
 /// Blends the warps `first..first + blocks.len()` of a wave into their blocks of sixteen pixels each at `base`; `swap`: blue comes
@@ -140,18 +140,18 @@ unsafe fn body<S: Simd, const SAME: bool>(
     // SAFETY: the rows hold these warps (here and below).
     let mut of = of_alpha(s, k, unsafe { unit(s, &src[3], first) });
     let same = SAME && src[2].same();
-    let mut last = blend8::pair(s, unsafe { color(s, &src[2], first, &of, false) }, of.term);
+    let mut last = fixed::pair(s, unsafe { color(s, &src[2], first, &of, false) }, of.term);
     for (i, b) in blocks.iter().enumerate() {
         let w = first + i;
         if !SAME {
             of = of_alpha(s, k, unsafe { unit(s, &src[3], w) });
         }
         let colors =
-            unsafe { blend8::pair(s, color(s, &src[0], w, &of, false), color(s, &src[1], w, &of, true)) };
+            unsafe { fixed::pair(s, color(s, &src[0], w, &of, false), color(s, &src[1], w, &of, true)) };
         if !same {
-            last = blend8::pair(s, unsafe { color(s, &src[2], w, &of, false) }, of.term);
+            last = fixed::pair(s, unsafe { color(s, &src[2], w, &of, false) }, of.term);
         }
         // SAFETY: the tile has the block.
-        unsafe { blend8::blend(s, base.add(*b as usize * 64), [colors, last], of.factor, masks[i]) };
+        unsafe { fixed::blend(s, base.add(*b as usize * 64), [colors, last], of.factor, masks[i]) };
     }
 }

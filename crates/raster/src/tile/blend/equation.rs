@@ -3,8 +3,8 @@
 // Loops over channels index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use crate::tile::blend::Writer;
 use crate::state::BlendAttachment;
+use crate::tile::blend::Writer;
 use ash::vk::{BlendFactor as F, BlendOp, LogicOp};
 use simd::{Level, Simd};
 use texel::format::pixels::Pixels;
@@ -261,7 +261,13 @@ pub(in crate::tile) struct Operands<S: Simd>([[S::F; 4]; ROWS]);
 impl<S: Simd> Operands<S> {
     /// Source `a`, destination `d`, second source `b`.
     #[inline(always)]
-    pub(in crate::tile) fn new(s: S, writer: &Writer, a: &[S::F; 4], d: &[S::F; 4], b: &[S::F; 4]) -> Operands<S> {
+    pub(in crate::tile) fn new(
+        s: S,
+        writer: &Writer,
+        a: &[S::F; 4],
+        d: &[S::F; 4],
+        b: &[S::F; 4],
+    ) -> Operands<S> {
         let one = s.fsplat(1.0);
         let mut rows = [[one; 4]; ROWS];
         (rows[0], rows[1], rows[2]) = (*a, *d, *b);

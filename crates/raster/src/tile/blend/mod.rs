@@ -1,21 +1,28 @@
 //! Blending, logic operations and writes of pixels into a tile (§ The Framebuffer): how an attachment is written, and the ways of four unorm
 //! bytes. `blend_wave` has that of any format.
 
-use crate::tile::blend::advanced::is_advanced;
-use crate::tile::blend::equation::{Factors, Operands};
-use crate::tile::blend::shader;
-use crate::tile::blend::wave::write_warps;
-use crate::tile::blend::fixed;
-use crate::tile::blend::blocks::write_blocks;
-use crate::tile::blend::by_alpha::ByAlpha;
+pub mod advanced;
+pub mod blocks;
+pub mod by_alpha;
+pub mod equation;
+pub mod fixed;
+pub mod shader;
+pub mod wave;
+pub mod whole;
+
 use crate::state::{Advanced, Blend, BlendAttachment};
+use advanced::is_advanced;
 use ash::vk;
+use blocks::write_blocks;
+use by_alpha::ByAlpha;
+use equation::{Factors, Operands};
 use simd::Simd;
 use texel::format::pixels::{Codes, PixelKind};
 use texel::format::wave::Plan;
 use texel::format::{Component, FormatInfo, NumClass};
 use texel::row::Row;
 use texel::vector;
+use wave::write_warps;
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Colors = [[u32; 16]; 4];
@@ -123,7 +130,7 @@ impl Writer {
         }
         let opaque = !b.enable && logic.is_none() && keep.is_none();
         Writer {
-            by_shader: blend_shader::needed(format, &b, logic.is_some(), opaque),
+            by_shader: shader::needed(format, &b, logic.is_some(), opaque),
             format,
             bytes: format.block_bytes as usize,
             kind,
@@ -332,13 +339,13 @@ impl Writer {
             let t = of.times(s, self, false, c, a[c]);
             let k = of.times(s, self, true, c, s.fsplat(1.0));
             let at = if swap && c < 3 { 2 - c } else { c };
-            term[at] = blend8::fixed(s, t, blend8::TERM, c % 2 != 0);
-            factor[at] = blend8::fixed(s, k, blend8::FACTOR, c % 2 != 0);
+            term[at] = fixed::fixed(s, t, fixed::TERM, c % 2 != 0);
+            factor[at] = fixed::fixed(s, k, fixed::FACTOR, c % 2 != 0);
         }
-        let term = [blend8::pair(s, term[0], term[1]), blend8::pair(s, term[2], term[3])];
-        let factor = [blend8::pair(s, factor[0], factor[1]), blend8::pair(s, factor[2], factor[3])];
+        let term = [fixed::pair(s, term[0], term[1]), fixed::pair(s, term[2], term[3])];
+        let factor = [fixed::pair(s, factor[0], factor[1]), fixed::pair(s, factor[2], factor[3])];
         // SAFETY: the caller's sixteen pixels.
-        unsafe { blend8::blend(s, px, term, factor, mask) };
+        unsafe { fixed::blend(s, px, term, factor, mask) };
     }
 }
 
@@ -398,5 +405,4 @@ fn unit<S: Simd>(s: S, v: S::F) -> S::F {
 #[cfg(test)]
 pub(crate) use tests::the_general_way_is_the_formula;
 #[cfg(test)]
-#[path = "blend_tests.rs"]
 mod tests;

@@ -3,24 +3,14 @@
 //! has it in the fragment shader itself.
 
 use crate::state::BlendAttachment;
+use crate::tile::memory::plane::has_format;
 use ash::vk;
-use texel::format::{FormatInfo, NumClass};
+use texel::format::FormatInfo;
 
 /// Warp-instructions of FMA and CVT that a blend shader has for a quad, a quarter of a warp's: four channels are multiplied and added
 /// (two each), and unpacked and packed (one each).
 pub const FMA: u64 = 2;
 pub const CVT: u64 = 2;
-
-/// Fixed-function blending has the format: up to eight bits a channel, and ten with two of alpha.
-fn has_format(f: &FormatInfo) -> bool {
-    let least = |bits| f.components().iter().all(|c| c.bits <= bits);
-    matches!(f.class, NumClass::Unorm | NumClass::Srgb) && (least(8) || (least(10) && f.block_bytes == 4))
-}
-
-/// Bits that a Mali's tile buffer has for a sample: 32 of what has fixed-function blending, else a power of two.
-pub fn bits(f: &FormatInfo) -> u64 {
-    if has_format(f) { 32 } else { 8 * (f.block_bytes as u64).next_power_of_two() }
-}
 
 /// Fixed-function blending has the equation: a sum or difference, factors that are the same up to being taken from one, or 0 or 1.
 fn has_equation(op: vk::BlendOp, src: vk::BlendFactor, dst: vk::BlendFactor) -> bool {

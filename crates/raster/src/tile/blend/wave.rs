@@ -4,10 +4,9 @@
 // Loops over warps index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use crate::tile::blend::Writer;
-use crate::tile::blend::advanced;
-use crate::tile::blend::advanced::is_advanced;
-use crate::tile::blend::equation::{self, Logic, Operands};
+use super::Writer;
+use super::advanced::{self, is_advanced};
+use super::equation::{self, Logic, Operands};
 use simd::{Simd, ops};
 use texel::format::wave::{self, Four, WARPS};
 use texel::row::Row;
@@ -35,7 +34,7 @@ unsafe fn body<S: Simd>(
     src1: Option<&[Row; 4]>,
     masks: &[u16],
 ) {
-    let run = writer.equation.and_then(|k| texel::with_pixels!(k, P => blend_equation::of::<P>(s.level())));
+    let run = writer.equation.and_then(|k| texel::with_pixels!(k, P => equation::of::<P>(s.level())));
     if let Some(run) = run {
         // SAFETY: the caller's; of this level, and of the writer's kind.
         return unsafe { run(writer, at, first, src, src1, masks) };
@@ -143,8 +142,8 @@ unsafe fn blend<S: Simd>(
     src1: Option<&[Row; 4]>,
     out: &mut Four,
 ) {
-    let equation = &writer.blend;
-    let advanced = is_advanced(equation.color_op) || S::VECTORS;
+    let of = &writer.blend;
+    let by_lanes = is_advanced(of.color_op) || S::VECTORS;
     for w in 0..n {
         let (mut a, mut b, mut d) = ([s.fsplat(0.0); 4], [s.fsplat(0.0); 4], [s.fsplat(0.0); 4]);
         for k in 0..4 {
@@ -158,7 +157,7 @@ unsafe fn blend<S: Simd>(
             }
         }
         let mut blended = a;
-        if !advanced {
+        if !by_lanes {
             blended = Operands::new(s, writer, &a, &d, &b).blended(s, writer, 4);
         } else {
             let mut operands = [[[0f32; 16]; 4]; 2];
@@ -166,7 +165,7 @@ unsafe fn blend<S: Simd>(
                 (operands[0][k], operands[1][k]) = (ops::f_lanes(s, a[k]), ops::f_lanes(s, d[k]));
             }
             let [a, d] = &operands;
-            let all = blend_advanced::blend(equation.color_op, &equation.advanced, writer.half(), a, d);
+            let all = advanced::blend(of.color_op, &of.advanced, writer.half(), a, d);
             for k in 0..4 {
                 blended[k] = ops::f_from(s, all[k]);
             }

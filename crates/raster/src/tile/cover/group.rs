@@ -5,9 +5,7 @@
 // Loops over lanes and edges index several arrays alike.
 #![allow(clippy::needless_range_loop)]
 
-use crate::tile::counts::{self, TileCounts};
-use crate::tile::item::Item;
-use crate::tile::cover::small::{COLUMNS, ROWS, fixed, not_top_left};
+use super::small::{COLUMNS, ROWS, fixed, not_top_left};
 use crate::geometry::bin;
 use crate::layout::{LANES, SIDE, TILE};
 use crate::prim::{FORM, Prim, TRIANGLE, word};
@@ -96,18 +94,9 @@ impl Group {
         masks
     }
 
-    /// Takes the primitives of `entries`, sixteen of them (the first `n` count).
+    /// Takes the primitives of `all` that `entries` name, sixteen of them (the first `n` count).
     #[inline(always)]
-    pub fn cover<S: Simd>(
-        &mut self,
-        s: S,
-        item: &Item,
-        entries: &[u32; GROUP],
-        n: usize,
-        origin: [i32; 2],
-        counts: &mut TileCounts,
-    ) {
-        let all = &item.batch.prims[..];
+    pub fn cover<S: Simd>(&mut self, s: S, all: &[Prim], entries: &[u32; GROUP], n: usize, origin: [i32; 2]) {
         let mut at = [std::ptr::null::<Prim>(); GROUP];
         for i in 0..GROUP {
             self.prims[i] = bin::index(entries[i]);
@@ -115,12 +104,6 @@ impl Group {
         }
         // SAFETY: primitives', all of them (here and below).
         let [low, high, kind, planes] = unsafe { words(s, &at, word::BOUNDS) };
-        if item.plan.observed {
-            for (prim, &entry) in at.iter().zip(entries).take(n) {
-                // SAFETY: as above.
-                counts::entered(counts, item, unsafe { &**prim }, entry, origin);
-            }
-        }
         let (zero, ones, side) = (s.isplat(0), s.isplat(0xFFFF), s.isplat(TILE as u32));
         vector::store(s, &mut self.planes, planes);
 

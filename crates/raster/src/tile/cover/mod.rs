@@ -1,10 +1,12 @@
 //! Coverage: which pixels and samples of a tile's blocks lie inside a primitive (§ Polygon Rasterization).
 
-use crate::tile::cover::small::{COLUMNS as LANES_OF, ROWS};
-use crate::tile::task::Blocks;
-use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE, TILE};
+pub mod group;
+pub mod small;
+
+use crate::layout::{BLOCKS, Blocks, LANE_X, LANE_Y, SIDE, TILE};
 use crate::prim::{Edge, Prim};
 use crate::state::Rect;
+use crate::tile::cover::small::{COLUMNS as LANES_OF, ROWS};
 use simd::Simd;
 use texel::vector;
 
@@ -27,7 +29,8 @@ struct Line {
 /// First pixels of a row's blocks.
 #[repr(C, align(64))]
 pub(in crate::tile) struct Columns(pub [u32; SIDE]);
-pub(in crate::tile) static COLUMNS: Columns = Columns([0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60]);
+pub(in crate::tile) static COLUMNS: Columns =
+    Columns([0, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60]);
 
 /// A primitive's edges within one tile.
 pub struct Cover {

@@ -1,9 +1,9 @@
 //! Coverage of small polygons: each edge at every block of their bounds, straight, with nothing set up beforehand.
 
-use crate::tile::cover::{Covered, MAX_SAMPLES};
 use crate::layout::{LANES, TILE, lane_x, lane_y, window};
 use crate::prim::{Edge, Prim};
 use crate::state::Rect;
+use crate::tile::cover::{Covered, MAX_SAMPLES};
 use simd::{Simd, ops};
 use std::mem::MaybeUninit;
 use texel::vector;

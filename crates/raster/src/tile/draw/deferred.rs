@@ -6,106 +6,20 @@
 //! ([`crate::tile::draw::show`]). A block that an entry covers wholly, and whose depths all pass by their
 //! bounds alone, is the entry's without a look at its pixels: its depths are worked out when somebody wants them.
 
+use super::tested::{depths, depths_down, sides};
+use crate::layout::{PIXELS, QUADS, SIDE, quads};
+use crate::prim::Prim;
 use crate::tile::counts::{self, InTile, TileCounts};
 use crate::tile::cover::MAX_SAMPLES;
 use crate::tile::item::Item;
-use crate::tile::draw::show::Shows;
-use crate::tile::task::{QUADS, Task, quads};
-use crate::tile::draw::tested::{depths, depths_down, sides};
-use crate::layout::{BLOCKS, PIXELS, SIDE};
-use crate::prim::Prim;
+use crate::tile::pack::log::{AHEAD, Entry};
+use crate::tile::task::{Shown, Task, Waiting};
 use simd::Simd;
 use texel::vector;
-use wave::{Stop, Usage};
+use wave::Stop;
 
 /// Blocks (and whole tiles), after which what waits is shaded. One primitive adds a tile's blocks at most.
 const MANY: usize = 4096;
-/// Entries between the one that is shaded and the one whose primitive is fetched.
-pub(in crate::tile) const AHEAD: usize = 8;
-
-/// Fragments of a block, or all of blocks side by side, or of a tile's.
-#[derive(Clone, Copy)]
-pub struct Entry {
-    pub prim: u32,
-    /// The first, and how many follow.
-    pub block: u8,
-    pub more: u8,
-    pub mask: u16,
-}
-const _: () = assert!(BLOCKS - 1 == u8::MAX as usize);
-
-/// What waits.
-pub struct Log {
-    pub(in crate::tile) entries: Vec<Entry>,
-    /// Blocks in them; a tile counts as one.
-    blocks: usize,
-    /// What shows of one sample a pixel; not there while it is worked on.
-    pub(in crate::tile) shows: Option<Box<Shows>>,
-    /// Blocks whose depths are an entry's primitive's, and not in the tile yet: its number and 1, or 0.
-    depths: [u32; BLOCKS],
-    /// Of what waits: samples a pixel.
-    samples: usize,
-    /// Several samples a pixel: those of each entry, lanes of one after the other.
-    masks: Vec<u16>,
-}
-
-impl Log {
-    pub fn empty() -> Log {
-        const { assert!(BLOCKS * 16 == PIXELS) };
-        let (shows, depths) = (Some(Shows::empty()), [0; BLOCKS]);
-        Log { entries: vec![], blocks: 0, shows, depths, samples: 1, masks: vec![] }
-    }
-
-    pub fn clear(&mut self) {
-        self.forget();
-        self.depths.fill(0);
-    }
-
-    /// Of several samples a pixel: leaves each to the last entry that has it. (Of one: [`Shows`].)
-    fn keep_the_last(&mut self) {
-        match self.samples {
-            1 => self.shows.iter_mut().for_each(|s| s.begin()),
-            2 => self.keep_the_last_of::<2>(),
-            4 => self.keep_the_last_of::<4>(),
-            8 => self.keep_the_last_of::<8>(),
-            _ => self.keep_the_last_of::<16>(),
-        }
-    }
-    fn keep_the_last_of<const SAMPLES: usize>(&mut self) {
-        let mut seen = [[0u16; SAMPLES]; BLOCKS];
-        let masks = self.masks.as_chunks_mut::<SAMPLES>().0;
-        for (e, masks) in self.entries.iter().zip(masks).rev() {
-            for (mask, seen) in masks.iter_mut().zip(&mut seen[e.block as usize]) {
-                let own = *mask & !*seen;
-                *seen |= *mask;
-                *mask = own;
-            }
-        }
-    }
-
-    /// Nothing waits.
-    fn forget(&mut self) {
-        self.entries.clear();
-        self.masks.clear();
-        self.blocks = 0;
-    }
-}
-
-/// An item with entries in the log.
-pub struct Waiting<'a> {
-    item: &'a Item,
-    /// Its place among the ops.
-    op: usize,
-    /// Its first entry.
-    first: usize,
-}
-
-/// What shading an item's entries counted.
-pub struct Shown {
-    pub op: usize,
-    pub counts: TileCounts,
-    pub usage: Option<Usage>,
-}
 
 impl<'a> Task<'a> {
     /// Draws an item of [`crate::tile::item::Plan::deferred`] up to its tests. An error may be an earlier item's: [`Self::blamed`].
@@ -147,7 +61,14 @@ impl<'a> Task<'a> {
 
     /// A primitive that covers the tile, whose depths `z` bounds, and all of which passes its tests.
     #[inline(always)]
-    pub(in crate::tile) fn wait_whole<S: Simd>(&mut self, s: S, item: &Item, prim: &Prim, index: u32, z: [f32; 2]) {
+    pub(in crate::tile) fn wait_whole<S: Simd>(
+        &mut self,
+        s: S,
+        item: &Item,
+        prim: &Prim,
+        index: u32,
+        z: [f32; 2],
+    ) {
         self.counts[InTile::Passed] += PIXELS as u64;
         let n = self.log.entries.len() as u32 + 1;
         self.log.entries.push(Entry { prim: index, block: 0, more: u8::MAX, mask: 0xFFFF });
@@ -155,7 +76,7 @@ impl<'a> Task<'a> {
         if !item.plan.tests.write {
             return;
         }
-        self.counts[InTile::EarlyUpdated] += QUADS;
+        self.counts[InTile::EarlyUpdated] += QUADS as u64;
         self.log.depths.fill(n);
         let range = item.depth_range(prim);
         let sides = sides(s, prim, self.origin);

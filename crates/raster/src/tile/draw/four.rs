@@ -1,18 +1,16 @@
 //! Blocks of polygons with four samples a pixel that depth alone tests before shading, as most multisampled draws have them: all four
 //! samples of a block together. The same operations as [`Task::block`] has, in the same order.
 
-use crate::tile::counts::{self, Tested};
-use crate::tile::cover::MAX_MASKS;
-use crate::tile::item::Item;
-use crate::tile::draw::small_tested::{Samples, folded};
-use crate::tile::task::Task;
 use crate::layout::SIDE;
 use crate::prim::Prim;
+use crate::tile::counts::{self, Tested};
+use crate::tile::cover::MAX_MASKS;
+use crate::tile::draw::small_tested::{Samples, folded};
+use crate::tile::item::Item;
+use crate::tile::item::plan::FOUR;
+use crate::tile::task::Task;
 use simd::Simd;
 use wave::Stop;
-
-/// Samples a pixel.
-pub const FOUR: usize = 4;
 
 impl Task<'_> {
     /// Tests the covered blocks (`covered`) of a polygon of an item of [`crate::tile::item::Plan::four`].

@@ -1,10 +1,11 @@
 //! Primitives that are not covered as polygons are: smooth lines, conservative ones, lists of pixels.
 
-use crate::tile::cover::{self, MAX_SAMPLES};
-use crate::tile::item::Item;
-use crate::tile::task::{Task, block};
+use super::block::block;
 use crate::layout::{TILE, pixel, sample_locations};
 use crate::prim::Prim;
+use crate::tile::cover::{self, MAX_SAMPLES};
+use crate::tile::item::Item;
+use crate::tile::task::Task;
 use wave::Stop;
 
 impl Task<'_> {

@@ -1,13 +1,14 @@
 //! Small polygons of draws with one sample and nothing to test before shading: coverage, counts and packing of all of a polygon's
 //! blocks together, and of a whole group's ([`crate::tile::cover::group`]).
 
+use crate::geometry::bin::index;
+use crate::layout::{BLOCKS, SIDE, quads};
+use crate::prim::{Prim, prefetch};
 use crate::tile::counts;
 use crate::tile::cover::group::{GROUP, Group};
-use crate::tile::item::Item;
 use crate::tile::cover::small::{self, Small};
-use crate::tile::task::{Task, quads};
-use crate::layout::{BLOCKS, SIDE};
-use crate::prim::{Prim, prefetch};
+use crate::tile::item::{Item, events};
+use crate::tile::task::Task;
 use simd::Simd;
 use std::mem::MaybeUninit;
 use texel::vector;
@@ -152,7 +153,14 @@ impl Task<'_> {
         for k in 0..GROUP {
             own[k] = entries[place((n + k).min(entries.len() - 1))];
         }
-        group.cover(s, item, &own, (entries.len() - n).min(GROUP), self.origin, &mut self.counts);
+        let n = (entries.len() - n).min(GROUP);
+        group.cover(s, &item.batch.prims, &own, n, self.origin);
+        if item.plan.observed {
+            for &entry in &own[..n] {
+                let prim = &item.batch.prims[index(entry) as usize];
+                events::entered(&mut self.counts, item, prim, entry, self.origin);
+            }
+        }
     }
 
     /// Lanes of four blocks, from `first` on, that nobody has yet, if it is asked who has them; those have been taken then.

@@ -5,15 +5,15 @@
 // Loops over samples and edges index several arrays alike.
 #![allow(clippy::needless_range_loop)]
 
-use crate::tile::counts::{self, Tested};
-use crate::tile::cover::group::SHORT;
-use crate::tile::item::Item;
-use crate::tile::shade::sample_of;
-use crate::tile::cover::small::{self, Window};
-use crate::tile::task::{AHEAD, POLL, Task};
 use crate::geometry::bin::index;
 use crate::layout::{BLOCKS, LANE_X, LANE_Y, LANES, SIDE};
 use crate::prim::{Prim, prefetch, word};
+use crate::tile::counts::{self, Tested};
+use crate::tile::cover::group::SHORT;
+use crate::tile::cover::small::{self, Window};
+use crate::tile::item::{Item, events};
+use crate::tile::memory::plane::sample_of;
+use crate::tile::task::{AHEAD, POLL, Task};
 use simd::{Level, Simd, ops};
 use std::mem::MaybeUninit;
 use texel::vector;
@@ -187,7 +187,7 @@ impl Task<'_> {
             {
                 break;
             }
-            counts::entered(&mut self.counts, item, prim, entry, self.origin);
+            events::entered(&mut self.counts, item, prim, entry, self.origin);
             next += 1;
         }
         self.test_found::<S, SAMPLES>(s, item, &mut found, &mut n)?;

@@ -2,12 +2,13 @@
 //! way ([`Task::block`]) works out block by block, bounds of depth and whether they all fail, is worked out for a row of
 //! blocks at once.
 
+use crate::layout::{Blocks, LANE_X, LANE_Y, SIDE, quads};
+use crate::prim::Prim;
 use crate::tile::counts::{self, Tested};
 use crate::tile::cover::COLUMNS;
-use crate::tile::item::{Item, When};
-use crate::tile::task::{Blocks, Task, quads};
-use crate::layout::{LANE_X, LANE_Y, SIDE};
-use crate::prim::Prim;
+use crate::tile::item::Item;
+use crate::tile::item::plan::When;
+use crate::tile::task::Task;
 use simd::Simd;
 use texel::vector;
 use wave::Stop;

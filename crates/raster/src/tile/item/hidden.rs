@@ -1,11 +1,10 @@
 //! Fragments that later, opaque ones cover anyway (forward pixel kill), found by blocks before a tile is drawn.
 
+use crate::geometry::bin::{COVERS, LARGE, index};
+use crate::layout::{BLOCKS, Blocks};
+use crate::prim::Shape;
 use crate::tile::cover::{Cover, Covered};
 use crate::tile::item::op::Op;
-use crate::tile::task::Blocks;
-use crate::geometry::bin::{COVERS, LARGE, index};
-use crate::layout::BLOCKS;
-use crate::prim::Shape;
 
 /// Blocks hidden from each primitive of each op.
 pub struct Hidden {

@@ -4,10 +4,10 @@
 //! costs more the more of the other there are. A draw of thousands of primitives has lists of its own ([`Bins`], which
 //! threads make together); it is looked at in every tile, as a clear is.
 
-use crate::tile::item::op::Op;
 use crate::geometry::Batch;
 use crate::geometry::bin::{Entries, Full, Tiles};
 use crate::state::Rect;
+use crate::tile::item::op::Op;
 use std::ops::Range;
 
 /// The end of a chain.

@@ -1,9 +1,9 @@
 //! What tiles are drawn with.
 
-use crate::tile::memory::clear::Clear;
+use crate::geometry::Batch;
 use crate::tile::item::Item;
 use crate::tile::item::lists::Lists;
-use crate::geometry::Batch;
+use crate::tile::memory::clear::Clear;
 use std::mem::replace;
 use std::sync::Arc;
 

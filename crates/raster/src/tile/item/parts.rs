@@ -2,8 +2,8 @@
 //! pass counts what it would have counted. What a draw's lines do in the caches is known of the draw as a whole, so each tile's part
 //! fares as that.
 
-use crate::tile::counts::{self, DrawCounts};
-use crate::tile::item::op::Op;
+use super::events::{self, DrawCounts};
+use super::op::Op;
 use crate::regions::Collected;
 use machine::l2;
 use parking_lot::Mutex;
@@ -51,7 +51,7 @@ impl Parts {
         for Part { op, layer, task, mut counts } in all {
             let (Some((.., made)), Some(whole)) = (ops.get(op), draws.get(op)) else { continue };
             counts.fare_as(whole);
-            if let Some((c, _)) = counts::take(&mut counts, made, l2::modelled()) {
+            if let Some((c, _)) = events::take(&mut counts, made, l2::modelled()) {
                 map.add(physical, layer, task, &c);
             }
         }

@@ -1,10 +1,10 @@
 //! vkCmdClearAttachments within a tile.
 
-use crate::tile::counts::{InTile, TileCounts};
-use crate::tile::memory::target::Targets;
 use crate::layout::TILE;
 use crate::pass::Subpass;
 use crate::state::Rect;
+use crate::tile::counts::{InTile, TileCounts};
+use crate::tile::memory::target::Targets;
 use ash::vk;
 
 /// Clears of one command.

@@ -6,9 +6,10 @@
 //! and after, is the attachment of one sample. Stand-ins of different subpasses share their place in the tile buffer.
 //! Should tiles be drawn while a subpass is still being recorded, the samples are put aside.
 
-use crate::tile::memory::target::{Plane, Target, Targets};
 use crate::layout::PIXELS;
 use crate::pass::Subpass;
+use crate::tile::memory::plane::Plane;
+use crate::tile::memory::target::{Target, Targets};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::ops::Range;

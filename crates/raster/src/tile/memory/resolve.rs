@@ -1,8 +1,8 @@
 //! Resolves at the end of a subpass (§ Render Pass Multisample Resolve Operations).
 
-use crate::tile::memory::target::{Plane, Targets};
-use crate::tile::task::Blocks;
-use crate::layout::{BLOCKS, PIXELS};
+use super::plane::Plane;
+use super::target::Targets;
+use crate::layout::{BLOCKS, Blocks, PIXELS};
 use crate::pass::Subpass;
 use ash::vk::ResolveModeFlags as Mode;
 use simd::{Level, Simd, ops};

@@ -5,15 +5,9 @@
 //! another warp than the first's. A block most of whose quads are covered takes a warp of its own, whose pixels lie one
 //! after the other.
 
+use super::places::Places;
+use crate::layout::{BLOCKS, QUADS, WARPS};
 use crate::tile::cover::MAX_MASKS;
-use crate::tile::shade::full::Places;
-use crate::layout::{BLOCKS, PIXELS};
-
-/// The most warps of a wave.
-pub const WARPS: usize = 16;
-
-/// Quads of a tile.
-const QUADS: usize = PIXELS / 4;
 
 /// Masks of a block whose pixels' only sample is covered.
 pub const FULL: [u16; MAX_MASKS] = {

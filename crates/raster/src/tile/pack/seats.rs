@@ -1,7 +1,7 @@
 //! Places of quads in warps, where no two of them have a pixel in common.
 
-use crate::tile::pack::packer::{Packer, WARPS};
-use crate::layout::PIXELS;
+use crate::layout::{PIXELS, WARPS};
+use crate::tile::pack::packer::Packer;
 
 /// Quads of a tile.
 const QUADS: usize = PIXELS / 4;

@@ -32,7 +32,14 @@ impl Direct<'_> {
     /// # Safety
     /// The rows hold warp `w`; the slot's quads are the tile's.
     #[inline(always)]
-    pub(in crate::tile) unsafe fn write<S: Simd>(&self, s: S, slot: &Slot, w: usize, alive: u16, done: &mut Written) {
+    pub(in crate::tile) unsafe fn write<S: Simd>(
+        &self,
+        s: S,
+        slot: &Slot,
+        w: usize,
+        alive: u16,
+        done: &mut Written,
+    ) {
         let mask = slot.masks[0] & alive;
         done.passed += mask.count_ones() as u64;
         done.quads += counts::quads(mask);

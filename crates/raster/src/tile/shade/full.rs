@@ -1,36 +1,18 @@
 //! Full warps: blocks that one primitive covers wholly, all samples of all pixels. They need no slot of their own in the
 //! packer, their inputs are filled by stretches of one primitive, and their pixels are written by stretches of warps.
 
-use crate::tile::counts::InTile;
-use crate::tile::shade::fill::{self, Fill, Warp};
-use crate::tile::item::Item;
-use crate::tile::pack::packer::{FULL, Packer, WARPS};
-use crate::tile::task::{Blocks, QUADS, Task};
-use crate::layout::{BLOCKS, LANE_X, LANE_Y, SIDE};
+use super::warp::{self, Warp};
+use crate::layout::{BLOCKS, Blocks, LANE_X, LANE_Y, QUADS, SIDE, WARPS};
 use crate::prim::{Plane, Prim};
+use crate::tile::counts::InTile;
+use crate::tile::item::Item;
+use crate::tile::item::fill::Fill;
+use crate::tile::pack::packer::{FULL, Packer};
+use crate::tile::task::Task;
 use simd::Simd;
 use texel::vector;
 use wave::Stop;
 use wave::graphics::Lanes;
-
-/// Places of warps' pixels relative to their primitives' origins, and w.
-#[repr(C, align(64))]
-pub struct Places {
-    pub x: [[f32; 16]; WARPS],
-    pub y: [[f32; 16]; WARPS],
-    pub w: [[f32; 16]; WARPS],
-    /// Across, by column of blocks: of full warps.
-    columns: [[f32; 16]; SIDE],
-}
-
-impl Places {
-    pub const EMPTY: Places = Places {
-        x: [[0.0; 16]; WARPS],
-        y: [[0.0; 16]; WARPS],
-        w: [[0.0; 16]; WARPS],
-        columns: [[0.0; 16]; SIDE],
-    };
-}
 
 /// 1/w of a stretch: w itself, for all pixels or by place.
 #[derive(Clone, Copy, PartialEq)]
@@ -60,7 +42,7 @@ struct Stretch<'a> {
 }
 
 simd::by_level! {
-    /// Fills the inputs of the packer's full warps. The same operations as `fill::value`, in the same order. `again`: all are of one
+    /// Fills the inputs of the packer's full warps. The same operations as `warp::value`, in the same order. `again`: all are of one
     /// primitive, blocks one after the other, and it was of that primitive in this tile the last time too.
     #[inline(never)]
     pub(in crate::tile) fn fill = fill_body,
@@ -161,7 +143,7 @@ fn stretch<S: Simd>(
     }
 }
 
-/// A plane along a row of blocks, as `fill::Warp::eval` has it.
+/// A plane along a row of blocks, as `warp::Warp::eval` has it.
 struct Row<S: Simd> {
     at: S::F,
     dx: S::F,
@@ -213,7 +195,7 @@ fn other<S: Simd>(
     }
     for w in first..end {
         let [x, y] = corners(s, blocks[w], origin);
-        let warp = Warp {
+        let own = Warp {
             machine: s,
             prims: [p; 4],
             same: true,
@@ -230,10 +212,10 @@ fn other<S: Simd>(
             grown: item.plan.grown,
             view: item.view,
         };
-        if let Some(m) = fill::mask(f, &warp) {
+        if let Some(m) = warp::mask(f, &own) {
             lanes.input_mask(i)[w] = m;
         } else if let Some(row) = lanes.input(i).get_mut(w) {
-            let v = fill::value(f, &warp, &mut fill::Shared::default());
+            let v = warp::value(f, &own, &mut warp::Shared::default());
             vector::store(s, row, v);
         }
     }
@@ -241,8 +223,13 @@ fn other<S: Simd>(
 
 impl Task<'_> {
     /// A primitive that covers the whole tile and is not tested. `hidden`: blocks that are not to be drawn.
-    pub(in crate::tile) fn whole(&mut self, item: &Item, index: u32, hidden: Option<&Blocks>) -> Result<(), Stop> {
-        self.counts[InTile::Quads] += QUADS;
+    pub(in crate::tile) fn whole(
+        &mut self,
+        item: &Item,
+        index: u32,
+        hidden: Option<&Blocks>,
+    ) -> Result<(), Stop> {
+        self.counts[InTile::Quads] += QUADS as u64;
         if let Some(h) = hidden {
             let blocks = h.iter().map(|w| w.count_ones() as u64).sum::<u64>();
             self.counts[InTile::Hidden] += 4 * blocks;

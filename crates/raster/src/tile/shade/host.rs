@@ -1,7 +1,6 @@
 //! The machine as a fragment sees it: input attachments are read from the tile.
 
 use crate::tile::memory::target::Targets;
-
 use machine::host::DeviceHost;
 use shader::bytecode::ImageCode;
 use shader::ir::{Dim, ImageOp};

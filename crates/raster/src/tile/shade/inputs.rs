@@ -1,8 +1,9 @@
 //! Input attachments and attachments of the subpass itself, which fragments read from the tile.
 
-use crate::tile::shade::host::TileHost;
-use crate::tile::memory::target::{Plane, Target};
 use crate::layout::{PIXELS, TILE, pixel, pixels};
+use crate::tile::memory::plane::Plane;
+use crate::tile::memory::target::Target;
+use crate::tile::shade::host::TileHost;
 use ash::vk;
 use shader::bytecode::ImageCode;
 use shader::interface::{TILE_DEPTH, TILE_STENCIL};

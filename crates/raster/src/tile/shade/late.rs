@@ -1,11 +1,13 @@
 //! What happens to a warp's coverage between shading and blending.
 
+use super::warp;
+use super::warp_of;
 use crate::tile::cover::MAX_MASKS;
-use crate::tile::shade::fill;
-use crate::tile::item::{Item, When};
-use crate::tile::pack::packer::Slot;
-use crate::tile::shade::{sample_of, warp};
+use crate::tile::item::Item;
+use crate::tile::item::plan::When;
+use crate::tile::memory::plane::sample_of;
 use crate::tile::memory::target::Targets;
+use crate::tile::pack::packer::Slot;
 use simd::Simd;
 use texel::row::Row;
 use texel::vector;
@@ -85,8 +87,8 @@ unsafe fn late<S: Simd>(
 ) {
     let Shaded { targets, tile, item, .. } = shaded;
     let plan = &*item.plan;
-    let warp = warp(s, item, slot, shaded.origin);
-    let front = fill::front(&warp.prims);
+    let own = warp_of(s, item, slot, shaded.origin);
+    let front = warp::front(&own.prims);
     let target = |a: Option<u32>| targets.list.get(a? as usize);
     let depth = target(plan.depth).and_then(|t| t.depth.as_ref());
     let stencil = target(plan.stencil).and_then(|t| t.stencil.as_ref());
@@ -98,11 +100,11 @@ unsafe fn late<S: Simd>(
         let z = match written {
             Some(z) => z,
             None => {
-                let places = warp.places(plan.places[n].map(|v| v as f32 / 16.0));
-                warp.eval(&places, |p| &p.z)
+                let places = own.places(plan.places[n].map(|v| v as f32 / 16.0));
+                own.eval(&places, |p| &p.z)
             }
         };
-        let value = plan.tests.value_of_quads(s, z, |q| item.depth_range(warp.prims[q]));
+        let value = plan.tests.value_of_quads(s, z, |q| item.depth_range(own.prims[q]));
         let mut zs = [0u32; 16];
         let mut st = [0u8; 16];
         // SAFETY: planes of the caller's tile.

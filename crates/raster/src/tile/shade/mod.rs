@@ -1,22 +1,29 @@
 //! Shading of what a task has packed: fragments' inputs, the program, late tests, and writing into the tile buffer.
 
+pub mod direct;
+pub mod full;
+pub mod host;
+pub mod inputs;
+pub mod late;
+pub mod quads;
+pub mod stretch;
+pub mod warp;
+
+use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE, WARPS};
 use crate::tile::blend::{stored, write_at};
 use crate::tile::counts::{self, InTile, any_quads};
-use crate::tile::shade::direct::Written;
-use crate::tile::shade::fill::{self, Warp};
-use crate::tile::shade::full;
 use crate::tile::item::Item;
-use crate::tile::shade::late::{Shaded, after};
-use crate::tile::pack::packer::{Packer, Slot, WARPS};
-use crate::tile::shade::quads;
-use crate::tile::memory::target::Plane;
+use crate::tile::memory::plane::sample_of;
+use crate::tile::pack::packer::{Packer, Slot};
 use crate::tile::task::Task;
-use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE};
+use direct::Written;
+use late::{Shaded, after};
 use shader::bytecode::Program;
 use simd::Simd;
 use std::mem::MaybeUninit;
 use texel::row::Row;
 use texel::vector;
+use warp::Warp;
 use wave::Stop;
 use wave::graphics::{Job, Lanes};
 
@@ -335,15 +342,15 @@ fn each_body<S: Simd>(s: S, item: &Item, packer: &Packer, origin: [i32; 2], lane
     while left != 0 {
         let w = left.trailing_zeros() as usize;
         left &= left - 1;
-        let warp = warp(s, item, &packer.warps[w], origin);
-        let mut shared = fill::Shared::default();
+        let own = warp_of(s, item, &packer.warps[w], origin);
+        let mut shared = warp::Shared::default();
         for (i, f) in item.plan.fills.iter().enumerate() {
-            if let Some(m) = fill::mask(*f, &warp) {
+            if let Some(m) = warp::mask(*f, &own) {
                 lanes.input_mask(i)[w] = m;
                 continue;
             }
             if let Some(row) = lanes.input(i).get_mut(w) {
-                vector::store(s, row, fill::value(*f, &warp, &mut shared));
+                vector::store(s, row, warp::value(*f, &own, &mut shared));
             }
         }
     }
@@ -374,15 +381,9 @@ unsafe fn copy_quad(from: *const u8, to: *mut u8, bytes: usize) {
     }
 }
 
-/// The sample of a plane that holds sample `s` (attachments with one sample hold all).
-#[inline(always)]
-pub fn sample_of(p: &Plane, s: usize) -> u32 {
-    (s as u32).min(p.samples - 1)
-}
-
 /// The warp a slot describes.
 #[inline(always)]
-pub fn warp<'a, S: Simd>(s: S, item: &'a Item, slot: &'a Slot, origin: [i32; 2]) -> Warp<'a, S> {
+pub fn warp_of<'a, S: Simd>(s: S, item: &'a Item, slot: &'a Slot, origin: [i32; 2]) -> Warp<'a, S> {
     let prim = |q: usize| &item.batch.prims[slot.prims[q] as usize];
     let prims = [prim(0), prim(1), prim(2), prim(3)];
     let (x, y);

@@ -1,20 +1,15 @@
 //! Inputs of warps whose quads are of several primitives, one sample a pixel, where all inputs come from planes and places: input by input
-//! for all warps, as [`crate::tile::shade::full`] has it of whole blocks. The same operations as `fill::value`, in the same order.
+//! for all warps, as [`crate::tile::shade::full`] has it of whole blocks. The same operations as `warp::value`, in the same order.
 
-use crate::tile::shade::fill::Fill;
-use crate::tile::shade::full::Places;
-use crate::tile::item::Item;
-use crate::tile::pack::packer::{Packer, Slot, WARPS};
-use crate::layout::{QUAD_X, QUAD_Y};
+use crate::layout::{QUAD_X, QUAD_Y, WARPS};
 use crate::prim::{FURTHEST, Plane, prefetch, word};
+use crate::tile::item::Item;
+use crate::tile::item::fill::Fill;
+use crate::tile::pack::packer::{Packer, Slot};
+use crate::tile::pack::places::Places;
 use simd::Simd;
 use texel::vector;
 use wave::graphics::Lanes;
-
-/// Whether a program's inputs are all of this kind.
-pub fn suits(fills: &[Fill]) -> bool {
-    fills.iter().all(|f| matches!(f, Fill::Varying { .. } | Fill::Flat(_) | Fill::FragCoord(_)))
-}
 
 /// The warps' quads.
 struct Quads {
@@ -170,7 +165,7 @@ fn place<S: Simd>(
     }
 }
 
-/// As `fill::Warp::eval`.
+/// As `warp::Warp::eval`.
 #[inline(always)]
 fn linear<S: Simd>(s: S, [at, dx, dy]: [S::F; 3], x: S::F, y: S::F) -> S::F {
     s.fadd(at, s.fadd(s.fmul(dx, x), s.fmul(dy, y)))

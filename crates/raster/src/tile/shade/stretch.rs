@@ -1,19 +1,24 @@
 //! Blocks one after the other that one primitive covers wholly: while nothing else is packed, waves of nothing but these. What does
 //! not change from one such wave to the next is done once for all of them.
 
-use crate::tile::counts::{InTile, quads};
-use crate::tile::shade::full;
+use crate::layout::{Blocks, SIDE, WARPS};
+use crate::tile::counts::{self, InTile};
 use crate::tile::item::Item;
-use crate::tile::pack::packer::WARPS;
+use crate::tile::shade::full;
 use crate::tile::shade::{OUTPUTS, channels, outputs};
-use crate::tile::task::{Blocks, Task};
-use crate::layout::SIDE;
+use crate::tile::task::Task;
 use std::mem::MaybeUninit;
 use wave::Stop;
 
 impl Task<'_> {
     /// Shades blocks `from..to` of a plain draw, all of whose pixels are left; the last of them when the wave is full.
-    pub(in crate::tile) fn blocks(&mut self, item: &Item, prim: u32, from: usize, to: usize) -> Result<(), Stop> {
+    pub(in crate::tile) fn blocks(
+        &mut self,
+        item: &Item,
+        prim: u32,
+        from: usize,
+        to: usize,
+    ) -> Result<(), Stop> {
         let warps = item.plan.warps;
         let mut b = from;
         while b < to {
@@ -35,7 +40,12 @@ impl Task<'_> {
 
     /// How many of the covered blocks from the `first` on lie one after the other and are to be drawn, all pixels of them.
     #[inline(never)]
-    pub(in crate::tile) fn row_of_full(&self, samples: usize, first: usize, hidden: Option<&Blocks>) -> usize {
+    pub(in crate::tile) fn row_of_full(
+        &self,
+        samples: usize,
+        first: usize,
+        hidden: Option<&Blocks>,
+    ) -> usize {
         let c = &self.covered;
         let from = c.blocks[first] as usize;
         let full = |i: &usize| {
@@ -49,7 +59,13 @@ impl Task<'_> {
     }
 
     /// The `n` covered blocks from the `first` on, which [`Self::row_of_full`] says lie one after the other.
-    pub(in crate::tile) fn full_row(&mut self, item: &Item, prim: u32, first: usize, n: usize) -> Result<(), Stop> {
+    pub(in crate::tile) fn full_row(
+        &mut self,
+        item: &Item,
+        prim: u32,
+        first: usize,
+        n: usize,
+    ) -> Result<(), Stop> {
         let from = self.covered.blocks[first] as usize;
         let c = &mut self.counts;
         c[InTile::Quads] += 4 * n as u64;
@@ -96,7 +112,7 @@ impl Task<'_> {
             if !all {
                 alive.copy_from_slice(&lanes.alive()[..WARPS]);
                 passed = alive[..warps].iter().map(|m| m.count_ones() as u64).sum();
-                blended = alive[..warps].iter().map(|m| quads(*m)).sum();
+                blended = alive[..warps].iter().map(|m| counts::quads(*m)).sum();
             }
             let samples = plan.samples as u64;
             c[InTile::Passed] += if plan.counts_early { 0 } else { samples * passed };

@@ -1,8 +1,8 @@
 //! Depth bounds, stencil and depth tests of a warp's samples (§ Fragment Operations).
 
-use crate::tile::test::stencil;
-use crate::tile::memory::target::quantise;
 use crate::state::{State, StencilFace};
+use crate::tile::memory::plane::quantise;
+use crate::tile::test::stencil;
 use ash::vk;
 use simd::Simd;
 

@@ -1,8 +1,8 @@
 //! Hierarchical Z: bounds of the depths in each block of a tile, so that whole blocks and tiles of a primitive fail
 //! without a look at their pixels.
 
-use crate::tile::test::depth::Tests;
 use crate::layout::{BLOCKS, SIDE};
+use crate::tile::test::depth::Tests;
 use ash::vk::CompareOp as C;
 use simd::Simd;
 use std::hint::select_unpredictable;

@@ -1,0 +1,12 @@
+//! Attachments: where they lie in memory and in the tile buffer, and how they get from one to the other.
+
+pub mod alike;
+pub mod clear;
+pub mod compressed;
+pub mod expand;
+pub mod plane;
+pub mod resolve;
+pub mod strip;
+pub mod target;
+pub mod traffic;
+pub mod transfer;
