@@ -324,6 +324,8 @@ impl PassRun {
                     grid: self.targets.grid,
                     active: active.as_ref(),
                     layers,
+                    index,
+                    view,
                     serial,
                     prepared: &prepared.geometry,
                 };
@@ -346,17 +348,10 @@ impl PassRun {
                     gathered.is_ok()
                 };
                 let run = match (&call, groups) {
-                    (Some(call), _) => geometry::run(
-                        &ctx,
-                        d,
-                        call,
-                        index,
-                        view,
-                        feedback.as_deref_mut(),
-                        &mut open,
-                        &mut each,
-                    ),
-                    (None, Some(groups)) => mesh::run(&ctx, d, groups, index, view, &mut open, &mut each),
+                    (Some(call), _) => {
+                        geometry::run(&ctx, d, call, feedback.as_deref_mut(), &mut open, &mut each)
+                    }
+                    (None, Some(groups)) => mesh::run(&ctx, d, groups, &mut open, &mut each),
                     (None, None) => Ok(()),
                 };
                 self.gathered.open = Some(open);
