@@ -1,9 +1,12 @@
 //! What a thread works on: one tile of one layer.
 
 use crate::layout::{BLOCKS, SIDE};
+use crate::prim::Prim;
+use crate::tile::Scratch;
 use crate::tile::counts::TileCounts;
 use crate::tile::cover::{Cover, Covered};
 use crate::tile::item::Item;
+use crate::tile::memory::Here;
 use crate::tile::memory::plane::Plane;
 use crate::tile::memory::target::{Target, Targets};
 use crate::tile::pack::log::Log;
@@ -53,22 +56,16 @@ impl<'a> Task<'a> {
     ///
     /// # Safety
     /// The tile buffer is laid out by `targets`, and while this draws nobody else uses it.
-    #[allow(clippy::too_many_arguments)]
     pub unsafe fn new(
         targets: &'a Targets,
-        worker: &'a mut Worker,
-        packer: &'a mut Packer,
-        cover: &'a mut Cover,
-        covered: &'a mut Covered,
+        &Here { level, tile, layer, origin }: &Here,
+        scratch: &'a mut Scratch,
         hiz: &'a mut Hiz,
-        log: &'a mut Log,
+        worker: &'a mut Worker,
         host: &'a dyn Host,
         arena: Arena,
-        tile: *mut u8,
-        layer: u32,
-        origin: [i32; 2],
-        level: Level,
     ) -> Task<'a> {
+        let Scratch { packer, cover, covered, log, .. } = scratch;
         // A tile that failed has left it as it was.
         log.clear();
         Task {
@@ -120,6 +117,14 @@ pub struct Shown {
     pub op: usize,
     pub counts: TileCounts,
     pub usage: Option<Usage>,
+}
+
+/// A primitive of an item: its number in the item's batch.
+#[derive(Clone, Copy)]
+pub(in crate::tile) struct Of<'i> {
+    pub item: &'i Item,
+    pub prim: &'i Prim,
+    pub number: u32,
 }
 
 /// Primitives after which it is asked whether work is to stop.

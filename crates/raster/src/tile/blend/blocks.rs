@@ -2,42 +2,32 @@
 
 use crate::layout::WARPS;
 use crate::tile::blend::wave::write_warps;
-use crate::tile::blend::{BlendPath, Writer, by_alpha};
+use crate::tile::blend::{BlendPath, Warps, Writer, by_alpha};
 use simd::Simd;
-use texel::row::Row;
 
 simd::by_level! {
-    /// Writes the warps `first..first + blocks.len()` of a wave to blocks of sixteen pixels; `masks`: lanes of each.
+    /// Writes warps of a wave to blocks of sixteen pixels.
     ///
     /// # Safety
     /// `base` points to the tile's pixels of the format, the rows hold these warps.
     #[inline(never)]
     pub(in crate::tile) unsafe fn write_blocks = body,
-        (w: &Writer, base: *mut u8, blocks: &[u8], first: usize, src: &[Row; 4], src1: Option<&[Row; 4]>, masks: &[u16])
+        (w: &Writer, base: *mut u8, blocks: &[u8], warps: &Warps)
 }
 
 /// # Safety
 /// As [`write_blocks`].
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-unsafe fn body<S: Simd>(
-    s: S,
-    writer: &Writer,
-    base: *mut u8,
-    blocks: &[u8],
-    first: usize,
-    src: &[Row; 4],
-    src1: Option<&[Row; 4]>,
-    masks: &[u16],
-) {
+unsafe fn body<S: Simd>(s: S, writer: &Writer, base: *mut u8, blocks: &[u8], warps: &Warps) {
     if let BlendPath::ByAlpha { swap, factors } = &writer.kind {
         // SAFETY: the caller's warps and blocks; pixels have four bytes.
-        return unsafe { by_alpha::run(s, factors, *swap, base, blocks, first, src, masks) };
+        return unsafe { by_alpha::run(s, factors, *swap, base, blocks, warps) };
     }
     if !matches!(writer.kind, BlendPath::Bytes { swap: false, blend: false }) {
         // SAFETY: the caller's warps and blocks.
-        return unsafe { others(s.level(), writer, base, blocks, first, src, src1, masks) };
+        return unsafe { others(s.level(), writer, base, blocks, warps) };
     }
+    let &Warps { src, first, masks, .. } = warps;
     for (i, b) in blocks.iter().enumerate() {
         // SAFETY: a block of the tile.
         let px = unsafe { base.add(*b as usize * 16 * writer.bytes) };
@@ -46,7 +36,7 @@ unsafe fn body<S: Simd>(
         let colors =
             unsafe { [src[0].words(s, w), src[1].words(s, w), src[2].words(s, w), src[3].words(s, w)] };
         // SAFETY: the block's pixels, of four bytes.
-        unsafe { writer.bytes4(s, px, &colors, None, masks[i], false, false) }
+        unsafe { writer.replace4(s, px, &colors, masks[i], false) }
     }
 }
 
@@ -57,23 +47,13 @@ simd::by_level! {
     /// As there.
     #[inline(never)]
     unsafe fn others = others_body,
-        (w: &Writer, base: *mut u8, blocks: &[u8], first: usize, src: &[Row; 4], src1: Option<&[Row; 4]>, masks: &[u16])
+        (w: &Writer, base: *mut u8, blocks: &[u8], warps: &Warps)
 }
 
 /// # Safety
 /// As [`write_blocks`].
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-unsafe fn others_body<S: Simd>(
-    s: S,
-    writer: &Writer,
-    base: *mut u8,
-    blocks: &[u8],
-    first: usize,
-    src: &[Row; 4],
-    src1: Option<&[Row; 4]>,
-    masks: &[u16],
-) {
+unsafe fn others_body<S: Simd>(s: S, writer: &Writer, base: *mut u8, blocks: &[u8], warps: &Warps) {
     if writer.kind == BlendPath::Generic {
         let mut at = [base; WARPS];
         for (at, b) in at.iter_mut().zip(blocks) {
@@ -85,13 +65,12 @@ unsafe fn others_body<S: Simd>(
             let rest = &blocks[done..];
             let end = done + rest.windows(2).position(|w| w[1] <= w[0]).map_or(rest.len(), |n| n + 1);
             // SAFETY: the caller's warps and blocks.
-            unsafe {
-                write_warps(s.level(), writer, &at[done..end], first + done, src, src1, &masks[done..end])
-            };
+            unsafe { write_warps(s.level(), writer, &at[done..end], &warps.part(done..end)) };
             done = end;
         }
         return;
     }
+    let &Warps { src, src1, first, masks } = warps;
     for (i, b) in blocks.iter().enumerate() {
         // SAFETY: a block of the tile.
         let px = unsafe { base.add(*b as usize * 16 * writer.bytes) };

@@ -1,7 +1,7 @@
 //! Blending into four unorm bytes by addition, with factors linear in the source's alpha: the usual ones. The bits are
 //! those of `blend`'s general way for such factors, which the tests compare.
 
-use super::fixed;
+use super::{Warps, fixed};
 use crate::state::BlendAttachment;
 use ash::vk::BlendFactor as F;
 use simd::Simd;
@@ -96,47 +96,30 @@ unsafe fn color<S: Simd>(s: S, row: &Row, w: usize, of: &OfAlpha<S>, high: bool)
     fixed::fixed(s, s.fmul(v, of.source), fixed::TERM, high)
 }
 
-/// Blends the warps `first..first + blocks.len()` of a wave into their blocks of sixteen pixels each at `base`; `swap`: blue comes
-/// first.
+/// Blends warps of a wave into their blocks of sixteen pixels each at `base`; `swap`: blue comes first.
 ///
 /// # Safety
 /// The rows hold these warps, the tile these blocks.
 #[inline(always)]
-pub unsafe fn run<S: Simd>(
-    s: S,
-    k: &ByAlpha,
-    swap: bool,
-    base: *mut u8,
-    blocks: &[u8],
-    first: usize,
-    src: &[Row; 4],
-    masks: &[u16],
-) {
-    let [r, g, b, a] = *src;
+pub unsafe fn run<S: Simd>(s: S, k: &ByAlpha, swap: bool, base: *mut u8, blocks: &[u8], warps: &Warps) {
+    let [r, g, b, a] = *warps.src;
     let src = if swap { [b, g, r, a] } else { [r, g, b, a] };
     // SAFETY: as the caller says.
     unsafe {
         match a.same() {
-            false => body::<S, false>(s, k, base, blocks, first, &src, masks),
-            true => body::<S, true>(s, k, base, blocks, first, &src, masks),
+            false => body::<S, false>(s, k, base, blocks, &Warps { src: &src, ..*warps }),
+            true => body::<S, true>(s, k, base, blocks, &Warps { src: &src, ..*warps }),
         }
     }
 }
 
-/// `src` in the order of the bytes. `SAME`: alpha is the same in all warps.
+/// The rows of the channels are in the order of the bytes. `SAME`: alpha is the same in all warps.
 ///
 /// # Safety
 /// As [`run`].
 #[inline(always)]
-unsafe fn body<S: Simd, const SAME: bool>(
-    s: S,
-    k: &ByAlpha,
-    base: *mut u8,
-    blocks: &[u8],
-    first: usize,
-    src: &[Row; 4],
-    masks: &[u16],
-) {
+unsafe fn body<S: Simd, const SAME: bool>(s: S, k: &ByAlpha, base: *mut u8, blocks: &[u8], warps: &Warps) {
+    let &Warps { src, first, masks, .. } = warps;
     // SAFETY: the rows hold these warps (here and below).
     let mut of = of_alpha(s, k, unsafe { unit(s, &src[3], first) });
     let same = SAME && src[2].same();

@@ -4,14 +4,14 @@
 #![allow(clippy::needless_range_loop)]
 
 use crate::state::BlendAttachment;
-use crate::tile::blend::Writer;
+use crate::tile::blend::{Warps, Writer};
 use ash::vk::{BlendFactor as F, BlendOp, LogicOp};
 use simd::{Level, Simd};
 use texel::format::pixels::Pixels;
 use texel::row::Row;
 
-/// [`run`] of a kind of pixels: the writer, places, the first warp, both sources, lanes.
-pub(in crate::tile) type Blend = unsafe fn(&Writer, &[*mut u8], usize, &[Row; 4], Option<&[Row; 4]>, &[u16]);
+/// [`run`] of a kind of pixels.
+pub(in crate::tile) type Blend = unsafe fn(&Writer, &[*mut u8], &Warps);
 
 /// A function of its own a kind; none of portable code, which is for where nothing else runs.
 pub(in crate::tile) fn of<P: Pixels>(level: Level) -> Option<Blend> {
@@ -20,29 +20,22 @@ pub(in crate::tile) fn of<P: Pixels>(level: Level) -> Option<Blend> {
         <P: Pixels> unsafe fn(
             writer: &Writer,
             at: &[*mut u8],
-            first: usize,
-            src: &[Row; 4],
-            src1: Option<&[Row; 4]>,
-            masks: &[u16],
+            warps: &Warps,
         ) = run::<_, P>;
         portable if false
     )
 }
 
-/// Warps `first..first + at.len()` of a wave into sixteen pixels each.
+/// Writes warps of a wave into sixteen pixels each.
 ///
 /// # Safety
 /// Sixteen pixels of the writer's format, which is of this kind, are at each place; the rows hold these warps.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 unsafe fn run<S: Simd, P: Pixels>(
     s: S,
     writer: &Writer,
     at: &[*mut u8],
-    first: usize,
-    src: &[Row; 4],
-    src1: Option<&[Row; 4]>,
-    masks: &[u16],
+    &Warps { src, src1, first, masks }: &Warps,
 ) {
     let codes = &writer.codes;
     let zero = [s.isplat(0); 4];

@@ -17,6 +17,7 @@ use blocks::write_blocks;
 use by_alpha::ByAlpha;
 use equation::{Factors, Operands};
 use simd::Simd;
+use std::ops::Range;
 use texel::format::pixels::{Codes, PixelKind};
 use texel::format::wave::Plan;
 use texel::format::{Component, FormatInfo, NumClass};
@@ -26,6 +27,26 @@ use wave::write_warps;
 
 /// Sixteen lanes of four channels, raw bits.
 pub type Colors = [[u32; 16]; 4];
+
+/// Warps of a wave that are written: their colours, and lanes of each.
+#[derive(Clone, Copy)]
+pub struct Warps<'a> {
+    /// Rows of the four channels, and of the second source's.
+    pub src: &'a [Row; 4],
+    pub src1: Option<&'a [Row; 4]>,
+    /// The rows' first warp that is written.
+    pub first: usize,
+    /// Lanes of each warp that is written.
+    pub masks: &'a [u16],
+}
+
+impl<'a> Warps<'a> {
+    /// Some of these warps.
+    #[inline(always)]
+    pub fn part(&self, of: Range<usize>) -> Warps<'a> {
+        Warps { first: self.first + of.start, masks: &self.masks[of], ..*self }
+    }
+}
 
 /// How one colour attachment is written; chosen once a draw.
 #[derive(Clone)]
@@ -185,18 +206,25 @@ impl Writer {
         match self.kind {
             BlendPath::None => {}
             // SAFETY: sixteen pixels of four bytes (here and below).
-            BlendPath::Bytes { swap, blend } => unsafe { self.bytes4(s, px, src, src1, mask, swap, blend) },
+            BlendPath::Bytes { swap, blend: false } => unsafe { self.replace4(s, px, src, mask, swap) },
+            BlendPath::Bytes { swap, blend: true } => unsafe { self.blend4(s, px, src, src1, mask, swap) },
             BlendPath::Fixed { swap } => unsafe { self.fixed(s, px, src, src1, mask, swap) },
             BlendPath::ByAlpha { .. } => {
                 let src = stored(s, src);
                 // SAFETY: one block, of the caller's pixels; the rows are one for all warps.
-                unsafe { write_blocks(s.level(), self, px, &[0], 0, &rows(&src), None, &[mask]) };
+                unsafe {
+                    let warps = Warps { src: &rows(&src), src1: None, first: 0, masks: &[mask] };
+                    write_blocks(s.level(), self, px, &[0], &warps);
+                }
             }
             BlendPath::Generic => {
                 let (src, src1) = (stored(s, src), src1.map(|c| stored(s, c)));
                 let second = src1.as_ref().map(rows);
                 // SAFETY: the caller's sixteen pixels.
-                unsafe { write_warps(s.level(), self, &[px], 0, &rows(&src), second.as_ref(), &[mask]) }
+                unsafe {
+                    let warps = Warps { src: &rows(&src), src1: second.as_ref(), first: 0, masks: &[mask] };
+                    write_warps(s.level(), self, &[px], &warps);
+                }
             }
         }
     }
@@ -244,10 +272,30 @@ impl Writer {
         }
     }
 
+    /// Replaces the lanes of `mask` of sixteen pixels.
+    ///
     /// # Safety
     /// `px` points to sixteen pixels of four bytes.
     #[inline(always)]
-    pub(in crate::tile) unsafe fn bytes4<S: Simd>(
+    pub(in crate::tile) unsafe fn replace4<S: Simd>(
+        &self,
+        s: S,
+        px: *mut u8,
+        src: &[S::I; 4],
+        mask: u16,
+        swap: bool,
+    ) {
+        let new = self.new4(s, s.isplat(0), src, None, swap, false);
+        // SAFETY: the caller's sixteen pixels.
+        unsafe { put4(s, px, mask, new) };
+    }
+
+    /// Blends the lanes of `mask` into sixteen pixels.
+    ///
+    /// # Safety
+    /// As [`Self::replace4`].
+    #[inline(always)]
+    unsafe fn blend4<S: Simd>(
         &self,
         s: S,
         px: *mut u8,
@@ -255,19 +303,12 @@ impl Writer {
         src1: Option<&[S::I; 4]>,
         mask: u16,
         swap: bool,
-        blend: bool,
     ) {
         // SAFETY: the caller's sixteen pixels.
-        let old = if blend { unsafe { s.iloadu(px) } } else { s.isplat(0) };
-        let new = self.new4(s, old, src, src1, swap, blend);
+        let old = unsafe { s.iloadu(px) };
+        let new = self.new4(s, old, src, src1, swap, true);
         // SAFETY: the caller's sixteen pixels.
-        unsafe {
-            if mask == 0xFFFF {
-                s.istoreu(px, new);
-            } else {
-                s.istore_mask(px, s.mask(mask), new);
-            }
-        }
+        unsafe { put4(s, px, mask, new) };
     }
 
     /// What becomes of sixteen pixels of four bytes.
@@ -310,7 +351,7 @@ impl Writer {
     }
 
     /// # Safety
-    /// As [`Self::bytes4`].
+    /// As [`Self::replace4`].
     #[inline(always)]
     unsafe fn fixed<S: Simd>(
         &self,
@@ -346,6 +387,22 @@ impl Writer {
         let factor = [fixed::pair(s, factor[0], factor[1]), fixed::pair(s, factor[2], factor[3])];
         // SAFETY: the caller's sixteen pixels.
         unsafe { fixed::blend(s, px, term, factor, mask) };
+    }
+}
+
+/// Puts the lanes of `mask` of sixteen pixels of four bytes.
+///
+/// # Safety
+/// As [`Writer::replace4`].
+#[inline(always)]
+unsafe fn put4<S: Simd>(s: S, px: *mut u8, mask: u16, new: S::I) {
+    // SAFETY: the caller's sixteen pixels.
+    unsafe {
+        if mask == 0xFFFF {
+            s.istoreu(px, new);
+        } else {
+            s.istore_mask(px, s.mask(mask), new);
+        }
     }
 }
 

@@ -7,7 +7,7 @@ type Four = [[u32; 16]; 4];
 
 fn run(level: Level, w: &Writer, px: &mut [u8; 256], src: &[Row; 4], blocks: &[u8], masks: &[u16]) {
     // SAFETY: the pixels of four blocks; rows of the warps from 1 on.
-    unsafe { write_blocks(level, w, px.as_mut_ptr(), blocks, 1, src, None, masks) };
+    unsafe { write_blocks(level, w, px.as_mut_ptr(), blocks, &Warps { src, src1: None, first: 1, masks }) };
 }
 
 /// A factor of channel `c` (§ Blend Factors).
@@ -157,7 +157,10 @@ pub(crate) fn the_general_way_is_the_formula(level: Level) {
         let mut got: Vec<u8> = (0..64 * bytes).map(|_| next() as u8 & 0x3B).collect();
         let mut want = got.clone();
         // SAFETY: the pixels of four blocks; rows of the warps from 1 on.
-        unsafe { write_blocks(level, &w, got.as_mut_ptr(), &blocks, 1, &src, None, &masks) };
+        unsafe {
+            let warps = Warps { src: &src, src1: None, first: 1, masks: &masks };
+            write_blocks(level, &w, got.as_mut_ptr(), &blocks, &warps);
+        }
         for (warp, (block, mask)) in blocks.iter().zip(masks).enumerate() {
             for l in (0..16).filter(|l| mask >> l & 1 != 0) {
                 let at = (*block as usize * 16 + l) * bytes;

@@ -4,62 +4,45 @@
 // Loops over warps index several arrays at once.
 #![allow(clippy::needless_range_loop)]
 
-use super::Writer;
 use super::advanced::{self, is_advanced};
 use super::equation::{self, Logic, Operands};
+use super::{Warps, Writer};
 use simd::{Simd, ops};
 use texel::format::wave::{self, Four, WARPS};
 use texel::row::Row;
 
 simd::by_level! {
-    /// Writes the warps `first..first + at.len()` of a wave to sixteen pixels each; `masks`: lanes of each.
+    /// Writes warps of a wave to sixteen pixels each.
     ///
     /// # Safety
     /// Sixteen pixels of the format are at each place, no two the same; the rows hold these warps.
     #[inline(never)]
     pub(in crate::tile) unsafe fn write_warps = body,
-        (w: &Writer, at: &[*mut u8], first: usize, src: &[Row; 4], src1: Option<&[Row; 4]>, masks: &[u16])
+        (w: &Writer, at: &[*mut u8], warps: &Warps)
 }
 
 /// # Safety
 /// As [`write_warps`].
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-unsafe fn body<S: Simd>(
-    s: S,
-    writer: &Writer,
-    at: &[*mut u8],
-    first: usize,
-    src: &[Row; 4],
-    src1: Option<&[Row; 4]>,
-    masks: &[u16],
-) {
+unsafe fn body<S: Simd>(s: S, writer: &Writer, at: &[*mut u8], warps: &Warps) {
     let run = writer.equation.and_then(|k| texel::with_pixels!(k, P => equation::of::<P>(s.level())));
     if let Some(run) = run {
         // SAFETY: the caller's; of this level, and of the writer's kind.
-        return unsafe { run(writer, at, first, src, src1, masks) };
+        return unsafe { run(writer, at, warps) };
     }
     for (i, at) in at.chunks(WARPS).enumerate() {
         let done = i * WARPS;
         // SAFETY: the caller's.
-        unsafe { step(s, writer, at, first + done, src, src1, &masks[done..done + at.len()]) };
+        unsafe { step(s, writer, at, &warps.part(done..done + at.len())) };
     }
 }
 
 /// # Safety
 /// As [`write_warps`], of [`WARPS`] at most.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-unsafe fn step<S: Simd>(
-    s: S,
-    writer: &Writer,
-    at: &[*mut u8],
-    first: usize,
-    src: &[Row; 4],
-    src1: Option<&[Row; 4]>,
-    masks: &[u16],
-) {
+unsafe fn step<S: Simd>(s: S, writer: &Writer, at: &[*mut u8], warps: &Warps) {
     let n = at.len().min(WARPS);
+    let &Warps { src, first, masks, .. } = warps;
     let all = masks.iter().fold(0xFFFF, |all, m| all & m) == 0xFFFF;
     let keeps = writer.keep.is_some() || writer.logic.is_some();
     let (plan, bytes) = (&writer.plan, writer.bytes);
@@ -73,7 +56,7 @@ unsafe fn step<S: Simd>(
         // SAFETY: the words were loaded; the caller's rows.
         unsafe {
             wave::decode(s.level(), plan, &old, n, &mut below);
-            blend(s, writer, &below, first, n, src, src1, &mut out);
+            blend(s, writer, &below, n, warps, &mut out);
         }
         let out = [out.row(0), out.row(1), out.row(2), out.row(3)];
         // SAFETY: channels that texels have were blended.
@@ -131,15 +114,12 @@ unsafe fn mix<S: Simd>(s: S, writer: &Writer, old: &Four, n: usize, words: usize
 /// # Safety
 /// The rows hold these warps.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 unsafe fn blend<S: Simd>(
     s: S,
     writer: &Writer,
     below: &Four,
-    first: usize,
     n: usize,
-    src: &[Row; 4],
-    src1: Option<&[Row; 4]>,
+    &Warps { src, src1, first, .. }: &Warps,
     out: &mut Four,
 ) {
     let of = &writer.blend;

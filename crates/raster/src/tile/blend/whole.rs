@@ -1,36 +1,31 @@
 //! Writing of whole blocks to all samples of an attachment, each once where the samples of a block are alike.
 
-use super::Writer;
 use super::blocks::write_blocks;
+use super::{Warps, Writer};
 use crate::tile::memory::alike::has;
 use crate::tile::memory::plane::Plane;
 use simd::Level;
-use texel::row::Row;
 
 impl Plane {
-    /// Writes the warps `first..first + blocks.len()` of a wave, which are whole blocks, to all samples; `masks`: lanes of each.
+    /// Writes warps of a wave, which are whole blocks, to all samples.
     ///
     /// # Safety
     /// As [`Self::alike`]; the writer is of the plane's format, the rows hold these warps.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
     pub(in crate::tile) unsafe fn write_whole(
         &self,
         level: Level,
         tile: *mut u8,
         writer: &Writer,
         blocks: &[u8],
-        first: usize,
-        src: &[Row; 4],
-        src1: Option<&[Row; 4]>,
-        masks: &[u16],
+        warps: &Warps,
     ) {
         // SAFETY: the caller's.
         unsafe {
             if self.has_alike() {
-                self.write_samples(level, tile, writer, blocks, first, src, src1, masks);
+                self.write_samples(level, tile, writer, blocks, warps);
             } else {
-                write_blocks(level, writer, self.sample(tile, 0), blocks, first, src, src1, masks);
+                write_blocks(level, writer, self.sample(tile, 0), blocks, warps);
             }
         }
     }
@@ -40,31 +35,27 @@ impl Plane {
     /// # Safety
     /// As there.
     #[inline(never)]
-    #[allow(clippy::too_many_arguments)]
     unsafe fn write_samples(
         &self,
         level: Level,
         tile: *mut u8,
         writer: &Writer,
         blocks: &[u8],
-        first: usize,
-        src: &[Row; 4],
-        src1: Option<&[Row; 4]>,
-        masks: &[u16],
+        warps: &Warps,
     ) {
         // SAFETY: the caller's (all of it).
         unsafe {
             let Some(bits) = self.alike(tile) else { return };
-            if writer.opaque() && masks.iter().all(|m| *m == 0xFFFF) {
+            if writer.opaque() && warps.masks.iter().all(|m| *m == 0xFFFF) {
                 blocks.iter().for_each(|b| bits[*b as usize / 64] |= 1 << (b % 64));
             }
             let mut done = 0;
             while done < blocks.len() {
                 let one = has(bits, blocks[done] as usize);
                 let n = blocks[done..].iter().take_while(|b| has(bits, **b as usize) == one).count();
+                let part = warps.part(done..done + n);
                 for s in 0..if one { 1 } else { self.samples } {
-                    let (blocks, masks) = (&blocks[done..done + n], &masks[done..done + n]);
-                    write_blocks(level, writer, self.sample(tile, s), blocks, first + done, src, src1, masks);
+                    write_blocks(level, writer, self.sample(tile, s), &blocks[done..done + n], &part);
                 }
                 done += n;
             }
@@ -79,6 +70,7 @@ mod tests {
     use crate::state::{Advanced, Blend, BlendAttachment, Rect};
     use crate::tile::memory::plane::PlaneKind;
     use ash::vk;
+    use texel::row::Row;
     use wave::memory::Aligned;
 
     const SAMPLES: usize = 4;
@@ -151,7 +143,10 @@ mod tests {
                     let src = [Row::new(&row); 4];
                     let w = if blended { &add } else { &replace };
                     // SAFETY: as above; the rows have six warps.
-                    unsafe { plane.write_whole(level, tile, w, &blocks, 1, &src, None, &masks) };
+                    unsafe {
+                        let warps = Warps { src: &src, src1: None, first: 1, masks: &masks };
+                        plane.write_whole(level, tile, w, &blocks, &warps)
+                    };
                     for (b, m) in blocks.iter().zip(masks) {
                         for l in (0..16).filter(|l| m >> l & 1 != 0) {
                             for v in &mut want[*b as usize * 16 + l] {

@@ -1,13 +1,14 @@
 //! A block of a primitive by the general path: any number of samples, any tests. The other files of this room are compared with it.
 
 use crate::layout::{LANE_X, LANE_Y, SIDE, quads};
-use crate::prim::Prim;
 use crate::tile::counts::{self, InTile};
 use crate::tile::cover::{MAX_MASKS, MAX_SAMPLES};
 use crate::tile::item::Item;
 use crate::tile::item::plan::When;
 use crate::tile::memory::plane::sample_of;
-use crate::tile::task::Task;
+use crate::tile::pack::packer::Piece;
+use crate::tile::task::{Of, Task};
+use crate::tile::test::stencil::Stored;
 use simd::Simd;
 use texel::vector;
 use wave::Stop;
@@ -18,12 +19,11 @@ impl<'a> Task<'a> {
     fn block_body<S: Simd>(
         &mut self,
         s: S,
-        item: &Item,
-        prim: &Prim,
-        index: u32,
+        of: &Of,
         block: usize,
         covered: &[u16; MAX_SAMPLES],
     ) -> Result<(), Stop> {
+        let &Of { item, prim, number: index } = of;
         let plan = &*item.plan;
         if plan.simple {
             let mask = covered[0] & !self.done[block];
@@ -77,7 +77,7 @@ impl<'a> Task<'a> {
             let mut every = 0xFFFF;
             for k in 0..plan.samples {
                 if masks[k] != 0 {
-                    masks[k] = self.early(s, item, prim, masks[k], k, block, corner);
+                    masks[k] = self.early(s, of, masks[k], k, block, corner);
                     any |= masks[k];
                 }
                 every &= masks[k];
@@ -103,16 +103,14 @@ impl<'a> Task<'a> {
             }
             return Ok(());
         }
-        self.pack_block(item, prim, index, block, any, &masks)
+        self.pack_block(of, block, any, &masks)
     }
 
     /// Packs what is left of a block after early tests; `any`: of its samples' masks. (Once, not wherever blocks come from.)
     #[inline(never)]
     pub(in crate::tile) fn pack_block(
         &mut self,
-        item: &Item,
-        prim: &Prim,
-        index: u32,
+        &Of { item, prim, number: index }: &Of,
         block: usize,
         any: u16,
         masks: &[u16; MAX_MASKS],
@@ -133,13 +131,12 @@ impl<'a> Task<'a> {
         if plan.exclusive && self.packer.overlaps(block, quads(any)) {
             self.shade(item)?;
         }
+        let mut piece =
+            Piece { prim: index, block, quads: quads(any), masks, sample: None, coverage: smooth.as_ref() };
+        let n = if plan.before_tests { 2 * plan.samples } else { plan.samples };
         if !plan.per_sample {
-            let masks = &masks[..if plan.before_tests { 2 * plan.samples } else { plan.samples }];
-            if !self.packer.add(plan.warps, index, block, quads(any), masks, None, smooth.as_ref()) {
-                self.shade(item)?;
-                self.packer.add(plan.warps, index, block, quads(any), masks, None, smooth.as_ref());
-            }
-            return Ok(());
+            piece.masks = &masks[..n];
+            return self.add(item, &piece);
         }
         for s in 0..plan.samples {
             if masks[s] == 0 {
@@ -150,15 +147,21 @@ impl<'a> Task<'a> {
             if plan.before_tests {
                 one[plan.samples + s] = masks[s];
             }
-            let one = &one[..if plan.before_tests { 2 * plan.samples } else { plan.samples }];
-            let (q, sample) = (quads(masks[s]), Some(s as u8));
+            let q = quads(masks[s]);
             if plan.pixel_interlock && self.packer.overlaps(block, q) {
                 self.shade(item)?;
             }
-            if !self.packer.add(plan.warps, index, block, q, one, sample, smooth.as_ref()) {
-                self.shade(item)?;
-                self.packer.add(plan.warps, index, block, q, one, sample, smooth.as_ref());
-            }
+            self.add(item, &Piece { quads: q, masks: &one[..n], sample: Some(s as u8), ..piece })?;
+        }
+        Ok(())
+    }
+
+    /// Adds a piece to the wave; if there is no room for it, the wave is shaded first.
+    #[inline(always)]
+    pub(in crate::tile) fn add(&mut self, item: &Item, piece: &Piece) -> Result<(), Stop> {
+        if !self.packer.add(item.plan.warps, piece) {
+            self.shade(item)?;
+            self.packer.add(item.plan.warps, piece);
         }
         Ok(())
     }
@@ -168,8 +171,7 @@ impl<'a> Task<'a> {
     fn early<S: Simd>(
         &self,
         s: S,
-        item: &Item,
-        prim: &Prim,
+        &Of { item, prim, .. }: &Of,
         mask: u16,
         sample: usize,
         block: usize,
@@ -205,7 +207,14 @@ impl<'a> Task<'a> {
         };
         let front = if prim.side.front() { 0xFFFF } else { 0 };
         // SAFETY: a block's sixteen values each.
-        unsafe { plan.tests.run(s, mask, z, zs, st, front, plan.when == When::Early, None) }
+        unsafe {
+            plan.tests.run(
+                s,
+                mask,
+                z,
+                &Stored { zs, st, front, write: plan.when == When::Early, reference: None },
+            )
+        }
     }
 }
 
@@ -213,18 +222,14 @@ impl<'a> Task<'a> {
 fn block_body<S: Simd>(
     s: S,
     task: &mut Task,
-    item: &Item,
-    prim: &Prim,
-    index: u32,
+    of: &Of,
     block: usize,
     covered: &[u16; MAX_SAMPLES],
 ) -> Result<(), Stop> {
-    task.block_body(s, item, prim, index, block, covered)
+    task.block_body(s, of, block, covered)
 }
 simd::by_level! {
     /// A function of its own: it is large, and what comes to it is seldom much.
     #[inline(never)]
-    pub(in crate::tile) fn block = block_body, (
-        task: &mut Task, item: &Item, prim: &Prim, index: u32, block: usize, covered: &[u16; MAX_SAMPLES],
-    ) -> Result<(), Stop>
+    pub(in crate::tile) fn block = block_body, (task: &mut Task, of: &Of, block: usize, covered: &[u16; MAX_SAMPLES]) -> Result<(), Stop>
 }

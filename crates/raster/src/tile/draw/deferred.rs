@@ -13,6 +13,7 @@ use crate::tile::counts::{self, InTile, TileCounts};
 use crate::tile::cover::MAX_SAMPLES;
 use crate::tile::item::Item;
 use crate::tile::pack::log::{AHEAD, Entry};
+use crate::tile::pack::packer::Piece;
 use crate::tile::task::{Shown, Task, Waiting};
 use simd::Simd;
 use texel::vector;
@@ -224,11 +225,8 @@ impl<'a> Task<'a> {
         let any = masks.iter().fold(0, |any, m| any | m);
         self.counts[InTile::Hidden] += counts::quads(e.mask) - counts::quads(any);
         let (block, q) = (e.block as usize, quads(any));
-        if q != 0 && !self.packer.add(item.plan.warps, e.prim, block, q, masks, None, None) {
-            self.shade(item)?;
-            self.packer.add(item.plan.warps, e.prim, block, q, masks, None, None);
-        }
-        Ok(())
+        let piece = Piece { prim: e.prim, block, quads: q, masks, sample: None, coverage: None };
+        if q == 0 { Ok(()) } else { self.add(item, &piece) }
     }
 
     /// As [`Self::show_samples`], of four.

@@ -2,50 +2,39 @@
 //! samples of a block together. The same operations as [`Task::block`] has, in the same order.
 
 use crate::layout::SIDE;
-use crate::prim::Prim;
 use crate::tile::counts::{self, Tested};
 use crate::tile::cover::MAX_MASKS;
 use crate::tile::draw::small_tested::{Samples, folded};
-use crate::tile::item::Item;
 use crate::tile::item::plan::FOUR;
-use crate::tile::task::Task;
+use crate::tile::task::{Of, Task};
 use simd::Simd;
 use wave::Stop;
 
 impl Task<'_> {
     /// Tests the covered blocks (`covered`) of a polygon of an item of [`crate::tile::item::Plan::four`].
     #[inline(always)]
-    pub(in crate::tile) fn test_fours<S: Simd>(
-        &mut self,
-        s: S,
-        item: &Item,
-        prim: &Prim,
-        index: u32,
-        n: &mut Tested,
-    ) -> Result<(), Stop> {
-        let Some(samples) = self.samples::<FOUR>(item) else { return Ok(()) };
+    pub(in crate::tile) fn test_fours<S: Simd>(&mut self, s: S, of: &Of, n: &mut Tested) -> Result<(), Stop> {
+        let Some(samples) = self.samples::<FOUR>(of.item) else { return Ok(()) };
         for k in 0..self.covered.count {
             let (block, masks) = (self.covered.blocks[k] as usize, &self.covered.masks[k]);
             let covered = masks[..FOUR].iter().rev().fold(0, |all, m| all << 16 | *m as u64);
-            self.test_four(s, item, prim, index, &samples, block, covered, n)?;
+            self.test_four(s, of, &samples, block, covered, n)?;
         }
         Ok(())
     }
 
     /// Tests a block's covered lanes, sixteen of each sample.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
     fn test_four<S: Simd>(
         &mut self,
         s: S,
-        item: &Item,
-        prim: &Prim,
-        index: u32,
+        of: &Of,
         samples: &Samples<FOUR>,
         block: usize,
         covered: u64,
         n: &mut Tested,
     ) -> Result<(), Stop> {
+        let &Of { item, prim, .. } = of;
         let plan = &*item.plan;
         let [any, every] = folded::<FOUR>(covered);
         let asked = counts::quads(any);
@@ -69,27 +58,25 @@ impl Task<'_> {
             self.hiz.wrote(block, z, every == 0xFFFF);
         }
         n.passed += if plan.deferred { bits.count_ones() as u64 } else { 0 };
-        self.tested_four(item, prim, index, block, any, bits)
+        self.tested_four(of, block, any, bits)
     }
 
     /// What becomes of a block's lanes that passed, `any` of the samples' `bits`.
     #[inline(always)]
     pub(in crate::tile) fn tested_four(
         &mut self,
-        item: &Item,
-        prim: &Prim,
-        index: u32,
+        of: &Of,
         block: usize,
         any: u16,
         bits: u64,
     ) -> Result<(), Stop> {
-        if item.plan.deferred {
-            self.wait_samples(index, block, &lanes(bits));
+        if of.item.plan.deferred {
+            self.wait_samples(of.number, block, &lanes(bits));
             return Ok(());
         }
         let mut masks = [0; MAX_MASKS];
         masks[..FOUR].copy_from_slice(&lanes(bits));
-        self.pack_block(item, prim, index, block, any, &masks)
+        self.pack_block(of, block, any, &masks)
     }
 }
 

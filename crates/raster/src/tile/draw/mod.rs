@@ -19,7 +19,7 @@ use crate::tile::cover::small;
 use crate::tile::item::Item;
 use crate::tile::item::events::{self, DrawCounts};
 use crate::tile::item::plan::When;
-use crate::tile::task::{AHEAD, POLL, Task};
+use crate::tile::task::{AHEAD, Of, POLL, Task};
 use block::block;
 use simd::Simd;
 use simple::Ahead;
@@ -119,7 +119,7 @@ impl Task<'_> {
                 let ahead = Ahead { next: &groups[1 - odd], far };
                 let run = ((groups[odd].small | groups[odd].wide) >> lane).trailing_ones() as usize;
                 if run > 0 {
-                    self.pack(s, item, &groups[odd], &ahead, &mut seen, lane, lane + run)?;
+                    self.pack(s, item, &groups[odd], &ahead, &mut seen, lane..lane + run)?;
                     next += run;
                     continue;
                 }
@@ -133,6 +133,7 @@ impl Task<'_> {
             let e = entries[i];
             let number = index(e);
             let prim = &item.batch.prims[number as usize];
+            let of = &Of { item, prim, number };
             if !grouped {
                 events::entered(&mut self.counts, item, prim, e, origin);
                 // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at, and what
@@ -146,9 +147,9 @@ impl Task<'_> {
             }
             if prim.form.shape() != Shape::Polygon {
                 match prim.form.shape() {
-                    Shape::Pixels => self.pixels(item, prim, number)?,
-                    Shape::Smooth => self.smooth(item, prim, number)?,
-                    _ => self.centers(item, prim, number)?,
+                    Shape::Pixels => self.pixels(of)?,
+                    Shape::Smooth => self.smooth(of)?,
+                    _ => self.centers(of)?,
                 }
                 continue;
             }
@@ -159,7 +160,7 @@ impl Task<'_> {
                 let p = pixel(x as usize % TILE as usize, y as usize % TILE as usize);
                 let mut masks = [0; MAX_SAMPLES];
                 masks[..plan.samples].fill(1 << (p % 16));
-                block(self.level, self, item, prim, number, p / 16, &masks)?;
+                block(self.level, self, of, p / 16, &masks)?;
                 continue;
             }
             let hidden = hidden.get(i);
@@ -210,11 +211,11 @@ impl Task<'_> {
                 self.cover.list(s, self.covered);
             }
             if plan.depth_alone {
-                self.tested(s, item, prim, number, hidden)?;
+                self.tested(s, of, hidden)?;
                 continue;
             }
             if plan.four && hidden.is_none() {
-                self.test_fours(s, item, prim, number, &mut tested)?;
+                self.test_fours(s, of, &mut tested)?;
                 continue;
             }
             let mut next = 0;
@@ -232,7 +233,7 @@ impl Task<'_> {
                     }
                 }
                 if hidden.is_none_or(|h| h[b / 64] >> (b % 64) & 1 == 0) {
-                    block(self.level, self, item, prim, number, b, &masks)?;
+                    block(self.level, self, of, b, &masks)?;
                 } else {
                     counts::rasterised(&mut self.counts, &masks[..plan.samples]);
                     self.counts[InTile::Hidden] += any_quads(&masks[..plan.samples]);

@@ -11,6 +11,7 @@ use crate::tile::item::{Item, events};
 use crate::tile::task::Task;
 use simd::Simd;
 use std::mem::MaybeUninit;
+use std::ops::Range;
 use texel::vector;
 use wave::Stop;
 
@@ -177,7 +178,7 @@ impl Task<'_> {
         left
     }
 
-    /// Packs small triangles `from..to` of a group, wide ones too.
+    /// Packs small triangles of a group, wide ones too.
     #[inline(always)]
     pub(in crate::tile) fn pack<S: Simd>(
         &mut self,
@@ -186,14 +187,13 @@ impl Task<'_> {
         group: &Group,
         ahead: &Ahead,
         seen: &mut counts::SeenFours,
-        from: usize,
-        to: usize,
+        which: Range<usize>,
     ) -> Result<(), Stop> {
         let plan = &*item.plan;
         let mut all = Pieces::new();
         let (square, row) =
             (vector::load(s, &const { places(SQUARE) }), vector::load(s, &const { places(ROW) }));
-        for i in from..to.min(GROUP) {
+        for i in which.start..which.end.min(GROUP) {
             ahead.ask(item, i);
             let first = group.first[i] as usize % BLOCKS;
             if group.wide >> i & 1 != 0 {

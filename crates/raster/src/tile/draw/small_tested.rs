@@ -13,7 +13,7 @@ use crate::tile::cover::group::SHORT;
 use crate::tile::cover::small::{self, Window};
 use crate::tile::item::{Item, events};
 use crate::tile::memory::plane::sample_of;
-use crate::tile::task::{AHEAD, POLL, Task};
+use crate::tile::task::{AHEAD, Of, POLL, Task};
 use simd::{Level, Simd, ops};
 use std::mem::MaybeUninit;
 use texel::vector;
@@ -213,6 +213,7 @@ impl Task<'_> {
         let all = unsafe { found.blocks[..len].assume_init_ref() };
         for &Block { covered, prim: index, block } in all {
             let prim = &item.batch.prims[index as usize];
+            let of = Of { item, prim, number: index };
             let block = block as usize % BLOCKS;
             if plan.deferred && SAMPLES == 1 {
                 self.depths_now(s, block);
@@ -240,10 +241,10 @@ impl Task<'_> {
                 }
             }
             if SAMPLES == 1 {
-                self.tested_one(item, prim, index, block, any, n)?;
+                self.tested_one(&of, block, any, n)?;
             } else {
                 n.passed += if plan.deferred { bits.count_ones() as u64 } else { 0 };
-                self.tested_four(item, prim, index, block, any, bits)?;
+                self.tested_four(&of, block, any, bits)?;
             }
         }
         Ok(())

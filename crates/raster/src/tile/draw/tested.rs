@@ -8,7 +8,7 @@ use crate::tile::counts::{self, Tested};
 use crate::tile::cover::COLUMNS;
 use crate::tile::item::Item;
 use crate::tile::item::plan::When;
-use crate::tile::task::Task;
+use crate::tile::task::{Of, Task};
 use simd::Simd;
 use texel::vector;
 use wave::Stop;
@@ -68,27 +68,18 @@ impl Task<'_> {
     pub(in crate::tile) fn tested<S: Simd>(
         &mut self,
         s: S,
-        item: &Item,
-        prim: &Prim,
-        index: u32,
+        of: &Of,
         hidden: Option<&Blocks>,
     ) -> Result<(), Stop> {
         let mut n = Tested::default();
-        let r = self.test(s, item, prim, index, hidden, &mut n);
+        let r = self.test(s, of, hidden, &mut n);
         n.add_to(&mut self.counts);
         r
     }
 
     #[inline(always)]
-    fn test<S: Simd>(
-        &mut self,
-        s: S,
-        item: &Item,
-        prim: &Prim,
-        index: u32,
-        hidden: Option<&Blocks>,
-        n: &mut Tested,
-    ) -> Result<(), Stop> {
+    fn test<S: Simd>(&mut self, s: S, of: &Of, hidden: Option<&Blocks>, n: &mut Tested) -> Result<(), Stop> {
+        let &Of { item, prim, number: index } = of;
         let plan = &*item.plan;
         let Some(plane) = self.plane(plan.depth, |t| &t.depth) else { return Ok(()) };
         // SAFETY: the task's tile has the plane.
@@ -156,7 +147,7 @@ impl Task<'_> {
                 let z = [bounds.low[b % SIDE], bounds.high[b % SIDE]];
                 self.hiz.wrote(b, z, passed == 0xFFFF);
             }
-            self.tested_one(item, prim, index, b, passed, n)?;
+            self.tested_one(of, b, passed, n)?;
         }
         Ok(())
     }
@@ -165,9 +156,7 @@ impl Task<'_> {
     #[inline(always)]
     pub(in crate::tile) fn tested_one(
         &mut self,
-        item: &Item,
-        prim: &Prim,
-        index: u32,
+        &Of { item, prim, number: index }: &Of,
         block: usize,
         passed: u16,
         n: &mut Tested,

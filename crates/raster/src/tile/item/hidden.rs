@@ -4,7 +4,7 @@ use crate::geometry::bin::{COVERS, LARGE, index};
 use crate::layout::{BLOCKS, Blocks};
 use crate::prim::Shape;
 use crate::tile::cover::{Cover, Covered};
-use crate::tile::item::op::Op;
+use crate::tile::item::op::{Op, Step};
 
 /// Blocks hidden from each primitive of each op.
 pub struct Hidden {
@@ -29,13 +29,13 @@ pub fn find(
     level: simd::Level,
     cover: &mut Cover,
     room: &mut Covered,
-    ops: &[(usize, usize, Op)],
+    ops: &[Step],
     list: &[(usize, &[u32])],
     origin: [i32; 2],
 ) -> Option<Hidden> {
     let (mut opaque, mut hideable, mut entries) = (0, 0, 0);
     for &(op, list) in list {
-        if let Op::Draw(i) = &ops[op].2 {
+        if let Op::Draw(i) = &ops[op].op {
             if i.plan.exclusive {
                 return None;
             }
@@ -54,7 +54,7 @@ pub fn find(
     let mut h = Hidden { spans: vec![(0, 0); list.len()], sets: Vec::new() };
     let mut covered: Blocks = [0; BLOCKS / 64];
     for (n, &(op, list)) in list.iter().enumerate().rev() {
-        let Op::Draw(item) = &ops[op].2 else {
+        let Op::Draw(item) = &ops[op].op else {
             // A clear writes attachments in order: what it hides is not looked at.
             continue;
         };

@@ -4,10 +4,10 @@
 //! costs more the more of the other there are. A draw of thousands of primitives has lists of its own ([`Bins`], which
 //! threads make together); it is looked at in every tile, as a clear is.
 
+use super::op::{Op, Step};
 use crate::geometry::Batch;
 use crate::geometry::bin::{Entries, Full, Tiles};
 use crate::state::Rect;
-use crate::tile::item::op::Op;
 use std::ops::Range;
 
 /// The end of a chain.
@@ -137,14 +137,14 @@ impl Lists {
     pub fn of<'a>(
         &'a self,
         tiles: Tiles,
-        ops: &'a [(usize, usize, Op)],
+        ops: &'a [Step],
         (layer, x, y): (u32, u32, u32),
         joined: &'a mut Vec<u32>,
         out: &mut Vec<(usize, &'a [u32])>,
     ) {
         out.clear();
         joined.clear();
-        let bins = |op: u32| match &ops[op as usize].2 {
+        let bins = |op: u32| match &ops[op as usize].op {
             Op::Draw(item) => item.bins.as_ref(),
             Op::Clear(_) => None,
         };
@@ -171,7 +171,7 @@ impl Lists {
                         }
                         out.push((op as usize, list));
                     }
-                    None if matches!(ops[op as usize].2, Op::Clear(_)) => out.push((op as usize, &[])),
+                    None if matches!(ops[op as usize].op, Op::Clear(_)) => out.push((op as usize, &[])),
                     None => {}
                 }
                 continue;
@@ -224,7 +224,10 @@ mod tests {
     #[test]
     fn a_tile_has_its_draws_in_order_and_nothing_of_others() {
         let tiles = Tiles::new(AREA, Grid::default(), 1, None);
-        let clear = || (0, 0, Op::Clear(Clear { attachments: vec![], rects: vec![] }));
+        let clear = || {
+            let op = Op::Clear(Clear { attachments: vec![], rects: vec![] });
+            Step { subpass: 0, cell: 0, op }
+        };
         // Ops 0 and 2 draw, 1 clears, 3 draws nothing here, 4 draws in the second tile and, last, in the first.
         let ops = [clear(), clear(), clear(), clear(), clear()];
         let b = batch(&[[3, 3], [70, 70], [20, 3], [40, 40], [200, 3], [100, 3], [9, 9]]);

@@ -13,14 +13,21 @@ pub enum Op {
     Clear(Clear),
 }
 
+/// One of the ops of a pass.
+pub struct Step {
+    pub subpass: usize,
+    /// Of [`crate::statistics::Epochs`].
+    pub cell: usize,
+    pub op: Op,
+}
+
 /// Ops that are kept room for from pass to pass.
 const KEPT: usize = 1 << 18;
 
 /// What a pass has gathered for its tiles.
 #[derive(Default)]
 pub struct Gathered {
-    /// (subpass, cell of [`crate::statistics::Epochs`], what).
-    pub ops: Vec<(usize, usize, Op)>,
+    pub ops: Vec<Step>,
     /// By op: which of the draws that a capture tells apart it is of.
     pub told: Vec<Option<usize>>,
     pub lists: Lists,
@@ -34,8 +41,8 @@ impl Gathered {
     /// What comes next has other primitives than the open ones: those are given to their draws, if any has some.
     pub fn close(&mut self, open: &mut Box<Batch>) -> Option<Arc<Batch>> {
         let mut batch: Option<Arc<Batch>> = None;
-        for (.., op) in &mut self.ops[self.opened..] {
-            if let Op::Draw(item) = op {
+        for step in &mut self.ops[self.opened..] {
+            if let Op::Draw(item) = &mut step.op {
                 item.batch = batch.get_or_insert_with(|| replace(open, Batch::recycled()).into()).clone();
             }
         }
@@ -51,7 +58,7 @@ impl Gathered {
     }
 
     pub fn push(&mut self, (subpass, cell): (usize, usize), op: Op, told: Option<usize>) {
-        self.ops.push((subpass, cell, op));
+        self.ops.push(Step { subpass, cell, op });
         self.told.push(told);
     }
 

@@ -3,7 +3,7 @@
 //! fares as that.
 
 use super::events::{self, DrawCounts};
-use super::op::Op;
+use super::op::Step;
 use crate::regions::Collected;
 use machine::l2;
 use parking_lot::Mutex;
@@ -37,21 +37,15 @@ impl Parts {
     }
 
     /// Adds all to the map, once it is known how draws fared; false: there are too many.
-    pub fn tell(
-        self,
-        ops: &[(usize, usize, Op)],
-        draws: &[DrawCounts],
-        map: &Collected,
-        physical: u32,
-    ) -> bool {
+    pub fn tell(self, ops: &[Step], draws: &[DrawCounts], map: &Collected, physical: u32) -> bool {
         let all = self.0.into_inner();
         if all.len() > MOST {
             return false;
         }
         for Part { op, layer, task, mut counts } in all {
-            let (Some((.., made)), Some(whole)) = (ops.get(op), draws.get(op)) else { continue };
+            let (Some(made), Some(whole)) = (ops.get(op), draws.get(op)) else { continue };
             counts.fare_as(whole);
-            if let Some((c, _)) = events::take(&mut counts, made, l2::modelled()) {
+            if let Some((c, _)) = events::take(&mut counts, &made.op, l2::modelled()) {
                 map.add(physical, layer, task, &c);
             }
         }

@@ -1,5 +1,6 @@
 //! vkCmdClearAttachments within a tile.
 
+use super::Here;
 use crate::layout::TILE;
 use crate::pass::Subpass;
 use crate::state::Rect;
@@ -23,9 +24,7 @@ impl Clear {
         &self,
         targets: &Targets,
         sub: &Subpass,
-        tile: *mut u8,
-        layer: u32,
-        origin: [i32; 2],
+        &Here { tile, layer, origin, .. }: &Here,
         layered: bool,
     ) -> TileCounts {
         let mut counts = TileCounts::default();

@@ -10,3 +10,16 @@ pub mod strip;
 pub mod target;
 pub mod traffic;
 pub mod transfer;
+
+use simd::Level;
+
+/// The tile that a thread works on.
+#[derive(Clone, Copy)]
+pub struct Here {
+    pub level: Level,
+    /// The tile buffer.
+    pub tile: *mut u8,
+    pub layer: u32,
+    /// The first pixel.
+    pub origin: [i32; 2],
+}

@@ -30,7 +30,8 @@ pub unsafe fn run(level: Level, targets: &Targets, sub: &Subpass, tile: *mut u8)
         unsafe {
             let (from, to) = (f.sample(tile, 0), t.sample(tile, 0));
             let alike = f.alike(tile).map(|bits| &*bits);
-            colors(level, f.format, from, PIXELS * f.bytes, f.samples, mean, to, BLOCKS, alike);
+            let all = Samples { format: f.format, from, step: PIXELS * f.bytes, count: f.samples, alike };
+            colors(level, &all, mean, to, BLOCKS);
         }
     }
     if let Some((to, mode)) = sub.depth_resolve
@@ -49,30 +50,28 @@ pub unsafe fn run(level: Level, targets: &Targets, sub: &Subpass, tile: *mut u8)
     }
 }
 
+/// Samples of pixels that are resolved.
+struct Samples<'a> {
+    format: &'static FormatInfo,
+    /// Sample 0's pixels, and how many bytes on the next sample's are.
+    from: *const u8,
+    step: usize,
+    count: u32,
+    /// Blocks of which sample 0 stands for all.
+    alike: Option<&'a Blocks>,
+}
+
 simd::by_level! {
-    /// The mean of the samples, or sample 0 of integers, of so many times sixteen pixels; `alike`: blocks of which sample 0 stands for all.
+    /// The mean of the samples (or sample 0: of integers, and if no `mean` is asked for) of so many times sixteen pixels.
     ///
     /// # Safety
-    /// `from` points to sample 0's pixels, `step` bytes from one sample to the next; `to` to as many pixels.
-    unsafe fn colors = colors_body, (
-        format: &'static FormatInfo, from: *const u8, step: usize, samples: u32, mean: bool, to: *mut u8, blocks: usize,
-        alike: Option<&Blocks>,
-    )
+    /// The samples have these pixels, and `to` points to as many.
+    unsafe fn colors = colors_body, (all: &Samples, mean: bool, to: *mut u8, blocks: usize)
 }
 
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
-unsafe fn colors_body<S: Simd>(
-    s: S,
-    format: &'static FormatInfo,
-    from: *const u8,
-    step: usize,
-    samples: u32,
-    mean: bool,
-    to: *mut u8,
-    blocks: usize,
-    alike: Option<&Blocks>,
-) {
+unsafe fn colors_body<S: Simd>(s: S, all: &Samples, mean: bool, to: *mut u8, blocks: usize) {
+    let &Samples { format, from, step, count: samples, alike } = all;
     let bytes = 16 * format.block_bytes as usize;
     if samples <= 1 || !mean || format.channel_class() != ChannelClass::Float {
         // SAFETY: the caller's pixels.
@@ -261,7 +260,9 @@ mod tests {
                 let (src, dst) = (from.as_ptr().cast(), to.as_mut_ptr().cast());
                 // SAFETY: within what the test has made.
                 unsafe {
-                    colors(level, format(vk::Format::R32_SFLOAT), src, 64, samples, true, dst, 1, None)
+                    let format = format(vk::Format::R32_SFLOAT);
+                    let all = Samples { format, from: src, step: 64, count: samples, alike: None };
+                    colors(level, &all, true, dst, 1)
                 };
                 assert_eq!(to, [value; 16], "{samples} samples");
             }
@@ -270,7 +271,9 @@ mod tests {
         // SAFETY: within what the test has made.
         unsafe {
             let (src, dst) = (from.as_ptr().cast(), to.as_mut_ptr());
-            colors(level, format(vk::Format::R8_UNORM), src, 16, 4, true, dst, 1, None);
+            let format = format(vk::Format::R8_UNORM);
+            let all = Samples { format, from: src, step: 16, count: 4, alike: None };
+            colors(level, &all, true, dst, 1);
         }
         assert_eq!(to, [25; 16]);
     }
@@ -286,7 +289,9 @@ mod tests {
             // SAFETY: within what the test has made.
             unsafe {
                 let (src, dst) = (from.as_ptr(), to.as_mut_ptr());
-                colors(level, format, src, PIXELS * 4, samples as u32, true, dst, 2, None);
+                let count = samples as u32;
+                let all = Samples { format, from: src, step: PIXELS * 4, count, alike: None };
+                colors(level, &all, true, dst, 2);
             }
             for (i, got) in to.iter().enumerate() {
                 let sum: u32 = (0..samples).map(|s| from[s * PIXELS * 4 + i] as u32).sum();

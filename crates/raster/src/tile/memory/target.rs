@@ -1,5 +1,6 @@
 //! Attachments as tiles see them: where each lies in memory and in a thread's tile buffer; loads, clears and stores.
 
+use super::Here;
 use super::expand::{self, Expanded};
 use super::plane::{Plane, PlaneKind};
 use super::traffic::{Traffic, Way, Writes};
@@ -8,7 +9,6 @@ use crate::layout::Grid;
 use crate::pass::{Attachment, Rendering, Subpass};
 use crate::state::Rect;
 use ash::vk;
-use simd::Level;
 use std::ops::Range;
 use texel::image::{Image, Packed};
 
@@ -137,25 +137,17 @@ impl Targets {
     /// Fills the tile buffer before subpasses `drawn` are; `loaded`: by attachment, whether that has been before.
     ///
     /// # Safety
-    /// `tile` has [`Targets::bytes`] bytes; no other thread draws this tile.
-    pub unsafe fn load(
-        &self,
-        level: Level,
-        tile: *mut u8,
-        layer: u32,
-        origin: [i32; 2],
-        drawn: &Range<usize>,
-        loaded: &[bool],
-    ) -> Traffic {
+    /// The tile buffer has [`Targets::bytes`] bytes; no other thread draws this tile.
+    pub unsafe fn load(&self, here: &Here, drawn: &Range<usize>, loaded: &[bool]) -> Traffic {
         let mut traffic = Traffic::default();
+        let tile = here.tile;
         for i in self.held(drawn) {
-            for p in self.planes(i, layer) {
+            for p in self.planes(i, here.layer) {
                 match if loaded[i] { vk::AttachmentLoadOp::LOAD } else { p.load } {
                     // SAFETY: the caller's tile (here and below).
                     vk::AttachmentLoadOp::CLEAR => unsafe { p.fill(tile) },
                     vk::AttachmentLoadOp::LOAD => {
-                        traffic
-                            .add(&unsafe { p.transfer(level, tile, layer, origin, &self.area, Way::Load) });
+                        traffic.add(&unsafe { p.transfer(here, &self.area, Way::Load) });
                         // SAFETY: as above.
                         unsafe { p.set_alike(tile, false) };
                     }
@@ -197,10 +189,7 @@ impl Targets {
     /// As [`Targets::load`].
     pub unsafe fn store(
         &self,
-        level: Level,
-        tile: *mut u8,
-        layer: u32,
-        origin: [i32; 2],
+        here: &Here,
         drawn: &Range<usize>,
         done: usize,
         way: Way,
@@ -209,9 +198,9 @@ impl Targets {
         let mut traffic = Traffic::default();
         for i in self.held(drawn) {
             let last = self.spans[i].end <= done;
-            for p in self.planes(i, layer).filter(|p| !last || p.store == vk::AttachmentStoreOp::STORE) {
+            for p in self.planes(i, here.layer).filter(|p| !last || p.store == vk::AttachmentStoreOp::STORE) {
                 // SAFETY: the caller's tile.
-                let own = unsafe { p.transfer(level, tile, layer, origin, &self.area, way) };
+                let own = unsafe { p.transfer(here, &self.area, way) };
                 traffic.add(&own);
                 if own.unseen > 0 {
                     unseen.resize(unseen.len().max(self.own), 0);
@@ -277,17 +266,11 @@ impl Targets {
     ///
     /// # Safety
     /// As [`Targets::load`]; [`Self::may_pass_over`].
-    pub unsafe fn pass_over(
-        &self,
-        level: Level,
-        tile: *mut u8,
-        layer: u32,
-        origin: [i32; 2],
-    ) -> [Traffic; 2] {
+    pub unsafe fn pass_over(&self, here: &Here) -> [Traffic; 2] {
         let [mut loaded, mut stored] = [Traffic::default(); 2];
-        for p in (0..self.own).flat_map(|i| self.planes(i, layer)) {
+        for p in (0..self.own).flat_map(|i| self.planes(i, here.layer)) {
             // SAFETY: the caller's tile.
-            let moved = |way| unsafe { p.transfer(level, tile, layer, origin, &self.area, way) };
+            let moved = |way| unsafe { p.transfer(here, &self.area, way) };
             if p.load == vk::AttachmentLoadOp::LOAD {
                 loaded.add(&moved(Way::Skip));
             }

@@ -1,5 +1,6 @@
 //! Tiles come from memory and go there: the parts of attachments that lie in the render area.
 
+use super::Here;
 use crate::layout::{TILE, pixel};
 use crate::prim::{Line, prefetch};
 use crate::state::Rect;
@@ -136,10 +137,7 @@ impl Plane {
     /// As [`crate::tile::memory::target::Targets::load`].
     pub(in crate::tile) unsafe fn transfer(
         &self,
-        level: Level,
-        tile: *mut u8,
-        layer: u32,
-        origin: [i32; 2],
+        &Here { level, tile, layer, origin }: &Here,
         area: &Rect,
         way: Way,
     ) -> Traffic {

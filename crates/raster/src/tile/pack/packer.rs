@@ -52,6 +52,20 @@ pub struct Slot {
     pub masks: [u16; MAX_MASKS],
 }
 
+/// Covered quads of a block.
+#[derive(Clone, Copy)]
+pub struct Piece<'a> {
+    pub prim: u32,
+    pub block: usize,
+    pub quads: u8,
+    /// Lanes by sample.
+    pub masks: &'a [u16],
+    /// The sample that is shaded, if each is by itself.
+    pub sample: Option<u8>,
+    /// Smooth lines: covered sixteenths of each pixel.
+    pub coverage: Option<&'a [u8; 16]>,
+}
+
 impl Slot {
     /// Masks of four samples.
     #[inline(always)]
@@ -160,19 +174,12 @@ impl Packer {
         n
     }
 
-    /// Adds a block's covered quads; `masks` by sample. False when the wave must be shaded first (nothing has been added
-    /// then).
+    /// Adds a block's covered quads. False when the wave must be shaded first (nothing has been added then).
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
     pub fn add(
         &mut self,
         capacity: usize,
-        prim: u32,
-        block: usize,
-        quads: u8,
-        masks: &[u16],
-        sample: Option<u8>,
-        coverage: Option<&[u8; 16]>,
+        &Piece { prim, block, quads, masks, sample, coverage }: &Piece,
     ) -> bool {
         self.touched = true;
         let last = &mut self.last[block * 4..block * 4 + 4];
@@ -428,6 +435,12 @@ impl Open {
 mod tests {
     use super::*;
 
+    impl Packer {
+        fn add_piece(&mut self, capacity: usize, prim: u32, block: usize, quads: u8, masks: &[u16]) -> bool {
+            self.add(capacity, &Piece { prim, block, quads, masks, sample: None, coverage: None })
+        }
+    }
+
     /// Four samples at once are packed as four one after the other.
     #[test]
     fn four_samples_as_any_number() {
@@ -445,7 +458,7 @@ mod tests {
                     .fold(0, |m, q| m | if quads >> q & 1 != 0 { (random(16) as u16) << (4 * q) } else { 0 })
             });
             let all = masks.iter().rev().fold(0, |all, m| all << 16 | *m as u64);
-            let added = a.add(5, i, block, quads, &masks, None, None);
+            let added = a.add_piece(5, i, block, quads, &masks);
             assert_eq!(b.add_four(5, i, block, quads, all), added, "{i}");
             assert_eq!((a.count, a.last), (b.count, b.last), "{i}");
             for (a, b) in a.warps[..a.count].iter().zip(&b.warps) {
@@ -465,35 +478,35 @@ mod tests {
     fn order_of_overlapping_quads_is_kept() {
         let mut p = Packer::new();
         let m = |v: u16| [v];
-        assert!(p.add(4, 1, 7, 0b0001, &m(0x000F), None, None));
+        assert!(p.add_piece(4, 1, 7, 0b0001, &m(0x000F)));
         // The block as a whole goes to warp 1; its quad 0 then may not join warp 0 again.
-        assert!(p.add(4, 2, 7, 0b1111, &m(0xFFFF), None, None));
-        assert!(p.add(4, 3, 7, 0b0001, &m(0x0003), None, None));
-        assert!(p.add(4, 4, 8, 0b0100, &m(0x0400), None, None));
+        assert!(p.add_piece(4, 2, 7, 0b1111, &m(0xFFFF)));
+        assert!(p.add_piece(4, 3, 7, 0b0001, &m(0x0003)));
+        assert!(p.add_piece(4, 4, 8, 0b0100, &m(0x0400)));
         assert_eq!(p.count, 3);
         // Another block's quad finds room in warp 0.
         assert_eq!((p.warps[0].prims, p.warps[0].pixels), ([1, 4, 1, 1], [112, 136, 112, 112]));
         assert_eq!((p.warps[0].quads, p.warps[0].masks[0]), (0b11, 0x004F));
         assert_eq!((p.warps[2].prims, p.warps[2].quads, p.warps[2].masks[0]), ([3; 4], 1, 3));
-        assert!(p.add(4, 5, 9, 0b1110, &m(0xFFF0), None, None));
-        assert!(!p.add(4, 6, 9, 0b1000, &m(0xF000), None, None));
+        assert!(p.add_piece(4, 5, 9, 0b1110, &m(0xFFF0)));
+        assert!(!p.add_piece(4, 6, 9, 0b1000, &m(0xF000)));
         p.clear();
         // Primitives that share quads one after the other fill two warps, not one each.
         for i in 0..8 {
-            assert!(p.add(4, i, 3 + i as usize / 2, 1, &m(1 << (i & 1)), None, None));
+            assert!(p.add_piece(4, i, 3 + i as usize / 2, 1, &m(1 << (i & 1))));
         }
         assert_eq!((p.count, p.warps[0].prims, p.warps[1].prims), (2, [0, 2, 4, 6], [1, 3, 5, 7]));
         // Two quads with one place between them open a warp, or have none.
         p.clear();
-        assert!(p.add(1, 1, 1, 0b0111, &m(0x0FFF), None, None) && !p.add(1, 1, 2, 1, &m(1), None, None));
+        assert!(p.add_piece(1, 1, 1, 0b0111, &m(0x0FFF)) && !p.add_piece(1, 1, 2, 1, &m(1)));
         p.clear();
         for i in 0..3 {
-            assert!(p.add(1, i, i as usize, 1, &m(1), None, None));
+            assert!(p.add_piece(1, i, i as usize, 1, &m(1)));
         }
-        assert!(!p.add(1, 3, 9, 0b0011, &m(0x11), None, None) && p.warps[0].quads == 0b111);
-        assert!(p.add(2, 3, 9, 0b0011, &m(0x11), None, None));
+        assert!(!p.add_piece(1, 3, 9, 0b0011, &m(0x11)) && p.warps[0].quads == 0b111);
+        assert!(p.add_piece(2, 3, 9, 0b0011, &m(0x11)));
         assert_eq!((p.count, p.warps[0].prims, p.warps[1].prims), (2, [0, 1, 2, 3], [3; 4]));
         p.clear();
-        assert!(p.add(4, 6, 9, 0b1000, &m(0xF000), None, None) && p.count == 1);
+        assert!(p.add_piece(4, 6, 9, 0b1000, &m(0xF000)) && p.count == 1);
     }
 }

@@ -139,7 +139,7 @@ fn stretch<S: Simd>(
             }
             continue;
         }
-        other(s, item, &packer.blocks, origin, lanes, p, first, end, (i, *f));
+        other(s, item, &packer.blocks, origin, lanes, of, (i, *f));
     }
 }
 
@@ -164,16 +164,13 @@ impl<S: Simd> Row<S> {
 
 /// Inputs that are not interpolated: the general way, a warp at a time.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn other<S: Simd>(
     s: S,
     item: &Item,
     blocks: &[u8; WARPS],
     origin: [i32; 2],
     lanes: &mut Lanes,
-    p: &Prim,
-    first: usize,
-    end: usize,
+    Stretch { prim: p, first, end, .. }: Stretch,
     (i, f): (usize, Fill),
 ) {
     if let Fill::Flat(plane) = f {

@@ -8,6 +8,7 @@ use crate::tile::item::plan::When;
 use crate::tile::memory::plane::sample_of;
 use crate::tile::memory::target::Targets;
 use crate::tile::pack::packer::Slot;
+use crate::tile::test::stencil::Stored;
 use simd::Simd;
 use texel::row::Row;
 use texel::vector;
@@ -125,7 +126,12 @@ unsafe fn late<S: Simd>(
         // SAFETY: sixteen values each.
         *m = unsafe {
             let (zs, st) = (zs.as_mut_ptr().cast(), st.as_mut_ptr());
-            plan.tests.run(s, tested, value, zs, st, front, true, reference.as_ref())
+            plan.tests.run(
+                s,
+                tested,
+                value,
+                &Stored { zs, st, front, write: true, reference: reference.as_ref() },
+            )
         };
         // Quads without a tested sample may be anywhere: they are not written.
         for q in (0..4).filter(|q| tested >> (q * 4) & 0xF != 0) {

@@ -10,7 +10,7 @@ pub mod stretch;
 pub mod warp;
 
 use crate::layout::{LANE_X, LANE_Y, QUAD_X, QUAD_Y, SIDE, WARPS};
-use crate::tile::blend::{stored, write_at};
+use crate::tile::blend::{Warps, stored, write_at};
 use crate::tile::counts::{self, InTile, any_quads};
 use crate::tile::item::Item;
 use crate::tile::memory::plane::sample_of;
@@ -158,17 +158,9 @@ impl<'a> Task<'a> {
                     let first = channels(&c.outputs);
                     // SAFETY: the task's tile has the plane, of the writer's format; the outputs have a row for each warp.
                     unsafe {
-                        let (writer, masks) = (&c.writer, &alive[w..end]);
-                        p.write_whole(
-                            self.level,
-                            self.tile,
-                            writer,
-                            blocks,
-                            w,
-                            &first,
-                            second.as_ref(),
-                            masks,
-                        );
+                        let src1 = second.as_ref();
+                        let warps = Warps { src: &first, src1, first: w, masks: &alive[w..end] };
+                        p.write_whole(self.level, self.tile, &c.writer, blocks, &warps);
                     }
                 }
                 w = end;
@@ -296,7 +288,7 @@ impl<'a> Task<'a> {
                     unsafe {
                         let px = base.add(slot.pixels[0] as usize * bytes);
                         if let Some(swap) = c.writer.replaces_four_bytes() {
-                            c.writer.bytes4(s, px, &src, None, mask, swap, false);
+                            c.writer.replace4(s, px, &src, mask, swap);
                         } else {
                             let (colors, more) = (stored(s, &src), second.as_ref().map(|c| stored(s, c)));
                             write_at(s.level(), &c.writer, px, &colors, more.as_ref(), mask);

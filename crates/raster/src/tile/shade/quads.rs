@@ -15,7 +15,8 @@ use wave::graphics::Lanes;
 struct Quads {
     /// First plane of each quad's primitive.
     planes: [[u32; 4]; WARPS],
-    /// Warps of one primitive, and those whose w is one.
+    /// The warps (a bit each), those of one primitive, and those whose w is one.
+    which: u32,
     same: u32,
     one: u32,
 }
@@ -38,7 +39,7 @@ fn fill_body<S: Simd>(
 ) {
     let plan = &*item.plan;
     let Packer { warps, places, .. } = packer;
-    let mut quads = Quads { planes: [[0; 4]; WARPS], same: 0, one: 0 };
+    let mut quads = Quads { planes: [[0; 4]; WARPS], which, same: 0, one: 0 };
     let mut left = which;
     while left != 0 {
         let w = left.trailing_zeros() as usize % WARPS;
@@ -55,22 +56,24 @@ fn fill_body<S: Simd>(
         left &= left - 1;
         place(s, item, &warps[w], origin, places, &mut quads, w);
     }
+    let packer = &*packer;
+    let places = &packer.places;
     let mut i = 0;
     while i < plan.fills.len() {
         let n = match four(&plan.fills[i..]) {
             Some((plane, perspective)) => {
                 let Some(rows) = rows::<4>(lanes, i) else { return };
-                each::<S, 4>(s, item, places, &quads, which, plane, perspective, rows);
+                each::<S, 4>(s, item, places, &quads, plane, perspective, rows);
                 4
             }
             None => {
                 let Some(rows) = rows::<1>(lanes, i) else { return };
                 match plan.fills[i] {
                     Fill::Varying { plane, perspective, .. } => {
-                        each::<S, 1>(s, item, places, &quads, which, plane, perspective, rows);
+                        each::<S, 1>(s, item, places, &quads, plane, perspective, rows);
                     }
-                    Fill::Flat(plane) => flat(s, item, &quads, which, plane, rows[0]),
-                    Fill::FragCoord(c) => coordinate(s, item, warps, places, origin, which, c, rows[0]),
+                    Fill::Flat(plane) => flat(s, item, &quads, plane, rows[0]),
+                    Fill::FragCoord(c) => coordinate(s, item, packer, origin, which, c, rows[0]),
                     _ => {}
                 }
                 1
@@ -173,18 +176,16 @@ fn linear<S: Simd>(s: S, [at, dx, dy]: [S::F; 3], x: S::F, y: S::F) -> S::F {
 
 /// `N` inputs of planes `plane` and on: four, or one.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn each<S: Simd, const N: usize>(
     s: S,
     item: &Item,
     places: &Places,
     quads: &Quads,
-    which: u32,
     plane: u32,
     perspective: bool,
     rows: [*mut [u32; 16]; N],
 ) {
-    let mut left = which;
+    let mut left = quads.which;
     while left != 0 {
         let w = left.trailing_zeros() as usize % WARPS;
         left &= left - 1;
@@ -229,8 +230,8 @@ fn each<S: Simd, const N: usize>(
 
 /// A flat input.
 #[inline(always)]
-fn flat<S: Simd>(s: S, item: &Item, quads: &Quads, which: u32, plane: u32, row: *mut [u32; 16]) {
-    let mut left = which;
+fn flat<S: Simd>(s: S, item: &Item, quads: &Quads, plane: u32, row: *mut [u32; 16]) {
+    let mut left = quads.which;
     while left != 0 {
         let w = left.trailing_zeros() as usize % WARPS;
         left &= left - 1;
@@ -243,17 +244,16 @@ fn flat<S: Simd>(s: S, item: &Item, quads: &Quads, which: u32, plane: u32, row: 
 
 /// Component `c` of FragCoord.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 fn coordinate<S: Simd>(
     s: S,
     item: &Item,
-    warps: &[Slot; WARPS],
-    places: &Places,
+    packer: &Packer,
     origin: [i32; 2],
     which: u32,
     c: u8,
     row: *mut [u32; 16],
 ) {
+    let Packer { warps, places, .. } = packer;
     let mut left = which;
     while left != 0 {
         let w = left.trailing_zeros() as usize % WARPS;

@@ -2,6 +2,7 @@
 //! not change from one such wave to the next is done once for all of them.
 
 use crate::layout::{Blocks, SIDE, WARPS};
+use crate::tile::blend::Warps;
 use crate::tile::counts::{self, InTile};
 use crate::tile::item::Item;
 use crate::tile::shade::full;
@@ -121,11 +122,11 @@ impl Task<'_> {
                 c[InTile::Blended] += samples * blended;
                 let second = color.second.as_ref().map(|o| channels(rows, o));
                 let first = channels(rows, &color.outputs);
-                let (blocks, masks) = (&packer.blocks[..warps], &alive[..warps]);
+                let blocks = &packer.blocks[..warps];
+                let of = Warps { src: &first, src1: second.as_ref(), first: 0, masks: &alive[..warps] };
                 // SAFETY: the task's tile has the plane, of the writer's format; the outputs have a row for each warp.
                 unsafe {
-                    let writer = &color.writer;
-                    p.write_whole(self.level, self.tile, writer, blocks, 0, &first, second.as_ref(), masks);
+                    p.write_whole(self.level, self.tile, &color.writer, blocks, &of);
                 }
             }
         }

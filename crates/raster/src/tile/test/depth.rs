@@ -1,8 +1,8 @@
 //! Depth bounds, stencil and depth tests of a warp's samples (§ Fragment Operations).
 
+use super::stencil::{self, Stored};
 use crate::state::{State, StencilFace};
 use crate::tile::memory::plane::quantise;
-use crate::tile::test::stencil;
 use ash::vk;
 use simd::Simd;
 
@@ -168,24 +168,13 @@ impl Tests {
         compare(s, self.compare, z, old)
     }
 
-    /// Tests the samples of `mask`; updates depth (with `write`) and stencil; gives those that passed. `zs`, `st`: the
-    /// attachments' sixteen values; `reference` replaces the state's (a shader's stencil reference).
+    /// Tests the samples of `mask`, of depths `z`, and updates what is stored of them. Returns those that passed.
     ///
     /// # Safety
-    /// The pointers are good for sixteen values (`st` only where there is a stencil test).
+    /// Sixteen depths are stored, and sixteen stencil values if there is a stencil test; nobody else uses them.
     #[inline(always)]
-    #[allow(clippy::too_many_arguments)]
-    pub unsafe fn run<S: Simd>(
-        &self,
-        s: S,
-        mask: u16,
-        z: S::F,
-        zs: *mut f32,
-        st: *mut u8,
-        front: u16,
-        write: bool,
-        reference: Option<&[u32; 16]>,
-    ) -> u16 {
+    pub unsafe fn run<S: Simd>(&self, s: S, mask: u16, z: S::F, stored: &Stored) -> u16 {
+        let &Stored { zs, write, .. } = stored;
         let mut live = mask;
         // SAFETY: sixteen floats.
         let old = s.from_bits(unsafe { s.iloadu(zs.cast()) });
@@ -196,7 +185,7 @@ impl Tests {
         let depth_pass = if self.test { self.passes(s, z, old) } else { 0xFFFF };
         if let Some(faces) = &self.stencil {
             // SAFETY: there is a stencil test: sixteen bytes.
-            passed &= unsafe { stencil::test(s, faces, live, depth_pass, st, front, write, reference) };
+            passed &= unsafe { stencil::test(s, faces, live, depth_pass, stored) };
         }
         passed &= depth_pass;
         if self.write && write && passed != 0 {
@@ -294,7 +283,13 @@ mod tests {
         // SAFETY: portable code, arrays of sixteen.
         let passed = unsafe {
             let z = simd::ops::f_from(simd::Portable, z);
-            t.run(simd::Portable, 0b11111, z, zs.as_mut_ptr(), st.as_mut_ptr(), 0b01111, true, None)
+            let (zs, st) = (zs.as_mut_ptr(), st.as_mut_ptr());
+            t.run(
+                simd::Portable,
+                0b11111,
+                z,
+                &Stored { zs, st, front: 0b01111, write: true, reference: None },
+            )
         };
         assert_eq!(passed, 1);
         assert_eq!(st[..6], [0x85, 0xF7, 0x7A, 0xF6, 0x89, 0xF6]);

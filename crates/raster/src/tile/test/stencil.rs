@@ -61,22 +61,31 @@ fn face<S: Simd>(s: S, f: &StencilFace, v: Values<S>, depth_pass: u16) -> (S::M,
     (ok, s.ior(s.iandn(written, v.old), s.iand(new, written)))
 }
 
-/// Tests the samples of `live` and, with `write`, updates their stencil values; gives the lanes that pass. `front`: lanes of
-/// front faces; `reference` replaces the state's (a shader's stencil reference).
+/// What the attachments hold of sixteen samples, and what is to be known of them besides.
+#[derive(Clone, Copy)]
+pub struct Stored<'a> {
+    /// Depths; stencil values, of which only the stencil test makes use.
+    pub zs: *mut f32,
+    pub st: *mut u8,
+    /// Lanes of front faces.
+    pub front: u16,
+    /// What passes is written.
+    pub write: bool,
+    /// A shader's stencil references, which replace the state's.
+    pub reference: Option<&'a [u32; 16]>,
+}
+
+/// Tests the samples of `live` and updates their stencil values if they are to be written. Returns the lanes that pass.
 ///
 /// # Safety
-/// `st` is good for sixteen bytes, which nobody else uses.
+/// The stencil values are sixteen bytes, which nobody else uses.
 #[inline(always)]
-#[allow(clippy::too_many_arguments)]
 pub unsafe fn test<S: Simd>(
     s: S,
     faces: &[StencilFace; 2],
     live: u16,
     depth_pass: u16,
-    st: *mut u8,
-    front: u16,
-    write: bool,
-    reference: Option<&[u32; 16]>,
+    &Stored { st, front, write, reference, .. }: &Stored,
 ) -> u16 {
     // SAFETY: sixteen bytes; sixteen words.
     let v =
@@ -143,7 +152,10 @@ mod tests {
         r: Option<&[u32; 16]>,
     ) -> u16 {
         // SAFETY: an array of sixteen.
-        unsafe { test(s, faces, m[0], m[1], st.as_mut_ptr(), m[2], true, r) }
+        unsafe {
+            let (zs, st) = (std::ptr::null_mut(), st.as_mut_ptr());
+            test(s, faces, m[0], m[1], &Stored { zs, st, front: m[2], write: true, reference: r })
+        }
     }
     simd::by_level!(fn at_level = sixteen,
         (faces: &[StencilFace; 2], m: [u16; 3], st: &mut [u8; 16], r: Option<&[u32; 16]>) -> u16);
