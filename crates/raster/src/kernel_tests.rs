@@ -7,13 +7,8 @@ use crate::tile::blend::the_general_way_is_the_formula;
 use crate::tile::cover::edges_against_each_sample;
 use crate::tile::memory::resolve::means;
 use crate::tile::memory::transfer::moves_are_those_of_pixels;
-
-/// Whole draws want a device: `conformance` has them, by references that are not Tuff and one hash a scene on every level.
-fn scenes(_: simd::Level) {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/tests/scenes.rs");
-    let text = std::fs::read_to_string(path).unwrap();
-    assert!(text.contains("fn right_pictures_and_one_golden_on_every_level_and_thread_count() {"));
-}
+use crate::tile::shade::inputs::reads_are_of_pixels;
+use crate::tile::tests::tiles_are_drawn_pixel_by_pixel;
 
 simd::walk! {
     "geometry::vertex::place_all", "geometry::vertex::together", "geometry::points::points_at",
@@ -27,6 +22,6 @@ simd::walk! {
     "tile::memory::transfer::moved" => moves_are_those_of_pixels;
     "tile::draw::draw", "tile::draw::block::block", "tile::shade::shade",
     "tile::shade::each", "tile::shade::full::fill", "tile::shade::quads::fill", "tile::draw::simple::seat",
-    "tile::draw::small_tested::of", "tile::draw::deferred::show", "tile::shade::late::after", "tile::shade::inputs::colors",
-    "tile::draw::deferred::all_depths_now" => scenes;
+    "tile::draw::small_tested::of", "tile::draw::deferred::show", "tile::shade::late::after", "tile::draw::deferred::all_depths_now" => tiles_are_drawn_pixel_by_pixel;
+    "tile::shade::inputs::colors" => reads_are_of_pixels;
 }

@@ -26,7 +26,7 @@ pub mod setup;
 pub mod stages;
 mod stream;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 pub mod traffic;
 #[cfg(test)]
 pub(crate) use tests::polygons::every_level_gives_the_same_bits;

@@ -14,6 +14,8 @@ mod pack;
 pub mod shade;
 pub mod task;
 pub mod test;
+#[cfg(test)]
+pub(crate) mod tests;
 
 use crate::geometry::Batch;
 use cover::{Cover, Covered};

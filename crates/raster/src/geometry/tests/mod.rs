@@ -2,7 +2,7 @@
 #![allow(clippy::needless_range_loop)] // x and y are pixels
 
 mod input;
-mod plain;
+pub(crate) mod plain;
 pub(crate) mod polygons;
 mod thin;
 

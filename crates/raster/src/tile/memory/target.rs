@@ -395,3 +395,32 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
     }
     t
 }
+
+#[cfg(test)]
+impl Targets {
+    /// Attachments that no image lies behind, all of one subpass.
+    pub fn of_planes(mut list: Vec<Target>, subpass: Subpass, area: Rect, observed: bool) -> Targets {
+        let mut at = 0;
+        for p in list.iter_mut().flat_map(|t| [&mut t.color, &mut t.depth, &mut t.stencil]).flatten() {
+            p.at = at;
+            p.counted = observed;
+            at += p.size();
+        }
+        let own = list.len();
+        Targets {
+            sources: vec![Source(std::ptr::null(), 0, 0); own],
+            uses: vec![vec![true; own]],
+            within: Within::of(list.iter().filter_map(|t| t.color.as_ref()).map(Plane::bits).sum()),
+            list,
+            own,
+            subpasses: vec![subpass],
+            expanded: vec![Expanded::default()],
+            spans: vec![0..1; own],
+            aliased: false,
+            bytes: at,
+            area,
+            grid: Grid::default(),
+            observed,
+        }
+    }
+}

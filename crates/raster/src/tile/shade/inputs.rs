@@ -224,3 +224,85 @@ unsafe fn colors_body<S: Simd>(s: S, tile: *mut u8, origin: [i32; 2], from: &Col
         }
     }
 }
+
+#[cfg(test)]
+pub(crate) use tests::reads_are_of_pixels;
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::SIDE;
+    use crate::tile::memory::plane::PlaneKind;
+    use simd::rows::Rows;
+    use wave::memory::Aligned;
+
+    /// Pixels within the tile and around it, of warps that are whole, partly active and not there, of one column for all warps too.
+    pub(crate) fn reads_are_of_pixels(level: simd::Level) {
+        let mut seed = 5u32;
+        let mut next = |below: u32| {
+            seed = seed.wrapping_mul(1664525).wrapping_add(1013904223);
+            (seed >> 8) % below
+        };
+        let formats = [vk::Format::R8G8B8A8_UNORM, vk::Format::R32G32_UINT, vk::Format::R16_SFLOAT];
+        for (n, format) in formats.into_iter().enumerate() {
+            let info = texel::format::info(format).unwrap();
+            let mut plane = Plane::of(info, PlaneKind::Color, std::ptr::null_mut(), 0, TILE);
+            plane.at = 128;
+            let mut room = Aligned::new();
+            room.reserve(plane.at + plane.size());
+            let tile = room.ptr();
+            for i in 0..plane.at + plane.size() {
+                // SAFETY: as many bytes as there is room for. (No infinities in small floats.)
+                unsafe { *tile.add(i) = next(256) as u8 & 0x3B };
+            }
+            let origin = [64 * n as i32, 640];
+            let mut coords = [[[0u32; 16]; 32]; 2];
+            for (k, c) in coords.as_flattened_mut().as_flattened_mut().iter_mut().enumerate() {
+                let from = origin[k / 512] - 3;
+                *c = (from + next(TILE as u32 + 6) as i32) as u32;
+            }
+            let same = n == 1;
+            let exec: [u16; 32] =
+                std::array::from_fn(|w| if w % 3 == 0 { 0xFFFF } else { next(1 << 16) as u16 });
+            let live = 0x5FFF_3FFF;
+            let before = [[7u32; 16]; 32];
+            let mut out = [before; 3];
+            let rows =
+                |k: usize| Rows { at: coords[k].as_ptr().cast(), step: if same && k == 0 { 0 } else { 64 } };
+            let [a, b, c] = out.each_mut().map(|o| o.as_mut_ptr().cast::<u8>());
+            let wave = ImageRows {
+                live,
+                exec: &exec,
+                coords: [rows(0), rows(1), Rows::zero(), Rows::zero()],
+                lod: None,
+                levels: Default::default(),
+                dref: None,
+                data: [Rows::NONE; 4],
+                // Nobody wants the third channel.
+                out: [a, b, std::ptr::null_mut(), c],
+                lines: None,
+                holes: None,
+            };
+            let from = Colors { plane: &plane, view: None, gather: kernels::gather_fn(info) };
+            // SAFETY: a tile of the plane; rows of 32 warps.
+            unsafe { colors(level, tile, origin, &from, &wave) };
+            for (w, l) in (0..32).flat_map(|w| (0..16).map(move |l| (w, l))) {
+                let [x, y] = [coords[0][if same { 0 } else { w }][l], coords[1][w][l]];
+                let [x, y] = [x as i32 - origin[0], y as i32 - origin[1]];
+                let mut want = [0; 4];
+                if (0..TILE).contains(&x) && (0..TILE).contains(&y) {
+                    // Blocks of four by four quads' pixels, row by row.
+                    let [x, y] = [x as usize, y as usize];
+                    let in_block = (y % 4 / 2 * 2 + x % 4 / 2) * 4 + y % 2 * 2 + x % 2;
+                    let at = plane.at + ((y / 4 * SIDE + x / 4) * 16 + in_block) * plane.bytes;
+                    // SAFETY: a pixel of the plane.
+                    want = unsafe { kernels::load_fn(info)(info, tile.add(at)) };
+                }
+                let active = live >> w & 1 != 0 && exec[w] >> l & 1 != 0;
+                for (k, o) in [0, 1, 3].into_iter().zip(&out) {
+                    let want = if active { want[k] } else { 7 };
+                    assert_eq!(o[w][l], want, "{format:?}, channel {k}, warp {w}, lane {l}, {level:?}");
+                }
+            }
+        }
+    }
+}

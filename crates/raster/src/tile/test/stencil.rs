@@ -108,11 +108,13 @@ pub unsafe fn test<S: Simd>(
 }
 
 #[cfg(test)]
+pub(crate) use tests::one;
+#[cfg(test)]
 mod tests {
     use super::*;
 
     /// One sample by the specification's words.
-    fn one(f: &StencilFace, depth_pass: bool, old: u8, reference: u32) -> (bool, u8) {
+    pub(crate) fn one(f: &StencilFace, depth_pass: bool, old: u8, reference: u32) -> (bool, u8) {
         let r = reference as u8;
         let (a, b) = (r & f.compare_mask as u8, old & f.compare_mask as u8);
         let ok = match f.compare {
