@@ -67,14 +67,14 @@ pub(super) struct Hands<'a> {
 
 /// A tile that is being drawn.
 struct UnderWay<'a, 't> {
-    task: Task<'a>,
-    host: &'a TileHost<'a>,
-    here: Here,
+    task: &'t mut Task<'a>,
+    host: &'t TileHost<'a>,
+    here: &'t Here,
     /// Its column and row.
     at: [i32; 2],
-    of: &'a Tiling<'t>,
+    of: &'a Tiling<'a>,
     /// By op or by cell ([`Tiling::place`]).
-    draws: &'a mut [DrawCounts],
+    draws: &'t mut [DrawCounts],
 }
 
 impl PassRun {
@@ -113,9 +113,9 @@ impl PassRun {
         let host =
             TileHost { device: of.device, targets, tile: here.tile, layer, origin, subpass: Cell::new(0) };
         // SAFETY: laid out by these targets; what else works on it below does so between two draws.
-        let task =
+        let mut task =
             unsafe { Task::new(targets, &here, &mut *scratch, &mut hiz, worker, &host, shared.arena()) };
-        let mut under_way = UnderWay { task, host: &host, here, at, of, draws };
+        let mut under_way = UnderWay { task: &mut task, host: &host, here: &here, at, of, draws };
         let mut from = 0;
         let all = self.rendering.subpasses.len().max(1);
         for s in of.done.start.min(all)..all {
@@ -127,7 +127,7 @@ impl PassRun {
             from = end;
         }
         let way = if follows { Way::Look } else { Way::Store };
-        let load = under_way.task.load;
+        let load = task.load;
         // SAFETY: as above.
         let stored = unsafe { targets.store(&here, &of.drawn, of.done.end, way, &mut scratch.unseen) };
         self.count_tile(fixed, origin, &loaded, &stored, of.until);
@@ -156,7 +156,7 @@ impl PassRun {
                 hiz.of = hiz.of.map(|a| e.stand_in(a).unwrap_or(a));
             }
         }
-        let Task { cover, covered, .. } = &mut tile.task;
+        let Task { cover, covered, .. } = &mut *tile.task;
         let hidden = hidden::find(here.level, cover, covered, of.ops, list, here.origin);
         for (i, &(n, entries)) in list.iter().enumerate() {
             if let Some((next, _)) = list.get(i + 1) {
@@ -246,7 +246,7 @@ impl<'a> UnderWay<'a, '_> {
         let Some(sub) = sub else { return Ok(()) };
         let targets = self.host.targets;
         // SAFETY: the caller's tile.
-        let counts = unsafe { clear.run(targets, sub, &self.here, sub.view_mask == 0) };
+        let counts = unsafe { clear.run(targets, sub, self.here, sub.view_mask == 0) };
         if targets.observed && counts != Default::default() {
             self.task.load += &events::load_of_clear(&counts, clear);
             self.draws[self.of.place(n)].add_tile(&counts, None);
@@ -257,7 +257,7 @@ impl<'a> UnderWay<'a, '_> {
 
     /// Shades what waits, and counts it as its draws'.
     fn show(&mut self) -> Result<(), Blame> {
-        let (task, of) = (&mut self.task, self.of);
+        let (task, of) = (&mut *self.task, self.of);
         let r = task.show_all();
         for s in task.shown.drain(..) {
             if let Some(Op::Draw(item)) = of.ops.get(s.op).map(|s| &s.op) {

@@ -30,7 +30,7 @@ impl Small {
     const ROOM: usize = SIDE * SIDE + 1;
 
     #[inline(always)]
-    pub fn new() -> Small {
+    pub(in crate::tile) fn new() -> Small {
         Small {
             count: 0,
             blocks: [MaybeUninit::uninit(); Small::ROOM],

@@ -5,7 +5,6 @@
 //! least of the block, and no more than it has.
 
 /// Pixels along a superblock's side, and a block's.
-
 const SUPER: usize = 16;
 const BLOCK: usize = 4;
 /// Bytes of a superblock's header.

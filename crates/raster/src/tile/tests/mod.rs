@@ -158,14 +158,14 @@ fn compare(shared: &Shared, level: simd::Level, case: &Case, seed: u32) {
     for &(n, entries) in &list {
         let Op::Draw(item) = &ops[n].op else { continue };
         if item.plan.deferred {
-            waited += &task.defer(n, item, entries).ok().expect(ok);
+            waited += &task.defer(n, item, entries).expect(ok);
             continue;
         }
-        task.show_all().ok().expect(ok);
+        task.show_all().expect(ok);
         let hidden = hidden.as_ref().map_or(&[][..], |h| h.of(n));
-        task.draw(item, entries, hidden, &mut draws).ok().expect(ok);
+        task.draw(item, entries, hidden, &mut draws).expect(ok);
     }
-    task.show_all().ok().expect(ok);
+    task.show_all().expect(ok);
     for s in task.shown.drain(..) {
         waited += &s.counts;
     }

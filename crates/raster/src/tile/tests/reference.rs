@@ -91,7 +91,7 @@ fn input(case: &Case, b: &Batch, p: &Prim, i: Input, [x, y]: [i32; 2], offset: [
 /// Quads with a covered sample, and those of them with one that is not covered.
 fn quads(samples: usize, covered: &[u16]) -> Counts {
     let mut c = Counts::default();
-    for at in (0..SIDE * SIDE).filter(|at| at % SIDE % 2 == 0 && at / SIDE % 2 == 0) {
+    for at in (0..SIDE * SIDE).filter(|at| (at % SIDE).is_multiple_of(2) && (at / SIDE).is_multiple_of(2)) {
         let [p, q, r, s] = [at, at + 1, at + SIDE, at + SIDE + 1].map(|at| covered[at]);
         let (any, all) = (p | q | r | s, p & q & r & s);
         c.quads += (any != 0) as u64;
