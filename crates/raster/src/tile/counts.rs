@@ -215,7 +215,7 @@ impl SeenFours {
     }
 }
 
-// (Functions, for a closure has no CPU features.)
+// (Functions, because closures do not have the CPU features of their function.)
 
 /// Sums of a lane's fours of bits, each no more than 4.
 #[inline(always)]

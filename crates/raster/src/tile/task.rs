@@ -26,7 +26,7 @@ pub struct Task<'a> {
     pub hiz: &'a mut Hiz,
     pub host: &'a dyn Host,
     pub arena: Arena,
-    /// The tile buffer, laid out by the targets: who makes a task says so.
+    /// The tile buffer, laid out by the targets, as the caller of [`Task::new`] guarantees.
     pub(in crate::tile) tile: *mut u8,
     pub layer: u32,
     /// Pixels.
@@ -36,8 +36,8 @@ pub struct Task<'a> {
     pub(in crate::tile) counts: TileCounts,
     /// What all that was drawn in the tile asks of a core.
     pub load: Load,
-    /// Pixels that have what they show already, by block ([`Plan::last_first`]).
-    /// More than a tile's: who looks at a block looks at those beside it and below too.
+    /// Pixels that have their final colour already, by block ([`Plan::last_first`]).
+    /// More than a tile's blocks: a group looks at the blocks to the right and below too.
     pub(in crate::tile) done: [u16; BLOCKS + 2 * SIDE + 4],
     /// Items whose fragments wait ([`crate::tile::draw::deferred`]), and what came of those that do not any more.
     pub(in crate::tile) log: &'a mut Log,
@@ -45,7 +45,7 @@ pub struct Task<'a> {
     pub shown: Vec<Shown>,
     /// The op whose shading failed, where it is not the one that was drawn.
     pub blamed: Option<usize>,
-    /// Nobody asks for depths behind the draws to come: those that have not been put into the tile yet need not be.
+    /// Depths are not needed after the draws to come: those that have not been put into the tile yet need not be.
     pub depth_ends: bool,
     /// Covered sixteenths of the block's pixels (smooth lines; else 16).
     pub(in crate::tile) coverage: [u8; 16],
@@ -127,7 +127,7 @@ pub(in crate::tile) struct Of<'i> {
     pub number: u32,
 }
 
-/// Primitives after which it is asked whether work is to stop.
+/// Primitives between two checks whether work is to stop.
 pub(in crate::tile) const POLL: usize = 64;
 
 /// Primitives between the one that is looked at and the one that is fetched.

@@ -1,4 +1,4 @@
-//! Writing of warps that are blocks of the tile: stretches of one wave's.
+//! Writes of warps that are blocks of the tile, several warps of a wave at once.
 
 use crate::layout::WARPS;
 use crate::tile::blend::wave::write_warps;
@@ -41,7 +41,7 @@ unsafe fn body<S: Simd>(s: S, writer: &Writer, base: *mut u8, blocks: &[u8], war
 }
 
 simd::by_level! {
-    /// [`write_blocks`] in the less usual ways: apart, for a function with all of them would hold up the others.
+    /// [`write_blocks`] by the less usual paths: a separate function, because one with all of them would slow down the others.
     ///
     /// # Safety
     /// As there.

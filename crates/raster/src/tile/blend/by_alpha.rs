@@ -1,5 +1,5 @@
-//! Blending into four unorm bytes by addition, with factors linear in the source's alpha: the usual ones. The bits are
-//! those of `blend`'s general way for such factors, which the tests compare.
+//! Blending into four unorm bytes by addition, with factors that are linear in the source's alpha: the usual ones. The tests compare the bits
+//! with those of the general path for such factors.
 
 use super::{Warps, fixed};
 use crate::state::BlendAttachment;

@@ -1,5 +1,5 @@
-//! Blending into four unorm bytes in 16-bit fixed point ([`Simd::iblend8`]): result = source term + destination · factor, where term
-//! and factor don't depend on the destination. Error is below a fiftieth of a code; every level gives the same bits.
+//! Blending into four unorm bytes in 16-bit fixed point ([`Simd::iblend8`]): result = source term + destination · factor, where neither term
+//! nor factor depends on the destination. The error is less than a fiftieth of a code; every level gives the same bits.
 
 use simd::Simd;
 
@@ -47,7 +47,7 @@ mod tests {
     #[inline(always)]
     fn body<S: Simd>(s: S, px: &mut [u8; 64], t: &[[u32; 16]; 4], k: &[[u32; 16]; 4], mask: u16) {
         let row = |r: &[u32; 16]| simd::ops::i_from(s, *r);
-        // What is below the higher one is nobody's.
+        // The bits below the higher number are unused.
         let high = |r: &[u32; 16]| simd::ops::i_from(s, r.map(|v| v << 16 | v & 0xFFF));
         let rows = |r: &[[u32; 16]; 4]| [pair(s, row(&r[0]), high(&r[1])), pair(s, row(&r[2]), high(&r[3]))];
         // SAFETY: sixteen pixels.

@@ -1,5 +1,5 @@
-//! Blending, logic operations and writes of pixels into a tile (§ The Framebuffer): how an attachment is written, and the ways of four unorm
-//! bytes. `blend_wave` has that of any format.
+//! Blending, logic operations and writes of pixels into a tile (§ The Framebuffer): how an attachment is written, and the paths for four unorm
+//! bytes. [`wave`] has the path for any format.
 
 pub mod advanced;
 pub mod blocks;
@@ -246,12 +246,12 @@ impl Writer {
         let old = unsafe { s.iload4(at) };
         let new = match self.kind {
             BlendPath::Bytes { swap, blend: false } => self.new4(s, old, src, None, swap, false),
-            // (Not here, for who writes quads has enough to do.)
+            // (A separate function: the code that writes quads is large enough.)
             _ => {
                 let mut px = [0u32; 16];
                 vector::store(s, &mut px, old);
                 let second = src1.map(|c| stored(s, c));
-                // Where all lanes are no more work than some: what is not of the mask is not taken.
+                // All lanes are no more work than some; lanes outside the mask are dropped below.
                 let lanes = if self.kind == BlendPath::Generic { mask } else { 0xFFFF };
                 let px_at = px.as_mut_ptr().cast();
                 // SAFETY: sixteen pixels of four bytes.
@@ -331,7 +331,7 @@ impl Writer {
             let mut d = a;
             let mut a1 = a;
             for c in 0..4 {
-                // The reciprocal is a hair off the exact quotient, far less than a code.
+                // The product differs from the exact quotient by far less than a code.
                 let code = s.iand(s.ishr(old, shift(c)), s.isplat(0xFF));
                 d[c] = s.fmul(s.s_to_f(code), s.fsplat(1.0 / 255.0));
                 a[c] = unit(s, a[c]);

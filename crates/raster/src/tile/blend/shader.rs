@@ -1,6 +1,6 @@
-//! Which attachments a Mali blends with a shader: formats without fixed-function blending, equations that it has not, logic operations.
-//! The rules are those of Mesa's driver (`panfrost/lib/pan_format.c`, `pan_blend.c`), which calls one for each warp; Arm's
-//! has it in the fragment shader itself.
+//! Which attachments a Mali blends with a shader: formats without fixed-function blending, equations that the blend unit lacks, logic
+//! operations. The rules are those of Mesa's driver (`panfrost/lib/pan_format.c`, `pan_blend.c`), which calls a blend shader for each warp.
+//! Arm's driver makes blending a part of the fragment shader.
 
 use crate::state::BlendAttachment;
 use crate::tile::memory::plane::has_format;

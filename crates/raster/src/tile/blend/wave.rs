@@ -1,5 +1,5 @@
-//! Writing of whole waves to attachments of any format: of blendable ones as `blend_equation` has it; of the others, and advanced
-//! blending, in steps, as [`texel::format::wave`] takes formats.
+//! Writes of whole waves to attachments of any format. Blendable formats use [`super::equation`]. The others, and advanced blending, go
+//! through the steps of [`texel::format::wave`].
 
 // Loops over warps index several arrays at once.
 #![allow(clippy::needless_range_loop)]

@@ -1,6 +1,6 @@
-//! Coverage of sixteen small triangles at once, a lane each, one sample a pixel: two blocks by two from a triangle's first one
-//! on. Pixel after pixel of all of them: no branch, and no triangle that waits for the one before. Those that touch three blocks
-//! one way have their edges' values here, and are covered one by one ([`Group::rows`]).
+//! Coverage of sixteen small triangles at once, one in each lane, with one sample a pixel: two by two blocks, from a triangle's first one on.
+//! Pixel after pixel of all of them is computed, without branches, and no triangle waits for the one before. Of triangles that touch three
+//! blocks in either direction, only the edges' values are computed here; they are covered one by one ([`Group::rows`]).
 
 // Loops over lanes and edges index several arrays alike.
 #![allow(clippy::needless_range_loop)]

@@ -139,7 +139,7 @@ impl Cover {
         if self.samples == 1 { self.list_of::<S, true>(s, out) } else { self.list_of::<S, false>(s, out) }
     }
 
-    /// No branch for each edge of a block that some edge cuts, for nobody would foresee it.
+    /// Blocks that an edge cuts are tested against all edges without branches, because the CPU could not predict them.
     #[inline(always)]
     fn list_of<S: Simd, const SINGLE: bool>(&self, s: S, out: &mut Covered) {
         let samples = if SINGLE { 1 } else { self.samples.min(MAX_SAMPLES) };

@@ -1,4 +1,4 @@
-//! Coverage of small polygons: each edge at every block of their bounds, straight, with nothing set up beforehand.
+//! Coverage of small polygons: each edge is evaluated at every block of their bounds, without any set-up.
 
 use crate::layout::{LANES, TILE, lane_x, lane_y, window};
 use crate::prim::{Edge, Prim};

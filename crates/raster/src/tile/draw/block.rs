@@ -106,7 +106,7 @@ impl<'a> Task<'a> {
         self.pack_block(of, block, any, &masks)
     }
 
-    /// Packs what is left of a block after early tests; `any`: of its samples' masks. (Once, not wherever blocks come from.)
+    /// Packs what is left of a block after early tests; `any`: of its samples' masks. (Not inlined: several callers.)
     #[inline(never)]
     pub(in crate::tile) fn pack_block(
         &mut self,
@@ -229,7 +229,7 @@ fn block_body<S: Simd>(
     task.block_body(s, of, block, covered)
 }
 simd::by_level! {
-    /// A function of its own: it is large, and what comes to it is seldom much.
+    /// A separate function: it is large, and few blocks come to it.
     #[inline(never)]
     pub(in crate::tile) fn block = block_body, (task: &mut Task, of: &Of, block: usize, covered: &[u16; MAX_SAMPLES]) -> Result<(), Stop>
 }

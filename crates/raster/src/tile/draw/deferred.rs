@@ -1,10 +1,10 @@
-//! Opaque fragments that passed depth tests wait before they are shaded: of those at one pixel only the last is seen
-//! (forward pixel kill, as Arm describes it: a quad that is still in the queue when a later opaque one covers it goes). So
-//! drawing back to front shades what drawing front to back does.
+//! Opaque fragments that passed their depth tests wait before they are shaded. Of the fragments at one pixel only the last is seen, and only
+//! that one is shaded (forward pixel kill; Arm describes it so: a quad that is still in the queue when a later opaque one covers it is
+//! removed). So drawing back to front shades what drawing front to back shades.
 //!
-//! Blocks of fragments are logged in their order. Each pixel is the last entry's that holds it, which is found from the end
-//! ([`crate::tile::draw::show`]). A block that an entry covers wholly, and whose depths all pass by their
-//! bounds alone, is the entry's without a look at its pixels: its depths are worked out when somebody wants them.
+//! Blocks of fragments are logged in order. Each pixel belongs to the last entry that holds it, which is found from the end of the log
+//! ([`super::show`]). If an entry covers a block wholly and the bounds of its depths alone say that all of them pass, the block is the
+//! entry's without a look at its pixels. Its depths are computed when they are needed.
 
 use super::tested::{depths, depths_down, sides};
 use crate::layout::{PIXELS, QUADS, SIDE, quads};
@@ -19,7 +19,7 @@ use simd::Simd;
 use texel::vector;
 use wave::Stop;
 
-/// Blocks (and whole tiles), after which what waits is shaded. One primitive adds a tile's blocks at most.
+/// Number of blocks (or whole tiles) after which what waits is shaded. One primitive adds at most the blocks of a tile.
 const MANY: usize = 4096;
 
 impl<'a> Task<'a> {
@@ -176,7 +176,7 @@ impl<'a> Task<'a> {
         }
         self.log.keep_the_last();
         let waiting = std::mem::take(&mut self.waiting);
-        // Who is drawn last hides those before.
+        // What is drawn last hides what came before.
         for (i, w) in waiting.iter().enumerate().rev() {
             let end = waiting.get(i + 1).map_or(self.log.entries.len(), |next| next.first);
             self.packer.clear();
@@ -200,7 +200,7 @@ impl<'a> Task<'a> {
         }
         let mut asked = u32::MAX;
         for n in first..end {
-            // A primitive's entries lie one after the other.
+            // The entries of a primitive are consecutive.
             if let Some(ahead) = self.log.entries[..end].get(n + AHEAD).filter(|e| e.prim != asked) {
                 asked = ahead.prim;
                 item.soon(item.batch.prims[asked as usize].planes);

@@ -1,5 +1,5 @@
-//! Blocks of polygons with four samples a pixel that depth alone tests before shading, as most multisampled draws have them: all four
-//! samples of a block together. The same operations as [`Task::block`] has, in the same order.
+//! Blocks of polygons with four samples a pixel, where only depth is tested, before shading, as most multisampled draws have it. All four
+//! samples of a block are tested together, by the same operations as in [`super::block`] and in the same order.
 
 use crate::layout::SIDE;
 use crate::tile::counts::{self, Tested};

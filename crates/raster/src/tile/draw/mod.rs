@@ -78,7 +78,7 @@ impl Task<'_> {
         let plan = &*item.plan;
         let single = plan.samples == 1;
         let origin = self.origin;
-        // Pixels that are replaced whatever was there: the last primitive comes first, and each pixel is shaded once.
+        // If pixels are replaced whatever was there, the last primitive comes first, and each pixel is shaded once.
         self.done = [0; _];
         // A rectangle of the tile all of whose pixels are done.
         let mut done = Rect::default();
@@ -136,8 +136,7 @@ impl Task<'_> {
             let of = &Of { item, prim, number };
             if !grouped {
                 events::entered(&mut self.counts, item, prim, e, origin);
-                // A tile's primitives lie anywhere: what coverage wants of them is on its way before they are looked at, and what
-                // shading wants too.
+                // A tile's primitives may be anywhere: what coverage and shading need of them is prefetched.
                 if let Some(next) = entries.get(place(n + AHEAD)) {
                     prefetch(item.batch.prims.as_ptr().wrapping_add(index(*next) as usize));
                 }

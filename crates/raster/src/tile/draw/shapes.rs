@@ -1,4 +1,4 @@
-//! Primitives that are not covered as polygons are: smooth lines, conservative ones, lists of pixels.
+//! Primitives whose coverage is not that of a polygon's samples: smooth lines, conservative primitives, lists of pixels.
 
 use super::block::block;
 use crate::layout::{TILE, pixel, sample_locations};

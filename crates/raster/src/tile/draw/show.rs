@@ -1,8 +1,8 @@
-//! Shading of what waited, one sample a pixel: which fragments of each entry show, and how they become waves.
+//! Shading of what waited, with one sample a pixel: which fragments of each entry are visible, and how they become waves.
 //!
-//! No pixel shows two of them, so they may come in any order: the last entry is looked at first, for it hides the others. They
-//! are sorted by what becomes of them, blocks shown wholly, blocks shown mostly, and quads, and each kind is packed by itself:
-//! of entries one after the other nobody foresees the kind.
+//! No two of them are at the same pixel, so their order does not matter: the last entry is looked at first, because it hides the others.
+//! The fragments are sorted by what becomes of them (blocks that are wholly visible, blocks that are mostly visible, and quads), and each
+//! kind is packed by itself. In the order of the log, the CPU could not predict the kind.
 
 use crate::layout::{WARPS, quads};
 use crate::tile::counts::InTile;
@@ -14,7 +14,7 @@ use crate::tile::task::Task;
 use wave::Stop;
 
 impl Task<'_> {
-    /// Shades what shows of an item's entries `first..end`, once those behind them have been.
+    /// Shades what shows of an item's entries `first..end`, after all later entries have been shaded.
     #[inline(always)]
     pub(in crate::tile) fn show_single(&mut self, item: &Item, first: usize, end: usize) -> Result<(), Stop> {
         let Some(mut shows) = self.log.shows.take() else { return Ok(()) };
@@ -30,7 +30,7 @@ impl Task<'_> {
         let warps = item.plan.warps.min(WARPS);
         let mut asked = u32::MAX;
         let mut soon = |parts: &[Part], i: usize| {
-            // A primitive's parts lie one after the other.
+            // The parts of a primitive are consecutive.
             if let Some(ahead) = parts.get(i + AHEAD).filter(|p| p.prim != asked) {
                 asked = ahead.prim;
                 item.soon(item.batch.prims[asked as usize].planes);

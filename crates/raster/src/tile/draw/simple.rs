@@ -1,5 +1,5 @@
-//! Small polygons of draws with one sample and nothing to test before shading: coverage, counts and packing of all of a polygon's
-//! blocks together, and of a whole group's ([`crate::tile::cover::group`]).
+//! Small polygons of draws with one sample and no tests before shading. All blocks of a polygon, or of a whole group of triangles
+//! ([`crate::tile::cover::group`]), are covered, counted and packed together.
 
 use crate::geometry::bin::index;
 use crate::layout::{BLOCKS, SIDE, quads};
@@ -15,17 +15,17 @@ use std::ops::Range;
 use texel::vector;
 use wave::Stop;
 
-/// What is packed at once: a block three of whose quads are covered at least ([`BLOCK`], with its mask), or a quad (with its mask's
-/// four bits). Its first quad of the tile lies from bit 16 on.
+/// What is packed at once: a block of which at least three quads are covered ([`BLOCK`], with its mask), or a quad (with the four bits of
+/// its mask). The number of its first quad in the tile begins at bit 16.
 type Piece = u32;
 const BLOCK: Piece = 1 << 31;
 
-/// Of four blocks' sixteen quads: by how much masks are shifted.
+/// How far the masks of four blocks are shifted for each of their sixteen quads.
 const SHIFTS: [u32; 16] = [0, 4, 8, 12, 16, 20, 24, 28, 0, 4, 8, 12, 16, 20, 24, 28];
-/// Where four blocks lie from the first one on: two by two, and in a row.
+/// Places of four blocks relative to the first: two by two, and in a row.
 const SQUARE: [usize; 4] = [0, 1, SIDE, SIDE + 1];
 const ROW: [usize; 4] = [0, 1, 2, 3];
-/// Their quads from the first one on, as pieces have it.
+/// Places of their quads, as in pieces.
 const fn places(blocks: [usize; 4]) -> [u32; 16] {
     let mut t = [0; 16];
     let mut i = 0;
@@ -36,10 +36,10 @@ const fn places(blocks: [usize; 4]) -> [u32; 16] {
     t
 }
 
-/// Pieces of a group, three rows of blocks a triangle, and one row's more, for whole vectors are written.
+/// Room for the pieces of a group (three rows of blocks a triangle) and of one more row, because whole vectors are written.
 const PIECES: usize = 12 * 3 * GROUP + 16;
 
-/// What is to be packed, in its order, and the primitive of each.
+/// What is to be packed, in order, and the primitive of each piece.
 struct Pieces {
     len: usize,
     pieces: [MaybeUninit<Piece>; PIECES],
@@ -56,7 +56,7 @@ impl Pieces {
         }
     }
 
-    /// Adds four blocks' lanes `left`; `places`: where their quads lie, from block `first` on.
+    /// Adds the lanes `left` of four blocks; `places`: those of their quads, relative to block `first`.
     #[inline(always)]
     fn add<S: Simd>(&mut self, s: S, prim: u32, left: u64, first: usize, places: S::I) {
         let v = s.isel(s.mask(0xFF), s.isplat(left as u32), s.isplat((left >> 32) as u32));
@@ -82,12 +82,12 @@ impl Pieces {
     }
 }
 
-/// What a group's successors want from memory, a lane at a time: a tile's primitives lie anywhere, and many lines asked for at
-/// once wait for each other.
+/// What the next groups need from memory, fetched one lane at a time: a tile's primitives may be anywhere, and many requests at once
+/// wait for each other.
 pub(in crate::tile) struct Ahead<'a> {
-    /// The next group: what shading wants of it.
+    /// The next group: what shading needs of it.
     pub next: &'a Group,
-    /// The one after that: what coverage wants.
+    /// The group after that: what coverage needs of it.
     pub far: [u32; GROUP],
 }
 
@@ -164,7 +164,7 @@ impl Task<'_> {
         }
     }
 
-    /// Lanes of four blocks, from `first` on, that nobody has yet, if it is asked who has them; those have been taken then.
+    /// Lanes of four blocks, from `first` on. If `asked`, only those that no later primitive has, and they are marked as taken.
     #[inline(always)]
     fn not_done(&mut self, asked: bool, first: usize, blocks: [usize; 4], mask: u64) -> u64 {
         let mut left = mask;
@@ -243,7 +243,7 @@ impl Task<'_> {
                 continue;
             }
             if self.packer.count == plan.warps {
-                // A block's quads go to one wave; the second one's place was looked for with the first's.
+                // The quads of a block go to one wave; room for the second was checked together with the first.
                 let beside = |k: usize| {
                     pieces
                         .get(k)
@@ -275,7 +275,7 @@ fn seat_body<S: Simd>(
     task.seat_body(item, pieces, prims)
 }
 simd::by_level! {
-    /// A function of its own: coverage has registers full of what would be made again wherever this calls something.
+    /// A separate function: coverage keeps constants in registers, which would have to be made again after each call inside this loop.
     #[inline(never)]
     fn seat = seat_body, (task: &mut Task, item: &Item, pieces: &[Piece], prims: &[u32]) -> Result<(), Stop>
 }

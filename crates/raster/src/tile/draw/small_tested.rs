@@ -1,6 +1,6 @@
-//! Small triangles that depth alone tests before shading, with one sample a pixel or four: coverage of many, then the tests of all their
-//! blocks. In either no step waits for the one before, and there is hardly a branch that nobody can foresee: bounds of depth, which
-//! spare large polygons' blocks their tests, would take as long to ask as the tests themselves.
+//! Small triangles with one sample a pixel or four, where only depth is tested, before shading. The coverage of many triangles comes first,
+//! then the tests of all their blocks. In neither half does a step wait for the one before, and there is hardly a branch that the CPU cannot
+//! predict. Bounds of depth, which spare large polygons' blocks their tests, would take as long to compute as the tests themselves.
 
 // Loops over samples and edges index several arrays alike.
 #![allow(clippy::needless_range_loop)]

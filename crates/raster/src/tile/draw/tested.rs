@@ -1,6 +1,5 @@
-//! Blocks of a primitive that depth alone tests before shading, one sample a pixel, as most draws have it. What the general
-//! way ([`Task::block`]) works out block by block, bounds of depth and whether they all fail, is worked out for a row of
-//! blocks at once.
+//! Blocks of a primitive with one sample a pixel, where only depth is tested, before shading, as most draws have it. The general path
+//! ([`super::block`]) computes bounds of depth, and whether they all fail, block by block; here they are computed for a row of blocks at once.
 
 use crate::layout::{Blocks, LANE_X, LANE_Y, SIDE, quads};
 use crate::prim::Prim;

@@ -37,7 +37,7 @@ const EVENTS: [(InTile, Event); 13] = [
 #[derive(Clone, Default, Debug)]
 pub struct DrawCounts {
     tile: TileCounts,
-    /// Of the fragment shader, if it ran and somebody looks.
+    /// What the fragment shader did, if it ran and counters are observed.
     usage: Option<Box<Usage>>,
     /// Tiles it was drawn in.
     tiles: u64,
@@ -92,7 +92,7 @@ impl DrawCounts {
             draws.iter_mut().filter(|d| d.tiles > 0).filter_map(|d| d.usage.as_deref_mut()).collect();
         Usage::share_l2_between(&mut ran, lines, l2);
     }
-    /// What it comes to while nobody looks at counters, of whatever draws it is the sum.
+    /// The sum as events, for draws whose counters are not observed.
     pub fn plain(&self) -> Counts {
         let mut c = Counts::default();
         EVENTS.into_iter().for_each(|(of, event)| c[event] = self.tile[of]);

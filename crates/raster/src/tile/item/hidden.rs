@@ -1,4 +1,4 @@
-//! Fragments that later, opaque ones cover anyway (forward pixel kill), found by blocks before a tile is drawn.
+//! Fragments that later opaque ones cover anyway (forward pixel kill), found block by block before a tile is drawn.
 
 use crate::geometry::bin::{COVERS, LARGE, index};
 use crate::layout::{BLOCKS, Blocks};
@@ -24,7 +24,7 @@ impl Hidden {
 /// Entries to look at: a tile with more of them holds small triangles, which hide little.
 const MOST: usize = 512;
 
-/// `None` when nothing can be hidden: the usual case costs one pass over the tile's list of ops, with their entries.
+/// Finds what is hidden, or `None` if nothing can be: the usual case costs one pass over the tile's ops and their entries.
 pub fn find(
     level: simd::Level,
     cover: &mut Cover,

@@ -1,8 +1,8 @@
-//! By tile, which draws have primitives there, in their order.
+//! Which draws have primitives in each tile, in order.
 //!
-//! A draw adds as many runs of references as it touches tiles, each to its tile's chain, so that neither a draw nor a tile
-//! costs more the more of the other there are. A draw of thousands of primitives has lists of its own ([`Bins`], which
-//! threads make together); it is looked at in every tile, as a clear is.
+//! A draw adds one run of references for each tile that it touches, to that tile's chain. So the cost of a draw does not grow with the number
+//! of tiles, nor that of a tile with the number of draws. A draw of thousands of primitives has lists of its own ([`Bins`](crate::geometry::bin::Bins), which threads make
+//! together); every tile looks at it, as at a clear.
 
 use super::op::{Op, Step};
 use crate::geometry::Batch;

@@ -25,7 +25,7 @@ pub struct Item {
     pub draw: Kept,
     pub tables: SmallVec<[Table; 4]>,
     pub batch: Arc<Batch>,
-    /// What geometry counted, if somebody looks at counters.
+    /// What geometry counted, if counters are observed.
     pub counts: Option<Arc<GeometryCounts>>,
     /// Its own lists of primitives by tile, if they are not among all draws' ([`crate::tile::item::lists`]).
     pub bins: Option<Bins>,
@@ -47,14 +47,14 @@ impl Item {
         self.instrumentation = active.map(|a| Box::new((a.clone(), index, Blocks::default())));
     }
 
-    /// Who is to blame for a fault in its tiles.
+    /// Attributes a fault in its tiles to its shader.
     pub fn blame(&self, stop: Stop) -> Blame {
         let p = &self.plan.pipeline;
         // Without a fragment shader there is none to stop.
         Blame::new(stop, "fragment", p.fragment.as_ref().unwrap_or(&p.vertex), &p.title).at(&self.place)
     }
 
-    /// Takes what a worker counted for the fragment shader, if it ran and somebody looks.
+    /// Takes what a worker counted for the fragment shader, if it ran and counters are observed.
     pub fn take_usage(&self, worker: &mut Worker) -> Option<Usage> {
         match (&self.instrumentation, &self.plan.pipeline.fragment) {
             (Some(own), Some(p)) => Some(own.2.take(worker, p, true)),

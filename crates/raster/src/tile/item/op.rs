@@ -1,4 +1,4 @@
-//! What tiles are drawn with.
+//! The operations of a pass, which tiles are drawn with.
 
 use crate::geometry::Batch;
 use crate::tile::item::Item;
@@ -7,7 +7,7 @@ use crate::tile::memory::clear::Clear;
 use std::mem::replace;
 use std::sync::Arc;
 
-/// Something a subpass does, in order.
+/// An operation of a subpass.
 pub enum Op {
     Draw(Item),
     Clear(Clear),
@@ -21,7 +21,7 @@ pub struct Step {
     pub op: Op,
 }
 
-/// Ops that are kept room for from pass to pass.
+/// Ops for which memory is kept from pass to pass.
 const KEPT: usize = 1 << 18;
 
 /// What a pass has gathered for its tiles.
@@ -38,7 +38,7 @@ pub struct Gathered {
 }
 
 impl Gathered {
-    /// What comes next has other primitives than the open ones: those are given to their draws, if any has some.
+    /// Closes the open primitives, because what comes next has others: gives them to their draws, if there are any.
     pub fn close(&mut self, open: &mut Box<Batch>) -> Option<Arc<Batch>> {
         let mut batch: Option<Arc<Batch>> = None;
         for step in &mut self.ops[self.opened..] {

@@ -1,6 +1,5 @@
-//! What each draw counted in each tile, for a capture's map of regions: nothing is followed that would not be otherwise, and the
-//! pass counts what it would have counted. What a draw's lines do in the caches is known of the draw as a whole, so each tile's part
-//! fares as that.
+//! What each draw counted in each tile, for a capture's map of regions. Nothing is followed for the map alone, and the pass counts the same as
+//! without it. How a draw's lines fare in the caches is known only for the whole draw, so each tile's part fares like the whole.
 
 use super::events::{self, DrawCounts};
 use super::op::Step;

@@ -39,10 +39,10 @@ pub struct Plan {
     pub depth: Option<u32>,
     pub stencil: Option<u32>,
     pub colors: Vec<Color>,
-    /// The fragment program runs (it exists, and something it does shows).
+    /// The fragment program runs: it exists and has a visible effect.
     pub shades: bool,
     pub fills: Vec<Fill>,
-    /// Somebody looks at counters: what is counted for these alone is.
+    /// Counters are observed, so everything that is counted for them is counted.
     pub observed: bool,
     /// How large the modelled GPU's tiles are.
     pub within: Within,
@@ -91,20 +91,20 @@ pub struct Plan {
     pub before_tests: bool,
     /// The output that alpha to coverage reads.
     pub coverage_alpha: Option<usize>,
-    /// Covers whatever lay below: no test, no discard, all of every attachment written.
+    /// Replaces everything below it: no test, no discard, all of every attachment is written.
     pub opaque: bool,
-    /// Where it shows nothing it need not run: no side effects, no depth.
+    /// Where it is invisible it need not run: no side effects, no depth.
     pub hideable: bool,
     /// All samples that it covers pass, whether or not it runs.
     pub all_pass: bool,
     /// What is drawn replaces pixels where it passes its depth test, before shading that has no other effect: its fragments
     /// wait for later ones that replace them ([`crate::tile::draw::deferred`]).
     pub deferred: bool,
-    /// Blocks that are covered wholly go the way of `run`: one sample, nothing between shading and blending.
+    /// Blocks that are covered wholly may become full warps: one sample, and nothing between shading and blending.
     pub plain: bool,
-    /// The same of any number of samples, whose inputs do not depend on which are covered.
+    /// The same for any number of samples, if inputs do not depend on which of them are covered.
     pub full: bool,
-    /// And nothing to test or count before shading either.
+    /// The same, and nothing is tested or counted before shading.
     pub whole: bool,
     /// An input is interpolated with perspective.
     pub perspective: bool,

@@ -1,7 +1,7 @@
-//! Blocks of which all samples are alike. Of an attachment with several samples a tile keeps a bit for each block of sixteen pixels:
-//! where it is set, sample 0 has the values of all, and what the others' pixels hold is nothing. What covers a block whole is blended
-//! and written once then, and a clear fills one sample; only what covers some samples of a block's pixels, an edge, gives each sample
-//! its own value first. The bits lie in the tile buffer, behind the plane's pixels.
+//! Blocks whose samples are all alike. For an attachment with several samples, a tile keeps a bit for each block of sixteen pixels. While the
+//! bit is set, sample 0 holds the colours of all samples, and the other samples' pixels are undefined. A primitive that covers the block wholly
+//! is then blended and written once, and a clear fills one sample. Only what covers some of the samples (an edge) first gives each sample its own
+//! colours. The bits are stored in the tile buffer after the plane's pixels.
 
 use crate::layout::{BLOCKS, Blocks, PIXELS};
 use crate::tile::memory::plane::{Plane, PlaneKind};
@@ -25,7 +25,7 @@ impl Plane {
     /// `tile` is a tile buffer laid out for this plane; nobody else uses it while they are borrowed.
     #[inline(always)]
     pub(in crate::tile) unsafe fn alike<'t>(&self, tile: *mut u8) -> Option<&'t mut Blocks> {
-        // SAFETY: behind the plane's pixels, whose size is a multiple of a cache line, as the tile begins with one.
+        // SAFETY: after the plane's pixels, whose size is a multiple of a cache line, as the tile begins with one.
         self.has_alike().then(|| unsafe {
             &mut *tile.add(self.at + PIXELS * self.bytes * self.samples as usize).cast::<Blocks>()
         })

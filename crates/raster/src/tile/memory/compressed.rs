@@ -1,8 +1,9 @@
-//! What a tile takes in memory where the modelled GPU keeps an image compressed (AFBC, Arm's frame buffer compression): superblocks of 16 × 16 pixels,
-//! a header of 16 bytes for each, and behind it its sixteen blocks of 4 × 4, none for a superblock of one colour.
+//! How many bytes a tile takes in memory where the modelled GPU keeps an image compressed (AFBC, Arm's frame buffer compression). An image
+//! consists of superblocks of 16 × 16 pixels. Each has a header of 16 bytes, followed by its sixteen blocks of 4 × 4, or by none if it has one
+//! colour.
 //!
-//! How Arm codes a block is not published whole; here it takes a pixel, and for each byte of the fifteen others the bits of how far it may lie from the
-//! least of the block, and no more than it has.
+//! Arm has not published the whole coding of a block. Here a block takes one pixel, and for each byte of the other fifteen pixels as many bits as the
+//! greatest difference from the block's least value needs, but no more than the uncompressed block.
 
 /// Pixels along a superblock's side, and a block's.
 const SUPER: usize = 16;

@@ -1,10 +1,10 @@
 //! Attachments of one sample that a subpass draws to with several (VK_EXT_multisampled_render_to_single_sampled,
 //! § Render Pass Creation, VkMultisampledRenderToSingleSampledInfoEXT).
 //!
-//! Such an attachment has a stand-in: planes of as many samples that exist in the tile buffer alone, from the subpass's
-//! beginning, when every sample takes the pixel's value, to its end, when they are resolved. What memory sees, before
-//! and after, is the attachment of one sample. Stand-ins of different subpasses share their place in the tile buffer.
-//! Should tiles be drawn while a subpass is still being recorded, the samples are put aside.
+//! Such an attachment has a stand-in: planes with that many samples, which exist only in the tile buffer. At the beginning of the subpass every
+//! sample takes the pixel's value, and at its end the samples are resolved. Before and after, memory sees only the attachment with one
+//! sample. Stand-ins of different subpasses share their place in the tile buffer. If tiles are drawn while a subpass is still being
+//! recorded, the samples are put aside.
 
 use crate::layout::PIXELS;
 use crate::pass::Subpass;

@@ -37,7 +37,7 @@ pub struct Plane {
     /// Of an image that is kept compressed, or null; likewise.
     pub(in crate::tile) packed: *const Packed,
     pub(in crate::tile) writes: Writes,
-    /// Somebody looks at counters.
+    /// Counters are observed.
     pub(in crate::tile) counted: bool,
 }
 

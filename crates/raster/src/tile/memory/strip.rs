@@ -1,5 +1,5 @@
-//! How a tile's pixels, 4 × 4 blocks of quads, become rows of memory: four rows at a time by vectors, single pixels where
-//! an edge cuts a block. One type a kind of plane.
+//! How a tile's pixels, 4 × 4 blocks of quads, become rows of memory: four rows at a time with vectors, and single pixels where an edge cuts a
+//! block. Each kind of plane has a type.
 
 use simd::Simd;
 use simd::ops;

@@ -62,12 +62,12 @@ pub struct Targets {
     pub grid: Grid,
     /// How large tiles of the modelled GPU are within these.
     pub within: Within,
-    /// Somebody looks at counters.
+    /// Counters are observed.
     pub observed: bool,
 }
 
 impl Targets {
-    /// `observed`: somebody looks at counters, of tiles that differ from what memory held before too.
+    /// `observed`: counters are observed, also those of tiles that differ from what memory held before.
     pub fn new(r: &Rendering, observed: bool) -> Targets {
         let area = r.area.intersect(&Rect { x0: 0, y0: 0, x1: MAX_SIDE, y1: MAX_SIDE });
         let mut at = 0;
@@ -212,7 +212,7 @@ impl Targets {
         traffic
     }
 
-    /// What went past the caches has arrived.
+    /// Waits until stores that bypass the caches have arrived.
     fn written(&self) {
         if self.list[..self.own].iter().flat_map(Target::planes).any(|p| p.writes.past) {
             simd::streamed();
@@ -230,11 +230,11 @@ impl Targets {
             }
         }
     }
-    /// A pass's tiles are stored: bytes that those which nobody looked at take less than they hold.
+    /// Called after a pass's tiles are stored. Returns how many bytes compression saves in those whose size was not computed.
     pub fn settle(&self) -> u64 {
         self.packed().map(Packed::settle).sum()
     }
-    /// They are stored for want of room alone.
+    /// Called instead if tiles were stored only to make room.
     pub fn forget(&self) {
         self.packed().for_each(Packed::forget);
     }
@@ -254,7 +254,7 @@ impl Targets {
             && !self.subpasses.iter().any(resolves)
     }
 
-    /// Whether the depth of a pass that is drawn at once ends with its draws: nobody stores or resolves it.
+    /// Whether the depth of a pass that is drawn at once is not needed after its draws: it is neither stored nor resolved.
     pub fn depth_ends(&self) -> bool {
         let depth = |a: u32| self.list.get(a as usize)?.depth.as_ref();
         let stored = |a: u32| depth(a).is_some_and(|p| p.store == vk::AttachmentStoreOp::STORE);
@@ -398,7 +398,7 @@ fn target(a: &Attachment, at: &mut usize) -> Target {
 
 #[cfg(test)]
 impl Targets {
-    /// Attachments that no image lies behind, all of one subpass.
+    /// Attachments without images, all of one subpass.
     pub fn of_planes(mut list: Vec<Target>, subpass: Subpass, area: Rect, observed: bool) -> Targets {
         let mut at = 0;
         for p in list.iter_mut().flat_map(|t| [&mut t.color, &mut t.depth, &mut t.stencil]).flatten() {

@@ -13,7 +13,7 @@ pub struct Traffic {
     /// each: right 1, below 2).
     pub(super) changed: u8,
     pub(super) seen: u8,
-    /// Bytes of compressed images' tiles, of which nobody looked what they take.
+    /// Bytes of compressed images' tiles whose compressed size was not computed.
     pub(in crate::tile) unseen: u64,
 }
 
@@ -40,9 +40,9 @@ impl Traffic {
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Writes {
     /// A quarter of a tile ([`Traffic`]) is compared with what memory holds until it differs, and counted if it does not. What is
-    /// equal is not written again. Once a quarter is known to differ, nobody asks about the rest of it: memory is not read any more.
+    /// equal is not written again. Once a quarter is known to differ, the rest of it is not compared: memory is not read any more.
     pub compares: bool,
-    /// There is more than caches hold until somebody reads it: it is written past these.
+    /// The pass stores more than caches hold until it is read again: stores bypass the caches.
     pub past: bool,
 }
 
@@ -63,7 +63,7 @@ impl Writes {
     }
 }
 
-/// Bytes of a pass: a core's own caches have gone through as much before anybody reads it.
+/// Bytes of a pass that replace everything in a core's own caches before they are read again.
 const MANY: u64 = 2 << 20;
 
 /// Which way.
@@ -77,6 +77,6 @@ pub enum Way {
     Clear,
     /// Nothing moves: memory holds what the tile would.
     Keep,
-    /// As [`Way::Load`], of a tile that nobody looks at.
+    /// As [`Way::Load`], for a tile whose content is not needed.
     Skip,
 }

@@ -1,4 +1,4 @@
-//! Tiles come from memory and go there: the parts of attachments that lie in the render area.
+//! Tiles are loaded from memory and stored there: the parts of attachments that lie in the render area.
 
 use super::Here;
 use crate::layout::{TILE, pixel};
@@ -32,7 +32,7 @@ impl Place {
         // SAFETY: the caller knows that memory has the row.
         unsafe { self.memory.add(y * self.pitch) }
     }
-    /// Asks for a row of pixels of so many bytes: rows lie too far apart for a CPU to foresee the next one.
+    /// Prefetches a row of pixels of so many bytes: rows are too far apart for the CPU's own prefetching.
     ///
     /// # Safety
     /// Memory has the row.
@@ -44,7 +44,7 @@ impl Place {
             prefetch(first.wrapping_add(line));
         }
     }
-    /// Asks for what a row's stores will read: by `writes`, where these quarters are known to differ.
+    /// Prefetches what the stores of a row will read, according to `writes`, if these quarters are known to differ.
     ///
     /// # Safety
     /// Memory has the row.

@@ -1,9 +1,8 @@
 //! Packs covered quads, of several primitives, into one wave of fragments.
 //!
-//! Warps are blended in their order, so a quad may join a warp only if neither it nor a later one holds the same pixels
-//! already. A few warps are open to quads at a time: neighbours in a mesh share quads, and those of the second go to
-//! another warp than the first's. A block most of whose quads are covered takes a warp of its own, whose pixels lie one
-//! after the other.
+//! Warps are blended in order, so a quad may join a warp only if neither that warp nor a later one holds the same pixels already. A few warps
+//! accept quads at a time: neighbours in a mesh share quads, and the second one's quads go to another warp than the first one's. A block most of
+//! whose quads are covered takes a warp of its own, whose pixels are consecutive.
 
 use super::places::Places;
 use crate::layout::{BLOCKS, QUADS, WARPS};
@@ -34,7 +33,7 @@ pub struct Packer {
     touched: bool,
 }
 
-/// What is packed most lies in its first line of cache.
+/// The fields that packing uses most are in its first cache line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 pub struct Slot {
@@ -315,7 +314,7 @@ impl Packer {
     }
 
     /// Adds a quad of the tile, of one sample a pixel, for which the wave does not lack room ([`Self::lacks`]). `open`: the packer's,
-    /// which who adds many has in a register.
+    /// which the caller keeps in a register while it adds many.
     #[inline(always)]
     pub fn add_quad(&mut self, open: &mut Open, prim: u32, quad: usize, mask: u16) {
         self.touched = true;
@@ -339,7 +338,7 @@ impl Packer {
         prim: u32,
         samples: usize,
     ) -> (usize, usize) {
-        // They lie in their order: if the first one will do, it is the first that does.
+        // Warps are in order: if the first vacant one is late enough, it is the one to take.
         let mut vacant = open.vacant();
         if vacant != 0 && open.first(vacant).0 < after as usize {
             vacant &= open.later(after);

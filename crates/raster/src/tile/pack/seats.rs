@@ -1,4 +1,4 @@
-//! Places of quads in warps, where no two of them have a pixel in common.
+//! Seats of quads in warps, if no two of the quads have a pixel in common.
 
 use crate::layout::{PIXELS, WARPS};
 use crate::tile::pack::packer::Packer;

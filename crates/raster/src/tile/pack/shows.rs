@@ -53,7 +53,7 @@ impl Shows {
         self.seen.fill(0);
     }
 
-    /// Sorts an item's entries, those behind which all have been; quads of theirs that do not show.
+    /// Sorts an item's entries, after those of all later items. Returns the number of their quads that are hidden.
     #[inline(always)]
     pub(in crate::tile) fn sort(&mut self, entries: &[Entry], plain: bool, observed: bool) -> u64 {
         (self.wholes, self.most, self.few) = (0, 0, 0);
@@ -64,7 +64,7 @@ impl Shows {
                 hidden += self.block(e.prim, first, e.mask, plain, observed);
                 continue;
             }
-            // Rows and whole tiles: they often lie below others altogether.
+            // Rows and whole tiles: they are often hidden altogether.
             let end = (first + e.more as usize + 1).min(BLOCKS);
             if self.seen[first..end].iter().fold(0xFFFF, |all, m| all & m) == 0xFFFF {
                 hidden += 4 * (end - first) as u64;
@@ -93,7 +93,7 @@ impl Shows {
         self.wholes += (n > 0) as usize;
     }
 
-    /// A block of an entry; quads that do not show. It is put on every list, and stays on one: no branches.
+    /// Sorts a block of an entry, and returns the number of its hidden quads. It is put on every list and stays on one: no branches.
     #[inline(always)]
     fn block(&mut self, prim: u32, block: usize, mask: u16, plain: bool, observed: bool) -> u64 {
         let seen = &mut self.seen[block % BLOCKS];

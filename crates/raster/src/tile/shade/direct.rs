@@ -1,5 +1,5 @@
-//! Writing of warps whose quads are of several primitives, as most draws have it: one sample and one attachment of four bytes a
-//! pixel, which shading alone replaces. What [`crate::tile::shade`] asks for each warp is asked once a wave.
+//! Writes of warps whose quads belong to several primitives, as most draws have them: one sample, and one attachment of four bytes a pixel,
+//! which is replaced. What [`crate::tile::shade`] checks for each warp is checked once a wave.
 
 use crate::tile::blend::Writer;
 use crate::tile::counts;

@@ -1,5 +1,5 @@
-//! Full warps: blocks that one primitive covers wholly, all samples of all pixels. They need no slot of their own in the
-//! packer, their inputs are filled by stretches of one primitive, and their pixels are written by stretches of warps.
+//! Full warps: blocks that one primitive covers wholly, with all samples of all pixels. They need no slot in the packer. Their inputs are
+//! filled for consecutive blocks of one primitive together, and their pixels are written for consecutive warps together.
 
 use super::warp::{self, Warp};
 use crate::layout::{BLOCKS, Blocks, LANE_X, LANE_Y, QUADS, SIDE, WARPS};
@@ -219,7 +219,7 @@ fn other<S: Simd>(
 }
 
 impl Task<'_> {
-    /// A primitive that covers the whole tile and is not tested. `hidden`: blocks that are not to be drawn.
+    /// Draws a primitive that covers the whole tile and is not tested. `hidden`: blocks that are not to be drawn.
     pub(in crate::tile) fn whole(
         &mut self,
         item: &Item,
@@ -244,7 +244,7 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// A block all of whose pixels are left, of a plain draw: into the wave.
+    /// Adds a block of a plain draw, all of whose pixels are left, to the wave.
     #[inline(always)]
     pub(in crate::tile) fn full(&mut self, item: &Item, index: u32, block: usize) -> Result<(), Stop> {
         let plan = &*item.plan;

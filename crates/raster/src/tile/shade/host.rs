@@ -1,4 +1,4 @@
-//! The machine as a fragment sees it: input attachments are read from the tile.
+//! What a fragment program sees of the machine: input attachments are read from the tile, and all else from the device.
 
 use crate::tile::memory::target::Targets;
 use machine::host::DeviceHost;

@@ -277,7 +277,7 @@ mod tests {
                 levels: Default::default(),
                 dref: None,
                 data: [Rows::NONE; 4],
-                // Nobody wants the third channel.
+                // The third channel is not wanted.
                 out: [a, b, std::ptr::null_mut(), c],
                 lines: None,
                 holes: None,

@@ -1,4 +1,4 @@
-//! What happens to a warp's coverage between shading and blending.
+//! What happens to a warp's coverage between shading and blending: sample mask, alpha to coverage, late tests.
 
 use super::warp;
 use super::warp_of;

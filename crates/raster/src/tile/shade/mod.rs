@@ -1,4 +1,4 @@
-//! Shading of what a task has packed: fragments' inputs, the program, late tests, and writing into the tile buffer.
+//! Shading of what a task has packed: the inputs of fragments, the program, late tests, and writes into the tile buffer.
 
 pub mod direct;
 pub mod full;
@@ -275,7 +275,7 @@ impl<'a> Task<'a> {
                     unsafe { s.istore4(at, s.isel(s.mask(mask), new, s.iload4(at))) };
                     continue;
                 }
-                // A block that is not whole goes by quads too: who loads a quad does not wait for a masked store.
+                // A block that is not whole is written by quads too: a later load of a quad does not wait for a masked store.
                 if bytes == 4 && (!slot.dense || mask != 0xFFFF) {
                     let mut nowhere = [0; 4];
                     let at = slot.quads4(base, mask, &mut nowhere);

@@ -1,5 +1,5 @@
-//! Inputs of warps whose quads are of several primitives, one sample a pixel, where all inputs come from planes and places: input by input
-//! for all warps, as [`crate::tile::shade::full`] has it of whole blocks. The same operations as `warp::value`, in the same order.
+//! Inputs of warps whose quads belong to several primitives, with one sample a pixel, where all inputs come from planes and places. Each input is
+//! filled for all warps at once, as [`super::full`] does for whole blocks: the same operations as `warp::value`, in the same order.
 
 use crate::layout::{QUAD_X, QUAD_Y, WARPS};
 use crate::prim::{FURTHEST, Plane, prefetch, word};
@@ -22,8 +22,8 @@ struct Quads {
 }
 
 simd::by_level! {
-    /// Fills the inputs of warps `which` of the packer's (a bit each). A function of its own: shading that holds all of this too
-    /// takes much of a stack.
+    /// Fills the inputs of warps `which` of the packer's (a bit each). A separate function, because shading with all of this inlined
+    /// takes much stack.
     #[inline(never)]
     pub fn fill = fill_body, (item: &Item, packer: &mut Packer, origin: [i32; 2], lanes: &mut Lanes, which: u32)
 }
@@ -45,7 +45,7 @@ fn fill_body<S: Simd>(
         let w = left.trailing_zeros() as usize % WARPS;
         left &= left - 1;
         quads.planes[w] = warps[w].prims.map(|n| item.batch.prims[n as usize].planes);
-        // Asked for before, and gone from the first cache by now or not there yet: they wait for each other less than who reads them would.
+        // They were prefetched before, but may have left the first cache or not have arrived: requests together wait less than reads one by one.
         for first in quads.planes[w] {
             prefetch(item.batch.planes.as_ptr().wrapping_add(first as usize));
         }
@@ -144,7 +144,7 @@ fn place<S: Simd>(
     let same = a == b && a == c && a == d;
     quads.same |= (same as u32) << w;
     let [x, y] = centers(s, slot, origin);
-    // Four words of each. That they are often of one primitive nobody can foresee: it is the same work.
+    // Four words of each. Often all quads belong to one primitive, but the CPU could not predict a branch for that, and it saves nothing.
     let at = |q: usize, first: usize| std::ptr::from_ref(prims[q]).cast::<f32>().wrapping_add(first);
     let of = |first: usize| [at(0, first), at(1, first), at(2, first), at(3, first)];
     // SAFETY: words of primitives.

@@ -1,5 +1,5 @@
-//! Blocks one after the other that one primitive covers wholly: while nothing else is packed, waves of nothing but these. What does
-//! not change from one such wave to the next is done once for all of them.
+//! Consecutive blocks that one primitive covers wholly. While nothing else is packed, they fill whole waves. What does not change from one
+//! such wave to the next is done once for all of them.
 
 use crate::layout::{Blocks, SIDE, WARPS};
 use crate::tile::blend::Warps;

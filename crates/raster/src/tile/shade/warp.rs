@@ -1,4 +1,4 @@
-//! Inputs of fragment waves: interpolation (§ Interpolation) and built-ins, a warp at a time.
+//! Inputs of a fragment warp: interpolation (§ Interpolation) and built-ins. This is the general path, one warp at a time.
 
 use crate::prim::{Edge, Plane, Prim};
 use crate::tile::cover::MAX_MASKS;

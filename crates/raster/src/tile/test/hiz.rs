@@ -1,5 +1,5 @@
-//! Hierarchical Z: bounds of the depths in each block of a tile, so that whole blocks and tiles of a primitive fail
-//! without a look at their pixels.
+//! Hierarchical Z: bounds of the depths in each block of a tile, so that whole blocks and tiles of a primitive fail without a look at their
+//! pixels.
 
 use crate::layout::{BLOCKS, SIDE};
 use crate::tile::test::depth::Tests;
@@ -148,7 +148,7 @@ impl Hiz {
         let (l, h) = (&mut self.low[block], &mut self.high[block]);
         // What is no number lies between no bounds.
         let z = if z[0] <= z[1] { z } else { [f32::NEG_INFINITY, f32::INFINITY] };
-        // No branch: whether it is all of a block nobody foresees.
+        // No branch: the CPU cannot predict whether it is all of a block.
         let low = if z[0] < *l { z[0] } else { *l };
         let high = if z[1] > *h { z[1] } else { *h };
         *l = select_unpredictable(all, z[0], low);
